@@ -1,0 +1,1 @@
+export { CodecError, type CodecErrorContext } from './error.ts'
