@@ -1,0 +1,18 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dir, '../../../shared/data')
+
+/** True where the official samples and vectors lie beside the checkout; tests that read them skip elsewhere. */
+export const hasSharedData = existsSync(join(root, 'spi'))
+
+/** Shown in the name of a skipped test, so that a skip always says its reason. */
+export const skipReason = hasSharedData ? '' : ' [skipped: no official data beside the checkout]'
+
+export function sharedDataPath(path: string): string {
+  return join(root, path)
+}
+
+export function readSharedData(path: string): Uint8Array {
+  return new Uint8Array(readFileSync(sharedDataPath(path)))
+}
