@@ -1,0 +1,67 @@
+import { textTable } from '#src/platform/config/index.ts'
+import {
+  type Command,
+  commandHelp,
+  exitCodeHelp,
+  exitCodes,
+  parseCommandLine,
+  UsageError,
+} from './command.ts'
+import { configCommand } from './config.ts'
+import type { Io, Program } from './program.ts'
+import { serveCommand } from './serve.ts'
+
+export type { LoadedProgram, PlatformDeps, Program } from './program.ts'
+
+const commands: readonly Command[] = [serveCommand, configCommand]
+
+/** Runs the command line and gives the exit code. */
+export const runCli = async (
+  argv: readonly string[],
+  io: Io,
+  program: Program,
+): Promise<number> => {
+  const [name, ...rest] = argv
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    return overview(rest, io)
+  }
+  if (name === '--version' || name === '-v') {
+    io.out(`trilho ${program.version} (bun ${Bun.version})\n`)
+    return exitCodes.ok
+  }
+  const command = commands.find((candidate) => candidate.name === name)
+  if (command === undefined) {
+    io.err(`trilho: no command ${name}; trilho --help lists them\n`)
+    return exitCodes.usage
+  }
+  if (rest.includes('--help') || rest.includes('-h')) {
+    io.out(commandHelp(command))
+    return exitCodes.ok
+  }
+  try {
+    return await command.run(parseCommandLine(command, rest), io, program)
+  } catch (error) {
+    if (error instanceof UsageError) {
+      io.err(`trilho ${name}: ${error.message}; see trilho ${name} --help\n`)
+      return exitCodes.usage
+    }
+    io.err(`trilho ${name}: ${error instanceof Error ? error.message : String(error)}\n`)
+    return exitCodes.failed
+  }
+}
+
+const overview = ([name]: readonly string[], io: Io): number => {
+  const command = commands.find((candidate) => candidate.name === name)
+  if (command !== undefined) {
+    io.out(commandHelp(command))
+    return exitCodes.ok
+  }
+  const table = textTable(
+    ['COMMAND', 'WHAT IT DOES'],
+    commands.map(({ name: command, summary }) => [command, summary]),
+  )
+  io.out(
+    `Trilho: one gateway for Pix, cards and digital currency.\n\nUsage: trilho <command> [options]\n\n${table.replace(/^/gm, '  ')}\n\nEach command has --help with an example. ${exitCodeHelp}\n\nExample:\n  trilho dev\n`,
+  )
+  return exitCodes.ok
+}

@@ -1,0 +1,40 @@
+import type {
+  EffectiveSetting,
+  Environment,
+  PlatformSettings,
+  SettingGroup,
+  SettingProblem,
+} from '#src/platform/config/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+
+/** What every feature may be given. */
+export type PlatformDeps = {
+  readonly logger: Logger
+  readonly cardsLogger: Logger
+  readonly metrics: Metrics
+  readonly version: string
+}
+
+/** The program as `src/main.ts` puts it together, seen by the commands. */
+export type Program = {
+  readonly version: string
+  readonly settingGroups: readonly { readonly title: string; readonly settings: SettingGroup }[]
+  readonly load: (env: Environment) => LoadedProgram
+}
+
+export type LoadedProgram = {
+  readonly problems: readonly SettingProblem[]
+  readonly warnings: readonly string[]
+  readonly effective: readonly EffectiveSetting[]
+  readonly platform: PlatformSettings
+  /** Must only be called when there are no problems. */
+  readonly createFeatures: (deps: PlatformDeps) => readonly Feature[]
+}
+
+/** Where a command reads and writes; tests give their own. */
+export type Io = {
+  readonly env: Environment
+  readonly out: (text: string) => void
+  readonly err: (text: string) => void
+}

@@ -1,0 +1,95 @@
+import { hashMatches, parseKey } from './api-key.ts'
+import { expandGrants, type Scope } from './scopes.ts'
+
+/** A key as it is stored. */
+export type KeyRecord = {
+  readonly id: string
+  readonly name: string
+  /** SHA-256 of the secret, in hex. */
+  readonly hash: string
+  readonly grants: readonly string[]
+  readonly expiresAt: Date | undefined
+  readonly revokedAt: Date | undefined
+}
+
+/** Where keys are kept: a file or the database. */
+export type KeySource = {
+  find(id: string): Promise<KeyRecord | undefined>
+  /** Told when a key has been verified anew: at most once per cache period and key. */
+  used?(id: string, at: Date): void
+}
+
+/** Who calls. */
+export type Principal = {
+  readonly keyId: string
+  readonly name: string
+  readonly scopes: ReadonlySet<Scope>
+}
+
+export type Authenticator = {
+  /**
+   * Reads an `Authorization` header. Answers at once for a key verified in the last seconds;
+   * undefined means missing, malformed, unknown, expired or revoked.
+   */
+  verify(header: string | null | undefined): Principal | undefined | Promise<Principal | undefined>
+}
+
+type Cached = { readonly principal: Principal; readonly untilMs: number }
+
+const cacheMsDefault = 5_000
+const cachedKeysMax = 4_096
+
+export const createAuthenticator = (options: {
+  readonly sources: readonly KeySource[]
+  readonly now?: () => number
+  readonly cacheMs?: number
+}): Authenticator => {
+  const { sources, now = Date.now, cacheMs = cacheMsDefault } = options
+  const verified = new Map<string, Cached>()
+
+  const lookUp = async (text: string): Promise<Principal | undefined> => {
+    const parsed = parseKey(text)
+    if (parsed === undefined) return undefined
+    for (const source of sources) {
+      const record = await source.find(parsed.id)
+      if (record === undefined) continue
+      const nowMs = now()
+      if (!hashMatches(parsed.hash, record.hash) || !isAlive(record, nowMs)) return undefined
+      const principal: Principal = {
+        keyId: record.id,
+        name: record.name,
+        scopes: expandGrants(record.grants),
+      }
+      if (verified.size >= cachedKeysMax) verified.clear()
+      const expiresMs = record.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
+      verified.set(text, { principal, untilMs: Math.min(nowMs + cacheMs, expiresMs) })
+      source.used?.(record.id, new Date(nowMs))
+      return principal
+    }
+    return undefined
+  }
+
+  return {
+    verify: (header) => {
+      const text = bearerToken(header)
+      if (text === undefined) return undefined
+      const cached = verified.get(text)
+      if (cached !== undefined) {
+        if (cached.untilMs > now()) return cached.principal
+        verified.delete(text)
+      }
+      return lookUp(text)
+    },
+  }
+}
+
+const isAlive = (record: KeyRecord, nowMs: number): boolean =>
+  record.revokedAt === undefined &&
+  (record.expiresAt === undefined || record.expiresAt.getTime() > nowMs)
+
+/** The scheme is case-insensitive (RFC 9110 section 11.1). */
+const bearerToken = (header: string | null | undefined): string | undefined => {
+  if (header === null || header === undefined || header.length > 512) return undefined
+  if (header.startsWith('Bearer ')) return header.slice(7)
+  return /^bearer +(\S+)$/i.exec(header)?.[1]
+}

@@ -1,0 +1,16 @@
+export { generateKey, hashMatches, type KeyEnvironment, parseKey } from './api-key.ts'
+export {
+  type Authenticator,
+  createAuthenticator,
+  type KeyRecord,
+  type KeySource,
+  type Principal,
+} from './authenticator.ts'
+export {
+  createKeyFileSource,
+  type KeyFile,
+  type KeyFileEntry,
+  readKeyFile,
+  writeKeyFile,
+} from './key-file.ts'
+export { isGrant, type Scope, scopes } from './scopes.ts'

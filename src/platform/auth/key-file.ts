@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { chmod, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { z } from 'zod'
+import type { KeyRecord, KeySource } from './authenticator.ts'
+import { isGrant } from './scopes.ts'
+
+const instant = z.iso.datetime()
+
+/** The file of API_KEYS_FILE: `{"keys": [{id, name, hash, scopes, created_at, expires_at?, revoked_at?}]}`. */
+const fileSchema = z.strictObject({
+  keys: z.array(
+    z.strictObject({
+      id: z.string().regex(/^[0-9A-Za-z]{12}$/),
+      name: z.string().max(100),
+      hash: z.string().regex(/^[0-9a-f]{64}$/),
+      scopes: z.array(z.string().refine(isGrant, 'unknown scope')),
+      created_at: instant,
+      expires_at: instant.nullish(),
+      revoked_at: instant.nullish(),
+    }),
+  ),
+})
+
+export type KeyFile = z.infer<typeof fileSchema>
+export type KeyFileEntry = KeyFile['keys'][number]
+
+const checkEveryMs = 1_000
+
+/** Reads the file; an absent one counts as empty. Throws with a path into the JSON when it is malformed. */
+export const readKeyFile = async (path: string): Promise<KeyFile> => {
+  let content: string
+  try {
+    content = await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { keys: [] }
+    throw error
+  }
+  const parsed = fileSchema.safeParse(JSON.parse(content))
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw new Error(`the key file is malformed at ${issue?.path.join('.') ?? ''}: ${issue?.message}`)
+}
+
+/** Replaces the file in one step, readable by its owner only. */
+export const writeKeyFile = async (path: string, file: KeyFile): Promise<void> => {
+  const temporary = `${path}.${randomUUID()}`
+  await writeFile(temporary, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 })
+  await chmod(temporary, 0o600)
+  await rename(temporary, path)
+}
+
+/**
+ * Keys from a file, read again when it changes. While the file cannot be read the last good content
+ * stays in force and `onProblem` hears of it.
+ */
+export const createKeyFileSource = (options: {
+  readonly path: string
+  readonly onProblem: (error: unknown) => void
+  readonly now?: () => number
+}): KeySource => {
+  const { path, onProblem, now = Date.now } = options
+  let records = new Map<string, KeyRecord>()
+  let stamp = ''
+  let checkedMs = Number.NEGATIVE_INFINITY
+  let refreshed: Promise<void> = Promise.resolve()
+
+  /** Callers that come while the file is being read wait for that reading. */
+  const refresh = (): Promise<void> => {
+    if (now() - checkedMs < checkEveryMs) return refreshed
+    checkedMs = now()
+    refreshed = read()
+    return refreshed
+  }
+
+  const read = async (): Promise<void> => {
+    try {
+      const { mtimeMs, size, ino } = await stat(path)
+      const current = `${mtimeMs}/${size}/${ino}`
+      if (current === stamp) return
+      const file = await readKeyFile(path)
+      records = new Map(file.keys.map((entry) => [entry.id, recordOf(entry)]))
+      stamp = current
+    } catch (error) {
+      onProblem(error)
+    }
+  }
+
+  return {
+    find: async (id) => {
+      await refresh()
+      return records.get(id)
+    },
+  }
+}
+
+const recordOf = (entry: KeyFileEntry): KeyRecord => ({
+  id: entry.id,
+  name: entry.name,
+  hash: entry.hash,
+  grants: entry.scopes,
+  expiresAt: dateOf(entry.expires_at),
+  revokedAt: dateOf(entry.revoked_at),
+})
+
+const dateOf = (value: string | null | undefined): Date | undefined =>
+  value === null || value === undefined ? undefined : new Date(value)

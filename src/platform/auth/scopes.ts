@@ -1,0 +1,45 @@
+/** What a key may be allowed to do: `feature:verb`. `ops:admin` does not imply the others; `*` does. */
+export const scopes = [
+  'spi:transform',
+  'spi:send',
+  'spi:catalog',
+  'messages:read',
+  'webhooks:read',
+  'webhooks:manage',
+  'certificates:read',
+  'certificates:manage',
+  'qrcodes:use',
+  'jose:use',
+  'cards:authorize',
+  'cards:capture',
+  'cards:void',
+  'cards:read',
+  'cards:tokenize',
+  'drex:transfer',
+  'drex:read',
+  'contracts:deploy',
+  'contracts:call',
+  'contracts:read',
+  'wallets:manage',
+  'wallets:read',
+  'ops:read',
+  'ops:admin',
+] as const
+
+export type Scope = (typeof scopes)[number]
+
+/** A scope as a key holds it: one scope, a whole feature (`cards:*`), or everything (`*`). */
+export const isGrant = (text: string): boolean =>
+  text === '*' ||
+  scopes.some((scope) => scope === text || `${scope.slice(0, scope.indexOf(':'))}:*` === text)
+
+/** The scopes that a key's grants open. */
+export const expandGrants = (grants: readonly string[]): ReadonlySet<Scope> =>
+  new Set(
+    scopes.filter((scope) =>
+      grants.some(
+        (grant) =>
+          grant === '*' || grant === scope || grant === `${scope.slice(0, scope.indexOf(':'))}:*`,
+      ),
+    ),
+  )

@@ -1,0 +1,35 @@
+export {
+  boolean,
+  decimal,
+  hostPort,
+  integer,
+  type Kind,
+  type ListenAddress,
+  list,
+  listenAddress,
+  oneOf,
+  type Pem,
+  path,
+  pem,
+  secret,
+  secretUrl,
+  text,
+  url,
+} from './kinds.ts'
+export {
+  type EffectiveSetting,
+  type Environment,
+  type LoadedSettings,
+  loadSettings,
+  type SettingProblem,
+} from './load.ts'
+export { type PlatformSettings, platformSettings } from './platform-settings.ts'
+export { exitConfig, problemsTable, settingsMarkdown, textTable } from './report.ts'
+export {
+  companionName,
+  defineSettings,
+  type Setting,
+  type SettingGroup,
+  type SettingValues,
+  setting,
+} from './settings.ts'

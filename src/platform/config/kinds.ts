@@ -1,0 +1,192 @@
+/** How one setting's text becomes a value. `parse` throws an Error whose message never quotes the text. */
+export type Kind<T> = {
+  /** What the operator should have written, for the problems table and the README. */
+  readonly expected: string
+  /** `secret`: also read from NAME_FILE. `pem`: NAME_PATH names a file, NAME_BASE64 holds its content. */
+  readonly from: 'value' | 'secret' | 'pem'
+  readonly parse: (text: string, path: string | undefined) => T
+  /** What of the text may be shown. */
+  readonly mask: (text: string) => string
+}
+
+export type ListenAddress = {
+  /** Undefined: all interfaces. */
+  readonly host: string | undefined
+  readonly port: number
+}
+
+/** PEM text, and the file it came from so that a feature can watch it for renewal. */
+export type Pem = { readonly text: string; readonly path: string | undefined }
+
+const show = (text: string): string => text
+const hide = (): string => '***'
+
+export const text = (options: { pattern?: RegExp; expected?: string } = {}): Kind<string> => ({
+  expected: options.expected ?? 'text',
+  from: 'value',
+  mask: show,
+  parse: (value) => {
+    if (options.pattern !== undefined && !options.pattern.test(value)) {
+      throw new Error('has another form')
+    }
+    return value
+  },
+})
+
+export const integer = (min: number, max: number): Kind<number> => ({
+  expected: `whole number from ${min} to ${max}`,
+  from: 'value',
+  mask: show,
+  parse: (value) => {
+    if (!/^-?\d{1,15}$/.test(value)) throw new Error('is not a whole number')
+    const number = Number(value)
+    if (number < min || number > max) throw new Error('is out of range')
+    return number
+  },
+})
+
+export const decimal = (min: number, max: number): Kind<number> => ({
+  expected: `number from ${min} to ${max}`,
+  from: 'value',
+  mask: show,
+  parse: (value) => {
+    if (!/^-?\d{1,12}(\.\d{1,12})?$/.test(value)) throw new Error('is not a number')
+    const number = Number(value)
+    if (number < min || number > max) throw new Error('is out of range')
+    return number
+  },
+})
+
+export const boolean = (): Kind<boolean> => ({
+  expected: '`true` or `false`',
+  from: 'value',
+  mask: show,
+  parse: (value) => {
+    switch (value.toLowerCase()) {
+      case 'true':
+      case '1':
+        return true
+      case 'false':
+      case '0':
+        return false
+      default:
+        throw new Error('is neither true nor false')
+    }
+  },
+})
+
+export const oneOf = <const T extends string>(...values: readonly T[]): Kind<T> => ({
+  expected: values.map((value) => `\`${value}\``).join(', '),
+  from: 'value',
+  mask: show,
+  parse: (value) => {
+    const found = values.find((candidate) => candidate === value)
+    if (found === undefined) throw new Error('is not one of the values')
+    return found
+  },
+})
+
+/** Comma-separated items, at most `itemsMax`, none twice. */
+export const list = <T>(item: Kind<T>, itemsMax = 64): Kind<readonly T[]> => ({
+  expected: `comma-separated: ${item.expected}`,
+  from: 'value',
+  mask: (value) => value.split(',').map(item.mask).join(','),
+  parse: (value) => {
+    const items = value
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '')
+    if (items.length === 0) throw new Error('is empty')
+    if (items.length > itemsMax) throw new Error(`holds more than ${itemsMax} items`)
+    if (new Set(items).size !== items.length) throw new Error('names an item twice')
+    return items.map((part) => item.parse(part, undefined))
+  },
+})
+
+const addressForm = /^(?:\[([0-9a-fA-F:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))?:(\d{1,5})$/
+
+/** `:8080` (all interfaces), `127.0.0.1:8080`, `host:8080`, `[::1]:8080`. Port 0 asks for a free one. */
+export const listenAddress = (): Kind<ListenAddress> => ({
+  expected: '`:8080`, `127.0.0.1:8080` or `[::1]:8080`',
+  from: 'value',
+  mask: show,
+  parse: (value) => {
+    const found = addressForm.exec(value)
+    if (found === null) throw new Error('is not a listen address')
+    const port = Number(found[3])
+    if (port > 65_535) throw new Error('names a port above 65535')
+    return { host: found[1] ?? found[2], port }
+  },
+})
+
+/** `host:port` of a server to connect to. */
+export const hostPort = (): Kind<string> => ({
+  expected: '`host:port`',
+  from: 'value',
+  mask: show,
+  parse: (value) => {
+    const found = addressForm.exec(value)
+    const port = Number(found?.[3] ?? 0)
+    if (found === null || (found[1] ?? found[2]) === undefined) throw new Error('is not host:port')
+    if (port < 1 || port > 65_535) throw new Error('names a port outside 1 to 65535')
+    return value
+  },
+})
+
+const withoutPassword = (value: string): string =>
+  value.replace(/^([a-z][a-z0-9+.-]*:\/\/)([^@/]*)@/i, '$1***@').replace(/\?.*$/s, '?***')
+
+/** An absolute URL. The value is kept as written; its user part and query are masked. */
+export const url = (...protocols: readonly string[]): Kind<string> => ({
+  expected: `URL with ${protocols.map((name) => `\`${name}//\``).join(' or ')}`,
+  from: 'value',
+  mask: withoutPassword,
+  parse: (value) => {
+    const parsed = URL.parse(value)
+    if (parsed === null) throw new Error('is not a URL')
+    if (!protocols.includes(parsed.protocol)) throw new Error('has another protocol')
+    if (parsed.hostname === '' && !parsed.protocol.startsWith('postgres')) {
+      throw new Error('names no host')
+    }
+    return value
+  },
+})
+
+/** A connection string that may hold a password: as `url`, and readable from NAME_FILE. */
+export const secretUrl = (...protocols: readonly string[]): Kind<string> => ({
+  ...url(...protocols),
+  from: 'secret',
+})
+
+export const path = (): Kind<string> => ({
+  expected: 'path of a file or directory',
+  from: 'value',
+  mask: show,
+  parse: (value) => {
+    if (value.includes('\0')) throw new Error('holds a zero byte')
+    return value
+  },
+})
+
+export const secret = (charactersMin = 1): Kind<string> => ({
+  expected: charactersMin > 1 ? `secret of at least ${charactersMin} characters` : 'secret',
+  from: 'secret',
+  mask: hide,
+  parse: (value) => {
+    if (value.length < charactersMin) throw new Error(`is shorter than ${charactersMin} characters`)
+    return value
+  },
+})
+
+/** PEM material: the variable NAME_PATH names a file; NAME_BASE64 holds the same content in base64. */
+export const pem = (): Kind<Pem> => ({
+  expected: 'path of a PEM file (or its content in base64, see the name ending in `_BASE64`)',
+  from: 'pem',
+  mask: hide,
+  parse: (value, file) => {
+    if (!/-----BEGIN [A-Z0-9 ]+-----[\s\S]+-----END [A-Z0-9 ]+-----/.test(value)) {
+      throw new Error('holds no PEM block')
+    }
+    return { text: value, path: file }
+  },
+})

@@ -1,0 +1,232 @@
+import { readFileSync } from 'node:fs'
+import { companionName, type Setting, type SettingGroup, type SettingValues } from './settings.ts'
+
+export type SettingProblem = {
+  readonly name: string
+  /** Masked; a secret shows as `***`. */
+  readonly value: string
+  readonly problem: string
+  readonly expected: string
+  readonly fix: string
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export type LoadedSettings<G extends Readonly<Record<string, SettingGroup>>> = {
+  readonly values: { readonly [K in keyof G]: SettingValues<G[K]> }
+  readonly problems: readonly SettingProblem[]
+  readonly warnings: readonly string[]
+  /** Every known variable with the value in force, masked, and where it comes from. */
+  readonly effective: readonly EffectiveSetting[]
+}
+
+export type EffectiveSetting = {
+  readonly name: string
+  readonly value: string | undefined
+  readonly source: 'environment' | 'file' | 'default' | 'unset'
+}
+
+const ourPrefixes = ['SPI_', 'CARDGW_', 'DREX_', 'WEBHOOK_', 'TRILHO_', 'RSFN_'] as const
+const fileBytesMax = 1_048_576
+const none = Symbol('nothing set')
+
+type Found = { text: string; path: string | undefined; name: string }
+
+/** A problem found while reading one setting. */
+class SettingError extends Error {
+  override readonly name = 'SettingError'
+  readonly variable: string
+  readonly fix: string
+
+  constructor(variable: string, message: string, fix: string) {
+    super(message)
+    this.variable = variable
+    this.fix = fix
+  }
+}
+
+/**
+ * Parses all groups at once. Bad values do not throw: they are collected, so that the operator sees
+ * every problem in one go. Values of a group with a problem must not be used.
+ */
+export const loadSettings = <const G extends Readonly<Record<string, SettingGroup>>>(
+  groups: G,
+  env: Environment,
+): LoadedSettings<G> => {
+  const problems: SettingProblem[] = []
+  const effective: EffectiveSetting[] = []
+  const values: Record<string, Record<string, unknown>> = {}
+  for (const [groupName, group] of Object.entries(groups)) {
+    const parsed: Record<string, unknown> = {}
+    for (const [property, setting] of Object.entries(group)) {
+      const value = readSetting(setting, env, problems, effective)
+      parsed[property] = value === none ? undefined : value
+    }
+    values[groupName] = parsed
+  }
+  return {
+    values: values as LoadedSettings<G>['values'],
+    problems,
+    warnings: unknownVariables(groups, env),
+    effective,
+  }
+}
+
+const readSetting = (
+  setting: Setting<unknown>,
+  env: Environment,
+  problems: SettingProblem[],
+  effective: EffectiveSetting[],
+): unknown => {
+  let found: Found | undefined
+  try {
+    found = findText(setting, env)
+    const text = found?.text ?? setting.default
+    effective.push({
+      name: setting.env,
+      value: text === undefined ? undefined : (found?.path ?? setting.kind.mask(text)),
+      source: sourceOf(setting, found),
+    })
+    return text === undefined ? none : setting.kind.parse(text, found?.path)
+  } catch (error) {
+    const known = error instanceof SettingError
+    problems.push({
+      name: known ? error.variable : (found?.name ?? setting.env),
+      value: found === undefined ? '***' : (found.path ?? setting.kind.mask(found.text)),
+      problem: error instanceof Error ? error.message : 'cannot be read',
+      expected: setting.kind.expected,
+      fix: known ? error.fix : fixFor(setting),
+    })
+    return none
+  }
+}
+
+const sourceOf = (
+  setting: Setting<unknown>,
+  found: Found | undefined,
+): EffectiveSetting['source'] => {
+  if (found !== undefined) return found.path === undefined ? 'environment' : 'file'
+  return setting.default === undefined ? 'unset' : 'default'
+}
+
+const fixFor = (setting: Setting<unknown>): string =>
+  setting.default === undefined
+    ? `set ${setting.env} to the expected form, or unset it`
+    : `set ${setting.env} to the expected form, or unset it for ${setting.default}`
+
+/** An empty variable counts as not set, as compose files and unit files produce them. */
+const textOf = (env: Environment, name: string): string | undefined => {
+  const value = env[name]
+  return value === undefined || value === '' ? undefined : value
+}
+
+const findText = (setting: Setting<unknown>, env: Environment): Found | undefined => {
+  const direct = textOf(env, setting.env)
+  const companion = companionName(setting)
+  const other = companion === undefined ? undefined : textOf(env, companion)
+  if (direct !== undefined && other !== undefined) {
+    throw new SettingError(
+      setting.env,
+      `is set, and so is ${companion}`,
+      `unset one of ${setting.env} and ${companion}`,
+    )
+  }
+  if (setting.kind.from === 'pem') return findPem(setting.env, direct, companion ?? '', other)
+  if (other !== undefined && companion !== undefined) {
+    return {
+      text: readText(companion, other).replace(/\r?\n$/, ''),
+      path: other,
+      name: companion,
+    }
+  }
+  return direct === undefined ? undefined : { text: direct, path: undefined, name: setting.env }
+}
+
+const findPem = (
+  name: string,
+  path: string | undefined,
+  base64Name: string,
+  base64: string | undefined,
+): Found | undefined => {
+  if (path !== undefined) return { text: readText(name, path), path, name }
+  if (base64 === undefined) return undefined
+  if (!/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(base64)) {
+    throw new SettingError(base64Name, 'is not base64', `set ${base64Name} to base64 of the PEM`)
+  }
+  return {
+    text: Buffer.from(base64, 'base64').toString('utf8'),
+    path: undefined,
+    name: base64Name,
+  }
+}
+
+const readText = (name: string, path: string): string => {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(path)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    throw new SettingError(
+      name,
+      `names a file that cannot be read: ${code}`,
+      `check path and rights of ${path}`,
+    )
+  }
+  if (bytes.length > fileBytesMax) {
+    throw new SettingError(name, 'names a file above 1 MiB', `check that ${path} is the right file`)
+  }
+  return bytes.toString('utf8')
+}
+
+const unknownVariables = (
+  groups: Readonly<Record<string, SettingGroup>>,
+  env: Environment,
+): string[] => {
+  const known = new Set<string>()
+  for (const group of Object.values(groups)) {
+    for (const setting of Object.values(group)) {
+      known.add(setting.env)
+      const companion = companionName(setting)
+      if (companion !== undefined) known.add(companion)
+    }
+  }
+  return Object.keys(env)
+    .filter((name) => !known.has(name) && ourPrefixes.some((prefix) => name.startsWith(prefix)))
+    .sort()
+    .map((name) => {
+      const near = nearest(name, known)
+      return near === undefined
+        ? `${name} is no setting of this program and has no effect`
+        : `${name} is no setting of this program and has no effect; did you mean ${near}?`
+    })
+}
+
+const nearest = (name: string, known: ReadonlySet<string>): string | undefined => {
+  let best: string | undefined
+  let bestDistance = Math.max(2, Math.floor(name.length / 4)) + 1
+  for (const candidate of known) {
+    const distance = editDistance(name, candidate)
+    if (distance < bestDistance) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+/** Levenshtein distance. */
+const editDistance = (left: string, right: string): number => {
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= right.length; column++) {
+      const same = left[row - 1] === right[column - 1]
+      const substituted = (previous[column - 1] ?? 0) + (same ? 0 : 1)
+      const inserted = (current[column - 1] ?? 0) + 1
+      const removed = (previous[column] ?? 0) + 1
+      current.push(Math.min(substituted, inserted, removed))
+    }
+    previous = current
+  }
+  return previous[right.length] ?? 0
+}

@@ -1,0 +1,40 @@
+import { logFormats, logLevels } from '../telemetry/index.ts'
+import { boolean, integer, listenAddress, oneOf, path } from './kinds.ts'
+import { defineSettings, type SettingValues, setting } from './settings.ts'
+
+/** What the process itself needs, whatever features run. */
+export const platformSettings = defineSettings({
+  httpAddr: setting('HTTP_ADDR', listenAddress(), {
+    default: ':8080',
+    doc: 'HTTP listen address for instant payments, digital currency and the shared endpoints.',
+  }),
+  cardgwPort: setting('CARDGW_PORT', integer(0, 65_535), {
+    default: '8080',
+    doc: 'HTTP port for cards, on the host of `HTTP_ADDR`; the same port gives one listener for all.',
+  }),
+  logLevel: setting('LOG_LEVEL', oneOf(...logLevels), {
+    default: 'info',
+    doc: 'Least level logged.',
+  }),
+  cardgwLogLevel: setting('CARDGW_LOG_LEVEL', oneOf(...logLevels), {
+    default: 'info',
+    doc: 'Least level logged by the card gateway.',
+  }),
+  cardgwLogFormat: setting('CARDGW_LOG_FORMAT', oneOf(...logFormats), {
+    default: 'json',
+    doc: 'Form of the card gateway\u2019s log lines.',
+  }),
+  metricsEnabled: setting('METRICS_ENABLED', boolean(), {
+    default: 'true',
+    doc: 'Serves `/metrics`.',
+  }),
+  apiKeysFile: setting('API_KEYS_FILE', path(), {
+    doc: 'JSON file of API keys (hashes only), read again when it changes; see `trilho keys`.',
+  }),
+  stopTimeoutSeconds: setting('TRILHO_STOP_TIMEOUT', integer(1, 600), {
+    default: '20',
+    doc: 'Seconds a stop may take before what still runs is cut off.',
+  }),
+})
+
+export type PlatformSettings = SettingValues<typeof platformSettings>

@@ -1,0 +1,169 @@
+import { Hono } from 'hono'
+import type { Authenticator, Principal } from '../auth/index.ts'
+import type { Logger } from '../telemetry/index.ts'
+import { checkBodyHeaders } from './body.ts'
+import { ApiError, httpErrors } from './errors.ts'
+import type { HttpMetrics } from './metrics.ts'
+import { type ErrorStyle, internalError, renderError } from './render.ts'
+import { requestIdOf } from './request-id.ts'
+import type { Exchange, RequestContext, Route } from './route.ts'
+
+export type AppOptions = {
+  readonly routes: readonly Route[]
+  readonly authenticator: Authenticator
+  readonly logger: Logger
+  readonly metrics: HttpMetrics
+}
+
+export type App = {
+  /** What Bun.serve calls; also what tests call. */
+  readonly fetch: (request: Request) => Promise<Response>
+}
+
+const unmatched = 'unmatched'
+/** Nothing this API answers is to be framed, sniffed, cached or executed; pages set their own policy. */
+const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
+
+/** The HTTP application: one pass over the request, no chain of middleware. */
+export const createApp = (options: AppOptions): App => {
+  const { routes, metrics, logger } = options
+  const hono = new Hono<{ Bindings: Exchange }>()
+  for (const route of routes) {
+    hono.on(route.method, honoPath(route.path), handlerOf(route, options))
+  }
+  hono.notFound((c) => {
+    throw noRoute(hono, routes, c)
+  })
+  hono.onError((error, c) => onError(error, c.env, logger))
+
+  return {
+    fetch: async (request) => {
+      const exchange: Exchange = {
+        requestId: requestIdOf(request.headers.get('x-request-id')),
+        startedMs: performance.now(),
+        route: undefined,
+        principal: undefined,
+        logFields: undefined,
+      }
+      const response = await hono.fetch(request, exchange)
+      setHeaders(response.headers, exchange)
+      const durationMs = performance.now() - exchange.startedMs
+      const path = exchange.route?.path ?? unmatched
+      metrics.observe(request.method, path, response.status, durationMs / 1000)
+      logRequest(logger, request, exchange, response.status, durationMs)
+      return response
+    },
+  }
+}
+
+/** `/v1/messages/{id}` is `/v1/messages/:id` to the router. */
+const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
+
+const handlerOf = (route: Route, { authenticator }: AppOptions) => {
+  const enter = (c: RequestContext): Response | Promise<Response> => {
+    checkBodyHeaders(c.req.raw, route)
+    return route.handle(c)
+  }
+  if (route.scope === 'public') {
+    return (c: RequestContext) => {
+      c.env.route = route
+      return enter(c)
+    }
+  }
+  const admit = (c: RequestContext, principal: Principal | undefined) => {
+    c.env.principal = authorize(principal, route)
+    return enter(c)
+  }
+  return (c: RequestContext) => {
+    c.env.route = route
+    const found = authenticator.verify(c.req.raw.headers.get('authorization'))
+    return found instanceof Promise
+      ? found.then((principal) => admit(c, principal))
+      : admit(c, found)
+  }
+}
+
+const authorize = (principal: Principal | undefined, route: Route): Principal => {
+  if (principal === undefined) {
+    throw new ApiError(
+      httpErrors.unauthorized,
+      'A valid API key is needed: send Authorization: Bearer <key>.',
+      { headers: { 'WWW-Authenticate': 'Bearer' } },
+    )
+  }
+  if (route.scope !== 'public' && !principal.scopes.has(route.scope)) {
+    throw new ApiError(httpErrors.forbidden, `The API key lacks the scope ${route.scope}.`)
+  }
+  return principal
+}
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** Nothing matches path and method: 405 when another method would, else 404. */
+const noRoute = (
+  hono: Hono<{ Bindings: Exchange }>,
+  routes: readonly Route[],
+  c: RequestContext,
+): ApiError => {
+  const allowed: string[] = methods.filter(
+    (method) => hono.router.match(method, c.req.path)[0].length > 0,
+  )
+  if (allowed.length === 0) return new ApiError(httpErrors.not_found, 'No such path.')
+  if (allowed.includes('GET')) allowed.push('HEAD')
+  c.env.route = routeForStyle(hono, routes, c.req.path, allowed[0] ?? '')
+  return new ApiError(
+    httpErrors.method_not_allowed,
+    `${c.req.method} is not allowed here, only ${allowed.join(', ')}.`,
+    { headers: { Allow: allowed.join(', ') } },
+  )
+}
+
+/** The route another method would have reached gives the pattern and the look of the error. */
+const routeForStyle = (
+  hono: Hono<{ Bindings: Exchange }>,
+  routes: readonly Route[],
+  path: string,
+  method: string,
+): Route | undefined => {
+  const registered = hono.router.match(method, path)[0][0]?.[0]?.[1]
+  return routes.find((route) => honoPath(route.path) === registered?.path)
+}
+
+const onError = (thrown: unknown, exchange: Exchange, logger: Logger): Response => {
+  const error = internalError(thrown)
+  if (error.definition.status >= 500) {
+    logger.error(
+      { request_id: exchange.requestId, code: error.definition.code, err: error.cause ?? error },
+      'request failed',
+    )
+  }
+  const style: ErrorStyle = exchange.route?.errorStyle ?? 'problem'
+  return renderError(error, style, exchange.requestId)
+}
+
+const setHeaders = (headers: Headers, exchange: Exchange): void => {
+  headers.set('X-Request-Id', exchange.requestId)
+  headers.set('X-Content-Type-Options', 'nosniff')
+  if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store')
+  if (!headers.has('Content-Security-Policy')) headers.set('Content-Security-Policy', apiPolicy)
+}
+
+const logRequest = (
+  logger: Logger,
+  request: Request,
+  exchange: Exchange,
+  status: number,
+  durationMs: number,
+): void => {
+  if (!logger.isLevelEnabled('info')) return
+  const fields: Record<string, unknown> = {
+    request_id: exchange.requestId,
+    method: request.method,
+    path: exchange.route?.path ?? unmatched,
+    status,
+    duration_ms: Math.round(durationMs * 1000) / 1000,
+  }
+  if (exchange.principal !== undefined) fields['key_id'] = exchange.principal.keyId
+  if (exchange.logFields !== undefined) Object.assign(fields, exchange.logFields)
+  logger.info(fields, 'request')
+}

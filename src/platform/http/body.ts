@@ -1,0 +1,132 @@
+import type { ZodError, ZodType } from 'zod'
+import { ApiError, httpErrors, type Violation } from './errors.ts'
+import type { RequestContext, Route } from './route.ts'
+
+export const bodyBytesMaxDefault = 8_388_608
+
+/** Lower case, without parameters. */
+export const mediaType = (header: string): string => {
+  const end = header.indexOf(';')
+  return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase()
+}
+
+/** Refuses by headers alone, before a byte of the body is read. */
+export const checkBodyHeaders = (request: Request, route: Route): void => {
+  if (route.accepts === undefined) return
+  const declared = request.headers.get('content-length')
+  if (declared !== null && Number(declared) > (route.bodyBytesMax ?? bodyBytesMaxDefault)) {
+    throw tooLarge(route)
+  }
+  const contentType = request.headers.get('content-type')
+  if (contentType === null) {
+    // Without a body there is nothing to name: operations with an optional body take it as absent.
+    if (declared === '0' || (declared === null && request.body === null)) return
+    throw unsupported(route, 'none')
+  }
+  if (route.accepts.includes(contentType)) return
+  const type = mediaType(contentType)
+  if (!route.accepts.includes(type)) throw unsupported(route, type)
+}
+
+const tooLarge = (route: Route): ApiError =>
+  new ApiError(
+    httpErrors.body_too_large,
+    `The body is over ${route.bodyBytesMax ?? bodyBytesMaxDefault} bytes.`,
+    { headers: { Connection: 'close' } },
+  )
+
+const unsupported = (route: Route, type: string): ApiError =>
+  new ApiError(
+    httpErrors.unsupported_media_type,
+    `${route.method} ${route.path} takes ${(route.accepts ?? []).join(' or ')}, got ${type.slice(0, 100)}.`,
+  )
+
+/** The body's bytes, bounded by the route's limit also when no Content-Length was sent. */
+export const readBytes = async (c: RequestContext): Promise<Uint8Array> => {
+  const request = c.req.raw
+  if (request.headers.has('content-length')) return new Uint8Array(await request.arrayBuffer())
+  return readChunked(request, c.env.route)
+}
+
+const readChunked = async (request: Request, route: Route | undefined): Promise<Uint8Array> => {
+  if (request.body === null) return new Uint8Array()
+  const limit = route?.bodyBytesMax ?? bodyBytesMaxDefault
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body) {
+    size += chunk.length
+    if (size > limit && route !== undefined) throw tooLarge(route)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, size)
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+
+/** The body as text; bytes that are no UTF-8 are refused. */
+export const readText = async (c: RequestContext): Promise<string> => {
+  const bytes = await readBytes(c)
+  try {
+    return decoder.decode(bytes)
+  } catch (cause) {
+    throw new ApiError(httpErrors.bad_request, 'The body is not UTF-8.', { cause })
+  }
+}
+
+/** The body as parsed JSON. */
+export const readJsonValue = async (c: RequestContext): Promise<unknown> => {
+  const text = await readText(c)
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    // The parser's message quotes the input; it stays inside.
+    throw new ApiError(httpErrors.bad_request, 'The body is not JSON.', { cause })
+  }
+}
+
+/** The body, read and validated; every broken rule is listed with its JSON Pointer. */
+export const readJson = async <T>(c: RequestContext, schema: ZodType<T>): Promise<T> =>
+  validated(schema, await readJsonValue(c), '')
+
+/** The query parameters, validated; one given twice is refused. */
+export const readQuery = <T>(c: RequestContext, schema: ZodType<T>): T => {
+  const values: Record<string, string> = {}
+  for (const [name, all] of Object.entries(c.req.queries())) {
+    if (all.length > 1) {
+      throw new ApiError(httpErrors.validation_failed, `The parameter ${name} is given twice.`, {
+        errors: [{ pointer: name, rule: 'unique', message: 'is given more than once' }],
+      })
+    }
+    values[name] = all[0] ?? ''
+  }
+  return validated(schema, values, undefined)
+}
+
+/** Validates any value; `prefix` starts the JSON Pointers, undefined makes them plain names. */
+export const validated = <T>(schema: ZodType<T>, value: unknown, prefix: string | undefined): T => {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const errors = violationsOf(parsed.error, prefix)
+  const [first] = errors
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
+  throw new ApiError(
+    httpErrors.validation_failed,
+    `${first?.pointer || 'The body'}: ${first?.message ?? 'is not valid'}${more}`,
+    { errors },
+  )
+}
+
+const violationsMax = 100
+
+const violationsOf = (error: ZodError, prefix: string | undefined): Violation[] =>
+  error.issues.slice(0, violationsMax).map((issue) => ({
+    pointer:
+      prefix === undefined
+        ? issue.path.map(String).join('.')
+        : prefix + issue.path.map((step) => `/${escapeStep(String(step))}`).join(''),
+    rule: issue.code,
+    message: issue.message,
+  }))
+
+/** RFC 6901 section 3. */
+const escapeStep = (step: string): string => step.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -1,0 +1,183 @@
+/** One kind of failure a caller can see. Codes are append-only: never renamed, never reused. */
+export type ErrorDefinition = {
+  readonly code: string
+  readonly status: number
+  /** A short name, the same for every occurrence. */
+  readonly title: string
+  readonly meaning: string
+  /** What the caller or the operator should do. */
+  readonly remedy: string
+  /** True when the same request may succeed later without a change. */
+  readonly retryable: boolean
+}
+
+export type ErrorCatalogue = Readonly<Record<string, ErrorDefinition>>
+
+/** Declares a feature's errors: `defineErrors({ not_queued: { status: 503, title, … } })`. */
+export const defineErrors = <const C extends string>(
+  entries: Readonly<Record<C, Omit<ErrorDefinition, 'code'>>>,
+): { readonly [K in C]: ErrorDefinition } => {
+  const catalogue = {} as Record<C, ErrorDefinition>
+  for (const code of Object.keys(entries) as C[]) catalogue[code] = { code, ...entries[code] }
+  return catalogue
+}
+
+/** One broken rule. Values that may hold personal or card data are left out by whoever builds it. */
+export type Violation = {
+  /** Where: a JSON Pointer, an XPath, or the name of a parameter or header. */
+  readonly pointer: string
+  readonly rule: string
+  readonly message: string
+  readonly expected?: string | number
+  readonly got?: string | number
+}
+
+/** Thrown by handlers for an outcome the caller is told about; anything else thrown becomes a 500. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly definition: ErrorDefinition
+  readonly errors: readonly Violation[]
+  /** Further members of the problem (RFC 9457 section 3.2), or `details` of the envelope style. */
+  readonly details: Readonly<Record<string, unknown>>
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    definition: ErrorDefinition,
+    message: string,
+    more: {
+      readonly errors?: readonly Violation[]
+      readonly details?: Readonly<Record<string, unknown>>
+      readonly headers?: Readonly<Record<string, string>>
+      readonly cause?: unknown
+    } = {},
+  ) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause })
+    this.definition = definition
+    this.errors = more.errors ?? []
+    this.details = more.details ?? {}
+    this.headers = more.headers ?? {}
+  }
+}
+
+/** The errors every feature shares. The first six slugs are the specification's. */
+export const httpErrors = defineErrors({
+  bad_request: {
+    status: 400,
+    title: 'Bad request',
+    meaning: 'The request cannot be read: malformed JSON or XML, or a malformed header.',
+    remedy: 'Correct the request at the place named in detail.',
+    retryable: false,
+  },
+  not_found: {
+    status: 404,
+    title: 'Not found',
+    meaning: 'No such path, or no resource with this identifier.',
+    remedy: 'Check path and identifier.',
+    retryable: false,
+  },
+  validation_failed: {
+    status: 400,
+    title: 'Validation failed',
+    meaning: 'The request is well-formed but a field breaks a rule; errors lists every one.',
+    remedy: 'Correct the fields named in errors.',
+    retryable: false,
+  },
+  message_rejected: {
+    status: 422,
+    title: 'Message rejected',
+    meaning: 'The message is of another type than declared, or is not acceptable as it stands.',
+    remedy: 'Send the message to the operation for its type, or correct it.',
+    retryable: false,
+  },
+  schema_violation: {
+    status: 422,
+    title: 'Schema violation',
+    meaning: 'The message breaks its ISO 20022 schema; errors lists each element by XPath.',
+    remedy: 'Correct the elements named in errors.',
+    retryable: false,
+  },
+  certificate_expired: {
+    status: 422,
+    title: 'Certificate expired',
+    meaning: 'A certificate needed for the operation is no longer valid.',
+    remedy: 'Install a valid certificate.',
+    retryable: false,
+  },
+  unauthorized: {
+    status: 401,
+    title: 'Unauthorized',
+    meaning: 'The API key is missing, malformed, unknown, expired or revoked.',
+    remedy: 'Send a valid key as Authorization: Bearer <key>.',
+    retryable: false,
+  },
+  forbidden: {
+    status: 403,
+    title: 'Forbidden',
+    meaning: 'The API key is valid but lacks the scope of the operation.',
+    remedy: 'Use a key with the scope named in message.',
+    retryable: false,
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    meaning: 'The path exists but not with this method; the Allow header lists those it has.',
+    remedy: 'Use a method from Allow.',
+    retryable: false,
+  },
+  conflict: {
+    status: 409,
+    title: 'Conflict',
+    meaning: 'The state of the resource does not allow the operation.',
+    remedy: 'Read the resource and decide anew.',
+    retryable: false,
+  },
+  idempotency_in_progress: {
+    status: 409,
+    title: 'Request still running',
+    meaning: 'A request with the same Idempotency-Key has not ended yet.',
+    remedy: 'Wait and repeat the request with the same key.',
+    retryable: true,
+  },
+  body_too_large: {
+    status: 413,
+    title: 'Body too large',
+    meaning: 'The request body is over the limit named in detail.',
+    remedy: 'Send a smaller body.',
+    retryable: false,
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'Unsupported media type',
+    meaning: 'The operation does not take this Content-Type.',
+    remedy: 'Use a Content-Type named in detail.',
+    retryable: false,
+  },
+  idempotency_mismatch: {
+    status: 422,
+    title: 'Idempotency-Key used for another request',
+    meaning: 'The Idempotency-Key was first used with another body or another operation.',
+    remedy: 'Use a new key for a new request.',
+    retryable: false,
+  },
+  internal: {
+    status: 500,
+    title: 'Internal error',
+    meaning: 'The gateway failed; the log holds the cause under request_id.',
+    remedy: 'Report the request_id. Repeat only with the same Idempotency-Key.',
+    retryable: true,
+  },
+  not_configured: {
+    status: 503,
+    title: 'Not configured',
+    meaning: 'The operation needs a setting that is not set; detail names it.',
+    remedy: 'Set it and start the gateway again.',
+    retryable: false,
+  },
+  unavailable: {
+    status: 503,
+    title: 'Unavailable',
+    meaning: 'Something the operation needs cannot be reached now.',
+    remedy: 'Repeat later.',
+    retryable: true,
+  },
+})

@@ -1,0 +1,33 @@
+export { type App, createApp } from './app.ts'
+export {
+  bodyBytesMaxDefault,
+  mediaType,
+  readBytes,
+  readJson,
+  readJsonValue,
+  readQuery,
+  readText,
+  validated,
+} from './body.ts'
+export {
+  ApiError,
+  defineErrors,
+  type ErrorCatalogue,
+  type ErrorDefinition,
+  httpErrors,
+  type Violation,
+} from './errors.ts'
+export { type Listener, listen } from './listen.ts'
+export { createHttpMetrics, type HttpMetrics } from './metrics.ts'
+export { openApiDocument } from './openapi.ts'
+export { type ErrorStyle, errorTypePrefix, problemContentType } from './render.ts'
+export {
+  type Exchange,
+  type Method,
+  type RequestContext,
+  type Route,
+  type RouteDocument,
+  type RouteResponse,
+  withMissingSettings,
+} from './route.ts'
+export { type HealthCheck, type HealthReport, type SystemOptions, systemRoutes } from './system.ts'

@@ -1,0 +1,39 @@
+import type { ListenAddress } from '../config/index.ts'
+import type { App } from './app.ts'
+
+export type Listener = {
+  readonly url: string
+  readonly port: number
+  /** Takes no new connection, lets running requests end; `true` cuts them off. */
+  stop(abruptly: boolean): Promise<void>
+}
+
+/** Above every route's own limit; Bun cuts the connection of a larger body. */
+const connectionBodyBytesMax = 67_108_864
+const idleSeconds = 120
+
+/** Starts serving. Throws an error with `code` EADDRINUSE when the port is taken. */
+export const listen = (app: App, address: ListenAddress): Listener => {
+  const server = Bun.serve({
+    ...(address.host === undefined ? {} : { hostname: address.host }),
+    port: address.port,
+    idleTimeout: idleSeconds,
+    maxRequestBodySize: connectionBodyBytesMax,
+    development: false,
+    fetch: app.fetch,
+  })
+  const port = server.port ?? address.port
+  return {
+    port,
+    url: `http://${urlHost(address.host)}:${port}`,
+    stop: async (abruptly) => {
+      await server.stop(abruptly)
+    },
+  }
+}
+
+/** Where a client on this machine reaches the listener. */
+const urlHost = (host: string | undefined): string => {
+  if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}

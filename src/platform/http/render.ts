@@ -1,0 +1,72 @@
+import { ApiError, httpErrors } from './errors.ts'
+
+/** How a feature's errors look: RFC 9457 problem details, or `{error: {code, message, details}}`. */
+export type ErrorStyle = 'problem' | 'envelope'
+
+/** Where the catalogue is served: the `type` of a problem is this prefix and the code. */
+export const errorTypePrefix = '/v1/errors/'
+
+export const problemContentType = 'application/problem+json'
+
+/** The response for an error; 401 and 403 look the same in every style, as specified. */
+export const renderError = (error: ApiError, style: ErrorStyle, requestId: string): Response => {
+  const { definition } = error
+  if (definition.status === 401 || definition.status === 403) {
+    const code = definition.status === 401 ? 'UNAUTHORIZED' : 'FORBIDDEN'
+    return respond({ error: { code, message: error.message } }, 'application/json', error)
+  }
+  switch (style) {
+    case 'problem':
+      return respond(problemBody(error, requestId), problemContentType, error)
+    case 'envelope':
+      return respond(
+        {
+          error: {
+            code: definition.code.toUpperCase(),
+            message: error.message,
+            details: envelopeDetails(error),
+          },
+        },
+        'application/json',
+        error,
+      )
+  }
+}
+
+const respond = (body: unknown, contentType: string, error: ApiError): Response =>
+  new Response(JSON.stringify(body), {
+    status: error.definition.status,
+    headers: { 'Content-Type': contentType, ...error.headers },
+  })
+
+const problemBody = (error: ApiError, requestId: string): Record<string, unknown> => {
+  const { definition } = error
+  return {
+    type: errorTypePrefix + definition.code,
+    title: definition.title,
+    status: definition.status,
+    detail: error.message,
+    code: definition.code,
+    retryable: definition.retryable,
+    request_id: requestId,
+    ...error.details,
+    ...(error.errors.length === 0 ? {} : { errors: error.errors }),
+  }
+}
+
+/** The envelope names one field: that of the first violation, unless the feature gave its own details. */
+const envelopeDetails = (error: ApiError): Readonly<Record<string, unknown>> => {
+  const first = error.errors[0]
+  if (first === undefined) return error.details
+  return {
+    field: first.pointer.replace(/^\//, '').replaceAll('/', '.'),
+    value: first.got ?? null,
+    ...error.details,
+  }
+}
+
+/** What an unexpected exception becomes for the caller: nothing of it leaves the process. */
+export const internalError = (cause: unknown): ApiError =>
+  cause instanceof ApiError
+    ? cause
+    : new ApiError(httpErrors.internal, 'The gateway failed to handle the request.', { cause })

@@ -1,0 +1,76 @@
+import type { Context } from 'hono'
+import type { ZodType } from 'zod'
+import type { Principal, Scope } from '../auth/index.ts'
+import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts'
+import type { ErrorStyle } from './render.ts'
+
+/** What belongs to one request; a handler finds it in `c.env`. */
+export type Exchange = {
+  readonly requestId: string
+  /** Of `performance.now()`. */
+  readonly startedMs: number
+  route: Route | undefined
+  /** Set before the handler runs, unless the route is public. */
+  principal: Principal | undefined
+  /** Further fields for the request's log line: ids, never personal data. */
+  logFields: Readonly<Record<string, string | number | boolean>> | undefined
+}
+
+export type RequestContext = Context<{ Bindings: Exchange }>
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** What of a route appears in the OpenAPI document. Zod schemas here cost nothing per request. */
+export type RouteDocument = {
+  readonly summary: string
+  readonly description?: string
+  readonly tag: string
+  readonly params?: ZodType
+  readonly query?: ZodType
+  readonly headers?: ZodType
+  /** By media type. */
+  readonly body?: Readonly<Record<string, ZodType>>
+  readonly responses: Readonly<Record<number, RouteResponse>>
+  /** Errors besides those every route can give. */
+  readonly errors?: readonly ErrorDefinition[]
+}
+
+export type RouteResponse = {
+  readonly description: string
+  readonly schema?: ZodType
+  readonly contentType?: string
+  readonly example?: unknown
+}
+
+/**
+ * One endpoint. The application checks key and scope, Content-Type and body size before `handle`;
+ * reading and validating the body is the handler's: `readJson(c, schema)`, or by hand where it is hot.
+ */
+export type Route = {
+  readonly method: Method
+  /** As OpenAPI writes it: `/v1/messages/{id}`. Also the `path` label of the metrics. */
+  readonly path: string
+  readonly scope: Scope | 'public'
+  /** Media types taken, the first for bodies without Content-Type when the body is optional. */
+  readonly accepts?: readonly string[]
+  readonly bodyBytesMax?: number
+  readonly errorStyle?: ErrorStyle
+  readonly document: RouteDocument
+  readonly handle: (c: RequestContext) => Response | Promise<Response>
+}
+
+/** The same routes, answering 503 with the names of the settings they lack. */
+export const withMissingSettings = (
+  routes: readonly Route[],
+  missing: readonly string[],
+): readonly Route[] =>
+  routes.map((route) => ({
+    ...route,
+    handle: () => {
+      throw new ApiError(
+        httpErrors.not_configured,
+        `${route.method} ${route.path} needs ${missing.length === 1 ? 'the setting' : 'the settings'} ${missing.join(', ')}.`,
+        { details: { settings: missing } },
+      )
+    },
+  }))

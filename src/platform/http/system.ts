@@ -1,0 +1,207 @@
+import { z } from 'zod'
+import type { Authenticator } from '../auth/index.ts'
+import type { Metrics } from '../telemetry/index.ts'
+import { docsRoutes } from './docs.ts'
+import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts'
+import { openApiDocument } from './openapi.ts'
+import { errorTypePrefix } from './render.ts'
+import type { RequestContext, Route } from './route.ts'
+
+/** One dependency's or feature's condition. */
+export type HealthCheck = {
+  readonly status: 'ok' | 'degraded' | 'down'
+  /** False: this process must not get traffic now. */
+  readonly ready: boolean
+  /** For callers with `ops:read`. */
+  readonly detail?: Readonly<Record<string, unknown>>
+}
+
+export type HealthReport = {
+  readonly draining: boolean
+  readonly checks: Readonly<Record<string, HealthCheck>>
+}
+
+export type SystemOptions = {
+  readonly version: string
+  readonly metrics: Metrics | undefined
+  readonly authenticator: Authenticator
+  readonly health: () => Promise<HealthReport>
+  readonly errors: readonly ErrorDefinition[]
+  /** All routes of the process, for the document. */
+  readonly routes: () => readonly Route[]
+}
+
+const tag = 'Operation'
+
+const health = z
+  .object({
+    status: z.enum(['ok', 'degraded']),
+    version: z.string(),
+    database: z.string().optional().meta({ description: 'Only when a database is configured' }),
+    checks: z.record(z.string(), z.unknown()).optional().meta({
+      description: 'Only for keys with ops:read',
+    }),
+  })
+  .meta({ id: 'Health' })
+
+const readiness = z.object({
+  status: z.enum(['ready', 'not_ready']),
+  reason: z.string().optional(),
+})
+
+const catalogueEntry = z
+  .object({
+    code: z.string(),
+    status: z.int(),
+    title: z.string(),
+    meaning: z.string(),
+    remedy: z.string(),
+    retryable: z.boolean(),
+  })
+  .meta({ id: 'ErrorCatalogueEntry' })
+
+/** The endpoints every listener has: health, readiness, metrics, documents, the error catalogue. */
+export const systemRoutes = (options: SystemOptions): readonly Route[] => [
+  healthRoute(options),
+  readyRoute(options),
+  ...metricsRoutes(options),
+  openApiRoute(options),
+  ...docsRoutes(),
+  ...catalogueRoutes(options),
+]
+
+const healthRoute = ({ version, authenticator, health: report }: SystemOptions): Route => ({
+  method: 'GET',
+  path: '/health',
+  scope: 'public',
+  document: {
+    summary: 'State of the process and its database',
+    tag,
+    responses: { 200: { description: 'The process runs', schema: health } },
+  },
+  handle: async (c) => {
+    const { checks } = await report()
+    const degraded = Object.values(checks).some((check) => check.status !== 'ok')
+    const { database } = checks
+    return c.json({
+      status: degraded ? 'degraded' : 'ok',
+      version,
+      ...(database === undefined ? {} : { database: database.status }),
+      ...((await mayReadDetails(authenticator, c)) ? { checks } : {}),
+    })
+  },
+})
+
+const mayReadDetails = async (
+  authenticator: Authenticator,
+  c: RequestContext,
+): Promise<boolean> => {
+  try {
+    const principal = await authenticator.verify(c.req.header('authorization'))
+    return principal?.scopes.has('ops:read') ?? false
+  } catch {
+    // Keys may live in the database whose failure is being reported.
+    return false
+  }
+}
+
+const readyRoute = ({ health: report }: SystemOptions): Route => ({
+  method: 'GET',
+  path: '/ready',
+  scope: 'public',
+  document: {
+    summary: 'Whether this process should get traffic',
+    tag,
+    responses: {
+      200: { description: 'Ready', schema: readiness },
+      503: { description: 'Draining, or a needed part is down', schema: readiness },
+    },
+  },
+  handle: async (c) => {
+    const { draining, checks } = await report()
+    const failing = Object.entries(checks).find(([, check]) => !check.ready)?.[0]
+    const reason = draining ? 'draining' : failing
+    return reason === undefined
+      ? c.json({ status: 'ready' })
+      : c.json({ status: 'not_ready', reason }, 503)
+  },
+})
+
+const metricsRoutes = ({ metrics }: SystemOptions): readonly Route[] =>
+  metrics === undefined
+    ? []
+    : [
+        {
+          method: 'GET',
+          path: '/metrics',
+          scope: 'public',
+          document: {
+            summary: 'Metrics in the Prometheus text format',
+            tag,
+            responses: {
+              200: { description: 'Metrics', schema: z.string(), contentType: 'text/plain' },
+            },
+          },
+          handle: async () => {
+            const { contentType, text } = await metrics.render()
+            return new Response(text, { headers: { 'Content-Type': contentType } })
+          },
+        },
+      ]
+
+const openApiRoute = ({ routes, version }: SystemOptions): Route => {
+  let document: Promise<string> | undefined
+  return {
+    method: 'GET',
+    path: '/openapi.json',
+    scope: 'public',
+    document: {
+      summary: 'This API as an OpenAPI 3.1 document',
+      tag: 'Documentation',
+      responses: { 200: { description: 'The document', schema: z.looseObject({}) } },
+    },
+    handle: async () => {
+      document ??= openApiDocument(routes(), version).then((value) => JSON.stringify(value))
+      return new Response(await document, { headers: { 'Content-Type': 'application/json' } })
+    },
+  }
+}
+
+const catalogueRoutes = ({ errors }: SystemOptions): readonly Route[] => {
+  const catalogue = [...errors].sort((left, right) => left.status - right.status)
+  return [
+    {
+      method: 'GET',
+      path: '/v1/errors',
+      scope: 'public',
+      document: {
+        summary: 'Every error code with status, meaning and remedy',
+        tag: 'Documentation',
+        responses: {
+          200: {
+            description: 'The catalogue',
+            schema: z.object({ errors: z.array(catalogueEntry) }),
+          },
+        },
+      },
+      handle: (c) => c.json({ errors: catalogue }),
+    },
+    {
+      method: 'GET',
+      path: `${errorTypePrefix}{code}`,
+      scope: 'public',
+      document: {
+        summary: 'One error code: what the `type` of a problem points to',
+        tag: 'Documentation',
+        params: z.object({ code: z.string() }),
+        responses: { 200: { description: 'The entry', schema: catalogueEntry } },
+        errors: [httpErrors.not_found],
+      },
+      handle: (c) => {
+        const found = catalogue.find(({ code }) => code === c.req.param('code'))
+        if (found === undefined) throw new ApiError(httpErrors.not_found, 'No such error code.')
+        return c.json(found)
+      },
+    },
+  ]
+}

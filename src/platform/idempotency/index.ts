@@ -1,0 +1,1 @@
+export { idempotencyKeyOf } from './key.ts'

@@ -1,0 +1,21 @@
+import type { ErrorCatalogue, HealthCheck, Route } from '../http/index.ts'
+
+/**
+ * What a feature's `createX(deps)` returns; `src/main.ts` alone puts features together.
+ * They start in the order of main's list and stop in the reverse order.
+ */
+export type Feature = {
+  /** Lower case: the key of its health check. */
+  readonly name: string
+  readonly routes?: readonly Route[]
+  /** `cards`: served on CARDGW_PORT. Otherwise on HTTP_ADDR. */
+  readonly listener?: 'http' | 'cards'
+  readonly errors?: ErrorCatalogue
+  /** Opens connections and starts workers; a rejection ends the process. */
+  readonly start?: () => void | Promise<void>
+  /** Stops taking new work (polling, claiming); called before the listeners close. */
+  readonly drain?: () => void | Promise<void>
+  /** Finishes what runs and closes; bounded by the caller. */
+  readonly stop?: () => void | Promise<void>
+  readonly health?: () => HealthCheck | Promise<HealthCheck>
+}

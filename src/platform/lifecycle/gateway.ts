@@ -1,0 +1,115 @@
+import type { Authenticator } from '../auth/index.ts'
+import type { ListenAddress } from '../config/index.ts'
+import {
+  createApp,
+  createHttpMetrics,
+  httpErrors,
+  type Listener,
+  listen,
+  type Route,
+  systemRoutes,
+} from '../http/index.ts'
+import type { Logger, Metrics } from '../telemetry/index.ts'
+import type { Feature } from './feature.ts'
+import { createHealthReporter } from './health.ts'
+import { createLifecycle } from './lifecycle.ts'
+
+export type GatewayOptions = {
+  readonly version: string
+  readonly features: readonly Feature[]
+  readonly authenticator: Authenticator
+  readonly logger: Logger
+  readonly cardsLogger: Logger
+  readonly metrics: Metrics
+  readonly metricsEnabled: boolean
+  readonly http: ListenAddress
+  /** Equal to `http`: one listener serves both. */
+  readonly cards: ListenAddress
+  readonly stopTimeoutMs: number
+}
+
+export type Gateway = {
+  /** Starts the features, then listens. */
+  start(): Promise<{ readonly httpUrl: string; readonly cardsUrl: string }>
+  /** True when everything ended within the time. */
+  stop(): Promise<boolean>
+}
+
+/** Puts features behind listeners, with health, metrics and documents, under one life cycle. */
+export const createGateway = (options: GatewayOptions): Gateway => {
+  const { features, logger } = options
+  const listeners: Listener[] = []
+  const lifecycle = createLifecycle({
+    logger,
+    stopTimeoutMs: options.stopTimeoutMs,
+    parts: [
+      ...features,
+      {
+        name: 'listeners',
+        start: () => openListeners(options, () => lifecycle.isDraining(), listeners),
+        stop: () => closeListeners(listeners, options.stopTimeoutMs / 2),
+      },
+    ],
+  })
+  return {
+    start: async () => {
+      await lifecycle.start()
+      const httpUrl = listeners[0]?.url ?? ''
+      return { httpUrl, cardsUrl: listeners[1]?.url ?? httpUrl }
+    },
+    stop: lifecycle.stop,
+  }
+}
+
+const openListeners = (
+  options: GatewayOptions,
+  isDraining: () => boolean,
+  listeners: Listener[],
+): void => {
+  const { features, authenticator, metrics, logger, cardsLogger } = options
+  const allRoutes = features.flatMap((feature) => feature.routes ?? [])
+  const system = systemRoutes({
+    version: options.version,
+    metrics: options.metricsEnabled ? metrics : undefined,
+    authenticator,
+    health: createHealthReporter(features, isDraining),
+    errors: [httpErrors, ...features.map((feature) => feature.errors ?? {})].flatMap((errors) =>
+      Object.values(errors),
+    ),
+    routes: () => [...allRoutes, ...system],
+  })
+  const httpMetrics = createHttpMetrics(metrics)
+  const open = (routes: readonly Route[], address: ListenAddress, log: Logger): void => {
+    const app = createApp({
+      routes: [...routes, ...system],
+      authenticator,
+      logger: log,
+      metrics: httpMetrics,
+    })
+    listeners.push(listen(app, address))
+  }
+  const { http, cards } = options
+  if (http.port === cards.port && http.host === cards.host) {
+    open(allRoutes, http, logger)
+    return
+  }
+  const cardRoutes = features.flatMap((feature) =>
+    feature.listener === 'cards' ? (feature.routes ?? []) : [],
+  )
+  open(
+    allRoutes.filter((route) => !cardRoutes.includes(route)),
+    http,
+    logger,
+  )
+  open(cardRoutes, cards, cardsLogger)
+}
+
+/** Lets running requests end; what still runs when the time is over (a stream, say) is cut off. */
+const closeListeners = async (listeners: readonly Listener[], graceMs: number): Promise<void> => {
+  const graceful = Promise.all(listeners.map((listener) => listener.stop(false)))
+  const grace = Promise.withResolvers<'late'>()
+  const timer = setTimeout(() => grace.resolve('late'), graceMs)
+  const outcome = await Promise.race([graceful, grace.promise])
+  clearTimeout(timer)
+  if (outcome === 'late') await Promise.all(listeners.map((listener) => listener.stop(true)))
+}

@@ -1,0 +1,50 @@
+import type { HealthCheck, HealthReport } from '../http/index.ts'
+import type { Feature } from './feature.ts'
+
+const checkTimeoutMs = 500
+const cacheMs = 500
+
+/**
+ * Asks every feature, in parallel, each for at most half a second; the answer is kept for half a
+ * second so that a probe storm does not reach the database.
+ */
+export const createHealthReporter = (
+  features: readonly Feature[],
+  isDraining: () => boolean,
+): (() => Promise<HealthReport>) => {
+  let cached:
+    | { readonly atMs: number; readonly checks: Promise<HealthReport['checks']> }
+    | undefined
+  return async () => {
+    const nowMs = performance.now()
+    if (cached === undefined || nowMs - cached.atMs > cacheMs) {
+      cached = { atMs: nowMs, checks: askAll(features) }
+    }
+    return { draining: isDraining(), checks: await cached.checks }
+  }
+}
+
+const askAll = async (features: readonly Feature[]): Promise<HealthReport['checks']> => {
+  const asked = features.flatMap((feature) =>
+    feature.health === undefined ? [] : [ask(feature.name, feature.health)],
+  )
+  return Object.fromEntries(await Promise.all(asked))
+}
+
+const ask = async (
+  name: string,
+  health: NonNullable<Feature['health']>,
+): Promise<readonly [string, HealthCheck]> => {
+  const late = Promise.withResolvers<HealthCheck>()
+  const timer = setTimeout(
+    () => late.resolve({ status: 'down', ready: false, detail: { reason: 'no answer in time' } }),
+    checkTimeoutMs,
+  )
+  try {
+    return [name, await Promise.race([health(), late.promise])]
+  } catch {
+    return [name, { status: 'down', ready: false, detail: { reason: 'the check failed' } }]
+  } finally {
+    clearTimeout(timer)
+  }
+}

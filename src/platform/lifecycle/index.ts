@@ -1,0 +1,5 @@
+export type { Feature } from './feature.ts'
+export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
+export { createHealthReporter } from './health.ts'
+export { createLifecycle, type Lifecycle, type Part } from './lifecycle.ts'
+export { untilSignal } from './signals.ts'

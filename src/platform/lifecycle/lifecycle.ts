@@ -1,0 +1,81 @@
+import type { Logger } from '../telemetry/index.ts'
+
+/** Something that is started once and stopped once. */
+export type Part = {
+  readonly name: string
+  readonly start?: (() => void | Promise<void>) | undefined
+  readonly drain?: (() => void | Promise<void>) | undefined
+  readonly stop?: (() => void | Promise<void>) | undefined
+}
+
+export type Lifecycle = {
+  /** Starts the parts in order; when one fails, those started are stopped and the error is thrown. */
+  start(): Promise<void>
+  /** Drains all, then stops in reverse order. True when everything ended within the time. */
+  stop(): Promise<boolean>
+  readonly isDraining: () => boolean
+}
+
+export const createLifecycle = (options: {
+  readonly parts: readonly Part[]
+  readonly logger: Logger
+  /** For draining and stopping together. */
+  readonly stopTimeoutMs: number
+}): Lifecycle => {
+  const { parts, logger, stopTimeoutMs } = options
+  const started: Part[] = []
+  let stopping: Promise<boolean> | undefined
+
+  const stopAll = async (): Promise<boolean> => {
+    const reversed = started.toReversed()
+    const endMs = performance.now() + stopTimeoutMs
+    const run = async (name: string, step: Part['stop']): Promise<boolean> => {
+      if (step === undefined) return true
+      return within(endMs - performance.now(), step).catch((error: unknown) => {
+        logger.error({ part: name, err: error }, 'stop failed')
+        return false
+      })
+    }
+    const drained = await Promise.all(reversed.map((part) => run(part.name, part.drain)))
+    const stopped: boolean[] = []
+    for (const part of reversed) {
+      const done = await run(part.name, part.stop)
+      if (!done) logger.warn({ part: part.name }, 'did not stop in time')
+      stopped.push(done)
+    }
+    return [...drained, ...stopped].every(Boolean)
+  }
+
+  const stop = (): Promise<boolean> => {
+    stopping ??= stopAll()
+    return stopping
+  }
+
+  return {
+    isDraining: () => stopping !== undefined,
+    stop,
+    start: async () => {
+      for (const part of parts) {
+        started.push(part)
+        try {
+          await part.start?.()
+        } catch (error) {
+          await stop()
+          throw error
+        }
+      }
+    },
+  }
+}
+
+/** True when the step ended in time. A step that is late is left behind. */
+const within = async (timeoutMs: number, step: () => void | Promise<void>): Promise<boolean> => {
+  const late = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => late.resolve(false), Math.max(0, timeoutMs))
+  const done = Promise.resolve(step()).then(() => true)
+  try {
+    return await Promise.race([done, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,20 @@
+export { LineWriter } from './line-writer.ts'
+export {
+  createLogger,
+  type LineSink,
+  type LogFields,
+  type LogFormat,
+  type Logger,
+  type LogLevel,
+  logFormats,
+  logLevels,
+} from './logger.ts'
+export {
+  type Counter,
+  createMetrics,
+  type Gauge,
+  type Histogram,
+  latencyBucketsSeconds,
+  type Metrics,
+} from './metrics.ts'
+export { scrub } from './scrub.ts'

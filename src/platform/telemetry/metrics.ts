@@ -1,0 +1,71 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** The process's metrics. Declare each metric once, with the exact name, type and labels. */
+export type Metrics = {
+  readonly registry: Registry
+  counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>
+  /** `collect` sets the value when the metrics are scraped. */
+  gauge<L extends string>(
+    name: string,
+    help: string,
+    labels?: readonly L[],
+    collect?: (gauge: Gauge<L>) => void | Promise<void>,
+  ): Gauge<L>
+  histogram<L extends string>(
+    name: string,
+    help: string,
+    labels: readonly L[],
+    bucketsSeconds: readonly number[],
+  ): Histogram<L>
+  /** The text exposition format. */
+  render(): Promise<{ readonly contentType: string; readonly text: string }>
+}
+
+export type { Counter, Gauge, Histogram } from 'prom-client'
+
+/** Latency buckets in seconds: fine below 10 ms, where a gateway lives. */
+export const latencyBucketsSeconds = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+] as const
+
+/** `withProcess`: also process and event-loop figures, which keep a timer running. */
+export const createMetrics = (options: {
+  readonly version: string
+  readonly withProcess: boolean
+}): Metrics => {
+  const registry = new Registry()
+  if (options.withProcess) collectDefaultMetrics({ register: registry })
+  const metrics: Metrics = {
+    registry,
+    counter: (name, help, labels = []) =>
+      new Counter({ name, help, labelNames: [...labels], registers: [registry] }),
+    gauge: <L extends string>(
+      name: string,
+      help: string,
+      labels: readonly L[] = [],
+      collect?: (gauge: Gauge<L>) => void | Promise<void>,
+    ) => {
+      const gauge: Gauge<L> = new Gauge<L>({
+        name,
+        help,
+        labelNames: [...labels],
+        registers: [registry],
+        ...(collect === undefined ? {} : { collect: (): void | Promise<void> => collect(gauge) }),
+      })
+      return gauge
+    },
+    histogram: (name, help, labels, buckets) =>
+      new Histogram({
+        name,
+        help,
+        labelNames: [...labels],
+        buckets: [...buckets],
+        registers: [registry],
+      }),
+    render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  }
+  metrics
+    .gauge('trilho_build_info', 'Always 1; the labels say what runs.', ['version', 'bun'])
+    .set({ version: options.version, bun: Bun.version }, 1)
+  return metrics
+}

@@ -1,0 +1,78 @@
+import {
+  type Authenticator,
+  createAuthenticator,
+  generateKey,
+  type KeyRecord,
+} from '#src/platform/auth/index.ts'
+import { type App, createApp, createHttpMetrics, type Route } from '#src/platform/http/index.ts'
+import { createLogger, createMetrics, type LogLevel } from '#src/platform/telemetry/index.ts'
+
+export type TestApp = {
+  readonly app: App
+  readonly metrics: ReturnType<typeof createMetrics>
+  /** Log lines written so far. */
+  readonly lines: string[]
+  /** Calls the application; a body that is no string is sent as JSON. */
+  readonly call: (
+    method: string,
+    path: string,
+    options?: {
+      readonly key?: string
+      readonly body?: unknown
+      readonly headers?: Readonly<Record<string, string>>
+    },
+  ) => Promise<Response>
+}
+
+/** A feature's routes behind the real application, with the real authenticator and logger. */
+export const testApp = (
+  routes: readonly Route[],
+  options: { readonly keys?: readonly KeyRecord[]; readonly level?: LogLevel } = {},
+): TestApp => {
+  const lines: string[] = []
+  const metrics = createMetrics({ version: 'test', withProcess: false })
+  const app = createApp({
+    routes,
+    authenticator: authenticatorOf(options.keys ?? []),
+    logger: createLogger({
+      level: options.level ?? 'info',
+      sink: { write: (line) => lines.push(line) },
+    }),
+    metrics: createHttpMetrics(metrics),
+  })
+  return {
+    app,
+    metrics,
+    lines,
+    call: (method, path, { key, body, headers } = {}) =>
+      app.fetch(
+        new Request(`http://localhost${path}`, {
+          method,
+          headers: {
+            ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+            ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+            ...headers,
+          },
+          ...(body === undefined
+            ? {}
+            : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        }),
+      ),
+  }
+}
+
+const authenticatorOf = (keys: readonly KeyRecord[]): Authenticator =>
+  createAuthenticator({
+    sources: [{ find: async (id) => keys.find((record) => record.id === id) }],
+  })
+
+/** A new key with these grants: its text and its record. */
+export const testKey = (
+  ...grants: readonly string[]
+): { readonly key: string; readonly record: KeyRecord } => {
+  const { key, id, hash } = generateKey('test')
+  return {
+    key,
+    record: { id, name: 'test', hash, grants, expiresAt: undefined, revokedAt: undefined },
+  }
+}
