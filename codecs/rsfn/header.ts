@@ -1,0 +1,205 @@
+import { CodecError } from '#codecs/bytes'
+
+// offset  length  field
+//      0       2  C01 header length, 0x024C
+//      2       1  C02 protocol version
+//      3       1  C03 error code
+//      4       1  C04 special use
+//      5       1  C05 reserved, 0
+//      6       1  C06 asymmetric algorithm of the destination key
+//      7       1  C07 symmetric algorithm
+//      8       1  C08 asymmetric algorithm of the sender key
+//      9       1  C09 hash algorithm
+//     10       1  C10 certificate authority of the destination
+//     11      32  C11 certificate serial of the destination, upper-case hexadecimal in ASCII
+//     43       1  C12 certificate authority of the sender
+//     44      32  C13 certificate serial of the sender, as C11
+//     76     256  C14 symmetric key under the destination's RSA key, zeros when not encrypted
+//    332     256  C15 RSA signature of the sender over the plain body
+
+/** Size of the header and the only legal value of C01. */
+export const RSFN_HEADER_BYTES = 588
+
+/** Size of C14 and C15: one RSA-2048 block. */
+export const RSFN_BLOCK_BYTES = 256
+
+const SERIAL_CHARS = 32
+const AT = { c11: 11, c12: 43, c13: 44, c14: 76, c15: 332 } as const
+
+/** C02. Clear messages carry no signature and no encryption. */
+export const RSFN_PROTOCOL = { CLEAR: 0x00, SECOND: 0x02, THIRD: 0x03 } as const
+
+/** C04. */
+export const RSFN_SPECIAL_USE = {
+  NORMAL: 0,
+  CERTIFICATE_TO_BE_ACTIVATED: 1,
+  BROADCAST_NOT_ENCRYPTED: 2,
+  SECURITY_NOT_ENCRYPTED: 3,
+  FILE_NOT_COMPRESSED: 4,
+  FILE_NOT_COMPRESSED_NOT_ENCRYPTED: 6,
+  FILE_COMPRESSED: 8,
+  FILE_COMPRESSED_NOT_ENCRYPTED: 10,
+} as const
+
+export type RsfnSpecialUse = (typeof RSFN_SPECIAL_USE)[keyof typeof RSFN_SPECIAL_USE]
+
+/** C06 and C08. */
+export const RSFN_ASYMMETRIC = { RSA_1024: 1, RSA_2048: 2 } as const
+
+/** C07. */
+export const RSFN_SYMMETRIC = { TRIPLE_DES: 1, AES_256: 2 } as const
+
+/** C09. */
+export const RSFN_HASH = { SHA_1: 2, SHA_256: 3 } as const
+
+/** C10 and C12: certificate authorities of the network, by code. */
+export const RSFN_AUTHORITIES = {
+  1: 'Serpro',
+  2: 'Certisign',
+  3: 'Pessoas Físicas',
+  4: 'Serasa',
+  5: 'CAIXA',
+  6: 'Valid',
+  7: 'Soluti',
+} as const satisfies Readonly<Record<number, string>>
+
+/**
+ * The header as numbers and bytes. Codes are not interpreted: a header with an unknown algorithm
+ * decodes, so that it can be shown and refused with the right C03.
+ *
+ * @property destinationSerial - C11 as it stands: 32 characters
+ * @property wrappedKey - C14, 256 bytes
+ * @property signature - C15, 256 bytes
+ */
+export type RsfnHeader = {
+  readonly protocol: number
+  readonly error: number
+  readonly specialUse: number
+  readonly destinationKey: number
+  readonly symmetric: number
+  readonly senderKey: number
+  readonly hash: number
+  readonly destinationAuthority: number
+  readonly destinationSerial: string
+  readonly senderAuthority: number
+  readonly senderSerial: string
+  readonly wrappedKey: Uint8Array
+  readonly signature: Uint8Array
+}
+
+/**
+ * Writes a certificate serial as C11 and C13 hold it.
+ *
+ * @param serial - hexadecimal, either case, at most 32 digits
+ * @throws CodecError `rsfn_serial` when it is not hexadecimal or longer than the field
+ * @example rsfnSerial('2f4c') // '00000000000000000000000000002F4C'
+ */
+export function rsfnSerial(serial: string): string {
+  if (!/^[0-9A-Fa-f]{1,32}$/.test(serial)) {
+    throw new CodecError('rsfn_serial', AT.c11, 'serial must be 1 to 32 hexadecimal digits', {
+      length: serial.length,
+      lengthMax: SERIAL_CHARS,
+    })
+  }
+  return serial.toUpperCase().padStart(SERIAL_CHARS, '0')
+}
+
+function writeSerial(out: Uint8Array, at: number, serial: string): void {
+  const text = rsfnSerial(serial)
+  for (let i = 0; i < SERIAL_CHARS; i++) out[at + i] = text.charCodeAt(i)
+}
+
+function readSerial(bytes: Uint8Array, at: number): string {
+  let text = ''
+  for (let i = 0; i < SERIAL_CHARS; i++) text += String.fromCharCode(bytes[at + i]!)
+  return text
+}
+
+function writeBlock(out: Uint8Array, at: number, block: Uint8Array, field: string): void {
+  if (block.length !== RSFN_BLOCK_BYTES) {
+    throw new CodecError('rsfn_block_length', at, `${field} must be ${RSFN_BLOCK_BYTES} bytes`, {
+      length: block.length,
+    })
+  }
+  out.set(block, at)
+}
+
+/**
+ * Writes the 588 bytes.
+ *
+ * @throws CodecError `rsfn_serial`, `rsfn_block_length`, or `rsfn_octet` when a code is not 0–255
+ */
+export function encodeRsfnHeader(header: RsfnHeader): Uint8Array {
+  const out = new Uint8Array(RSFN_HEADER_BYTES)
+  const octets: readonly [number, number][] = [
+    [2, header.protocol],
+    [3, header.error],
+    [4, header.specialUse],
+    [6, header.destinationKey],
+    [7, header.symmetric],
+    [8, header.senderKey],
+    [9, header.hash],
+    [10, header.destinationAuthority],
+    [AT.c12, header.senderAuthority],
+  ]
+  out[0] = RSFN_HEADER_BYTES >> 8
+  out[1] = RSFN_HEADER_BYTES & 0xff
+  for (const [at, value] of octets) {
+    if (!Number.isInteger(value) || value < 0 || value > 0xff) {
+      throw new CodecError('rsfn_octet', at, 'header code must be one octet', { at })
+    }
+    out[at] = value
+  }
+  writeSerial(out, AT.c11, header.destinationSerial)
+  writeSerial(out, AT.c13, header.senderSerial)
+  writeBlock(out, AT.c14, header.wrappedKey, 'C14')
+  writeBlock(out, AT.c15, header.signature, 'C15')
+  return out
+}
+
+/**
+ * Reads the header at the start of a message. `wrappedKey` and `signature` are views of `bytes`.
+ *
+ * @throws CodecError `rsfn_header_length` when fewer than 588 bytes are there or C01 differs (C03 = 01)
+ */
+export function decodeRsfnHeader(bytes: Uint8Array): RsfnHeader {
+  if (bytes.length < RSFN_HEADER_BYTES) {
+    throw new CodecError('rsfn_header_length', bytes.length, 'message is shorter than its header', {
+      length: bytes.length,
+      lengthMin: RSFN_HEADER_BYTES,
+    })
+  }
+  const declared = (bytes[0]! << 8) | bytes[1]!
+  if (declared !== RSFN_HEADER_BYTES) {
+    throw new CodecError('rsfn_header_length', 0, 'C01 must be 588', { declared })
+  }
+  return {
+    protocol: bytes[2]!,
+    error: bytes[3]!,
+    specialUse: bytes[4]!,
+    destinationKey: bytes[6]!,
+    symmetric: bytes[7]!,
+    senderKey: bytes[8]!,
+    hash: bytes[9]!,
+    destinationAuthority: bytes[10]!,
+    destinationSerial: readSerial(bytes, AT.c11),
+    senderAuthority: bytes[AT.c12]!,
+    senderSerial: readSerial(bytes, AT.c13),
+    wrappedKey: bytes.subarray(AT.c14, AT.c15),
+    signature: bytes.subarray(AT.c15, RSFN_HEADER_BYTES),
+  }
+}
+
+/** True when C14 is all zeros, which is how the header says that the body is not encrypted. */
+export function isZeroBlock(block: Uint8Array): boolean {
+  let seen = 0
+  for (const octet of block) seen |= octet
+  return seen === 0
+}
+
+/** Same bytes with another C03: what a receiver returns to say why it refused a message. */
+export function withRsfnError(message: Uint8Array, code: number): Uint8Array {
+  const copy = message.slice()
+  copy[3] = code
+  return copy
+}

@@ -1,0 +1,155 @@
+import { CodecError } from '#codecs/bytes'
+import { RSFN_ERRORS, type RsfnFailureCode } from './errors.ts'
+import {
+  decodeRsfnHeader,
+  isZeroBlock,
+  RSFN_ASYMMETRIC,
+  RSFN_AUTHORITIES,
+  RSFN_HASH,
+  RSFN_HEADER_BYTES,
+  RSFN_PROTOCOL,
+  RSFN_SYMMETRIC,
+  type RsfnHeader,
+} from './header.ts'
+import { pkcs1Unpad } from './padding.ts'
+import type { RsfnOpenPorts, RsfnRecipient, RsfnSender } from './ports.ts'
+import {
+  AES_KEY_BYTES,
+  DES_BLOCK_BYTES,
+  GCM_IV_BYTES,
+  specialUseRules,
+  TRIPLE_DES_KEY_BYTES,
+} from './seal.ts'
+
+/** The protocol versions that a receiver takes. Clear and second have to be asked for by name. */
+export type RsfnPolicy = {
+  readonly acceptClear?: boolean
+  readonly acceptSecondVersion?: boolean
+}
+
+/** @property content - decrypted and decompressed; `decodeUtf16be` reads a message's text */
+export type RsfnOpened = {
+  readonly ok: true
+  readonly header: RsfnHeader
+  readonly content: Uint8Array
+  readonly signed: boolean
+  readonly encrypted: boolean
+}
+
+/** @property code - the value that C03 of the answer must carry */
+export type RsfnRefused = {
+  readonly ok: false
+  readonly code: RsfnFailureCode
+  readonly field: string
+  readonly message: string
+}
+
+const SERIAL = /^[0-9A-F]{32}$/
+
+const REFUSED_STATUS = {
+  not_active: 0x10,
+  expired_or_revoked: 0x11,
+  not_enabled: 0x14,
+  not_the_issuer: 0x0c,
+} as const satisfies Record<Exclude<RsfnSender['status'], 'active'>, RsfnFailureCode>
+
+function refuse(code: RsfnFailureCode): RsfnRefused {
+  return { ok: false, code, field: RSFN_ERRORS[code].field, message: RSFN_ERRORS[code].meaning }
+}
+
+/**
+ * The first rule that a signed header breaks, in the order of its fields; 0 when it breaks none.
+ * Keys and certificates are not looked at.
+ */
+export function checkRsfnHeader(header: RsfnHeader, policy: RsfnPolicy = {}): RsfnFailureCode | 0 {
+  const second = header.protocol === RSFN_PROTOCOL.SECOND
+  if (second ? policy.acceptSecondVersion !== true : header.protocol !== RSFN_PROTOCOL.THIRD) {
+    return 0x02
+  }
+  const rules = specialUseRules(header.specialUse)
+  if (rules === undefined || rules.encrypted === isZeroBlock(header.wrappedKey)) return 0x13
+  // A broadcast that is not encrypted has no one destination, so those fields say nothing.
+  const destined = rules.encrypted
+  if (destined && header.destinationKey !== RSFN_ASYMMETRIC.RSA_2048) return 0x03
+  const symmetric = second ? RSFN_SYMMETRIC.TRIPLE_DES : RSFN_SYMMETRIC.AES_256
+  if (destined && header.symmetric !== symmetric) return 0x04
+  if (header.senderKey !== RSFN_ASYMMETRIC.RSA_2048) return 0x05
+  if (header.hash !== RSFN_HASH.SHA_256) return 0x06
+  if (destined && !(header.destinationAuthority in RSFN_AUTHORITIES)) return 0x07
+  if (destined && !SERIAL.test(header.destinationSerial)) return 0x08
+  if (!(header.senderAuthority in RSFN_AUTHORITIES)) return 0x09
+  if (!SERIAL.test(header.senderSerial)) return 0x0a
+  return 0
+}
+
+async function decrypt(
+  header: RsfnHeader,
+  body: Uint8Array,
+  recipient: RsfnRecipient,
+  ports: RsfnOpenPorts,
+): Promise<Uint8Array | RsfnFailureCode> {
+  const third = header.protocol === RSFN_PROTOCOL.THIRD
+  if (!third && body.length % DES_BLOCK_BYTES !== 0) return 0x0f
+  const block = await recipient.rsaDecryptBlock(header.wrappedKey)
+  if (block === undefined) return 0x0d
+  const length = third ? AES_KEY_BYTES + GCM_IV_BYTES : TRIPLE_DES_KEY_BYTES
+  const secret = pkcs1Unpad(block, length, recipient.syntheticKey(header.wrappedKey, length))
+  block.fill(0)
+  const plain = third
+    ? ports.aesGcmOpen(secret.subarray(0, AES_KEY_BYTES), secret.subarray(AES_KEY_BYTES), body)
+    : ports.tripleDesDecrypt(secret, body)
+  secret.fill(0)
+  return plain ?? 0x0e
+}
+
+async function openSigned(
+  header: RsfnHeader,
+  body: Uint8Array,
+  ports: RsfnOpenPorts,
+  policy: RsfnPolicy,
+): Promise<RsfnOpened | RsfnRefused> {
+  const broken = checkRsfnHeader(header, policy)
+  if (broken !== 0) return refuse(broken)
+  const rules = specialUseRules(header.specialUse)!
+  const recipient = rules.encrypted ? ports.findRecipient(header) : undefined
+  if (recipient === 'authority') return refuse(0x07)
+  if (recipient === 'serial') return refuse(0x08)
+  const sender = ports.findSender(header)
+  if (sender === 'authority') return refuse(0x09)
+  if (sender === 'serial') return refuse(0x0a)
+  if (sender.status !== 'active') return refuse(REFUSED_STATUS[sender.status])
+  const plain = recipient === undefined ? body : await decrypt(header, body, recipient, ports)
+  if (typeof plain === 'number') return refuse(plain)
+  if (!sender.verify(plain, header.signature)) return refuse(0x0b)
+  const content = rules.compressed ? ports.gunzip(plain) : plain
+  if (content === undefined) return refuse(0x13)
+  return { ok: true, header, content, signed: true, encrypted: rules.encrypted }
+}
+
+/**
+ * Checks, decrypts, verifies and decompresses a message, in that order. A message that was altered
+ * anywhere never yields content. All wrong paddings and wrong bodies give the one code 0E.
+ *
+ * @returns the content, or the code that C03 of the answer must carry
+ * @throws only what a port throws (the caller answers with code 12)
+ */
+export async function openRsfn(
+  message: Uint8Array,
+  ports: RsfnOpenPorts,
+  policy: RsfnPolicy = {},
+): Promise<RsfnOpened | RsfnRefused> {
+  let header: RsfnHeader
+  try {
+    header = decodeRsfnHeader(message)
+  } catch (error) {
+    if (error instanceof CodecError) return refuse(0x01)
+    throw error
+  }
+  const body = message.subarray(RSFN_HEADER_BYTES)
+  if (header.protocol === RSFN_PROTOCOL.CLEAR) {
+    if (policy.acceptClear !== true) return refuse(0x02)
+    if (!isZeroBlock(header.wrappedKey) || !isZeroBlock(header.signature)) return refuse(0x13)
+    return { ok: true, header, content: body, signed: false, encrypted: false }
+  }
+  return openSigned(header, body, ports, policy)
+}

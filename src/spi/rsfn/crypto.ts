@@ -1,0 +1,132 @@
+import {
+  constants,
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  type KeyObject,
+  privateDecrypt,
+  publicEncrypt,
+  randomBytes,
+  sign,
+  verify,
+} from 'node:crypto'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import type {
+  RsfnCiphers,
+  RsfnOpenPorts,
+  RsfnRecipient,
+  RsfnSealPorts,
+  RsfnSender,
+} from '#codecs/rsfn'
+
+const TAG_BYTES = 16
+const DES_ZERO_IV = new Uint8Array(8)
+
+/** Largest content that a compressed file may grow to. */
+export const RSFN_CONTENT_BYTES_MAX = 64 * 1024 * 1024
+
+function tripleDes(
+  create: typeof createCipheriv | typeof createDecipheriv,
+  key: Uint8Array,
+  bytes: Uint8Array,
+): Uint8Array {
+  const cipher = create('des-ede3-cbc', key, DES_ZERO_IV)
+  cipher.setAutoPadding(false)
+  return Buffer.concat([cipher.update(bytes), cipher.final()])
+}
+
+const ciphers: RsfnCiphers = {
+  aesGcmSeal(key, iv, plain) {
+    const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
+    return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+  },
+  aesGcmOpen(key, iv, sealed) {
+    if (sealed.length < TAG_BYTES) return undefined
+    const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
+    decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
+    const plain = decipher.update(sealed.subarray(0, sealed.length - TAG_BYTES))
+    try {
+      return Buffer.concat([plain, decipher.final()])
+    } catch {
+      return undefined
+    }
+  },
+  tripleDesEncrypt: (key, plain) => tripleDes(createCipheriv, key, plain),
+  tripleDesDecrypt: (key, sealed) => tripleDes(createDecipheriv, key, sealed),
+}
+
+/** RSASSA-PKCS1-v1_5 with SHA-256 on the runtime's thread pool, so that the loop is never held. */
+export function signInPool(key: KeyObject, bytes: Uint8Array): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    sign('sha256', bytes, key, (error, signature) => {
+      if (error) reject(error)
+      else resolve(signature)
+    })
+  })
+}
+
+/** Ports to seal as the holder of `privateKey` for the holder of `destinationKey`. */
+export function createRsfnSealPorts(
+  privateKey: KeyObject,
+  destinationKey: KeyObject,
+): RsfnSealPorts {
+  return {
+    ...ciphers,
+    randomBytes: (length) => randomBytes(length),
+    sign: (plain) => signInPool(privateKey, plain),
+    rsaEncryptBlock: (block) =>
+      publicEncrypt({ key: destinationKey, padding: constants.RSA_NO_PADDING }, block),
+    gzip: (bytes) => gzipSync(bytes),
+  }
+}
+
+/**
+ * The private side of a key for opening. The secret behind the synthetic key is derived from the
+ * private exponent, so that it survives a restart and nobody else can compute it.
+ */
+export function createRsfnRecipient(privateKey: KeyObject): RsfnRecipient {
+  const der = privateKey.export({ format: 'der', type: 'pkcs8' })
+  const secret = createHash('sha256').update('trilho rsfn implicit rejection').update(der).digest()
+  der.fill(0)
+  return {
+    async rsaDecryptBlock(block) {
+      try {
+        return privateDecrypt({ key: privateKey, padding: constants.RSA_NO_PADDING }, block)
+      } catch {
+        return undefined
+      }
+    },
+    syntheticKey(wrappedKey, length) {
+      const first = createHmac('sha256', secret).update('\x01').update(wrappedKey).digest()
+      const second = createHmac('sha256', secret).update('\x02').update(wrappedKey).digest()
+      return Buffer.concat([first, second]).subarray(0, length)
+    },
+  }
+}
+
+/** The public side of a peer's key. */
+export function createRsfnSender(publicKey: KeyObject, status: RsfnSender['status']): RsfnSender {
+  return {
+    status,
+    verify: (plain, signature) => verify('sha256', plain, publicKey, signature),
+  }
+}
+
+/** Ports to open, with the caller's rules for finding the two certificates. */
+export function createRsfnOpenPorts(
+  find: Pick<RsfnOpenPorts, 'findSender' | 'findRecipient'>,
+  contentBytesMax = RSFN_CONTENT_BYTES_MAX,
+): RsfnOpenPorts {
+  return {
+    ...ciphers,
+    ...find,
+    gunzip(bytes) {
+      try {
+        return gunzipSync(bytes, { maxOutputLength: contentBytesMax })
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
