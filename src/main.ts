@@ -6,7 +6,7 @@ import {
   loadSettings,
   platformSettings,
 } from './platform/config/index.ts'
-import type { Feature } from './platform/lifecycle/index.ts'
+import type { Feature, Inspector } from './platform/lifecycle/index.ts'
 
 /** Every feature's settings: one line per feature. */
 const settingGroups = {
@@ -22,12 +22,16 @@ type Values = LoadedSettings<typeof settingGroups>['values']
 /** The only place where features meet: one line per feature, in the order of starting. */
 const createFeatures = (_values: Values, _deps: PlatformDeps): readonly Feature[] => []
 
+/** What `trilho inspect` can explain, the surest test first. */
+const inspectors: readonly Inspector[] = []
+
 const program: Program = {
   version: manifest.version,
   settingGroups: Object.entries(settingGroups).map(([name, settings]) => ({
     title: settingTitles[name as keyof typeof settingGroups],
     settings,
   })),
+  inspectors,
   load: (env: Environment) => {
     const loaded = loadSettings(settingGroups, env)
     return {
@@ -46,6 +50,7 @@ process.exit(
       env: process.env,
       out: (text) => process.stdout.write(text),
       err: (text) => process.stderr.write(text),
+      readInput: () => Bun.stdin.bytes(),
     },
     program,
   ),

@@ -8,12 +8,21 @@ import {
   UsageError,
 } from './command.ts'
 import { configCommand } from './config.ts'
+import { devCommand } from './dev/index.ts'
+import { inspectCommand } from './inspect/index.ts'
+import { keysCommand } from './keys.ts'
 import type { Io, Program } from './program.ts'
 import { serveCommand } from './serve.ts'
 
 export type { LoadedProgram, PlatformDeps, Program } from './program.ts'
 
-const commands: readonly Command[] = [serveCommand, configCommand]
+const commands: readonly Command[] = [
+  devCommand,
+  serveCommand,
+  configCommand,
+  keysCommand,
+  inspectCommand,
+]
 
 /** Runs the command line and gives the exit code. */
 export const runCli = async (

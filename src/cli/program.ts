@@ -5,7 +5,7 @@ import type {
   SettingGroup,
   SettingProblem,
 } from '#src/platform/config/index.ts'
-import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Feature, Inspector } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 
 /** What every feature may be given. */
@@ -20,6 +20,7 @@ export type PlatformDeps = {
 export type Program = {
   readonly version: string
   readonly settingGroups: readonly { readonly title: string; readonly settings: SettingGroup }[]
+  readonly inspectors: readonly Inspector[]
   readonly load: (env: Environment) => LoadedProgram
 }
 
@@ -37,4 +38,6 @@ export type Io = {
   readonly env: Environment
   readonly out: (text: string) => void
   readonly err: (text: string) => void
+  /** All of standard input. */
+  readonly readInput: () => Promise<Uint8Array>
 }

@@ -1,18 +1,8 @@
-import {
-  createAuthenticator,
-  createKeyFileSource,
-  type KeySource,
-} from '#src/platform/auth/index.ts'
-import { type PlatformSettings, problemsTable } from '#src/platform/config/index.ts'
-import { createGateway, type Gateway, untilSignal } from '#src/platform/lifecycle/index.ts'
-import {
-  createLogger,
-  createMetrics,
-  LineWriter,
-  type Logger,
-} from '#src/platform/telemetry/index.ts'
+import { problemsTable } from '#src/platform/config/index.ts'
+import { untilSignal } from '#src/platform/lifecycle/index.ts'
+import { createLogger, LineWriter } from '#src/platform/telemetry/index.ts'
 import { type Command, exitCodes } from './command.ts'
-import type { LoadedProgram, Program } from './program.ts'
+import { buildGateway } from './gateway.ts'
 
 const stdoutDescriptor = 1
 
@@ -32,16 +22,23 @@ export const serveCommand: Command = {
       io.err(`${problemsTable(loaded.problems)}\n`)
       return exitCodes.config
     }
+    const { platform } = loaded
     const lines = new LineWriter(stdoutDescriptor)
-    const logger = createLogger({ level: loaded.platform.logLevel, sink: lines })
+    const logger = createLogger({ level: platform.logLevel, sink: lines })
+    const cardsLogger = createLogger({
+      level: platform.cardgwLogLevel,
+      format: platform.cardgwLogFormat,
+      sink: lines,
+    })
     for (const warning of loaded.warnings) logger.warn({}, warning)
-    const gateway = buildGateway(program, loaded, logger, lines)
+    const { gateway } = buildGateway(program, loaded, logger, cardsLogger)
+    const ended = untilSignal(() => lines.flushSync())
     let code: number = exitCodes.ok
     try {
-      const urls = await gateway.start()
-      logger.info({ ...urls, version: program.version }, 'listening')
-      const signal = await untilSignal(() => lines.flushSync())
-      logger.info({ signal }, 'stopping')
+      const { httpUrl, cardsUrl } = await gateway.start()
+      const version = program.version
+      logger.info({ http_url: httpUrl, cards_url: cardsUrl, version }, 'listening')
+      logger.info({ signal: await ended }, 'stopping')
       code = (await gateway.stop()) ? exitCodes.ok : exitCodes.failed
       logger.info({ in_order: code === exitCodes.ok }, 'stopped')
     } catch (error) {
@@ -51,44 +48,4 @@ export const serveCommand: Command = {
     lines.flushSync()
     return code
   },
-}
-
-const buildGateway = (
-  program: Program,
-  loaded: LoadedProgram,
-  logger: Logger,
-  lines: LineWriter,
-): Gateway => {
-  const { platform } = loaded
-  const cardsLogger = createLogger({
-    level: platform.cardgwLogLevel,
-    format: platform.cardgwLogFormat,
-    sink: lines,
-  })
-  const metrics = createMetrics({ version: program.version, withProcess: platform.metricsEnabled })
-  return createGateway({
-    version: program.version,
-    features: loaded.createFeatures({ logger, cardsLogger, metrics, version: program.version }),
-    authenticator: createAuthenticator({ sources: keySources(platform, logger) }),
-    logger,
-    cardsLogger,
-    metrics,
-    metricsEnabled: platform.metricsEnabled,
-    http: platform.httpAddr,
-    cards: { host: platform.httpAddr.host, port: platform.cardgwPort },
-    stopTimeoutMs: platform.stopTimeoutSeconds * 1000,
-  })
-}
-
-const keySources = (platform: PlatformSettings, logger: Logger): readonly KeySource[] => {
-  if (platform.apiKeysFile === undefined) {
-    logger.warn({}, 'no source of API keys is configured: every protected endpoint answers 401')
-    return []
-  }
-  return [
-    createKeyFileSource({
-      path: platform.apiKeysFile,
-      onProblem: (err) => logger.error({ err }, 'the key file cannot be read'),
-    }),
-  ]
 }

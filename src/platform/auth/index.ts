@@ -13,4 +13,5 @@ export {
   readKeyFile,
   writeKeyFile,
 } from './key-file.ts'
+export { createKeyFileStore, type KeyStore, type NewKey } from './key-store.ts'
 export { isGrant, type Scope, scopes } from './scopes.ts'

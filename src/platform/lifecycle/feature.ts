@@ -1,4 +1,5 @@
 import type { ErrorCatalogue, HealthCheck, Route } from '../http/index.ts'
+import type { Demo, DemoGateway } from './demo.ts'
 
 /**
  * What a feature's `createX(deps)` returns; `src/main.ts` alone puts features together.
@@ -18,4 +19,6 @@ export type Feature = {
   /** Finishes what runs and closes; bounded by the caller. */
   readonly stop?: () => void | Promise<void>
   readonly health?: () => HealthCheck | Promise<HealthCheck>
+  /** Run by `trilho dev` once everything listens; a rejection ends the start with its message. */
+  readonly demo?: (gateway: DemoGateway) => Promise<Demo>
 }

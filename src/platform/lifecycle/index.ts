@@ -1,5 +1,7 @@
+export type { Demo, DemoGateway } from './demo.ts'
 export type { Feature } from './feature.ts'
 export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
 export { createHealthReporter } from './health.ts'
+export type { ExplainedField, Explanation, Inspector } from './inspector.ts'
 export { createLifecycle, type Lifecycle, type Part } from './lifecycle.ts'
 export { untilSignal } from './signals.ts'

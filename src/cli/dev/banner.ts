@@ -1,0 +1,40 @@
+import type { Demo } from '#src/platform/lifecycle/index.ts'
+import type { DevState } from './state.ts'
+
+/** What the user sees once everything runs. */
+export const banner = (ready: {
+  readonly version: string
+  readonly httpUrl: string
+  readonly cardsUrl: string
+  readonly state: DevState
+  readonly notes: readonly string[]
+  readonly demos: readonly Demo[]
+}): string => {
+  const { httpUrl, cardsUrl, state } = ready
+  const cards = cardsUrl === httpUrl ? [] : [`  Cards    ${cardsUrl}`]
+  return [
+    '',
+    `Trilho ${ready.version} is running.`,
+    ...ready.notes.map((note) => `  (${note})`),
+    '',
+    `  URL      ${httpUrl}`,
+    ...cards,
+    `  API key  ${state.apiKey}`,
+    `  Docs     ${httpUrl}/docs`,
+    `  State    ${state.directory}`,
+    '',
+    ...ready.demos.flatMap(demoLines),
+    'Ctrl-C ends it.',
+    '',
+  ].join('\n')
+}
+
+const demoLines = ({ title, command, output }: Demo): string[] => [
+  `${title}:`,
+  `  $ ${command}`,
+  ...output
+    .trimEnd()
+    .split('\n')
+    .map((line) => `  ${line}`),
+  '',
+]

@@ -1,0 +1,50 @@
+import type { Environment } from '#src/platform/config/index.ts'
+
+const loopback = '127.0.0.1'
+const preferredPort = 8080
+
+export type DevEnvironment = {
+  readonly env: Environment
+  /** What was changed against the defaults, for the user. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * The settings of `dev`: everything on this machine, reachable from this machine only. What the
+ * user set stays as it is.
+ */
+export const devEnvironment = (given: Environment, keyFile: string): DevEnvironment => {
+  const notes: string[] = []
+  const defaults: Record<string, string> = {}
+  if (!isSet(given, 'HTTP_ADDR')) {
+    const port = freePort(preferredPort)
+    if (port !== preferredPort) notes.push(`port ${preferredPort} is busy: using ${port}`)
+    defaults['HTTP_ADDR'] = `${loopback}:${port}`
+  }
+  if (!isSet(given, 'CARDGW_PORT')) {
+    const address = given['HTTP_ADDR'] || defaults['HTTP_ADDR'] || ''
+    defaults['CARDGW_PORT'] = address.slice(address.lastIndexOf(':') + 1)
+  }
+  if (!isSet(given, 'API_KEYS_FILE')) defaults['API_KEYS_FILE'] = keyFile
+  if (!isSet(given, 'LOG_LEVEL')) defaults['LOG_LEVEL'] = 'warn'
+  if (!isSet(given, 'CARDGW_LOG_LEVEL')) defaults['CARDGW_LOG_LEVEL'] = 'warn'
+  return { env: { ...given, ...defaults }, notes }
+}
+
+const isSet = (env: Environment, name: string): boolean => (env[name] ?? '') !== ''
+
+/** The preferred port when nothing listens there, else one the system picks. */
+const freePort = (preferred: number): number => {
+  try {
+    return probe(preferred)
+  } catch {
+    return probe(0)
+  }
+}
+
+const probe = (port: number): number => {
+  const listener = Bun.listen({ hostname: loopback, port, socket: { data: () => {} } })
+  const taken = listener.port
+  listener.stop(true)
+  return taken
+}

@@ -1,0 +1,47 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { createKeyFileStore, parseKey, readKeyFile } from '#src/platform/auth/index.ts'
+
+export type DevState = {
+  readonly directory: string
+  readonly keyFile: string
+  /** The demonstration's key: everything is allowed, on this machine. */
+  readonly apiKey: string
+  readonly writeSample: (name: string, content: string | Uint8Array) => Promise<string>
+}
+
+/** Makes or reopens what `dev` keeps between starts. */
+export const openDevState = async (directory: string): Promise<DevState> => {
+  const root = resolve(directory)
+  const samples = join(root, 'samples')
+  await mkdir(samples, { recursive: true })
+  const keyFile = join(root, 'keys.json')
+  return {
+    directory: root,
+    keyFile,
+    apiKey: await demoKey(keyFile, join(root, 'demo-key')),
+    writeSample: async (name, content) => {
+      const path = join(samples, name)
+      await writeFile(path, content)
+      return relative(process.cwd(), path)
+    },
+  }
+}
+
+/** The same key at every start, unless it was revoked or its text is lost. */
+const demoKey = async (keyFile: string, textFile: string): Promise<string> => {
+  const text = await readFile(textFile, 'utf8').catch(() => '')
+  const parsed = parseKey(text.trim())
+  const { keys } = await readKeyFile(keyFile)
+  const usable = keys.some((entry) => entry.id === parsed?.id && entry.revoked_at === null)
+  if (usable) return text.trim()
+  const store = createKeyFileStore(keyFile, () => new Date())
+  const { key } = await store.create({
+    name: 'demo',
+    environment: 'test',
+    grants: ['*'],
+    expiresAt: undefined,
+  })
+  await writeFile(textFile, `${key}\n`, { mode: 0o600 })
+  return key
+}

@@ -1,0 +1,49 @@
+import {
+  createAuthenticator,
+  createKeyFileSource,
+  type KeySource,
+} from '#src/platform/auth/index.ts'
+import type { PlatformSettings } from '#src/platform/config/index.ts'
+import { createGateway, type Feature, type Gateway } from '#src/platform/lifecycle/index.ts'
+import { createMetrics, type Logger } from '#src/platform/telemetry/index.ts'
+import type { LoadedProgram, Program } from './program.ts'
+
+export type BuiltGateway = { readonly gateway: Gateway; readonly features: readonly Feature[] }
+
+/** The features behind their listeners, not started yet. */
+export const buildGateway = (
+  program: Program,
+  loaded: LoadedProgram,
+  logger: Logger,
+  cardsLogger: Logger,
+): BuiltGateway => {
+  const { platform } = loaded
+  const metrics = createMetrics({ version: program.version, withProcess: platform.metricsEnabled })
+  const features = loaded.createFeatures({ logger, cardsLogger, metrics, version: program.version })
+  const gateway = createGateway({
+    version: program.version,
+    features,
+    authenticator: createAuthenticator({ sources: keySources(platform, logger) }),
+    logger,
+    cardsLogger,
+    metrics,
+    metricsEnabled: platform.metricsEnabled,
+    http: platform.httpAddr,
+    cards: { host: platform.httpAddr.host, port: platform.cardgwPort },
+    stopTimeoutMs: platform.stopTimeoutSeconds * 1000,
+  })
+  return { gateway, features }
+}
+
+const keySources = (platform: PlatformSettings, logger: Logger): readonly KeySource[] => {
+  if (platform.apiKeysFile === undefined) {
+    logger.warn({}, 'no source of API keys is configured: every protected endpoint answers 401')
+    return []
+  }
+  return [
+    createKeyFileSource({
+      path: platform.apiKeysFile,
+      onProblem: (err) => logger.error({ err }, 'the key file cannot be read'),
+    }),
+  ]
+}

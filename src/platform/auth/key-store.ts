@@ -1,0 +1,46 @@
+import { generateKey, type KeyEnvironment } from './api-key.ts'
+import { type KeyFileEntry, readKeyFile, writeKeyFile } from './key-file.ts'
+
+export type NewKey = {
+  readonly name: string
+  readonly environment: KeyEnvironment
+  readonly grants: readonly string[]
+  readonly expiresAt: Date | undefined
+}
+
+/** What the operator's commands do to keys, wherever they are kept. */
+export type KeyStore = {
+  /** Gives the key's text: the only time it exists outside its owner's hands. */
+  create(key: NewKey): Promise<{ readonly id: string; readonly key: string }>
+  list(): Promise<readonly KeyFileEntry[]>
+  /** False when there is no such key or it is revoked already. */
+  revoke(id: string): Promise<boolean>
+}
+
+/** Keys in the file of API_KEYS_FILE. A running gateway sees a change within seconds. */
+export const createKeyFileStore = (path: string, now: () => Date): KeyStore => ({
+  create: async ({ name, environment, grants, expiresAt }) => {
+    const file = await readKeyFile(path)
+    const { key, id, hash } = generateKey(environment)
+    const entry: KeyFileEntry = {
+      id,
+      name,
+      hash,
+      scopes: [...grants],
+      created_at: now().toISOString(),
+      expires_at: expiresAt?.toISOString() ?? null,
+      revoked_at: null,
+    }
+    await writeKeyFile(path, { keys: [...file.keys, entry] })
+    return { id, key }
+  },
+  list: async () => (await readKeyFile(path)).keys,
+  revoke: async (id) => {
+    const { keys } = await readKeyFile(path)
+    const found = keys.find((entry) => entry.id === id)
+    if (found === undefined || typeof found.revoked_at === 'string') return false
+    const revoked = { ...found, revoked_at: now().toISOString() }
+    await writeKeyFile(path, { keys: keys.map((entry) => (entry === found ? revoked : entry)) })
+    return true
+  },
+})

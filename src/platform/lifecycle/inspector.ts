@@ -1,0 +1,26 @@
+/** One line of an explanation: a field, its value as text, what a code means, what lies beneath. */
+export type ExplainedField = {
+  readonly name: string
+  readonly value?: string
+  readonly meaning?: string
+  readonly children?: readonly ExplainedField[]
+}
+
+export type Explanation = {
+  /** What the input is, in one line. */
+  readonly title: string
+  readonly fields: readonly ExplainedField[]
+  /** The typed value, for `--json`; bigint is written as a decimal string. */
+  readonly value: unknown
+}
+
+/** Explains one kind of message to a person; `trilho inspect` picks it by content or by `--as`. */
+export type Inspector = {
+  /** The word for `--as`. */
+  readonly name: string
+  readonly summary: string
+  /** True when the input looks like this kind; cheap, never throws. */
+  readonly matches: (input: Uint8Array) => boolean
+  /** Throws an Error with a message for the user when the input is bad. */
+  readonly explain: (input: Uint8Array) => Explanation | Promise<Explanation>
+}
