@@ -1,1 +1,39 @@
-export {}
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+/*
+ * One file that needs nothing beside it: program, runtime, and every asset the code imports.
+ *
+ *   bun scripts/build.ts [outfile]     default: dist/trilho
+ */
+
+const root = join(import.meta.dir, '..')
+
+/** Packages that look up their own files while running, which has no answer inside the binary. */
+const resolveAtBuild: Bun.BunPlugin = {
+  name: 'resolve-at-build',
+  setup: (build) => {
+    build.onResolve({ filter: /^@platformatic\/wasm-utils$/ }, () => ({
+      path: join(root, 'node_modules/@platformatic/wasm-utils/dist/bundled.js'),
+    }))
+  },
+}
+
+const build = async (outfile: string): Promise<void> => {
+  await mkdir(dirname(outfile), { recursive: true })
+  const result = await Bun.build({
+    entrypoints: [join(root, 'src/main.ts')],
+    compile: { outfile },
+    target: 'bun',
+    format: 'esm',
+    minify: true,
+    bytecode: true,
+    plugins: [resolveAtBuild],
+  })
+  for (const log of result.logs) console.error(log)
+  if (!result.success) process.exit(1)
+  const { size } = Bun.file(outfile)
+  console.log(`${outfile}: ${(size / 1e6).toFixed(1)} MB`)
+}
+
+await build(process.argv[2] ?? join(root, 'dist/trilho'))

@@ -20,6 +20,8 @@ export const listen = (app: App, address: ListenAddress): Listener => {
     idleTimeout: idleSeconds,
     maxRequestBodySize: connectionBodyBytesMax,
     development: false,
+    // Bun shares ports between processes outside development mode: a second gateway would go unnoticed.
+    reusePort: false,
     fetch: app.fetch,
   })
   const port = server.port ?? address.port

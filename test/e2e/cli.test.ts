@@ -1,0 +1,74 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { runProgram, temporaryDirectory, variants } from '../support/program.ts'
+
+setDefaultTimeout(60_000)
+
+describe.each(variants)('trilho ($name)', (variant) => {
+  test('lists its commands, and each has help with an example and the exit codes', async () => {
+    const overview = await runProgram(variant, ['--help'])
+    expect(overview.code).toBe(0)
+    const commands = [...overview.out.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(
+      ([, name]) => name ?? '',
+    )
+    expect(commands).toEqual(expect.arrayContaining(['dev', 'serve', 'config', 'keys', 'inspect']))
+    for (const name of commands) {
+      const help = await runProgram(variant, [name, '--help'])
+      expect(help.code).toBe(0)
+      expect(help.out).toMatch(new RegExp(`Examples?:\\n {2}.*trilho ${name}`))
+      expect(help.out).toContain('Exit codes: 0 done')
+      expect(help.err).toBe('')
+    }
+  })
+
+  test('says its version', async () => {
+    const { code, out } = await runProgram(variant, ['--version'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^trilho \d+\.\d+\.\d+ \(bun \d/)
+  })
+
+  test('answers wrong usage with 2 and where to look', async () => {
+    for (const args of [
+      ['nothing'],
+      ['keys'],
+      ['serve', 'extra'],
+      ['dev', '--unknown'],
+      ['inspect'],
+    ]) {
+      const { code, out, err } = await runProgram(variant, args)
+      expect(code).toBe(2)
+      expect(out).toBe('')
+      expect(err).toContain('--help')
+    }
+  })
+
+  test('config shows what is in force with secrets masked', async () => {
+    const { code, out } = await runProgram(variant, ['config', '--json'], {
+      env: { LOG_LEVEL: 'debug' },
+    })
+    expect(code).toBe(0)
+    const { settings } = JSON.parse(out) as { settings: unknown[] }
+    expect(settings).toContainEqual({ name: 'LOG_LEVEL', value: 'debug', source: 'environment' })
+    expect(settings).toContainEqual({ name: 'HTTP_ADDR', value: ':8080', source: 'default' })
+    const bad = await runProgram(variant, ['config'], { env: { LOG_LEVEL: 'loud' } })
+    expect(bad.code).toBe(78)
+  })
+
+  test('keys are created, listed without their hash, and revoked once', async () => {
+    const file = ['--file', join(temporaryDirectory(), 'keys.json')]
+    const created = await runProgram(variant, [
+      ...['keys', 'create', '--name', 'shop', '--scopes', 'cards:*', '--days', '30', ...file],
+    ])
+    expect(created.code).toBe(0)
+    expect(created.out).toMatch(/^trl_live_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\n$/)
+    const listed = await runProgram(variant, ['keys', 'list', '--json', ...file])
+    expect(listed.out).not.toContain('hash')
+    const { keys } = JSON.parse(listed.out) as { keys: { id: string; scopes: string[] }[] }
+    expect(keys).toMatchObject([{ name: 'shop', scopes: ['cards:*'], revoked_at: null }])
+    const id = keys[0]?.id ?? ''
+    expect(created.out).toContain(id)
+    expect((await runProgram(variant, ['keys', 'revoke', id, ...file])).code).toBe(0)
+    expect((await runProgram(variant, ['keys', 'revoke', id, ...file])).code).toBe(1)
+    expect((await runProgram(variant, ['keys', 'list', ...file])).out).toContain('revoked')
+  })
+})

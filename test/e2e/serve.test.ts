@@ -1,0 +1,124 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  runProgram,
+  startProgram,
+  temporaryDirectory,
+  type Variant,
+  variants,
+} from '../support/program.ts'
+
+setDefaultTimeout(60_000)
+
+const anyPort = { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0' }
+
+const startServe = async (variant: Variant, env: Record<string, string> = {}) => {
+  const program = startProgram(variant, ['serve'], { env: { ...anyPort, ...env } })
+  const line = await program.line((text) => text.includes('"msg":"listening"'))
+  return { program, url: (JSON.parse(line) as { http_url: string }).http_url }
+}
+
+describe.each(variants)('trilho serve ($name)', (variant) => {
+  test('answers, logs JSON, and ends in order on SIGTERM', async () => {
+    const { program, url } = await startServe(variant)
+    const health = await fetch(`${url}/health`)
+    expect(await health.json()).toEqual({ status: 'ok', version: expect.any(String) })
+    expect(await (await fetch(`${url}/ready`)).json()).toEqual({ status: 'ready' })
+    program.signal('SIGTERM')
+    const { code, out } = await program.end()
+    expect(code).toBe(0)
+    for (const line of out.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg')
+    expect(out).toContain('"msg":"stopped"')
+  })
+
+  test('serves the interactive page and the document from its own files', async () => {
+    const { program, url } = await startServe(variant)
+    const page = await (await fetch(`${url}/docs`)).text()
+    const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '')
+    expect(files.length).toBeGreaterThanOrEqual(3)
+    for (const file of files) {
+      expect(file).toStartWith('/docs/')
+      const response = await fetch(url + file)
+      expect(response.status).toBe(200)
+      expect((await response.text()).length).toBeGreaterThan(50)
+    }
+    const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
+      openapi: string
+      paths: object
+    }
+    expect(document.openapi).toBe('3.1.0')
+    expect(Object.keys(document.paths)).toContain('/health')
+    program.signal('SIGTERM')
+    expect((await program.end()).code).toBe(0)
+  })
+
+  test('serves /metrics only when it is enabled', async () => {
+    const enabled = await startServe(variant)
+    await fetch(`${enabled.url}/health`)
+    const text = await (await fetch(`${enabled.url}/metrics`)).text()
+    expect(text).toContain('http_requests_total{method="GET",path="/health",status="200"} 1')
+    expect(text).toContain('trilho_build_info{')
+    expect(text).toContain('nodejs_eventloop_lag_seconds')
+    enabled.program.signal('SIGINT')
+    expect((await enabled.program.end()).code).toBe(0)
+
+    const disabled = await startServe(variant, { METRICS_ENABLED: 'false' })
+    expect((await fetch(`${disabled.url}/metrics`)).status).toBe(404)
+    disabled.program.signal('SIGTERM')
+    await disabled.program.end()
+  })
+
+  test('names every configuration problem at once, masked, and ends with 78', async () => {
+    const { code, out, err } = await runProgram(variant, ['serve'], {
+      env: { HTTP_ADDR: 'nowhere', LOG_LEVEL: 'loud', METRICS_ENABLED: 'perhaps' },
+    })
+    expect(code).toBe(78)
+    expect(out).toBe('')
+    expect(err).toContain('HTTP_ADDR')
+    expect(err).toContain('LOG_LEVEL')
+    expect(err).toContain('METRICS_ENABLED')
+    expect(err).toContain('HOW TO FIX')
+  })
+
+  test('warns of a misspelt setting and names the nearest', async () => {
+    const { program } = await startServe(variant, { TRILHO_STOP_TIMEUOT: '5' })
+    const warning = await program.line((text) => text.includes('TRILHO_STOP_TIMEUOT'))
+    expect(warning).toContain('did you mean TRILHO_STOP_TIMEOUT?')
+    program.signal('SIGTERM')
+    await program.end()
+  })
+
+  test('ends with 1 and a reason when the port is taken', async () => {
+    const { program, url } = await startServe(variant)
+    const { code, out } = await runProgram(variant, ['serve'], {
+      env: { ...anyPort, HTTP_ADDR: new URL(url).host },
+    })
+    expect(code).toBe(1)
+    expect(out).toContain('EADDRINUSE')
+    program.signal('SIGTERM')
+    await program.end()
+  })
+
+  test('sees a key created and revoked while it runs', async () => {
+    const file = join(temporaryDirectory(), 'keys.json')
+    writeFileSync(file, '{"keys":[]}')
+    const { program, url } = await startServe(variant, { API_KEYS_FILE: file })
+    const created = await runProgram(variant, [
+      ...['keys', 'create', '--file', file, '--name', 'ops', '--scopes', 'ops:read', '--json'],
+    ])
+    const { id, key } = JSON.parse(created.out) as { id: string; key: string }
+    const hasDetails = async () => {
+      const headers = { Authorization: `Bearer ${key}` }
+      return 'checks' in ((await (await fetch(`${url}/health`, { headers })).json()) as object)
+    }
+    expect(await hasDetails()).toBe(true)
+    const revoked = await runProgram(variant, ['keys', 'revoke', id, '--file', file])
+    expect(revoked.code).toBe(0)
+    const deadline = Date.now() + 20_000
+    while ((await hasDetails()) && Date.now() < deadline) await Bun.sleep(250)
+    expect(await hasDetails()).toBe(false)
+    program.signal('SIGTERM')
+    await program.end()
+  })
+})

@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  boolean,
+  decimal,
+  defineSettings,
+  type Environment,
+  hostPort,
+  integer,
+  type Kind,
+  list,
+  listenAddress,
+  loadSettings,
+  oneOf,
+  pem,
+  problemsTable,
+  secret,
+  secretUrl,
+  setting,
+  settingsMarkdown,
+  text,
+  url,
+} from '#src/platform/config/index.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'trilho-config-'))
+const file = (name: string, content: string): string => {
+  const path = join(directory, name)
+  writeFileSync(path, content)
+  return path
+}
+
+const pemText = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+
+/** What one setting gives for one text: the value, or the problem. */
+const parse = (kind: Kind<unknown>, value: string): unknown => {
+  const group = defineSettings({ it: setting('SPI_IT', kind, { doc: '' }) })
+  const { values, problems } = loadSettings({ group }, { SPI_IT: value })
+  return problems[0] === undefined ? values.group.it : problems[0].problem
+}
+
+describe('kinds', () => {
+  test.each([
+    [':8080', { host: undefined, port: 8080 }],
+    ['127.0.0.1:8080', { host: '127.0.0.1', port: 8080 }],
+    ['[::1]:8080', { host: '::1', port: 8080 }],
+    ['gateway.bank.example:65535', { host: 'gateway.bank.example', port: 65535 }],
+    [':0', { host: undefined, port: 0 }],
+  ])('listen address %s', (value, expected) => {
+    expect(parse(listenAddress(), value)).toEqual(expected)
+  })
+
+  test.each(['8080', '::1:8080', ':65536', '127.0.0.1', 'http://x:1', ':', '[127.0.0.1:80'])(
+    'no listen address: %s',
+    (value) => {
+      expect(parse(listenAddress(), value)).toBeString()
+    },
+  )
+
+  test('whole numbers within their bounds, and one past them', () => {
+    expect(parse(integer(1, 600), '1')).toBe(1)
+    expect(parse(integer(1, 600), '600')).toBe(600)
+    expect(parse(integer(1, 600), '0')).toBe('is out of range')
+    expect(parse(integer(1, 600), '601')).toBe('is out of range')
+    for (const bad of ['1.5', '1e2', 'NaN', '0x10', ' 1', '']) {
+      expect(parse(integer(1, 600), bad)).not.toBeNumber()
+    }
+    expect(parse(decimal(0, 1), '0.25')).toBe(0.25)
+    expect(parse(decimal(0, 1), '1.01')).toBe('is out of range')
+  })
+
+  test('words', () => {
+    expect(parse(boolean(), 'TRUE')).toBe(true)
+    expect(parse(boolean(), '0')).toBe(false)
+    expect(parse(boolean(), 'yes')).toBeString()
+    expect(parse(oneOf('json', 'text'), 'text')).toBe('text')
+    expect(parse(oneOf('json', 'text'), 'TEXT')).toBe('is not one of the values')
+    expect(parse(text({ pattern: /^\d{8}$/ }), '12345678')).toBe('12345678')
+    expect(parse(text({ pattern: /^\d{8}$/ }), '1234567')).toBe('has another form')
+  })
+
+  test('lists', () => {
+    const roles = list(oneOf('WORKER', 'OUTBOUND_SEND'))
+    expect(parse(roles, ' WORKER, OUTBOUND_SEND,')).toEqual(['WORKER', 'OUTBOUND_SEND'])
+    expect(parse(roles, 'WORKER,WORKER')).toBe('names an item twice')
+    expect(parse(roles, 'WORKER,OTHER')).toBe('is not one of the values')
+    expect(parse(roles, ',')).toBe('is empty')
+    expect(parse(list(hostPort()), 'a:1,b:2')).toEqual(['a:1', 'b:2'])
+    expect(parse(list(hostPort()), 'a:1,b')).toBe('is not host:port')
+    expect(parse(list(hostPort(), 1), 'a:1,b:2')).toBe('holds more than 1 items')
+  })
+
+  test('URLs', () => {
+    expect(parse(url('https:'), 'https://x/y')).toBe('https://x/y')
+    expect(parse(url('https:'), 'http://x/y')).toBe('has another protocol')
+    expect(parse(url('https:'), 'x')).toBe('is not a URL')
+    expect(parse(secretUrl('postgres:'), 'postgres:///db')).toBe('postgres:///db')
+  })
+})
+
+describe('secrets and files', () => {
+  const settings = defineSettings({
+    token: setting('WEBHOOK_SECRET', secret(16), { doc: 'Secret.' }),
+    dsn: setting('DATABASE_DSN', secretUrl('postgres:'), { doc: 'Database.' }),
+    cert: setting('CERT_PATH', pem(), { doc: 'Certificate.' }),
+  })
+  const load = (env: Environment) => loadSettings({ settings }, env)
+
+  test('a secret also comes from NAME_FILE, without the last line end', () => {
+    const path = file('secret', 'abcdefghijklmnop\n')
+    expect(load({ WEBHOOK_SECRET_FILE: path }).values.settings.token).toBe('abcdefghijklmnop')
+    expect(load({ WEBHOOK_SECRET: 'abcdefghijklmnop' }).values.settings.token).toHaveLength(16)
+    const both = load({ WEBHOOK_SECRET: 'abcdefghijklmnop', WEBHOOK_SECRET_FILE: path })
+    expect(both.problems[0]?.problem).toContain('so is WEBHOOK_SECRET_FILE')
+  })
+
+  test('PEM comes from a path or from base64', () => {
+    const path = file('cert.pem', pemText)
+    expect(load({ CERT_PATH: path }).values.settings.cert).toEqual({ text: pemText, path })
+    const inline = Buffer.from(pemText).toString('base64')
+    expect(load({ CERT_BASE64: inline }).values.settings.cert?.text).toBe(pemText)
+    expect(load({ CERT_BASE64: '%%' }).problems[0]).toMatchObject({
+      name: 'CERT_BASE64',
+      problem: 'is not base64',
+    })
+    expect(load({ CERT_PATH: file('empty.pem', 'x') }).problems[0]?.problem).toBe(
+      'holds no PEM block',
+    )
+    expect(load({ CERT_PATH: join(directory, 'absent') }).problems[0]?.problem).toContain('ENOENT')
+  })
+
+  test('neither problems nor the effective settings show a secret', () => {
+    const env = {
+      WEBHOOK_SECRET: 'tooshort',
+      DATABASE_DSN: 'postgres://user:p4ssw0rd@host/db?options=tok3n',
+    }
+    const { problems, effective } = load(env)
+    expect(problems).toHaveLength(1)
+    const shown = problemsTable(problems) + JSON.stringify(effective)
+    expect(shown).toContain('postgres://***@host/db')
+    for (const hidden of ['tooshort', 'p4ssw0rd', 'tok3n']) expect(shown).not.toContain(hidden)
+  })
+})
+
+describe('loading', () => {
+  const group = defineSettings({
+    port: setting('CARDGW_PORT', integer(1, 65_535), { default: '8080', doc: 'Port | of cards.' }),
+    ispb: setting('ISPB', text({ pattern: /^\d{8}$/ }), { doc: 'ISPB.' }),
+  })
+
+  test('defaults, empty variables and what is absent', () => {
+    const { values, problems } = loadSettings({ group }, { CARDGW_PORT: '' })
+    expect(values.group).toEqual({ port: 8080, ispb: undefined })
+    expect(problems).toEqual([])
+  })
+
+  test('all problems come together, with how to fix each', () => {
+    const { problems } = loadSettings({ group }, { CARDGW_PORT: 'x', ISPB: '1' })
+    expect(problems.map(({ name }) => name)).toEqual(['CARDGW_PORT', 'ISPB'])
+    const [header, ...rows] = problemsTable(problems).split('\n')
+    expect(header).toStartWith('SETTING')
+    expect(rows[0]).toContain('set CARDGW_PORT to the expected form, or unset it for 8080')
+  })
+
+  test('unknown names with our prefixes are warned of, others are not ours', () => {
+    const { warnings } = loadSettings({ group }, { CARDGW_PROT: '1', SPI_ABC: '1', OTHER: '1' })
+    expect(warnings).toEqual([
+      'CARDGW_PROT is no setting of this program and has no effect; did you mean CARDGW_PORT?',
+      'SPI_ABC is no setting of this program and has no effect',
+    ])
+  })
+
+  test('the table for the README', () => {
+    expect(settingsMarkdown([{ title: 'Cards', settings: group }])).toBe(
+      [
+        '### Cards',
+        '',
+        '| Variable | Default | Value | Meaning |',
+        '|---|---|---|---|',
+        '| `CARDGW_PORT` | `8080` | whole number from 1 to 65535 | Port \\| of cards. |',
+        '| `ISPB` | none | text | ISPB. |',
+      ].join('\n'),
+    )
+  })
+})

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export const root = join(import.meta.dir, '../..')
+
+/** The program as a user runs it: from the sources, and as the one built file. */
+export type Variant = { readonly name: 'sources' | 'built file'; readonly command: () => string[] }
+
+export const variants: readonly Variant[] = [
+  { name: 'sources', command: () => [process.execPath, join(root, 'src/main.ts')] },
+  { name: 'built file', command: () => [builtFile()] },
+]
+
+/** Builds the executable once for each state of the sources. */
+const builtFile = (): string => {
+  const directory = join(root, 'dist/test')
+  const name = `trilho-${sourcesHash()}`
+  const path = join(directory, name)
+  if (existsSync(path)) return path
+  const built = Bun.spawnSync([process.execPath, join(root, 'scripts/build.ts'), path])
+  if (built.exitCode !== 0) throw new Error(`build failed: ${built.stderr.toString()}`)
+  for (const old of readdirSync(directory)) {
+    if (old !== name) rmSync(join(directory, old), { force: true })
+  }
+  return path
+}
+
+const sourcesHash = (): string => {
+  const hash = createHash('sha256')
+  for (const folder of ['src', 'codecs', 'drizzle', 'scripts']) {
+    if (!existsSync(join(root, folder))) continue
+    for (const file of readdirSync(join(root, folder), {
+      recursive: true,
+      encoding: 'utf8',
+    }).sort()) {
+      const path = join(root, folder, file)
+      if (/\.\w+$/.test(file)) hash.update(file).update(readFileSync(path))
+    }
+  }
+  for (const file of ['package.json', 'bun.lock']) hash.update(readFileSync(join(root, file)))
+  return hash.digest('hex').slice(0, 16)
+}
+
+export type Run = {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** The environment of a user who has set nothing: no home, no settings of this shell. */
+export const bareEnvironment = (more: Readonly<Record<string, string>> = {}) => ({
+  PATH: process.env['PATH'] ?? '',
+  ...more,
+})
+
+export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), 'trilho-test-'))
+
+/** Runs a command of the program to its end. */
+export const runProgram = async (
+  variant: Variant,
+  args: readonly string[],
+  options: {
+    readonly cwd?: string
+    readonly env?: Readonly<Record<string, string>>
+    readonly input?: string
+  } = {},
+): Promise<Run> => {
+  const child = Bun.spawn([...variant.command(), ...args], {
+    cwd: options.cwd ?? tmpdir(),
+    env: bareEnvironment(options.env),
+    stdin: new Blob([options.input ?? '']),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { code, out, err }
+}
+
+export type RunningProgram = {
+  readonly pid: number
+  /** The first line of standard output that satisfies the test. */
+  readonly line: (wanted: (line: string) => boolean) => Promise<string>
+  readonly signal: (name: NodeJS.Signals) => void
+  /** Waits for the end. */
+  readonly end: () => Promise<Run>
+}
+
+/** Starts a command that goes on running; `stop` it or the test leaks a process. */
+export const startProgram = (
+  variant: Variant,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): RunningProgram => {
+  const child = Bun.spawn([...variant.command(), ...args], {
+    cwd: options.cwd ?? tmpdir(),
+    env: bareEnvironment(options.env),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const err = new Response(child.stderr).text()
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader()
+  let out = ''
+  const more = async (): Promise<boolean> => {
+    const { done, value } = await reader.read()
+    out += value ?? ''
+    return !done
+  }
+  return {
+    pid: child.pid,
+    line: async (wanted) => {
+      for (;;) {
+        const found = out.split('\n').slice(0, -1).find(wanted)
+        if (found !== undefined) return found
+        if (!(await more())) throw new Error(`ended without the line: ${out}${await err}`)
+      }
+    },
+    signal: (name) => child.kill(name),
+    end: async () => {
+      while (await more());
+      return { code: await child.exited, out, err: await err }
+    },
+  }
+}
