@@ -1,0 +1,69 @@
+import { CodecError } from '#codecs/bytes'
+
+/** One DER element: tag, and where its content lies. */
+export type DerElement = { readonly tag: number; readonly from: number; readonly to: number }
+
+const LENGTH_OCTETS_MAX = 4
+
+/**
+ * Reads the header of the DER element at `at`.
+ *
+ * @throws CodecError `der` when the element is truncated or its length has another form
+ */
+export function readDer(bytes: Uint8Array, at: number, end: number): DerElement {
+  const fail = (): never => {
+    throw new CodecError('der', at, 'the certificate is not well-formed DER')
+  }
+  if (at + 2 > end) fail()
+  const tag = bytes[at]!
+  let length = bytes[at + 1]!
+  let from = at + 2
+  if (length >= 0x80) {
+    const octets = length & 0x7f
+    if (octets === 0 || octets > LENGTH_OCTETS_MAX || from + octets > end) fail()
+    length = 0
+    for (let i = 0; i < octets; i++) length = length * 256 + bytes[from + i]!
+    from += octets
+  }
+  if (from + length > end) fail()
+  return { tag, from, to: from + length }
+}
+
+/** The elements inside another. */
+export function readDerChildren(bytes: Uint8Array, parent: DerElement): readonly DerElement[] {
+  const children: DerElement[] = []
+  for (let at = parent.from; at < parent.to; ) {
+    const child = readDer(bytes, at, parent.to)
+    children.push(child)
+    at = child.to
+  }
+  return children
+}
+
+/** Dotted text of an object identifier's content. */
+export function readObjectIdentifier(bytes: Uint8Array, element: DerElement): string {
+  const arcs: number[] = []
+  let arc = 0
+  for (let at = element.from; at < element.to; at++) {
+    arc = arc * 128 + (bytes[at]! & 0x7f)
+    if (bytes[at]! < 0x80) {
+      if (arcs.length === 0) arcs.push(Math.min(2, Math.floor(arc / 40)))
+      arcs.push(arcs.length === 1 && arcs[0] !== undefined ? arc - arcs[0] * 40 : arc)
+      arc = 0
+    }
+  }
+  return arcs.join('.')
+}
+
+const UTF8_STRING = 0x0c
+const BMP_STRING = 0x1e
+const LATIN_STRINGS: ReadonlySet<number> = new Set([0x12, 0x13, 0x14, 0x16, 0x1a])
+
+/** Text of a directory string; undefined for a type that holds none. */
+export function readDerText(bytes: Uint8Array, element: DerElement): string | undefined {
+  const content = bytes.subarray(element.from, element.to)
+  if (element.tag === UTF8_STRING) return new TextDecoder().decode(content)
+  if (element.tag === BMP_STRING) return new TextDecoder('utf-16be').decode(content)
+  if (LATIN_STRINGS.has(element.tag)) return new TextDecoder('latin1').decode(content)
+  return undefined
+}

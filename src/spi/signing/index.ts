@@ -1,0 +1,61 @@
+import type { SigningSettings } from './config.ts'
+import { createNativeSigner } from './native-signer.ts'
+import { createServiceSigner } from './service-signer.ts'
+import type { Signer } from './signer.ts'
+
+export { SigningMaterialError } from './certificate.ts'
+export { type SigningSettings, signingSettings } from './config.ts'
+export { createNativeSigner, type NativeSigner } from './native-signer.ts'
+export { createServiceSigner, SignatureServiceError } from './service-signer.ts'
+export type { Signer, SigningIdentity, SigningKey } from './signer.ts'
+
+const CIRCUIT_FAILURES_MAX = 5
+const CIRCUIT_OPEN_MS = 5_000
+const BACKOFF_MS = 100
+
+/** Leaves messages without a signature. */
+export const noSigner: Signer = { kind: 'none', close: () => {} }
+
+/** What of the settings leaves messages unsigned against the operator's likely intent. */
+export function signingWarning(settings: SigningSettings): string | undefined {
+  if (!settings.enabled) return undefined
+  if ((settings.certificate === undefined) !== (settings.key === undefined)) {
+    return 'native signing needs both SPI_SIGN_CERT_PATH and SPI_SIGN_KEY_PATH; only one is set'
+  }
+  if (settings.certificate === undefined && settings.serviceUrl === undefined) {
+    return 'SPI_SIGN_ENABLED is true but no signer is configured: messages go out unsigned'
+  }
+  return undefined
+}
+
+/**
+ * The signer that the settings ask for, by priority: certificate and key here, then the external
+ * service, then none. `SPI_SIGN_ENABLED=false` gives none.
+ *
+ * @throws SigningMaterialError when certificate and key are set but cannot sign
+ */
+export async function createSigner(settings: SigningSettings): Promise<Signer> {
+  if (!settings.enabled) return noSigner
+  const { certificate, key, serviceUrl } = settings
+  if (certificate !== undefined && key !== undefined) {
+    const optional = settings.provider === 'node' ? null : undefined
+    return createNativeSigner(certificate.text, key.text, optional)
+  }
+  if (serviceUrl === undefined) return noSigner
+  const cert = settings.serviceCertificate?.text
+  const clientKey = settings.serviceKey?.text
+  const ca = settings.serviceCa?.text
+  return createServiceSigner({
+    url: serviceUrl,
+    tls: {
+      ...(cert === undefined ? {} : { cert }),
+      ...(clientKey === undefined ? {} : { key: clientKey }),
+      ...(ca === undefined ? {} : { ca }),
+    },
+    timeoutMs: settings.serviceTimeoutMs,
+    attemptsMax: settings.serviceAttemptsMax,
+    circuitFailuresMax: CIRCUIT_FAILURES_MAX,
+    circuitOpenMs: CIRCUIT_OPEN_MS,
+    backoffMs: BACKOFF_MS,
+  })
+}

@@ -1,0 +1,45 @@
+import { readSigningMaterial } from './certificate.ts'
+import { type ChosenKey, chooseRsaKey } from './choose-provider.ts'
+import { createLibcryptoProvider } from './libcrypto-provider.ts'
+import { nodeProvider } from './node-provider.ts'
+import type { RsaProvider } from './rsa-provider.ts'
+import type { Signer, SigningKey } from './signer.ts'
+
+export type NativeSigner = Extract<Signer, { readonly key: unknown }> & {
+  /** New messages are signed with the new pair; those under way end with the old one. */
+  readonly replace: (certificatePem: string, keyPem: string) => Promise<void>
+}
+
+/**
+ * Signs in this process with a certificate and key in PEM.
+ *
+ * @param optional - a faster RSA to try; the system's libcrypto when absent, none when null
+ * @throws SigningMaterialError when the pair cannot sign
+ */
+export async function createNativeSigner(
+  certificatePem: string,
+  keyPem: string,
+  optional: RsaProvider | null = createLibcryptoProvider(),
+): Promise<NativeSigner> {
+  const load = async (certificate: string, key: string) => {
+    const { identity, pkcs8 } = readSigningMaterial(certificate, key)
+    const chosen: ChosenKey = await chooseRsaKey(pkcs8, nodeProvider, optional ?? undefined)
+    pkcs8.fill(0)
+    const signingKey: SigningKey = { identity, sign: chosen.sign }
+    return { chosen, signingKey }
+  }
+  let current = await load(certificatePem, keyPem)
+  return {
+    kind: 'native',
+    get provider() {
+      return current.chosen.provider
+    },
+    key: () => current.signingKey,
+    replace: async (certificate, key) => {
+      const old = current
+      current = await load(certificate, key)
+      old.chosen.close()
+    },
+    close: () => current.chosen.close(),
+  }
+}

@@ -1,0 +1,30 @@
+/** The certificate a signature names, as `X509IssuerSerial` holds it. */
+export type SigningIdentity = {
+  /** RFC 2253 text of the issuer. */
+  readonly issuer: string
+  /** Decimal. */
+  readonly serial: string
+}
+
+/** One certificate and the way to sign as its holder; both change together in a rotation. */
+export type SigningKey = {
+  readonly identity: SigningIdentity
+  /** RSASSA-PKCS1-v1_5 with SHA-256 over the bytes of a canonical SignedInfo. */
+  readonly sign: (signedInfo: Uint8Array) => Promise<Uint8Array>
+}
+
+/**
+ * Where signatures come from. `none` leaves messages without one.
+ *
+ * A message is signed with one key from its KeyInfo to its signature: callers ask for `key()` once
+ * per message, so that a rotation never mixes two certificates.
+ */
+export type Signer =
+  | {
+      readonly kind: 'native' | 'service'
+      /** What does the RSA, for logs and `doctor`. */
+      readonly provider: string
+      readonly key: () => SigningKey | Promise<SigningKey>
+      readonly close: () => void
+    }
+  | { readonly kind: 'none'; readonly close: () => void }

@@ -1,0 +1,199 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { sign, verify, X509Certificate } from 'node:crypto'
+import { createCircuitBreaker } from '../../../src/spi/signing/circuit-breaker.ts'
+import { createServiceSigner } from '../../../src/spi/signing/index.ts'
+import type { ServiceSignerOptions } from '../../../src/spi/signing/service-signer.ts'
+import { type IssuedPair, issueCertificate } from '../../support/pki.ts'
+
+const authority = issueCertificate('AC Teste', { authority: true })
+const serverPair = issueCertificate('assinador', {
+  issuer: authority,
+  hosts: ['127.0.0.1', 'localhost'],
+})
+const clientPair = issueCertificate('trilho', { issuer: authority })
+const signingPair = issueCertificate('99999010', { issuer: authority })
+const content = new TextEncoder().encode('<ds:SignedInfo/>')
+
+type Handler = (path: string, body: unknown) => Response | Promise<Response>
+const servers: Bun.Server<undefined>[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop(true)
+})
+
+/** A signature service on a real HTTPS listener that asks for our client certificate. */
+function serve(handle: Handler): { readonly url: string; readonly calls: string[] } {
+  const calls: string[] = []
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    tls: {
+      cert: serverPair.cert,
+      key: serverPair.key,
+      ca: authority.cert,
+      requestCert: true,
+      rejectUnauthorized: true,
+    },
+    async fetch(request) {
+      const path = new URL(request.url).pathname
+      calls.push(path)
+      return handle(path, request.method === 'POST' ? await request.json() : undefined)
+    },
+  })
+  servers.push(server)
+  return { url: `https://127.0.0.1:${server.port}/v1`, calls }
+}
+
+/** Answers by the contract, signing with the given pair. */
+function honest(pair: () => IssuedPair = () => signingPair): Handler {
+  return (path, body) => {
+    if (path === '/v1/certificate') return Response.json({ certificate: pair().cert })
+    const asked = body as { algorithm: string; serial: string; content: string }
+    if (asked.algorithm !== 'RSA-SHA256') return new Response('', { status: 400 })
+    if (asked.serial !== pair().serial) return new Response('', { status: 409 })
+    const signature = sign('sha256', Buffer.from(asked.content, 'base64'), pair().key)
+    return Response.json({ signature: signature.toString('base64') })
+  }
+}
+
+function signer(url: string, options: Partial<ServiceSignerOptions> = {}) {
+  return createServiceSigner({
+    url,
+    tls: { cert: clientPair.cert, key: clientPair.key, ca: authority.cert },
+    timeoutMs: 2000,
+    attemptsMax: 3,
+    circuitFailuresMax: 5,
+    circuitOpenMs: 60_000,
+    backoffMs: 1,
+    ...options,
+  })
+}
+
+async function signOnce(from: ReturnType<typeof signer>): Promise<Uint8Array> {
+  return (await from.key()).sign(content)
+}
+
+describe('the contract', () => {
+  test('reads the certificate once and signs over mutual TLS', async () => {
+    const { url, calls } = serve(honest())
+    const ours = signer(url)
+    const key = await ours.key()
+    expect(key.identity.serial).toBe(signingPair.serial)
+    const { publicKey } = new X509Certificate(signingPair.cert)
+    expect(verify('sha256', content, publicKey, await key.sign(content))).toBe(true)
+    await Promise.all([signOnce(ours), signOnce(ours)])
+    expect(calls.filter((path) => path.endsWith('/certificate')).length).toBe(1)
+  })
+
+  test('without our client certificate the service is not reached', async () => {
+    const { url, calls } = serve(honest())
+    const bare = signer(url, { tls: { ca: authority.cert }, attemptsMax: 1 })
+    expect(signOnce(bare)).rejects.toThrow('gave no answer')
+    await Bun.sleep(50)
+    expect(calls).toEqual([])
+  })
+
+  test('a service whose certificate is not from our authorities gets no content', async () => {
+    const { url, calls } = serve(honest())
+    const stranger = issueCertificate('AC Estranha', { authority: true })
+    const ours = signer(url, {
+      tls: { cert: clientPair.cert, key: clientPair.key, ca: stranger.cert },
+      attemptsMax: 1,
+    })
+    expect(signOnce(ours)).rejects.toThrow('gave no answer')
+    await Bun.sleep(50)
+    expect(calls).toEqual([])
+  })
+
+  test('after a rotation the message is retryable and the next one names the new certificate', async () => {
+    let pair = signingPair
+    const { url } = serve(honest(() => pair))
+    const ours = signer(url)
+    await signOnce(ours)
+    pair = issueCertificate('99999010', { issuer: authority })
+    const stale = await ours.key()
+    expect(stale.sign(content)).rejects.toMatchObject({ retryable: true })
+    await Bun.sleep(50)
+    expect((await ours.key()).identity.serial).toBe(pair.serial)
+    await signOnce(ours)
+  })
+})
+
+describe('a service that misbehaves', () => {
+  const certificate = () => Response.json({ certificate: signingPair.cert })
+  const answering = (answer: () => Response | Promise<Response>): Handler => {
+    return (path) => (path === '/v1/certificate' ? certificate() : answer())
+  }
+
+  test('a signature that does not fit the certificate is not used', async () => {
+    const forged = sign('sha256', Buffer.from('other'), signingPair.key).toString('base64')
+    const { url } = serve(answering(() => Response.json({ signature: forged })))
+    expect(signOnce(signer(url))).rejects.toMatchObject({ retryable: false })
+  })
+
+  test('another form, no JSON, too long: refused without a second attempt', async () => {
+    for (const answer of [
+      () => Response.json({ sig: 'AAAA' }),
+      () => new Response('<html>'),
+      () => new Response('x'.repeat(70_000)),
+      () => new Response('', { status: 403 }),
+      () => new Response('', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
+    ]) {
+      const { url, calls } = serve(answering(answer))
+      expect(await signOnce(signer(url)).catch((error) => error.retryable)).toBe(false)
+      expect(calls.length).toBe(2)
+    }
+  })
+
+  test('a passing fault is repeated', async () => {
+    let left = 2
+    const { url, calls } = serve((path, body) =>
+      left-- > 0 ? new Response('', { status: 503 }) : honest()(path, body),
+    )
+    await signOnce(signer(url))
+    expect(calls.length).toBe(4)
+  })
+
+  test('no answer in time is retryable', async () => {
+    const { url } = serve(
+      answering(async () => {
+        await Bun.sleep(500)
+        return new Response('')
+      }),
+    )
+    const slow = signer(url, { timeoutMs: 60, attemptsMax: 2 })
+    await Promise.resolve(slow.key()).catch(() => {})
+    expect(await signOnce(slow).catch((error) => error.retryable)).toBe(true)
+  })
+
+  test('after five failures in a row the circuit opens and nothing more is asked', async () => {
+    const { url, calls } = serve(() => new Response('', { status: 500 }))
+    const ours = signer(url, { attemptsMax: 5 })
+    expect(await signOnce(ours).catch((error) => error.message)).toContain('HTTP 500')
+    expect(calls.length).toBe(5)
+    expect(await signOnce(ours).catch((error) => error.message)).toContain('circuit open')
+    expect(calls.length).toBe(5)
+  })
+})
+
+describe('circuit breaker', () => {
+  test('opens at the limit, lets one call through after the time, closes on success', () => {
+    let nowMs = 0
+    const breaker = createCircuitBreaker(3, 1000, () => nowMs)
+    breaker.failed()
+    breaker.failed()
+    expect(breaker.admit()).toBe(true)
+    breaker.failed()
+    expect(breaker.admit()).toBe(false)
+    nowMs = 999
+    expect(breaker.admit()).toBe(false)
+    nowMs = 1000
+    expect([breaker.admit(), breaker.admit()]).toEqual([true, false])
+    breaker.failed()
+    nowMs = 1999
+    expect(breaker.admit()).toBe(false)
+    nowMs = 2000
+    expect(breaker.admit()).toBe(true)
+    breaker.succeeded()
+    expect([breaker.admit(), breaker.admit()]).toEqual([true, true])
+  })
+})
