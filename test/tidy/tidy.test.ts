@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { root } from '../support/program.ts'
+
+const linesMax = 400
+const testLinesMax = 700
+
+const filesIn = (folder: string): string[] =>
+  existsSync(join(root, folder))
+    ? readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+        .map((name) => `${folder}/${name}`)
+        .filter((name) => name.endsWith('.ts') && !name.includes('/generated/'))
+        .sort()
+    : []
+
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+
+const program = [...filesIn('src'), ...filesIn('codecs')]
+const everything = [...program, ...filesIn('test'), ...filesIn('bench'), ...filesIn('scripts')]
+
+/** Every specifier of a file, types included, which the transpiler would drop. */
+const specifiersOf = (file: string): string[] =>
+  [...read(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, found]) => found ?? '')
+
+/** The file of ours that a specifier means, as a path from the root. */
+const resolve = (file: string, specifier: string): string | undefined => {
+  if (specifier.startsWith('#codecs/')) return `codecs/${specifier.slice(8)}/index.ts`
+  if (specifier.startsWith('#src/')) return `src/${specifier.slice(5)}`
+  if (specifier.startsWith('.')) return relative(root, join(root, dirname(file), specifier))
+  return undefined
+}
+
+const importsOf = (file: string): string[] =>
+  specifiersOf(file).flatMap((specifier) => resolve(file, specifier) ?? [])
+
+/** The names of the files for which the rule does not hold. */
+const offenders = (files: readonly string[], breaks: (file: string) => boolean): string[] =>
+  files.filter(breaks)
+
+describe('every source file', () => {
+  test(`has at most ${linesMax} lines, a test ${testLinesMax}`, () => {
+    const limit = (file: string) => (file.startsWith('test/') ? testLinesMax : linesMax)
+    const lines = (file: string) => read(file).trimEnd().split('\n').length
+    expect(offenders(everything, (file) => lines(file) > limit(file))).toEqual([])
+  })
+
+  test('is imported by another', () => {
+    const imported = new Set(everything.flatMap(importsOf))
+    const roots = /^src\/main\.ts$|\.d\.ts$|worker/
+    expect(offenders(program, (file) => !imported.has(file) && !roots.test(file))).toEqual([])
+  })
+
+  test('loads on its own', async () => {
+    const entries = program.filter(
+      (file) => file !== 'src/main.ts' && !/\.d\.ts$|worker/.test(file),
+    )
+    for (const file of entries) await import(join(root, file))
+    expect(entries.length).toBeGreaterThan(20)
+  })
+
+  test('is finished', () => {
+    const unfinished = new RegExp(['TO', 'DO|FIX', 'ME|X', 'XX'].join(''))
+    expect(offenders(everything, (file) => unfinished.test(read(file)))).toEqual([])
+  })
+
+  test('knows nothing of where it was written', () => {
+    const words = new RegExp(
+      [
+        `/wor${'k'}/`,
+        `worktre${'e'}`,
+        `brief\\.m${'d'}`,
+        `issue${'s'} show`,
+        'helpe' + 'r session',
+      ].join('|'),
+      'i',
+    )
+    const texts = [...everything, 'README.md', 'package.json', 'biome.json', '.ci/run', 'bun.lock']
+    expect(offenders(texts, (file) => words.test(read(file)))).toEqual([])
+  })
+})
+
+describe('the layers', () => {
+  const layerOf = (file: string): string => file.split('/').slice(0, 2).join('/')
+  const features = readdirSync(join(root, 'src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !['platform', 'cli'].includes(entry.name))
+    .map((entry) => entry.name)
+
+  test('codecs use only codecs, and of each other only the index', () => {
+    const broken = filesIn('codecs').flatMap((file) =>
+      importsOf(file)
+        .filter(
+          (target) =>
+            !target.startsWith('codecs/') ||
+            (layerOf(target) !== layerOf(file) && target.split('/').length > 3),
+        )
+        .map((target) => `${file} imports ${target}`),
+    )
+    expect(broken).toEqual([])
+  })
+
+  test('codecs have no clock, environment, randomness, I/O or log', () => {
+    const impure =
+      /\b(?:process\.|Bun\.|Date\.now|new Date\(\)|Math\.random|crypto\.|fetch\(|setTimeout|console\.)/
+    const broken = offenders(filesIn('codecs'), (file) => impure.test(withoutComments(read(file))))
+    expect(broken).toEqual([])
+  })
+
+  test('the platform knows no feature, and features do not know each other', () => {
+    const broken = program
+      .filter((file) => file.startsWith('src/') && !/^src\/(main\.ts|cli\/)/.test(file))
+      .flatMap((file) =>
+        importsOf(file)
+          .filter((target) => target.startsWith('src/'))
+          .filter(
+            (target) => layerOf(target) !== layerOf(file) && layerOf(target) !== 'src/platform',
+          )
+          .map((target) => `${file} imports ${target}`),
+      )
+    expect(broken).toEqual([])
+  })
+
+  test('domain files import only codecs and their own types; routes never reach the store', () => {
+    const featureFiles = features.flatMap((feature) => filesIn(`src/${feature}`))
+    const broken = featureFiles.flatMap((file) => {
+      const forbidden = file.endsWith('/domain.ts')
+        ? /^src\/platform\/|\/(store|service|routes|schema)\.ts$/
+        : /\/routes\.ts$/.test(file)
+          ? /\/(store|schema)\.ts$/
+          : /^$/
+      return importsOf(file)
+        .filter((target) => forbidden.test(target))
+        .map((target) => `${file} imports ${target}`)
+    })
+    expect(broken).toEqual([])
+  })
+
+  test('tables are declared in schema.ts only', () => {
+    const broken = offenders(
+      program,
+      (file) => /\bpgTable\(|\.createTable\(/.test(read(file)) && !/schema(\.ts|\/)/.test(file),
+    )
+    expect(broken).toEqual([])
+  })
+
+  test('only the entry reads the environment', () => {
+    const broken = offenders(
+      program,
+      (file) =>
+        file !== 'src/main.ts' && /process\.env\b|Bun\.env\b/.test(withoutComments(read(file))),
+    )
+    expect(broken).toEqual([])
+  })
+})
+
+const withoutComments = (text: string): string =>
+  text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
