@@ -1,0 +1,169 @@
+/**
+ * Compiles the Solidity sources and writes one artifact per contract beside them.
+ *
+ *   bun scripts/contracts.ts          compile and write
+ *   bun scripts/contracts.ts --check  compare the stored fingerprint with the sources (no compiler)
+ *
+ * The fingerprint covers every source that went in, the library's included, the compiler's
+ * version and its settings; a test compiles everything again and compares byte by byte.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..')
+/** Largest deployed contract, EIP-170. */
+export const CONTRACT_BYTES_MAX = 24_576
+
+export const CONTRACT_FOLDERS = ['src/drex/contracts', 'src/simulators/chain/contracts'] as const
+
+/** No metadata trailer: the bytes depend on the sources and these settings alone. */
+const SETTINGS = {
+  evmVersion: 'shanghai',
+  optimizer: { enabled: true, runs: 200 },
+  metadata: { appendCBOR: false, bytecodeHash: 'none' },
+  outputSelection: {
+    '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] },
+  },
+} as const
+
+export type Artifact = {
+  readonly contractName: string
+  readonly abi: readonly unknown[]
+  readonly bytecode: string
+  readonly deployedBytecode: string
+}
+
+type Fingerprint = {
+  readonly compiler: string
+  readonly sha256: string
+  readonly sources: readonly string[]
+}
+
+type SolcContract = {
+  readonly abi: readonly unknown[]
+  readonly evm: {
+    readonly bytecode: { readonly object: string }
+    readonly deployedBytecode: { readonly object: string }
+  }
+}
+
+type SolcOutput = {
+  readonly errors?: readonly { readonly formattedMessage: string }[]
+  readonly sources?: Readonly<Record<string, unknown>>
+  readonly contracts?: Readonly<Record<string, Readonly<Record<string, SolcContract>>>>
+}
+
+const require = createRequire(import.meta.url)
+
+function packageVersion(name: string): string {
+  const text = readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}
+
+function sourcePath(name: string): string {
+  return name.startsWith('@') ? join(ROOT, 'node_modules', name) : join(ROOT, name)
+}
+
+function ownSources(folder: string): string[] {
+  return readdirSync(join(ROOT, folder))
+    .filter((name) => name.endsWith('.sol'))
+    .sort()
+    .map((name) => `${folder}/${name}`)
+}
+
+function fingerprintOf(sources: readonly string[]): Fingerprint {
+  const compiler = packageVersion('solc')
+  const hash = createHash('sha256').update(JSON.stringify({ compiler, SETTINGS }))
+  for (const name of sources) {
+    hash.update(`\n${name}\n`).update(readFileSync(sourcePath(name)))
+  }
+  return { compiler, sha256: hash.digest('hex'), sources }
+}
+
+/**
+ * Compiles one folder. Any warning is an error.
+ * @returns artifacts by file name, and the fingerprint of everything that was read
+ */
+export function compileFolder(folder: string): {
+  readonly artifacts: ReadonlyMap<string, Artifact>
+  readonly fingerprint: Fingerprint
+} {
+  const solc = require('solc') as {
+    compile(input: string, callbacks: { import(name: string): { contents: string } }): string
+  }
+  const own = ownSources(folder)
+  const sources = Object.fromEntries(
+    own.map((name) => [name, { content: readFileSync(sourcePath(name), 'utf8') }]),
+  )
+  const input = JSON.stringify({ language: 'Solidity', sources, settings: SETTINGS })
+  const output = JSON.parse(
+    solc.compile(input, {
+      import: (name) => ({ contents: readFileSync(sourcePath(name), 'utf8') }),
+    }),
+  ) as SolcOutput
+  const complaints = output.errors ?? []
+  if (complaints.length > 0) {
+    throw new Error(complaints.map((each) => each.formattedMessage).join('\n'))
+  }
+  const artifacts = new Map<string, Artifact>()
+  for (const name of own) {
+    for (const [contractName, contract] of Object.entries(output.contracts?.[name] ?? {})) {
+      const deployed = contract.evm.deployedBytecode.object
+      // Interfaces and abstract contracts have no code.
+      if (deployed === '') continue
+      if (deployed.length / 2 > CONTRACT_BYTES_MAX) {
+        throw new Error(`${contractName} has ${deployed.length / 2} bytes: EIP-170 allows 24576`)
+      }
+      artifacts.set(`${contractName}.json`, {
+        contractName,
+        abi: contract.abi,
+        bytecode: `0x${contract.evm.bytecode.object}`,
+        deployedBytecode: `0x${deployed}`,
+      })
+    }
+  }
+  return { artifacts, fingerprint: fingerprintOf(Object.keys(output.sources ?? {}).sort()) }
+}
+
+export function artifactText(value: unknown): string {
+  return `${JSON.stringify(value, null, 1)}\n`
+}
+
+/** @returns why the stored artifacts of a folder are stale, or undefined when they are fresh */
+export function staleReason(folder: string): string | undefined {
+  const path = join(ROOT, folder, 'generated', 'fingerprint.json')
+  if (!existsSync(path)) return `${folder}/generated is missing`
+  const stored = JSON.parse(readFileSync(path, 'utf8')) as Fingerprint
+  const missing = ownSources(folder).filter((name) => !stored.sources.includes(name))
+  if (missing.length > 0) return `${missing.join(', ')}: not compiled yet`
+  const gone = stored.sources.filter((name) => !existsSync(sourcePath(name)))
+  if (gone.length > 0) return `${gone.join(', ')}: compiled, but gone`
+  return fingerprintOf(stored.sources).sha256 === stored.sha256
+    ? undefined
+    : `${folder}: a source, the compiler or its settings changed`
+}
+
+function writeFolder(folder: string): void {
+  const { artifacts, fingerprint } = compileFolder(folder)
+  const target = join(ROOT, folder, 'generated')
+  mkdirSync(target, { recursive: true })
+  for (const [name, artifact] of artifacts) {
+    writeFileSync(join(target, name), artifactText(artifact))
+    console.log(`${name}: ${(artifact.deployedBytecode.length - 2) / 2} bytes deployed`)
+  }
+  writeFileSync(join(target, 'fingerprint.json'), artifactText(fingerprint))
+}
+
+function main(): void {
+  if (!process.argv.includes('--check')) {
+    for (const folder of CONTRACT_FOLDERS) writeFolder(folder)
+    return
+  }
+  const reasons = CONTRACT_FOLDERS.map(staleReason).filter((reason) => reason !== undefined)
+  for (const reason of reasons) console.error(`${reason}; run: bun scripts/contracts.ts`)
+  if (reasons.length > 0) process.exit(1)
+}
+
+if (import.meta.main) main()

@@ -1,0 +1,150 @@
+/** One EVM inside this process: `@nomicfoundation/edr`, set up like the pilot's network. */
+import type { Provider } from '@nomicfoundation/edr'
+
+/** Chain id of the pilot's network (its published genesis). */
+export const PILOT_CHAIN_ID = 381_660_001
+/** Room for some 20 000 token transfers; the pilot's own genesis sets 2^53 - 1. */
+const BLOCK_GAS_LIMIT = 2_000_000_000n
+const DEFAULT_CALL_GAS = 30_000_000n
+
+export type RpcError = {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+export type RpcOutcome = { readonly result: unknown } | { readonly error: RpcError }
+
+export type EngineOptions = {
+  readonly chainId?: number
+  /** `auto` mines one block per transaction, `manual` only on `evm_mine`; a number is the block
+   * time in milliseconds. */
+  readonly mining: 'auto' | 'manual' | number
+  /** Lowest gas price in wei, also what `eth_gasPrice` says; zero as in the pilot. */
+  readonly gasPrice?: bigint
+  /** Native coin by address, in wei. */
+  readonly balances?: Readonly<Record<string, bigint>>
+}
+
+export type Engine = {
+  readonly chainId: number
+  readonly request: (method: string, params?: readonly unknown[]) => Promise<RpcOutcome>
+}
+
+/**
+ * Starts an engine. Its state lives in memory and ends with the process.
+ * The library is loaded on first use: only `dev` and the tests pay for it.
+ */
+export async function createEngine(options: EngineOptions): Promise<Engine> {
+  const chainId = options.chainId ?? PILOT_CHAIN_ID
+  const gasPrice = options.gasPrice ?? 0n
+  const provider = await createProvider(chainId, gasPrice, options)
+  return {
+    chainId,
+    async request(method, params = []) {
+      // The engine advises 1 gwei whatever the minimum is.
+      if (method === 'eth_gasPrice') return { result: `0x${gasPrice.toString(16)}` }
+      const response = await provider.handleRequest(
+        JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      )
+      const data: unknown = response.data
+      return normalise(typeof data === 'string' ? JSON.parse(data) : data)
+    },
+  }
+}
+
+async function createProvider(
+  chainId: number,
+  gasPrice: bigint,
+  options: EngineOptions,
+): Promise<Provider> {
+  const edr = await import('@nomicfoundation/edr')
+  const shanghai = edr.l1HardforkFromString('shanghai')
+  const context = await sharedContext()
+  const funded = Object.entries(options.balances ?? {}).map(([address, balance]) => ({
+    address: Buffer.from(address.slice(2), 'hex'),
+    balance,
+  }))
+  return context.createProvider(
+    edr.L1_CHAIN_TYPE,
+    {
+      allowBlocksWithSameTimestamp: true,
+      allowUnlimitedContractSize: false,
+      bailOnCallFailure: true,
+      bailOnTransactionFailure: false,
+      chainId: BigInt(chainId),
+      coinbase: new Uint8Array(20),
+      defaultTransactionGasLimit: DEFAULT_CALL_GAS,
+      genesisState: [...edr.l1GenesisState(shanghai), ...funded],
+      hardfork: 'shanghai',
+      initialBaseFeePerGas: 0n,
+      minGasPrice: gasPrice,
+      mining: {
+        autoMine: options.mining === 'auto',
+        blockGasLimit: BLOCK_GAS_LIMIT,
+        ...(typeof options.mining === 'number' ? { interval: BigInt(options.mining) } : {}),
+        memPool: { order: edr.MineOrdering.Fifo },
+      },
+      network: { genesisBlockGasLimit: BLOCK_GAS_LIMIT },
+      networkId: BigInt(chainId),
+      observability: {},
+      ownedAccounts: [],
+      precompileOverrides: [],
+      transactionGasCap: false,
+    },
+    { enable: false, decodeConsoleLogInputsCallback: () => [], printLineCallback: () => {} },
+    { subscriptionCallback: () => {} },
+    new edr.ContractDecoder(),
+  )
+}
+
+type EdrContext = InstanceType<typeof import('@nomicfoundation/edr').EdrContext>
+let context: Promise<EdrContext> | undefined
+
+/** The library allows one context per process. */
+function sharedContext(): Promise<EdrContext> {
+  context ??= (async () => {
+    const edr = await import('@nomicfoundation/edr')
+    const created = new edr.EdrContext()
+    await created.registerProviderFactory(edr.L1_CHAIN_TYPE, edr.l1ProviderFactory())
+    return created
+  })()
+  return context
+}
+
+type EdrReply = {
+  readonly result?: unknown
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
+}
+
+/** Says an engine's error the way Besu does, so that clients meet the codes of the real network. */
+function normalise(reply: EdrReply): RpcOutcome {
+  if (reply.error === undefined) return { result: reply.result ?? null }
+  const { message, data } = reply.error
+  const revert = revertData(data)
+  if (revert !== undefined) {
+    return { error: { code: -32000, message: 'Execution reverted', data: revert } }
+  }
+  for (const [pattern, code, text] of BESU_ERRORS) {
+    if (pattern.test(message)) return { error: { code, message: text } }
+  }
+  return { error: { code: reply.error.code, message } }
+}
+
+const BESU_ERRORS: readonly (readonly [RegExp, number, string])[] = [
+  [/nonce too low/i, -32001, 'Nonce too low'],
+  [/nonce too high/i, -32006, 'Nonce too high'],
+  [/intrinsic gas|gas floor|requires at least \d+ gas/i, -32003, 'Intrinsic gas exceeds gas limit'],
+  [/enough funds|insufficient funds/i, -32004, 'Upfront cost exceeds account balance'],
+  [/exceeds block gas limit/i, -32005, 'Transaction gas limit exceeds block gas limit'],
+  [/gas price.*(below|lower|less)/i, -32009, 'Gas price below configured minimum gas price'],
+  [/already known|known transaction/i, -32000, 'Known transaction'],
+  [/underpriced/i, -32000, 'Replacement transaction underpriced'],
+  [/chain id|EIP-155/i, -32000, 'Wrong chainId'],
+]
+
+/** A revert's payload is nested as `{ reason, data, transactionHash }`. */
+function revertData(data: unknown): string | undefined {
+  if (typeof data !== 'object' || data === null || !('data' in data)) return undefined
+  return typeof data.data === 'string' ? data.data : undefined
+}

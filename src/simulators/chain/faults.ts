@@ -1,0 +1,61 @@
+/** What the simulated node can be told to do wrong, so that a client meets it on purpose. */
+import type { RpcError } from './engine.ts'
+
+export const FAULT_KINDS = [
+  /** Answers HTTP 503 and does nothing. */
+  'unavailable',
+  /** Does what was asked, then answers 504: the caller cannot know. */
+  'lost_reply',
+  /** Answers 429. */
+  'rate_limited',
+  /** Answers a JSON-RPC internal error and does nothing. */
+  'internal_error',
+  /** Answers with a transaction's hash and forgets the transaction. */
+  'dropped',
+  /** Answers that the transaction is already known, after accepting it. */
+  'known',
+  /** Answers text that is not JSON. */
+  'garbage',
+] as const
+
+export type FaultKind = (typeof FAULT_KINDS)[number]
+
+export type Fault = {
+  readonly kind: FaultKind
+  /** Only for this method; any method when absent. */
+  readonly method?: string
+  /** Chance per matching call, 0 to 1; certain when absent. */
+  readonly probability?: number
+  /** Calls left to hit; unlimited when absent. */
+  readonly times?: number
+}
+
+export type FaultPlan = {
+  readonly set: (faults: readonly Fault[]) => void
+  /** @returns the fault that strikes this call, or undefined */
+  readonly strike: (method: string) => FaultKind | undefined
+}
+
+/** @param random source of chance in [0, 1), so that a run can be repeated */
+export function createFaultPlan(random: () => number): FaultPlan {
+  let active: { fault: Fault; left: number }[] = []
+  return {
+    set(faults) {
+      active = faults.map((fault) => ({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }))
+    },
+    strike(method) {
+      for (const entry of active) {
+        const { fault } = entry
+        if (entry.left <= 0) continue
+        if (fault.method !== undefined && fault.method !== method) continue
+        if (fault.probability !== undefined && random() >= fault.probability) continue
+        entry.left -= 1
+        return fault.kind
+      }
+      return undefined
+    },
+  }
+}
+
+export const INTERNAL_ERROR: RpcError = { code: -32603, message: 'Internal error' }
+export const KNOWN_TRANSACTION: RpcError = { code: -32000, message: 'Known transaction' }

@@ -1,0 +1,60 @@
+/**
+ * A network like the pilot's, in this process: one EVM (Shanghai, chain id 381660001, gas price
+ * zero, first in first out) behind JSON-RPC on loopback. Its state ends with the process.
+ */
+import { createEngine, type Engine, type EngineOptions } from './engine.ts'
+import { type ChainServer, serveChain } from './server.ts'
+
+export { type Engine, type EngineOptions, PILOT_CHAIN_ID } from './engine.ts'
+export { FAULT_KINDS, type Fault, type FaultKind } from './faults.ts'
+export { BATCH_CALLS_MAX } from './server.ts'
+
+export type Chain = Engine &
+  ChainServer & {
+    /** Mines one block now. */
+    readonly mine: () => Promise<void>
+    /** Sets the fork point of a coming `reorg`. */
+    readonly markFork: () => Promise<void>
+    /** Drops every block and pooled transaction since `markFork` and mines other blocks
+     * instead, one more than there were. The dropped transactions are not queued again. */
+    readonly reorg: () => Promise<void>
+  }
+
+export type ChainOptions = EngineOptions & {
+  readonly port?: number
+  /** Chance for faults; `Math.random` when absent. */
+  readonly random?: () => number
+}
+
+/** Starts a chain and serves it. */
+export async function createChain(options: ChainOptions): Promise<Chain> {
+  const engine = await createEngine(options)
+  const server = serveChain(engine, options)
+  let fork: { readonly snapshot: unknown; readonly block: number } | undefined
+  const demand = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
+    const outcome = await engine.request(method, params)
+    if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`)
+    return outcome.result
+  }
+  const mine = async () => {
+    await demand('evm_mine')
+  }
+  const head = async () => Number(await demand('eth_blockNumber'))
+  return {
+    ...engine,
+    ...server,
+    mine,
+    async markFork() {
+      fork = { snapshot: await demand('evm_snapshot'), block: await head() }
+    },
+    async reorg() {
+      if (fork === undefined) throw new Error('reorg without markFork')
+      const blocks = (await head()) - fork.block + 1
+      await demand('evm_revert', [fork.snapshot])
+      // Another timestamp makes another block hash even for the same content.
+      await demand('evm_increaseTime', [1])
+      for (let mined = 0; mined < blocks; mined++) await mine()
+      fork = undefined
+    },
+  }
+}

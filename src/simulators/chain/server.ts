@@ -1,0 +1,139 @@
+/** JSON-RPC 2.0 over HTTP on loopback, single calls and batches, in front of one engine. */
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import type { Engine, RpcError, RpcOutcome } from './engine.ts'
+import { createFaultPlan, type FaultPlan, INTERNAL_ERROR, KNOWN_TRANSACTION } from './faults.ts'
+
+/** Besu's default for `rpc-http-max-batch-size`. */
+export const BATCH_CALLS_MAX = 1024
+const BODY_BYTES_MAX = 8 * 1024 * 1024
+
+type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] }
+type Reply = { readonly jsonrpc: '2.0'; readonly id: unknown } & RpcOutcome
+
+/** A fault that ends the whole HTTP exchange. */
+type Ending = 'unavailable' | 'rate_limited' | 'lost_reply' | 'garbage'
+
+export type ChainServer = {
+  /** `http://127.0.0.1:port` */
+  readonly url: string
+  readonly faults: FaultPlan
+  readonly stop: () => Promise<void>
+}
+
+/** @param options.port 0 picks a free one */
+export function serveChain(
+  engine: Engine,
+  options: { readonly port?: number; readonly random?: () => number } = {},
+): ChainServer {
+  const faults = createFaultPlan(options.random ?? Math.random)
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: options.port ?? 0,
+    maxRequestBodySize: BODY_BYTES_MAX,
+    fetch: (request) => answer(engine, faults, request),
+  })
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    faults,
+    stop: () => server.stop(true),
+  }
+}
+
+async function answer(engine: Engine, faults: FaultPlan, request: Request): Promise<Response> {
+  if (request.method !== 'POST') return new Response('POST only', { status: 405 })
+  let body: unknown
+  try {
+    body = await request.json()
+  } catch {
+    return Response.json(failure(null, { code: -32700, message: 'Parse error' }))
+  }
+  const batch = Array.isArray(body)
+  const items: readonly unknown[] = Array.isArray(body) ? body : [body]
+  if (items.length === 0 || items.length > BATCH_CALLS_MAX) {
+    return Response.json(failure(null, { code: -32005, message: 'Batch size exceeds limit' }))
+  }
+  const endings: Ending[] = []
+  const replies = await Promise.all(items.map((item) => perform(engine, faults, item, endings)))
+  const ending = endings[0]
+  if (ending !== undefined) return end(ending)
+  return Response.json(batch ? replies : replies[0])
+}
+
+function end(ending: Ending): Response {
+  switch (ending) {
+    case 'unavailable':
+      return new Response('unavailable', { status: 503 })
+    case 'rate_limited':
+      return new Response('slow down', { status: 429, headers: { 'retry-after': '0' } })
+    case 'lost_reply':
+      return new Response('gateway timeout', { status: 504 })
+    case 'garbage':
+      return new Response('<html>Bad gateway</html>')
+  }
+}
+
+async function perform(
+  engine: Engine,
+  faults: FaultPlan,
+  item: unknown,
+  endings: Ending[],
+): Promise<Reply> {
+  const call = readCall(item)
+  if (call === undefined) return failure(null, { code: -32600, message: 'Invalid Request' })
+  const fault = faults.strike(call.method)
+  switch (fault) {
+    case undefined:
+      return { jsonrpc: '2.0', id: call.id, ...(await run(engine, call)) }
+    case 'unavailable':
+    case 'rate_limited':
+      endings.push(fault)
+      return failure(call.id, INTERNAL_ERROR)
+    case 'lost_reply':
+    case 'garbage':
+      endings.push(fault)
+      return { jsonrpc: '2.0', id: call.id, ...(await run(engine, call)) }
+    case 'internal_error':
+      return failure(call.id, INTERNAL_ERROR)
+    case 'dropped':
+      return { jsonrpc: '2.0', id: call.id, result: hashOf(call.params[0]) }
+    case 'known':
+      await run(engine, call)
+      return failure(call.id, KNOWN_TRANSACTION)
+  }
+}
+
+function run(engine: Engine, call: Call): Promise<RpcOutcome> {
+  return call.method === 'eth_getBlockReceipts'
+    ? blockReceipts(engine, call.params[0])
+    : engine.request(call.method, call.params)
+}
+
+/** The engine lacks this method, which the real network's client has. */
+async function blockReceipts(engine: Engine, tag: unknown): Promise<RpcOutcome> {
+  const isHash = typeof tag === 'string' && tag.length === 66
+  const method = isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
+  const block = await engine.request(method, [tag, false])
+  if ('error' in block) return block
+  if (block.result === null) return { result: null }
+  const { transactions } = block.result as { readonly transactions: readonly string[] }
+  const receipts = await Promise.all(
+    transactions.map((hash) => engine.request('eth_getTransactionReceipt', [hash])),
+  )
+  return { result: receipts.map((each) => ('result' in each ? each.result : null)) }
+}
+
+function hashOf(raw: unknown): string {
+  const hex = typeof raw === 'string' ? raw.slice(2) : ''
+  return `0x${Buffer.from(keccak_256(Buffer.from(hex, 'hex'))).toString('hex')}`
+}
+
+function readCall(item: unknown): Call | undefined {
+  if (typeof item !== 'object' || item === null) return undefined
+  const { id, method, params } = item as Readonly<Record<string, unknown>>
+  if (typeof method !== 'string') return undefined
+  return { id: id ?? null, method, params: Array.isArray(params) ? params : [] }
+}
+
+function failure(id: unknown, error: RpcError): Reply {
+  return { jsonrpc: '2.0', id, error }
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  artifactText,
+  CONTRACT_BYTES_MAX,
+  CONTRACT_FOLDERS,
+  compileFolder,
+  staleReason,
+} from '../../../scripts/contracts.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+describe('committed artifacts', () => {
+  for (const folder of CONTRACT_FOLDERS) {
+    test(`${folder}: a fresh compilation gives the same bytes, without a warning`, () => {
+      const { artifacts, fingerprint } = compileFolder(folder)
+      expect(artifacts.size).toBeGreaterThan(0)
+      for (const [name, artifact] of artifacts) {
+        const stored = readFileSync(join(ROOT, folder, 'generated', name), 'utf8')
+        expect(stored).toBe(artifactText(artifact))
+        expect((artifact.deployedBytecode.length - 2) / 2).toBeLessThan(CONTRACT_BYTES_MAX)
+      }
+      const stored = readFileSync(join(ROOT, folder, 'generated/fingerprint.json'), 'utf8')
+      expect(stored).toBe(artifactText(fingerprint))
+    }, 60_000)
+
+    test(`${folder}: the fingerprint says fresh`, () => {
+      expect(staleReason(folder)).toBeUndefined()
+    })
+  }
+
+  test('a folder without artifacts is stale', () => {
+    expect(staleReason('scripts')).toBe('scripts/generated is missing')
+  })
+})

@@ -1,0 +1,243 @@
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { ZeroAddress } from 'ethers'
+import {
+  type ContractBench,
+  createContractBench,
+  type Deployed,
+  refusal,
+  seeded,
+} from '../../support/contract-bench.ts'
+
+const PATH = 'src/drex/contracts/generated/Receivables.json'
+const CURRENCY = 'src/drex/contracts/generated/Currency.json'
+const DAY = 86_400
+const STATUS = {
+  issued: 0n,
+  accepted: 1n,
+  funded: 2n,
+  overdue: 3n,
+  settled: 4n,
+  defaulted: 5n,
+  cancelled: 6n,
+} as const
+
+let bench: ContractBench
+let money: Deployed
+let now: number
+let admin: string
+let originator: string
+let payer: string
+let ana: string
+let bia: string
+
+beforeEach(async () => {
+  bench = await createContractBench()
+  ;[admin, originator, payer, ana, bia] = bench.actors as [string, string, string, string, string]
+  money = await bench.deploy(CURRENCY, ['Real Digital', 'BRL', admin])
+  now = await bench.now()
+  for (const person of [originator, payer, ana, bia]) {
+    await money.send(admin, 'enableAccount', person)
+    await money.send(admin, 'mint', person, 1_000_000n)
+  }
+})
+
+async function deploy(changes: object = {}): Promise<Deployed> {
+  const paper = await bench.deploy(PATH, [
+    {
+      name: 'Duplicata 42',
+      symbol: 'DUP42',
+      originator,
+      payer,
+      debtorRef: `0x${'01'.repeat(32)}`,
+      faceValue: 100_000n,
+      issueDate: now,
+      dueDate: now + 30 * DAY,
+      discountBps: 250,
+      graceDays: 5,
+      recourse: false,
+      paymentToken: money.address,
+      documentHash: `0x${'02'.repeat(32)}`,
+      registrar: 'CERC',
+      registrarId: 'R-1',
+      ...changes,
+    },
+  ])
+  await money.send(admin, 'enableAccount', paper.address)
+  for (const person of [originator, payer, ana, bia]) {
+    await money.send(person, 'approve', paper.address, 1_000_000n)
+  }
+  return paper
+}
+
+describe('receivables', () => {
+  test('from issue to settlement: the price is discounted, the face value is shared', async () => {
+    const paper = await deploy()
+    await paper.send(payer, 'accept')
+    expect(await paper.read('priceOf', 60_000n)).toBe(58_500n)
+    await paper.send(ana, 'fund', 60_000n)
+    await paper.send(bia, 'fund', 40_000n)
+    expect(await paper.read('status')).toBe(STATUS.funded)
+    expect(await money.read('balanceOf', originator)).toBe(1_097_500n)
+    await paper.send(ana, 'transfer', bia, 10_000n)
+    await paper.send(payer, 'settle', 30_000n)
+    expect(await paper.read('status')).toBe(STATUS.funded)
+    await paper.send(payer, 'settle', 70_000n)
+    expect(await paper.read('status')).toBe(STATUS.settled)
+    await paper.send(ana, 'redeem', 50_000n)
+    await paper.send(bia, 'redeem', 50_000n)
+    expect(await money.read('balanceOf', ana)).toBe(1_000_000n - 58_500n + 50_000n)
+    expect(await money.read('balanceOf', paper.address)).toBe(0n)
+    expect(await paper.read('totalSupply')).toBe(0n)
+  })
+
+  test('the price rounds up, a share rounds down and the last holder takes the rest', async () => {
+    const paper = await deploy({ faceValue: 1_001n, discountBps: 333 })
+    await paper.send(payer, 'accept')
+    expect(await paper.read('priceOf', 1n)).toBe(1n)
+    expect(await paper.read('priceOf', 1_000n)).toBe(967n)
+    await paper.send(ana, 'fund', 334n)
+    await paper.send(bia, 'fund', 333n)
+    await paper.send(originator, 'closeFunding')
+    expect(await paper.read('balanceOf', originator)).toBe(334n)
+    await paper.send(payer, 'settle', 100n)
+    await bench.travel(36 * DAY)
+    await paper.send(ana, 'markOverdue')
+    await paper.send(ana, 'markDefaulted')
+    const paid = async (who: string) => {
+      const before = (await money.read('balanceOf', who)) as bigint
+      await paper.send(who, 'redeem', await paper.read('balanceOf', who))
+      return ((await money.read('balanceOf', who)) as bigint) - before
+    }
+    expect([await paid(ana), await paid(bia), await paid(originator)]).toEqual([33n, 33n, 34n])
+  })
+
+  test('only the payer accepts, and once', async () => {
+    const paper = await deploy()
+    expect((await refusal(paper.send(ana, 'accept')))?.[0]).toBe('NotAllowed')
+    await paper.send(payer, 'accept')
+    expect(await refusal(paper.send(payer, 'accept'))).toEqual(['WrongStatus', STATUS.accepted])
+  })
+
+  test('funding: not before acceptance, nor beyond what is left, nor once due', async () => {
+    const paper = await deploy()
+    expect(await refusal(paper.send(ana, 'fund', 1n))).toEqual(['WrongStatus', STATUS.issued])
+    await paper.send(payer, 'accept')
+    expect(await refusal(paper.send(ana, 'fund', 0n))).toEqual(['AmountOutOfRange', 0n, 100_000n])
+    expect(await refusal(paper.send(ana, 'fund', 100_001n))).toEqual([
+      'AmountOutOfRange',
+      100_001n,
+      100_000n,
+    ])
+    await paper.send(ana, 'fund', 99_999n)
+    expect(await paper.read('unitsForSale')).toBe(1n)
+    expect((await refusal(paper.send(ana, 'closeFunding')))?.[0]).toBe('NotAllowed')
+    await bench.travel(30 * DAY)
+    expect((await refusal(paper.send(ana, 'fund', 1n)))?.[0]).toBe('TooLate')
+    // Past the due date nobody can leave the investors without an outcome.
+    await paper.send(ana, 'closeFunding')
+    expect(await paper.read('status')).toBe(STATUS.funded)
+  })
+
+  test('settlement: only the payer, or the originator with recourse, up to the face value', async () => {
+    const plain = await deploy()
+    await plain.send(payer, 'accept')
+    expect(await refusal(plain.send(payer, 'settle', 1n))).toEqual(['WrongStatus', STATUS.accepted])
+    await plain.send(ana, 'fund', 100_000n)
+    expect((await refusal(plain.send(originator, 'settle', 1n)))?.[0]).toBe('NotAllowed')
+    expect((await refusal(plain.send(payer, 'settle', 100_001n)))?.[0]).toBe('AmountOutOfRange')
+    expect((await refusal(plain.send(payer, 'settle', 0n)))?.[0]).toBe('AmountOutOfRange')
+    expect(await refusal(plain.send(ana, 'redeem', 1n))).toEqual(['WrongStatus', STATUS.funded])
+    const recourse = await deploy({ recourse: true })
+    await recourse.send(payer, 'accept')
+    await recourse.send(ana, 'fund', 100_000n)
+    await recourse.send(originator, 'settle', 100_000n)
+    expect(await recourse.read('status')).toBe(STATUS.settled)
+  })
+
+  test('overdue after the due date, settled late or defaulted after the grace', async () => {
+    const paper = await deploy()
+    await paper.send(payer, 'accept')
+    await paper.send(ana, 'fund', 100_000n)
+    expect((await refusal(paper.send(ana, 'markOverdue')))?.[0]).toBe('TooEarly')
+    expect(await refusal(paper.send(ana, 'markDefaulted'))).toEqual(['WrongStatus', STATUS.funded])
+    await bench.travel(30 * DAY)
+    await paper.send(ana, 'markOverdue')
+    expect((await refusal(paper.send(ana, 'markDefaulted')))?.[0]).toBe('TooEarly')
+    await paper.send(payer, 'settle', 40_000n)
+    await bench.travel(5 * DAY)
+    await paper.send(ana, 'markDefaulted')
+    expect(await refusal(paper.send(payer, 'settle', 1n))).toEqual([
+      'WrongStatus',
+      STATUS.defaulted,
+    ])
+    expect((await refusal(paper.send(ana, 'redeem', 100_001n)))?.[0]).toBe('AmountOutOfRange')
+    await paper.send(ana, 'redeem', 100_000n)
+    expect(await money.read('balanceOf', paper.address)).toBe(0n)
+  })
+
+  test('cancelled while nothing is sold, by the originator alone', async () => {
+    const paper = await deploy()
+    expect((await refusal(paper.send(payer, 'cancel')))?.[0]).toBe('NotAllowed')
+    await paper.send(payer, 'accept')
+    await paper.send(originator, 'cancel')
+    expect(await refusal(paper.send(ana, 'fund', 1n))).toEqual(['WrongStatus', STATUS.cancelled])
+    const sold = await deploy()
+    await sold.send(payer, 'accept')
+    await sold.send(ana, 'fund', 1n)
+    expect(await refusal(sold.send(originator, 'cancel'))).toEqual(['WrongStatus', STATUS.accepted])
+  })
+
+  test('a buyer without allowance is refused, and nothing changes', async () => {
+    const paper = await deploy()
+    await paper.send(payer, 'accept')
+    await money.send(ana, 'approve', paper.address, 0n)
+    expect((await refusal(paper.send(ana, 'fund', 100n)))?.[0]).toBe('ERC20InsufficientAllowance')
+    expect(await paper.read('totalSupply')).toBe(0n)
+  })
+
+  test('terms are checked one by one', async () => {
+    for (const [field, changes] of [
+      ['originator', { originator: ZeroAddress }],
+      ['payer', { payer: ZeroAddress }],
+      ['payer', { payer: originator }],
+      ['faceValue', { faceValue: 0n }],
+      ['dueDate', { dueDate: now }],
+      ['dueDate', { issueDate: now - 10, dueDate: now - 5 }],
+      ['discountBps', { discountBps: 10_000 }],
+      ['paymentToken', { paymentToken: ana }],
+    ] as const) {
+      expect(await refusal(deploy(changes))).toEqual(['InvalidTerms', field])
+    }
+  })
+
+  test('random walks: money here = pool, and nothing is paid twice', async () => {
+    for (const seed of [1, 2, 3]) {
+      const paper = await deploy({ dueDate: (await bench.now()) + 30 * DAY, recourse: true })
+      const pick = seeded(seed)
+      const people = [originator, payer, ana, bia]
+      const one = () => people[pick(people.length)]!
+      await paper.send(payer, 'accept')
+      for (let step = 0; step < 60; step++) {
+        const amount = BigInt(pick(60_000))
+        const moves: readonly (readonly [string, string, ...unknown[]])[] = [
+          [one(), 'fund', amount],
+          [one(), 'settle', amount],
+          [one(), 'redeem', amount],
+          [one(), 'transfer', one(), amount],
+          [one(), 'closeFunding'],
+          [one(), 'markOverdue'],
+          [one(), 'markDefaulted'],
+        ]
+        const [from, name, ...args] = moves[pick(moves.length)]!
+        await refusal(paper.send(from, name, ...args))
+        if (pick(12) === 0) await bench.travel(4 * DAY)
+        const pool = await paper.read('pool')
+        expect(await money.read('balanceOf', paper.address)).toBe(pool as bigint)
+        expect((await paper.read('settledAmount')) as bigint).toBeLessThanOrEqual(100_000n)
+        const held = await Promise.all(people.map((each) => paper.read('balanceOf', each)))
+        const supply = (held as bigint[]).reduce((sum, each) => sum + each, 0n)
+        expect(await paper.read('totalSupply')).toBe(supply)
+      }
+    }
+  }, 30_000)
+})
