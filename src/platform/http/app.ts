@@ -50,7 +50,15 @@ export const createApp = (options: AppOptions): App => {
       const durationMs = performance.now() - exchange.startedMs
       const path = exchange.route?.path ?? unmatched
       metrics.observe(request.method, path, response.status, durationMs / 1000)
-      logRequest(logger, request, exchange, response.status, durationMs)
+      logger.request({
+        requestId: exchange.requestId,
+        method: request.method,
+        path,
+        status: response.status,
+        durationMs,
+        keyId: exchange.principal?.keyId,
+        more: exchange.logFields,
+      })
       return response
     },
   }
@@ -146,24 +154,4 @@ const setHeaders = (headers: Headers, exchange: Exchange): void => {
   headers.set('X-Content-Type-Options', 'nosniff')
   if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store')
   if (!headers.has('Content-Security-Policy')) headers.set('Content-Security-Policy', apiPolicy)
-}
-
-const logRequest = (
-  logger: Logger,
-  request: Request,
-  exchange: Exchange,
-  status: number,
-  durationMs: number,
-): void => {
-  if (!logger.isLevelEnabled('info')) return
-  const fields: Record<string, unknown> = {
-    request_id: exchange.requestId,
-    method: request.method,
-    path: exchange.route?.path ?? unmatched,
-    status,
-    duration_ms: Math.round(durationMs * 1000) / 1000,
-  }
-  if (exchange.principal !== undefined) fields['key_id'] = exchange.principal.keyId
-  if (exchange.logFields !== undefined) Object.assign(fields, exchange.logFields)
-  logger.info(fields, 'request')
 }

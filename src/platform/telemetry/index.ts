@@ -17,4 +17,5 @@ export {
   latencyBucketsSeconds,
   type Metrics,
 } from './metrics.ts'
+export type { RequestFields } from './request-line.ts'
 export { scrub } from './scrub.ts'

@@ -1,4 +1,5 @@
 import pino from 'pino'
+import { type RequestFields, requestLine } from './request-line.ts'
 import { scrub } from './scrub.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
@@ -13,6 +14,8 @@ export type Logger = {
   warn(fields: LogFields, message: string): void
   error(fields: LogFields, message: string): void
   child(fields: LogFields): Logger
+  /** The line of one handled request, at level info. */
+  request(fields: RequestFields): void
   isLevelEnabled(level: LogLevel): boolean
   /** May be set at run time. */
   level: string
@@ -33,7 +36,7 @@ export const createLogger = (options: {
 }): Logger => {
   const { sink } = options
   const asText = options.format === 'text'
-  return pino(
+  const logger = pino(
     {
       level: options.level,
       base: null,
@@ -42,7 +45,13 @@ export const createLogger = (options: {
       serializers: { err: pino.stdSerializers.err },
     },
     { write: (line: string) => sink.write(scrub(asText ? textLine(line) : line)) },
-  ) as unknown as Logger
+  )
+  const request = (fields: RequestFields): void => {
+    if (!logger.isLevelEnabled('info')) return
+    const line = requestLine(fields)
+    sink.write(asText ? textLine(line) : line)
+  }
+  return Object.assign(logger, { request }) as unknown as Logger
 }
 
 const textLine = (line: string): string => {

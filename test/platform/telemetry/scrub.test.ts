@@ -90,3 +90,37 @@ test('the text format keeps time, level, message and fields', () => {
   createLogger({ level: 'warn', format: 'text', sink }).info({}, 'too fine')
   expect(lines).toHaveLength(1)
 })
+
+test('the request line is one JSON object, whatever the caller sends', () => {
+  const lines: string[] = []
+  const logger = createLogger({ level: 'info', sink: { write: (line) => lines.push(line) } })
+  logger.request({
+    requestId: '4111111111111111',
+    method: 'G"T',
+    path: '/v1/items/{id}',
+    status: 200,
+    durationMs: 1.23456,
+    keyId: undefined,
+    more: { note: 'a "quoted"\nline of 52998224725', count: 2 },
+  })
+  expect(lines).toHaveLength(1)
+  expect(lines[0]?.trimEnd()).not.toContain('\n')
+  expect(JSON.parse(lines[0] ?? '')).toEqual({
+    level: 'info',
+    ts: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    request_id: '[card number]',
+    method: 'OTHER',
+    path: '/v1/items/{id}',
+    status: 200,
+    duration_ms: 1.235,
+    note: 'a "quoted"\nline of [document]',
+    count: 2,
+    msg: 'request',
+  })
+  logger.level = 'warn'
+  logger.request({
+    ...{ requestId: 'x', method: 'GET', path: '/', status: 200, durationMs: 1 },
+    ...{ keyId: 'k', more: undefined },
+  })
+  expect(lines).toHaveLength(1)
+})
