@@ -7,6 +7,7 @@ import {
   platformSettings,
 } from './platform/config/index.ts'
 import type { Feature, Inspector } from './platform/lifecycle/index.ts'
+import { createTransform } from './spi/index.ts'
 
 /** Every feature's settings: one line per feature. */
 const settingGroups = {
@@ -20,7 +21,9 @@ const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
 type Values = LoadedSettings<typeof settingGroups>['values']
 
 /** The only place where features meet: one line per feature, in the order of starting. */
-const createFeatures = (_values: Values, _deps: PlatformDeps): readonly Feature[] => []
+const createFeatures = (_values: Values, { metrics }: PlatformDeps): readonly Feature[] => [
+  createTransform({ metrics }),
+]
 
 /** What `trilho inspect` can explain, the surest test first. */
 const inspectors: readonly Inspector[] = []

@@ -1,0 +1,67 @@
+import { CodecError } from '#codecs/bytes'
+
+/** Digits an SPI amount may have in all (`ActiveCurrencyAndAmount_SimpleType`: totalDigits 18). */
+export const amountDigitsMax = 18
+
+const decimal = /^[\t\n\r ]*([+-]?)(\d*)(?:\.(\d*))?[\t\n\r ]*$/
+
+/**
+ * Reads an `xs:decimal` with at most two fraction digits as cents.
+ *
+ * Accepts what the schema accepts: `1000`, `1000.5`, `1000.50`, `+1`, `.5`, surrounding white space,
+ * leading zeros and trailing fraction zeros beyond the second digit.
+ *
+ * @throws CodecError `amount_syntax`, `amount_negative`, `amount_fraction_digits`, `amount_total_digits`
+ */
+export const parseCents = (text: string, offset = 0): bigint => {
+  const match = decimal.exec(text)
+  const whole = match?.[2] ?? ''
+  const fraction = match?.[3] ?? ''
+  if (match === null || whole.length + fraction.length === 0) {
+    throw new CodecError('amount_syntax', offset, 'an amount is a decimal number with a dot')
+  }
+  const fractionEnd = lengthWithoutTrailingZeros(fraction)
+  if (fractionEnd > 2) {
+    throw new CodecError(
+      'amount_fraction_digits',
+      offset,
+      'an amount has at most 2 fraction digits',
+      {
+        fractionDigits: fractionEnd,
+        fractionDigitsMax: 2,
+      },
+    )
+  }
+  const wholeStart = leadingZeros(whole)
+  const totalDigits = whole.length - wholeStart + fractionEnd
+  if (totalDigits > amountDigitsMax) {
+    throw new CodecError('amount_total_digits', offset, 'an amount has at most 18 digits', {
+      totalDigits,
+      totalDigitsMax: amountDigitsMax,
+    })
+  }
+  const cents = BigInt(`${whole.slice(wholeStart)}${fraction.slice(0, 2).padEnd(2, '0')}`)
+  if (match[1] === '-' && cents !== 0n) {
+    throw new CodecError('amount_negative', offset, 'an amount is not negative')
+  }
+  return cents
+}
+
+/** Cents as a decimal with exactly two fraction digits: `100000n` → `1000.00`. */
+export const formatCents = (cents: bigint): string => {
+  const digits = (cents < 0n ? -cents : cents).toString().padStart(3, '0')
+  const at = digits.length - 2
+  return `${cents < 0n ? '-' : ''}${digits.slice(0, at)}.${digits.slice(at)}`
+}
+
+const leadingZeros = (digits: string): number => {
+  let at = 0
+  while (digits.charCodeAt(at) === 0x30) at++
+  return at
+}
+
+const lengthWithoutTrailingZeros = (digits: string): number => {
+  let end = digits.length
+  while (end > 0 && digits.charCodeAt(end - 1) === 0x30) end--
+  return end
+}

@@ -1,0 +1,31 @@
+export { amountDigitsMax, formatCents, parseCents } from './amount.ts'
+export type { CodeEntry, CodeList, RaisedBy } from './codes/entry.ts'
+export { returnReason, returnReasons, statusReason, statusReasons } from './codes/reasons.ts'
+export {
+  type BusinessHeader,
+  identityOfNamespace,
+  type MessageIdentity,
+  messageDefinitionIdOf,
+  namespaceOf,
+  spiIspb,
+} from './envelope.ts'
+export type { Pacs002, PaymentStatus, StatusReason } from './messages/pacs002.ts'
+export type { Pacs004, PaymentReturn } from './messages/pacs004.ts'
+export type {
+  Account,
+  CreditTransfer,
+  Pacs008,
+  Party,
+  Remittance,
+  Tax,
+} from './messages/pacs008.ts'
+export {
+  identifyMessage,
+  isTypedMessageType,
+  type MessageReading,
+  readMessage,
+  type TypedMessage,
+  type TypedMessageType,
+} from './read.ts'
+export { type Money, type ReadProblem, readProblemsMax } from './reader.ts'
+export { messageVocabulary } from './vocabulary.ts'

@@ -1,0 +1,45 @@
+import type { XmlDocument } from '#codecs/xml'
+import { identityOfNamespace, type MessageIdentity } from './envelope.ts'
+import { type Pacs002, readPacs002 } from './messages/pacs002.ts'
+import { type Pacs004, readPacs004 } from './messages/pacs004.ts'
+import { type Pacs008, readPacs008 } from './messages/pacs008.ts'
+import { MessageReader, type ReadProblem } from './reader.ts'
+
+/** A message read into its type; the discriminant is `type`. */
+export type TypedMessage = Pacs008 | Pacs002 | Pacs004
+
+export type MessageReading =
+  | { readonly ok: true; readonly message: TypedMessage }
+  | { readonly ok: false; readonly problems: readonly ReadProblem[] }
+
+const readers = {
+  'pacs.008': readPacs008,
+  'pacs.002': readPacs002,
+  'pacs.004': readPacs004,
+} as const
+
+export type TypedMessageType = keyof typeof readers
+
+export const isTypedMessageType = (type: string): type is TypedMessageType =>
+  Object.hasOwn(readers, type)
+
+/** The SPI message that a scanned document says it is; undefined for any other document. */
+export const identifyMessage = (document: XmlDocument): MessageIdentity | undefined =>
+  document.localName(document.root) === 'Envelope'
+    ? identityOfNamespace(document.namespaceUri(document.root))
+    : undefined
+
+/**
+ * Reads a scanned message whole, all its transactions. Every missing element, element given twice and amount
+ * that is none is reported, up to {@link readProblemsMax}.
+ */
+export const readMessage = (
+  document: XmlDocument,
+  identity: MessageIdentity & { readonly type: TypedMessageType },
+): MessageReading => {
+  const reader = new MessageReader(document)
+  const message = readers[identity.type](reader, document, identity.version)
+  return reader.problems.length === 0
+    ? { ok: true, message }
+    : { ok: false, problems: reader.problems }
+}

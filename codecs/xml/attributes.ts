@@ -1,0 +1,261 @@
+import {
+  classOf,
+  isChar,
+  NAME,
+  NAME_START,
+  ncNamePattern,
+  SPACE,
+  VALUE_STOP,
+} from './characters.ts'
+import {
+  ATTRIBUTE_LOCAL_START,
+  ATTRIBUTE_NAME_END,
+  ATTRIBUTE_NAME_START,
+  ATTRIBUTE_NAMESPACE,
+  ATTRIBUTE_STRIDE,
+  ATTRIBUTE_VALUE_END,
+  ATTRIBUTE_VALUE_START,
+  IS_NAMESPACE_DECLARATION,
+  VALUE_NEEDS_DECODING,
+} from './document.ts'
+import { type XmlErrorCode, xmlError } from './errors.ts'
+import type { XmlLimits } from './limits.ts'
+import { type Namespaces, NO_NAMESPACE_ID, XMLNS_NAMESPACE_ID } from './namespaces.ts'
+import { decodeValue } from './text.ts'
+import { grown } from './vocabulary.ts'
+
+const GT = 0x3e
+const SLASH = 0x2f
+const COLON = 0x3a
+const EQUALS = 0x3d
+const AMP = 0x26
+const LT = 0x3c
+const SEMICOLON = 0x3b
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Reads the attributes of start tags, and references wherever they stand. */
+export class AttributeReader {
+  count = 0
+  readonly #limits: XmlLimits
+  #records = new Int32Array(256 * ATTRIBUTE_STRIDE)
+  #length = 0
+
+  constructor(limits: XmlLimits) {
+    this.#limits = limits
+  }
+
+  reset(): void {
+    this.count = 0
+  }
+
+  taken(): Int32Array {
+    return this.#records.slice(0, this.count * ATTRIBUTE_STRIDE)
+  }
+
+  /** All attributes of one start tag, from behind its name to its '>' or '/'. */
+  read(b: Uint8Array, from: number, length: number, namespaces: Namespaces, depth: number): number {
+    this.#length = length
+    const first = this.count
+    let at = from
+    for (;;) {
+      const before = at
+      while ((classOf[b[at] as number] as number) & SPACE) at++
+      if (b[at] === GT || b[at] === SLASH) break
+      if (at === before || at >= length) throw this.#error('markup_invalid', at)
+      if (this.count - first === this.#limits.attributesMax) {
+        throw xmlError('attributes_exceeded', at, { attributesMax: this.#limits.attributesMax })
+      }
+      at = this.#attribute(b, at)
+    }
+    for (let i = first; i < this.count; i++) this.#declare(b, i, namespaces, depth)
+    for (let i = first; i < this.count; i++) this.#resolve(b, i, namespaces)
+    if (this.count - first > 1) this.#refuseDuplicates(b, first)
+    return at
+  }
+
+  #attribute(b: Uint8Array, from: number): number {
+    const record = this.count * ATTRIBUTE_STRIDE
+    if (record + ATTRIBUTE_STRIDE > this.#records.length) {
+      this.#records = grown(this.#records, record * 2)
+    }
+    const records = this.#records
+    let at = this.#name(b, from, record)
+    records[record + ATTRIBUTE_NAME_END] = at
+    while ((classOf[b[at] as number] as number) & SPACE) at++
+    if (b[at] !== EQUALS) throw this.#error('attribute_invalid', at)
+    at++
+    while ((classOf[b[at] as number] as number) & SPACE) at++
+    const quote = b[at] as number
+    if (quote !== 0x22 && quote !== 0x27) throw this.#error('attribute_invalid', at)
+    const start = ++at
+    let flags = 0
+    for (;;) {
+      while (!((classOf[b[at] as number] as number) & VALUE_STOP)) at++
+      const byte = b[at] as number
+      if (byte === quote) break
+      if (byte === AMP) {
+        at = this.reference(b, at, this.#length)
+        flags = VALUE_NEEDS_DECODING
+      } else if (byte === LT) throw this.#error('attribute_less_than', at)
+      else if ((classOf[byte] as number) & SPACE) {
+        flags = VALUE_NEEDS_DECODING
+        at++
+      } else if (byte === 0x22 || byte === 0x27) at++
+      else throw this.#error('character_forbidden', at)
+    }
+    if (at - start > this.#limits.textBytesMax) {
+      throw xmlError('text_too_long', start, { textBytesMax: this.#limits.textBytesMax })
+    }
+    records[record + ATTRIBUTE_VALUE_START] = start
+    records[record + ATTRIBUTE_VALUE_END] = at
+    records[record + ATTRIBUTE_NAMESPACE] = flags
+    this.count++
+    return at + 1
+  }
+
+  #name(b: Uint8Array, from: number, record: number): number {
+    if (!((classOf[b[from] as number] as number) & NAME_START)) {
+      throw this.#error('attribute_invalid', from)
+    }
+    let at = from
+    let local = from
+    let high = 0
+    for (;;) {
+      const byte = b[at] as number
+      if ((classOf[byte] as number) & NAME) {
+        high |= byte
+        at++
+      } else if (byte === COLON && local === from) {
+        local = ++at
+        if (!((classOf[b[at] as number] as number) & NAME_START)) {
+          throw this.#error('name_invalid', at)
+        }
+      } else break
+    }
+    if (at - from > this.#limits.nameBytesMax) {
+      throw xmlError('name_too_long', from, { nameBytesMax: this.#limits.nameBytesMax })
+    }
+    if (high >= 0x80) {
+      const parts = utf8.decode(b.subarray(from, at)).split(':')
+      if (!parts.every((part) => ncNamePattern.test(part))) throw this.#error('name_invalid', from)
+    }
+    this.#records[record + ATTRIBUTE_NAME_START] = from
+    this.#records[record + ATTRIBUTE_LOCAL_START] = local
+    return at
+  }
+
+  /** `xmlns` and `xmlns:prefix` bind before any name of the tag is resolved. */
+  #declare(b: Uint8Array, index: number, namespaces: Namespaces, depth: number): void {
+    const records = this.#records
+    const record = index * ATTRIBUTE_STRIDE
+    const start = records[record + ATTRIBUTE_NAME_START] as number
+    const local = records[record + ATTRIBUTE_LOCAL_START] as number
+    const end = records[record + ATTRIBUTE_NAME_END] as number
+    const isDefault = local === start && end - start === 5
+    if (!(isDefault || local - start === 6) || !startsXmlns(b, start)) return
+    const raw = utf8.decode(
+      b.subarray(
+        records[record + ATTRIBUTE_VALUE_START] as number,
+        records[record + ATTRIBUTE_VALUE_END] as number,
+      ),
+    )
+    const flags = records[record + ATTRIBUTE_NAMESPACE] as number
+    const prefix = isDefault ? '' : String.fromCharCode(...b.subarray(local, end))
+    namespaces.declare(prefix, flags ? decodeValue(raw) : raw, depth, start)
+    records[record + ATTRIBUTE_NAMESPACE] =
+      flags | IS_NAMESPACE_DECLARATION | (XMLNS_NAMESPACE_ID << 2)
+  }
+
+  #resolve(b: Uint8Array, index: number, namespaces: Namespaces): void {
+    const records = this.#records
+    const record = index * ATTRIBUTE_STRIDE
+    const flags = records[record + ATTRIBUTE_NAMESPACE] as number
+    if (flags & IS_NAMESPACE_DECLARATION) return
+    const start = records[record + ATTRIBUTE_NAME_START] as number
+    const local = records[record + ATTRIBUTE_LOCAL_START] as number
+    const id = local === start ? NO_NAMESPACE_ID : namespaces.ofPrefix(b, start, local - 1)
+    records[record + ATTRIBUTE_NAMESPACE] = flags | (id << 2)
+  }
+
+  /** By local name and namespace: two prefixes of one namespace are one name (Namespaces 6.3). */
+  #refuseDuplicates(b: Uint8Array, first: number): void {
+    for (let i = first + 1; i < this.count; i++) {
+      for (let j = first; j < i; j++) {
+        if (this.#sameName(b, i, j)) {
+          const start = this.#records[i * ATTRIBUTE_STRIDE + ATTRIBUTE_NAME_START] as number
+          throw xmlError('attribute_duplicate', start)
+        }
+      }
+    }
+  }
+
+  #sameName(b: Uint8Array, one: number, other: number): boolean {
+    const records = this.#records
+    const a = one * ATTRIBUTE_STRIDE
+    const c = other * ATTRIBUTE_STRIDE
+    const aStart = records[a + ATTRIBUTE_LOCAL_START] as number
+    const cStart = records[c + ATTRIBUTE_LOCAL_START] as number
+    const length = (records[a + ATTRIBUTE_NAME_END] as number) - aStart
+    if ((records[c + ATTRIBUTE_NAME_END] as number) - cStart !== length) return false
+    for (let i = 0; i < length; i++) if (b[aStart + i] !== b[cStart + i]) return false
+    return (
+      (records[a + ATTRIBUTE_NAMESPACE] as number) >> 2 ===
+      (records[c + ATTRIBUTE_NAMESPACE] as number) >> 2
+    )
+  }
+
+  /** Checks the reference at '&' and gives the offset behind its ';' (XML 1.0, 4.1). */
+  reference(b: Uint8Array, from: number, length: number): number {
+    this.#length = length
+    let at = from + 1
+    if (b[at] === 0x23) return this.#characterReference(b, from)
+    while ((classOf[b[at] as number] as number) & NAME) at++
+    if (b[at] !== SEMICOLON || at === from + 1) throw this.#error('reference_invalid', from)
+    switch (String.fromCharCode(...b.subarray(from + 1, Math.min(at, from + 8)))) {
+      case 'lt':
+      case 'gt':
+      case 'amp':
+      case 'quot':
+      case 'apos':
+        return at + 1
+      default:
+        throw xmlError('entity_undefined', from)
+    }
+  }
+
+  #characterReference(b: Uint8Array, from: number): number {
+    const hex = b[from + 2] === 0x78
+    const digits = from + (hex ? 3 : 2)
+    let at = digits
+    let code = 0
+    for (;;) {
+      const digit = digitOf(b[at] as number, hex)
+      if (digit < 0) break
+      code = Math.min(code * (hex ? 16 : 10) + digit, 0x110000)
+      at++
+    }
+    if (at === digits || b[at] !== SEMICOLON)
+      throw this.#error('reference_invalid', at >= this.#length ? at : from)
+    if (!isChar(code)) throw xmlError('character_forbidden', from)
+    return at + 1
+  }
+
+  #error(code: XmlErrorCode, at: number) {
+    return at >= this.#length ? xmlError('document_truncated', this.#length) : xmlError(code, at)
+  }
+}
+
+const startsXmlns = (b: Uint8Array, at: number): boolean =>
+  b[at] === 0x78 &&
+  b[at + 1] === 0x6d &&
+  b[at + 2] === 0x6c &&
+  b[at + 3] === 0x6e &&
+  b[at + 4] === 0x73
+
+const digitOf = (byte: number, hex: boolean): number => {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  if (!hex) return -1
+  const lower = byte | 0x20
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
+}

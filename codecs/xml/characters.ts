@@ -1,0 +1,48 @@
+/** Classes of bytes, one bit each, looked up once per byte. */
+export const NAME_START = 1
+export const NAME = 2
+export const SPACE = 4
+/** Bytes at which plain character data stops being plain. */
+export const TEXT_STOP = 8
+/** Bytes at which an attribute value stops being plain. */
+export const VALUE_STOP = 16
+
+/** Class bits by byte. Bytes of 0x80 and above may be in names; names that have them are checked as text. */
+export const classOf: Uint8Array = (() => {
+  const table = new Uint8Array(256)
+  const set = (from: number, to: number, bits: number): void => {
+    for (let byte = from; byte <= to; byte++) table[byte] = (table[byte] ?? 0) | bits
+  }
+  set(0x41, 0x5a, NAME_START | NAME)
+  set(0x61, 0x7a, NAME_START | NAME)
+  set(0x5f, 0x5f, NAME_START | NAME)
+  set(0x80, 0xff, NAME_START | NAME)
+  set(0x30, 0x39, NAME)
+  set(0x2d, 0x2e, NAME)
+  for (const byte of [0x20, 0x09, 0x0a, 0x0d]) set(byte, byte, SPACE)
+  set(0x00, 0x08, TEXT_STOP | VALUE_STOP)
+  set(0x0b, 0x0c, TEXT_STOP | VALUE_STOP)
+  set(0x0e, 0x1f, TEXT_STOP | VALUE_STOP)
+  set(0x0d, 0x0d, TEXT_STOP | VALUE_STOP)
+  set(0x09, 0x0a, VALUE_STOP)
+  for (const char of '<&') set(char.charCodeAt(0), char.charCodeAt(0), TEXT_STOP | VALUE_STOP)
+  set(0x5d, 0x5d, TEXT_STOP)
+  set(0x22, 0x22, VALUE_STOP)
+  set(0x27, 0x27, VALUE_STOP)
+  return table
+})()
+
+const startRanges =
+  'A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}-\\u{200D}\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}'
+
+/** NCName (Namespaces in XML 1.0, production 4). */
+export const ncNamePattern = new RegExp(
+  `^[${startRanges}][${startRanges}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}-\\u{2040}]*$`,
+  'u',
+)
+
+/** Char (XML 1.0, production 2). */
+export const isChar = (code: number): boolean =>
+  code >= 0x20
+    ? code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff)
+    : code === 0x09 || code === 0x0a || code === 0x0d

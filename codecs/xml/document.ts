@@ -1,0 +1,228 @@
+import { decodeText, decodeValue } from './text.ts'
+
+/** Kinds of nodes. */
+export const ELEMENT = 1
+export const TEXT = 2
+export const CDATA = 3
+export const COMMENT = 4
+
+/** Flags of a node, above its kind. */
+export const KIND_MASK = 0x0f
+/** Text that holds references or carriage returns: its value is not its bytes. */
+export const NEEDS_DECODING = 0x10
+/** Text of nothing but white space. */
+export const WHITESPACE_ONLY = 0x20
+/** Attribute count of an element, from this bit on. */
+export const ATTRIBUTE_COUNT_SHIFT = 8
+
+/** Ints of one node record. */
+export const NODE_STRIDE = 8
+export const NODE_KIND = 0
+/** Element: id of the local name. */
+export const NODE_NAME = 1
+/** Element: index into the document's namespaces. */
+export const NODE_NAMESPACE = 2
+/** First byte of the node: the '<' of a tag, comment or CDATA section, or the first byte of text. */
+export const NODE_START = 3
+/** Element: the byte after its start tag. Otherwise: first byte of the content. */
+export const NODE_CONTENT = 4
+/** The byte after the node, end tag included. */
+export const NODE_END = 5
+/** Index of the node after this one and all beneath it. */
+export const NODE_NEXT = 6
+/** Element: index of its first attribute. */
+export const NODE_ATTRIBUTE = 7
+
+/** Ints of one attribute record. */
+export const ATTRIBUTE_STRIDE = 6
+export const ATTRIBUTE_NAME_START = 0
+export const ATTRIBUTE_LOCAL_START = 1
+export const ATTRIBUTE_NAME_END = 2
+export const ATTRIBUTE_VALUE_START = 3
+export const ATTRIBUTE_VALUE_END = 4
+/** Namespace index × 4, plus the flags below. */
+export const ATTRIBUTE_NAMESPACE = 5
+export const VALUE_NEEDS_DECODING = 1
+export const IS_NAMESPACE_DECLARATION = 2
+
+export const ABSENT = -1
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/**
+ * A well-formed document as a flat tape of offsets into its bytes, in document order; strings are made when
+ * asked for. Nodes are numbered from 0, the root element's number is {@link root}.
+ */
+export class XmlDocument {
+  /** The bytes that were scanned, not a copy. */
+  readonly bytes: Uint8Array
+  readonly nodes: Int32Array
+  readonly attributes: Int32Array
+  readonly root: number
+  readonly nodeCount: number
+  /** Namespace URIs by index; 0 is "no namespace". */
+  readonly namespaces: readonly string[]
+  readonly #text: string | undefined
+
+  /** @param text the whole document where every byte is one character, else undefined */
+  constructor(parts: {
+    readonly bytes: Uint8Array
+    readonly nodes: Int32Array
+    readonly attributes: Int32Array
+    readonly root: number
+    readonly namespaces: readonly string[]
+    readonly text: string | undefined
+  }) {
+    this.bytes = parts.bytes
+    this.nodes = parts.nodes
+    this.attributes = parts.attributes
+    this.root = parts.root
+    this.namespaces = parts.namespaces
+    this.nodeCount = parts.nodes.length / NODE_STRIDE
+    this.#text = parts.text
+  }
+
+  kind(node: number): number {
+    return (this.nodes[node * NODE_STRIDE] as number) & KIND_MASK
+  }
+
+  nameId(node: number): number {
+    return this.nodes[node * NODE_STRIDE + NODE_NAME] as number
+  }
+
+  namespaceId(node: number): number {
+    return this.nodes[node * NODE_STRIDE + NODE_NAMESPACE] as number
+  }
+
+  namespaceUri(node: number): string {
+    return this.namespaces[this.namespaceId(node)] as string
+  }
+
+  /** The first byte of the node. */
+  start(node: number): number {
+    return this.nodes[node * NODE_STRIDE + NODE_START] as number
+  }
+
+  /** The byte after the node, end tag included. */
+  end(node: number): number {
+    return this.nodes[node * NODE_STRIDE + NODE_END] as number
+  }
+
+  /** The node after this one and all beneath it; not necessarily a sibling. */
+  next(node: number): number {
+    return this.nodes[node * NODE_STRIDE + NODE_NEXT] as number
+  }
+
+  /** The first element directly beneath, or -1. */
+  firstChild(node: number): number {
+    return this.#elementFrom(node + 1, this.next(node))
+  }
+
+  /** The next element with the same parent, or -1. `parent` bounds the search. */
+  nextSibling(node: number, parent: number): number {
+    return this.#elementFrom(this.next(node), this.next(parent))
+  }
+
+  #elementFrom(from: number, limit: number): number {
+    const { nodes } = this
+    for (let node = from; node < limit; node = nodes[node * NODE_STRIDE + NODE_NEXT] as number) {
+      if (((nodes[node * NODE_STRIDE] as number) & KIND_MASK) === ELEMENT) return node
+    }
+    return ABSENT
+  }
+
+  /** The qualified name as written. */
+  qualifiedName(node: number): string {
+    const start = this.start(node) + 1
+    let end = start
+    while (!endsName(this.bytes[end] as number)) end++
+    return this.raw(start, end)
+  }
+
+  localName(node: number): string {
+    const name = this.qualifiedName(node)
+    return name.slice(name.indexOf(':') + 1)
+  }
+
+  /** The document's own characters between two offsets that fall on character bounds. */
+  raw(start: number, end: number): string {
+    return this.#text === undefined
+      ? decoder.decode(this.bytes.subarray(start, end))
+      : this.#text.substring(start, end)
+  }
+
+  /** XPath string value: all text and CDATA beneath, references resolved, line ends normalised. */
+  textOf(node: number): string {
+    const limit = this.next(node)
+    const first = node + 1
+    if (first === limit) return this.kind(node) === ELEMENT ? '' : this.#ownText(node)
+    if (first + 1 === limit && this.kind(first) !== ELEMENT) return this.#ownText(first)
+    let text = ''
+    for (let at = first; at < limit; at++) text += this.#ownText(at)
+    return text
+  }
+
+  #ownText(node: number): string {
+    const at = node * NODE_STRIDE
+    const kind = this.nodes[at] as number
+    const start = this.nodes[at + NODE_CONTENT] as number
+    const end = this.nodes[at + NODE_END] as number
+    switch (kind & KIND_MASK) {
+      case TEXT:
+        return kind & NEEDS_DECODING ? decodeText(this.raw(start, end), true) : this.raw(start, end)
+      case CDATA:
+        return decodeText(this.raw(start, end - 3), false)
+      default:
+        return ''
+    }
+  }
+
+  attributeCount(node: number): number {
+    return (this.nodes[node * NODE_STRIDE] as number) >> ATTRIBUTE_COUNT_SHIFT
+  }
+
+  /** The index of an element's first attribute; the others follow it. Namespace declarations are among them. */
+  firstAttribute(node: number): number {
+    return this.nodes[node * NODE_STRIDE + NODE_ATTRIBUTE] as number
+  }
+
+  attributeName(attribute: number): string {
+    const at = attribute * ATTRIBUTE_STRIDE
+    return this.raw(
+      this.attributes[at + ATTRIBUTE_NAME_START] as number,
+      this.attributes[at + ATTRIBUTE_NAME_END] as number,
+    )
+  }
+
+  attributeNamespaceId(attribute: number): number {
+    return (this.attributes[attribute * ATTRIBUTE_STRIDE + ATTRIBUTE_NAMESPACE] as number) >> 2
+  }
+
+  isNamespaceDeclaration(attribute: number): boolean {
+    const flags = this.attributes[attribute * ATTRIBUTE_STRIDE + ATTRIBUTE_NAMESPACE] as number
+    return (flags & IS_NAMESPACE_DECLARATION) !== 0
+  }
+
+  /** The value after normalisation (XML 1.0, 3.3.3). */
+  attributeValue(attribute: number): string {
+    const at = attribute * ATTRIBUTE_STRIDE
+    const raw = this.raw(
+      this.attributes[at + ATTRIBUTE_VALUE_START] as number,
+      this.attributes[at + ATTRIBUTE_VALUE_END] as number,
+    )
+    const flags = this.attributes[at + ATTRIBUTE_NAMESPACE] as number
+    return flags & VALUE_NEEDS_DECODING ? decodeValue(raw) : raw
+  }
+
+  /** The value of the attribute of that name in no namespace; undefined where there is none. */
+  attribute(node: number, name: string): string | undefined {
+    const first = this.firstAttribute(node)
+    for (let at = first; at < first + this.attributeCount(node); at++) {
+      if (this.attributeName(at) === name) return this.attributeValue(at)
+    }
+    return undefined
+  }
+}
+
+/** White space, '/', '>' or the end. */
+const endsName = (byte: number): boolean => byte <= 0x20 || byte === 0x2f || byte === 0x3e

@@ -1,0 +1,49 @@
+import { SaxesParser } from 'saxes'
+import type { CodecError } from '#codecs/bytes'
+
+/** An error of the scanner for a person: where, by line and column from 1, and why. */
+export type XmlExplanation = {
+  readonly code: string
+  readonly line: number
+  /** In characters, from 1. */
+  readonly column: number
+  readonly reason: string
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Line and column of a byte offset, both from 1. */
+export const lineColumnAt = (
+  bytes: Uint8Array,
+  offset: number,
+): { readonly line: number; readonly column: number } => {
+  let line = 1
+  let lineStart = 0
+  const end = Math.min(offset, bytes.length)
+  for (let at = 0; at < end; at++) {
+    const isBreak = bytes[at] === 0x0a || (bytes[at] === 0x0d && bytes[at + 1] !== 0x0a)
+    if (isBreak) {
+      line++
+      lineStart = at + 1
+    }
+  }
+  return { line, column: decoder.decode(bytes.subarray(lineStart, end)).length + 1 }
+}
+
+/** The scanner's code and place, with the reason in the words of a second parser where it agrees to refuse. */
+export const explainXmlError = (bytes: Uint8Array, error: CodecError): XmlExplanation => {
+  const { line, column } = lineColumnAt(bytes, error.offset)
+  return { code: error.code, line, column, reason: saxesReason(bytes) ?? error.message }
+}
+
+/** saxes says "line:column: reason." and may quote a name of the document; that is all it says of it. */
+const saxesReason = (bytes: Uint8Array): string | undefined => {
+  const parser = new SaxesParser({ xmlns: true, position: true })
+  try {
+    parser.write(decoder.decode(bytes)).close()
+    return undefined
+  } catch (error) {
+    const message = error instanceof Error ? error.message : ''
+    return message.replace(/^\d+:\d+: /, '').replace(/\.$/, '') || undefined
+  }
+}

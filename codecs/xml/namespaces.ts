@@ -1,0 +1,92 @@
+import { xmlError } from './errors.ts'
+
+export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace'
+export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/'
+
+export const NO_NAMESPACE_ID = 0
+export const XML_NAMESPACE_ID = 1
+export const XMLNS_NAMESPACE_ID = 2
+
+type Binding = {
+  readonly prefix: string
+  readonly id: number
+  readonly depth: number
+}
+
+/** The bindings in scope while a document is scanned, and the URIs it names. */
+export class Namespaces {
+  /** Of unprefixed elements. */
+  defaultId = NO_NAMESPACE_ID
+  /** The depth of the innermost element with declarations; 0 where there is none. */
+  innermost = 0
+  #uris: string[] = []
+  #ids = new Map<string, number>()
+  #bindings: Binding[] = []
+
+  reset(): void {
+    this.defaultId = NO_NAMESPACE_ID
+    this.innermost = 0
+    this.#uris = ['', XML_NAMESPACE, XMLNS_NAMESPACE]
+    this.#ids.clear()
+    this.#bindings = []
+  }
+
+  taken(): readonly string[] {
+    return this.#uris
+  }
+
+  /** Declares a prefix (`''` for the default namespace) for an element at this depth. */
+  declare(prefix: string, uri: string, depth: number, offset: number): void {
+    const isXml = prefix === 'xml'
+    if (
+      prefix === 'xmlns' ||
+      uri === XMLNS_NAMESPACE ||
+      isXml !== (uri === XML_NAMESPACE) ||
+      (uri === '' && prefix !== '')
+    ) {
+      throw xmlError('namespace_invalid', offset)
+    }
+    this.#bindings.push({ prefix, id: this.#intern(uri), depth })
+    this.innermost = depth
+    if (prefix === '') this.defaultId = this.#intern(uri)
+  }
+
+  /** Ends the scope of what an element at this depth declared. */
+  leave(depth: number): void {
+    const bindings = this.#bindings
+    while (bindings.length > 0 && bindings[bindings.length - 1]?.depth === depth) bindings.pop()
+    this.innermost = bindings[bindings.length - 1]?.depth ?? 0
+    this.defaultId = bindings.findLast(({ prefix }) => prefix === '')?.id ?? NO_NAMESPACE_ID
+  }
+
+  /** The namespace of the prefix in `bytes[start, end)`. */
+  ofPrefix(bytes: Uint8Array, start: number, end: number): number {
+    const bindings = this.#bindings
+    for (let i = bindings.length - 1; i >= 0; i--) {
+      const binding = bindings[i] as Binding
+      if (isPrefix(binding.prefix, bytes, start, end)) return binding.id
+    }
+    if (isPrefix('xml', bytes, start, end)) return XML_NAMESPACE_ID
+    throw xmlError('prefix_unbound', start)
+  }
+
+  #intern(uri: string): number {
+    if (uri === '') return NO_NAMESPACE_ID
+    if (uri === XML_NAMESPACE) return XML_NAMESPACE_ID
+    const known = this.#ids.get(uri)
+    if (known !== undefined) return known
+    const id = this.#uris.length
+    this.#uris.push(uri)
+    this.#ids.set(uri, id)
+    return id
+  }
+}
+
+/** Prefixes beyond ASCII are kept as latin1 here and there alike, so that bytes compare to code units. */
+const isPrefix = (prefix: string, bytes: Uint8Array, start: number, end: number): boolean => {
+  if (prefix.length !== end - start) return false
+  for (let i = 0; i < prefix.length; i++) {
+    if (prefix.charCodeAt(i) !== bytes[start + i]) return false
+  }
+  return true
+}

@@ -1,0 +1,1 @@
+export { createTransform } from './transform/index.ts'

@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
+import { type ProjectedType, projectedTypes, projectionTargets } from './formats.ts'
+
+/** What the OpenAPI document says of the transformation routes. Nothing here runs per request. */
+
+const options = z
+  .object({
+    validate: z.boolean().default(false).meta({
+      description:
+        'Check the whole schema first; every violation is listed (422 schema_violation).',
+    }),
+    enrich: z.boolean().default(false).meta({
+      description: 'Add identifiers, dates, ISPBs, accounts, PIX key, remittance and tax.',
+    }),
+  })
+  .meta({ id: 'TransformOptions' })
+
+const message = z.string().meta({ description: 'The ISO 20022 XML document.' })
+
+const sourceFormat = z.enum(projectedTypes)
+const targetFormat = z.enum(Object.values(projectionTargets))
+
+const amount = z.number().meta({
+  description: 'In currency units, always written with two fraction digits, exact up to 18 digits.',
+  example: 1000.0,
+})
+
+const party = z.object({
+  name: z.string().nullable().meta({ description: 'null where the message names nobody.' }),
+  document: z.string().meta({
+    description: 'CPF or CNPJ, all but its last four characters masked.',
+    example: '*******0000',
+  }),
+})
+
+const counted = {
+  transaction_count: z.int().meta({ description: 'Transactions in the message.' }),
+}
+
+const pixPayment = z
+  .object({
+    end_to_end_id: z.string(),
+    amount,
+    currency: z.string().meta({ example: 'BRL' }),
+    debtor: party,
+    creditor: party,
+    ...counted,
+  })
+  .meta({ id: 'PixPayment' })
+
+const reason = z.object({
+  code: z.string().nullable(),
+  meaning: z.string().nullable(),
+  additional_information: z.array(z.string()),
+})
+
+const pixStatus = z
+  .object({
+    original_end_to_end_id: z.string(),
+    original_instruction_id: z.string(),
+    status: z.enum(['ACSP', 'ACSC', 'ACCC', 'RJCT']),
+    accepted: z.boolean(),
+    reasons: z.array(reason),
+    settlement_date_time: z.string().nullable(),
+    settlement_date: z.string().nullable(),
+    ...counted,
+  })
+  .meta({ id: 'PixStatus' })
+
+const pixReturn = z
+  .object({
+    return_id: z.string(),
+    original_end_to_end_id: z.string(),
+    amount,
+    currency: z.string(),
+    reason: reason.extend({ additional_information: z.string().nullable() }),
+    returning_ispb: z.string(),
+    receiving_ispb: z.string(),
+    ...counted,
+  })
+  .meta({ id: 'PixReturn' })
+
+const results = { 'pacs.008': pixPayment, 'pacs.002': pixStatus, 'pacs.004': pixReturn } as const
+
+const errors = [
+  httpErrors.bad_request,
+  httpErrors.validation_failed,
+  httpErrors.message_rejected,
+  httpErrors.schema_violation,
+]
+
+/** `type` undefined: the route for every source format. */
+export const transformDocument = (type: ProjectedType | undefined): RouteDocument => ({
+  tag: 'Transformation',
+  summary:
+    type === undefined
+      ? 'Transform an ISO 20022 message'
+      : `Transform a ${type} to ${projectionTargets[type]}`,
+  description:
+    'The message is a member of a JSON request, or the body itself as application/xml; then options are the query parameters validate and enrich, and the source format is what the message says it is.',
+  body: {
+    'application/json': z.object({
+      source_format: type === undefined ? sourceFormat : sourceFormat.optional(),
+      target_format: type === undefined ? targetFormat : targetFormat.optional(),
+      message,
+      options: options.optional(),
+    }),
+    'application/xml': z.string(),
+  },
+  responses: {
+    200: {
+      description: 'The transformation.',
+      schema: z.object({
+        transformation_id: z.string(),
+        source_format: sourceFormat,
+        target_format: targetFormat,
+        result: type === undefined ? z.union([pixPayment, pixStatus, pixReturn]) : results[type],
+        created_at: z.iso.datetime(),
+      }),
+    },
+  },
+  errors,
+})
+
+export const listDocument: RouteDocument = {
+  tag: 'Transformation',
+  summary: 'List the supported transformations',
+  responses: {
+    200: {
+      description: 'Every accepted pair of formats.',
+      schema: z.object({
+        transformations: z.array(
+          z.object({ source_format: sourceFormat, target_format: targetFormat }),
+        ),
+      }),
+    },
+  },
+}

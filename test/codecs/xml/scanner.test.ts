@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'bun:test'
+import { CodecError } from '#codecs/bytes'
+import { createXmlScanner, createXmlVocabulary, type XmlDocument, xmlLimits } from '#codecs/xml'
+import { utf8 } from '../../support/messages.ts'
+
+const scanner = createXmlScanner()
+const scan = (text: string): XmlDocument => scanner.scan(utf8(text))
+
+const refusal = (input: string | Uint8Array, instance = scanner): string => {
+  try {
+    instance.scan(typeof input === 'string' ? utf8(input) : input)
+  } catch (error) {
+    if (error instanceof CodecError) return error.code
+    throw error
+  }
+  return 'accepted'
+}
+
+describe('what is refused, and why', () => {
+  test.each([
+    ['', 'root_missing'],
+    ['  ', 'root_missing'],
+    ['<a>', 'document_truncated'],
+    ['<a', 'document_truncated'],
+    ['<a></b>', 'tag_mismatch'],
+    ['<a></ab>', 'tag_mismatch'],
+    ['<ab></a>', 'tag_mismatch'],
+    ['<a/><b/>', 'content_after_root'],
+    ['<a/>x', 'text_outside_root'],
+    ['x<a/>', 'text_outside_root'],
+    ['<a b="1" b="2"/>', 'attribute_duplicate'],
+    ['<a xmlns:p="u" xmlns:q="u" p:b="1" q:b="2"/>', 'attribute_duplicate'],
+    ['<p:a/>', 'prefix_unbound'],
+    ['<a p:b="1"/>', 'prefix_unbound'],
+    ['<a xmlns:p=""/>', 'namespace_invalid'],
+    ['<a xmlns:xmlns="u"/>', 'namespace_invalid'],
+    ['<a xmlns:xml="u"/>', 'namespace_invalid'],
+    ['<a xmlns="http://www.w3.org/2000/xmlns/"/>', 'namespace_invalid'],
+    ['<a b=1/>', 'attribute_invalid'],
+    ['<a b/>', 'attribute_invalid'],
+    ['<a b="<"/>', 'attribute_less_than'],
+    ['<a b="1"c="2"/>', 'markup_invalid'],
+    ['<a>&x;</a>', 'entity_undefined'],
+    ['<a>&</a>', 'reference_invalid'],
+    ['<a>&amp</a>', 'reference_invalid'],
+    ['<a>&#0;</a>', 'character_forbidden'],
+    ['<a>&#xD800;</a>', 'character_forbidden'],
+    ['<a>&#99999999999999999999;</a>', 'character_forbidden'],
+    ['<a>\u0001</a>', 'character_forbidden'],
+    ['<a>\uFFFE</a>', 'character_forbidden'],
+    ['<a>]]></a>', 'cdata_end_in_text'],
+    ['<a><!-- -- --></a>', 'comment_invalid'],
+    ['<a><!-- ---></a>', 'comment_invalid'],
+    ['<a><![CDATA[x</a>', 'document_truncated'],
+    ['<![CDATA[x]]><a/>', 'markup_invalid'],
+    ['<!DOCTYPE a><a/>', 'doctype_forbidden'],
+    ['<a><?p x?></a>', 'processing_instruction_forbidden'],
+    ['<?p x?><a/>', 'processing_instruction_forbidden'],
+    ['<?xml version="1.0"?><?xml version="1.0"?><a/>', 'processing_instruction_forbidden'],
+    [' <?xml version="1.0"?><a/>', 'processing_instruction_forbidden'],
+    ['<?xml encoding="UTF-8"?><a/>', 'declaration_invalid'],
+    ['<?xml version="1.0" encoding="ISO-8859-1"?><a/>', 'encoding_unsupported'],
+    ['<1a/>', 'markup_invalid'],
+    ['<a:/>', 'name_invalid'],
+    ['<\u00D7a/>', 'name_invalid'],
+  ])('%p: %s', (text, code) => {
+    expect(refusal(text)).toBe(code)
+  })
+
+  test('bytes that are no UTF-8, at their offset', () => {
+    const bytes = utf8('<a>xx</a>')
+    bytes[4] = 0xff
+    expect(() => scanner.scan(bytes)).toThrow(
+      expect.objectContaining({ code: 'utf8_invalid', offset: 4 }),
+    )
+  })
+})
+
+describe('limits hold at the bound and refuse one past it', () => {
+  const limited = createXmlScanner({
+    limits: {
+      documentBytesMax: 400,
+      depthMax: 3,
+      attributesMax: 2,
+      nameBytesMax: 5,
+      textBytesMax: 6,
+      elementsMax: 4,
+    },
+  })
+  test.each([
+    ['<a><b><c/></b></a>', '<a><b><c><d/></c></b></a>', 'depth_exceeded'],
+    ['<a b="1" c="2"/>', '<a b="1" c="2" d="3"/>', 'attributes_exceeded'],
+    ['<abcde/>', '<abcdef/>', 'name_too_long'],
+    ['<a abcde=""/>', '<a abcdef=""/>', 'name_too_long'],
+    ['<a>123456</a>', '<a>1234567</a>', 'text_too_long'],
+    ['<a b="123456"/>', '<a b="1234567"/>', 'text_too_long'],
+    ['<a><![CDATA[123456]]></a>', '<a><![CDATA[1234567]]></a>', 'text_too_long'],
+    ['<a><!--123456--></a>', '<a><!--1234567--></a>', 'text_too_long'],
+    ['<a><b/><b/><b/></a>', '<a><b/><b/><b/><b/></a>', 'elements_exceeded'],
+    [`<a/>${' '.repeat(396)}`, `<a/>${' '.repeat(397)}`, 'document_too_large'],
+  ])('%s', (atBound, past, code) => {
+    expect(refusal(atBound, limited)).toBe('accepted')
+    expect(refusal(past, limited)).toBe(code)
+  })
+
+  test('the defaults are those that are documented', () => {
+    expect(xmlLimits).toEqual({
+      documentBytesMax: 4_194_304,
+      depthMax: 64,
+      attributesMax: 64,
+      nameBytesMax: 256,
+      textBytesMax: 1_048_576,
+      elementsMax: 200_000,
+    })
+  })
+})
+
+describe('what is read', () => {
+  test('text is the XPath string value: references, CDATA, comments, line ends', () => {
+    const document = scan('<a>x&lt;&#x41;\r\n<!-- c --><![CDATA[<&>\r]]>é<b> y</b></a>')
+    expect(document.textOf(document.root)).toBe('x<A\n<&>\né y')
+  })
+
+  test('attribute values are normalised', () => {
+    const document = scan('<a b=" x\t\r\n&#10;&quot; "/>')
+    expect(document.attribute(document.root, 'b')).toBe(' x  \n" ')
+  })
+
+  test('namespaces: default, prefixed, undeclared, restored', () => {
+    const document = scan('<a xmlns="u"><p:b xmlns:p="v"/><c xmlns=""/><d/></a>')
+    const uris: string[] = []
+    for (
+      let child = document.firstChild(document.root);
+      child !== -1;
+      child = document.nextSibling(child, document.root)
+    ) {
+      uris.push(`${document.qualifiedName(child)} ${document.namespaceUri(child)}`)
+    }
+    expect(uris).toEqual(['p:b v', 'c ', 'd u'])
+  })
+
+  test('names of the vocabulary have its ids, others their own beyond', () => {
+    const vocabulary = createXmlVocabulary(['a', 'b'])
+    const document = createXmlScanner({ vocabulary }).scan(utf8('<b><a/><x/><y/><x/></b>'))
+    const ids = [0, 1, 2, 3, 4].map((node) => document.nameId(node))
+    expect(ids).toEqual([1, 0, 2, 3, 2])
+  })
+
+  test('offsets span an element from its < to behind its end tag', () => {
+    const bytes = utf8('<a>é<b>x</b> </a>')
+    const document = scanner.scan(bytes)
+    const child = document.firstChild(document.root)
+    const slice = bytes.subarray(document.start(child), document.end(child))
+    expect(new TextDecoder().decode(slice)).toBe('<b>x</b>')
+    expect(slice.buffer).toBe(bytes.buffer)
+  })
+
+  test('a document stays whole when the scanner goes on to the next', () => {
+    const first = scan('<a><b>1</b></a>')
+    scan('<other><thing x="y"/></other>')
+    expect(first.textOf(first.root)).toBe('1')
+  })
+})
