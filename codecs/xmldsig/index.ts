@@ -6,6 +6,11 @@ export {
   parseName,
 } from './distinguished-name.ts'
 export {
+  XMLDSIG_REFUSALS,
+  type XmldsigRefusal,
+  type XmldsigRefusalCode,
+} from './refusal.ts'
+export {
   type ByteRange,
   type CanonicalEnvelope,
   type PreparedKeyInfo,
@@ -15,3 +20,9 @@ export {
   signEnvelope,
   type UnsignedEnvelope,
 } from './sign.ts'
+export {
+  type SignerCertificate,
+  type VerifyPorts,
+  verifyEnvelope,
+  type XmldsigVerified,
+} from './verify.ts'

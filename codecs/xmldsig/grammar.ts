@@ -1,0 +1,306 @@
+import { ABSENT, CDATA, COMMENT, ELEMENT, type XmlDocument } from '#codecs/xml'
+import { type CanonicalName, NAME_CHARS_MAX, parseName } from './distinguished-name.ts'
+import { RefusalSignal, type XmldsigRefusalCode } from './refusal.ts'
+import { DIGEST_BYTES, DSIG, ENVELOPED, EXC_C14N, RSA_SHA256, SHA256 } from './vocabulary.ts'
+
+// Signature     = SignedInfo SignatureValue KeyInfo
+// SignedInfo    = CanonicalizationMethod(exc-c14n) SignatureMethod(rsa-sha256) 3*3 Reference
+// Reference     = Transforms DigestMethod(sha256) DigestValue
+//   first       URI="#<KeyInfo Id>"  Transform(exc-c14n)
+//   second      URI=""               Transform(enveloped-signature) Transform(exc-c14n)
+//   third       no URI               Transform(exc-c14n)
+// KeyInfo       = X509Data   Id attribute
+// X509Data      = X509IssuerSerial = X509IssuerName X509SerialNumber
+// Nothing else: no attribute, no element, no text but white space between elements.
+
+const SIGNATURE_BYTES = 256
+/** Base64 of 256 bytes with room for line breaks written as "&#13;" and LF. */
+const VALUE_CHARS_MAX = 1024
+
+/** A signature that keeps to the profile; nothing in it has been verified yet. */
+export type SignatureParts = {
+  readonly signedInfo: number
+  readonly keyInfo: number
+  readonly signatureValue: Uint8Array
+  readonly digests: readonly [keyInfo: Uint8Array, appHdr: Uint8Array, document: Uint8Array]
+  readonly issuer: CanonicalName
+  /** Decimal without leading zeros. */
+  readonly serial: string
+}
+
+/** The places of a signed message. */
+export type SignedEnvelope = {
+  readonly appHdr: number
+  readonly document: number
+  readonly signature: number
+}
+
+function refuse(document: XmlDocument, node: number, code: XmldsigRefusalCode): never {
+  throw new RefusalSignal(code, document.start(node))
+}
+
+/** The element children, none of them separated by anything but white space. */
+function childElements(
+  document: XmlDocument,
+  parent: number,
+  code: XmldsigRefusalCode,
+): readonly number[] {
+  const children: number[] = []
+  const limit = document.next(parent)
+  for (let node = parent + 1; node < limit; node = document.next(node)) {
+    if (document.kind(node) === ELEMENT) children.push(node)
+    else if (document.textOf(node).trim() !== '') refuse(document, node, code)
+  }
+  return children
+}
+
+/** Attributes that are not namespace declarations, by name. */
+function plainAttributes(document: XmlDocument, node: number): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  const first = document.firstAttribute(node)
+  for (let at = first; at < first + document.attributeCount(node); at++) {
+    if (!document.isNamespaceDeclaration(at)) {
+      found.set(document.attributeName(at), document.attributeValue(at))
+    }
+  }
+  return found
+}
+
+function checkNoAttributes(document: XmlDocument, node: number, code: XmldsigRefusalCode): void {
+  if (document.attributeCount(node) > 0 && plainAttributes(document, node).size > 0) {
+    refuse(document, node, code)
+  }
+}
+
+/**
+ * Finds AppHdr, Document and the one signature.
+ *
+ * @throws RefusalSignal when anything else is in the message, or the signature elsewhere
+ */
+export function locate(document: XmlDocument): SignedEnvelope {
+  const { root } = document
+  if (document.localName(root) !== 'Envelope') refuse(document, root, 'envelope_structure')
+  checkNoAttributes(document, root, 'envelope_structure')
+  const [appHdr = ABSENT, body = ABSENT, third] = childElements(
+    document,
+    root,
+    'envelope_structure',
+  )
+  const fits =
+    appHdr !== ABSENT &&
+    body !== ABSENT &&
+    third === undefined &&
+    document.localName(appHdr) === 'AppHdr' &&
+    document.localName(body) === 'Document' &&
+    document.namespaceId(appHdr) === document.namespaceId(root) &&
+    document.namespaceId(body) === document.namespaceId(root)
+  if (!fits) refuse(document, root, 'envelope_structure')
+  const signature = locateSignature(document, appHdr)
+  checkWhole(document, signature)
+  return { appHdr, document: body, signature }
+}
+
+function locateSignature(document: XmlDocument, appHdr: number): number {
+  const namespaceId = document.namespaceId(appHdr)
+  const holder = childElements(document, appHdr, 'envelope_structure').at(-1)
+  if (
+    holder === undefined ||
+    document.localName(holder) !== 'Sgntr' ||
+    document.namespaceId(holder) !== namespaceId
+  ) {
+    refuse(document, appHdr, 'signature_missing')
+  }
+  checkNoAttributes(document, holder, 'signature_misplaced')
+  const [signature, second] = childElements(document, holder, 'signature_misplaced')
+  if (signature === undefined) refuse(document, holder, 'signature_missing')
+  if (
+    second !== undefined ||
+    document.localName(signature) !== 'Signature' ||
+    document.namespaceUri(signature) !== DSIG
+  ) {
+    refuse(document, holder, 'signature_misplaced')
+  }
+  return signature
+}
+
+const IDENTIFIER = /^(?:.*:)?id$/i
+
+/** No comment and no CDATA anywhere; no second element of XML Signature; no other Id. */
+function checkWhole(document: XmlDocument, signature: number): void {
+  const dsig = document.namespaceId(signature)
+  const end = document.next(signature)
+  for (let node = 0; node < document.nodeCount; node++) {
+    const kind = document.kind(node)
+    if (kind === COMMENT || kind === CDATA) refuse(document, node, 'markup_not_allowed')
+    if (kind !== ELEMENT || (node >= signature && node < end)) continue
+    if (document.namespaceId(node) === dsig) refuse(document, node, 'signature_misplaced')
+    const attributes = document.attributeCount(node)
+    if (attributes === 0) continue
+    const first = document.firstAttribute(node)
+    for (let at = first; at < first + attributes; at++) {
+      if (!document.isNamespaceDeclaration(at) && IDENTIFIER.test(document.attributeName(at))) {
+        refuse(document, node, 'identifier_foreign')
+      }
+    }
+  }
+}
+
+/** Reads one signature by the grammar at the head of this file. */
+class SignatureReader {
+  readonly #document: XmlDocument
+  readonly #namespaceId: number
+
+  constructor(document: XmlDocument, signature: number) {
+    this.#document = document
+    this.#namespaceId = document.namespaceId(signature)
+  }
+
+  read(signature: number): SignatureParts {
+    const [signedInfo, value, keyInfo] = this.#children(
+      signature,
+      'SignedInfo',
+      'SignatureValue',
+      'KeyInfo',
+    ) as [number, number, number]
+    this.#only(signature)
+    this.#only(signedInfo)
+    this.#only(value)
+    const id = this.#only(keyInfo, 'Id')
+    const [issuer, serial] = this.#issuerSerial(keyInfo)
+    return {
+      signedInfo,
+      keyInfo,
+      signatureValue: this.#base64(value, SIGNATURE_BYTES),
+      digests: this.#references(
+        signedInfo,
+        id ?? refuse(this.#document, keyInfo, 'signature_structure'),
+      ),
+      issuer,
+      serial,
+    }
+  }
+
+  /** The children, which must have exactly these names in this order. */
+  #children(parent: number, ...names: readonly string[]): readonly number[] {
+    const document = this.#document
+    const children = childElements(document, parent, 'signature_structure')
+    const code = names.includes('Reference') ? 'reference_not_allowed' : 'signature_structure'
+    if (children.length !== names.length) refuse(document, parent, code)
+    children.forEach((child, i) => {
+      const fits =
+        document.namespaceId(child) === this.#namespaceId && document.localName(child) === names[i]
+      if (!fits) refuse(document, child, 'signature_structure')
+    })
+    return children
+  }
+
+  /** The value of the only attribute allowed; undefined when it is absent or none is allowed. */
+  #only(node: number, name?: string): string | undefined {
+    const attributes = plainAttributes(this.#document, node)
+    const value = name === undefined ? undefined : attributes.get(name)
+    if (attributes.size > (value === undefined ? 0 : 1)) {
+      refuse(this.#document, node, 'signature_structure')
+    }
+    return value
+  }
+
+  /** A method or transform: its algorithm and nothing inside. */
+  #algorithm(node: number, expected: string, code: XmldsigRefusalCode): void {
+    if (this.#only(node, 'Algorithm') !== expected) refuse(this.#document, node, code)
+    if (childElements(this.#document, node, code).length > 0) refuse(this.#document, node, code)
+  }
+
+  #text(node: number, charsMax: number): string {
+    const document = this.#document
+    this.#only(node)
+    if (document.firstChild(node) !== ABSENT) refuse(document, node, 'signature_structure')
+    const text = document.textOf(node)
+    if (text.length > charsMax) refuse(document, node, 'value_malformed')
+    return text
+  }
+
+  /** Base64 in lines of any length, ended by LF or by the CR that "&#13;" stands for. */
+  #base64(node: number, length: number): Uint8Array {
+    const text = this.#text(node, VALUE_CHARS_MAX).replace(/[\t\n\r ]+/g, '')
+    if (/^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length === Math.ceil(length / 3) * 4) {
+      const bytes = Uint8Array.fromBase64(text)
+      if (bytes.length === length) return bytes
+    }
+    return refuse(this.#document, node, 'value_malformed')
+  }
+
+  #references(signedInfo: number, id: string): SignatureParts['digests'] {
+    const [canonicalization, method, keyInfo, appHdr, body] = this.#children(
+      signedInfo,
+      'CanonicalizationMethod',
+      'SignatureMethod',
+      'Reference',
+      'Reference',
+      'Reference',
+    ) as [number, number, number, number, number]
+    this.#algorithm(canonicalization, EXC_C14N, 'algorithm_not_allowed')
+    this.#algorithm(method, RSA_SHA256, 'algorithm_not_allowed')
+    return [
+      this.#reference(keyInfo, `#${id}`, [EXC_C14N]),
+      this.#reference(appHdr, '', [ENVELOPED, EXC_C14N]),
+      this.#reference(body, undefined, [EXC_C14N]),
+    ]
+  }
+
+  #reference(node: number, uri: string | undefined, transforms: readonly string[]): Uint8Array {
+    const document = this.#document
+    const attributes = plainAttributes(document, node)
+    const expected = uri === undefined ? 0 : 1
+    if (attributes.get('URI') !== uri || attributes.size !== expected) {
+      refuse(document, node, 'reference_not_allowed')
+    }
+    const [list, method, value] = this.#children(
+      node,
+      'Transforms',
+      'DigestMethod',
+      'DigestValue',
+    ) as [number, number, number]
+    this.#only(list)
+    const given = childElements(document, list, 'transform_not_allowed')
+    if (given.length !== transforms.length) refuse(document, list, 'transform_not_allowed')
+    given.forEach((transform, i) => {
+      const named =
+        document.localName(transform) === 'Transform' &&
+        document.namespaceId(transform) === this.#namespaceId
+      if (!named) refuse(document, transform, 'transform_not_allowed')
+      this.#algorithm(transform, transforms[i]!, 'transform_not_allowed')
+    })
+    this.#algorithm(method, SHA256, 'algorithm_not_allowed')
+    return this.#base64(value, DIGEST_BYTES)
+  }
+
+  #issuerSerial(keyInfo: number): [CanonicalName, string] {
+    const document = this.#document
+    const [data] = this.#children(keyInfo, 'X509Data') as [number]
+    this.#only(data)
+    const [pair] = this.#children(data, 'X509IssuerSerial') as [number]
+    this.#only(pair)
+    const [issuer, serial] = this.#children(pair, 'X509IssuerName', 'X509SerialNumber') as [
+      number,
+      number,
+    ]
+    const digits = this.#text(serial, NAME_CHARS_MAX).trim()
+    if (!/^\d{1,60}$/.test(digits)) refuse(document, serial, 'value_malformed')
+    try {
+      const name = parseName(this.#text(issuer, NAME_CHARS_MAX))
+      return [name, digits.replace(/^0+(?=\d)/, '')]
+    } catch (error) {
+      if (error instanceof RefusalSignal) throw error
+      return refuse(document, issuer, 'value_malformed')
+    }
+  }
+}
+
+/**
+ * Reads a signature under the strict grammar.
+ *
+ * @throws RefusalSignal for anything outside the profile
+ */
+export function readSignature(document: XmlDocument, signature: number): SignatureParts {
+  return new SignatureReader(document, signature).read(signature)
+}

@@ -1,0 +1,88 @@
+import type { XmlDocument } from '#codecs/xml'
+import { canonicalForm } from './canonical.ts'
+import type { CanonicalName } from './distinguished-name.ts'
+import { locate, readSignature } from './grammar.ts'
+import { RefusalSignal, type XmldsigRefusal, type XmldsigRefusalCode } from './refusal.ts'
+import type { Sha256 } from './sign.ts'
+
+/** A certificate of our own store. */
+export type SignerCertificate = {
+  /** False when it is expired, not yet valid, revoked or not for signatures. */
+  readonly valid: boolean
+  /** RSASSA-PKCS1-v1_5 with SHA-256. */
+  readonly verify: (signedInfo: Uint8Array, signature: Uint8Array) => boolean
+}
+
+export type VerifyPorts<C extends SignerCertificate> = {
+  readonly sha256: Sha256
+  /** Looks a certificate up in our own store; nothing of the message is trusted for it. */
+  readonly findCertificate: (issuer: CanonicalName, serial: string) => C | undefined
+}
+
+/**
+ * @property appHdr - node of AppHdr; digested but for the signature inside Sgntr
+ * @property document - node of Document; digested whole
+ */
+export type XmldsigVerified<C extends SignerCertificate> = {
+  readonly ok: true
+  readonly certificate: C
+  readonly appHdr: number
+  readonly document: number
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+function check(holds: boolean, code: XmldsigRefusalCode, offset: number): void {
+  if (!holds) throw new RefusalSignal(code, offset)
+}
+
+function verifyOrThrow<C extends SignerCertificate>(
+  document: XmlDocument,
+  ports: VerifyPorts<C>,
+): XmldsigVerified<C> {
+  const { appHdr, document: body, signature } = locate(document)
+  const parts = readSignature(document, signature)
+  const certificate = ports.findCertificate(parts.issuer, parts.serial)
+  const at = (node: number): number => document.start(node)
+  if (certificate === undefined) throw new RefusalSignal('certificate_unknown', at(parts.keyInfo))
+  check(certificate.valid, 'certificate_not_valid', at(parts.keyInfo))
+  const signedInfo = canonicalForm(document, parts.signedInfo)
+  check(
+    certificate.verify(signedInfo, parts.signatureValue),
+    'signature_invalid',
+    at(parts.signedInfo),
+  )
+  const [keyInfoDigest, appHdrDigest, documentDigest] = parts.digests
+  const digest = (node: number, omit?: number) => ports.sha256(canonicalForm(document, node, omit))
+  check(sameBytes(digest(parts.keyInfo), keyInfoDigest), 'digest_key_info', at(parts.keyInfo))
+  check(sameBytes(digest(appHdr, signature), appHdrDigest), 'digest_app_hdr', at(appHdr))
+  check(sameBytes(digest(body), documentDigest), 'digest_document', at(body))
+  return { ok: true, certificate, appHdr, document: body }
+}
+
+/**
+ * Verifies a message as it was received.
+ *
+ * The message must keep to a strict grammar: exactly AppHdr and Document in Envelope, exactly one
+ * signature in its place, the algorithms, transforms and references of the profile and nothing
+ * else. So all that a reader of `document` can see, but for the signature itself, is what was
+ * digested: comments and CDATA are refused here, processing instructions and document types by the
+ * scanner.
+ *
+ * @returns the certificate and the two digested nodes, or why the message is not taken as signed
+ */
+export function verifyEnvelope<C extends SignerCertificate>(
+  document: XmlDocument,
+  ports: VerifyPorts<C>,
+): XmldsigVerified<C> | XmldsigRefusal {
+  try {
+    return verifyOrThrow(document, ports)
+  } catch (error) {
+    if (error instanceof RefusalSignal) return error.refusal
+    throw error
+  }
+}
