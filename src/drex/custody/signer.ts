@@ -1,0 +1,103 @@
+/** Who signs for a wallet. Whatever a signer returns is checked against the wallet's address. */
+import type { Hex } from '../evm/hex.ts'
+import { hexToBytes } from '../evm/hex.ts'
+import { CURVE_ORDER, recoverAddress, sign } from '../evm/secp256k1.ts'
+import {
+  assemble,
+  type Signature,
+  type SignedTransaction,
+  signingDigest,
+  type UnsignedTransaction,
+} from '../evm/transaction.ts'
+import { type MasterKey, type SealedKey, withOpenedKey } from './envelope.ts'
+
+export type Signer = {
+  readonly kind: 'managed' | 'digest' | 'web3signer'
+  /** May answer at once: the managed signer does. */
+  readonly signTransaction: (
+    transaction: UnsignedTransaction,
+  ) => SignedTransaction | Promise<SignedTransaction>
+}
+
+/** A wallet's own key, opened for each signature and wiped after it. */
+export function managedSigner(
+  sealed: SealedKey,
+  owner: string,
+  masters: readonly MasterKey[],
+): Signer {
+  return {
+    kind: 'managed',
+    signTransaction: (transaction) =>
+      withOpenedKey(sealed, owner, masters, (key) =>
+        assemble(transaction, sign(signingDigest(transaction), key)),
+      ),
+  }
+}
+
+/**
+ * Something that signs 32 bytes and answers ASN.1 DER, as key management services do. The
+ * recovery bit is found by trial against the known address; a high `s` is turned to its low twin.
+ */
+export type DigestSigner = (digest: Uint8Array) => Promise<Uint8Array>
+
+export function digestSigner(address: Hex, signDigest: DigestSigner): Signer {
+  return {
+    kind: 'digest',
+    async signTransaction(transaction) {
+      const digest = signingDigest(transaction)
+      const der = await signDigest(digest)
+      return assemble(transaction, signatureFor(address, digest, der))
+    },
+  }
+}
+
+/** @throws Error when the DER is not one signature, or the signature is not the address's */
+export function signatureFor(address: Hex, digest: Uint8Array, der: Uint8Array): Signature {
+  const compact = compactLowS(der)
+  for (const yParity of [0, 1] as const) {
+    const candidate = { compact, yParity }
+    if (recovers(address, digest, candidate)) return candidate
+  }
+  throw new Error('the signer signed with another key than the wallet’s')
+}
+
+function recovers(address: Hex, digest: Uint8Array, signature: Signature): boolean {
+  try {
+    return recoverAddress(digest, signature) === address
+  } catch {
+    // No point on the curve has this r with this parity.
+    return false
+  }
+}
+
+/** Reads `SEQUENCE { INTEGER r, INTEGER s }` strictly (X.690) and lowers `s` (EIP-2). */
+export function compactLowS(der: Uint8Array): Uint8Array {
+  if (der[0] !== 0x30 || der[1] !== der.length - 2 || der.length > 72) {
+    throw new Error('not a DER signature')
+  }
+  const r = readInteger(der, 2)
+  const s = readInteger(der, r.next)
+  if (s.next !== der.length) throw new Error('bytes after the DER signature')
+  const low = s.value > CURVE_ORDER / 2n ? CURVE_ORDER - s.value : s.value
+  const compact = new Uint8Array(64)
+  compact.set(word(r.value), 0)
+  compact.set(word(low), 32)
+  return compact
+}
+
+function readInteger(der: Uint8Array, at: number): { value: bigint; next: number } {
+  const length = der[at + 1] ?? 0
+  const bytes = der.subarray(at + 2, at + 2 + length)
+  const padded = bytes[0] === 0 && (bytes[1] ?? 0) < 0x80
+  if (der[at] !== 0x02 || length === 0 || bytes.length !== length || bytes[0]! >= 0x80) {
+    throw new Error('not a positive DER integer')
+  }
+  if (padded) throw new Error('a DER integer has a needless leading zero')
+  const value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
+  if (value >= CURVE_ORDER) throw new Error('a signature value is beyond the curve’s order')
+  return { value, next: at + 2 + length }
+}
+
+function word(value: bigint): Uint8Array {
+  return hexToBytes(value.toString(16).padStart(64, '0'))
+}

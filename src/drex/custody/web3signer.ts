@@ -1,0 +1,64 @@
+/**
+ * Consensys Web3Signer (`eth1` mode) behind the signer port. It signs whole transactions, so what
+ * comes back is decoded and compared field by field before it may be sent.
+ */
+import type { Hex } from '../evm/hex.ts'
+import { bytesToHex, hexToBytes, quantity } from '../evm/hex.ts'
+import type { UnsignedTransaction } from '../evm/transaction.ts'
+import { signingDigest } from '../evm/transaction.ts'
+import type { Signer } from './signer.ts'
+
+export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>
+
+/** @param call JSON-RPC to the signer, with time-outs; refusals throw */
+export function web3Signer(address: Hex, call: RpcCall): Signer {
+  return {
+    kind: 'web3signer',
+    async signTransaction(transaction) {
+      const raw = await call('eth_signTransaction', [requestFor(address, transaction)])
+      if (typeof raw !== 'string' || !/^0x[0-9a-f]+$/i.test(raw)) {
+        throw new Error('the signer did not answer a transaction')
+      }
+      return verified(address, transaction, raw as Hex)
+    },
+  }
+}
+
+function requestFor(address: Hex, transaction: UnsignedTransaction): Record<string, unknown> {
+  const { fees } = transaction
+  const price =
+    fees.kind === 'legacy'
+      ? { gasPrice: quantity(fees.gasPrice) }
+      : {
+          maxFeePerGas: quantity(fees.maxFeePerGas),
+          maxPriorityFeePerGas: quantity(fees.maxPriorityFeePerGas),
+        }
+  return {
+    from: address,
+    ...(transaction.to === undefined ? {} : { to: transaction.to }),
+    gas: quantity(transaction.gasLimit),
+    nonce: quantity(transaction.nonce),
+    value: quantity(transaction.value),
+    data: transaction.data,
+    ...price,
+  }
+}
+
+/** The decoder is loaded on first use: a gateway without this signer never needs it. */
+async function verified(
+  address: Hex,
+  transaction: UnsignedTransaction,
+  raw: Hex,
+): Promise<{ raw: Hex; hash: Hex }> {
+  const { Transaction } = await import('ethers')
+  const decoded = Transaction.from(raw)
+  // The digest covers every field: equal digests mean an equal transaction.
+  const expected = bytesToHex(signingDigest(transaction))
+  if (decoded.unsignedHash !== expected) {
+    throw new Error('the signer signed another transaction than asked')
+  }
+  if (decoded.from?.toLowerCase() !== address || decoded.hash === null) {
+    throw new Error('the signer signed with another key than the wallet’s')
+  }
+  return { raw: bytesToHex(hexToBytes(raw)), hash: decoded.hash as Hex }
+}

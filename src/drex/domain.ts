@@ -1,0 +1,123 @@
+/**
+ * What can happen to a tracked transaction; pure.
+ *
+ *   pending -> signed -> broadcast -> mined -> confirmed | reverted
+ *
+ * Until it is signed a transaction uses no nonce, and only until then may it fail, expire or be
+ * cancelled at once. From then on only the chain decides: a receipt of one of its attempts, or of
+ * a cancelling attempt at the same nonce. Silence decides nothing. A reorganisation leads from
+ * mined back to broadcast.
+ */
+export const TRANSACTION_STATUSES = [
+  'pending',
+  'signed',
+  'broadcast',
+  'mined',
+  'confirmed',
+  'reverted',
+  'failed',
+  'cancelled',
+] as const
+
+export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number]
+
+export type TransactionEvent =
+  /** Nonce, raw bytes and hash are committed. */
+  | 'signed'
+  /** A node has taken it. */
+  | 'accepted'
+  /** A receipt exists, whichever way it went. */
+  | 'receipt'
+  /** The receipt's block is deep enough and still on the chain. */
+  | 'settled_success'
+  | 'settled_revert'
+  | 'settled_cancel'
+  /** The receipt's block is no longer on the chain. */
+  | 'reorganised'
+  /** Simulation refused it, or its time ran out, before it was signed. */
+  | 'refused'
+  | 'cancel'
+  /** The nonce was used by a transaction that is not ours, deep enough. */
+  | 'nonce_lost'
+
+type Transitions = Readonly<Partial<Record<TransactionEvent, TransactionStatus>>>
+
+const TRANSITIONS: Readonly<Record<TransactionStatus, Transitions>> = {
+  pending: { signed: 'signed', refused: 'failed', cancel: 'cancelled' },
+  signed: { accepted: 'broadcast', receipt: 'mined', nonce_lost: 'failed' },
+  broadcast: { accepted: 'broadcast', receipt: 'mined', nonce_lost: 'failed' },
+  mined: {
+    receipt: 'mined',
+    settled_success: 'confirmed',
+    settled_revert: 'reverted',
+    settled_cancel: 'cancelled',
+    reorganised: 'broadcast',
+  },
+  confirmed: {},
+  reverted: {},
+  failed: {},
+  cancelled: {},
+}
+
+/** @returns the next status, or undefined when the event does not apply */
+export function transition(
+  status: TransactionStatus,
+  event: TransactionEvent,
+): TransactionStatus | undefined {
+  return TRANSITIONS[status][event]
+}
+
+export function isFinal(status: TransactionStatus): boolean {
+  return Object.keys(TRANSITIONS[status]).length === 0
+}
+
+/** Statuses from which an event leads on: the guard of the corresponding UPDATE. */
+export function sourcesOf(event: TransactionEvent): readonly TransactionStatus[] {
+  return TRANSACTION_STATUSES.filter((status) => transition(status, event) !== undefined)
+}
+
+/** Fees of an attempt, in wei per unit of gas. */
+export type AttemptFees = { readonly maxFee: bigint; readonly tip: bigint }
+
+/** Nodes replace a pooled transaction only for at least 10 % more, of both figures. */
+const BUMP_PERCENT = 10n
+
+/**
+ * Fees for the next attempt at the same nonce: what the network asks now, and at least a tenth
+ * more than before. @returns undefined when that is beyond `feeMax`
+ */
+export function bumpedFees(
+  previous: AttemptFees,
+  current: AttemptFees,
+  feeMax: bigint,
+): AttemptFees | undefined {
+  const raise = (fee: bigint) => (fee * (100n + BUMP_PERCENT) + 99n) / 100n
+  const maxFee = larger(raise(previous.maxFee), current.maxFee)
+  if (maxFee > feeMax) return undefined
+  const tip = larger(raise(previous.tip), current.tip)
+  // A tip beyond the whole fee is refused by every node.
+  const isWithin = tip <= maxFee
+  return { maxFee, tip: isWithin ? tip : maxFee }
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}
+
+const AMOUNT = /^(0|[1-9]\d{0,15})\.(\d{2})$/
+/** R$ 9 999 999 999 999 999.99: fits PostgreSQL's bigint. */
+export const AMOUNT_CENTS_MAX = 999_999_999_999_999_999n
+
+/** Reads `150.00` as 15000n. @returns undefined when it is not a positive amount of that form */
+export function parseAmount(text: string): bigint | undefined {
+  const parts = AMOUNT.exec(text)
+  if (parts === null) return undefined
+  const cents = BigInt(parts[1]! + parts[2]!)
+  return cents === 0n ? undefined : cents
+}
+
+/** Writes 15000n as `150.00`. */
+export function formatAmount(cents: bigint): string {
+  const digits = cents.toString().padStart(3, '0')
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`
+}

@@ -1,0 +1,41 @@
+/** Account addresses: 20 bytes, kept in lower case, shown with the EIP-55 checksum. */
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import type { Hex } from './hex.ts'
+
+export const ZERO_ADDRESS: Hex = `0x${'00'.repeat(20)}`
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+const encoder = new TextEncoder()
+
+export type AddressProblem = 'form' | 'checksum'
+
+/**
+ * Reads an address. Mixed case is a checksum and has to be right; one case carries none.
+ * @returns the address in lower case, or what is wrong with it
+ */
+export function parseAddress(text: string): { readonly address: Hex } | AddressProblem {
+  if (!ADDRESS.test(text)) return 'form'
+  const digits = text.slice(2)
+  const lower = digits.toLowerCase()
+  const mixed = digits !== lower && digits !== digits.toUpperCase()
+  if (mixed && checksumAddress(`0x${lower}`) !== text) return 'checksum'
+  return { address: `0x${lower}` }
+}
+
+/** EIP-55. @param address in lower case */
+export function checksumAddress(address: Hex): string {
+  const digits = address.slice(2)
+  const hash = keccak_256(encoder.encode(digits))
+  let out = '0x'
+  for (let i = 0; i < 40; i++) {
+    const byte = hash[i >> 1]!
+    const nibble = i % 2 === 0 ? byte >> 4 : byte & 15
+    out += nibble >= 8 ? digits[i]!.toUpperCase() : digits[i]
+  }
+  return out
+}
+
+/** As responses show a wallet: `0x1234…abcd`. */
+export function abbreviateAddress(address: string): string {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`
+}

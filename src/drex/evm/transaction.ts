@@ -1,0 +1,106 @@
+/**
+ * Transactions as they are signed and sent: legacy with replay protection (EIP-155) and fee market
+ * (EIP-1559). This is the hot path of a transfer, so it stands on RLP and Keccak alone.
+ */
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, type Hex, hexToBytes } from './hex.ts'
+import { type RlpItem, rlpEncode, rlpInteger } from './rlp.ts'
+
+export type Fees =
+  | { readonly kind: 'legacy'; readonly gasPrice: bigint }
+  | {
+      readonly kind: 'eip1559'
+      readonly maxFeePerGas: bigint
+      readonly maxPriorityFeePerGas: bigint
+    }
+
+export type UnsignedTransaction = {
+  readonly chainId: number
+  readonly nonce: number
+  readonly gasLimit: bigint
+  readonly fees: Fees
+  /** Undefined creates a contract. */
+  readonly to: Hex | undefined
+  /** Native coin in wei. */
+  readonly value: bigint
+  readonly data: Hex
+}
+
+/** An ECDSA signature over secp256k1 with its recovery bit; `s` is in the lower half. */
+export type Signature = {
+  /** 32 bytes r, 32 bytes s. */
+  readonly compact: Uint8Array
+  readonly yParity: 0 | 1
+}
+
+export type SignedTransaction = { readonly raw: Hex; readonly hash: Hex }
+
+const FEE_MARKET_TYPE = 2
+const EMPTY = new Uint8Array(0)
+
+/** The 32 bytes a signature covers. */
+export function signingDigest(transaction: UnsignedTransaction): Uint8Array {
+  const fields = baseFields(transaction)
+  if (transaction.fees.kind === 'eip1559') return keccak_256(typed(fields))
+  return keccak_256(rlpEncode([...fields, rlpInteger(transaction.chainId), EMPTY, EMPTY]))
+}
+
+/** Puts a signature to a transaction. @returns the bytes for the node, and their hash */
+export function assemble(
+  transaction: UnsignedTransaction,
+  signature: Signature,
+): SignedTransaction {
+  const r = withoutLeadingZeros(signature.compact.subarray(0, 32))
+  const s = withoutLeadingZeros(signature.compact.subarray(32))
+  const fields = baseFields(transaction)
+  const raw =
+    transaction.fees.kind === 'eip1559'
+      ? typed([...fields, rlpInteger(signature.yParity), r, s])
+      : rlpEncode([...fields, rlpInteger(transaction.chainId * 2 + 35 + signature.yParity), r, s])
+  return { raw: bytesToHex(raw), hash: bytesToHex(keccak_256(raw)) }
+}
+
+/** The address a contract gets that `sender` creates with `nonce`. */
+export function createdAddress(sender: Hex, nonce: number): Hex {
+  const hash = keccak_256(rlpEncode([hexToBytes(sender), rlpInteger(nonce)]))
+  return bytesToHex(hash.subarray(12))
+}
+
+function baseFields(transaction: UnsignedTransaction): RlpItem[] {
+  const to = transaction.to === undefined ? EMPTY : hexToBytes(transaction.to)
+  const tail = [rlpInteger(transaction.value), hexToBytes(transaction.data)]
+  const { fees } = transaction
+  if (fees.kind === 'legacy') {
+    return [
+      rlpInteger(transaction.nonce),
+      rlpInteger(fees.gasPrice),
+      rlpInteger(transaction.gasLimit),
+      to,
+      ...tail,
+    ]
+  }
+  return [
+    rlpInteger(transaction.chainId),
+    rlpInteger(transaction.nonce),
+    rlpInteger(fees.maxPriorityFeePerGas),
+    rlpInteger(fees.maxFeePerGas),
+    rlpInteger(transaction.gasLimit),
+    to,
+    ...tail,
+    [],
+  ]
+}
+
+function typed(fields: readonly RlpItem[]): Uint8Array {
+  const body = rlpEncode(fields)
+  const out = new Uint8Array(body.length + 1)
+  out[0] = FEE_MARKET_TYPE
+  out.set(body, 1)
+  return out
+}
+
+function withoutLeadingZeros(bytes: Uint8Array): Uint8Array {
+  let start = 0
+  while (start < bytes.length && bytes[start] === 0) start++
+  return bytes.subarray(start)
+}

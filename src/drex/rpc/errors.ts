@@ -1,0 +1,129 @@
+/** What a node's refusal means for the caller. Codes are Besu's, texts those of all clients. */
+
+export type RpcFailureKind =
+  /** The node cannot be reached, is overloaded, or answered nonsense. Nothing is known. */
+  | 'unreachable'
+  /** The node answered, but may answer otherwise later. */
+  | 'transient'
+  | 'rate_limited'
+  | 'method_not_found'
+  /** A contract refused; `data` holds its error. */
+  | 'reverted'
+  /** The node has this very transaction already: as good as accepted. */
+  | 'known_transaction'
+  | 'nonce_too_low'
+  | 'nonce_too_high'
+  | 'underpriced'
+  | 'insufficient_funds'
+  /** The network's account rules do not let this sender, or this contract. */
+  | 'not_permitted'
+  /** The transaction can never be valid as it is. */
+  | 'invalid_transaction'
+  /** Any other refusal. */
+  | 'refused'
+
+export class RpcFailure extends Error {
+  override readonly name = 'RpcFailure'
+  readonly kind: RpcFailureKind
+  readonly code: number | undefined
+  /** A revert's payload, `0x…`. */
+  readonly data: string | undefined
+
+  constructor(kind: RpcFailureKind, message: string, code?: number, data?: string) {
+    super(message)
+    this.kind = kind
+    this.code = code
+    this.data = data
+  }
+}
+
+/** Worth asking again, here or at the next node. */
+export function isRetryable(kind: RpcFailureKind): boolean {
+  switch (kind) {
+    case 'unreachable':
+    case 'transient':
+    case 'rate_limited':
+      return true
+    case 'method_not_found':
+    case 'reverted':
+    case 'known_transaction':
+    case 'nonce_too_low':
+    case 'nonce_too_high':
+    case 'underpriced':
+    case 'insufficient_funds':
+    case 'not_permitted':
+    case 'invalid_transaction':
+    case 'refused':
+      return false
+  }
+}
+
+/** In this order: the texts are surer than the codes, which clients reuse. */
+const BY_TEXT: readonly (readonly [RegExp, RpcFailureKind])[] = [
+  [/already known|(^|[^n])known transaction|same hash was already imported/i, 'known_transaction'],
+  [/nonce( is)? too low|nonce has already been used/i, 'nonce_too_low'],
+  [
+    /nonce( is)? too (high|far|distant)|exceeds next nonce|nonce out of range|tx-nonce-too-high|lower nonce exists/i,
+    'nonce_too_high',
+  ],
+  [/underpriced|gas price (below|too low)|fee (cap|too low)|minimum gas price/i, 'underpriced'],
+  [/insufficient (funds|balance)|upfront cost|enough funds/i, 'insufficient_funds'],
+  [/not (authorized|permitted|allowed)|permission/i, 'not_permitted'],
+  [/revert/i, 'reverted'],
+  [/method.*(not (found|available|supported|enabled)|does not exist)/i, 'method_not_found'],
+  [/too many requests|rate.?limit|exceeded.*(quota|capacity)|limit exceeded/i, 'rate_limited'],
+  [/pool.*(full|overflow)|time.?out|try again|busy|header not found|internal/i, 'transient'],
+  [
+    /intrinsic gas|exceeds block gas|wrong chain|invalid (sender|chain)|oversized|init.?code|rlp/i,
+    'invalid_transaction',
+  ],
+]
+
+const BY_CODE: Readonly<Record<number, RpcFailureKind>> = {
+  [-32001]: 'nonce_too_low',
+  [-32003]: 'invalid_transaction',
+  [-32006]: 'nonce_too_high',
+  [-32007]: 'not_permitted',
+  [-32009]: 'underpriced',
+  [-32601]: 'method_not_found',
+  [-32603]: 'transient',
+  [-32604]: 'method_not_found',
+}
+
+/** Classifies the `error` of a JSON-RPC reply. */
+export function classifyRpcError(error: unknown): RpcFailure {
+  const { code, message, data } = readError(error)
+  const kind =
+    BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ?? BY_CODE[code ?? 0] ?? 'refused'
+  return new RpcFailure(
+    data !== undefined && kind === 'refused' ? 'reverted' : kind,
+    message,
+    code,
+    data,
+  )
+}
+
+export function classifyHttpStatus(status: number): RpcFailure {
+  if (status === 429) return new RpcFailure('rate_limited', 'the node answered HTTP 429')
+  return new RpcFailure('unreachable', `the node answered HTTP ${status}`)
+}
+
+const MESSAGE_CHARACTERS_MAX = 300
+
+function readError(error: unknown): { code?: number; message: string; data?: string } {
+  if (typeof error !== 'object' || error === null) return { message: 'malformed error' }
+  const { code, message, data } = error as Readonly<Record<string, unknown>>
+  const payload = revertPayload(data)
+  return {
+    message: typeof message === 'string' ? message.slice(0, MESSAGE_CHARACTERS_MAX) : 'no message',
+    ...(typeof code === 'number' ? { code } : {}),
+    ...(payload === undefined ? {} : { data: payload }),
+  }
+}
+
+/** Clients nest the payload differently: plain, or as `data.data`. */
+function revertPayload(data: unknown): string | undefined {
+  if (typeof data === 'string') return /^0x[0-9a-f]*$/i.test(data) ? data : undefined
+  if (typeof data === 'object' && data !== null && 'data' in data) return revertPayload(data.data)
+  return undefined
+}

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createRpcClient, type RpcClientOptions } from '../../../src/drex/rpc/client.ts'
+import {
+  classifyRpcError,
+  isRetryable,
+  type RpcFailure,
+  type RpcFailureKind,
+} from '../../../src/drex/rpc/errors.ts'
+import { type Chain, createChain, PILOT_CHAIN_ID } from '../../../src/simulators/chain/index.ts'
+
+let chain: Chain
+let alien: Chain
+
+beforeAll(async () => {
+  chain = await createChain({ mining: 'manual' })
+  alien = await createChain({ mining: 'manual', chainId: 1337 })
+})
+afterAll(async () => {
+  await chain.stop()
+  await alien.stop()
+})
+
+const client = (changes: Partial<RpcClientOptions> = {}) =>
+  createRpcClient({
+    urls: [chain.url],
+    chainId: PILOT_CHAIN_ID,
+    timeoutMs: 1_000,
+    attemptsMax: 4,
+    batchCallsMax: 100,
+    random: () => 0.01,
+    ...changes,
+  })
+
+async function failureOf(action: Promise<unknown>): Promise<RpcFailureKind | undefined> {
+  try {
+    await action
+    return undefined
+  } catch (error) {
+    return (error as RpcFailure).kind
+  }
+}
+
+describe('JSON-RPC client', () => {
+  test('a batch longer than the limit is cut, and outcomes keep their order', async () => {
+    const requests = Array.from({ length: 250 }, (_, i) => ({
+      method: i % 2 === 0 ? 'eth_chainId' : 'eth_none',
+      params: [],
+    }))
+    const outcomes = await client().batch(requests)
+    expect(outcomes.length).toBe(250)
+    outcomes.forEach((outcome, i) => {
+      expect('result' in outcome).toBe(i % 2 === 0)
+    })
+    expect(await client().batch([])).toEqual([])
+  })
+
+  test('a node on another chain is never used; the next one is', async () => {
+    const found = await client({ urls: [alien.url, chain.url] }).call('eth_chainId')
+    expect(Number(found)).toBe(PILOT_CHAIN_ID)
+    expect(await failureOf(client({ urls: [alien.url] }).checkChain())).toBe('unreachable')
+  })
+
+  test('fails over from a dead node, and gives up when all are dead', async () => {
+    const dead = 'http://127.0.0.1:9'
+    expect(await client({ urls: [dead, chain.url] }).call('eth_blockNumber')).toBe('0x0')
+    expect(await failureOf(client({ urls: [dead] }).call('eth_blockNumber'))).toBe('unreachable')
+    expect(await failureOf(client({ urls: [] }).call('eth_blockNumber'))).toBe('unreachable')
+  })
+
+  test('every passing fault is ridden out; the attempts are bounded', async () => {
+    const rpc = client()
+    await rpc.checkChain()
+    for (const kind of [
+      'unavailable',
+      'lost_reply',
+      'rate_limited',
+      'internal_error',
+      'garbage',
+    ] as const) {
+      chain.faults.set([{ kind, method: 'eth_blockNumber', times: 3 }])
+      expect(await rpc.call('eth_blockNumber')).toBe('0x0')
+      chain.faults.set([{ kind, method: 'eth_blockNumber', times: 4 }])
+      expect(await failureOf(rpc.call('eth_blockNumber'))).toBeDefined()
+    }
+    chain.faults.set([])
+  })
+
+  test('a node that never answers is left at the time-out', async () => {
+    const mute = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: () => new Promise<Response>(() => {}),
+    })
+    const url = String(mute.url)
+    expect(await client({ urls: [url, chain.url], timeoutMs: 50 }).call('eth_blockNumber')).toBe(
+      '0x0',
+    )
+    expect(await failureOf(client({ urls: [url], timeoutMs: 50 }).call('eth_blockNumber'))).toBe(
+      'unreachable',
+    )
+    await mute.stop(true)
+  })
+
+  test('a batch whose reply lacks a call says so for that call alone', async () => {
+    const odd = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        const calls = (await request.json()) as { id: number } | { id: number }[]
+        if (!Array.isArray(calls)) {
+          return Response.json({ id: calls.id, result: `0x${PILOT_CHAIN_ID.toString(16)}` })
+        }
+        return Response.json(
+          calls
+            .slice(1)
+            .toReversed()
+            .map(({ id }) => ({ id, result: id })),
+        )
+      },
+    })
+    const outcomes = await client({ urls: [String(odd.url)] }).batch(
+      Array.from({ length: 3 }, () => ({ method: 'eth_blockNumber', params: [] })),
+    )
+    expect(outcomes.map((each) => ('result' in each ? each.result : each.failure.kind))).toEqual([
+      'unreachable',
+      1,
+      2,
+    ])
+    await odd.stop(true)
+  })
+})
+
+describe('classified refusals', () => {
+  const cases: readonly (readonly [number, string, RpcFailureKind])[] = [
+    [-32000, 'already known', 'known_transaction'],
+    [-32000, 'Known transaction', 'known_transaction'],
+    [-32000, 'transaction with the same hash was already imported', 'known_transaction'],
+    [-32000, 'unknown transaction', 'refused'],
+    [-32001, 'Nonce too low', 'nonce_too_low'],
+    [-32000, 'nonce too low: next nonce 5, tx nonce 4', 'nonce_too_low'],
+    [-32000, 'nonce is too low', 'nonce_too_low'],
+    [-32006, 'Nonce too high', 'nonce_too_high'],
+    [-32000, 'Transaction nonce is too distant from current sender nonce', 'nonce_too_high'],
+    [-32000, 'nonce too far in the future', 'nonce_too_high'],
+    [-32000, 'An invalid transaction with a lower nonce exists', 'nonce_too_high'],
+    [-32000, 'Replacement transaction underpriced', 'underpriced'],
+    [-32009, 'Gas price below configured minimum gas price', 'underpriced'],
+    [-32004, 'Upfront cost exceeds account balance', 'insufficient_funds'],
+    [-32000, 'insufficient funds for gas * price + value', 'insufficient_funds'],
+    [-32007, 'Sender account not authorized to send transactions', 'not_permitted'],
+    [-32003, 'Intrinsic gas exceeds gas limit', 'invalid_transaction'],
+    [-32000, 'Wrong chainId', 'invalid_transaction'],
+    [-32000, 'Execution reverted', 'reverted'],
+    [-32601, 'Method not found', 'method_not_found'],
+    [-32004, 'Method eth_getBlockReceipts is not supported', 'method_not_found'],
+    [-32603, 'Internal error', 'transient'],
+    [-32000, 'txpool is full', 'transient'],
+    [-32005, 'daily request count exceeded, request rate limited', 'rate_limited'],
+    [-32099, 'something nobody has seen', 'refused'],
+  ]
+  for (const [code, message, kind] of cases) {
+    test(`${code} ${message}`, () => {
+      expect(classifyRpcError({ code, message }).kind).toBe(kind)
+    })
+  }
+
+  test('a revert’s payload is found wherever the client nests it', () => {
+    const data = '0x08c379a0'
+    expect(classifyRpcError({ code: 3, message: 'execution reverted', data }).data).toBe(data)
+    expect(classifyRpcError({ code: -32000, message: 'x', data: { data } }).kind).toBe('reverted')
+    expect(classifyRpcError({ code: -32000, message: 'x', data: { data: { data } } }).data).toBe(
+      data,
+    )
+  })
+
+  test('what is not an error object is refused, and only passing troubles are retried', () => {
+    expect(classifyRpcError('no').kind).toBe('refused')
+    expect(classifyRpcError({}).kind).toBe('refused')
+    expect(
+      ['unreachable', 'transient', 'rate_limited'].every((kind) =>
+        isRetryable(kind as RpcFailureKind),
+      ),
+    ).toBe(true)
+    expect(isRetryable('nonce_too_low')).toBe(false)
+  })
+})
