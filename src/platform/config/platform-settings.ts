@@ -1,3 +1,4 @@
+import { masterKey } from '../sealing/master-key.ts'
 import { logFormats, logLevels } from '../telemetry/index.ts'
 import { boolean, integer, listenAddress, oneOf, path } from './kinds.ts'
 import { defineSettings, type SettingValues, setting } from './settings.ts'
@@ -30,6 +31,16 @@ export const platformSettings = defineSettings({
   }),
   apiKeysFile: setting('API_KEYS_FILE', path(), {
     doc: 'JSON file of API keys (hashes only), read again when it changes; see `trilho keys`.',
+  }),
+  masterKey: setting('TRILHO_MASTER_KEY', masterKey(), {
+    doc: 'Seals private keys kept in the database.',
+  }),
+  previousMasterKey: setting('TRILHO_MASTER_KEY_PREVIOUS', masterKey(), {
+    doc: 'The master key before the last rotation: opens what it sealed, seals nothing.',
+  }),
+  environment: setting('TRILHO_ENVIRONMENT', oneOf('sandbox', 'production'), {
+    default: 'sandbox',
+    doc: '`production` refuses to start with what is only fit for trials, such as no master key.',
   }),
   stopTimeoutSeconds: setting('TRILHO_STOP_TIMEOUT', integer(1, 600), {
     default: '20',

@@ -1,0 +1,93 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+
+// sealed = version(1) keyId(8) iv(12) ciphertext tag(16)
+// AES-256-GCM under a key derived from the master key; the header and the caller's context are
+// authenticated, so that a record cannot be put in the place of another.
+
+const VERSION = 1
+const KEY_ID_BYTES = 8
+const IV_BYTES = 12
+const TAG_BYTES = 16
+const HEADER_BYTES = 1 + KEY_ID_BYTES
+const CONTENT_AT = HEADER_BYTES + IV_BYTES
+
+/** Thrown when something sealed cannot be opened. */
+export class SealError extends Error {
+  override readonly name = 'SealError'
+  readonly reason: 'unknown_key' | 'altered'
+
+  constructor(reason: SealError['reason']) {
+    super(
+      reason === 'unknown_key'
+        ? 'sealed under another master key'
+        : 'the sealed record was altered or belongs elsewhere',
+    )
+    this.reason = reason
+  }
+}
+
+/** Seals secrets for storage under the master key. */
+export type Sealer = {
+  /** Hexadecimal id of the key that seals now; says nothing about the key. */
+  readonly keyId: string
+  /** @param context - where the record belongs (a table and an id); the same is needed to open */
+  readonly seal: (plain: Uint8Array, context: string) => Uint8Array
+  /** @throws SealError */
+  readonly open: (sealed: Uint8Array, context: string) => Uint8Array
+  /** True when the record should be sealed again because its key is a previous one. */
+  readonly isStale: (sealed: Uint8Array) => boolean
+}
+
+type DerivedKey = { readonly id: Buffer; readonly key: Uint8Array }
+
+function derive(master: Uint8Array): DerivedKey {
+  const key = new Uint8Array(hkdfSync('sha256', master, '', 'trilho sealing v1', 32))
+  const id = createHash('sha256').update('trilho key id').update(key).digest()
+  return { id: id.subarray(0, KEY_ID_BYTES), key }
+}
+
+function authenticated(header: Uint8Array, context: string): Uint8Array {
+  return Buffer.concat([header, Buffer.from(context)])
+}
+
+/**
+ * @param master - seals and opens
+ * @param previous - master keys that only open, while a rotation lasts
+ */
+export function createSealer(master: Uint8Array, previous: readonly Uint8Array[] = []): Sealer {
+  const current = derive(master)
+  const keys = new Map(
+    [current, ...previous.map(derive)].map((key) => [key.id.toString('hex'), key]),
+  )
+  const keyIdOf = (sealed: Uint8Array): string => sealed.subarray(1, HEADER_BYTES).toHex()
+  const keyId = current.id.toString('hex')
+  return {
+    keyId,
+    seal: (plain, context) => {
+      const header = Buffer.concat([Uint8Array.of(VERSION), current.id])
+      const iv = randomBytes(IV_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', current.key, iv, { authTagLength: TAG_BYTES })
+      cipher.setAAD(authenticated(header, context))
+      const body = [cipher.update(plain), cipher.final(), cipher.getAuthTag()]
+      return new Uint8Array(Buffer.concat([header, iv, ...body]))
+    },
+    open: (sealed, context) => {
+      if (sealed.length < CONTENT_AT + TAG_BYTES || sealed[0] !== VERSION) {
+        throw new SealError('altered')
+      }
+      const key = keys.get(keyIdOf(sealed))
+      if (key === undefined) throw new SealError('unknown_key')
+      const iv = sealed.subarray(HEADER_BYTES, CONTENT_AT)
+      const decipher = createDecipheriv('aes-256-gcm', key.key, iv, { authTagLength: TAG_BYTES })
+      decipher.setAAD(authenticated(sealed.subarray(0, HEADER_BYTES), context))
+      decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
+      const plain = decipher.update(sealed.subarray(CONTENT_AT, sealed.length - TAG_BYTES))
+      try {
+        return new Uint8Array(Buffer.concat([plain, decipher.final()]))
+      } catch {
+        throw new SealError('altered')
+      }
+    },
+    isStale: (sealed) => keyIdOf(sealed) !== keyId,
+  }
+}
