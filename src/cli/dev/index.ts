@@ -6,6 +6,7 @@ import { buildGateway } from '../gateway.ts'
 import type { Io, Program } from '../program.ts'
 import { banner } from './banner.ts'
 import { devEnvironment } from './environment.ts'
+import { watchStarter } from './starter.ts'
 import { type DevState, openDevState } from './state.ts'
 
 const stderrDescriptor = 2
@@ -27,7 +28,9 @@ stderr, from warn unless LOG_LEVEL is set.`,
   positionalsMax: 0,
   run: async (args, io, program) => {
     const lines = new LineWriter(stderrDescriptor)
-    const ended = untilSignal(() => lines.flushSync())
+    const starterGone = Promise.withResolvers<string>()
+    watchStarter(() => starterGone.resolve('starter gone'))
+    const ended = Promise.race([untilSignal(() => lines.flushSync()), starterGone.promise])
     const state = await openDevState(args.text('state') ?? stateDirectoryDefault)
     const code = await run(state, args.flag('json'), ended, lines, io, program)
     lines.flushSync()

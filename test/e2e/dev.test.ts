@@ -1,0 +1,124 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { chmodSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  bareEnvironment,
+  root,
+  startProgram,
+  temporaryDirectory,
+  type Variant,
+  variants,
+} from '../support/program.ts'
+
+setDefaultTimeout(60_000)
+
+type Ready = { readonly ready: true; readonly url: string; readonly api_key: string }
+
+const startDev = async (variant: Variant, state: string, env: Record<string, string> = {}) => {
+  const program = startProgram(variant, ['dev', '--json', '--state', state], { env })
+  const ready = JSON.parse(await program.line(() => true)) as Ready
+  return { program, ready }
+}
+
+describe.each(variants)('trilho dev ($name)', (variant) => {
+  test('prints one line, and its key opens what needs a key', async () => {
+    const state = join(temporaryDirectory(), '.trilho')
+    const { program, ready } = await startDev(variant, state)
+    expect(ready.ready).toBe(true)
+    expect(ready.url).toStartWith('http://127.0.0.1:')
+    const health = async (headers: Record<string, string>) =>
+      (await (await fetch(`${ready.url}/health`, { headers })).json()) as Record<string, unknown>
+    expect(await health({})).toMatchObject({ status: 'ok' })
+    expect(await health({ Authorization: `Bearer ${ready.api_key}` })).toHaveProperty('checks')
+    expect((await fetch(`${ready.url}/ready`)).status).toBe(200)
+    program.signal('SIGINT')
+    const { code, out } = await program.end()
+    expect(code).toBe(0)
+    expect(out.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  test('keeps its key from one start to the next, in a file only its owner reads', async () => {
+    const state = join(temporaryDirectory(), '.trilho')
+    const first = await startDev(variant, state)
+    first.program.signal('SIGTERM')
+    await first.program.end()
+    const second = await startDev(variant, state)
+    second.program.signal('SIGTERM')
+    await second.program.end()
+    expect(second.ready.api_key).toBe(first.ready.api_key)
+    expect(readFileSync(join(state, 'keys.json'), 'utf8')).not.toContain(first.ready.api_key)
+  })
+
+  test('takes another port when the usual one is busy, and says so', async () => {
+    const busy = (() => {
+      try {
+        return Bun.listen({ hostname: '127.0.0.1', port: 8080, socket: { data: () => {} } })
+      } catch {
+        // Something else holds it: busy all the same.
+        return undefined
+      }
+    })()
+    const state = join(temporaryDirectory(), '.trilho')
+    const program = startProgram(variant, ['dev', '--state', state])
+    expect(await program.line((line) => line.includes('busy'))).toContain(
+      'port 8080 is busy: using',
+    )
+    const url = (await program.line((line) => line.includes('URL'))).trim().split(/\s+/)[1] ?? ''
+    expect(new URL(url).port).not.toBe('8080')
+    await program.line((line) => line.includes('Ctrl-C'))
+    expect((await fetch(`${url}/health`)).status).toBe(200)
+    program.signal('SIGTERM')
+    expect((await program.end()).code).toBe(0)
+    busy?.stop(true)
+  })
+
+  test('refuses bad settings with 78, and fails with a reason when it cannot keep state', async () => {
+    const state = temporaryDirectory()
+    const bad = await startProgram(variant, ['dev', '--state', state], {
+      env: { LOG_LEVEL: 'loud' },
+    }).end()
+    expect(bad.code).toBe(78)
+    expect(bad.err).toContain('LOG_LEVEL')
+    const impossible = await startProgram(variant, ['dev', '--state', '/proc/nothing']).end()
+    expect(impossible.code).toBe(1)
+    expect(impossible.err).toContain('trilho dev: ')
+  })
+})
+
+const builtFile = variants[1] as Variant
+
+test.skipIf(process.getuid?.() !== 0)('an ordinary user without a home runs dev, too', async () => {
+  const nobody = 65_534
+  const directory = temporaryDirectory()
+  chmodSync(directory, 0o777)
+  // Where the checkout lies may be closed to that user: the executable stands alone.
+  const [executable = ''] = builtFile.command()
+  const copy = join(directory, 'trilho')
+  await Bun.write(copy, Bun.file(executable))
+  chmodSync(copy, 0o755)
+  const child = Bun.spawn(
+    ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', copy, 'dev', '--json'],
+    { cwd: directory, env: bareEnvironment(), stdout: 'pipe', stderr: 'pipe' },
+  )
+  const { value } = await child.stdout.getReader().read()
+  expect(new TextDecoder().decode(value)).toStartWith('{"ready":true,')
+  child.kill('SIGTERM')
+  expect(await child.exited).toBe(0)
+})
+
+test.skipIf(Bun.which('npx') === null)('ends when the npx that started it is killed', async () => {
+  const npx = { name: 'sources', command: () => ['npx', 'bun', 'run', 'dev'] } as const
+  const state = join(temporaryDirectory(), '.trilho')
+  const program = startProgram(npx, ['--json', '--state', state], { cwd: root })
+  const { url } = JSON.parse(await program.line((line) => line.startsWith('{'))) as Ready
+  expect((await fetch(`${url}/health`)).status).toBe(200)
+  program.signal('SIGKILL')
+  const deadline = Date.now() + 20_000
+  const answers = () =>
+    fetch(`${url}/health`).then(
+      () => true,
+      () => false,
+    )
+  while ((await answers()) && Date.now() < deadline) await Bun.sleep(200)
+  expect(await answers()).toBe(false)
+})

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root, startProgram, temporaryDirectory } from '../support/program.ts'
+
+/*
+ * The README's commands, run as they stand against a running `dev`.
+ *
+ * A block "sh run" is run by a shell with $URL, $CARDS_URL and $KEY set; the block "json output" or
+ * "text output" after it is what it must answer. `…` stands for anything within a line. White space
+ * outside JSON strings does not matter; everything else does, down to the digits of a number.
+ */
+
+setDefaultTimeout(120_000)
+
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+
+type Block = { readonly info: string; readonly text: string }
+
+const blocks: readonly Block[] = [...readme.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].map(
+  ([, info = '', text = '']) => ({ info, text }),
+)
+
+const blockOf = (info: string): string =>
+  blocks.find((block) => block.info === info)?.text.trim() ?? ''
+
+type Example = { readonly command: string; readonly output: Block }
+
+const examples: readonly Example[] = blocks.flatMap((block, index) => {
+  const output = blocks[index + 1]
+  if (block.info !== 'sh run') return []
+  if (output === undefined || !/^(json|text) output$/.test(output.info)) {
+    throw new Error(`no output follows ${block.text}`)
+  }
+  return [{ command: block.text.trim(), output }]
+})
+
+/** JSON without the white space between its tokens; numbers keep their digits. */
+const compact = (json: string): string =>
+  json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_all, text: string | undefined) => text ?? '')
+
+const pattern = (expected: string): RegExp =>
+  new RegExp(`^${expected.split('…').map(RegExp.escape).join('[^\\n]+?')}$`)
+
+describe('the README', () => {
+  let dev: ReturnType<typeof startProgram>
+  let environment: Record<string, string>
+  const directory = temporaryDirectory()
+
+  beforeAll(async () => {
+    // What follows the installation, which the machine that runs this test has behind it.
+    const [, command = ''] = blockOf('sh dev').split(' && ')
+    const hasNpx = Bun.which('npx') !== null
+    const words = (hasNpx ? command : command.replace('npx ', '')).split(' ')
+    const started = { name: 'sources', command: () => words } as const
+    const state = join(directory, '.trilho')
+    dev = startProgram(started, ['--json', '--state', state], { cwd: root })
+    const ready = JSON.parse(await dev.line((line) => line.startsWith('{'))) as Record<
+      string,
+      string
+    >
+    environment = {
+      PATH: process.env['PATH'] ?? '',
+      URL: ready['url'] ?? '',
+      CARDS_URL: ready['cards_url'] ?? '',
+      KEY: ready['api_key'] ?? '',
+    }
+  })
+
+  afterAll(async () => {
+    dev.signal('SIGTERM')
+    await dev.end()
+  })
+
+  test('holds the two commands that set everything up', () => {
+    expect(blockOf('sh dev')).toBe('npx bun@1.4.5 install && npx bun run dev')
+    expect(blockOf('sh test')).toBe('npx bun@1.4.5 install && npx bun run test')
+    const gate = readFileSync(join(root, '.ci/run'), 'utf8')
+    expect(gate).toContain('bun@1.4.5 install')
+    expect(gate).toContain('npx bun run test')
+  })
+
+  test('has examples', () => {
+    expect(examples.length).toBeGreaterThan(0)
+  })
+
+  test.each(examples.map((example) => [example.command, example] as const))(
+    '%s',
+    async (command, { output }) => {
+      const child = Bun.spawn(['sh', '-c', command], {
+        cwd: directory,
+        env: environment,
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      const out = await new Response(child.stdout).text()
+      const errors = await new Response(child.stderr).text()
+      expect({ code: await child.exited, errors }).toEqual({ code: 0, errors: '' })
+      const isJson = output.info === 'json output'
+      const got = isJson ? compact(out) : out.trim()
+      const wanted = isJson ? compact(output.text) : output.text.trim()
+      if (!pattern(wanted).test(got)) expect(got).toBe(wanted)
+    },
+  )
+})
