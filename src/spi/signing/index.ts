@@ -1,3 +1,5 @@
+import type { Pem } from '#src/platform/config/index.ts'
+import { createTlsMaterial } from '#src/platform/tls/index.ts'
 import type { SigningSettings } from './config.ts'
 import { createNativeSigner } from './native-signer.ts'
 import { createServiceSigner } from './service-signer.ts'
@@ -28,34 +30,74 @@ export function signingWarning(settings: SigningSettings): string | undefined {
   return undefined
 }
 
-/**
- * The signer that the settings ask for, by priority: certificate and key here, then the external
- * service, then none. `SPI_SIGN_ENABLED=false` gives none.
- *
- * @throws SigningMaterialError when certificate and key are set but cannot sign
- */
-export async function createSigner(settings: SigningSettings): Promise<Signer> {
-  if (!settings.enabled) return noSigner
-  const { certificate, key, serviceUrl } = settings
-  if (certificate !== undefined && key !== undefined) {
-    const optional = settings.provider === 'node' ? null : undefined
-    return createNativeSigner(certificate.text, key.text, optional)
-  }
-  if (serviceUrl === undefined) return noSigner
-  const cert = settings.serviceCertificate?.text
-  const clientKey = settings.serviceKey?.text
-  const ca = settings.serviceCa?.text
-  return createServiceSigner({
-    url: serviceUrl,
-    tls: {
-      ...(cert === undefined ? {} : { cert }),
-      ...(clientKey === undefined ? {} : { key: clientKey }),
-      ...(ca === undefined ? {} : { ca }),
+/** Signs here, and follows the two files: a new pair signs from the next message on. */
+async function nativeSigner(
+  certificate: Pem,
+  key: Pem,
+  settings: SigningSettings,
+  onProblem: (error: Error) => void,
+): Promise<Signer> {
+  const optional = settings.provider === 'node' ? null : undefined
+  const signer = await createNativeSigner(certificate.text, key.text, optional)
+  const material = createTlsMaterial({ certificate, key, ca: undefined }, onProblem)
+  material.onChange((pair) => {
+    signer.replace(pair.cert ?? '', pair.key ?? '').catch(onProblem)
+  })
+  material.watch()
+  return {
+    kind: signer.kind,
+    get provider() {
+      return signer.provider
     },
+    key: signer.key,
+    close: () => {
+      material.stop()
+      signer.close()
+    },
+  }
+}
+
+function serviceSigner(
+  url: string,
+  settings: SigningSettings,
+  onProblem: (error: Error) => void,
+): Signer {
+  const material = createTlsMaterial(
+    {
+      certificate: settings.serviceCertificate,
+      key: settings.serviceKey,
+      ca: settings.serviceCa,
+    },
+    onProblem,
+  )
+  material.watch()
+  const signer = createServiceSigner({
+    url,
+    tls: material.current,
     timeoutMs: settings.serviceTimeoutMs,
     attemptsMax: settings.serviceAttemptsMax,
     circuitFailuresMax: CIRCUIT_FAILURES_MAX,
     circuitOpenMs: CIRCUIT_OPEN_MS,
     backoffMs: BACKOFF_MS,
   })
+  return { ...signer, close: material.stop }
+}
+
+/**
+ * The signer that the settings ask for, by priority: certificate and key here, then the external
+ * service, then none. `SPI_SIGN_ENABLED=false` gives none. Files that change are followed.
+ *
+ * @param onProblem - told when changed files cannot be used; the old ones stay in use
+ * @throws SigningMaterialError when certificate and key are set but cannot sign
+ */
+export async function createSigner(
+  settings: SigningSettings,
+  onProblem: (error: Error) => void = () => {},
+): Promise<Signer> {
+  if (!settings.enabled) return noSigner
+  const { certificate, key, serviceUrl } = settings
+  if (certificate !== undefined && key !== undefined) {
+    return nativeSigner(certificate, key, settings, onProblem)
+  }
+  return serviceUrl === undefined ? noSigner : serviceSigner(serviceUrl, settings, onProblem)
 }

@@ -1,5 +1,6 @@
 import { verify, type X509Certificate } from 'node:crypto'
 import { z } from 'zod'
+import type { TlsOptions } from '#src/platform/tls/index.ts'
 import { identityOf, readCertificate } from './certificate.ts'
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 import type { Signer, SigningKey } from './signer.ts'
@@ -33,8 +34,8 @@ export class SignatureServiceError extends Error {
 
 export type ServiceSignerOptions = {
   readonly url: string
-  /** PEM of our client certificate and key, and of the authorities the service's must come from. */
-  readonly tls?: { readonly cert?: string; readonly key?: string; readonly ca?: string }
+  /** Client certificate and key, and the authorities the service's must come from; as of now. */
+  readonly tls?: () => TlsOptions
   readonly timeoutMs: number
   readonly attemptsMax: number
   readonly circuitFailuresMax: number
@@ -64,7 +65,7 @@ async function exchange(
     signal: AbortSignal.timeout(options.timeoutMs),
     headers: { accept: 'application/json', 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(options.tls === undefined ? {} : { tls: options.tls }),
+    ...(options.tls === undefined ? {} : { tls: options.tls() }),
   })
   if (Number(response.headers.get('content-length') ?? 0) > ANSWER_BYTES_MAX) {
     await response.body?.cancel()

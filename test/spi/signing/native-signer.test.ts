@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createPublicKey, generateKeyPairSync, sign, verify, X509Certificate } from 'node:crypto'
+import { join } from 'node:path'
 import { chooseRsaKey } from '../../../src/spi/signing/choose-provider.ts'
 import {
   createNativeSigner,
@@ -14,6 +15,7 @@ import { createLibcryptoProvider } from '../../../src/spi/signing/libcrypto-prov
 import { nodeProvider } from '../../../src/spi/signing/node-provider.ts'
 import type { RsaProvider } from '../../../src/spi/signing/rsa-provider.ts'
 import { issueCertificate } from '../../support/pki.ts'
+import { withScratch } from '../../support/second-implementation.ts'
 
 const pair = issueCertificate('AC Teste')
 const other = issueCertificate('AC Outra')
@@ -123,6 +125,27 @@ describe('native signer', () => {
     signer.close()
   })
 })
+
+test('a running signer follows its two files', async () => {
+  await withScratch(async (directory) => {
+    const paths = { cert: join(directory, 'tls.crt'), key: join(directory, 'tls.key') }
+    await Promise.all([Bun.write(paths.cert, pair.cert), Bun.write(paths.key, pair.key)])
+    const signer = await createSigner({
+      ...settings,
+      certificate: { text: pair.cert, path: paths.cert },
+      key: { text: pair.key, path: paths.key },
+    })
+    if (signer.kind === 'none') throw new Error('no signer')
+    await Promise.all([Bun.write(paths.cert, other.cert), Bun.write(paths.key, other.key)])
+    let serial = pair.serial
+    for (let look = 0; look < 100 && serial === pair.serial; look++) {
+      await Bun.sleep(50)
+      serial = (await signer.key()).identity.serial
+    }
+    expect(serial).toBe(other.serial)
+    signer.close()
+  })
+}, 10_000)
 
 describe('providers of RSA', () => {
   test.skipIf(libcrypto === undefined)(

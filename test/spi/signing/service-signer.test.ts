@@ -58,7 +58,7 @@ function honest(pair: () => IssuedPair = () => signingPair): Handler {
 function signer(url: string, options: Partial<ServiceSignerOptions> = {}) {
   return createServiceSigner({
     url,
-    tls: { cert: clientPair.cert, key: clientPair.key, ca: authority.cert },
+    tls: () => ({ cert: clientPair.cert, key: clientPair.key, ca: authority.cert }),
     timeoutMs: 2000,
     attemptsMax: 3,
     circuitFailuresMax: 5,
@@ -86,7 +86,7 @@ describe('the contract', () => {
 
   test('without our client certificate the service is not reached', async () => {
     const { url, calls } = serve(honest())
-    const bare = signer(url, { tls: { ca: authority.cert }, attemptsMax: 1 })
+    const bare = signer(url, { tls: () => ({ ca: authority.cert }), attemptsMax: 1 })
     expect(signOnce(bare)).rejects.toThrow('gave no answer')
     await Bun.sleep(50)
     expect(calls).toEqual([])
@@ -96,7 +96,7 @@ describe('the contract', () => {
     const { url, calls } = serve(honest())
     const stranger = issueCertificate('AC Estranha', { authority: true })
     const ours = signer(url, {
-      tls: { cert: clientPair.cert, key: clientPair.key, ca: stranger.cert },
+      tls: () => ({ cert: clientPair.cert, key: clientPair.key, ca: stranger.cert }),
       attemptsMax: 1,
     })
     expect(signOnce(ours)).rejects.toThrow('gave no answer')
