@@ -1,0 +1,7 @@
+// Written by scripts/migrations.ts; do not edit.
+import type { Migration } from '#src/platform/database/index.ts'
+import m0 from './0000_idempotency.sql' with { type: 'text' }
+
+export const migrations: readonly Migration[] = [
+  { name: '0000_idempotency', sql: m0 },
+]

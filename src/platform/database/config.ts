@@ -1,0 +1,18 @@
+import { defineSettings, integer, type SettingValues, secretUrl, setting } from '../config/index.ts'
+
+/** The relational database of instant payments, digital currency and the shared endpoints. */
+export const databaseSettings = defineSettings({
+  dsn: setting('DATABASE_DSN', secretUrl('postgres', 'postgresql'), {
+    doc: 'PostgreSQL connection string; needed by message query and webhook endpoints.',
+  }),
+  connectionsMax: setting('TRILHO_DATABASE_CONNECTIONS', integer(1, 500), {
+    default: '10',
+    doc: 'Connections of the pool, per process.',
+  }),
+  statementTimeoutSeconds: setting('TRILHO_DATABASE_STATEMENT_TIMEOUT', integer(1, 3600), {
+    default: '30',
+    doc: 'Seconds one statement may run.',
+  }),
+})
+
+export type DatabaseSettings = SettingValues<typeof databaseSettings>

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import postgres, { type Sql, type TransactionSql } from 'postgres'
+import type { Logger, Metrics } from '../telemetry/index.ts'
+
+/** postgres.js with bigint columns as JavaScript bigint. */
+export type Client = Sql<{ bigint: bigint }>
+/** Inside `sql.begin`. */
+export type Transaction = TransactionSql<{ bigint: bigint }>
+/** Either: what a statement that may run in the caller's transaction takes. */
+export type Queryable = Client | Transaction
+
+export type Database = {
+  readonly sql: Client
+  readonly drizzle: PostgresJsDatabase
+  /** True when the server answers in time. */
+  ping(): Promise<boolean>
+  close(): Promise<void>
+}
+
+export type DatabaseOptions = {
+  readonly dsn: string
+  readonly connectionsMax: number
+  readonly statementTimeoutMs: number
+  readonly logger: Logger
+  /** Absent in tools that serve no metrics. */
+  readonly metrics?: Metrics
+}
+
+const connectTimeoutSeconds = 10
+const idleTimeoutSeconds = 300
+const lifetimeMaxSeconds = 3600
+const answerTimeoutMs = 400
+const closeTimeoutSeconds = 5
+
+/** Opens a pool; connections are made when first needed. Every option of the driver that matters is explicit. */
+export const openDatabase = (options: DatabaseOptions): Database => {
+  // The server counts this pool's connections by their name: the driver does not tell.
+  const applicationName = `trilho-${randomBytes(4).toString('hex')}`
+  const sql: Client = postgres(options.dsn, {
+    max: options.connectionsMax,
+    connect_timeout: connectTimeoutSeconds,
+    idle_timeout: idleTimeoutSeconds,
+    max_lifetime: lifetimeMaxSeconds,
+    prepare: true,
+    types: { bigint: postgres.BigInt },
+    connection: {
+      application_name: applicationName,
+      statement_timeout: options.statementTimeoutMs,
+    },
+    onnotice: (notice) =>
+      options.logger.debug({ severity: notice['severity'], code: notice['code'] }, 'notice'),
+  })
+  options.metrics?.gauge(
+    'spigw_db_connections_active',
+    'Active database connections.',
+    [],
+    async (gauge) => {
+      const count = await inTime(connections(sql, applicationName))
+      if (count !== undefined) gauge.set(count)
+    },
+  )
+  return {
+    sql,
+    drizzle: drizzle(sql),
+    ping: async () => (await inTime(sql`select 1`)) !== undefined,
+    close: () => sql.end({ timeout: closeTimeoutSeconds }),
+  }
+}
+
+const connections = async (sql: Client, applicationName: string): Promise<number> => {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from pg_stat_activity where application_name = ${applicationName}`
+  return row?.count ?? 0
+}
+
+/** The answer, or undefined when it is late or an error: probes and scrapes must not wait for a database. */
+const inTime = async <T>(asked: PromiseLike<T>): Promise<T | undefined> => {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => late.resolve(undefined), answerTimeoutMs)
+  const answered = Promise.resolve(asked).catch(() => undefined)
+  try {
+    return await Promise.race([answered, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,211 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chown, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import postgres from 'postgres'
+import { copyOf, findPostgres, noPostgresMessage, type PostgresBinaries } from './binaries.ts'
+import { stopStale } from './stale.ts'
+import { isReachableByAll, type RunAs, runAs } from './user.ts'
+
+const loopback = '127.0.0.1'
+const user = 'trilho'
+const readyTimeoutMs = 30_000
+const readyPollMs = 15
+const fastShutdownMs = 10_000
+/** Where state lies when root runs us from a directory that PostgreSQL's user cannot reach. */
+const systemStateDirectory = '/var/lib/trilho'
+
+export type EmbeddedPostgresOptions = {
+  /** Made when absent; holds the cluster, its password and its log. */
+  readonly directory: string
+  /** 0 or absent: any free port. */
+  readonly port?: number
+  /** Further settings, as `postgres -c name=value`. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export type EmbeddedPostgres = {
+  /** Of the database `trilho`. */
+  readonly url: string
+  readonly port: number
+  /** Of the server's first process. */
+  readonly pid: number
+  /** Where the cluster really lies. */
+  readonly directory: string
+  /** Resolves when the server has ended, whether asked to or not. */
+  readonly exited: Promise<void>
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a real PostgreSQL for this process alone, on loopback with a password of its own. Works as root (the
+ * server then runs as `nobody`) and from a checkout that other users cannot read.
+ *
+ * @throws Error with the remedy when no PostgreSQL is found, or with the end of its log when it fails
+ */
+export const startEmbeddedPostgres = async (
+  options: EmbeddedPostgresOptions,
+): Promise<EmbeddedPostgres> => {
+  const found = await findPostgres()
+  if (found === undefined) throw new Error(noPostgresMessage)
+  const as = runAs()
+  const binaries = await readableBinaries(found, as)
+  const directory = await stateDirectory(resolve(options.directory), as)
+  const data = join(directory, 'data')
+  const password = await clusterPassword(directory)
+  if (!existsSync(join(data, 'PG_VERSION'))) await initialise(binaries, directory, password, as)
+  await stopStale(data)
+  const port = options.port || freePort()
+  const logPath = join(directory, 'postgres.log')
+  const server = await spawnServer({ binaries, data, port, logPath, as }, options.settings ?? {})
+  const exited = new Promise<void>((done) => server.once('exit', () => done()))
+  const url = `postgres://${user}:${password}@${loopback}:${port}`
+  await untilReady(`${url}/postgres`, exited, logPath)
+  return {
+    url: `${url}/${user}`,
+    port,
+    pid: server.pid ?? 0,
+    directory,
+    exited,
+    stop: () => stop(server, exited),
+  }
+}
+
+const readableBinaries = async (found: PostgresBinaries, as: RunAs): Promise<PostgresBinaries> => {
+  if (as === undefined || (await isReachableByAll(found.bin))) return found
+  return { ...found, bin: join(await copyOf(join(found.bin, '..'), found.version), 'bin') }
+}
+
+/** The directory asked for, or one under /var/lib when the server's user could not reach that. */
+const stateDirectory = async (wanted: string, as: RunAs): Promise<string> => {
+  await mkdir(wanted, { recursive: true })
+  if (as === undefined) return wanted
+  const name = createHash('sha256').update(wanted).digest('hex').slice(0, 16)
+  const directory = (await isReachableByAll(wanted)) ? wanted : join(systemStateDirectory, name)
+  await mkdir(directory, { recursive: true, mode: 0o711 })
+  await mkdir(join(directory, 'data'), { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  await chown(join(directory, 'data'), as.uid, as.gid)
+  return directory
+}
+
+const clusterPassword = async (directory: string): Promise<string> => {
+  const path = join(directory, 'password')
+  const kept = await readFile(path, 'utf8').catch(() => '')
+  if (kept !== '') return kept
+  // A cluster whose password is lost cannot be opened any more; it is made anew.
+  await rm(join(directory, 'data', 'PG_VERSION'), { force: true })
+  const password = randomBytes(24).toString('base64url')
+  await writeFile(path, password, { mode: 0o600 })
+  return password
+}
+
+const initialise = async (
+  binaries: PostgresBinaries,
+  directory: string,
+  password: string,
+  as: RunAs,
+): Promise<void> => {
+  const data = join(directory, 'data')
+  if (as === undefined) await rm(data, { recursive: true, force: true })
+  else await emptyDirectory(data, as)
+  const passwordFile = join(directory, 'initdb-password')
+  await writeFile(passwordFile, password, { mode: 0o600 })
+  if (as !== undefined) await chown(passwordFile, as.uid, as.gid)
+  const args = ['-D', data, '-U', user, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
+  args.push('--encoding=UTF8', '--no-locale', '--no-sync', '--no-instructions')
+  const child = spawn(join(binaries.bin, 'initdb'), args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    cwd: '/',
+    env: {},
+    ...as,
+  })
+  let errors = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors = (errors + chunk.toString()).slice(-4000)
+  })
+  const code = await new Promise<number | null>((done, fail) => {
+    child.once('error', fail)
+    child.once('close', done)
+  })
+  await rm(passwordFile, { force: true })
+  if (code !== 0) throw new Error(`initdb ended with code ${code}: ${errors.trim()}`)
+}
+
+const emptyDirectory = async (data: string, as: NonNullable<RunAs>): Promise<void> => {
+  await rm(data, { recursive: true, force: true })
+  await mkdir(data, { mode: 0o700 })
+  await chown(data, as.uid, as.gid)
+}
+
+const spawnServer = async (
+  where: {
+    readonly binaries: PostgresBinaries
+    readonly data: string
+    readonly port: number
+    readonly logPath: string
+    readonly as: RunAs
+  },
+  settings: Readonly<Record<string, string>>,
+): Promise<ChildProcess> => {
+  const all = {
+    listen_addresses: loopback,
+    unix_socket_directories: '',
+    max_connections: '200',
+    ...settings,
+  }
+  const args = ['-D', where.data, '-p', String(where.port)]
+  for (const [name, value] of Object.entries(all)) args.push('-c', `${name}=${value}`)
+  const log = await open(where.logPath, 'w', 0o600)
+  const child = spawn(join(where.binaries.bin, 'postgres'), args, {
+    stdio: ['ignore', log.fd, log.fd],
+    cwd: '/',
+    env: {},
+    // A process group of its own: Ctrl-C ends the gateway first, which then stops its database.
+    detached: true,
+    ...where.as,
+  })
+  await log.close()
+  return child
+}
+
+const freePort = (): number => {
+  const listener = Bun.listen({ hostname: loopback, port: 0, socket: { data: () => {} } })
+  const { port } = listener
+  listener.stop(true)
+  return port
+}
+
+/** Connects until it works, and makes the database where it is missing. */
+const untilReady = async (url: string, exited: Promise<void>, logPath: string): Promise<void> => {
+  const ended = exited.then(() => true)
+  const until = performance.now() + readyTimeoutMs
+  for (;;) {
+    const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => {} })
+    try {
+      const rows = await sql`select 1 from pg_database where datname = ${user}`
+      if (rows.length === 0) await sql`create database ${sql(user)}`
+      return
+    } catch (error) {
+      if (performance.now() > until) throw error
+    } finally {
+      await sql.end({ timeout: 1 })
+    }
+    if (await Promise.race([ended, Bun.sleep(readyPollMs).then(() => false)])) {
+      const log = await readFile(logPath, 'utf8').catch(() => '')
+      throw new Error(`PostgreSQL did not start: ${log.slice(-2000).trim()}`)
+    }
+  }
+}
+
+/** Fast shutdown: running transactions are rolled back. Immediate where that takes too long. */
+const stop = async (server: ChildProcess, exited: Promise<void>): Promise<void> => {
+  server.kill('SIGINT')
+  const late = Symbol('late')
+  const outcome = await Promise.race([exited, Bun.sleep(fastShutdownMs).then(() => late)])
+  if (outcome !== late) return
+  server.kill('SIGQUIT')
+  await exited
+}

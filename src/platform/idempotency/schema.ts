@@ -1,0 +1,32 @@
+import {
+  customType,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+} from 'drizzle-orm/pg-core'
+
+const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
+
+/** One row per Idempotency-Key and owner; written in the transaction of the effect it guards. */
+export const idempotencyKeys = pgTable(
+  'idempotency_keys',
+  {
+    /** Public id of the API key that sent it. */
+    owner: text().notNull(),
+    key: text().notNull(),
+    /** SHA-256 of method, path and body. */
+    fingerprint: bytea().notNull(),
+    /** Null while the first request runs. */
+    status: integer(),
+    contentType: text('content_type'),
+    body: bytea(),
+    createdAt: timestamp('created_at', { withTimezone: true }).notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.owner, table.key] }),
+    index('idempotency_keys_created_at').on(table.createdAt),
+  ],
+)

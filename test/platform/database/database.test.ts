@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { migrate, openDatabase, SchemaMismatchError } from '#src/platform/database/index.ts'
+import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { migrations } from '../../../drizzle/index.ts'
+import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+
+afterAll(() => database.close())
+
+describe('migrate', () => {
+  test('has nothing to do the second time', async () => {
+    expect(await migrate(database.dsn, migrations, quietLogger)).toEqual([])
+  })
+
+  test('instances that start together apply each migration once', async () => {
+    const own = await createTestDatabase()
+    const extra = [...migrations, { name: '9998_probe', sql: 'create table probe (id int)' }]
+    const all = await Promise.all([1, 2, 3, 4].map(() => migrate(own.dsn, extra, quietLogger)))
+    expect(all.flat()).toEqual(['9998_probe'])
+    await own.close()
+  })
+
+  test('a failing migration leaves nothing behind', async () => {
+    const bad = [
+      ...migrations,
+      { name: '9999_bad', sql: 'create table half (id int); select 1/0;' },
+    ]
+    await expect(migrate(database.dsn, bad, quietLogger)).rejects.toThrow('division by zero')
+    const rows = await database.sql`select to_regclass('half') as half`
+    expect(rows[0]?.['half']).toBeNull()
+  })
+
+  test('a schema newer than the program is refused', async () => {
+    const own = await createTestDatabase()
+    await migrate(own.dsn, [...migrations, { name: '9999_future', sql: 'select 1' }], quietLogger)
+    await expect(migrate(own.dsn, migrations, quietLogger)).rejects.toThrow(SchemaMismatchError)
+    await own.close()
+  })
+
+  test('a migration whose text changed after it was applied is refused', async () => {
+    const changed = migrations.map(({ name, sql }) => ({ name, sql: `${sql} -- changed` }))
+    await expect(migrate(database.dsn, changed, quietLogger)).rejects.toThrow(SchemaMismatchError)
+  })
+})
+
+describe('openDatabase', () => {
+  test('bigint columns are bigint', async () => {
+    const [row] = await database.sql`select 9007199254740993::bigint as value`
+    expect(row?.['value']).toBe(9_007_199_254_740_993n)
+  })
+
+  test('ping says whether the server answers', async () => {
+    expect(await database.ping()).toBe(true)
+    const absent = openDatabase({
+      dsn: 'postgres://nobody:x@127.0.0.1:1/none',
+      connectionsMax: 1,
+      statementTimeoutMs: 1000,
+      logger: quietLogger,
+    })
+    expect(await absent.ping()).toBe(false)
+    await absent.close()
+  })
+
+  test('the gauge counts the connections of this pool', async () => {
+    const metrics = createMetrics({ version: '0', withProcess: false })
+    const pool = openDatabase({
+      dsn: database.dsn,
+      connectionsMax: 3,
+      statementTimeoutMs: 5000,
+      logger: quietLogger,
+      metrics,
+    })
+    await Promise.all([1, 2, 3].map(() => pool.sql`select pg_sleep(0.05)`))
+    const { text } = await metrics.render()
+    expect(text).toContain('spigw_db_connections_active 3')
+    await pool.close()
+  })
+
+  test('a statement over the time limit is cancelled', async () => {
+    const pool = openDatabase({
+      dsn: database.dsn,
+      connectionsMax: 1,
+      statementTimeoutMs: 50,
+      logger: quietLogger,
+    })
+    await expect(pool.sql`select pg_sleep(5)`.then(() => 'done')).rejects.toThrow(
+      'statement timeout',
+    )
+    await pool.close()
+  })
+})
+
+test('a database of one test is not seen by another', async () => {
+  const other = await createTestDatabase()
+  await other.sql`create table only_here (id int)`
+  const [row] = await database.sql`select to_regclass('only_here') as found`
+  expect(row?.['found']).toBeNull()
+  await other.close()
+})

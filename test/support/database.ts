@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import {
+  type Database,
+  migrate,
+  openDatabase,
+  startEmbeddedPostgres,
+} from '#src/platform/database/index.ts'
+import { createLogger } from '#src/platform/telemetry/index.ts'
+import { migrations } from '../../drizzle/index.ts'
+
+const template = 'trilho_template'
+
+export const quietLogger = createLogger({
+  level: 'error',
+  format: 'json',
+  sink: { write: () => true },
+})
+
+type Cluster = { readonly url: string }
+
+let cluster: Promise<Cluster> | undefined
+let count = 0
+
+/** One server per test run, started when the first test asks; TEST_DATABASE_URL names another. */
+const testCluster = (): Promise<Cluster> => {
+  cluster ??= startCluster()
+  return cluster
+}
+
+const startCluster = async (): Promise<Cluster> => {
+  const given = process.env['TEST_DATABASE_URL']
+  const url = given ?? (await startServer())
+  const admin = postgres(url, { max: 1, onnotice: () => {} })
+  await admin`drop database if exists ${admin(template)}`
+  await admin`create database ${admin(template)}`
+  await admin.end()
+  await migrate(withDatabase(url, template), migrations, quietLogger)
+  return { url }
+}
+
+const startServer = async (): Promise<string> => {
+  const directory = join(tmpdir(), `trilho-test-database-${process.pid}-${Date.now()}`)
+  mkdirSync(directory, { mode: 0o755 })
+  const server = await startEmbeddedPostgres({
+    directory,
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
+  })
+  endWithThisProcess(server.pid, [directory, server.directory])
+  return server.url
+}
+
+/** The runner gives no hook at the very end, and may be killed: a shell waits for it and cleans up. */
+const endWithThisProcess = (pid: number, directories: readonly string[]): void => {
+  const script = `while kill -0 ${process.pid} 2>/dev/null; do sleep 0.5; done; kill -QUIT ${pid}; sleep 0.5; rm -rf "$@"`
+  spawn('sh', ['-c', script, 'sh', ...directories], { detached: true, stdio: 'ignore' }).unref()
+}
+
+const withDatabase = (url: string, name: string): string => {
+  const changed = new URL(url)
+  changed.pathname = `/${name}`
+  return changed.href
+}
+
+export type TestDatabase = Database & { readonly dsn: string }
+
+/** A database of its own with the schema applied, copied from a template. */
+export const createTestDatabase = async (connectionsMax = 5): Promise<TestDatabase> => {
+  const { url } = await testCluster()
+  const name = `test_${process.pid}_${count++}`
+  const admin = postgres(url, { max: 1, onnotice: () => {} })
+  await admin`create database ${admin(name)} template ${admin(template)}`
+  await admin.end()
+  const dsn = withDatabase(url, name)
+  const database = openDatabase({
+    dsn,
+    connectionsMax,
+    statementTimeoutMs: 30_000,
+    logger: quietLogger,
+  })
+  return { ...database, dsn }
+}
