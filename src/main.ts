@@ -7,7 +7,7 @@ import {
   platformSettings,
 } from './platform/config/index.ts'
 import type { Feature, Inspector } from './platform/lifecycle/index.ts'
-import { createTransform } from './spi/index.ts'
+import { createTransform, iso20022Inspector } from './spi/index.ts'
 
 /** Every feature's settings: one line per feature. */
 const settingGroups = {
@@ -26,7 +26,7 @@ const createFeatures = (_values: Values, { metrics }: PlatformDeps): readonly Fe
 ]
 
 /** What `trilho inspect` can explain, the surest test first. */
-const inspectors: readonly Inspector[] = []
+const inspectors: readonly Inspector[] = [iso20022Inspector]
 
 const program: Program = {
   version: manifest.version,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import {
   bareEnvironment,
   root,
+  runProgram,
   startProgram,
   temporaryDirectory,
   type Variant,
@@ -35,6 +36,29 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     const { code, out } = await program.end()
     expect(code).toBe(0)
     expect(out.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  test('shows one operation of each feature, which works when pasted', async () => {
+    const directory = temporaryDirectory()
+    const program = startProgram(variant, ['dev'], { cwd: directory })
+    await program.line((line) => line.includes('Ctrl-C'))
+    const shown = await program.line((line) => line.includes('$ curl'))
+    const pasted = Bun.spawnSync(['sh', '-c', shown.replace('$', '')], { cwd: directory })
+    const answer = JSON.parse(pasted.stdout.toString()) as { result: { end_to_end_id: string } }
+    expect(answer.result.end_to_end_id).toBe('E1234567820260302140500000000001')
+    const sample = join(directory, '.trilho/samples/pacs008.xml')
+    const explained = await runProgram(variant, ['inspect', sample])
+    expect(explained.code).toBe(0)
+    expect(explained.out).toStartWith('pacs.008, version 1.13\n')
+    const typed = await runProgram(variant, ['inspect', '--json'], {
+      input: readFileSync(sample, 'utf8'),
+    })
+    expect(JSON.parse(typed.out)).toMatchObject({
+      type: 'pacs.008',
+      transactions: [{ amount: { cents: '100000', currency: 'BRL' } }],
+    })
+    program.signal('SIGTERM')
+    expect((await program.end()).code).toBe(0)
   })
 
   test('keeps its key from one start to the next, in a file only its owner reads', async () => {

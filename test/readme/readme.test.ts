@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, startProgram, temporaryDirectory } from '../support/program.ts'
 
@@ -54,13 +54,18 @@ describe('the README', () => {
     const words = (hasNpx ? command : command.replace('npx ', '')).split(' ')
     const started = { name: 'sources', command: () => words } as const
     const state = join(directory, '.trilho')
+    writeFileSync(
+      join(directory, 'trilho'),
+      `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'src/main.ts')}' "$@"\n`,
+      { mode: 0o755 },
+    )
     dev = startProgram(started, ['--json', '--state', state], { cwd: root })
     const ready = JSON.parse(await dev.line((line) => line.startsWith('{'))) as Record<
       string,
       string
     >
     environment = {
-      PATH: process.env['PATH'] ?? '',
+      PATH: `${directory}:${process.env['PATH'] ?? ''}`,
       URL: ready['url'] ?? '',
       CARDS_URL: ready['cards_url'] ?? '',
       KEY: ready['api_key'] ?? '',

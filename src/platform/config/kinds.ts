@@ -136,15 +136,15 @@ export const hostPort = (): Kind<string> => ({
 const withoutPassword = (value: string): string =>
   value.replace(/^([a-z][a-z0-9+.-]*:\/\/)([^@/]*)@/i, '$1***@').replace(/\?.*$/s, '?***')
 
-/** An absolute URL. The value is kept as written; its user part and query are masked. */
+/** An absolute URL of one of the protocols (`https`). Kept as written; user part and query are masked. */
 export const url = (...protocols: readonly string[]): Kind<string> => ({
-  expected: `URL with ${protocols.map((name) => `\`${name}//\``).join(' or ')}`,
+  expected: `URL with ${protocols.map((name) => `\`${name}://\``).join(' or ')}`,
   from: 'value',
   mask: withoutPassword,
   parse: (value) => {
     const parsed = URL.parse(value)
     if (parsed === null) throw new Error('is not a URL')
-    if (!protocols.includes(parsed.protocol)) throw new Error('has another protocol')
+    if (!protocols.includes(parsed.protocol.slice(0, -1))) throw new Error('has another protocol')
     if (parsed.hostname === '' && !parsed.protocol.startsWith('postgres')) {
       throw new Error('names no host')
     }

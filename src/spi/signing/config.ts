@@ -23,7 +23,7 @@ export const signingSettings = defineSettings({
     default: 'auto',
     doc: 'RSA of native signing: `auto` measures the system\u2019s libcrypto at start and takes it where it is faster, `node` never does.',
   }),
-  serviceUrl: setting('SPI_SIGNATURE_SERVICE_URL', url('https:', 'http:'), {
+  serviceUrl: setting('SPI_SIGNATURE_SERVICE_URL', url('https', 'http'), {
     doc: 'External XMLDSig signature service.',
   }),
   serviceCertificate: setting('SPI_SIGNATURE_SERVICE_CERT_PATH', pem(), {

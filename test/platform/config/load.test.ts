@@ -92,17 +92,17 @@ describe('kinds', () => {
   })
 
   test('URLs', () => {
-    expect(parse(url('https:'), 'https://x/y')).toBe('https://x/y')
-    expect(parse(url('https:'), 'http://x/y')).toBe('has another protocol')
-    expect(parse(url('https:'), 'x')).toBe('is not a URL')
-    expect(parse(secretUrl('postgres:'), 'postgres:///db')).toBe('postgres:///db')
+    expect(parse(url('https'), 'https://x/y')).toBe('https://x/y')
+    expect(parse(url('https'), 'http://x/y')).toBe('has another protocol')
+    expect(parse(url('https'), 'x')).toBe('is not a URL')
+    expect(parse(secretUrl('postgres'), 'postgres:///db')).toBe('postgres:///db')
   })
 })
 
 describe('secrets and files', () => {
   const settings = defineSettings({
     token: setting('WEBHOOK_SECRET', secret(16), { doc: 'Secret.' }),
-    dsn: setting('DATABASE_DSN', secretUrl('postgres:'), { doc: 'Database.' }),
+    dsn: setting('DATABASE_DSN', secretUrl('postgres'), { doc: 'Database.' }),
     cert: setting('CERT_PATH', pem(), { doc: 'Certificate.' }),
   })
   const load = (env: Environment) => loadSettings({ settings }, env)

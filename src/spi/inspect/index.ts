@@ -1,0 +1,127 @@
+import { CodecError } from '#codecs/bytes'
+import {
+  identifyMessage,
+  isTypedMessageType,
+  type MessageIdentity,
+  messageVocabulary,
+  readMessage,
+} from '#codecs/iso20022'
+import {
+  ABSENT,
+  createXmlScanner,
+  explainXmlError,
+  lineColumnAt,
+  type XmlDocument,
+} from '#codecs/xml'
+import type { ExplainedField, Explanation, Inspector } from '#src/platform/lifecycle/index.ts'
+import { meaningOf, nameOfElement } from './words.ts'
+
+const blank = /[\s\ufeff]/
+
+/** Explains SPI messages: the whole tree, plain names, codes translated, what is missing. */
+export const iso20022Inspector: Inspector = {
+  name: 'iso20022',
+  summary: 'an ISO 20022 message of the SPI, in XML',
+  matches: (input) => {
+    const start = Buffer.from(input.subarray(0, 64)).toString('utf8')
+    const [first] = [...start].filter((character) => !blank.test(character))
+    return first === '<'
+  },
+  explain: (input) => {
+    const document = scan(input)
+    const identity = identifyMessage(document)
+    return identity === undefined
+      ? { title: 'XML, but no message of the SPI', ...tree(document, document.root) }
+      : explainMessage(document, identity)
+  },
+}
+
+const scan = (input: Uint8Array): XmlDocument => {
+  try {
+    return createXmlScanner({ vocabulary: messageVocabulary }).scan(input)
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error
+    const { line, column, reason } = explainXmlError(input, error)
+    throw new Error(`line ${line}, column ${column}: ${reason}`)
+  }
+}
+
+const explainMessage = (document: XmlDocument, { type, version }: MessageIdentity): Explanation => {
+  const title = `${type}, version ${version}`
+  const whole = tree(document, document.root)
+  if (!isTypedMessageType(type)) return { title, ...whole }
+  const reading = readMessage(document, { type, version })
+  if (reading.ok) return { title, fields: whole.fields, value: reading.message }
+  const problems = reading.problems.map((problem): ExplainedField => {
+    const { line, column } = lineColumnAt(document.bytes, problem.offset)
+    return { name: problem.path, value: problem.rule, meaning: `line ${line}, column ${column}` }
+  })
+  return {
+    title: `${title}, with ${problems.length} problems`,
+    fields: [{ name: 'Problems', children: problems }, ...whole.fields],
+    value: { type, version, problems: reading.problems },
+  }
+}
+
+type Tree = { readonly fields: readonly ExplainedField[]; readonly value: unknown }
+
+/** A line before its label is made: an element, or a chain of elements that hold nothing but the next. */
+type Branch = {
+  readonly names: readonly string[]
+  readonly text?: string
+  readonly meaning?: string
+  readonly branches: readonly Branch[]
+}
+
+/** The elements beneath a node, as lines to show and as an object. */
+const tree = (document: XmlDocument, root: number): Tree => {
+  const { branches, value } = walk(document, root, [])
+  return { fields: branches.map(fieldOf), value }
+}
+
+const walk = (
+  document: XmlDocument,
+  node: number,
+  around: readonly string[],
+): { readonly branches: readonly Branch[]; readonly value: unknown } => {
+  const branches: Branch[] = []
+  const value: Record<string, unknown[]> = {}
+  for (let at = document.firstChild(node); at !== ABSENT; at = document.nextSibling(at, node)) {
+    const name = document.localName(at)
+    const inner = walk(document, at, [name, ...around])
+    const text = inner.branches.length === 0 ? leafText(document, at) : undefined
+    branches.push(branchOf(name, text, inner.branches, around))
+    value[name] = [...(value[name] ?? []), text ?? inner.value]
+  }
+  return { branches, value }
+}
+
+const branchOf = (
+  name: string,
+  text: string | undefined,
+  branches: readonly Branch[],
+  around: readonly string[],
+): Branch => {
+  const [only] = branches
+  if (only !== undefined && branches.length === 1) return { ...only, names: [name, ...only.names] }
+  if (text === undefined) return { names: [name], branches }
+  const meaning = meaningOf(name, text, around)
+  return { names: [name], text, branches, ...(meaning === undefined ? {} : { meaning }) }
+}
+
+const fieldOf = ({ names, text, meaning, branches }: Branch): ExplainedField => {
+  const path = names.join('/')
+  const plain = names.map(nameOfElement).find((found) => found !== undefined)
+  return {
+    name: plain === undefined ? path : `${path} (${plain})`,
+    ...(text === undefined ? { children: branches.map(fieldOf) } : { value: text }),
+    ...(meaning === undefined ? {} : { meaning }),
+  }
+}
+
+/** The text, with the currency of an amount after it. */
+const leafText = (document: XmlDocument, node: number): string => {
+  const currency = document.attribute(node, 'Ccy')
+  const text = document.textOf(node)
+  return currency === undefined ? text : `${text} ${currency}`
+}

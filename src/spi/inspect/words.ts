@@ -1,0 +1,109 @@
+import { returnReason, statusReason } from '#codecs/iso20022'
+
+/** What the elements of SPI messages are called by people. */
+const elementNames: Readonly<Record<string, string>> = {
+  AppHdr: 'header',
+  Fr: 'from',
+  To: 'to',
+  BizMsgIdr: 'business message identifier',
+  MsgDefIdr: 'message definition',
+  CreDt: 'created',
+  CreDtTm: 'created',
+  Sgntr: 'signature',
+  GrpHdr: 'group header',
+  MsgId: 'message identifier',
+  NbOfTxs: 'number of transactions',
+  SttlmMtd: 'settlement method',
+  InstrPrty: 'priority',
+  SttlmPrty: 'priority',
+  SvcLvl: 'service level',
+  CdtTrfTxInf: 'credit transfer',
+  TxInfAndSts: 'status of a transaction',
+  TxInf: 'return',
+  EndToEndId: 'end-to-end identifier',
+  OrgnlEndToEndId: 'end-to-end identifier of the original',
+  OrgnlInstrId: 'identifier of the instruction answered',
+  InstrId: 'instruction identifier',
+  TxId: 'transaction identifier',
+  RtrId: 'return identifier',
+  IntrBkSttlmAmt: 'amount',
+  RtrdIntrBkSttlmAmt: 'amount returned',
+  AccptncDtTm: 'accepted',
+  ChrgBr: 'charge bearer',
+  LclInstrm: 'how the payment was started',
+  InitgPty: 'initiator',
+  Dbtr: 'payer',
+  DbtrAcct: 'account of the payer',
+  DbtrAgt: 'institution of the payer',
+  Cdtr: 'receiver',
+  CdtrAcct: 'account of the receiver',
+  CdtrAgt: 'institution of the receiver',
+  Nm: 'name',
+  Prxy: 'PIX key',
+  Purp: 'purpose',
+  RmtInf: 'remittance',
+  Ustrd: 'text',
+  TxSts: 'status',
+  StsRsnInf: 'reason of the status',
+  RtrRsnInf: 'reason of the return',
+  AddtlInf: 'additional information',
+  MmbId: 'ISPB',
+  Issr: 'issuer',
+}
+
+/** Codes by the element that holds them, or by the one around a `Cd` or `Prtry`. */
+const codes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  InstrPrty: { HIGH: 'settled at once', NORM: 'may wait' },
+  SttlmPrty: { HIGH: 'settled at once', NORM: 'may wait' },
+  SvcLvl: {
+    PAGPRI: 'priority payment',
+    PAGAGD: 'scheduled payment',
+    PAGFRD: 'payment under fraud analysis',
+  },
+  SttlmMtd: { CLRG: 'through the SPI' },
+  ChrgBr: { SLEV: 'as the scheme says' },
+  LclInstrm: {
+    MANU: 'account data typed in',
+    DICT: 'PIX key',
+    QRES: 'static QR code',
+    QRDN: 'dynamic QR code',
+    APES: 'static, by approximation',
+    APDN: 'dynamic, by approximation',
+    INIC: 'payment initiator',
+    AUTO: 'Pix Autom\u00e1tico',
+  },
+  Purp: {
+    IPAY: 'purchase or transfer',
+    GSCB: 'Pix Troco',
+    OTHR: 'Pix Saque',
+    REFU: 'refund',
+    IPRT: 'special return mechanism 2.0',
+  },
+  Tp: { CACC: 'current account', SVGS: 'savings account', TRAN: 'payment account' },
+  TxSts: {
+    ACSP: 'accepted by the receiving institution',
+    ACSC: 'settled, said to the payer\u2019s institution',
+    ACCC: 'settled, said to the receiver\u2019s institution',
+    RJCT: 'rejected',
+  },
+}
+
+const central = '00038166'
+
+/** The plain name of an element. */
+export const nameOfElement = (element: string): string | undefined => elementNames[element]
+
+/** What a value means, where it is a code; `around` are the names of the elements around it, nearest first. */
+export const meaningOf = (
+  element: string,
+  value: string,
+  around: readonly string[],
+): string | undefined => {
+  if (value === central) return 'Banco Central, SPI'
+  const holder = element === 'Cd' || element === 'Prtry' ? (around[0] ?? '') : element
+  if (holder === 'Rsn') {
+    const entry = around.includes('RtrRsnInf') ? returnReason(value) : statusReason(value)
+    return entry?.meaning.en
+  }
+  return codes[holder]?.[value]
+}

@@ -1,0 +1,24 @@
+import type { Demo, DemoGateway } from '#src/platform/lifecycle/index.ts'
+import sampleText from './sample-pacs008.xml' with { type: 'text' }
+
+// Bun's types take every *.xml for a parsed document, whatever the import says.
+const sample = sampleText as unknown as string
+
+/** Transforms a sample message through the public interface. */
+export const transformDemo = async (gateway: DemoGateway): Promise<Demo> => {
+  const path = await gateway.writeSample('pacs008.xml', sample)
+  const url = `${gateway.httpUrl}/v1/transform/pacs008`
+  const authorization = `Bearer ${gateway.apiKey}`
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { Authorization: authorization, 'Content-Type': 'application/xml' },
+    body: sample,
+  })
+  const output = await response.text()
+  if (!response.ok) throw new Error(`the transformation failed with ${response.status}: ${output}`)
+  return {
+    title: 'A pacs.008 becomes a PIX payment',
+    command: `curl -s -H 'Authorization: ${authorization}' -H 'Content-Type: application/xml' --data-binary @${path} ${url}`,
+    output,
+  }
+}

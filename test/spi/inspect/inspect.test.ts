@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'bun:test'
+import type { ExplainedField, Explanation } from '#src/platform/lifecycle/index.ts'
+import { iso20022Inspector } from '#src/spi/index.ts'
+import { pacs002, pacs008, utf8 } from '../../support/messages.ts'
+
+const explain = async (xml: string): Promise<Explanation> => iso20022Inspector.explain(utf8(xml))
+
+const all = (fields: readonly ExplainedField[]): readonly ExplainedField[] =>
+  fields.flatMap((field) => [field, ...all(field.children ?? [])])
+
+const find = async (xml: string, path: string) =>
+  all((await explain(xml)).fields).find(({ name }) => name.startsWith(path))
+
+describe('a pacs.008', () => {
+  test('is named, shown with plain names, its codes translated', async () => {
+    const { title } = await explain(pacs008())
+    expect(title).toBe('pacs.008, version 1.13')
+    expect(await find(pacs008(), 'IntrBkSttlmAmt')).toEqual({
+      name: 'IntrBkSttlmAmt (amount)',
+      value: '1000.50 BRL',
+    })
+    expect(await find(pacs008(), 'MndtRltdInf/')).toEqual({
+      name: 'MndtRltdInf/Tp/LclInstrm/Prtry (how the payment was started)',
+      value: 'DICT',
+      meaning: 'PIX key',
+    })
+    expect(await find(pacs008(), 'To/')).toMatchObject({ meaning: 'Banco Central, SPI' })
+    expect(await find(pacs008(), 'Tp/Cd')).toMatchObject({ meaning: 'current account' })
+  })
+
+  test('gives its typed value, all transactions', async () => {
+    const { value } = await explain(pacs008({ transactions: 3 }))
+    expect(value).toMatchObject({ type: 'pacs.008', version: '1.13' })
+    expect((value as { transactions: unknown[] }).transactions).toHaveLength(3)
+  })
+
+  test('that lacks elements is shown all the same, with every problem and its place', async () => {
+    const broken = pacs008()
+      .replace(/<Purp>.*<\/Purp>/, '')
+      .replace('<ChrgBr>SLEV</ChrgBr>', '')
+    const { title, fields } = await explain(broken)
+    expect(title).toBe('pacs.008, version 1.13, with 2 problems')
+    expect(fields[0]?.children?.map(({ name }) => name)).toEqual([
+      expect.stringContaining('/ChrgBr'),
+      expect.stringContaining('/Purp'),
+    ])
+    expect(fields[0]?.children?.[0]?.meaning).toMatch(/^line 1, column \d+$/)
+  })
+})
+
+test('reasons of a refusal are translated', async () => {
+  const refused = pacs002(
+    '<TxInfAndSts><OrgnlInstrId>E1</OrgnlInstrId><OrgnlEndToEndId>E1</OrgnlEndToEndId><TxSts>RJCT</TxSts><StsRsnInf><Rsn><Cd>AC03</Cd></Rsn></StsRsnInf></TxInfAndSts>',
+  )
+  expect(await find(refused, 'TxSts')).toMatchObject({ meaning: 'rejected' })
+  expect(await find(refused, 'StsRsnInf')).toMatchObject({
+    value: 'AC03',
+    meaning: 'Branch or account missing or invalid',
+  })
+})
+
+test('other XML is shown as a tree, what is not well-formed by its place', async () => {
+  const { title, value } = await explain('<a><b>1</b><b>2</b></a>')
+  expect(title).toBe('XML, but no message of the SPI')
+  expect(value).toEqual({ b: ['1', '2'] })
+  await expect(explain('<a>\n<b></a>')).rejects.toThrow('line 2, column')
+})
+
+test('recognises XML, also after blanks and a byte order mark', () => {
+  for (const xml of ['<a/>', '\ufeff<a/>', ' \n <a/>']) {
+    expect(iso20022Inspector.matches(utf8(xml))).toBe(true)
+  }
+  for (const other of ['', '0100', '00020126', '{"a":1}']) {
+    expect(iso20022Inspector.matches(utf8(other))).toBe(false)
+  }
+})
