@@ -47,7 +47,8 @@ describe('every source file', () => {
 
   test('is imported by another', () => {
     const imported = new Set(everything.flatMap(importsOf))
-    const roots = /^src\/main\.ts$|\.d\.ts$|worker/
+    // Tables are read by the migration generator.
+    const roots = /^src\/main\.ts$|\.d\.ts$|worker|schema\.ts$/
     expect(offenders(program, (file) => !imported.has(file) && !roots.test(file))).toEqual([])
   })
 
