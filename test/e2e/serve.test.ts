@@ -1,13 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  runProgram,
-  startProgram,
-  temporaryDirectory,
-  type Variant,
-  variants,
-} from '../support/program.ts'
+import { runProgram, startProgram, type Variant, variants } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 setDefaultTimeout(60_000)
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, startProgram, temporaryDirectory } from '../support/program.ts'
+import { root, startProgram } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 /*
  * The README's commands, run as they stand against a running `dev`.

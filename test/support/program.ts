@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -54,8 +54,6 @@ export const bareEnvironment = (more: Readonly<Record<string, string>> = {}) => 
   PATH: process.env['PATH'] ?? '',
   ...more,
 })
-
-export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), 'trilho-test-'))
 
 /** Runs a command of the program to its end. */
 export const runProgram = async (

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { root } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 /** Who may import what (`false`: Biome must refuse it). The table of the design, row by row. */
 const cases: readonly (readonly [file: string, specifier: string, allowed: boolean])[] = [
@@ -52,7 +52,7 @@ const cases: readonly (readonly [file: string, specifier: string, allowed: boole
 ]
 
 test('Biome refuses every import the design forbids, and no other', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'trilho-imports-'))
+  const directory = temporaryDirectory()
   copyFileSync(join(root, 'biome.json'), join(directory, 'biome.json'))
   // Each file holds one import per line, so that a finding's line names its case.
   const written = new Map<string, string>()

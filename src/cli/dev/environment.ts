@@ -13,7 +13,11 @@ export type DevEnvironment = {
  * The settings of `dev`: everything on this machine, reachable from this machine only. What the
  * user set stays as it is.
  */
-export const devEnvironment = (given: Environment, keyFile: string): DevEnvironment => {
+export const devEnvironment = (
+  given: Environment,
+  keyFile: string,
+  databaseUrl: string | undefined,
+): DevEnvironment => {
   const notes: string[] = []
   const defaults: Record<string, string> = {}
   if (!isSet(given, 'HTTP_ADDR')) {
@@ -26,12 +30,13 @@ export const devEnvironment = (given: Environment, keyFile: string): DevEnvironm
     defaults['CARDGW_PORT'] = address.slice(address.lastIndexOf(':') + 1)
   }
   if (!isSet(given, 'API_KEYS_FILE')) defaults['API_KEYS_FILE'] = keyFile
+  if (databaseUrl !== undefined) defaults['DATABASE_DSN'] = databaseUrl
   if (!isSet(given, 'LOG_LEVEL')) defaults['LOG_LEVEL'] = 'warn'
   if (!isSet(given, 'CARDGW_LOG_LEVEL')) defaults['CARDGW_LOG_LEVEL'] = 'warn'
   return { env: { ...given, ...defaults }, notes }
 }
 
-const isSet = (env: Environment, name: string): boolean => (env[name] ?? '') !== ''
+export const isSet = (env: Environment, name: string): boolean => (env[name] ?? '') !== ''
 
 /** The preferred port when nothing listens there, else one the system picks. */
 const freePort = (preferred: number): number => {

@@ -5,6 +5,7 @@ import { type Command, exitCodes } from '../command.ts'
 import { buildGateway } from '../gateway.ts'
 import type { Io, Program } from '../program.ts'
 import { banner } from './banner.ts'
+import { type DevDatabase, startDevDatabase } from './database.ts'
 import { devEnvironment } from './environment.ts'
 import { watchStarter } from './starter.ts'
 import { type DevState, openDevState } from './state.ts'
@@ -32,36 +33,53 @@ stderr, from warn unless LOG_LEVEL is set.`,
     watchStarter(() => starterGone.resolve('starter gone'))
     const ended = Promise.race([untilSignal(() => lines.flushSync()), starterGone.promise])
     const state = await openDevState(args.text('state') ?? stateDirectoryDefault)
-    const code = await run(state, args.flag('json'), ended, lines, io, program)
-    lines.flushSync()
-    return code
+    const database = await startDevDatabase(io.env, state.directory)
+    try {
+      return await run({ state, database, ended, lines }, args.flag('json'), io, program)
+    } finally {
+      await database.stop()
+      lines.flushSync()
+    }
   },
 }
 
+type Machine = {
+  readonly state: DevState
+  readonly database: DevDatabase
+  /** Resolves when the user, or what started us, wants the end. */
+  readonly ended: Promise<string>
+  readonly lines: LineWriter
+}
+
 const run = async (
-  state: DevState,
+  { state, database, ended, lines }: Machine,
   asJson: boolean,
-  ended: Promise<string>,
-  lines: LineWriter,
   io: Io,
   program: Program,
 ): Promise<number> => {
-  const { env, notes } = devEnvironment(io.env, state.keyFile)
+  const { env, notes } = devEnvironment(io.env, state.keyFile, database.url)
   const loaded = program.load(env)
   if (loaded.problems.length > 0) {
     io.err(`${problemsTable(loaded.problems)}\n`)
     return exitCodes.config
   }
-  const { platform } = loaded
-  const logger = createLogger({ level: platform.logLevel, format: 'text', sink: lines })
+  const logger = createLogger({ level: loaded.platform.logLevel, format: 'text', sink: lines })
   for (const warning of loaded.warnings) logger.warn({}, warning)
   const { gateway, features } = buildGateway(program, loaded, logger, logger)
   try {
     const urls = await gateway.start()
     const demos = await runDemos(features, { ...urls, ...state })
-    const ready = { ...urls, state, notes, demos, version: program.version }
-    io.out(asJson ? readyLine(urls, state) : banner(ready))
-    await ended
+    const allNotes = [...notes, ...database.notes]
+    if (asJson) {
+      for (const note of allNotes) io.err(`trilho dev: ${note}\n`)
+      io.out(readyLine(urls, state))
+    } else {
+      io.out(banner({ ...urls, state, notes: allNotes, demos, version: program.version }))
+    }
+    const databaseLost = database.exited.then(() => {
+      throw new Error('the database ended by itself; its log is beside its data')
+    })
+    await Promise.race([ended, databaseLost])
   } catch (error) {
     await gateway.stop()
     throw error

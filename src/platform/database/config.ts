@@ -1,9 +1,20 @@
-import { defineSettings, integer, type SettingValues, secretUrl, setting } from '../config/index.ts'
+import {
+  boolean,
+  defineSettings,
+  integer,
+  type SettingValues,
+  secretUrl,
+  setting,
+} from '../config/index.ts'
 
 /** The relational database of instant payments, digital currency and the shared endpoints. */
 export const databaseSettings = defineSettings({
   dsn: setting('DATABASE_DSN', secretUrl('postgres', 'postgresql'), {
     doc: 'PostgreSQL connection string; needed by message query and webhook endpoints.',
+  }),
+  migrateOnStart: setting('TRILHO_MIGRATE_ON_START', boolean(), {
+    default: 'true',
+    doc: 'Brings the schema up to date at the start; `false` waits until `trilho migrate` has.',
   }),
   connectionsMax: setting('TRILHO_DATABASE_CONNECTIONS', integer(1, 500), {
     default: '10',

@@ -10,6 +10,8 @@ export {
 export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
+  NoPostgresError,
   startEmbeddedPostgres,
 } from './embedded/index.ts'
-export { type Migration, migrate, SchemaMismatchError } from './migrate.ts'
+export { createDatabaseFeature, type DatabaseFeatureOptions } from './feature.ts'
+export { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'

@@ -53,6 +53,26 @@ export const migrate = async (
   }
 }
 
+/** The names of the migrations the database lacks. Changes nothing; refuses a newer schema. */
+export const pendingMigrations = async (
+  dsn: string,
+  migrations: readonly Migration[],
+): Promise<readonly string[]> => {
+  const sql = postgres(dsn, { max: 1, prepare: false, onnotice: () => {} })
+  try {
+    const [table] = await sql`select to_regclass('schema_migrations') as name`
+    const done =
+      table?.['name'] === null
+        ? []
+        : await sql<{ name: string; sha256: string }[]>`select name, sha256 from schema_migrations`
+    const applied = new Map(done.map(({ name, sha256 }) => [name, sha256]))
+    refuseMismatch(applied, migrations)
+    return migrations.filter(({ name }) => !applied.has(name)).map(({ name }) => name)
+  } finally {
+    await sql.end({ timeout: 5 })
+  }
+}
+
 const refuseMismatch = (
   applied: ReadonlyMap<string, string>,
   migrations: readonly Migration[],

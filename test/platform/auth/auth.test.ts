@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { mkdtempSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import {
@@ -14,6 +13,7 @@ import {
   parseKey,
   scopes,
 } from '#src/platform/auth/index.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 const recordFor = (more: Partial<KeyRecord> = {}) => {
   const { key, id, hash } = generateKey('live')
@@ -136,7 +136,7 @@ describe('the authenticator', () => {
 })
 
 describe('the key file', () => {
-  const path = () => join(mkdtempSync(join(tmpdir(), 'trilho-keys-')), 'keys.json')
+  const path = () => join(temporaryDirectory(), 'keys.json')
 
   test('is readable by its owner only and never holds a secret', async () => {
     const file = path()

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   boolean,
@@ -23,8 +22,9 @@ import {
   text,
   url,
 } from '#src/platform/config/index.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'trilho-config-'))
+const directory = temporaryDirectory()
 const file = (name: string, content: string): string => {
   const path = join(directory, name)
   writeFileSync(path, content)

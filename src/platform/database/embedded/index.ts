@@ -16,6 +16,11 @@ const fastShutdownMs = 10_000
 /** Where state lies when root runs us from a directory that PostgreSQL's user cannot reach. */
 const systemStateDirectory = '/var/lib/trilho'
 
+/** No PostgreSQL was found to start; the message says what to do. */
+export class NoPostgresError extends Error {
+  override readonly name = 'NoPostgresError'
+}
+
 export type EmbeddedPostgresOptions = {
   /** Made when absent; holds the cluster, its password and its log. */
   readonly directory: string
@@ -42,13 +47,13 @@ export type EmbeddedPostgres = {
  * Starts a real PostgreSQL for this process alone, on loopback with a password of its own. Works as root (the
  * server then runs as `nobody`) and from a checkout that other users cannot read.
  *
- * @throws Error with the remedy when no PostgreSQL is found, or with the end of its log when it fails
+ * @throws NoPostgresError when none is found; Error with the end of its log when it does not start
  */
 export const startEmbeddedPostgres = async (
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> => {
   const found = await findPostgres()
-  if (found === undefined) throw new Error(noPostgresMessage)
+  if (found === undefined) throw new NoPostgresError(noPostgresMessage)
   const as = runAs()
   const binaries = await readableBinaries(found, as)
   const directory = await stateDirectory(resolve(options.directory), as)

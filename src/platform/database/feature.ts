@@ -1,0 +1,81 @@
+import type { HealthCheck } from '../http/index.ts'
+import type { Feature } from '../lifecycle/index.ts'
+import type { Logger } from '../telemetry/index.ts'
+import type { Database } from './database.ts'
+import { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
+
+export type DatabaseFeatureOptions = {
+  /** `database` for the shared one: the key in `/health`. */
+  readonly name: string
+  readonly dsn: string
+  readonly database: Database
+  readonly migrations: readonly Migration[]
+  /** False: wait until somebody else has brought the schema up to date. */
+  readonly migrateOnStart: boolean
+  readonly logger: Logger
+}
+
+const retryFirstMs = 500
+const retryMaxMs = 15_000
+
+/**
+ * The database in the life of the process. A server that cannot be reached at the start does not end the
+ * process: it reports not ready and tries again, as it would for one that goes away later. A schema this
+ * program does not know ends the start.
+ */
+export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature => {
+  const { database, logger } = options
+  let isCurrent = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isStopped = false
+
+  const attempt = async (waitMs: number): Promise<void> => {
+    try {
+      isCurrent = await bringUpToDate(options)
+    } catch (error) {
+      if (error instanceof SchemaMismatchError) throw error
+      logger.error({ database: options.name, err: error }, 'the database cannot be reached')
+    }
+    if (isCurrent || isStopped) return
+    timer = setTimeout(() => {
+      attempt(Math.min(waitMs * 2, retryMaxMs)).catch((error: unknown) => {
+        logger.error(
+          { database: options.name, err: error },
+          'the schema is not one of this program',
+        )
+      })
+    }, waitMs)
+  }
+
+  const health = async (): Promise<HealthCheck> => {
+    if (!isCurrent) return { status: 'down', ready: false, detail: { reason: 'not migrated yet' } }
+    return (await database.ping())
+      ? { status: 'ok', ready: true }
+      : { status: 'down', ready: false, detail: { reason: 'no answer' } }
+  }
+
+  return {
+    name: options.name,
+    start: () => attempt(retryFirstMs),
+    stop: () => {
+      isStopped = true
+      clearTimeout(timer)
+      return database.close()
+    },
+    health,
+  }
+}
+
+/** True when the schema is this program's. */
+const bringUpToDate = async (options: DatabaseFeatureOptions): Promise<boolean> => {
+  const { dsn, migrations, logger } = options
+  if (options.migrateOnStart) {
+    await migrate(dsn, migrations, logger)
+    return true
+  }
+  const pending = await pendingMigrations(dsn, migrations)
+  if (pending.length > 0) {
+    logger.warn({ database: options.name, pending }, 'the schema is behind: run trilho migrate')
+  }
+  return pending.length === 0
+}

@@ -1,0 +1,64 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createTestDatabase } from '../support/database.ts'
+import { runProgram, startProgram, variants } from '../support/program.ts'
+
+setDefaultTimeout(60_000)
+
+const anyPort = { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0' }
+
+describe.each(variants)('with a database ($name)', (variant) => {
+  test('migrate lists what is missing, applies it once, and has nothing left to do', async () => {
+    const { dsn, sql, close } = await createTestDatabase()
+    await sql.unsafe('drop schema public cascade; create schema public')
+    const env = { DATABASE_DSN: dsn }
+    const migrate = async (...args: string[]) => {
+      const { code, out } = await runProgram(variant, ['migrate', '--json', ...args], { env })
+      expect(code).toBe(0)
+      return JSON.parse(out) as { missing?: string[]; applied?: string[] }
+    }
+    const { missing = [] } = await migrate('--dry-run')
+    expect(missing[0]).toBe('0000_idempotency')
+    expect((await migrate()).applied).toEqual(missing)
+    expect((await migrate()).applied).toEqual([])
+    await close()
+  })
+
+  test('migrate without a database says which setting it needs', async () => {
+    const { code, err } = await runProgram(variant, ['migrate'])
+    expect(code).toBe(1)
+    expect(err).toContain('DATABASE_DSN')
+  })
+
+  test('serve is ready once the schema is there, and refuses a newer one', async () => {
+    const { dsn, sql, close } = await createTestDatabase()
+    const env = { ...anyPort, DATABASE_DSN: dsn }
+    const program = startProgram(variant, ['serve'], { env })
+    const line = await program.line((text) => text.includes('"msg":"listening"'))
+    const { http_url: url } = JSON.parse(line) as { http_url: string }
+    expect((await fetch(`${url}/ready`)).status).toBe(200)
+    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ database: 'ok' })
+    program.signal('SIGTERM')
+    const { code, out } = await program.end()
+    expect(code).toBe(0)
+    expect(out).not.toContain(new URL(dsn).password)
+    await sql`insert into schema_migrations (name, sha256) values ('9999_future', 'x')`
+    const refused = await runProgram(variant, ['serve'], { env })
+    expect(refused.code).toBe(1)
+    expect(refused.out).toContain('9999_future')
+    await close()
+  })
+
+  test('serve with the database away runs, degraded and not ready', async () => {
+    const program = startProgram(variant, ['serve'], {
+      env: { ...anyPort, DATABASE_DSN: 'postgres://trilho:x@127.0.0.1:1/trilho' },
+    })
+    const line = await program.line((text) => text.includes('"msg":"listening"'))
+    const { http_url: url } = JSON.parse(line) as { http_url: string }
+    const health = await fetch(`${url}/health`)
+    expect(health.status).toBe(200)
+    expect(await health.json()).toMatchObject({ status: 'degraded', database: 'down' })
+    expect((await fetch(`${url}/ready`)).status).toBe(503)
+    program.signal('SIGTERM')
+    expect((await program.end()).code).toBe(0)
+  })
+})

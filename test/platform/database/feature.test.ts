@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  createDatabaseFeature,
+  migrate,
+  openDatabase,
+  pendingMigrations,
+  SchemaMismatchError,
+} from '#src/platform/database/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import { migrations } from '../../../drizzle/index.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
+
+const known = migrations
+const extra = { name: '9998_later', sql: 'create table later (id int)' }
+
+const featureOf = (
+  dsn: string,
+  options: { readonly migrateOnStart?: boolean; readonly wanted?: typeof migrations } = {},
+): Feature =>
+  createDatabaseFeature({
+    name: 'database',
+    dsn,
+    database: openDatabase({
+      dsn,
+      connectionsMax: 1,
+      statementTimeoutMs: 1_000,
+      logger: quietLogger,
+    }),
+    migrations: options.wanted ?? known,
+    migrateOnStart: options.migrateOnStart ?? true,
+    logger: quietLogger,
+  })
+
+const health = async (feature: Feature) => (await feature.health?.()) ?? { ready: undefined }
+
+const untilReady = async (feature: Feature): Promise<boolean> => {
+  const deadline = Date.now() + 10_000
+  while (Date.now() < deadline) {
+    if ((await health(feature)).ready) return true
+    await Bun.sleep(50)
+  }
+  return false
+}
+
+describe('the database in the life of the process', () => {
+  test('brings the schema up to date and is ready', async () => {
+    const { dsn, close } = await createTestDatabase()
+    expect(await pendingMigrations(dsn, [...known, extra])).toEqual(['9998_later'])
+    const feature = featureOf(dsn, { wanted: [...known, extra] })
+    await feature.start?.()
+    expect(await health(feature)).toEqual({ status: 'ok', ready: true })
+    expect(await pendingMigrations(dsn, [...known, extra])).toEqual([])
+    await feature.stop?.()
+    await close()
+  })
+
+  test('a server that cannot be reached leaves the process running, not ready', async () => {
+    const feature = featureOf('postgres://nobody:x@127.0.0.1:1/none')
+    await feature.start?.()
+    expect(await health(feature)).toMatchObject({ status: 'down', ready: false })
+    await feature.stop?.()
+  })
+
+  test('a server that comes later is taken into use', async () => {
+    const { dsn, close, sql } = await createTestDatabase()
+    const name = new URL(dsn).pathname.slice(1)
+    await sql`select 1`
+    await close()
+    const admin = openDatabase({
+      dsn: dsn.replace(/[^/]*$/, 'postgres'),
+      connectionsMax: 1,
+      statementTimeoutMs: 1_000,
+      logger: quietLogger,
+    })
+    await admin.sql`alter database ${admin.sql(name)} rename to ${admin.sql(`${name}_away`)}`
+    const feature = featureOf(dsn)
+    await feature.start?.()
+    expect((await health(feature)).ready).toBe(false)
+    await admin.sql`alter database ${admin.sql(`${name}_away`)} rename to ${admin.sql(name)}`
+    expect(await untilReady(feature)).toBe(true)
+    await feature.stop?.()
+    await admin.close()
+  })
+
+  test('waits for another to migrate when told not to', async () => {
+    const { dsn, close } = await createTestDatabase()
+    const wanted = [...known, extra]
+    const feature = featureOf(dsn, { migrateOnStart: false, wanted })
+    await feature.start?.()
+    expect((await health(feature)).ready).toBe(false)
+    await migrate(dsn, wanted, quietLogger)
+    expect(await untilReady(feature)).toBe(true)
+    await feature.stop?.()
+    await close()
+  })
+
+  test('a schema of a newer program ends the start', async () => {
+    const { dsn, close } = await createTestDatabase()
+    await migrate(dsn, [...known, extra], quietLogger)
+    const feature = featureOf(dsn)
+    await expect(Promise.resolve(feature.start?.())).rejects.toThrow(SchemaMismatchError)
+    await feature.stop?.()
+    await close()
+  })
+})
