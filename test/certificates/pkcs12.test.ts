@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'bun:test'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  PKCS12_BYTES_MAX,
+  type Pkcs12Content,
+  Pkcs12Error,
+  readPkcs12,
+} from '../../src/certificates/pkcs12.ts'
+
+// Written by `openssl pkcs12 -export` 3.0 with test keys; password "segredo" but where said.
+const file = (name: string) =>
+  new Uint8Array(readFileSync(join(import.meta.dir, '../fixtures/pkcs12', name)))
+
+function reasonOf(run: () => Pkcs12Content): string {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof Pkcs12Error) return error.reason
+    throw error
+  }
+  return 'read'
+}
+
+function belongs({ key, certificates }: Pkcs12Content): boolean {
+  const der = { key: Buffer.from(key ?? []), format: 'der', type: 'pkcs8' } as const
+  return certificates.some((certificate) => certificate.checkPrivateKey(createPrivateKey(der)))
+}
+
+describe('kinds of files', () => {
+  const kinds: Readonly<Record<string, number>> = {
+    'legacy-rc2.p12': 2,
+    'legacy-3des.p12': 2,
+    'aes.p12': 2,
+    'aes128.p12': 1,
+    'nomac.p12': 1,
+    'ec.p12': 1,
+  }
+  for (const [name, certificates] of Object.entries(kinds)) {
+    test(`${name}: key and certificates with the password, refusal with another`, () => {
+      const content = readPkcs12(file(name), 'segredo')
+      expect(content.certificates.length).toBe(certificates)
+      expect(belongs(content)).toBe(true)
+      expect(reasonOf(() => readPkcs12(file(name), 'errada'))).toBe('wrong_password')
+      expect(reasonOf(() => readPkcs12(file(name), ''))).toBe('wrong_password')
+    })
+  }
+
+  test('certificates come out byte for byte', () => {
+    const { certificates } = readPkcs12(file('legacy-rc2.p12'), 'segredo')
+    const names = ['leaf.crt', 'ca.crt']
+    expect(certificates.map(({ fingerprint256 }) => fingerprint256)).toEqual(
+      names.map((name) => new X509Certificate(file(name)).fingerprint256),
+    )
+  })
+
+  test('an empty password', () => {
+    expect(belongs(readPkcs12(file('empty.p12'), ''))).toBe(true)
+    expect(reasonOf(() => readPkcs12(file('empty.p12'), 'x'))).toBe('wrong_password')
+  })
+
+  test('a file without a key', () => {
+    expect(readPkcs12(file('nokey.p12'), 'segredo').key).toBeUndefined()
+  })
+
+  test('a password beyond ASCII is told as such', () => {
+    expect(reasonOf(() => readPkcs12(file('utf8.p12'), 'sênha€'))).toBe('password_not_ascii')
+  })
+})
+
+describe('damaged files', () => {
+  test('no PKCS#12 at all', () => {
+    for (const bytes of [new Uint8Array(), new Uint8Array(100), file('leaf.crt')]) {
+      expect(reasonOf(() => readPkcs12(bytes, 'segredo'))).toBe('damaged')
+    }
+  })
+
+  test('cut at any place', () => {
+    const whole = file('aes.p12')
+    for (let length = 0; length < whole.length; length += 97) {
+      expect(reasonOf(() => readPkcs12(whole.subarray(0, length), 'segredo'))).toBe('damaged')
+    }
+  })
+
+  test('with the right password an altered file is damaged, not a wrong password', () => {
+    for (const name of ['aes.p12', 'legacy-3des.p12']) {
+      const whole = file(name)
+      const reasons: string[] = []
+      for (let at = 200; at < whole.length; at += 211) {
+        const copy = whole.slice()
+        copy[at] = copy[at]! ^ 0x55
+        reasons.push(reasonOf(() => readPkcs12(copy, 'segredo')))
+      }
+      expect(new Set(reasons)).toEqual(new Set(['damaged']))
+    }
+  }, 60_000)
+
+  test('262144 bytes are looked at, one more is not', () => {
+    const at = new Uint8Array(PKCS12_BYTES_MAX)
+    expect(reasonOf(() => readPkcs12(at, ''))).toBe('damaged')
+    expect(reasonOf(() => readPkcs12(new Uint8Array(PKCS12_BYTES_MAX + 1), ''))).toBe('too_large')
+  })
+
+  test('a number of rounds made to hang the process is refused at once', () => {
+    // One round over PKCS12_ITERATIONS_MAX.
+    expect(reasonOf(() => readPkcs12(file('iterations.p12'), 'segredo'))).toBe(
+      'iterations_exceeded',
+    )
+  })
+})
