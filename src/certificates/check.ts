@@ -1,0 +1,186 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import forge from 'node-forge'
+import {
+  type CertificateName,
+  type CertificateRecord,
+  type CertificateType,
+  statusAt,
+} from './domain.ts'
+
+/** One rule that a certificate breaks. */
+export type CertificateProblem = {
+  readonly rule: 'key_match' | 'key_kind' | 'key_usage' | 'validity' | 'chain'
+  readonly message: string
+}
+
+const RSA_BITS_MIN = 2048
+const KEY_USAGE_OID = '2.5.29.15'
+/** RFC 5280, 4.2.1.3: bit 0 is the highest of the first octet. */
+const KEY_USAGE_BITS = { digitalSignature: 0x80, keyEncipherment: 0x20 } as const
+
+type Usage = keyof typeof KEY_USAGE_BITS
+
+const REQUIRED_USAGE: Readonly<Record<CertificateType, readonly Usage[]>> = {
+  PIA: ['digitalSignature'],
+  PIC: ['digitalSignature'],
+  QRC: ['digitalSignature'],
+  SPB: ['digitalSignature', 'keyEncipherment'],
+  MES: ['digitalSignature', 'keyEncipherment'],
+}
+
+/** First octet of the keyUsage extension; undefined when there is none, which allows every use. */
+function keyUsageOctet(certificate: X509Certificate): number | undefined {
+  const { asn1 } = forge
+  const wanted = asn1.oidToDer(KEY_USAGE_OID).getBytes()
+  const parts = (node: forge.asn1.Asn1 | undefined): readonly forge.asn1.Asn1[] =>
+    Array.isArray(node?.value) ? node.value : []
+  const root = asn1.fromDer(certificate.raw.toString('latin1'))
+  const extensions = parts(parts(root)[0]).find(
+    ({ tagClass, type }) => tagClass === asn1.Class.CONTEXT_SPECIFIC && Number(type) === 3,
+  )
+  for (const extension of parts(parts(extensions)[0])) {
+    const [oid, ...rest] = parts(extension)
+    const value = rest.at(-1)?.value
+    if (oid?.value !== wanted || typeof value !== 'string') continue
+    // BIT STRING: tag, length, unused bits, octets.
+    return value.charCodeAt(3)
+  }
+  return undefined
+}
+
+function checkKey(certificate: X509Certificate, key: KeyObject | undefined): CertificateProblem[] {
+  const problems: CertificateProblem[] = []
+  const { publicKey } = certificate
+  const bits = publicKey.asymmetricKeyDetails?.modulusLength ?? 0
+  if (
+    publicKey.asymmetricKeyType === 'rsa'
+      ? bits < RSA_BITS_MIN
+      : publicKey.asymmetricKeyType !== 'ec'
+  ) {
+    problems.push({
+      rule: 'key_kind',
+      message: `the key must be RSA of ${RSA_BITS_MIN} bits or EC`,
+    })
+  }
+  if (key !== undefined && !certificate.checkPrivateKey(key)) {
+    problems.push({ rule: 'key_match', message: 'the private key is not the certificate\u2019s' })
+  }
+  return problems
+}
+
+function checkUsage(certificate: X509Certificate, type: CertificateType): CertificateProblem[] {
+  const octet = keyUsageOctet(certificate)
+  if (octet === undefined) return []
+  return REQUIRED_USAGE[type]
+    .filter((usage) => (octet & KEY_USAGE_BITS[usage]) === 0)
+    .map((usage) => ({ rule: 'key_usage', message: `${type} needs the key usage ${usage}` }))
+}
+
+function checkChain(
+  certificate: X509Certificate,
+  chain: readonly X509Certificate[],
+): CertificateProblem[] {
+  const problems: CertificateProblem[] = []
+  let below = certificate
+  for (const issuer of chain) {
+    if (!issuer.ca || !below.checkIssued(issuer) || !below.verify(issuer.publicKey)) {
+      problems.push({
+        rule: 'chain',
+        message: `${commonName(below)} was not issued by ${commonName(issuer)}`,
+      })
+    }
+    below = issuer
+  }
+  return problems
+}
+
+function commonName(certificate: X509Certificate): string {
+  return /(?:^|\n)CN=(.*)/.exec(certificate.subject)?.[1] ?? 'a certificate'
+}
+
+/** Every rule that certificate, key and chain break for the purpose, now. */
+export function checkCertificate(
+  type: CertificateType,
+  certificate: X509Certificate,
+  key: KeyObject | undefined,
+  chain: readonly X509Certificate[],
+  now: Date,
+): readonly CertificateProblem[] {
+  const expired = now > new Date(certificate.validTo)
+  return [
+    ...checkKey(certificate, key),
+    ...checkUsage(certificate, type),
+    ...checkChain(certificate, chain),
+    ...(expired ? [{ rule: 'validity', message: 'the certificate has expired' } as const] : []),
+  ]
+}
+
+/**
+ * The certificate that the key belongs to (without a key: the one that issued no other), and its
+ * issuers in order, whatever the order of the file.
+ */
+export function orderChain(
+  certificates: readonly X509Certificate[],
+  key: KeyObject | undefined,
+): { readonly leaf: X509Certificate | undefined; readonly chain: readonly X509Certificate[] } {
+  const issuedNone = (candidate: X509Certificate) =>
+    !certificates.some((other) => other !== candidate && other.checkIssued(candidate))
+  const leaf =
+    key === undefined
+      ? certificates.find(issuedNone)
+      : (certificates.find((candidate) => candidate.checkPrivateKey(key)) ??
+        certificates.find(issuedNone))
+  const chain: X509Certificate[] = []
+  const left = new Set(certificates)
+  for (let below = leaf; below !== undefined; ) {
+    left.delete(below)
+    const issuer: X509Certificate | undefined = [...left].find((candidate) =>
+      below?.checkIssued(candidate),
+    )
+    if (issuer !== undefined) chain.push(issuer)
+    below = issuer
+  }
+  return { leaf, chain }
+}
+
+/** One line, nearest component first, as RFC 2253 writes names. */
+function oneLine(name: string): string {
+  return name.split('\n').reverse().join(', ')
+}
+
+/** What is stored of a certificate. */
+export function recordOf(
+  name: CertificateName,
+  certificate: X509Certificate,
+  chain: readonly X509Certificate[],
+  hasKey: boolean,
+): CertificateRecord {
+  return {
+    ...name,
+    subject: oneLine(certificate.subject),
+    issuer: oneLine(certificate.issuer),
+    serial: BigInt(`0x${certificate.serialNumber}`).toString(),
+    notBefore: new Date(certificate.validFrom),
+    notAfter: new Date(certificate.validTo),
+    fingerprint: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+    hasKey,
+    certificate: certificate.toString(),
+    chain: chain.map(String),
+  }
+}
+
+/** Whether a stored certificate may be used now. */
+export function isUsable(record: CertificateRecord, now: Date): boolean {
+  return statusAt(record, now) === 'active'
+}
+
+/** @throws Error when the PEM holds no private key or one under a password */
+export function readKey(pem: string): KeyObject {
+  return createPrivateKey(pem)
+}
+
+/** The certificates of a PEM text, in its order. */
+export function readCertificates(pem: string): readonly X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []
+  return blocks.map((block) => new X509Certificate(block))
+}

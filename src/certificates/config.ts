@@ -1,0 +1,10 @@
+import { defineSettings, path, type SettingValues, setting } from '#src/platform/config/index.ts'
+
+/** Where certificates are kept. */
+export const certificateSettings = defineSettings({
+  folder: setting('TRILHO_CERTS_DIR', path(), {
+    doc: 'Folder of certificates, read only: `<ispb>.<type>.<version>/tls.crt` and `tls.key`. Without it they are kept in the database.',
+  }),
+})
+
+export type CertificateSettings = SettingValues<typeof certificateSettings>

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { certificateTypes, ISPB_FORM, VERSION_MAX } from './domain.ts'
+
+const tag = 'certificates'
+
+export const ispb = z.string().regex(ISPB_FORM, 'must be 8 digits or capital letters')
+export const type = z.enum(certificateTypes)
+export const version = z.int().min(1).max(VERSION_MAX)
+
+/** 256 KiB in base64, and room for the rest. */
+export const importBodyBytesMax = 512 * 1024
+
+export const importBody = z
+  .strictObject({
+    ispb,
+    type,
+    version: version.optional(),
+    format: z.enum(['pkcs12', 'pem']),
+    content: z.string().min(1).max(importBodyBytesMax),
+    password: z.string().max(1024).optional(),
+  })
+  .describe('`content`: the PKCS#12 file in base64, or PEM text with certificate, chain and key')
+
+export const certificateView = z.object({
+  ispb,
+  type,
+  version,
+  subject: z.string(),
+  issuer: z.string(),
+  serial: z.string(),
+  not_before: z.string(),
+  not_after: z.string(),
+  days_until_expiry: z.int(),
+  status: z.enum(['active', 'expired', 'not_yet_valid']),
+  fingerprint_sha256: z.string(),
+  has_private_key: z.boolean(),
+  chain_length: z.int(),
+})
+
+export const listQuery = z.strictObject({ ispb: ispb.optional(), type: type.optional() })
+export const manifestQuery = z.strictObject({ namespace: z.string().max(63).optional() })
+export const exportQuery = z.strictObject({ private_key: z.enum(['true', 'false']).optional() })
+
+const ok = (description: string, schema: z.ZodType) => ({ description, schema })
+const params = z.object({ ispb, type, version: z.union([version, z.literal('latest')]) })
+
+export const documents = {
+  list: {
+    summary: 'Lists certificates',
+    tag,
+    query: listQuery,
+    responses: { 200: ok('Certificates', z.object({ certificates: z.array(certificateView) })) },
+  },
+  find: {
+    summary: 'One certificate',
+    tag,
+    params,
+    responses: { 200: ok('The certificate', certificateView) },
+  },
+  import: {
+    summary: 'Imports a certificate from PKCS#12 or PEM',
+    tag,
+    body: { 'application/json': importBody },
+    responses: { 201: ok('The stored certificate', certificateView) },
+  },
+  export: {
+    summary: 'Exports a certificate with its chain, and its key where asked for, as PEM',
+    tag,
+    params,
+    query: exportQuery,
+    responses: { 200: { description: 'PEM', contentType: 'application/x-pem-file' } },
+  },
+  manifest: {
+    summary: 'The Kubernetes secret of a certificate and its key',
+    tag,
+    params,
+    query: manifestQuery,
+    responses: { 200: { description: 'YAML', contentType: 'application/yaml' } },
+  },
+  remove: {
+    summary: 'Removes a certificate',
+    tag,
+    params,
+    responses: { 204: { description: 'Removed' } },
+  },
+} as const

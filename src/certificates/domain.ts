@@ -1,0 +1,78 @@
+/** What a certificate is for, by the names the national network uses. */
+export const certificateTypes = ['PIA', 'PIC', 'SPB', 'MES', 'QRC'] as const
+export type CertificateType = (typeof certificateTypes)[number]
+
+export const certificateTypeMeanings: Readonly<Record<CertificateType, string>> = {
+  PIA: 'signature of instant payment messages',
+  PIC: 'connection to the instant payment interface (mutual TLS)',
+  SPB: 'security header of the payment system (RSFN)',
+  MES: 'messaging of the network (RSFN)',
+  QRC: 'signature of QR code payloads',
+}
+
+export const ISPB_FORM = /^[0-9A-Z]{8}$/
+export const VERSION_MAX = 9_999
+
+/** How a certificate is found: institution, purpose, and the how-manieth. */
+export type CertificateName = {
+  readonly ispb: string
+  readonly type: CertificateType
+  readonly version: number
+}
+
+/** One stored certificate. `chain` does not repeat the certificate itself. */
+export type CertificateRecord = CertificateName & {
+  readonly subject: string
+  readonly issuer: string
+  /** Decimal. */
+  readonly serial: string
+  readonly notBefore: Date
+  readonly notAfter: Date
+  /** SHA-256 of the DER, lower-case hexadecimal. */
+  readonly fingerprint: string
+  readonly hasKey: boolean
+  /** PEM. */
+  readonly certificate: string
+  /** PEM, nearest issuer first. */
+  readonly chain: readonly string[]
+}
+
+export type CertificateStatus = 'active' | 'expired' | 'not_yet_valid'
+
+export function nameText({ ispb, type, version }: CertificateName): string {
+  return `${ispb}.${type}.${version}`
+}
+
+/** Reads `<ispb>.<type>.<version>`; undefined for any other text. */
+export function parseNameText(text: string): CertificateName | undefined {
+  const found = /^([0-9A-Z]{8})\.([A-Z]{3})\.([1-9]\d{0,3})$/.exec(text)
+  const type = certificateTypes.find((candidate) => candidate === found?.[2])
+  if (found === null || type === undefined) return undefined
+  return { ispb: found[1] ?? '', type, version: Number(found[3]) }
+}
+
+export function statusAt(
+  { notBefore, notAfter }: Pick<CertificateRecord, 'notBefore' | 'notAfter'>,
+  now: Date,
+): CertificateStatus {
+  if (now > notAfter) return 'expired'
+  return now < notBefore ? 'not_yet_valid' : 'active'
+}
+
+const DAY_MS = 86_400_000
+
+/** Whole days left, rounded down; negative when expired. */
+export function daysUntilExpiry(
+  { notAfter }: Pick<CertificateRecord, 'notAfter'>,
+  now: Date,
+): number {
+  return Math.floor((notAfter.getTime() - now.getTime()) / DAY_MS)
+}
+
+/** Days before expiry at which the log speaks. */
+export const EXPIRY_WARNING_DAYS = [45, 30, 14, 7, 1] as const
+
+/** The smallest warning step that the days left have come to; undefined while there is time. */
+export function expiryStep(days: number): number | undefined {
+  return EXPIRY_WARNING_DAYS.findLast((step) => days <= step)
+}

@@ -1,0 +1,47 @@
+import { defineErrors } from '#src/platform/http/index.ts'
+
+/** What importing and reading certificates can end in, besides the errors every feature shares. */
+export const certificateErrors = defineErrors({
+  certificate_wrong_password: {
+    status: 422,
+    title: 'Wrong password',
+    meaning: 'The password does not open the PKCS#12 file, which is otherwise whole.',
+    remedy: 'Send the password the file was made with.',
+    retryable: false,
+  },
+  certificate_unreadable: {
+    status: 422,
+    title: 'Certificate file not readable',
+    meaning: 'The file is damaged, of another kind, or over a limit; detail says which.',
+    remedy: 'Export the file again, as PKCS#12 or PEM.',
+    retryable: false,
+  },
+  certificate_unusable: {
+    status: 422,
+    title: 'Certificate not usable',
+    meaning: 'Key, chain, key usage or validity does not fit the purpose; errors lists every rule.',
+    remedy: 'Ask the certificate authority for a certificate that fits.',
+    retryable: false,
+  },
+  certificate_exists: {
+    status: 409,
+    title: 'Certificate exists',
+    meaning: 'There is a certificate of this ISPB, type and version; versions are never replaced.',
+    remedy: 'Import under the next version, or leave the version out.',
+    retryable: false,
+  },
+  certificate_store_read_only: {
+    status: 409,
+    title: 'Certificate store is read-only',
+    meaning: 'Certificates are read from a folder, which the gateway does not write.',
+    remedy: 'Place the files in the folder, or configure a database and TRILHO_MASTER_KEY.',
+    retryable: false,
+  },
+  certificate_key_missing: {
+    status: 409,
+    title: 'No private key',
+    meaning: 'The operation needs the private key, and only the certificate is stored.',
+    remedy: 'Import the certificate together with its key under the next version.',
+    retryable: false,
+  },
+})

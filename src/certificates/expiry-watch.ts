@@ -1,0 +1,84 @@
+import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import { type CertificateRecord, daysUntilExpiry, expiryStep, nameText } from './domain.ts'
+
+const LOOK_MS = 3_600_000
+
+export type ExpiryWatchDeps = {
+  readonly list: () => Promise<readonly CertificateRecord[]>
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly now: () => Date
+}
+
+export type ExpiryWatch = {
+  /** Looks at every certificate now and writes the lines that are due. */
+  readonly look: () => Promise<void>
+  readonly start: () => void
+  readonly stop: () => void
+}
+
+/**
+ * The three metrics of certificates, computed when they are read, and one log line per certificate
+ * and step (45, 30, 14, 7, 1 days, and expired).
+ */
+export function createExpiryWatch({ list, metrics, logger, now }: ExpiryWatchDeps): ExpiryWatch {
+  const labels = ['ispb', 'type', 'version'] as const
+  const each = (set: (record: CertificateRecord, labels: Labels) => void) => async () => {
+    for (const record of await list()) set(record, labelsOf(record))
+  }
+  metrics.gauge(
+    'spigw_cert_days_until_expiry',
+    'Days until certificate expiry.',
+    labels,
+    (gauge) => {
+      gauge.reset()
+      return each((record, its) => gauge.set(its, daysUntilExpiry(record, now())))()
+    },
+  )
+  metrics.gauge('spigw_cert_expired', '1 when expired, 0 otherwise.', labels, (gauge) => {
+    gauge.reset()
+    return each((record, its) => gauge.set(its, now() > record.notAfter ? 1 : 0))()
+  })
+  metrics.gauge('spigw_cert_total', 'Certificates in the store.', [], async (gauge) => {
+    gauge.set((await list()).length)
+  })
+
+  /** By certificate: the step whose line is written. */
+  const told = new Map<string, number>()
+  const tell = (record: CertificateRecord): void => {
+    const days = daysUntilExpiry(record, now())
+    const step = days < 0 ? -1 : expiryStep(days)
+    if (step === undefined) {
+      told.delete(record.fingerprint)
+      return
+    }
+    if (told.get(record.fingerprint) === step) return
+    told.set(record.fingerprint, step)
+    const fields = { certificate: nameText(record), days, not_after: record.notAfter.toISOString() }
+    if (days < 0) logger.error(fields, 'certificate expired')
+    else logger.warn(fields, 'certificate expires soon')
+  }
+
+  const look = async (): Promise<void> => {
+    for (const record of await list()) tell(record)
+  }
+  let timer: ReturnType<typeof setInterval> | undefined
+  const lookAndReport = (): void => {
+    look().catch((err: unknown) => logger.warn({ err }, 'certificates cannot be looked at'))
+  }
+  return {
+    look,
+    start: () => {
+      lookAndReport()
+      timer = setInterval(lookAndReport, LOOK_MS)
+      timer.unref()
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+type Labels = { readonly ispb: string; readonly type: string; readonly version: string }
+
+function labelsOf({ ispb, type, version }: CertificateRecord): Labels {
+  return { ispb, type, version: String(version) }
+}

@@ -1,0 +1,98 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { orderChain, readCertificates, readKey, recordOf } from './check.ts'
+import { type CertificateName, type CertificateRecord, nameText, parseNameText } from './domain.ts'
+import type { CertificateStore } from './store.ts'
+
+// <folder>/<ispb>.<type>.<version>/tls.crt   certificate and chain, PEM
+// <folder>/<ispb>.<type>.<version>/tls.key   private key, PEM, may be missing
+//
+// The names inside are those of a mounted Kubernetes secret of type kubernetes.io/tls.
+
+const CERTIFICATE_FILE = 'tls.crt'
+const KEY_FILE = 'tls.key'
+
+async function readOptional(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+async function readOne(
+  folder: string,
+  name: CertificateName,
+): Promise<CertificateRecord | undefined> {
+  const directory = join(folder, nameText(name))
+  const pem = await readOptional(join(directory, CERTIFICATE_FILE))
+  if (pem === undefined) return undefined
+  const keyPem = await readOptional(join(directory, KEY_FILE))
+  const key = keyPem === undefined ? undefined : readKey(keyPem)
+  const { leaf, chain } = orderChain(readCertificates(pem), key)
+  return leaf === undefined ? undefined : recordOf(name, leaf, chain, key !== undefined)
+}
+
+/**
+ * Certificates in a folder.
+ *
+ * @param writable - only the command line writes; the gateway reads
+ * @param onProblem - told for a certificate that cannot be read; the others are served
+ */
+export function createFolderStore(
+  folder: string,
+  writable: boolean,
+  onProblem: (name: string, error: Error) => void = () => {},
+): CertificateStore {
+  return {
+    kind: 'folder',
+    writable,
+    list: async () => {
+      const names = (await readdir(folder)).flatMap((entry) => parseNameText(entry) ?? [])
+      const records = await Promise.all(
+        names.map((name) =>
+          readOne(folder, name).catch((error: unknown) => {
+            onProblem(nameText(name), error as Error)
+            return undefined
+          }),
+        ),
+      )
+      return records
+        .filter((record) => record !== undefined)
+        .sort((a, b) => nameText(a).localeCompare(nameText(b), 'en', { numeric: true }))
+    },
+    readKey: async (name) => {
+      const pem = await readOptional(join(folder, nameText(name), KEY_FILE))
+      if (pem === undefined) return undefined
+      return new Uint8Array(readKey(pem).export({ format: 'der', type: 'pkcs8' }))
+    },
+    add: async ({ record, key }) => {
+      const directory = join(folder, nameText(record))
+      await mkdir(folder, { recursive: true })
+      try {
+        await mkdir(directory, { mode: 0o700 })
+      } catch {
+        return false
+      }
+      const certificates = [record.certificate, ...record.chain].map((pem) => pem.trim()).join('\n')
+      await writeFile(join(directory, CERTIFICATE_FILE), `${certificates}\n`)
+      if (key !== undefined) {
+        await writeFile(join(directory, KEY_FILE), keyPem(key), { mode: 0o600 })
+      }
+      return true
+    },
+    remove: async (name) => {
+      const directory = join(folder, nameText(name))
+      const there = (await readOptional(join(directory, CERTIFICATE_FILE))) !== undefined
+      await rm(directory, { recursive: true, force: true })
+      return there
+    },
+  }
+}
+
+/** PKCS#8, DER, to PEM. */
+export function keyPem(pkcs8: Uint8Array): string {
+  const lines = pkcs8.toBase64().match(/.{1,64}/g) ?? []
+  return `-----BEGIN PRIVATE KEY-----\n${lines.join('\n')}\n-----END PRIVATE KEY-----\n`
+}

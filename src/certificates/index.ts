@@ -1,0 +1,115 @@
+import type { Client } from '#src/platform/database/index.ts'
+import { withMissingSettings } from '#src/platform/http/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import { createSealer, type Sealer } from '#src/platform/sealing/index.ts'
+import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import { certificateErrors } from './errors.ts'
+import { createExpiryWatch } from './expiry-watch.ts'
+import { createFolderStore } from './folder-store.ts'
+import { certificateRoutes } from './routes.ts'
+import { type CertificateService, createCertificateService } from './service.ts'
+import { type CertificateStore, createDatabaseStore } from './store.ts'
+
+export { type CertificateSettings, certificateSettings } from './config.ts'
+export {
+  type CertificateName,
+  type CertificateRecord,
+  type CertificateType,
+  certificateTypeMeanings,
+  certificateTypes,
+  daysUntilExpiry,
+  ISPB_FORM,
+  nameText,
+  parseNameText,
+  statusAt,
+  VERSION_MAX,
+} from './domain.ts'
+export { createFolderStore, keyPem } from './folder-store.ts'
+export { fullChain, isKubernetesNamespace, secretManifest } from './manifest.ts'
+export { viewOf } from './routes.ts'
+export {
+  type CertificateService,
+  createCertificateService,
+  type ImportOutcome,
+} from './service.ts'
+export { type CertificateStore, createDatabaseStore } from './store.ts'
+
+export type CertificatesDeps = {
+  /** Folder of certificates; goes before the database. */
+  readonly folder: string | undefined
+  readonly sql: Client | undefined
+  readonly masterKey: Uint8Array | undefined
+  readonly previousMasterKey: Uint8Array | undefined
+  readonly environment: 'sandbox' | 'production'
+  readonly logger: Logger
+  readonly metrics: Metrics
+}
+
+export type CertificatesFeature = Feature & {
+  /** Undefined where neither a folder nor a database is configured. */
+  readonly service: CertificateService | undefined
+}
+
+function sealerOf({ masterKey, previousMasterKey }: CertificatesDeps): Sealer | undefined {
+  if (masterKey === undefined) return undefined
+  return createSealer(masterKey, previousMasterKey === undefined ? [] : [previousMasterKey])
+}
+
+function storeOf(deps: CertificatesDeps): CertificateStore | undefined {
+  const { folder, sql, logger } = deps
+  if (folder !== undefined) {
+    return createFolderStore(folder, false, (certificate, err) =>
+      logger.warn({ certificate, err }, 'certificate cannot be read'),
+    )
+  }
+  return sql === undefined ? undefined : createDatabaseStore(sql, sealerOf(deps))
+}
+
+const now = (): Date => new Date()
+
+/** Reads every sealed key once, so that a wrong master key is found at the start. */
+async function checkKeys(store: CertificateStore): Promise<void> {
+  for (const record of await store.list()) {
+    const key = record.hasKey ? await store.readKey(record) : undefined
+    key?.fill(0)
+  }
+}
+
+/** Certificates of the institution: store, endpoints, metrics and warnings before they expire. */
+export function createCertificates(deps: CertificatesDeps): CertificatesFeature {
+  const { logger, metrics } = deps
+  const store = storeOf(deps)
+  const missing: CertificateStore = {
+    kind: 'folder',
+    writable: false,
+    list: async () => [],
+    readKey: async () => undefined,
+    add: async () => false,
+    remove: async () => false,
+  }
+  const service = createCertificateService({ store: store ?? missing, now })
+  const watch = createExpiryWatch({ list: service.list, metrics, logger, now })
+  const routes = certificateRoutes({ service, logger, now })
+  return {
+    name: 'certificates',
+    errors: certificateErrors,
+    routes:
+      store === undefined
+        ? withMissingSettings(routes, ['TRILHO_CERTS_DIR or DATABASE_DSN'])
+        : routes,
+    service: store === undefined ? undefined : service,
+    start: async () => {
+      if (store === undefined) return
+      if (store.kind === 'database' && deps.masterKey === undefined) {
+        if (deps.environment === 'production') {
+          throw new Error('TRILHO_MASTER_KEY is not set: private keys cannot be stored or read')
+        }
+        logger.warn({}, 'TRILHO_MASTER_KEY is not set: certificates are kept without private keys')
+      } else {
+        await checkKeys(store)
+      }
+      watch.start()
+    },
+    stop: watch.stop,
+  }
+}

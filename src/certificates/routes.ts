@@ -1,0 +1,212 @@
+import {
+  ApiError,
+  httpErrors,
+  type RequestContext,
+  type Route,
+  readJson,
+  readQuery,
+  validated,
+} from '#src/platform/http/index.ts'
+import type { Logger } from '#src/platform/telemetry/index.ts'
+import {
+  documents,
+  exportQuery,
+  importBody,
+  importBodyBytesMax,
+  ispb,
+  listQuery,
+  manifestQuery,
+  type as typeSchema,
+} from './documents.ts'
+import {
+  type CertificateRecord,
+  daysUntilExpiry,
+  nameText,
+  parseNameText,
+  statusAt,
+} from './domain.ts'
+import { certificateErrors } from './errors.ts'
+import { keyPem } from './folder-store.ts'
+import { fullChain, isKubernetesNamespace, secretManifest } from './manifest.ts'
+import type { CertificateService, ImportOutcome, ImportRequest } from './service.ts'
+import { MasterKeyMissingError } from './store.ts'
+
+export type CertificateRoutesDeps = {
+  readonly service: CertificateService
+  readonly logger: Logger
+  readonly now: () => Date
+}
+
+/** What of a certificate is shown: everything but key material. */
+export function viewOf(record: CertificateRecord, now: Date) {
+  return {
+    ispb: record.ispb,
+    type: record.type,
+    version: record.version,
+    subject: record.subject,
+    issuer: record.issuer,
+    serial: record.serial,
+    not_before: record.notBefore.toISOString(),
+    not_after: record.notAfter.toISOString(),
+    days_until_expiry: daysUntilExpiry(record, now),
+    status: statusAt(record, now),
+    fingerprint_sha256: record.fingerprint,
+    has_private_key: record.hasKey,
+    chain_length: record.chain.length,
+  }
+}
+
+function failure(outcome: Extract<ImportOutcome, { readonly ok: false }>): ApiError {
+  switch (outcome.kind) {
+    case 'wrong_password':
+      return new ApiError(
+        certificateErrors.certificate_wrong_password,
+        'The password does not open the file.',
+      )
+    case 'unreadable':
+      return new ApiError(certificateErrors.certificate_unreadable, `${outcome.message}.`)
+    case 'unusable':
+      return new ApiError(
+        outcome.problems.every(({ rule }) => rule === 'validity')
+          ? httpErrors.certificate_expired
+          : certificateErrors.certificate_unusable,
+        outcome.problems.map(({ message }) => message).join('; '),
+        { errors: outcome.problems.map((problem) => ({ pointer: '/content', ...problem })) },
+      )
+    case 'exists':
+      return new ApiError(
+        certificateErrors.certificate_exists,
+        `${outcome.name}, or the same certificate under another version, is stored already.`,
+      )
+    case 'read_only':
+      return readOnly()
+  }
+}
+
+function readOnly(): ApiError {
+  return new ApiError(
+    certificateErrors.certificate_store_read_only,
+    'Certificates are read from TRILHO_CERTS_DIR.',
+  )
+}
+
+async function readImport(c: RequestContext): Promise<ImportRequest> {
+  const { password, format, content, ...name } = await readJson(c, importBody)
+  const request = { ispb: name.ispb, type: name.type, version: name.version }
+  if (format === 'pem') return { ...request, source: { format, content } }
+  const base64 = content.replace(/\s+/g, '')
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
+    throw new ApiError(httpErrors.validation_failed, '/content: must be base64', {
+      errors: [{ pointer: '/content', rule: 'base64', message: 'must be base64' }],
+    })
+  }
+  const bytes = new Uint8Array(Buffer.from(base64, 'base64'))
+  return { ...request, source: { format, content: bytes, password: password ?? '' } }
+}
+
+/** The endpoints of certificates; all need the scope `ops:admin`. */
+export function certificateRoutes(deps: CertificateRoutesDeps): readonly Route[] {
+  const { service, logger, now } = deps
+  const path = '/v1/certificates/{ispb}/{type}/{version}'
+
+  const findOne = async (c: RequestContext): Promise<CertificateRecord> => {
+    const record = await service.find(
+      validated(ispb, c.req.param('ispb'), '/ispb'),
+      validated(typeSchema, c.req.param('type'), '/type'),
+      versionOf(c.req.param('version') ?? ''),
+    )
+    if (record === undefined) throw new ApiError(httpErrors.not_found, 'No such certificate.')
+    return record
+  }
+
+  const keyOf = async (c: RequestContext, record: CertificateRecord, use: string) => {
+    const key = await service.readKey(record).catch(sealedKeyError)
+    if (key === undefined) {
+      throw new ApiError(
+        certificateErrors.certificate_key_missing,
+        `${nameText(record)} is stored without its private key.`,
+      )
+    }
+    const by = c.env.principal?.keyId ?? 'unknown'
+    logger.warn({ certificate: nameText(record), key_id: by, use }, 'private key handed out')
+    return key
+  }
+
+  const route = (
+    method: Route['method'],
+    path: string,
+    document: Route['document'],
+    handle: Route['handle'],
+  ): Route => ({ method, path, scope: 'ops:admin', document, handle })
+
+  return [
+    route('GET', '/v1/certificates', documents.list, async (c) => {
+      const query = readQuery(c, listQuery)
+      const records = (await service.list()).filter(
+        (record) =>
+          (query.ispb ?? record.ispb) === record.ispb &&
+          (query.type ?? record.type) === record.type,
+      )
+      return Response.json({ certificates: records.map((record) => viewOf(record, now())) })
+    }),
+    {
+      ...route('POST', '/v1/certificates', documents.import, async (c) => {
+        const request = await readImport(c)
+        const outcome = await service.importCertificate(request).catch(sealedKeyError)
+        if (!outcome.ok) throw failure(outcome)
+        logger.info({ certificate: nameText(outcome.record) }, 'certificate imported')
+        return Response.json(viewOf(outcome.record, now()), { status: 201 })
+      }),
+      accepts: ['application/json'],
+      bodyBytesMax: importBodyBytesMax,
+    },
+    route('GET', path, documents.find, async (c) => Response.json(viewOf(await findOne(c), now()))),
+    route('GET', `${path}/export`, documents.export, async (c) => {
+      const record = await findOne(c)
+      const withKey = readQuery(c, exportQuery).private_key === 'true'
+      const key = withKey ? keyPem(await keyOf(c, record, 'export')) : ''
+      return new Response(fullChain(record) + key, {
+        headers: { 'Content-Type': 'application/x-pem-file' },
+      })
+    }),
+    route('GET', `${path}/manifest`, documents.manifest, async (c) => {
+      const record = await findOne(c)
+      const { namespace } = readQuery(c, manifestQuery)
+      if (namespace !== undefined && !isKubernetesNamespace(namespace)) {
+        throw new ApiError(httpErrors.validation_failed, 'namespace is not a Kubernetes name.', {
+          errors: [{ pointer: 'namespace', rule: 'pattern', message: 'is not a Kubernetes name' }],
+        })
+      }
+      const manifest = secretManifest(record, await keyOf(c, record, 'manifest'), namespace)
+      return new Response(manifest, { headers: { 'Content-Type': 'application/yaml' } })
+    }),
+    route('DELETE', path, documents.remove, async (c) => {
+      const record = await findOne(c)
+      const removed = await service.remove(record)
+      if (removed === 'read_only') throw readOnly()
+      logger.warn({ certificate: nameText(record) }, 'certificate removed')
+      return new Response(null, { status: 204 })
+    }),
+  ]
+}
+
+function versionOf(text: string): number | 'latest' {
+  if (text === 'latest') return text
+  const name = parseNameText(`00000000.PIA.${text}`)
+  if (name !== undefined) return name.version
+  throw new ApiError(httpErrors.validation_failed, 'version must be a number or latest.', {
+    errors: [{ pointer: '/version', rule: 'pattern', message: 'must be a number or latest' }],
+  })
+}
+
+/** Without a master key there is nothing to seal or open private keys with. */
+function sealedKeyError(error: unknown): never {
+  if (error instanceof MasterKeyMissingError) {
+    throw new ApiError(
+      httpErrors.not_configured,
+      'Private keys in the database need the setting TRILHO_MASTER_KEY.',
+      { details: { settings: ['TRILHO_MASTER_KEY'] } },
+    )
+  }
+  throw error
+}

@@ -1,0 +1,101 @@
+import { X509Certificate } from 'node:crypto'
+import type { Queryable } from '#src/platform/database/index.ts'
+import type { Sealer } from '#src/platform/sealing/index.ts'
+import { recordOf } from './check.ts'
+import {
+  type CertificateName,
+  type CertificateRecord,
+  type CertificateType,
+  nameText,
+} from './domain.ts'
+
+/** A certificate to store. */
+export type NewCertificate = {
+  readonly record: CertificateRecord
+  /** PKCS#8, DER. */
+  readonly key: Uint8Array | undefined
+}
+
+/** Where certificates are kept. */
+export type CertificateStore = {
+  readonly kind: 'database' | 'folder'
+  /** False: `add` and `remove` are not offered. */
+  readonly writable: boolean
+  readonly list: () => Promise<readonly CertificateRecord[]>
+  /** PKCS#8, DER; undefined when there is no key. */
+  readonly readKey: (name: CertificateName) => Promise<Uint8Array | undefined>
+  /** False when the name or the same certificate is there already. */
+  readonly add: (certificate: NewCertificate) => Promise<boolean>
+  /** False when there was none. */
+  readonly remove: (name: CertificateName) => Promise<boolean>
+}
+
+/** Thrown by the database store for keys while it has no master key. */
+export class MasterKeyMissingError extends Error {
+  override readonly name = 'MasterKeyMissingError'
+  constructor() {
+    super('private keys are sealed under TRILHO_MASTER_KEY, which is not set')
+  }
+}
+
+type Row = {
+  readonly ispb: string
+  readonly type: string
+  readonly version: number
+  readonly certificate: string
+  readonly chain: readonly string[]
+  readonly has_key: boolean
+}
+
+/** Ties a sealed key to its row: it cannot be moved to another certificate's. */
+function placeOf(name: CertificateName): string {
+  return `certificates ${nameText(name)}`
+}
+
+/** Certificates in PostgreSQL; private keys sealed, never in clear. */
+export function createDatabaseStore(sql: Queryable, sealer: Sealer | undefined): CertificateStore {
+  const needSealer = (): Sealer => {
+    if (sealer === undefined) throw new MasterKeyMissingError()
+    return sealer
+  }
+  return {
+    kind: 'database',
+    writable: true,
+    list: async () => {
+      const rows = await sql<Row[]>`
+        select ispb, type, version, certificate, chain, sealed_key is not null as has_key
+        from certificates order by ispb, type, version`
+      return rows.map(({ ispb, type, version, certificate, chain, has_key }) =>
+        recordOf(
+          { ispb, type: type as CertificateType, version },
+          new X509Certificate(certificate),
+          chain.map((pem) => new X509Certificate(pem)),
+          has_key,
+        ),
+      )
+    },
+    readKey: async (name) => {
+      const [row] = await sql<{ sealed_key: Uint8Array | null }[]>`
+        select sealed_key from certificates
+        where ispb = ${name.ispb} and type = ${name.type} and version = ${name.version}`
+      const sealed = row?.sealed_key
+      return sealed == null ? undefined : needSealer().open(new Uint8Array(sealed), placeOf(name))
+    },
+    add: async ({ record, key }) => {
+      const sealed = key === undefined ? null : needSealer().seal(key, placeOf(record))
+      const added = await sql`
+        insert into certificates
+          (ispb, type, version, fingerprint, not_after, certificate, chain, sealed_key)
+        values (${record.ispb}, ${record.type}, ${record.version}, ${record.fingerprint},
+          ${record.notAfter}, ${record.certificate}, ${record.chain as string[]}, ${sealed})
+        on conflict do nothing`
+      return added.count === 1
+    },
+    remove: async (name) => {
+      const removed = await sql`
+        delete from certificates
+        where ispb = ${name.ispb} and type = ${name.type} and version = ${name.version}`
+      return removed.count === 1
+    },
+  }
+}
