@@ -87,7 +87,7 @@ export function createDatabaseStore(sql: Queryable, sealer: Sealer | undefined):
         insert into certificates
           (ispb, type, version, fingerprint, not_after, certificate, chain, sealed_key)
         values (${record.ispb}, ${record.type}, ${record.version}, ${record.fingerprint},
-          ${record.notAfter}, ${record.certificate}, ${record.chain as string[]}, ${sealed})
+          ${record.notAfter.toISOString()}, ${record.certificate}, ${record.chain as string[]}, ${sealed})
         on conflict do nothing`
       return added.count === 1
     },

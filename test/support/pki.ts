@@ -36,7 +36,8 @@ export function issueCertificate(commonName: string, options: IssueOptions = {})
   certificate.publicKey = forge.pki.publicKeyFromPem(
     publicKey.export({ format: 'pem', type: 'spki' }).toString(),
   )
-  certificate.serialNumber = `0${randomBytes(15).toString('hex')}`.padStart(32, '0')
+  // Positive and of one length, so that its encoding is minimal.
+  certificate.serialNumber = `4${randomBytes(15).toString('hex')}`.padStart(32, '0')
   certificate.validity.notBefore = options.notBefore ?? new Date(Date.now() - dayMs)
   certificate.validity.notAfter = options.notAfter ?? new Date(Date.now() + 365 * dayMs)
   const names = [

@@ -1,0 +1,405 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Route } from '#src/platform/http/index.ts'
+import { createLogger, createMetrics } from '#src/platform/telemetry/index.ts'
+import { createFolderStore } from '../../src/certificates/folder-store.ts'
+import { type CertificatesDeps, createCertificates } from '../../src/certificates/index.ts'
+import { testApp, testKey } from '../support/app.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { issueCertificate } from '../support/pki.ts'
+import { runTool, unlessMissing, withScratch } from '../support/second-implementation.ts'
+
+const authority = issueCertificate('AC Teste', { authority: true })
+const pair = issueCertificate('99999010 PIA', { issuer: authority })
+const masterKey = new Uint8Array(randomBytes(32))
+const pkcs12 = (name: string) =>
+  readFileSync(join(import.meta.dir, '../fixtures/pkcs12', name)).toString('base64')
+const openssl = unlessMissing('openssl')
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.close())
+
+type Line = Readonly<Record<string, unknown>>
+
+function open(more: Partial<CertificatesDeps> = {}) {
+  const lines: Line[] = []
+  const metrics = createMetrics({ version: 'test', withProcess: false })
+  const feature = createCertificates({
+    folder: undefined,
+    sql: database.sql,
+    masterKey,
+    previousMasterKey: undefined,
+    environment: 'sandbox',
+    logger: createLogger({
+      level: 'info',
+      sink: { write: (line) => lines.push(JSON.parse(line) as Line) },
+    }),
+    metrics,
+    ...more,
+  })
+  return { feature, metrics, lines, call: caller(feature.routes ?? []) }
+}
+
+/** Calls through the whole HTTP application with a key of the scope. */
+function caller(routes: readonly Route[]) {
+  return async (method: string, path: string, body?: unknown, scope = 'ops:admin') => {
+    const { key, record } = testKey(scope)
+    const response = await testApp(routes, { keys: [record] }).call(method, path, {
+      key,
+      ...(body === undefined ? {} : { body }),
+    })
+    const text = await response.text()
+    const isJson = (response.headers.get('content-type') ?? '').includes('json')
+    return { status: response.status, text, json: isJson ? JSON.parse(text) : undefined }
+  }
+}
+
+const pem = (...parts: readonly string[]) => parts.join('')
+const importOf = (
+  ispb: string,
+  content = pem(pair.cert, authority.cert, pair.key),
+  type = 'PIA',
+) => ({
+  ispb,
+  type,
+  format: 'pem',
+  content,
+})
+
+describe('REST, on the database', () => {
+  test('import, list, show, export and remove', async () => {
+    const { call } = open()
+    const imported = await call('POST', '/v1/certificates', importOf('10000001'))
+    expect(imported.status).toBe(201)
+    expect(imported.json).toMatchObject({
+      ispb: '10000001',
+      type: 'PIA',
+      version: 1,
+      serial: pair.serial,
+      status: 'active',
+      has_private_key: true,
+      chain_length: 1,
+      subject: 'CN=99999010 PIA, OU=CSPB-4, O=ICP-Brasil, C=BR',
+    })
+    expect(imported.text).not.toContain('PRIVATE')
+    const listed = await call('GET', '/v1/certificates?ispb=10000001')
+    expect(listed.json.certificates).toEqual([imported.json])
+    const path = '/v1/certificates/10000001/PIA/latest'
+    expect((await call('GET', path)).json).toEqual(imported.json)
+    const exported = await call('GET', `${path}/export`)
+    expect(exported.text.match(/BEGIN CERTIFICATE/g)?.length).toBe(2)
+    expect(exported.text).not.toContain('PRIVATE')
+    const withKey = await call('GET', `${path}/export?private_key=true`)
+    expect(new X509Certificate(withKey.text).checkPrivateKey(createPrivateKey(withKey.text))).toBe(
+      true,
+    )
+    expect((await call('DELETE', '/v1/certificates/10000001/PIA/1')).status).toBe(204)
+    expect((await call('GET', path)).status).toBe(404)
+  })
+
+  test('PKCS#12: wrong password and damaged file are told apart', async () => {
+    const { call } = open()
+    const send = (content: string, password?: string) =>
+      call('POST', '/v1/certificates', {
+        ispb: '10000002',
+        type: 'SPB',
+        format: 'pkcs12',
+        content,
+        password,
+      })
+    expect((await send(pkcs12('legacy-rc2.p12'), 'segredo')).status).toBe(201)
+    expect((await send(pkcs12('aes.p12'), 'errada')).json.code).toBe('certificate_wrong_password')
+    const damaged = Buffer.from(pkcs12('aes.p12'), 'base64').subarray(0, 1000).toString('base64')
+    expect((await send(damaged, 'segredo')).json.code).toBe('certificate_unreadable')
+    expect((await send('not base64!', 'segredo')).json.code).toBe('validation_failed')
+  })
+
+  test('versions count up, and are never replaced', async () => {
+    const { call } = open()
+    const renewed = issueCertificate('99999010 PIA', { issuer: authority })
+    const first = await call('POST', '/v1/certificates', importOf('10000003'))
+    const second = await call(
+      'POST',
+      '/v1/certificates',
+      importOf('10000003', pem(renewed.cert, renewed.key)),
+    )
+    expect([first.json.version, second.json.version]).toEqual([1, 2])
+    expect((await call('POST', '/v1/certificates', importOf('10000003'))).json.code).toBe(
+      'certificate_exists',
+    )
+    const taken = { ...importOf('10000003', issueCertificate('x').cert), version: 2 }
+    expect((await call('POST', '/v1/certificates', taken)).json.code).toBe('certificate_exists')
+    expect((await call('GET', '/v1/certificates/10000003/PIA/latest')).json.version).toBe(2)
+  })
+
+  test('keys lie sealed in the table, and only their own row opens them', async () => {
+    const { call, feature } = open()
+    await call('POST', '/v1/certificates', importOf('10000004'))
+    await call('POST', '/v1/certificates', importOf('10000004', undefined, 'QRC'))
+    const [row] = await database.sql<{ sealed_key: Uint8Array }[]>`
+      select sealed_key from certificates where ispb = '10000004' and type = 'PIA'`
+    const der = createPrivateKey(pair.key).export({ format: 'der', type: 'pkcs8' })
+    expect(Buffer.from(row?.sealed_key ?? []).includes(der.subarray(40, 80))).toBe(false)
+    await database.sql`update certificates set sealed_key = ${row?.sealed_key ?? null}
+      where ispb = '10000004' and type = 'QRC'`
+    const name = { ispb: '10000004', version: 1 }
+    expect(await feature.service?.readKey({ ...name, type: 'PIA' })).toEqual(new Uint8Array(der))
+    expect(feature.service?.readKey({ ...name, type: 'QRC' })).rejects.toThrow('altered')
+    await call('DELETE', '/v1/certificates/10000004/QRC/1')
+  })
+
+  test('the manifest is a secret that holds certificate, chain and key', async () => {
+    const { call, lines } = open()
+    await call('POST', '/v1/certificates', importOf('10000005'))
+    const path = '/v1/certificates/10000005/PIA/1/manifest'
+    const { text } = await call('GET', `${path}?namespace=pagamentos`)
+    expect(text).toContain('  name: trilho-cert-10000005-pia-1\n  namespace: pagamentos\n')
+    const data = (name: string) =>
+      Buffer.from(new RegExp(`${name}: (\\S+)`).exec(text)?.[1] ?? '', 'base64').toString()
+    const certificate = new X509Certificate(data('tls.crt'))
+    expect(certificate.checkPrivateKey(createPrivateKey(data('tls.key')))).toBe(true)
+    expect((await call('GET', `${path}?namespace=A_b`)).status).toBe(400)
+    expect(lines.filter(({ msg }) => msg === 'private key handed out').length).toBe(1)
+    expect(JSON.stringify(lines)).not.toContain('PRIVATE KEY-----')
+  })
+
+  test('the scope is ops:admin', async () => {
+    const { call } = open()
+    expect((await call('GET', '/v1/certificates', undefined, 'certificates:manage')).status).toBe(
+      403,
+    )
+  })
+
+  test('bodies and paths of another form are refused', async () => {
+    const { call } = open()
+    const refused = async (change: object) =>
+      (await call('POST', '/v1/certificates', { ...importOf('10000006'), ...change })).status
+    for (const change of [
+      { ispb: '1234567' },
+      { type: 'XXX' },
+      { version: 0 },
+      { version: 10000 },
+      { extra: 1 },
+    ]) {
+      expect(await refused(change)).toBe(400)
+    }
+    expect((await call('GET', '/v1/certificates/10000006/PIA/0')).status).toBe(400)
+    expect((await call('GET', '/v1/certificates/10000006/PIA/x')).status).toBe(400)
+  })
+})
+
+describe('rules', () => {
+  const rulesOf = async (content: string, type = 'PIA') => {
+    const { json } = await open().call(
+      'POST',
+      '/v1/certificates',
+      importOf('20000001', content, type),
+    )
+    return [json.code, ...(json.errors ?? []).map(({ rule }: { rule: string }) => rule)]
+  }
+  const unusable = 'certificate_unusable'
+
+  test('key match', async () => {
+    const other = issueCertificate('other')
+    expect(await rulesOf(pem(pair.cert, other.key))).toEqual([unusable, 'key_match'])
+  })
+
+  test('chain: an authority that did not issue, and one that is none', async () => {
+    const twin = issueCertificate('AC Teste', { authority: true })
+    expect(await rulesOf(pem(pair.cert, twin.cert, pair.key))).toEqual([unusable, 'chain'])
+    const server = issueCertificate('not an authority', { issuer: authority })
+    const below = issueCertificate('below', { issuer: server })
+    expect(await rulesOf(pem(below.cert, server.cert, below.key))).toContain('chain')
+  })
+
+  test('key usage by purpose', async () => {
+    const onlyExchange = issueCertificate('x', { keyUsage: { keyEncipherment: true } })
+    expect(await rulesOf(pem(onlyExchange.cert, onlyExchange.key))).toEqual([unusable, 'key_usage'])
+    const onlySignature = issueCertificate('x', { keyUsage: { digitalSignature: true } })
+    const content = pem(onlySignature.cert, onlySignature.key)
+    expect(await rulesOf(content, 'SPB')).toEqual([unusable, 'key_usage'])
+    expect(await rulesOf(content, 'PIC')).toEqual([undefined])
+  })
+
+  test('validity', async () => {
+    const expired = issueCertificate('x', {
+      notBefore: new Date('2020-01-01'),
+      notAfter: new Date('2021-01-01'),
+    })
+    expect(await rulesOf(pem(expired.cert, expired.key))).toEqual([
+      'certificate_expired',
+      'validity',
+    ])
+  })
+
+  test('no certificate, a broken block, a key under a password', async () => {
+    expect(await rulesOf(pair.key)).toEqual(['certificate_unreadable'])
+    const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+    expect(await rulesOf(broken)).toEqual(['certificate_unreadable'])
+  })
+})
+
+describe('master key', () => {
+  test('production does not start without one, nor with another one', async () => {
+    await open().call('POST', '/v1/certificates', importOf('30000001'))
+    const start = async (more: Partial<CertificatesDeps>) => open(more).feature.start?.()
+    expect(start({ masterKey: undefined, environment: 'production' })).rejects.toThrow(
+      'TRILHO_MASTER_KEY',
+    )
+    expect(start({ masterKey: new Uint8Array(randomBytes(32)) })).rejects.toThrow(
+      'another master key',
+    )
+    const rotated = open({
+      masterKey: new Uint8Array(randomBytes(32)),
+      previousMasterKey: masterKey,
+    })
+    await rotated.feature.start?.()
+    await rotated.feature.stop?.()
+  })
+
+  test('without one, keys are refused with the name of the setting', async () => {
+    const { call } = open({ masterKey: undefined })
+    const refused = await call('POST', '/v1/certificates', importOf('30000002'))
+    expect(refused.json).toMatchObject({ code: 'not_configured', settings: ['TRILHO_MASTER_KEY'] })
+    const bare = await call('POST', '/v1/certificates', importOf('30000002', pair.cert))
+    expect(bare.json.has_private_key).toBe(false)
+    expect((await call('GET', '/v1/certificates/30000002/PIA/1/manifest')).json.code).toBe(
+      'certificate_key_missing',
+    )
+  })
+
+  test('without a store, a problem names the settings', async () => {
+    const { call } = open({ sql: undefined })
+    const { status, json } = await call('GET', '/v1/certificates')
+    expect([status, json.code]).toEqual([503, 'not_configured'])
+    expect(json.detail).toContain('DATABASE_DSN')
+  })
+})
+
+describe('folder', () => {
+  test('reads what lies there, and is read-only over HTTP', async () => {
+    await withScratch(async (folder) => {
+      const put = (name: string, files: Readonly<Record<string, string>>) => {
+        mkdirSync(join(folder, name))
+        for (const [file, content] of Object.entries(files))
+          writeFileSync(join(folder, name, file), content)
+      }
+      put('40000001.PIC.1', { 'tls.crt': pem(authority.cert, pair.cert), 'tls.key': pair.key })
+      put('40000001.PIC.2', { 'tls.crt': 'broken', 'tls.key': 'broken' })
+      put('40000001.XXX.1', { 'tls.crt': pair.cert })
+      put('lost+found', {})
+      const { call, lines } = open({ folder, sql: undefined })
+      const { json } = await call('GET', '/v1/certificates')
+      expect(json.certificates.length).toBe(1)
+      expect(json.certificates[0]).toMatchObject({
+        version: 1,
+        serial: pair.serial,
+        chain_length: 1,
+      })
+      expect(lines).toContainEqual(expect.objectContaining({ certificate: '40000001.PIC.2' }))
+      for (const [method, path, body] of [
+        ['POST', '/v1/certificates', importOf('40000001')],
+        ['DELETE', '/v1/certificates/40000001/PIC/1', undefined],
+      ] as const) {
+        expect((await call(method, path, body)).json.code).toBe('certificate_store_read_only')
+      }
+    })
+  })
+
+  test('what the command line writes is readable by its owner only', async () => {
+    await withScratch(async (folder) => {
+      const store = createFolderStore(join(folder, 'new'), true)
+      const { feature } = open()
+      const imported = await feature.service?.importCertificate({
+        ispb: '40000002',
+        type: 'PIA',
+        version: undefined,
+        source: { format: 'pem', content: pem(pair.cert, pair.key) },
+      })
+      if (imported?.ok !== true) throw new Error('not imported')
+      const key = await feature.service?.readKey(imported.record)
+      expect(await store.add({ record: imported.record, key })).toBe(true)
+      expect(await store.add({ record: imported.record, key })).toBe(false)
+      expect(statSync(join(folder, 'new/40000002.PIA.1/tls.key')).mode & 0o777).toBe(0o600)
+      expect(await store.readKey(imported.record)).toEqual(key)
+    })
+  })
+})
+
+test('metrics and log lines at 45, 30, 14, 7 and 1 days, once each', async () => {
+  await withScratch(async (folder) => {
+    const dayMs = 86_400_000
+    const days = [400, 46, 45, 30, 14, 7, 1, -1]
+    for (const [i, left] of days.entries()) {
+      const issued = issueCertificate(`left ${left}`, {
+        notBefore: new Date('2020-01-01'),
+        notAfter: new Date(Date.now() + left * dayMs + 60_000),
+      })
+      mkdirSync(join(folder, `50000001.PIA.${i + 1}`))
+      writeFileSync(join(folder, `50000001.PIA.${i + 1}`, 'tls.crt'), issued.cert)
+    }
+    const { feature, metrics, lines } = open({ folder, sql: undefined })
+    await feature.start?.()
+    while (lines.length < 6) await Bun.sleep(5)
+    await feature.start?.()
+    await Bun.sleep(100)
+    await feature.stop?.()
+    const { text } = await metrics.render()
+    expect(text).toContain('spigw_cert_total 8')
+    expect(text).toContain(
+      'spigw_cert_days_until_expiry{ispb="50000001",type="PIA",version="3"} 45',
+    )
+    expect(text).toContain('spigw_cert_expired{ispb="50000001",type="PIA",version="8"} 1')
+    expect(text).toContain('spigw_cert_expired{ispb="50000001",type="PIA",version="1"} 0')
+    expect(lines.map(({ level, days: left }) => [level, left])).toEqual([
+      ['warn', 45],
+      ['warn', 30],
+      ['warn', 14],
+      ['warn', 7],
+      ['warn', 1],
+      ['error', -1],
+    ])
+  })
+})
+
+test.skipIf(openssl.missing)(
+  `openssl makes a PKCS#12 of what we export${openssl.note}`,
+  async () => {
+    await withScratch(async (directory) => {
+      const { call } = open()
+      await call('POST', '/v1/certificates', importOf('60000001'))
+      const { text } = await call('GET', '/v1/certificates/60000001/PIA/1/export?private_key=true')
+      const [input, output] = [join(directory, 'all.pem'), join(directory, 'all.p12')]
+      writeFileSync(input, text)
+      const made = runTool([
+        'openssl',
+        'pkcs12',
+        '-export',
+        '-in',
+        input,
+        '-passout',
+        'pass:x',
+        '-out',
+        output,
+      ])
+      expect(made.stderr).toBe('')
+      const again = await call('POST', '/v1/certificates', {
+        ispb: '60000001',
+        type: 'QRC',
+        format: 'pkcs12',
+        content: readFileSync(output).toString('base64'),
+        password: 'x',
+      })
+      expect(again.json).toMatchObject({
+        serial: pair.serial,
+        chain_length: 1,
+        has_private_key: true,
+      })
+    })
+  },
+)
