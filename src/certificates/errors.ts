@@ -45,3 +45,11 @@ export const certificateErrors = defineErrors({
     retryable: false,
   },
 })
+
+/** Thrown by the database store for keys while it has no master key. */
+export class MasterKeyMissingError extends Error {
+  override readonly name = 'MasterKeyMissingError'
+  constructor() {
+    super('private keys are sealed under TRILHO_MASTER_KEY, which is not set')
+  }
+}

@@ -25,11 +25,10 @@ import {
   parseNameText,
   statusAt,
 } from './domain.ts'
-import { certificateErrors } from './errors.ts'
+import { certificateErrors, MasterKeyMissingError } from './errors.ts'
 import { keyPem } from './folder-store.ts'
 import { fullChain, isKubernetesNamespace, secretManifest } from './manifest.ts'
 import type { CertificateService, ImportOutcome, ImportRequest } from './service.ts'
-import { MasterKeyMissingError } from './store.ts'
 
 export type CertificateRoutesDeps = {
   readonly service: CertificateService

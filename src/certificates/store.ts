@@ -8,6 +8,7 @@ import {
   type CertificateType,
   nameText,
 } from './domain.ts'
+import { MasterKeyMissingError } from './errors.ts'
 
 /** A certificate to store. */
 export type NewCertificate = {
@@ -28,14 +29,6 @@ export type CertificateStore = {
   readonly add: (certificate: NewCertificate) => Promise<boolean>
   /** False when there was none. */
   readonly remove: (name: CertificateName) => Promise<boolean>
-}
-
-/** Thrown by the database store for keys while it has no master key. */
-export class MasterKeyMissingError extends Error {
-  override readonly name = 'MasterKeyMissingError'
-  constructor() {
-    super('private keys are sealed under TRILHO_MASTER_KEY, which is not set')
-  }
 }
 
 type Row = {

@@ -181,7 +181,7 @@ describe('REST, on the database', () => {
       (await call('POST', '/v1/certificates', { ...importOf('10000006'), ...change })).status
     for (const change of [
       { ispb: '1234567' },
-      { type: 'XXX' },
+      { type: 'ZZZ' },
       { version: 0 },
       { version: 10000 },
       { extra: 1 },
@@ -291,7 +291,7 @@ describe('folder', () => {
       }
       put('40000001.PIC.1', { 'tls.crt': pem(authority.cert, pair.cert), 'tls.key': pair.key })
       put('40000001.PIC.2', { 'tls.crt': 'broken', 'tls.key': 'broken' })
-      put('40000001.XXX.1', { 'tls.crt': pair.cert })
+      put('40000001.ZZZ.1', { 'tls.crt': pair.cert })
       put('lost+found', {})
       const { call, lines } = open({ folder, sql: undefined })
       const { json } = await call('GET', '/v1/certificates')
