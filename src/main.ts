@@ -13,7 +13,9 @@ import {
   databaseSettings,
   openDatabase,
 } from './platform/database/index.ts'
+import { createIdempotencySweep } from './platform/idempotency/index.ts'
 import type { Feature, Inspector } from './platform/lifecycle/index.ts'
+import type { Logger } from './platform/telemetry/index.ts'
 import { createTransform, iso20022Inspector } from './spi/index.ts'
 
 /** Every feature's settings: one line per feature. */
@@ -44,14 +46,24 @@ const openSharedDatabase = (
         metrics,
       })
 
+const databaseFeatures = (
+  { database: settings }: Values,
+  database: Database,
+  logger: Logger,
+): readonly Feature[] => {
+  const { dsn = '', migrateOnStart, idempotencyHours: retentionHours } = settings
+  return [
+    createDatabaseFeature({ name: 'database', dsn, database, migrations, migrateOnStart, logger }),
+    createIdempotencySweep({ sql: database.sql, retentionHours, logger }),
+  ]
+}
+
 /** The only place where features meet: one line per feature, in the order of starting. */
 const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] => {
   const { logger, metrics } = deps
   const database = openSharedDatabase(values, deps)
-  const { dsn = '', migrateOnStart } = values.database
-  const shared = { name: 'database', dsn, migrations, migrateOnStart, logger }
   return [
-    ...(database === undefined ? [] : [createDatabaseFeature({ ...shared, database })]),
+    ...(database === undefined ? [] : databaseFeatures(values, database, logger)),
     createTransform({ metrics }),
   ]
 }

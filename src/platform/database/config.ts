@@ -24,6 +24,10 @@ export const databaseSettings = defineSettings({
     default: '30',
     doc: 'Seconds one statement may run.',
   }),
+  idempotencyHours: setting('TRILHO_IDEMPOTENCY_HOURS', integer(1, 8_760), {
+    default: '72',
+    doc: 'Hours an `Idempotency-Key` is remembered.',
+  }),
 })
 
 export type DatabaseSettings = SettingValues<typeof databaseSettings>

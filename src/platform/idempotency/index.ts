@@ -1,1 +1,12 @@
+export { createIdempotencySweep } from './feature.ts'
 export { idempotencyKeyOf } from './key.ts'
+export {
+  type ClaimOutcome,
+  claimKey,
+  claimOf,
+  completeClaim,
+  type IdempotencyClaim,
+  runOnce,
+  type StoredResponse,
+  toResponse,
+} from './store.ts'

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto'
+import type { Client, Queryable, Transaction } from '../database/index.ts'
+import { ApiError, httpErrors, type RequestContext } from '../http/index.ts'
+import { idempotencyKeyOf } from './key.ts'
+
+/** What a replay sends again, byte for byte. */
+export type StoredResponse = {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+}
+
+/** One Idempotency-Key of one caller, for one request. */
+export type IdempotencyClaim = {
+  /** Public id of the API key that sent it: keys of different callers never meet. */
+  readonly owner: string
+  readonly key: string
+  /** SHA-256 of method, path and body. */
+  readonly fingerprint: Uint8Array
+}
+
+export type ClaimOutcome =
+  /** First seen: do the work, and {@link completeClaim} in the transaction that ends it. */
+  { readonly kind: 'new' } | { readonly kind: 'replay'; readonly response: StoredResponse }
+
+/** Undefined when the caller sent no key. */
+export const claimOf = (c: RequestContext, body: Uint8Array): IdempotencyClaim | undefined => {
+  const key = idempotencyKeyOf(c)
+  if (key === undefined) return undefined
+  const fingerprint = createHash('sha256')
+    .update(`${c.req.method} ${c.req.path}\n`)
+    .update(body)
+    .digest()
+  return { owner: c.env.principal?.keyId ?? '', key, fingerprint }
+}
+
+/** The advisory lock of a claim: 63 bits are enough that two keys do not meet by chance. */
+const lockOf = ({ owner, key }: IdempotencyClaim): string =>
+  createHash('sha256').update(`${owner}\0${key}`).digest().readBigInt64BE(0).toString()
+
+/**
+ * Claims the key inside the transaction of the effect it guards; rolling back gives it free again. Work that
+ * spans transactions claims in the first and completes in the last: between them the key counts as running.
+ *
+ * @throws ApiError 409 while another request runs under the key, 422 when it was used for another request
+ */
+export const claimKey = async (
+  transaction: Transaction,
+  claim: IdempotencyClaim,
+): Promise<ClaimOutcome> => {
+  const { owner, key, fingerprint } = claim
+  const [claimed] = await transaction<{ locked: boolean; inserted: boolean }[]>`
+    with lock as (select pg_try_advisory_xact_lock(${lockOf(claim)}::bigint) as locked),
+    inserted as (
+      insert into idempotency_keys (owner, key, fingerprint)
+      select ${owner}, ${key}, ${fingerprint} from lock where locked
+      on conflict do nothing returning 1
+    )
+    select locked, exists (select from inserted) as inserted from lock`
+  if (claimed?.inserted) return { kind: 'new' }
+  if (!claimed?.locked) throw stillRunning()
+  return replay(transaction, claim)
+}
+
+type Row = {
+  readonly fingerprint: Uint8Array
+  readonly status: number | null
+  readonly contentType: string
+  readonly body: Uint8Array
+}
+
+const replay = async (transaction: Transaction, claim: IdempotencyClaim): Promise<ClaimOutcome> => {
+  const [row] = await transaction<Row[]>`
+    select fingerprint, status, content_type as "contentType", body from idempotency_keys
+    where owner = ${claim.owner} and key = ${claim.key}`
+  if (row === undefined) throw stillRunning()
+  if (Buffer.compare(row.fingerprint, claim.fingerprint) !== 0) {
+    throw new ApiError(
+      httpErrors.idempotency_mismatch,
+      'The Idempotency-Key was used before, for another request.',
+    )
+  }
+  if (row.status === null) throw stillRunning()
+  const { status, contentType } = row
+  return {
+    kind: 'replay',
+    response: { status, contentType, body: Buffer.from(row.body).toString('utf8') },
+  }
+}
+
+const stillRunning = (): ApiError =>
+  new ApiError(
+    httpErrors.idempotency_in_progress,
+    'A request with this Idempotency-Key is still running.',
+    { headers: { 'Retry-After': '1' } },
+  )
+
+/** Stores the answer, in the transaction that ends the work. */
+export const completeClaim = async (
+  queryable: Queryable,
+  { owner, key }: IdempotencyClaim,
+  { status, contentType, body }: StoredResponse,
+): Promise<void> => {
+  await queryable`
+    update idempotency_keys
+    set status = ${status}, content_type = ${contentType}, body = ${Buffer.from(body)}
+    where owner = ${owner} and key = ${key}`
+}
+
+/**
+ * Runs work of one transaction once per key: the effect and the stored answer commit together, a repetition gets
+ * that answer with `Idempotent-Replayed: true`. Work that throws leaves no trace and may be repeated.
+ */
+export const runOnce = async (
+  sql: Client,
+  claim: IdempotencyClaim | undefined,
+  work: (transaction: Transaction) => Promise<StoredResponse>,
+): Promise<Response> => {
+  const done = await sql.begin(async (transaction) => {
+    if (claim === undefined) return { response: await work(transaction), isReplay: false }
+    const outcome = await claimKey(transaction, claim)
+    if (outcome.kind === 'replay') return { response: outcome.response, isReplay: true }
+    const response = await work(transaction)
+    await completeClaim(transaction, claim, response)
+    return { response, isReplay: false }
+  })
+  return toResponse(done.response, done.isReplay)
+}
+
+/** The stored answer as it goes out. */
+export const toResponse = (
+  { status, contentType, body }: StoredResponse,
+  isReplay: boolean,
+): Response =>
+  new Response(body, {
+    status,
+    headers: {
+      'Content-Type': contentType,
+      ...(isReplay ? { 'Idempotent-Replayed': 'true' } : {}),
+    },
+  })
