@@ -1,0 +1,126 @@
+import { CodecError } from '#codecs/bytes'
+
+/** The kinds of Pix key, as the key directory (DICT) names them in lower case. */
+export const PIX_KEY_KINDS = ['cpf', 'cnpj', 'phone', 'email', 'evp'] as const
+export type PixKeyKind = (typeof PIX_KEY_KINDS)[number]
+
+/** Longest Pix key: an e-mail address of 77 characters. */
+export const PIX_KEY_CHARS_MAX = 77
+
+/** Area codes in use (ANATEL numbering plan). */
+const AREA_CODES = new Set(
+  [
+    '11 12 13 14 15 16 17 18 19 21 22 24 27 28 31 32 33 34 35 37 38 41 42 43 44 45 46 47 48 49',
+    '51 53 54 55 61 62 63 64 65 66 67 68 69 71 73 74 75 77 79 81 82 83 84 85 86 87 88 89',
+    '91 92 93 94 95 96 97 98 99',
+  ]
+    .join(' ')
+    .split(' '),
+)
+
+const EVP = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const DIGITS_11 = /^[0-9]{11}$/
+const CNPJ = /^[0-9A-Z]{12}[0-9]{2}$/
+const PHONE = /^\+[1-9][0-9]{1,14}$/
+const PHONE_BRAZIL = /^\+55([0-9]{2})(9[0-9]{8}|[2-5][0-9]{7})$/
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+const EMAIL = new RegExp(`^[a-z0-9.!#$&'*+/=?^_\`{|}~-]+@${LABEL}(?:\\.${LABEL})*$`)
+
+/**
+ * The kind of a Pix key in the directory's canonical form, or undefined when it is none: digits only
+ * for CPF, `[0-9A-Z]{12}[0-9]{2}` for CNPJ, E.164 for phones, lower case for e-mail and EVP. Check
+ * digits and, for Brazilian phones, the area code are verified.
+ *
+ * Source: DICT API, schema of keys; check digits: Receita Federal (alphanumeric CNPJ: IN 2.229/2024).
+ */
+export function pixKeyKind(key: string): PixKeyKind | undefined {
+  const form = formOf(key)
+  return form !== undefined && ruleBroken(form, key) === undefined ? form : undefined
+}
+
+/**
+ * Checks a Pix key.
+ *
+ * @throws CodecError `pix_key_form` when no kind has this form, `pix_key_check_digits`,
+ *   `pix_key_area_code` or `pix_key_length`; messages never hold the key
+ * @example parsePixKey('12ABC34501DE35') // 'cnpj'
+ */
+export function parsePixKey(key: string): PixKeyKind {
+  const form = formOf(key)
+  if (form === undefined) {
+    const message =
+      'key must be a CPF or CNPJ without punctuation, +country number, e-mail or EVP in lower case'
+    throw new CodecError('pix_key_form', 0, message, { length: key.length })
+  }
+  const broken = ruleBroken(form, key)
+  if (broken !== undefined) {
+    throw new CodecError(broken[0], 0, broken[1], { kind: form, length: key.length })
+  }
+  return form
+}
+
+function formOf(key: string): PixKeyKind | undefined {
+  if (key.length === 36 && EVP.test(key)) return 'evp'
+  if (key.length === 11 && DIGITS_11.test(key)) return 'cpf'
+  if (key.length === 14 && CNPJ.test(key)) return 'cnpj'
+  if (PHONE.test(key)) return 'phone'
+  return key.length > 0 && EMAIL.test(key) ? 'email' : undefined
+}
+
+function ruleBroken(kind: PixKeyKind, key: string): readonly [string, string] | undefined {
+  switch (kind) {
+    case 'evp':
+      return undefined
+    case 'cpf':
+      return isCpf(key) ? undefined : ['pix_key_check_digits', 'the check digits of the CPF differ']
+    case 'cnpj':
+      return isCnpj(key)
+        ? undefined
+        : ['pix_key_check_digits', 'the check digits of the CNPJ differ']
+    case 'phone':
+      return isPhone(key)
+        ? undefined
+        : ['pix_key_area_code', 'a number of +55 needs an area code in use and 8 or 9 digits']
+    case 'email':
+      return key.length <= PIX_KEY_CHARS_MAX
+        ? undefined
+        : ['pix_key_length', `an e-mail key has at most ${PIX_KEY_CHARS_MAX} characters`]
+  }
+}
+
+/** True for 11 digits with right check digits that are not all the same digit. */
+export function isCpf(text: string): boolean {
+  if (!DIGITS_11.test(text) || isRepeated(text)) return false
+  return checkDigit(text, 9, 11) === digit(text, 9) && checkDigit(text, 10, 11) === digit(text, 10)
+}
+
+/** True for 14 characters, numeric or alphanumeric, with right check digits. */
+export function isCnpj(text: string): boolean {
+  if (!CNPJ.test(text) || isRepeated(text)) return false
+  return checkDigit(text, 12, 9) === digit(text, 12) && checkDigit(text, 13, 9) === digit(text, 13)
+}
+
+function isPhone(key: string): boolean {
+  if (!key.startsWith('+55')) return true
+  const area = PHONE_BRAZIL.exec(key)?.[1]
+  return area !== undefined && AREA_CODES.has(area)
+}
+
+const digit = (text: string, at: number): number => text.charCodeAt(at) - 48
+
+function isRepeated(text: string): boolean {
+  for (let i = 1; i < text.length; i++) if (text[i] !== text[0]) return false
+  return true
+}
+
+/** Modulo 11 over the first `count` characters, weights rising from 2 to `weightMax` from the right. */
+function checkDigit(text: string, count: number, weightMax: number): number {
+  let sum = 0
+  let weight = 2
+  for (let i = count - 1; i >= 0; i--) {
+    sum += digit(text, i) * weight
+    weight = weight === weightMax ? 2 : weight + 1
+  }
+  const rest = sum % 11
+  return rest < 2 ? 0 : 11 - rest
+}

@@ -1,0 +1,373 @@
+import { CodecError } from '#codecs/bytes'
+import { type PixKeyKind, pixKeyKind } from './pix-key.ts'
+import {
+  BRCODE_BYTES_MAX,
+  type BrCodeTape,
+  childOf,
+  createTape,
+  endOf,
+  idOf,
+  indexBrCode,
+  type LengthUnit,
+  NO_PARENT,
+  offsetOf,
+  parentOf,
+  pathOf,
+  startOf,
+} from './tape.ts'
+import {
+  countCharacters,
+  decodeUtf8,
+  isAddress,
+  isAlphanumeric,
+  isAmount,
+  isDigits,
+  isPrintable,
+} from './text.ts'
+
+/** What Pix writes as globally unique identifier of its templates; case is not significant. */
+export const PIX_GUI = 'br.gov.bcb.pix'
+/** 62-05 when there is no txid. */
+export const NO_TXID = '***'
+export const NAME_CHARS_MAX = 25
+export const CITY_CHARS_MAX = 15
+export const POSTAL_CODE_CHARS_MAX = 10
+export const AMOUNT_CHARS_MAX = 13
+export const TXID_CHARS_MAX = 25
+/** Keys and addresses. */
+export const PIX_VALUE_CHARS_MAX = 77
+
+/** Something a reader should know but need not refuse. */
+export type BrCodeWarning = {
+  readonly rule: 'lengths_in_characters' | 'dynamic_txid' | 'unknown_key_form'
+  readonly path: string
+  readonly offset: number
+}
+
+/**
+ * `static`: the code holds the key. `dynamic`: it holds the address of the charge.
+ * `authorization`: only a recurrence to authorise (Pix Automático), nothing to pay now.
+ */
+export type PixCodeKind = 'static' | 'dynamic' | 'authorization'
+
+/**
+ * The Pix reading of a code.
+ *
+ * @property template - the id, 26 to 51, of the template that holds it
+ * @property keyKind - undefined when the key has no known form or its check digits differ
+ * @property url - where the charge is, without scheme
+ * @property recurrenceUrl - where the recurrence is; present in composite codes only
+ * @property singleUse - 01 is `12`: to be paid once
+ * @property txid - undefined when the code says `***` or nothing
+ */
+export type PixReading = {
+  readonly kind: PixCodeKind
+  readonly composite: boolean
+  readonly template: number
+  readonly key: string | undefined
+  readonly keyKind: PixKeyKind | undefined
+  readonly info: string | undefined
+  readonly url: string | undefined
+  readonly recurrenceUrl: string | undefined
+  readonly singleUse: boolean
+  readonly txid: string | undefined
+}
+
+/**
+ * A code read.
+ *
+ * @property amount - decimal string as written, such as `10.00`
+ * @property pix - undefined when no template is Pix's
+ */
+export type BrCode = {
+  readonly lengthUnit: LengthUnit
+  readonly merchantCategoryCode: string
+  readonly currency: string
+  readonly amount: string | undefined
+  readonly country: string
+  readonly merchantName: string
+  readonly merchantCity: string
+  readonly postalCode: string | undefined
+  readonly pix: PixReading | undefined
+  readonly warnings: readonly BrCodeWarning[]
+}
+
+/** A payload on the tape, with its text where it is ASCII: then offsets are also string indices. */
+export type Indexed = { readonly tape: BrCodeTape; readonly ascii: string | undefined }
+
+const TAPE = createTape()
+const ENCODER = new TextEncoder()
+/** Holds a payload given as text; room for one character more than the longest. */
+const SCRATCH = new Uint8Array(BRCODE_BYTES_MAX + 4)
+/** Root objects EMV requires besides 00 and 63. */
+const MANDATORY = [52, 53, 58, 59, 60] as const
+
+/**
+ * Puts a payload on a tape, the shared one by default, which the next call overwrites.
+ *
+ * @throws CodecError `brcode_utf8`, and those of `indexBrCode`
+ */
+export function indexPayload(payload: string | Uint8Array, tape: BrCodeTape = TAPE): Indexed {
+  const isText = typeof payload === 'string'
+  const text = isText ? payload : decode(payload)
+  const bytes = isText ? SCRATCH : payload
+  const size = isText ? encode(payload) : payload.length
+  // UTF-8 takes more bytes than UTF-16 takes units for every character outside ASCII.
+  const ascii = text.length === size
+  indexBrCode(tape, bytes, size, ascii)
+  return { tape, ascii: ascii ? text : undefined }
+}
+
+/** Writes the text in the scratch buffer; the size is over the limit when it does not fit. */
+function encode(text: string): number {
+  const { read, written } = ENCODER.encodeInto(text, SCRATCH)
+  return read === text.length ? written : Math.max(text.length, SCRATCH.length)
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return decodeUtf8(bytes)
+  } catch {
+    throw new CodecError('brcode_utf8', 0, 'payload must be UTF-8', { path: '' })
+  }
+}
+
+export function textOf({ tape, ascii }: Indexed, index: number): string {
+  const start = startOf(tape, index)
+  const end = endOf(tape, index)
+  return ascii === undefined
+    ? decodeUtf8(tape.bytes.subarray(start, end))
+    : ascii.substring(start, end)
+}
+
+/**
+ * Reads and checks a payload: frame, CRC, the EMV fields, and, where a template is Pix's, every rule
+ * of the BR Code manual. The first rule broken is reported.
+ *
+ * EMV lets root objects stand in any order between 00 and 63; Pix codes must be in ascending order.
+ *
+ * @param payload - text, or UTF-8 bytes
+ * @throws CodecError with `context.path`, the tag path, such as `26.01`; codes: those of
+ *   `indexBrCode`, `brcode_utf8`, `brcode_missing`, `brcode_value`, `brcode_order`,
+ *   `brcode_pix_template`
+ * @example parseBrCode('00020126…63041D3D').pix?.key // '123e4567-e12b-12d1-a456-426655440000'
+ */
+export function parseBrCode(payload: string | Uint8Array): BrCode {
+  const indexed = indexPayload(payload)
+  const { tape } = indexed
+  const template = findPixTemplate(tape, 26, 51)
+  const isPix = template !== NO_PARENT
+  if (isPix) checkOrder(tape)
+  checkCommon(tape, isPix)
+  const warnings: BrCodeWarning[] = []
+  if (tape.lengthUnit === 'characters') {
+    warnings.push({ rule: 'lengths_in_characters', path: '', offset: 0 })
+  }
+  return {
+    lengthUnit: tape.lengthUnit,
+    merchantCategoryCode: textOf(indexed, tape.roots[52]!),
+    currency: isPix ? '986' : textOf(indexed, tape.roots[53]!),
+    amount: optionalText(indexed, tape.roots[54]!),
+    country: isPix ? 'BR' : textOf(indexed, tape.roots[58]!),
+    merchantName: textOf(indexed, tape.roots[59]!),
+    merchantCity: textOf(indexed, tape.roots[60]!),
+    postalCode: optionalText(indexed, tape.roots[61]!),
+    pix: isPix ? readPix(indexed, template, warnings) : undefined,
+    warnings,
+  }
+}
+
+const optionalText = (indexed: Indexed, index: number): string | undefined =>
+  index === NO_PARENT ? undefined : textOf(indexed, index)
+
+function checkCommon(tape: BrCodeTape, isPix: boolean): void {
+  const { bytes, roots, size } = tape
+  for (let i = 0; i < MANDATORY.length; i++) {
+    const id = MANDATORY[i]!
+    if (roots[id] === NO_PARENT) {
+      const message = 'a mandatory object is missing'
+      throw new CodecError('brcode_missing', size, message, { path: `${id}` })
+    }
+  }
+  const digits = (id: number, count: number): boolean => {
+    const start = startOf(tape, roots[id]!)
+    const end = endOf(tape, roots[id]!)
+    return end - start === count && isDigits(bytes, start, end)
+  }
+  if (!digits(52, 4)) throw badValue(tape, 52, 'merchant category code must be four digits')
+  if (!digits(53, 3)) throw badValue(tape, 53, 'currency must be three digits')
+  checkText(tape, 58, 2)
+  if (isPix && !holds(tape, roots[53]!, '986')) throw badValue(tape, 53, 'currency must be 986')
+  if (isPix && !holds(tape, roots[58]!, 'BR')) throw badValue(tape, 58, 'country must be BR')
+  if (roots[54] !== NO_PARENT) {
+    const start = startOf(tape, roots[54]!)
+    const end = endOf(tape, roots[54]!)
+    if (end - start > AMOUNT_CHARS_MAX || !isAmount(bytes, start, end)) {
+      throw badValue(tape, 54, 'amount must be digits with at most two decimals after a point')
+    }
+  }
+  checkText(tape, 59, NAME_CHARS_MAX)
+  checkText(tape, 60, CITY_CHARS_MAX)
+  if (roots[61] !== NO_PARENT) checkText(tape, 61, POSTAL_CODE_CHARS_MAX)
+}
+
+/** 00, then ascending; 80 to 99 come before 63, which is last by the frame. */
+function checkOrder(tape: BrCodeTape): void {
+  const index = tape.disordered
+  if (index === NO_PARENT) return
+  throw new CodecError('brcode_order', offsetOf(tape, index), 'ids must ascend, with 63 last', {
+    path: pathOf(tape, index),
+  })
+}
+
+/** The index of the only root template in this range of ids whose GUI is Pix's, or -1. */
+function findPixTemplate(tape: BrCodeTape, first: number, last: number): number {
+  let found = NO_PARENT
+  for (let i = 0; i < tape.count; i++) {
+    const id = idOf(tape, i)
+    if (id < first || id > last || parentOf(tape, i) !== NO_PARENT) continue
+    const gui = childOf(tape, i, 0)
+    if (gui === NO_PARENT || !holds(tape, gui, PIX_GUI)) continue
+    if (found !== NO_PARENT) {
+      throw new CodecError('brcode_pix_template', offsetOf(tape, i), 'Pix has two templates', {
+        path: pathOf(tape, i),
+      })
+    }
+    found = i
+  }
+  return found
+}
+
+/** True when the value is this text; ASCII letters match in either case where `text` is lower. */
+function holds(tape: BrCodeTape, index: number, text: string): boolean {
+  const start = startOf(tape, index)
+  if (endOf(tape, index) - start !== text.length) return false
+  for (let i = 0; i < text.length; i++) {
+    const want = text.charCodeAt(i)
+    const got = tape.bytes[start + i]!
+    if (got !== want && !(want >= 97 && (got | 0x20) === want)) return false
+  }
+  return true
+}
+
+function readPix(indexed: Indexed, template: number, warnings: BrCodeWarning[]): PixReading {
+  const { tape } = indexed
+  const recurrence = tape.hasUnreserved ? findPixTemplate(tape, 80, 99) : NO_PARENT
+  const keyAt = childOf(tape, template, 1)
+  const urlAt = childOf(tape, template, 25)
+  const recurrenceAt = recurrence === NO_PARENT ? NO_PARENT : childOf(tape, recurrence, 25)
+  if (keyAt !== NO_PARENT && urlAt !== NO_PARENT) {
+    throw pixError(tape, template, 'a Pix template holds a key or an address, not both')
+  }
+  if (recurrence !== NO_PARENT && recurrenceAt === NO_PARENT) {
+    throw pixError(tape, recurrence, 'a recurrence template needs an address in 25')
+  }
+  if (keyAt === NO_PARENT && urlAt === NO_PARENT && recurrenceAt === NO_PARENT) {
+    throw pixError(tape, template, 'a Pix template needs a key in 01 or an address in 25')
+  }
+  const key = keyAt === NO_PARENT ? undefined : readKey(indexed, keyAt)
+  const keyKind = key === undefined ? undefined : pixKeyKind(key)
+  if (key !== undefined && keyKind === undefined) {
+    const offset = startOf(tape, keyAt)
+    warnings.push({ rule: 'unknown_key_form', path: pathOf(tape, keyAt), offset })
+  }
+  const isDynamic = urlAt !== NO_PARENT
+  return {
+    kind: isDynamic ? 'dynamic' : key !== undefined ? 'static' : 'authorization',
+    composite: recurrenceAt !== NO_PARENT,
+    template: idOf(tape, template),
+    key,
+    keyKind,
+    info: readInfo(indexed, childOf(tape, template, 2)),
+    url: isDynamic ? readAddress(indexed, urlAt) : undefined,
+    recurrenceUrl: recurrenceAt === NO_PARENT ? undefined : readAddress(indexed, recurrenceAt),
+    singleUse: readSingleUse(tape),
+    txid: readTxid(indexed, isDynamic, warnings),
+  }
+}
+
+function readKey(indexed: Indexed, index: number): string {
+  const { tape } = indexed
+  const start = startOf(tape, index)
+  const end = endOf(tape, index)
+  if (end - start > PIX_VALUE_CHARS_MAX || !isPrintable(tape.bytes, start, end)) {
+    throw pixError(tape, index, `key must be printable, at most ${PIX_VALUE_CHARS_MAX} bytes`)
+  }
+  return textOf(indexed, index)
+}
+
+function readAddress(indexed: Indexed, index: number): string {
+  const { tape } = indexed
+  const start = startOf(tape, index)
+  const end = endOf(tape, index)
+  if (end - start > PIX_VALUE_CHARS_MAX || !isAddress(tape.bytes, start, end)) {
+    const form = 'host and path without scheme'
+    throw pixError(
+      tape,
+      index,
+      `address must be ${form}, at most ${PIX_VALUE_CHARS_MAX} characters`,
+    )
+  }
+  return textOf(indexed, index)
+}
+
+function readInfo(indexed: Indexed, index: number): string | undefined {
+  if (index === NO_PARENT) return undefined
+  const { tape } = indexed
+  if (!isPrintable(tape.bytes, startOf(tape, index), endOf(tape, index))) {
+    throw pixError(tape, index, 'must be printable text')
+  }
+  return textOf(indexed, index)
+}
+
+function readSingleUse(tape: BrCodeTape): boolean {
+  const index = tape.roots[1]!
+  if (index === NO_PARENT || holds(tape, index, '11')) return false
+  if (holds(tape, index, '12')) return true
+  throw badValue(tape, 1, 'point of initiation must be 11 or 12')
+}
+
+function readTxid(
+  indexed: Indexed,
+  isDynamic: boolean,
+  warnings: BrCodeWarning[],
+): string | undefined {
+  const { tape } = indexed
+  const additional = tape.roots[62]!
+  const index = additional === NO_PARENT ? NO_PARENT : childOf(tape, additional, 5)
+  if (index === NO_PARENT || holds(tape, index, NO_TXID)) return undefined
+  const start = startOf(tape, index)
+  const end = endOf(tape, index)
+  if (end - start > TXID_CHARS_MAX || !isAlphanumeric(tape.bytes, start, end)) {
+    const message = `txid must be 1 to ${TXID_CHARS_MAX} letters and digits, or ${NO_TXID}`
+    throw pixError(tape, index, message)
+  }
+  if (isDynamic) warnings.push({ rule: 'dynamic_txid', path: '62.05', offset: start })
+  return textOf(indexed, index)
+}
+
+function checkText(tape: BrCodeTape, id: number, charsMax: number): void {
+  const { bytes } = tape
+  const start = startOf(tape, tape.roots[id]!)
+  const end = endOf(tape, tape.roots[id]!)
+  const fits = end - start <= charsMax || countCharacters(bytes, start, end) <= charsMax
+  if (!fits || !isPrintable(bytes, start, end)) {
+    throw badValue(tape, id, `must be 1 to ${charsMax} printable characters`)
+  }
+}
+
+function badValue(tape: BrCodeTape, id: number, message: string): CodecError {
+  return valueError('brcode_value', tape, tape.roots[id]!, message)
+}
+
+function pixError(tape: BrCodeTape, index: number, message: string): CodecError {
+  const isTemplate = parentOf(tape, index) === NO_PARENT
+  return valueError(isTemplate ? 'brcode_pix_template' : 'brcode_value', tape, index, message)
+}
+
+function valueError(code: string, tape: BrCodeTape, index: number, message: string): CodecError {
+  return new CodecError(code, startOf(tape, index), message, {
+    path: pathOf(tape, index),
+    length: endOf(tape, index) - startOf(tape, index),
+  })
+}

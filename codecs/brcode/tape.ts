@@ -1,0 +1,299 @@
+import { CodecError } from '#codecs/bytes'
+import { crc16 } from './crc16.ts'
+
+// payload = "00" "02" "01" *object "63" "04" 4HEXDIG
+// object  = id length value        id = 2DIGIT, length = 2DIGIT ("01" to "99")
+// value   = 1*octet | 1*object     objects in 26 to 51, 62, 64, 80 to 99, and in 62 under 50 to 99
+// EMV QR Code Specification, Merchant-Presented Mode, section 3.
+
+/** Longest payload, in bytes. Same source. */
+export const BRCODE_BYTES_MAX = 512
+
+/** Most objects a payload of that size can hold: each takes five bytes at least. */
+const OBJECTS_MAX = Math.floor(BRCODE_BYTES_MAX / 5)
+/** Integers per object on the tape: id, offset of the id, start and end of the value, parent. */
+const STRIDE = 5
+export const NO_PARENT = -1
+
+/** How a producer counted the lengths: EMV says bytes; some count characters. */
+export const LENGTH_UNITS = ['bytes', 'characters'] as const
+export type LengthUnit = (typeof LENGTH_UNITS)[number]
+
+/**
+ * Where every data object lies, in wire order, a template before its children.
+ *
+ * The tape is reused by the caller: reading another payload overwrites it.
+ *
+ * @property bytes - holds the payload in its first `size` bytes
+ * @property disordered - index of the first root object whose id is below its predecessor's, or -1
+ * @property hasUnreserved - whether any of the templates 80 to 99 is there
+ * @property entries - per object: id, offset of its id, start and end of its value, parent's index
+ * @property roots - by id: index of the root object with this id, -1 when absent
+ */
+export type BrCodeTape = {
+  bytes: Uint8Array
+  size: number
+  lengthUnit: LengthUnit
+  count: number
+  disordered: number
+  hasUnreserved: boolean
+  readonly entries: Int32Array
+  readonly roots: Int16Array
+}
+
+export function createTape(): BrCodeTape {
+  return {
+    bytes: new Uint8Array(0),
+    size: 0,
+    lengthUnit: 'bytes',
+    count: 0,
+    disordered: NO_PARENT,
+    hasUnreserved: false,
+    entries: new Int32Array(OBJECTS_MAX * STRIDE),
+    roots: new Int16Array(100),
+  }
+}
+
+export const idOf = (tape: BrCodeTape, index: number): number => tape.entries[index * STRIDE]!
+export const offsetOf = (tape: BrCodeTape, index: number): number =>
+  tape.entries[index * STRIDE + 1]!
+export const startOf = (tape: BrCodeTape, index: number): number =>
+  tape.entries[index * STRIDE + 2]!
+export const endOf = (tape: BrCodeTape, index: number): number => tape.entries[index * STRIDE + 3]!
+export const parentOf = (tape: BrCodeTape, index: number): number =>
+  tape.entries[index * STRIDE + 4]!
+
+/** The child of `parent` with this id, or -1. */
+export function childOf(tape: BrCodeTape, parent: number, id: number): number {
+  const { entries, count } = tape
+  const end = entries[parent * STRIDE + 3]!
+  for (let i = parent + 1; i < count && entries[i * STRIDE + 1]! < end; i++) {
+    if (entries[i * STRIDE]! === id && entries[i * STRIDE + 4]! === parent) return i
+  }
+  return NO_PARENT
+}
+
+/** The ids from the root to this object: `26.01`. */
+export function pathOf(tape: BrCodeTape, index: number): string {
+  const own = idText(idOf(tape, index))
+  const parent = parentOf(tape, index)
+  return parent === NO_PARENT ? own : `${pathOf(tape, parent)}.${own}`
+}
+
+export const idText = (id: number): string => (id < 10 ? `0${id}` : `${id}`)
+
+/** Templates at the root: merchant accounts, additional data, other language, unreserved. */
+const isRootTemplate = (id: number): boolean =>
+  (id >= 26 && id <= 51) || id === 62 || id === 64 || id >= 80
+
+/**
+ * Finds every object and checks the frame: version first, CRC last, lengths, duplicates, CRC value.
+ * Values are not looked at.
+ *
+ * @param bytes - the payload in UTF-8, from the first byte
+ * @param size - how many bytes are the payload's
+ * @param ascii - whether all bytes are below 0x80; when not, and the lengths do not work out in
+ *   bytes, they are tried as characters (Unicode code points)
+ * @throws CodecError `brcode_size`, `brcode_id`, `brcode_length`, `brcode_truncated`,
+ *   `brcode_duplicate`, `brcode_version`, `brcode_crc_missing`, `brcode_crc_format`, `brcode_crc`;
+ *   `context.path` is the tag path
+ */
+export function indexBrCode(
+  tape: BrCodeTape,
+  bytes: Uint8Array,
+  size: number,
+  ascii: boolean,
+): void {
+  if (size === 0 || size > BRCODE_BYTES_MAX) {
+    throw new CodecError('brcode_size', 0, `payload must have 1 to ${BRCODE_BYTES_MAX} bytes`, {
+      path: '',
+      length: size,
+      lengthMax: BRCODE_BYTES_MAX,
+    })
+  }
+  tape.bytes = bytes
+  tape.size = size
+  index(tape, 'bytes', ascii)
+  checkCrc(tape)
+}
+
+function index(tape: BrCodeTape, unit: LengthUnit, ascii: boolean): void {
+  tape.lengthUnit = unit
+  tape.count = 0
+  tape.disordered = NO_PARENT
+  tape.hasUnreserved = false
+  tape.roots.fill(NO_PARENT)
+  if (ascii || unit === 'characters') {
+    indexRoot(tape)
+    return
+  }
+  try {
+    indexRoot(tape)
+  } catch (error) {
+    try {
+      index(tape, 'characters', ascii)
+    } catch {
+      throw error
+    }
+  }
+}
+
+function indexRoot(tape: BrCodeTape): void {
+  const { roots, entries, size } = tape
+  const counted = tape.lengthUnit === 'bytes'
+  let at = 0
+  let previous = -1
+  while (at < size) {
+    const own = tape.count
+    const stop = indexObject(tape, at, size, NO_PARENT, counted)
+    const id = entries[own * STRIDE]!
+    if (roots[id] !== NO_PARENT) throw duplicate(tape, NO_PARENT, at, id)
+    roots[id] = own
+    if (id < previous && tape.disordered === NO_PARENT && id !== 63) tape.disordered = own
+    previous = id
+    if (id >= 80) tape.hasUnreserved = true
+    if (isRootTemplate(id)) indexTemplate(tape, own, counted)
+    at = stop
+  }
+  checkFrame(tape)
+}
+
+function indexTemplate(tape: BrCodeTape, parent: number, counted: boolean): void {
+  const { entries } = tape
+  const end = entries[parent * STRIDE + 3]!
+  let at = entries[parent * STRIDE + 2]!
+  while (at < end) {
+    const own = tape.count
+    const stop = indexObject(tape, at, end, parent, counted)
+    const id = entries[own * STRIDE]!
+    checkSiblings(tape, parent, own, at, id)
+    if (id >= 50 && parent === tape.roots[62]) indexTemplate(tape, own, counted)
+    at = stop
+  }
+}
+
+/** Puts the object at `at` on the tape and gives the offset behind it. */
+function indexObject(
+  tape: BrCodeTape,
+  at: number,
+  end: number,
+  parent: number,
+  counted: boolean,
+): number {
+  const { bytes, entries } = tape
+  const id = twoDigits(bytes, at, end)
+  if (id < 0) throw frameError('brcode_id', tape, parent, at, 'id must be two digits')
+  const length = twoDigits(bytes, at + 2, end)
+  if (length < 1) {
+    throw frameError('brcode_length', tape, parent, at + 2, 'length must be 01 to 99', id)
+  }
+  const start = at + 4
+  const stop = counted ? start + length : skip(bytes, start, end, length)
+  if (stop > end) {
+    const message = 'value ends after its template or payload'
+    throw frameError('brcode_truncated', tape, parent, start, message, id)
+  }
+  const slot = tape.count++ * STRIDE
+  entries[slot] = id
+  entries[slot + 1] = at
+  entries[slot + 2] = start
+  entries[slot + 3] = stop
+  entries[slot + 4] = parent
+  return stop
+}
+
+function checkSiblings(
+  tape: BrCodeTape,
+  parent: number,
+  own: number,
+  at: number,
+  id: number,
+): void {
+  const { entries } = tape
+  for (let i = parent + 1; i < own; i++) {
+    if (entries[i * STRIDE] === id && entries[i * STRIDE + 4] === parent) {
+      throw duplicate(tape, parent, at, id)
+    }
+  }
+}
+
+/** The number written in two digits, or -1. */
+function twoDigits(bytes: Uint8Array, at: number, end: number): number {
+  if (at + 2 > end) return -1
+  const tens = bytes[at]! - 48
+  const units = bytes[at + 1]! - 48
+  return tens >>> 0 > 9 || units >>> 0 > 9 ? -1 : tens * 10 + units
+}
+
+/** The offset behind `count` UTF-8 characters; past `end` when there are fewer. */
+function skip(bytes: Uint8Array, from: number, end: number, count: number): number {
+  let at = from
+  for (let left = count; left > 0; left--) {
+    if (at >= end) return end + 1
+    at++
+    while (at < end && (bytes[at]! & 0xc0) === 0x80) at++
+  }
+  return at
+}
+
+function checkFrame(tape: BrCodeTape): void {
+  const { bytes, size } = tape
+  if (idOf(tape, 0) !== 0 || endOf(tape, 0) !== 6 || bytes[4] !== 48 || bytes[5] !== 49) {
+    throw new CodecError('brcode_version', 0, 'payload must begin with 000201', { path: '00' })
+  }
+  const last = tape.count - 1
+  const crcAt = size - 8
+  if (tape.roots[63] !== last || offsetOf(tape, last) !== crcAt) {
+    const found = tape.roots[63]!
+    const at = found === NO_PARENT ? size : offsetOf(tape, found)
+    throw new CodecError('brcode_crc_missing', at, 'the last object must be 6304 and the CRC', {
+      path: '63',
+    })
+  }
+}
+
+function checkCrc(tape: BrCodeTape): void {
+  const { bytes, size } = tape
+  const at = size - 4
+  let declared = 0
+  for (let i = at; i < size; i++) {
+    const digit = hexDigit(bytes[i]!)
+    if (digit < 0) {
+      const message = 'the CRC must be four upper-case hexadecimal digits'
+      throw new CodecError('brcode_crc_format', i, message, { path: '63' })
+    }
+    declared = declared * 16 + digit
+  }
+  const computed = crc16(bytes, 0, at)
+  if (declared !== computed) {
+    throw new CodecError('brcode_crc', at, 'the CRC does not match the payload', {
+      path: '63',
+      declared,
+      computed,
+    })
+  }
+}
+
+function hexDigit(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48
+  return code >= 65 && code <= 70 ? code - 55 : -1
+}
+
+function frameError(
+  code: string,
+  tape: BrCodeTape,
+  parent: number,
+  at: number,
+  message: string,
+  id?: number,
+): CodecError {
+  const above = parent === NO_PARENT ? '' : pathOf(tape, parent)
+  const own = id === undefined ? '' : idText(id)
+  return new CodecError(code, at, message, {
+    path: above === '' || own === '' ? above + own : `${above}.${own}`,
+  })
+}
+
+function duplicate(tape: BrCodeTape, parent: number, at: number, id: number): CodecError {
+  return frameError('brcode_duplicate', tape, parent, at, 'id occurs twice at this level', id)
+}

@@ -1,0 +1,72 @@
+const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Throws a TypeError when the bytes are not UTF-8. */
+export const decodeUtf8 = (bytes: Uint8Array): string => DECODER.decode(bytes)
+
+// The checks below look at bytes, not at text: a slice of a string stays lazy until it is read.
+
+/** Bytes of UTF-8 that begin a character: what people count. */
+export function countCharacters(bytes: Uint8Array, start: number, end: number): number {
+  let count = 0
+  for (let i = start; i < end; i++) if ((bytes[i]! & 0xc0) !== 0x80) count++
+  return count
+}
+
+/** UTF-8 without C0 and C1 control characters and DEL. */
+export function isPrintable(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    const code = bytes[i]!
+    if (code < 0x20 || code === 0x7f) return false
+    if (code === 0xc2 && bytes[i + 1]! < 0xa0) return false
+  }
+  return true
+}
+
+export function isDigits(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if ((bytes[i]! - 48) >>> 0 > 9) return false
+  return end > start
+}
+
+export function isAlphanumeric(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    const code = bytes[i]!
+    const lower = code | 0x20
+    if ((code - 48) >>> 0 > 9 && (lower < 97 || lower > 122)) return false
+  }
+  return end > start
+}
+
+/**
+ * `10`, `10.5` or `10.50`: digits, then at most a point and one or two decimals.
+ * EMV also allows a bare trailing point, which no Pix producer writes.
+ */
+export function isAmount(bytes: Uint8Array, start: number, end: number): boolean {
+  let point = start
+  while (point < end && bytes[point] !== 0x2e) point++
+  if (!isDigits(bytes, start, point)) return false
+  return point === end || (end - point <= 3 && isDigits(bytes, point + 1, end))
+}
+
+/** A payload address as a code holds it: host, optional port, path; visible ASCII, no scheme. */
+export function isAddress(bytes: Uint8Array, start: number, end: number): boolean {
+  let slash = -1
+  for (let i = start; i < end; i++) {
+    const code = bytes[i]!
+    if (code <= 0x20 || code >= 0x7f) return false
+    if (code === 0x2f && slash < 0) slash = i
+  }
+  return (
+    slash > start && slash < end - 1 && !(bytes[slash - 1] === 0x3a && bytes[slash + 1] === 0x2f)
+  )
+}
+
+const ACCENTS = /\p{M}+/gu
+const OTHERS = /[^\x20-\x7e]/gu
+
+/**
+ * The text in printable ASCII: accents taken off, anything else that is not ASCII left out.
+ *
+ * @example toAscii('São João & Cª') // 'Sao Joao & Ca'
+ */
+export const toAscii = (text: string): string =>
+  text.normalize('NFKD').replace(ACCENTS, '').replace(OTHERS, '')
