@@ -9,6 +9,7 @@ import {
 } from './command.ts'
 import { configCommand } from './config.ts'
 import { devCommand } from './dev/index.ts'
+import { doctorCommand } from './doctor/index.ts'
 import { inspectCommand } from './inspect/index.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
@@ -23,6 +24,7 @@ const commands: readonly Command[] = [
   configCommand,
   keysCommand,
   migrateCommand,
+  doctorCommand,
   inspectCommand,
 ]
 

@@ -48,6 +48,37 @@ describe.each(variants)('with a database ($name)', (variant) => {
     await close()
   })
 
+  test('doctor names what is missing and how to get it', async () => {
+    const { dsn, sql, close } = await createTestDatabase()
+    const doctor = async (env: Record<string, string>) => {
+      const { code, out } = await runProgram(variant, ['doctor', '--json'], {
+        env: { ...anyPort, ...env },
+      })
+      const { checks } = JSON.parse(out) as {
+        checks: { name: string; status: string; detail: string; fix?: string }[]
+      }
+      return { code, found: (name: string) => checks.find((check) => check.name === name) }
+    }
+    const good = await doctor({ DATABASE_DSN: dsn })
+    expect(good.code).toBe(0)
+    expect(good.found('Settings')).toEqual({ name: 'Settings', status: 'ok', detail: 'no problem' })
+    expect(good.found('Database')).toMatchObject({ status: 'ok' })
+    expect(good.found('API keys')).toMatchObject({ status: 'warning' })
+    await sql`delete from schema_migrations where name = '0000_idempotency'`
+    expect((await doctor({ DATABASE_DSN: dsn })).found('Database')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('missing'),
+    })
+    await close()
+    const away = await doctor({ DATABASE_DSN: 'postgres://trilho:s3cret@127.0.0.1:1/trilho' })
+    expect(away.code).toBe(1)
+    expect(away.found('Database')).toMatchObject({ status: 'failed' })
+    expect(JSON.stringify(away.found('Database'))).not.toContain('s3cret')
+    const bad = await doctor({ LOG_LEVEL: 'loud' })
+    expect(bad.code).toBe(1)
+    expect(bad.found('LOG_LEVEL')).toMatchObject({ status: 'failed' })
+  })
+
   test('serve with the database away runs, degraded and not ready', async () => {
     const program = startProgram(variant, ['serve'], {
       env: { ...anyPort, DATABASE_DSN: 'postgres://trilho:x@127.0.0.1:1/trilho' },

@@ -1,4 +1,5 @@
 import type { ErrorCatalogue, HealthCheck, Route } from '../http/index.ts'
+import type { Check } from './check.ts'
 import type { Demo, DemoGateway } from './demo.ts'
 
 /**
@@ -19,6 +20,8 @@ export type Feature = {
   /** Finishes what runs and closes; bounded by the caller. */
   readonly stop?: () => void | Promise<void>
   readonly health?: () => HealthCheck | Promise<HealthCheck>
+  /** What `trilho doctor` finds: counterparties, certificates. Asked without `start`; changes nothing. */
+  readonly checks?: () => Promise<readonly Check[]>
   /** Run by `trilho dev` once everything listens; a rejection ends the start with its message. */
   readonly demo?: (gateway: DemoGateway) => Promise<Demo>
 }

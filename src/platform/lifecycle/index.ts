@@ -1,3 +1,4 @@
+export type { Check } from './check.ts'
 export type { Demo, DemoGateway } from './demo.ts'
 export type { Feature } from './feature.ts'
 export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
