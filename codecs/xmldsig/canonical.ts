@@ -1,4 +1,5 @@
 import { ABSENT, ELEMENT, NEEDS_DECODING, NODE_STRIDE, TEXT, type XmlDocument } from '#codecs/xml'
+import { exclusiveC14n } from './exclusive-c14n.ts'
 
 const LT = 0x3c
 const GT = 0x3e
@@ -175,6 +176,10 @@ function join(
 }
 
 /** The exclusive canonical form of an element (http://www.w3.org/2001/10/xml-exc-c14n#). */
-export function canonicalForm(document: XmlDocument, node: number, omit?: number): Uint8Array {
-  return canonicalCopy(document, node, omit) ?? new Uint8Array(0)
+export function canonicalForm(
+  document: XmlDocument,
+  node: number,
+  omit: number = ABSENT,
+): Uint8Array {
+  return canonicalCopy(document, node, omit) ?? exclusiveC14n(document, node, { omit })
 }

@@ -222,7 +222,9 @@ class SignatureReader {
   /** Base64 in lines of any length, ended by LF or by the CR that "&#13;" stands for. */
   #base64(node: number, length: number): Uint8Array {
     const text = this.#text(node, VALUE_CHARS_MAX).replace(/[\t\n\r ]+/g, '')
-    if (/^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length === Math.ceil(length / 3) * 4) {
+    // Strict: bits that no octet takes must be zero, so that one value has one spelling.
+    const canonical = /^[A-Za-z0-9+/]+(?:[AEIMQUYcgkosw048]=|[AQgw]==|[A-Za-z0-9+/])$/.test(text)
+    if (canonical && text.length === Math.ceil(length / 3) * 4) {
       const bytes = Uint8Array.fromBase64(text)
       if (bytes.length === length) return bytes
     }

@@ -1,3 +1,4 @@
+export { canonicalCopy, canonicalForm } from './canonical.ts'
 export {
   type CanonicalName,
   canonicalIssuer,
@@ -5,6 +6,7 @@ export {
   NAME_CHARS_MAX,
   parseName,
 } from './distinguished-name.ts'
+export { type CanonicalOptions, exclusiveC14n } from './exclusive-c14n.ts'
 export {
   XMLDSIG_REFUSALS,
   type XmldsigRefusal,

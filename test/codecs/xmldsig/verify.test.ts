@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createPublicKey, sign, verify } from 'node:crypto'
 import { CodecError } from '#codecs/bytes'
-import { createXmlScanner } from '#codecs/xml'
+import { createXmlScanner, ELEMENT } from '#codecs/xml'
 import {
+  exclusiveC14n,
   parseName,
   prepareKeyInfo,
   type SignerCertificate,
@@ -104,6 +105,66 @@ describe('accepted', () => {
     })
     expect(result.ok).toBe(true)
   })
+})
+
+describe('layouts of other writers, which only the general canonicaliser reads', () => {
+  /** The good message in another layout before it is signed by a writer that canonicalises. */
+  async function signedAs(layout: (xml: string) => string): Promise<string> {
+    const empty = new TextDecoder().decode(envelopeOf(body).bytes)
+    const laidOut = layout(empty)
+    const document = scanner.scan(new TextEncoder().encode(laidOut))
+    const nodes = new Map<string, number>()
+    for (let node = document.root; node < document.nodeCount; node++) {
+      if (document.kind(node) === ELEMENT) nodes.set(document.localName(node), node)
+    }
+    const digest = (node: number) =>
+      Buffer.from(sha256(exclusiveC14n(document, node))).toString('base64')
+    const key = prepareKeyInfo(issuer, pair.serial, 'ki-1', sha256)
+    const digests = [digest(nodes.get('AppHdr')!), digest(nodes.get('Document')!)]
+    const signedInfo = new TextDecoder()
+      .decode(key.signedInfo)
+      .replace(/> {44}</g, () => `>${digests.shift()}<`)
+    // As the JDK writes it: empty-element tags; the canonical form has none.
+    const written = signedInfo.replace(
+      /><\/ds:(CanonicalizationMethod|SignatureMethod|Transform|DigestMethod)>/g,
+      '/>',
+    )
+    const value = Buffer.from(await signBytes(Buffer.from(signedInfo))).toString('base64')
+    const signature =
+      `<ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#">${written}` +
+      `<ds:SignatureValue>${value}</ds:SignatureValue>${new TextDecoder().decode(key.keyInfo)}</ds:Signature>`
+    return laidOut.replace(/(<(?:n:)?Sgntr>)/, (tag) => tag + signature)
+  }
+
+  const layouts: Readonly<Record<string, (xml: string) => string>> = {
+    'as it is': (xml) => xml,
+    indented: (xml) =>
+      xml.replace(/></g, '>\n  <').replace('<Sgntr>\n  </Sgntr>', '<Sgntr></Sgntr>'),
+    'single quotes': (xml) => xml.replace(/="([^"]*)"/g, "='$1'"),
+    'blanks in tags': (xml) =>
+      xml
+        .replace(/<\/(\w+)>/g, '</$1 >')
+        .replace(/<(\w+)>/g, (tag) => (tag === '<Sgntr>' ? tag : tag.replace('>', ' >'))),
+    'a prefix for the message': (xml) =>
+      xml.replace(/<(\/?)([A-Z])/g, '<$1n:$2').replace('xmlns=', 'xmlns:n='),
+    'namespace repeated on AppHdr and Document': (xml) => {
+      const declaration = /xmlns="[^"]+"/.exec(xml)?.[0]
+      return xml
+        .replace('<AppHdr>', `<AppHdr ${declaration}>`)
+        .replace('<Document>', `<Document ${declaration}>`)
+    },
+    'unused namespaces on Envelope': (xml) =>
+      xml.replace('<Envelope ', '<Envelope xmlns:xsi="urn:xsi" '),
+    'greater-than and apostrophe as they are': (xml) => xml.replace('Cia', "Cia's > a"),
+    'hexadecimal references': (xml) => xml.replace('Silva', '&#x53;ilva'),
+  }
+  for (const [label, layout] of Object.entries(layouts)) {
+    test(label, async () => {
+      const xml = await signedAs(layout)
+      expect(verdict(xml)).toBe('ok')
+      expect(verdict(xml.replace('100.00', '900.00'))).toBe('digest_document')
+    })
+  }
 })
 
 describe('tricks inside an amount', () => {
