@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'bun:test'
+import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
+import { join } from 'node:path'
+import { createXmlScanner } from '#codecs/xml'
+import { parseName, prepareKeyInfo, signEnvelope, verifyEnvelope } from '#codecs/xmldsig'
+import { envelopeOf, sha256 } from '../support/envelope.ts'
+import { issueCertificate } from '../support/pki.ts'
+import { runTool, unlessMissing, withScratch } from '../support/second-implementation.ts'
+
+const java = unlessMissing('java')
+const xmlsec = unlessMissing('xmlsec1')
+const program = join(import.meta.dir, 'java/XmldsigPeer.java')
+const pair = issueCertificate('AC Teste')
+const issuer = 'CN=AC Teste, OU=CSPB-4, O=ICP-Brasil, C=BR'
+const publicKey = createPublicKey(pair.cert)
+const privateKey = createPrivateKey(pair.key)
+const body =
+  '<FIToFIPmtStsRpt><TxInfAndSts><Amt Ccy="BRL">100.00</Amt>' +
+  '<Nm>Irm\u00e3os &amp; Cia &lt;1&gt;</Nm></TxInfAndSts></FIToFIPmtStsRpt>'
+
+async function signed(): Promise<Uint8Array> {
+  const key = prepareKeyInfo(issuer, pair.serial, 'ki-1', sha256)
+  const signBytes = async (bytes: Uint8Array) => sign('sha256', bytes, privateKey)
+  return signEnvelope(envelopeOf(body), key, sha256, signBytes)
+}
+
+function verdict(bytes: Uint8Array): string {
+  const result = verifyEnvelope(createXmlScanner().scan(bytes), {
+    sha256,
+    findCertificate: (name, serial) =>
+      name === parseName(issuer) && serial === pair.serial
+        ? { valid: true, verify: (content, value) => verify('sha256', content, publicKey, value) }
+        : undefined,
+  })
+  return result.ok ? 'ok' : result.code
+}
+
+describe.skipIf(java.missing)(`the JDK's XMLDSig${java.note}`, () => {
+  test('accepts what we sign, refuses it altered', async () => {
+    await withScratch(async (directory) => {
+      const [keyFile, good, bad] = ['key.der', 'good.xml', 'bad.xml'].map((name) =>
+        join(directory, name),
+      ) as [string, string, string]
+      const message = await signed()
+      await Bun.write(keyFile, publicKey.export({ format: 'der', type: 'spki' }))
+      await Bun.write(good, message)
+      await Bun.write(bad, new TextDecoder().decode(message).replace('100.00', '900.00'))
+      const check = (file: string) => runTool(['java', program, 'verify', keyFile, file])
+      expect(check(good)).toMatchObject({ stdout: 'valid', stderr: '' })
+      expect(check(bad).stdout).toBe('invalid')
+    })
+  }, 60_000)
+
+  test('signs what we accept, in its own layout; altered we refuse it', async () => {
+    await withScratch(async (directory) => {
+      const [keyFile, unsigned, out] = ['key.der', 'unsigned.xml', 'signed.xml'].map((name) =>
+        join(directory, name),
+      ) as [string, string, string]
+      await Bun.write(keyFile, privateKey.export({ format: 'der', type: 'pkcs8' }))
+      await Bun.write(unsigned, envelopeOf(body).bytes)
+      const made = runTool(['java', program, 'sign', keyFile, unsigned, issuer, pair.serial, out])
+      expect(made.stderr).toBe('')
+      const text = await Bun.file(out).text()
+      expect(text).toContain('&#13;')
+      expect(verdict(new TextEncoder().encode(text))).toBe('ok')
+      const altered = text.replace('100.00', '900.00')
+      expect(verdict(new TextEncoder().encode(altered))).toBe('digest_document')
+    })
+  }, 60_000)
+})
+
+/**
+ * xmlsec1 resolves the reference to KeyInfo and, for `URI=""`, the whole document. So it is given
+ * AppHdr alone as a document, with the third reference gone and SignedInfo signed again.
+ */
+test.skipIf(xmlsec.missing)(
+  `xmlsec1 accepts KeyInfo, AppHdr and value${xmlsec.note}`,
+  async () => {
+    await withScratch(async (directory) => {
+      const message = new TextDecoder().decode(await signed())
+      const namespace = /<Envelope xmlns="([^"]+)"/.exec(message)?.[1]
+      const appHdr = (/<AppHdr>.*<\/AppHdr>/s.exec(message)?.[0] ?? '').replace(
+        '<AppHdr>',
+        `<AppHdr xmlns="${namespace}">`,
+      )
+      const two = appHdr.replace(/<ds:Reference><ds:Transforms>.*?<\/ds:Reference>/s, '')
+      const signedInfo = (/<ds:SignedInfo>.*<\/ds:SignedInfo>/s.exec(two)?.[0] ?? '').replace(
+        '<ds:SignedInfo>',
+        '<ds:SignedInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#">',
+      )
+      const value = sign('sha256', Buffer.from(signedInfo), privateKey).toString('base64')
+      const resigned = two.replace(/(<ds:SignatureValue>)[^<]*/, (_, tag: string) => tag + value)
+      const [keyFile, file] = [join(directory, 'key.pem'), join(directory, 'message.xml')]
+      await Bun.write(keyFile, publicKey.export({ format: 'pem', type: 'spki' }))
+      const check = async (text: string) => {
+        await Bun.write(file, text)
+        return runTool([
+          'xmlsec1',
+          '--verify',
+          '--pubkey-pem',
+          keyFile,
+          '--id-attr:Id',
+          'http://www.w3.org/2000/09/xmldsig#:KeyInfo',
+          file,
+        ]).exitCode
+      }
+      expect(await check(resigned)).toBe(0)
+      expect(await check(resigned.replace('M9999901', 'M8888801'))).not.toBe(0)
+    })
+  },
+  30_000,
+)
