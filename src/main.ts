@@ -1,6 +1,7 @@
 import { migrations } from '../drizzle/index.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { type PlatformDeps, type Program, runCli } from './cli/index.ts'
+import { createKeyTable } from './platform/auth/index.ts'
 import {
   type Environment,
   type LoadedSettings,
@@ -55,6 +56,10 @@ const databaseFeatures = (
   return [
     createDatabaseFeature({ name: 'database', dsn, database, migrations, migrateOnStart, logger }),
     createIdempotencySweep({ sql: database.sql, retentionHours, logger }),
+    createKeyTable({
+      sql: database.sql,
+      onProblem: (err) => logger.warn({ err }, 'last uses of keys were not written'),
+    }),
   ]
 }
 

@@ -23,7 +23,7 @@ export const buildGateway = (
   const gateway = createGateway({
     version: program.version,
     features,
-    authenticator: createAuthenticator({ sources: keySources(platform, logger) }),
+    authenticator: createAuthenticator({ sources: keySources(platform, features, logger) }),
     logger,
     cardsLogger,
     metrics,
@@ -35,15 +35,18 @@ export const buildGateway = (
   return { gateway, features }
 }
 
-const keySources = (platform: PlatformSettings, logger: Logger): readonly KeySource[] => {
-  if (platform.apiKeysFile === undefined) {
-    logger.warn({}, 'no source of API keys is configured: every protected endpoint answers 401')
-    return []
-  }
-  return [
-    createKeyFileSource({
-      path: platform.apiKeysFile,
-      onProblem: (err) => logger.error({ err }, 'the key file cannot be read'),
-    }),
+const keySources = (
+  { apiKeysFile }: PlatformSettings,
+  features: readonly Feature[],
+  logger: Logger,
+): readonly KeySource[] => {
+  const onProblem = (err: unknown): void => logger.error({ err }, 'the key file cannot be read')
+  const sources: readonly KeySource[] = [
+    ...(apiKeysFile === undefined ? [] : [createKeyFileSource({ path: apiKeysFile, onProblem })]),
+    ...features.flatMap(({ keySource }) => (keySource === undefined ? [] : [keySource])),
   ]
+  if (sources.length === 0) {
+    logger.warn({}, 'no source of API keys is configured: every protected endpoint answers 401')
+  }
+  return sources
 }

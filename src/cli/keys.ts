@@ -1,14 +1,17 @@
 import {
   createKeyFileStore,
+  createKeyTableStore,
   isGrant,
-  type KeyFileEntry,
   type KeyStore,
+  type ListedKey,
   type NewKey,
   scopes,
 } from '#src/platform/auth/index.ts'
 import { textTable } from '#src/platform/config/index.ts'
+import { openDatabase } from '#src/platform/database/index.ts'
+import { createLogger } from '#src/platform/telemetry/index.ts'
 import { type Command, type CommandArguments, exitCodes, UsageError } from './command.ts'
-import type { Io } from './program.ts'
+import type { Io, Program } from './program.ts'
 
 const nameLengthMax = 100
 const dayMs = 86_400_000
@@ -19,11 +22,12 @@ export const keysCommand: Command = {
   name: 'keys',
   summary: 'Creates, lists and revokes API keys.',
   usage: 'create --name <name> --scopes <scopes> | list | revoke <id>',
-  description: `Keys are kept in the file of API_KEYS_FILE (or --file), as hashes: create shows a key once.
+  description: `Keys are kept as hashes, so that create shows a key once: in the file of --file, else in the
+database of DATABASE_DSN, else in the file of API_KEYS_FILE.
 A running gateway sees changes within seconds.
 Scopes: ${scopes.join(', ')}; a whole feature as cards:*; everything as *.`,
   options: {
-    file: { type: 'string', value: 'path', doc: 'The key file; API_KEYS_FILE when not given.' },
+    file: { type: 'string', value: 'path', doc: 'Keep keys in this file.' },
     name: { type: 'string', value: 'name', doc: 'create: who the key is for.' },
     scopes: { type: 'string', value: 'a,b', doc: 'create: what the key may do.' },
     days: { type: 'string', value: 'n', doc: 'create: the key expires after n days.' },
@@ -36,30 +40,48 @@ Scopes: ${scopes.join(', ')}; a whole feature as cards:*; everything as *.`,
     'trilho keys revoke --file keys.json 8ZkQ0aT3xYbn',
   ],
   positionalsMax: 2,
-  run: async (args, io) => {
+  run: async (args, io, program) => {
     const [action, id] = args.positionals
     switch (action) {
       case 'create':
-        return create(args, io)
+        return withStore(args, io, program, (store) => create(store, args, io))
       case 'list':
-        return list(args, io)
+        return withStore(args, io, program, (store) => list(store, args, io))
       case 'revoke':
-        return revoke(id, args, io)
+        return withStore(args, io, program, (store) => revoke(store, id, args, io))
       default:
         throw new UsageError('say create, list or revoke')
     }
   },
 }
 
-const storeOf = (args: CommandArguments, io: Io): KeyStore => {
-  const path = args.text('file') ?? io.env['API_KEYS_FILE']
-  if (path === undefined || path === '') throw new UsageError('say --file or set API_KEYS_FILE')
-  return createKeyFileStore(path, () => new Date())
+/** Opens the store that the user means, and closes it after. */
+const withStore = async (
+  args: CommandArguments,
+  io: Io,
+  program: Program,
+  use: (store: KeyStore) => Promise<number>,
+): Promise<number> => {
+  const now = (): Date => new Date()
+  const { databases, platform } = program.load(io.env)
+  const [dsn] = databases
+  const path = args.text('file') ?? (dsn === undefined ? platform.apiKeysFile : undefined)
+  if (path !== undefined) return use(createKeyFileStore(path, now))
+  if (dsn === undefined) {
+    throw new UsageError('say --file, or set DATABASE_DSN or API_KEYS_FILE')
+  }
+  const logger = createLogger({ level: 'error', format: 'text', sink: { write: io.err } })
+  const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs: 10_000, logger })
+  try {
+    return await use(createKeyTableStore(database.sql))
+  } finally {
+    await database.close()
+  }
 }
 
-const create = async (args: CommandArguments, io: Io): Promise<number> => {
+const create = async (store: KeyStore, args: CommandArguments, io: Io): Promise<number> => {
   const wanted = newKeyOf(args)
-  const { id, key } = await storeOf(args, io).create(wanted)
+  const { id, key } = await store.create(wanted)
   if (args.flag('json')) {
     io.out(`${JSON.stringify({ id, key, name: wanted.name, scopes: wanted.grants })}\n`)
   } else {
@@ -92,10 +114,10 @@ const newKeyOf = (args: CommandArguments): NewKey => {
   }
 }
 
-const list = async (args: CommandArguments, io: Io): Promise<number> => {
-  const entries = await storeOf(args, io).list()
+const list = async (store: KeyStore, args: CommandArguments, io: Io): Promise<number> => {
+  const entries = await store.list()
   if (args.flag('json')) {
-    io.out(`${JSON.stringify({ keys: entries.map(({ hash: _hash, ...shown }) => shown) })}\n`)
+    io.out(`${JSON.stringify({ keys: entries })}\n`)
     return exitCodes.ok
   }
   const rows = entries.map((entry) => [
@@ -104,21 +126,29 @@ const list = async (args: CommandArguments, io: Io): Promise<number> => {
     stateOf(entry),
     entry.created_at,
     entry.expires_at ?? 'never',
+    entry.last_used_at ?? '',
     entry.scopes.join(','),
   ])
-  io.out(`${textTable(['ID', 'NAME', 'STATE', 'CREATED', 'EXPIRES', 'SCOPES'], rows)}\n`)
+  io.out(
+    `${textTable(['ID', 'NAME', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES'], rows)}\n`,
+  )
   return exitCodes.ok
 }
 
-const stateOf = (entry: KeyFileEntry): string => {
+const stateOf = (entry: ListedKey): string => {
   if (typeof entry.revoked_at === 'string') return 'revoked'
   const expired = typeof entry.expires_at === 'string' && Date.parse(entry.expires_at) <= Date.now()
   return expired ? 'expired' : 'active'
 }
 
-const revoke = async (id: string | undefined, args: CommandArguments, io: Io): Promise<number> => {
+const revoke = async (
+  store: KeyStore,
+  id: string | undefined,
+  args: CommandArguments,
+  io: Io,
+): Promise<number> => {
   if (id === undefined) throw new UsageError('say the id of the key to revoke')
-  const done = await storeOf(args, io).revoke(id)
+  const done = await store.revoke(id)
   if (args.flag('json')) io.out(`${JSON.stringify({ id, revoked: done })}\n`)
   else if (done) io.out(`revoked ${id}\n`)
   if (!done) io.err(`trilho keys: no active key ${id}\n`)

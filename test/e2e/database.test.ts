@@ -79,6 +79,29 @@ describe.each(variants)('with a database ($name)', (variant) => {
     expect(bad.found('LOG_LEVEL')).toMatchObject({ status: 'failed' })
   })
 
+  test('keys live in the database when there is one', async () => {
+    const { dsn, close } = await createTestDatabase()
+    const env = { ...anyPort, DATABASE_DSN: dsn }
+    const create = ['keys', 'create', '--name', 'ops', '--scopes', 'spi:transform', '--json']
+    const { id, key } = JSON.parse((await runProgram(variant, create, { env })).out) as {
+      id: string
+      key: string
+    }
+    const program = startProgram(variant, ['serve'], { env })
+    const line = await program.line((text) => text.includes('"msg":"listening"'))
+    const { http_url: url } = JSON.parse(line) as { http_url: string }
+    const headers = { Authorization: `Bearer ${key}` }
+    expect((await fetch(`${url}/v1/transformations`, { headers })).status).toBe(200)
+    expect((await fetch(`${url}/v1/transformations`)).status).toBe(401)
+    program.signal('SIGTERM')
+    await program.end()
+    const listed = await runProgram(variant, ['keys', 'list', '--json'], { env })
+    expect(JSON.parse(listed.out)).toMatchObject({
+      keys: [{ id, last_used_at: expect.stringContaining('T') }],
+    })
+    await close()
+  })
+
   test('serve with the database away runs, degraded and not ready', async () => {
     const program = startProgram(variant, ['serve'], {
       env: { ...anyPort, DATABASE_DSN: 'postgres://trilho:x@127.0.0.1:1/trilho' },

@@ -27,13 +27,18 @@ export type TestApp = {
 /** A feature's routes behind the real application, with the real authenticator and logger. */
 export const testApp = (
   routes: readonly Route[],
-  options: { readonly keys?: readonly KeyRecord[]; readonly level?: LogLevel } = {},
+  options: {
+    readonly keys?: readonly KeyRecord[]
+    readonly level?: LogLevel
+    /** The place where keys are kept is away. */
+    readonly failingKeys?: boolean
+  } = {},
 ): TestApp => {
   const lines: string[] = []
   const metrics = createMetrics({ version: 'test', withProcess: false })
   const app = createApp({
     routes,
-    authenticator: authenticatorOf(options.keys ?? []),
+    authenticator: authenticatorOf(options.keys ?? [], options.failingKeys ?? false),
     logger: createLogger({
       level: options.level ?? 'info',
       sink: { write: (line) => lines.push(line) },
@@ -61,9 +66,16 @@ export const testApp = (
   }
 }
 
-const authenticatorOf = (keys: readonly KeyRecord[]): Authenticator =>
+const authenticatorOf = (keys: readonly KeyRecord[], isFailing: boolean): Authenticator =>
   createAuthenticator({
-    sources: [{ find: async (id) => keys.find((record) => record.id === id) }],
+    sources: [
+      {
+        find: async (id) => {
+          if (isFailing) throw new Error('away')
+          return keys.find((record) => record.id === id)
+        },
+      },
+    ],
   })
 
 /** A new key with these grants: its text and its record. */

@@ -13,5 +13,6 @@ export {
   readKeyFile,
   writeKeyFile,
 } from './key-file.ts'
-export { createKeyFileStore, type KeyStore, type NewKey } from './key-store.ts'
+export { createKeyFileStore, type KeyStore, type ListedKey, type NewKey } from './key-store.ts'
+export { createKeyTable, createKeyTableStore, type KeyTable } from './key-table.ts'
 export { isGrant, type Scope, scopes } from './scopes.ts'

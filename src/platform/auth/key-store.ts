@@ -8,11 +8,23 @@ export type NewKey = {
   readonly expiresAt: Date | undefined
 }
 
+/** A key as it is listed: nothing of it is secret. Times are ISO 8601. */
+export type ListedKey = {
+  readonly id: string
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly created_at: string
+  readonly expires_at: string | null
+  readonly revoked_at: string | null
+  /** Null when unknown: a file does not record it. */
+  readonly last_used_at: string | null
+}
+
 /** What the operator's commands do to keys, wherever they are kept. */
 export type KeyStore = {
   /** Gives the key's text: the only time it exists outside its owner's hands. */
   create(key: NewKey): Promise<{ readonly id: string; readonly key: string }>
-  list(): Promise<readonly KeyFileEntry[]>
+  list(): Promise<readonly ListedKey[]>
   /** False when there is no such key or it is revoked already. */
   revoke(id: string): Promise<boolean>
 }
@@ -34,7 +46,13 @@ export const createKeyFileStore = (path: string, now: () => Date): KeyStore => (
     await writeKeyFile(path, { keys: [...file.keys, entry] })
     return { id, key }
   },
-  list: async () => (await readKeyFile(path)).keys,
+  list: async () =>
+    (await readKeyFile(path)).keys.map(({ hash: _hash, ...entry }) => ({
+      ...entry,
+      expires_at: entry.expires_at ?? null,
+      revoked_at: entry.revoked_at ?? null,
+      last_used_at: null,
+    })),
   revoke: async (id) => {
     const { keys } = await readKeyFile(path)
     const found = keys.find((entry) => entry.id === id)

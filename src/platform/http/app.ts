@@ -86,9 +86,14 @@ const handlerOf = (route: Route, { authenticator }: AppOptions) => {
     c.env.route = route
     const found = authenticator.verify(c.req.raw.headers.get('authorization'))
     return found instanceof Promise
-      ? found.then((principal) => admit(c, principal))
+      ? found.catch(keysUnavailable).then((principal) => admit(c, principal))
       : admit(c, found)
   }
+}
+
+/** The place where keys are kept cannot be asked: that is not the caller's fault. */
+const keysUnavailable = (cause: unknown): never => {
+  throw new ApiError(httpErrors.unavailable, 'The API key cannot be verified now.', { cause })
 }
 
 const authorize = (principal: Principal | undefined, route: Route): Principal => {

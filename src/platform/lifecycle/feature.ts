@@ -1,3 +1,4 @@
+import type { KeySource } from '../auth/index.ts'
 import type { ErrorCatalogue, HealthCheck, Route } from '../http/index.ts'
 import type { Check } from './check.ts'
 import type { Demo, DemoGateway } from './demo.ts'
@@ -13,6 +14,8 @@ export type Feature = {
   /** `cards`: served on CARDGW_PORT. Otherwise on HTTP_ADDR. */
   readonly listener?: 'http' | 'cards'
   readonly errors?: ErrorCatalogue
+  /** Keys it knows: asked after the file of API_KEYS_FILE. */
+  readonly keySource?: KeySource
   /** Opens connections and starts workers; a rejection ends the process. */
   readonly start?: () => void | Promise<void>
   /** Stops taking new work (polling, claiming); called before the listeners close. */

@@ -109,6 +109,16 @@ describe('access', () => {
     expect(await response.json()).toEqual({ id: '7', key: 'test' })
   })
 
+  test('keys that cannot be looked up are 503, not the caller\u2019s fault', async () => {
+    const { app } = testApp(routes, { failingKeys: true })
+    const request = new Request('http://localhost/v1/items/7', {
+      headers: { Authorization: `Bearer ${reader.key}` },
+    })
+    const response = await app.fetch(request)
+    expect(response.status).toBe(503)
+    expect(await response.json()).toMatchObject({ code: 'unavailable', retryable: true })
+  })
+
   test('a missing setting is told only to callers with access', async () => {
     const { call } = testApp(withMissingSettings(routes, ['ISPB']), { keys: [reader.record] })
     expect((await call('GET', '/v1/items/7')).status).toBe(401)

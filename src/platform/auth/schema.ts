@@ -1,0 +1,16 @@
+import { pgTable, text, timestamp } from 'drizzle-orm/pg-core'
+
+const instant = (name: string) => timestamp(name, { withTimezone: true })
+
+/** API keys: never the key, only the SHA-256 of its secret. */
+export const apiKeys = pgTable('api_keys', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  hash: text().notNull(),
+  /** Grants as `trilho keys create` takes them. */
+  scopes: text().array().notNull(),
+  createdAt: instant('created_at').notNull().defaultNow(),
+  expiresAt: instant('expires_at'),
+  revokedAt: instant('revoked_at'),
+  lastUsedAt: instant('last_used_at'),
+})
