@@ -1,0 +1,289 @@
+import { CodecError } from '#codecs/bytes'
+import { checkBoundary } from './boundary.ts'
+
+// body      = [preamble CRLF] delimiter CRLF part *(CRLF delimiter CRLF part) CRLF close [CRLF epilogue]
+// delimiter = "--" boundary *LWSP        close = "--" boundary "--" *LWSP
+// part      = *(header CRLF) [CRLF *octet]
+// RFC 2046 section 5.1.1.
+
+/**
+ * @property headers - names in lower case; a name given twice keeps both values, joined by `, `
+ * @property body - a copy the caller owns
+ */
+export type MultipartPart = {
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: Uint8Array
+}
+
+/** Bounds on what one body may make the reader hold. */
+export type MultipartLimits = {
+  readonly partsMax: number
+  readonly partBytesMax: number
+  /** Of one part's header block. */
+  readonly headerBytesMax: number
+  /** Before the first delimiter. */
+  readonly preambleBytesMax: number
+}
+
+export const MULTIPART_LIMITS: MultipartLimits = {
+  partsMax: 100,
+  partBytesMax: 10_485_760,
+  headerBytesMax: 16_384,
+  preambleBytesMax: 4_096,
+}
+
+type State = 'preamble' | 'headers' | 'body' | 'epilogue'
+type Found = {
+  readonly at: number
+  readonly ending: 'open' | 'close' | 'none' | 'undecided'
+  readonly next: number
+}
+
+const CR = 13
+const LF = 10
+const HYPHEN = 45
+const SPACE = 32
+const TAB = 9
+/** Blanks after a delimiter. */
+const PADDING_BYTES_MAX = 256
+const ENCODER = new TextEncoder()
+const DECODER = new TextDecoder('latin1')
+const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*?)[ \t]*$/
+
+/** Takes a body in chunks of any size and gives each part as soon as its delimiter has come. */
+export class MultipartReader {
+  readonly #limits: MultipartLimits
+  readonly #delimiter: Uint8Array
+  /** What was not consumed yet lies in `[start, end)`. */
+  #buffer = new Uint8Array(1024)
+  #start = 0
+  #end = 2
+  /** Offset in the body of `buffer[0]`. */
+  #base = -2
+  /** Where the search goes on when more bytes come. */
+  #scanned = 0
+  #state: State = 'preamble'
+  #headers: ReadonlyMap<string, string> = new Map()
+  #parts = 0
+
+  /** @throws CodecError `multipart_boundary` */
+  constructor(boundary: string, limits: MultipartLimits = MULTIPART_LIMITS) {
+    checkBoundary(boundary)
+    this.#limits = limits
+    this.#delimiter = ENCODER.encode(`\r\n--${boundary}`)
+    // The first delimiter may stand at the very start: the line break before it is put there.
+    this.#buffer[0] = CR
+    this.#buffer[1] = LF
+  }
+
+  /**
+   * @throws CodecError `multipart_parts`, `multipart_part_bytes`, `multipart_header_bytes`,
+   *   `multipart_preamble_bytes`, `multipart_header`; `offset` counts from the start of the body
+   */
+  push(chunk: Uint8Array): MultipartPart[] {
+    const out: MultipartPart[] = []
+    if (this.#state === 'epilogue') return out
+    this.#append(chunk)
+    while (this.#step(out));
+    return out
+  }
+
+  /** @throws CodecError `multipart_truncated` when the closing delimiter has not come */
+  end(): void {
+    if (this.#state !== 'epilogue') {
+      throw this.#fail(
+        'multipart_truncated',
+        this.#end,
+        'body ends before its closing delimiter',
+        0,
+      )
+    }
+  }
+
+  #fail(code: string, at: number, message: string, limit: number): CodecError {
+    return new CodecError(code, Math.max(0, this.#base + at), message, { limit })
+  }
+
+  #append(chunk: Uint8Array): void {
+    if (this.#end + chunk.length > this.#buffer.length) {
+      // The search may have to begin before what is not consumed: at the blank line of the headers.
+      const from = Math.min(this.#start, this.#scanned)
+      const kept = this.#end - from
+      const room = kept + chunk.length
+      const target = room > this.#buffer.length ? new Uint8Array(room * 2) : this.#buffer
+      target.set(this.#buffer.subarray(from, this.#end))
+      this.#buffer = target
+      this.#base += from
+      this.#scanned -= from
+      this.#start -= from
+      this.#end = kept
+    }
+    this.#buffer.set(chunk, this.#end)
+    this.#end += chunk.length
+  }
+
+  #step(out: MultipartPart[]): boolean {
+    switch (this.#state) {
+      case 'preamble':
+        return this.#readPreamble()
+      case 'headers':
+        return this.#readHeaders()
+      case 'body':
+        return this.#readBody(out)
+      case 'epilogue':
+        return false
+    }
+  }
+
+  #readPreamble(): boolean {
+    const found = this.#findDelimiter()
+    // The two bytes put before the body are not counted.
+    const length = (found?.at ?? this.#scanned) - this.#start - 2
+    if (length > this.#limits.preambleBytesMax) {
+      const message = 'no delimiter at the start of the body'
+      throw this.#fail(
+        'multipart_preamble_bytes',
+        this.#start,
+        message,
+        this.#limits.preambleBytesMax,
+      )
+    }
+    if (found === undefined) return false
+    this.#open(found)
+    return true
+  }
+
+  #readHeaders(): boolean {
+    const start = this.#start
+    const end = this.#end
+    if (end - start < 2) return false
+    const isEmpty = this.#buffer[start] === CR && this.#buffer[start + 1] === LF
+    const at = isEmpty ? start - 2 : indexOf(this.#buffer, BLANK_LINE, this.#scanned, end)
+    const length = (at < 0 ? end - BLANK_LINE.length + 1 : at) - start
+    if (length > this.#limits.headerBytesMax) {
+      const message = 'a part has too many bytes of headers'
+      throw this.#fail('multipart_header_bytes', start, message, this.#limits.headerBytesMax)
+    }
+    if (at < 0) {
+      this.#scanned = Math.max(start, end - BLANK_LINE.length + 1)
+      return false
+    }
+    this.#headers = isEmpty
+      ? new Map()
+      : parseHeaders(this.#buffer.subarray(start, at), this.#base + start)
+    this.#start = at + BLANK_LINE.length
+    // The blank line's own break may begin the delimiter when the part has no body.
+    this.#scanned = at + 2
+    this.#state = 'body'
+    return true
+  }
+
+  #readBody(out: MultipartPart[]): boolean {
+    const found = this.#findDelimiter()
+    const start = this.#start
+    if ((found?.at ?? this.#scanned) - start > this.#limits.partBytesMax) {
+      const message = 'a part has too many bytes'
+      throw this.#fail('multipart_part_bytes', start, message, this.#limits.partBytesMax)
+    }
+    if (found === undefined) return false
+    const body = this.#buffer.slice(start, Math.max(start, found.at))
+    out.push({ headers: this.#headers, body })
+    this.#open(found)
+    return true
+  }
+
+  #open({ next, ending }: Found): void {
+    this.#start = next
+    this.#scanned = next
+    this.#state = ending === 'close' ? 'epilogue' : 'headers'
+    if (ending === 'close') return
+    if (++this.#parts > this.#limits.partsMax) {
+      const message = 'body has too many parts'
+      throw this.#fail('multipart_parts', next, message, this.#limits.partsMax)
+    }
+  }
+
+  /** The next delimiter at or after `scanned`; without one, `scanned` is where to go on. */
+  #findDelimiter(): Found | undefined {
+    for (;;) {
+      const at = indexOf(this.#buffer, this.#delimiter, this.#scanned, this.#end)
+      if (at < 0) {
+        this.#scanned = Math.max(this.#scanned, this.#end - this.#delimiter.length + 1)
+        return undefined
+      }
+      const found = this.#endingAt(at, at + this.#delimiter.length)
+      if (found.ending === 'undecided') {
+        this.#scanned = at
+        return undefined
+      }
+      if (found.ending !== 'none') return found
+      this.#scanned = at + 1
+    }
+  }
+
+  /** What follows a delimiter that ends at `from`: a part, nothing more, or it is none after all. */
+  #endingAt(at: number, from: number): Found {
+    const buffer = this.#buffer
+    const end = this.#end
+    if (from + 1 < end && buffer[from] === HYPHEN && buffer[from + 1] === HYPHEN) {
+      return { at, ending: 'close', next: from + 2 }
+    }
+    let next = from
+    while (next < end && (buffer[next] === SPACE || buffer[next] === TAB)) next++
+    if (next - from > PADDING_BYTES_MAX) return { at, ending: 'none', next }
+    if (next + 1 < end) {
+      const isBreak = buffer[next] === CR && buffer[next + 1] === LF
+      return { at, ending: isBreak ? 'open' : 'none', next: next + 2 }
+    }
+    const mayGoOn =
+      next === end || buffer[next] === CR || (next === from && buffer[next] === HYPHEN)
+    return { at, ending: mayGoOn ? 'undecided' : 'none', next }
+  }
+}
+
+/**
+ * Reads a whole body.
+ *
+ * @throws CodecError as the reader does
+ */
+export function decodeMultipart(
+  body: Uint8Array,
+  boundary: string,
+  limits: MultipartLimits = MULTIPART_LIMITS,
+): MultipartPart[] {
+  const reader = new MultipartReader(boundary, limits)
+  const parts = reader.push(body)
+  reader.end()
+  return parts
+}
+
+const BLANK_LINE = new Uint8Array([CR, LF, CR, LF])
+
+function indexOf(buffer: Uint8Array, wanted: Uint8Array, from: number, end: number): number {
+  const last = end - wanted.length
+  let at = from
+  for (;;) {
+    at = buffer.indexOf(CR, at)
+    if (at < 0 || at > last) return -1
+    let matched = 1
+    while (matched < wanted.length && buffer[at + matched] === wanted[matched]) matched++
+    if (matched === wanted.length) return at
+    at++
+  }
+}
+
+function parseHeaders(block: Uint8Array, offset: number): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>()
+  let at = offset
+  for (const line of DECODER.decode(block).split('\r\n')) {
+    const [, name, value] = HEADER.exec(line) ?? []
+    if (name === undefined || value === undefined) {
+      throw new CodecError('multipart_header', at, 'a part has a malformed header line')
+    }
+    const key = name.toLowerCase()
+    const before = headers.get(key)
+    headers.set(key, before === undefined ? value : `${before}, ${value}`)
+    at += line.length + 2
+  }
+  return headers
+}
