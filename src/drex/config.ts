@@ -1,0 +1,126 @@
+/** What the operator sets for digital currency. Every network is configuration: none is public. */
+import {
+  boolean,
+  defineSettings,
+  integer,
+  list,
+  oneOf,
+  path,
+  type Setting,
+  type SettingValues,
+  secret,
+  secretUrl,
+  setting,
+  text,
+  url,
+} from '#src/platform/config/index.ts'
+
+export const GAS_POLICIES = ['zero', 'legacy', 'eip1559'] as const
+/** How fees are set: none at all, one gas price, or base fee and tip. */
+export type GasPolicy = (typeof GAS_POLICIES)[number]
+
+export const NETWORK_IDS = [
+  'drex_testnet',
+  'drex_mainnet',
+  'eth_sepolia',
+  'polygon_amoy',
+  'polygon_mumbai',
+] as const
+export type NetworkId = (typeof NETWORK_IDS)[number]
+
+type NetworkSettings = {
+  readonly rpcUrls: Setting<readonly string[] | undefined>
+  readonly token: Setting<string | undefined>
+  readonly chainId: Setting<number | undefined>
+  readonly gasPolicy: Setting<GasPolicy | undefined>
+  readonly confirmations: Setting<number | undefined>
+  readonly blockTimeMs: Setting<number | undefined>
+  readonly permissioning: Setting<string | undefined>
+  readonly swap: Setting<string | undefined>
+}
+
+const address = () =>
+  text({ pattern: /^0x[0-9a-fA-F]{40}$/, expected: '`0x` and 40 hexadecimal digits' })
+
+/** `DREX_TESTNET_…`, `DREX_MAINNET_…`, `DREX_ETH_SEPOLIA_…`, `DREX_POLYGON_AMOY_…`. */
+function network<I extends NetworkId>(
+  id: I,
+): { readonly [P in keyof NetworkSettings as `${I}.${P}`]: NetworkSettings[P] } {
+  const prefix = `DREX_${id.toUpperCase().replace(/^DREX_/, '')}`
+  const settings: NetworkSettings = {
+    rpcUrls: setting(`${prefix}_RPC_URLS`, list(secretUrl('http:', 'https:'), 8), {
+      doc: `JSON-RPC nodes of \`${id}\`, tried in this order.`,
+    }),
+    token: setting(`${prefix}_TOKEN`, address(), { doc: `Currency contract on \`${id}\`.` }),
+    chainId: setting(`${prefix}_CHAIN_ID`, integer(1, 2 ** 48), {
+      doc: `Chain id of \`${id}\`, when it is not the usual one; each node is checked against it.`,
+    }),
+    gasPolicy: setting(`${prefix}_GAS_POLICY`, oneOf(...GAS_POLICIES), {
+      doc: `How fees are set on \`${id}\`.`,
+    }),
+    confirmations: setting(`${prefix}_CONFIRMATIONS`, integer(1, 1_000), {
+      doc: `Blocks, the transaction’s own included, that make \`${id}\` final.`,
+    }),
+    blockTimeMs: setting(`${prefix}_BLOCK_TIME_MS`, integer(10, 600_000), {
+      doc: `Usual time between blocks of \`${id}\`, in milliseconds.`,
+    }),
+    permissioning: setting(`${prefix}_PERMISSIONING`, address(), {
+      doc: `Account rules of \`${id}\`: a deployed contract is added as a target there.`,
+    }),
+    swap: setting(`${prefix}_SWAP`, address(), {
+      doc: `One-step swap contract of \`${id}\`, for transfers between institutions.`,
+    }),
+  }
+  return Object.fromEntries(
+    Object.entries(settings).map(([property, value]) => [`${id}.${property}`, value]),
+  ) as { readonly [P in keyof NetworkSettings as `${I}.${P}`]: NetworkSettings[P] }
+}
+
+export const drexSettings = defineSettings({
+  masterKey: setting('TRILHO_MASTER_KEY', secret(), {
+    doc: 'Master key of managed wallets: 32 bytes in base64 or hexadecimal.',
+  }),
+  previousMasterKey: setting('TRILHO_MASTER_KEY_PREVIOUS', secret(), {
+    doc: 'The master key before; needed until every wallet is sealed with the new one.',
+  }),
+  networksFile: setting('DREX_NETWORKS_FILE', path(), {
+    doc: 'JSON file of networks; a `DREX_<NETWORK>_…` variable wins over it.',
+  }),
+  web3signerUrl: setting('DREX_WEB3SIGNER_URL', url('http:', 'https:'), {
+    doc: 'Web3Signer (eth1 mode) that signs for wallets of type `web3signer`.',
+  }),
+  rpcTimeoutMs: setting('DREX_RPC_TIMEOUT_MS', integer(50, 120_000), {
+    default: '5000',
+    doc: 'Time a node has to answer one exchange, in milliseconds.',
+  }),
+  rpcAttempts: setting('DREX_RPC_ATTEMPTS', integer(1, 20), {
+    default: '4',
+    doc: 'Exchanges per call, over all nodes of a network.',
+  }),
+  inFlightMax: setting('DREX_IN_FLIGHT_MAX', integer(1, 100_000), {
+    default: '2000',
+    doc: 'Signed transactions a network may hold without a receipt; the pilot’s pool takes 2500.',
+  }),
+  expirySeconds: setting('DREX_EXPIRY_SECONDS', integer(1, 604_800), {
+    default: '3600',
+    doc: 'Time after which what is still unsigned fails, in seconds.',
+  }),
+  feeMaxGwei: setting('DREX_FEE_MAX_GWEI', integer(1, 1_000_000), {
+    default: '500',
+    doc: 'Highest fee per unit of gas that replacements may reach, in gwei.',
+  }),
+  pollMs: setting('DREX_POLL_MS', integer(10, 60_000), {
+    doc: 'Time between looks at a network, in milliseconds; a quarter of its block time when unset.',
+  }),
+  engineEnabled: setting('DREX_ENGINE_ENABLED', boolean(), {
+    default: 'true',
+    doc: 'Signs, sends and follows transactions; without it this process only takes requests.',
+  }),
+  ...network('drex_testnet'),
+  ...network('drex_mainnet'),
+  ...network('eth_sepolia'),
+  ...network('polygon_amoy'),
+  ...network('polygon_mumbai'),
+})
+
+export type DrexSettings = SettingValues<typeof drexSettings>

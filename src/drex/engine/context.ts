@@ -1,0 +1,30 @@
+/** What the parts of one network's engine share. */
+import type { Client, Transaction } from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/telemetry/index.ts'
+import type { Signer } from '../custody/signer.ts'
+import type { Hex } from '../evm/hex.ts'
+import type { Network } from '../networks.ts'
+import type { RpcClient } from '../rpc/client.ts'
+import type { Ended, TransactionError } from './transaction.ts'
+
+export type EngineContext = {
+  readonly network: Network
+  readonly rpc: RpcClient
+  readonly sql: Client
+  readonly logger: Logger
+  /** @throws Error when the wallet cannot sign */
+  readonly signerFor: (address: Hex) => Promise<Signer>
+  /** Tells whoever follows; runs in the transaction that ends them. */
+  readonly onEnded: (sql: Transaction, ended: readonly Ended[]) => Promise<void>
+  /** Says a revert's payload in words. */
+  readonly explainRevert: (data: string | undefined) => Promise<TransactionError['revert']>
+  readonly settings: EngineSettings
+}
+
+export type EngineSettings = {
+  readonly pollMs: number
+  /** Time without a receipt after which a transaction is sent again. */
+  readonly resendMs: number
+  readonly inFlightMax: number
+  readonly feeMaxWei: bigint
+}

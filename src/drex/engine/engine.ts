@@ -1,0 +1,153 @@
+/** The engine of one network: two loops, one that sends and one that follows. */
+
+import type { Hex } from '../evm/hex.ts'
+import type { EngineContext } from './context.ts'
+import { createFollower } from './follow.ts'
+import * as store from './store.ts'
+import { createSubmitter, endFollowers } from './submit.ts'
+import { fillGaps, recover, sweepOnce } from './sweep.ts'
+
+export type Engine = {
+  readonly start: () => void
+  /** Says that there is something to send. */
+  readonly kick: () => void
+  /** Ends both loops after what they are doing. */
+  readonly stop: () => Promise<void>
+  readonly state: () => EngineState
+}
+
+export type EngineState = {
+  readonly status: 'starting' | 'running' | 'unreachable' | 'wrong_network' | 'stopped'
+  readonly detail: string | undefined
+}
+
+const START_RETRY_MS = 1_000
+const ERROR_PAUSE_MS = 500
+
+export function createEngine(context: EngineContext): Engine {
+  const { logger, network, settings } = context
+  let state: EngineState = { status: 'starting', detail: undefined }
+  let running: Promise<unknown> | undefined
+  let isStopped = false
+  const alarm = createAlarm()
+
+  const attempt = async (what: string, work: () => Promise<number>): Promise<number> => {
+    try {
+      const count = await work()
+      state = { status: 'running', detail: undefined }
+      return count
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error)
+      if (state.status !== 'unreachable') {
+        logger.warn({ network: network.id, err: error }, `${what} failed`)
+      }
+      state = { status: 'unreachable', detail }
+      await Bun.sleep(ERROR_PAUSE_MS)
+      return 0
+    }
+  }
+
+  const begin = async (): Promise<void> => {
+    while (!isStopped) {
+      try {
+        const isRight = await identify(context)
+        if (!isRight) {
+          state = { status: 'wrong_network', detail: 'another genesis block than before' }
+          logger.error({ network: network.id }, 'another genesis block than before: not started')
+          return
+        }
+        const recovered = await recover(context)
+        if (recovered > 0) logger.info({ network: network.id, recovered }, 'taken up after a stop')
+        state = { status: 'running', detail: undefined }
+        await Promise.all([submitLoop(), followLoop()])
+        return
+      } catch (error) {
+        state = { status: 'unreachable', detail: error instanceof Error ? error.message : '' }
+        logger.warn({ network: network.id, err: error }, 'the network cannot be used yet')
+        await Bun.sleep(START_RETRY_MS)
+      }
+    }
+  }
+
+  const submitLoop = async (): Promise<void> => {
+    const submitter = createSubmitter(context)
+    while (!isStopped) {
+      if ((await attempt('sending', submitter.submitOnce)) === 0) await alarm.wait(settings.pollMs)
+    }
+  }
+
+  const followLoop = async (): Promise<void> => {
+    const follower = createFollower(context)
+    let sweptMs = performance.now()
+    while (!isStopped) {
+      await attempt('following', follower.followOnce)
+      if (performance.now() - sweptMs >= settings.resendMs / 2) {
+        sweptMs = performance.now()
+        await attempt('sweeping', async () => {
+          const swept = await sweepOnce(context)
+          return swept + (await fillGaps(context))
+        })
+      }
+      await Bun.sleep(settings.pollMs)
+    }
+  }
+
+  return {
+    start() {
+      running ??= begin()
+    },
+    kick: alarm.ring,
+    async stop() {
+      isStopped = true
+      alarm.ring()
+      await running
+      state = { status: 'stopped', detail: undefined }
+    },
+    state: () => state,
+  }
+}
+
+/** Compares the genesis block with the one remembered. @returns false when it must not be used */
+async function identify(context: EngineContext): Promise<boolean> {
+  const { network, rpc, sql } = context
+  await rpc.checkChain()
+  const block = await rpc.call('eth_getBlockByNumber', '0x0', false)
+  const genesis = (block as { readonly hash: Hex }).hash
+  const remembered = await store.rememberGenesis(sql, network.id, genesis)
+  if (remembered === genesis) return true
+  if (!network.isEphemeral) return false
+  await sql.begin(async (tx) => {
+    const ended = await store.resetNetwork(tx, network.id, genesis, {
+      code: 'NETWORK_RESET',
+      message: 'The network began anew; what was on it is gone.',
+    })
+    await endFollowers(context, tx, ended)
+  })
+  return true
+}
+
+/** Wakes one waiter early. */
+function createAlarm(): {
+  readonly ring: () => void
+  readonly wait: (ms: number) => Promise<void>
+} {
+  let wake: (() => void) | undefined
+  let isRung = false
+  return {
+    ring() {
+      isRung = true
+      wake?.()
+    },
+    async wait(ms) {
+      if (!isRung) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const timer = setTimeout(resolve, ms)
+        wake = resolve
+        await promise
+        clearTimeout(timer)
+        wake = undefined
+      }
+      isRung = false
+    },
+  }
+}

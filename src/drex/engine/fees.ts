@@ -1,0 +1,51 @@
+/** What a transaction pays, by the network's policy. */
+
+import type { GasPolicy } from '../config.ts'
+import { type AttemptFees, bumpedFees } from '../domain.ts'
+import type { Fees } from '../evm/transaction.ts'
+import type { RpcClient } from '../rpc/client.ts'
+
+const NO_FEES: AttemptFees = { maxFee: 0n, tip: 0n }
+
+/** Fees a fresh transaction should offer now. */
+export async function currentFees(policy: GasPolicy, rpc: RpcClient): Promise<AttemptFees> {
+  switch (policy) {
+    case 'zero':
+      return NO_FEES
+    case 'legacy': {
+      const price = BigInt(String(await rpc.call('eth_gasPrice')))
+      return { maxFee: price, tip: price }
+    }
+    case 'eip1559': {
+      const [block, tipAnswer] = await Promise.all([
+        rpc.call('eth_getBlockByNumber', 'latest', false),
+        rpc.call('eth_maxPriorityFeePerGas'),
+      ])
+      const { baseFeePerGas } = block as { readonly baseFeePerGas?: string }
+      const tip = BigInt(String(tipAnswer))
+      // Twice the base fee outlasts six full blocks of rises by an eighth.
+      return { maxFee: BigInt(baseFeePerGas ?? '0x0') * 2n + tip, tip }
+    }
+  }
+}
+
+export function feesFor(policy: GasPolicy, fees: AttemptFees): Fees {
+  switch (policy) {
+    case 'zero':
+    case 'legacy':
+      return { kind: 'legacy', gasPrice: fees.maxFee }
+    case 'eip1559':
+      return { kind: 'eip1559', maxFeePerGas: fees.maxFee, maxPriorityFeePerGas: fees.tip }
+  }
+}
+
+/** @returns undefined where there is no fee to raise, or it has reached the limit */
+export function nextFees(
+  policy: GasPolicy,
+  previous: AttemptFees,
+  current: AttemptFees,
+  feeMax: bigint,
+): AttemptFees | undefined {
+  // With a price of zero no replacement is ever worth more: the same bytes are sent again.
+  return policy === 'zero' ? undefined : bumpedFees(previous, current, feeMax)
+}

@@ -1,0 +1,495 @@
+/** SQL of the engine. Each statement handles a whole batch; arrays travel as unnested columns. */
+import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import type { TransactionStatus } from '../domain.ts'
+import type { Hex } from '../evm/hex.ts'
+import type {
+  Ended,
+  NewTransaction,
+  OpenTransaction,
+  TransactionError,
+  TransactionKind,
+} from './transaction.ts'
+
+/** int8 arrives as bigint, numeric as text. */
+type Row = {
+  id: string
+  sender: Hex
+  kind: TransactionKind
+  subject: string
+  status: TransactionStatus
+  recipient: Hex | null
+  data: Hex
+  nonce: bigint | null
+  hash: Hex | null
+  raw: Hex | null
+  gas_limit: bigint | null
+  max_fee: string | null
+  tip: string | null
+  block_number: bigint | null
+  block_hash: Hex | null
+  mined_hash: Hex | null
+  succeeded: boolean | null
+  attempts: number
+  after_sender?: Hex | null
+  after_nonce?: bigint | null
+}
+
+function read(row: Row): OpenTransaction {
+  return {
+    id: row.id,
+    sender: row.sender,
+    kind: row.kind,
+    subject: row.subject,
+    status: row.status,
+    recipient: row.recipient ?? undefined,
+    data: row.data,
+    nonce: optionalNumber(row.nonce),
+    hash: row.hash ?? undefined,
+    raw: row.raw ?? undefined,
+    gasLimit: row.gas_limit ?? undefined,
+    maxFee: row.max_fee === null ? undefined : BigInt(row.max_fee),
+    tip: row.tip === null ? undefined : BigInt(row.tip),
+    blockNumber: optionalNumber(row.block_number),
+    blockHash: row.block_hash ?? undefined,
+    minedHash: row.mined_hash ?? undefined,
+    succeeded: row.succeeded ?? undefined,
+    attempts: row.attempts,
+    afterSender: row.after_sender ?? undefined,
+    afterNonce: optionalNumber(row.after_nonce ?? null),
+  }
+}
+
+function optionalNumber(value: bigint | null): number | undefined {
+  return value === null ? undefined : Number(value)
+}
+
+export type SignedRow = {
+  readonly id: string
+  readonly nonce: number
+  readonly hash: Hex
+  readonly raw: Hex
+  readonly gasLimit: bigint
+  readonly maxFee: bigint
+  readonly tip: bigint
+}
+
+export type MinedRow = {
+  readonly id: string
+  readonly minedHash: Hex
+  readonly blockNumber: number
+  readonly blockHash: Hex
+  readonly succeeded: boolean
+  readonly gasUsed: number
+}
+
+export async function insertTransactions(
+  sql: Queryable,
+  rows: readonly NewTransaction[],
+): Promise<void> {
+  const column = <K extends keyof NewTransaction>(key: K) => rows.map((row) => row[key] ?? null)
+  await sql`
+    insert into drex_transactions
+      (id, network, sender, kind, subject, status, recipient, data, after_id, created_by, expires_at)
+    select id, network, sender, kind, subject, 'pending', recipient, data, after_id, created_by,
+      expires_at
+    from unnest(
+      ${column('id')}::text[], ${column('network')}::text[], ${column('sender')}::text[],
+      ${column('kind')}::text[], ${column('subject')}::text[], ${column('recipient')}::text[],
+      ${column('data')}::text[], ${column('afterId')}::text[], ${column('createdBy')}::text[],
+      ${column('expiresAt')}::timestamptz[]
+    ) as t(id, network, sender, kind, subject, recipient, data, after_id, created_by, expires_at)`
+}
+
+/** Pending ones whose turn it is, oldest first. */
+export async function takePending(
+  sql: Client,
+  network: string,
+  limit: number,
+): Promise<readonly OpenTransaction[]> {
+  const rows = await sql<Row[]>`
+    select t.*, p.sender as after_sender, p.nonce as after_nonce
+    from drex_transactions t left join drex_transactions p on p.id = t.after_id
+    where t.network = ${network} and t.status = 'pending' and t.due_at <= now()
+      and t.expires_at > now() and (t.after_id is null or p.status = 'confirmed')
+    order by t.id limit ${limit}`
+  return rows.map(read)
+}
+
+/** Signed or sent, without a receipt. */
+export async function countInFlight(sql: Client, network: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from drex_transactions
+    where network = ${network} and status in ('signed', 'broadcast')`
+  return row?.count ?? 0
+}
+
+/** Locks senders in one order, so that two processes cannot block each other. */
+export async function lockLanes(
+  sql: Transaction,
+  network: string,
+  senders: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await sql<{ sender: string; next_nonce: bigint }[]>`
+    select sender, next_nonce from drex_lanes
+    where network = ${network} and sender = any(${[...senders]}::text[])
+    order by sender for update`
+  return new Map(rows.map((row) => [row.sender, Number(row.next_nonce)]))
+}
+
+/** Makes sure that the lanes exist and are not behind the chain. */
+export async function seedLanes(
+  sql: Queryable,
+  network: string,
+  nonces: ReadonlyMap<string, number>,
+): Promise<void> {
+  await sql`
+    insert into drex_lanes (network, sender, next_nonce)
+    select ${network}, sender, nonce
+    from unnest(${[...nonces.keys()]}::text[], ${[...nonces.values()]}::bigint[]) as t(sender, nonce)
+    on conflict (network, sender)
+      do update set next_nonce = greatest(drex_lanes.next_nonce, excluded.next_nonce)`
+}
+
+export async function saveLanes(
+  sql: Transaction,
+  network: string,
+  nonces: ReadonlyMap<string, number>,
+): Promise<void> {
+  await sql`
+    update drex_lanes l set next_nonce = t.nonce
+    from unnest(${[...nonces.keys()]}::text[], ${[...nonces.values()]}::bigint[]) as t(sender, nonce)
+    where l.network = ${network} and l.sender = t.sender`
+}
+
+/** @returns those still pending; they stay locked until the transaction ends */
+export async function lockPending(
+  sql: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ id: string }[]>`
+    select id from drex_transactions where id = any(${[...ids]}::text[]) and status = 'pending'
+    order by id for update`
+  return new Set(rows.map((row) => row.id))
+}
+
+export async function saveSigned(
+  sql: Transaction,
+  rows: readonly SignedRow[],
+  dueInMs: number,
+): Promise<void> {
+  const text = (values: readonly (string | bigint)[]) => values.map(String)
+  await sql`
+    update drex_transactions t set status = 'signed', nonce = v.nonce, hash = v.hash, raw = v.raw,
+      gas_limit = v.gas_limit, max_fee = v.max_fee, tip = v.tip, error = null, signed_at = now(),
+      due_at = now() + ${dueInMs} * interval '1 millisecond'
+    from unnest(
+      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.nonce)}::bigint[],
+      ${rows.map((row) => row.hash)}::text[], ${rows.map((row) => row.raw)}::text[],
+      ${text(rows.map((row) => row.gasLimit))}::bigint[],
+      ${text(rows.map((row) => row.maxFee))}::numeric[],
+      ${text(rows.map((row) => row.tip))}::numeric[]
+    ) as v(id, nonce, hash, raw, gas_limit, max_fee, tip)
+    where t.id = v.id`
+}
+
+/** A deployment's address is known from its nonce. */
+export async function savePredictedAddresses(
+  sql: Transaction,
+  addresses: ReadonlyMap<string, Hex>,
+): Promise<void> {
+  await sql`
+    update drex_contracts c set address = t.address
+    from unnest(${[...addresses.keys()]}::text[], ${[...addresses.values()]}::text[])
+      as t(transaction_id, address)
+    where c.transaction_id = t.transaction_id`
+}
+
+export async function markBroadcast(sql: Client, ids: readonly string[]): Promise<void> {
+  await sql`
+    update drex_transactions set status = 'broadcast', attempts = attempts + 1,
+      broadcast_at = coalesce(broadcast_at, now())
+    where id = any(${[...ids]}::text[]) and status in ('signed', 'broadcast')`
+}
+
+/** Puts off the next look; an error is kept for the reader. */
+export async function defer(
+  sql: Client,
+  ids: readonly string[],
+  dueInMs: number,
+  error?: TransactionError,
+): Promise<void> {
+  await sql`
+    update drex_transactions set due_at = now() + ${dueInMs} * interval '1 millisecond',
+      error = coalesce(${error === undefined ? null : sql.json(error)}, error)
+    where id = any(${[...ids]}::text[]) and status in ('pending', 'signed', 'broadcast')`
+}
+
+/** Open transactions, and the attempt by which each was found, for some hashes. */
+export async function findByHash(
+  sql: Client,
+  network: string,
+  hashes: readonly Hex[],
+): Promise<ReadonlyMap<Hex, string>> {
+  const list = [...hashes]
+  const rows = await sql<{ hash: Hex; id: string }[]>`
+    select hash, id from drex_transactions
+    where network = ${network} and hash = any(${list}::text[])
+      and status in ('signed', 'broadcast')
+    union all
+    select a.hash, a.transaction_id from drex_attempts a
+      join drex_transactions t on t.id = a.transaction_id
+    where a.network = ${network} and a.hash = any(${list}::text[])
+      and t.status in ('signed', 'broadcast')`
+  return new Map(rows.map((row) => [row.hash, row.id]))
+}
+
+export async function markMined(sql: Client, rows: readonly MinedRow[]): Promise<void> {
+  await sql`
+    update drex_transactions t set status = 'mined', mined_hash = v.mined_hash,
+      block_number = v.block_number, block_hash = v.block_hash, succeeded = v.succeeded,
+      gas_used = v.gas_used, mined_at = now()
+    from unnest(
+      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.minedHash)}::text[],
+      ${rows.map((row) => row.blockNumber)}::bigint[], ${rows.map((row) => row.blockHash)}::text[],
+      ${rows.map((row) => row.succeeded)}::boolean[], ${rows.map((row) => row.gasUsed)}::bigint[]
+    ) as v(id, mined_hash, block_number, block_hash, succeeded, gas_used)
+    where t.id = v.id and t.status in ('signed', 'broadcast')`
+}
+
+/** Mined at or below a block: deep enough, if that block is still on the chain. */
+export async function minedUpTo(
+  sql: Client,
+  network: string,
+  block: number,
+  limit: number,
+): Promise<readonly OpenTransaction[]> {
+  const rows = await sql<Row[]>`
+    select * from drex_transactions
+    where network = ${network} and status = 'mined' and block_number <= ${block}
+    order by id limit ${limit}`
+  return rows.map(read)
+}
+
+/** @returns those that were mined until now and are settled by this very call */
+export async function settle(
+  sql: Transaction,
+  rows: readonly {
+    readonly id: string
+    readonly status: TransactionStatus
+    readonly error: TransactionError | undefined
+  }[],
+): Promise<readonly Ended[]> {
+  const errors = rows.map((row) => (row.error === undefined ? null : JSON.stringify(row.error)))
+  const settled = await sql<EndedRow[]>`
+    update drex_transactions t set status = v.status, settled_at = now(), error = v.error::jsonb
+    from unnest(
+      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.status)}::text[],
+      ${errors}::text[]
+    ) as v(id, status, error)
+    where t.id = v.id and t.status = 'mined'
+    returning t.id, t.kind, t.subject, t.status, t.mined_hash as hash`
+  return settled.map(ended)
+}
+
+/** Back to the pool: their block is gone. */
+export async function unmine(sql: Client, ids: readonly string[]): Promise<void> {
+  await sql`
+    update drex_transactions set status = 'broadcast', block_number = null, block_hash = null,
+      mined_hash = null, succeeded = null, gas_used = null, mined_at = null, due_at = now()
+    where id = any(${[...ids]}::text[]) and status = 'mined'`
+}
+
+/** Ends transactions without a receipt; `from` guards what may end so. */
+export async function fail(
+  sql: Transaction,
+  ids: readonly string[],
+  from: readonly TransactionStatus[],
+  error: TransactionError,
+): Promise<readonly Ended[]> {
+  const rows = await sql<EndedRow[]>`
+    update drex_transactions set status = 'failed', settled_at = now(), error = ${sql.json(error)}
+    where id = any(${[...ids]}::text[]) and status = any(${[...from]}::text[])
+    returning id, kind, subject, status, hash`
+  return rows.map(ended)
+}
+
+/** Steps that can no longer start because an earlier one ended badly. */
+export async function failFollowers(
+  sql: Transaction,
+  ids: readonly string[],
+  error: TransactionError,
+): Promise<readonly Ended[]> {
+  const rows = await sql<EndedRow[]>`
+    with recursive followers as (
+      select id from drex_transactions where after_id = any(${[...ids]}::text[])
+      union all
+      select t.id from drex_transactions t join followers f on t.after_id = f.id
+    )
+    update drex_transactions t set status = 'failed', settled_at = now(), error = ${sql.json(error)}
+    from followers f where t.id = f.id and t.status = 'pending'
+    returning t.id, t.kind, t.subject, t.status, t.hash`
+  return rows.map(ended)
+}
+
+type EndedRow = {
+  id: string
+  kind: TransactionKind
+  subject: string
+  status: TransactionStatus
+  hash: Hex | null
+}
+
+function ended(row: EndedRow): Ended {
+  return { ...row, hash: row.hash ?? undefined }
+}
+
+export async function expired(sql: Client, network: string): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from drex_transactions
+    where network = ${network} and status = 'pending' and expires_at <= now()
+    order by id limit 1000`
+  return rows.map((row) => row.id)
+}
+
+/** In flight and due for another look; all of them when `all`, as after a crash. */
+export async function dueInFlight(
+  sql: Client,
+  network: string,
+  limit: number,
+  all: { readonly afterId: string } | undefined,
+): Promise<readonly OpenTransaction[]> {
+  const rows =
+    all === undefined
+      ? await sql<Row[]>`
+          select * from drex_transactions
+          where network = ${network} and status in ('signed', 'broadcast') and due_at <= now()
+          order by sender, nonce limit ${limit}`
+      : await sql<Row[]>`
+          select * from drex_transactions
+          where network = ${network} and status in ('signed', 'broadcast') and id > ${all.afterId}
+          order by id limit ${limit}`
+  return rows.map(read)
+}
+
+export type Attempt = {
+  readonly transactionId: string
+  readonly kind: 'bump' | 'cancel'
+  readonly hash: Hex
+  readonly raw: Hex
+  readonly maxFee: bigint
+  readonly tip: bigint
+}
+
+export async function attemptsOf(sql: Client, ids: readonly string[]): Promise<readonly Attempt[]> {
+  const rows = await sql<
+    {
+      transaction_id: string
+      kind: 'bump' | 'cancel'
+      hash: Hex
+      raw: Hex
+      max_fee: string
+      tip: string
+    }[]
+  >`
+    select transaction_id, kind, hash, raw, max_fee, tip from drex_attempts
+    where transaction_id = any(${[...ids]}::text[]) order by created_at`
+  return rows.map((row) => ({
+    transactionId: row.transaction_id,
+    kind: row.kind,
+    hash: row.hash,
+    raw: row.raw,
+    maxFee: BigInt(row.max_fee),
+    tip: BigInt(row.tip),
+  }))
+}
+
+export async function insertAttempt(
+  sql: Queryable,
+  network: string,
+  attempt: Attempt,
+): Promise<void> {
+  await sql`
+    insert into drex_attempts (network, hash, transaction_id, kind, raw, max_fee, tip)
+    values (${network}, ${attempt.hash}, ${attempt.transactionId}, ${attempt.kind}, ${attempt.raw},
+      ${String(attempt.maxFee)}, ${String(attempt.tip)})
+    on conflict do nothing`
+}
+
+/** Each sender's lowest nonce in flight. */
+export async function lowestInFlight(
+  sql: Client,
+  network: string,
+): Promise<ReadonlyMap<Hex, number>> {
+  const rows = await sql<{ sender: Hex; nonce: bigint }[]>`
+    select sender, min(nonce) as nonce from drex_transactions
+    where network = ${network} and status in ('signed', 'broadcast') group by sender`
+  return new Map(rows.map((row) => [row.sender, Number(row.nonce)]))
+}
+
+/** Whether some transaction of a sender at or after a nonce has a receipt: the count is then late. */
+export async function hasMinedFrom(
+  sql: Client,
+  network: string,
+  sender: Hex,
+  nonce: number,
+): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (
+      select 1 from drex_transactions where network = ${network} and sender = ${sender}
+        and nonce >= ${nonce} and status = 'mined'
+    ) as found`
+  return row?.found ?? false
+}
+
+/** @returns false when the nonce has a transaction already */
+export async function insertGapFill(
+  sql: Client,
+  network: string,
+  sender: Hex,
+  row: SignedRow,
+  dueInMs: number,
+): Promise<boolean> {
+  const inserted = await sql`
+    insert into drex_transactions (id, network, sender, kind, subject, status, recipient, data,
+      nonce, hash, raw, gas_limit, max_fee, tip, created_by, expires_at, signed_at, due_at)
+    values (${row.id}, ${network}, ${sender}, 'gap_fill', ${row.id}, 'signed', ${sender}, '0x',
+      ${row.nonce}, ${row.hash}, ${row.raw}, ${String(row.gasLimit)}, ${String(row.maxFee)},
+      ${String(row.tip)}, 'engine', now(), now(), now() + ${dueInMs} * interval '1 millisecond')
+    on conflict do nothing`
+  return inserted.count === 1
+}
+
+/** Remembers a network by its genesis block. @returns the one remembered */
+export async function rememberGenesis(sql: Client, network: string, hash: Hex): Promise<Hex> {
+  const [row] = await sql<{ genesis_hash: Hex }[]>`
+    insert into drex_network_state (network, genesis_hash) values (${network}, ${hash})
+    on conflict (network) do update set network = excluded.network
+    returning genesis_hash`
+  return row!.genesis_hash
+}
+
+/**
+ * An ephemeral network began anew: what was in flight is gone with the old one. The old rows keep
+ * their nonces and hashes under the network's name and its genesis, out of the new one's way.
+ */
+export async function resetNetwork(
+  sql: Transaction,
+  network: string,
+  genesis: Hex,
+  error: TransactionError,
+): Promise<readonly Ended[]> {
+  const rows = await sql<EndedRow[]>`
+    update drex_transactions set status = 'failed', settled_at = now(), error = ${sql.json(error)}
+    where network = ${network} and status in ('pending', 'signed', 'broadcast', 'mined')
+    returning id, kind, subject, status, hash`
+  const [old] = await sql<{ name: string }[]>`
+    select network || '@' || left(genesis_hash, 18) as name from drex_network_state
+    where network = ${network}`
+  const name = old!.name
+  await sql`update drex_transactions set network = ${name} where network = ${network}`
+  await sql`update drex_attempts set network = ${name} where network = ${network}`
+  await sql`update drex_contracts set network = ${name} where network = ${network}`
+  await sql`delete from drex_lanes where network = ${network}`
+  await sql`update drex_network_state set genesis_hash = ${genesis} where network = ${network}`
+  return rows.map(ended)
+}

@@ -1,0 +1,318 @@
+/**
+ * From pending to sent. Simulation first, without a nonce; then nonce, signed bytes and hash in
+ * one database transaction; only then the network. A crash at any point leaves either nothing or
+ * everything that is needed to go on.
+ */
+import type { Transaction } from '#src/platform/database/index.ts'
+import type { AttemptFees } from '../domain.ts'
+import type { Hex } from '../evm/hex.ts'
+import { quantity } from '../evm/hex.ts'
+import { encodeAddTarget } from '../evm/token-call.ts'
+import { createdAddress, type UnsignedTransaction } from '../evm/transaction.ts'
+import type { RpcOutcome } from '../rpc/client.ts'
+import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
+import type { EngineContext } from './context.ts'
+import { currentFees, feesFor } from './fees.ts'
+import * as store from './store.ts'
+import type { OpenTransaction, TransactionError, TransactionKind } from './transaction.ts'
+
+const BATCH_MAX = 250
+const RETRY_MS = 500
+const SIGNER_RETRY_MS = 5_000
+const SIGNER_FAILED: TransactionError = {
+  code: 'SIGNER_FAILED',
+  message: 'The wallet’s signer did not sign; it is asked again until the time runs out.',
+}
+
+/**
+ * Gas for the fixed calls of a transfer where gas costs nothing: far above what they use, so that
+ * no estimate is needed. Undefined asks the node.
+ */
+function fixedGas(kind: TransactionKind): bigint | undefined {
+  switch (kind) {
+    case 'transfer':
+    case 'approve':
+      return 150_000n
+    case 'swap':
+      return 500_000n
+    case 'gap_fill':
+      return 21_000n
+    case 'deploy':
+    case 'permit':
+    case 'call':
+      return undefined
+  }
+}
+
+export type Submitter = {
+  /** @returns how many were taken up; zero when there is nothing to do now */
+  readonly submitOnce: () => Promise<number>
+}
+
+export function createSubmitter(context: EngineContext): Submitter {
+  /** Senders whose lane has been compared with the chain since this process started. */
+  const seeded = new Set<string>()
+  return {
+    async submitOnce() {
+      const { sql, network } = context
+      await failExpired(context)
+      const inFlight = await store.countInFlight(sql, network.id)
+      const room = Math.min(BATCH_MAX, context.settings.inFlightMax - inFlight)
+      if (room <= 0) return 0
+      const taken = (await store.takePending(sql, network.id, room)).map(withPermitData)
+      if (taken.length === 0) return 0
+      const passed = await simulate(context, taken)
+      if (passed.length > 0) {
+        await seedNewLanes(context, seeded, passed)
+        const fees = await currentFees(network.gasPolicy, context.rpc)
+        await send(context, await signAll(context, passed, fees))
+      }
+      return taken.length
+    },
+  }
+}
+
+/** A permit's call needs the address its deployment got. */
+function withPermitData(transaction: OpenTransaction): OpenTransaction {
+  const { kind, afterSender, afterNonce } = transaction
+  if (kind !== 'permit' || afterSender === undefined || afterNonce === undefined) return transaction
+  return { ...transaction, data: encodeAddTarget(createdAddress(afterSender, afterNonce)) }
+}
+
+async function failExpired(context: EngineContext): Promise<void> {
+  const ids = await store.expired(context.sql, context.network.id)
+  if (ids.length === 0) return
+  await failPending(context, ids, {
+    code: 'EXPIRED',
+    message: 'The time to sign it ran out; nothing was sent.',
+  })
+}
+
+async function failPending(
+  context: EngineContext,
+  ids: readonly string[],
+  error: TransactionError,
+): Promise<void> {
+  await context.sql.begin(async (sql) => {
+    const ended = await store.fail(sql, ids, ['pending'], error)
+    await endFollowers(context, sql, ended)
+  })
+}
+
+/** Ends what waited for these, and tells about all of them. */
+export async function endFollowers(
+  context: EngineContext,
+  sql: Transaction,
+  ended: readonly Awaited<ReturnType<typeof store.fail>>[number][],
+): Promise<void> {
+  const bad = ended.filter((each) => each.status !== 'confirmed').map((each) => each.id)
+  const followers =
+    bad.length === 0
+      ? []
+      : await store.failFollowers(sql, bad, {
+          code: 'STEP_FAILED',
+          message: 'An earlier step did not succeed; this one was never sent.',
+        })
+  if (ended.length > 0) await context.onEnded(sql, [...ended, ...followers])
+}
+
+type Passed = { readonly transaction: OpenTransaction; readonly gasLimit: bigint }
+
+/** Asks the node what would happen. What would revert fails here and uses no nonce. */
+async function simulate(
+  context: EngineContext,
+  taken: readonly OpenTransaction[],
+): Promise<readonly Passed[]> {
+  const isFree = context.network.gasPolicy === 'zero'
+  const gas = taken.map((each) => (isFree ? fixedGas(each.kind) : undefined))
+  const outcomes = await context.rpc.batch(
+    taken.map((each, i) => {
+      const call = {
+        from: each.sender,
+        ...(each.recipient === undefined ? {} : { to: each.recipient }),
+        data: each.data,
+        ...(isFree ? { gasPrice: '0x0' } : {}),
+        ...(gas[i] === undefined ? {} : { gas: quantity(gas[i]) }),
+      }
+      return gas[i] === undefined
+        ? { method: 'eth_estimateGas', params: [call] }
+        : { method: 'eth_call', params: [call, 'latest'] }
+    }),
+  )
+  const passed: Passed[] = []
+  const later: string[] = []
+  for (const [i, transaction] of taken.entries()) {
+    const outcome = outcomes[i]!
+    if ('result' in outcome) {
+      passed.push({ transaction, gasLimit: gas[i] ?? withMargin(BigInt(String(outcome.result))) })
+    } else if (isRetryable(outcome.failure.kind)) {
+      later.push(transaction.id)
+    } else {
+      await failPending(context, [transaction.id], await refusal(context, outcome.failure))
+    }
+  }
+  if (later.length > 0) await store.defer(context.sql, later, RETRY_MS)
+  return passed
+}
+
+/** Estimates are exact for the state they saw; a quarter more covers what changes until then. */
+function withMargin(gas: bigint): bigint {
+  return gas + gas / 4n
+}
+
+async function refusal(context: EngineContext, failure: RpcFailure): Promise<TransactionError> {
+  switch (failure.kind) {
+    case 'not_permitted':
+      return { code: 'NOT_PERMITTED', message: 'The network does not permit this account.' }
+    case 'insufficient_funds':
+      return { code: 'INSUFFICIENT_FUNDS', message: 'The account cannot pay for gas or value.' }
+    default: {
+      const revert = await context.explainRevert(failure.data)
+      return {
+        code: 'SIMULATION_REVERTED',
+        message: revert === undefined ? failure.message : `The contract refuses: ${revert.name}.`,
+        ...(revert === undefined ? {} : { revert }),
+      }
+    }
+  }
+}
+
+async function seedNewLanes(
+  context: EngineContext,
+  seeded: Set<string>,
+  passed: readonly Passed[],
+): Promise<void> {
+  const fresh = [...new Set(passed.map(({ transaction }) => transaction.sender))].filter(
+    (sender) => !seeded.has(sender),
+  )
+  if (fresh.length === 0) return
+  const counts = await context.rpc.batch(
+    fresh.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
+  )
+  const nonces = new Map<string, number>()
+  for (const [i, sender] of fresh.entries()) nonces.set(sender, Number(resultOf(counts[i]!)))
+  await store.seedLanes(context.sql, context.network.id, nonces)
+  for (const sender of fresh) seeded.add(sender)
+}
+
+function resultOf(outcome: RpcOutcome): unknown {
+  if ('failure' in outcome) throw outcome.failure
+  return outcome.result
+}
+
+type Signed = store.SignedRow & { readonly kind: TransactionKind; readonly sender: Hex }
+
+/** Nonces, signatures and hashes of a batch, committed together. */
+async function signAll(
+  context: EngineContext,
+  passed: readonly Passed[],
+  fees: AttemptFees,
+): Promise<readonly Signed[]> {
+  const { network, sql, settings } = context
+  const senders = [...new Set(passed.map(({ transaction }) => transaction.sender))].sort()
+  const signers = new Map(
+    await Promise.all(senders.map(async (each) => [each, await signerOf(context, each)] as const)),
+  )
+  const unsignedIds: string[] = []
+  const signed = await sql.begin(async (tx) => {
+    const lanes = await store.lockLanes(tx, network.id, senders)
+    const pending = await store.lockPending(
+      tx,
+      passed.map(({ transaction }) => transaction.id),
+    )
+    const signed: Signed[] = []
+    for (const { transaction, gasLimit } of passed) {
+      const nonce = lanes.get(transaction.sender)
+      if (nonce === undefined || !pending.has(transaction.id)) continue
+      const unsigned = unsignedOf(context, transaction, nonce, gasLimit, fees)
+      try {
+        const signer = signers.get(transaction.sender)
+        if (signer === undefined) throw new Error('the wallet has no signer')
+        const { raw, hash } = await signer.signTransaction(unsigned)
+        const { id, kind, sender } = transaction
+        signed.push({ id, kind, sender, nonce, hash, raw, gasLimit, ...fees })
+        lanes.set(sender, nonce + 1)
+      } catch (error) {
+        // No nonce is used up: the next of this sender takes it, and this one is tried again.
+        context.logger.warn({ transaction: transaction.id, err: error }, 'signing failed')
+        unsignedIds.push(transaction.id)
+      }
+    }
+    await store.saveLanes(tx, network.id, lanes)
+    await store.saveSigned(tx, signed, settings.resendMs)
+    await saveAddresses(tx, signed)
+    return signed
+  })
+  if (unsignedIds.length > 0) await store.defer(sql, unsignedIds, SIGNER_RETRY_MS, SIGNER_FAILED)
+  return signed
+}
+
+async function signerOf(context: EngineContext, sender: Hex) {
+  try {
+    return await context.signerFor(sender)
+  } catch (error) {
+    context.logger.warn({ sender, err: error }, 'no signer')
+    return undefined
+  }
+}
+
+function unsignedOf(
+  context: EngineContext,
+  transaction: OpenTransaction,
+  nonce: number,
+  gasLimit: bigint,
+  fees: AttemptFees,
+): UnsignedTransaction {
+  const { network } = context
+  return {
+    chainId: network.chainId,
+    nonce,
+    gasLimit,
+    fees: feesFor(network.gasPolicy, fees),
+    to: transaction.recipient,
+    value: 0n,
+    data: transaction.data,
+  }
+}
+
+async function saveAddresses(tx: Transaction, signed: readonly Signed[]): Promise<void> {
+  const addresses = new Map(
+    signed
+      .filter((each) => each.kind === 'deploy')
+      .map((each) => [each.id, createdAddress(each.sender, each.nonce)]),
+  )
+  if (addresses.size > 0) await store.savePredictedAddresses(tx, addresses)
+}
+
+export type Sendable = { readonly id: string; readonly raw: Hex }
+
+/**
+ * Sends signed transactions, and notes which a node has taken. Every other answer leaves them as
+ * they are: the follower asks for their receipts and sends them again.
+ */
+export async function send(
+  context: EngineContext,
+  sendables: readonly Sendable[],
+): Promise<ReadonlyMap<string, RpcFailure>> {
+  if (sendables.length === 0) return new Map()
+  const { sql, rpc, logger } = context
+  const refused = new Map<string, RpcFailure>()
+  const outcomes = await rpc.batch(
+    sendables.map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [raw] })),
+  )
+  const accepted: string[] = []
+  for (const [i, { id }] of sendables.entries()) {
+    const outcome = outcomes[i]!
+    if ('result' in outcome || outcome.failure.kind === 'known_transaction') accepted.push(id)
+    else refused.set(id, outcome.failure)
+  }
+  if (accepted.length > 0) await store.markBroadcast(sql, accepted)
+  if (refused.size > 0) {
+    const kinds = [...new Set([...refused.values()].map((failure) => failure.kind))]
+    logger.warn(
+      { network: context.network.id, count: refused.size, kinds },
+      'not taken by the node',
+    )
+  }
+  return refused
+}

@@ -1,0 +1,229 @@
+/**
+ * What a healthy run never needs: asking for receipts by hash, sending again, replacing with a
+ * higher fee, filling missing nonces, and taking up everything after a crash.
+ */
+import type { AttemptFees } from '../domain.ts'
+import type { Hex } from '../evm/hex.ts'
+import { quantity } from '../evm/hex.ts'
+import type { UnsignedTransaction } from '../evm/transaction.ts'
+import type { RpcFailure } from '../rpc/errors.ts'
+import type { EngineContext } from './context.ts'
+import { currentFees, feesFor, nextFees } from './fees.ts'
+import { collectReceipts } from './follow.ts'
+import * as store from './store.ts'
+import { endFollowers, type Sendable, send } from './submit.ts'
+import type { OpenTransaction } from './transaction.ts'
+
+const SWEEP_MAX = 500
+const CANCEL_GAS = 21_000n
+/** Missing nonces filled per sender and look. */
+const GAP_FILL_MAX = 32
+
+/** Takes up every transaction in flight, before anything new is signed. */
+export async function recover(context: EngineContext): Promise<number> {
+  let count = 0
+  let afterId = ''
+  for (;;) {
+    const page = await store.dueInFlight(context.sql, context.network.id, SWEEP_MAX, { afterId })
+    const last = page.at(-1)
+    if (last === undefined) return count
+    await handle(context, page)
+    afterId = last.id
+    count += page.length
+  }
+}
+
+/** Looks at what has been without a receipt for too long. @returns how many were looked at */
+export async function sweepOnce(context: EngineContext): Promise<number> {
+  const { sql, network } = context
+  const due = await store.dueInFlight(sql, network.id, SWEEP_MAX, undefined)
+  if (due.length > 0) await handle(context, due)
+  return due.length
+}
+
+async function handle(
+  context: EngineContext,
+  transactions: readonly OpenTransaction[],
+): Promise<void> {
+  const { sql } = context
+  const attempts = await store.attemptsOf(
+    sql,
+    transactions.map((each) => each.id),
+  )
+  const open = await collectReceipts(context, transactions, attempts)
+  if (open.length === 0) return
+  const sendables = await resendables(context, open, attempts)
+  await store.defer(
+    sql,
+    open.map((each) => each.id),
+    context.settings.resendMs,
+  )
+  const refused = await send(context, sendables)
+  await endLost(context, open, refused)
+}
+
+/** The newest bytes of each, with a higher fee where the network has fees. */
+async function resendables(
+  context: EngineContext,
+  open: readonly OpenTransaction[],
+  attempts: readonly store.Attempt[],
+): Promise<readonly Sendable[]> {
+  const { network, rpc, settings } = context
+  const newest = new Map(attempts.map((each) => [each.transactionId, each]))
+  const current = await currentFees(network.gasPolicy, rpc)
+  const sendables: Sendable[] = []
+  for (const transaction of open) {
+    const attempt = newest.get(transaction.id)
+    const previous = attempt ?? {
+      maxFee: transaction.maxFee ?? 0n,
+      tip: transaction.tip ?? 0n,
+    }
+    const wasSent = transaction.status === 'broadcast'
+    const fees = wasSent
+      ? nextFees(network.gasPolicy, previous, current, settings.feeMaxWei)
+      : undefined
+    const replacement =
+      fees === undefined
+        ? undefined
+        : await replace(context, transaction, attempt?.kind ?? 'bump', fees)
+    const raw = replacement?.raw ?? attempt?.raw ?? transaction.raw
+    if (raw !== undefined) sendables.push({ id: transaction.id, raw })
+  }
+  return sendables
+}
+
+/**
+ * Signs another transaction for the same nonce and commits it before it is sent: the same call
+ * for a higher fee, or nothing at all to oneself.
+ */
+export async function replace(
+  context: EngineContext,
+  transaction: OpenTransaction,
+  kind: store.Attempt['kind'],
+  fees: AttemptFees,
+): Promise<store.Attempt | undefined> {
+  if (transaction.nonce === undefined) return undefined
+  const isCancel = kind === 'cancel'
+  const unsigned: UnsignedTransaction = {
+    chainId: context.network.chainId,
+    nonce: transaction.nonce,
+    gasLimit: isCancel ? CANCEL_GAS : (transaction.gasLimit ?? CANCEL_GAS),
+    fees: feesFor(context.network.gasPolicy, fees),
+    to: isCancel ? transaction.sender : transaction.recipient,
+    value: 0n,
+    data: isCancel ? '0x' : transaction.data,
+  }
+  const signer = await context.signerFor(transaction.sender)
+  const signed = await signer.signTransaction(unsigned)
+  const attempt = { transactionId: transaction.id, kind, ...signed, ...fees }
+  await store.insertAttempt(context.sql, context.network.id, attempt)
+  return attempt
+}
+
+/**
+ * The node says that the nonce is used, and none of our hashes has a receipt: once that is as deep
+ * as a confirmation, somebody else used the wallet's key and ours can never be mined.
+ */
+async function endLost(
+  context: EngineContext,
+  open: readonly OpenTransaction[],
+  refused: ReadonlyMap<string, RpcFailure>,
+): Promise<void> {
+  const { network, rpc, sql } = context
+  const suspects = open.filter((each) => refused.get(each.id)?.kind === 'nonce_too_low')
+  if (suspects.length === 0) return
+  const head = Number(await rpc.call('eth_blockNumber'))
+  const deep = quantity(Math.max(0, head - network.confirmations + 1))
+  const counts = await rpc.batch(
+    suspects.map((each) => ({ method: 'eth_getTransactionCount', params: [each.sender, deep] })),
+  )
+  const used = suspects.filter((each, i) => {
+    const count = counts[i]!
+    return 'result' in count && Number(count.result) > each.nonce!
+  })
+  if (used.length === 0) return
+  // The block that used the nonce may hold our own transaction: ask once more, now that it is deep.
+  const attempts = await store.attemptsOf(
+    sql,
+    used.map((each) => each.id),
+  )
+  const lost = await collectReceipts(context, used, attempts)
+  if (lost.length === 0) return
+  context.logger.error({ network: network.id, count: lost.length }, 'nonces used by others')
+  await sql.begin(async (tx) => {
+    const ids = lost.map((each) => each.id)
+    const ended = await store.fail(tx, ids, ['signed', 'broadcast'], {
+      code: 'NONCE_TAKEN',
+      message: 'The wallet’s nonce was used by a transaction that is not of this gateway.',
+    })
+    await endFollowers(context, tx, ended)
+  })
+  await resyncLanes(context, [...new Set(lost.map((each) => each.sender))])
+}
+
+async function resyncLanes(context: EngineContext, senders: readonly Hex[]): Promise<void> {
+  const counts = await context.rpc.batch(
+    senders.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
+  )
+  const nonces = new Map<string, number>()
+  for (const [i, sender] of senders.entries()) {
+    const count = counts[i]!
+    if ('result' in count) nonces.set(sender, Number(count.result))
+  }
+  await store.seedLanes(context.sql, context.network.id, nonces)
+}
+
+/**
+ * Finds senders whose lowest nonce in flight is ahead of the chain: nothing of theirs can be mined
+ * until the missing ones are used, so these are filled with transactions that do nothing.
+ * @returns how many were filled
+ */
+export async function fillGaps(context: EngineContext): Promise<number> {
+  const { sql, network, rpc } = context
+  const lowest = [...(await store.lowestInFlight(sql, network.id))]
+  if (lowest.length === 0) return 0
+  const counts = await rpc.batch(
+    lowest.map(([sender]) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
+  )
+  let filled = 0
+  for (const [i, [sender, nonce]] of lowest.entries()) {
+    const count = counts[i]!
+    if (!('result' in count)) continue
+    const from = Number(count.result)
+    if (from >= nonce || (await store.hasMinedFrom(sql, network.id, sender, from))) continue
+    context.logger.error({ network: network.id, sender, from, to: nonce - 1 }, 'missing nonces')
+    filled += await fill(context, sender, from, Math.min(nonce, from + GAP_FILL_MAX))
+  }
+  return filled
+}
+
+async function fill(
+  context: EngineContext,
+  sender: Hex,
+  from: number,
+  end: number,
+): Promise<number> {
+  const { network, rpc, sql } = context
+  const fees = await currentFees(network.gasPolicy, rpc)
+  const signer = await context.signerFor(sender)
+  const sendables: Sendable[] = []
+  for (let nonce = from; nonce < end; nonce++) {
+    const signed = await signer.signTransaction({
+      chainId: network.chainId,
+      nonce,
+      gasLimit: CANCEL_GAS,
+      fees: feesFor(network.gasPolicy, fees),
+      to: sender,
+      value: 0n,
+      data: '0x',
+    })
+    const id = `gap_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`
+    const row = { id, nonce, ...signed, gasLimit: CANCEL_GAS, ...fees }
+    // Another process may have filled it meanwhile: the unique nonce decides.
+    if (await store.insertGapFill(sql, network.id, sender, row, context.settings.resendMs)) {
+      sendables.push({ id, raw: signed.raw })
+    }
+  }
+  await send(context, sendables)
+  return sendables.length
+}

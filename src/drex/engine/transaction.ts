@@ -1,0 +1,81 @@
+/** A tracked transaction as the engine handles it. */
+import type { TransactionStatus } from '../domain.ts'
+import type { Hex } from '../evm/hex.ts'
+
+export const TRANSACTION_KINDS = [
+  'transfer',
+  'approve',
+  'swap',
+  'deploy',
+  /** Adds a deployed contract to the network's account rules. */
+  'permit',
+  'call',
+  /** Sends nothing to oneself, so that a missing nonce no longer holds up those after it. */
+  'gap_fill',
+] as const
+
+export type TransactionKind = (typeof TRANSACTION_KINDS)[number]
+
+export type NewTransaction = {
+  readonly id: string
+  readonly network: string
+  readonly sender: Hex
+  readonly kind: TransactionKind
+  /** Id of the transfer, contract or call it belongs to. */
+  readonly subject: string
+  readonly recipient: Hex | undefined
+  readonly data: Hex
+  readonly afterId: string | undefined
+  readonly createdBy: string
+  readonly expiresAt: Date
+}
+
+export type OpenTransaction = {
+  readonly id: string
+  readonly sender: Hex
+  readonly kind: TransactionKind
+  readonly subject: string
+  readonly status: TransactionStatus
+  readonly recipient: Hex | undefined
+  readonly data: Hex
+  readonly nonce: number | undefined
+  readonly hash: Hex | undefined
+  readonly raw: Hex | undefined
+  readonly gasLimit: bigint | undefined
+  readonly maxFee: bigint | undefined
+  readonly tip: bigint | undefined
+  readonly blockNumber: number | undefined
+  readonly blockHash: Hex | undefined
+  readonly minedHash: Hex | undefined
+  readonly succeeded: boolean | undefined
+  readonly attempts: number
+  /** Of the transaction it follows: where a deployment put its contract. */
+  readonly afterSender: Hex | undefined
+  readonly afterNonce: number | undefined
+}
+
+/** Why a transaction failed or waits, as the API shows it. Never holds keys or raw bytes. */
+export type TransactionError = {
+  readonly code:
+    | 'SIMULATION_REVERTED'
+    | 'REVERTED'
+    | 'NOT_PERMITTED'
+    | 'INSUFFICIENT_FUNDS'
+    | 'INVALID_TRANSACTION'
+    | 'EXPIRED'
+    | 'NONCE_TAKEN'
+    | 'STEP_FAILED'
+    | 'NETWORK_RESET'
+    | 'SIGNER_FAILED'
+  readonly message: string
+  /** A decoded custom error. */
+  readonly revert?: { readonly name: string; readonly args: readonly string[] }
+}
+
+export type Ended = {
+  readonly id: string
+  readonly kind: TransactionKind
+  readonly subject: string
+  readonly status: TransactionStatus
+  readonly hash: Hex | undefined
+}

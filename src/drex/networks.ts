@@ -1,0 +1,180 @@
+/** The networks there are, from what is known of them, the networks file and the environment. */
+import { z } from 'zod'
+import {
+  type DrexSettings,
+  GAS_POLICIES,
+  type GasPolicy,
+  NETWORK_IDS,
+  type NetworkId,
+} from './config.ts'
+import { parseAddress } from './evm/address.ts'
+import type { Hex } from './evm/hex.ts'
+
+export type Network = {
+  readonly id: NetworkId
+  readonly environment: 'sandbox' | 'production'
+  readonly chainId: number
+  readonly rpcUrls: readonly string[]
+  readonly gasPolicy: GasPolicy
+  readonly confirmations: number
+  readonly blockTimeMs: number
+  readonly token: Hex
+  /** Whether the token knows authorised accounts and frozen balances. */
+  readonly isRealDigital: boolean
+  readonly permissioning: Hex | undefined
+  readonly swap: Hex | undefined
+  /** The chain's state ends with its process: another genesis is expected, not an error. */
+  readonly isEphemeral: boolean
+}
+
+/** What is known of a network whether it is configured or not. */
+export type NetworkInfo = {
+  readonly id: NetworkId
+  readonly environment: 'sandbox' | 'production'
+  readonly chainId: number | undefined
+  readonly gasPolicy: GasPolicy
+  readonly confirmations: number
+  readonly blockTimeMs: number
+  readonly isRealDigital: boolean
+  readonly isDeprecated: boolean
+  readonly replacedBy: NetworkId | undefined
+}
+
+type Known = Omit<NetworkInfo, 'id' | 'isDeprecated' | 'replacedBy'> & {
+  readonly replacedBy?: NetworkId
+}
+
+/**
+ * Chain ids, block times and confirmations: the pilot's published genesis; the chains' own
+ * documentation for the rest. The production network was never given a chain id. Amoy has real
+ * reorganisations, so money waits longer there. Mumbai was shut down in April 2024.
+ */
+const KNOWN: Readonly<Record<NetworkId, Known>> = {
+  drex_testnet: {
+    environment: 'sandbox',
+    chainId: 381_660_001,
+    gasPolicy: 'zero',
+    confirmations: 1,
+    blockTimeMs: 5_000,
+    isRealDigital: true,
+  },
+  drex_mainnet: {
+    environment: 'production',
+    chainId: undefined,
+    gasPolicy: 'zero',
+    confirmations: 1,
+    blockTimeMs: 5_000,
+    isRealDigital: true,
+  },
+  eth_sepolia: {
+    environment: 'sandbox',
+    chainId: 11_155_111,
+    gasPolicy: 'eip1559',
+    confirmations: 6,
+    blockTimeMs: 12_000,
+    isRealDigital: false,
+  },
+  polygon_amoy: {
+    environment: 'sandbox',
+    chainId: 80_002,
+    gasPolicy: 'eip1559',
+    confirmations: 32,
+    blockTimeMs: 2_000,
+    isRealDigital: false,
+  },
+  polygon_mumbai: {
+    environment: 'sandbox',
+    chainId: 80_001,
+    gasPolicy: 'eip1559',
+    confirmations: 32,
+    blockTimeMs: 2_000,
+    isRealDigital: false,
+    replacedBy: 'polygon_amoy',
+  },
+}
+
+export function networkInfo(id: NetworkId): NetworkInfo {
+  const { replacedBy, ...known } = KNOWN[id]
+  return { id, ...known, isDeprecated: replacedBy !== undefined, replacedBy }
+}
+
+const address = z.string().transform((value, context): Hex => {
+  const parsed = parseAddress(value)
+  if (typeof parsed !== 'string') return parsed.address
+  context.addIssue({ code: 'custom', message: `is not an address (${parsed})` })
+  return z.NEVER
+})
+
+const fileEntry = z.strictObject({
+  rpc_urls: z
+    .array(z.url({ protocol: /^https?$/ }))
+    .min(1)
+    .max(8)
+    .optional(),
+  token: address.optional(),
+  chain_id: z.int().min(1).optional(),
+  gas_policy: z.enum(GAS_POLICIES).optional(),
+  confirmations: z.int().min(1).max(1_000).optional(),
+  block_time_ms: z.int().min(10).max(600_000).optional(),
+  permissioning: address.optional(),
+  swap: address.optional(),
+  ephemeral: z.boolean().optional(),
+})
+
+const networksFile = z.partialRecord(z.enum(NETWORK_IDS), fileEntry)
+
+export type NetworksFile = z.infer<typeof networksFile>
+
+/** @throws Error that names every problem of the file */
+export function readNetworksFile(json: string): NetworksFile {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    throw new Error('DREX_NETWORKS_FILE: the file is not JSON')
+  }
+  const parsed = networksFile.safeParse(value)
+  if (parsed.success) return parsed.data
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  throw new Error(`DREX_NETWORKS_FILE: ${problems.join('; ')}`)
+}
+
+/** @returns the networks that have a node, a chain id and a currency, by id */
+export function configuredNetworks(
+  settings: DrexSettings,
+  file: NetworksFile,
+): ReadonlyMap<NetworkId, Network> {
+  const networks = new Map<NetworkId, Network>()
+  for (const id of NETWORK_IDS) {
+    const known = KNOWN[id]
+    const entry = file[id] ?? {}
+    const rpcUrls = settings[`${id}.rpcUrls`] ?? entry.rpc_urls
+    const chainId = settings[`${id}.chainId`] ?? entry.chain_id ?? known.chainId
+    const token = settingAddress(settings[`${id}.token`], `${id}.token`) ?? entry.token
+    if (rpcUrls === undefined || chainId === undefined || token === undefined) continue
+    networks.set(id, {
+      id,
+      environment: known.environment,
+      chainId,
+      rpcUrls,
+      gasPolicy: settings[`${id}.gasPolicy`] ?? entry.gas_policy ?? known.gasPolicy,
+      confirmations: settings[`${id}.confirmations`] ?? entry.confirmations ?? known.confirmations,
+      blockTimeMs: settings[`${id}.blockTimeMs`] ?? entry.block_time_ms ?? known.blockTimeMs,
+      token,
+      isRealDigital: known.isRealDigital,
+      permissioning:
+        settingAddress(settings[`${id}.permissioning`], `${id}.permissioning`) ??
+        entry.permissioning,
+      swap: settingAddress(settings[`${id}.swap`], `${id}.swap`) ?? entry.swap,
+      isEphemeral: entry.ephemeral ?? false,
+    })
+  }
+  return networks
+}
+
+function settingAddress(value: string | undefined, name: string): Hex | undefined {
+  if (value === undefined) return undefined
+  const parsed = parseAddress(value)
+  if (typeof parsed === 'string') throw new Error(`${name}: the address has a wrong ${parsed}`)
+  return parsed.address
+}

@@ -1,0 +1,175 @@
+/** Tables of digital currency. Addresses and hashes are kept as lower-case `0x…` text. */
+
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  boolean,
+  customType,
+  index,
+  integer,
+  jsonb,
+  numeric,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
+
+const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
+const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' })
+/** Wei do not fit 64 bits. */
+const wei = (name: string) => numeric(name, { precision: 78, scale: 0 })
+
+export const drexWallets = pgTable(
+  'drex_wallets',
+  {
+    id: text().primaryKey(),
+    address: text().notNull(),
+    /** managed, external or web3signer */
+    type: text().notNull(),
+    label: text().notNull(),
+    metadata: jsonb().notNull(),
+    /** The sealed key of a managed wallet; null for the others. */
+    masterKeyId: text('master_key_id'),
+    sealedDataKey: bytea('sealed_data_key'),
+    sealedPrivateKey: bytea('sealed_private_key'),
+    createdBy: text('created_by').notNull(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [uniqueIndex('drex_wallets_address').on(table.address)],
+)
+
+/** Everything that goes on a chain, from the request to its end. */
+export const drexTransactions = pgTable(
+  'drex_transactions',
+  {
+    id: text().primaryKey(),
+    network: text().notNull(),
+    sender: text().notNull(),
+    /** transfer, approve, swap, deploy, permit, call or gap_fill */
+    kind: text().notNull(),
+    /** Transfer or contract it belongs to. */
+    subject: text().notNull(),
+    status: text().notNull(),
+    /** Null creates a contract. */
+    recipient: text(),
+    data: text().notNull(),
+    gasLimit: bigint('gas_limit', { mode: 'number' }),
+    /** Starts only once this one is confirmed. */
+    afterId: text('after_id'),
+    nonce: bigint({ mode: 'number' }),
+    hash: text(),
+    raw: text(),
+    maxFee: wei('max_fee'),
+    tip: wei('tip'),
+    blockNumber: bigint('block_number', { mode: 'number' }),
+    blockHash: text('block_hash'),
+    /** Of the attempt that was mined. */
+    minedHash: text('mined_hash'),
+    succeeded: boolean(),
+    gasUsed: bigint('gas_used', { mode: 'number' }),
+    error: jsonb(),
+    attempts: integer().notNull().default(0),
+    createdBy: text('created_by').notNull(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    expiresAt: instant('expires_at').notNull(),
+    /** Not looked at before. */
+    dueAt: instant('due_at').notNull().defaultNow(),
+    signedAt: instant('signed_at'),
+    broadcastAt: instant('broadcast_at'),
+    minedAt: instant('mined_at'),
+    settledAt: instant('settled_at'),
+  },
+  (table) => [
+    uniqueIndex('drex_transactions_nonce').on(table.network, table.sender, table.nonce),
+    uniqueIndex('drex_transactions_hash').on(table.network, table.hash),
+    index('drex_transactions_open')
+      .on(table.network, table.status, table.id)
+      .where(sql`status in ('pending', 'signed', 'broadcast', 'mined')`),
+    index('drex_transactions_subject').on(table.subject),
+    index('drex_transactions_sender').on(table.sender, table.id),
+    index('drex_transactions_after').on(table.afterId).where(sql`after_id is not null`),
+  ],
+)
+
+/** Further signed transactions at the same nonce: fee bumps and cancellations. */
+export const drexAttempts = pgTable(
+  'drex_attempts',
+  {
+    network: text().notNull(),
+    hash: text().notNull(),
+    transactionId: text('transaction_id').notNull(),
+    /** bump or cancel */
+    kind: text().notNull(),
+    raw: text().notNull(),
+    maxFee: wei('max_fee').notNull(),
+    tip: wei('tip').notNull(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.network, table.hash] }),
+    index('drex_attempts_transaction').on(table.transactionId),
+  ],
+)
+
+/** The next free nonce of each sender. */
+export const drexLanes = pgTable(
+  'drex_lanes',
+  {
+    network: text().notNull(),
+    sender: text().notNull(),
+    nextNonce: bigint('next_nonce', { mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.network, table.sender] })],
+)
+
+export const drexNetworkState = pgTable('drex_network_state', {
+  network: text().primaryKey(),
+  /** Tells the network from another with the same chain id. */
+  genesisHash: text('genesis_hash').notNull(),
+})
+
+export const drexTransfers = pgTable(
+  'drex_transfers',
+  {
+    id: text().primaryKey(),
+    /** Its last step: the transfer is where that one is. */
+    transactionId: text('transaction_id').notNull(),
+    network: text().notNull(),
+    token: text().notNull(),
+    fromWallet: text('from_wallet').notNull(),
+    toWallet: text('to_wallet').notNull(),
+    amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
+    reference: text(),
+    metadata: jsonb().notNull(),
+    createdBy: text('created_by').notNull(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    index('drex_transfers_from').on(table.fromWallet, table.id),
+    index('drex_transfers_to').on(table.toWallet, table.id),
+    index('drex_transfers_reference').on(table.reference),
+  ],
+)
+
+export const drexContracts = pgTable(
+  'drex_contracts',
+  {
+    id: text().primaryKey(),
+    network: text().notNull(),
+    /** Null until the deployment is signed: the address depends on the nonce. */
+    address: text(),
+    /** Null when the caller registered the ABI of a contract that was there. */
+    template: text(),
+    label: text().notNull(),
+    params: jsonb().notNull(),
+    abi: jsonb().notNull(),
+    deployer: text(),
+    transactionId: text('transaction_id'),
+    permitTransactionId: text('permit_transaction_id'),
+    createdBy: text('created_by').notNull(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [uniqueIndex('drex_contracts_address').on(table.network, table.address)],
+)
