@@ -3,9 +3,11 @@ import type { Migration } from '#src/platform/database/index.ts'
 import m0 from './0000_idempotency.sql' with { type: 'text' }
 import m1 from './0001_certificates.sql' with { type: 'text' }
 import m2 from './0002_api_keys.sql' with { type: 'text' }
+import m3 from './0003_drex.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
   { name: '0001_certificates', sql: m1 },
   { name: '0002_api_keys', sql: m2 },
+  { name: '0003_drex', sql: m3 },
 ]

@@ -8,7 +8,6 @@ import {
   path,
   type Setting,
   type SettingValues,
-  secret,
   secretUrl,
   setting,
   text,
@@ -48,7 +47,7 @@ function network<I extends NetworkId>(
 ): { readonly [P in keyof NetworkSettings as `${I}.${P}`]: NetworkSettings[P] } {
   const prefix = `DREX_${id.toUpperCase().replace(/^DREX_/, '')}`
   const settings: NetworkSettings = {
-    rpcUrls: setting(`${prefix}_RPC_URLS`, list(secretUrl('http:', 'https:'), 8), {
+    rpcUrls: setting(`${prefix}_RPC_URLS`, list(secretUrl('http', 'https'), 8), {
       doc: `JSON-RPC nodes of \`${id}\`, tried in this order.`,
     }),
     token: setting(`${prefix}_TOKEN`, address(), { doc: `Currency contract on \`${id}\`.` }),
@@ -77,16 +76,10 @@ function network<I extends NetworkId>(
 }
 
 export const drexSettings = defineSettings({
-  masterKey: setting('TRILHO_MASTER_KEY', secret(), {
-    doc: 'Master key of managed wallets: 32 bytes in base64 or hexadecimal.',
-  }),
-  previousMasterKey: setting('TRILHO_MASTER_KEY_PREVIOUS', secret(), {
-    doc: 'The master key before; needed until every wallet is sealed with the new one.',
-  }),
   networksFile: setting('DREX_NETWORKS_FILE', path(), {
     doc: 'JSON file of networks; a `DREX_<NETWORK>_…` variable wins over it.',
   }),
-  web3signerUrl: setting('DREX_WEB3SIGNER_URL', url('http:', 'https:'), {
+  web3signerUrl: setting('DREX_WEB3SIGNER_URL', url('http', 'https'), {
     doc: 'Web3Signer (eth1 mode) that signs for wallets of type `web3signer`.',
   }),
   rpcTimeoutMs: setting('DREX_RPC_TIMEOUT_MS', integer(50, 120_000), {

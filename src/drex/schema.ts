@@ -30,10 +30,8 @@ export const drexWallets = pgTable(
     type: text().notNull(),
     label: text().notNull(),
     metadata: jsonb().notNull(),
-    /** The sealed key of a managed wallet; null for the others. */
-    masterKeyId: text('master_key_id'),
-    sealedDataKey: bytea('sealed_data_key'),
-    sealedPrivateKey: bytea('sealed_private_key'),
+    /** The sealed private key of a managed wallet; null for the others. */
+    sealedKey: bytea('sealed_key'),
     createdBy: text('created_by').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
   },

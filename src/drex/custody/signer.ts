@@ -1,4 +1,5 @@
 /** Who signs for a wallet. Whatever a signer returns is checked against the wallet's address. */
+import type { Sealer } from '#src/platform/sealing/index.ts'
 import type { Hex } from '../evm/hex.ts'
 import { hexToBytes } from '../evm/hex.ts'
 import { CURVE_ORDER, recoverAddress, sign } from '../evm/secp256k1.ts'
@@ -9,7 +10,6 @@ import {
   signingDigest,
   type UnsignedTransaction,
 } from '../evm/transaction.ts'
-import { type MasterKey, type SealedKey, withOpenedKey } from './envelope.ts'
 
 export type Signer = {
   readonly kind: 'managed' | 'digest' | 'web3signer'
@@ -19,18 +19,23 @@ export type Signer = {
   ) => SignedTransaction | Promise<SignedTransaction>
 }
 
+/** What a sealed key is bound to, so that it cannot be put in another wallet's place. */
+export function sealContext(walletId: string, address: Hex): string {
+  return `drex_wallets/${walletId}/${address}`
+}
+
 /** A wallet's own key, opened for each signature and wiped after it. */
-export function managedSigner(
-  sealed: SealedKey,
-  owner: string,
-  masters: readonly MasterKey[],
-): Signer {
+export function managedSigner(sealer: Sealer, sealed: Uint8Array, context: string): Signer {
   return {
     kind: 'managed',
-    signTransaction: (transaction) =>
-      withOpenedKey(sealed, owner, masters, (key) =>
-        assemble(transaction, sign(signingDigest(transaction), key)),
-      ),
+    signTransaction(transaction) {
+      const key = sealer.open(sealed, context)
+      try {
+        return assemble(transaction, sign(signingDigest(transaction), key))
+      } finally {
+        key.fill(0)
+      }
+    },
   }
 }
 

@@ -2,8 +2,8 @@
 
 import type { Hex } from '../evm/hex.ts'
 import type { EngineContext } from './context.ts'
+import * as endings from './ending-store.ts'
 import { createFollower } from './follow.ts'
-import * as store from './store.ts'
 import { createSubmitter, endFollowers } from './submit.ts'
 import { fillGaps, recover, sweepOnce } from './sweep.ts'
 
@@ -113,11 +113,11 @@ async function identify(context: EngineContext): Promise<boolean> {
   await rpc.checkChain()
   const block = await rpc.call('eth_getBlockByNumber', '0x0', false)
   const genesis = (block as { readonly hash: Hex }).hash
-  const remembered = await store.rememberGenesis(sql, network.id, genesis)
+  const remembered = await endings.rememberGenesis(sql, network.id, genesis)
   if (remembered === genesis) return true
   if (!network.isEphemeral) return false
   await sql.begin(async (tx) => {
-    const ended = await store.resetNetwork(tx, network.id, genesis, {
+    const ended = await endings.resetNetwork(tx, network.id, genesis, {
       code: 'NETWORK_RESET',
       message: 'The network began anew; what was on it is gone.',
     })

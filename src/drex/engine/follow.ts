@@ -9,6 +9,7 @@ import { quantity } from '../evm/hex.ts'
 import type { RpcRequest } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import type { EngineContext } from './context.ts'
+import * as endings from './ending-store.ts'
 import * as store from './store.ts'
 import { endFollowers } from './submit.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
@@ -172,7 +173,7 @@ async function settle(context: EngineContext, done: readonly OpenTransaction[]):
     }),
   )
   await context.sql.begin(async (sql) => {
-    await endFollowers(context, sql, await store.settle(sql, rows))
+    await endFollowers(context, sql, await endings.settle(sql, rows))
   })
 }
 

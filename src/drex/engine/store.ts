@@ -3,7 +3,6 @@ import type { Client, Queryable, Transaction } from '#src/platform/database/inde
 import type { TransactionStatus } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import type {
-  Ended,
   NewTransaction,
   OpenTransaction,
   TransactionError,
@@ -86,17 +85,18 @@ export async function insertTransactions(
   sql: Queryable,
   rows: readonly NewTransaction[],
 ): Promise<void> {
-  const column = <K extends keyof NewTransaction>(key: K) => rows.map((row) => row[key] ?? null)
+  const column = (key: Exclude<keyof NewTransaction, 'expiresAt'>) =>
+    rows.map((row) => row[key] ?? null)
   await sql`
     insert into drex_transactions
       (id, network, sender, kind, subject, status, recipient, data, after_id, created_by, expires_at)
     select id, network, sender, kind, subject, 'pending', recipient, data, after_id, created_by,
-      expires_at
+      expires_at::timestamptz
     from unnest(
       ${column('id')}::text[], ${column('network')}::text[], ${column('sender')}::text[],
       ${column('kind')}::text[], ${column('subject')}::text[], ${column('recipient')}::text[],
       ${column('data')}::text[], ${column('afterId')}::text[], ${column('createdBy')}::text[],
-      ${column('expiresAt')}::timestamptz[]
+      ${rows.map((row) => row.expiresAt.toISOString())}::text[]
     ) as t(id, network, sender, kind, subject, recipient, data, after_id, created_by, expires_at)`
 }
 
@@ -180,14 +180,14 @@ export async function saveSigned(
   const text = (values: readonly (string | bigint)[]) => values.map(String)
   await sql`
     update drex_transactions t set status = 'signed', nonce = v.nonce, hash = v.hash, raw = v.raw,
-      gas_limit = v.gas_limit, max_fee = v.max_fee, tip = v.tip, error = null, signed_at = now(),
+      gas_limit = v.gas_limit, max_fee = v.max_fee::numeric, tip = v.tip::numeric, error = null, signed_at = now(),
       due_at = now() + ${dueInMs} * interval '1 millisecond'
     from unnest(
       ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.nonce)}::bigint[],
       ${rows.map((row) => row.hash)}::text[], ${rows.map((row) => row.raw)}::text[],
       ${text(rows.map((row) => row.gasLimit))}::bigint[],
-      ${text(rows.map((row) => row.maxFee))}::numeric[],
-      ${text(rows.map((row) => row.tip))}::numeric[]
+      ${text(rows.map((row) => row.maxFee))}::text[],
+      ${text(rows.map((row) => row.tip))}::text[]
     ) as v(id, nonce, hash, raw, gas_limit, max_fee, tip)
     where t.id = v.id`
 }
@@ -220,7 +220,7 @@ export async function defer(
 ): Promise<void> {
   await sql`
     update drex_transactions set due_at = now() + ${dueInMs} * interval '1 millisecond',
-      error = coalesce(${error === undefined ? null : sql.json(error)}, error)
+      error = coalesce(${error === undefined ? null : JSON.stringify(error)}::text::jsonb, error)
     where id = any(${[...ids]}::text[]) and status in ('pending', 'signed', 'broadcast')`
 }
 
@@ -246,12 +246,12 @@ export async function findByHash(
 export async function markMined(sql: Client, rows: readonly MinedRow[]): Promise<void> {
   await sql`
     update drex_transactions t set status = 'mined', mined_hash = v.mined_hash,
-      block_number = v.block_number, block_hash = v.block_hash, succeeded = v.succeeded,
+      block_number = v.block_number, block_hash = v.block_hash, succeeded = v.succeeded::boolean,
       gas_used = v.gas_used, mined_at = now()
     from unnest(
       ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.minedHash)}::text[],
       ${rows.map((row) => row.blockNumber)}::bigint[], ${rows.map((row) => row.blockHash)}::text[],
-      ${rows.map((row) => row.succeeded)}::boolean[], ${rows.map((row) => row.gasUsed)}::bigint[]
+      ${rows.map((row) => String(row.succeeded))}::text[], ${rows.map((row) => row.gasUsed)}::bigint[]
     ) as v(id, mined_hash, block_number, block_hash, succeeded, gas_used)
     where t.id = v.id and t.status in ('signed', 'broadcast')`
 }
@@ -270,85 +270,12 @@ export async function minedUpTo(
   return rows.map(read)
 }
 
-/** @returns those that were mined until now and are settled by this very call */
-export async function settle(
-  sql: Transaction,
-  rows: readonly {
-    readonly id: string
-    readonly status: TransactionStatus
-    readonly error: TransactionError | undefined
-  }[],
-): Promise<readonly Ended[]> {
-  const errors = rows.map((row) => (row.error === undefined ? null : JSON.stringify(row.error)))
-  const settled = await sql<EndedRow[]>`
-    update drex_transactions t set status = v.status, settled_at = now(), error = v.error::jsonb
-    from unnest(
-      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.status)}::text[],
-      ${errors}::text[]
-    ) as v(id, status, error)
-    where t.id = v.id and t.status = 'mined'
-    returning t.id, t.kind, t.subject, t.status, t.mined_hash as hash`
-  return settled.map(ended)
-}
-
 /** Back to the pool: their block is gone. */
 export async function unmine(sql: Client, ids: readonly string[]): Promise<void> {
   await sql`
     update drex_transactions set status = 'broadcast', block_number = null, block_hash = null,
       mined_hash = null, succeeded = null, gas_used = null, mined_at = null, due_at = now()
     where id = any(${[...ids]}::text[]) and status = 'mined'`
-}
-
-/** Ends transactions without a receipt; `from` guards what may end so. */
-export async function fail(
-  sql: Transaction,
-  ids: readonly string[],
-  from: readonly TransactionStatus[],
-  error: TransactionError,
-): Promise<readonly Ended[]> {
-  const rows = await sql<EndedRow[]>`
-    update drex_transactions set status = 'failed', settled_at = now(), error = ${sql.json(error)}
-    where id = any(${[...ids]}::text[]) and status = any(${[...from]}::text[])
-    returning id, kind, subject, status, hash`
-  return rows.map(ended)
-}
-
-/** Steps that can no longer start because an earlier one ended badly. */
-export async function failFollowers(
-  sql: Transaction,
-  ids: readonly string[],
-  error: TransactionError,
-): Promise<readonly Ended[]> {
-  const rows = await sql<EndedRow[]>`
-    with recursive followers as (
-      select id from drex_transactions where after_id = any(${[...ids]}::text[])
-      union all
-      select t.id from drex_transactions t join followers f on t.after_id = f.id
-    )
-    update drex_transactions t set status = 'failed', settled_at = now(), error = ${sql.json(error)}
-    from followers f where t.id = f.id and t.status = 'pending'
-    returning t.id, t.kind, t.subject, t.status, t.hash`
-  return rows.map(ended)
-}
-
-type EndedRow = {
-  id: string
-  kind: TransactionKind
-  subject: string
-  status: TransactionStatus
-  hash: Hex | null
-}
-
-function ended(row: EndedRow): Ended {
-  return { ...row, hash: row.hash ?? undefined }
-}
-
-export async function expired(sql: Client, network: string): Promise<readonly string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select id from drex_transactions
-    where network = ${network} and status = 'pending' and expires_at <= now()
-    order by id limit 1000`
-  return rows.map((row) => row.id)
 }
 
 /** In flight and due for another look; all of them when `all`, as after a crash. */
@@ -369,6 +296,12 @@ export async function dueInFlight(
           where network = ${network} and status in ('signed', 'broadcast') and id > ${all.afterId}
           order by id limit ${limit}`
   return rows.map(read)
+}
+
+export async function inFlightById(sql: Client, id: string): Promise<OpenTransaction | undefined> {
+  const [row] = await sql<Row[]>`
+    select * from drex_transactions where id = ${id} and status in ('signed', 'broadcast')`
+  return row && read(row)
 }
 
 export type Attempt = {
@@ -457,39 +390,4 @@ export async function insertGapFill(
       ${String(row.tip)}, 'engine', now(), now(), now() + ${dueInMs} * interval '1 millisecond')
     on conflict do nothing`
   return inserted.count === 1
-}
-
-/** Remembers a network by its genesis block. @returns the one remembered */
-export async function rememberGenesis(sql: Client, network: string, hash: Hex): Promise<Hex> {
-  const [row] = await sql<{ genesis_hash: Hex }[]>`
-    insert into drex_network_state (network, genesis_hash) values (${network}, ${hash})
-    on conflict (network) do update set network = excluded.network
-    returning genesis_hash`
-  return row!.genesis_hash
-}
-
-/**
- * An ephemeral network began anew: what was in flight is gone with the old one. The old rows keep
- * their nonces and hashes under the network's name and its genesis, out of the new one's way.
- */
-export async function resetNetwork(
-  sql: Transaction,
-  network: string,
-  genesis: Hex,
-  error: TransactionError,
-): Promise<readonly Ended[]> {
-  const rows = await sql<EndedRow[]>`
-    update drex_transactions set status = 'failed', settled_at = now(), error = ${sql.json(error)}
-    where network = ${network} and status in ('pending', 'signed', 'broadcast', 'mined')
-    returning id, kind, subject, status, hash`
-  const [old] = await sql<{ name: string }[]>`
-    select network || '@' || left(genesis_hash, 18) as name from drex_network_state
-    where network = ${network}`
-  const name = old!.name
-  await sql`update drex_transactions set network = ${name} where network = ${network}`
-  await sql`update drex_attempts set network = ${name} where network = ${network}`
-  await sql`update drex_contracts set network = ${name} where network = ${network}`
-  await sql`delete from drex_lanes where network = ${network}`
-  await sql`update drex_network_state set genesis_hash = ${genesis} where network = ${network}`
-  return rows.map(ended)
 }

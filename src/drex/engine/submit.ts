@@ -12,6 +12,7 @@ import { createdAddress, type UnsignedTransaction } from '../evm/transaction.ts'
 import type { RpcOutcome } from '../rpc/client.ts'
 import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
 import type { EngineContext } from './context.ts'
+import * as endings from './ending-store.ts'
 import { currentFees, feesFor } from './fees.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError, TransactionKind } from './transaction.ts'
@@ -80,7 +81,7 @@ function withPermitData(transaction: OpenTransaction): OpenTransaction {
 }
 
 async function failExpired(context: EngineContext): Promise<void> {
-  const ids = await store.expired(context.sql, context.network.id)
+  const ids = await endings.expired(context.sql, context.network.id)
   if (ids.length === 0) return
   await failPending(context, ids, {
     code: 'EXPIRED',
@@ -94,7 +95,7 @@ async function failPending(
   error: TransactionError,
 ): Promise<void> {
   await context.sql.begin(async (sql) => {
-    const ended = await store.fail(sql, ids, ['pending'], error)
+    const ended = await endings.fail(sql, ids, ['pending'], error)
     await endFollowers(context, sql, ended)
   })
 }
@@ -103,13 +104,13 @@ async function failPending(
 export async function endFollowers(
   context: EngineContext,
   sql: Transaction,
-  ended: readonly Awaited<ReturnType<typeof store.fail>>[number][],
+  ended: readonly Awaited<ReturnType<typeof endings.fail>>[number][],
 ): Promise<void> {
   const bad = ended.filter((each) => each.status !== 'confirmed').map((each) => each.id)
   const followers =
     bad.length === 0
       ? []
-      : await store.failFollowers(sql, bad, {
+      : await endings.failFollowers(sql, bad, {
           code: 'STEP_FAILED',
           message: 'An earlier step did not succeed; this one was never sent.',
         })

@@ -8,6 +8,7 @@ import { quantity } from '../evm/hex.ts'
 import type { UnsignedTransaction } from '../evm/transaction.ts'
 import type { RpcFailure } from '../rpc/errors.ts'
 import type { EngineContext } from './context.ts'
+import * as endings from './ending-store.ts'
 import { currentFees, feesFor, nextFees } from './fees.ts'
 import { collectReceipts } from './follow.ts'
 import * as store from './store.ts'
@@ -152,7 +153,7 @@ async function endLost(
   context.logger.error({ network: network.id, count: lost.length }, 'nonces used by others')
   await sql.begin(async (tx) => {
     const ids = lost.map((each) => each.id)
-    const ended = await store.fail(tx, ids, ['signed', 'broadcast'], {
+    const ended = await endings.fail(tx, ids, ['signed', 'broadcast'], {
       code: 'NONCE_TAKEN',
       message: 'The wallet’s nonce was used by a transaction that is not of this gateway.',
     })

@@ -2,16 +2,12 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { Wallet } from 'ethers'
 import fc from 'fast-check'
-import {
-  readMasterKey,
-  reseal,
-  sealKey,
-  withOpenedKey,
-} from '../../../src/drex/custody/envelope.ts'
+import { createSealer } from '#src/platform/sealing/index.ts'
 import {
   compactLowS,
   digestSigner,
   managedSigner,
+  sealContext,
   signatureFor,
 } from '../../../src/drex/custody/signer.ts'
 import { web3Signer } from '../../../src/drex/custody/web3signer.ts'
@@ -23,10 +19,7 @@ import {
 } from '../../../src/drex/evm/secp256k1.ts'
 import type { UnsignedTransaction } from '../../../src/drex/evm/transaction.ts'
 
-const master = readMasterKey(
-  Buffer.from(Array.from({ length: 32 }, (_, i) => i)).toString('base64'),
-)
-const other = readMasterKey(`${'0f'.repeat(31)}aa`)
+const sealer = createSealer(new Uint8Array(Array.from({ length: 32 }, (_, i) => i * 7)))
 const transaction: UnsignedTransaction = {
   chainId: 381_660_001,
   nonce: 3,
@@ -37,69 +30,46 @@ const transaction: UnsignedTransaction = {
   data: '0xa9059cbb',
 }
 
-describe('envelope', () => {
-  test('opens for the same owner and key, and wipes the key after use', () => {
-    const key = randomPrivateKey()
-    const sealed = sealKey(key, 'wal_1|0xabc', master)
-    let seen: Uint8Array | undefined
-    const copy = withOpenedKey(sealed, 'wal_1|0xabc', [other, master], (opened) => {
-      seen = opened
-      return bytesToHex(opened)
-    })
-    expect(copy).toBe(bytesToHex(key))
-    expect(seen).toEqual(new Uint8Array(32))
-    expect(Buffer.from(sealed.privateKey).includes(Buffer.from(key))).toBe(false)
-  })
+describe('managed signer', () => {
+  const context = sealContext('wal_1', `0x${'11'.repeat(20)}`)
 
-  test('the same key seals differently each time', () => {
+  test('signs with the sealed key, and only in its own wallet’s place', async () => {
     const key = randomPrivateKey()
-    expect(sealKey(key, 'a', master).privateKey).not.toEqual(sealKey(key, 'a', master).privateKey)
-  })
-
-  test('another owner, another master key or any altered bit is refused', () => {
-    const sealed = sealKey(randomPrivateKey(), 'wal_1', master)
-    const open = (seal = sealed, owner = 'wal_1', keys = [master]) =>
-      withOpenedKey(seal, owner, keys, () => true)
-    expect(open()).toBe(true)
-    expect(() => open(sealed, 'wal_2')).toThrow()
-    expect(() => open(sealed, 'wal_1', [other])).toThrow(master.id)
-    expect(() => open({ ...sealed, masterKeyId: other.id }, 'wal_1', [other])).toThrow()
-    fc.assert(
-      fc.property(
-        fc.constantFrom('dataKey', 'privateKey'),
-        fc.nat(59),
-        fc.nat(7),
-        (part, at, bit) => {
-          const bytes = new Uint8Array(sealed[part])
-          bytes[at]! ^= 1 << bit
-          expect(() => open({ ...sealed, [part]: bytes })).toThrow()
-        },
-      ),
+    const sealed = sealer.seal(key, context)
+    const signed = await managedSigner(sealer, sealed, context).signTransaction(transaction)
+    const wallet = new Wallet(bytesToHex(key))
+    expect(signed.raw).toBe(
+      (await wallet.signTransaction({
+        chainId: transaction.chainId,
+        type: 0,
+        nonce: transaction.nonce,
+        gasLimit: transaction.gasLimit,
+        gasPrice: 0n,
+        to: transaction.to!,
+        data: transaction.data,
+      })) as Hex,
     )
-    expect(() => open({ ...sealed, privateKey: sealed.privateKey.subarray(0, 20) })).toThrow()
+    const elsewhere = managedSigner(sealer, sealed, sealContext('wal_2', `0x${'11'.repeat(20)}`))
+    expect(() => elsewhere.signTransaction(transaction)).toThrow()
+    const altered = sealed.slice()
+    altered[30]! ^= 1
+    expect(() => managedSigner(sealer, altered, context).signTransaction(transaction)).toThrow()
+    expect(Buffer.from(sealed).includes(Buffer.from(key))).toBe(false)
   })
 
-  test('rotation reseals the data key only; the old master key is then no longer needed', () => {
-    const key = randomPrivateKey()
-    const sealed = sealKey(key, 'wal_1', master)
-    const rotated = reseal(sealed, 'wal_1', [master], other)
-    expect(rotated.privateKey).toEqual(sealed.privateKey)
-    expect(rotated.masterKeyId).toBe(other.id)
-    expect(withOpenedKey(rotated, 'wal_1', [other], bytesToHex)).toBe(bytesToHex(key))
-    expect(() => withOpenedKey(rotated, 'wal_1', [master], () => true)).toThrow()
-  })
-
-  test('a master key is 32 bytes, not trivial, and never quoted', () => {
-    for (const bad of ['', 'secret-value', 'ab'.repeat(31), 'ab'.repeat(33), '00'.repeat(32)]) {
-      let message = ''
-      try {
-        readMasterKey(bad)
-      } catch (error) {
-        message = String(error)
-      }
-      expect(message).not.toBe('')
-      if (bad !== '') expect(message).not.toContain(bad)
+  test('the opened key is wiped after the signature', () => {
+    const opened: Uint8Array[] = []
+    const watched = {
+      ...sealer,
+      open: (sealed: Uint8Array, where: string) => {
+        const key = sealer.open(sealed, where)
+        opened.push(key)
+        return key
+      },
     }
+    const sealed = sealer.seal(randomPrivateKey(), context)
+    void managedSigner(watched, sealed, context).signTransaction(transaction)
+    expect(opened.map((key) => key.every((byte) => byte === 0))).toEqual([true])
   })
 })
 
@@ -129,7 +99,7 @@ describe('digest signer', () => {
           const s = BigInt(bytesToHex(compact.subarray(32)))
           return der(r, high ? CURVE_ORDER - s : s)
         })
-        const direct = managedSigner(sealKey(key, 'w', master), 'w', [master])
+        const direct = managedSigner(sealer, sealer.seal(key, 'w'), 'w')
         expect(await signer.signTransaction(unsigned)).toEqual(
           await direct.signTransaction(unsigned),
         )
@@ -208,9 +178,7 @@ describe('web3signer', () => {
 
   test('gives what the key itself would sign', async () => {
     reply = honest
-    const direct = managedSigner(sealKey(Buffer.from('42'.repeat(32), 'hex'), 'w', master), 'w', [
-      master,
-    ])
+    const direct = managedSigner(sealer, sealer.seal(Buffer.from('42'.repeat(32), 'hex'), 'w'), 'w')
     expect(await signer.signTransaction(transaction)).toEqual(
       await direct.signTransaction(transaction),
     )

@@ -1,0 +1,222 @@
+/**
+ * Contract interfaces: encoding calls from JSON, decoding what comes back. `ethers` does the work
+ * and is loaded on first use, so that a gateway that only moves currency never pays for it.
+ */
+import type { Interface, ParamType } from 'ethers'
+import type { Violation } from '#src/platform/http/index.ts'
+import { parseAddress } from '../evm/address.ts'
+import type { Hex } from '../evm/hex.ts'
+import { loadArtifact, TEMPLATES } from './artifacts.ts'
+
+export type DecodedRevert = { readonly name: string; readonly args: readonly string[] }
+
+/** What cannot be encoded, field by field. */
+export class ArgumentError extends Error {
+  override readonly name = 'ArgumentError'
+  readonly violations: readonly Violation[]
+
+  constructor(violations: readonly Violation[]) {
+    super(violations.map((each) => `${each.pointer} ${each.message}`).join('; '))
+    this.violations = violations
+  }
+}
+
+/** @throws Error when it is not an ABI */
+export async function readAbi(abi: readonly unknown[]): Promise<Interface> {
+  const { Interface } = await import('ethers')
+  return new Interface(abi as never)
+}
+
+export type EncodedCall = {
+  readonly signature: string
+  readonly data: Hex
+  /** Answers at once and changes nothing. */
+  readonly isView: boolean
+}
+
+/**
+ * Encodes a call.
+ * @param name a function's name, or its signature where the name is overloaded
+ * @param params arguments by name or by position
+ * @throws ArgumentError
+ */
+export function encodeCall(
+  abi: Interface,
+  name: string,
+  params: Readonly<Record<string, unknown>> | readonly unknown[],
+): EncodedCall {
+  const candidates = abi.fragments.filter(
+    (fragment) => fragment.type === 'function',
+  ) as unknown as {
+    name: string
+    inputs: readonly ParamType[]
+    stateMutability: string
+    format(): string
+  }[]
+  const named = candidates.filter((each) => each.name === name || each.format() === name)
+  const count = Array.isArray(params) ? params.length : Object.keys(params).length
+  const found = named.length === 1 ? named : named.filter((each) => each.inputs.length === count)
+  const [fragment] = found
+  if (fragment === undefined || found.length > 1) {
+    const message =
+      named.length === 0
+        ? 'is not a function of the contract'
+        : `is overloaded: use ${named.map((each) => each.format()).join(' or ')}`
+    throw new ArgumentError([{ pointer: '/function', rule: 'function', message }])
+  }
+  const values = readArguments(fragment.inputs, params, '/params')
+  const signature = fragment.format()
+  return {
+    signature,
+    data: abi.encodeFunctionData(signature, values) as Hex,
+    isView: fragment.stateMutability === 'view' || fragment.stateMutability === 'pure',
+  }
+}
+
+/** @throws ArgumentError that lists every bad, missing and surplus argument */
+export function readArguments(
+  inputs: readonly ParamType[],
+  params: unknown,
+  pointer: string,
+): readonly unknown[] {
+  const violations: Violation[] = []
+  const values = readTuple(inputs, params, pointer, violations)
+  if (violations.length > 0) throw new ArgumentError(violations)
+  return values
+}
+
+function readTuple(
+  inputs: readonly ParamType[],
+  params: unknown,
+  pointer: string,
+  violations: Violation[],
+): readonly unknown[] {
+  if (Array.isArray(params)) {
+    if (params.length !== inputs.length) {
+      add(violations, pointer, `needs ${inputs.length} values, got ${params.length}`)
+      return []
+    }
+    return inputs.map((input, i) => readValue(input, params[i], `${pointer}/${i}`, violations))
+  }
+  if (typeof params !== 'object' || params === null) {
+    add(violations, pointer, 'needs an object or an array')
+    return []
+  }
+  const given = params as Readonly<Record<string, unknown>>
+  const names = inputs.map((input, i) => (input.name === '' ? String(i) : bareName(input.name)))
+  for (const name of Object.keys(given)) {
+    if (!names.includes(bareName(name))) add(violations, `${pointer}/${name}`, 'is not a parameter')
+  }
+  return inputs.map((input, i) => {
+    const name = names[i]!
+    const value = given[name] ?? given[`${name}_`] ?? given[`_${name}`]
+    if (value === undefined) {
+      add(violations, `${pointer}/${name}`, `is missing (${input.type})`)
+      return undefined
+    }
+    return readValue(input, value, `${pointer}/${name}`, violations)
+  })
+}
+
+/** Solidity writes `_to` or `name_` to avoid a clash; callers need not. */
+function bareName(name: string): string {
+  return name.replace(/^_+|_+$/g, '')
+}
+
+function add(violations: Violation[], pointer: string, message: string): void {
+  violations.push({ pointer, rule: 'abi', message })
+}
+
+function readValue(
+  input: ParamType,
+  value: unknown,
+  pointer: string,
+  violations: Violation[],
+): unknown {
+  const refuse = (expected: string): undefined => {
+    add(violations, pointer, `must be ${expected}`)
+    return undefined
+  }
+  if (input.arrayChildren !== null) {
+    if (!Array.isArray(value)) return refuse(`an array (${input.type})`)
+    const length = input.arrayLength ?? -1
+    if (length >= 0 && value.length !== length) return refuse(`an array of ${length}`)
+    const child = input.arrayChildren
+    return value.map((each, i) => readValue(child, each, `${pointer}/${i}`, violations))
+  }
+  if (input.components !== null) return readTuple(input.components, value, pointer, violations)
+  const { type } = input
+  if (type === 'address') {
+    const parsed = typeof value === 'string' ? parseAddress(value) : 'form'
+    return typeof parsed === 'string' ? refuse(`an address (wrong ${parsed})`) : parsed.address
+  }
+  if (type === 'bool') return typeof value === 'boolean' ? value : refuse('true or false')
+  if (type === 'string') return typeof value === 'string' ? value : refuse('a string')
+  const integer = /^(u?)int(\d+)$/.exec(type)
+  if (integer !== null) {
+    return (
+      readInteger(value, integer[1] === 'u', Number(integer[2])) ??
+      refuse(`a whole number of ${type}`)
+    )
+  }
+  const bytes = /^bytes(\d*)$/.exec(type)
+  if (bytes === null) return refuse(`a ${type}`)
+  const length = bytes[1] === '' ? undefined : Number(bytes[1])
+  const isHex = typeof value === 'string' && /^0x([0-9a-fA-F]{2})*$/.test(value)
+  if (!isHex) return refuse(`hexadecimal (${type})`)
+  if (length !== undefined && value.length !== 2 + length * 2) return refuse(`${length} bytes`)
+  return value
+}
+
+/** Whole numbers come as strings; as JSON numbers only where these are exact. */
+function readInteger(value: unknown, isUnsigned: boolean, bits: number): bigint | undefined {
+  const isExact = typeof value === 'number' && Number.isSafeInteger(value)
+  if (!isExact && !(typeof value === 'string' && /^-?\d{1,78}$/.test(value))) return undefined
+  const number = BigInt(value as string | number)
+  const size = BigInt(isUnsigned ? bits : bits - 1)
+  const min = isUnsigned ? 0n : -(2n ** size)
+  return number < min || number >= 2n ** size ? undefined : number
+}
+
+/** @returns the values of a view function: one alone, several by name or position */
+export function decodeResult(abi: Interface, signature: string, data: string): unknown {
+  const fragment = abi.getFunction(signature)!
+  const values = abi.decodeFunctionResult(signature, data).toArray()
+  if (values.length === 1) return toJson(values[0])
+  const names = fragment.outputs.map((output) => output.name)
+  return names.every((name) => name !== '')
+    ? Object.fromEntries(names.map((name, i) => [bareName(name), toJson(values[i])]))
+    : values.map(toJson)
+}
+
+function toJson(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  return Array.isArray(value) ? value.map(toJson) : value
+}
+
+let known: Promise<readonly Interface[]> | undefined
+
+/** Says a revert's payload by the ABIs given and those of the templates. */
+export async function explainRevert(
+  data: string | undefined,
+  abis: readonly Interface[] = [],
+): Promise<DecodedRevert | undefined> {
+  if (data === undefined || data.length < 10) return undefined
+  known ??= Promise.all(TEMPLATES.map(async (name) => readAbi((await loadArtifact(name)).abi)))
+  for (const abi of [...abis, ...(await known)]) {
+    const parsed = parseError(abi, data)
+    if (parsed !== undefined) return parsed
+  }
+  return { name: 'unknown', args: [data.slice(0, 10)] }
+}
+
+function parseError(abi: Interface, data: string): DecodedRevert | undefined {
+  try {
+    // `Error(string)` and `Panic(uint256)` are known to every interface.
+    const error = abi.parseError(data)
+    if (error === null) return undefined
+    return { name: error.name, args: error.args.toArray().map(String) }
+  } catch {
+    return undefined
+  }
+}

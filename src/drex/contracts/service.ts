@@ -1,0 +1,293 @@
+/** Contracts: deployed from a template, registered by their ABI, called. */
+import type { Client } from '#src/platform/database/index.ts'
+import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import type { NetworkId } from '../config.ts'
+import { insertTransactions } from '../engine/store.ts'
+import type { NewTransaction } from '../engine/transaction.ts'
+import { drexErrors } from '../errors.ts'
+import type { Hex } from '../evm/hex.ts'
+import { newId } from '../ids.ts'
+import { type Rail, type Rails, reaching } from '../rails.ts'
+import { RpcFailure } from '../rpc/errors.ts'
+import type { Wallets } from '../wallets/service.ts'
+import { ArgumentError, decodeResult, encodeCall, explainRevert, readAbi } from './abi.ts'
+import { loadArtifact, type Template } from './artifacts.ts'
+import { constructorArguments } from './params.ts'
+import * as store from './store.ts'
+
+export type Deployment = {
+  readonly template: Template
+  readonly params: unknown
+  readonly network: NetworkId | undefined
+  readonly signerWallet: Hex | undefined
+  readonly label: string
+  readonly createdBy: string
+}
+
+export type Registration = {
+  readonly network: NetworkId | undefined
+  readonly address: Hex
+  readonly abi: readonly unknown[]
+  readonly label: string
+  readonly createdBy: string
+}
+
+export type Call = {
+  readonly address: Hex
+  readonly network: NetworkId | undefined
+  readonly function: string
+  readonly params: Readonly<Record<string, unknown>> | readonly unknown[]
+  /** May be absent for a view. */
+  readonly signerWallet: Hex | undefined
+  readonly createdBy: string
+}
+
+export type CallOutcome =
+  | { readonly kind: 'view'; readonly signature: string; readonly result: unknown }
+  | { readonly kind: 'sent'; readonly signature: string; readonly transactionId: string }
+
+export type Contracts = {
+  readonly deploy: (deployment: Deployment) => Promise<store.Contract>
+  readonly register: (registration: Registration) => Promise<store.Contract>
+  readonly get: (address: Hex, network: NetworkId | undefined) => Promise<store.Contract>
+  readonly list: (beforeId: string | undefined, limit: number) => Promise<readonly store.Contract[]>
+  readonly call: (call: Call) => Promise<CallOutcome>
+}
+
+/** The answer to a deployment waits this long for the nonce, which decides the address. */
+const ADDRESS_WAIT_MS = 5_000
+const ADDRESS_POLL_MS = 20
+
+type Deps = {
+  readonly sql: Client
+  readonly rails: Rails
+  readonly wallets: Wallets
+  readonly expirySeconds: number
+}
+
+export function createContracts(deps: Deps): Contracts {
+  const { sql, rails } = deps
+  const get = async (address: Hex, network: NetworkId | undefined): Promise<store.Contract> => {
+    const found = (await store.contractsByAddress(sql, address)).filter(
+      (each) => network === undefined || each.network === network,
+    )
+    const [contract] = found
+    if (contract === undefined) {
+      throw new ApiError(drexErrors.contract_not_found, 'No contract with this address is known.')
+    }
+    if (found.length > 1) {
+      const networks = found.map((each) => each.network)
+      throw new ApiError(
+        httpErrors.validation_failed,
+        `Say which network: ${networks.join(', ')}.`,
+        {
+          errors: [{ pointer: '/network', rule: 'ambiguous', message: 'is needed' }],
+        },
+      )
+    }
+    return contract
+  }
+  return {
+    get,
+    list: (beforeId, limit) => store.listContracts(sql, beforeId, limit),
+    deploy: (deployment) => deploy(deps, deployment),
+    async register(registration) {
+      const rail = rails.require(registration.network)
+      await checkAbi(registration.abi)
+      const code = await reaching(rail, () =>
+        rail.rpc.call('eth_getCode', registration.address, 'latest'),
+      )
+      if (code === '0x') {
+        throw new ApiError(drexErrors.contract_not_found, 'There is no contract at this address.')
+      }
+      const id = newId('ctr')
+      const isNew = await store.insertContract(sql, {
+        id,
+        network: rail.network.id,
+        address: registration.address,
+        template: undefined,
+        label: registration.label,
+        params: {},
+        abi: registration.abi,
+        deployer: undefined,
+        transactionId: undefined,
+        permitTransactionId: undefined,
+        createdBy: registration.createdBy,
+        createdAt: new Date(),
+      })
+      if (!isNew) throw new ApiError(drexErrors.contract_exists, 'The contract is registered.')
+      return (await store.contractById(sql, id))!
+    },
+    call: async (call) => perform(deps, await get(call.address, call.network), call),
+  }
+}
+
+async function checkAbi(abi: readonly unknown[]): Promise<void> {
+  try {
+    const read = await readAbi(abi)
+    // The library leaves out what it cannot read.
+    if (read.fragments.length === abi.length) return
+  } catch {
+    // Said below.
+  }
+  throw new ApiError(httpErrors.validation_failed, 'abi: is not a contract’s ABI.', {
+    errors: [{ pointer: '/abi', rule: 'abi', message: 'is not a contract’s ABI' }],
+  })
+}
+
+async function deploy(deps: Deps, deployment: Deployment): Promise<store.Contract> {
+  const { sql, rails, wallets } = deps
+  const rail = rails.require(deployment.network)
+  const wallet =
+    deployment.signerWallet === undefined
+      ? await wallets.deployer()
+      : await wallets.requireSigning(deployment.signerWallet, 'signer_wallet')
+  const artifact = await loadArtifact(deployment.template)
+  const place = { deployer: wallet.address, token: rail.network.token }
+  const values = constructorArguments(deployment.template, deployment.params, place)
+  const abi = await readAbi(artifact.abi)
+  const data = `${artifact.bytecode}${abi.encodeDeploy(values).slice(2)}` as Hex
+  await simulate(rail, { from: wallet.address, data }, [abi])
+
+  const id = newId('ctr')
+  const steps = deploymentSteps(deps, rail, wallet.address, id, data, deployment.createdBy)
+  const contract: store.NewContract = {
+    id,
+    network: rail.network.id,
+    address: undefined,
+    template: deployment.template,
+    label: deployment.label,
+    params: deployment.params,
+    abi: artifact.abi,
+    deployer: wallet.address,
+    transactionId: steps[0]!.id,
+    permitTransactionId: steps[1]?.id,
+    createdBy: deployment.createdBy,
+    createdAt: new Date(),
+  }
+  await sql.begin(async (tx) => {
+    await insertTransactions(tx, steps)
+    await store.insertContract(tx, contract)
+  })
+  rail.engine?.kick()
+  return withAddress(sql, id)
+}
+
+/** On a permissioned network a contract can be called only once it is a target of the rules. */
+function deploymentSteps(
+  deps: Deps,
+  rail: Rail,
+  sender: Hex,
+  subject: string,
+  data: Hex,
+  createdBy: string,
+): readonly NewTransaction[] {
+  const expiresAt = new Date(Date.now() + deps.expirySeconds * 1000)
+  const common = { network: rail.network.id, sender, subject, createdBy, expiresAt }
+  const deployId = newId('dtx')
+  const deployStep: NewTransaction = {
+    ...common,
+    id: deployId,
+    kind: 'deploy',
+    recipient: undefined,
+    data,
+    afterId: undefined,
+  }
+  const { permissioning } = rail.network
+  if (permissioning === undefined) return [deployStep]
+  const permit: NewTransaction = {
+    ...common,
+    id: newId('dtx'),
+    kind: 'permit',
+    recipient: permissioning,
+    // Filled in when the address is known.
+    data: '0x',
+    afterId: deployId,
+  }
+  return [deployStep, permit]
+}
+
+async function withAddress(sql: Client, id: string): Promise<store.Contract> {
+  const deadline = performance.now() + ADDRESS_WAIT_MS
+  for (;;) {
+    const contract = (await store.contractById(sql, id))!
+    const isKnown = contract.address !== undefined || contract.status === 'failed'
+    if (isKnown || performance.now() > deadline) return contract
+    await Bun.sleep(ADDRESS_POLL_MS)
+  }
+}
+
+async function perform(deps: Deps, contract: store.Contract, call: Call): Promise<CallOutcome> {
+  const rail = deps.rails.require(contract.network as NetworkId)
+  const abi = await readAbi(contract.abi)
+  const encoded = encode(() => encodeCall(abi, call.function, call.params))
+  const from = call.signerWallet
+  const target = { to: contract.address!, data: encoded.data }
+  if (encoded.isView) {
+    const data = await simulate(rail, { ...(from === undefined ? {} : { from }), ...target }, [abi])
+    return {
+      kind: 'view',
+      signature: encoded.signature,
+      result: decodeResult(abi, encoded.signature, data),
+    }
+  }
+  if (from === undefined) {
+    throw new ApiError(
+      httpErrors.validation_failed,
+      'signer_wallet: is needed for this function.',
+      {
+        errors: [{ pointer: '/signer_wallet', rule: 'required', message: 'is needed' }],
+      },
+    )
+  }
+  await deps.wallets.requireSigning(from, 'signer_wallet')
+  await simulate(rail, { from, ...target }, [abi])
+  const transactionId = newId('dtx')
+  await insertTransactions(deps.sql, [
+    {
+      id: transactionId,
+      network: rail.network.id,
+      sender: from,
+      kind: 'call',
+      subject: contract.id,
+      recipient: contract.address,
+      data: encoded.data,
+      afterId: undefined,
+      createdBy: call.createdBy,
+      expiresAt: new Date(Date.now() + deps.expirySeconds * 1000),
+    },
+  ])
+  rail.engine?.kick()
+  return { kind: 'sent', signature: encoded.signature, transactionId }
+}
+
+function encode<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof ArgumentError)) throw error
+    throw new ApiError(httpErrors.validation_failed, error.message, { errors: error.violations })
+  }
+}
+
+/** @throws ApiError `contract_reverted` with the decoded error */
+async function simulate(
+  rail: Rail,
+  call: Readonly<Record<string, unknown>>,
+  abis: Parameters<typeof explainRevert>[1],
+): Promise<string> {
+  const gasPrice = rail.network.gasPolicy === 'zero' ? { gasPrice: '0x0' } : {}
+  return reaching(rail, async () => {
+    try {
+      return String(await rail.rpc.call('eth_call', { ...call, ...gasPrice }, 'latest'))
+    } catch (error) {
+      if (!(error instanceof RpcFailure) || error.kind !== 'reverted') throw error
+      const revert = await explainRevert(error.data, abis)
+      throw new ApiError(
+        drexErrors.contract_reverted,
+        revert === undefined ? 'The contract refuses.' : `The contract refuses: ${revert.name}.`,
+        { details: { revert: revert ?? null } },
+      )
+    }
+  })
+}

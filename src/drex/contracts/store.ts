@@ -1,0 +1,186 @@
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { TransactionStatus } from '../domain.ts'
+import type { TransactionError } from '../engine/transaction.ts'
+import type { Hex } from '../evm/hex.ts'
+import { instantOf } from '../instants.ts'
+
+export type NewContract = {
+  readonly id: string
+  readonly network: string
+  readonly address: Hex | undefined
+  readonly template: string | undefined
+  readonly label: string
+  readonly params: unknown
+  readonly abi: readonly unknown[]
+  readonly deployer: Hex | undefined
+  readonly transactionId: string | undefined
+  readonly permitTransactionId: string | undefined
+  readonly createdBy: string
+  readonly createdAt: Date
+}
+
+export type Contract = NewContract & {
+  /** Of the deployment; undefined for what was registered. */
+  readonly status: TransactionStatus | undefined
+  readonly hash: Hex | undefined
+  readonly error: TransactionError | undefined
+  readonly permitStatus: TransactionStatus | undefined
+}
+
+type Row = {
+  id: string
+  network: string
+  address: Hex | null
+  template: string | null
+  label: string
+  params: unknown
+  abi: readonly unknown[]
+  deployer: Hex | null
+  transaction_id: string | null
+  permit_transaction_id: string | null
+  created_by: string
+  created_at: string
+  status: TransactionStatus | null
+  hash: Hex | null
+  error: TransactionError | null
+  permit_status: TransactionStatus | null
+}
+
+function read(row: Row): Contract {
+  return {
+    id: row.id,
+    network: row.network,
+    address: row.address ?? undefined,
+    template: row.template ?? undefined,
+    label: row.label,
+    params: row.params,
+    abi: row.abi,
+    deployer: row.deployer ?? undefined,
+    transactionId: row.transaction_id ?? undefined,
+    permitTransactionId: row.permit_transaction_id ?? undefined,
+    createdBy: row.created_by,
+    createdAt: instantOf(row.created_at),
+    status: row.status ?? undefined,
+    hash: row.hash ?? undefined,
+    error: row.error ?? undefined,
+    permitStatus: row.permit_status ?? undefined,
+  }
+}
+
+/** @returns false when the address is registered already */
+export async function insertContract(sql: Queryable, row: NewContract): Promise<boolean> {
+  const inserted = await sql`
+    insert into drex_contracts (id, network, address, template, label, params, abi, deployer,
+      transaction_id, permit_transaction_id, created_by, created_at)
+    values (${row.id}, ${row.network}, ${row.address ?? null}, ${row.template ?? null},
+      ${row.label}, ${JSON.stringify(row.params)}::text::jsonb, ${JSON.stringify(row.abi)}::text::jsonb,
+      ${row.deployer ?? null}, ${row.transactionId ?? null}, ${row.permitTransactionId ?? null},
+      ${row.createdBy}, ${row.createdAt.toISOString()})
+    on conflict do nothing`
+  return inserted.count === 1
+}
+
+const selection = (sql: Queryable) => sql`
+  select c.*, t.status, t.hash, t.error, p.status as permit_status
+  from drex_contracts c
+  left join drex_transactions t on t.id = c.transaction_id
+  left join drex_transactions p on p.id = c.permit_transaction_id`
+
+export async function contractById(sql: Client, id: string): Promise<Contract | undefined> {
+  const [row] = await sql<Row[]>`${selection(sql)} where c.id = ${id}`
+  return row && read(row)
+}
+
+/** Several where the same address is known on several networks. */
+export async function contractsByAddress(sql: Client, address: Hex): Promise<readonly Contract[]> {
+  const rows = await sql<Row[]>`${selection(sql)} where c.address = ${address} order by c.id`
+  return rows.map(read)
+}
+
+export async function listContracts(
+  sql: Client,
+  beforeId: string | undefined,
+  limit: number,
+): Promise<readonly Contract[]> {
+  const rows = await sql<Row[]>`
+    ${selection(sql)} ${beforeId === undefined ? sql`` : sql`where c.id < ${beforeId}`}
+    order by c.id desc limit ${limit}`
+  return rows.map(read)
+}
+
+export type TrackedRow = {
+  readonly id: string
+  readonly network: string
+  readonly kind: string
+  readonly subject: string
+  readonly sender: Hex
+  readonly recipient: Hex | undefined
+  readonly status: TransactionStatus
+  readonly hash: Hex | undefined
+  readonly nonce: number | undefined
+  readonly blockNumber: number | undefined
+  readonly error: TransactionError | undefined
+  readonly createdAt: Date
+}
+
+type TrackedColumns = {
+  id: string
+  network: string
+  kind: string
+  subject: string
+  sender: Hex
+  recipient: Hex | null
+  status: TransactionStatus
+  hash: Hex | null
+  nonce: bigint | null
+  block_number: bigint | null
+  error: TransactionError | null
+  created_at: string
+}
+
+function readTracked(row: TrackedColumns): TrackedRow {
+  return {
+    id: row.id,
+    network: row.network,
+    kind: row.kind,
+    subject: row.subject,
+    sender: row.sender,
+    recipient: row.recipient ?? undefined,
+    status: row.status,
+    hash: row.hash ?? undefined,
+    nonce: row.nonce === null ? undefined : Number(row.nonce),
+    blockNumber: row.block_number === null ? undefined : Number(row.block_number),
+    error: row.error ?? undefined,
+    createdAt: instantOf(row.created_at),
+  }
+}
+
+const trackedColumns = (sql: Queryable) => sql`
+  t.id, t.network, t.kind, t.subject, t.sender, t.recipient, t.status,
+  coalesce(t.mined_hash, t.hash) as hash, t.nonce, t.block_number, t.error, t.created_at`
+
+export async function trackedById(sql: Client, id: string): Promise<TrackedRow | undefined> {
+  const [row] = await sql<TrackedColumns[]>`
+    select ${trackedColumns(sql)} from drex_transactions t where t.id = ${id}`
+  return row && readTracked(row)
+}
+
+/** Sent by a wallet, or moving currency to it; newest first. */
+export async function trackedOfWallet(
+  sql: Client,
+  address: Hex,
+  beforeId: string | undefined,
+  limit: number,
+): Promise<readonly TrackedRow[]> {
+  const before = beforeId === undefined ? sql`` : sql`and t.id < ${beforeId}`
+  const rows = await sql<TrackedColumns[]>`
+    select * from (
+      (select ${trackedColumns(sql)} from drex_transactions t
+        where t.sender = ${address} ${before} order by t.id desc limit ${limit})
+      union
+      (select ${trackedColumns(sql)} from drex_transfers f
+        join drex_transactions t on t.id = f.transaction_id
+        where f.to_wallet = ${address} ${before} order by t.id desc limit ${limit})
+    ) t order by id desc limit ${limit}`
+  return rows.map(readTracked)
+}

@@ -1,0 +1,27 @@
+/** Taking the place of a signed transaction, where fees make that possible. */
+import type { EngineContext } from './context.ts'
+import { currentFees, nextFees } from './fees.ts'
+import * as store from './store.ts'
+import { send } from './submit.ts'
+import { replace } from './sweep.ts'
+
+/**
+ * Sends nothing to oneself at the same nonce for a higher fee. Which of the two is mined decides;
+ * until then the transaction stays as it is.
+ * @returns false when there is nothing to replace or the fee limit forbids it
+ */
+export async function cancelInFlight(context: EngineContext, id: string): Promise<boolean> {
+  const { network, rpc, settings, sql } = context
+  const transaction = await store.inFlightById(sql, id)
+  if (transaction === undefined) return false
+  const newest = (await store.attemptsOf(sql, [id])).at(-1)
+  if (newest?.kind === 'cancel') return true
+  const previous = newest ?? { maxFee: transaction.maxFee ?? 0n, tip: transaction.tip ?? 0n }
+  const current = await currentFees(network.gasPolicy, rpc)
+  const fees = nextFees(network.gasPolicy, previous, current, settings.feeMaxWei)
+  if (fees === undefined) return false
+  const attempt = await replace(context, transaction, 'cancel', fees)
+  if (attempt === undefined) return false
+  await send(context, [{ id, raw: attempt.raw }])
+  return true
+}

@@ -1,0 +1,113 @@
+/** SQL of what ends a transaction; each returns the rows that this very call ended. */
+import type { Client, Transaction } from '#src/platform/database/index.ts'
+import type { TransactionStatus } from '../domain.ts'
+import type { Hex } from '../evm/hex.ts'
+import type { Ended, TransactionError, TransactionKind } from './transaction.ts'
+
+/** @returns those that were mined until now and are settled by this very call */
+export async function settle(
+  sql: Transaction,
+  rows: readonly {
+    readonly id: string
+    readonly status: TransactionStatus
+    readonly error: TransactionError | undefined
+  }[],
+): Promise<readonly Ended[]> {
+  const errors = rows.map((row) => (row.error === undefined ? null : JSON.stringify(row.error)))
+  const settled = await sql<EndedRow[]>`
+    update drex_transactions t set status = v.status, settled_at = now(), error = v.error::jsonb
+    from unnest(
+      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.status)}::text[],
+      ${errors}::text[]
+    ) as v(id, status, error)
+    where t.id = v.id and t.status = 'mined'
+    returning t.id, t.kind, t.subject, t.status, t.mined_hash as hash`
+  return settled.map(ended)
+}
+
+/** Ends transactions without a receipt; `from` guards what may end so. */
+export async function fail(
+  sql: Transaction,
+  ids: readonly string[],
+  from: readonly TransactionStatus[],
+  error: TransactionError,
+): Promise<readonly Ended[]> {
+  const rows = await sql<EndedRow[]>`
+    update drex_transactions set status = 'failed', settled_at = now(), error = ${JSON.stringify(error)}::text::jsonb
+    where id = any(${[...ids]}::text[]) and status = any(${[...from]}::text[])
+    returning id, kind, subject, status, hash`
+  return rows.map(ended)
+}
+
+/** Steps that can no longer start because an earlier one ended badly. */
+export async function failFollowers(
+  sql: Transaction,
+  ids: readonly string[],
+  error: TransactionError,
+): Promise<readonly Ended[]> {
+  const rows = await sql<EndedRow[]>`
+    with recursive followers as (
+      select id from drex_transactions where after_id = any(${[...ids]}::text[])
+      union all
+      select t.id from drex_transactions t join followers f on t.after_id = f.id
+    )
+    update drex_transactions t set status = 'failed', settled_at = now(), error = ${JSON.stringify(error)}::text::jsonb
+    from followers f where t.id = f.id and t.status = 'pending'
+    returning t.id, t.kind, t.subject, t.status, t.hash`
+  return rows.map(ended)
+}
+
+type EndedRow = {
+  id: string
+  kind: TransactionKind
+  subject: string
+  status: TransactionStatus
+  hash: Hex | null
+}
+
+function ended(row: EndedRow): Ended {
+  return { ...row, hash: row.hash ?? undefined }
+}
+
+export async function expired(sql: Client, network: string): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from drex_transactions
+    where network = ${network} and status = 'pending' and expires_at <= now()
+    order by id limit 1000`
+  return rows.map((row) => row.id)
+}
+
+/** Remembers a network by its genesis block. @returns the one remembered */
+export async function rememberGenesis(sql: Client, network: string, hash: Hex): Promise<Hex> {
+  const [row] = await sql<{ genesis_hash: Hex }[]>`
+    insert into drex_network_state (network, genesis_hash) values (${network}, ${hash})
+    on conflict (network) do update set network = excluded.network
+    returning genesis_hash`
+  return row!.genesis_hash
+}
+
+/**
+ * An ephemeral network began anew: what was in flight is gone with the old one. The old rows keep
+ * their nonces and hashes under the network's name and its genesis, out of the new one's way.
+ */
+export async function resetNetwork(
+  sql: Transaction,
+  network: string,
+  genesis: Hex,
+  error: TransactionError,
+): Promise<readonly Ended[]> {
+  const rows = await sql<EndedRow[]>`
+    update drex_transactions set status = 'failed', settled_at = now(), error = ${JSON.stringify(error)}::text::jsonb
+    where network = ${network} and status in ('pending', 'signed', 'broadcast', 'mined')
+    returning id, kind, subject, status, hash`
+  const [old] = await sql<{ name: string }[]>`
+    select network || '@' || left(genesis_hash, 18) as name from drex_network_state
+    where network = ${network}`
+  const name = old!.name
+  await sql`update drex_transactions set network = ${name} where network = ${network}`
+  await sql`update drex_attempts set network = ${name} where network = ${network}`
+  await sql`update drex_contracts set network = ${name} where network = ${network}`
+  await sql`delete from drex_lanes where network = ${network}`
+  await sql`update drex_network_state set genesis_hash = ${genesis} where network = ${network}`
+  return rows.map(ended)
+}

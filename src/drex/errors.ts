@@ -1,0 +1,83 @@
+/** Errors of digital currency, beside those every feature shares. */
+import { defineErrors } from '#src/platform/http/index.ts'
+
+export const drexErrors = defineErrors({
+  network_not_configured: {
+    status: 503,
+    title: 'Network not configured',
+    meaning: 'The network has no node, chain id or currency contract in the settings.',
+    remedy: 'Set the variables named in details, or use another network.',
+    retryable: false,
+  },
+  network_unreachable: {
+    status: 503,
+    title: 'Network unreachable',
+    meaning: 'No node of the network answered in time.',
+    remedy: 'Repeat later; the state of the network is in GET /v1/drex/networks.',
+    retryable: true,
+  },
+  too_busy: {
+    status: 503,
+    title: 'Too busy',
+    meaning: 'More requests wait to be written than the gateway keeps.',
+    remedy: 'Repeat later with the same Idempotency-Key.',
+    retryable: true,
+  },
+  wallet_not_found: {
+    status: 404,
+    title: 'Wallet not found',
+    meaning: 'No wallet has this identifier or address.',
+    remedy: 'Create the wallet, or check the identifier.',
+    retryable: false,
+  },
+  wallet_exists: {
+    status: 409,
+    title: 'Wallet exists',
+    meaning: 'A wallet with this address is registered already.',
+    remedy: 'Use the wallet that is there.',
+    retryable: false,
+  },
+  wallet_cannot_sign: {
+    status: 422,
+    title: 'Wallet cannot sign',
+    meaning: 'The wallet is watched only: the gateway does not hold its key.',
+    remedy: 'Use a managed wallet, or sign elsewhere.',
+    retryable: false,
+  },
+  transfer_not_found: {
+    status: 404,
+    title: 'Transfer not found',
+    meaning: 'No transfer has this identifier.',
+    remedy: 'Check the identifier.',
+    retryable: false,
+  },
+  transfer_not_cancellable: {
+    status: 409,
+    title: 'Transfer cannot be cancelled',
+    meaning:
+      'The transfer has ended, or its network has no fees, so that what was signed cannot be replaced.',
+    remedy: 'Read the transfer; when it was confirmed, send the money back.',
+    retryable: false,
+  },
+  contract_not_found: {
+    status: 404,
+    title: 'Contract not found',
+    meaning: 'No contract with this address was deployed or registered here.',
+    remedy: 'Deploy it, or register its address and ABI with POST /v1/contracts.',
+    retryable: false,
+  },
+  contract_exists: {
+    status: 409,
+    title: 'Contract exists',
+    meaning: 'The contract is registered already.',
+    remedy: 'Use the registration that is there.',
+    retryable: false,
+  },
+  contract_reverted: {
+    status: 422,
+    title: 'Contract reverted',
+    meaning: 'The contract refuses the call as things stand; details name its error.',
+    remedy: 'Correct what the error says. Nothing was sent.',
+    retryable: false,
+  },
+})

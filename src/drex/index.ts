@@ -1,0 +1,137 @@
+/** Digital currency: transfers, wallets and contracts on networks that speak Ethereum's JSON-RPC. */
+import { readFileSync } from 'node:fs'
+import type { Client } from '#src/platform/database/index.ts'
+import type { HealthCheck } from '#src/platform/http/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Sealer } from '#src/platform/sealing/index.ts'
+import type { Logger } from '#src/platform/telemetry/index.ts'
+import type { DrexSettings, NetworkId } from './config.ts'
+import { explainRevert } from './contracts/abi.ts'
+import { createContracts } from './contracts/service.ts'
+import type { EngineContext } from './engine/context.ts'
+import { createEngine } from './engine/engine.ts'
+import { drexErrors } from './errors.ts'
+import { type EmitEvents, eventsOf } from './events.ts'
+import { configuredNetworks, type Network, readNetworksFile } from './networks.ts'
+import { createRails, type Rail } from './rails.ts'
+import { createRoutes } from './routes/index.ts'
+import { createRpcClient, type RpcClient } from './rpc/client.ts'
+import { createTransfers } from './transfers/service.ts'
+import { createWallets, type Wallets } from './wallets/service.ts'
+
+export { type DrexSettings, drexSettings } from './config.ts'
+export { DREX_EVENT_TYPES, type DrexEvent, type EmitEvents } from './events.ts'
+
+export type DrexDeps = {
+  readonly settings: DrexSettings
+  readonly sql: Client
+  /** Absent without TRILHO_MASTER_KEY: managed wallets then answer 503. */
+  readonly sealer: Sealer | undefined
+  readonly emitEvents: EmitEvents
+  readonly logger: Logger
+}
+
+export type Drex = Feature & { readonly wallets: Wallets }
+
+const RPC_BATCH_MAX = 500
+const GWEI = 1_000_000_000n
+/** A transaction without a receipt is looked at after this many blocks, but not too soon. */
+const RESEND_BLOCKS = 4
+const RESEND_MIN_MS = 2_000
+
+export function createDrex(deps: DrexDeps): Drex {
+  const { settings, sql, logger } = deps
+  const networks = configuredNetworks(settings, networksFile(settings))
+  const wallets = createWallets({ sql, sealer: deps.sealer, web3signer: web3signer(settings) })
+  const onEnded: EngineContext['onEnded'] = async (tx, ended) => {
+    const events = await eventsOf(tx, ended)
+    if (events.length > 0) await deps.emitEvents(tx, events)
+  }
+  const contexts = new Map<NetworkId, EngineContext>()
+  const all = new Map<NetworkId, Rail>()
+  for (const [id, network] of networks) {
+    const rpc = rpcClient(settings, network)
+    const context: EngineContext = {
+      network,
+      rpc,
+      sql,
+      logger,
+      signerFor: wallets.signerFor,
+      onEnded,
+      explainRevert,
+      settings: engineSettings(settings, network),
+    }
+    contexts.set(id, context)
+    const engine = settings.engineEnabled ? createEngine(context) : undefined
+    all.set(id, { network, rpc, engine })
+  }
+  const rails = createRails(all)
+  const contextOf = (id: NetworkId) => contexts.get(id)
+  const { expirySeconds } = settings
+  const transfers = createTransfers({ sql, rails, wallets, expirySeconds, contextOf, onEnded })
+  const contracts = createContracts({ sql, rails, wallets, expirySeconds })
+  const engines = [...all.values()].flatMap(({ engine }) => (engine === undefined ? [] : [engine]))
+  const stop = async () => {
+    await Promise.all(engines.map((engine) => engine.stop()))
+  }
+  return {
+    name: 'drex',
+    wallets,
+    errors: drexErrors,
+    routes: createRoutes({ rails, transfers, wallets, contracts, sql }),
+    start: () => {
+      for (const engine of engines) engine.start()
+    },
+    // Requests are still taken while draining; what they leave pending is for the next start.
+    drain: stop,
+    stop,
+    health: () => healthOf(all),
+  }
+}
+
+function networksFile(settings: DrexSettings) {
+  const { networksFile } = settings
+  return networksFile === undefined ? {} : readNetworksFile(readFileSync(networksFile, 'utf8'))
+}
+
+function rpcClient(settings: DrexSettings, network: Network): RpcClient {
+  return createRpcClient({
+    urls: network.rpcUrls,
+    chainId: network.chainId,
+    timeoutMs: settings.rpcTimeoutMs,
+    attemptsMax: settings.rpcAttempts,
+    batchCallsMax: RPC_BATCH_MAX,
+  })
+}
+
+function engineSettings(settings: DrexSettings, network: Network): EngineContext['settings'] {
+  return {
+    pollMs: settings.pollMs ?? Math.max(10, Math.floor(network.blockTimeMs / 4)),
+    resendMs: Math.max(RESEND_MIN_MS, network.blockTimeMs * RESEND_BLOCKS),
+    inFlightMax: settings.inFlightMax,
+    feeMaxWei: BigInt(settings.feeMaxGwei) * GWEI,
+  }
+}
+
+function web3signer(settings: DrexSettings) {
+  const { web3signerUrl } = settings
+  if (web3signerUrl === undefined) return undefined
+  return async (method: string, params: readonly unknown[]): Promise<unknown> => {
+    const response = await fetch(web3signerUrl, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: AbortSignal.timeout(settings.rpcTimeoutMs),
+    })
+    const reply = (await response.json()) as { result?: unknown; error?: { message?: string } }
+    if (reply.error !== undefined) throw new Error(`web3signer: ${reply.error.message}`)
+    return reply.result
+  }
+}
+
+function healthOf(rails: ReadonlyMap<NetworkId, Rail>): HealthCheck {
+  const states = [...rails].map(([id, rail]) => [id, rail.engine?.state().status ?? 'off'] as const)
+  const isDown = states.some(([, status]) => status === 'unreachable' || status === 'wrong_network')
+  // A chain that is out of reach holds nothing up: what is taken waits for it.
+  return { status: isDown ? 'degraded' : 'ok', ready: true, detail: Object.fromEntries(states) }
+}

@@ -1,0 +1,366 @@
+import { z } from 'zod'
+import type { Client } from '#src/platform/database/index.ts'
+import { ApiError, httpErrors, type Route, readQuery } from '#src/platform/http/index.ts'
+import { TEMPLATES } from '../contracts/artifacts.ts'
+import { templateParams } from '../contracts/params.ts'
+import type { Contracts } from '../contracts/service.ts'
+import { type Contract, trackedById } from '../contracts/store.ts'
+import { drexErrors } from '../errors.ts'
+import { checksumAddress } from '../evm/address.ts'
+import {
+  addressParameter,
+  addressSchema,
+  networkSchema,
+  once,
+  ownerOf,
+  page,
+  pageSchema,
+} from './shared.ts'
+import { showTracked, trackedSchema } from './tracked.ts'
+
+const TAG = 'Contracts'
+const BODY_BYTES_MAX = 1_048_576
+const ABI_ENTRIES_MAX = 1_000
+
+const label = z.string().min(1).max(100)
+
+const deploySchema = z.strictObject({
+  template: z.enum(TEMPLATES),
+  params: z.record(z.string(), z.unknown()),
+  network: networkSchema.optional(),
+  signer_wallet: addressSchema.optional(),
+  label: label.optional(),
+})
+
+const registerSchema = z.strictObject({
+  address: addressSchema,
+  abi: z
+    .array(z.looseObject({ type: z.string() }))
+    .min(1)
+    .max(ABI_ENTRIES_MAX),
+  network: networkSchema.optional(),
+  label: label.optional(),
+})
+
+const callSchema = z.strictObject({
+  function: z.string().min(1).max(300),
+  params: z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]).default({}),
+  signer_wallet: addressSchema.optional(),
+  network: networkSchema.optional(),
+})
+
+const contractSchema = z.object({
+  contract_id: z.string(),
+  address: z.string().nullable().meta({ description: 'Known once the deployment is signed' }),
+  network: z.string(),
+  template: z.enum(TEMPLATES).nullable(),
+  label: z.string(),
+  status: z.enum(['pending', 'deploying', 'deployed', 'permitted', 'failed', 'registered']),
+  tx_hash: z.string().nullable(),
+  deployer: z.string().nullable(),
+  params: z.unknown(),
+  error: z.record(z.string(), z.unknown()).nullable(),
+  created_at: z.iso.datetime(),
+  abi: z.array(z.unknown()).optional(),
+})
+
+const callResultSchema = z.union([
+  z.object({ function: z.string(), result: z.unknown() }),
+  z.object({
+    function: z.string(),
+    transaction_id: z.string(),
+    status: z.literal('pending'),
+    tx_hash: z.null(),
+  }),
+])
+
+const pageQuery = z.strictObject(pageSchema)
+const networkQuery = z.strictObject({ network: networkSchema.optional() })
+const addressParams = z.object({ address: z.string() })
+
+export function contractRoutes(contracts: Contracts, sql: Client): readonly Route[] {
+  return [
+    deployRoute(contracts, sql),
+    registerRoute(contracts, sql),
+    callRoute(contracts, sql),
+    // Before the route whose address would otherwise be `templates`.
+    templatesRoute(),
+    ...readRoutes(contracts, sql),
+  ]
+}
+
+function deployRoute(contracts: Contracts, sql: Client): Route {
+  return {
+    method: 'POST',
+    path: '/v1/contracts/deploy',
+    scope: 'contracts:deploy',
+    accepts: ['application/json'],
+    bodyBytesMax: BODY_BYTES_MAX,
+    errorStyle: 'envelope',
+    document: {
+      summary: 'Deploy a contract from a template',
+      description:
+        'Without `signer_wallet` the gateway’s own wallet deploys. On a permissioned network the contract is then added to the account rules; its status becomes `permitted`.',
+      tag: TAG,
+      headers: z.object({ 'Idempotency-Key': z.string().max(255).optional() }),
+      body: { 'application/json': deploySchema },
+      responses: { 202: { description: 'Accepted', schema: contractSchema } },
+      errors: [
+        httpErrors.validation_failed,
+        drexErrors.contract_reverted,
+        drexErrors.wallet_not_found,
+        drexErrors.network_not_configured,
+        drexErrors.network_unreachable,
+      ],
+    },
+    handle: (c) =>
+      once(sql, c, deploySchema, 202, async (body) =>
+        show(
+          await contracts.deploy({
+            template: body.template,
+            params: body.params,
+            network: body.network,
+            signerWallet: body.signer_wallet,
+            label: body.label ?? body.template,
+            createdBy: ownerOf(c),
+          }),
+        ),
+      ),
+  }
+}
+
+function registerRoute(contracts: Contracts, sql: Client): Route {
+  return {
+    method: 'POST',
+    path: '/v1/contracts',
+    scope: 'contracts:deploy',
+    accepts: ['application/json'],
+    bodyBytesMax: BODY_BYTES_MAX,
+    errorStyle: 'envelope',
+    document: {
+      summary: 'Register a contract that is there already, with its ABI',
+      tag: TAG,
+      headers: z.object({ 'Idempotency-Key': z.string().max(255).optional() }),
+      body: { 'application/json': registerSchema },
+      responses: { 201: { description: 'Registered', schema: contractSchema } },
+      errors: [
+        httpErrors.validation_failed,
+        drexErrors.contract_not_found,
+        drexErrors.contract_exists,
+        drexErrors.network_unreachable,
+      ],
+    },
+    handle: (c) =>
+      once(sql, c, registerSchema, 201, async (body) =>
+        show(
+          await contracts.register({
+            address: body.address,
+            abi: body.abi,
+            network: body.network,
+            label: body.label ?? 'registered',
+            createdBy: ownerOf(c),
+          }),
+        ),
+      ),
+  }
+}
+
+function callRoute(contracts: Contracts, sql: Client): Route {
+  return {
+    method: 'POST',
+    path: '/v1/contracts/{address}/call',
+    scope: 'contracts:call',
+    accepts: ['application/json'],
+    bodyBytesMax: BODY_BYTES_MAX,
+    errorStyle: 'envelope',
+    document: {
+      summary: 'Call a function of a contract',
+      description:
+        'A view answers at once with its `result`. Anything else is simulated, then sent: `transaction_id` follows it. Whole numbers are decimal strings.',
+      tag: TAG,
+      params: addressParams,
+      headers: z.object({ 'Idempotency-Key': z.string().max(255).optional() }),
+      body: { 'application/json': callSchema },
+      responses: { 200: { description: 'Result, or what follows it', schema: callResultSchema } },
+      errors: [
+        httpErrors.validation_failed,
+        drexErrors.contract_not_found,
+        drexErrors.contract_reverted,
+        drexErrors.wallet_not_found,
+        drexErrors.wallet_cannot_sign,
+        drexErrors.network_unreachable,
+      ],
+    },
+    handle: (c) => {
+      const address = addressParameter(c, 'address')
+      return once(sql, c, callSchema, 200, async (body) => {
+        const outcome = await contracts.call({
+          address,
+          network: body.network,
+          function: body.function,
+          params: body.params,
+          signerWallet: body.signer_wallet,
+          createdBy: ownerOf(c),
+        })
+        const { signature } = outcome
+        return outcome.kind === 'view'
+          ? { function: signature, result: outcome.result }
+          : {
+              function: signature,
+              transaction_id: outcome.transactionId,
+              status: 'pending',
+              tx_hash: null,
+            }
+      })
+    },
+  }
+}
+
+function readRoutes(contracts: Contracts, sql: Client): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/v1/contracts',
+      scope: 'contracts:read',
+      errorStyle: 'envelope',
+      document: {
+        summary: 'Contracts, newest first',
+        tag: TAG,
+        query: pageQuery,
+        responses: {
+          200: {
+            description: 'One page',
+            schema: z.object({
+              contracts: z.array(contractSchema),
+              next_cursor: z.string().nullable(),
+            }),
+          },
+        },
+        errors: [httpErrors.validation_failed],
+      },
+      async handle(c) {
+        const { cursor, limit } = readQuery(c, pageQuery)
+        const found = await contracts.list(cursor, limit)
+        return Response.json({ contracts: found.map(show), next_cursor: page(found, limit) })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/contracts/{address}',
+      scope: 'contracts:read',
+      errorStyle: 'envelope',
+      document: {
+        summary: 'One contract with its ABI',
+        tag: TAG,
+        params: addressParams,
+        query: networkQuery,
+        responses: { 200: { description: 'The contract', schema: contractSchema } },
+        errors: [drexErrors.contract_not_found, httpErrors.validation_failed],
+      },
+      async handle(c) {
+        const { network } = readQuery(c, networkQuery)
+        const contract = await contracts.get(addressParameter(c, 'address'), network)
+        return Response.json({ ...show(contract), abi: contract.abi })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/contracts/{address}/calls/{id}',
+      scope: 'contracts:read',
+      errorStyle: 'envelope',
+      document: {
+        summary: 'Where a call is',
+        tag: TAG,
+        params: z.object({ address: z.string(), id: z.string() }),
+        responses: { 200: { description: 'The call', schema: trackedSchema } },
+        errors: [httpErrors.not_found, httpErrors.validation_failed],
+      },
+      async handle(c) {
+        const address = addressParameter(c, 'address')
+        const call = await trackedById(sql, c.req.param('id') ?? '')
+        if (call === undefined || call.recipient !== address) {
+          throw new ApiError(httpErrors.not_found, 'The contract has no such call.')
+        }
+        return Response.json(showTracked(call))
+      },
+    },
+  ]
+}
+
+function templatesRoute(): Route {
+  const names = TEMPLATES.map((template) => ({ template, standard: STANDARDS[template] }))
+  return {
+    method: 'GET',
+    path: '/v1/contracts/templates',
+    scope: 'contracts:read',
+    errorStyle: 'envelope',
+    document: {
+      summary: 'The templates and the JSON Schema of their parameters',
+      tag: TAG,
+      responses: {
+        200: {
+          description: 'All templates',
+          schema: z.object({
+            templates: z.array(
+              z.object({
+                template: z.enum(TEMPLATES),
+                standard: z.string(),
+                params: z.record(z.string(), z.unknown()),
+              }),
+            ),
+          }),
+        },
+      },
+    },
+    handle: () =>
+      Response.json({
+        templates: names.map((each) => ({
+          ...each,
+          params: z.toJSONSchema(templateParams[each.template], { io: 'input' }),
+        })),
+      }),
+  }
+}
+
+const STANDARDS = {
+  currency: 'ERC-20 with authorised accounts and frozen balances',
+  tokenized_asset: 'ERC-20',
+  receivables: 'ERC-20',
+  real_estate: 'ERC-1400',
+  escrow: 'Custom',
+} as const
+
+function show(contract: Contract) {
+  return {
+    contract_id: contract.id,
+    address: contract.address === undefined ? null : checksumAddress(contract.address),
+    network: contract.network,
+    template: contract.template ?? null,
+    label: contract.label,
+    status: statusOf(contract),
+    tx_hash: contract.hash ?? null,
+    deployer: contract.deployer === undefined ? null : checksumAddress(contract.deployer),
+    params: contract.params,
+    error: contract.error ?? null,
+    created_at: contract.createdAt.toISOString(),
+  }
+}
+
+function statusOf(contract: Contract): z.infer<typeof contractSchema>['status'] {
+  switch (contract.status) {
+    case undefined:
+      return 'registered'
+    case 'pending':
+      return 'pending'
+    case 'signed':
+    case 'broadcast':
+    case 'mined':
+      return 'deploying'
+    case 'confirmed':
+      return contract.permitStatus === 'confirmed' ? 'permitted' : 'deployed'
+    case 'reverted':
+    case 'failed':
+    case 'cancelled':
+      return 'failed'
+  }
+}

@@ -1,0 +1,26 @@
+/** The REST interface: HTTP on one side, the services on the other. */
+import type { Client } from '#src/platform/database/index.ts'
+import type { Route } from '#src/platform/http/index.ts'
+import type { Contracts } from '../contracts/service.ts'
+import type { Rails } from '../rails.ts'
+import type { Transfers } from '../transfers/service.ts'
+import type { Wallets } from '../wallets/service.ts'
+import { contractRoutes } from './contracts.ts'
+import { networkRoutes } from './networks.ts'
+import { transferRoutes } from './transfers.ts'
+import { walletRoutes } from './wallets.ts'
+
+export function createRoutes(deps: {
+  readonly rails: Rails
+  readonly transfers: Transfers
+  readonly wallets: Wallets
+  readonly contracts: Contracts
+  readonly sql: Client
+}): readonly Route[] {
+  return [
+    ...transferRoutes(deps.transfers),
+    ...networkRoutes(deps.rails),
+    ...contractRoutes(deps.contracts, deps.sql),
+    ...walletRoutes(deps.wallets, deps.sql),
+  ]
+}

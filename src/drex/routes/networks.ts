@@ -1,0 +1,160 @@
+import { z } from 'zod'
+import { ApiError, httpErrors, type Route, readQuery } from '#src/platform/http/index.ts'
+import { NETWORK_IDS } from '../config.ts'
+import { formatAmount } from '../domain.ts'
+import { drexErrors } from '../errors.ts'
+import { checksumAddress } from '../evm/address.ts'
+import type { Hex } from '../evm/hex.ts'
+import {
+  encodeAuthorizedAccounts,
+  encodeBalanceOf,
+  encodeFrozenBalanceOf,
+} from '../evm/token-call.ts'
+import { networkInfo } from '../networks.ts'
+import { type Rail, type Rails, reaching } from '../rails.ts'
+import { addressParameter, networkSchema } from './shared.ts'
+
+const TAG = 'Digital currency'
+const networkQuery = z.strictObject({ network: networkSchema.optional() })
+const decimal = z.string().meta({ example: '1500.00' })
+
+const balanceSchema = z.object({
+  wallet: z.string(),
+  balance: decimal,
+  currency: z.literal('DREX'),
+  updated_at: z.iso.datetime(),
+  network: networkSchema,
+  total: decimal,
+  frozen: decimal,
+  available: decimal,
+  authorised: z
+    .boolean()
+    .nullable()
+    .meta({ description: 'Null where the currency has no such rule' }),
+})
+
+const networksSchema = z.object({
+  networks: z.array(
+    z.object({
+      id: networkSchema,
+      environment: z.enum(['sandbox', 'production']),
+      configured: z.boolean(),
+      deprecated: z.boolean(),
+      replaced_by: networkSchema.nullable(),
+      chain_id: z.int().nullable(),
+      block_time_ms: z.int(),
+      confirmations: z.int(),
+      gas_policy: z.string(),
+      token: z.string().nullable(),
+      permissioned: z.boolean(),
+      ephemeral: z.boolean(),
+      state: z.string().nullable(),
+    }),
+  ),
+})
+
+export function networkRoutes(rails: Rails): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/v1/drex/balance/{wallet}',
+      scope: 'drex:read',
+      errorStyle: 'envelope',
+      document: {
+        summary: 'Balance of a wallet',
+        description: '`balance` is all of it; `available` is what can be moved now.',
+        tag: TAG,
+        params: z.object({ wallet: z.string() }),
+        query: networkQuery,
+        responses: { 200: { description: 'The balance', schema: balanceSchema } },
+        errors: [
+          httpErrors.validation_failed,
+          drexErrors.network_not_configured,
+          drexErrors.network_unreachable,
+        ],
+      },
+      async handle(c) {
+        const { network } = readQuery(c, networkQuery)
+        const wallet = addressParameter(c, 'wallet')
+        const rail = rails.require(network)
+        return Response.json(await reaching(rail, () => balanceOf(rail, wallet)))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/drex/networks',
+      scope: 'drex:read',
+      errorStyle: 'envelope',
+      document: {
+        summary: 'The networks, configured or not',
+        tag: TAG,
+        responses: { 200: { description: 'All networks', schema: networksSchema } },
+      },
+      handle: () => Response.json({ networks: NETWORK_IDS.map((id) => showNetwork(rails, id)) }),
+    },
+  ]
+}
+
+async function balanceOf(rail: Rail, wallet: Hex) {
+  const { network, rpc } = rail
+  const view = (data: Hex) => ({
+    method: 'eth_call',
+    params: [{ to: network.token, data }, 'latest'],
+  })
+  const rules = network.isRealDigital
+    ? [view(encodeFrozenBalanceOf(wallet)), view(encodeAuthorizedAccounts(wallet))]
+    : []
+  const outcomes = await rpc.batch([
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+    view(encodeBalanceOf(wallet)),
+    ...rules,
+  ])
+  const [block, total, frozen, authorised] = outcomes.map((outcome) => {
+    if ('failure' in outcome) throw outcome.failure
+    return outcome.result
+  })
+  const totalCents = word(network.id, total)
+  const frozenCents = frozen === undefined ? 0n : word(network.id, frozen)
+  const seconds = Number((block as { readonly timestamp: string }).timestamp)
+  return {
+    wallet: checksumAddress(wallet),
+    balance: formatAmount(totalCents),
+    currency: 'DREX',
+    updated_at: new Date(seconds * 1000).toISOString(),
+    network: network.id,
+    total: formatAmount(totalCents),
+    frozen: formatAmount(frozenCents),
+    available: formatAmount(totalCents - frozenCents),
+    authorised: authorised === undefined ? null : word(network.id, authorised) !== 0n,
+  }
+}
+
+/** A call to an address without code succeeds with nothing. */
+function word(network: string, result: unknown): bigint {
+  if (typeof result === 'string' && result.length === 66) return BigInt(result)
+  throw new ApiError(
+    drexErrors.network_not_configured,
+    `The currency address of ${network} holds no such contract.`,
+  )
+}
+
+function showNetwork(rails: Rails, id: (typeof NETWORK_IDS)[number]) {
+  const info = networkInfo(id)
+  const rail = rails.all.get(id)
+  const network = rail?.network
+  return {
+    id,
+    environment: info.environment,
+    configured: network !== undefined,
+    deprecated: info.isDeprecated,
+    replaced_by: info.replacedBy ?? null,
+    chain_id: network?.chainId ?? info.chainId ?? null,
+    block_time_ms: network?.blockTimeMs ?? info.blockTimeMs,
+    confirmations: network?.confirmations ?? info.confirmations,
+    gas_policy: network?.gasPolicy ?? info.gasPolicy,
+    token: network === undefined ? null : checksumAddress(network.token),
+    permissioned: network?.permissioning !== undefined,
+    ephemeral: network?.isEphemeral ?? false,
+    state: rail?.engine?.state().status ?? null,
+  }
+}

@@ -1,0 +1,268 @@
+import { z } from 'zod'
+import { httpErrors, type Route, readQuery, readText, validated } from '#src/platform/http/index.ts'
+import { idempotencyKeyOf } from '#src/platform/idempotency/index.ts'
+import { formatAmount, parseAmount, TRANSACTION_STATUSES } from '../domain.ts'
+import { drexErrors } from '../errors.ts'
+import { abbreviateAddress } from '../evm/address.ts'
+import type { Transfers } from '../transfers/service.ts'
+import type { Step, Transfer } from '../transfers/store.ts'
+import {
+  addressSchema,
+  json,
+  metadataSchema,
+  networkSchema,
+  ownerOf,
+  page,
+  pageSchema,
+  parseBody,
+} from './shared.ts'
+
+const TAG = 'Digital currency'
+const BODY_BYTES_MAX = 65_536
+
+const amountSchema = z.string().transform((text, context) => {
+  const cents = parseAmount(text)
+  if (cents !== undefined) return cents
+  const message = 'must be a positive amount with two fraction digits, such as 150.00'
+  context.addIssue({ code: 'custom', message })
+  return z.NEVER
+})
+
+const createSchema = z
+  .strictObject({
+    from_wallet: addressSchema,
+    to_wallet: addressSchema,
+    amount: amountSchema,
+    reference: z.string().min(1).max(140).optional(),
+    metadata: metadataSchema.default({}),
+    network: networkSchema.optional(),
+    swap: z
+      .strictObject({
+        sender_token: addressSchema,
+        receiver_token: addressSchema,
+        reserve_wallet: addressSchema,
+      })
+      .optional(),
+  })
+  .refine((body) => body.from_wallet !== body.to_wallet, {
+    path: ['to_wallet'],
+    message: 'must differ from from_wallet',
+  })
+
+const listSchema = z.strictObject({
+  ...pageSchema,
+  wallet: addressSchema.optional(),
+  status: z.enum(TRANSACTION_STATUSES).optional(),
+  reference: z.string().min(1).max(140).optional(),
+})
+
+const errorSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  revert: z.object({ name: z.string(), args: z.array(z.string()) }).optional(),
+})
+
+const createdSchema = z.object({
+  transfer_id: z.string(),
+  status: z.enum(TRANSACTION_STATUSES),
+  from_wallet: z.string().meta({ example: '0x1234…abcd' }),
+  to_wallet: z.string(),
+  amount: z.string().meta({ example: '150.00' }),
+  currency: z.literal('DREX'),
+  tx_hash: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  network: networkSchema,
+  reference: z.string().nullable(),
+})
+
+const transferSchema = createdSchema.extend({
+  updated_at: z.iso.datetime(),
+  block_number: z.int().nullable(),
+  block_hash: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()),
+  error: errorSchema.nullable(),
+  steps: z
+    .array(
+      z.object({
+        kind: z.string(),
+        status: z.enum(TRANSACTION_STATUSES),
+        signer: z.string(),
+        tx_hash: z.string().nullable(),
+        error: errorSchema.nullable(),
+      }),
+    )
+    .optional(),
+})
+
+const idParams = z.object({ id: z.string() })
+
+export function transferRoutes(transfers: Transfers): readonly Route[] {
+  return [
+    createRoute(transfers),
+    listRoute(transfers),
+    readRoute(transfers),
+    cancelRoute(transfers),
+  ]
+}
+
+function createRoute(transfers: Transfers): Route {
+  return {
+    method: 'POST',
+    path: '/v1/drex/transfers',
+    scope: 'drex:transfer',
+    accepts: ['application/json'],
+    bodyBytesMax: BODY_BYTES_MAX,
+    errorStyle: 'envelope',
+    document: {
+      summary: 'Move currency between wallets',
+      description:
+        'Accepted for sending: the answer says `pending`, `tx_hash` is null until it is signed.',
+      tag: TAG,
+      headers: z.object({ 'Idempotency-Key': z.string().max(255).optional() }),
+      body: { 'application/json': createSchema },
+      responses: { 202: { description: 'Accepted', schema: createdSchema } },
+      errors: [
+        httpErrors.validation_failed,
+        httpErrors.idempotency_mismatch,
+        httpErrors.idempotency_in_progress,
+        drexErrors.wallet_not_found,
+        drexErrors.wallet_cannot_sign,
+        drexErrors.network_not_configured,
+        drexErrors.too_busy,
+      ],
+    },
+    async handle(c) {
+      const idempotencyKey = idempotencyKeyOf(c)
+      const bodyText = await readText(c)
+      const body = validated(createSchema, parseBody(bodyText), '')
+      const { swap } = body
+      const accepted = await transfers.create(
+        {
+          fromWallet: body.from_wallet,
+          toWallet: body.to_wallet,
+          amountCents: body.amount,
+          network: body.network,
+          reference: body.reference,
+          metadata: body.metadata,
+          swap: swap && {
+            senderToken: swap.sender_token,
+            receiverToken: swap.receiver_token,
+            reserveWallet: swap.reserve_wallet,
+          },
+        },
+        { owner: ownerOf(c), idempotencyKey, bodyText },
+      )
+      return json(accepted.body, 202, accepted.isReplay)
+    },
+  }
+}
+
+function listRoute(transfers: Transfers): Route {
+  return {
+    method: 'GET',
+    path: '/v1/drex/transfers',
+    scope: 'drex:read',
+    errorStyle: 'envelope',
+    document: {
+      summary: 'Transfers, newest first',
+      tag: TAG,
+      query: listSchema,
+      responses: {
+        200: {
+          description: 'One page',
+          schema: z.object({
+            transfers: z.array(transferSchema),
+            next_cursor: z.string().nullable(),
+          }),
+        },
+      },
+      errors: [httpErrors.validation_failed],
+    },
+    async handle(c) {
+      const query = readQuery(c, listSchema)
+      const found = await transfers.list({
+        wallet: query.wallet,
+        status: query.status,
+        reference: query.reference,
+        beforeId: query.cursor,
+        limit: query.limit,
+      })
+      return Response.json({
+        transfers: found.map((each) => show(each)),
+        next_cursor: page(found, query.limit),
+      })
+    },
+  }
+}
+
+function readRoute(transfers: Transfers): Route {
+  return {
+    method: 'GET',
+    path: '/v1/drex/transfers/{id}',
+    scope: 'drex:read',
+    errorStyle: 'envelope',
+    document: {
+      summary: 'One transfer and its steps',
+      tag: TAG,
+      params: idParams,
+      responses: { 200: { description: 'The transfer', schema: transferSchema } },
+      errors: [drexErrors.transfer_not_found],
+    },
+    async handle(c) {
+      const { transfer, steps } = await transfers.get(c.req.param('id') ?? '')
+      return Response.json(show(transfer, steps))
+    },
+  }
+}
+
+function cancelRoute(transfers: Transfers): Route {
+  return {
+    method: 'POST',
+    path: '/v1/drex/transfers/{id}/cancel',
+    scope: 'drex:transfer',
+    errorStyle: 'envelope',
+    document: {
+      summary: 'Take a transfer back',
+      description:
+        'At once while it is not signed. Where the network has fees a signed one is replaced at its nonce; the chain decides which of the two counts.',
+      tag: TAG,
+      params: idParams,
+      responses: { 200: { description: 'The transfer as it is now', schema: transferSchema } },
+      errors: [drexErrors.transfer_not_found, drexErrors.transfer_not_cancellable],
+    },
+    async handle(c) {
+      return Response.json(show(await transfers.cancel(c.req.param('id') ?? '')))
+    },
+  }
+}
+
+function show(transfer: Transfer, steps?: readonly Step[]) {
+  return {
+    transfer_id: transfer.id,
+    status: transfer.status,
+    from_wallet: abbreviateAddress(transfer.fromWallet),
+    to_wallet: abbreviateAddress(transfer.toWallet),
+    amount: formatAmount(transfer.amountCents),
+    currency: 'DREX',
+    tx_hash: transfer.hash ?? null,
+    created_at: transfer.createdAt.toISOString(),
+    updated_at: transfer.updatedAt.toISOString(),
+    network: transfer.network,
+    reference: transfer.reference ?? null,
+    metadata: transfer.metadata,
+    block_number: transfer.blockNumber ?? null,
+    block_hash: transfer.blockHash ?? null,
+    error: transfer.error ?? null,
+    ...(steps === undefined
+      ? {}
+      : {
+          steps: steps.map((step) => ({
+            kind: step.kind,
+            status: step.status,
+            signer: abbreviateAddress(step.sender),
+            tx_hash: step.hash ?? null,
+            error: step.error ?? null,
+          })),
+        }),
+  }
+}

@@ -1,0 +1,171 @@
+import { z } from 'zod'
+import type { Client } from '#src/platform/database/index.ts'
+import { httpErrors, type Route, readQuery } from '#src/platform/http/index.ts'
+import { trackedOfWallet } from '../contracts/store.ts'
+import { drexErrors } from '../errors.ts'
+import { checksumAddress } from '../evm/address.ts'
+import type { Wallets } from '../wallets/service.ts'
+import { WALLET_TYPES, type Wallet } from '../wallets/store.ts'
+import { addressSchema, metadataSchema, once, ownerOf, page, pageSchema } from './shared.ts'
+import { showTracked, trackedSchema } from './tracked.ts'
+
+const TAG = 'Wallets'
+const BODY_BYTES_MAX = 65_536
+
+const createSchema = z
+  .strictObject({
+    type: z.enum(WALLET_TYPES),
+    label: z.string().min(1).max(100),
+    metadata: metadataSchema.default({}),
+    /** Of a wallet whose key is elsewhere. */
+    address: addressSchema.optional(),
+  })
+  .superRefine((body, context) => {
+    const isManaged = body.type === 'managed'
+    if (isManaged === (body.address === undefined)) return
+    const message = isManaged ? 'is chosen by the gateway for managed wallets' : 'is needed'
+    context.addIssue({ code: 'custom', path: ['address'], message })
+  })
+
+const walletSchema = z.object({
+  wallet_id: z.string(),
+  address: z.string(),
+  type: z.enum(WALLET_TYPES),
+  label: z.string(),
+  metadata: z.record(z.string(), z.unknown()),
+  created_at: z.iso.datetime(),
+})
+
+const pageQuery = z.strictObject(pageSchema)
+const idParams = z.object({ id: z.string() })
+
+export function walletRoutes(wallets: Wallets, sql: Client): readonly Route[] {
+  return [
+    createRoute(wallets, sql),
+    listRoute(wallets),
+    readRoute(wallets),
+    transactionsRoute(wallets, sql),
+  ]
+}
+
+function createRoute(wallets: Wallets, sql: Client): Route {
+  return {
+    method: 'POST',
+    path: '/v1/wallets',
+    scope: 'wallets:manage',
+    accepts: ['application/json'],
+    bodyBytesMax: BODY_BYTES_MAX,
+    errorStyle: 'envelope',
+    document: {
+      summary: 'Create a wallet',
+      description:
+        '`managed`: the gateway makes and keeps the key. `external`: watched only. `web3signer`: a Web3Signer has the key.',
+      tag: TAG,
+      headers: z.object({ 'Idempotency-Key': z.string().max(255).optional() }),
+      body: { 'application/json': createSchema },
+      responses: { 201: { description: 'Created', schema: walletSchema } },
+      errors: [httpErrors.validation_failed, httpErrors.not_configured, drexErrors.wallet_exists],
+    },
+    handle: (c) =>
+      once(sql, c, createSchema, 201, async (body) =>
+        show(await wallets.create({ ...body, address: body.address, createdBy: ownerOf(c) })),
+      ),
+  }
+}
+
+function listRoute(wallets: Wallets): Route {
+  return {
+    method: 'GET',
+    path: '/v1/wallets',
+    scope: 'wallets:read',
+    errorStyle: 'envelope',
+    document: {
+      summary: 'Wallets, oldest first',
+      tag: TAG,
+      query: pageQuery,
+      responses: {
+        200: {
+          description: 'One page',
+          schema: z.object({
+            wallets: z.array(walletSchema),
+            next_cursor: z.string().nullable(),
+          }),
+        },
+      },
+      errors: [httpErrors.validation_failed],
+    },
+    async handle(c) {
+      const { cursor, limit } = readQuery(c, pageQuery)
+      const found = await wallets.list(cursor ?? '', limit)
+      return Response.json({ wallets: found.map(show), next_cursor: page(found, limit) })
+    },
+  }
+}
+
+function readRoute(wallets: Wallets): Route {
+  return {
+    method: 'GET',
+    path: '/v1/wallets/{id}',
+    scope: 'wallets:read',
+    errorStyle: 'envelope',
+    document: {
+      summary: 'One wallet',
+      tag: TAG,
+      params: idParams,
+      responses: { 200: { description: 'The wallet', schema: walletSchema } },
+      errors: [drexErrors.wallet_not_found],
+    },
+    async handle(c) {
+      return Response.json(show(await wallets.get(c.req.param('id') ?? '')))
+    },
+  }
+}
+
+function transactionsRoute(wallets: Wallets, sql: Client): Route {
+  return {
+    method: 'GET',
+    path: '/v1/wallets/{id}/transactions',
+    scope: 'wallets:read',
+    errorStyle: 'envelope',
+    document: {
+      summary: 'What a wallet sent, and the transfers to it, newest first',
+      tag: TAG,
+      params: idParams,
+      query: pageQuery,
+      responses: {
+        200: {
+          description: 'One page',
+          schema: z.object({
+            transactions: z.array(trackedSchema),
+            next_cursor: z.string().nullable(),
+          }),
+        },
+      },
+      errors: [drexErrors.wallet_not_found, httpErrors.validation_failed],
+    },
+    async handle(c) {
+      const { cursor, limit } = readQuery(c, pageQuery)
+      const wallet = await wallets.get(c.req.param('id') ?? '')
+      const found = await trackedOfWallet(sql, wallet.address, cursor, limit)
+      return Response.json({
+        transactions: found.map((each) => ({
+          ...showTracked(each),
+          direction: each.sender === wallet.address ? 'out' : 'in',
+        })),
+        next_cursor: page(found, limit),
+      })
+    },
+  }
+}
+
+/** Never the key, sealed or not. */
+function show(wallet: Wallet) {
+  return {
+    wallet_id: wallet.id,
+    address: checksumAddress(wallet.address),
+    type: wallet.type,
+    label: wallet.label,
+    metadata: wallet.metadata,
+    created_at: wallet.createdAt.toISOString(),
+  }
+}

@@ -1,0 +1,210 @@
+/** Transfers: taken, shown, taken back. Sending them is the engine's. */
+import { createHash } from 'node:crypto'
+import type { Client } from '#src/platform/database/index.ts'
+import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import type { NetworkId } from '../config.ts'
+import { formatAmount, isFinal } from '../domain.ts'
+import { cancelInFlight } from '../engine/cancel.ts'
+import type { EngineContext } from '../engine/context.ts'
+import type { NewTransaction, TransactionKind } from '../engine/transaction.ts'
+import { drexErrors } from '../errors.ts'
+import { abbreviateAddress } from '../evm/address.ts'
+import type { Hex } from '../evm/hex.ts'
+import { encodeApprove, encodeExecuteSwap, encodeTransfer } from '../evm/token-call.ts'
+import { newId } from '../ids.ts'
+import type { Rail, Rails } from '../rails.ts'
+import type { Wallets } from '../wallets/service.ts'
+import { type Accepted, type Acceptor, createAcceptor } from './accept.ts'
+import * as store from './store.ts'
+
+export type TransferRequest = {
+  readonly fromWallet: Hex
+  readonly toWallet: Hex
+  readonly amountCents: bigint
+  readonly network: NetworkId | undefined
+  readonly reference: string | undefined
+  readonly metadata: Readonly<Record<string, unknown>>
+  /** Between two institutions: three steps and two signers. */
+  readonly swap: SwapRequest | undefined
+}
+
+export type SwapRequest = {
+  readonly senderToken: Hex
+  readonly receiverToken: Hex
+  /** Holds the sending institution's wholesale reserve. */
+  readonly reserveWallet: Hex
+}
+
+export type Caller = {
+  /** Id of the API key. */
+  readonly owner: string
+  readonly idempotencyKey: string | undefined
+  /** Of the request's body, as it came. */
+  readonly bodyText: string
+}
+
+export type Transfers = {
+  readonly create: (request: TransferRequest, caller: Caller) => Promise<Accepted>
+  readonly get: (id: string) => Promise<{ transfer: store.Transfer; steps: readonly store.Step[] }>
+  readonly list: (filter: store.TransferFilter) => Promise<readonly store.Transfer[]>
+  readonly cancel: (id: string) => Promise<store.Transfer>
+}
+
+export function createTransfers(deps: {
+  readonly sql: Client
+  readonly rails: Rails
+  readonly wallets: Wallets
+  readonly expirySeconds: number
+  readonly contextOf: (network: NetworkId) => EngineContext | undefined
+  readonly onEnded: EngineContext['onEnded']
+}): Transfers {
+  const { sql, rails, wallets } = deps
+  const acceptor: Acceptor = createAcceptor(sql, () => {
+    for (const rail of rails.all.values()) rail.engine?.kick()
+  })
+
+  const get = async (id: string): Promise<store.Transfer> => {
+    const transfer = await store.transferById(sql, id)
+    if (transfer === undefined)
+      throw new ApiError(drexErrors.transfer_not_found, 'No such transfer.')
+    return transfer
+  }
+
+  return {
+    async create(request, caller) {
+      const rail = rails.require(request.network)
+      await wallets.requireSigning(request.fromWallet, 'from_wallet')
+      if (request.swap !== undefined) {
+        await wallets.requireSigning(request.swap.reserveWallet, 'swap.reserve_wallet')
+      }
+      const createdAt = new Date()
+      const expiresAt = new Date(createdAt.getTime() + deps.expirySeconds * 1000)
+      const id = newId('trf')
+      const common = { subject: id, network: rail.network.id, createdBy: caller.owner, expiresAt }
+      const steps = stepsFor(rail, request).reduce<NewTransaction[]>((before, step) => {
+        before.push({ id: newId('dtx'), ...common, ...step, afterId: before.at(-1)?.id })
+        return before
+      }, [])
+      const transfer: store.NewTransfer = {
+        id,
+        transactionId: steps.at(-1)!.id,
+        network: rail.network.id,
+        token: request.swap?.senderToken ?? rail.network.token,
+        fromWallet: request.fromWallet,
+        toWallet: request.toWallet,
+        amountCents: request.amountCents,
+        reference: request.reference,
+        metadata: request.metadata,
+        createdBy: caller.owner,
+        createdAt,
+      }
+      return acceptor.accept({ transfer, steps, key: keyOf(caller), body: creationBody(transfer) })
+    },
+    get: async (id) => ({ transfer: await get(id), steps: await store.stepsOf(sql, id) }),
+    list: (filter) => store.listTransfers(sql, filter),
+    async cancel(id) {
+      const transfer = await get(id)
+      const taken = await sql.begin(async (tx) => {
+        const ids = await store.cancelPending(tx, id)
+        // A later step alone is no cancellation while an earlier one is on its way.
+        const isWhole = ids.includes(transfer.transactionId)
+        if (isWhole) await deps.onEnded(tx, endedBy(transfer))
+        return isWhole
+      })
+      if (!taken) await cancelSigned(deps.contextOf(transfer.network as NetworkId), transfer)
+      return get(id)
+    },
+  }
+}
+
+type StepPlan = Pick<NewTransaction, 'sender' | 'recipient' | 'data'> & {
+  readonly kind: TransactionKind
+}
+
+function stepsFor(rail: Rail, request: TransferRequest): readonly StepPlan[] {
+  const { fromWallet, toWallet, amountCents, swap } = request
+  const { token } = rail.network
+  if (swap === undefined) {
+    const data = encodeTransfer(toWallet, amountCents)
+    return [{ kind: 'transfer', sender: fromWallet, recipient: token, data }]
+  }
+  const contract = rail.network.swap
+  if (contract === undefined) {
+    throw new ApiError(
+      httpErrors.not_configured,
+      `The network ${rail.network.id} has no swap contract configured.`,
+      { details: { field: 'swap' } },
+    )
+  }
+  const approval = encodeApprove(contract, amountCents)
+  return [
+    { kind: 'approve', sender: swap.reserveWallet, recipient: token, data: approval },
+    { kind: 'approve', sender: fromWallet, recipient: swap.senderToken, data: approval },
+    {
+      kind: 'swap',
+      sender: fromWallet,
+      recipient: contract,
+      data: encodeExecuteSwap(swap.senderToken, swap.receiverToken, toWallet, amountCents),
+    },
+  ]
+}
+
+function keyOf(caller: Caller) {
+  if (caller.idempotencyKey === undefined) return undefined
+  const fingerprint = createHash('sha256')
+    .update('POST /v1/drex/transfers\n')
+    .update(caller.bodyText)
+    .digest()
+  return { owner: caller.owner, key: caller.idempotencyKey, fingerprint }
+}
+
+function creationBody(transfer: store.NewTransfer): string {
+  return JSON.stringify({
+    transfer_id: transfer.id,
+    status: 'pending',
+    from_wallet: abbreviateAddress(transfer.fromWallet),
+    to_wallet: abbreviateAddress(transfer.toWallet),
+    amount: formatAmount(transfer.amountCents),
+    currency: 'DREX',
+    tx_hash: null,
+    created_at: transfer.createdAt.toISOString(),
+    network: transfer.network,
+    reference: transfer.reference ?? null,
+  })
+}
+
+function endedBy(transfer: store.Transfer) {
+  return [
+    {
+      id: transfer.transactionId,
+      kind: 'transfer',
+      subject: transfer.id,
+      status: 'cancelled',
+      hash: undefined,
+    },
+  ] as const
+}
+
+async function cancelSigned(
+  context: EngineContext | undefined,
+  transfer: store.Transfer,
+): Promise<void> {
+  if (isFinal(transfer.status) || context === undefined || transfer.status === 'mined') {
+    throw new ApiError(
+      drexErrors.transfer_not_cancellable,
+      `The transfer is ${transfer.status} and can no longer be cancelled.`,
+    )
+  }
+  if (context.network.gasPolicy === 'zero') {
+    throw new ApiError(
+      drexErrors.transfer_not_cancellable,
+      'The transfer is signed, and on a network without fees nothing can take its place.',
+    )
+  }
+  if (!(await cancelInFlight(context, transfer.transactionId))) {
+    throw new ApiError(
+      drexErrors.transfer_not_cancellable,
+      'A replacement would cost more than the fee limit, or the transfer was mined meanwhile.',
+    )
+  }
+}

@@ -1,0 +1,179 @@
+import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import type { TransactionStatus } from '../domain.ts'
+import type { TransactionError, TransactionKind } from '../engine/transaction.ts'
+import type { Hex } from '../evm/hex.ts'
+import { instantOf } from '../instants.ts'
+
+export type NewTransfer = {
+  readonly id: string
+  /** Of its last step. */
+  readonly transactionId: string
+  readonly network: string
+  readonly token: Hex
+  readonly fromWallet: Hex
+  readonly toWallet: Hex
+  readonly amountCents: bigint
+  readonly reference: string | undefined
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly createdBy: string
+  readonly createdAt: Date
+}
+
+export type Transfer = NewTransfer & {
+  readonly status: TransactionStatus
+  readonly hash: Hex | undefined
+  readonly nonce: number | undefined
+  readonly blockNumber: number | undefined
+  readonly blockHash: Hex | undefined
+  readonly error: TransactionError | undefined
+  readonly updatedAt: Date
+}
+
+export type Step = {
+  readonly id: string
+  readonly kind: TransactionKind
+  readonly sender: Hex
+  readonly status: TransactionStatus
+  readonly hash: Hex | undefined
+  readonly error: TransactionError | undefined
+}
+
+type Row = {
+  id: string
+  transaction_id: string
+  network: string
+  token: Hex
+  from_wallet: Hex
+  to_wallet: Hex
+  amount_cents: bigint
+  reference: string | null
+  metadata: Readonly<Record<string, unknown>>
+  created_by: string
+  created_at: string
+  status: TransactionStatus
+  hash: Hex | null
+  nonce: bigint | null
+  block_number: bigint | null
+  block_hash: Hex | null
+  error: TransactionError | null
+  updated_at: string
+}
+
+function read(row: Row): Transfer {
+  return {
+    id: row.id,
+    transactionId: row.transaction_id,
+    network: row.network,
+    token: row.token,
+    fromWallet: row.from_wallet,
+    toWallet: row.to_wallet,
+    amountCents: row.amount_cents,
+    reference: row.reference ?? undefined,
+    metadata: row.metadata,
+    createdBy: row.created_by,
+    createdAt: instantOf(row.created_at),
+    status: row.status,
+    hash: row.hash ?? undefined,
+    nonce: row.nonce === null ? undefined : Number(row.nonce),
+    blockNumber: row.block_number === null ? undefined : Number(row.block_number),
+    blockHash: row.block_hash ?? undefined,
+    error: row.error ?? undefined,
+    updatedAt: instantOf(row.updated_at),
+  }
+}
+
+export async function insertTransfers(sql: Queryable, rows: readonly NewTransfer[]): Promise<void> {
+  await sql`
+    insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet,
+      amount_cents, reference, metadata, created_by, created_at)
+    select id, transaction_id, network, token, from_wallet, to_wallet, amount_cents, reference,
+      metadata::jsonb, created_by, created_at::timestamptz
+    from unnest(
+      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.transactionId)}::text[],
+      ${rows.map((row) => row.network)}::text[], ${rows.map((row) => row.token)}::text[],
+      ${rows.map((row) => row.fromWallet)}::text[], ${rows.map((row) => row.toWallet)}::text[],
+      ${rows.map((row) => String(row.amountCents))}::bigint[],
+      ${rows.map((row) => row.reference ?? null)}::text[],
+      ${rows.map((row) => JSON.stringify(row.metadata))}::text[],
+      ${rows.map((row) => row.createdBy)}::text[],
+      ${rows.map((row) => row.createdAt.toISOString())}::text[]
+    ) as t(id, transaction_id, network, token, from_wallet, to_wallet, amount_cents, reference,
+      metadata, created_by, created_at)`
+}
+
+/** A transfer and the transaction that is its last step. */
+const selection = (sql: Queryable) => sql`
+  select f.*, t.status, coalesce(t.mined_hash, t.hash) as hash, t.nonce, t.block_number,
+    t.block_hash, t.error,
+    coalesce(t.settled_at, t.mined_at, t.broadcast_at, t.signed_at, f.created_at) as updated_at
+  from drex_transfers f join drex_transactions t on t.id = f.transaction_id`
+
+export async function transferById(sql: Client, id: string): Promise<Transfer | undefined> {
+  const [row] = await sql<Row[]>`${selection(sql)} where f.id = ${id}`
+  return row && read(row)
+}
+
+export async function transfersById(
+  sql: Transaction,
+  ids: readonly string[],
+): Promise<readonly Transfer[]> {
+  const rows = await sql<Row[]>`${selection(sql)} where f.id = any(${[...ids]}::text[])`
+  return rows.map(read)
+}
+
+export type TransferFilter = {
+  readonly wallet: Hex | undefined
+  readonly status: TransactionStatus | undefined
+  readonly reference: string | undefined
+  /** Older than this one. */
+  readonly beforeId: string | undefined
+  readonly limit: number
+}
+
+/** Newest first. */
+export async function listTransfers(
+  sql: Client,
+  filter: TransferFilter,
+): Promise<readonly Transfer[]> {
+  const { wallet, status, reference, beforeId, limit } = filter
+  const rows = await sql<Row[]>`
+    ${selection(sql)} where true
+    ${wallet === undefined ? sql`` : sql`and (f.from_wallet = ${wallet} or f.to_wallet = ${wallet})`}
+    ${status === undefined ? sql`` : sql`and t.status = ${status}`}
+    ${reference === undefined ? sql`` : sql`and f.reference = ${reference}`}
+    ${beforeId === undefined ? sql`` : sql`and f.id < ${beforeId}`}
+    order by f.id desc limit ${limit}`
+  return rows.map(read)
+}
+
+/** The steps of a transfer, in their order. */
+export async function stepsOf(sql: Client, transferId: string): Promise<readonly Step[]> {
+  const rows = await sql<
+    {
+      id: string
+      kind: TransactionKind
+      sender: Hex
+      status: TransactionStatus
+      hash: Hex | null
+      error: TransactionError | null
+    }[]
+  >`
+    select id, kind, sender, status, coalesce(mined_hash, hash) as hash, error
+    from drex_transactions where subject = ${transferId} order by id`
+  return rows.map((row) => ({
+    ...row,
+    hash: row.hash ?? undefined,
+    error: row.error ?? undefined,
+  }))
+}
+
+/** Takes back what is not signed yet. @returns the steps taken back */
+export async function cancelPending(
+  sql: Transaction,
+  transferId: string,
+): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    update drex_transactions set status = 'cancelled', settled_at = now()
+    where subject = ${transferId} and status = 'pending' returning id`
+  return rows.map((row) => row.id)
+}

@@ -1,0 +1,164 @@
+/** Wallets: who may sign, and with what. A private key never leaves this folder and `custody/`. */
+import type { Client } from '#src/platform/database/index.ts'
+import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import type { Sealer } from '#src/platform/sealing/index.ts'
+import { managedSigner, type Signer, sealContext } from '../custody/signer.ts'
+import { type RpcCall, web3Signer } from '../custody/web3signer.ts'
+import { drexErrors } from '../errors.ts'
+import type { Hex } from '../evm/hex.ts'
+import { addressOfPrivateKey, randomPrivateKey } from '../evm/secp256k1.ts'
+import { newId } from '../ids.ts'
+import * as store from './store.ts'
+
+export type NewWallet = {
+  readonly type: store.WalletType
+  readonly label: string
+  readonly metadata: Readonly<Record<string, unknown>>
+  /** Of an external or web3signer wallet. */
+  readonly address: Hex | undefined
+  readonly createdBy: string
+}
+
+export type Wallets = {
+  readonly create: (wallet: NewWallet) => Promise<store.Wallet>
+  readonly find: (address: Hex) => Promise<store.Wallet | undefined>
+  readonly get: (id: string) => Promise<store.Wallet>
+  readonly list: (afterId: string, limit: number) => Promise<readonly store.Wallet[]>
+  /** @throws ApiError when the wallet is unknown or only watched */
+  readonly requireSigning: (address: Hex, field: string) => Promise<store.Wallet>
+  readonly signerFor: (address: Hex) => Promise<Signer>
+  /** The wallet that deploys when the caller names none; created on first use. */
+  readonly deployer: () => Promise<store.Wallet>
+  /** Seals every key with the present master key. @returns how many were sealed anew */
+  readonly rotate: () => Promise<number>
+}
+
+const CACHED_MAX = 10_000
+const ROTATE_PAGE = 200
+const DEPLOYER = 'gateway:deployer'
+
+export function createWallets(deps: {
+  readonly sql: Client
+  readonly sealer: Sealer | undefined
+  readonly web3signer: RpcCall | undefined
+}): Wallets {
+  const { sql, sealer } = deps
+  /** Sealed keys only: what is opened is wiped after each signature. */
+  const cache = new Map<Hex, store.Wallet>()
+
+  const requireSealer = (): Sealer => {
+    if (sealer !== undefined) return sealer
+    throw new ApiError(httpErrors.not_configured, 'Managed wallets need TRILHO_MASTER_KEY.', {
+      details: { settings: ['TRILHO_MASTER_KEY'] },
+    })
+  }
+
+  const find = async (address: Hex): Promise<store.Wallet | undefined> => {
+    const cached = cache.get(address)
+    if (cached !== undefined) return cached
+    const wallet = await store.walletByAddress(sql, address)
+    if (wallet !== undefined) {
+      if (cache.size >= CACHED_MAX) cache.delete(cache.keys().next().value!)
+      cache.set(address, wallet)
+    }
+    return wallet
+  }
+
+  const create = async (wanted: NewWallet): Promise<store.Wallet> => {
+    const { address: given, ...common } = wanted
+    const base = { id: newId('wal'), ...common, createdAt: new Date() }
+    const wallet: store.Wallet =
+      given === undefined
+        ? generate(base, requireSealer())
+        : { ...base, address: given, sealedKey: undefined }
+    if (!(await store.insertWallet(sql, wallet))) {
+      throw new ApiError(drexErrors.wallet_exists, 'A wallet with this address is there already.')
+    }
+    return wallet
+  }
+
+  return {
+    create,
+    find,
+    list: (afterId, limit) => store.listWallets(sql, afterId, limit),
+    async get(id) {
+      const wallet = await store.walletById(sql, id)
+      if (wallet === undefined) throw new ApiError(drexErrors.wallet_not_found, 'No such wallet.')
+      return wallet
+    },
+    async requireSigning(address, field) {
+      const wallet = await find(address)
+      const errors = [
+        { pointer: `/${field}`, rule: 'wallet', message: 'cannot sign', got: address },
+      ]
+      if (wallet === undefined) {
+        throw new ApiError(drexErrors.wallet_not_found, `${field}: no wallet has this address.`, {
+          errors,
+        })
+      }
+      if (wallet.type === 'external') {
+        throw new ApiError(drexErrors.wallet_cannot_sign, `${field}: the wallet is watched only.`, {
+          errors,
+        })
+      }
+      return wallet
+    },
+    async signerFor(address) {
+      const wallet = await find(address)
+      if (wallet?.sealedKey !== undefined) {
+        return managedSigner(requireSealer(), wallet.sealedKey, sealContext(wallet.id, address))
+      }
+      if (wallet?.type === 'web3signer' && deps.web3signer !== undefined) {
+        return web3Signer(address, deps.web3signer)
+      }
+      throw new Error(`the wallet ${address} has no signer here`)
+    },
+    async deployer() {
+      const wallet = await store.walletByCreator(sql, DEPLOYER)
+      return (
+        wallet ??
+        create({
+          type: 'managed',
+          label: 'deployer',
+          metadata: {},
+          address: undefined,
+          createdBy: DEPLOYER,
+        })
+      )
+    },
+    rotate: () => rotate(sql, requireSealer()),
+  }
+}
+
+function generate(base: Omit<store.Wallet, 'address' | 'sealedKey'>, sealer: Sealer): store.Wallet {
+  const key = randomPrivateKey()
+  try {
+    const address = addressOfPrivateKey(key)
+    return { ...base, address, sealedKey: sealer.seal(key, sealContext(base.id, address)) }
+  } finally {
+    key.fill(0)
+  }
+}
+
+/** Safe to repeat and to interrupt: each wallet is one statement, guarded by the seal it replaces. */
+async function rotate(sql: Client, sealer: Sealer): Promise<number> {
+  let count = 0
+  let afterId = ''
+  for (;;) {
+    const page = await store.listWallets(sql, afterId, ROTATE_PAGE)
+    const last = page.at(-1)
+    if (last === undefined) return count
+    for (const { id, address, sealedKey } of page) {
+      if (sealedKey === undefined || !sealer.isStale(sealedKey)) continue
+      const context = sealContext(id, address)
+      const key = sealer.open(sealedKey, context)
+      try {
+        await store.saveSealedKey(sql, id, sealedKey, sealer.seal(key, context))
+      } finally {
+        key.fill(0)
+      }
+      count++
+    }
+    afterId = last.id
+  }
+}

@@ -1,0 +1,84 @@
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { Hex } from '../evm/hex.ts'
+import { instantOf } from '../instants.ts'
+
+export const WALLET_TYPES = ['managed', 'external', 'web3signer'] as const
+export type WalletType = (typeof WALLET_TYPES)[number]
+
+export type Wallet = {
+  readonly id: string
+  readonly address: Hex
+  readonly type: WalletType
+  readonly label: string
+  readonly metadata: Readonly<Record<string, unknown>>
+  /** Sealed private key of a managed wallet. */
+  readonly sealedKey: Uint8Array | undefined
+  readonly createdBy: string
+  readonly createdAt: Date
+}
+
+type Row = Omit<Wallet, 'sealedKey' | 'createdBy' | 'createdAt'> & {
+  sealed_key: Uint8Array | null
+  created_by: string
+  created_at: string
+}
+
+function read(row: Row): Wallet {
+  const { sealed_key, created_by, created_at, ...rest } = row
+  return {
+    ...rest,
+    sealedKey: sealed_key ?? undefined,
+    createdBy: created_by,
+    createdAt: instantOf(created_at),
+  }
+}
+
+/** @returns false when the address is taken */
+export async function insertWallet(sql: Queryable, wallet: Wallet): Promise<boolean> {
+  const inserted = await sql`
+    insert into drex_wallets (id, address, type, label, metadata, sealed_key, created_by, created_at)
+    values (${wallet.id}, ${wallet.address}, ${wallet.type}, ${wallet.label},
+      ${JSON.stringify(wallet.metadata)}::text::jsonb,
+      ${wallet.sealedKey === undefined ? null : Buffer.from(wallet.sealedKey)},
+      ${wallet.createdBy}, ${wallet.createdAt.toISOString()})
+    on conflict do nothing`
+  return inserted.count === 1
+}
+
+export async function walletById(sql: Client, id: string): Promise<Wallet | undefined> {
+  const [row] = await sql<Row[]>`select * from drex_wallets where id = ${id}`
+  return row && read(row)
+}
+
+export async function walletByAddress(sql: Client, address: Hex): Promise<Wallet | undefined> {
+  const [row] = await sql<Row[]>`select * from drex_wallets where address = ${address}`
+  return row && read(row)
+}
+
+/** The gateway's own wallet for deployments, if there is one. */
+export async function walletByCreator(sql: Client, createdBy: string): Promise<Wallet | undefined> {
+  const [row] = await sql<Row[]>`
+    select * from drex_wallets where created_by = ${createdBy} order by id limit 1`
+  return row && read(row)
+}
+
+export async function listWallets(
+  sql: Client,
+  afterId: string,
+  limit: number,
+): Promise<readonly Wallet[]> {
+  const rows = await sql<Row[]>`
+    select * from drex_wallets where id > ${afterId} order by id limit ${limit}`
+  return rows.map(read)
+}
+
+export async function saveSealedKey(
+  sql: Queryable,
+  id: string,
+  previous: Uint8Array,
+  sealedKey: Uint8Array,
+): Promise<void> {
+  await sql`
+    update drex_wallets set sealed_key = ${Buffer.from(sealedKey)}
+    where id = ${id} and sealed_key = ${Buffer.from(previous)}`
+}

@@ -1,0 +1,185 @@
+/** The feature on an embedded chain and a database of its own. */
+import { Interface } from 'ethers'
+import { loadSettings } from '#src/platform/config/index.ts'
+import type { Sealer } from '#src/platform/sealing/index.ts'
+import { createSealer } from '#src/platform/sealing/index.ts'
+import currencyArtifact from '../../src/drex/contracts/generated/Currency.json'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import { addressOfPrivateKey, sign } from '../../src/drex/evm/secp256k1.ts'
+import { assemble, signingDigest } from '../../src/drex/evm/transaction.ts'
+import { createDrex, type Drex, type DrexEvent, drexSettings } from '../../src/drex/index.ts'
+import { type Chain, type ChainOptions, createChain } from '../../src/simulators/chain/index.ts'
+import { type TestApp, testApp, testKey } from '../support/app.ts'
+import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
+
+export const ADMIN_KEY = new Uint8Array(32).fill(7)
+export const ADMIN = addressOfPrivateKey(ADMIN_KEY)
+export const currencyAbi = new Interface(currencyArtifact.abi)
+export const sealer: Sealer = createSealer(Uint8Array.from({ length: 32 }, (_, i) => i * 5 + 1))
+
+/** Runs a transaction of the central bank on the chain and mines it. */
+export type Admin = {
+  readonly send: (to: Hex | undefined, data: string) => Promise<Hex | undefined>
+  readonly currency: (name: string, ...args: readonly unknown[]) => Promise<void>
+  readonly token: Hex
+}
+
+export type Receipt = { readonly contractAddress: Hex | null; readonly status: Hex }
+
+export async function createAdmin(chain: Chain, gasPrice = 0n): Promise<Admin> {
+  const call = async (method: string, ...params: readonly unknown[]) => {
+    const outcome = await chain.request(method, params)
+    if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`)
+    return outcome.result
+  }
+  const send = async (to: Hex | undefined, data: string) => {
+    const unsigned = {
+      chainId: chain.chainId,
+      nonce: Number(await call('eth_getTransactionCount', ADMIN, 'pending')),
+      gasLimit: 6_000_000n,
+      fees: { kind: 'legacy' as const, gasPrice },
+      to,
+      value: 0n,
+      data: data as Hex,
+    }
+    const { raw } = assemble(unsigned, sign(signingDigest(unsigned), ADMIN_KEY))
+    const hash = await call('eth_sendRawTransaction', raw)
+    await call('evm_mine')
+    const receipt = (await call('eth_getTransactionReceipt', hash)) as Receipt
+    if (receipt.status !== '0x1') throw new Error('the administrator was refused')
+    return receipt.contractAddress ?? undefined
+  }
+  const deploy = currencyAbi.encodeDeploy(['Real Digital', 'BRL', ADMIN])
+  const token = (await send(undefined, currencyArtifact.bytecode + deploy.slice(2)))!
+  return {
+    token,
+    send,
+    async currency(name, ...args) {
+      await send(token, currencyAbi.encodeFunctionData(name, args))
+    },
+  }
+}
+
+export type Bench = {
+  readonly chain: Chain
+  readonly admin: Admin
+  readonly database: TestDatabase
+  readonly app: TestApp
+  readonly events: DrexEvent[]
+  readonly drex: () => Drex
+  /** Another gateway process on the same database, the first one stopped. */
+  readonly restart: () => Promise<void>
+  readonly call: (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<{ status: number; json: never; headers: Headers }>
+  /** A managed wallet, authorised and funded. */
+  readonly wallet: (cents?: bigint) => Promise<Hex>
+  readonly balance: (wallet: Hex) => Promise<bigint>
+  readonly until: (what: () => Promise<boolean>, timeoutMs?: number) => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+export type BenchOptions = {
+  readonly chain?: Partial<ChainOptions>
+  readonly env?: Readonly<Record<string, string>>
+  readonly engine?: boolean
+}
+
+export async function createBench(options: BenchOptions = {}): Promise<Bench> {
+  const chain = await createChain({ mining: 40, ...options.chain })
+  const admin = await createAdmin(chain, options.chain?.gasPrice ?? 0n)
+  const database = await createTestDatabase(8)
+  const events: DrexEvent[] = []
+  const { key, record } = testKey('*')
+  const { values, problems } = loadSettings(
+    { drex: drexSettings },
+    {
+      DREX_TESTNET_RPC_URLS: chain.url,
+      DREX_TESTNET_TOKEN: admin.token,
+      DREX_TESTNET_BLOCK_TIME_MS: '40',
+      ...options.env,
+    },
+  )
+  if (problems.length > 0) throw new Error(JSON.stringify(problems))
+  const start = () => {
+    const drex = createDrex({
+      settings: values.drex,
+      sql: database.sql,
+      sealer,
+      emitEvents: async (_sql, emitted) => {
+        events.push(...emitted)
+      },
+      logger: quietLogger,
+    })
+    if (options.engine !== false) void drex.start?.()
+    return { drex, app: testApp(drex.routes ?? [], { keys: [record] }) }
+  }
+  let running = start()
+  const call: Bench['call'] = async (method, path, body, headers = {}) => {
+    const response = await running.app.call(method, path, {
+      key,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    })
+    return {
+      status: response.status,
+      json: (await response.json()) as never,
+      headers: response.headers,
+    }
+  }
+  return {
+    chain,
+    admin,
+    database,
+    events,
+    get app() {
+      return running.app
+    },
+    drex: () => running.drex,
+    async restart() {
+      await running.drex.stop?.()
+      running = start()
+    },
+    call,
+    async wallet(cents = 100_000n) {
+      const created = await call('POST', '/v1/wallets', { type: 'managed', label: 'test' })
+      const address = (created.json as { address: string }).address.toLowerCase() as Hex
+      await admin.currency('enableAccount', address)
+      if (cents > 0n) await admin.currency('mint', address, cents)
+      return address
+    },
+    async balance(wallet) {
+      const data = currencyAbi.encodeFunctionData('balanceOf', [wallet])
+      const outcome = await chain.request('eth_call', [{ to: admin.token, data }, 'latest'])
+      return BigInt(String((outcome as { result: string }).result))
+    },
+    async until(what, timeoutMs = 10_000) {
+      const deadline = performance.now() + timeoutMs
+      while (!(await what())) {
+        if (performance.now() > deadline) throw new Error('it did not happen in time')
+        await Bun.sleep(20)
+      }
+    },
+    async stop() {
+      await running.drex.stop?.()
+      await database.close()
+      await chain.stop()
+    },
+  }
+}
+
+export type TransferBody = {
+  transfer_id: string
+  status: string
+  from_wallet: string
+  to_wallet: string
+  amount: string
+  currency: string
+  tx_hash: string | null
+  error: { code: string; message: string; revert?: { name: string } } | null
+  block_number: number | null
+  steps: { kind: string; status: string; tx_hash: string | null }[]
+}
