@@ -1,6 +1,6 @@
 import { createXmlVocabulary } from '#codecs/xml'
 
-/** The element names of the typed messages: a reader compares their ids, never strings. */
+/** The element names of the typed messages and of their signature: a reader compares their ids, never strings. */
 const names =
   `Envelope AppHdr Document Fr To FIId FinInstnId Othr Id BizMsgIdr MsgDefIdr CreDt Sgntr
 FIToFICstmrCdtTrf GrpHdr MsgId CreDtTm NbOfTxs SttlmInf SttlmMtd PmtTpInf InstrPrty SvcLvl Prtry
@@ -9,7 +9,11 @@ InitgPty OrgId Dbtr Nm PrvtId DbtrAcct Issr Cd DbtrAgt ClrSysMmbId MmbId CdtrAgt
 Purp Tax RefNb Rcrd Ctgy TaxAmt TtlAmt RmtInf Ustrd Strd RfrdDocInf CdOrPrtry RfrdDocAmt
 AdjstmntAmtAndRsn Amt Rsn FIToFIPmtStsRpt TxInfAndSts OrgnlInstrId OrgnlEndToEndId TxSts StsRsnInf
 AddtlInf FctvIntrBkSttlmDt DtTm OrgnlTxRef IntrBkSttlmDt PmtRtr TxInf RtrId RtrdIntrBkSttlmAmt
-SttlmPrty RtrRsnInf`.split(/\s+/)
+SttlmPrty RtrRsnInf
+Signature SignedInfo CanonicalizationMethod SignatureMethod Reference Transforms Transform DigestMethod
+DigestValue SignatureValue KeyInfo X509Data X509IssuerSerial X509IssuerName X509SerialNumber`.split(
+    /\s+/,
+  )
 
 export const messageVocabulary = createXmlVocabulary(names)
 

@@ -21,6 +21,8 @@ import {
 import { type XmlErrorCode, xmlError } from './errors.ts'
 import type { XmlLimits } from './limits.ts'
 import { type Namespaces, NO_NAMESPACE_ID, XMLNS_NAMESPACE_ID } from './namespaces.ts'
+import { StringCache } from './string-cache.ts'
+import type { TagCache } from './tags.ts'
 import { decodeValue } from './text.ts'
 import { grown } from './vocabulary.ts'
 
@@ -32,25 +34,46 @@ const AMP = 0x26
 const LT = 0x3c
 const SEMICOLON = 0x3b
 
+/** Attributes of one array, which documents share like that of the nodes. */
+const ARRAY_ATTRIBUTES = 4096
+const ARRAY_ATTRIBUTES_LEFT_MIN = 512
+const arrayInts = ARRAY_ATTRIBUTES * ATTRIBUTE_STRIDE
+
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Reads the attributes of start tags, and references wherever they stand. */
 export class AttributeReader {
   count = 0
+  /** All bytes of names and values seen, or-ed. */
+  high = 0
+  records = new Int32Array(arrayInts)
   readonly #limits: XmlLimits
-  #records = new Int32Array(256 * ATTRIBUTE_STRIDE)
+  readonly #strings = new StringCache()
   #length = 0
 
   constructor(limits: XmlLimits) {
     this.#limits = limits
   }
 
+  /** A new document: its records follow those of earlier ones while there is room. */
   reset(): void {
+    this.high = 0
+    const left = ARRAY_ATTRIBUTES - this.count
+    if (left >= ARRAY_ATTRIBUTES_LEFT_MIN && this.records.length === arrayInts) return
+    this.records = new Int32Array(arrayInts)
     this.count = 0
   }
 
-  taken(): Int32Array {
-    return this.#records.slice(0, this.count * ATTRIBUTE_STRIDE)
+  /** The attributes of a remembered tag that stands at `start`. */
+  copy(tags: TagCache, tag: number, start: number, count: number): void {
+    this.#reserve(count)
+    tags.copyAttributes(tag, start, this.records, this.count * ATTRIBUTE_STRIDE)
+    this.count += count
+  }
+
+  #reserve(count: number): void {
+    const needed = (this.count + count) * ATTRIBUTE_STRIDE
+    if (needed > this.records.length) this.records = grown(this.records, needed)
   }
 
   /** All attributes of one start tag, from behind its name to its '>' or '/'. */
@@ -75,11 +98,9 @@ export class AttributeReader {
   }
 
   #attribute(b: Uint8Array, from: number): number {
+    this.#reserve(1)
     const record = this.count * ATTRIBUTE_STRIDE
-    if (record + ATTRIBUTE_STRIDE > this.#records.length) {
-      this.#records = grown(this.#records, record * 2)
-    }
-    const records = this.#records
+    const records = this.records
     let at = this.#name(b, from, record)
     records[record + ATTRIBUTE_NAME_END] = at
     while ((classOf[b[at] as number] as number) & SPACE) at++
@@ -91,8 +112,11 @@ export class AttributeReader {
     const start = ++at
     let flags = 0
     for (;;) {
-      while (!((classOf[b[at] as number] as number) & VALUE_STOP)) at++
-      const byte = b[at] as number
+      let byte = b[at] as number
+      while (!((classOf[byte] as number) & VALUE_STOP)) {
+        this.high |= byte
+        byte = b[++at] as number
+      }
       if (byte === quote) break
       if (byte === AMP) {
         at = this.reference(b, at, this.#length)
@@ -137,38 +161,38 @@ export class AttributeReader {
       throw xmlError('name_too_long', from, { nameBytesMax: this.#limits.nameBytesMax })
     }
     if (high >= 0x80) {
+      this.high |= high
       const parts = utf8.decode(b.subarray(from, at)).split(':')
       if (!parts.every((part) => ncNamePattern.test(part))) throw this.#error('name_invalid', from)
     }
-    this.#records[record + ATTRIBUTE_NAME_START] = from
-    this.#records[record + ATTRIBUTE_LOCAL_START] = local
+    this.records[record + ATTRIBUTE_NAME_START] = from
+    this.records[record + ATTRIBUTE_LOCAL_START] = local
     return at
   }
 
   /** `xmlns` and `xmlns:prefix` bind before any name of the tag is resolved. */
   #declare(b: Uint8Array, index: number, namespaces: Namespaces, depth: number): void {
-    const records = this.#records
+    const records = this.records
     const record = index * ATTRIBUTE_STRIDE
     const start = records[record + ATTRIBUTE_NAME_START] as number
     const local = records[record + ATTRIBUTE_LOCAL_START] as number
     const end = records[record + ATTRIBUTE_NAME_END] as number
     const isDefault = local === start && end - start === 5
     if (!(isDefault || local - start === 6) || !startsXmlns(b, start)) return
-    const raw = utf8.decode(
-      b.subarray(
-        records[record + ATTRIBUTE_VALUE_START] as number,
-        records[record + ATTRIBUTE_VALUE_END] as number,
-      ),
+    const raw = this.#strings.of(
+      b,
+      records[record + ATTRIBUTE_VALUE_START] as number,
+      records[record + ATTRIBUTE_VALUE_END] as number,
     )
     const flags = records[record + ATTRIBUTE_NAMESPACE] as number
-    const prefix = isDefault ? '' : String.fromCharCode(...b.subarray(local, end))
+    const prefix = isDefault ? '' : this.#strings.of(b, local, end)
     namespaces.declare(prefix, flags ? decodeValue(raw) : raw, depth, start)
     records[record + ATTRIBUTE_NAMESPACE] =
       flags | IS_NAMESPACE_DECLARATION | (XMLNS_NAMESPACE_ID << 2)
   }
 
   #resolve(b: Uint8Array, index: number, namespaces: Namespaces): void {
-    const records = this.#records
+    const records = this.records
     const record = index * ATTRIBUTE_STRIDE
     const flags = records[record + ATTRIBUTE_NAMESPACE] as number
     if (flags & IS_NAMESPACE_DECLARATION) return
@@ -183,7 +207,7 @@ export class AttributeReader {
     for (let i = first + 1; i < this.count; i++) {
       for (let j = first; j < i; j++) {
         if (this.#sameName(b, i, j)) {
-          const start = this.#records[i * ATTRIBUTE_STRIDE + ATTRIBUTE_NAME_START] as number
+          const start = this.records[i * ATTRIBUTE_STRIDE + ATTRIBUTE_NAME_START] as number
           throw xmlError('attribute_duplicate', start)
         }
       }
@@ -191,7 +215,7 @@ export class AttributeReader {
   }
 
   #sameName(b: Uint8Array, one: number, other: number): boolean {
-    const records = this.#records
+    const records = this.records
     const a = one * ATTRIBUTE_STRIDE
     const c = other * ATTRIBUTE_STRIDE
     const aStart = records[a + ATTRIBUTE_LOCAL_START] as number
@@ -212,16 +236,8 @@ export class AttributeReader {
     if (b[at] === 0x23) return this.#characterReference(b, from)
     while ((classOf[b[at] as number] as number) & NAME) at++
     if (b[at] !== SEMICOLON || at === from + 1) throw this.#error('reference_invalid', from)
-    switch (String.fromCharCode(...b.subarray(from + 1, Math.min(at, from + 8)))) {
-      case 'lt':
-      case 'gt':
-      case 'amp':
-      case 'quot':
-      case 'apos':
-        return at + 1
-      default:
-        throw xmlError('entity_undefined', from)
-    }
+    if (!isPredefined(b, from + 1, at - from - 1)) throw xmlError('entity_undefined', from)
+    return at + 1
   }
 
   #characterReference(b: Uint8Array, from: number): number {
@@ -258,4 +274,23 @@ const digitOf = (byte: number, hex: boolean): number => {
   if (!hex) return -1
   const lower = byte | 0x20
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
+}
+
+/** lt, gt, amp, quot, apos (XML 1.0, 4.6). */
+const isPredefined = (b: Uint8Array, at: number, length: number): boolean => {
+  const first = b[at]
+  const second = b[at + 1]
+  const third = b[at + 2]
+  switch (length) {
+    case 2:
+      return (first === 0x6c || first === 0x67) && second === 0x74
+    case 3:
+      return first === 0x61 && second === 0x6d && third === 0x70
+    case 4:
+      return first === 0x71
+        ? second === 0x75 && third === 0x6f && b[at + 3] === 0x74
+        : first === 0x61 && second === 0x70 && third === 0x6f && b[at + 3] === 0x73
+    default:
+      return false
+  }
 }

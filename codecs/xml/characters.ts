@@ -6,6 +6,8 @@ export const SPACE = 4
 export const TEXT_STOP = 8
 /** Bytes at which an attribute value stops being plain. */
 export const VALUE_STOP = 16
+/** White space that stands for itself: all but CR. */
+export const PLAIN_SPACE = 32
 
 /** Class bits by byte. Bytes of 0x80 and above may be in names; names that have them are checked as text. */
 export const classOf: Uint8Array = (() => {
@@ -20,6 +22,7 @@ export const classOf: Uint8Array = (() => {
   set(0x30, 0x39, NAME)
   set(0x2d, 0x2e, NAME)
   for (const byte of [0x20, 0x09, 0x0a, 0x0d]) set(byte, byte, SPACE)
+  for (const byte of [0x20, 0x09, 0x0a]) set(byte, byte, PLAIN_SPACE)
   set(0x00, 0x08, TEXT_STOP | VALUE_STOP)
   set(0x0b, 0x0c, TEXT_STOP | VALUE_STOP)
   set(0x0e, 0x1f, TEXT_STOP | VALUE_STOP)

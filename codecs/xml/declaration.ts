@@ -7,21 +7,35 @@ const pattern =
 /** Bytes a declaration may take: far more than any real one. */
 const DECLARATION_BYTES_MAX = 256
 
-/** Reads the XML declaration where there is one (XML 1.0, 2.8) and gives the offset behind it. */
-export const scanDeclaration = (b: Uint8Array, from: number): number => {
-  if (!startsDeclaration(b, from)) return from
-  let end = from + 5
-  while (b[end] !== 0x3e || b[end - 1] !== 0x3f) {
-    if (b[end] === 0) throw xmlError('document_truncated', end)
-    if (++end - from > DECLARATION_BYTES_MAX) throw xmlError('declaration_invalid', from)
+/** Reads the XML declaration (XML 1.0, 2.8). Senders write the same one each time, so the last is kept. */
+export class DeclarationScanner {
+  #last = new Uint8Array()
+
+  /** The offset behind the declaration where there is one, else `from`. */
+  scan(b: Uint8Array, from: number): number {
+    if (!startsDeclaration(b, from)) return from
+    if (this.#isLast(b, from)) return from + this.#last.length
+    let end = from + 5
+    while (b[end] !== 0x3e || b[end - 1] !== 0x3f) {
+      if (b[end] === 0) throw xmlError('document_truncated', end)
+      if (++end - from > DECLARATION_BYTES_MAX) throw xmlError('declaration_invalid', from)
+    }
+    const match = pattern.exec(String.fromCharCode(...b.subarray(from, end + 1)))
+    if (match === null) throw xmlError('declaration_invalid', from)
+    const encoding = match[3]
+    if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') {
+      throw xmlError('encoding_unsupported', from)
+    }
+    this.#last = b.slice(from, end + 1)
+    return end + 1
   }
-  const match = pattern.exec(String.fromCharCode(...b.subarray(from, end + 1)))
-  if (match === null) throw xmlError('declaration_invalid', from)
-  const encoding = match[3]
-  if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') {
-    throw xmlError('encoding_unsupported', from)
+
+  #isLast(b: Uint8Array, from: number): boolean {
+    const last = this.#last
+    if (last.length === 0) return false
+    for (let i = 0; i < last.length; i++) if (b[from + i] !== last[i]) return false
+    return true
   }
-  return end + 1
 }
 
 /** `<?xml` and then no further name character: `<?xml-stylesheet` is a processing instruction. */

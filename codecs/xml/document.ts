@@ -12,6 +12,8 @@ export const KIND_MASK = 0x0f
 export const NEEDS_DECODING = 0x10
 /** Text of nothing but white space. */
 export const WHITESPACE_ONLY = 0x20
+/** Text with characters beyond ASCII. */
+export const BEYOND_ASCII = 0x40
 /** Attribute count of an element, from this bit on. */
 export const ATTRIBUTE_COUNT_SHIFT = 8
 
@@ -47,11 +49,12 @@ export const IS_NAMESPACE_DECLARATION = 2
 
 export const ABSENT = -1
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+const latin1 = new TextDecoder('latin1')
 
 /**
  * A well-formed document as a flat tape of offsets into its bytes, in document order; strings are made when
- * asked for. Nodes are numbered from 0, the root element's number is {@link root}.
+ * asked for. Node numbers mean something in this document only; {@link root} is the root element.
  */
 export class XmlDocument {
   /** The bytes that were scanned, not a copy. */
@@ -59,27 +62,36 @@ export class XmlDocument {
   readonly nodes: Int32Array
   readonly attributes: Int32Array
   readonly root: number
-  readonly nodeCount: number
+  /** The document's nodes are those from here to before {@link endNode}. */
+  readonly firstNode: number
+  readonly endNode: number
+  readonly elementCount: number
   /** Namespace URIs by index; 0 is "no namespace". */
   readonly namespaces: readonly string[]
-  readonly #text: string | undefined
+  /** True where every byte is one character. */
+  readonly isAscii: boolean
+  #text: string | undefined
 
-  /** @param text the whole document where every byte is one character, else undefined */
   constructor(parts: {
     readonly bytes: Uint8Array
     readonly nodes: Int32Array
     readonly attributes: Int32Array
     readonly root: number
+    readonly firstNode: number
+    readonly endNode: number
+    readonly elementCount: number
     readonly namespaces: readonly string[]
-    readonly text: string | undefined
+    readonly isAscii: boolean
   }) {
     this.bytes = parts.bytes
     this.nodes = parts.nodes
     this.attributes = parts.attributes
     this.root = parts.root
     this.namespaces = parts.namespaces
-    this.nodeCount = parts.nodes.length / NODE_STRIDE
-    this.#text = parts.text
+    this.firstNode = parts.firstNode
+    this.endNode = parts.endNode
+    this.elementCount = parts.elementCount
+    this.isAscii = parts.isAscii
   }
 
   kind(node: number): number {
@@ -146,9 +158,16 @@ export class XmlDocument {
 
   /** The document's own characters between two offsets that fall on character bounds. */
   raw(start: number, end: number): string {
-    return this.#text === undefined
-      ? decoder.decode(this.bytes.subarray(start, end))
-      : this.#text.substring(start, end)
+    return this.isAscii ? this.#ascii(start, end) : utf8.decode(this.bytes.subarray(start, end))
+  }
+
+  /**
+   * A range that is ASCII. One string of the whole document is cut up, which costs less than decoding each
+   * piece; bytes beyond ASCII elsewhere come out wrong in it and are never asked for.
+   */
+  #ascii(start: number, end: number): string {
+    this.#text ??= latin1.decode(this.bytes)
+    return this.#text.substring(start, end)
   }
 
   /** XPath string value: all text and CDATA beneath, references resolved, line ends normalised. */

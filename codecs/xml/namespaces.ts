@@ -82,11 +82,14 @@ export class Namespaces {
   }
 }
 
-/** Prefixes beyond ASCII are kept as latin1 here and there alike, so that bytes compare to code units. */
+/** Prefixes beyond ASCII are rare; then bytes and characters differ and the slow way is taken. */
 const isPrefix = (prefix: string, bytes: Uint8Array, start: number, end: number): boolean => {
-  if (prefix.length !== end - start) return false
+  if (prefix.length !== end - start) return sameBeyondAscii(prefix, bytes, start, end)
   for (let i = 0; i < prefix.length; i++) {
     if (prefix.charCodeAt(i) !== bytes[start + i]) return false
   }
   return true
 }
+
+const sameBeyondAscii = (prefix: string, bytes: Uint8Array, start: number, end: number): boolean =>
+  prefix.length < end - start && new TextDecoder().decode(bytes.subarray(start, end)) === prefix

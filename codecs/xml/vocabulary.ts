@@ -39,6 +39,11 @@ export class NameTable {
     }
   }
 
+  /** True for a name of the vocabulary, whose id holds for every document. */
+  isKnown(id: number): boolean {
+    return id < this.#vocabularySize
+  }
+
   /** Forgets the names that only the last document had. */
   reset(): void {
     if (this.#count === this.#vocabularySize) return

@@ -129,7 +129,7 @@ const IDENTIFIER = /^(?:.*:)?id$/i
 function checkWhole(document: XmlDocument, signature: number): void {
   const dsig = document.namespaceId(signature)
   const end = document.next(signature)
-  for (let node = 0; node < document.nodeCount; node++) {
+  for (let node = document.firstNode; node < document.endNode; node++) {
     const kind = document.kind(node)
     if (kind === COMMENT || kind === CDATA) refuse(document, node, 'markup_not_allowed')
     if (kind !== ELEMENT || (node >= signature && node < end)) continue

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { CodecError } from '#codecs/bytes'
 import {
   identifyMessage,
@@ -46,7 +47,7 @@ export type TransformOutcome =
     }
   | { readonly ok: false; readonly failure: TransformFailure }
 
-const scanner = createXmlScanner({ vocabulary: messageVocabulary })
+const scanner = createXmlScanner({ vocabulary: messageVocabulary, isUtf8 })
 
 /** The pairs of formats this gateway converts between. */
 export const supportedTransformations = projectedTypes.map((type) => ({

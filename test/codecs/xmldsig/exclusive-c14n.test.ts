@@ -11,7 +11,7 @@ function c14n(xml: string, name: string, options: CanonicalOptions = {}): string
 }
 
 function nodeOf(document: XmlDocument, name: string): number {
-  for (let node = document.root; node < document.nodeCount; node++) {
+  for (let node = document.root; node < document.endNode; node++) {
     if (document.kind(node) === 1 && document.qualifiedName(node) === name) return node
   }
   throw new Error(`no ${name}`)

@@ -114,7 +114,7 @@ describe('layouts of other writers, which only the general canonicaliser reads',
     const laidOut = layout(empty)
     const document = scanner.scan(new TextEncoder().encode(laidOut))
     const nodes = new Map<string, number>()
-    for (let node = document.root; node < document.nodeCount; node++) {
+    for (let node = document.root; node < document.endNode; node++) {
       if (document.kind(node) === ELEMENT) nodes.set(document.localName(node), node)
     }
     const digest = (node: number) =>

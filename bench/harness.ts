@@ -1,0 +1,173 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * How we measure. Machines are noisy, so an absolute time proves nothing: a suite runs its contenders in one
+ * process, turn by turn, and the figure is the ratio of their CPU times in the same round. Every contender
+ * returns a checksum of its work, which must not change between rounds and, where contenders do the same
+ * work, must be the same for all.
+ *
+ * A new suite is one file in bench/suites that exports a `Suite`, named in bench/main.ts.
+ */
+export type Contender = {
+  readonly name: string
+  /** Does the work `times` times and gives a checksum of all of it. */
+  readonly run: (times: number) => number | bigint | Promise<number | bigint>
+}
+
+export type Goal = {
+  /** Our contender and the peer: `peer time / our time` must be at least `atLeast`. */
+  readonly ours: string
+  readonly peer: string
+  readonly atLeast: number
+}
+
+/** Contenders that are measured against one another. */
+export type Group = {
+  readonly name: string
+  readonly contenders: readonly Contender[]
+  readonly goals: readonly Goal[]
+  /** Contenders whose checksums must agree. */
+  readonly sameWork?: readonly string[]
+}
+
+export type Suite = {
+  readonly name: string
+  readonly groups: () => Promise<readonly Group[]> | readonly Group[]
+}
+
+export type Mode = { readonly rounds: number; readonly roundMs: number }
+
+/** Enough to see that everything still runs, too little to believe a figure. */
+export const smoke: Mode = { rounds: 3, roundMs: 8 }
+export const full: Mode = { rounds: 15, roundMs: 120 }
+
+export type ContenderResult = {
+  readonly name: string
+  /** CPU microseconds per operation, median of the rounds. */
+  readonly cpuUs: number
+  readonly checksum: string
+}
+
+export type GoalResult = Goal & { readonly ratio: number; readonly reached: boolean }
+
+export type GroupResult = {
+  readonly suite: string
+  readonly group: string
+  readonly contenders: readonly ContenderResult[]
+  readonly goals: readonly GoalResult[]
+}
+
+export const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+}
+
+/** CPU microseconds of this process, all threads: what its garbage collector does counts too. */
+const cpuUs = (): number => {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
+/** Runs one group: calibrates each contender to the length of a round, then takes turns. */
+export const runGroup = async (suite: string, group: Group, mode: Mode): Promise<GroupResult> => {
+  const prepared = []
+  for (const contender of group.contenders) prepared.push(await calibrate(contender, mode))
+  const samples = new Map<string, number[]>(group.contenders.map(({ name }) => [name, []]))
+  for (let round = 0; round < mode.rounds; round++) {
+    // Every second round runs backwards, so that no contender always follows the same one.
+    for (const one of round % 2 === 0 ? prepared : prepared.toReversed()) {
+      Bun.gc(true)
+      const before = cpuUs()
+      const checksum = await one.contender.run(one.times)
+      samples.get(one.contender.name)?.push((cpuUs() - before) / one.times)
+      if (String(checksum) !== one.checksum) {
+        throw new Error(`${group.name}: ${one.contender.name} did other work this time`)
+      }
+    }
+  }
+  const singles = new Map<string, string>()
+  for (const { contender } of prepared) singles.set(contender.name, String(await contender.run(1)))
+  refuseOtherWork(group, singles)
+  return {
+    suite,
+    group: group.name,
+    contenders: group.contenders.map(({ name }) => ({
+      name,
+      cpuUs: median(samples.get(name) ?? []),
+      checksum: singles.get(name) ?? '',
+    })),
+    goals: group.goals.map((goal) => judge(goal, samples)),
+  }
+}
+
+type Prepared = { readonly contender: Contender; readonly times: number; readonly checksum: string }
+
+const calibrate = async (contender: Contender, mode: Mode): Promise<Prepared> => {
+  let times = 1
+  for (;;) {
+    const before = performance.now()
+    await contender.run(times)
+    const tookMs = performance.now() - before
+    if (tookMs >= mode.roundMs / 2) {
+      times = Math.max(1, Math.round((times * mode.roundMs) / tookMs))
+      break
+    }
+    times *= tookMs < mode.roundMs / 20 ? 8 : 2
+  }
+  return { contender, times, checksum: String(await contender.run(times)) }
+}
+
+const refuseOtherWork = (group: Group, checksums: ReadonlyMap<string, string>): void => {
+  const [first, ...others] = group.sameWork ?? []
+  for (const other of others) {
+    if (checksums.get(other) !== checksums.get(first ?? '')) {
+      throw new Error(`${group.name}: ${other} and ${first} did not do the same work`)
+    }
+  }
+}
+
+/** The median of the rounds' ratios: a disturbance hits both contenders of a round alike. */
+const judge = (goal: Goal, samples: ReadonlyMap<string, readonly number[]>): GoalResult => {
+  const ours = samples.get(goal.ours) ?? []
+  const peer = samples.get(goal.peer) ?? []
+  const ratio = median(ours.map((own, round) => (peer[round] ?? Number.NaN) / own))
+  return { ...goal, ratio, reached: ratio >= goal.atLeast }
+}
+
+/** Writes the report as markdown and JSON, and gives the markdown. */
+export const writeReport = (
+  results: readonly GroupResult[],
+  directory: string,
+  mode: string,
+): string => {
+  const markdown = [
+    `# Benchmark report (${mode})`,
+    '',
+    `Bun ${Bun.version}. CPU time per operation; ratios are medians over rounds in one process.`,
+    '',
+    ...results.flatMap(groupMarkdown),
+  ].join('\n')
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, 'report.md'), markdown)
+  writeFileSync(join(directory, 'report.json'), `${JSON.stringify({ mode, results }, null, 2)}\n`)
+  return markdown
+}
+
+const groupMarkdown = (result: GroupResult): string[] => [
+  `## ${result.suite}: ${result.group}`,
+  '',
+  '| contender | CPU µs | checksum |',
+  '|---|---:|---|',
+  ...result.contenders.map(
+    ({ name, cpuUs: us, checksum }) => `| ${name} | ${us.toFixed(2)} | ${checksum} |`,
+  ),
+  '',
+  ...result.goals.map(
+    ({ ours, peer, ratio, atLeast, reached }) =>
+      `- ${ours}: **${ratio.toFixed(1)}×** ${peer} (goal ${atLeast}×: ${reached ? 'reached' : 'missed'})`,
+  ),
+  '',
+]

@@ -1,0 +1,220 @@
+import {
+  ATTRIBUTE_COUNT_SHIFT,
+  ELEMENT,
+  NODE_ATTRIBUTE,
+  NODE_CONTENT,
+  NODE_END,
+  NODE_NAME,
+  NODE_NAMESPACE,
+  NODE_NEXT,
+  NODE_START,
+  NODE_STRIDE,
+} from './document.ts'
+import type { XmlLimits } from './limits.ts'
+import { Namespaces } from './namespaces.ts'
+import { START_STATE, TAGS_MAX, TagCache } from './tags.ts'
+import { Tape } from './tape.ts'
+import { NameTable, type XmlVocabulary } from './vocabulary.ts'
+
+const LT = 0x3c
+const GT = 0x3e
+const SLASH = 0x2f
+
+/** Slots of the table of guesses; a collision is a wrong guess, no more. */
+const GUESSES = 4096
+
+/** The elements of the tape: which are open, what is remembered of their tags, what is expected next. */
+export class Elements extends Tape {
+  readonly names: NameTable
+  readonly namespaces = new Namespaces()
+  readonly tags = new TagCache()
+  readonly guesses = new Int32Array(GUESSES)
+  elements = 0
+  depth = 0
+  /** What came last, as an index into the guesses. */
+  state = START_STATE
+  /** By depth: the open element, the bytes of its qualified name, its remembered tag or 0. */
+  readonly open: Int32Array
+  readonly openNameBytes: Int32Array
+  readonly openTag: Int32Array
+  /** What {@link #startTag} read, as a remembered tag, or 0. */
+
+  constructor(
+    vocabulary: XmlVocabulary,
+    limits: XmlLimits,
+    isUtf8: (bytes: Uint8Array) => boolean,
+  ) {
+    super(limits, isUtf8)
+    this.names = new NameTable(vocabulary)
+    this.open = new Int32Array(limits.depthMax + 1)
+    this.openNameBytes = new Int32Array(limits.depthMax + 1)
+    this.openTag = new Int32Array(limits.depthMax + 1)
+  }
+
+  /** Forgets the last document; keeps what was learned from it. */
+  override rewind(): void {
+    super.rewind()
+    this.elements = 0
+    this.depth = 0
+    this.state = START_STATE
+    this.names.reset()
+    this.namespaces.reset()
+    if (this.tags.count === TAGS_MAX) {
+      this.tags.reset()
+      this.guesses.fill(0)
+    }
+  }
+
+  /**
+   * Goes on while everything is as expected: the remembered next tag, plain text, an end tag without space.
+   * State is in local variables only; at the first surprise it is written back, and the general methods
+   * take over. This loop is where the time of a scan goes.
+   */
+  expected(from: number): number {
+    const b = this.buffer
+    const view = this.view
+    const tags = this.tags
+    const guesses = this.guesses
+    const open = this.open
+    const openTag = this.openTag
+    const openNameBytes = this.openNameBytes
+    const nodes = this.nodes
+    const simple = tags.simple
+    const namespace = this.namespaces.defaultId
+    const innermost = this.namespaces.innermost
+    const depthMax = this.limits.depthMax
+    const room = Math.min(
+      nodes.length / NODE_STRIDE - 1,
+      this.count + this.limits.elementsMax - this.elements,
+    )
+    let at = from
+    let { depth, count, state, elements } = this
+    while (count < room) {
+      if (b[at] !== LT) {
+        const end = this.plainText(at)
+        if (end < 0) break
+        const record = count * NODE_STRIDE
+        nodes[record] = this.textFlags
+        nodes[record + NODE_NAME] = -1
+        nodes[record + NODE_START] = at
+        nodes[record + NODE_CONTENT] = at
+        nodes[record + NODE_END] = end
+        nodes[record + NODE_NEXT] = ++count
+        at = end
+      } else if (b[at + 1] === SLASH) {
+        const bytes = openNameBytes[depth] as number
+        const record = (open[depth] as number) * NODE_STRIDE
+        const after = at + 2 + bytes
+        if (
+          b[after] !== GT ||
+          depth === innermost ||
+          !this.sameBytes(at + 2, (nodes[record + NODE_START] as number) + 1, bytes)
+        ) {
+          break
+        }
+        at = after + 1
+        nodes[record + NODE_END] = at
+        nodes[record + NODE_NEXT] = count
+        state = stateOf(openTag[depth] as number, openTag[depth - 1] as number, 1)
+        if (--depth === 0) break
+      } else {
+        const guess = guesses[state] as number
+        if (simple[guess] !== 1 || depth === depthMax || !tags.matches(guess, view, at)) break
+        const record = count * NODE_STRIDE
+        const local = tags.local[guess] as number
+        nodes[record] = ELEMENT
+        nodes[record + NODE_NAME] = tags.nameId[guess] as number
+        nodes[record + NODE_NAMESPACE] =
+          local === 1 ? namespace : this.namespaces.ofPrefix(b, at + 1, at + local - 1)
+        nodes[record + NODE_START] = at
+        nodes[record + NODE_ATTRIBUTE] = 0
+        if (tags.attributeCount[guess] !== 0) this.knownAttributes(record, guess, at)
+        open[++depth] = count++
+        elements++
+        const length = tags.length[guess] as number
+        at += length
+        nodes[record + NODE_CONTENT] = at
+        openNameBytes[depth] = (tags.nameEnd[guess] as number) - 1
+        state = stateOf(guess, openTag[depth - 1] as number, 0)
+        openTag[depth] = guess
+      }
+    }
+    this.depth = depth
+    this.count = count
+    this.state = state
+    this.elements = elements
+    return at
+  }
+
+  knownAttributes(record: number, tag: number, from: number): void {
+    const count = this.tags.attributeCount[tag] as number
+    this.nodes[record] = ELEMENT | (count << ATTRIBUTE_COUNT_SHIFT)
+    this.nodes[record + NODE_ATTRIBUTE] = this.attributes.count
+    this.attributes.copy(this.tags, tag, from, count)
+  }
+
+  knownTag(tag: number, from: number): number {
+    const tags = this.tags
+    const node = this.element(from)
+    const end = from + (tags.length[tag] as number)
+    const record = node * NODE_STRIDE
+    const nodes = this.nodes
+    const count = tags.attributeCount[tag] as number
+    const local = tags.local[tag] as number
+    const nameEnd = tags.nameEnd[tag] as number
+    nodes[record] = ELEMENT | (count << ATTRIBUTE_COUNT_SHIFT)
+    const known = tags.nameId[tag] as number
+    nodes[record + NODE_NAME] =
+      known >= 0
+        ? known
+        : this.names.intern(this.buffer, from + local, from + nameEnd, tags.hash[tag] as number)
+    nodes[record + NODE_NAMESPACE] =
+      local === 1
+        ? this.namespaces.defaultId
+        : this.namespaces.ofPrefix(this.buffer, from + 1, from + local - 1)
+    nodes[record + NODE_CONTENT] = end
+    nodes[record + NODE_ATTRIBUTE] = this.attributes.count
+    if (count > 0) this.attributes.copy(tags, tag, from, count)
+    this.enter(node, tag, nameEnd - 1, end, tags.isEmpty[tag] === 1)
+    return end
+  }
+
+  /** A new element one level deeper, within the limits. */
+  element(from: number): number {
+    if (++this.elements > this.limits.elementsMax) {
+      throw this.error('elements_exceeded', from, { elementsMax: this.limits.elementsMax })
+    }
+    if (this.depth === this.limits.depthMax) {
+      throw this.error('depth_exceeded', from, { depthMax: this.limits.depthMax })
+    }
+    this.depth++
+    return this.node(ELEMENT, from)
+  }
+
+  /** Leaves the element open, or closes it at once where its tag is empty. */
+  enter(node: number, tag: number, nameBytes: number, end: number, isEmpty: boolean): void {
+    const depth = this.depth
+    const above = this.openTag[depth - 1] as number
+    if (isEmpty) {
+      const record = node * NODE_STRIDE
+      this.nodes[record + NODE_END] = end
+      this.nodes[record + NODE_NEXT] = this.count
+      this.state = stateOf(tag, above, 1)
+      this.leave()
+      return
+    }
+    this.open[depth] = node
+    this.openNameBytes[depth] = nameBytes
+    this.openTag[depth] = tag
+    this.state = stateOf(tag, above, 0)
+  }
+
+  leave(): void {
+    if (this.namespaces.innermost === this.depth) this.namespaces.leave(this.depth)
+    this.depth--
+  }
+}
+
+/** The place in the table of guesses for what follows a tag, open (0) or closed (1), beneath another. */
+export const stateOf = (tag: number, above: number, closed: number): number =>
+  (Math.imul(tag * 2 + closed, 0x9e3779b1) ^ Math.imul(above, 0x85ebca6b)) >>> 20

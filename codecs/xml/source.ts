@@ -1,0 +1,175 @@
+import type { CodecError } from '#codecs/bytes'
+import { classOf, isChar, ncNamePattern, TEXT_STOP } from './characters.ts'
+import { BEYOND_ASCII } from './document.ts'
+import { type XmlErrorCode, xmlError } from './errors.ts'
+import type { XmlLimits } from './limits.ts'
+
+/** Zero bytes behind the document, so that look-ahead needs no bounds check. */
+const SENTINEL_BYTES = 16
+const BUFFER_BYTES = 65_536
+const KEEP_BUFFER_BYTES_MAX = 1 << 20
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** For names, before the whole document is known to be UTF-8: what is invalid becomes no name. */
+const lenient = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** The bytes of the document that is scanned, and the searches over them. */
+export class Source {
+  readonly limits: XmlLimits
+  readonly isUtf8: (bytes: Uint8Array) => boolean
+  buffer = new Uint8Array(BUFFER_BYTES)
+  view = new DataView(this.buffer.buffer)
+  length = 0
+  /** All bytes of text seen, or-ed: the sign bits tell whether any is beyond ASCII. */
+  high = 0
+  /** What the last run of {@link #plain} holds: {@link BEYOND_ASCII} or nothing. */
+  plainFlags = 0
+
+  constructor(limits: XmlLimits, isUtf8: (bytes: Uint8Array) => boolean) {
+    this.limits = limits
+    this.isUtf8 = isUtf8
+  }
+
+  /** Takes a copy with the sentinel behind it. */
+  load(bytes: Uint8Array): void {
+    const needed = bytes.length + SENTINEL_BYTES
+    const isLarge = this.buffer.length > KEEP_BUFFER_BYTES_MAX
+    if (this.buffer.length < needed || isLarge) {
+      this.buffer = new Uint8Array(Math.max(BUFFER_BYTES, needed))
+      this.view = new DataView(this.buffer.buffer)
+    }
+    this.buffer.set(bytes)
+    this.buffer.fill(0, bytes.length, needed)
+    this.length = bytes.length
+    this.high = 0
+  }
+
+  /**
+   * The first byte from `from` on that is not plain text: '<', '&', ']' or a control character. Four bytes at
+   * a time: `(x - 0x01…) & ~x` has a sign bit where a byte of x is zero, and x is zero where the byte sought
+   * stands; likewise `(w - 0x20…) & ~w` where a byte is below 0x20.
+   */
+  plain(from: number): number {
+    const view = this.view
+    let at = from
+    let high = 0
+    for (;;) {
+      const w = view.getInt32(at, true)
+      const lt = w ^ 0x3c3c3c3c
+      const amp = w ^ 0x26262626
+      const bracket = w ^ 0x5d5d5d5d
+      const stops =
+        ((lt - 0x01010101) & ~lt) |
+        ((amp - 0x01010101) & ~amp) |
+        ((bracket - 0x01010101) & ~bracket) |
+        ((w - 0x20202020) & ~w)
+      if ((stops & 0x80808080) !== 0) break
+      high |= w
+      at += 4
+    }
+    const b = this.buffer
+    let byte = b[at] as number
+    while (!((classOf[byte] as number) & TEXT_STOP)) {
+      high |= byte << 24
+      byte = b[++at] as number
+    }
+    this.plainFlags = (high & 0x80808080) === 0 ? 0 : BEYOND_ASCII
+    this.high |= high
+    return at
+  }
+
+  /** The next place of two bytes side by side; characters on the way are checked. */
+  find(from: number, first: number, second: number): number {
+    const b = this.buffer
+    let at = from
+    for (;;) {
+      const byte = b[at] as number
+      if (byte === first && b[at + 1] === second) return at
+      this.high |= byte
+      if (byte < 0x20 && !isChar(byte)) {
+        throw this.error(at >= this.length ? 'document_truncated' : 'character_forbidden', at)
+      }
+      at++
+    }
+  }
+
+  /** Compares by words; the last word overlaps the one before it. */
+  sameBytes(one: number, other: number, bytes: number): boolean {
+    const view = this.view
+    if (bytes < 4) {
+      const b = this.buffer
+      for (let i = 0; i < bytes; i++) if (b[one + i] !== b[other + i]) return false
+      return true
+    }
+    const last = bytes - 4
+    for (let i = 0; i < last; i += 4) {
+      if (view.getInt32(one + i) !== view.getInt32(other + i)) return false
+    }
+    return view.getInt32(one + last) === view.getInt32(other + last)
+  }
+
+  checkTextLength(from: number, end: number): void {
+    if (end - from > this.limits.textBytesMax) {
+      throw this.error('text_too_long', from, { textBytesMax: this.limits.textBytesMax })
+    }
+  }
+
+  checkNameLength(from: number, end: number): void {
+    if (end - from > this.limits.nameBytesMax) {
+      throw this.error('name_too_long', from, { nameBytesMax: this.limits.nameBytesMax })
+    }
+  }
+
+  /** Valid UTF-8, and none of the two characters beyond ASCII that Char leaves out. */
+  checkUtf8(bytes: Uint8Array): void {
+    if (!this.isUtf8(bytes)) throw xmlError('utf8_invalid', firstInvalidUtf8(bytes))
+    for (let at = bytes.indexOf(0xef); at !== -1; at = bytes.indexOf(0xef, at + 1)) {
+      if (bytes[at + 1] === 0xbf && (bytes[at + 2] as number) >= 0xbe) {
+        throw xmlError('character_forbidden', at)
+      }
+    }
+  }
+
+  /** Names with characters beyond ASCII are rare enough to be checked as strings. */
+  checkName(from: number, end: number): void {
+    this.high = -1
+    const parts = lenient.decode(this.buffer.subarray(from, end)).split(':')
+    if (!parts.every((part) => ncNamePattern.test(part))) throw this.error('name_invalid', from)
+  }
+
+  declarationError(at: number, otherwise: XmlErrorCode): CodecError {
+    const word = String.fromCharCode(...this.buffer.subarray(at, at + 9))
+    return this.error(word === '<!DOCTYPE' ? 'doctype_forbidden' : otherwise, at)
+  }
+
+  error(code: XmlErrorCode, at: number, context?: Readonly<Record<string, number>>): CodecError {
+    const truncated = at >= this.length && code !== 'root_missing'
+    return xmlError(truncated ? 'document_truncated' : code, Math.min(at, this.length), context)
+  }
+}
+
+/** The check for runtimes that offer none of their own. */
+export const decodes = (bytes: Uint8Array): boolean => {
+  try {
+    utf8.decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The length of the longest valid beginning. */
+export const firstInvalidUtf8 = (bytes: Uint8Array): number => {
+  let good = 0
+  let bad = bytes.length
+  while (good < bad) {
+    const middle = (good + bad + 1) >> 1
+    try {
+      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, middle), { stream: true })
+      good = middle
+    } catch {
+      bad = middle - 1
+    }
+  }
+  return good
+}

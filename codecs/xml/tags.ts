@@ -1,0 +1,135 @@
+import { ATTRIBUTE_NAMESPACE, ATTRIBUTE_STRIDE } from './document.ts'
+
+/** Distinct start tags remembered; a scanner that meets more forgets all and learns anew. */
+export const TAGS_MAX = 1024
+/** Longer tags, or tags shorter than a word, are read each time. */
+const TAG_BYTES_MAX = 160
+const TAG_BYTES_MIN = 4
+const WORDS = TAG_BYTES_MAX / 4
+const ATTRIBUTES_MAX = 4
+
+/** State of a scanner that has just begun a document. */
+export const START_STATE = 0
+
+/**
+ * Start tags as they stood in earlier documents, byte for byte. Messages of one kind repeat the same tags in
+ * the same order, so the tag after the last one is nearly always the one that came there before: then a few
+ * word comparisons replace reading it. What a tag means follows from its bytes alone (names, attribute
+ * offsets, references checked), apart from namespaces: tags that declare one, and attributes with a prefix,
+ * are not kept. A wrong guess costs one comparison and changes nothing.
+ *
+ * Tags are numbered from 1.
+ */
+export class TagCache {
+  count = 0
+  /** By tag: bytes of the whole start tag, `<` and `>` included. */
+  readonly length = new Int32Array(TAGS_MAX + 1)
+  /** By tag: id of the local name in the vocabulary, or -1. */
+  readonly nameId = new Int32Array(TAGS_MAX + 1)
+  readonly hash = new Int32Array(TAGS_MAX + 1)
+  /** By tag: offset of the local name from the `<`; 1 without a prefix. */
+  readonly local = new Int32Array(TAGS_MAX + 1)
+  /** By tag: offset behind the qualified name from the `<`. */
+  readonly nameEnd = new Int32Array(TAGS_MAX + 1)
+  /** By tag: 1 for a tag that opens an element of the vocabulary. */
+  readonly simple = new Uint8Array(TAGS_MAX + 1)
+  readonly attributeCount = new Int32Array(TAGS_MAX + 1)
+  readonly isEmpty = new Uint8Array(TAGS_MAX + 1)
+  /** By tag: attribute records with offsets from the `<`. */
+  readonly attributes = new Int32Array((TAGS_MAX + 1) * ATTRIBUTES_MAX * ATTRIBUTE_STRIDE)
+  /** By state: the tag that came next, last time; 0 is unknown. */
+  readonly following = new Int32Array((TAGS_MAX + 1) * 2)
+  readonly #words = new Int32Array((TAGS_MAX + 1) * WORDS)
+  readonly #byHash = new Map<number, number>()
+
+  reset(): void {
+    this.count = 0
+    this.following.fill(0)
+    this.#byHash.clear()
+  }
+
+  /** True when the bytes at `at` are this tag. */
+  matches(tag: number, view: DataView, at: number): boolean {
+    const words = this.#words
+    const last = (this.length[tag] as number) - 4
+    let word = tag * WORDS
+    for (let i = 0; i < last; i += 4) {
+      if (view.getInt32(at + i, true) !== words[word++]) return false
+    }
+    return view.getInt32(at + last, true) === words[word]
+  }
+
+  /** Keeps a start tag that was read in full and gives its number; 0 where it cannot be kept. */
+  learn(
+    view: DataView,
+    tag: {
+      readonly start: number
+      readonly local: number
+      readonly nameEnd: number
+      readonly end: number
+      readonly hash: number
+      readonly nameId: number
+      readonly isEmpty: boolean
+    },
+    records: Int32Array,
+    first: number,
+    count: number,
+  ): number {
+    const { start } = tag
+    const length = tag.end - start
+    if (length > TAG_BYTES_MAX || length < TAG_BYTES_MIN || count > ATTRIBUTES_MAX) return 0
+    for (let i = first; i < first + count; i++) {
+      if ((records[i * ATTRIBUTE_STRIDE + ATTRIBUTE_NAMESPACE] as number) >> 1 !== 0) return 0
+    }
+    const key = this.#key(view, start, length)
+    const known = this.#byHash.get(key)
+    if (known !== undefined) {
+      return this.length[known] === length && this.matches(known, view, start) ? known : 0
+    }
+    if (this.count === TAGS_MAX) return 0
+    const id = ++this.count
+    this.#byHash.set(key, id)
+    this.length[id] = length
+    this.nameId[id] = tag.nameId
+    this.hash[id] = tag.hash
+    this.local[id] = tag.local - start
+    this.nameEnd[id] = tag.nameEnd - start
+    this.isEmpty[id] = tag.isEmpty ? 1 : 0
+    this.attributeCount[id] = count
+    this.simple[id] = tag.nameId >= 0 && !tag.isEmpty ? 1 : 0
+    this.#keepWords(id, view, start, length)
+    const to = id * ATTRIBUTES_MAX * ATTRIBUTE_STRIDE
+    for (let i = 0; i < count * ATTRIBUTE_STRIDE; i++) {
+      const value = records[first * ATTRIBUTE_STRIDE + i] as number
+      this.attributes[to + i] = i % ATTRIBUTE_STRIDE === ATTRIBUTE_NAMESPACE ? value : value - start
+    }
+    return id
+  }
+
+  /** Writes the attribute records of a tag that stands at `start`. */
+  copyAttributes(tag: number, start: number, records: Int32Array, to: number): void {
+    const from = tag * ATTRIBUTES_MAX * ATTRIBUTE_STRIDE
+    const end = from + (this.attributeCount[tag] as number) * ATTRIBUTE_STRIDE
+    let at = to
+    for (let i = from; i < end; i += ATTRIBUTE_STRIDE) {
+      for (let j = 0; j < ATTRIBUTE_NAMESPACE; j++) {
+        records[at++] = (this.attributes[i + j] as number) + start
+      }
+      records[at++] = this.attributes[i + ATTRIBUTE_NAMESPACE] as number
+    }
+  }
+
+  #keepWords(id: number, view: DataView, start: number, length: number): void {
+    let word = id * WORDS
+    for (let i = 0; i < length - 4; i += 4) this.#words[word++] = view.getInt32(start + i, true)
+    this.#words[word] = view.getInt32(start + length - 4, true)
+  }
+
+  #key(view: DataView, start: number, length: number): number {
+    let key = length
+    for (let i = 0; i < length - 4; i += 4) {
+      key = (Math.imul(key, 0x01000193) ^ view.getInt32(start + i, true)) | 0
+    }
+    return (Math.imul(key, 0x01000193) ^ view.getInt32(start + length - 4, true)) | 0
+  }
+}

@@ -1,0 +1,144 @@
+import { AttributeReader } from './attributes.ts'
+import { classOf, PLAIN_SPACE, SPACE } from './characters.ts'
+import {
+  CDATA,
+  COMMENT,
+  NEEDS_DECODING,
+  NODE_CONTENT,
+  NODE_END,
+  NODE_KIND,
+  NODE_NAME,
+  NODE_NEXT,
+  NODE_START,
+  NODE_STRIDE,
+  TEXT,
+  WHITESPACE_ONLY,
+} from './document.ts'
+import type { XmlLimits } from './limits.ts'
+import { Source } from './source.ts'
+import { grown } from './vocabulary.ts'
+
+const LT = 0x3c
+const GT = 0x3e
+const AMP = 0x26
+const DASH = 0x2d
+const BRACKET = 0x5d
+
+/** Nodes of one array. Documents share it, one behind the other, until it is full: that spares allocations. */
+const ARRAY_NODES = 8192
+/** A document starts in a new array when fewer nodes than this are left. */
+const ARRAY_NODES_LEFT_MIN = 1024
+
+/** The tape that a scan writes, and the nodes that have nothing beneath them: text, CDATA, comments. */
+export class Tape extends Source {
+  readonly attributes: AttributeReader
+  nodes = new Int32Array(ARRAY_NODES * NODE_STRIDE)
+  /** The node that comes next; nodes before the document's first belong to earlier documents. */
+  count = 0
+  /** Flags of the last run of plain text. */
+  textFlags = TEXT
+
+  constructor(limits: XmlLimits, isUtf8: (bytes: Uint8Array) => boolean) {
+    super(limits, isUtf8)
+    this.attributes = new AttributeReader(limits)
+  }
+
+  /** Makes room for a new document behind the earlier ones. */
+  rewind(): void {
+    const left = this.nodes.length / NODE_STRIDE - this.count
+    if (left < ARRAY_NODES_LEFT_MIN || this.nodes.length > ARRAY_NODES * NODE_STRIDE) {
+      this.nodes = new Int32Array(ARRAY_NODES * NODE_STRIDE)
+      this.count = 0
+    }
+    this.attributes.reset()
+  }
+
+  node(kind: number, start: number): number {
+    const node = this.count++
+    const record = node * NODE_STRIDE
+    if (record + NODE_STRIDE > this.nodes.length) this.nodes = grown(this.nodes, record * 2)
+    this.nodes[record + NODE_KIND] = kind
+    this.nodes[record + NODE_START] = start
+    return node
+  }
+
+  endLeaf(node: number, content: number, end: number): void {
+    const record = node * NODE_STRIDE
+    this.nodes[record + NODE_NAME] = -1
+    this.nodes[record + NODE_CONTENT] = content
+    this.nodes[record + NODE_END] = end
+    this.nodes[record + NODE_NEXT] = node + 1
+  }
+
+  /** The end of a run of plain text within the limit, or -1 where it holds anything else. */
+  plainText(from: number): number {
+    const b = this.buffer
+    let at = from
+    while ((classOf[b[at] as number] as number) & PLAIN_SPACE) at++
+    if (b[at] === LT) {
+      this.textFlags = TEXT | WHITESPACE_ONLY
+      return at - from > this.limits.textBytesMax ? -1 : at
+    }
+    const end = this.plain(at)
+    this.textFlags = TEXT | this.plainFlags
+    return b[end] !== LT || end - from > this.limits.textBytesMax ? -1 : end
+  }
+
+  text(from: number): number {
+    const b = this.buffer
+    let at = from
+    let flags = TEXT | WHITESPACE_ONLY
+    while ((classOf[b[at] as number] as number) & SPACE) {
+      if (b[at] === 0x0d) flags |= NEEDS_DECODING
+      at++
+    }
+    if (b[at] !== LT) {
+      flags &= ~WHITESPACE_ONLY
+      for (;;) {
+        at = this.plain(at)
+        flags |= this.plainFlags
+        const byte = b[at] as number
+        if (byte === LT) break
+        if (byte === AMP) {
+          at = this.attributes.reference(b, at, this.length)
+          flags |= NEEDS_DECODING
+        } else if (byte === 0x0d) {
+          flags |= NEEDS_DECODING
+          at++
+        } else if (byte === BRACKET) {
+          if (b[at + 1] === BRACKET && b[at + 2] === GT) throw this.error('cdata_end_in_text', at)
+          at++
+        } else throw this.error('character_forbidden', at)
+      }
+    }
+    this.checkTextLength(from, at)
+    const node = this.node(flags, from)
+    this.endLeaf(node, from, at)
+    return at
+  }
+
+  comment(from: number): number {
+    const b = this.buffer
+    if (b[from + 3] !== DASH) throw this.error('comment_invalid', from)
+    const close = this.find(from + 4, DASH, DASH)
+    if (b[close + 2] !== GT) throw this.error('comment_invalid', close)
+    this.checkTextLength(from + 4, close)
+    const node = this.node(COMMENT, from)
+    this.endLeaf(node, from + 4, close + 3)
+    return close + 3
+  }
+
+  cdata(from: number): number {
+    const b = this.buffer
+    const opening = '<![CDATA['
+    for (let i = 3; i < opening.length; i++) {
+      if (b[from + i] !== opening.charCodeAt(i)) throw this.error('cdata_invalid', from)
+    }
+    let close = this.find(from + 9, BRACKET, BRACKET)
+    while (b[close + 2] !== GT) close = this.find(close + 1, BRACKET, BRACKET)
+    this.checkTextLength(from + 9, close)
+    const node = this.node(CDATA, from)
+    this.endLeaf(node, from + 9, close + 3)
+    return close + 3
+  }
+}
