@@ -1,5 +1,6 @@
 import { migrations } from '../drizzle/index.ts'
 import manifest from '../package.json' with { type: 'json' }
+import { certificateSettings, createCertificates } from './certificates/index.ts'
 import { type PlatformDeps, type Program, runCli } from './cli/index.ts'
 import { createKeyTable } from './platform/auth/index.ts'
 import {
@@ -17,17 +18,26 @@ import {
 import { createIdempotencySweep } from './platform/idempotency/index.ts'
 import type { Feature, Inspector } from './platform/lifecycle/index.ts'
 import type { Logger } from './platform/telemetry/index.ts'
-import { createTransform, iso20022Inspector } from './spi/index.ts'
+import { createTransform, iso20022Inspector, signingSettings, spiSettings } from './spi/index.ts'
+import { webhookSettings } from './webhooks/index.ts'
 
 /** Every feature's settings: one line per feature. */
 const settingGroups = {
   platform: platformSettings,
   database: databaseSettings,
+  spi: spiSettings,
+  signing: signingSettings,
+  webhooks: webhookSettings,
+  certificates: certificateSettings,
 }
 
 const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   platform: 'Platform',
   database: 'Database',
+  spi: 'Instant payments',
+  signing: 'Instant payments: signing',
+  webhooks: 'Webhooks',
+  certificates: 'Certificates',
 }
 
 type Values = LoadedSettings<typeof settingGroups>['values']
@@ -69,6 +79,15 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   const database = openSharedDatabase(values, deps)
   return [
     ...(database === undefined ? [] : databaseFeatures(values, database, logger)),
+    createCertificates({
+      folder: values.certificates.folder,
+      sql: database?.sql,
+      masterKey: values.platform.masterKey,
+      previousMasterKey: values.platform.previousMasterKey,
+      environment: values.platform.environment,
+      logger,
+      metrics,
+    }),
     createTransform({ metrics }),
   ]
 }

@@ -1,7 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
-import { createSealer, type Sealer } from '#src/platform/sealing/index.ts'
+import { createSealer, SealError, type Sealer } from '#src/platform/sealing/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import { certificateErrors } from './errors.ts'
 import { createExpiryWatch } from './expiry-watch.ts'
@@ -106,7 +106,10 @@ export function createCertificates(deps: CertificatesDeps): CertificatesFeature 
         }
         logger.warn({}, 'TRILHO_MASTER_KEY is not set: certificates are kept without private keys')
       } else {
-        await checkKeys(store)
+        await checkKeys(store).catch((error: unknown) => {
+          if (error instanceof SealError) throw error
+          logger.warn({ err: error }, 'certificates cannot be read now')
+        })
       }
       watch.start()
     },

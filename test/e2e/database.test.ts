@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { createTestDatabase } from '../support/database.ts'
 import { runProgram, startProgram, variants } from '../support/program.ts'
 
@@ -104,7 +105,11 @@ describe.each(variants)('with a database ($name)', (variant) => {
 
   test('serve with the database away runs, degraded and not ready', async () => {
     const program = startProgram(variant, ['serve'], {
-      env: { ...anyPort, DATABASE_DSN: 'postgres://trilho:x@127.0.0.1:1/trilho' },
+      env: {
+        ...anyPort,
+        DATABASE_DSN: 'postgres://trilho:x@127.0.0.1:1/trilho',
+        TRILHO_MASTER_KEY: randomBytes(32).toString('base64'),
+      },
     })
     const line = await program.line((text) => text.includes('"msg":"listening"'))
     const { http_url: url } = JSON.parse(line) as { http_url: string }

@@ -1,4 +1,5 @@
 import type { Environment } from '#src/platform/config/index.ts'
+import type { DevState } from './state.ts'
 
 const loopback = '127.0.0.1'
 const preferredPort = 8080
@@ -15,7 +16,7 @@ export type DevEnvironment = {
  */
 export const devEnvironment = (
   given: Environment,
-  keyFile: string,
+  { keyFile, masterKey }: Pick<DevState, 'keyFile' | 'masterKey'>,
   databaseUrl: string | undefined,
 ): DevEnvironment => {
   const notes: string[] = []
@@ -31,6 +32,9 @@ export const devEnvironment = (
   }
   if (!isSet(given, 'API_KEYS_FILE')) defaults['API_KEYS_FILE'] = keyFile
   if (databaseUrl !== undefined) defaults['DATABASE_DSN'] = databaseUrl
+  if (!isSet(given, 'TRILHO_MASTER_KEY') && !isSet(given, 'TRILHO_MASTER_KEY_FILE')) {
+    defaults['TRILHO_MASTER_KEY'] = masterKey
+  }
   if (!isSet(given, 'LOG_LEVEL')) defaults['LOG_LEVEL'] = 'warn'
   if (!isSet(given, 'CARDGW_LOG_LEVEL')) defaults['CARDGW_LOG_LEVEL'] = 'warn'
   return { env: { ...given, ...defaults }, notes }

@@ -57,7 +57,7 @@ const run = async (
   io: Io,
   program: Program,
 ): Promise<number> => {
-  const { env, notes } = devEnvironment(io.env, state.keyFile, database.url)
+  const { env, notes } = devEnvironment(io.env, state, database.url)
   const loaded = program.load(env)
   if (loaded.problems.length > 0) {
     io.err(`${problemsTable(loaded.problems)}\n`)

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { createKeyFileStore, parseKey, readKeyFile } from '#src/platform/auth/index.ts'
@@ -7,6 +8,8 @@ export type DevState = {
   readonly keyFile: string
   /** The demonstration's key: everything is allowed, on this machine. */
   readonly apiKey: string
+  /** Seals what is secret in the database. */
+  readonly masterKey: string
   readonly writeSample: (name: string, content: string | Uint8Array) => Promise<string>
 }
 
@@ -19,6 +22,7 @@ export const openDevState = async (directory: string): Promise<DevState> => {
   return {
     directory: root,
     keyFile,
+    masterKey: await masterKey(join(root, 'master-key')),
     apiKey: await demoKey(keyFile, join(root, 'demo-key')),
     writeSample: async (name, content) => {
       const path = join(samples, name)
@@ -44,4 +48,13 @@ const demoKey = async (keyFile: string, textFile: string): Promise<string> => {
   })
   await writeFile(textFile, `${key}\n`, { mode: 0o600 })
   return key
+}
+
+/** Made once: without it, what it sealed cannot be opened. */
+const masterKey = async (path: string): Promise<string> => {
+  const kept = await readFile(path, 'utf8').catch(() => '')
+  if (kept !== '') return kept.trim()
+  const made = randomBytes(32).toString('base64')
+  await writeFile(path, `${made}\n`, { mode: 0o600 })
+  return made
 }

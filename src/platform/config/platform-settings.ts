@@ -1,6 +1,6 @@
 import { masterKey } from '../sealing/master-key.ts'
 import { logFormats, logLevels } from '../telemetry/index.ts'
-import { boolean, integer, listenAddress, oneOf, path } from './kinds.ts'
+import { boolean, hostPort, integer, list, listenAddress, oneOf, path, text, url } from './kinds.ts'
 import { defineSettings, type SettingValues, setting } from './settings.ts'
 
 /** What the process itself needs, whatever features run. */
@@ -41,6 +41,20 @@ export const platformSettings = defineSettings({
   environment: setting('TRILHO_ENVIRONMENT', oneOf('sandbox', 'production'), {
     default: 'sandbox',
     doc: '`production` refuses to start with what is only fit for trials, such as no master key.',
+  }),
+  brokerAddresses: setting('BROKER_ADDRESSES', list(hostPort()), {
+    doc: 'Message broker addresses.',
+  }),
+  otlpEndpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', url('http', 'https'), {
+    doc: 'Trace collector address.',
+  }),
+  serviceName: setting('OTEL_SERVICE_NAME', text(), {
+    default: 'trilho',
+    doc: 'Service name used in traces.',
+  }),
+  serviceVersion: setting('OTEL_SERVICE_VERSION', text(), {
+    default: '0.1.0',
+    doc: 'Service version used in traces.',
   }),
   stopTimeoutSeconds: setting('TRILHO_STOP_TIMEOUT', integer(1, 600), {
     default: '20',

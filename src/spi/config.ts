@@ -1,0 +1,57 @@
+import {
+  boolean,
+  defineSettings,
+  list,
+  listenAddress,
+  oneOf,
+  pem,
+  type SettingValues,
+  setting,
+  text,
+  url,
+} from '#src/platform/config/index.ts'
+
+/** Stages of the pipeline that a process runs. */
+export const spiRoles = ['INBOUND_PULL', 'WORKER', 'OUTBOUND_SEND'] as const
+export type SpiRole = (typeof spiRoles)[number]
+
+/** The institution, the message interface and what is needed to reach it. */
+export const spiSettings = defineSettings({
+  ispb: setting(
+    'ISPB',
+    text({ pattern: /^[0-9A-Z]{8}$/, expected: '8 digits or capital letters' }),
+    {
+      doc: 'ISPB of the institution; needed by the SPI outbound endpoints.',
+    },
+  ),
+  grpcAddr: setting('GRPC_ADDR', listenAddress(), {
+    default: ':9090',
+    doc: 'gRPC listen address.',
+  }),
+  primaryUrl: setting('SPI_PRIMARY_URL', url('https', 'http'), {
+    doc: 'Message interface, primary channel.',
+  }),
+  secondaryUrl: setting('SPI_SECONDARY_URL', url('https', 'http'), {
+    doc: 'Message interface, secondary channel.',
+  }),
+  roles: setting('SPI_ROLES', list(oneOf(...spiRoles)), {
+    doc: 'Stages of the pipeline this process runs; none when not set.',
+  }),
+  syncEnabled: setting('SPI_SYNC_ENABLED', boolean(), {
+    default: 'false',
+    doc: 'Synchronous fast path for pacs.008.',
+  }),
+  certificate: setting('CERT_PATH', pem(), {
+    doc: 'Client certificate of mutual TLS towards the central bank.',
+  }),
+  key: setting('KEY_PATH', pem(), { doc: 'Private key of that certificate.' }),
+  ca: setting('CA_PATH', pem(), {
+    doc: 'Authorities the central bank\u2019s certificate comes from.',
+  }),
+  rsfnPrivateKey: setting('RSFN_PRIVATE_KEY_PATH', pem(), { doc: 'RSA private key for RSFN.' }),
+  rsfnPublicKey: setting('RSFN_PUBLIC_KEY_PATH', pem(), {
+    doc: 'Central bank RSA public key for RSFN.',
+  }),
+})
+
+export type SpiSettings = SettingValues<typeof spiSettings>

@@ -1,0 +1,1 @@
+export { type WebhookSettings, webhookSettings } from './config.ts'
