@@ -1,0 +1,42 @@
+import {
+  defineSettings,
+  type Kind,
+  list,
+  type SettingValues,
+  setting,
+} from '#src/platform/config/index.ts'
+import {
+  type ConfiguredPin,
+  KID_CHARS_MAX,
+  keyManagementAlgorithms,
+  signatureAlgorithms,
+} from './domain.ts'
+
+const algorithms = [
+  ...signatureAlgorithms.filter((name) => !name.startsWith('ES')),
+  ...keyManagementAlgorithms,
+] as const
+
+const configuredPin = (): Kind<ConfiguredPin> => ({
+  expected: `\`<kid>:<algorithm>\` with ${algorithms.join(', ')}`,
+  from: 'value',
+  mask: (text) => text,
+  parse: (text) => {
+    const [kid = '', name, ...rest] = text.split(':')
+    const algorithm = algorithms.find((candidate) => candidate === name)
+    if (kid === '' || kid.length > KID_CHARS_MAX || rest.length > 0) {
+      throw new Error('names no key')
+    }
+    if (algorithm === undefined) throw new Error('names no algorithm of RSA keys')
+    return { kid, algorithm }
+  },
+})
+
+/** Which algorithm each key is used with. */
+export const joseSettings = defineSettings({
+  algorithms: setting('TRILHO_JOSE_ALGORITHMS', list(configuredPin()), {
+    doc: 'Algorithms of single RSA keys, as `<kid>:<algorithm>`; the others use RS256 and RSA-OAEP-256.',
+  }),
+})
+
+export type JoseSettings = SettingValues<typeof joseSettings>

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import {
+  contentAlgorithms,
+  KID_CHARS_MAX,
+  keyManagementAlgorithms,
+  serializations,
+  signatureAlgorithms,
+  TOKEN_CHARS_MAX,
+} from './domain.ts'
+import { verificationFailures } from './errors.ts'
+
+const tag = 'jose'
+
+/** A token in JSON, and room for the rest. */
+export const joseBodyBytesMax = 2 * TOKEN_CHARS_MAX
+
+const kid = z.string().min(1).max(KID_CHARS_MAX)
+const base64url = z
+  .string()
+  .max(TOKEN_CHARS_MAX)
+  .regex(/^[A-Za-z0-9_-]*$/, 'must be base64url')
+const encoding = z.enum(['utf8', 'base64url']).default('utf8')
+const serialization = z.enum(serializations).default('compact')
+const typ = z.string().min(1).max(64).optional()
+
+const flattenedJws = z.strictObject({
+  protected: base64url,
+  payload: base64url,
+  signature: base64url,
+})
+const flattenedJwe = z.strictObject({
+  protected: base64url,
+  encrypted_key: base64url,
+  iv: base64url,
+  ciphertext: base64url,
+  tag: base64url,
+})
+
+export const signBody = z.strictObject({
+  kid,
+  alg: z.enum(signatureAlgorithms).optional(),
+  typ,
+  payload: z.string().max(TOKEN_CHARS_MAX),
+  payload_encoding: encoding,
+  serialization,
+})
+export const encryptBody = z.strictObject({
+  kid,
+  alg: z.enum(keyManagementAlgorithms).optional(),
+  enc: z.enum(contentAlgorithms).default('A256GCM'),
+  typ,
+  plaintext: z.string().max(TOKEN_CHARS_MAX),
+  plaintext_encoding: encoding,
+  serialization,
+})
+export const verifyBody = z.strictObject({
+  jws: z.union([z.string().max(TOKEN_CHARS_MAX), flattenedJws]),
+})
+export const decryptBody = z.strictObject({
+  jwe: z.union([z.string().max(TOKEN_CHARS_MAX), flattenedJwe]),
+})
+
+const jws = z.object({ jws: z.union([z.string(), flattenedJws]) })
+const jwe = z.object({ jwe: z.union([z.string(), flattenedJwe]) })
+const header = z.record(z.string(), z.unknown())
+const verified = z.object({
+  valid: z.boolean(),
+  reason: z.enum(verificationFailures).optional(),
+  kid: z.string().optional(),
+  alg: z.string().optional(),
+  payload: z.string().optional(),
+  payload_encoding: z.string().optional(),
+  header: header.optional(),
+})
+const decrypted = z.object({
+  kid: z.string(),
+  alg: z.string(),
+  plaintext: z.string(),
+  plaintext_encoding: z.string(),
+  header,
+})
+
+const document = (summary: string, body: z.ZodType, description: string, schema: z.ZodType) => ({
+  summary,
+  tag,
+  body: { 'application/json': body },
+  responses: { 200: { description, schema } },
+})
+
+export const documents = {
+  sign: document('Signs a payload (JWS)', signBody, 'The JWS', jws),
+  verify: document('Verifies a JWS', verifyBody, 'Whether the signature holds', verified),
+  encrypt: document('Encrypts for a key (JWE)', encryptBody, 'The JWE', jwe),
+  decrypt: document('Decrypts a JWE', decryptBody, 'The plaintext', decrypted),
+  keys: {
+    summary: 'Public keys of the institution (JWKS)',
+    tag,
+    responses: {
+      200: {
+        description: 'JWK set (RFC 7517)',
+        schema: z.object({ keys: z.array(z.record(z.string(), z.unknown())) }),
+      },
+    },
+  },
+} as const

@@ -1,0 +1,59 @@
+/** Signature algorithms of the specification. */
+export const signatureAlgorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384'] as const
+export type SignatureAlgorithm = (typeof signatureAlgorithms)[number]
+
+/** Key management algorithms of the specification. */
+export const keyManagementAlgorithms = ['RSA-OAEP', 'RSA-OAEP-256'] as const
+export type KeyManagementAlgorithm = (typeof keyManagementAlgorithms)[number]
+
+/** Content encryption algorithms of the specification. */
+export const contentAlgorithms = ['A128GCM', 'A256GCM'] as const
+export type ContentAlgorithm = (typeof contentAlgorithms)[number]
+
+export const serializations = ['compact', 'flattened'] as const
+export type Serialization = (typeof serializations)[number]
+
+/** Largest token taken and largest content signed or encrypted, in characters or bytes. */
+export const TOKEN_CHARS_MAX = 512 * 1024
+export const CONTENT_BYTES_MAX = 256 * 1024
+/** Longest protected header, in base64url. */
+export const HEADER_CHARS_MAX = 8 * 1024
+export const KID_CHARS_MAX = 128
+
+/** The kind of a certificate's key. */
+export type KeyKind = 'rsa' | 'P-256' | 'P-384'
+
+/** The one algorithm a key may be used with for each purpose; undefined: not for that purpose. */
+export type AlgorithmPin = {
+  readonly signature: SignatureAlgorithm
+  readonly keyManagement: KeyManagementAlgorithm | undefined
+}
+
+const DEFAULT_PINS: Readonly<Record<KeyKind, AlgorithmPin>> = {
+  rsa: { signature: 'RS256', keyManagement: 'RSA-OAEP-256' },
+  'P-256': { signature: 'ES256', keyManagement: undefined },
+  'P-384': { signature: 'ES384', keyManagement: undefined },
+}
+
+/** A configured exception to the default pin of RSA keys. */
+export type ConfiguredPin = {
+  readonly kid: string
+  readonly algorithm: SignatureAlgorithm | KeyManagementAlgorithm
+}
+
+/** The algorithms of a key: by its kind, and for RSA keys by the settings. */
+export function pinOf(
+  kid: string,
+  kind: KeyKind,
+  configured: readonly ConfiguredPin[],
+): AlgorithmPin {
+  const pin = DEFAULT_PINS[kind]
+  if (kind !== 'rsa') return pin
+  const own = configured.filter((entry) => entry.kid === kid).map(({ algorithm }) => algorithm)
+  return {
+    signature:
+      signatureAlgorithms.find((name) => own.includes(name) && !name.startsWith('ES')) ??
+      pin.signature,
+    keyManagement: keyManagementAlgorithms.find((name) => own.includes(name)) ?? pin.keyManagement,
+  }
+}

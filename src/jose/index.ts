@@ -1,0 +1,31 @@
+import { withMissingSettings } from '#src/platform/http/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { JoseSettings } from './config.ts'
+import { joseErrors } from './errors.ts'
+import { createKeyring, type JoseKeySource } from './keyring.ts'
+import { joseRoutes } from './routes.ts'
+import { createJoseService } from './service.ts'
+
+export { type JoseSettings, joseSettings } from './config.ts'
+export type { JoseCertificate, JoseKeySource } from './keyring.ts'
+
+export type JoseDeps = {
+  /** Undefined where no certificate store is configured. */
+  readonly keys: JoseKeySource | undefined
+  readonly settings: JoseSettings
+}
+
+/** Signs and encrypts JOSE with the keys of the certificate store. */
+export function createJose({ keys, settings }: JoseDeps): Feature {
+  const none: JoseKeySource = { list: async () => [], readKey: async () => undefined }
+  const keyring = createKeyring(keys ?? none, settings.algorithms ?? [])
+  const routes = joseRoutes({ service: createJoseService(keyring), keyring })
+  return {
+    name: 'jose',
+    errors: joseErrors,
+    routes:
+      keys === undefined
+        ? withMissingSettings(routes, ['TRILHO_CERTS_DIR or DATABASE_DSN'])
+        : routes,
+  }
+}

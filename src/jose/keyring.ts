@@ -1,0 +1,144 @@
+import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
+import { exportJWK, importPKCS8, importX509, type JWK } from 'jose'
+import { type AlgorithmPin, type ConfiguredPin, type KeyKind, pinOf } from './domain.ts'
+
+/** A certificate as the keyring needs it; `src/main.ts` gives those of the certificate store. */
+export type JoseCertificate = {
+  readonly kid: string
+  /** PEM. */
+  readonly certificate: string
+  readonly fingerprint: string
+  /** False while it is expired or not yet valid. */
+  readonly active: boolean
+  readonly hasKey: boolean
+}
+
+export type JoseKeySource = {
+  readonly list: () => Promise<readonly JoseCertificate[]>
+  /** PKCS#8, DER. */
+  readonly readKey: (kid: string) => Promise<Uint8Array | undefined>
+}
+
+type Purpose = 'verify' | 'sign' | 'encrypt' | 'decrypt'
+
+/** A key that may be used now. */
+export type JoseKey = {
+  readonly kid: string
+  readonly pin: AlgorithmPin
+  readonly hasKey: boolean
+  /** The key for one purpose, bound to its algorithm; undefined where there is none. */
+  readonly use: (purpose: Purpose) => Promise<CryptoKey | undefined>
+}
+
+export type Keyring = {
+  readonly find: (kid: string) => Promise<JoseKey | undefined>
+  /** Public keys of our own certificates, for others to verify with and encrypt for. */
+  readonly publicKeys: () => Promise<readonly JWK[]>
+}
+
+const CACHE_MS = 5_000
+
+function kindOf({ publicKey }: X509Certificate): KeyKind | undefined {
+  if (publicKey.asymmetricKeyType === 'rsa') return 'rsa'
+  switch (publicKey.asymmetricKeyDetails?.namedCurve) {
+    case 'prime256v1':
+      return 'P-256'
+    case 'secp384r1':
+      return 'P-384'
+    default:
+      return undefined
+  }
+}
+
+function pkcs8Pem(der: Uint8Array): string {
+  const key = createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })
+  return key.export({ format: 'pem', type: 'pkcs8' }).toString()
+}
+
+/** Keys by kid from the certificate store; a change of the store is seen within seconds. */
+export function createKeyring(
+  source: JoseKeySource,
+  configured: readonly ConfiguredPin[],
+  nowMs: () => number = () => performance.now(),
+): Keyring {
+  let listed:
+    | { readonly atMs: number; readonly list: Promise<readonly JoseCertificate[]> }
+    | undefined
+  /** By fingerprint, purpose and algorithm; emptied when the store has changed. */
+  let imported = new Map<string, Promise<CryptoKey | undefined>>()
+  let known = ''
+
+  const certificates = async (): Promise<readonly JoseCertificate[]> => {
+    if (listed === undefined || nowMs() - listed.atMs > CACHE_MS) {
+      listed = { atMs: nowMs(), list: source.list() }
+      listed.list.catch(() => {
+        listed = undefined
+      })
+    }
+    const found = await listed.list
+    const state = found.map(({ kid, fingerprint }) => `${kid} ${fingerprint}`).join()
+    if (state !== known) {
+      known = state
+      imported = new Map()
+    }
+    return found.filter(({ active }) => active)
+  }
+
+  const importKey = async (
+    { kid, certificate }: JoseCertificate,
+    purpose: Purpose,
+    { signature, keyManagement }: AlgorithmPin,
+  ): Promise<CryptoKey | undefined> => {
+    const signs = purpose === 'sign' || purpose === 'verify'
+    const algorithm = signs ? signature : keyManagement
+    if (algorithm === undefined) return undefined
+    if (purpose === 'verify' || purpose === 'encrypt') return importX509(certificate, algorithm)
+    const der = await source.readKey(kid)
+    return der === undefined ? undefined : importPKCS8(pkcs8Pem(der), algorithm)
+  }
+
+  const keyOf = (entry: JoseCertificate): JoseKey | undefined => {
+    const kind = kindOf(new X509Certificate(entry.certificate))
+    if (kind === undefined) return undefined
+    const pin = pinOf(entry.kid, kind, configured)
+    return {
+      kid: entry.kid,
+      pin,
+      hasKey: entry.hasKey,
+      use: (purpose) => {
+        const name = `${entry.kid} ${entry.fingerprint} ${purpose}`
+        const known = imported.get(name)
+        if (known !== undefined) return known
+        const made = importKey(entry, purpose, pin)
+        imported.set(name, made)
+        made.catch(() => imported.delete(name))
+        return made
+      },
+    }
+  }
+
+  const publicKeysOf = async (entry: JoseCertificate): Promise<readonly JWK[]> => {
+    const key = keyOf(entry)
+    if (key === undefined || !entry.hasKey) return []
+    const thumbprint = createHash('sha256').update(new X509Certificate(entry.certificate).raw)
+    const x5t = thumbprint.digest('base64url')
+    const verifying = await key.use('verify')
+    const encrypting = await key.use('encrypt')
+    const member = async (key: CryptoKey | undefined, use: string, alg: string | undefined) =>
+      key === undefined || alg === undefined
+        ? []
+        : [{ ...(await exportJWK(key)), kid: entry.kid, use, alg, 'x5t#S256': x5t }]
+    return [
+      ...(await member(verifying, 'sig', key.pin.signature)),
+      ...(await member(encrypting, 'enc', key.pin.keyManagement)),
+    ]
+  }
+
+  return {
+    find: async (kid) => {
+      const entry = (await certificates()).find((candidate) => candidate.kid === kid)
+      return entry === undefined ? undefined : keyOf(entry)
+    },
+    publicKeys: async () => (await Promise.all((await certificates()).map(publicKeysOf))).flat(),
+  }
+}

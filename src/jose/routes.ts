@@ -1,0 +1,129 @@
+import { ApiError, httpErrors, type Route, readJson } from '#src/platform/http/index.ts'
+import {
+  decryptBody,
+  documents,
+  encryptBody,
+  joseBodyBytesMax,
+  signBody,
+  verifyBody,
+} from './documents.ts'
+import { CONTENT_BYTES_MAX } from './domain.ts'
+import { JoseFailure, joseErrors } from './errors.ts'
+import type { Keyring } from './keyring.ts'
+import type { JoseService } from './service.ts'
+
+const KEYS_FOR_SECONDS = 300
+
+export type JoseRoutesDeps = { readonly service: JoseService; readonly keyring: Keyring }
+
+const REASONS = {
+  key_unknown: joseErrors.jose_key_unknown,
+  algorithm_not_allowed: joseErrors.jose_algorithm_not_allowed,
+  malformed: joseErrors.jose_token_malformed,
+  decryption_failed: joseErrors.jose_decryption_failed,
+} as const satisfies Record<JoseFailure['reason'], unknown>
+
+function refused(error: unknown): never {
+  if (error instanceof JoseFailure) throw new ApiError(REASONS[error.reason], error.message)
+  throw error
+}
+
+function contentOf(text: string, encoding: 'utf8' | 'base64url', pointer: string): Uint8Array {
+  const isBase64url = encoding === 'base64url'
+  if (isBase64url && !/^[A-Za-z0-9_-]*$/.test(text)) {
+    throw new ApiError(httpErrors.validation_failed, `${pointer}: must be base64url`, {
+      errors: [{ pointer, rule: 'base64url', message: 'must be base64url' }],
+    })
+  }
+  const content = new Uint8Array(Buffer.from(text, encoding))
+  if (content.length > CONTENT_BYTES_MAX) {
+    throw new ApiError(
+      httpErrors.validation_failed,
+      `${pointer}: is over ${CONTENT_BYTES_MAX} bytes`,
+      {
+        errors: [{ pointer, rule: 'max', message: 'is too long', expected: CONTENT_BYTES_MAX }],
+      },
+    )
+  }
+  return content
+}
+
+/** Text where the bytes are UTF-8, base64url where they are not. */
+function shown(content: Uint8Array): [string, 'utf8' | 'base64url'] {
+  try {
+    return [new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content), 'utf8']
+  } catch {
+    return [Buffer.from(content).toString('base64url'), 'base64url']
+  }
+}
+
+/** The four operations (scope `jose:use`) and the public key set. */
+export function joseRoutes({ service, keyring }: JoseRoutesDeps): readonly Route[] {
+  const route = (name: string, document: Route['document'], handle: Route['handle']): Route => ({
+    method: 'POST',
+    path: `/v1/jose/${name}`,
+    scope: 'jose:use',
+    accepts: ['application/json'],
+    bodyBytesMax: joseBodyBytesMax,
+    document,
+    handle,
+  })
+  return [
+    route('sign', documents.sign, async (c) => {
+      const body = await readJson(c, signBody)
+      const jws = await service
+        .sign({
+          kid: body.kid,
+          algorithm: body.alg,
+          type: body.typ,
+          content: contentOf(body.payload, body.payload_encoding, '/payload'),
+          serialization: body.serialization,
+        })
+        .catch(refused)
+      return Response.json({ jws })
+    }),
+    route('verify', documents.verify, async (c) => {
+      const result = await service.verify((await readJson(c, verifyBody)).jws)
+      if (!result.valid) return Response.json(result)
+      const [payload, payload_encoding] = shown(result.content)
+      const { valid, kid, algorithm, header } = result
+      return Response.json({ valid, kid, alg: algorithm, payload, payload_encoding, header })
+    }),
+    route('encrypt', documents.encrypt, async (c) => {
+      const body = await readJson(c, encryptBody)
+      const jwe = await service
+        .encrypt({
+          kid: body.kid,
+          algorithm: body.alg,
+          contentAlgorithm: body.enc,
+          type: body.typ,
+          content: contentOf(body.plaintext, body.plaintext_encoding, '/plaintext'),
+          serialization: body.serialization,
+        })
+        .catch(refused)
+      return Response.json({ jwe })
+    }),
+    route('decrypt', documents.decrypt, async (c) => {
+      const { jwe } = await readJson(c, decryptBody)
+      const { kid, algorithm, content, header } = await service.decrypt(jwe).catch(refused)
+      const [plaintext, plaintext_encoding] = shown(content)
+      return Response.json({ kid, alg: algorithm, plaintext, plaintext_encoding, header })
+    }),
+    {
+      method: 'GET',
+      path: '/.well-known/jwks.json',
+      scope: 'public',
+      document: documents.keys,
+      handle: async () =>
+        Response.json(
+          { keys: await keyring.publicKeys() },
+          {
+            headers: {
+              'Content-Type': 'application/jwk-set+json',
+              'Cache-Control': `public, max-age=${KEYS_FOR_SECONDS}`,
+            },
+          },
+        ),
+    },
+  ]
+}
