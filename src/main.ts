@@ -18,6 +18,7 @@ import {
 import { createIdempotencySweep } from './platform/idempotency/index.ts'
 import type { Feature, Inspector } from './platform/lifecycle/index.ts'
 import type { Logger } from './platform/telemetry/index.ts'
+import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import { createTransform, iso20022Inspector, signingSettings, spiSettings } from './spi/index.ts'
 import { webhookSettings } from './webhooks/index.ts'
 
@@ -89,11 +90,12 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       metrics,
     }),
     createTransform({ metrics }),
+    createQrcodes(),
   ]
 }
 
 /** What `trilho inspect` can explain, the surest test first. */
-const inspectors: readonly Inspector[] = [iso20022Inspector]
+const inspectors: readonly Inspector[] = [iso20022Inspector, brCodeInspector]
 
 const program: Program = {
   version: manifest.version,

@@ -1,8 +1,8 @@
 import type { ExplainedField, Explanation } from '#src/platform/lifecycle/index.ts'
 
 /** The explanation as an indented tree. */
-export const renderTree = ({ title, fields }: Explanation): string =>
-  `${[title, ...renderFields(fields, '')].join('\n')}\n`
+export const renderTree = ({ title, fields, picture }: Explanation): string =>
+  `${[title, ...renderFields(fields, ''), ...(picture === undefined ? [] : ['', picture])].join('\n')}\n`
 
 const renderFields = (fields: readonly ExplainedField[], indent: string): string[] =>
   fields.flatMap((field, index) => {

@@ -12,6 +12,8 @@ export type Explanation = {
   readonly fields: readonly ExplainedField[]
   /** The typed value, for `--json`; bigint is written as a decimal string. */
   readonly value: unknown
+  /** Drawn with characters, below the tree; not in `--json`. */
+  readonly picture?: string
 }
 
 /** Explains one kind of message to a person; `trilho inspect` picks it by content or by `--as`. */

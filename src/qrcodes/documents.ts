@@ -1,0 +1,170 @@
+import { z } from 'zod'
+import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
+import { qrcodeErrors } from './errors.ts'
+
+/** Bodies of the QR code routes, and what the OpenAPI document says of them. */
+
+const name = z.string().min(1).max(140).meta({
+  description: 'Merchant name; at most 25 characters in the code.',
+  example: 'Fulano de Tal',
+})
+const city = z.string().min(1).max(140).meta({
+  description: 'Merchant city; at most 15 characters in the code.',
+  example: 'BRASILIA',
+})
+const amount = z
+  .string()
+  .regex(/^[0-9]{1,10}(\.[0-9]{1,2})?$/, 'must be a decimal string such as 10.00')
+  .meta({
+    description: 'Reais, as a decimal string; left out, the payer chooses.',
+    example: '10.00',
+  })
+const url = z.string().min(1).max(300).meta({
+  description: 'Host and path, at most 77 characters; a leading https:// is taken off.',
+  example: 'pix.example.com/qr/v2/8b3da2f39a4140d1a91abd93113bd441',
+})
+
+const merchant = {
+  name,
+  city,
+  amount: amount.optional(),
+  postal_code: z.string().min(1).max(10).optional(),
+  merchant_category_code: z
+    .string()
+    .regex(/^[0-9]{4}$/, 'must be four digits')
+    .optional(),
+  single_use: z.boolean().optional().meta({
+    description: 'Tag 01: true says to pay once. Dynamic codes are for one payment by default.',
+  }),
+  charset: z.enum(['ascii', 'utf-8']).default('ascii').meta({
+    description:
+      'ascii takes accents off name, city and info, which every reader understands; utf-8 keeps them and counts lengths in bytes.',
+  }),
+  image: z.enum(['png', 'svg']).optional().meta({
+    description:
+      'Adds the picture to the answer; Accept: image/png or image/svg+xml gives it alone.',
+  }),
+}
+
+const key = z.string().min(1).max(77).meta({
+  description: 'CPF, CNPJ (alphanumeric too), phone, e-mail or EVP; check digits are verified.',
+  example: '123e4567-e12b-12d1-a456-426655440000',
+})
+const info = z.string().min(1).max(72).optional().meta({ description: 'Text for the payer.' })
+const txid = z.string().min(1).max(35).optional()
+
+export const staticBody = z
+  .strictObject({ ...merchant, key, info, txid })
+  .meta({ id: 'StaticQrCode' })
+export const dynamicBody = z
+  .strictObject({
+    ...merchant,
+    url,
+    txid: txid.meta({
+      description:
+        'Of the charge, 26 to 35 letters and digits: checked and echoed, not in the code.',
+    }),
+  })
+  .meta({ id: 'DynamicQrCode' })
+export const compositeBody = z
+  .strictObject({
+    ...merchant,
+    recurrence_url: url,
+    key: key.optional(),
+    url: url.optional(),
+    info,
+    txid,
+  })
+  .meta({ id: 'CompositeQrCode' })
+export const parseBody = z
+  .strictObject({
+    payload: z.string().max(4096).meta({ description: 'What the code says, as text.' }),
+  })
+  .meta({ id: 'QrCodePayload' })
+
+const generated = z
+  .object({
+    payload: z.string().meta({ description: 'Copy and paste, or draw as a QR code.' }),
+    txid: z.string().nullable(),
+    kind: z.enum(['static', 'dynamic', 'authorization']),
+    composite: z.boolean(),
+    key_kind: z.enum(['cpf', 'cnpj', 'phone', 'email', 'evp']).nullable(),
+    image: z
+      .object({
+        media_type: z.enum(['image/png', 'image/svg+xml']),
+        data: z.string().meta({ description: 'SVG text, or PNG in base64.' }),
+      })
+      .optional(),
+  })
+  .meta({ id: 'GeneratedQrCode' })
+
+const node = z
+  .object({
+    id: z.string(),
+    path: z.string(),
+    name: z.string(),
+    offset: z.int(),
+    length: z.int(),
+    value: z.string().nullable(),
+    get children() {
+      return z.array(node)
+    },
+  })
+  .meta({ id: 'QrCodeNode' })
+
+const parsed = z
+  .object({
+    length_unit: z.enum(['bytes', 'characters']).meta({
+      description: 'How the producer counted lengths; the same where all is ASCII.',
+    }),
+    merchant_category_code: z.string(),
+    currency: z.string(),
+    amount: z.string().nullable(),
+    country: z.string(),
+    name: z.string(),
+    city: z.string(),
+    postal_code: z.string().nullable(),
+    pix: z
+      .object({
+        kind: z.enum(['static', 'dynamic', 'authorization']),
+        composite: z.boolean(),
+        template: z.int(),
+        key: z.string().nullable(),
+        key_kind: z.string().nullable(),
+        info: z.string().nullable(),
+        url: z.string().nullable(),
+        recurrence_url: z.string().nullable(),
+        single_use: z.boolean(),
+        txid: z.string().nullable(),
+      })
+      .nullable()
+      .meta({ description: 'null where no template is of Pix.' }),
+    warnings: z.array(z.object({ rule: z.string(), path: z.string(), offset: z.int() })),
+    tree: z.array(node),
+  })
+  .meta({ id: 'ParsedQrCode' })
+
+const build = (summary: string, body: z.ZodType): RouteDocument => ({
+  summary,
+  description:
+    'Answers JSON, or the picture alone where Accept asks for image/png or image/svg+xml (error correction level M).',
+  tag: 'QR codes',
+  body: { 'application/json': body },
+  responses: { 200: { description: 'The code.', schema: generated } },
+  errors: [httpErrors.validation_failed],
+})
+
+export const documents = {
+  static: build('Write a static Pix code', staticBody),
+  dynamic: build('Write a dynamic Pix code', dynamicBody),
+  composite: build('Write a composite code (Pix Automático)', compositeBody),
+  parse: {
+    summary: 'Read a code',
+    description:
+      'Any EMV merchant-presented payload: the whole tree, and the Pix reading. The address in a dynamic code is never fetched.',
+    tag: 'QR codes',
+    body: { 'application/json': parseBody, 'text/plain': z.string() },
+    responses: { 200: { description: 'What the code says.', schema: parsed } },
+    errors: [httpErrors.validation_failed, qrcodeErrors.brcode_invalid],
+  },
+} as const satisfies Record<string, RouteDocument>

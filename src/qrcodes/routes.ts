@@ -1,0 +1,132 @@
+import type { ZodType } from 'zod'
+import { CodecError } from '#codecs/bytes'
+import {
+  ApiError,
+  httpErrors,
+  mediaType,
+  type RequestContext,
+  type Route,
+  type RouteDocument,
+  readJson,
+  readText,
+} from '#src/platform/http/index.ts'
+import { compositeBody, documents, dynamicBody, parseBody, staticBody } from './documents.ts'
+import { qrcodeErrors } from './errors.ts'
+import { drawPng, drawSvg, type PictureKind, pictureTypes } from './picture.ts'
+import { readCode, type WrittenCode, writeComposite, writeDynamic, writeStatic } from './service.ts'
+
+const JSON_TYPE = 'application/json'
+const TEXT = 'text/plain'
+const bodyBytesMax = 16_384
+
+/** The request's field behind a tag path of the code. */
+const fieldOf: Readonly<Record<string, string>> = {
+  '26': '/info',
+  '26.01': '/key',
+  '26.02': '/info',
+  '26.25': '/url',
+  '52': '/merchant_category_code',
+  '54': '/amount',
+  '59': '/name',
+  '60': '/city',
+  '61': '/postal_code',
+  '62.05': '/txid',
+  '80.25': '/recurrence_url',
+}
+
+export const qrcodeRoutes = (): readonly Route[] => [
+  writer('static', documents.static, staticBody, writeStatic),
+  writer('dynamic', documents.dynamic, dynamicBody, writeDynamic),
+  writer('composite', documents.composite, compositeBody, writeComposite),
+  {
+    method: 'POST',
+    path: '/v1/qrcodes/parse',
+    scope: 'qrcodes:use',
+    accepts: [JSON_TYPE, TEXT],
+    bodyBytesMax,
+    document: documents.parse,
+    handle: async (c) => {
+      const isText = mediaType(c.req.raw.headers.get('content-type') ?? '') === TEXT
+      const payload = isText ? await readText(c) : (await readJson(c, parseBody)).payload
+      try {
+        return Response.json(readCode(payload.trim()))
+      } catch (error) {
+        throw unreadable(error)
+      }
+    },
+  },
+]
+
+const writer = <T extends { readonly image?: PictureKind | undefined }>(
+  kind: string,
+  document: RouteDocument,
+  schema: ZodType<T>,
+  write: (request: T) => WrittenCode,
+): Route => ({
+  method: 'POST',
+  path: `/v1/qrcodes/${kind}`,
+  scope: 'qrcodes:use',
+  accepts: [JSON_TYPE],
+  bodyBytesMax,
+  document,
+  handle: async (c) => {
+    const request = await readJson(c, schema)
+    return answer(c, writeOrRefuse(write, request), request.image)
+  },
+})
+
+const writeOrRefuse = <T>(write: (request: T) => WrittenCode, request: T): WrittenCode => {
+  try {
+    return write(request)
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error
+    const path = String(error.context['path'] ?? '26.01')
+    const pointer = fieldOf[path] ?? ''
+    throw new ApiError(httpErrors.validation_failed, `${pointer}: ${error.message}`, {
+      errors: [{ pointer, rule: error.code, message: error.message }],
+    })
+  }
+}
+
+const unreadable = (error: unknown): unknown => {
+  if (!(error instanceof CodecError)) return error
+  const pointer = String(error.context['path'] ?? '')
+  const place = `${pointer === '' ? 'payload' : `tag ${pointer}`}, offset ${error.offset}`
+  return new ApiError(qrcodeErrors.brcode_invalid, `${place}: ${error.message}`, {
+    errors: [{ pointer, rule: error.code, message: error.message }],
+    details: { offset: error.offset },
+  })
+}
+
+const answer = async (
+  c: RequestContext,
+  code: WrittenCode,
+  image: PictureKind | undefined,
+): Promise<Response> => {
+  const alone = wantedPicture(c.req.raw.headers.get('accept') ?? '')
+  if (alone !== undefined) return picture(alone, code.payload)
+  if (image === undefined) return Response.json(code)
+  const data =
+    image === 'svg'
+      ? await drawSvg(code.payload)
+      : Buffer.from(await drawPng(code.payload)).toString('base64')
+  return Response.json({ ...code, image: { media_type: pictureTypes[image], data } })
+}
+
+const picture = async (kind: PictureKind, payload: string): Promise<Response> => {
+  const headers = { 'Content-Type': pictureTypes[kind] }
+  return kind === 'svg'
+    ? new Response(await drawSvg(payload), { headers })
+    : new Response(await drawPng(payload), { headers })
+}
+
+/** The picture type that stands first in Accept before JSON; wildcards mean JSON. */
+const wantedPicture = (accept: string): PictureKind | undefined => {
+  for (const range of accept.split(',')) {
+    const type = mediaType(range)
+    if (type === JSON_TYPE) return undefined
+    if (type === pictureTypes.png) return 'png'
+    if (type === pictureTypes.svg) return 'svg'
+  }
+  return undefined
+}
