@@ -12,8 +12,6 @@ export const KIND_MASK = 0x0f
 export const NEEDS_DECODING = 0x10
 /** Text of nothing but white space. */
 export const WHITESPACE_ONLY = 0x20
-/** Text with characters beyond ASCII. */
-export const BEYOND_ASCII = 0x40
 /** Attribute count of an element, from this bit on. */
 export const ATTRIBUTE_COUNT_SHIFT = 8
 
@@ -156,16 +154,15 @@ export class XmlDocument {
     return name.slice(name.indexOf(':') + 1)
   }
 
-  /** The document's own characters between two offsets that fall on character bounds. */
-  raw(start: number, end: number): string {
-    return this.isAscii ? this.#ascii(start, end) : utf8.decode(this.bytes.subarray(start, end))
-  }
-
   /**
-   * A range that is ASCII. One string of the whole document is cut up, which costs less than decoding each
-   * piece; bytes beyond ASCII elsewhere come out wrong in it and are never asked for.
+   * The document's own characters between two offsets that fall on character bounds. Ranges of ASCII are cut
+   * from one string of the whole document, which costs less than decoding each; bytes beyond ASCII elsewhere
+   * come out wrong in it and are never asked for.
    */
-  #ascii(start: number, end: number): string {
+  raw(start: number, end: number): string {
+    if (!(this.isAscii || isAsciiRange(this.bytes, start, end))) {
+      return utf8.decode(this.bytes.subarray(start, end))
+    }
     this.#text ??= latin1.decode(this.bytes)
     return this.#text.substring(start, end)
   }
@@ -233,14 +230,30 @@ export class XmlDocument {
     return flags & VALUE_NEEDS_DECODING ? decodeValue(raw) : raw
   }
 
-  /** The value of the attribute of that name in no namespace; undefined where there is none. */
+  /** The value of the attribute of that ASCII name in no namespace; undefined where there is none. */
   attribute(node: number, name: string): string | undefined {
     const first = this.firstAttribute(node)
     for (let at = first; at < first + this.attributeCount(node); at++) {
-      if (this.attributeName(at) === name) return this.attributeValue(at)
+      if (this.#isNamed(at, name)) return this.attributeValue(at)
     }
     return undefined
   }
+
+  #isNamed(attribute: number, name: string): boolean {
+    const at = attribute * ATTRIBUTE_STRIDE
+    const start = this.attributes[at + ATTRIBUTE_NAME_START] as number
+    if ((this.attributes[at + ATTRIBUTE_NAME_END] as number) - start !== name.length) return false
+    for (let i = 0; i < name.length; i++) {
+      if (this.bytes[start + i] !== name.charCodeAt(i)) return false
+    }
+    return true
+  }
+}
+
+const isAsciiRange = (bytes: Uint8Array, start: number, end: number): boolean => {
+  let high = 0
+  for (let at = start; at < end; at++) high |= bytes[at] as number
+  return high < 0x80
 }
 
 /** White space, '/', '>' or the end. */

@@ -1,6 +1,5 @@
 import type { CodecError } from '#codecs/bytes'
 import { classOf, isChar, ncNamePattern, TEXT_STOP } from './characters.ts'
-import { BEYOND_ASCII } from './document.ts'
 import { type XmlErrorCode, xmlError } from './errors.ts'
 import type { XmlLimits } from './limits.ts'
 
@@ -22,8 +21,6 @@ export class Source {
   length = 0
   /** All bytes of text seen, or-ed: the sign bits tell whether any is beyond ASCII. */
   high = 0
-  /** What the last run of {@link #plain} holds: {@link BEYOND_ASCII} or nothing. */
-  plainFlags = 0
 
   constructor(limits: XmlLimits, isUtf8: (bytes: Uint8Array) => boolean) {
     this.limits = limits
@@ -73,7 +70,6 @@ export class Source {
       high |= byte << 24
       byte = b[++at] as number
     }
-    this.plainFlags = (high & 0x80808080) === 0 ? 0 : BEYOND_ASCII
     this.high |= high
     return at
   }

@@ -80,7 +80,7 @@ export class Tape extends Source {
       return at - from > this.limits.textBytesMax ? -1 : at
     }
     const end = this.plain(at)
-    this.textFlags = TEXT | this.plainFlags
+    this.textFlags = TEXT
     return b[end] !== LT || end - from > this.limits.textBytesMax ? -1 : end
   }
 
@@ -96,7 +96,6 @@ export class Tape extends Source {
       flags &= ~WHITESPACE_ONLY
       for (;;) {
         at = this.plain(at)
-        flags |= this.plainFlags
         const byte = b[at] as number
         if (byte === LT) break
         if (byte === AMP) {
