@@ -1,11 +1,12 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
-import forge from 'node-forge'
+import type Forge from 'node-forge'
 import {
   type CertificateName,
   type CertificateRecord,
   type CertificateType,
   statusAt,
 } from './domain.ts'
+import { forge } from './forge.ts'
 
 /** One rule that a certificate breaks. */
 export type CertificateProblem = {
@@ -30,9 +31,9 @@ const REQUIRED_USAGE: Readonly<Record<CertificateType, readonly Usage[]>> = {
 
 /** First octet of the keyUsage extension; undefined when there is none, which allows every use. */
 function keyUsageOctet(certificate: X509Certificate): number | undefined {
-  const { asn1 } = forge
+  const { asn1 } = forge()
   const wanted = asn1.oidToDer(KEY_USAGE_OID).getBytes()
-  const parts = (node: forge.asn1.Asn1 | undefined): readonly forge.asn1.Asn1[] =>
+  const parts = (node: Forge.asn1.Asn1 | undefined): readonly Forge.asn1.Asn1[] =>
     Array.isArray(node?.value) ? node.value : []
   const root = asn1.fromDer(certificate.raw.toString('latin1'))
   const extensions = parts(parts(root)[0]).find(

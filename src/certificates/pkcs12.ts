@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import forge from 'node-forge'
+import type Forge from 'node-forge'
+import { forge } from './forge.ts'
 
 /** Largest file read; real ones hold a key and a few certificates in under 16 KiB. */
 export const PKCS12_BYTES_MAX = 256 * 1024
@@ -44,7 +45,7 @@ export type Pkcs12Content = {
   readonly certificates: readonly X509Certificate[]
 }
 
-type Asn1 = forge.asn1.Asn1
+type Asn1 = Forge.asn1.Asn1
 
 function fromBinary(binary: string): Uint8Array {
   return new Uint8Array(Buffer.from(binary, 'latin1'))
@@ -58,7 +59,7 @@ function children(node: Asn1): readonly Asn1[] {
 function nested(node: Asn1): Asn1 | undefined {
   if (typeof node.value !== 'string' || !node.value.startsWith('\x30')) return undefined
   try {
-    return forge.asn1.fromDer(node.value)
+    return forge().asn1.fromDer(node.value)
   } catch {
     return undefined
   }
@@ -70,9 +71,10 @@ function checkIterations(node: Asn1, depth = 0): void {
   const parts = children(node)
   for (const [i, part] of parts.entries()) {
     const isCount =
-      part.type === forge.asn1.Type.INTEGER && parts[i - 1]?.type === forge.asn1.Type.OCTETSTRING
+      part.type === forge().asn1.Type.INTEGER &&
+      parts[i - 1]?.type === forge().asn1.Type.OCTETSTRING
     if (isCount && typeof part.value === 'string') {
-      const rounds = Number.parseInt(forge.util.bytesToHex(part.value) || '0', 16)
+      const rounds = Number.parseInt(forge().util.bytesToHex(part.value) || '0', 16)
       if (rounds > PKCS12_ITERATIONS_MAX) throw new Pkcs12Error('iterations_exceeded')
     }
     checkIterations(part, depth + 1)
@@ -83,7 +85,7 @@ function checkIterations(node: Asn1, depth = 0): void {
 
 function parse(bytes: Uint8Array): Asn1 {
   try {
-    return forge.asn1.fromDer(Buffer.from(bytes).toString('latin1'))
+    return forge().asn1.fromDer(Buffer.from(bytes).toString('latin1'))
   } catch {
     throw new Pkcs12Error('damaged')
   }
@@ -91,7 +93,7 @@ function parse(bytes: Uint8Array): Asn1 {
 
 /** The same file with one of its contents and no integrity check. */
 function onlyContent(version: Asn1, content: Asn1): Asn1 {
-  const { asn1, pki, util } = forge
+  const { asn1, pki, util } = forge()
   const { Class, Type } = asn1
   const safe = asn1.create(Class.UNIVERSAL, Type.SEQUENCE, true, [content])
   const octets = asn1.toDer(safe).getBytes()
@@ -120,12 +122,16 @@ function passwordOpensAPart(pfx: Asn1, password: string): boolean {
   const octets = children(children(authSafe ?? pfx)[1] ?? pfx)[0]
   const safe = octets === undefined ? undefined : nested(octets)
   if (version === undefined || safe === undefined) return false
-  const { oids } = forge.pki
+  const { oids } = forge().pki
   return children(safe).some((content) => {
     const type = children(content)[0]?.value
-    const encrypted = type === forge.asn1.oidToDer(oids['encryptedData'] ?? '').getBytes()
+    const encrypted =
+      type ===
+      forge()
+        .asn1.oidToDer(oids['encryptedData'] ?? '')
+        .getBytes()
     try {
-      const opened = forge.pkcs12.pkcs12FromAsn1(onlyContent(version, content), false, password)
+      const opened = forge().pkcs12.pkcs12FromAsn1(onlyContent(version, content), false, password)
       const bags = opened.safeContents.flatMap(({ safeBags }) => safeBags)
       return encrypted || bags.some(({ type: bag }) => bag === oids['pkcs8ShroudedKeyBag'])
     } catch {
@@ -134,9 +140,9 @@ function passwordOpensAPart(pfx: Asn1, password: string): boolean {
   })
 }
 
-function open(pfx: Asn1, password: string): forge.pkcs12.Pkcs12Pfx {
+function open(pfx: Asn1, password: string): Forge.pkcs12.Pkcs12Pfx {
   try {
-    return forge.pkcs12.pkcs12FromAsn1(pfx, false, password)
+    return forge().pkcs12.pkcs12FromAsn1(pfx, false, password)
   } catch (error) {
     const text = error instanceof Error ? error.message : ''
     // The password-based encryption of RFC 8018 takes UTF-8, which the library does not offer.
@@ -150,10 +156,12 @@ function open(pfx: Asn1, password: string): forge.pkcs12.Pkcs12Pfx {
 }
 
 /** A private key in a bag, whatever its algorithm: PKCS#8, DER. */
-function keyOf(bag: forge.pkcs12.Bag): Uint8Array {
+function keyOf(bag: Forge.pkcs12.Bag): Uint8Array {
   const asn1 =
-    bag.key == null ? bag.asn1 : forge.pki.wrapRsaPrivateKey(forge.pki.privateKeyToAsn1(bag.key))
-  const der = Buffer.from(forge.asn1.toDer(asn1).getBytes(), 'latin1')
+    bag.key == null
+      ? bag.asn1
+      : forge().pki.wrapRsaPrivateKey(forge().pki.privateKeyToAsn1(bag.key))
+  const der = Buffer.from(forge().asn1.toDer(asn1).getBytes(), 'latin1')
   try {
     const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
     return new Uint8Array(key.export({ format: 'der', type: 'pkcs8' }))
@@ -162,10 +170,10 @@ function keyOf(bag: forge.pkcs12.Bag): Uint8Array {
   }
 }
 
-function certificateOf(bag: forge.pkcs12.Bag): X509Certificate {
-  const asn1 = bag.cert == null ? bag.asn1 : forge.pki.certificateToAsn1(bag.cert)
+function certificateOf(bag: Forge.pkcs12.Bag): X509Certificate {
+  const asn1 = bag.cert == null ? bag.asn1 : forge().pki.certificateToAsn1(bag.cert)
   try {
-    return new X509Certificate(fromBinary(forge.asn1.toDer(asn1).getBytes()))
+    return new X509Certificate(fromBinary(forge().asn1.toDer(asn1).getBytes()))
   } catch {
     throw new Pkcs12Error('damaged')
   }
@@ -180,7 +188,7 @@ export function readPkcs12(bytes: Uint8Array, password: string): Pkcs12Content {
   if (bytes.length > PKCS12_BYTES_MAX) throw new Pkcs12Error('too_large')
   const pfx = parse(bytes)
   checkIterations(pfx)
-  const { oids } = forge.pki
+  const { oids } = forge().pki
   const bags = open(pfx, password).safeContents.flatMap(({ safeBags }) => safeBags)
   const keys = bags.filter(
     ({ type }) => type === oids['keyBag'] || type === oids['pkcs8ShroudedKeyBag'],

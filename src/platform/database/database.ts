@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 import type { Logger, Metrics } from '../telemetry/index.ts'
 
@@ -12,7 +11,6 @@ export type Queryable = Client | Transaction
 
 export type Database = {
   readonly sql: Client
-  readonly drizzle: PostgresJsDatabase
   /** True when the server answers in time. */
   ping(): Promise<boolean>
   close(): Promise<void>
@@ -62,7 +60,6 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   )
   return {
     sql,
-    drizzle: drizzle(sql),
     ping: async () => (await inTime(sql`select 1`)) !== undefined,
     close: () => sql.end({ timeout: closeTimeoutSeconds }),
   }
