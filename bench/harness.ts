@@ -31,9 +31,21 @@ export type Group = {
   readonly sameWork?: readonly string[]
 }
 
+/** Something of other processes that has no peer: a time to be ready, a memory. */
+export type Figure = {
+  readonly name: string
+  /** Median of the rounds. */
+  readonly value: number
+  readonly unit: 'ms' | 'MB'
+  readonly atMost: number
+}
+
+export type FigureResult = Figure & { readonly suite: string; readonly reached: boolean }
+
 export type Suite = {
   readonly name: string
   readonly groups: () => Promise<readonly Group[]> | readonly Group[]
+  readonly figures?: (mode: Mode) => Promise<readonly Figure[]>
 }
 
 export type Mode = { readonly rounds: number; readonly roundMs: number }
@@ -140,6 +152,7 @@ const judge = (goal: Goal, samples: ReadonlyMap<string, readonly number[]>): Goa
 /** Writes the report as markdown and JSON, and gives the markdown. */
 export const writeReport = (
   results: readonly GroupResult[],
+  figures: readonly FigureResult[],
   directory: string,
   mode: string,
 ): string => {
@@ -149,10 +162,14 @@ export const writeReport = (
     `Bun ${Bun.version}. CPU time per operation; ratios are medians over rounds in one process.`,
     '',
     ...results.flatMap(groupMarkdown),
+    ...figuresMarkdown(figures),
   ].join('\n')
   mkdirSync(directory, { recursive: true })
   writeFileSync(join(directory, 'report.md'), markdown)
-  writeFileSync(join(directory, 'report.json'), `${JSON.stringify({ mode, results }, null, 2)}\n`)
+  writeFileSync(
+    join(directory, 'report.json'),
+    `${JSON.stringify({ mode, results, figures }, null, 2)}\n`,
+  )
   return markdown
 }
 
@@ -171,3 +188,16 @@ const groupMarkdown = (result: GroupResult): string[] => [
   ),
   '',
 ]
+
+const figuresMarkdown = (figures: readonly FigureResult[]): string[] =>
+  figures.length === 0
+    ? []
+    : [
+        '## Figures',
+        '',
+        ...figures.map(
+          ({ suite, name, value, unit, atMost, reached }) =>
+            `- ${suite}, ${name}: **${value.toFixed(0)} ${unit}** (goal at most ${atMost}: ${reached ? 'reached' : 'missed'})`,
+        ),
+        '',
+      ]

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Figure, type Mode, median, type Suite } from '../harness.ts'
+
+const root = join(import.meta.dir, '../..')
+const executable = join(root, 'dist/bench/trilho')
+const settleMs = 500
+
+type Start = { readonly readyMs: number; readonly residentMb: number }
+
+/** From spawning `serve` to its first line that says it listens; memory once it has settled. */
+const start = async (): Promise<Start> => {
+  const before = performance.now()
+  const child = Bun.spawn([executable, 'serve'], {
+    env: { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', PATH: process.env['PATH'] ?? '' },
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader()
+  let out = ''
+  while (!out.includes('"msg":"listening"')) {
+    const { done, value } = await reader.read()
+    if (done) throw new Error(`serve ended: ${out}`)
+    out += value
+  }
+  const readyMs = performance.now() - before
+  await Bun.sleep(settleMs)
+  const residentMb = residentOf(child.pid)
+  child.kill('SIGTERM')
+  await child.exited
+  return { readyMs, residentMb }
+}
+
+/** Linux only; elsewhere not a number, which reaches no goal. */
+const residentOf = (pid: number): number => {
+  try {
+    const found = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+    return Number(found?.[1]) / 1024
+  } catch {
+    return Number.NaN
+  }
+}
+
+const figures = async (mode: Mode): Promise<readonly Figure[]> => {
+  const built = Bun.spawnSync([process.execPath, join(root, 'scripts/build.ts'), executable])
+  if (!built.success) throw new Error(built.stderr.toString())
+  const starts: Start[] = []
+  for (let round = 0; round < mode.rounds; round++) starts.push(await start())
+  return [
+    {
+      name: 'serve listens after',
+      value: median(starts.map(({ readyMs }) => readyMs)),
+      unit: 'ms',
+      atMost: 150,
+    },
+    {
+      name: 'idle memory',
+      value: median(starts.map(({ residentMb }) => residentMb)),
+      unit: 'MB',
+      atMost: 120,
+    },
+  ]
+}
+
+/** How fast `serve` of the built file is there, and what it holds doing nothing. Wall time: run it on a quiet machine. */
+export const startupSuite: Suite = { name: 'startup', groups: () => [], figures }
