@@ -23,8 +23,9 @@ export class ArgumentError extends Error {
 
 /** @throws Error when it is not an ABI */
 export async function readAbi(abi: readonly unknown[]): Promise<Interface> {
-  const { Interface } = await import('ethers')
-  return new Interface(abi as never)
+  const { Fragment, Interface } = await import('ethers')
+  // The interface itself would only print what it cannot read, and leave it out.
+  return new Interface(abi.map((entry) => Fragment.from(entry)))
 }
 
 export type EncodedCall = {

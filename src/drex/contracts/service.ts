@@ -124,15 +124,13 @@ export function createContracts(deps: Deps): Contracts {
 
 async function checkAbi(abi: readonly unknown[]): Promise<void> {
   try {
-    const read = await readAbi(abi)
-    // The library leaves out what it cannot read.
-    if (read.fragments.length === abi.length) return
-  } catch {
-    // Said below.
+    await readAbi(abi)
+  } catch (cause) {
+    throw new ApiError(httpErrors.validation_failed, 'abi: is not a contract’s ABI.', {
+      errors: [{ pointer: '/abi', rule: 'abi', message: 'is not a contract’s ABI' }],
+      cause,
+    })
   }
-  throw new ApiError(httpErrors.validation_failed, 'abi: is not a contract’s ABI.', {
-    errors: [{ pointer: '/abi', rule: 'abi', message: 'is not a contract’s ABI' }],
-  })
 }
 
 async function deploy(deps: Deps, deployment: Deployment): Promise<store.Contract> {

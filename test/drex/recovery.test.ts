@@ -1,0 +1,297 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import type { FaultKind } from '../../src/simulators/chain/index.ts'
+import { ADMIN, type Bench, createBench, type TransferBody } from './support.ts'
+
+let bench: Bench
+afterEach(() => bench.stop())
+
+const ENDS = ['confirmed', 'reverted', 'failed', 'cancelled']
+
+async function pay(from: Hex, to: Hex, amount = '1.00', key?: string): Promise<string> {
+  const body = { from_wallet: from, to_wallet: to, amount }
+  const headers = key === undefined ? {} : { 'Idempotency-Key': key }
+  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body, headers)
+  expect(status).toBe(202)
+  return (json as TransferBody).transfer_id
+}
+
+const read = async (id: string) =>
+  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
+
+async function status(id: string, wanted: string): Promise<TransferBody> {
+  let transfer = await read(id)
+  await bench.until(async () => {
+    transfer = await read(id)
+    return transfer.status === wanted
+  })
+  return transfer
+}
+
+async function allEnd(ids: readonly string[], wanted = 'confirmed'): Promise<void> {
+  for (const id of ids) {
+    let last = ''
+    await bench.until(async () => {
+      last = (await read(id)).status
+      return ENDS.includes(last)
+    }, 25_000)
+    expect(last).toBe(wanted)
+  }
+}
+
+describe('what a node may do wrong', () => {
+  for (const kind of [
+    'unavailable',
+    'lost_reply',
+    'rate_limited',
+    'internal_error',
+    'dropped',
+    'known',
+    'garbage',
+  ] satisfies FaultKind[]) {
+    test(`${kind} at every third submission: all arrive, each once`, async () => {
+      bench = await createBench({ chain: { random: repeating([0.9, 0.1, 0.5]) } })
+      const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+      bench.chain.faults.set([{ kind, method: 'eth_sendRawTransaction', probability: 0.3 }])
+      const ids = await Promise.all(Array.from({ length: 12 }, () => pay(ana, bia)))
+      await Bun.sleep(300)
+      bench.chain.faults.set([])
+      await allEnd(ids)
+      expect(await bench.balance(bia)).toBe(1_200n)
+    }, 40_000)
+  }
+
+  test('a node out of reach holds transfers back and fails none', async () => {
+    bench = await createBench()
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    bench.chain.faults.set([{ kind: 'unavailable' }])
+    const id = await pay(ana, bia)
+    await Bun.sleep(700)
+    expect((await read(id)).status).toBe('pending')
+    const balance = await bench.call('GET', `/v1/drex/balance/${ana}`)
+    expect(balance.status).toBe(503)
+    expect(balance.json as object).toMatchObject({ error: { code: 'NETWORK_UNREACHABLE' } })
+    bench.chain.faults.set([])
+    await allEnd([id])
+  }, 20_000)
+})
+
+function repeating(values: readonly number[]): () => number {
+  let at = 0
+  return () => values[at++ % values.length]!
+}
+
+describe('reorganisations', () => {
+  test('a mined transfer whose block is lost goes back and is mined again', async () => {
+    bench = await createBench({
+      chain: { mining: 'manual' },
+      env: { DREX_TESTNET_CONFIRMATIONS: '3' },
+    })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    await bench.chain.markFork()
+    const id = await pay(ana, bia)
+    await status(id, 'broadcast')
+    await bench.chain.mine()
+    const mined = await status(id, 'mined')
+    await bench.chain.reorg()
+    await bench.chain.mine()
+    await bench.chain.mine()
+    // Sent again with the same bytes: the same hash, in another block.
+    await status(id, 'broadcast')
+    for (let i = 0; i < 60 && (await read(id)).status !== 'confirmed'; i++) {
+      await bench.chain.mine()
+      await Bun.sleep(100)
+    }
+    const confirmed = await read(id)
+    expect(confirmed.status).toBe('confirmed')
+    expect(confirmed.tx_hash).toBe(mined.tx_hash)
+    expect(confirmed.block_number).not.toBe(mined.block_number)
+    expect(await bench.balance(bia)).toBe(100n)
+    expect(bench.events.filter((each) => each.type === 'drex.transfer.confirmed').length).toBe(1)
+  }, 20_000)
+
+  test('a transfer is not confirmed one block too early', async () => {
+    bench = await createBench({
+      chain: { mining: 'manual' },
+      env: { DREX_TESTNET_CONFIRMATIONS: '3' },
+    })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    const id = await pay(ana, bia)
+    await status(id, 'broadcast')
+    await bench.chain.mine()
+    await bench.chain.mine()
+    await status(id, 'mined')
+    await Bun.sleep(200)
+    expect((await read(id)).status).toBe('mined')
+    await bench.chain.mine()
+    await status(id, 'confirmed')
+  })
+})
+
+describe('after a stop', () => {
+  test('what was signed but never sent is sent, and nothing is signed anew', async () => {
+    bench = await createBench({ chain: { mining: 'manual' } })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
+    const ids = [await pay(ana, bia), await pay(ana, bia)]
+    for (const id of ids) await status(id, 'broadcast')
+    const hashes = await Promise.all(ids.map(async (id) => (await read(id)).tx_hash))
+    bench.chain.faults.set([])
+    await bench.restart()
+    for (let i = 0; i < 40 && (await read(ids[1]!)).status !== 'confirmed'; i++) {
+      await bench.chain.mine()
+      await Bun.sleep(50)
+    }
+    await allEnd(ids)
+    expect(await Promise.all(ids.map(async (id) => (await read(id)).tx_hash))).toEqual(hashes)
+    expect(await bench.balance(bia)).toBe(200n)
+  }, 20_000)
+
+  test('what was mined meanwhile is found by its hash', async () => {
+    bench = await createBench({ chain: { mining: 'manual' } })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    const id = await pay(ana, bia)
+    await status(id, 'broadcast')
+    await bench.drex().stop?.()
+    for (let i = 0; i < 3; i++) await bench.chain.mine()
+    await bench.restart()
+    await status(id, 'confirmed')
+  })
+
+  test('missing nonces are filled, so that those after them are mined', async () => {
+    bench = await createBench()
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    await allEnd([await pay(ana, bia)])
+    await bench.database
+      .sql`update drex_lanes set next_nonce = next_nonce + 3 where sender = ${ana}`
+    const id = await pay(ana, bia)
+    await allEnd([id])
+    const filled = await bench.database.sql`
+      select status from drex_transactions where kind = 'gap_fill' and sender = ${ana}`
+    expect(filled.length).toBe(3)
+  }, 30_000)
+
+  test('a nonce that somebody else used is known for lost, and the next transfers go on', async () => {
+    bench = await createBench({ chain: { mining: 'manual' } })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
+    const lost = await pay(ana, bia)
+    await status(lost, 'broadcast')
+    const wallet = (await bench.drex().wallets.find(ana))!
+    const signer = await bench.drex().wallets.signerFor(wallet.address)
+    const { raw } = await signer.signTransaction({
+      chainId: bench.chain.chainId,
+      nonce: 0,
+      gasLimit: 21_000n,
+      fees: { kind: 'legacy', gasPrice: 0n },
+      to: ADMIN,
+      value: 0n,
+      data: '0x',
+    })
+    await bench.chain.request('eth_sendRawTransaction', [raw])
+    await bench.chain.mine()
+    bench.chain.faults.set([])
+    const failed = await status(lost, 'failed')
+    expect(failed.error?.code).toBe('NONCE_TAKEN')
+    const next = await pay(ana, bia)
+    await status(next, 'broadcast')
+    await bench.chain.mine()
+    await status(next, 'confirmed')
+    expect(await bench.balance(bia)).toBe(100n)
+  }, 20_000)
+
+  test('another genesis block stops a network that should last', async () => {
+    bench = await createBench()
+    await bench.until(async () => {
+      const rows = await bench.database.sql`select 1 from drex_network_state`
+      return rows.length === 1
+    })
+    const other = `0x${'ab'.repeat(32)}`
+    await bench.database.sql`update drex_network_state set genesis_hash = ${other}`
+    await bench.restart()
+    await bench.until(async () => {
+      const health = await bench.drex().health?.()
+      return health?.detail?.['drex_testnet'] === 'wrong_network'
+    })
+  })
+})
+
+describe('taking a transfer back', () => {
+  test('before it is signed: at once; after: never without fees', async () => {
+    bench = await createBench({ chain: { mining: 'manual' } })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    bench.chain.faults.set([{ kind: 'unavailable', method: 'eth_call' }])
+    const pending = await pay(ana, bia)
+    const cancelled = await bench.call('POST', `/v1/drex/transfers/${pending}/cancel`)
+    expect([cancelled.status, (cancelled.json as TransferBody).status]).toEqual([200, 'cancelled'])
+    expect(bench.events.map((each) => each.type)).toEqual(['drex.transfer.cancelled'])
+    bench.chain.faults.set([])
+    const sent = await pay(ana, bia)
+    await status(sent, 'broadcast')
+    const refused = await bench.call('POST', `/v1/drex/transfers/${sent}/cancel`)
+    expect(refused.status).toBe(409)
+    expect((await bench.call('POST', '/v1/drex/transfers/trf_none/cancel')).status).toBe(404)
+    await bench.chain.mine()
+    await status(sent, 'confirmed')
+    expect((await bench.call('POST', `/v1/drex/transfers/${sent}/cancel`)).status).toBe(409)
+  })
+
+  test('an unsigned transfer expires; nothing is sent', async () => {
+    bench = await createBench({ env: { DREX_EXPIRY_SECONDS: '1' } })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    bench.chain.faults.set([{ kind: 'unavailable', method: 'eth_call' }])
+    const id = await pay(ana, bia)
+    const failed = await status(id, 'failed')
+    expect(failed.error?.code).toBe('EXPIRED')
+    expect(failed.tx_hash).toBeNull()
+  })
+})
+
+describe('networks with fees', () => {
+  const FEES = {
+    chain: {
+      mining: 'manual' as const,
+      gasPrice: 1_000n,
+      balances: { [ADMIN]: 10n ** 20n },
+    },
+    env: { DREX_TESTNET_GAS_POLICY: 'legacy' },
+  }
+
+  async function funded(cents?: bigint): Promise<Hex> {
+    const wallet = await bench.wallet(cents)
+    await bench.chain.request('hardhat_setBalance', [wallet, '0x8ac7230489e80000'])
+    return wallet
+  }
+
+  test('one without a receipt is replaced for at least a tenth more, and counts once', async () => {
+    bench = await createBench(FEES)
+    const [ana, bia] = [await funded(), await funded(0n)]
+    const id = await pay(ana, bia)
+    const first = await status(id, 'broadcast')
+    await bench.until(async () => {
+      const rows = await bench.database.sql`select 1 from drex_attempts where kind = 'bump'`
+      return rows.length > 0
+    })
+    const [attempt] = await bench.database.sql<
+      { max_fee: string }[]
+    >`select max_fee from drex_attempts`
+    expect(BigInt(attempt!.max_fee)).toBeGreaterThanOrEqual(1_100n)
+    await bench.chain.mine()
+    const confirmed = await status(id, 'confirmed')
+    expect(confirmed.tx_hash).not.toBe(first.tx_hash)
+    expect(await bench.balance(bia)).toBe(100n)
+  }, 20_000)
+
+  test('a signed transfer is cancelled by a transaction that does nothing', async () => {
+    bench = await createBench(FEES)
+    const [ana, bia] = [await funded(), await funded(0n)]
+    const id = await pay(ana, bia)
+    await status(id, 'broadcast')
+    const answer = await bench.call('POST', `/v1/drex/transfers/${id}/cancel`)
+    expect(answer.status).toBe(200)
+    await bench.chain.mine()
+    await status(id, 'cancelled')
+    expect(await bench.balance(bia)).toBe(0n)
+    expect(bench.events.at(-1)?.type).toBe('drex.transfer.cancelled')
+  })
+})
