@@ -2,7 +2,6 @@ import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { TransactionStatus } from '../domain.ts'
 import type { TransactionError } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
-import { instantOf } from '../instants.ts'
 
 export type NewContract = {
   readonly id: string
@@ -39,7 +38,7 @@ type Row = {
   transaction_id: string | null
   permit_transaction_id: string | null
   created_by: string
-  created_at: string
+  created_at: Date
   status: TransactionStatus | null
   hash: Hex | null
   error: TransactionError | null
@@ -59,7 +58,7 @@ function read(row: Row): Contract {
     transactionId: row.transaction_id ?? undefined,
     permitTransactionId: row.permit_transaction_id ?? undefined,
     createdBy: row.created_by,
-    createdAt: instantOf(row.created_at),
+    createdAt: row.created_at,
     status: row.status ?? undefined,
     hash: row.hash ?? undefined,
     error: row.error ?? undefined,
@@ -135,7 +134,7 @@ type TrackedColumns = {
   nonce: bigint | null
   block_number: bigint | null
   error: TransactionError | null
-  created_at: string
+  created_at: Date
 }
 
 function readTracked(row: TrackedColumns): TrackedRow {
@@ -151,7 +150,7 @@ function readTracked(row: TrackedColumns): TrackedRow {
     nonce: row.nonce === null ? undefined : Number(row.nonce),
     blockNumber: row.block_number === null ? undefined : Number(row.block_number),
     error: row.error ?? undefined,
-    createdAt: instantOf(row.created_at),
+    createdAt: row.created_at,
   }
 }
 

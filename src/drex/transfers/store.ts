@@ -2,7 +2,6 @@ import type { Client, Queryable, Transaction } from '#src/platform/database/inde
 import type { TransactionStatus } from '../domain.ts'
 import type { TransactionError, TransactionKind } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
-import { instantOf } from '../instants.ts'
 
 export type NewTransfer = {
   readonly id: string
@@ -49,14 +48,14 @@ type Row = {
   reference: string | null
   metadata: Readonly<Record<string, unknown>>
   created_by: string
-  created_at: string
+  created_at: Date
   status: TransactionStatus
   hash: Hex | null
   nonce: bigint | null
   block_number: bigint | null
   block_hash: Hex | null
   error: TransactionError | null
-  updated_at: string
+  updated_at: Date
 }
 
 function read(row: Row): Transfer {
@@ -71,14 +70,14 @@ function read(row: Row): Transfer {
     reference: row.reference ?? undefined,
     metadata: row.metadata,
     createdBy: row.created_by,
-    createdAt: instantOf(row.created_at),
+    createdAt: row.created_at,
     status: row.status,
     hash: row.hash ?? undefined,
     nonce: row.nonce === null ? undefined : Number(row.nonce),
     blockNumber: row.block_number === null ? undefined : Number(row.block_number),
     blockHash: row.block_hash ?? undefined,
     error: row.error ?? undefined,
-    updatedAt: instantOf(row.updated_at),
+    updatedAt: row.updated_at,
   }
 }
 

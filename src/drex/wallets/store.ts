@@ -1,6 +1,5 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
-import { instantOf } from '../instants.ts'
 
 export const WALLET_TYPES = ['managed', 'external', 'web3signer'] as const
 export type WalletType = (typeof WALLET_TYPES)[number]
@@ -20,7 +19,7 @@ export type Wallet = {
 type Row = Omit<Wallet, 'sealedKey' | 'createdBy' | 'createdAt'> & {
   sealed_key: Uint8Array | null
   created_by: string
-  created_at: string
+  created_at: Date
 }
 
 function read(row: Row): Wallet {
@@ -29,7 +28,7 @@ function read(row: Row): Wallet {
     ...rest,
     sealedKey: sealed_key ?? undefined,
     createdBy: created_by,
-    createdAt: instantOf(created_at),
+    createdAt: created_at,
   }
 }
 
