@@ -2,6 +2,7 @@ import { migrations } from '../drizzle/index.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { certificateSettings, createCertificates } from './certificates/index.ts'
 import { type PlatformDeps, type Program, runCli } from './cli/index.ts'
+import { createJose, joseSettings } from './jose/index.ts'
 import { createKeyTable } from './platform/auth/index.ts'
 import {
   type Environment,
@@ -19,7 +20,13 @@ import { createIdempotencySweep } from './platform/idempotency/index.ts'
 import type { Feature, Inspector } from './platform/lifecycle/index.ts'
 import type { Logger } from './platform/telemetry/index.ts'
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
-import { createTransform, iso20022Inspector, signingSettings, spiSettings } from './spi/index.ts'
+import {
+  createTransform,
+  iso20022Inspector,
+  rsfnInspector,
+  signingSettings,
+  spiSettings,
+} from './spi/index.ts'
 import { webhookSettings } from './webhooks/index.ts'
 
 /** Every feature's settings: one line per feature. */
@@ -30,6 +37,7 @@ const settingGroups = {
   signing: signingSettings,
   webhooks: webhookSettings,
   certificates: certificateSettings,
+  jose: joseSettings,
 }
 
 const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
@@ -39,6 +47,7 @@ const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   signing: 'Instant payments: signing',
   webhooks: 'Webhooks',
   certificates: 'Certificates',
+  jose: 'JOSE',
 }
 
 type Values = LoadedSettings<typeof settingGroups>['values']
@@ -78,24 +87,26 @@ const databaseFeatures = (
 const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] => {
   const { logger, metrics } = deps
   const database = openSharedDatabase(values, deps)
+  const certificates = createCertificates({
+    folder: values.certificates.folder,
+    sql: database?.sql,
+    masterKey: values.platform.masterKey,
+    previousMasterKey: values.platform.previousMasterKey,
+    environment: values.platform.environment,
+    logger,
+    metrics,
+  })
   return [
     ...(database === undefined ? [] : databaseFeatures(values, database, logger)),
-    createCertificates({
-      folder: values.certificates.folder,
-      sql: database?.sql,
-      masterKey: values.platform.masterKey,
-      previousMasterKey: values.platform.previousMasterKey,
-      environment: values.platform.environment,
-      logger,
-      metrics,
-    }),
+    certificates,
+    createJose({ keys: certificates.keys, settings: values.jose }),
     createTransform({ metrics }),
     createQrcodes(),
   ]
 }
 
 /** What `trilho inspect` can explain, the surest test first. */
-const inspectors: readonly Inspector[] = [iso20022Inspector, brCodeInspector]
+const inspectors: readonly Inspector[] = [iso20022Inspector, rsfnInspector, brCodeInspector]
 
 const program: Program = {
   version: manifest.version,

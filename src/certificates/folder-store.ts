@@ -49,7 +49,14 @@ export function createFolderStore(
     kind: 'folder',
     writable,
     list: async () => {
-      const names = (await readdir(folder)).flatMap((entry) => parseNameText(entry) ?? [])
+      const entries = await readdir(folder).catch((error: unknown) => {
+        // The command line makes the folder with its first certificate.
+        if (writable && error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+          return []
+        }
+        throw error
+      })
+      const names = entries.flatMap((entry) => parseNameText(entry) ?? [])
       const records = await Promise.all(
         names.map((name) =>
           readOne(folder, name).catch((error: unknown) => {

@@ -3,6 +3,7 @@ import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { createSealer, SealError, type Sealer } from '#src/platform/sealing/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import { nameText, parseNameText, statusAt } from './domain.ts'
 import { certificateErrors } from './errors.ts'
 import { createExpiryWatch } from './expiry-watch.ts'
 import { createFolderStore } from './folder-store.ts'
@@ -29,6 +30,7 @@ export { fullChain, isKubernetesNamespace, secretManifest } from './manifest.ts'
 export { viewOf } from './routes.ts'
 export {
   type CertificateService,
+  type CertificateSource,
   createCertificateService,
   type ImportOutcome,
 } from './service.ts'
@@ -45,7 +47,23 @@ export type CertificatesDeps = {
   readonly metrics: Metrics
 }
 
+/** Certificates by the text of their name, as JOSE takes keys. */
+export type NamedKeys = {
+  readonly list: () => Promise<
+    readonly {
+      readonly kid: string
+      readonly certificate: string
+      readonly fingerprint: string
+      readonly active: boolean
+      readonly hasKey: boolean
+    }[]
+  >
+  readonly readKey: (kid: string) => Promise<Uint8Array | undefined>
+}
+
 export type CertificatesFeature = Feature & {
+  /** Undefined like `service`. */
+  readonly keys: NamedKeys | undefined
   /** Undefined where neither a folder nor a database is configured. */
   readonly service: CertificateService | undefined
 }
@@ -75,6 +93,23 @@ async function checkKeys(store: CertificateStore): Promise<void> {
   }
 }
 
+function namedKeys(service: CertificateService): NamedKeys {
+  return {
+    list: async () =>
+      (await service.list()).map((record) => ({
+        kid: nameText(record),
+        certificate: record.certificate,
+        fingerprint: record.fingerprint,
+        active: statusAt(record, now()) === 'active',
+        hasKey: record.hasKey,
+      })),
+    readKey: async (kid) => {
+      const name = parseNameText(kid)
+      return name === undefined ? undefined : service.readKey(name)
+    },
+  }
+}
+
 /** Certificates of the institution: store, endpoints, metrics and warnings before they expire. */
 export function createCertificates(deps: CertificatesDeps): CertificatesFeature {
   const { logger, metrics } = deps
@@ -98,6 +133,7 @@ export function createCertificates(deps: CertificatesDeps): CertificatesFeature 
         ? withMissingSettings(routes, ['TRILHO_CERTS_DIR or DATABASE_DSN'])
         : routes,
     service: store === undefined ? undefined : service,
+    keys: store === undefined ? undefined : namedKeys(service),
     start: async () => {
       if (store === undefined) return
       if (store.kind === 'database' && deps.masterKey === undefined) {

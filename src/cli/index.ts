@@ -1,4 +1,5 @@
 import { textTable } from '#src/platform/config/index.ts'
+import { certsCommand } from './certs.ts'
 import {
   type Command,
   commandHelp,
@@ -23,6 +24,7 @@ const commands: readonly Command[] = [
   serveCommand,
   configCommand,
   keysCommand,
+  certsCommand,
   migrateCommand,
   doctorCommand,
   inspectCommand,

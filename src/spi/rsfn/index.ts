@@ -1,0 +1,1 @@
+export { rsfnInspector } from './inspector.ts'
