@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { type Program, runCli } from '#src/cli/index.ts'
+import {
+  defineSettings,
+  integer,
+  loadSettings,
+  platformSettings,
+  secret,
+  setting,
+} from '#src/platform/config/index.ts'
+import type { Feature, Inspector } from '#src/platform/lifecycle/index.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const probeSettings = defineSettings({
+  token: setting('SPI_TOKEN', secret(), { doc: 'A secret.' }),
+  size: setting('SPI_SIZE', integer(1, 9), { default: '3', doc: 'A size.' }),
+})
+
+const probe: Feature = {
+  name: 'probe',
+  checks: async () => [
+    { name: 'Counterparty', status: 'failed', detail: 'does not answer', fix: 'start it' },
+  ],
+}
+
+const broken: Feature = { name: 'broken', checks: () => Promise.reject(new Error('inner')) }
+
+const pairs: Inspector = {
+  name: 'pairs',
+  summary: 'a=b lines',
+  matches: (input) => input.includes(0x3d),
+  explain: (input) => {
+    const [name = '', value = ''] = Buffer.from(input).toString().trim().split('=')
+    if (value === '') throw new Error('nothing after =')
+    return {
+      title: 'a pair',
+      fields: [
+        { name: 'name', value: name },
+        { name: 'both', children: [{ name, value, meaning: 'as written' }] },
+      ],
+      value: { [name]: value, big: 12n },
+    }
+  },
+}
+
+const program = (databases: readonly string[] = []): Program => ({
+  version: '1.2.3',
+  settingGroups: [{ title: 'Probe', settings: probeSettings }],
+  inspectors: [pairs],
+  migrations: [
+    { name: '0001_one', sql: 'create table one (id int)' },
+    { name: '0002_two', sql: 'create table two (id int)' },
+  ],
+  load: (env) => {
+    const loaded = loadSettings({ platform: platformSettings, probe: probeSettings }, env)
+    return {
+      ...loaded,
+      platform: loaded.values.platform,
+      databases,
+      createFeatures: () => [probe, broken],
+    }
+  },
+})
+
+const run = async (
+  argv: readonly string[],
+  options: {
+    readonly env?: Readonly<Record<string, string>>
+    readonly input?: string
+    readonly databases?: readonly string[]
+  } = {},
+) => {
+  let out = ''
+  let err = ''
+  const io = {
+    env: options.env ?? {},
+    out: (text: string) => {
+      out += text
+    },
+    err: (text: string) => {
+      err += text
+    },
+    readInput: async () => new TextEncoder().encode(options.input ?? ''),
+  }
+  const code = await runCli(argv, io, program(options.databases))
+  return { code, out, err }
+}
+
+describe('the command line', () => {
+  test('without a command, and with help, shows the commands', async () => {
+    for (const argv of [[], ['--help'], ['help']]) {
+      const { code, out } = await run(argv)
+      expect(code).toBe(0)
+      expect(out).toContain('COMMAND')
+    }
+    expect((await run(['help', 'keys'])).out).toStartWith('trilho keys: ')
+    expect((await run(['--version'])).out).toStartWith('trilho 1.2.3')
+  })
+
+  test('refuses what it does not know with 2', async () => {
+    expect(await run(['fly'])).toMatchObject({ code: 2, out: '' })
+    expect((await run(['config', '--fly'])).code).toBe(2)
+    expect((await run(['config', 'extra'])).err).toContain('unexpected argument extra')
+  })
+})
+
+describe('config', () => {
+  test('shows values and where they come from; a secret is masked', async () => {
+    const env = { SPI_TOKEN: 'hush', SPI_SIZE: '5' }
+    const { code, out } = await run(['config'], { env })
+    expect(code).toBe(0)
+    expect(out).toMatch(/^SPI_TOKEN +\*\*\* +environment$/m)
+    expect(out).toMatch(/^SPI_SIZE +5 +environment$/m)
+    expect(out).not.toContain('hush')
+  })
+
+  test('ends with 78 and the table when something is wrong', async () => {
+    const { code, err } = await run(['config'], { env: { SPI_SIZE: '10', SPI_TOKN: '1' } })
+    expect(code).toBe(78)
+    expect(err).toContain('is out of range')
+    expect(err).toContain('did you mean SPI_TOKEN?')
+  })
+
+  test('writes the table of the README', async () => {
+    const { out } = await run(['config', '--markdown'])
+    expect(out).toStartWith('### Probe\n')
+    expect(out).toContain('| `SPI_TOKEN`<br>or `SPI_TOKEN_FILE` | none | secret | A secret. |')
+  })
+})
+
+describe('keys', () => {
+  const file = () => ['--file', join(temporaryDirectory(), 'keys.json')]
+
+  test('are made with scopes and an end, listed and revoked', async () => {
+    const at = file()
+    const create = ['keys', 'create', '--name', 'shop', '--scopes', 'cards:*,spi:send']
+    const made = await run([...create, '--days', '3', '--test', '--json', ...at])
+    const { id, key } = JSON.parse(made.out) as { id: string; key: string }
+    expect(key).toStartWith('trl_test_')
+    expect((await run(['keys', 'list', ...at])).out).toMatch(new RegExp(`${id} +shop +active`))
+    expect((await run(['keys', 'revoke', id, '--json', ...at])).out).toBe(
+      `{"id":"${id}","revoked":true}\n`,
+    )
+    expect((await run(['keys', 'list', ...at])).out).toMatch(new RegExp(`${id} +shop +revoked`))
+  })
+
+  test('need a name, known scopes, days within bounds, and a place', async () => {
+    const create = (...more: string[]) => run(['keys', 'create', ...file(), ...more])
+    expect((await create('--scopes', '*')).err).toContain('--name')
+    expect((await create('--name', 'x'.repeat(101), '--scopes', '*')).code).toBe(2)
+    expect((await create('--name', 'x')).err).toContain('--scopes')
+    expect((await create('--name', 'x', '--scopes', 'cards:fly')).err).toContain(
+      'no scope cards:fly',
+    )
+    for (const [days, code] of [
+      ['0', 2],
+      ['1', 0],
+      ['3650', 0],
+      ['3651', 2],
+      ['1.5', 2],
+    ] as const) {
+      expect((await create('--name', 'x', '--scopes', '*', '--days', days)).code).toBe(code)
+    }
+    expect((await run(['keys', 'list'])).err).toContain('--file')
+    expect((await run(['keys', 'revoke', ...file()])).err).toContain('the id')
+  })
+})
+
+describe('inspect', () => {
+  test('shows a tree, or the typed value', async () => {
+    const tree = await run(['inspect'], { input: 'a=b\n' })
+    expect(tree.out).toBe('a pair\n├─ name: a\n└─ both\n   └─ a: b  (as written)\n')
+    expect((await run(['inspect', '--json'], { input: 'a=b' })).out).toBe('{"a":"b","big":"12"}\n')
+    expect((await run(['inspect', '--kinds'])).out).toBe('pairs: a=b lines\n')
+  })
+
+  test('never lets a message steer the terminal', async () => {
+    const { out } = await run(['inspect'], { input: 'a=\u001b[2J\u0007' })
+    expect(out).toContain('\\u001b[2J\\u0007')
+  })
+
+  test('says what it cannot recognise, and what is wrong with what it can', async () => {
+    expect(await run(['inspect'], { input: 'ab' })).toMatchObject({ code: 2 })
+    expect((await run(['inspect', '--as', 'other'], { input: 'ab' })).err).toContain(
+      'no kind other',
+    )
+    const bad = await run(['inspect', '--as', 'pairs'], { input: 'ab=' })
+    expect(bad).toMatchObject({ code: 1, err: 'trilho inspect: nothing after =\n' })
+    expect((await run(['inspect', '/nowhere/at/all'])).code).toBe(1)
+  })
+})
+
+describe('doctor', () => {
+  const env = { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0' }
+
+  test('asks the features, and ends with 1 when something failed', async () => {
+    const { code, out } = await run(['doctor'], { env })
+    expect(code).toBe(1)
+    expect(out).toContain('✗ Counterparty: does not answer\n    start it\n')
+    expect(out).toContain('✗ broken: the check itself failed')
+    expect(out).not.toContain('inner')
+  })
+
+  test('names a port that is taken and keys that are none', async () => {
+    const busy = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
+    const file = join(temporaryDirectory(), 'keys.json')
+    const { out } = await run(['doctor'], {
+      env: { HTTP_ADDR: `127.0.0.1:${busy.port}`, CARDGW_PORT: '0', API_KEYS_FILE: file },
+    })
+    busy.stop(true)
+    expect(out).toMatch(/^! HTTP_ADDR: .*cannot be opened/m)
+    expect(out).toContain('! API keys: 0 of 0 keys are active')
+    await Bun.write(file, '{"keys":1}')
+    const broken = await run(['doctor'], { env: { ...env, API_KEYS_FILE: file } })
+    expect(broken.out).toContain('✗ API keys: the key file is malformed')
+  })
+
+  test('with bad settings says only that', async () => {
+    const { code, out } = await run(['doctor', '--json'], { env: { SPI_SIZE: 'x' } })
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({ ok: false, checks: [{ name: 'SPI_SIZE' }] })
+  })
+})
+
+describe('migrate', () => {
+  test('lists, applies, and is done', async () => {
+    const { dsn, sql, close } = await createTestDatabase()
+    await sql.unsafe('drop schema public cascade; create schema public')
+    const databases = [dsn]
+    expect((await run(['migrate', '--dry-run'], { databases })).out).toBe(
+      'missing 0001_one\nmissing 0002_two\n',
+    )
+    expect((await run(['migrate'], { databases })).out).toBe('applied 0001_one\napplied 0002_two\n')
+    expect((await run(['migrate'], { databases })).out).toBe('the schema is up to date\n')
+    await close()
+    expect((await run(['migrate'])).err).toContain('DATABASE_DSN')
+    expect((await run(['migrate'], { env: { SPI_SIZE: 'x' } })).code).toBe(78)
+  })
+})
