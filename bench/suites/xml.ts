@@ -5,6 +5,7 @@ import { XmlDocument as LibxmlDocument } from 'libxml2-wasm'
 import { SaxesParser } from 'saxes'
 import { messageVocabulary } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
+import { layouts } from '../../test/support/layouts.ts'
 import { pacs008 } from '../../test/support/messages.ts'
 import type { Contender, Group, Suite } from '../harness.ts'
 
@@ -151,14 +152,6 @@ const scanGroup = (name: string, text: string, atLeast: number): Group => ({
   contenders: wellFormed(name, encoder.encode(text)),
   sameWork: ['trilho', 'saxes (xmlns)', 'htmlparser2 (xmlMode, no checks)'],
   goals: [{ ours: 'trilho', peer: 'saxes (xmlns)', atLeast }],
-})
-
-/** The same message in every legal layout that a sender may choose. */
-export const layouts = (plain: string): Readonly<Record<string, string>> => ({
-  'pretty-printed': plain.replaceAll('><', '>\n    <'),
-  prefixed: plain.replaceAll(/<(\/?)(?!ds:)([A-Z])/g, '<$1n:$2').replace('xmlns=', 'xmlns:n='),
-  CDATA: plain.replaceAll(/<(Nm|Ustrd|Id|MmbId)>([^<&]*)</g, '<$1><![CDATA[$2]]><'),
-  comments: plain.replaceAll(/<(Nm|Ustrd|Id|MmbId)>/g, '<!-- note --><$1>'),
 })
 
 export const xmlSuite: Suite = {
