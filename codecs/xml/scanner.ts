@@ -249,8 +249,11 @@ class Scan extends Elements {
     const record = (this.open[depth] as number) * NODE_STRIDE
     const nodes = this.nodes
     const bytes = this.openNameBytes[depth] as number
-    if (!this.sameBytes(from + 2, (nodes[record + NODE_START] as number) + 1, bytes)) {
-      throw this.error('tag_mismatch', from)
+    const start = (nodes[record + NODE_START] as number) + 1
+    if (!this.sameBytes(from + 2, start, bytes)) {
+      const seen = this.length - from - 2
+      const isCut = seen < bytes && this.sameBytes(from + 2, start, seen)
+      throw this.error('tag_mismatch', isCut ? this.length : from)
     }
     let at = from + 2 + bytes
     if (b[at] !== GT) at = this.endTagSpace(from, at)
