@@ -235,7 +235,9 @@ export class AttributeReader {
     let at = from + 1
     if (b[at] === 0x23) return this.#characterReference(b, from)
     while ((classOf[b[at] as number] as number) & NAME) at++
-    if (b[at] !== SEMICOLON || at === from + 1) throw this.#error('reference_invalid', from)
+    if (b[at] !== SEMICOLON || at === from + 1) {
+      throw this.#error('reference_invalid', at >= length ? at : from)
+    }
     if (!isPredefined(b, from + 1, at - from - 1)) throw xmlError('entity_undefined', from)
     return at + 1
   }
