@@ -1,4 +1,21 @@
 export { amountDigitsMax, formatCents, parseCents } from './amount.ts'
+export {
+  type Certainty,
+  compileForSpi,
+  isMessageType,
+  isRevision,
+  knownVersions,
+  type MessageType,
+  messageTypes,
+  ourCatalogue,
+  type Revision,
+  revisions,
+  revisionsOf,
+  type SchemaCatalogue,
+  schemaText,
+  type VersionEntry,
+  versionOf,
+} from './catalogue/index.ts'
 export type { CodeEntry, CodeList, RaisedBy } from './codes/entry.ts'
 export { returnReason, returnReasons, statusReason, statusReasons } from './codes/reasons.ts'
 export {
@@ -28,4 +45,19 @@ export {
   type TypedMessageType,
 } from './read.ts'
 export { type Money, type ReadProblem, readProblemsMax } from './reader.ts'
+export {
+  type CompiledSchema,
+  PatternError,
+  PatternMatcher,
+  parsePattern,
+  parseSchema,
+  patternPlacesMax,
+  SchemaError,
+  type SchemaSource,
+  type SchemaViolation,
+  type Verdict,
+  type ViolationRule,
+  validateDocument,
+  violationsMax,
+} from './schema/index.ts'
 export { messageVocabulary } from './vocabulary.ts'

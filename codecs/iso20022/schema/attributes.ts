@@ -1,0 +1,71 @@
+import type { CompiledAttribute, CompiledType } from './compiled.ts'
+import type { Validation } from './validate.ts'
+import { shapeOf, shownName, type ViolationRule } from './violation.ts'
+
+const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance'
+const harmlessXsi = new Set(['schemaLocation', 'noNamespaceSchemaLocation'])
+
+/** Checks the attributes of one element; namespace declarations are none. */
+export const checkAttributes = (run: Validation, node: number, type: CompiledType): void => {
+  const { document } = run
+  const first = document.firstAttribute(node)
+  const end = first + document.attributeCount(node)
+  let known = 0
+  for (let at = first; at < end; at++) {
+    if (document.isNamespaceDeclaration(at)) continue
+    const written = document.attributeName(at)
+    const name = written.slice(written.indexOf(':') + 1)
+    const namespace = document.namespaces[document.attributeNamespaceId(at)] as string
+    const declared = type.attributes.find(
+      (attribute) => attribute.name === name && attribute.namespace === namespace,
+    )
+    if (declared !== undefined) {
+      known++
+      checkValue(run, node, at, declared)
+    } else if (namespace === xsiNamespace) {
+      if (!harmlessXsi.has(name)) {
+        run.report(node, 'xsi', shownName(written), 'no such attribute', `/@${shownName(name)}`)
+      }
+    } else if (!type.anyAttribute) {
+      run.report(node, 'attribute-unknown', shownName(written), expectedNames(type), suffix(name))
+    }
+  }
+  if (known < type.attributes.length) reportMissing(run, node, type)
+}
+
+const suffix = (name: string): string => `/@${shownName(name)}`
+
+const expectedNames = ({ attributes }: CompiledType): string =>
+  attributes.length === 0 ? 'no attribute' : attributes.map(({ name }) => name).join(' | ')
+
+const checkValue = (
+  run: Validation,
+  node: number,
+  at: number,
+  { name, validator, fixed }: CompiledAttribute,
+): void => {
+  const value = run.document.attributeValue(at)
+  for (const { rule, expected } of validator.faults(value)) {
+    run.report(node, rule as ViolationRule, shapeOf(value), expected, suffix(name))
+  }
+  if (fixed !== undefined && validator.key(value) !== validator.key(fixed)) {
+    run.report(node, 'fixed', shapeOf(value), fixed, suffix(name))
+  }
+}
+
+const reportMissing = (run: Validation, node: number, type: CompiledType): void => {
+  const { document } = run
+  const first = document.firstAttribute(node)
+  const end = first + document.attributeCount(node)
+  for (const { name, namespace, required } of type.attributes) {
+    if (!required) continue
+    let found = false
+    for (let at = first; at < end && !found; at++) {
+      const written = document.attributeName(at)
+      found =
+        written.slice(written.indexOf(':') + 1) === name &&
+        document.namespaces[document.attributeNamespaceId(at)] === namespace
+    }
+    if (!found) run.report(node, 'attribute-missing', 'nothing', name, suffix(name))
+  }
+}

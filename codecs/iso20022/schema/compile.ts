@@ -1,0 +1,377 @@
+import type { XmlVocabulary } from '#codecs/xml'
+import { type Automaton, buildAutomaton, type Leaf, type ResolvedParticle } from './automaton.ts'
+import {
+  ANY_NAME,
+  type CompiledAttribute,
+  type CompiledElement,
+  type CompiledSchema,
+  type CompiledType,
+  type CompiledUnique,
+  EDGE_STRIDE,
+  type Member,
+  type Wildcard,
+} from './compiled.ts'
+import { SchemaError } from './errors.ts'
+import {
+  type AnyNamespaces,
+  type AttributeUse,
+  type ComplexType,
+  type ElementDeclaration,
+  localOf,
+  namespaceIn,
+  type Particle,
+  type Place,
+  type QName,
+  qName,
+  type SchemaModel,
+  type SimpleType,
+  type TypeDefinition,
+  type UniqueConstraint,
+  xsdNamespace,
+} from './model.ts'
+import { type PatternCache, SimpleValidator } from './simple.ts'
+
+export type CompileOptions = {
+  /** The vocabulary of the scanner whose documents are validated. */
+  readonly vocabulary: XmlVocabulary
+  /** Components of namespaces that strict wildcards lead to. */
+  readonly imports?: readonly SchemaModel[]
+  readonly patterns?: PatternCache
+}
+
+/**
+ * Compiles all that the global elements of a schema reach.
+ *
+ * @throws SchemaError with file and line for an unknown name or an ambiguous content model
+ */
+export const compileSchema = (model: SchemaModel, options: CompileOptions): CompiledSchema =>
+  new Compiler(model, options).schema()
+
+class Compiler {
+  readonly #model: SchemaModel
+  readonly #imports: readonly SchemaModel[]
+  readonly #vocabulary: XmlVocabulary
+  readonly #patterns: PatternCache
+  readonly #namespaces: string[] = []
+  readonly #types: CompiledType[] = []
+  readonly #typeIds = new Map<TypeDefinition | QName, number>()
+  readonly #elements: CompiledElement[] = []
+  readonly #elementIds = new Map<ElementDeclaration, number>()
+  readonly #simple = new Map<SimpleType | QName, SimpleValidator>()
+  readonly #waiting: (() => void)[] = []
+  readonly #wildcards: Wildcard[] = []
+  readonly #edges: number[] = []
+  readonly #stateEdges: number[] = []
+  readonly #accepts: number[] = []
+  readonly #otherNames = new Map<string, number>()
+
+  constructor(model: SchemaModel, options: CompileOptions) {
+    this.#model = model
+    this.#imports = options.imports ?? []
+    this.#vocabulary = options.vocabulary
+    this.#patterns = options.patterns ?? new Map()
+    this.#namespaceId(model.targetNamespace)
+  }
+
+  schema(): CompiledSchema {
+    const globals = new Map<string, number>()
+    for (const model of [this.#model, ...this.#imports]) {
+      for (const [name, declaration] of model.elements) {
+        globals.set(name, this.#element(declaration))
+      }
+    }
+    for (let work = this.#waiting.pop(); work !== undefined; work = this.#waiting.pop()) work()
+    return {
+      targetNamespace: this.#model.targetNamespace,
+      namespaces: this.#namespaces,
+      types: this.#types,
+      elements: this.#elements,
+      globals,
+      wildcards: this.#wildcards,
+      edges: Int32Array.from(this.#edges),
+      stateEdges: Int32Array.from([...this.#stateEdges, this.#edges.length / EDGE_STRIDE]),
+      stateAccepts: Uint8Array.from(this.#accepts),
+      vocabularySize: this.#vocabulary.size,
+      otherNames: this.#otherNames,
+    }
+  }
+
+  #element(declaration: ElementDeclaration): number {
+    const known = this.#elementIds.get(declaration)
+    if (known !== undefined) return known
+    const id = this.#elements.length
+    this.#elementIds.set(declaration, id)
+    const namespace = namespaceIn(declaration.name)
+    this.#namespaceId(namespace)
+    const element = { name: localOf(declaration.name), namespace, fixed: declaration.fixed }
+    // Its place is taken first: a type may contain itself.
+    this.#elements.push({ ...element, type: 0, unique: [] })
+    const type = this.#type(declaration.type, declaration.place)
+    const unique = declaration.unique.map((constraint) => compileUnique(constraint))
+    this.#elements[id] = { ...element, type, unique }
+    return id
+  }
+
+  #type(type: QName | TypeDefinition, place: Place): number {
+    const definition = typeof type === 'string' ? (this.#findType(type, place) ?? type) : type
+    const known = this.#typeIds.get(definition)
+    if (known !== undefined) return known
+    const id = this.#types.length
+    this.#typeIds.set(definition, id)
+    if (typeof definition === 'string' || definition.kind === 'simple') {
+      this.#types.push(simpleType(this.#simpleType(definition, place)))
+      return id
+    }
+    this.#types.push(simpleType(SimpleValidator.builtIn('string') as SimpleValidator))
+    this.#waiting.push(() => {
+      this.#types[id] = this.#complexType(definition)
+    })
+    return id
+  }
+
+  /** Undefined for a built-in type. */
+  #findType(name: QName, place: Place): TypeDefinition | undefined {
+    if (namespaceIn(name) === xsdNamespace) return undefined
+    for (const model of [this.#model, ...this.#imports]) {
+      const found = model.types.get(name)
+      if (found !== undefined) return found
+    }
+    throw new SchemaError(place.file, place.line, `there is no type ${name}`)
+  }
+
+  #simpleType(type: QName | SimpleType, place: Place, depth = 0): SimpleValidator {
+    const known = this.#simple.get(type)
+    if (known !== undefined) return known
+    if (depth > 32) throw new SchemaError(place.file, place.line, 'a type is derived from itself')
+    let validator: SimpleValidator
+    if (typeof type === 'string') {
+      const found = this.#findType(type, place)
+      if (found?.kind === 'complex') {
+        throw new SchemaError(place.file, place.line, `${type} is no simple type`)
+      }
+      const builtIn = SimpleValidator.builtIn(localOf(type))
+      if (found !== undefined) validator = this.#simpleType(found, place, depth + 1)
+      else if (builtIn !== undefined) validator = builtIn
+      else throw new SchemaError(place.file, place.line, `xs:${localOf(type)} is not supported`)
+    } else {
+      const base = this.#simpleType(type.base, type.place, depth + 1)
+      validator = base.restricted(type.facets, this.#patterns)
+    }
+    this.#simple.set(type, validator)
+    return validator
+  }
+
+  #complexType(type: ComplexType): CompiledType {
+    const { place } = type
+    const bases = this.#basesOf(type)
+    const attributes = bases
+      .flatMap((base) => base.attributes)
+      .map((attribute) => this.#attribute(attribute, place))
+    const anyAttribute = bases.some((base) => base.anyAttribute)
+    const common = {
+      attributes,
+      anyAttribute,
+      plain: attributes.length === 0,
+      mixed: bases.some(({ mixed }) => mixed),
+    }
+    if (type.simpleContent !== undefined) {
+      const simple = this.#simpleContent(type)
+      return { ...common, simple, state: -1, members: [], wildcardMembers: false }
+    }
+    const particles = bases.flatMap(({ particle }) => particle ?? [])
+    const resolved = this.#resolve({ kind: 'sequence', min: 1, max: 1, items: particles }, 0)
+    const state = this.#addAutomaton(buildAutomaton(resolved, place))
+    const members = membersOf(resolved)
+    return {
+      ...common,
+      simple: undefined,
+      state,
+      members,
+      wildcardMembers: hasWildcard(resolved),
+    }
+  }
+
+  /** The type and those it extends, the outermost base first. */
+  #basesOf(type: ComplexType): readonly ComplexType[] {
+    const bases = [type]
+    for (let at = type; at.extends !== undefined; ) {
+      const base = this.#findType(at.extends, at.place)
+      if (base?.kind !== 'complex' || bases.includes(base)) {
+        throw new SchemaError(at.place.file, at.place.line, `${at.extends} cannot be extended`)
+      }
+      bases.unshift(base)
+      at = base
+    }
+    if (type.simpleContent === undefined) return bases
+    const base = this.#findType(type.simpleContent, type.place)
+    return base?.kind === 'complex' ? [base, type] : bases
+  }
+
+  #simpleContent(type: ComplexType): SimpleValidator {
+    const name = type.simpleContent as QName
+    const base = this.#findType(name, type.place)
+    const validator =
+      base?.kind === 'complex' && base.simpleContent !== undefined
+        ? this.#simpleContent(base)
+        : this.#simpleType(name, type.place)
+    return validator.restricted(type.facets, this.#patterns)
+  }
+
+  #attribute(attribute: AttributeUse, place: Place): CompiledAttribute {
+    return {
+      name: localOf(attribute.name),
+      namespace: namespaceIn(attribute.name),
+      validator: this.#simpleType(attribute.type, place),
+      required: attribute.required,
+      fixed: attribute.fixed,
+    }
+  }
+
+  #resolve(particle: Particle, depth: number): ResolvedParticle {
+    const { min, max } = particle
+    switch (particle.kind) {
+      case 'sequence':
+      case 'choice':
+        return {
+          kind: particle.kind,
+          min,
+          max,
+          items: particle.items.map((item) => this.#resolve(item, depth)),
+        }
+      case 'group-ref': {
+        const { place } = particle
+        const group = this.#model.groups.get(particle.name)
+        if (group === undefined || depth > 32) {
+          throw new SchemaError(place.file, place.line, `there is no group ${particle.name}`)
+        }
+        return { kind: 'sequence', min, max, items: [this.#resolve(group, depth + 1)] }
+      }
+      case 'element-ref': {
+        const { place } = particle
+        const element = this.#model.elements.get(particle.name)
+        if (element === undefined) {
+          throw new SchemaError(place.file, place.line, `there is no element ${particle.name}`)
+        }
+        return this.#leaf(particle, element)
+      }
+      case 'element':
+        return this.#leaf(particle, particle.element)
+      case 'any': {
+        const wildcard = this.#wildcards.length
+        this.#wildcards.push({
+          admits: admits(particle.namespaces),
+          processContents: particle.processContents,
+          expected: describe(particle.namespaces),
+        })
+        const leaf: Leaf = { key: 'any', edge: [ANY_NAME, wildcard, -1], particle }
+        return { kind: 'leaf', min, max, leaf }
+      }
+    }
+  }
+
+  #leaf(particle: Particle, declaration: ElementDeclaration): ResolvedParticle {
+    const id = this.#element(declaration)
+    const { name, namespace } = this.#elements[id] as CompiledElement
+    const edge = [this.#nameId(name), this.#namespaceId(namespace), id] as const
+    const leaf: Leaf = { key: declaration.name, edge, particle }
+    return { kind: 'leaf', min: particle.min, max: particle.max, leaf }
+  }
+
+  #addAutomaton({ follow, leaves, accepts }: Automaton): number {
+    const first = this.#stateEdges.length
+    for (const [state, next] of follow.entries()) {
+      this.#stateEdges.push(this.#edges.length / EDGE_STRIDE)
+      this.#accepts.push(accepts[state] ? 1 : 0)
+      for (const to of next) this.#edges.push(...(leaves[to] as Leaf).edge, first + to)
+    }
+    return first
+  }
+
+  #nameId(name: string): number {
+    const id = this.#vocabulary.idOf(name)
+    if (id >= 0) return id
+    const known = this.#otherNames.get(name)
+    if (known !== undefined) return known
+    const own = this.#vocabulary.size + this.#otherNames.size
+    this.#otherNames.set(name, own)
+    return own
+  }
+
+  #namespaceId(namespace: string): number {
+    const known = this.#namespaces.indexOf(namespace)
+    if (known >= 0) return known
+    return this.#namespaces.push(namespace) - 1
+  }
+}
+
+const simpleType = (simple: SimpleValidator): CompiledType => ({
+  simple,
+  state: -1,
+  mixed: false,
+  attributes: [],
+  anyAttribute: false,
+  plain: true,
+  members: [],
+  wildcardMembers: false,
+})
+
+const compileUnique = ({ name, selector, fields }: UniqueConstraint): CompiledUnique => {
+  const steps = (path: readonly QName[]) =>
+    path.map((step) => ({ namespace: namespaceIn(step), name: localOf(step) }))
+  return { name, selector: steps(selector), fields: fields.map(steps) }
+}
+
+/** The children in schema order; an element that stands in the model twice is one repeated member. */
+const membersOf = (particle: ResolvedParticle): readonly Member[] => {
+  const members = new Map<string, Member>()
+  const visit = (at: ResolvedParticle, required: boolean, repeated: boolean): void => {
+    const needed = required && at.min > 0
+    const many = repeated || at.max > 1
+    if (at.kind !== 'leaf') {
+      const single = at.kind === 'choice' && at.items.length > 1
+      for (const item of at.items) visit(item, needed && !single, many)
+      return
+    }
+    const { leaf } = at
+    if (leaf.edge[0] === ANY_NAME) return
+    const before = members.get(leaf.key)
+    members.set(leaf.key, {
+      name: localOf(leaf.key),
+      element: leaf.edge[2],
+      required: needed || before?.required === true,
+      repeated: many || before !== undefined,
+    })
+  }
+  visit(particle, true, false)
+  return [...members.values()]
+}
+
+const hasWildcard = (particle: ResolvedParticle): boolean =>
+  particle.kind === 'leaf'
+    ? particle.leaf.edge[0] === ANY_NAME
+    : particle.items.some((item) => hasWildcard(item))
+
+const admits = (namespaces: AnyNamespaces): ((uri: string) => boolean) => {
+  switch (namespaces.kind) {
+    case 'any':
+      return () => true
+    case 'not':
+      return (uri) => uri !== namespaces.namespace && uri !== ''
+    case 'list':
+      return (uri) => namespaces.namespaces.includes(uri)
+  }
+}
+
+const describe = (namespaces: AnyNamespaces): string => {
+  switch (namespaces.kind) {
+    case 'any':
+      return 'any element'
+    case 'not':
+      return `an element of a namespace other than ${namespaces.namespace}`
+    case 'list':
+      return `an element of ${namespaces.namespaces.join(' or ')}`
+  }
+}
+
+/** The key under which {@link CompiledSchema.globals} holds an element. */
+export const globalKey = (namespace: string, name: string): string => qName(namespace, name)

@@ -1,0 +1,85 @@
+import type { SimpleValidator } from './simple.ts'
+
+/** Ints of one edge of a content automaton. */
+export const EDGE_STRIDE = 4
+/** Id of the element's name; {@link ANY_NAME} for a wildcard. */
+export const EDGE_NAME = 0
+/** Index into {@link CompiledSchema.namespaces}; of a wildcard its index into `wildcards`. */
+export const EDGE_NAMESPACE = 1
+/** Index into {@link CompiledSchema.elements}. */
+export const EDGE_ELEMENT = 2
+export const EDGE_NEXT = 3
+
+export const ANY_NAME = -2
+
+export type Wildcard = {
+  readonly admits: (namespaceUri: string) => boolean
+  readonly processContents: 'strict' | 'lax' | 'skip'
+  readonly expected: string
+}
+
+export type CompiledAttribute = {
+  readonly name: string
+  readonly namespace: string
+  readonly validator: SimpleValidator
+  readonly required: boolean
+  readonly fixed: string | undefined
+}
+
+/** One child of a type in the order of the schema; `repeated` where it can occur more than once. */
+export type Member = {
+  readonly name: string
+  readonly element: number
+  readonly required: boolean
+  readonly repeated: boolean
+}
+
+export type CompiledType = {
+  /** Simple content; undefined for element content and for none. */
+  readonly simple: SimpleValidator | undefined
+  /** First state of the content automaton; -1 for simple content. */
+  readonly state: number
+  readonly mixed: boolean
+  readonly attributes: readonly CompiledAttribute[]
+  readonly anyAttribute: boolean
+  /** True where the type has no attribute of its own. */
+  readonly plain: boolean
+  readonly members: readonly Member[]
+  /** The wildcard's global elements, where the content is one strict wildcard. */
+  readonly wildcardMembers: boolean
+}
+
+export type CompiledUnique = {
+  readonly name: string
+  readonly selector: readonly ElementName[]
+  readonly fields: readonly (readonly ElementName[])[]
+}
+
+export type ElementName = { readonly namespace: string; readonly name: string }
+
+export type CompiledElement = {
+  readonly name: string
+  readonly namespace: string
+  readonly type: number
+  readonly fixed: string | undefined
+  readonly unique: readonly CompiledUnique[]
+}
+
+/** A schema as flat tables: states and edges of all content models, and the types they lead to. */
+export type CompiledSchema = {
+  readonly targetNamespace: string
+  readonly namespaces: readonly string[]
+  readonly types: readonly CompiledType[]
+  readonly elements: readonly CompiledElement[]
+  /** Global elements: name id, and index into `elements`, by namespace. */
+  readonly globals: ReadonlyMap<string, number>
+  readonly wildcards: readonly Wildcard[]
+  readonly edges: Int32Array
+  /** First edge of a state; the next entry is where its edges end. */
+  readonly stateEdges: Int32Array
+  /** 1 where the content may end in this state. */
+  readonly stateAccepts: Uint8Array
+  /** Names outside the scanner's vocabulary: ids from `vocabularySize` on. */
+  readonly vocabularySize: number
+  readonly otherNames: ReadonlyMap<string, number>
+}

@@ -1,0 +1,14 @@
+export { type CompileOptions, compileSchema } from './compile.ts'
+export type { CompiledSchema } from './compiled.ts'
+export { SchemaError } from './errors.ts'
+export type { SchemaModel } from './model.ts'
+export { PatternError, PatternMatcher, parsePattern, patternPlacesMax } from './pattern/index.ts'
+export type { PatternCache } from './simple.ts'
+export { validateDocument } from './validate.ts'
+export {
+  type SchemaViolation,
+  type Verdict,
+  type ViolationRule,
+  violationsMax,
+} from './violation.ts'
+export { occursMax, parseSchema, type SchemaSource, schemaDocumentsMax } from './xsd-parse.ts'

@@ -1,0 +1,96 @@
+/** What an XSD document declares, as written: names not yet resolved. */
+
+export const xsdNamespace = 'http://www.w3.org/2001/XMLSchema'
+
+/** `{namespace}local`; a name in no namespace has empty braces. */
+export type QName = string
+
+export const qName = (namespace: string, local: string): QName => `{${namespace}}${local}`
+
+export const localOf = (name: QName): string => name.slice(name.indexOf('}') + 1)
+
+export const namespaceIn = (name: QName): string => name.slice(1, name.indexOf('}'))
+
+/** Where a component stands, for errors. */
+export type Place = { readonly file: string; readonly line: number }
+
+export type Facet = { readonly name: string; readonly value: string; readonly place: Place }
+
+export type SimpleType = {
+  readonly kind: 'simple'
+  readonly base: QName | SimpleType
+  readonly facets: readonly Facet[]
+  readonly place: Place
+}
+
+export type AttributeUse = {
+  readonly name: QName
+  readonly type: QName | SimpleType
+  readonly required: boolean
+  readonly fixed: string | undefined
+}
+
+export type ComplexType = {
+  readonly kind: 'complex'
+  readonly mixed: boolean
+  /** Content of elements; undefined for empty and for simple content. */
+  readonly particle: Particle | undefined
+  /** The type that `simpleContent` extends. */
+  readonly simpleContent: QName | undefined
+  readonly facets: readonly Facet[]
+  /** The complex type that `complexContent` extends. */
+  readonly extends: QName | undefined
+  readonly attributes: readonly AttributeUse[]
+  readonly anyAttribute: boolean
+  readonly place: Place
+}
+
+export type TypeDefinition = SimpleType | ComplexType
+
+/** `maxOccurs="unbounded"`. */
+export const UNBOUNDED = Number.POSITIVE_INFINITY
+
+export type Occurs = { readonly min: number; readonly max: number }
+
+export type Particle = Occurs &
+  (
+    | { readonly kind: 'sequence' | 'choice'; readonly items: readonly Particle[] }
+    | { readonly kind: 'element'; readonly element: ElementDeclaration }
+    | { readonly kind: 'element-ref'; readonly name: QName; readonly place: Place }
+    | { readonly kind: 'group-ref'; readonly name: QName; readonly place: Place }
+    | {
+        readonly kind: 'any'
+        readonly namespaces: AnyNamespaces
+        readonly processContents: 'strict' | 'lax' | 'skip'
+        readonly place: Place
+      }
+  )
+
+/** The namespaces a wildcard admits. */
+export type AnyNamespaces =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'not'; readonly namespace: string }
+  | { readonly kind: 'list'; readonly namespaces: readonly string[] }
+
+export type ElementDeclaration = {
+  readonly name: QName
+  readonly type: QName | TypeDefinition
+  readonly fixed: string | undefined
+  readonly unique: readonly UniqueConstraint[]
+  readonly place: Place
+}
+
+/** `xs:unique` whose selector and fields are child steps. */
+export type UniqueConstraint = {
+  readonly name: string
+  readonly selector: readonly QName[]
+  readonly fields: readonly (readonly QName[])[]
+}
+
+/** All components of the documents that make up one schema. */
+export type SchemaModel = {
+  readonly targetNamespace: string
+  readonly elements: ReadonlyMap<QName, ElementDeclaration>
+  readonly types: ReadonlyMap<QName, TypeDefinition>
+  readonly groups: ReadonlyMap<QName, Particle>
+}

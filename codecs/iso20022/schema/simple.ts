@@ -1,0 +1,339 @@
+import {
+  applyWhiteSpace,
+  type BuiltIn,
+  builtIns,
+  compareDecimals,
+  type Decimal,
+  isLexical,
+  parseDecimal,
+  type WhiteSpace,
+} from './builtin.ts'
+import { SchemaError } from './errors.ts'
+import type { Facet } from './model.ts'
+import { literalChoice, PatternError, PatternMatcher, parsePattern } from './pattern/index.ts'
+
+/** A facet that a value breaks; no part of the value is in it. */
+export type FacetFault = { readonly rule: string; readonly expected: string }
+
+type Bound = { readonly rule: string; readonly value: Decimal; readonly written: string }
+
+type Limits = {
+  readonly builtIn: BuiltIn
+  readonly typeName: string
+  readonly whiteSpace: WhiteSpace
+  /** Each derivation's patterns; a value matches one of each. */
+  readonly patterns: readonly { readonly matcher: PatternMatcher; readonly written: string }[]
+  readonly enumeration: readonly string[] | undefined
+  readonly length: number | undefined
+  readonly minLength: number | undefined
+  readonly maxLength: number | undefined
+  readonly totalDigits: number | undefined
+  readonly fractionDigits: number | undefined
+  readonly bounds: readonly Bound[]
+}
+
+/** Shared between the types of one compilation, so that a pattern used everywhere is compiled once. */
+export type PatternCache = Map<string, PatternMatcher>
+
+const enumerationsShown = 12
+
+/** A simple type, ready to judge values. */
+export class SimpleValidator {
+  readonly #limits: Limits
+  readonly #enumeration: ReadonlySet<string> | undefined
+  readonly #quickEnumeration: PatternMatcher | undefined
+  readonly #quick: boolean
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+    const { enumeration, builtIn } = limits
+    this.#enumeration = enumeration && new Set(enumeration.map((value) => this.key(value)))
+    const textual = builtIn.primitive === 'string' && builtIn.lexical === undefined
+    this.#quickEnumeration =
+      enumeration === undefined ? undefined : new PatternMatcher(literalChoice(enumeration))
+    this.#quick =
+      textual ||
+      builtIn.primitive === 'decimal' ||
+      builtIn.primitive === 'dateTime' ||
+      builtIn.primitive === 'integer'
+  }
+
+  static builtIn(name: string): SimpleValidator | undefined {
+    const builtIn = Object.hasOwn(builtIns, name) ? builtIns[name] : undefined
+    if (builtIn === undefined) return undefined
+    const bound = (rule: string, written: string | undefined): Bound[] =>
+      written === undefined ? [] : [{ rule, value: parseDecimal(written), written }]
+    return new SimpleValidator({
+      builtIn,
+      typeName: name,
+      whiteSpace: builtIn.whiteSpace,
+      patterns: [],
+      enumeration: undefined,
+      length: undefined,
+      minLength: undefined,
+      maxLength: undefined,
+      totalDigits: undefined,
+      fractionDigits: undefined,
+      bounds: [...bound('minInclusive', builtIn.min), ...bound('maxInclusive', builtIn.max)],
+    })
+  }
+
+  /** The type restricted further. */
+  restricted(facets: readonly Facet[], cache: PatternCache): SimpleValidator {
+    if (facets.length === 0) return this
+    const last = this.#limits
+    const patterns = facets.filter(({ name }) => name === 'pattern')
+    const enumeration = facets.filter(({ name }) => name === 'enumeration')
+    const count = (name: string): number | undefined => {
+      const facet = facets.findLast((candidate) => candidate.name === name)
+      if (facet === undefined) return undefined
+      if (!/^[0-9]{1,9}$/.test(facet.value)) throw fault(facet, `${name} is a number`)
+      return Number(facet.value)
+    }
+    return new SimpleValidator({
+      ...last,
+      whiteSpace: whiteSpaceOf(facets) ?? last.whiteSpace,
+      patterns:
+        patterns.length === 0 ? last.patterns : [...last.patterns, patternStep(patterns, cache)],
+      enumeration: enumeration.length === 0 ? last.enumeration : enumeration.map((e) => e.value),
+      length: count('length') ?? last.length,
+      minLength: count('minLength') ?? last.minLength,
+      maxLength: count('maxLength') ?? last.maxLength,
+      totalDigits: count('totalDigits') ?? last.totalDigits,
+      fractionDigits: count('fractionDigits') ?? last.fractionDigits,
+      bounds: [...last.bounds, ...boundsOf(facets, last.builtIn)],
+    })
+  }
+
+  /** What two values have in common when they are the same value. */
+  key(text: string): string {
+    const { builtIn, whiteSpace } = this.#limits
+    const value = applyWhiteSpace(text, whiteSpace)
+    if (builtIn.primitive !== 'decimal' && builtIn.primitive !== 'integer') return value
+    if (!isLexical(builtIn, value)) return value
+    const { negative, whole, fraction } = parseDecimal(value)
+    return `${negative ? '-' : ''}${whole}.${fraction}`
+  }
+
+  /** True where the bytes are surely valid; false says nothing, {@link faults} decides. */
+  accepts(bytes: Uint8Array, start: number, end: number): boolean {
+    if (!this.#quick) return false
+    const limits = this.#limits
+    const size = end - start
+    for (const { matcher } of limits.patterns) {
+      if (!matcher.matchesAscii(bytes, start, end)) return false
+    }
+    if (this.#quickEnumeration !== undefined) {
+      return (
+        limits.builtIn.primitive === 'string' &&
+        this.#quickEnumeration.matchesAscii(bytes, start, end)
+      )
+    }
+    switch (limits.builtIn.primitive) {
+      case 'decimal':
+        return isPlainAmount(bytes, start, end, limits)
+      case 'integer':
+        return (
+          limits.bounds.length === 0 &&
+          limits.totalDigits === undefined &&
+          isDigits(bytes, start, end)
+        )
+      case 'dateTime':
+        return isPlainDateTime(bytes, start, end)
+      default:
+        return (
+          limits.whiteSpace === 'preserve' &&
+          limits.length === undefined &&
+          size <= (limits.maxLength ?? size) &&
+          // A character is at most four bytes long.
+          size >= (limits.minLength ?? 0) * ((limits.minLength ?? 0) > 1 ? 4 : 1)
+        )
+    }
+  }
+
+  /** Every facet that the value breaks; a value that is not written as its type demands breaks only `type`. */
+  faults(text: string): readonly FacetFault[] {
+    const limits = this.#limits
+    const value = applyWhiteSpace(text, limits.whiteSpace)
+    if (!isLexical(limits.builtIn, value)) return [{ rule: 'type', expected: limits.typeName }]
+    const faults: FacetFault[] = []
+    for (const { matcher, written } of limits.patterns) {
+      if (!matcher.matches(value)) faults.push({ rule: 'pattern', expected: written })
+    }
+    if (this.#enumeration !== undefined && !this.#enumeration.has(this.key(text))) {
+      faults.push({ rule: 'enumeration', expected: shown(limits.enumeration ?? []) })
+    }
+    lengthFaults(limits, value, faults)
+    if (limits.builtIn.primitive === 'decimal' || limits.builtIn.primitive === 'integer') {
+      decimalFaults(limits, parseDecimal(value), faults)
+    }
+    return faults
+  }
+
+  get limits(): Limits {
+    return this.#limits
+  }
+}
+
+const shown = (values: readonly string[]): string =>
+  values.length <= enumerationsShown
+    ? values.join(' | ')
+    : `${values.slice(0, enumerationsShown).join(' | ')} and ${values.length - enumerationsShown} more`
+
+const lengthFaults = (limits: Limits, value: string, faults: FacetFault[]): void => {
+  const { length, minLength, maxLength, builtIn } = limits
+  if (length === undefined && minLength === undefined && maxLength === undefined) return
+  const size =
+    builtIn.primitive === 'base64Binary'
+      ? Math.floor((value.replace(/[ =]/g, '').length * 3) / 4)
+      : characters(value)
+  if (length !== undefined && size !== length) {
+    faults.push({ rule: 'length', expected: `${length} characters` })
+  }
+  if (minLength !== undefined && size < minLength) {
+    faults.push({ rule: 'minLength', expected: `at least ${minLength} characters` })
+  }
+  if (maxLength !== undefined && size > maxLength) {
+    faults.push({ rule: 'maxLength', expected: `at most ${maxLength} characters` })
+  }
+}
+
+/** Code points: XML counts a character beyond the basic plane once. */
+const characters = (text: string): number => {
+  let count = text.length
+  for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xd800) count--
+  return count
+}
+
+const decimalFaults = (limits: Limits, value: Decimal, faults: FacetFault[]): void => {
+  const { totalDigits, fractionDigits } = limits
+  const { whole, fraction } = value
+  if (totalDigits !== undefined && whole.length + fraction.length > totalDigits) {
+    faults.push({ rule: 'totalDigits', expected: `at most ${totalDigits} digits` })
+  }
+  if (fractionDigits !== undefined && fraction.length > fractionDigits) {
+    faults.push({ rule: 'fractionDigits', expected: `at most ${fractionDigits} fraction digits` })
+  }
+  for (const bound of limits.bounds) {
+    const order = compareDecimals(value, bound.value)
+    const kept =
+      bound.rule === 'minInclusive'
+        ? order >= 0
+        : bound.rule === 'maxInclusive'
+          ? order <= 0
+          : bound.rule === 'minExclusive'
+            ? order > 0
+            : order < 0
+    if (!kept) faults.push({ rule: bound.rule, expected: bound.written })
+  }
+}
+
+const patternStep = (
+  facets: readonly Facet[],
+  cache: PatternCache,
+): { readonly matcher: PatternMatcher; readonly written: string } => {
+  const written = facets.map(({ value }) => value).join(' | ')
+  const key = facets.map(({ value }) => value).join('\n')
+  let matcher = cache.get(key)
+  if (matcher === undefined) {
+    const items = facets.map((facet) => {
+      try {
+        return parsePattern(facet.value)
+      } catch (error) {
+        if (error instanceof PatternError) throw fault(facet, error.message)
+        throw error
+      }
+    })
+    matcher = new PatternMatcher({ kind: 'choice', items })
+    cache.set(key, matcher)
+  }
+  return { matcher, written }
+}
+
+const whiteSpaceOf = (facets: readonly Facet[]): WhiteSpace | undefined => {
+  const facet = facets.find(({ name }) => name === 'whiteSpace')
+  if (facet === undefined) return undefined
+  const { value } = facet
+  if (value === 'preserve' || value === 'replace' || value === 'collapse') return value
+  throw fault(facet, 'whiteSpace is preserve, replace or collapse')
+}
+
+const boundsOf = (facets: readonly Facet[], builtIn: BuiltIn): Bound[] =>
+  facets
+    .filter(({ name }) => /^(?:min|max)(?:In|Ex)clusive$/.test(name))
+    .map((facet) => {
+      if (builtIn.primitive !== 'decimal' && builtIn.primitive !== 'integer') {
+        throw fault(facet, `${facet.name} is supported for numbers only`)
+      }
+      if (!isLexical(builtIn, facet.value)) throw fault(facet, `${facet.name} is no number`)
+      return { rule: facet.name, value: parseDecimal(facet.value), written: facet.value }
+    })
+
+const fault = ({ place }: Facet, message: string): SchemaError =>
+  new SchemaError(place.file, place.line, message)
+
+const ZERO = 0x30
+const NINE = 0x39
+
+const isDigits = (bytes: Uint8Array, start: number, end: number): boolean => {
+  for (let i = start; i < end; i++) {
+    if ((bytes[i] as number) < ZERO || (bytes[i] as number) > NINE) return false
+  }
+  return end > start
+}
+
+/** Digits, a dot, at most two digits, in all few enough: no facet of an SPI amount can be broken. */
+const isPlainAmount = (bytes: Uint8Array, start: number, end: number, limits: Limits): boolean => {
+  let dot = end
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i] as number
+    if (byte === 0x2e && dot === end) dot = i
+    else if (byte < ZERO || byte > NINE) return false
+  }
+  const fraction = end - dot - 1
+  return (
+    dot > start &&
+    (limits.bounds.length === 0 || limits.bounds.every(isNotBelowZero)) &&
+    fraction <= (limits.fractionDigits ?? fraction) &&
+    end - start <= (limits.totalDigits ?? end)
+  )
+}
+
+const isNotBelowZero = ({ rule, written }: Bound): boolean =>
+  rule === 'minInclusive' && written === '0'
+
+const pair = (bytes: Uint8Array, at: number): number => {
+  const tens = (bytes[at] as number) - ZERO
+  const units = (bytes[at + 1] as number) - ZERO
+  return tens >= 0 && tens <= 9 && units >= 0 && units <= 9 ? tens * 10 + units : -1
+}
+
+/** `YYYY-MM-DDThh:mm:ss.sssZ` with a day that every month has. */
+const isPlainDateTime = (bytes: Uint8Array, start: number, end: number): boolean => {
+  if (end - start !== 24 || bytes[end - 1] !== 0x5a || bytes[start + 10] !== 0x54) return false
+  if (bytes[start + 4] !== 0x2d || bytes[start + 7] !== 0x2d) return false
+  if (bytes[start + 13] !== 0x3a || bytes[start + 16] !== 0x3a || bytes[start + 19] !== 0x2e) {
+    return false
+  }
+  const century = pair(bytes, start)
+  const year = pair(bytes, start + 2)
+  const month = pair(bytes, start + 5)
+  const day = pair(bytes, start + 8)
+  return (
+    century > 0 &&
+    year >= 0 &&
+    month >= 1 &&
+    month <= 12 &&
+    day >= 1 &&
+    day <= 28 &&
+    isClock(bytes, start + 11) &&
+    isDigits(bytes, start + 20, end - 1)
+  )
+}
+
+const isClock = (bytes: Uint8Array, at: number): boolean => {
+  const hour = pair(bytes, at)
+  const minute = pair(bytes, at + 3)
+  const second = pair(bytes, at + 6)
+  return hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 && second <= 59
+}

@@ -1,0 +1,49 @@
+import { ABSENT } from '#codecs/xml'
+import type { CompiledUnique, ElementName } from './compiled.ts'
+import type { Validation } from './validate.ts'
+
+/**
+ * Reports each element that `xs:unique` selects whose fields repeat those of one before it. An element that
+ * lacks a field takes no part (XML Schema part 1, 3.11.4). Values are compared as text.
+ */
+export const checkUnique = (
+  run: Validation,
+  node: number,
+  constraints: readonly CompiledUnique[],
+): void => {
+  for (const { name, selector, fields } of constraints) {
+    const seen = new Set<string>()
+    for (const selected of follow(run, [node], selector)) {
+      const values = fields.map((field) => follow(run, [selected], field)[0])
+      if (values.includes(undefined)) continue
+      const key = values.map((value) => run.document.textOf(value as number)).join('\u0000')
+      if (seen.has(key)) run.report(selected, 'unique', 'a repeated value', `unique by ${name}`)
+      seen.add(key)
+    }
+  }
+}
+
+const follow = (
+  run: Validation,
+  from: readonly number[],
+  path: readonly ElementName[],
+): readonly number[] => {
+  const { document } = run
+  let nodes = from
+  for (const { namespace, name } of path) {
+    const found: number[] = []
+    for (const node of nodes) {
+      for (
+        let child = document.firstChild(node);
+        child !== ABSENT;
+        child = document.nextSibling(child, node)
+      ) {
+        if (document.localName(child) === name && document.namespaceUri(child) === namespace) {
+          found.push(child)
+        }
+      }
+    }
+    nodes = found
+  }
+  return nodes
+}

@@ -1,0 +1,260 @@
+import {
+  ABSENT,
+  ATTRIBUTE_COUNT_SHIFT,
+  CDATA,
+  ELEMENT,
+  KIND_MASK,
+  NEEDS_DECODING,
+  NODE_CONTENT,
+  NODE_END,
+  NODE_NAME,
+  NODE_NAMESPACE,
+  NODE_NEXT,
+  NODE_STRIDE,
+  TEXT,
+  WHITESPACE_ONLY,
+  type XmlDocument,
+} from '#codecs/xml'
+import { checkAttributes } from './attributes.ts'
+import { globalKey } from './compile.ts'
+import {
+  ANY_NAME,
+  type CompiledElement,
+  type CompiledSchema,
+  type CompiledType,
+  EDGE_ELEMENT,
+  EDGE_NAME,
+  EDGE_NAMESPACE,
+  EDGE_NEXT,
+  EDGE_STRIDE,
+  type Wildcard,
+} from './compiled.ts'
+import { checkUnique } from './unique.ts'
+import {
+  type Finding,
+  locate,
+  shapeOf,
+  shownName,
+  type Verdict,
+  type ViolationRule,
+  violationsMax,
+} from './violation.ts'
+
+/** Children named in `expected`. */
+const expectedShownMax = 8
+const SKIP = -1
+const STUCK = -1
+
+/**
+ * Judges a scanned document by a schema: one pass over its tape, all violations up to {@link violationsMax}.
+ *
+ * The document must come from a scanner with the vocabulary that the schema was compiled for. An element that
+ * is not expected is matched to where the content model could go on, else left out, so that one fault does not
+ * hide the others. `xsi:type` and `xsi:nil` are refused: no catalogue uses them.
+ */
+export const validateDocument = (schema: CompiledSchema, document: XmlDocument): Verdict => {
+  const run = new Validation(schema, document)
+  run.root()
+  const { findings } = run
+  return {
+    valid: findings.length === 0,
+    violations: findings.length === 0 ? [] : locate(document, findings.slice(0, violationsMax)),
+    truncated: findings.length > violationsMax,
+  }
+}
+
+/** One pass. */
+export class Validation {
+  readonly findings: Finding[] = []
+  readonly schema: CompiledSchema
+  readonly document: XmlDocument
+  readonly #nodes: Int32Array
+  /** By the schema's namespace index: the document's. */
+  readonly #namespaces: Int32Array
+  readonly #edges: Int32Array
+  readonly #stateEdges: Int32Array
+
+  constructor(schema: CompiledSchema, document: XmlDocument) {
+    this.schema = schema
+    this.document = document
+    this.#nodes = document.nodes
+    this.#edges = schema.edges
+    this.#stateEdges = schema.stateEdges
+    this.#namespaces = Int32Array.from(schema.namespaces, (uri) => document.namespaces.indexOf(uri))
+  }
+
+  root(): void {
+    const { document, schema } = this
+    const { root } = document
+    const name = document.localName(root)
+    const element = schema.globals.get(globalKey(document.namespaceUri(root), name))
+    if (element === undefined) {
+      const expected = schema.elements[0]?.name ?? 'nothing'
+      this.report(root, 'root', shownName(name), `${expected} of ${schema.targetNamespace}`)
+    } else this.#element(root, element)
+  }
+
+  report(node: number, rule: ViolationRule, got: string, expected: string, suffix = ''): void {
+    if (this.findings.length > violationsMax) return
+    this.findings.push({ node, suffix, rule, got, expected })
+  }
+
+  #element(node: number, element: number): void {
+    const declaration = this.schema.elements[element] as CompiledElement
+    const type = this.schema.types[declaration.type] as CompiledType
+    const attributeCount = (this.#nodes[node * NODE_STRIDE] as number) >> ATTRIBUTE_COUNT_SHIFT
+    if (attributeCount > 0 || !type.plain) checkAttributes(this, node, type)
+    if (type.simple !== undefined) this.#simpleContent(node, type, declaration)
+    else this.#elementContent(node, type)
+    if (declaration.unique.length > 0) checkUnique(this, node, declaration.unique)
+  }
+
+  #simpleContent(node: number, type: CompiledType, declaration: CompiledElement): void {
+    const { document } = this
+    const nodes = this.#nodes
+    const simple = type.simple as NonNullable<CompiledType['simple']>
+    const next = nodes[node * NODE_STRIDE + NODE_NEXT] as number
+    const only = (node + 1) * NODE_STRIDE
+    if (next === node + 2 && declaration.fixed === undefined) {
+      const kind = nodes[only] as number
+      if ((kind & (KIND_MASK | NEEDS_DECODING)) === TEXT) {
+        const start = nodes[only + NODE_CONTENT] as number
+        if (simple.accepts(document.bytes, start, nodes[only + NODE_END] as number)) return
+      }
+    }
+    const child = document.firstChild(node)
+    if (child !== ABSENT) {
+      const found = shownName(document.localName(child))
+      this.report(node, 'element-content', `element ${found}`, 'text only')
+      return
+    }
+    const text = document.textOf(node)
+    for (const { rule, expected } of simple.faults(text)) {
+      this.report(node, rule as ViolationRule, shapeOf(text), expected)
+    }
+    const { fixed } = declaration
+    if (fixed !== undefined && simple.key(text) !== simple.key(fixed)) {
+      this.report(node, 'fixed', shapeOf(text), fixed)
+    }
+  }
+
+  #elementContent(node: number, type: CompiledType): void {
+    const nodes = this.#nodes
+    const limit = nodes[node * NODE_STRIDE + NODE_NEXT] as number
+    let state = type.state
+    let hasText = type.mixed
+    for (let child = node + 1; child < limit; ) {
+      const record = child * NODE_STRIDE
+      const kind = nodes[record] as number
+      if ((kind & KIND_MASK) === ELEMENT) state = this.#child(child, state)
+      else if (!hasText && !(kind & WHITESPACE_ONLY) && this.#isText(child, kind & KIND_MASK)) {
+        this.report(node, 'text', 'text', 'elements only')
+        hasText = true
+      }
+      child = nodes[record + NODE_NEXT] as number
+    }
+    if (!this.schema.stateAccepts[state]) {
+      this.report(node, 'missing', 'the end', this.#expected(state))
+    }
+  }
+
+  /** White space is none, also where it is written as a reference; a CDATA section is, as libxml2 has it. */
+  #isText(node: number, kind: number): boolean {
+    return kind === CDATA || (kind === TEXT && /[^ \t\n\r]/.test(this.document.textOf(node)))
+  }
+
+  /** Reads one child; the next state. */
+  #child(child: number, state: number): number {
+    const edges = this.#edges
+    const nodes = this.#nodes
+    const record = child * NODE_STRIDE
+    const name = this.#nameId(child, nodes[record + NODE_NAME] as number)
+    const namespace = nodes[record + NODE_NAMESPACE] as number
+    const end = (this.#stateEdges[state + 1] as number) * EDGE_STRIDE
+    for (let at = (this.#stateEdges[state] as number) * EDGE_STRIDE; at < end; at += EDGE_STRIDE) {
+      if (edges[at] === name) {
+        if (this.#namespaces[edges[at + EDGE_NAMESPACE] as number] !== namespace) continue
+        this.#element(child, edges[at + EDGE_ELEMENT] as number)
+        return edges[at + EDGE_NEXT] as number
+      }
+      if (edges[at] === ANY_NAME && this.#admits(at, namespace)) {
+        this.#wildcard(child, edges[at + EDGE_NAMESPACE] as number)
+        return edges[at + EDGE_NEXT] as number
+      }
+    }
+    return this.#unexpected(child, state, name, namespace)
+  }
+
+  #nameId(node: number, id: number): number {
+    const { vocabularySize, otherNames } = this.schema
+    if (id < vocabularySize) return id
+    return otherNames.get(this.document.localName(node)) ?? SKIP
+  }
+
+  #admits(edge: number, namespace: number): boolean {
+    const wildcard = this.schema.wildcards[this.#edges[edge + EDGE_NAMESPACE] as number] as Wildcard
+    return wildcard.admits(this.document.namespaces[namespace] as string)
+  }
+
+  #wildcard(node: number, index: number): void {
+    const { processContents } = this.schema.wildcards[index] as Wildcard
+    if (processContents === 'skip') return
+    const { document, schema } = this
+    const name = document.localName(node)
+    const element = schema.globals.get(globalKey(document.namespaceUri(node), name))
+    if (element !== undefined) this.#element(node, element)
+    else if (processContents === 'strict') {
+      this.report(node, 'unexpected', shownName(name), 'an element that a schema declares')
+    }
+  }
+
+  /** Reports the child, and goes on where the content model knows it; else as if it were not there. */
+  #unexpected(child: number, state: number, name: number, namespace: number): number {
+    this.report(
+      child,
+      'unexpected',
+      shownName(this.document.localName(child)),
+      this.#expected(state) || 'no further element',
+    )
+    const edge = this.#edgeAhead(state, name, namespace)
+    if (edge === STUCK) return state
+    this.#element(child, this.#edges[edge + EDGE_ELEMENT] as number)
+    return this.#edges[edge + EDGE_NEXT] as number
+  }
+
+  /** The nearest edge for this element that lies ahead of a state. */
+  #edgeAhead(from: number, name: number, namespace: number): number {
+    const edges = this.#edges
+    const seen = new Set([from])
+    for (const state of seen) {
+      const end = (this.#stateEdges[state + 1] as number) * EDGE_STRIDE
+      for (
+        let at = (this.#stateEdges[state] as number) * EDGE_STRIDE;
+        at < end;
+        at += EDGE_STRIDE
+      ) {
+        if (
+          edges[at + EDGE_NAME] === name &&
+          this.#namespaces[edges[at + EDGE_NAMESPACE] as number] === namespace
+        ) {
+          return at
+        }
+        seen.add(edges[at + EDGE_NEXT] as number)
+      }
+    }
+    return STUCK
+  }
+
+  #expected(state: number): string {
+    const { schema } = this
+    const names: string[] = []
+    const end = (schema.stateEdges[state + 1] as number) * EDGE_STRIDE
+    const start = (schema.stateEdges[state] as number) * EDGE_STRIDE
+    for (let at = start; at < end && names.length < expectedShownMax; at += EDGE_STRIDE) {
+      const element = schema.elements[schema.edges[at + EDGE_ELEMENT] as number]
+      const wildcard = schema.wildcards[schema.edges[at + EDGE_NAMESPACE] as number]
+      names.push(element?.name ?? wildcard?.expected ?? '')
+    }
+    return names.join(' | ')
+  }
+}

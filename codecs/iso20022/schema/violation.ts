@@ -1,0 +1,111 @@
+import type { XmlDocument } from '#codecs/xml'
+import { pathOf } from '../reader.ts'
+
+/** Which demand of the schema is broken: its structure, or a facet by its XSD name. */
+export type ViolationRule =
+  | 'root'
+  | 'unexpected'
+  | 'missing'
+  | 'text'
+  | 'element-content'
+  | 'attribute-missing'
+  | 'attribute-unknown'
+  | 'fixed'
+  | 'unique'
+  | 'xsi'
+  | 'type'
+  | 'pattern'
+  | 'enumeration'
+  | 'length'
+  | 'minLength'
+  | 'maxLength'
+  | 'totalDigits'
+  | 'fractionDigits'
+  | 'minInclusive'
+  | 'maxInclusive'
+  | 'minExclusive'
+  | 'maxExclusive'
+
+/** One broken demand. Holds the shape of what was found, never the value: it may be personal data. */
+export type SchemaViolation = {
+  /** XPath from the root by local names, positions where siblings of a name repeat; may end in `/@name`. */
+  readonly path: string
+  /** Byte offset of the element's start tag. */
+  readonly offset: number
+  /** Line of that offset, from 1. */
+  readonly line: number
+  readonly rule: ViolationRule
+  /** The shape: `5 characters, A9999`, or the name of an element. */
+  readonly got: string
+  readonly expected: string
+}
+
+export type Verdict = {
+  readonly valid: boolean
+  /** In the order in which they are found: a missing child is known at its parent's end. */
+  readonly violations: readonly SchemaViolation[]
+  /** True where there are more than {@link violationsMax}. */
+  readonly truncated: boolean
+}
+
+/** Violations reported for one document. */
+export const violationsMax = 100
+
+const shapeMax = 40
+
+/** Letters as `A` and `a`, digits as `9`, white space as `_`; the rest as it is when it is punctuation. */
+export const shapeOf = (text: string): string => {
+  const size = [...text.slice(0, 100_000)].length
+  const shape = text
+    .slice(0, shapeMax)
+    .replace(/\s/g, '_')
+    .replace(/[0-9]/g, '9')
+    .replace(/[A-Z]/g, 'A')
+    .replace(/[a-z]/g, 'a')
+    .replace(/[^\x20-\x7e]/g, '?')
+  const more = text.length > shapeMax ? '…' : ''
+  return `${size} character${size === 1 ? '' : 's'}${shape === '' ? '' : `, ${shape}${more}`}`
+}
+
+/** A name of the document's, cut to a length that is safe to repeat. */
+export const shownName = (name: string): string =>
+  name.length > 64 ? `${name.slice(0, 64)}…` : name
+
+export type Finding = {
+  readonly node: number
+  readonly suffix: string
+  readonly rule: ViolationRule
+  readonly got: string
+  readonly expected: string
+}
+
+/** Findings with their paths and lines. */
+export const locate = (
+  document: XmlDocument,
+  findings: readonly Finding[],
+): readonly SchemaViolation[] => {
+  const lines = linesOf(
+    document.bytes,
+    findings.map(({ node }) => document.start(node)),
+  )
+  return findings.map(({ node, suffix, rule, got, expected }) => ({
+    path: pathOf(document, node) + suffix,
+    offset: document.start(node),
+    line: lines.get(document.start(node)) as number,
+    rule,
+    got,
+    expected,
+  }))
+}
+
+/** The lines of some offsets, in one pass over the bytes. */
+const linesOf = (bytes: Uint8Array, offsets: readonly number[]): ReadonlyMap<number, number> => {
+  const lines = new Map<number, number>()
+  let at = 0
+  let line = 1
+  for (const offset of [...offsets].sort((a, b) => a - b)) {
+    for (; at < offset; at++) if (bytes[at] === 0x0a) line++
+    lines.set(offset, line)
+  }
+  return lines
+}
