@@ -15,7 +15,7 @@ export const createRandom = (seed: number) => {
 export type Random = ReturnType<typeof createRandom>
 
 const values = [
-  ...['', ' ', 'A', 'a1', 'É', 'MANU', 'XXXX', 'BRL', 'HIGH', 'RJCT', 'AC03', 'VLCP', 'VLDN'],
+  ...['', ' ', 'A', 'a1', 'É', 'MANU', 'ZZZZ', 'BRL', 'HIGH', 'RJCT', 'AC03', 'VLCP', 'VLDN'],
   ...['0', '1', '-1', '+1', ' 5 ', '1e3', '.5', '5.', '0.00', '1.234', '1.230', '-0', '00012.50'],
   ...['1234567890123456.78', '12345678901234567.89', '999999999999999999', '1,5', '12345678'],
   ...['2024-02-29T10:00:00.000Z', '2023-02-29T10:00:00.000Z', '2024-04-31T10:00:00.000Z'],
@@ -34,9 +34,10 @@ type Edit = { readonly from: number; readonly to: number; readonly text: string 
 
 /** Changes a valid document in one place, as a program with a bug would; the result is well-formed. */
 export const mutate = (document: XmlDocument, random: Random): string => {
-  const elements = Array.from({ length: document.nodeCount }, (_, node) => node).filter(
-    (node) => document.kind(node) === ELEMENT && node !== document.root,
-  )
+  const elements: number[] = []
+  for (let node = document.firstNode; node < document.endNode; node++) {
+    if (document.kind(node) === ELEMENT && node !== document.root) elements.push(node)
+  }
   const edit = editOf(document, random, random.pick(elements), elements)
   const before = document.raw(0, edit.from)
   return before + edit.text + document.raw(edit.to, document.bytes.length)
@@ -129,9 +130,9 @@ const newValue = (document: XmlDocument, random: Random, elements: readonly numb
 
 const siblingOf = (document: XmlDocument, node: number): number => {
   let next = document.next(node)
-  while (next < document.nodeCount && document.kind(next) !== ELEMENT) next = document.next(next)
+  while (next < document.endNode && document.kind(next) !== ELEMENT) next = document.next(next)
   const parentEnd = document.raw(document.end(node), document.start(next))
-  return next < document.nodeCount && !parentEnd.includes('</') ? next : ABSENT
+  return next < document.endNode && !parentEnd.includes('</') ? next : ABSENT
 }
 
 const rename = (whole: string, name: string, renamed: string): string => {
