@@ -2,6 +2,7 @@ import { migrations } from '../drizzle/index.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { certificateSettings, createCertificates } from './certificates/index.ts'
 import { type PlatformDeps, type Program, runCli } from './cli/index.ts'
+import { createDrex, createDrexWithoutDatabase, drexSettings } from './drex/index.ts'
 import { createJose, joseSettings } from './jose/index.ts'
 import { createKeyTable } from './platform/auth/index.ts'
 import {
@@ -18,6 +19,7 @@ import {
 } from './platform/database/index.ts'
 import { createIdempotencySweep } from './platform/idempotency/index.ts'
 import type { Feature, Inspector } from './platform/lifecycle/index.ts'
+import { createSealer } from './platform/sealing/index.ts'
 import type { Logger } from './platform/telemetry/index.ts'
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import {
@@ -38,6 +40,7 @@ const settingGroups = {
   webhooks: webhookSettings,
   certificates: certificateSettings,
   jose: joseSettings,
+  drex: drexSettings,
 }
 
 const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
@@ -48,6 +51,7 @@ const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   webhooks: 'Webhooks',
   certificates: 'Certificates',
   jose: 'JOSE',
+  drex: 'Digital currency',
 }
 
 type Values = LoadedSettings<typeof settingGroups>['values']
@@ -102,7 +106,27 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     createJose({ keys: certificates.keys, settings: values.jose }),
     createTransform({ metrics }),
     createQrcodes(),
+    digitalCurrency(values, database, logger),
   ]
+}
+
+const digitalCurrency = (
+  { drex: settings, platform }: Values,
+  database: Database | undefined,
+  logger: Logger,
+): Feature => {
+  if (database === undefined) return createDrexWithoutDatabase()
+  const { masterKey, previousMasterKey } = platform
+  return createDrex({
+    settings,
+    sql: database.sql,
+    sealer:
+      masterKey &&
+      createSealer(masterKey, previousMasterKey === undefined ? [] : [previousMasterKey]),
+    isRotating: masterKey !== undefined && previousMasterKey !== undefined,
+    emitEvents: async () => {},
+    logger,
+  })
 }
 
 /** What `trilho inspect` can explain, the surest test first. */

@@ -1,20 +1,21 @@
 /** Digital currency: transfers, wallets and contracts on networks that speak Ethereum's JSON-RPC. */
 import { readFileSync } from 'node:fs'
 import type { Client } from '#src/platform/database/index.ts'
-import type { HealthCheck } from '#src/platform/http/index.ts'
+import { type HealthCheck, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Sealer } from '#src/platform/sealing/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
 import type { DrexSettings, NetworkId } from './config.ts'
 import { explainRevert } from './contracts/abi.ts'
 import { createContracts } from './contracts/service.ts'
+import { demonstrate } from './demo.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
 import { drexErrors } from './errors.ts'
 import { type EmitEvents, eventsOf } from './events.ts'
 import { configuredNetworks, type Network, readNetworksFile } from './networks.ts'
 import { createRails, type Rail } from './rails.ts'
-import { createRoutes } from './routes/index.ts'
+import { createRoutes, type RouteDeps } from './routes/index.ts'
 import { createRpcClient, type RpcClient } from './rpc/client.ts'
 import { createTransfers } from './transfers/service.ts'
 import { createWallets, type Wallets } from './wallets/service.ts'
@@ -27,6 +28,8 @@ export type DrexDeps = {
   readonly sql: Client
   /** Absent without TRILHO_MASTER_KEY: managed wallets then answer 503. */
   readonly sealer: Sealer | undefined
+  /** The sealer knows a previous master key: every wallet is sealed anew at the start. */
+  readonly isRotating: boolean
   readonly emitEvents: EmitEvents
   readonly logger: Logger
 }
@@ -79,13 +82,29 @@ export function createDrex(deps: DrexDeps): Drex {
     wallets,
     errors: drexErrors,
     routes: createRoutes({ rails, transfers, wallets, contracts, sql }),
-    start: () => {
+    start: async () => {
+      if (deps.isRotating) {
+        const rotated = await wallets.rotate()
+        logger.info({ rotated }, 'wallets sealed with the present master key')
+      }
       for (const engine of engines) engine.start()
     },
     // Requests are still taken while draining; what they leave pending is for the next start.
     drain: stop,
     stop,
     health: () => healthOf(all),
+    ...(all.size === 0 ? {} : { demo: demonstrate }),
+  }
+}
+
+/** The same endpoints without a database: each says what it needs. */
+export function createDrexWithoutDatabase(): Feature {
+  // Handlers that are never reached need nothing.
+  const routes = createRoutes({} as RouteDeps)
+  return {
+    name: 'drex',
+    errors: drexErrors,
+    routes: withMissingSettings(routes, ['DATABASE_DSN']),
   }
 }
 

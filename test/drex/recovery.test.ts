@@ -216,6 +216,23 @@ describe('after a stop', () => {
   })
 })
 
+test('an ephemeral network that began anew: what was signed is lost, the rest goes on', async () => {
+  bench = await createBench({ chain: { mining: 'manual' } })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const signed = await pay(ana, bia)
+  await status(signed, 'broadcast')
+  await bench.drex().stop?.()
+  const waiting = await pay(ana, bia)
+  await bench.database.sql`update drex_network_state set genesis_hash = ${`0x${'ab'.repeat(32)}`}`
+  const file = `${process.env['TMPDIR'] ?? '/tmp'}/drex-networks-${process.pid}.json`
+  await Bun.write(file, JSON.stringify({ drex_testnet: { ephemeral: true } }))
+  await bench.restart({ DREX_NETWORKS_FILE: file })
+  expect((await status(signed, 'failed')).error?.code).toBe('NETWORK_RESET')
+  await bench.chain.mine()
+  await status(waiting, 'broadcast')
+  await Bun.file(file).delete()
+})
+
 describe('taking a transfer back', () => {
   test('before it is signed: at once; after: never without fees', async () => {
     bench = await createBench({ chain: { mining: 'manual' } })

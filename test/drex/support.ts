@@ -68,7 +68,7 @@ export type Bench = {
   readonly events: DrexEvent[]
   readonly drex: () => Drex
   /** Another gateway process on the same database, the first one stopped. */
-  readonly restart: () => Promise<void>
+  readonly restart: (env?: Readonly<Record<string, string>>) => Promise<void>
   readonly call: (
     method: string,
     path: string,
@@ -94,21 +94,26 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
   const database = await createTestDatabase(8)
   const events: DrexEvent[] = []
   const { key, record } = testKey('*')
-  const { values, problems } = loadSettings(
-    { drex: drexSettings },
-    {
-      DREX_TESTNET_RPC_URLS: chain.url,
-      DREX_TESTNET_TOKEN: admin.token,
-      DREX_TESTNET_BLOCK_TIME_MS: '40',
-      ...options.env,
-    },
-  )
-  if (problems.length > 0) throw new Error(JSON.stringify(problems))
-  const start = () => {
+  const settingsOf = (more: Readonly<Record<string, string>>) => {
+    const { values, problems } = loadSettings(
+      { drex: drexSettings },
+      {
+        DREX_TESTNET_RPC_URLS: chain.url,
+        DREX_TESTNET_TOKEN: admin.token,
+        DREX_TESTNET_BLOCK_TIME_MS: '40',
+        ...options.env,
+        ...more,
+      },
+    )
+    if (problems.length > 0) throw new Error(JSON.stringify(problems))
+    return values.drex
+  }
+  const start = (more: Readonly<Record<string, string>> = {}) => {
     const drex = createDrex({
-      settings: values.drex,
+      settings: settingsOf(more),
       sql: database.sql,
       sealer,
+      isRotating: false,
       emitEvents: async (_sql, emitted) => {
         events.push(...emitted)
       },
@@ -139,9 +144,9 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
       return running.app
     },
     drex: () => running.drex,
-    async restart() {
+    async restart(env) {
       await running.drex.stop?.()
-      running = start()
+      running = start(env)
     },
     call,
     async wallet(cents = 100_000n) {

@@ -96,23 +96,25 @@ describe('a transfer', () => {
   })
 
   test('one that only the chain refuses ends reverted, with the reason', async () => {
-    const rich = await bench.wallet(100n)
+    const slow = await createBench({ chain: { mining: 'manual' } })
+    const [rich, poor] = [await slow.wallet(100n), await slow.wallet(0n)]
     // Both pass simulation on the same state; only one can pass on the chain.
-    const both = await Promise.all(
-      [1, 2].map(() =>
-        bench.call('POST', '/v1/drex/transfers', request({ from_wallet: rich, amount: '1.00' })),
-      ),
-    )
-    const ends = await Promise.all(
-      both.map(({ json }) => ended((json as TransferBody).transfer_id)),
-    )
-    expect(ends.map((each) => each.status).sort()).toEqual(['confirmed', 'reverted'])
-    const reverted = ends.find((each) => each.status === 'reverted')
-    expect(reverted?.error).toMatchObject({
+    const pay = { from_wallet: rich, to_wallet: poor, amount: '1.00' }
+    for (let i = 0; i < 2; i++) await slow.call('POST', '/v1/drex/transfers', pay)
+    const list = async () =>
+      ((await slow.call('GET', '/v1/drex/transfers')).json as { transfers: TransferBody[] })
+        .transfers
+    const statuses = async () => (await list()).map((each) => each.status).sort()
+    await slow.until(async () => (await statuses()).every((each) => each === 'broadcast'))
+    await slow.chain.mine()
+    await slow.until(async () => (await statuses()).includes('reverted'))
+    expect(await statuses()).toEqual(['confirmed', 'reverted'])
+    expect((await list()).find((each) => each.status === 'reverted')?.error).toMatchObject({
       code: 'REVERTED',
       revert: { name: 'ERC20InsufficientBalance' },
     })
-    expect(await bench.balance(rich)).toBe(0n)
+    expect(await slow.balance(rich)).toBe(0n)
+    await slow.stop()
   })
 })
 

@@ -5,6 +5,7 @@ import { type Command, exitCodes } from '../command.ts'
 import { buildGateway } from '../gateway.ts'
 import type { Io, Program } from '../program.ts'
 import { banner } from './banner.ts'
+import { type DevChain, startDevChain } from './chain.ts'
 import { type DevDatabase, startDevDatabase } from './database.ts'
 import { devEnvironment } from './environment.ts'
 import { watchStarter } from './starter.ts'
@@ -33,10 +34,14 @@ stderr, from warn unless LOG_LEVEL is set.`,
     watchStarter(() => starterGone.resolve('starter gone'))
     const ended = Promise.race([untilSignal(() => lines.flushSync()), starterGone.promise])
     const state = await openDevState(args.text('state') ?? stateDirectoryDefault)
-    const database = await startDevDatabase(io.env, state.directory)
+    const [database, chain] = await Promise.all([
+      startDevDatabase(io.env, state.directory),
+      startDevChain(io.env, state.directory),
+    ])
     try {
-      return await run({ state, database, ended, lines }, args.flag('json'), io, program)
+      return await run({ state, database, chain, ended, lines }, args.flag('json'), io, program)
     } finally {
+      await chain.stop()
       await database.stop()
       lines.flushSync()
     }
@@ -46,19 +51,20 @@ stderr, from warn unless LOG_LEVEL is set.`,
 type Machine = {
   readonly state: DevState
   readonly database: DevDatabase
+  readonly chain: DevChain
   /** Resolves when the user, or what started us, wants the end. */
   readonly ended: Promise<string>
   readonly lines: LineWriter
 }
 
 const run = async (
-  { state, database, ended, lines }: Machine,
+  { state, database, chain, ended, lines }: Machine,
   asJson: boolean,
   io: Io,
   program: Program,
 ): Promise<number> => {
   const { env, notes } = devEnvironment(io.env, state, database.url)
-  const loaded = program.load(env)
+  const loaded = program.load({ ...env, ...chain.env })
   if (loaded.problems.length > 0) {
     io.err(`${problemsTable(loaded.problems)}\n`)
     return exitCodes.config
@@ -68,11 +74,12 @@ const run = async (
   const { gateway, features } = buildGateway(program, loaded, logger, logger)
   try {
     const urls = await gateway.start()
+    const wallets = await chain.fundWallets(urls.httpUrl, state.apiKey)
     const demos = await runDemos(features, { ...urls, ...state })
     const allNotes = [...notes, ...database.notes]
     if (asJson) {
       for (const note of allNotes) io.err(`trilho dev: ${note}\n`)
-      io.out(readyLine(urls, state))
+      io.out(readyLine(urls, state, wallets))
     } else {
       io.out(banner({ ...urls, state, notes: allNotes, demos, version: program.version }))
     }
@@ -101,5 +108,6 @@ const runDemos = async (
 const readyLine = (
   { httpUrl, cardsUrl }: { readonly httpUrl: string; readonly cardsUrl: string },
   { apiKey }: DevState,
+  wallets: readonly string[],
 ): string =>
-  `${JSON.stringify({ ready: true, url: httpUrl, api_key: apiKey, cards_url: cardsUrl })}\n`
+  `${JSON.stringify({ ready: true, url: httpUrl, api_key: apiKey, cards_url: cardsUrl, wallets })}\n`

@@ -88,7 +88,8 @@ export async function rememberGenesis(sql: Client, network: string, hash: Hex): 
 
 /**
  * An ephemeral network began anew: what was in flight is gone with the old one. The old rows keep
- * their nonces and hashes under the network's name and its genesis, out of the new one's way.
+ * their nonces and hashes under the network's name and its genesis, out of the new one's way. What
+ * was not signed yet never was on the old one, and goes on.
  */
 export async function resetNetwork(
   sql: Transaction,
@@ -98,13 +99,15 @@ export async function resetNetwork(
 ): Promise<readonly Ended[]> {
   const rows = await sql<EndedRow[]>`
     update drex_transactions set status = 'failed', settled_at = now(), error = ${JSON.stringify(error)}::text::jsonb
-    where network = ${network} and status in ('pending', 'signed', 'broadcast', 'mined')
+    where network = ${network} and status in ('signed', 'broadcast', 'mined')
     returning id, kind, subject, status, hash`
   const [old] = await sql<{ name: string }[]>`
     select network || '@' || left(genesis_hash, 18) as name from drex_network_state
     where network = ${network}`
   const name = old!.name
-  await sql`update drex_transactions set network = ${name} where network = ${network}`
+  await sql`
+    update drex_transactions set network = ${name}
+    where network = ${network} and status <> 'pending'`
   await sql`update drex_attempts set network = ${name} where network = ${network}`
   await sql`update drex_contracts set network = ${name} where network = ${network}`
   await sql`delete from drex_lanes where network = ${network}`

@@ -10,13 +10,15 @@ import { networkRoutes } from './networks.ts'
 import { transferRoutes } from './transfers.ts'
 import { walletRoutes } from './wallets.ts'
 
-export function createRoutes(deps: {
+export type RouteDeps = {
   readonly rails: Rails
   readonly transfers: Transfers
   readonly wallets: Wallets
   readonly contracts: Contracts
   readonly sql: Client
-}): readonly Route[] {
+}
+
+export function createRoutes(deps: RouteDeps): readonly Route[] {
   return [
     ...transferRoutes(deps.transfers),
     ...networkRoutes(deps.rails),

@@ -1,15 +1,20 @@
 /** What the routes of digital currency share. */
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import {
   ApiError,
   httpErrors,
   type RequestContext,
-  readText,
+  readBytes,
   validated,
 } from '#src/platform/http/index.ts'
-import { idempotencyKeyOf } from '#src/platform/idempotency/index.ts'
+import {
+  claimKey,
+  claimOf,
+  completeClaim,
+  type IdempotencyClaim,
+  toResponse,
+} from '#src/platform/idempotency/index.ts'
 import { NETWORK_IDS } from '../config.ts'
 import { addressSchema } from '../contracts/params.ts'
 
@@ -40,9 +45,11 @@ export function ownerOf(c: RequestContext): string {
   return c.env.principal?.keyId ?? 'unknown'
 }
 
-export function parseBody(text: string): unknown {
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+export function parseBody(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(decoder.decode(bytes))
   } catch (cause) {
     throw new ApiError(httpErrors.bad_request, 'The body is not JSON.', { cause })
   }
@@ -50,16 +57,6 @@ export function parseBody(text: string): unknown {
 
 export function addressParameter(c: RequestContext, name: string) {
   return validated(addressSchema, c.req.param(name), name)
-}
-
-export function json(body: string, status: number, isReplay = false): Response {
-  return new Response(body, {
-    status,
-    headers: {
-      'Content-Type': 'application/json',
-      ...(isReplay ? { 'Idempotent-Replayed': 'true' } : {}),
-    },
-  })
 }
 
 /** A page and the cursor of the next, when there may be one. */
@@ -71,9 +68,9 @@ export function page<T extends { readonly id: string }>(
 }
 
 /**
- * Runs what creates something under the request's Idempotency-Key. The key is taken before and
- * the answer kept after; a key whose answer was never kept stays taken, so that nothing can be
- * created twice by it.
+ * Runs what creates something under the request's Idempotency-Key. The work spans transactions: the
+ * key is taken before and the answer kept after, and a key whose answer was never kept stays taken,
+ * so that nothing can be created twice by it.
  */
 export async function once<T>(
   sql: Client,
@@ -82,51 +79,29 @@ export async function once<T>(
   status: number,
   work: (request: T) => Promise<unknown>,
 ): Promise<Response> {
-  const key = idempotencyKeyOf(c)
-  const text = await readText(c)
-  const request = validated(schema, parseBody(text), '')
-  if (key === undefined) return json(JSON.stringify(await work(request)), status)
-  const owner = ownerOf(c)
-  const path = new URL(c.req.raw.url).pathname
-  const fingerprint = createHash('sha256').update(`${c.req.method} ${path}\n${text}`).digest()
-  const taken = await sql`
-    insert into idempotency_keys (owner, key, fingerprint) values (${owner}, ${key}, ${fingerprint})
-    on conflict do nothing`
-  if (taken.count === 0) return replay(sql, owner, key, fingerprint)
+  const bytes = await readBytes(c)
+  const request = validated(schema, parseBody(bytes), '')
+  const claim = claimOf(c, bytes)
+  const answer = async () => ({
+    status,
+    contentType: 'application/json',
+    body: JSON.stringify(await work(request)),
+  })
+  if (claim === undefined) return toResponse(await answer(), false)
+  const outcome = await sql.begin((tx) => claimKey(tx, claim))
+  if (outcome.kind === 'replay') return toResponse(outcome.response, true)
   try {
-    const body = JSON.stringify(await work(request))
-    await sql`
-      update idempotency_keys set status = ${status}, content_type = 'application/json',
-        body = ${Buffer.from(body)}
-      where owner = ${owner} and key = ${key}`
-    return json(body, status)
+    const response = await answer()
+    await completeClaim(sql, claim, response)
+    return toResponse(response, false)
   } catch (error) {
     // A refusal created nothing: the key may be used again for the corrected request.
-    if (error instanceof ApiError) {
-      await sql`delete from idempotency_keys where owner = ${owner} and key = ${key}`
-    }
+    if (error instanceof ApiError) await releaseClaim(sql, claim)
     throw error
   }
 }
 
-async function replay(
-  sql: Client,
-  owner: string,
-  key: string,
-  fingerprint: Uint8Array,
-): Promise<Response> {
-  const [row] = await sql<
-    { fingerprint: Uint8Array; status: number | null; body: Uint8Array | null }[]
-  >`
-    select fingerprint, status, body from idempotency_keys where owner = ${owner} and key = ${key}`
-  if (row !== undefined && !Buffer.from(row.fingerprint).equals(Buffer.from(fingerprint))) {
-    throw new ApiError(
-      httpErrors.idempotency_mismatch,
-      'The Idempotency-Key was used for another request.',
-    )
-  }
-  if (row === undefined || row.status === null || row.body === null) {
-    throw new ApiError(httpErrors.idempotency_in_progress, 'The same request has not ended yet.')
-  }
-  return json(Buffer.from(row.body).toString('utf8'), row.status, true)
+async function releaseClaim(sql: Client, { owner, key }: IdempotencyClaim): Promise<void> {
+  await sql`
+    delete from idempotency_keys where owner = ${owner} and key = ${key} and status is null`
 }

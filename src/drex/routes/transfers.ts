@@ -1,6 +1,12 @@
 import { z } from 'zod'
-import { httpErrors, type Route, readQuery, readText, validated } from '#src/platform/http/index.ts'
-import { idempotencyKeyOf } from '#src/platform/idempotency/index.ts'
+import {
+  httpErrors,
+  type Route,
+  readBytes,
+  readQuery,
+  validated,
+} from '#src/platform/http/index.ts'
+import { claimOf, toResponse } from '#src/platform/idempotency/index.ts'
 import { formatAmount, parseAmount, TRANSACTION_STATUSES } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import { abbreviateAddress } from '../evm/address.ts'
@@ -8,7 +14,6 @@ import type { Transfers } from '../transfers/service.ts'
 import type { Step, Transfer } from '../transfers/store.ts'
 import {
   addressSchema,
-  json,
   metadataSchema,
   networkSchema,
   ownerOf,
@@ -132,9 +137,8 @@ function createRoute(transfers: Transfers): Route {
       ],
     },
     async handle(c) {
-      const idempotencyKey = idempotencyKeyOf(c)
-      const bodyText = await readText(c)
-      const body = validated(createSchema, parseBody(bodyText), '')
+      const bytes = await readBytes(c)
+      const body = validated(createSchema, parseBody(bytes), '')
       const { swap } = body
       const accepted = await transfers.create(
         {
@@ -150,9 +154,12 @@ function createRoute(transfers: Transfers): Route {
             reserveWallet: swap.reserve_wallet,
           },
         },
-        { owner: ownerOf(c), idempotencyKey, bodyText },
+        { owner: ownerOf(c), claim: claimOf(c, bytes) },
       )
-      return json(accepted.body, 202, accepted.isReplay)
+      return toResponse(
+        { status: 202, contentType: 'application/json', body: accepted.body },
+        accepted.isReplay,
+      )
     },
   }
 }

@@ -5,23 +5,16 @@
  */
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import type { IdempotencyClaim } from '#src/platform/idempotency/index.ts'
 import { insertTransactions } from '../engine/store.ts'
 import type { NewTransaction } from '../engine/transaction.ts'
 import { drexErrors } from '../errors.ts'
 import { insertTransfers, type NewTransfer } from './store.ts'
 
-export type Key = {
-  /** API key that sent it. */
-  readonly owner: string
-  readonly key: string
-  /** SHA-256 of method, path and body. */
-  readonly fingerprint: Uint8Array
-}
-
 export type Acceptance = {
   readonly transfer: NewTransfer
   readonly steps: readonly NewTransaction[]
-  readonly key: Key | undefined
+  readonly key: IdempotencyClaim | undefined
   /** What is answered, and answered again. */
   readonly body: string
 }

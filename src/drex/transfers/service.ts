@@ -1,7 +1,7 @@
 /** Transfers: taken, shown, taken back. Sending them is the engine's. */
-import { createHash } from 'node:crypto'
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import type { IdempotencyClaim } from '#src/platform/idempotency/index.ts'
 import type { NetworkId } from '../config.ts'
 import { formatAmount, isFinal } from '../domain.ts'
 import { cancelInFlight } from '../engine/cancel.ts'
@@ -38,9 +38,7 @@ export type SwapRequest = {
 export type Caller = {
   /** Id of the API key. */
   readonly owner: string
-  readonly idempotencyKey: string | undefined
-  /** Of the request's body, as it came. */
-  readonly bodyText: string
+  readonly claim: IdempotencyClaim | undefined
 }
 
 export type Transfers = {
@@ -98,7 +96,7 @@ export function createTransfers(deps: {
         createdBy: caller.owner,
         createdAt,
       }
-      return acceptor.accept({ transfer, steps, key: keyOf(caller), body: creationBody(transfer) })
+      return acceptor.accept({ transfer, steps, key: caller.claim, body: creationBody(transfer) })
     },
     get: async (id) => ({ transfer: await get(id), steps: await store.stepsOf(sql, id) }),
     list: (filter) => store.listTransfers(sql, filter),
@@ -147,15 +145,6 @@ function stepsFor(rail: Rail, request: TransferRequest): readonly StepPlan[] {
       data: encodeExecuteSwap(swap.senderToken, swap.receiverToken, toWallet, amountCents),
     },
   ]
-}
-
-function keyOf(caller: Caller) {
-  if (caller.idempotencyKey === undefined) return undefined
-  const fingerprint = createHash('sha256')
-    .update('POST /v1/drex/transfers\n')
-    .update(caller.bodyText)
-    .digest()
-  return { owner: caller.owner, key: caller.idempotencyKey, fingerprint }
 }
 
 function creationBody(transfer: store.NewTransfer): string {

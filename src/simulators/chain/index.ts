@@ -7,6 +7,7 @@ import { type ChainServer, serveChain } from './server.ts'
 
 export { type Engine, type EngineOptions, PILOT_CHAIN_ID } from './engine.ts'
 export { FAULT_KINDS, type Fault, type FaultKind } from './faults.ts'
+export { createIssuer, type Issuer } from './issuer.ts'
 export { BATCH_CALLS_MAX } from './server.ts'
 
 export type Chain = Engine &

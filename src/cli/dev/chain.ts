@@ -1,0 +1,78 @@
+/** The digital-currency network of `dev`: a chain in this process, its currency, two funded wallets. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Environment } from '#src/platform/config/index.ts'
+import { type Chain, createChain, createIssuer, type Issuer } from '#src/simulators/chain/index.ts'
+import { isSet } from './environment.ts'
+
+export type DevChain = {
+  /** Settings that make the gateway use it. */
+  readonly env: Environment
+  /** Makes the demonstration's wallets through the gateway, and funds them. */
+  readonly fundWallets: (httpUrl: string, apiKey: string) => Promise<readonly string[]>
+  readonly stop: () => Promise<void>
+}
+
+const BLOCK_TIME_MS = 200
+const LABELS = ['demo-a', 'demo-b'] as const
+/** R$ 1 000 000.00 each. */
+const FUNDS_CENTS = 100_000_000n
+
+/** Starts the chain, unless the user has set a network. */
+export async function startDevChain(given: Environment, directory: string): Promise<DevChain> {
+  if (isSet(given, 'DREX_NETWORKS_FILE') || isSet(given, 'DREX_TESTNET_RPC_URLS')) {
+    return { env: {}, fundWallets: async () => [], stop: async () => {} }
+  }
+  const chain = await createChain({ mining: BLOCK_TIME_MS })
+  const issuer = await createIssuer(chain)
+  const file = join(directory, 'networks.json')
+  await writeFile(file, JSON.stringify(networksOf(chain, issuer), null, 2))
+  return {
+    env: { DREX_NETWORKS_FILE: file },
+    fundWallets: (httpUrl, apiKey) => fundWallets(issuer, httpUrl, apiKey),
+    stop: chain.stop,
+  }
+}
+
+function networksOf(chain: Chain, issuer: Issuer) {
+  return {
+    drex_testnet: {
+      rpc_urls: [chain.url],
+      chain_id: chain.chainId,
+      token: issuer.token,
+      block_time_ms: BLOCK_TIME_MS,
+      // The chain's state ends with this process, the database's does not.
+      ephemeral: true,
+    },
+  }
+}
+
+type WalletList = {
+  readonly wallets: readonly { readonly label: string; readonly address: string }[]
+}
+
+async function fundWallets(
+  issuer: Issuer,
+  httpUrl: string,
+  apiKey: string,
+): Promise<readonly string[]> {
+  const call = async (method: string, path: string, body?: object): Promise<unknown> => {
+    const response = await fetch(`${httpUrl}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`)
+    return response.json()
+  }
+  const { wallets } = (await call('GET', '/v1/wallets?limit=200')) as WalletList
+  const addresses: string[] = []
+  for (const label of LABELS) {
+    const found = wallets.find((wallet) => wallet.label === label)
+    const wallet = found ?? (await call('POST', '/v1/wallets', { type: 'managed', label }))
+    const { address } = wallet as { readonly address: string }
+    await issuer.fund(address, FUNDS_CENTS)
+    addresses.push(address)
+  }
+  return addresses
+}
