@@ -1,0 +1,117 @@
+import type { Logger } from '../telemetry/index.ts'
+import { deadLetterOf } from './dead-letter.ts'
+import { PoisonMessageError } from './errors.ts'
+import { backoffMs, retryPolicyDefault } from './retry.ts'
+import type { ConsumeOptions, Delivery, OutgoingMessage, RetryPolicy } from './types.ts'
+
+export type DeliverDeps = {
+  readonly publish: (messages: readonly OutgoingMessage[]) => Promise<void>
+  readonly onDeadLetter: (topic: string, errorCode: string) => void
+  readonly logger: Logger
+  /** Aborted when the consumer drains: no further attempt is begun. */
+  readonly signal: AbortSignal
+}
+
+/** The retrying of dependencies, which knows no end. */
+const transientPolicy: RetryPolicy = { ...retryPolicyDefault, backoffMaxMs: 5_000 }
+
+/**
+ * Hands a batch of one partition to the handler until each of its messages is settled: handled, or in `dlq`.
+ *
+ * @returns how many are settled, from the start; fewer than all only when the consumer drains
+ */
+export const deliver = async (
+  batch: readonly Delivery[],
+  options: ConsumeOptions,
+  deps: DeliverDeps,
+): Promise<number> => {
+  if (batch.length > 1) {
+    try {
+      await options.handler(batch)
+      return batch.length
+    } catch (error) {
+      if (deps.signal.aborted) return 0
+      deps.logger.debug({ topic: options.topic, err: error }, 'a batch failed: one by one now')
+    }
+  }
+  for (const [index, message] of batch.entries()) {
+    if (!(await deliverOne(message, options, deps))) return index
+  }
+  return batch.length
+}
+
+/** True when the message is settled. */
+const deliverOne = async (
+  message: Delivery,
+  options: ConsumeOptions,
+  deps: DeliverDeps,
+): Promise<boolean> => {
+  const { retry = retryPolicyDefault, isTransient = () => false } = options
+  let failures = 0
+  let waits = 0
+  let firstFailure: Date | undefined
+  for (;;) {
+    try {
+      await options.handler([{ ...message, attempt: failures + 1 }])
+      return true
+    } catch (error) {
+      firstFailure ??= new Date()
+      const isPoison = error instanceof PoisonMessageError
+      if (!isPoison && isTransient(error)) {
+        waits++
+        deps.logger.warn({ topic: message.topic, waits, err: error }, 'a dependency is away')
+        if (!(await pause(backoffMs(waits, transientPolicy), deps.signal))) return false
+        continue
+      }
+      failures++
+      if (isPoison || failures >= retry.attemptsMax) {
+        const errorCode = isPoison ? error.code : 'attempts_exhausted'
+        const letter = {
+          delivery: message,
+          group: options.group,
+          errorCode,
+          attempt: failures,
+          firstFailure,
+        }
+        deps.logger.error(
+          { topic: message.topic, offset: String(message.offset), code: errorCode, err: error },
+          'a message goes to dlq',
+        )
+        return bury(deadLetterOf(letter), message.topic, errorCode, deps)
+      }
+      if (!(await pause(backoffMs(failures, retry), deps.signal))) return false
+    }
+  }
+}
+
+/** A message that cannot be put in `dlq` must not be passed over: tried until it is there. */
+const bury = async (
+  letter: OutgoingMessage,
+  topic: string,
+  errorCode: string,
+  deps: DeliverDeps,
+): Promise<boolean> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await deps.publish([letter])
+      deps.onDeadLetter(topic, errorCode)
+      return true
+    } catch (error) {
+      deps.logger.error({ topic, err: error }, 'dlq cannot be written')
+      if (!(await pause(backoffMs(attempt, transientPolicy), deps.signal))) return false
+    }
+  }
+}
+
+/** False when the consumer drains. */
+const pause = async (ms: number, signal: AbortSignal): Promise<boolean> => {
+  if (signal.aborted) return false
+  const over = Promise.withResolvers<void>()
+  const timer = setTimeout(over.resolve, ms)
+  const wake = (): void => over.resolve()
+  signal.addEventListener('abort', wake)
+  await over.promise
+  clearTimeout(timer)
+  signal.removeEventListener('abort', wake)
+  return !signal.aborted
+}

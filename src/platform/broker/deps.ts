@@ -1,0 +1,4 @@
+import type { Logger } from '../telemetry/index.ts'
+
+/** What every broker needs. */
+export type BrokerDeps = { readonly logger: Logger }

@@ -1,0 +1,142 @@
+import type { Logger } from '../telemetry/index.ts'
+import { type DeliverDeps, deliver } from './deliver.ts'
+import type { ConsumeOptions, Consumer, Delivery } from './types.ts'
+
+/** A batch of one partition, with the claim under which it was read. */
+export type FetchedBatch<Lease, M extends Delivery> = {
+  readonly lease: Lease
+  readonly messages: readonly M[]
+}
+
+/** What a log of partitions offers one member of a group. */
+export type PartitionSource<Lease extends { readonly partition: number }, M extends Delivery> = {
+  /** Claims and gives back partitions so that members share evenly. Never gives back a busy one. */
+  rebalance(busy: ReadonlySet<number>): Promise<void>
+  /** The partitions to read from now. */
+  assigned(): readonly number[]
+  fetch(
+    partitions: readonly number[],
+    messagesMax: number,
+  ): Promise<readonly FetchedBatch<Lease, M>[]>
+  /** The group is past this message; ignored when the lease has been lost since. */
+  settle(lease: Lease, last: M): void
+  /** Writes what was settled, gives all partitions back, leaves the group. */
+  close(): Promise<void>
+}
+
+export type Engine = Consumer & {
+  /** Something may have been published. */
+  readonly wake: () => void
+}
+
+const rebalanceEveryMs = 500
+/** Asked again soon after a sign of news that was not visible yet, then ever more rarely. */
+const pollFirstMs = 2
+const pollMaxMs = 250
+
+/**
+ * Reads the partitions of one member and runs their batches: one at a time per partition, all partitions at
+ * once. A partition is read again only when its batch is settled, which bounds what is in memory.
+ */
+export const startEngine = <Lease extends { readonly partition: number }, M extends Delivery>(
+  source: PartitionSource<Lease, M>,
+  options: ConsumeOptions,
+  deps: Omit<DeliverDeps, 'signal'>,
+): Engine => {
+  const draining = new AbortController()
+  const busy = new Map<number, Promise<void>>()
+  const bell = createBell()
+  const { logger } = deps
+
+  const run = async ({ lease, messages }: FetchedBatch<Lease, M>): Promise<void> => {
+    try {
+      const settled = await deliver(messages, options, { ...deps, signal: draining.signal })
+      const last = messages[settled - 1]
+      if (last !== undefined) source.settle(lease, last)
+    } finally {
+      busy.delete(lease.partition)
+      bell.ring()
+    }
+  }
+
+  const readOnce = async (): Promise<boolean> => {
+    const free = source.assigned().filter((partition) => !busy.has(partition))
+    if (free.length === 0) return false
+    const batches = await source.fetch(free, options.batchSizeMax)
+    if (draining.signal.aborted) return false
+    for (const batch of batches) busy.set(batch.lease.partition, run(batch))
+    return batches.length > 0
+  }
+
+  const loop = async (): Promise<void> => {
+    let rebalancedMs = Number.NEGATIVE_INFINITY
+    while (!draining.signal.aborted) {
+      try {
+        const isDue = performance.now() - rebalancedMs > rebalanceEveryMs
+        // A member without partitions has just come or has lost its session: it does not wait.
+        if (isDue || source.assigned().length === 0) {
+          await source.rebalance(new Set(busy.keys()))
+          rebalancedMs = performance.now()
+        }
+        if (await readOnce()) continue
+      } catch (error) {
+        if (draining.signal.aborted) return
+        logError(logger, options, error)
+        rebalancedMs = Number.NEGATIVE_INFINITY
+      }
+      await bell.heard()
+    }
+  }
+
+  const ended = loop()
+  let drained: Promise<void> | undefined
+  const drain = (): Promise<void> => {
+    drained ??= (async () => {
+      draining.abort()
+      bell.ring()
+      await ended
+      await Promise.all(busy.values())
+    })()
+    return drained
+  }
+  let stopped: Promise<void> | undefined
+  return {
+    wake: bell.ring,
+    drain,
+    stop: () => {
+      stopped ??= drain().then(() => source.close())
+      return stopped
+    },
+  }
+}
+
+const logError = (logger: Logger, { topic, group }: ConsumeOptions, error: unknown): void =>
+  logger.warn({ topic, group, err: error }, 'the broker cannot be read')
+
+/** Waits for a ring, or for a time that doubles while nothing rings. */
+const createBell = (): { readonly ring: () => void; readonly heard: () => Promise<void> } => {
+  let waitMs = pollFirstMs
+  let rung = false
+  let answer: (() => void) | undefined
+  return {
+    ring: () => {
+      rung = true
+      waitMs = pollFirstMs
+      answer?.()
+    },
+    heard: async () => {
+      if (!rung) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, waitMs)
+          answer = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+        answer = undefined
+        if (!rung) waitMs = Math.min(waitMs * 2, pollMaxMs)
+      }
+      rung = false
+    },
+  }
+}

@@ -1,0 +1,20 @@
+export { deadLetterHeaders } from './dead-letter.ts'
+export { PoisonMessageError, PublishRefusedError } from './errors.ts'
+export { createMemoryBroker } from './memory.ts'
+export {
+  createPostgresBroker,
+  type PostgresBrokerDeps,
+  type TransactionalBroker,
+} from './postgresql/index.ts'
+export { backoffMs, retryPolicyDefault } from './retry.ts'
+export {
+  type Backlog,
+  type Broker,
+  type ConsumeOptions,
+  type Consumer,
+  type Delivery,
+  type OutgoingMessage,
+  type RetryPolicy,
+  topics,
+  valueBytesMax,
+} from './types.ts'

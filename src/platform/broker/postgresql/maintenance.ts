@@ -1,0 +1,63 @@
+import type { Client } from '#src/platform/database/index.ts'
+import {
+  ensurePartitions,
+  type PartitionedTable,
+  partitionNames,
+  partitionRange,
+  timestampBound,
+} from '#src/platform/partitions/index.ts'
+import type { Logger } from '#src/platform/telemetry/index.ts'
+
+const log: PartitionedTable = { name: 'broker_log', unit: 'day', bound: timestampBound }
+const daysAhead = 3
+const everyMs = 3_600_000
+
+export type MaintenanceOptions = {
+  readonly sql: Client
+  readonly retentionDays: number
+  readonly logger: Logger
+}
+
+/** Makes the days ahead and drops those past their retention; every instance may do it at any time. */
+export const createMaintenance = (
+  options: MaintenanceOptions,
+): { readonly start: () => Promise<void>; readonly stop: () => void } => {
+  let timer: ReturnType<typeof setInterval> | undefined
+  const run = (): Promise<void> =>
+    maintainLog(options, new Date()).catch((error: unknown) =>
+      options.logger.warn({ err: error }, 'the partitions of the broker cannot be kept'),
+    )
+  return {
+    start: async () => {
+      await run()
+      timer = setInterval(run, everyMs)
+      timer.unref()
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+/** A day goes when it is past its retention and no group has messages in it that it has not settled. */
+export const maintainLog = async (
+  { sql, retentionDays, logger }: MaintenanceOptions,
+  at: Date,
+): Promise<void> => {
+  await ensurePartitions(sql, log, daysAhead, at)
+  const oldestKept = partitionRange(log, at, -retentionDays).name
+  for (const name of await partitionNames(sql, log)) {
+    if (name >= oldestKept) return
+    const [behind] = await sql<{ group: string; topic: string }[]>`
+      select at.group_name as group, at.topic from broker_positions at
+      where exists (
+        select from ${sql(name)} log
+        where log.topic = at.topic and log.partition = at.partition
+          and (log.xid, log.id) > (at.xid, at.id)
+      ) limit 1`
+    if (behind === undefined) {
+      await sql`drop table ${sql(name)}`
+      logger.info({ partition: name }, 'a day of the broker is past its retention')
+    } else {
+      logger.warn({ partition: name, ...behind }, 'a group is behind the retention of the broker')
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import type { RetryPolicy } from './types.ts'
+
+export const retryPolicyDefault: RetryPolicy = {
+  attemptsMax: 6,
+  backoffFirstMs: 50,
+  backoffMaxMs: 10_000,
+}
+
+/**
+ * Capped exponential backoff with full jitter: any time from 0 to the cap of this attempt, so that many
+ * consumers of one failed service do not come back together.
+ */
+export const backoffMs = (
+  attempt: number,
+  { backoffFirstMs, backoffMaxMs }: RetryPolicy,
+  random: () => number = Math.random,
+): number => random() * Math.min(backoffMaxMs, backoffFirstMs * 2 ** Math.min(attempt - 1, 30))

@@ -1,0 +1,91 @@
+/** What is published. The topics, keys and headers are those of the specification. */
+export type OutgoingMessage = {
+  readonly topic: string
+  /** Messages of one key are delivered in the order they were published; without a key, in any order. */
+  readonly key?: string | undefined
+  readonly value: Uint8Array
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** What a consumer gets. */
+export type Delivery = {
+  readonly topic: string
+  readonly partition: number
+  /** Grows within a partition. Unique there. */
+  readonly offset: bigint
+  readonly key: string | undefined
+  readonly value: Uint8Array
+  readonly headers: Readonly<Record<string, string>>
+  readonly publishedAt: Date
+  /** 1 the first time this process hands it out. */
+  readonly attempt: number
+}
+
+export type RetryPolicy = {
+  /** After so many failures a message goes to `dlq`. */
+  readonly attemptsMax: number
+  readonly backoffFirstMs: number
+  readonly backoffMaxMs: number
+}
+
+export type ConsumeOptions = {
+  readonly topic: string
+  /** Members of a group share the partitions of a topic; every group gets every message. */
+  readonly group: string
+  readonly batchSizeMax: number
+  /**
+   * Gets messages of one partition, in order; another partition's may run at the same time. Resolving
+   * settles all of them. A rejection settles none: they are given again one by one, and the one that keeps
+   * failing goes to `dlq`. Every message may come more than once, so effects must be keyed.
+   */
+  readonly handler: (batch: readonly Delivery[]) => Promise<void>
+  /**
+   * True for an error of the surroundings (a database that is away): the message is tried again, without
+   * end and without counting, while its partition waits.
+   */
+  readonly isTransient?: (error: unknown) => boolean
+  readonly retry?: RetryPolicy
+}
+
+export type Consumer = {
+  /** Takes no further message; resolves when the handlers that run have ended and are settled. */
+  drain(): Promise<void>
+  /** Drains and leaves the group. */
+  stop(): Promise<void>
+}
+
+/** How much of a topic waits for a group. */
+export type Backlog = {
+  /** Counted up to {@link backlogCountMax}. */
+  readonly depth: number
+  /** Of the oldest message that waits; 0 when none does. */
+  readonly ageSeconds: number
+}
+
+export const backlogCountMax = 100_000
+
+export type Broker = {
+  readonly kind: 'memory' | 'postgresql' | 'kafka'
+  /** False: what is not yet handled is lost with the process. */
+  readonly isDurable: boolean
+  /** Resolves when the messages are as safe as this broker makes them. All or none, where it can. */
+  publish(messages: readonly OutgoingMessage[]): Promise<void>
+  consume(options: ConsumeOptions): Consumer
+  backlog(topic: string, group: string): Promise<Backlog>
+  /** True when the broker answers. */
+  ping(): Promise<boolean>
+  start(): Promise<void>
+  /** Stops all consumers, then closes. */
+  stop(): Promise<void>
+}
+
+export const topics = {
+  inboundPrimary: 'spi.inbound.primary',
+  inboundSecondary: 'spi.inbound.secondary',
+  outbound: 'spi.outbound',
+  webhookEvents: 'webhook.events',
+  deadLetters: 'dlq',
+} as const
+
+/** One message may be this large: ten signed ISO 20022 documents of the largest size we accept fit. */
+export const valueBytesMax = 5 * 1024 * 1024

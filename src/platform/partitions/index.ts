@@ -1,0 +1,10 @@
+export {
+  ensurePartitions,
+  type PartitionedTable,
+  type PartitionRange,
+  type PartitionUnit,
+  partitionNames,
+  partitionRange,
+  timestampBound,
+  uuidBound,
+} from './partitions.ts'

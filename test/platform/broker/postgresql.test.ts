@@ -1,0 +1,93 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createPostgresBroker, type TransactionalBroker } from '#src/platform/broker/index.ts'
+import { brokerContract, until } from '../../contract/broker.contract.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
+
+const database = await createTestDatabase()
+afterAll(() => database.close())
+
+const open = async (): Promise<TransactionalBroker> => {
+  const { sql, dsn } = database
+  const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger })
+  await broker.start()
+  return broker
+}
+
+brokerContract('PostgreSQL', { open })
+
+describe('PostgreSQL broker', () => {
+  test('publishes with the transaction or not at all', async () => {
+    const broker = await open()
+    const topic = `transaction.${Date.now()}`
+    const seen: string[] = []
+    broker.consume({
+      topic,
+      group: 'g',
+      batchSizeMax: 10,
+      handler: async (batch) => {
+        seen.push(...batch.map(({ value }) => Buffer.from(value).toString()))
+      },
+    })
+    const failed = database.sql.begin(async (transaction) => {
+      await broker.publishIn(transaction, [{ topic, value: Buffer.from('rolled back') }])
+      throw new Error('no')
+    })
+    await failed.catch(() => {})
+    await database.sql.begin((transaction) =>
+      broker.publishIn(transaction, [{ topic, value: Buffer.from('committed') }]),
+    )
+    broker.wake([topic])
+    await until(() => seen.length > 0)
+    expect(seen).toEqual(['committed'])
+    await broker.stop()
+  })
+
+  test('passes over nothing that commits late', async () => {
+    const broker = await open()
+    const topic = `late.${Date.now()}`
+    const seen: string[] = []
+    broker.consume({
+      topic,
+      group: 'g',
+      batchSizeMax: 10,
+      handler: async (batch) => {
+        seen.push(...batch.map(({ value }) => Buffer.from(value).toString()))
+      },
+    })
+    await database.sql.begin(async (transaction) => {
+      await broker.publishIn(transaction, [{ topic, key: 'k', value: Buffer.from('early') }])
+      await broker.publish([{ topic, key: 'k', value: Buffer.from('second') }])
+      await Bun.sleep(300)
+      expect(seen).toEqual([])
+    })
+    await until(() => seen.length === 2)
+    expect(seen).toEqual(['early', 'second'])
+    await broker.stop()
+  })
+
+  test('goes on after its connections are cut, and another member takes over at once', async () => {
+    const broker = await open()
+    const topic = `cut.${Date.now()}`
+    const seen = new Set<string>()
+    broker.consume({
+      topic,
+      group: 'g',
+      batchSizeMax: 10,
+      handler: async (batch) => {
+        for (const { value } of batch) seen.add(Buffer.from(value).toString())
+      },
+    })
+    for (let round = 0; round < 5; round++) {
+      const values = Array.from({ length: 50 }, (_, index) => `${round}-${index}`)
+      await broker.publish(
+        values.map((value) => ({ topic, key: value, value: Buffer.from(value) })),
+      )
+      await until(() => seen.size > round * 50)
+      await database.sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'trilho-broker' and datname = current_database()`
+    }
+    await until(() => seen.size === 250)
+    await broker.stop()
+  }, 20_000)
+})
