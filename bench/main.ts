@@ -9,10 +9,11 @@ import {
   smoke,
   writeReport,
 } from './harness.ts'
+import { httpSuite } from './suites/http.ts'
 import { startupSuite } from './suites/startup.ts'
 import { xmlSuite } from './suites/xml.ts'
 
-const suites: readonly Suite[] = [xmlSuite, startupSuite]
+const suites: readonly Suite[] = [xmlSuite, httpSuite, startupSuite]
 
 const { values } = parseArgs({
   options: {

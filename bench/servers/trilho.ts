@@ -1,0 +1,19 @@
+import { openSync } from 'node:fs'
+import { createAuthenticator, createKeyFileSource } from '#src/platform/auth/index.ts'
+import { createApp, createHttpMetrics, listen } from '#src/platform/http/index.ts'
+import { createLogger, createMetrics, LineWriter } from '#src/platform/telemetry/index.ts'
+import { createTransform } from '#src/spi/index.ts'
+import { answerCpu } from './answer-cpu.ts'
+
+/** Our transform routes as `serve` runs them: keys checked, every request logged, counted and timed. */
+const [keyFile = ''] = process.argv.slice(2)
+const metrics = createMetrics({ version: 'bench', withProcess: false })
+const app = createApp({
+  routes: createTransform({ metrics }).routes ?? [],
+  authenticator: createAuthenticator({
+    sources: [createKeyFileSource({ path: keyFile, onProblem: console.error })],
+  }),
+  logger: createLogger({ level: 'info', sink: new LineWriter(openSync('/dev/null', 'w')) }),
+  metrics: createHttpMetrics(metrics),
+})
+answerCpu(listen(app, { host: '127.0.0.1', port: 0 }).url)

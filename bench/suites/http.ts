@@ -1,0 +1,134 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createKeyFileStore } from '#src/platform/auth/index.ts'
+import { pacs008 } from '../../test/support/messages.ts'
+import type { Contender, Group, Suite } from '../harness.ts'
+
+const servers = join(import.meta.dir, '../servers')
+const concurrency = 16
+
+type Server = {
+  readonly url: string
+  readonly cpuUs: () => Promise<number>
+}
+
+/** A server in a process of its own, so that its CPU time is its alone. It ends with this process. */
+const startServer = async (file: string, ...args: readonly string[]): Promise<Server> => {
+  const started = Promise.withResolvers<string>()
+  let asked = Promise.withResolvers<number>()
+  const child = Bun.spawn([process.execPath, join(servers, file), ...args], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    ipc: (message: { readonly url?: string; readonly cpuUs?: number }) => {
+      if (message.url !== undefined) started.resolve(message.url)
+      if (message.cpuUs !== undefined) asked.resolve(message.cpuUs)
+    },
+  })
+  process.on('exit', () => child.kill())
+  child.unref()
+  return {
+    url: await started.promise,
+    cpuUs: () => {
+      asked = Promise.withResolvers()
+      child.send('cpu')
+      return asked.promise
+    },
+  }
+}
+
+type Payment = {
+  readonly result: {
+    readonly end_to_end_id: string
+    readonly amount: number
+    readonly debtor: { readonly name: string; readonly document: string }
+    readonly transaction_count: number
+  }
+}
+
+/** Sends `times` requests, some at once; what came back makes the checksum. */
+const load =
+  (url: string, init: RequestInit) =>
+  async (times: number): Promise<number> => {
+    let left = times
+    let sum = 0
+    const worker = async (): Promise<void> => {
+      while (left > 0) {
+        left--
+        const response = await fetch(url, init)
+        if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
+        const { result } = (await response.json()) as Payment
+        const text = result.end_to_end_id + result.debtor.name + result.debtor.document
+        sum += result.amount + result.transaction_count + Bun.hash.crc32(text)
+      }
+    }
+    await Promise.all(Array.from({ length: concurrency }, worker))
+    return Math.round(sum)
+  }
+
+/** Requests before the first that counts: a young process mostly compiles. */
+const warmUp = 4_000
+
+const contenders = async (
+  path: string,
+  contentType: string,
+  body: string,
+  servers: Readonly<Record<string, Server>>,
+  key: string,
+): Promise<readonly Contender[]> => {
+  const all = Object.entries(servers).map(([name, server]) => ({
+    name,
+    cpuUs: server.cpuUs,
+    run: load(server.url + path, {
+      method: 'POST',
+      headers: { 'Content-Type': contentType, Authorization: `Bearer ${key}` },
+      body,
+    }),
+  }))
+  for (const { run } of all) await run(warmUp)
+  return all
+}
+
+const groups = async (): Promise<readonly Group[]> => {
+  const keyFile = join(mkdtempSync(join(tmpdir(), 'trilho-bench-')), 'keys.json')
+  const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
+    name: 'bench',
+    environment: 'test',
+    grants: ['spi:transform'],
+    expiresAt: undefined,
+  })
+  const running = {
+    trilho: await startServer('trilho.ts', keyFile),
+    'Hono + zod-openapi + saxes': await startServer('peer.ts'),
+  }
+  const xml = pacs008()
+  const json = JSON.stringify({
+    source_format: 'pacs.008',
+    target_format: 'pix_payment',
+    message: xml,
+    options: { validate: false, enrich: false },
+  })
+  const goal = { ours: 'trilho', peer: 'Hono + zod-openapi + saxes' }
+  const sameWork = Object.keys(running)
+  const raw = 'POST /v1/transform/pacs008, XML body'
+  const wrapped = 'POST /v1/transform, JSON'
+  return [
+    {
+      name: raw,
+      contenders: await contenders('/v1/transform/pacs008', 'application/xml', xml, running, key),
+      goals: [{ ...goal, atLeast: 4 }],
+      sameWork,
+    },
+    {
+      name: wrapped,
+      contenders: await contenders('/v1/transform', 'application/json', json, running, key),
+      goals: [{ ...goal, atLeast: 2.5 }],
+      sameWork,
+    },
+  ]
+}
+
+/**
+ * The transform routes over real sockets, CPU time of the server process per request. The load comes from this
+ * process, whose own time does not count.
+ */
+export const httpSuite: Suite = { name: 'http', groups }
