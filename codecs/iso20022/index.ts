@@ -1,5 +1,21 @@
 export { amountDigitsMax, formatCents, parseCents } from './amount.ts'
 export {
+  type Build,
+  type BuildableMessage,
+  type BuildContext,
+  type BuildProblem,
+  type BuiltMessage,
+  type ByteRange,
+  buildableMessages,
+  buildMessage,
+  buildProblemsMax,
+  chargesMax,
+  isBuildableMessage,
+  priorityTransactionsMax,
+  type RandomSource,
+  scheduledTransactionsMax,
+} from './builders/index.ts'
+export {
   type Certainty,
   compileForSpi,
   isMessageType,
