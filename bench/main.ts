@@ -9,11 +9,12 @@ import {
   smoke,
   writeReport,
 } from './harness.ts'
+import { drexSuite } from './suites/drex.ts'
 import { httpSuite } from './suites/http.ts'
 import { startupSuite } from './suites/startup.ts'
 import { xmlSuite } from './suites/xml.ts'
 
-const suites: readonly Suite[] = [xmlSuite, httpSuite, startupSuite]
+const suites: readonly Suite[] = [xmlSuite, httpSuite, startupSuite, drexSuite]
 
 const { values } = parseArgs({
   options: {

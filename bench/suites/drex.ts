@@ -1,0 +1,185 @@
+/**
+ * Digital currency: signing against ethers, and whole transfers through a gateway process of its own
+ * with PostgreSQL and the embedded chain beside it.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Wallet } from 'ethers'
+import { migrate, startEmbeddedPostgres } from '#src/platform/database/index.ts'
+import { createSealer } from '#src/platform/sealing/index.ts'
+import { migrations } from '../../drizzle/index.ts'
+import { managedSigner } from '../../src/drex/custody/signer.ts'
+import { quietLogger } from '../../test/support/database.ts'
+import { createRig, type Rig } from '../../test/support/drex-rig.ts'
+import { type Figure, type Group, type Mode, type Suite, smoke } from '../harness.ts'
+
+const WALLETS = 50
+const FUNDS_CENTS = 100_000_000n
+const CLIENTS = 32
+/** 400 a second. */
+const TRANSFERS_PER_SECOND = 400
+const REQUESTS_PER_SECOND = 100
+const P99_MS_MAX = 30
+
+const key = Uint8Array.from({ length: 32 }, (_, i) => i + 1)
+const sealer = createSealer(Uint8Array.from({ length: 32 }, (_, i) => 255 - i * 3))
+const context = 'bench'
+const sealed = sealer.seal(key, context)
+const to = `0x${'22'.repeat(20)}` as const
+const data = `0xa9059cbb${'22'.repeat(20).padStart(64, '0')}${'3a98'.padStart(64, '0')}` as const
+
+const groups = (): readonly Group[] => {
+  const signer = managedSigner(sealer, sealed, context)
+  const wallet = new Wallet(`0x${Buffer.from(key).toString('hex')}`)
+  const sum = (raw: string) => Number.parseInt(raw.slice(-8), 16)
+  return [
+    {
+      name: 'signing a transfer',
+      contenders: [
+        {
+          name: 'sealed key, opened for each signature',
+          run: async (times) => {
+            let checksum = 0
+            for (let nonce = 0; nonce < times; nonce++) {
+              const signed = await signer.signTransaction({
+                chainId: 381_660_001,
+                nonce,
+                gasLimit: 150_000n,
+                fees: { kind: 'legacy', gasPrice: 0n },
+                to,
+                value: 0n,
+                data,
+              })
+              checksum = (checksum + sum(signed.raw)) % 2 ** 40
+            }
+            return checksum
+          },
+        },
+        {
+          name: 'ethers Wallet.signTransaction',
+          run: async (times) => {
+            let checksum = 0
+            for (let nonce = 0; nonce < times; nonce++) {
+              const raw = await wallet.signTransaction({
+                type: 0,
+                chainId: 381_660_001,
+                nonce,
+                gasLimit: 150_000n,
+                gasPrice: 0n,
+                to,
+                value: 0n,
+                data,
+              })
+              checksum = (checksum + sum(raw)) % 2 ** 40
+            }
+            return checksum
+          },
+        },
+      ],
+      goals: [
+        {
+          ours: 'sealed key, opened for each signature',
+          peer: 'ethers Wallet.signTransaction',
+          atLeast: 2,
+        },
+      ],
+      sameWork: ['sealed key, opened for each signature', 'ethers Wallet.signTransaction'],
+    },
+  ]
+}
+
+const figures = async (mode: Mode): Promise<readonly Figure[]> => {
+  const directory = mkdtempSync(join(tmpdir(), 'trilho-bench-drex-'))
+  const postgres = await startEmbeddedPostgres({ directory })
+  await migrate(postgres.url, migrations, quietLogger)
+  const rig = await createRig(postgres.url)
+  try {
+    await rig.start()
+    const isSmoke = mode === smoke
+    const wallets = await rig.wallets(isSmoke ? 5 : WALLETS, FUNDS_CENTS)
+    return [
+      await throughput(rig, wallets, isSmoke ? 100 : 10_000),
+      await latency(rig, wallets, isSmoke ? 1 : 30),
+    ]
+  } finally {
+    await rig.stop()
+    await postgres.stop()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+const transfer = (wallets: readonly string[], i: number) => ({
+  from_wallet: wallets[i % wallets.length],
+  to_wallet: wallets[(i + 1) % wallets.length],
+  amount: '0.01',
+})
+
+/** From the first request to the last confirmation; every one is counted at the end. */
+const throughput = async (rig: Rig, wallets: readonly string[], count: number): Promise<Figure> => {
+  const before = performance.now()
+  let next = 0
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async () => {
+      for (let i = next++; i < count; i = next++) {
+        const { status } = await rig.call('POST', '/v1/drex/transfers', transfer(wallets, i))
+        if (status !== 202) throw new Error(`transfer ${i} answered ${status}`)
+      }
+    }),
+  )
+  const acceptedMs = performance.now() - before
+  while ((await confirmed(rig)) < count) await Bun.sleep(100)
+  const ms = performance.now() - before
+  const rate = Math.round((count / ms) * 1000)
+  console.error(`  ${count} transfers: accepted in ${Math.round(acceptedMs)} ms, ${rate}/s in all`)
+  return {
+    name: `${count} transfers from ${wallets.length} wallets, accepted to confirmed`,
+    value: ms,
+    unit: 'ms',
+    atMost: (count / TRANSFERS_PER_SECOND) * 1000,
+  }
+}
+
+/** The chain's own count: nonces used by the wallets. */
+const confirmed = async (rig: Rig): Promise<number> => {
+  const found = await rig.call('GET', '/v1/drex/transfers?status=confirmed&limit=1')
+  const pending = await Promise.all(
+    ['pending', 'signed', 'broadcast', 'mined', 'failed', 'reverted'].map(async (status) => {
+      const { json } = await rig.call('GET', `/v1/drex/transfers?status=${status}&limit=1`)
+      return (json as { transfers: readonly unknown[] }).transfers.length
+    }),
+  )
+  const [, , , , failed, reverted] = pending
+  if (failed || reverted) throw new Error('a transfer did not succeed')
+  const isDone =
+    pending.every((each) => each === 0) &&
+    (found.json as { transfers: readonly unknown[] }).transfers.length > 0
+  return isDone ? Number.POSITIVE_INFINITY : 0
+}
+
+/** Requests come at their times whether the last was answered or not. */
+const latency = async (rig: Rig, wallets: readonly string[], seconds: number): Promise<Figure> => {
+  const times: number[] = []
+  const running: Promise<void>[] = []
+  const start = performance.now()
+  for (let i = 0; i < seconds * REQUESTS_PER_SECOND; i++) {
+    const dueMs = start + (i * 1000) / REQUESTS_PER_SECOND
+    await Bun.sleep(Math.max(0, dueMs - performance.now()))
+    const send = async () => {
+      const sentMs = performance.now()
+      await rig.call('POST', '/v1/drex/transfers', transfer(wallets, i))
+      times.push(performance.now() - sentMs)
+    }
+    running.push(send())
+  }
+  await Promise.all(running)
+  times.sort((a, b) => a - b)
+  return {
+    name: `POST /v1/drex/transfers at ${REQUESTS_PER_SECOND}/s, p99`,
+    value: times[Math.ceil(times.length * 0.99) - 1] ?? Number.NaN,
+    unit: 'ms',
+    atMost: P99_MS_MAX,
+  }
+}
+
+export const drexSuite: Suite = { name: 'drex', groups, figures }

@@ -1,0 +1,142 @@
+import { expect, test } from 'bun:test'
+import { seeded } from '../support/contract-bench.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { createRig, type Rig } from '../support/drex-rig.ts'
+
+/** The long lane kills a hundred times; the ordinary one often enough to hit every step. */
+const KILLS = process.env['TRILHO_LONG'] === '1' ? 100 : 6
+/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
+const SEED = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
+const PER_KILL = 12
+const WALLETS = 6
+const FUNDS_CENTS = 10_000_000n
+const SETTLE_MS = 60_000
+
+type Payment = {
+  readonly key: string
+  readonly from: number
+  readonly to: number
+  readonly cents: number
+}
+
+test(
+  `${KILLS} kills at random points, faults of every kind and a reorganisation: the money adds up (seed ${SEED})`,
+  async () => {
+    const pick = seeded(SEED)
+    const database = await createTestDatabase(2)
+    const rig = await createRig(database.dsn, {
+      chain: { mining: 100, random: () => pick(1_000_000) / 1_000_000 },
+      env: { DREX_TESTNET_BLOCK_TIME_MS: '100', DREX_TESTNET_CONFIRMATIONS: '2' },
+    })
+    try {
+      await rig.start()
+      const wallets = await rig.wallets(WALLETS, FUNDS_CENTS)
+      const payments: Payment[] = []
+      for (let kill = 0; kill < KILLS; kill++) {
+        rig.chain.faults.set(
+          (
+            [
+              'unavailable',
+              'lost_reply',
+              'internal_error',
+              'rate_limited',
+              'dropped',
+              'garbage',
+              'known',
+            ] as const
+          ).map((kind) => ({ kind, method: 'eth_sendRawTransaction', probability: 0.04 })),
+        )
+        const killed = killSoon(rig, pick(400))
+        const round = Array.from({ length: PER_KILL }, (_, i): Payment => {
+          const from = pick(WALLETS)
+          return {
+            key: `k-${kill}-${i}`,
+            from,
+            to: (from + 1 + pick(WALLETS - 1)) % WALLETS,
+            cents: 1 + pick(5_000),
+          }
+        })
+        payments.push(...round)
+        await Promise.all(round.map((payment) => attempt(rig, wallets, payment)))
+        await killed
+        if (kill === Math.floor(KILLS / 2)) await reorganise(rig)
+        await rig.start()
+      }
+      rig.chain.faults.set([])
+      // Every payment is asked for again by its key, as a caller would who never learnt the outcome.
+      for (const payment of payments) {
+        while (!(await attempt(rig, wallets, payment))) await Bun.sleep(100)
+      }
+      await settled(rig)
+      await expectBooks(rig, wallets, payments)
+      const [count] = await database.sql<{ transfers: number; keys: number }[]>`
+      select (select count(*)::int from drex_transfers) as transfers,
+        (select count(*)::int from idempotency_keys) as keys`
+      expect(count).toEqual({ transfers: payments.length, keys: payments.length })
+    } finally {
+      await rig.stop()
+      await database.close()
+    }
+  },
+  30_000 + KILLS * 4_000 + SETTLE_MS,
+)
+
+async function killSoon(rig: Rig, ms: number): Promise<void> {
+  await Bun.sleep(ms)
+  await rig.kill()
+}
+
+/** @returns whether the gateway answered that it has it */
+async function attempt(rig: Rig, wallets: readonly string[], payment: Payment): Promise<boolean> {
+  const { key, from, to, cents } = payment
+  const amount = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+  const body = { from_wallet: wallets[from], to_wallet: wallets[to], amount }
+  try {
+    const { status } = await rig.call('POST', '/v1/drex/transfers', body, {
+      'Idempotency-Key': key,
+    })
+    return status === 202
+  } catch {
+    return false
+  }
+}
+
+/** Two blocks go and others come, while the gateway is down. */
+async function reorganise(rig: Rig): Promise<void> {
+  await rig.chain.markFork()
+  await rig.start()
+  await Bun.sleep(250)
+  await rig.kill()
+  await rig.chain.reorg()
+}
+
+async function settled(rig: Rig): Promise<void> {
+  const deadline = performance.now() + SETTLE_MS
+  for (const status of ['pending', 'signed', 'broadcast', 'mined']) {
+    for (;;) {
+      const { json } = await rig.call('GET', `/v1/drex/transfers?status=${status}&limit=1`)
+      if ((json as { transfers: readonly unknown[] }).transfers.length === 0) break
+      if (performance.now() > deadline) throw new Error(`transfers stay ${status}`)
+      await Bun.sleep(100)
+    }
+  }
+}
+
+/** What each wallet has is what the requests say, to the cent. */
+async function expectBooks(
+  rig: Rig,
+  wallets: readonly string[],
+  payments: readonly Payment[],
+): Promise<void> {
+  for (const status of ['failed', 'reverted', 'cancelled']) {
+    const { json } = await rig.call('GET', `/v1/drex/transfers?status=${status}`)
+    expect((json as { transfers: readonly unknown[] }).transfers).toEqual([])
+  }
+  const expected = wallets.map(() => FUNDS_CENTS)
+  for (const { from, to, cents } of payments) {
+    expected[from]! -= BigInt(cents)
+    expected[to]! += BigInt(cents)
+  }
+  const actual = await Promise.all(wallets.map((wallet) => rig.balanceOf(wallet)))
+  expect(actual).toEqual(expected)
+}

@@ -1,0 +1,145 @@
+/** The gateway as a process of its own, with a chain, a database and wallets beside it. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createKeyFileStore } from '#src/platform/auth/index.ts'
+import {
+  type Chain,
+  type ChainOptions,
+  createChain,
+  createIssuer,
+  type Issuer,
+} from '../../src/simulators/chain/index.ts'
+
+export type Rig = {
+  readonly chain: Chain
+  readonly issuer: Issuer
+  readonly url: string
+  readonly start: () => Promise<void>
+  /** Ends the gateway at once, as a crash would. */
+  readonly kill: () => Promise<void>
+  readonly call: (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<{ readonly status: number; readonly json: unknown }>
+  /** Managed wallets, admitted and funded. */
+  readonly wallets: (count: number, cents: bigint) => Promise<readonly string[]>
+  readonly balanceOf: (wallet: string) => Promise<bigint>
+  readonly stop: () => Promise<void>
+}
+
+const root = join(import.meta.dirname, '../..')
+const READY_TIMEOUT_MS = 20_000
+const MASTER_KEY = Buffer.from(Uint8Array.from({ length: 32 }, (_, i) => i * 9 + 4)).toString(
+  'base64',
+)
+
+export async function createRig(
+  dsn: string,
+  options: { readonly chain?: Partial<ChainOptions>; readonly env?: Record<string, string> } = {},
+): Promise<Rig> {
+  const chain = await createChain({ mining: 200, ...options.chain })
+  const issuer = await createIssuer(chain)
+  const directory = mkdtempSync(join(tmpdir(), 'trilho-drex-'))
+  const keyFile = join(directory, 'keys.json')
+  const store = createKeyFileStore(keyFile, () => new Date())
+  const { key } = await store.create({
+    name: 'rig',
+    environment: 'test',
+    grants: ['*'],
+    expiresAt: undefined,
+  })
+  const port = freePort()
+  const url = `http://127.0.0.1:${port}`
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HTTP_ADDR: `127.0.0.1:${port}`,
+    CARDGW_PORT: String(port),
+    API_KEYS_FILE: keyFile,
+    DATABASE_DSN: dsn,
+    TRILHO_MASTER_KEY: MASTER_KEY,
+    LOG_LEVEL: 'error',
+    DREX_TESTNET_RPC_URLS: chain.url,
+    DREX_TESTNET_TOKEN: issuer.token,
+    DREX_TESTNET_BLOCK_TIME_MS: '200',
+    ...options.env,
+  }
+  let child: Bun.Subprocess | undefined
+
+  const call: Rig['call'] = async (method, path, body, headers = {}) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, json: await response.json() }
+  }
+
+  const kill = async (): Promise<void> => {
+    child?.kill('SIGKILL')
+    await child?.exited
+    child = undefined
+  }
+
+  return {
+    chain,
+    issuer,
+    url,
+    call,
+    kill,
+    async start() {
+      child = Bun.spawn([process.execPath, join(root, 'src/main.ts'), 'serve'], {
+        env,
+        stdout: 'ignore',
+        stderr: 'ignore',
+      })
+      const deadline = performance.now() + READY_TIMEOUT_MS
+      while (!(await isReady(url))) {
+        if (performance.now() > deadline) throw new Error('the gateway is not ready')
+        await Bun.sleep(20)
+      }
+    },
+    async wallets(count, cents) {
+      const addresses: string[] = []
+      for (let i = 0; i < count; i++) {
+        const { json } = await call('POST', '/v1/wallets', { type: 'managed', label: `w${i}` })
+        const { address } = json as { readonly address: string }
+        await issuer.fund(address, cents)
+        addresses.push(address)
+      }
+      return addresses
+    },
+    async balanceOf(wallet) {
+      const data = `0x70a08231${wallet.slice(2).toLowerCase().padStart(64, '0')}`
+      const outcome = await chain.request('eth_call', [{ to: issuer.token, data }, 'latest'])
+      if ('error' in outcome) throw new Error(outcome.error.message)
+      return BigInt(String(outcome.result))
+    },
+    async stop() {
+      await kill()
+      await chain.stop()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/health`)).ok
+  } catch {
+    return false
+  }
+}
+
+function freePort(): number {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
+  const { port } = listener
+  listener.stop(true)
+  return port
+}
