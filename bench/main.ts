@@ -13,8 +13,9 @@ import { drexSuite } from './suites/drex.ts'
 import { httpSuite } from './suites/http.ts'
 import { startupSuite } from './suites/startup.ts'
 import { xmlSuite } from './suites/xml.ts'
+import { xmldsigSuite } from './suites/xmldsig.ts'
 
-const suites: readonly Suite[] = [xmlSuite, httpSuite, startupSuite, drexSuite]
+const suites: readonly Suite[] = [xmlSuite, xmldsigSuite, httpSuite, startupSuite, drexSuite]
 
 const { values } = parseArgs({
   options: {

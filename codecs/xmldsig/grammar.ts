@@ -1,5 +1,6 @@
 import { ABSENT, CDATA, COMMENT, ELEMENT, type XmlDocument } from '#codecs/xml'
-import { type CanonicalName, NAME_CHARS_MAX, parseName } from './distinguished-name.ts'
+import { canonicalForm } from './canonical.ts'
+import { NAME_CHARS_MAX } from './distinguished-name.ts'
 import { RefusalSignal, type XmldsigRefusalCode } from './refusal.ts'
 import { DIGEST_BYTES, DSIG, ENVELOPED, EXC_C14N, RSA_SHA256, SHA256 } from './vocabulary.ts'
 
@@ -17,13 +18,21 @@ const SIGNATURE_BYTES = 256
 /** Base64 of 256 bytes with room for line breaks written as "&#13;" and LF. */
 const VALUE_CHARS_MAX = 1024
 
-/** A signature that keeps to the profile; nothing in it has been verified yet. */
+/**
+ * A signature that keeps to the profile; nothing in it has been verified yet.
+ *
+ * @property signedInfo - canonical bytes
+ * @property keyInfo - canonical bytes
+ */
 export type SignatureParts = {
-  readonly signedInfo: number
-  readonly keyInfo: number
+  readonly signedInfo: Uint8Array
+  readonly signedInfoAt: number
+  readonly keyInfo: Uint8Array
+  readonly keyInfoAt: number
   readonly signatureValue: Uint8Array
   readonly digests: readonly [keyInfo: Uint8Array, appHdr: Uint8Array, document: Uint8Array]
-  readonly issuer: CanonicalName
+  /** Text of X509IssuerName. */
+  readonly issuer: string
   /** Decimal without leading zeros. */
   readonly serial: string
 }
@@ -168,8 +177,10 @@ class SignatureReader {
     const id = this.#only(keyInfo, 'Id')
     const [issuer, serial] = this.#issuerSerial(keyInfo)
     return {
-      signedInfo,
-      keyInfo,
+      signedInfo: canonicalForm(this.#document, signedInfo),
+      signedInfoAt: this.#document.start(signedInfo),
+      keyInfo: canonicalForm(this.#document, keyInfo),
+      keyInfoAt: this.#document.start(keyInfo),
       signatureValue: this.#base64(value, SIGNATURE_BYTES),
       digests: this.#references(
         signedInfo,
@@ -276,7 +287,7 @@ class SignatureReader {
     return this.#base64(value, DIGEST_BYTES)
   }
 
-  #issuerSerial(keyInfo: number): [CanonicalName, string] {
+  #issuerSerial(keyInfo: number): [string, string] {
     const document = this.#document
     const [data] = this.#children(keyInfo, 'X509Data') as [number]
     this.#only(data)
@@ -288,13 +299,7 @@ class SignatureReader {
     ]
     const digits = this.#text(serial, NAME_CHARS_MAX).trim()
     if (!/^\d{1,60}$/.test(digits)) refuse(document, serial, 'value_malformed')
-    try {
-      const name = parseName(this.#text(issuer, NAME_CHARS_MAX))
-      return [name, digits.replace(/^0+(?=\d)/, '')]
-    } catch (error) {
-      if (error instanceof RefusalSignal) throw error
-      return refuse(document, issuer, 'value_malformed')
-    }
+    return [this.#text(issuer, NAME_CHARS_MAX), digits.replace(/^0+(?=\d)/, '')]
   }
 }
 

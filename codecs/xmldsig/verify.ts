@@ -1,9 +1,9 @@
 import type { XmlDocument } from '#codecs/xml'
 import { canonicalForm } from './canonical.ts'
-import type { CanonicalName } from './distinguished-name.ts'
 import { locate, readSignature } from './grammar.ts'
 import { RefusalSignal, type XmldsigRefusal, type XmldsigRefusalCode } from './refusal.ts'
 import type { Sha256 } from './sign.ts'
+import { readTemplate } from './template.ts'
 
 /** A certificate of our own store. */
 export type SignerCertificate = {
@@ -15,8 +15,13 @@ export type SignerCertificate = {
 
 export type VerifyPorts<C extends SignerCertificate> = {
   readonly sha256: Sha256
-  /** Looks a certificate up in our own store; nothing of the message is trusted for it. */
-  readonly findCertificate: (issuer: CanonicalName, serial: string) => C | undefined
+  /**
+   * Looks a certificate up in our own store; nothing of the message is trusted for it.
+   *
+   * @param issuer - text of the message, in any spelling of the name: compare with `parseName`
+   * @param serial - decimal without leading zeros
+   */
+  readonly findCertificate: (issuer: string, serial: string) => C | undefined
 }
 
 /**
@@ -45,20 +50,16 @@ function verifyOrThrow<C extends SignerCertificate>(
   ports: VerifyPorts<C>,
 ): XmldsigVerified<C> {
   const { appHdr, document: body, signature } = locate(document)
-  const parts = readSignature(document, signature)
+  const parts = readTemplate(document, signature) ?? readSignature(document, signature)
+  const { keyInfoAt, signedInfoAt, signedInfo, keyInfo, signatureValue } = parts
   const certificate = ports.findCertificate(parts.issuer, parts.serial)
-  const at = (node: number): number => document.start(node)
-  if (certificate === undefined) throw new RefusalSignal('certificate_unknown', at(parts.keyInfo))
-  check(certificate.valid, 'certificate_not_valid', at(parts.keyInfo))
-  const signedInfo = canonicalForm(document, parts.signedInfo)
-  check(
-    certificate.verify(signedInfo, parts.signatureValue),
-    'signature_invalid',
-    at(parts.signedInfo),
-  )
+  if (certificate === undefined) throw new RefusalSignal('certificate_unknown', keyInfoAt)
+  check(certificate.valid, 'certificate_not_valid', keyInfoAt)
+  check(certificate.verify(signedInfo, signatureValue), 'signature_invalid', signedInfoAt)
   const [keyInfoDigest, appHdrDigest, documentDigest] = parts.digests
   const digest = (node: number, omit?: number) => ports.sha256(canonicalForm(document, node, omit))
-  check(sameBytes(digest(parts.keyInfo), keyInfoDigest), 'digest_key_info', at(parts.keyInfo))
+  const at = (node: number): number => document.start(node)
+  check(sameBytes(ports.sha256(keyInfo), keyInfoDigest), 'digest_key_info', keyInfoAt)
   check(sameBytes(digest(appHdr, signature), appHdrDigest), 'digest_app_hdr', at(appHdr))
   check(sameBytes(digest(body), documentDigest), 'digest_document', at(body))
   return { ok: true, certificate, appHdr, document: body }

@@ -28,7 +28,7 @@ function verdict(bytes: Uint8Array): string {
   const result = verifyEnvelope(createXmlScanner().scan(bytes), {
     sha256,
     findCertificate: (name, serial) =>
-      name === parseName(issuer) && serial === pair.serial
+      parseName(name) === parseName(issuer) && serial === pair.serial
         ? { valid: true, verify: (content, value) => verify('sha256', content, publicKey, value) }
         : undefined,
   })

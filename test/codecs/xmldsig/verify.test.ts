@@ -26,7 +26,7 @@ function ports(valid = true) {
   return {
     sha256,
     findCertificate: (name: string, serial: string): SignerCertificate | undefined =>
-      name === parseName(issuer) && serial === pair.serial
+      parseName(name) === parseName(issuer) && serial === pair.serial
         ? { valid, verify: (bytes, signature) => verify('sha256', bytes, publicKey, signature) }
         : undefined,
   }
@@ -98,7 +98,9 @@ describe('accepted', () => {
     const result = verifyEnvelope(scanner.scan(read('pacs.008.spi.1.16.signed.xml')), {
       sha256,
       findCertificate: (name, serial) => {
-        expect(name).toBe(parseName('C=BR,O=ICP-Brasil,OU=CSPB-4,CN=AC TESTE SPI (nao usar)'))
+        expect(parseName(name)).toBe(
+          parseName('C=BR,O=ICP-Brasil,OU=CSPB-4,CN=AC TESTE SPI (nao usar)'),
+        )
         expect(serial).toBe('18961240827800698116610555850980234742978015948')
         return { valid: true, verify: (bytes, value) => verify('sha256', bytes, vectorKey, value) }
       },
@@ -406,7 +408,6 @@ describe('inside the signature', () => {
       edited('CN=AC Teste', 'CN=AC Falsa'),
       'certificate_unknown',
     ],
-    'issuer that is no name': () => [edited(issuer, 'AC Teste'), 'value_malformed'],
     'serial in hexadecimal': () => [edited(`>${pair.serial}<`, '>0xAB<'), 'value_malformed'],
     'comment in a digest': () => [
       edited('<ds:DigestValue>', '<ds:DigestValue><!---->'),
