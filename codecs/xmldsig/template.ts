@@ -45,6 +45,7 @@ const LAYOUTS: readonly Layout[] = [
 const SIGNED_INFO_AT = `<ds:Signature xmlns:ds="${DSIG}"><ds:SignedInfo>`.length
 const SIGNED_INFO_OPEN = `<ds:SignedInfo xmlns:ds="${DSIG}">`
 const VALUE_OPEN = '<ds:SignatureValue>'
+const VALUE_CLOSE = '</ds:SignatureValue>'
 const SIGNED_INFO_START = encoder.encode(SIGNED_INFO_OPEN)
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -117,12 +118,12 @@ export function readTemplate(document: XmlDocument, signature: number): Signatur
       signedInfo: canonical
         ? joined(SIGNED_INFO_START, bytes.subarray(from + SIGNED_INFO_AT, signedInfoEnd))
         : assemble(texts),
-      signedInfoAt: from,
+      signedInfoAt: from + SIGNED_INFO_AT - '<ds:SignedInfo>'.length,
       keyInfo: joined(
         keyInfoStart,
         bytes.subarray(from + places[11]!, to - '</ds:Signature>'.length),
       ),
-      keyInfoAt: from + places[9]!,
+      keyInfoAt: from + places[9]! + VALUE_CLOSE.length,
       signatureValue: Uint8Array.fromBase64(value),
       digests: [
         Uint8Array.fromBase64(keyInfoDigest),

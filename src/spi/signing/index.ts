@@ -7,9 +7,11 @@ import type { Signer } from './signer.ts'
 
 export { SigningMaterialError } from './certificate.ts'
 export { type SigningSettings, signingSettings } from './config.ts'
+export { createEnvelopeSigner, type EnvelopeSigner } from './envelope-signer.ts'
 export { createNativeSigner, type NativeSigner } from './native-signer.ts'
 export { createServiceSigner, SignatureServiceError } from './service-signer.ts'
 export type { Signer, SigningIdentity, SigningKey } from './signer.ts'
+export { createMessageVerifier, type MessageVerifier, type TrustedCertificate } from './verifier.ts'
 
 const CIRCUIT_FAILURES_MAX = 5
 const CIRCUIT_OPEN_MS = 5_000

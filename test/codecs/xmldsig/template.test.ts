@@ -16,11 +16,10 @@ async function signed(issuer = 'CN=AC Teste, C=BR'): Promise<string> {
 function both(xml: string) {
   const document = createXmlScanner().scan(new TextEncoder().encode(xml))
   const { signature } = locate(document)
-  const { signedInfoAt: _one, ...byGrammar } = readSignature(document, signature)
-  const byTemplate = readTemplate(document, signature)
-  if (byTemplate === undefined) return { byGrammar, byTemplate }
-  const { signedInfoAt: _two, ...rest } = byTemplate
-  return { byGrammar, byTemplate: rest }
+  return {
+    byGrammar: readSignature(document, signature),
+    byTemplate: readTemplate(document, signature),
+  }
 }
 
 const oneTag = (xml: string) => xml.replace(/><\/ds:\w+(?<=Method|Transform)>/g, '/>')

@@ -1,0 +1,42 @@
+import { hash, randomUUID } from 'node:crypto'
+import {
+  type CanonicalEnvelope,
+  type PreparedKeyInfo,
+  prepareKeyInfo,
+  signEnvelope,
+} from '#codecs/xmldsig'
+import type { Signer, SigningIdentity } from './signer.ts'
+
+/** Signs whole messages with whatever signer is configured; without one they stay as they are. */
+export type EnvelopeSigner = {
+  readonly kind: Signer['kind']
+  /** @throws SignatureServiceError when the external service gives no signature */
+  readonly sign: (envelope: CanonicalEnvelope) => Promise<Uint8Array>
+}
+
+const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
+
+/** What a certificate contributes to every signature is made once, and again after a rotation. */
+export function createEnvelopeSigner(signer: Signer): EnvelopeSigner {
+  if (signer.kind === 'none') return { kind: 'none', sign: async ({ bytes }) => bytes }
+  let prepared:
+    | { readonly identity: SigningIdentity; readonly keyInfo: PreparedKeyInfo }
+    | undefined
+  const keyInfoOf = (identity: SigningIdentity): PreparedKeyInfo => {
+    if (prepared?.identity !== identity) {
+      const { issuer, serial } = identity
+      prepared = {
+        identity,
+        keyInfo: prepareKeyInfo(issuer, serial, `key-${randomUUID()}`, sha256),
+      }
+    }
+    return prepared.keyInfo
+  }
+  return {
+    kind: signer.kind,
+    sign: async (envelope) => {
+      const key = await signer.key()
+      return signEnvelope(envelope, keyInfoOf(key.identity), sha256, key.sign)
+    },
+  }
+}

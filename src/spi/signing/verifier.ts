@@ -1,0 +1,107 @@
+import { hash, verify, X509Certificate } from 'node:crypto'
+import type { XmlDocument } from '#codecs/xml'
+import {
+  type CanonicalName,
+  canonicalIssuer,
+  parseName,
+  type VerifyPorts,
+  verifyEnvelope,
+  type XmldsigRefusal,
+  type XmldsigVerified,
+} from '#codecs/xmldsig'
+
+/** A certificate that received messages may be signed with. */
+export type TrustedCertificate = {
+  readonly valid: boolean
+  readonly verify: (signedInfo: Uint8Array, signature: Uint8Array) => boolean
+  /** SHA-256 of the DER, hexadecimal. */
+  readonly fingerprint: string
+}
+
+/** Verifies received messages against our own certificates. */
+export type MessageVerifier = {
+  readonly verify: (document: XmlDocument) => XmldsigVerified<TrustedCertificate> | XmldsigRefusal
+  /** From now on these certificates count, in PEM; the old ones no more. */
+  readonly replace: (certificates: readonly string[]) => void
+}
+
+type Entry = {
+  readonly issuer: CanonicalName
+  readonly notBefore: Date
+  readonly notAfter: Date
+  readonly fingerprint: string
+  readonly verify: TrustedCertificate['verify']
+}
+
+/** Spellings of issuers that are remembered: real traffic has a handful. */
+const SPELLINGS_MAX = 256
+
+function entryOf(pem: string): [serial: string, entry: Entry] {
+  const certificate = new X509Certificate(pem)
+  const { publicKey } = certificate
+  const entry: Entry = {
+    issuer: canonicalIssuer(new Uint8Array(certificate.raw)),
+    notBefore: new Date(certificate.validFrom),
+    notAfter: new Date(certificate.validTo),
+    fingerprint: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+    verify: (bytes, signature) => verify('sha256', bytes, publicKey, signature),
+  }
+  return [BigInt(`0x${certificate.serialNumber}`).toString(), entry]
+}
+
+/** By serial; two authorities may give the same one. */
+function indexOf(certificates: readonly string[]): ReadonlyMap<string, readonly Entry[]> {
+  const index = new Map<string, Entry[]>()
+  for (const pem of certificates) {
+    const [serial, entry] = entryOf(pem)
+    index.set(serial, [...(index.get(serial) ?? []), entry])
+  }
+  return index
+}
+
+/** Canonical names by spelling, so that a name is parsed once and not once per message. */
+function createSpellings(): (text: string) => CanonicalName | undefined {
+  const known = new Map<string, CanonicalName | undefined>()
+  return (text) => {
+    if (known.has(text)) return known.get(text)
+    let name: CanonicalName | undefined
+    try {
+      name = parseName(text)
+    } catch {
+      // No name at all: no certificate has it.
+    }
+    if (known.size >= SPELLINGS_MAX) known.clear()
+    known.set(text, name)
+    return name
+  }
+}
+
+/**
+ * @param certificates - PEM, one certificate each
+ * @param now - validity is judged at the moment a message is verified
+ */
+export function createMessageVerifier(
+  certificates: readonly string[],
+  now: () => Date = () => new Date(),
+): MessageVerifier {
+  let index = indexOf(certificates)
+  const nameOf = createSpellings()
+  const ports: VerifyPorts<TrustedCertificate> = {
+    sha256: (bytes) => hash('sha256', bytes, 'buffer'),
+    findCertificate: (issuer, serial) => {
+      const candidates = index.get(serial)
+      const name = candidates === undefined ? undefined : nameOf(issuer)
+      const found = candidates?.find((entry) => entry.issuer === name)
+      if (found === undefined) return undefined
+      const moment = now()
+      const valid = moment >= found.notBefore && moment <= found.notAfter
+      return { valid, verify: found.verify, fingerprint: found.fingerprint }
+    },
+  }
+  return {
+    verify: (document) => verifyEnvelope(document, ports),
+    replace: (next) => {
+      index = indexOf(next)
+    },
+  }
+}
