@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { buildMessage } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
 import {
   createEnvelopeSigner,
@@ -60,6 +61,41 @@ describe('signer and verifier', () => {
   test('without a signer the message stays as it is', async () => {
     expect(await createEnvelopeSigner(noSigner).sign(envelope)).toBe(envelope.bytes)
   })
+})
+
+describe('messages of our builders', () => {
+  const party = (ispb: string) => ({
+    ispb,
+    name: 'Concei\u00e7\u00e3o & Irm\u00e3os <Ltda>',
+    document: '12345678909',
+    account_num: '500100',
+    account_type: 'CACC',
+  })
+  const original = 'E1234567820260302140500000000001'
+  const samples = {
+    PACS008: {
+      transactions: [
+        { amount: 12345, debtor: party('12345678'), creditor: party('87654321'), purpose: 'IPAY' },
+      ],
+      local_instrument: 'MANU',
+    },
+    PACS002: { original_end_to_end_id: original, status: 'ACSP' },
+  } as const
+
+  for (const name of ['PACS008', 'PACS002'] as const) {
+    test(`${name} is signed without a canonicaliser and verifies`, async () => {
+      const built = buildMessage(name, samples[name], {
+        ispb: '12345678',
+        nowMs: Date.UTC(2026, 2, 31),
+        random: (bytes) => crypto.getRandomValues(bytes),
+        revision: '5.11.1',
+      })
+      if (!built.ok) throw new Error(JSON.stringify(built.problems))
+      const native = await createNativeSigner(pair.cert, pair.key, null)
+      const message = await createEnvelopeSigner(native).sign(built.message)
+      expect(createMessageVerifier([pair.cert]).verify(scan(message)).ok).toBe(true)
+    })
+  }
 })
 
 test('signing does not hold the event loop', async () => {
