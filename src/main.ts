@@ -19,7 +19,7 @@ import {
 } from './platform/database/index.ts'
 import { createIdempotencySweep } from './platform/idempotency/index.ts'
 import type { Feature, Inspector } from './platform/lifecycle/index.ts'
-import { createSealer } from './platform/sealing/index.ts'
+import { createSealer, type Sealer } from './platform/sealing/index.ts'
 import type { Logger } from './platform/telemetry/index.ts'
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import {
@@ -29,7 +29,7 @@ import {
   signingSettings,
   spiSettings,
 } from './spi/index.ts'
-import { webhookSettings } from './webhooks/index.ts'
+import { createWebhooks, webhookSettings } from './webhooks/index.ts'
 
 /** Every feature's settings: one line per feature. */
 const settingGroups = {
@@ -87,6 +87,12 @@ const databaseFeatures = (
   ]
 }
 
+const sealerOf = ({ platform }: Values): Sealer | undefined => {
+  const { masterKey, previousMasterKey } = platform
+  if (masterKey === undefined) return undefined
+  return createSealer(masterKey, previousMasterKey === undefined ? [] : [previousMasterKey])
+}
+
 /** The only place where features meet: one line per feature, in the order of starting. */
 const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] => {
   const { logger, metrics } = deps
@@ -106,6 +112,16 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     createJose({ keys: certificates.keys, settings: values.jose }),
     createTransform({ metrics }),
     createQrcodes(),
+    createWebhooks({
+      sql: database?.sql,
+      broker: undefined,
+      sealer: sealerOf(values),
+      settings: values.webhooks,
+      environment: values.platform.environment,
+      version: deps.version,
+      logger,
+      metrics,
+    }),
     digitalCurrency(values, database, logger),
   ]
 }

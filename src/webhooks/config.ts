@@ -1,9 +1,44 @@
-import { defineSettings, type SettingValues, secret, setting } from '#src/platform/config/index.ts'
+import {
+  defineSettings,
+  integer,
+  type Kind,
+  list,
+  type SettingValues,
+  secret,
+  setting,
+  text,
+} from '#src/platform/config/index.ts'
+import { isAllowEntry } from './target.ts'
+
+const target: Kind<string> = {
+  ...text(),
+  expected: 'host name, address or network in CIDR notation',
+  parse: (value) => {
+    const entry = value.toLowerCase()
+    if (!isAllowEntry(entry)) throw new Error('is no host name, address or network')
+    return entry
+  },
+}
 
 /** How events are delivered to subscribers. */
 export const webhookSettings = defineSettings({
   secret: setting('WEBHOOK_SECRET', secret(), {
     doc: 'Secret for HMAC-SHA256 signing of webhooks that have none of their own.',
+  }),
+  allowedTargets: setting('WEBHOOK_ALLOWED_TARGETS', list(target), {
+    doc: 'Private hosts and networks events may be sent to, over HTTP and any port too. All others must be public, HTTPS and on port 443.',
+  }),
+  timeoutSeconds: setting('WEBHOOK_TIMEOUT', integer(1, 60), {
+    default: '15',
+    doc: 'Seconds a receiver has for its answer.',
+  }),
+  concurrencyMax: setting('WEBHOOK_CONCURRENCY', integer(1, 256), {
+    default: '64',
+    doc: 'Attempts that may run at once to one endpoint, per process.',
+  }),
+  retentionDays: setting('WEBHOOK_RETENTION_DAYS', integer(1, 3650), {
+    default: '30',
+    doc: 'Days events, deliveries and attempts are kept.',
   }),
 })
 

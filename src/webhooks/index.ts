@@ -1,1 +1,88 @@
+import type { Client } from '#src/platform/database/index.ts'
+import { withMissingSettings } from '#src/platform/http/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Sealer } from '#src/platform/sealing/index.ts'
+import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import type { WebhookSettings } from './config.ts'
+import { createDispatcher } from './dispatcher.ts'
+import { webhookErrors } from './errors.ts'
+import { createRelay, type EventBroker } from './relay.ts'
+import { webhookRoutes } from './routes.ts'
+import { createSender } from './sender.ts'
+import { createWebhookService } from './service.ts'
+import { createEndpointStore } from './store.ts'
+import { allowListOf } from './target.ts'
+
 export { type WebhookSettings, webhookSettings } from './config.ts'
+export { eventTypes } from './domain.ts'
+export { type EmitEvent, type EmittedEvent, emitEvent, type WebhookEvent } from './events.ts'
+export type { EventBroker } from './relay.ts'
+
+export type WebhooksDeps = {
+  /** Undefined: the endpoints answer 503. */
+  readonly sql: Client | undefined
+  /** Undefined: events go from the outbox to deliveries without one. */
+  readonly broker: EventBroker | undefined
+  readonly sealer: Sealer | undefined
+  readonly settings: WebhookSettings
+  readonly environment: 'sandbox' | 'production'
+  readonly version: string
+  readonly logger: Logger
+  readonly metrics: Metrics
+}
+
+const sweepEveryMs = 3_600_000
+
+/** Events to subscribers: never lost, never blocked by one another. */
+export const createWebhooks = (deps: WebhooksDeps): Feature => {
+  const { sql, settings, logger } = deps
+  const allowed = allowListOf(settings.allowedTargets ?? [])
+  const timeoutMs = settings.timeoutSeconds * 1000
+  // Without a database nothing below is ever called: every route answers before.
+  const store = createEndpointStore(sql as Client)
+  const send = createSender({ allowed, timeoutMs, version: deps.version })
+  const { sealer } = deps
+  const service = createWebhookService({ store, send, commonSecret: settings.secret, sealer })
+  const dispatcher = createDispatcher({
+    sql: store.sql,
+    send,
+    activeEndpoints: service.activeEndpoints,
+    concurrencyMax: settings.concurrencyMax,
+    timeoutMs,
+    deliveries: deps.metrics.counter('spigw_webhook_deliveries_total', 'Webhook deliveries.', [
+      'event_type',
+      'status',
+    ]),
+    logger,
+  })
+  const onDeliveries = dispatcher.kick
+  const relay = createRelay({ sql: store.sql, broker: deps.broker, onDeliveries, logger })
+  const routes = webhookRoutes({ service, allowed, kick: dispatcher.kick })
+  const common = { name: 'webhooks', errors: webhookErrors }
+  if (sql === undefined) {
+    return { ...common, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
+  }
+  let timer: ReturnType<typeof setInterval> | undefined
+  const sweep = (): void => {
+    store.sweep(settings.retentionDays).catch((error: unknown) => {
+      logger.warn({ err: error }, 'old webhook events could not be removed')
+    })
+  }
+  return {
+    ...common,
+    routes,
+    start: async () => {
+      if (sealer === undefined && deps.environment === 'production') {
+        logger.warn({}, 'TRILHO_MASTER_KEY is not set: webhook secrets are stored unsealed')
+      }
+      timer = setInterval(sweep, sweepEveryMs)
+      await relay.start()
+      dispatcher.start()
+    },
+    drain: async () => {
+      clearInterval(timer)
+      await relay.drain()
+      await dispatcher.drain()
+    },
+  }
+}

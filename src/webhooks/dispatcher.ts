@@ -1,0 +1,125 @@
+import type { Client } from '#src/platform/database/index.ts'
+import type { Counter, Logger } from '#src/platform/telemetry/index.ts'
+import { afterAttempt } from './domain.ts'
+import { bodyOf } from './events.ts'
+import { createLanes, type Lane, notePace } from './lanes.ts'
+import { createOutcomeWriter } from './outcomes.ts'
+import { type ClaimedDelivery, claimDue } from './queue.ts'
+import type { Sender } from './sender.ts'
+
+/** What sending to an endpoint needs. */
+export type ActiveEndpoint = {
+  readonly id: string
+  readonly url: string
+  readonly include: 'thin' | 'full'
+  /** The present secret's key, and the previous one's while both hold. */
+  readonly keys: readonly Uint8Array[]
+}
+
+export type DispatcherDeps = {
+  readonly sql: Client
+  readonly send: Sender
+  readonly activeEndpoints: () => Promise<readonly ActiveEndpoint[]>
+  readonly concurrencyMax: number
+  readonly timeoutMs: number
+  readonly deliveries: Counter<'event_type' | 'status'>
+  readonly logger: Logger
+}
+
+export type Dispatcher = {
+  /** There may be something due. */
+  readonly kick: () => void
+  readonly start: () => void
+  /** Takes nothing new; resolves when what runs has ended and is written. */
+  readonly drain: () => Promise<void>
+}
+
+/** How often retries that came due are looked for. */
+const pollMs = 500
+/** How long kicks are gathered: a few claims of many rows cost less than many of few. */
+const gatherMs = 3
+const leaseMarginSeconds = 30
+/** Sends what is due, each endpoint at its own pace. */
+export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
+  const { sql, send, logger } = deps
+  const lanes = createLanes(deps.concurrencyMax)
+  const outcomes = createOutcomeWriter(sql, logger)
+  const running = new Set<Promise<void>>()
+  let pumping: Promise<void> | undefined
+  let isWanted = false
+  let isDraining = false
+  let poll: ReturnType<typeof setInterval> | undefined
+  let gather: ReturnType<typeof setTimeout> | undefined
+
+  const kick = (): void => {
+    if (isDraining) return
+    isWanted = true
+    if (pumping !== undefined || gather !== undefined) return
+    gather = setTimeout(() => {
+      gather = undefined
+      pumping = pump().finally(() => {
+        pumping = undefined
+        if (isWanted) kick()
+      })
+    }, gatherMs)
+  }
+
+  const pump = async (): Promise<void> => {
+    isWanted = false
+    try {
+      const endpoints = new Map((await deps.activeEndpoints()).map((one) => [one.id, one]))
+      const rooms = lanes.rooms(new Set(endpoints.keys()))
+      if (rooms.size === 0 || isDraining) return
+      const claimed = await claimDue(sql, rooms, deps.timeoutMs / 1000 + leaseMarginSeconds)
+      for (const delivery of claimed) {
+        const endpoint = endpoints.get(delivery.endpointId)
+        if (endpoint !== undefined) launch(delivery, endpoint)
+      }
+    } catch (error) {
+      logger.error({ err: error }, 'due webhook deliveries could not be taken')
+    }
+  }
+
+  const launch = (delivery: ClaimedDelivery, endpoint: ActiveEndpoint): void => {
+    const lane = lanes.of(endpoint.id)
+    lane.running++
+    const run = attempt(delivery, endpoint, lane).finally(() => {
+      lane.running--
+      running.delete(run)
+      kick()
+    })
+    running.add(run)
+  }
+
+  const attempt = async (
+    delivery: ClaimedDelivery,
+    endpoint: ActiveEndpoint,
+    lane: Lane,
+  ): Promise<void> => {
+    const data = endpoint.include === 'full' ? (delivery.dataFull ?? delivery.data) : delivery.data
+    const { url, keys } = endpoint
+    const body = bodyOf({ ...delivery, id: delivery.eventId, data })
+    const result = await send({ url, keys, eventId: delivery.eventId, body })
+    const step = afterAttempt(delivery.attempt, result.outcome, Math.random())
+    notePace(lane, step.state === 'delivered', deps.concurrencyMax)
+    const status = step.state === 'pending' ? 'failed' : step.state
+    deps.deliveries.inc({ event_type: delivery.type, status })
+    outcomes.add({ delivery, result, step })
+  }
+
+  return {
+    kick,
+    start: () => {
+      poll = setInterval(kick, pollMs)
+      kick()
+    },
+    drain: async () => {
+      isDraining = true
+      clearInterval(poll)
+      clearTimeout(gather)
+      await pumping
+      await Promise.all(running)
+      await outcomes.settled()
+    },
+  }
+}

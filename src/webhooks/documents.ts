@@ -1,0 +1,167 @@
+import { z } from 'zod'
+import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
+import { isSubscription, subscriptions } from './domain.ts'
+import { webhookErrors } from './errors.ts'
+
+/** Bodies and parameters of the webhook routes, and what the OpenAPI document says of them. */
+
+const tag = 'Webhooks'
+const overlapSecondsMax = 7 * 24 * 3600
+const url = z.string().min(1).max(2048).meta({
+  description: 'HTTPS URL with a public address, unless WEBHOOK_ALLOWED_TARGETS names it.',
+  example: 'https://example.com/hooks',
+})
+const events = z
+  .array(
+    z.string().refine(isSubscription, {
+      error: `is no known event; known are ${subscriptions().join(', ')}`,
+    }),
+  )
+  .min(1)
+  .max(100)
+  .meta({ description: 'Event types, families of them (pacs.*), or *.', example: ['pacs.008'] })
+const secret = z.string().min(1).max(256).meta({
+  description:
+    'Signs deliveries. whsec_ followed by base64 of 24 to 64 random bytes, or any text, whose bytes are the key. Never shown again.',
+})
+const include = z.enum(['thin', 'full']).meta({
+  description: 'thin: identifiers and states. full: what the event is about, personal data too.',
+})
+
+export const createBody = z
+  .strictObject({
+    url,
+    events,
+    secret: secret.optional(),
+    active: z.boolean().default(true),
+    include: include.default('thin'),
+  })
+  .meta({ id: 'NewWebhook' })
+export const changeBody = z
+  .strictObject({
+    url: url.optional(),
+    events: events.optional(),
+    active: z.boolean().optional(),
+    include: include.optional(),
+  })
+  .meta({ id: 'WebhookChange' })
+export const rotateBody = z
+  .strictObject({
+    secret: secret.optional(),
+    overlap_seconds: z.int().min(0).max(overlapSecondsMax).default(86_400).meta({
+      description: 'How long both secrets sign.',
+    }),
+  })
+  .meta({ id: 'WebhookRotation' })
+export const replayBody = z
+  .strictObject({ since: z.iso.datetime({ offset: true }) })
+  .meta({ id: 'WebhookReplay' })
+export const deliveriesQuery = z.strictObject({
+  status: z.enum(['pending', 'delivered', 'exhausted']).optional(),
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  before: z.iso.datetime({ offset: true }).optional(),
+})
+
+const idParam = z.object({ id: z.string() })
+const endpoint = z
+  .object({
+    id: z.string(),
+    url: z.string(),
+    events: z.array(z.string()),
+    active: z.boolean(),
+    include,
+    disabled_reason: z.enum(['request', 'gone', 'failing']).nullable(),
+    failing_since: z.string().nullable(),
+    created_at: z.string(),
+  })
+  .meta({ id: 'Webhook' })
+const delivery = z
+  .object({
+    id: z.string(),
+    event_id: z.string(),
+    endpoint_id: z.string(),
+    event_type: z.string(),
+    status: z.enum(['pending', 'delivered', 'exhausted']),
+    attempts: z.int(),
+    next_attempt_at: z.string().nullable(),
+    created_at: z.string(),
+  })
+  .meta({ id: 'WebhookDelivery' })
+const attempt = z.object({
+  at: z.string(),
+  status_code: z.int().nullable(),
+  duration_ms: z.int(),
+  answer: z.string().nullable().meta({ description: 'The first 4 KiB.' }),
+  error_class: z.string().nullable(),
+  next_attempt_at: z.string().nullable(),
+})
+const attempted = delivery.extend({ attempt_log: z.array(attempt) })
+const tested = z.object({
+  delivered: z.boolean(),
+  status_code: z.int().nullable(),
+  duration_ms: z.int(),
+  answer: z.string().nullable(),
+  error_class: z.string().nullable(),
+})
+
+type More = Partial<Pick<RouteDocument, 'body' | 'query' | 'params' | 'errors' | 'description'>>
+
+const document = (
+  summary: string,
+  status: number,
+  answer: string,
+  schema: z.ZodType | undefined,
+  more: More = {},
+): RouteDocument => ({
+  summary,
+  tag,
+  ...more,
+  responses: { [status]: { description: answer, ...(schema === undefined ? {} : { schema }) } },
+})
+const json = (schema: z.ZodType) => ({ 'application/json': schema })
+const ofOne: More = { params: idParam, errors: [httpErrors.not_found] }
+
+export const documents = {
+  create: document('Subscribe to events', 201, 'The webhook, without its secret.', endpoint, {
+    body: json(createBody),
+  }),
+  list: document('List webhooks', 200, 'All of them.', z.object({ webhooks: z.array(endpoint) })),
+  find: document('Show a webhook', 200, 'The webhook.', endpoint, ofOne),
+  change: document('Change a webhook', 200, 'The webhook.', endpoint, {
+    ...ofOne,
+    body: json(changeBody),
+    description: 'Retries that wait go to the new URL. Activating forgets earlier failures.',
+  }),
+  remove: document('Remove a webhook', 204, 'It and its deliveries are gone.', undefined, ofOne),
+  test: document('Send a test event', 200, 'What the receiver answered.', tested, ofOne),
+  rotate: document(
+    'Exchange the secret',
+    200,
+    'The webhook; secret only when it was made here.',
+    endpoint.extend({ secret: z.string().optional() }),
+    { ...ofOne, body: json(rotateBody) },
+  ),
+  deliveries: document(
+    'List deliveries, newest first',
+    200,
+    'Deliveries.',
+    z.object({ deliveries: z.array(delivery), next_before: z.string().nullable() }),
+    { ...ofOne, query: deliveriesQuery },
+  ),
+  delivery: document('Show a delivery', 200, 'With every attempt.', attempted, ofOne),
+  replayOne: document('Deliver again', 202, 'It is due now.', delivery, {
+    ...ofOne,
+    errors: [httpErrors.not_found, webhookErrors.webhook_endpoint_disabled],
+  }),
+  replay: document(
+    'Deliver again what has failed since a time',
+    202,
+    'How many are due now.',
+    z.object({ replayed: z.int() }),
+    {
+      ...ofOne,
+      body: json(replayBody),
+      errors: [httpErrors.not_found, webhookErrors.webhook_endpoint_disabled],
+    },
+  ),
+} as const

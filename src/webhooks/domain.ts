@@ -1,0 +1,102 @@
+/** What may be subscribed to: message types of the SPI, and events of the other rails and our own. */
+export const eventTypes = [
+  ...['pacs.002', 'pacs.004', 'pacs.008', 'pain.009', 'pain.011', 'pain.012', 'pain.013'],
+  ...['pain.014', 'camt.014', 'camt.025', 'camt.029', 'camt.052', 'camt.053', 'camt.054'],
+  ...['camt.055', 'camt.060', 'admi.002', 'admi.004', 'pibr.001', 'pibr.002', 'reda.014'],
+  ...['reda.016', 'reda.017', 'reda.022', 'reda.031', 'reda.041', 'trck.002'],
+  'message.status',
+  ...['card.transaction.authorized', 'card.transaction.declined', 'card.transaction.captured'],
+  ...['card.transaction.voided', 'card.transaction.timed_out'],
+  ...['drex.transfer.pending', 'drex.transfer.signed', 'drex.transfer.broadcast'],
+  ...['drex.transfer.mined', 'drex.transfer.confirmed', 'drex.transfer.reverted'],
+  ...['drex.transfer.failed', 'drex.transfer.cancelled'],
+  ...['drex.contract.deployed', 'drex.contract.called', 'drex.contract.failed'],
+  ...['webhook.endpoint.disabled', 'webhook.delivery.exhausted'],
+] as const
+
+const wildcards: ReadonlySet<string> = new Set(['*', ...eventTypes.flatMap(familiesOf)])
+const types: ReadonlySet<string> = new Set(eventTypes)
+
+/** `card.transaction.voided`: `card.*` and `card.transaction.*`. */
+function familiesOf(type: string): string[] {
+  const steps = type.split('.')
+  return steps.slice(1).map((_, index) => `${steps.slice(0, index + 1).join('.')}.*`)
+}
+
+/** Every subscription that takes this type. */
+export const patternsOf = (type: string): readonly string[] => ['*', ...familiesOf(type), type]
+
+/** True for a known type, a family of them (`pacs.*`), or all (`*`). */
+export const isSubscription = (text: string): boolean => types.has(text) || wildcards.has(text)
+
+/** What to name in an error: every type and every family. */
+export const subscriptions = (): readonly string[] => [...wildcards, ...eventTypes]
+
+/** Waits before each attempt, in ms: the schedule of Standard Webhooks, 75 hours in all. */
+export const retryDelaysMs: readonly number[] = [
+  0,
+  5_000,
+  5 * 60_000,
+  30 * 60_000,
+  ...[2, 5, 10, 14, 20, 24].map((hours) => hours * 3_600_000),
+]
+
+export const attemptsMax = retryDelaysMs.length
+export const retryAfterMaxMs = 24 * 3_600_000
+/** An endpoint that has failed for so long is disabled. */
+export const failingDaysMax = 5
+export const failingMaxMs = failingDaysMax * 24 * 3_600_000
+/** A delay becomes a random one between these parts of it. */
+const jitterFrom = 0.8
+const jitterTo = 1.2
+
+/**
+ * `delivered`: 2xx. `gone`: 410, the receiver wants no more. `failed`: everything else, redirects too.
+ *
+ * @property retryAfterMs - what the receiver asked for
+ */
+export type AttemptOutcome =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'failed'; readonly retryAfterMs: number | undefined }
+
+export type DeliveryState = 'pending' | 'delivered' | 'exhausted'
+
+export type DeliveryStep =
+  | { readonly state: 'delivered' }
+  | { readonly state: 'exhausted'; readonly disable: 'gone' | undefined }
+  | { readonly state: 'pending'; readonly nextInMs: number }
+
+/**
+ * What follows an attempt.
+ *
+ * @param attempt - 1 for the first
+ * @param random - 0 to 1
+ */
+export function afterAttempt(
+  attempt: number,
+  outcome: AttemptOutcome,
+  random: number,
+): DeliveryStep {
+  switch (outcome.kind) {
+    case 'delivered':
+      return { state: 'delivered' }
+    case 'gone':
+      return { state: 'exhausted', disable: 'gone' }
+    case 'failed': {
+      const delayMs = retryDelaysMs[attempt]
+      if (delayMs === undefined) return { state: 'exhausted', disable: undefined }
+      const jittered = delayMs * (jitterFrom + random * (jitterTo - jitterFrom))
+      const asked = Math.min(outcome.retryAfterMs ?? 0, retryAfterMaxMs)
+      return { state: 'pending', nextInMs: Math.round(Math.max(jittered, asked)) }
+    }
+  }
+}
+
+/** `Retry-After` as seconds or as a date; undefined when it is neither. */
+export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
+  if (header === null) return undefined
+  if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header) * 1000
+  const at = Date.parse(header)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
+}

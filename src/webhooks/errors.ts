@@ -1,0 +1,12 @@
+import { defineErrors } from '#src/platform/http/index.ts'
+
+/** What webhook operations can end in, besides the errors every feature shares. */
+export const webhookErrors = defineErrors({
+  webhook_endpoint_disabled: {
+    status: 409,
+    title: 'Endpoint disabled',
+    meaning: 'The endpoint is not active, so nothing is sent to it.',
+    remedy: 'Activate it with PATCH and {"active": true}.',
+    retryable: false,
+  },
+})

@@ -1,0 +1,89 @@
+import type { Client } from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/telemetry/index.ts'
+import { failingMaxMs } from './domain.ts'
+import { emitEvent } from './events.ts'
+import {
+  type EndpointVerdict,
+  type FinishedAttempt,
+  judgeEndpoints,
+  writeOutcomes,
+} from './queue.ts'
+
+export type OutcomeWriter = {
+  readonly add: (finished: FinishedAttempt) => void
+  /** Resolves when all that was added is written. */
+  readonly settled: () => Promise<void>
+}
+
+/** Writes outcomes in batches: what comes in while one is written makes the next. */
+export const createOutcomeWriter = (sql: Client, logger: Logger): OutcomeWriter => {
+  let waiting: FinishedAttempt[] = []
+  let writing: Promise<void> | undefined
+
+  const writeAll = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting
+      waiting = []
+      try {
+        await writeBatch(sql, batch)
+      } catch (error) {
+        // The lease ends, and the deliveries are attempted again.
+        logger.error({ err: error, count: batch.length }, 'webhook outcomes could not be written')
+      }
+    }
+    writing = undefined
+  }
+
+  return {
+    add: (finished) => {
+      waiting.push(finished)
+      writing ??= writeAll()
+    },
+    settled: async () => {
+      await writing
+    },
+  }
+}
+
+const operational = (type: string): boolean => type.startsWith('webhook.')
+
+const writeBatch = async (sql: Client, batch: readonly FinishedAttempt[]): Promise<void> => {
+  await sql.begin(async (tx) => {
+    await writeOutcomes(tx, batch)
+    const disabled = await judgeEndpoints(tx, verdictsOf(batch), failingMaxMs / 1000)
+    for (const { id, reason } of disabled) {
+      const data = { endpoint_id: id, reason }
+      await emitEvent(tx, { type: 'webhook.endpoint.disabled', subject: id, data })
+    }
+    for (const { delivery, step } of batch) {
+      // An operational event that cannot be delivered causes no further one.
+      if (step.state !== 'exhausted' || operational(delivery.type)) continue
+      const data = {
+        delivery_id: delivery.id,
+        endpoint_id: delivery.endpointId,
+        event_id: delivery.eventId,
+        event_type: delivery.type,
+      }
+      await emitEvent(tx, {
+        type: 'webhook.delivery.exhausted',
+        subject: delivery.endpointId,
+        data,
+      })
+    }
+  })
+}
+
+/** One per endpoint of the batch: a success among failures counts as success. */
+const verdictsOf = (batch: readonly FinishedAttempt[]): readonly EndpointVerdict[] => {
+  const verdicts = new Map<string, EndpointVerdict>()
+  for (const { delivery, step, result } of batch) {
+    const id = delivery.endpointId
+    const before = verdicts.get(id)
+    verdicts.set(id, {
+      id,
+      succeeded: step.state === 'delivered' || before?.succeeded === true,
+      gone: result.outcome.kind === 'gone' || before?.gone === true,
+    })
+  }
+  return [...verdicts.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}

@@ -1,0 +1,116 @@
+import type { Client, Transaction } from '#src/platform/database/index.ts'
+import type { DeliveryStep } from './domain.ts'
+import type { AttemptResult } from './sender.ts'
+
+/** A delivery taken for one attempt. */
+export type ClaimedDelivery = {
+  readonly id: string
+  readonly endpointId: string
+  /** This attempt's number, from 1. */
+  readonly attempt: number
+  readonly eventId: string
+  readonly type: string
+  readonly sequence: bigint
+  readonly data: string
+  readonly dataFull: string | null
+  readonly createdAt: Date
+}
+
+/** An attempt made, and what follows from it. */
+export type FinishedAttempt = {
+  readonly delivery: ClaimedDelivery
+  readonly result: AttemptResult
+  readonly step: DeliveryStep
+}
+
+/**
+ * Takes what is due, at most `rooms` per endpoint, oldest first. What is taken counts as lost, and is
+ * due again, after the lease: a process that dies delays its deliveries, it does not lose them.
+ */
+export const claimDue = (
+  sql: Client,
+  rooms: ReadonlyMap<string, number>,
+  leaseSeconds: number,
+): Promise<readonly ClaimedDelivery[]> =>
+  sql<ClaimedDelivery[]>`
+    with due as (
+      select d.id from unnest(${sql.array([...rooms.keys()])}::text[], ${sql.array([...rooms.values()], 1007)}::int[]) as e(id, room)
+      cross join lateral (
+        select w.id from webhook_deliveries w
+        where w.endpoint_id = e.id and w.status = 'pending' and w.next_attempt_at <= now()
+        order by w.next_attempt_at limit e.room for update skip locked
+      ) d
+    )
+    update webhook_deliveries d
+    set attempts = d.attempts + 1, next_attempt_at = now() + make_interval(secs => ${leaseSeconds})
+    from due, webhook_events v
+    where d.id = due.id and v.id = d.event_id
+    returning d.id, d.endpoint_id as "endpointId", d.attempts as attempt, v.id as "eventId", v.type,
+      v.sequence, v.data, v.data_full as "dataFull", v.created_at as "createdAt"`
+
+/** Writes outcomes, all in two statements. A delivery that is gone with its endpoint is passed over. */
+export const writeOutcomes = async (
+  tx: Transaction,
+  finished: readonly FinishedAttempt[],
+): Promise<void> => {
+  const nextAt = ({ step, result }: FinishedAttempt): Date | null =>
+    step.state === 'pending'
+      ? new Date(result.at.getTime() + result.durationMs + step.nextInMs)
+      : null
+  const rows = finished.map((one) => ({
+    id: one.delivery.id,
+    status: one.step.state,
+    at: one.result.at.toISOString(),
+    next_at: nextAt(one)?.toISOString() ?? null,
+    code: one.result.statusCode ?? null,
+    ms: one.result.durationMs,
+    answer: one.result.answer ?? null,
+    error: one.result.errorClass ?? null,
+  }))
+  await tx`
+    with done as (
+      select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(
+        id text, status text, at timestamptz, next_at timestamptz, code int, ms int, answer text, error text)
+    ), updated as (
+      update webhook_deliveries d set status = done.status,
+        next_attempt_at = coalesce(done.next_at, d.next_attempt_at), updated_at = now()
+      from done where d.id = done.id returning d.id
+    )
+    insert into webhook_attempts (delivery_id, at, status_code, duration_ms, answer, error_class, next_attempt_at)
+    select done.id, done.at, done.code, done.ms, done.answer, done.error, done.next_at
+    from done join updated on updated.id = done.id`
+}
+
+export type EndpointVerdict = {
+  readonly id: string
+  readonly succeeded: boolean
+  readonly gone: boolean
+}
+
+/**
+ * Notes successes and failures; an endpoint that is gone, or has failed for too long, is disabled.
+ * Gives those disabled now.
+ */
+export const judgeEndpoints = (
+  tx: Transaction,
+  verdicts: readonly EndpointVerdict[],
+  failingMaxSeconds: number,
+): Promise<readonly { readonly id: string; readonly reason: string }[]> =>
+  tx<{ id: string; reason: string }[]>`
+    with verdict as (
+      select * from json_to_recordset(${JSON.stringify(verdicts)}::text::json)
+        as v(id text, succeeded boolean, gone boolean)
+    ), changed as (
+      update webhook_endpoints e set
+        failing_since = case when v.succeeded then null else coalesce(e.failing_since, now()) end,
+        active = e.active and not v.gone and (v.succeeded or coalesce(e.failing_since, now())
+          > now() - make_interval(secs => ${failingMaxSeconds})),
+        disabled_reason = case when not e.active then e.disabled_reason when v.gone then 'gone'
+          when not v.succeeded and e.failing_since <= now() - make_interval(secs => ${failingMaxSeconds})
+          then 'failing' end
+      from verdict v, webhook_endpoints old
+      where e.id = v.id and old.id = e.id
+        and (v.gone or v.succeeded <> (e.failing_since is null) or not v.succeeded)
+      returning e.id, e.disabled_reason as reason, old.active as was_active, e.active as is_active
+    )
+    select id, reason from changed where was_active and not is_active`

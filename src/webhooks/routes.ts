@@ -1,0 +1,212 @@
+import {
+  ApiError,
+  httpErrors,
+  type RequestContext,
+  type Route,
+  readJson,
+  readQuery,
+} from '#src/platform/http/index.ts'
+import {
+  changeBody,
+  createBody,
+  deliveriesQuery,
+  documents,
+  replayBody,
+  rotateBody,
+} from './documents.ts'
+import { webhookErrors } from './errors.ts'
+import type { WebhookService } from './service.ts'
+import { type AllowList, checkUrl, TargetError } from './target.ts'
+
+type Endpoint = NonNullable<Awaited<ReturnType<WebhookService['store']['find']>>>
+type Delivery = Awaited<ReturnType<WebhookService['store']['deliveries']>>[number]
+
+export type WebhookRoutesDeps = {
+  readonly service: WebhookService
+  readonly allowed: AllowList
+  /** Something is due at once. */
+  readonly kick: () => void
+}
+
+const bodyBytesMax = 65_536
+const base = '/v1/webhooks'
+
+const viewOf = (row: Endpoint) => ({
+  id: row.id,
+  url: row.url,
+  events: row.events,
+  active: row.active,
+  include: row.include,
+  disabled_reason: row.disabledReason,
+  failing_since: row.failingSince?.toISOString() ?? null,
+  created_at: row.createdAt.toISOString(),
+})
+
+const viewOfDelivery = (row: Delivery) => ({
+  id: row.id,
+  event_id: row.eventId,
+  endpoint_id: row.endpointId,
+  event_type: row.eventType,
+  status: row.status,
+  attempts: row.attempts,
+  next_attempt_at: row.status === 'pending' ? row.nextAttemptAt.toISOString() : null,
+  created_at: row.createdAt.toISOString(),
+})
+
+const invalid = (pointer: string, rule: string, message: string): ApiError =>
+  new ApiError(httpErrors.validation_failed, `${pointer}: ${message}`, {
+    errors: [{ pointer, rule, message }],
+  })
+
+const noSuch = (what: string): ApiError => new ApiError(httpErrors.not_found, `No such ${what}.`)
+
+/** Endpoints of subscribers, deliveries and their attempts. */
+export const webhookRoutes = (deps: WebhookRoutesDeps): readonly Route[] => [
+  ...endpointRoutes(deps),
+  ...deliveryRoutes(deps),
+]
+
+const reading = (path: string, document: Route['document'], handle: Route['handle']): Route => ({
+  ...{ method: 'GET', path, scope: 'webhooks:read', document, handle },
+})
+
+const managing = (
+  method: Route['method'],
+  path: string,
+  document: Route['document'],
+  handle: Route['handle'],
+): Route => ({
+  ...{ method, path, scope: 'webhooks:manage', document, handle },
+  ...(document.body === undefined ? {} : { accepts: ['application/json'], bodyBytesMax }),
+})
+
+const idOf = (c: RequestContext): string => c.req.param('id') ?? ''
+
+const finder =
+  ({ service }: WebhookRoutesDeps) =>
+  async (c: RequestContext): Promise<Endpoint> => {
+    const row = await service.store.find(idOf(c))
+    if (row === undefined) throw noSuch('webhook')
+    return row
+  }
+
+const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
+  const { service, allowed, kick } = deps
+  const found = finder(deps)
+
+  const checkTarget = (url: string | undefined): void => {
+    try {
+      if (url !== undefined) checkUrl(url, allowed)
+    } catch (error) {
+      if (error instanceof TargetError) throw invalid('/url', error.reason, error.message)
+      throw error
+    }
+  }
+
+  return [
+    managing('POST', base, documents.create, async (c) => {
+      const { secret, ...request } = await readJson(c, createBody)
+      checkTarget(request.url)
+      const created = await service.create({ ...request, secret })
+      if (!created.ok) {
+        throw invalid('/secret', 'required', 'is needed where WEBHOOK_SECRET is not set')
+      }
+      return Response.json(viewOf(created.endpoint), { status: 201 })
+    }),
+    reading(base, documents.list, async () =>
+      Response.json({ webhooks: (await service.store.list()).map(viewOf) }),
+    ),
+    reading(`${base}/{id}`, documents.find, async (c) => Response.json(viewOf(await found(c)))),
+    managing('PATCH', `${base}/{id}`, documents.change, async (c) => {
+      const change = await readJson(c, changeBody)
+      checkTarget(change.url)
+      const row = await service.change(idOf(c), change)
+      if (row === undefined) throw noSuch('webhook')
+      kick()
+      return Response.json(viewOf(row))
+    }),
+    managing('DELETE', `${base}/{id}`, documents.remove, async (c) => {
+      const removed = await service.store.remove(idOf(c))
+      service.invalidate()
+      if (!removed) throw noSuch('webhook')
+      return new Response(null, { status: 204 })
+    }),
+    managing('POST', `${base}/{id}/test`, documents.test, async (c) => {
+      const result = await service.test(await found(c))
+      return Response.json({
+        delivered: result.outcome.kind === 'delivered',
+        status_code: result.statusCode ?? null,
+        duration_ms: result.durationMs,
+        answer: result.answer ?? null,
+        error_class: result.errorClass ?? null,
+      })
+    }),
+    managing('POST', `${base}/{id}/rotate`, documents.rotate, async (c) => {
+      const { secret, overlap_seconds } = await readJson(c, rotateBody)
+      const rotated = await service.rotate(idOf(c), secret, overlap_seconds)
+      if (rotated === undefined) throw noSuch('webhook')
+      const { endpoint, generated } = rotated
+      return Response.json({
+        ...viewOf(endpoint),
+        ...(generated === undefined ? {} : { secret: generated }),
+      })
+    }),
+  ]
+}
+
+const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
+  const { service, kick } = deps
+  const { store } = service
+  const found = finder(deps)
+
+  const findDelivery = async (c: RequestContext) => {
+    const one = await store.delivery(idOf(c))
+    if (one === undefined) throw noSuch('delivery')
+    return one
+  }
+
+  const active = (endpoint: Endpoint | undefined): Endpoint => {
+    if (endpoint?.active === true) return endpoint
+    throw new ApiError(webhookErrors.webhook_endpoint_disabled, 'The endpoint is not active.')
+  }
+
+  return [
+    reading(`${base}/{id}/deliveries`, documents.deliveries, async (c) => {
+      const { status, limit, before } = readQuery(c, deliveriesQuery)
+      const { id } = await found(c)
+      const at = before === undefined ? null : new Date(before)
+      const rows = await store.deliveries(id, { status: status ?? null, limit, before: at })
+      const next = rows.length === limit ? rows.at(-1)?.createdAt.toISOString() : undefined
+      return Response.json({ deliveries: rows.map(viewOfDelivery), next_before: next ?? null })
+    }),
+    managing('POST', `${base}/{id}/replay`, documents.replay, async (c) => {
+      const { since } = await readJson(c, replayBody)
+      const { id } = active(await found(c))
+      const replayed = await store.replayFailed(id, new Date(since))
+      kick()
+      return Response.json({ replayed }, { status: 202 })
+    }),
+    reading(`${base}/deliveries/{id}`, documents.delivery, async (c) => {
+      const { delivery, attempts } = await findDelivery(c)
+      return Response.json({
+        ...viewOfDelivery(delivery),
+        attempt_log: attempts.map((attempt) => ({
+          at: attempt.at.toISOString(),
+          status_code: attempt.statusCode,
+          duration_ms: attempt.durationMs,
+          answer: attempt.answer,
+          error_class: attempt.errorClass,
+          next_attempt_at: attempt.nextAttemptAt?.toISOString() ?? null,
+        })),
+      })
+    }),
+    managing('POST', `${base}/deliveries/{id}/replay`, documents.replayOne, async (c) => {
+      const { delivery } = await findDelivery(c)
+      active(await store.find(delivery.endpointId))
+      await store.replay(delivery.id)
+      kick()
+      const again = await findDelivery(c)
+      return Response.json(viewOfDelivery(again.delivery), { status: 202 })
+    }),
+  ]
+}

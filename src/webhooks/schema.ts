@@ -1,0 +1,112 @@
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  bigserial,
+  boolean,
+  customType,
+  index,
+  integer,
+  pgTable,
+  text,
+  timestamp,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
+
+const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
+const instant = (name: string) => timestamp(name, { withTimezone: true })
+
+/** Where events go. */
+export const webhookEndpoints = pgTable('webhook_endpoints', {
+  id: text().primaryKey(),
+  url: text().notNull(),
+  events: text().array().notNull(),
+  /** `thin` or `full`. */
+  include: text().notNull().default('thin'),
+  active: boolean().notNull().default(true),
+  /** Why it is not active: `request`, `gone` or `failing`. */
+  disabledReason: text('disabled_reason'),
+  /** Null: WEBHOOK_SECRET signs. */
+  secret: bytea(),
+  previousSecret: bytea('previous_secret'),
+  previousUntil: instant('previous_until'),
+  /** Whether the secrets are sealed under the master key. */
+  sealed: boolean().notNull().default(false),
+  /** Since when no attempt has succeeded; null after a success. */
+  failingSince: instant('failing_since'),
+  createdAt: instant('created_at').notNull().defaultNow(),
+})
+
+/** The last sequence number given per subject. */
+export const webhookSequences = pgTable('webhook_sequences', {
+  subject: text().primaryKey(),
+  last: bigint({ mode: 'bigint' }).notNull(),
+})
+
+/** Outbox: written in the transaction of the state change. */
+export const webhookEvents = pgTable(
+  'webhook_events',
+  {
+    id: text().primaryKey(),
+    type: text().notNull(),
+    /** Every subscription that takes the type. */
+    patterns: text().array().notNull(),
+    subject: text().notNull(),
+    sequence: bigint({ mode: 'bigint' }).notNull(),
+    /** JSON, as it is sent. */
+    data: text().notNull(),
+    dataFull: text('data_full'),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    publishedAt: instant('published_at'),
+  },
+  (table) => [
+    index('webhook_events_outbox').on(table.createdAt).where(sql`published_at is null`),
+    index('webhook_events_created').on(table.createdAt),
+  ],
+)
+
+export const webhookDeliveries = pgTable(
+  'webhook_deliveries',
+  {
+    id: text().primaryKey(),
+    eventId: text('event_id')
+      .notNull()
+      .references(() => webhookEvents.id, { onDelete: 'cascade' }),
+    endpointId: text('endpoint_id')
+      .notNull()
+      .references(() => webhookEndpoints.id, { onDelete: 'cascade' }),
+    /** `pending`, `delivered` or `exhausted`. */
+    status: text().notNull().default('pending'),
+    /** Attempts of the present round: a replay begins a new one. */
+    attempts: integer().notNull().default(0),
+    /** While an attempt runs: when it counts as lost. */
+    nextAttemptAt: instant('next_attempt_at').notNull().defaultNow(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    updatedAt: instant('updated_at').notNull().defaultNow(),
+  },
+  (table) => [
+    uniqueIndex('webhook_deliveries_once').on(table.eventId, table.endpointId),
+    index('webhook_deliveries_due')
+      .on(table.endpointId, table.nextAttemptAt)
+      .where(sql`status = 'pending'`),
+    index('webhook_deliveries_listed').on(table.endpointId, table.createdAt),
+  ],
+)
+
+export const webhookAttempts = pgTable(
+  'webhook_attempts',
+  {
+    id: bigserial({ mode: 'bigint' }).primaryKey(),
+    deliveryId: text('delivery_id')
+      .notNull()
+      .references(() => webhookDeliveries.id, { onDelete: 'cascade' }),
+    at: instant('at').notNull(),
+    /** Null where there was no answer. */
+    statusCode: integer('status_code'),
+    durationMs: integer('duration_ms').notNull(),
+    /** The first 4 KiB of the answer. */
+    answer: text(),
+    errorClass: text('error_class'),
+    nextAttemptAt: instant('next_attempt_at'),
+  },
+  (table) => [index('webhook_attempts_delivery').on(table.deliveryId)],
+)

@@ -1,0 +1,35 @@
+import type { Sealer } from '#src/platform/sealing/index.ts'
+import { keyOfSecret } from './signing.ts'
+import type { EndpointRow } from './store.ts'
+
+const contextOf = (id: string): string => `webhook_endpoints/${id}`
+
+/** Secrets as they are stored, and the keys made of them. */
+export const createSecrets = (sealer: Sealer | undefined, commonSecret: string | undefined) => {
+  const seal = (id: string, secret: string): Uint8Array => {
+    const plain = Buffer.from(secret, 'utf8')
+    return sealer === undefined ? plain : sealer.seal(plain, contextOf(id))
+  }
+
+  const open = (row: EndpointRow, stored: Uint8Array): string => {
+    if (row.sealed && sealer === undefined) {
+      throw new Error('webhook secrets are sealed under TRILHO_MASTER_KEY, which is not set')
+    }
+    const isSealed = row.sealed && sealer !== undefined
+    const plain = isSealed ? sealer.open(stored, contextOf(row.id)) : stored
+    return Buffer.from(plain).toString('utf8')
+  }
+
+  /** The present secret's key first, then the previous one's while both hold. */
+  const keysOf = (row: EndpointRow): readonly Uint8Array[] => {
+    const present = row.secret === null ? commonSecret : open(row, row.secret)
+    const isOverlap = row.previousUntil !== null && row.previousUntil > new Date()
+    const previous =
+      isOverlap && row.previousSecret !== null ? open(row, row.previousSecret) : undefined
+    return [present, previous].flatMap((secret) =>
+      secret === undefined ? [] : [keyOfSecret(secret)],
+    )
+  }
+
+  return { seal, open, keysOf }
+}

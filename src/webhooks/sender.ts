@@ -1,0 +1,122 @@
+import { type AttemptOutcome, retryAfterMs } from './domain.ts'
+import { signatures } from './signing.ts'
+import { type AllowList, resolveTarget, TargetError } from './target.ts'
+
+export const answerBytesMax = 4096
+
+/** One attempt to be made. */
+export type Attempt = {
+  readonly url: string
+  /** The event's id: the same on every attempt and replay. */
+  readonly eventId: string
+  readonly body: string
+  readonly keys: readonly Uint8Array[]
+}
+
+/**
+ * @property errorClass - `timeout`, `connection`, `redirect`, `status` or `target_…`; undefined after 2xx
+ * @property answer - the first 4 KiB of the body, as text
+ */
+export type AttemptResult = {
+  readonly at: Date
+  readonly durationMs: number
+  readonly statusCode: number | undefined
+  readonly answer: string | undefined
+  readonly errorClass: string | undefined
+  readonly outcome: AttemptOutcome
+}
+
+export type Sender = (attempt: Attempt) => Promise<AttemptResult>
+
+const failed: AttemptOutcome = { kind: 'failed', retryAfterMs: undefined }
+
+/** Makes attempts over HTTP. */
+export function createSender(options: {
+  readonly allowed: AllowList
+  readonly timeoutMs: number
+  readonly version: string
+}): Sender {
+  const { allowed, timeoutMs, version } = options
+
+  const send = async (
+    attempt: Attempt,
+    at: Date,
+  ): Promise<Omit<AttemptResult, 'at' | 'durationMs'>> => {
+    const target = await resolveTarget(attempt.url, allowed)
+    const timestamp = Math.floor(at.getTime() / 1000)
+    const isTls = target.url.startsWith('https:')
+    const response = await fetch(target.url, {
+      method: 'POST',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+      // A pooled TLS connection would belong to whatever name it was opened for.
+      keepalive: !isTls,
+      headers: {
+        Host: target.host,
+        'Content-Type': 'application/json',
+        'User-Agent': `Trilho/${version}`,
+        'webhook-id': attempt.eventId,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': signatures(attempt.keys, attempt.eventId, timestamp, attempt.body),
+      },
+      body: attempt.body,
+      ...(isTls && target.serverName !== undefined
+        ? { tls: { serverName: target.serverName } }
+        : {}),
+    })
+    const answer = await readAnswer(response)
+    const { status } = response
+    const isRedirect = status >= 300 && status < 400
+    return { statusCode: status, answer, ...judge(status, isRedirect, response, at) }
+  }
+
+  return async (attempt) => {
+    const at = new Date()
+    const startedMs = performance.now()
+    const rest = await send(attempt, at).catch((error: unknown) => ({
+      statusCode: undefined,
+      answer: undefined,
+      errorClass: classOf(error),
+      outcome: failed,
+    }))
+    return { at, durationMs: Math.round(performance.now() - startedMs), ...rest }
+  }
+}
+
+function judge(
+  status: number,
+  isRedirect: boolean,
+  { headers }: Response,
+  at: Date,
+): Pick<AttemptResult, 'errorClass' | 'outcome'> {
+  if (status >= 200 && status < 300)
+    return { errorClass: undefined, outcome: { kind: 'delivered' } }
+  if (status === 410) return { errorClass: 'gone', outcome: { kind: 'gone' } }
+  const waitMs = retryAfterMs(headers.get('retry-after'), at.getTime())
+  return {
+    errorClass: isRedirect ? 'redirect' : 'status',
+    outcome: { kind: 'failed', retryAfterMs: waitMs },
+  }
+}
+
+function classOf(error: unknown): string {
+  if (error instanceof TargetError) return `target_${error.reason}`
+  const name = error instanceof Error ? error.name : ''
+  return name === 'TimeoutError' || name === 'AbortError' ? 'timeout' : 'connection'
+}
+
+const decoder = new TextDecoder()
+
+/** Reads no more than is kept; the rest is not waited for. */
+async function readAnswer(response: Response): Promise<string> {
+  if (response.body === null) return ''
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size >= answerBytesMax) break
+  }
+  // PostgreSQL takes no zero character in text.
+  return decoder.decode(Buffer.concat(chunks).subarray(0, answerBytesMax)).replaceAll('\0', '')
+}

@@ -1,0 +1,195 @@
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+
+export type EndpointRow = {
+  readonly id: string
+  readonly url: string
+  readonly events: readonly string[]
+  readonly include: 'thin' | 'full'
+  readonly active: boolean
+  readonly disabledReason: string | null
+  readonly secret: Uint8Array | null
+  readonly previousSecret: Uint8Array | null
+  readonly previousUntil: Date | null
+  readonly sealed: boolean
+  readonly failingSince: Date | null
+  readonly createdAt: Date
+}
+
+export type EndpointChange = {
+  readonly url?: string | undefined
+  readonly events?: readonly string[] | undefined
+  readonly include?: 'thin' | 'full' | undefined
+  readonly active?: boolean | undefined
+}
+
+export type DeliveryRow = {
+  readonly id: string
+  readonly eventId: string
+  readonly endpointId: string
+  readonly eventType: string
+  readonly status: 'pending' | 'delivered' | 'exhausted'
+  readonly attempts: number
+  readonly nextAttemptAt: Date
+  readonly createdAt: Date
+}
+
+export type AttemptRow = {
+  readonly at: Date
+  readonly statusCode: number | null
+  readonly durationMs: number
+  readonly answer: string | null
+  readonly errorClass: string | null
+  readonly nextAttemptAt: Date | null
+}
+
+const endpointColumns = (sql: Client) => sql`
+  id, url, events, include, active, disabled_reason as "disabledReason", secret,
+  previous_secret as "previousSecret", previous_until as "previousUntil", sealed,
+  failing_since as "failingSince", created_at as "createdAt"`
+
+const deliveryColumns = (sql: Client) => sql`
+  d.id, d.event_id as "eventId", d.endpoint_id as "endpointId", v.type as "eventType", d.status,
+  d.attempts, d.next_attempt_at as "nextAttemptAt", d.created_at as "createdAt"`
+
+export type EndpointStore = ReturnType<typeof createEndpointStore>
+
+/** Endpoints, and what was delivered to them. */
+export const createEndpointStore = (sql: Client) => ({
+  sql,
+
+  add: async (
+    row: Pick<EndpointRow, 'id' | 'url' | 'events' | 'include' | 'active' | 'secret' | 'sealed'>,
+  ) => {
+    const [added] = await sql<EndpointRow[]>`
+      insert into webhook_endpoints (id, url, events, include, active, disabled_reason, secret, sealed)
+      values (${row.id}, ${row.url}, ${sql.array([...row.events])}::text[], ${row.include},
+              ${row.active}, ${row.active ? null : 'request'}, ${row.secret}, ${row.sealed})
+      returning ${endpointColumns(sql)}`
+    return added
+  },
+
+  list: (): Promise<readonly EndpointRow[]> =>
+    sql<
+      EndpointRow[]
+    >`select ${endpointColumns(sql)} from webhook_endpoints order by created_at, id`,
+
+  find: async (id: string): Promise<EndpointRow | undefined> => {
+    const [row] = await sql<EndpointRow[]>`
+      select ${endpointColumns(sql)} from webhook_endpoints where id = ${id}`
+    return row
+  },
+
+  remove: async (id: string): Promise<boolean> =>
+    (await sql`delete from webhook_endpoints where id = ${id}`).count > 0,
+
+  change: async (id: string, change: EndpointChange): Promise<EndpointRow | undefined> => {
+    const events = change.events === undefined ? null : sql.array([...change.events])
+    const active = change.active ?? null
+    const [row] = await sql<EndpointRow[]>`
+      update webhook_endpoints set
+        url = coalesce(${change.url ?? null}, url),
+        events = coalesce(${events}::text[], events),
+        include = coalesce(${change.include ?? null}, include),
+        active = coalesce(${active}::boolean, active),
+        disabled_reason = case when ${active}::boolean then null
+          when not ${active}::boolean then 'request' else disabled_reason end,
+        failing_since = case when ${active}::boolean then null else failing_since end
+      where id = ${id} returning ${endpointColumns(sql)}`
+    return row
+  },
+
+  /** The secret in force becomes the previous one for a while. */
+  rotate: async (
+    id: string,
+    secret: Uint8Array,
+    sealed: boolean,
+    previous: Uint8Array | null,
+    overlapSeconds: number,
+  ): Promise<EndpointRow | undefined> => {
+    const [row] = await sql<EndpointRow[]>`
+      update webhook_endpoints set secret = ${secret}, sealed = ${sealed}, previous_secret = ${previous},
+        previous_until = now() + make_interval(secs => ${overlapSeconds})
+      where id = ${id} returning ${endpointColumns(sql)}`
+    return row
+  },
+
+  deliveries: (
+    endpointId: string,
+    filter: {
+      readonly status: string | null
+      readonly limit: number
+      readonly before: Date | null
+    },
+  ): Promise<readonly DeliveryRow[]> =>
+    sql<DeliveryRow[]>`
+      select ${deliveryColumns(sql)}
+      from webhook_deliveries d join webhook_events v on v.id = d.event_id
+      where d.endpoint_id = ${endpointId} and d.status = coalesce(${filter.status}, d.status)
+        and (${filter.before}::timestamptz is null or d.created_at < ${filter.before})
+      order by d.created_at desc, d.id desc limit ${filter.limit}`,
+
+  delivery: async (
+    id: string,
+  ): Promise<
+    { readonly delivery: DeliveryRow; readonly attempts: readonly AttemptRow[] } | undefined
+  > => {
+    const [delivery] = await sql<DeliveryRow[]>`
+      select ${deliveryColumns(sql)}
+      from webhook_deliveries d join webhook_events v on v.id = d.event_id where d.id = ${id}`
+    if (delivery === undefined) return undefined
+    const attempts = await sql<AttemptRow[]>`
+      select at, status_code as "statusCode", duration_ms as "durationMs", answer,
+        error_class as "errorClass", next_attempt_at as "nextAttemptAt"
+      from webhook_attempts where delivery_id = ${id} order by id`
+    return { delivery, attempts }
+  },
+
+  /** Due again at once, with a full schedule before it; attempts made so far stay in the log. */
+  replay: async (id: string): Promise<boolean> =>
+    (
+      await sql`
+        update webhook_deliveries set status = 'pending', attempts = 0, next_attempt_at = now(),
+          updated_at = now()
+        where id = ${id}`
+    ).count > 0,
+
+  replayFailed: async (endpointId: string, since: Date): Promise<number> =>
+    (
+      await sql`
+        update webhook_deliveries set status = 'pending', attempts = 0, next_attempt_at = now(),
+          updated_at = now()
+        where endpoint_id = ${endpointId} and created_at >= ${since}
+          and (status = 'exhausted' or (status = 'pending' and attempts > 0))`
+    ).count,
+
+  sweep: async (retentionDays: number): Promise<number> =>
+    (
+      await sql`
+        delete from webhook_events where created_at < now() - make_interval(days => ${retentionDays})`
+    ).count,
+})
+
+/** Takes events that were not published yet; they stay locked until the transaction ends. */
+export const takeOutbox = (
+  tx: Queryable,
+  limit: number,
+): Promise<readonly { readonly id: string; readonly subject: string; readonly type: string }[]> =>
+  tx<{ id: string; subject: string; type: string }[]>`
+    select id, subject, type from webhook_events where published_at is null
+    order by created_at limit ${limit} for update skip locked`
+
+export const markPublished = async (tx: Queryable, ids: readonly string[]): Promise<void> => {
+  await tx`update webhook_events set published_at = now() where id = any(${tx.array([...ids])})`
+}
+
+/** One delivery per event and subscribed endpoint; repeating it changes nothing. */
+export const fanOut = async (sql: Queryable, eventIds: readonly string[]): Promise<number> =>
+  (
+    await sql`
+      insert into webhook_deliveries (id, event_id, endpoint_id)
+      select 'dlv_' || gen_random_uuid(), v.id, e.id
+      from webhook_events v join webhook_endpoints e on e.active and e.events && v.patterns
+      where v.id = any(${sql.array([...eventIds])})
+      order by v.created_at, v.id
+      on conflict (event_id, endpoint_id) do nothing`
+  ).count

@@ -1,0 +1,159 @@
+import { lookup } from 'node:dns/promises'
+import { BlockList, isIP } from 'node:net'
+
+/** What a private network, a metadata service or this machine could be reached by. RFC 6890 and others. */
+const deniedV4 = [
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'],
+  ...['172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.168.0.0/16', '198.18.0.0/15'],
+  ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'],
+]
+const deniedV6 = [
+  ...['::/96', '::ffff:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '2001::/32'],
+  ...['2001:db8::/32', '2002::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
+]
+
+const httpsPort = 443
+
+/** Targets the operator has allowed though they are private, not HTTPS, or on another port. */
+export type AllowList = {
+  readonly hosts: ReadonlySet<string>
+  readonly networks: BlockList
+}
+
+export type Refusal = 'url' | 'scheme' | 'port' | 'address' | 'dns'
+
+export class TargetError extends Error {
+  override readonly name = 'TargetError'
+  readonly reason: Refusal
+
+  constructor(reason: Refusal, message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+const denied = networksOf([...deniedV4, ...deniedV6])
+
+function networksOf(entries: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const entry of entries) {
+    const [address = '', bits = ''] = entry.split('/')
+    list.addSubnet(address, Number(bits), familyOf(address))
+  }
+  return list
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
+}
+
+/** True for a host name, an address, or a network in CIDR notation. */
+export function isAllowEntry(entry: string): boolean {
+  const [address = '', bits, ...more] = entry.split('/')
+  if (more.length > 0) return false
+  if (bits === undefined) return isIP(entry) !== 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(entry)
+  const family = isIP(address)
+  return family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)
+}
+
+/** Entries must satisfy {@link isAllowEntry}. */
+export function allowListOf(entries: readonly string[]): AllowList {
+  const subnets = entries.flatMap((entry) => {
+    if (entry.includes('/')) return [entry]
+    if (isIP(entry) === 0) return []
+    return [`${entry}/${isIP(entry) === 4 ? 32 : 128}`]
+  })
+  return {
+    hosts: new Set(entries.filter((entry) => !entry.includes('/') && isIP(entry) === 0)),
+    networks: networksOf(subnets),
+  }
+}
+
+/**
+ * What can be said of a URL before its name is resolved.
+ *
+ * @throws TargetError
+ */
+export function checkUrl(text: string, allowed: AllowList): URL {
+  if (!URL.canParse(text)) throw new TargetError('url', 'is not a URL')
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new TargetError('scheme', 'must be an https URL')
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new TargetError('url', 'must hold no user name or password')
+  }
+  if (url.hash !== '') throw new TargetError('url', 'must hold no fragment')
+  const host = hostOf(url)
+  if (isIP(host) !== 0) checkAddress(url, host, allowed)
+  else if (!mayBePrivate(host, allowed)) checkPublic(url)
+  return url
+}
+
+/** Without brackets, and without the trailing point that means the same host. */
+const hostOf = (url: URL): string =>
+  url.hostname
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase()
+
+/** A name may turn out to be in an allowed network: then only the attempt can tell. */
+const mayBePrivate = (host: string, allowed: AllowList): boolean =>
+  allowed.hosts.has(host) || allowed.networks.rules.length > 0
+
+function checkPublic(url: URL): void {
+  if (url.protocol !== 'https:') throw new TargetError('scheme', 'must be an https URL')
+  if (url.port !== '' && Number(url.port) !== httpsPort) {
+    throw new TargetError('port', `must use port ${httpsPort}`)
+  }
+}
+
+function checkAddress(url: URL, address: string, allowed: AllowList): void {
+  const family = familyOf(address)
+  if (allowed.hosts.has(hostOf(url)) || allowed.networks.check(address, family)) return
+  if (denied.check(address, family)) {
+    throw new TargetError('address', 'leads to an address that is not public')
+  }
+  checkPublic(url)
+}
+
+export type Target = {
+  /** With the address in the place of the name. */
+  readonly url: string
+  /** For the Host header. */
+  readonly host: string
+  /** For TLS: the name to ask for and to verify; undefined where the URL holds an address. */
+  readonly serverName: string | undefined
+}
+
+/**
+ * Resolves the name once and checks every address it has; what is connected to is the address checked,
+ * so that a second answer of the name server changes nothing. Called at every attempt.
+ *
+ * @throws TargetError `dns` when the name does not resolve; the others when an address is not allowed
+ */
+export async function resolveTarget(text: string, allowed: AllowList): Promise<Target> {
+  const url = checkUrl(text, allowed)
+  const host = hostOf(url)
+  const isAddress = isIP(host) !== 0
+  const addresses = isAddress ? [host] : await addressesOf(host)
+  for (const address of addresses) checkAddress(url, address, allowed)
+  const [address = ''] = addresses
+  const authority = familyOf(address) === 'ipv6' ? `[${address}]` : address
+  const port = url.port === '' ? '' : `:${url.port}`
+  return {
+    url: `${url.protocol}//${authority}${port}${url.pathname}${url.search}`,
+    host: url.host,
+    serverName: isAddress ? undefined : host,
+  }
+}
+
+async function addressesOf(host: string): Promise<readonly string[]> {
+  try {
+    const found = await lookup(host, { all: true, verbatim: true })
+    if (found.length > 0) return found.map(({ address }) => address)
+  } catch {
+    // Told below: a name that does not resolve is never taken as checked.
+  }
+  throw new TargetError('dns', 'the host name does not resolve')
+}

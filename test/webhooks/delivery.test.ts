@@ -1,0 +1,315 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { Webhook } from 'standardwebhooks'
+import type { TestDatabase } from '../support/database.ts'
+import {
+  emit,
+  openTestDatabase,
+  type Receiver,
+  startReceiver,
+  startWebhooks,
+  until,
+} from './support.ts'
+
+let database: TestDatabase
+let hooks: Awaited<ReturnType<typeof startWebhooks>>
+const receivers: Receiver[] = []
+
+const receiver = (...args: Parameters<typeof startReceiver>): Receiver => {
+  const one = startReceiver(...args)
+  receivers.push(one)
+  return one
+}
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+  hooks = await startWebhooks(database)
+})
+beforeEach(async () => {
+  await database.sql`delete from webhook_endpoints`
+})
+afterAll(async () => {
+  await hooks.stop()
+  await Promise.all(receivers.map((one) => one.stop()))
+  await database.close()
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
+const json = async (response: Response | Promise<Response>): Promise<any> => (await response).json()
+
+const rawKey = (secret: string) => new Webhook(Buffer.from(secret).toString('base64'))
+const headersOf = (headers: Headers) => Object.fromEntries(headers)
+
+/** Makes what waits for its next attempt due now. */
+const hurry = () =>
+  database.sql`update webhook_deliveries set next_attempt_at = now() where status = 'pending'`
+
+const deliveriesOf = async (id: string) =>
+  (await json(hooks.call('GET', `/${id}/deliveries`))).deliveries
+
+describe('a delivery', () => {
+  test('is signed so that an independent verifier takes it, and refuses it altered', async () => {
+    const target = receiver()
+    const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`
+    await hooks.subscribe(target.url, { secret })
+    const { id } = await emit(database, { data: { id: 'msg_é' } })
+    await until(() => target.received.length === 1)
+    const [one] = target.received
+    if (one === undefined) throw new Error('nothing came')
+    expect(one.headers.get('webhook-id')).toBe(id)
+    const headers = headersOf(one.headers)
+    const event = new Webhook(secret).verify(one.body, headers)
+    expect(event).toMatchObject({ id, type: 'pacs.008', data: { id: 'msg_é' } })
+    expect(() => new Webhook(secret).verify(one.body.replace('é', 'e'), headers)).toThrow()
+    expect(() => rawKey('another secret').verify(one.body, headers)).toThrow()
+  })
+
+  test('is signed with WEBHOOK_SECRET where the endpoint has no secret', async () => {
+    const target = receiver()
+    await hooks.subscribe(target.url)
+    await emit(database)
+    await until(() => target.received.length === 1)
+    const [one] = target.received
+    rawKey('common secret of all').verify(one?.body ?? '', headersOf(one?.headers ?? new Headers()))
+  })
+
+  test('carries a sequence that grows per subject, thin or full data as asked', async () => {
+    const thin = receiver()
+    const full = receiver()
+    await hooks.subscribe(thin.url, { events: ['card.*'] })
+    await hooks.subscribe(full.url, { events: ['*'], include: 'full' })
+    const type = 'card.transaction.voided'
+    for (const subject of ['a', 'b', 'a']) {
+      await emit(database, { type, subject, data: { id: subject }, full: { id: subject, more: 1 } })
+    }
+    await until(() => thin.received.length === 3 && full.received.length === 3)
+    const read = (one: Receiver) =>
+      one.received.map(({ body }) => JSON.parse(body)).toSorted((a, b) => a.id.localeCompare(b.id))
+    expect(read(thin).map(({ data, sequence }) => [data, sequence])).toEqual([
+      [{ id: 'a' }, 1],
+      [{ id: 'b' }, 1],
+      [{ id: 'a' }, 2],
+    ])
+    expect(read(full)[0].data).toEqual({ id: 'a', more: 1 })
+  })
+
+  test('goes only to who subscribed, and is rolled back with its transaction', async () => {
+    const target = receiver()
+    await hooks.subscribe(target.url, { events: ['pacs.002'] })
+    await emit(database, { type: 'pacs.008' })
+    const boom = database.sql.begin(async (tx) => {
+      const { emitEvent } = await import('#src/webhooks/index.ts')
+      await emitEvent(tx, { type: 'pacs.002', subject: 'x', data: {} })
+      throw new Error('rolled back')
+    })
+    await expect(boom).rejects.toThrow('rolled back')
+    await emit(database, { type: 'pacs.002', data: { id: 'last' } })
+    await until(() => target.received.length === 1)
+    expect(JSON.parse(target.received[0]?.body ?? '').data).toEqual({ id: 'last' })
+  })
+})
+
+describe('failures', () => {
+  test('are retried with the same id and a new timestamp, and logged', async () => {
+    const target = receiver((index) =>
+      index === 0 ? new Response('x'.repeat(9000), { status: 500 }) : new Response('ok'),
+    )
+    const endpoint = await hooks.subscribe(target.url)
+    await emit(database)
+    await until(async () => (await deliveriesOf(endpoint))[0]?.attempts === 1)
+    await until(
+      async () =>
+        (
+          await database.sql`select 1 from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id where d.endpoint_id = ${endpoint}`
+        ).count === 1,
+    )
+    const [waiting] = await deliveriesOf(endpoint)
+    const inMs = Date.parse(waiting.next_attempt_at) - Date.now()
+    expect(inMs).toBeGreaterThan(1_000)
+    expect(inMs).toBeLessThan(6_100)
+    await hurry()
+    await until(async () => (await deliveriesOf(endpoint))[0]?.status === 'delivered')
+    const ids = target.received.map(({ headers }) => headers.get('webhook-id'))
+    expect(new Set(ids).size).toBe(1)
+    const shown = await json(hooks.call('GET', `/deliveries/${waiting.id}`))
+    expect(shown.attempt_log).toMatchObject([
+      { status_code: 500, error_class: 'status' },
+      { status_code: 200, error_class: null, answer: 'ok', next_attempt_at: null },
+    ])
+    expect(shown.attempt_log[0].answer).toBe('x'.repeat(4096))
+    expect(shown.attempt_log[0].next_attempt_at).not.toBeNull()
+    const { text } = await hooks.metrics.render()
+    expect(text).toContain('spigw_webhook_deliveries_total{event_type="pacs.008",status="failed"}')
+  })
+
+  test('Retry-After is honoured; a redirect is never followed', async () => {
+    const other = receiver()
+    const busy = receiver(
+      () => new Response('', { status: 429, headers: { 'Retry-After': '3600' } }),
+    )
+    const moved = receiver(() => Response.redirect(other.url, 302))
+    const busyId = await hooks.subscribe(busy.url)
+    const movedId = await hooks.subscribe(moved.url)
+    await emit(database)
+    const logged = async () =>
+      (
+        await database.sql`select 1 from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id where d.endpoint_id in (${busyId}, ${movedId})`
+      ).count
+    await until(async () => (await logged()) === 2)
+    const [late] = await deliveriesOf(busyId)
+    expect(Date.parse(late.next_attempt_at) - Date.now()).toBeGreaterThan(3_500_000)
+    const [redirected] = await deliveriesOf(movedId)
+    const shown = await json(hooks.call('GET', `/deliveries/${redirected.id}`))
+    expect(shown.attempt_log[0]).toMatchObject({ status_code: 302, error_class: 'redirect' })
+    expect(other.received).toEqual([])
+  })
+
+  test('410 disables the endpoint and says so to who listens', async () => {
+    const gone = receiver(() => new Response('', { status: 410 }))
+    const watcher = receiver()
+    const id = await hooks.subscribe(gone.url)
+    await hooks.subscribe(watcher.url, { events: ['webhook.*'] })
+    await emit(database)
+    await until(() => watcher.received.length === 2)
+    expect(await json(hooks.call('GET', `/${id}`))).toMatchObject({
+      active: false,
+      disabled_reason: 'gone',
+    })
+    const types = watcher.received.map(({ body }) => JSON.parse(body).type).toSorted()
+    expect(types).toEqual(['webhook.delivery.exhausted', 'webhook.endpoint.disabled'])
+  })
+
+  test('an endpoint that has failed for five days is disabled, not a moment earlier', async () => {
+    const down = receiver(() => new Response('', { status: 503 }))
+    const id = await hooks.subscribe(down.url)
+    const failingFor = async (age: string) => {
+      await database.sql`update webhook_endpoints set failing_since = now() - ${age}::interval where id = ${id}`
+      const before = down.received.length
+      await emit(database)
+      await until(() => down.received.length > before)
+      await until(async () => {
+        const [row] =
+          await database.sql`select count(*)::int as n from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id where d.endpoint_id = ${id}`
+        return row?.['n'] === down.received.length
+      })
+      return json(hooks.call('GET', `/${id}`))
+    }
+    expect((await failingFor('4 days 23 hours')).active).toBe(true)
+    expect(await failingFor('5 days')).toMatchObject({ active: false, disabled_reason: 'failing' })
+    const again = await json(hooks.call('PATCH', `/${id}`, { active: true }))
+    expect(again).toMatchObject({ active: true, disabled_reason: null, failing_since: null })
+  })
+
+  test('a receiver that does not answer in time is a failure', async () => {
+    const hanging = receiver(() => new Promise(() => {}))
+    const id = await hooks.subscribe(hanging.url)
+    const result = await json(hooks.call('POST', `/${id}/test`))
+    expect(result).toMatchObject({ delivered: false, status_code: null, error_class: 'timeout' })
+    expect(result.duration_ms).toBeGreaterThan(1_900)
+  })
+})
+
+test('an endpoint that hangs does not delay a thousand deliveries to another', async () => {
+  const hanging = receiver(() => new Promise(() => {}))
+  const healthy = receiver()
+  await hooks.subscribe(hanging.url)
+  await hooks.subscribe(healthy.url)
+  const startedMs = performance.now()
+  await database.sql.begin(async (tx) => {
+    const { emitEvent } = await import('#src/webhooks/index.ts')
+    for (let i = 0; i < 1000; i++) {
+      await emitEvent(tx, { type: 'pacs.008', subject: `m${i}`, data: { i } })
+    }
+  })
+  await until(() => healthy.received.length >= 1000)
+  const tookMs = performance.now() - startedMs
+  // The hanging endpoint holds each of its attempts for 2000 ms: serial or shared work would take minutes.
+  expect(tookMs).toBeLessThan(10_000)
+  const events = new Set(healthy.received.map(({ body }) => JSON.parse(body).data.i))
+  expect(events.size).toBe(1000)
+  expect(hanging.received.length).toBeLessThan(30)
+}, 30_000)
+
+describe('rotation', () => {
+  test('both secrets sign while they overlap, the new one alone after', async () => {
+    const target = receiver()
+    const id = await hooks.subscribe(target.url, { secret: 'first secret' })
+    const rotated = await json(hooks.call('POST', `/${id}/rotate`, { overlap_seconds: 60 }))
+    expect(rotated.secret).toMatch(/^whsec_/)
+    await emit(database)
+    await until(() => target.received.length === 1)
+    const [both] = target.received
+    const headers = headersOf(both?.headers ?? new Headers())
+    rawKey('first secret').verify(both?.body ?? '', headers)
+    new Webhook(rotated.secret).verify(both?.body ?? '', headers)
+    await database.sql`update webhook_endpoints set previous_until = now() where id = ${id}`
+    await hooks.call('PATCH', `/${id}`, {})
+    await emit(database)
+    await until(() => target.received.length === 2)
+    const after = target.received[1]
+    const late = headersOf(after?.headers ?? new Headers())
+    new Webhook(rotated.secret).verify(after?.body ?? '', late)
+    expect(() => rawKey('first secret').verify(after?.body ?? '', late)).toThrow()
+  })
+})
+
+describe('replay', () => {
+  test('of one delivery, delivered before or not', async () => {
+    const target = receiver()
+    const id = await hooks.subscribe(target.url)
+    await emit(database)
+    await until(async () => (await deliveriesOf(id))[0]?.status === 'delivered')
+    const [delivery] = await deliveriesOf(id)
+    const response = await hooks.call('POST', `/deliveries/${delivery.id}/replay`)
+    expect(response.status).toBe(202)
+    await until(() => target.received.length === 2)
+    const [first, second] = target.received
+    expect(second?.headers.get('webhook-id')).toBe(first?.headers.get('webhook-id') ?? '')
+    expect(second?.body).toBe(first?.body ?? '')
+  })
+
+  test('of everything that failed since a time, not of what was delivered', async () => {
+    let isDown = true
+    const target = receiver(() => new Response('', { status: isDown ? 500 : 200 }))
+    const id = await hooks.subscribe(target.url)
+    for (let i = 0; i < 3; i++) await emit(database, { subject: `s${i}` })
+    await until(() => target.received.length === 3)
+    await until(async () =>
+      (await deliveriesOf(id)).every((one: { attempts: number }) => one.attempts === 1),
+    )
+    await Bun.sleep(50)
+    isDown = false
+    const since = new Date(Date.now() - 60_000).toISOString()
+    expect(await json(hooks.call('POST', `/${id}/replay`, { since }))).toEqual({ replayed: 3 })
+    await until(() => target.received.length === 6)
+    await until(async () =>
+      (await deliveriesOf(id)).every((one: { status: string }) => one.status === 'delivered'),
+    )
+    expect(await json(hooks.call('POST', `/${id}/replay`, { since }))).toEqual({ replayed: 0 })
+  })
+})
+
+test('what a stopped process leaves is delivered by the next one', async () => {
+  const own = await openTestDatabase()
+  const target = startReceiver()
+  try {
+    const first = await startWebhooks(own)
+    await first.subscribe(target.url)
+    await first.stop()
+    for (let i = 0; i < 20; i++) await emit(own, { subject: `s${i}` })
+    // One of them as if a process had died during its attempt.
+    await own.sql`
+      insert into webhook_deliveries (id, event_id, endpoint_id, attempts, next_attempt_at)
+      select 'dlv_lost', (select min(id) from webhook_events), id, 1, now() - interval '1 second' from webhook_endpoints`
+    const second = await startWebhooks(own)
+    await until(() => target.received.length >= 20)
+    await second.stop()
+    const ids = new Set(target.received.map(({ headers }) => headers.get('webhook-id')))
+    expect([ids.size, target.received.length]).toEqual([20, 20])
+    const [left] =
+      await own.sql`select count(*)::int as n from webhook_deliveries where status <> 'delivered'`
+    expect(left?.['n']).toBe(0)
+  } finally {
+    await target.stop()
+    await own.close()
+  }
+}, 20_000)
