@@ -29,7 +29,7 @@ import {
   signingSettings,
   spiSettings,
 } from './spi/index.ts'
-import { createWebhooks, webhookSettings } from './webhooks/index.ts'
+import { createWebhooks, emitEvents, webhookSettings } from './webhooks/index.ts'
 
 /** Every feature's settings: one line per feature. */
 const settingGroups = {
@@ -127,20 +127,19 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
 }
 
 const digitalCurrency = (
-  { drex: settings, platform }: Values,
+  values: Values,
   database: Database | undefined,
   logger: Logger,
 ): Feature => {
   if (database === undefined) return createDrexWithoutDatabase()
+  const { drex: settings, platform } = values
   const { masterKey, previousMasterKey } = platform
   return createDrex({
     settings,
     sql: database.sql,
-    sealer:
-      masterKey &&
-      createSealer(masterKey, previousMasterKey === undefined ? [] : [previousMasterKey]),
+    sealer: sealerOf(values),
     isRotating: masterKey !== undefined && previousMasterKey !== undefined,
-    emitEvents: async () => {},
+    emitEvents,
     logger,
   })
 }

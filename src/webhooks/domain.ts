@@ -6,11 +6,9 @@ export const eventTypes = [
   ...['reda.016', 'reda.017', 'reda.022', 'reda.031', 'reda.041', 'trck.002'],
   'message.status',
   ...['card.transaction.authorized', 'card.transaction.declined', 'card.transaction.captured'],
-  ...['card.transaction.voided', 'card.transaction.timed_out'],
-  ...['drex.transfer.pending', 'drex.transfer.signed', 'drex.transfer.broadcast'],
-  ...['drex.transfer.mined', 'drex.transfer.confirmed', 'drex.transfer.reverted'],
-  ...['drex.transfer.failed', 'drex.transfer.cancelled'],
-  ...['drex.contract.deployed', 'drex.contract.called', 'drex.contract.failed'],
+  'card.transaction.voided',
+  ...['drex.transfer.confirmed', 'drex.transfer.reverted', 'drex.transfer.failed'],
+  ...['drex.transfer.cancelled', 'drex.contract.deployed', 'drex.contract.failed'],
   ...['webhook.endpoint.disabled', 'webhook.delivery.exhausted'],
 ] as const
 

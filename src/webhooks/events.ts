@@ -42,6 +42,11 @@ export const emitEvent: EmitEvent = async (tx, { type, subject, data, full }) =>
   return { id, sequence: row?.sequence ?? 0n }
 }
 
+/** {@link emitEvent} for several, in their order. */
+export const emitEvents = async (tx: Queryable, events: readonly WebhookEvent[]): Promise<void> => {
+  for (const event of events) await emitEvent(tx, event)
+}
+
 /** What is sent: the same bytes on every attempt. */
 export const bodyOf = (event: {
   readonly id: string

@@ -15,7 +15,13 @@ import { allowListOf } from './target.ts'
 
 export { type WebhookSettings, webhookSettings } from './config.ts'
 export { eventTypes } from './domain.ts'
-export { type EmitEvent, type EmittedEvent, emitEvent, type WebhookEvent } from './events.ts'
+export {
+  type EmitEvent,
+  type EmittedEvent,
+  emitEvent,
+  emitEvents,
+  type WebhookEvent,
+} from './events.ts'
 export type { EventBroker } from './relay.ts'
 
 export type WebhooksDeps = {
