@@ -1,4 +1,5 @@
 import type { Queryable } from '#src/platform/database/index.ts'
+import { textArray } from './array.ts'
 import { patternsOf } from './domain.ts'
 
 /**
@@ -33,7 +34,7 @@ export const emitEvent: EmitEvent = async (tx, { type, subject, data, full }) =>
       returning last
     ), written as (
       insert into webhook_events (id, type, patterns, subject, sequence, data, data_full)
-      select ${id}, ${type}, ${tx.array([...patternsOf(type)])}::text[], ${subject}, last,
+      select ${id}, ${type}, ${textArray(patternsOf(type))}::text::text[], ${subject}, last,
              ${JSON.stringify(data)}, ${fullText}
       from numbered
       returning sequence

@@ -1,4 +1,5 @@
 import type { Client, Transaction } from '#src/platform/database/index.ts'
+import { textArray } from './array.ts'
 import type { DeliveryStep } from './domain.ts'
 import type { AttemptResult } from './sender.ts'
 
@@ -34,7 +35,7 @@ export const claimDue = (
 ): Promise<readonly ClaimedDelivery[]> =>
   sql<ClaimedDelivery[]>`
     with due as (
-      select d.id from unnest(${sql.array([...rooms.keys()])}::text[], ${sql.array([...rooms.values()], 1007)}::int[]) as e(id, room)
+      select d.id from unnest(${textArray([...rooms.keys()])}::text::text[], ${textArray([...rooms.values()])}::text::int[]) as e(id, room)
       cross join lateral (
         select w.id from webhook_deliveries w
         where w.endpoint_id = e.id and w.status = 'pending' and w.next_attempt_at <= now()

@@ -1,4 +1,5 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { textArray } from './array.ts'
 
 export type EndpointRow = {
   readonly id: string
@@ -62,7 +63,7 @@ export const createEndpointStore = (sql: Client) => ({
   ) => {
     const [added] = await sql<EndpointRow[]>`
       insert into webhook_endpoints (id, url, events, include, active, disabled_reason, secret, sealed)
-      values (${row.id}, ${row.url}, ${sql.array([...row.events])}::text[], ${row.include},
+      values (${row.id}, ${row.url}, ${textArray(row.events)}::text::text[], ${row.include},
               ${row.active}, ${row.active ? null : 'request'}, ${row.secret}, ${row.sealed})
       returning ${endpointColumns(sql)}`
     return added
@@ -83,12 +84,12 @@ export const createEndpointStore = (sql: Client) => ({
     (await sql`delete from webhook_endpoints where id = ${id}`).count > 0,
 
   change: async (id: string, change: EndpointChange): Promise<EndpointRow | undefined> => {
-    const events = change.events === undefined ? null : sql.array([...change.events])
+    const events = change.events === undefined ? null : textArray(change.events)
     const active = change.active ?? null
     const [row] = await sql<EndpointRow[]>`
       update webhook_endpoints set
         url = coalesce(${change.url ?? null}, url),
-        events = coalesce(${events}::text[], events),
+        events = coalesce(${events}::text::text[], events),
         include = coalesce(${change.include ?? null}, include),
         active = coalesce(${active}::boolean, active),
         disabled_reason = case when ${active}::boolean then null
@@ -179,7 +180,7 @@ export const takeOutbox = (
     order by created_at limit ${limit} for update skip locked`
 
 export const markPublished = async (tx: Queryable, ids: readonly string[]): Promise<void> => {
-  await tx`update webhook_events set published_at = now() where id = any(${tx.array([...ids])})`
+  await tx`update webhook_events set published_at = now() where id = any(${textArray(ids)}::text::text[])`
 }
 
 /** One delivery per event and subscribed endpoint; repeating it changes nothing. */
@@ -189,7 +190,7 @@ export const fanOut = async (sql: Queryable, eventIds: readonly string[]): Promi
       insert into webhook_deliveries (id, event_id, endpoint_id)
       select 'dlv_' || gen_random_uuid(), v.id, e.id
       from webhook_events v join webhook_endpoints e on e.active and e.events && v.patterns
-      where v.id = any(${sql.array([...eventIds])})
+      where v.id = any(${textArray(eventIds)}::text::text[])
       order by v.created_at, v.id
       on conflict (event_id, endpoint_id) do nothing`
   ).count

@@ -73,7 +73,7 @@ export const startWebhooks = async (database: TestDatabase, overrides: Overrides
   })
   await feature.start?.()
   const { key, record } = testKey('webhooks:*')
-  const { call } = testApp(feature.routes ?? [], { keys: [record] })
+  const { call, lines } = testApp(feature.routes ?? [], { keys: [record] })
   return {
     feature,
     metrics,
@@ -82,7 +82,7 @@ export const startWebhooks = async (database: TestDatabase, overrides: Overrides
     subscribe: async (url: string, more: Readonly<Record<string, unknown>> = {}) => {
       const body = { url, events: ['pacs.008'], ...more }
       const response = await call('POST', '/v1/webhooks', { key, body })
-      if (response.status !== 201) throw new Error(await response.text())
+      if (response.status !== 201) throw new Error((await response.text()) + lines.join(''))
       return ((await response.json()) as { id: string }).id
     },
     stop: async () => {
