@@ -6,6 +6,7 @@ import m2 from './0002_api_keys.sql' with { type: 'text' }
 import m3 from './0003_drex.sql' with { type: 'text' }
 import m4 from './0004_broker.sql' with { type: 'text' }
 import m5 from './0005_webhooks.sql' with { type: 'text' }
+import m6 from './0006_spi_messages.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   { name: '0003_drex', sql: m3 },
   { name: '0004_broker', sql: m4 },
   { name: '0005_webhooks', sql: m5 },
+  { name: '0006_spi_messages', sql: m6 },
 ]

@@ -23,6 +23,7 @@ import { createSealer, type Sealer } from './platform/sealing/index.ts'
 import type { Logger } from './platform/telemetry/index.ts'
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import {
+  createMessages,
   createTransform,
   iso20022Inspector,
   rsfnInspector,
@@ -111,6 +112,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     certificates,
     createJose({ keys: certificates.keys, settings: values.jose }),
     createTransform({ metrics }),
+    createMessages({ sql: database?.sql, logger }),
     createQrcodes(),
     createWebhooks({
       sql: database?.sql,

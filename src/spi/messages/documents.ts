@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { channels, directions, messageStatuses, signatureVerdicts } from './domain.ts'
+
+export const limitDefault = 50
+export const limitMax = 500
+export const offsetMax = 100_000
+
+const tag = 'messages'
+const ispb = z.string().regex(/^[0-9A-Z]{8}$/, 'must be 8 digits or capital letters')
+const whole = (min: number, max: number, missing: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+    .default(missing)
+const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text))
+
+export const endToEndIdForm = z
+  .string()
+  .regex(/^[0-9A-Za-z]{1,35}$/, 'must be 1 to 35 letters and digits')
+
+export const listQuery = z.strictObject({
+  type: z
+    .string()
+    .regex(/^[a-z]{4}\.\d{3}$/, 'must be a dotted message type, for example pacs.008')
+    .optional(),
+  direction: z.enum(directions).optional(),
+  status: z.enum(messageStatuses).optional(),
+  source_ispb: ispb.optional(),
+  destination_ispb: ispb.optional(),
+  end_to_end_id: endToEndIdForm.optional(),
+  from: instant.optional(),
+  to: instant.optional(),
+  limit: whole(1, limitMax, limitDefault),
+  offset: whole(0, offsetMax, 0),
+  cursor: z.string().max(64).optional(),
+})
+
+const record = z.object({
+  id: z.uuid(),
+  type: z.string().nullable(),
+  direction: z.enum(directions),
+  status: z.enum(messageStatuses),
+  channel: z.enum(channels).nullable(),
+  source_ispb: z.string().nullable(),
+  destination_ispb: z.string().nullable(),
+  end_to_end_id: z.string().nullable(),
+  biz_msg_idr: z.string().nullable(),
+  resource_id: z.string().nullable(),
+  transaction_count: z.int(),
+  created_at: z.iso.datetime(),
+})
+
+const listEnvelope = z.object({
+  messages: z.array(record),
+  total: z.int().describe('All that the filter takes, whatever the page'),
+  next_cursor: z.string().nullable().describe('`cursor` of the next page; null on the last'),
+})
+
+const detail = record.extend({
+  definition: z.string().nullable(),
+  error_code: z.string().nullable(),
+  signature: z.enum(signatureVerdicts),
+  warnings: z.array(z.object({ rule: z.string(), path: z.string(), message: z.string() })),
+  transactions: z.array(
+    z.object({
+      end_to_end_id: z.string().nullable(),
+      instruction_id: z.string().nullable(),
+      amount: z.string().nullable().describe('Decimal, two fraction digits'),
+      debtor_ispb: z.string().nullable(),
+      creditor_ispb: z.string().nullable(),
+      status: z.string().nullable(),
+    }),
+  ),
+  history: z.array(
+    z.object({
+      status: z.enum(messageStatuses),
+      at: z.iso.datetime(),
+      detail: z.string().nullable(),
+    }),
+  ),
+})
+
+export const documents = {
+  list: {
+    summary: 'Lists messages, newest first',
+    tag,
+    query: listQuery,
+    responses: { 200: { description: 'Messages', schema: listEnvelope } },
+  },
+  find: {
+    summary: 'One message',
+    description: 'With `Accept: application/xml` the document itself, as it was sent or received.',
+    tag,
+    params: z.object({ id: z.uuid() }),
+    responses: { 200: { description: 'The message', schema: detail } },
+  },
+  endToEnd: {
+    summary: 'Messages of one payment, newest first',
+    tag,
+    params: z.object({ endToEndId: endToEndIdForm }),
+    responses: { 200: { description: 'Messages', schema: listEnvelope } },
+  },
+}

@@ -1,0 +1,66 @@
+import type { Client } from '#src/platform/database/index.ts'
+import { withMissingSettings } from '#src/platform/http/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import {
+  ensurePartitions,
+  type PartitionedTable,
+  uuidBound,
+} from '#src/platform/partitions/index.ts'
+import type { Logger } from '#src/platform/telemetry/index.ts'
+import { messageRoutes } from './routes.ts'
+import { createMessageService } from './service.ts'
+
+export type {
+  Channel,
+  Direction,
+  MessageStatus,
+  MessageTransaction,
+  NewMessage,
+  SignatureVerdict,
+  StatusChange,
+  Warning,
+} from './domain.ts'
+export { changeStatuses, idsByKey, insertMessages, type StoredOutcome } from './store.ts'
+
+export type MessagesDeps = {
+  /** Undefined: the endpoints answer 503 and name DATABASE_DSN. */
+  readonly sql: Client | undefined
+  readonly logger: Logger
+}
+
+const tables: readonly PartitionedTable[] = ['spi_messages', 'spi_transactions', 'spi_history'].map(
+  (name) => ({ name, unit: 'month', bound: uuidBound }),
+)
+const monthsAhead = 2
+const everyMs = 6 * 3_600_000
+
+/** Stored instant-payment messages: their tables, and the endpoints that read them. */
+export const createMessages = ({ sql, logger }: MessagesDeps): Feature => {
+  const name = 'messages'
+  if (sql === undefined) {
+    const never = (): never => {
+      throw new Error('no database')
+    }
+    const routes = messageRoutes({ list: never, find: never, document: never })
+    return { name, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
+  }
+  let timer: ReturnType<typeof setInterval> | undefined
+  // Without its partition a row lies in the default one: a failure here is not one of the service.
+  const makePartitions = async (): Promise<void> => {
+    try {
+      for (const table of tables) await ensurePartitions(sql, table, monthsAhead, new Date())
+    } catch (err) {
+      logger.warn({ err }, 'the partitions of messages could not be made')
+    }
+  }
+  return {
+    name,
+    routes: messageRoutes(createMessageService(sql)),
+    start: async () => {
+      await makePartitions()
+      timer = setInterval(makePartitions, everyMs)
+      timer.unref()
+    },
+    stop: () => clearInterval(timer),
+  }
+}

@@ -1,0 +1,102 @@
+import type { Client } from '#src/platform/database/index.ts'
+import { uuidBound } from '#src/platform/partitions/index.ts'
+import type {
+  MessageDetail,
+  MessageFilter,
+  MessageRecord,
+  MessageTransaction,
+  Page,
+} from './domain.ts'
+
+const recordColumns = (sql: Client) => sql`
+  id, type, direction, status, channel, source_ispb as "sourceIspb",
+  destination_ispb as "destinationIspb", end_to_end_id as "endToEndId",
+  biz_msg_idr as "bizMsgIdr", resource_id as "resourceId",
+  transaction_count as "transactionCount"`
+
+/** The conditions of a filter; every one has an index that ends in the id. */
+const conditions = (sql: Client, filter: MessageFilter) => {
+  const { type, direction, status, sourceIspb, destinationIspb, endToEndId, from, to } = filter
+  return sql`true
+    ${type === undefined ? sql`` : sql`and type = ${type}`}
+    ${direction === undefined ? sql`` : sql`and direction = ${direction}`}
+    ${status === undefined ? sql`` : sql`and status = ${status}`}
+    ${sourceIspb === undefined ? sql`` : sql`and source_ispb = ${sourceIspb}`}
+    ${destinationIspb === undefined ? sql`` : sql`and destination_ispb = ${destinationIspb}`}
+    ${
+      endToEndId === undefined
+        ? sql``
+        : sql`and id in (select message_id from spi_transactions where end_to_end_id = ${endToEndId})`
+    }
+    ${from === undefined ? sql`` : sql`and id >= ${uuidBound(from)}::uuid`}
+    ${to === undefined ? sql`` : sql`and id < ${uuidBound(to)}::uuid`}`
+}
+
+/** Newest first; `total` counts all that the filter takes, whatever the page. */
+export const listMessages = async (
+  sql: Client,
+  filter: MessageFilter,
+  { limit, offset, before }: Page,
+): Promise<{ readonly messages: readonly MessageRecord[]; readonly total: number }> => {
+  const [messages, [count]] = await Promise.all([
+    sql<MessageRecord[]>`
+      select ${recordColumns(sql)} from spi_messages
+      where ${conditions(sql, filter)}
+        ${before === undefined ? sql`` : sql`and id < ${before}::uuid`}
+      order by id desc limit ${limit} offset ${offset}`,
+    sql<{ total: string }[]>`
+      select count(*)::text as total from spi_messages where ${conditions(sql, filter)}`,
+  ])
+  return { messages, total: Number(count?.total ?? 0) }
+}
+
+type DetailRow = MessageRecord &
+  Pick<MessageDetail, 'definition' | 'errorCode' | 'signature'> & {
+    readonly warnings: MessageDetail['warnings'] | null
+  }
+
+export const findMessage = async (sql: Client, id: string): Promise<MessageDetail | undefined> => {
+  const [rows, transactions, history] = await Promise.all([
+    sql<DetailRow[]>`
+      select ${recordColumns(sql)}, definition, error_code as "errorCode", signature, warnings
+      from spi_messages where id = ${id}::uuid`,
+    sql<{ [K in keyof MessageTransaction]: MessageTransaction[K] | null }[]>`
+      select end_to_end_id as "endToEndId", instruction_id as "instructionId",
+        amount_cents as "amountCents", debtor_ispb as "debtorIspb",
+        creditor_ispb as "creditorIspb", status
+      from spi_transactions where message_id = ${id}::uuid order by position`,
+    sql<{ status: MessageRecord['status']; atMs: number; detail: string | null }[]>`
+      select status, (extract(epoch from at) * 1000)::float8 as "atMs", detail
+      from spi_history where message_id = ${id}::uuid order by position`,
+  ])
+  const [row] = rows
+  if (row === undefined) return undefined
+  const { definition, errorCode, signature, warnings, ...record } = row
+  return {
+    record,
+    definition,
+    errorCode,
+    signature,
+    warnings: warnings ?? [],
+    transactions: transactions.map((transaction) => ({
+      endToEndId: transaction.endToEndId ?? undefined,
+      instructionId: transaction.instructionId ?? undefined,
+      amountCents: transaction.amountCents ?? undefined,
+      debtorIspb: transaction.debtorIspb ?? undefined,
+      creditorIspb: transaction.creditorIspb ?? undefined,
+      status: transaction.status ?? undefined,
+    })),
+    history: history.map(({ status, atMs, detail }) => ({
+      status,
+      at: new Date(atMs),
+      detail: detail ?? undefined,
+    })),
+  }
+}
+
+/** The bytes as they were sent or received. */
+export const readDocument = async (sql: Client, id: string): Promise<Uint8Array | undefined> => {
+  const [row] = await sql<{ xml: Uint8Array }[]>`
+    select xml from spi_messages where id = ${id}::uuid`
+  return row === undefined ? undefined : Bun.zstdDecompressSync(row.xml)
+}

@@ -1,0 +1,89 @@
+import {
+  bigint,
+  customType,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uuid,
+} from 'drizzle-orm/pg-core'
+
+const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
+
+/** Every message sent or received; range-partitioned by id (a UUIDv7, so by time), a month each. */
+export const spiMessages = pgTable(
+  'spi_messages',
+  {
+    id: uuid().primaryKey(),
+    type: text(),
+    definition: text(),
+    direction: text().notNull(),
+    status: text().notNull(),
+    channel: text(),
+    sourceIspb: text('source_ispb'),
+    destinationIspb: text('destination_ispb'),
+    endToEndId: text('end_to_end_id'),
+    bizMsgIdr: text('biz_msg_idr'),
+    resourceId: text('resource_id'),
+    transactionCount: integer('transaction_count').notNull(),
+    errorCode: text('error_code'),
+    signature: text().notNull(),
+    warnings: jsonb(),
+    /** The bytes sent or received, zstd. */
+    xml: bytea().notNull(),
+  },
+  (table) => [
+    index('spi_messages_type').on(table.type, table.id),
+    index('spi_messages_direction').on(table.direction, table.id),
+    index('spi_messages_status').on(table.status, table.id),
+    index('spi_messages_source').on(table.sourceIspb, table.id),
+    index('spi_messages_destination').on(table.destinationIspb, table.id),
+  ],
+)
+
+/** What a message holds; range-partitioned as `spi_messages`. */
+export const spiTransactions = pgTable(
+  'spi_transactions',
+  {
+    messageId: uuid('message_id').notNull(),
+    position: integer().notNull(),
+    endToEndId: text('end_to_end_id'),
+    instructionId: text('instruction_id'),
+    amountCents: bigint('amount_cents', { mode: 'bigint' }),
+    debtorIspb: text('debtor_ispb'),
+    creditorIspb: text('creditor_ispb'),
+    status: text(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.messageId, table.position] }),
+    index('spi_transactions_end_to_end_id').on(table.endToEndId, table.messageId),
+    index('spi_transactions_instruction_id').on(table.instructionId, table.messageId),
+  ],
+)
+
+/** Every status a message has had; range-partitioned as `spi_messages`. */
+export const spiHistory = pgTable(
+  'spi_history',
+  {
+    messageId: uuid('message_id').notNull(),
+    position: integer().notNull(),
+    status: text().notNull(),
+    at: timestamp({ withTimezone: true }).notNull().defaultNow(),
+    detail: text(),
+  },
+  (table) => [primaryKey({ columns: [table.messageId, table.position] })],
+)
+
+/** The natural keys by which a message is known, for ever: a second one with such a key is not stored. */
+export const spiMessageKeys = pgTable(
+  'spi_message_keys',
+  {
+    kind: text().notNull(),
+    key: text().notNull(),
+    messageId: uuid('message_id').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.kind, table.key] })],
+)

@@ -1,0 +1,159 @@
+import type { Queryable } from '#src/platform/database/index.ts'
+import { type Direction, type NewMessage, predecessorsOf, type StatusChange } from './domain.ts'
+
+/** More rows than this go in several statements. */
+const rowsMax = 1_000
+/** Faster than gzip's least, and smaller. */
+const compressionLevel = 1
+
+export type StoredOutcome = {
+  /** Ids of the messages stored now. */
+  readonly stored: ReadonlySet<string>
+}
+
+/** The natural keys of a message. Both directions have their own: our answer may cite the same id. */
+const keysOf = (
+  message: NewMessage,
+): readonly { readonly kind: string; readonly key: string }[] => {
+  const { direction, bizMsgIdr, resourceId } = message
+  return [
+    ...(bizMsgIdr === undefined ? [] : [{ kind: `${direction}:BizMsgIdr`, key: bizMsgIdr }]),
+    ...(resourceId === undefined ? [] : [{ kind: `${direction}:ResourceId`, key: resourceId }]),
+  ]
+}
+
+/**
+ * Stores messages with transactions and first status, a fixed number of statements for any number of rows. One
+ * that is known by a natural key already is left out, so redelivery has no effect.
+ */
+export const insertMessages = async (
+  sql: Queryable,
+  messages: readonly NewMessage[],
+): Promise<StoredOutcome> => {
+  const stored = new Set<string>()
+  for (let at = 0; at < messages.length; at += rowsMax) {
+    const chunk = messages.slice(at, at + rowsMax)
+    const fresh = await claimKeys(sql, chunk)
+    if (fresh.length === 0) continue
+    await insertRows(sql, fresh)
+    for (const { id } of fresh) stored.add(id)
+  }
+  return { stored }
+}
+
+/** The messages none of whose keys is known, the first of each key within the list. */
+const claimKeys = async (
+  sql: Queryable,
+  messages: readonly NewMessage[],
+): Promise<readonly NewMessage[]> => {
+  const wanted = messages
+    .flatMap((message) => keysOf(message).map((key) => ({ ...key, messageId: message.id })))
+    // One order for all writers: two batches with the same keys wait for one another instead of deadlocking.
+    .sort((a, b) => (a.kind + a.key < b.kind + b.key ? -1 : 1))
+  const claimed = await sql<{ messageId: string; count: number }[]>`
+    with claimed as (
+      insert into spi_message_keys (kind, key, message_id)
+      select kind, key, "messageId" from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
+        as wanted(kind text, key text, "messageId" uuid)
+      on conflict do nothing returning message_id
+    )
+    select message_id as "messageId", count(*)::int as count from claimed group by message_id`
+  const counts = new Map(claimed.map(({ messageId, count }) => [messageId, count]))
+  return messages.filter((message) => (counts.get(message.id) ?? 0) === keysOf(message).length)
+}
+
+const jsonText = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? inner.toString() : inner))
+
+const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Promise<void> => {
+  const rows = messages.map(({ xml: _, transactions, ...row }) => ({
+    ...row,
+    endToEndId: transactions[0]?.endToEndId,
+    transactionCount: transactions.length,
+    warnings: row.warnings.length === 0 ? undefined : row.warnings,
+  }))
+  const documents = messages.map(({ xml }) =>
+    Bun.zstdCompressSync(xml, { level: compressionLevel }),
+  )
+  await sql`
+    insert into spi_messages (id, type, definition, direction, status, channel, source_ispb,
+      destination_ispb, end_to_end_id, biz_msg_idr, resource_id, transaction_count, error_code,
+      signature, warnings, xml)
+    select * from rows from (
+      jsonb_to_recordset(${jsonText(rows)}::text::jsonb) as (id uuid, type text, definition text,
+        direction text, status text, channel text, "sourceIspb" text, "destinationIspb" text,
+        "endToEndId" text, "bizMsgIdr" text, "resourceId" text, "transactionCount" int,
+        "errorCode" text, signature text, warnings jsonb),
+      unnest(${sql.array(documents, byteaArray)}::bytea[])
+    ) as message`
+  await sql`
+    insert into spi_history (message_id, position, status)
+    select id, 0, status from jsonb_to_recordset(${jsonText(rows)}::text::jsonb)
+      as message(id uuid, status text)`
+  const transactions = messages.flatMap((message) =>
+    message.transactions.map((transaction, position) => ({
+      ...transaction,
+      messageId: message.id,
+      position,
+    })),
+  )
+  if (transactions.length === 0) return
+  await sql`
+    insert into spi_transactions (message_id, position, end_to_end_id, instruction_id, amount_cents,
+      debtor_ispb, creditor_ispb, status)
+    select "messageId", position, "endToEndId", "instructionId", "amountCents", "debtorIspb",
+      "creditorIspb", status
+    from jsonb_to_recordset(${jsonText(transactions)}::text::jsonb) as transaction(
+      "messageId" uuid, position int, "endToEndId" text, "instructionId" text, "amountCents" bigint,
+      "debtorIspb" text, "creditorIspb" text, status text)`
+}
+
+const byteaArray = 1001
+
+/**
+ * Moves messages to a status they may take from where they are; the others stay (an answer that came twice, or
+ * late). Status and history change together.
+ *
+ * @returns the ids of those moved
+ */
+export const changeStatuses = async (
+  sql: Queryable,
+  changes: readonly StatusChange[],
+): Promise<ReadonlySet<string>> => {
+  const wanted = [...changes]
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map((change) => ({ ...change, from: predecessorsOf(change.status) }))
+  const moved = await sql<{ id: string }[]>`
+    with wanted as materialized (
+      select * from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
+        as wanted(id uuid, status text, detail text, "resourceId" text, "from" text[])
+    ), locked as materialized (
+      select message.id from spi_messages message
+      where message.id in (select id from wanted) order by message.id for update
+    ), moved as (
+      update spi_messages message
+      set status = wanted.status, resource_id = coalesce(wanted."resourceId", message.resource_id)
+      from wanted join locked using (id)
+      where message.id = wanted.id and message.status = any(wanted."from")
+      returning message.id, wanted.status, wanted.detail
+    )
+    insert into spi_history (message_id, position, status, detail)
+    select id, 1 + (select max(position) from spi_history where message_id = moved.id), status, detail
+    from moved returning message_id as id`
+  return new Set(moved.map(({ id }) => id))
+}
+
+/** The message that each natural key belongs to; unknown keys are left out. */
+export const idsByKey = async (
+  sql: Queryable,
+  direction: Direction,
+  kind: 'BizMsgIdr' | 'ResourceId',
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const rows = await sql<{ key: string; id: string }[]>`
+    select key, message_id as id from spi_message_keys
+    where kind = ${`${direction}:${kind}`} and key = any(${sql.array([...keys], textArray)}::text[])`
+  return new Map(rows.map(({ key, id }) => [key, id]))
+}
+
+const textArray = 1009

@@ -1,0 +1,298 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createMessages } from '#src/spi/index.ts'
+import {
+  changeStatuses,
+  idsByKey,
+  insertMessages,
+  type NewMessage,
+} from '#src/spi/messages/index.ts'
+import { testApp, testKey } from '../../support/app.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+afterAll(() => database.close())
+
+const reader = testKey('messages:read')
+const feature = createMessages({ sql, logger: quietLogger })
+const app = testApp(feature.routes ?? [], { keys: [reader.record] })
+const get = async (path: string, headers: Record<string, string> = {}) => {
+  const response = await app.call('GET', path, { key: reader.key, headers })
+  const body = response.headers.get('content-type')?.includes('json')
+    ? ((await response.json()) as Record<string, unknown>)
+    : { text: await response.text() }
+  return { status: response.status, headers: response.headers, body }
+}
+
+let serial = 0
+const message = (over: Partial<NewMessage> = {}, at = new Date()): NewMessage => {
+  const number = String(serial++)
+  const endToEndId = `E00000001${number.padStart(23, '0')}`
+  return {
+    id: Bun.randomUUIDv7('hex', at),
+    type: 'pacs.008',
+    definition: 'pacs.008.spi.1.13',
+    direction: 'INBOUND',
+    status: 'PROCESSED',
+    channel: 'PRIMARY',
+    sourceIspb: '00038166',
+    destinationIspb: '12345678',
+    bizMsgIdr: `M00038166${number.padStart(23, '0')}`,
+    resourceId: `UEk${number.padStart(29, '0')}`,
+    errorCode: undefined,
+    signature: 'VALID',
+    warnings: [],
+    transactions: [
+      {
+        endToEndId,
+        instructionId: undefined,
+        amountCents: 123456789012345678n,
+        debtorIspb: '11111111',
+        creditorIspb: '12345678',
+        status: undefined,
+      },
+    ],
+    xml: Buffer.from(`<Envelope n="${number}">ação</Envelope>`),
+    ...over,
+  }
+}
+
+const ids = (body: Record<string, unknown>): string[] =>
+  (body['messages'] as { id: string }[]).map(({ id }) => id)
+
+describe('stored messages', () => {
+  beforeAll(() => feature.start?.())
+  afterAll(() => feature.stop?.())
+
+  test('are read back whole, byte for byte', async () => {
+    const base = message()
+    const [first] = base.transactions
+    const stored = message({
+      warnings: [{ rule: 'CreDt', path: '/Envelope/AppHdr/CreDt', message: 'lies ahead' }],
+      transactions: [
+        first!,
+        { ...first!, endToEndId: undefined, instructionId: 'D1', amountCents: 5n, status: 'RJCT' },
+      ],
+    })
+    expect((await insertMessages(sql, [stored])).stored).toEqual(new Set([stored.id]))
+    const { status, body } = await get(`/v1/messages/${stored.id}`)
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      id: stored.id,
+      type: 'pacs.008',
+      direction: 'INBOUND',
+      status: 'PROCESSED',
+      channel: 'PRIMARY',
+      source_ispb: '00038166',
+      destination_ispb: '12345678',
+      end_to_end_id: first?.endToEndId,
+      biz_msg_idr: stored.bizMsgIdr,
+      resource_id: stored.resourceId,
+      transaction_count: 2,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      definition: 'pacs.008.spi.1.13',
+      error_code: null,
+      signature: 'VALID',
+      warnings: stored.warnings,
+      transactions: [
+        {
+          end_to_end_id: first?.endToEndId,
+          instruction_id: null,
+          amount: '1234567890123456.78',
+          debtor_ispb: '11111111',
+          creditor_ispb: '12345678',
+          status: null,
+        },
+        {
+          end_to_end_id: null,
+          instruction_id: 'D1',
+          amount: '0.05',
+          debtor_ispb: '11111111',
+          creditor_ispb: '12345678',
+          status: 'RJCT',
+        },
+      ],
+      history: [{ status: 'PROCESSED', at: expect.any(String), detail: null }],
+    })
+    const xml = await app.call('GET', `/v1/messages/${stored.id}`, {
+      key: reader.key,
+      headers: { Accept: 'application/xml' },
+    })
+    expect(xml.headers.get('content-type')).toBe('application/xml; charset=utf-8')
+    expect(Buffer.from(await xml.arrayBuffer())).toEqual(Buffer.from(stored.xml))
+  })
+
+  test('lie in the partition of their month', async () => {
+    const now = message()
+    const old = message({}, new Date('2020-02-29T23:59:59.999Z'))
+    await insertMessages(sql, [now, old])
+    const rows = await sql<{ id: string; name: string }[]>`
+      select id, tableoid::regclass::text as name from spi_messages where id in (${now.id}, ${old.id})`
+    const names = new Map(rows.map(({ id, name }) => [id, name]))
+    expect(names.get(now.id)).toBe(
+      `spi_messages_p${new Date().toISOString().slice(0, 7).replace('-', '')}`,
+    )
+    expect(names.get(old.id)).toBe('spi_messages_default')
+  })
+
+  test('are stored once, whichever key they come again by, also by two at the same time', async () => {
+    const first = message()
+    const sameResource = message({ resourceId: first.resourceId, bizMsgIdr: undefined })
+    const sameBusinessId = message({ bizMsgIdr: first.bizMsgIdr })
+    const ours = message({
+      bizMsgIdr: first.bizMsgIdr,
+      direction: 'OUTBOUND',
+      resourceId: undefined,
+    })
+    const batch = [first, sameResource, sameBusinessId, ours]
+    const outcomes = await Promise.all([
+      insertMessages(sql, batch),
+      insertMessages(sql, batch.map((one) => ({ ...one, id: Bun.randomUUIDv7() })).reverse()),
+    ])
+    const stored = outcomes.flatMap((outcome) => [...outcome.stored])
+    expect(stored.length).toBe(2)
+    const known = await idsByKey(sql, 'INBOUND', 'BizMsgIdr', [first.bizMsgIdr!, 'unknown'])
+    expect([...known.keys()]).toEqual([first.bizMsgIdr!])
+    expect(stored).toContain(known.get(first.bizMsgIdr!)!)
+  })
+
+  test('without keys are each stored', async () => {
+    const unreadable = () =>
+      message({
+        type: undefined,
+        definition: undefined,
+        bizMsgIdr: undefined,
+        resourceId: undefined,
+        status: 'FAILED',
+        errorCode: 'unreadable',
+        transactions: [],
+      })
+    expect((await insertMessages(sql, [unreadable(), unreadable()])).stored.size).toBe(2)
+  })
+
+  test('change status only along the allowed ways, with history', async () => {
+    const sent = message({ direction: 'OUTBOUND', status: 'QUEUED', resourceId: undefined })
+    await insertMessages(sql, [sent])
+    const move = async (status: 'SENT' | 'UNKNOWN' | 'ACCEPTED' | 'REJECTED' | 'PROCESSED') =>
+      (await changeStatuses(sql, [{ id: sent.id, status, detail: `to ${status}` }])).size
+    expect(await move('PROCESSED')).toBe(0)
+    expect(
+      (await changeStatuses(sql, [{ id: sent.id, status: 'SENT', resourceId: 'UEkx' }])).size,
+    ).toBe(1)
+    expect(await move('UNKNOWN')).toBe(1)
+    expect(await move('SENT')).toBe(0)
+    expect(await move('ACCEPTED')).toBe(1)
+    expect(await move('REJECTED')).toBe(0)
+    const { body } = await get(`/v1/messages/${sent.id}`)
+    expect(body).toMatchObject({
+      status: 'ACCEPTED',
+      resource_id: 'UEkx',
+      history: [
+        { status: 'QUEUED', detail: null },
+        { status: 'SENT', detail: null },
+        { status: 'UNKNOWN', detail: 'to UNKNOWN' },
+        { status: 'ACCEPTED', detail: 'to ACCEPTED' },
+      ],
+    })
+  })
+})
+
+describe('the list', () => {
+  const many = Array.from({ length: 120 }, (_, index) =>
+    message(
+      {
+        type: index % 2 === 0 ? 'camt.054' : 'pacs.002',
+        sourceIspb: 'LISTTEST',
+        destinationIspb: index % 3 === 0 ? '33333333' : '12345678',
+        direction: index % 5 === 0 ? 'OUTBOUND' : 'INBOUND',
+        status: index % 7 === 0 ? 'FAILED' : 'PROCESSED',
+      },
+      new Date(Date.UTC(2019, 0, 1, 0, 0, index)),
+    ),
+  )
+  beforeAll(() => insertMessages(sql, many))
+  const all = '/v1/messages?source_ispb=LISTTEST'
+  const newestFirst = many.map(({ id }) => id).reverse()
+
+  test('is newest first, 50 unless asked, with an exact total', async () => {
+    const { body } = await get(all)
+    expect(ids(body)).toEqual(newestFirst.slice(0, 50))
+    expect(body['total']).toBe(120)
+    expect(ids((await get(`${all}&limit=10&offset=115`)).body)).toEqual(newestFirst.slice(115))
+  })
+
+  test('every parameter filters, also together', async () => {
+    const total = async (query: string) => (await get(`${all}&${query}`)).body['total']
+    expect(await total('type=camt.054')).toBe(60)
+    expect(await total('destination_ispb=33333333')).toBe(40)
+    expect(await total('direction=OUTBOUND')).toBe(24)
+    expect(await total('status=FAILED')).toBe(18)
+    expect(await total('type=camt.054&direction=OUTBOUND')).toBe(12)
+    expect(await total('from=2019-01-01T00:00:10Z&to=2019-01-01T00:00:20Z')).toBe(10)
+    expect(await total('from=2018-12-31T21:00:10-03:00&to=2019-01-01T00:00:20Z')).toBe(10)
+    expect(await total(`end_to_end_id=${many[7]?.transactions[0]?.endToEndId}`)).toBe(1)
+  })
+
+  test('the cursor walks every message once, also while new ones come', async () => {
+    const seen: string[] = []
+    let cursor: unknown = ''
+    while (cursor !== null) {
+      const from = cursor === '' ? '' : `&cursor=${cursor}`
+      const { body } = await get(`${all}&limit=50${from}`)
+      seen.push(...ids(body))
+      expect(body['total']).toBeGreaterThanOrEqual(120)
+      cursor = body['next_cursor']
+      await insertMessages(sql, [message({ sourceIspb: 'LISTTEST' })])
+    }
+    expect(seen).toEqual(newestFirst)
+  })
+
+  test('limit is at most 500; what is malformed or unknown is refused by name', async () => {
+    expect((await get('/v1/messages?limit=500')).status).toBe(200)
+    for (const query of [
+      'limit=501',
+      'limit=0',
+      'offset=-1',
+      'direction=inbound',
+      'type=PACS008',
+      'source_ispb=1',
+      'from=yesterday',
+      'cursor=AAAA',
+      'colour=red',
+    ]) {
+      const { status, body } = await get(`/v1/messages?${query}`)
+      expect([query, status]).toEqual([query, 400])
+      expect(JSON.stringify(body)).toContain(query.split('=')[0]!)
+    }
+  })
+
+  test('of one payment holds every message with a transaction of it', async () => {
+    const batch = message()
+    const other = batch.transactions[0]!
+    const pair = message({ transactions: [other, { ...other, endToEndId: 'E2SECOND' }] })
+    await insertMessages(sql, [batch, pair])
+    const { body } = await get('/v1/messages/e2e/E2SECOND')
+    expect(ids(body)).toEqual([pair.id])
+    expect((await get(`/v1/messages/e2e/${other.endToEndId}`)).body['total']).toBe(2)
+    expect((await get('/v1/messages/e2e/E2NOBODY')).status).toBe(404)
+  })
+})
+
+test('what is not there is 404; without a database 503 names the setting; a key needs the scope', async () => {
+  expect((await get('/v1/messages/nonsense')).status).toBe(404)
+  expect((await get(`/v1/messages/${Bun.randomUUIDv7()}`)).status).toBe(404)
+  const stranger = testKey('spi:send')
+  const without = createMessages({ sql: undefined, logger: quietLogger })
+  const bare = testApp(without.routes ?? [], { keys: [reader.record, stranger.record] })
+  for (const path of [
+    '/v1/messages',
+    `/v1/messages/${Bun.randomUUIDv7()}`,
+    '/v1/messages/e2e/E1',
+  ]) {
+    const answer = await bare.call('GET', path, { key: reader.key })
+    expect(answer.status).toBe(503)
+    expect(await answer.text()).toContain('DATABASE_DSN')
+  }
+  expect((await bare.call('GET', '/v1/messages', { key: stranger.key })).status).toBe(403)
+  expect((await bare.call('GET', '/v1/messages')).status).toBe(401)
+})
