@@ -110,6 +110,25 @@ describe('reorganisations', () => {
     expect(bench.events.filter((each) => each.type === 'drex.transfer.confirmed').length).toBe(1)
   }, 20_000)
 
+  test('one deeper than the confirmations: the same bytes go out again with the next transfer', async () => {
+    bench = await createBench({ chain: { mining: 'manual' } })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    await bench.chain.markFork()
+    const first = await pay(ana, bia, '1.00')
+    await status(first, 'broadcast')
+    await bench.chain.mine()
+    await status(first, 'confirmed')
+    await bench.chain.reorg()
+    expect(await bench.balance(bia)).toBe(0n)
+    const second = await pay(ana, bia, '2.00')
+    await status(second, 'broadcast')
+    for (let i = 0; i < 60 && (await read(second)).status !== 'confirmed'; i++) {
+      await bench.chain.mine()
+      await Bun.sleep(100)
+    }
+    expect(await bench.balance(bia)).toBe(300n)
+  }, 20_000)
+
   test('a transfer is not confirmed one block too early', async () => {
     bench = await createBench({
       chain: { mining: 'manual' },

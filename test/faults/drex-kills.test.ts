@@ -9,6 +9,7 @@ const KILLS = process.env['TRILHO_LONG'] === '1' ? 100 : 6
 const SEED = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const PER_KILL = 12
 const WALLETS = 6
+const BLOCK_TIME_MS = 100
 const FUNDS_CENTS = 10_000_000n
 const SETTLE_MS = 60_000
 
@@ -25,8 +26,11 @@ test(
     const pick = seeded(SEED)
     const database = await createTestDatabase(2)
     const rig = await createRig(database.dsn, {
-      chain: { mining: 100, random: () => pick(1_000_000) / 1_000_000 },
-      env: { DREX_TESTNET_BLOCK_TIME_MS: '100', DREX_TESTNET_CONFIRMATIONS: '2' },
+      chain: { mining: BLOCK_TIME_MS, random: () => pick(1_000_000) / 1_000_000 },
+      env: {
+        DREX_TESTNET_BLOCK_TIME_MS: String(BLOCK_TIME_MS),
+        DREX_TESTNET_CONFIRMATIONS: '8',
+      },
     })
     try {
       await rig.start()
@@ -101,13 +105,13 @@ async function attempt(rig: Rig, wallets: readonly string[], payment: Payment): 
   }
 }
 
-/** Two blocks go and others come, while the gateway is down. */
+/** Blocks go and others come, fewer than make a transfer final, under a gateway that runs. */
 async function reorganise(rig: Rig): Promise<void> {
-  await rig.chain.markFork()
   await rig.start()
-  await Bun.sleep(250)
-  await rig.kill()
+  await rig.chain.markFork()
+  await Bun.sleep(2 * BLOCK_TIME_MS)
   await rig.chain.reorg()
+  await rig.kill()
 }
 
 async function settled(rig: Rig): Promise<void> {

@@ -374,6 +374,23 @@ export async function hasMinedFrom(
   return row?.found ?? false
 }
 
+/** The bytes that were sent, or mined, at nonces of a sender from one up to another, exclusively. */
+export async function sentBetween(
+  sql: Client,
+  network: string,
+  sender: Hex,
+  from: number,
+  end: number,
+): Promise<ReadonlyMap<number, { readonly id: string; readonly raw: Hex }>> {
+  const rows = await sql<{ id: string; nonce: bigint; raw: Hex }[]>`
+    select t.id, t.nonce, coalesce(a.raw, t.raw) as raw
+    from drex_transactions t
+    left join drex_attempts a on a.network = t.network and a.hash = t.mined_hash
+    where t.network = ${network} and t.sender = ${sender}
+      and t.nonce >= ${from} and t.nonce < ${end}`
+  return new Map(rows.map((row) => [Number(row.nonce), { id: row.id, raw: row.raw }]))
+}
+
 /** @returns false when the nonce has a transaction already */
 export async function insertGapFill(
   sql: Client,

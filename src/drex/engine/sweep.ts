@@ -176,7 +176,9 @@ async function resyncLanes(context: EngineContext, senders: readonly Hex[]): Pro
 
 /**
  * Finds senders whose lowest nonce in flight is ahead of the chain: nothing of theirs can be mined
- * until the missing ones are used, so these are filled with transactions that do nothing.
+ * until the missing ones are used. Where the gateway sent something at a missing nonce, a
+ * reorganisation deeper than the confirmations took it away, and the same bytes are sent again;
+ * the others are filled with transactions that do nothing.
  * @returns how many were filled
  */
 export async function fillGaps(context: EngineContext): Promise<number> {
@@ -208,7 +210,13 @@ async function fill(
   const fees = await currentFees(network.gasPolicy, rpc)
   const signer = await context.signerFor(sender)
   const sendables: Sendable[] = []
+  const sent = await store.sentBetween(sql, network.id, sender, from, end)
   for (let nonce = from; nonce < end; nonce++) {
+    const before = sent.get(nonce)
+    if (before !== undefined) {
+      sendables.push(before)
+      continue
+    }
     const signed = await signer.signTransaction({
       chainId: network.chainId,
       nonce,
