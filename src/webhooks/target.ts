@@ -17,7 +17,7 @@ const httpsPort = 443
 /** Targets the operator has allowed though they are private, not HTTPS, or on another port. */
 export type AllowList = {
   readonly hosts: ReadonlySet<string>
-  readonly networks: BlockList
+  readonly networks: Networks
 }
 
 export type Refusal = 'url' | 'scheme' | 'port' | 'address' | 'dns'
@@ -32,15 +32,24 @@ export class TargetError extends Error {
   }
 }
 
+/** One list per family: a list that holds both takes every IPv4 address for `::ffff:0:0/96`. */
+type Networks = { readonly ipv4: BlockList; readonly ipv6: BlockList; readonly isEmpty: boolean }
+
 const denied = networksOf([...deniedV4, ...deniedV6])
 
-function networksOf(entries: readonly string[]): BlockList {
-  const list = new BlockList()
+function networksOf(entries: readonly string[]): Networks {
+  const networks = { ipv4: new BlockList(), ipv6: new BlockList(), isEmpty: entries.length === 0 }
   for (const entry of entries) {
     const [address = '', bits = ''] = entry.split('/')
-    list.addSubnet(address, Number(bits), familyOf(address))
+    const family = familyOf(address)
+    networks[family].addSubnet(address, Number(bits), family)
   }
-  return list
+  return networks
+}
+
+function isIn(networks: Networks, address: string): boolean {
+  const family = familyOf(address)
+  return networks[family].check(address, family)
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {
@@ -99,7 +108,7 @@ const hostOf = (url: URL): string =>
 
 /** A name may turn out to be in an allowed network: then only the attempt can tell. */
 const mayBePrivate = (host: string, allowed: AllowList): boolean =>
-  allowed.hosts.has(host) || allowed.networks.rules.length > 0
+  allowed.hosts.has(host) || !allowed.networks.isEmpty
 
 function checkPublic(url: URL): void {
   if (url.protocol !== 'https:') throw new TargetError('scheme', 'must be an https URL')
@@ -109,9 +118,8 @@ function checkPublic(url: URL): void {
 }
 
 function checkAddress(url: URL, address: string, allowed: AllowList): void {
-  const family = familyOf(address)
-  if (allowed.hosts.has(hostOf(url)) || allowed.networks.check(address, family)) return
-  if (denied.check(address, family)) {
+  if (allowed.hosts.has(hostOf(url)) || isIn(allowed.networks, address)) return
+  if (isIn(denied, address)) {
     throw new TargetError('address', 'leads to an address that is not public')
   }
   checkPublic(url)

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { createWebhooks } from '#src/webhooks/index.ts'
+import { testApp, testKey } from '../support/app.ts'
+import { quietLogger, type TestDatabase } from '../support/database.ts'
+import { openTestDatabase, startReceiver, startWebhooks } from './support.ts'
+
+let database: TestDatabase
+let hooks: Awaited<ReturnType<typeof startWebhooks>>
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+  hooks = await startWebhooks(database, { allowedTargets: ['127.0.0.0/8'] })
+})
+afterAll(async () => {
+  await hooks.stop()
+  await database.close()
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
+const json = async (response: Response | Promise<Response>): Promise<any> => (await response).json()
+
+const url = 'https://example.com/hook'
+
+describe('endpoints', () => {
+  test('are created, shown without their secret, changed and removed', async () => {
+    const body = { url, events: ['pacs.008', 'camt.*'], secret: 'never shown', active: true }
+    const response = await hooks.call('POST', '', body)
+    expect(response.status).toBe(201)
+    const created = await json(response)
+    expect(created).toMatchObject({ url, events: ['pacs.008', 'camt.*'], active: true })
+    expect(created.include).toBe('thin')
+    const { id } = created
+    const shown = await json(hooks.call('GET', `/${id}`))
+    expect(shown).toEqual(created)
+    const { webhooks } = await json(hooks.call('GET', ''))
+    expect(webhooks).toEqual([created])
+    expect(JSON.stringify([created, shown, webhooks])).not.toContain('never shown')
+    const changed = await json(hooks.call('PATCH', `/${id}`, { active: false, events: ['*'] }))
+    expect(changed).toMatchObject({ active: false, disabled_reason: 'request', events: ['*'], url })
+    expect((await hooks.call('DELETE', `/${id}`)).status).toBe(204)
+    for (const [method, path] of [
+      ['GET', `/${id}`],
+      ['DELETE', `/${id}`],
+      ['POST', `/${id}/test`],
+      ['GET', `/${id}/deliveries`],
+      ['GET', '/deliveries/none'],
+    ] as const) {
+      expect((await hooks.call(method, path)).status).toBe(404)
+    }
+  })
+
+  test.each([
+    [{ url: 'http://8.8.8.8/' }, '/url', 'scheme'],
+    [{ url: 'https://10.0.0.1/' }, '/url', 'address'],
+    [{ url: 'https://169.254.169.254/' }, '/url', 'address'],
+    [{ url: 'nonsense' }, '/url', 'url'],
+    [{ events: [] }, '/events', 'too_small'],
+    [{ events: ['pacs.999'] }, '/events/0', 'custom'],
+    [{ include: 'all' }, '/include', 'invalid_value'],
+    [{ surprise: 1 }, '', 'unrecognized_keys'],
+  ])('%j is refused', async (change, pointer, rule) => {
+    const response = await hooks.call('POST', '', { url, events: ['*'], ...change })
+    expect(response.status).toBe(400)
+    const problem = await json(response)
+    expect(problem.errors[0]).toMatchObject({ pointer, rule })
+    if (rule === 'custom') expect(problem.errors[0].message).toContain('card.transaction.*')
+  })
+
+  test('the change of a URL is checked too', async () => {
+    const id = await hooks.subscribe(url)
+    expect((await hooks.call('PATCH', `/${id}`, { url: 'http://10.0.0.1/' })).status).toBe(400)
+  })
+
+  test('a test event tells what the receiver answered', async () => {
+    const target = startReceiver(() => new Response('thanks', { status: 202 }))
+    const id = await hooks.subscribe(target.url)
+    expect(await json(hooks.call('POST', `/${id}/test`))).toMatchObject({
+      delivered: true,
+      status_code: 202,
+      answer: 'thanks',
+      error_class: null,
+    })
+    expect(JSON.parse(target.received[0]?.body ?? '')).toMatchObject({ type: 'webhook.test' })
+    await target.stop()
+  })
+
+  test('replaying to an endpoint that is not active is a conflict', async () => {
+    const id = await hooks.subscribe(url, { active: false })
+    const since = '2026-01-01T00:00:00Z'
+    const response = await hooks.call('POST', `/${id}/replay`, { since })
+    expect(response.status).toBe(409)
+    expect((await json(response)).code).toBe('webhook_endpoint_disabled')
+  })
+})
+
+describe('without', () => {
+  const bare = (sql: TestDatabase['sql'] | undefined) =>
+    createWebhooks({
+      ...{ sql, broker: undefined, sealer: undefined, environment: 'sandbox', version: 'test' },
+      settings: {
+        ...{ secret: undefined, allowedTargets: undefined, timeoutSeconds: 2 },
+        ...{ concurrencyMax: 8, retentionDays: 1 },
+      },
+      logger: quietLogger,
+      metrics: createMetrics({ version: 'test', withProcess: false }),
+    })
+
+  test('a database every endpoint answers 503 and names the setting', async () => {
+    const { key, record } = testKey('webhooks:*')
+    const routes = bare(undefined).routes ?? []
+    const { call } = testApp(routes, { keys: [record] })
+    expect(routes.length).toBe(11)
+    for (const { method, path } of routes) {
+      const response = await call(method, path.replace('{id}', 'x'), {
+        key,
+        ...(method === 'POST' || method === 'PATCH' ? { body: {} } : {}),
+      })
+      expect(response.status).toBe(503)
+      expect(await json(response)).toMatchObject({
+        code: 'not_configured',
+        settings: ['DATABASE_DSN'],
+      })
+    }
+  })
+
+  test('any secret there is nothing to sign with', async () => {
+    const { key, record } = testKey('webhooks:manage')
+    const { call } = testApp(bare(database.sql).routes ?? [], { keys: [record] })
+    const response = await call('POST', '/v1/webhooks', { key, body: { url, events: ['*'] } })
+    expect(response.status).toBe(400)
+    expect((await json(response)).errors[0]).toMatchObject({ pointer: '/secret' })
+  })
+
+  test('the scope nothing is read or changed', async () => {
+    const { key, record } = testKey('webhooks:read')
+    const { call } = testApp(bare(database.sql).routes ?? [], { keys: [record] })
+    expect((await call('GET', '/v1/webhooks', { key })).status).toBe(200)
+    const response = await call('POST', '/v1/webhooks', { key, body: { url, events: ['*'] } })
+    expect(response.status).toBe(403)
+  })
+})

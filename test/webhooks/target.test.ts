@@ -1,0 +1,187 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
+import fc from 'fast-check'
+import { createSender } from '../../src/webhooks/sender.ts'
+import {
+  allowListOf,
+  checkUrl,
+  isAllowEntry,
+  resolveTarget,
+  TargetError,
+} from '../../src/webhooks/target.ts'
+
+const nothing = allowListOf([])
+
+async function reasonOf(run: () => unknown): Promise<string> {
+  try {
+    await run()
+    return 'allowed'
+  } catch (error) {
+    if (error instanceof TargetError) return error.reason
+    throw error
+  }
+}
+
+describe('without an allow-list', () => {
+  test.each([
+    'https://0.0.0.0/',
+    'https://10.1.2.3/',
+    'https://100.64.0.1/',
+    'https://127.0.0.1/',
+    'https://127.1/',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://0177.0.0.1/',
+    'https://169.254.169.254/latest/meta-data',
+    'https://172.16.0.1/',
+    'https://172.31.255.255/',
+    'https://192.0.0.1/',
+    'https://192.168.1.1/',
+    'https://198.18.0.1/',
+    'https://224.0.0.1/',
+    'https://255.255.255.255/',
+    'https://[::]/',
+    'https://[::1]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://[::ffff:8.8.8.8]/',
+    'https://[64:ff9b::7f00:1]/',
+    'https://[2002:7f00:1::]/',
+    'https://[fc00::1]/',
+    'https://[fd12:3456::1]/',
+    'https://[fe80::1]/',
+    'https://[ff02::1]/',
+  ])('%s leads to a private address', async (url) => {
+    expect(await reasonOf(() => checkUrl(url, nothing))).toBe('address')
+    expect(await reasonOf(() => resolveTarget(url, nothing))).toBe('address')
+  })
+
+  test.each(['https://localhost/', 'https://localhost./', 'https://LOCALHOST/'])(
+    '%s is refused once it is resolved',
+    async (url) => {
+      expect(await reasonOf(() => resolveTarget(url, nothing))).toBe('address')
+    },
+  )
+
+  test.each([
+    ['http://example.com/', 'scheme'],
+    ['http://8.8.8.8/', 'scheme'],
+    ['ftp://example.com/', 'scheme'],
+    ['https://example.com:8443/', 'port'],
+    ['https://8.8.8.8:22/', 'port'],
+    ['https://user:pass@example.com/', 'url'],
+    ['https://example.com/#part', 'url'],
+    ['example.com', 'url'],
+    ['', 'url'],
+  ])('%s is refused: %s', async (url, reason) => {
+    expect(await reasonOf(() => checkUrl(url, nothing))).toBe(reason)
+  })
+
+  test('a name that does not resolve is refused, never let through unchecked', async () => {
+    expect(await reasonOf(() => resolveTarget('https://nowhere.invalid/', nothing))).toBe('dns')
+  })
+
+  test('the neighbours of the denied ranges are public', async () => {
+    for (const address of ['9.255.255.255', '11.0.0.0', '100.128.0.0', '172.32.0.0', '8.8.8.8']) {
+      expect(await reasonOf(() => resolveTarget(`https://${address}/x?y=1`, nothing))).toBe(
+        'allowed',
+      )
+    }
+    expect(await resolveTarget('https://8.8.8.8/x?y=1', nothing)).toEqual({
+      url: 'https://8.8.8.8/x?y=1',
+      host: '8.8.8.8',
+      serverName: undefined,
+    })
+  })
+
+  test('no text that is an address of this machine in any writing gets through', async () => {
+    const writings = fc.oneof(
+      fc.integer({ min: 0, max: 0xffffff }).map((low) => String(0x7f000000 + low)),
+      fc.integer({ min: 0, max: 0xffffff }).map((low) => `0x${(0x7f000000 + low).toString(16)}`),
+      fc.integer({ min: 0, max: 0xffff }).map((low) => `127.1.${low}`),
+      fc.integer({ min: 0, max: 255 }).map((low) => `[::ffff:127.0.0.${low}]`),
+    )
+    await fc.assert(
+      fc.asyncProperty(writings, async (host) => {
+        expect(await reasonOf(() => resolveTarget(`https://${host}/`, nothing))).toBe('address')
+      }),
+    )
+  })
+})
+
+describe('with an allow-list', () => {
+  test('a network opens its addresses, over http and any port, and no others', async () => {
+    const allowed = allowListOf(['127.0.0.0/8', 'fd00::/8'])
+    expect(await reasonOf(() => resolveTarget('http://127.0.0.1:8080/', allowed))).toBe('allowed')
+    expect(await reasonOf(() => resolveTarget('http://[fd00::1]:1/', allowed))).toBe('allowed')
+    expect(await reasonOf(() => resolveTarget('http://10.0.0.1:8080/', allowed))).toBe('address')
+    expect(await reasonOf(() => resolveTarget('http://8.8.8.8/', allowed))).toBe('scheme')
+  })
+
+  test('a host name opens what it resolves to, by that name only', async () => {
+    const allowed = allowListOf(['localhost'])
+    const target = await resolveTarget('http://localhost:8080/hook', allowed)
+    expect(target.host).toBe('localhost:8080')
+    expect(target.url).toMatch(/^http:\/\/(127\.0\.0\.1|\[::1\]):8080\/hook$/)
+    expect(await reasonOf(() => resolveTarget('http://127.0.0.1:8080/', allowed))).toBe('address')
+  })
+
+  test('entries are checked', () => {
+    for (const entry of ['10.0.0.0/8', '10.1.2.3', 'fd00::/8', 'hooks.internal', 'localhost']) {
+      expect(isAllowEntry(entry)).toBe(true)
+    }
+    for (const entry of ['10.0.0.0/33', 'a/8', '10.0.0.0/8/8', '-x', 'a b', '', 'http://x']) {
+      expect(isAllowEntry(entry)).toBe(false)
+    }
+  })
+})
+
+describe('an attempt', () => {
+  const seen: (string | null)[] = []
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: (request) => {
+      seen.push(request.headers.get('host'))
+      return new Response('hello')
+    },
+  })
+  afterAll(() => server.stop(true))
+  const attempt = {
+    eventId: 'evt_1',
+    body: '{}',
+    keys: [generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' })],
+  }
+
+  test('connects to the address checked, with the name in Host', async () => {
+    const send = createSender({
+      allowed: allowListOf(['localhost']),
+      timeoutMs: 2000,
+      version: 't',
+    })
+    const result = await send({ ...attempt, url: `http://localhost:${server.port}/hook` })
+    // Where localhost means ::1 first, nothing listens: the address, not the name, is connected to.
+    if (result.statusCode !== undefined) {
+      expect(result).toMatchObject({
+        statusCode: 200,
+        answer: 'hello',
+        outcome: { kind: 'delivered' },
+      })
+      expect(seen.at(-1)).toBe(`localhost:${server.port}`)
+    } else {
+      expect(result.errorClass).toBe('connection')
+    }
+  })
+
+  test('to a private address reaches nobody', async () => {
+    const before = seen.length
+    const send = createSender({ allowed: nothing, timeoutMs: 2000, version: 't' })
+    for (const url of [`https://127.0.0.1:${server.port}/`, `http://127.0.0.1:${server.port}/`]) {
+      expect(await send({ ...attempt, url })).toMatchObject({
+        statusCode: undefined,
+        errorClass: 'target_address',
+        outcome: { kind: 'failed' },
+      })
+    }
+    expect(seen.length).toBe(before)
+  })
+})
