@@ -1,4 +1,5 @@
 import type { Queryable } from '#src/platform/database/index.ts'
+import { bytesArray, textArray } from '#src/platform/sql/index.ts'
 import { type Direction, type NewMessage, predecessorsOf, type StatusChange } from './domain.ts'
 
 /** More rows than this go in several statements. */
@@ -84,7 +85,7 @@ const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Prom
         direction text, status text, channel text, "sourceIspb" text, "destinationIspb" text,
         "endToEndId" text, "bizMsgIdr" text, "resourceId" text, "transactionCount" int,
         "errorCode" text, signature text, warnings jsonb),
-      unnest(${sql.array(documents, byteaArray)}::bytea[])
+      unnest(${bytesArray(documents)}::text::bytea[])
     ) as message`
   await sql`
     insert into spi_history (message_id, position, status)
@@ -107,8 +108,6 @@ const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Prom
       "messageId" uuid, position int, "endToEndId" text, "instructionId" text, "amountCents" bigint,
       "debtorIspb" text, "creditorIspb" text, status text)`
 }
-
-const byteaArray = 1001
 
 /**
  * Moves messages to a status they may take from where they are; the others stay (an answer that came twice, or
@@ -152,8 +151,6 @@ export const idsByKey = async (
 ): Promise<ReadonlyMap<string, string>> => {
   const rows = await sql<{ key: string; id: string }[]>`
     select key, message_id as id from spi_message_keys
-    where kind = ${`${direction}:${kind}`} and key = any(${sql.array([...keys], textArray)}::text[])`
+    where kind = ${`${direction}:${kind}`} and key = any(${textArray(keys)}::text::text[])`
   return new Map(rows.map(({ key, id }) => [key, id]))
 }
-
-const textArray = 1009

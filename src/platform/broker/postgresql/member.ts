@@ -1,5 +1,6 @@
 import postgres from 'postgres'
 import type { Client } from '#src/platform/database/index.ts'
+import { textArray } from '#src/platform/sql/index.ts'
 import type { FetchedBatch, PartitionSource } from '../engine.ts'
 import { partitionCount } from '../partition.ts'
 import type { ConsumeOptions, Delivery } from '../types.ts'
@@ -168,7 +169,7 @@ const giveBack = async (
   for (const partition of partitions) leases.delete(partition)
   await sql`
     select pg_advisory_unlock(${lock}::int, partition)
-    from unnest(${sql.array([...partitions], 1007)}::int[]) partition`
+    from unnest(${textArray([...partitions])}::text::int[]) partition`
 }
 
 const claim = async (
@@ -181,20 +182,17 @@ const claim = async (
     .sort(() => Math.random() - 0.5)
   // The scan stops at the limit, so no lock is taken beyond it.
   const got = await sql<{ partition: number }[]>`
-    select partition from unnest(${sql.array(wanted, 1007)}::int[]) partition
+    select partition from unnest(${textArray(wanted)}::text::int[]) partition
     where pg_backend_pid() = ${pid} and pg_try_advisory_lock(${lock}::int, partition) limit ${count}`
   if (got.length === 0) return
-  const partitions = sql.array(
-    got.map(({ partition }) => partition),
-    1007,
-  )
+  const partitions = textArray(got.map(({ partition }) => partition))
   await sql`
     insert into broker_positions (topic, group_name, partition)
-    select ${topic}, ${group}, partition from unnest(${partitions}::int[]) partition
+    select ${topic}, ${group}, partition from unnest(${partitions}::text::int[]) partition
     on conflict do nothing`
   const known = await sql<Lease[]>`
     select partition, xid::text as xid, id from broker_positions
-    where topic = ${topic} and group_name = ${group} and partition = any(${partitions}::int[])`
+    where topic = ${topic} and group_name = ${group} and partition = any(${partitions}::text::int[])`
   for (const { partition, xid, id } of known) leases.set(partition, { partition, xid, id })
 }
 
@@ -211,16 +209,9 @@ const fetchBatches = async (
   const rows = await sql<Row[]>`
     select at.partition, log.id, log.xid::text as xid, log.key, log.headers, log.value,
       log.published_at as "publishedAt"
-    from unnest(${sql.array(
-      from.map(({ partition }) => partition),
-      1007,
-    )}::int[], ${sql.array(
-      from.map(({ xid }) => xid),
-      1009,
-    )}::text[], ${sql.array(
-      from.map(({ id }) => String(id)),
-      1009,
-    )}::text[])
+    from unnest(${textArray(from.map(({ partition }) => partition))}::text::int[],
+      ${textArray(from.map(({ xid }) => xid))}::text::text[],
+      ${textArray(from.map(({ id }) => id))}::text::text[])
       as at(partition, xid, id)
     cross join lateral (
       select * from broker_log
@@ -287,16 +278,9 @@ const writePositions = async (
   if (leases.length === 0) return
   await sql`
     update broker_positions set xid = at.xid::xid8, id = at.id::bigint, settled_at = now()
-    from unnest(${sql.array(
-      leases.map(({ partition }) => partition),
-      1007,
-    )}::int[], ${sql.array(
-      leases.map(({ xid }) => xid),
-      1009,
-    )}::text[], ${sql.array(
-      leases.map(({ id }) => String(id)),
-      1009,
-    )}::text[])
+    from unnest(${textArray(leases.map(({ partition }) => partition))}::text::int[],
+      ${textArray(leases.map(({ xid }) => xid))}::text::text[],
+      ${textArray(leases.map(({ id }) => id))}::text::text[])
       as at(partition, xid, id)
     where pg_backend_pid() = ${pid} and broker_positions.topic = ${topic}
       and broker_positions.group_name = ${group} and broker_positions.partition = at.partition`

@@ -1,4 +1,5 @@
 import type { Queryable } from '#src/platform/database/index.ts'
+import { bytesArray, textArray } from '#src/platform/sql/index.ts'
 import { partitionOf, refuseTooLarge } from '../partition.ts'
 import type { OutgoingMessage } from '../types.ts'
 
@@ -11,17 +12,15 @@ export const insertMessages = async (
   refuseTooLarge(messages)
   const topics = messages.map(({ topic }) => topic)
   const partitions = messages.map(({ key }) => partitionOf(key))
-  const keys = messages.map(({ key }) => key ?? null)
+  const keys = messages.map(({ key }) => key)
   const headers = messages.map((message) => JSON.stringify(message.headers ?? {}))
-  const values = messages.map(({ value }) =>
-    Buffer.from(value.buffer, value.byteOffset, value.byteLength),
-  )
+  const values = messages.map(({ value }) => value)
   await sql`
     insert into broker_log (topic, partition, xid, key, headers, value)
     select topic, partition, pg_current_xact_id(), key, headers::jsonb, value
-    from unnest(${sql.array(topics, 1009)}::text[], ${sql.array(partitions, 1005)}::smallint[],
-      ${sql.array(keys, 1009)}::text[], ${sql.array(headers, 1009)}::text[],
-      ${sql.array(values, 1001)}::bytea[])
+    from unnest(${textArray(topics)}::text::text[], ${textArray(partitions)}::text::smallint[],
+      ${textArray(keys)}::text::text[], ${textArray(headers)}::text::text[],
+      ${bytesArray(values)}::text::bytea[])
       with ordinality as message(topic, partition, key, headers, value, place)
     order by place`
 }

@@ -1,0 +1,19 @@
+/*
+ * Arrays as PostgreSQL writes them. The driver's own need what it learns on its first connection and are
+ * malformed in statements made before that, which only a busy start shows.
+ */
+
+type Item = string | number | bigint | null | undefined
+
+/** For `${textArray(ids)}::text::text[]`, or any other element type in place of the second text. */
+export const textArray = (values: readonly Item[]): string =>
+  `{${values
+    .map((value) => (value == null ? 'NULL' : `"${String(value).replace(/["\\]/g, '\\$&')}"`))
+    .join(',')}}`
+
+/** For `${bytesArray(documents)}::text::bytea[]`. */
+export const bytesArray = (values: readonly Uint8Array[]): string =>
+  `{${values.map((value) => `"\\\\x${hexOf(value)}"`).join(',')}}`
+
+const hexOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('hex')
