@@ -24,9 +24,11 @@ import type { Logger } from './platform/telemetry/index.ts'
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import {
   createMessages,
+  createSchemas,
   createTransform,
   iso20022Inspector,
   rsfnInspector,
+  schemaSettings,
   signingSettings,
   spiSettings,
 } from './spi/index.ts'
@@ -37,6 +39,7 @@ const settingGroups = {
   platform: platformSettings,
   database: databaseSettings,
   spi: spiSettings,
+  schemas: schemaSettings,
   signing: signingSettings,
   webhooks: webhookSettings,
   certificates: certificateSettings,
@@ -48,6 +51,7 @@ const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   platform: 'Platform',
   database: 'Database',
   spi: 'Instant payments',
+  schemas: 'Instant payments: schemas',
   signing: 'Instant payments: signing',
   webhooks: 'Webhooks',
   certificates: 'Certificates',
@@ -107,11 +111,13 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     logger,
     metrics,
   })
+  const schemas = createSchemas({ settings: values.schemas, logger })
   return [
     ...(database === undefined ? [] : databaseFeatures(values, database, logger)),
     certificates,
     createJose({ keys: certificates.keys, settings: values.jose }),
-    createTransform({ metrics }),
+    schemas,
+    createTransform({ metrics, catalogue: schemas.catalogue }),
     createMessages({ sql: database?.sql, logger }),
     createQrcodes(),
     createWebhooks({

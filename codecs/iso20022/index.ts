@@ -33,6 +33,7 @@ export {
   versionOf,
 } from './catalogue/index.ts'
 export type { CodeEntry, CodeList, RaisedBy } from './codes/entry.ts'
+export { codeLists } from './codes/lists.ts'
 export { returnReason, returnReasons, statusReason, statusReasons } from './codes/reasons.ts'
 export {
   type BusinessHeader,

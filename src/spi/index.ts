@@ -2,5 +2,6 @@ export { type SpiRole, type SpiSettings, spiRoles, spiSettings } from './config.
 export { iso20022Inspector } from './inspect/index.ts'
 export { createMessages } from './messages/index.ts'
 export { rsfnInspector } from './rsfn/index.ts'
+export { createSchemas, type Schemas, schemaSettings } from './schemas/index.ts'
 export { type SigningSettings, signingSettings } from './signing/index.ts'
 export { createTransform } from './transform/index.ts'

@@ -1,15 +1,21 @@
+import { ourCatalogue, type SchemaCatalogue } from '#codecs/iso20022'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Metrics } from '#src/platform/telemetry/index.ts'
 import { transformDemo } from './demo.ts'
 import { transformRoutes } from './routes.ts'
 
-export type TransformDeps = { readonly metrics: Metrics }
+export type TransformDeps = {
+  readonly metrics: Metrics
+  /** The schemas by which `options.validate` judges; ours when not given. */
+  readonly catalogue?: SchemaCatalogue
+}
 
 /** ISO 20022 messages to their business views; stateless. */
-export const createTransform = ({ metrics }: TransformDeps): Feature => ({
+export const createTransform = ({ metrics, catalogue = ourCatalogue }: TransformDeps): Feature => ({
   name: 'transform',
   demo: transformDemo,
   routes: transformRoutes({
+    catalogue,
     transformations: metrics.counter(
       'spigw_transformations_total',
       'Transformations by source type, target format and outcome.',

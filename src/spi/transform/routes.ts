@@ -1,3 +1,4 @@
+import type { SchemaCatalogue } from '#codecs/iso20022'
 import {
   ApiError,
   httpErrors,
@@ -28,14 +29,18 @@ const XML = 'application/xml'
 const JSON_TYPE = 'application/json'
 
 export type TransformRoutesDeps = {
+  readonly catalogue: SchemaCatalogue
   /** `spigw_transformations_total`. */
   readonly transformations: Counter<'source_type' | 'target_format' | 'status'>
 }
 
-export const transformRoutes = ({ transformations }: TransformRoutesDeps): readonly Route[] => {
+export const transformRoutes = ({
+  catalogue,
+  transformations,
+}: TransformRoutesDeps): readonly Route[] => {
   const handle = (declared: ProjectedType | undefined) => async (c: RequestContext) => {
     const request = await readRequest(c, declared)
-    const outcome = transform(request)
+    const outcome = transform(request, catalogue)
     if (!outcome.ok) {
       const { error, status } = apiError(outcome.failure)
       transformations.inc({ ...boundedLabels(request), status })
@@ -171,6 +176,23 @@ const apiError = (
         error: new ApiError(
           httpErrors.message_rejected,
           `The message was declared as ${failure.declared} but is ${failure.found}.`,
+        ),
+      }
+    case 'invalid':
+      return {
+        status: 'validation_error',
+        error: new ApiError(
+          httpErrors.schema_violation,
+          `The message breaks its schema at ${failure.violations.length} place(s).`,
+          {
+            errors: failure.violations.map(({ path, rule, got, expected, line }) => ({
+              pointer: path,
+              rule,
+              message: `line ${line}`,
+              got,
+              expected,
+            })),
+          },
         ),
       }
     case 'violations':

@@ -4,8 +4,12 @@ import {
   identifyMessage,
   isTypedMessageType,
   messageVocabulary,
+  ourCatalogue,
   type ReadProblem,
   readMessage,
+  type SchemaCatalogue,
+  type SchemaViolation,
+  validateDocument,
 } from '#codecs/iso20022'
 import {
   createXmlScanner,
@@ -36,6 +40,7 @@ export type TransformFailure =
   | { readonly kind: 'unsupported_format'; readonly source: string; readonly target: string }
   | { readonly kind: 'malformed'; readonly explanation: XmlExplanation }
   | { readonly kind: 'other_message'; readonly declared: string; readonly found: string }
+  | { readonly kind: 'invalid'; readonly violations: readonly SchemaViolation[] }
   | { readonly kind: 'violations'; readonly violations: readonly ReadProblem[] }
 
 export type TransformOutcome =
@@ -56,7 +61,10 @@ export const supportedTransformations = projectedTypes.map((type) => ({
 }))
 
 /** Reads one message and gives its business view. No clock, no metrics, no state. */
-export const transform = (request: TransformRequest): TransformOutcome => {
+export const transform = (
+  request: TransformRequest,
+  catalogue: SchemaCatalogue = ourCatalogue,
+): TransformOutcome => {
   const { sourceFormat, targetFormat, options } = request
   if (sourceFormat !== undefined && !isSupported(sourceFormat, targetFormat)) {
     return unsupported(sourceFormat, targetFormat)
@@ -74,6 +82,12 @@ export const transform = (request: TransformRequest): TransformOutcome => {
   const { type, version } = identity
   if (!(isTypedMessageType(type) && isSupported(type, targetFormat))) {
     return unsupported(type, targetFormat)
+  }
+  if (options.validate) {
+    // A version without schema is read all the same: its reader says what is missing.
+    const schema = catalogue.schemaOf(type, version)
+    const verdict = schema && validateDocument(schema, scanned.document)
+    if (verdict?.valid === false) return failed({ kind: 'invalid', violations: verdict.violations })
   }
   const reading = readMessage(scanned.document, { type, version })
   if (!reading.ok) return failed({ kind: 'violations', violations: reading.problems })

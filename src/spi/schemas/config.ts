@@ -1,0 +1,21 @@
+import { revisions } from '#codecs/iso20022'
+import {
+  defineSettings,
+  oneOf,
+  type SettingValues,
+  setting,
+  text,
+} from '#src/platform/config/index.ts'
+
+/** Which message versions are sent, and whose schemas judge them. */
+export const schemaSettings = defineSettings({
+  revision: setting('SPI_REVISION', oneOf(...revisions), {
+    default: '5.11.1',
+    doc: 'Revision of the SPI catalogue whose message versions are sent; any known version is read.',
+  }),
+  folder: setting('SPI_SCHEMA_DIR', text({ pattern: /^.{1,4096}$/, expected: 'a path' }), {
+    doc: 'Folder or zip file with the central bank’s XSD files, used instead of the built-in ones.',
+  }),
+})
+
+export type SchemaSettings = SettingValues<typeof schemaSettings>

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { violationsMax } from '#codecs/iso20022'
+import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
+
+const tag = 'Schemas'
+
+const violation = z
+  .object({
+    path: z.string().meta({ description: 'XPath, with positions where elements repeat.' }),
+    line: z.int(),
+    rule: z.string().meta({ description: 'What is broken: unexpected, missing, pattern, …' }),
+    got: z.string().meta({ description: 'The shape of what was found, never the value.' }),
+    expected: z.string(),
+  })
+  .meta({ id: 'SchemaViolation' })
+
+export const validateDocumentation: RouteDocument = {
+  tag,
+  summary: 'Validate a message against the schema of its type and version',
+  description: `Every violation is listed, up to ${violationsMax}. A message that is not valid is an answer, not an error.`,
+  body: { 'application/xml': z.string(), 'application/json': z.object({ message: z.string() }) },
+  responses: {
+    200: {
+      description: 'The verdict.',
+      schema: z.object({
+        type: z.string().meta({ example: 'pacs.008' }),
+        version: z.string().meta({ example: '1.13' }),
+        revision: z.string().nullable().meta({ example: '5.10.1' }),
+        valid: z.boolean(),
+        violations: z.array(violation),
+        truncated: z.boolean(),
+      }),
+    },
+  },
+  errors: [httpErrors.bad_request, httpErrors.validation_failed, httpErrors.message_rejected],
+}
+
+export const schemasDocumentation: RouteDocument = {
+  tag,
+  summary: 'List the message versions by revision, and the schemas in use',
+  responses: {
+    200: {
+      description: 'Types, versions with how sure they are, and what SPI_SCHEMA_DIR gave.',
+      schema: z.object({
+        revision: z.string(),
+        schemas: z.array(
+          z.object({
+            type: z.string(),
+            versions: z.array(z.string()),
+            revisions: z.record(
+              z.string(),
+              z.object({
+                version: z.string(),
+                certainty: z.enum(['confirmed', 'inferred', 'weak']),
+              }),
+            ),
+          }),
+        ),
+        loaded: z.array(
+          z.object({
+            file: z.string(),
+            outcome: z.enum(['loaded', 'skipped', 'failed']),
+            type: z.string().optional(),
+            version: z.string().optional(),
+            reason: z.string().optional(),
+          }),
+        ),
+      }),
+    },
+  },
+}
+
+export const codesDocumentation: RouteDocument = {
+  tag,
+  summary: 'List the codes of the messages with their meanings',
+  responses: {
+    200: {
+      description: 'Lists by name; raised_by: R the receiving participant, S the SPI.',
+      schema: z.object({
+        codes: z.record(
+          z.string(),
+          z.array(
+            z.object({
+              code: z.string(),
+              meaning: z.object({ en: z.string(), pt: z.string() }),
+              raised_by: z.array(z.enum(['R', 'S'])),
+            }),
+          ),
+        ),
+      }),
+    },
+  },
+}

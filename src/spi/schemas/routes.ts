@@ -1,0 +1,124 @@
+import {
+  codeLists,
+  knownVersions,
+  messageTypes,
+  type Revision,
+  revisions,
+  versionOf,
+} from '#codecs/iso20022'
+import {
+  ApiError,
+  httpErrors,
+  mediaType,
+  type RequestContext,
+  type Route,
+  readBytes,
+  readJsonValue,
+} from '#src/platform/http/index.ts'
+import { codesDocumentation, schemasDocumentation, validateDocumentation } from './documents.ts'
+import type { LoadedSchemas } from './load.ts'
+import { type Validation, validateMessage } from './service.ts'
+
+const XML = 'application/xml'
+const JSON_TYPE = 'application/json'
+
+export const schemaRoutes = (
+  { catalogue, report }: LoadedSchemas,
+  revision: Revision,
+): readonly Route[] => {
+  const schemas = {
+    revision,
+    schemas: messageTypes.map((type) => ({
+      type,
+      versions: knownVersions(type),
+      revisions: Object.fromEntries(revisions.map((name) => [name, versionOf(type, name)])),
+    })),
+    loaded: report,
+  }
+  return [
+    {
+      method: 'POST',
+      path: '/v1/validate',
+      scope: 'spi:transform',
+      accepts: [XML, JSON_TYPE],
+      document: validateDocumentation,
+      handle: async (c) => Response.json(answer(validateMessage(catalogue, await readMessage(c)))),
+    },
+    {
+      method: 'GET',
+      path: '/v1/schemas',
+      scope: 'spi:transform',
+      document: schemasDocumentation,
+      handle: () => Response.json(schemas),
+    },
+    {
+      method: 'GET',
+      path: '/v1/codes',
+      scope: 'spi:transform',
+      document: codesDocumentation,
+      handle: () => Response.json(codes),
+    },
+  ]
+}
+
+const codes = {
+  codes: Object.fromEntries(
+    Object.entries(codeLists).map(([name, list]) => [
+      name,
+      [...list.values()].map(({ code, meaning, raisedBy }) => ({
+        code,
+        meaning,
+        raised_by: raisedBy,
+      })),
+    ]),
+  ),
+}
+
+const readMessage = async (c: RequestContext): Promise<Uint8Array> => {
+  if (mediaType(c.req.raw.headers.get('content-type') ?? '') === XML) return await readBytes(c)
+  const body = await readJsonValue(c)
+  const message =
+    typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined
+  if (typeof message === 'string') return new TextEncoder().encode(message)
+  throw new ApiError(httpErrors.validation_failed, '/message must be the XML document.', {
+    errors: [{ pointer: '/message', rule: 'type', message: 'must be a string' }],
+  })
+}
+
+const answer = (validation: Validation): object => {
+  switch (validation.kind) {
+    case 'malformed': {
+      const { line, column, reason, code } = validation.explanation
+      throw new ApiError(
+        httpErrors.bad_request,
+        `The message is not well-formed XML: line ${line}, column ${column}: ${reason}.`,
+        { details: { line, column, reason, rule: code } },
+      )
+    }
+    case 'no_message':
+      throw new ApiError(httpErrors.message_rejected, 'The document is no message of the SPI.')
+    case 'no_schema':
+      throw new ApiError(
+        httpErrors.message_rejected,
+        `There is no schema for ${validation.identity.type} ${validation.identity.version}.`,
+      )
+    case 'judged': {
+      const { identity, revision, verdict } = validation
+      const { valid, violations, truncated } = verdict
+      return {
+        type: identity.type,
+        version: identity.version,
+        revision,
+        valid,
+        violations: violations.map(({ path, line, rule, got, expected }) => ({
+          path,
+          line,
+          rule,
+          got,
+          expected,
+        })),
+        truncated,
+      }
+    }
+  }
+}
