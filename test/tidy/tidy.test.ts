@@ -157,3 +157,9 @@ describe('the layers', () => {
 
 const withoutComments = (text: string): string =>
   text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
+
+test('recursive schemas have names, without which the OpenAPI document cannot be written', () => {
+  expect(
+    offenders(filesIn('src'), (file) => /\bz\.json\(\)/.test(withoutComments(read(file)))),
+  ).toEqual([])
+})

@@ -4,6 +4,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import {
   ApiError,
   httpErrors,
+  jsonValue,
   type RequestContext,
   readBytes,
   validated,
@@ -27,7 +28,7 @@ export { addressSchema }
 export const networkSchema = z.enum(NETWORK_IDS)
 
 export const metadataSchema = z
-  .record(z.string().min(1).max(64), z.json())
+  .record(z.string().min(1).max(64), jsonValue)
   .refine(
     (value) => Buffer.byteLength(JSON.stringify(value)) <= METADATA_BYTES_MAX,
     `must be at most ${METADATA_BYTES_MAX} bytes of JSON`,

@@ -17,6 +17,7 @@ export {
   httpErrors,
   type Violation,
 } from './errors.ts'
+export { type JsonValue, jsonValue } from './json-value.ts'
 export { type Listener, listen } from './listen.ts'
 export { createHttpMetrics, type HttpMetrics } from './metrics.ts'
 export { openApiDocument } from './openapi.ts'
