@@ -3,6 +3,7 @@ import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { createSealer, SealError, type Sealer } from '#src/platform/sealing/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import { certificateDemo } from './demo.ts'
 import { nameText, parseNameText, statusAt } from './domain.ts'
 import { certificateErrors } from './errors.ts'
 import { createExpiryWatch } from './expiry-watch.ts'
@@ -127,6 +128,7 @@ export function createCertificates(deps: CertificatesDeps): CertificatesFeature 
   const routes = certificateRoutes({ service, logger, now })
   return {
     name: 'certificates',
+    ...(store?.writable === true ? { demo: certificateDemo } : {}),
     errors: certificateErrors,
     routes:
       store === undefined

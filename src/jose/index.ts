@@ -2,9 +2,8 @@ import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { JoseSettings } from './config.ts'
 import { joseErrors } from './errors.ts'
-import { createKeyring, type JoseKeySource } from './keyring.ts'
-import { joseRoutes } from './routes.ts'
-import { createJoseService } from './service.ts'
+import type { JoseKeySource } from './keyring.ts'
+import { joseRoutes, type LoadJose } from './routes.ts'
 
 export { type JoseSettings, joseSettings } from './config.ts'
 export type { JoseCertificate, JoseKeySource } from './keyring.ts'
@@ -18,8 +17,19 @@ export type JoseDeps = {
 /** Signs and encrypts JOSE with the keys of the certificate store. */
 export function createJose({ keys, settings }: JoseDeps): Feature {
   const none: JoseKeySource = { list: async () => [], readKey: async () => undefined }
-  const keyring = createKeyring(keys ?? none, settings.algorithms ?? [])
-  const routes = joseRoutes({ service: createJoseService(keyring), keyring })
+  let loaded: ReturnType<LoadJose> | undefined
+  const load = async (): ReturnType<LoadJose> => {
+    const [{ createKeyring }, { createJoseService }] = await Promise.all([
+      import('./keyring.ts'),
+      import('./service.ts'),
+    ])
+    const keyring = createKeyring(keys ?? none, settings.algorithms ?? [])
+    return { service: createJoseService(keyring), keyring }
+  }
+  const routes = joseRoutes(() => {
+    loaded ??= load()
+    return loaded
+  })
   return {
     name: 'jose',
     errors: joseErrors,

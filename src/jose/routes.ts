@@ -14,7 +14,11 @@ import type { JoseService } from './service.ts'
 
 const KEYS_FOR_SECONDS = 300
 
-export type JoseRoutesDeps = { readonly service: JoseService; readonly keyring: Keyring }
+/** The operations, loaded with the first request: most processes never need the library. */
+export type LoadJose = () => Promise<{
+  readonly service: JoseService
+  readonly keyring: Keyring
+}>
 
 const REASONS = {
   key_unknown: joseErrors.jose_key_unknown,
@@ -58,7 +62,7 @@ function shown(content: Uint8Array): [string, 'utf8' | 'base64url'] {
 }
 
 /** The four operations (scope `jose:use`) and the public key set. */
-export function joseRoutes({ service, keyring }: JoseRoutesDeps): readonly Route[] {
+export function joseRoutes(load: LoadJose): readonly Route[] {
   const route = (name: string, document: Route['document'], handle: Route['handle']): Route => ({
     method: 'POST',
     path: `/v1/jose/${name}`,
@@ -71,6 +75,7 @@ export function joseRoutes({ service, keyring }: JoseRoutesDeps): readonly Route
   return [
     route('sign', documents.sign, async (c) => {
       const body = await readJson(c, signBody)
+      const { service } = await load()
       const jws = await service
         .sign({
           kid: body.kid,
@@ -83,7 +88,9 @@ export function joseRoutes({ service, keyring }: JoseRoutesDeps): readonly Route
       return Response.json({ jws })
     }),
     route('verify', documents.verify, async (c) => {
-      const result = await service.verify((await readJson(c, verifyBody)).jws)
+      const { jws } = await readJson(c, verifyBody)
+      const { service } = await load()
+      const result = await service.verify(jws)
       if (!result.valid) return Response.json(result)
       const [payload, payload_encoding] = shown(result.content)
       const { valid, kid, algorithm, header } = result
@@ -91,6 +98,7 @@ export function joseRoutes({ service, keyring }: JoseRoutesDeps): readonly Route
     }),
     route('encrypt', documents.encrypt, async (c) => {
       const body = await readJson(c, encryptBody)
+      const { service } = await load()
       const jwe = await service
         .encrypt({
           kid: body.kid,
@@ -105,6 +113,7 @@ export function joseRoutes({ service, keyring }: JoseRoutesDeps): readonly Route
     }),
     route('decrypt', documents.decrypt, async (c) => {
       const { jwe } = await readJson(c, decryptBody)
+      const { service } = await load()
       const { kid, algorithm, content, header } = await service.decrypt(jwe).catch(refused)
       const [plaintext, plaintext_encoding] = shown(content)
       return Response.json({ kid, alg: algorithm, plaintext, plaintext_encoding, header })
@@ -116,7 +125,7 @@ export function joseRoutes({ service, keyring }: JoseRoutesDeps): readonly Route
       document: documents.keys,
       handle: async () =>
         Response.json(
-          { keys: await keyring.publicKeys() },
+          { keys: await (await load()).keyring.publicKeys() },
           {
             headers: {
               'Content-Type': 'application/jwk-set+json',

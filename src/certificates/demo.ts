@@ -1,0 +1,57 @@
+import { generateKeyPair, randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { Demo, DemoGateway } from '#src/platform/lifecycle/index.ts'
+import { forge } from './forge.ts'
+
+const ISPB = '12345678'
+const DAY_MS = 86_400_000
+const VALID_DAYS = 365
+
+/** A certificate of its own, with its key: only good for looking at. */
+async function selfSigned(): Promise<string> {
+  const { pki, md } = forge()
+  const { publicKey, privateKey } = await promisify(generateKeyPair)('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { format: 'pem', type: 'spki' },
+    privateKeyEncoding: { format: 'pem', type: 'pkcs8' },
+  })
+  const certificate = pki.createCertificate()
+  certificate.publicKey = pki.publicKeyFromPem(publicKey)
+  certificate.serialNumber = `4${randomBytes(15).toString('hex')}`.padStart(32, '0')
+  certificate.validity.notBefore = new Date()
+  certificate.validity.notAfter = new Date(Date.now() + VALID_DAYS * DAY_MS)
+  const name = [
+    { name: 'countryName', value: 'BR' },
+    { name: 'commonName', value: 'Trilho demonstration' },
+  ]
+  certificate.setSubject(name)
+  certificate.setIssuer(name)
+  certificate.setExtensions([
+    { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
+  ])
+  certificate.sign(pki.privateKeyFromPem(privateKey), md.sha256.create())
+  return pki.certificateToPem(certificate) + privateKey
+}
+
+/** Imports a certificate at the first start, and lists it through the public interface. */
+export async function certificateDemo(gateway: DemoGateway): Promise<Demo> {
+  const url = `${gateway.httpUrl}/v1/certificates`
+  const authorization = `Bearer ${gateway.apiKey}`
+  const list = async (): Promise<string> => {
+    const response = await fetch(`${url}?ispb=${ISPB}`, { headers: { authorization } })
+    return response.text()
+  }
+  if (!(await list()).includes('"ispb"')) {
+    const content = await selfSigned()
+    const body = JSON.stringify({ ispb: ISPB, type: 'QRC', format: 'pem', content })
+    await gateway.writeSample('certificate.json', body)
+    const headers = { authorization, 'content-type': 'application/json' }
+    const response = await fetch(url, { method: 'POST', headers, body })
+    if (!response.ok) throw new Error(`importing a certificate failed with ${response.status}`)
+  }
+  return {
+    title: 'Certificates, with the days they are valid',
+    command: `curl -s -H 'Authorization: ${authorization}' '${url}?ispb=${ISPB}'`,
+    output: await list(),
+  }
+}
