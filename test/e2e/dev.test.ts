@@ -36,7 +36,7 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     const directory = temporaryDirectory()
     const program = startProgram(variant, ['dev'], { cwd: directory })
     await program.line((line) => line.includes('Ctrl-C'))
-    const shown = await program.line((line) => line.includes('$ curl'))
+    const shown = await program.line((line) => line.includes('transform/pacs008'))
     const pasted = Bun.spawnSync(['sh', '-c', shown.replace('$', '')], { cwd: directory })
     const answer = JSON.parse(pasted.stdout.toString()) as { result: { end_to_end_id: string } }
     expect(answer.result.end_to_end_id).toBe('E1234567820260302140500000000001')
