@@ -1,13 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { remoteWorker } from './rounds.ts'
+import { startWorker, type Worker } from './worker-process.ts'
 
 /**
- * How we measure. Machines are noisy, so an absolute time proves nothing: a suite runs its contenders in one
- * process, turn by turn, and the figure is the ratio of their CPU times in the same round. Every contender
- * returns a checksum of its work, which must not change between rounds and, where contenders do the same
- * work, must be the same for all.
+ * How we measure. Machines are noisy, so an absolute time proves nothing: contenders take turns, and the figure
+ * is the ratio of their CPU times in the same round. Each runs in a process of its own, so that the garbage of
+ * one is no burden to another. Every contender returns a checksum of its work, which must not change between
+ * rounds and, where contenders do the same work, must be the same for all.
  *
- * A new suite is one file in bench/suites that exports a `Suite`, named in bench/main.ts.
+ * A new suite is one file in bench/suites that exports a `Suite`, named in bench/suites/index.ts.
  */
 export type Contender = {
   readonly name: string
@@ -79,60 +81,39 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-/** CPU microseconds of this process, all threads: what its garbage collector does counts too. */
-const cpuUs = (): number => {
-  const { user, system } = process.cpuUsage()
-  return user + system
-}
-
-/** Runs one group: calibrates each contender to the length of a round, then takes turns. */
+/** Runs one group: each contender calibrates itself to the length of a round, then they take turns. */
 export const runGroup = async (suite: string, group: Group, mode: Mode): Promise<GroupResult> => {
-  const prepared = []
-  for (const contender of group.contenders) prepared.push(await calibrate(contender, mode))
+  const workers: Worker[] = []
+  for (const contender of group.contenders) {
+    workers.push(
+      contender.cpuUs === undefined
+        ? await startWorker([suite, group.name, contender.name], mode.roundMs)
+        : await remoteWorker(contender, contender.cpuUs, mode.roundMs),
+    )
+  }
   const samples = new Map<string, number[]>(group.contenders.map(({ name }) => [name, []]))
   for (let round = 0; round < mode.rounds; round++) {
     // Every second round runs backwards, so that no contender always follows the same one.
-    for (const one of round % 2 === 0 ? prepared : prepared.toReversed()) {
-      Bun.gc(true)
-      const used = one.contender.cpuUs ?? cpuUs
-      const before = await used()
-      const checksum = await one.contender.run(one.times)
-      samples.get(one.contender.name)?.push(((await used()) - before) / one.times)
-      if (String(checksum) !== one.checksum) {
-        throw new Error(`${group.name}: ${one.contender.name} did other work this time`)
+    for (const worker of round % 2 === 0 ? workers : workers.toReversed()) {
+      const { cpuUs, checksum } = await worker.round()
+      samples.get(worker.name)?.push(cpuUs)
+      if (checksum !== worker.checksum) {
+        throw new Error(`${group.name}: ${worker.name} did other work this time`)
       }
     }
   }
-  const singles = new Map<string, string>()
-  for (const { contender } of prepared) singles.set(contender.name, String(await contender.run(1)))
-  refuseOtherWork(group, singles)
+  for (const worker of workers) worker.stop()
+  refuseOtherWork(group, new Map(workers.map(({ name, single }) => [name, single])))
   return {
     suite,
     group: group.name,
-    contenders: group.contenders.map(({ name }) => ({
+    contenders: workers.map(({ name, single }) => ({
       name,
       cpuUs: median(samples.get(name) ?? []),
-      checksum: singles.get(name) ?? '',
+      checksum: single,
     })),
     goals: group.goals.map((goal) => judge(goal, samples)),
   }
-}
-
-type Prepared = { readonly contender: Contender; readonly times: number; readonly checksum: string }
-
-const calibrate = async (contender: Contender, mode: Mode): Promise<Prepared> => {
-  let times = 1
-  for (;;) {
-    const before = performance.now()
-    await contender.run(times)
-    const tookMs = performance.now() - before
-    if (tookMs >= mode.roundMs / 2) {
-      times = Math.max(1, Math.round((times * mode.roundMs) / tookMs))
-      break
-    }
-    times *= tookMs < mode.roundMs / 20 ? 8 : 2
-  }
-  return { contender, times, checksum: String(await contender.run(times)) }
 }
 
 const refuseOtherWork = (group: Group, checksums: ReadonlyMap<string, string>): void => {
@@ -162,7 +143,7 @@ export const writeReport = (
   const markdown = [
     `# Benchmark report (${mode})`,
     '',
-    `Bun ${Bun.version}. CPU time per operation; ratios are medians over rounds in one process.`,
+    `Bun ${Bun.version}. CPU time per operation, one process for each contender; ratios are medians over interleaved rounds.`,
     '',
     ...results.flatMap(groupMarkdown),
     ...figuresMarkdown(figures),

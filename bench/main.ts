@@ -5,17 +5,10 @@ import {
   full,
   type GroupResult,
   runGroup,
-  type Suite,
   smoke,
   writeReport,
 } from './harness.ts'
-import { drexSuite } from './suites/drex.ts'
-import { httpSuite } from './suites/http.ts'
-import { startupSuite } from './suites/startup.ts'
-import { xmlSuite } from './suites/xml.ts'
-import { xmldsigSuite } from './suites/xmldsig.ts'
-
-const suites: readonly Suite[] = [xmlSuite, xmldsigSuite, httpSuite, startupSuite, drexSuite]
+import { suites } from './suites/index.ts'
 
 const { values } = parseArgs({
   options: {
@@ -27,8 +20,9 @@ const { values } = parseArgs({
 const mode = values.smoke ? smoke : full
 const results: GroupResult[] = []
 const figures: FigureResult[] = []
-for (const suite of suites) {
-  if (values.only !== undefined && !values.only.includes(suite.name)) continue
+for (const [name, load] of Object.entries(suites)) {
+  if (values.only !== undefined && !values.only.includes(name)) continue
+  const suite = await load()
   for (const group of await suite.groups()) {
     console.error(`${suite.name}: ${group.name}`)
     results.push(await runGroup(suite.name, group, mode))

@@ -1,0 +1,10 @@
+import type { Suite } from '../harness.ts'
+
+/** By name, in the order of running; loaded when asked for, so that a contender loads its own suite only. */
+export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
+  xml: async () => (await import('./xml.ts')).xmlSuite,
+  xmldsig: async () => (await import('./xmldsig.ts')).xmldsigSuite,
+  http: async () => (await import('./http.ts')).httpSuite,
+  startup: async () => (await import('./startup.ts')).startupSuite,
+  drex: async () => (await import('./drex.ts')).drexSuite,
+}

@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+
+export type RoundResult = { readonly cpuUs: number; readonly checksum: string }
+
+/** What a worker says when it is ready: checksums of one operation and of a whole round. */
+export type ReadyMessage = { readonly single: string; readonly checksum: string }
+
+/** One contender in a process of its own. */
+export type Worker = {
+  readonly name: string
+  readonly single: string
+  readonly checksum: string
+  /** CPU microseconds per operation of one round. */
+  readonly round: () => Promise<RoundResult>
+  readonly stop: () => void
+}
+
+/** @param address suite, group and contender */
+export const startWorker = async (
+  address: readonly [suite: string, group: string, contender: string],
+  roundMs: number,
+): Promise<Worker> => {
+  let pending = Promise.withResolvers<unknown>()
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, 'worker.ts'), ...address, String(roundMs)],
+    {
+      stdout: 'inherit',
+      stderr: 'inherit',
+      ipc: (message) => pending.resolve(message),
+      onExit: () => pending.reject(new Error(`${address.join(' / ')} ended`)),
+    },
+  )
+  const next = async <T>(): Promise<T> => {
+    const message = (await pending.promise) as T
+    pending = Promise.withResolvers()
+    // An exit after the last answer is expected; nobody waits for it.
+    pending.promise.catch(() => {})
+    return message
+  }
+  const { single, checksum } = await next<ReadyMessage>()
+  return {
+    name: address[2],
+    single,
+    checksum,
+    round: () => {
+      child.send('round')
+      return next<RoundResult>()
+    },
+    stop: () => child.kill(),
+  }
+}

@@ -1,0 +1,37 @@
+import type { Contender } from './harness.ts'
+import { calibrate } from './rounds.ts'
+import { suites } from './suites/index.ts'
+import type { ReadyMessage, RoundResult } from './worker-process.ts'
+
+const [suiteName, groupName, contenderName, roundMsText] = process.argv.slice(2)
+const roundMs = Number(roundMsText)
+
+const findContender = async (): Promise<Contender> => {
+  const suite = await suites[suiteName ?? '']?.()
+  const groups = (await suite?.groups()) ?? []
+  const group = groups.find(({ name }) => name === groupName)
+  const contender = group?.contenders.find(({ name }) => name === contenderName)
+  if (contender === undefined) throw new Error(`no contender ${contenderName}`)
+  return contender
+}
+
+/** CPU microseconds of this process, all threads: what its garbage collector does counts too. */
+const cpuUs = (): number => {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
+const contender = await findContender()
+const times = await calibrate(contender, roundMs)
+const ready: ReadyMessage = {
+  checksum: String(await contender.run(times)),
+  single: String(await contender.run(1)),
+}
+
+process.on('message', async () => {
+  const before = cpuUs()
+  const checksum = String(await contender.run(times))
+  const result: RoundResult = { cpuUs: (cpuUs() - before) / times, checksum }
+  process.send?.(result)
+})
+process.send?.(ready)
