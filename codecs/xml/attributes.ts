@@ -48,16 +48,19 @@ export class AttributeReader {
   high = 0
   records = new Int32Array(arrayInts)
   readonly #limits: XmlLimits
+  readonly #reuse: boolean
   readonly #strings = new StringCache()
   #length = 0
 
-  constructor(limits: XmlLimits) {
+  constructor(limits: XmlLimits, reuse: boolean) {
     this.#limits = limits
+    this.#reuse = reuse
   }
 
   /** A new document: its records follow those of earlier ones while there is room. */
   reset(): void {
     this.high = 0
+    if (this.#reuse) this.count = 0
     const left = ARRAY_ATTRIBUTES - this.count
     if (left >= ARRAY_ATTRIBUTES_LEFT_MIN && this.records.length === arrayInts) return
     this.records = new Int32Array(arrayInts)

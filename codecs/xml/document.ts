@@ -48,7 +48,6 @@ export const IS_NAMESPACE_DECLARATION = 2
 export const ABSENT = -1
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
-const latin1 = new TextDecoder('latin1')
 
 /**
  * A well-formed document as a flat tape of offsets into its bytes, in document order; strings are made when
@@ -68,6 +67,7 @@ export class XmlDocument {
   readonly namespaces: readonly string[]
   /** True where every byte is one character. */
   readonly isAscii: boolean
+  readonly #latin1: (bytes: Uint8Array) => string
   #text: string | undefined
 
   constructor(parts: {
@@ -80,6 +80,7 @@ export class XmlDocument {
     readonly elementCount: number
     readonly namespaces: readonly string[]
     readonly isAscii: boolean
+    readonly latin1: (bytes: Uint8Array) => string
   }) {
     this.bytes = parts.bytes
     this.nodes = parts.nodes
@@ -90,6 +91,7 @@ export class XmlDocument {
     this.endNode = parts.endNode
     this.elementCount = parts.elementCount
     this.isAscii = parts.isAscii
+    this.#latin1 = parts.latin1
   }
 
   kind(node: number): number {
@@ -163,7 +165,7 @@ export class XmlDocument {
     if (!(this.isAscii || isAsciiRange(this.bytes, start, end))) {
       return utf8.decode(this.bytes.subarray(start, end))
     }
-    this.#text ??= latin1.decode(this.bytes)
+    this.#text ??= this.#latin1(this.bytes)
     return this.#text.substring(start, end)
   }
 

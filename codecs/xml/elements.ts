@@ -12,6 +12,7 @@ import {
 } from './document.ts'
 import type { XmlLimits } from './limits.ts'
 import { Namespaces } from './namespaces.ts'
+import type { XmlNative } from './scanner.ts'
 import { START_STATE, TAGS_MAX, TagCache } from './tags.ts'
 import { Tape } from './tape.ts'
 import { NameTable, type XmlVocabulary } from './vocabulary.ts'
@@ -39,12 +40,8 @@ export class Elements extends Tape {
   readonly openTag: Int32Array
   /** What {@link #startTag} read, as a remembered tag, or 0. */
 
-  constructor(
-    vocabulary: XmlVocabulary,
-    limits: XmlLimits,
-    isUtf8: (bytes: Uint8Array) => boolean,
-  ) {
-    super(limits, isUtf8)
+  constructor(vocabulary: XmlVocabulary, limits: XmlLimits, native: XmlNative, reuse: boolean) {
+    super(limits, native, reuse)
     this.names = new NameTable(vocabulary)
     this.open = new Int32Array(limits.depthMax + 1)
     this.openNameBytes = new Int32Array(limits.depthMax + 1)

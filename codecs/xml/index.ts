@@ -19,5 +19,10 @@ export {
 export { type XmlErrorCode, xmlErrorCodes } from './errors.ts'
 export { explainXmlError, lineColumnAt, type XmlExplanation } from './explain.ts'
 export { type XmlLimits, xmlLimits } from './limits.ts'
-export { createXmlScanner, type XmlScanner, type XmlScannerOptions } from './scanner.ts'
+export {
+  createXmlScanner,
+  type XmlNative,
+  type XmlScanner,
+  type XmlScannerOptions,
+} from './scanner.ts'
 export { createXmlVocabulary, type XmlVocabulary } from './vocabulary.ts'

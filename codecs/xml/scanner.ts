@@ -17,7 +17,7 @@ import {
 import { Elements, stateOf } from './elements.ts'
 import { xmlError } from './errors.ts'
 import { type XmlLimits, xmlLimits } from './limits.ts'
-import { decodes, firstInvalidUtf8 } from './source.ts'
+import { firstInvalidUtf8, webNative } from './source.ts'
 import type { XmlVocabulary } from './vocabulary.ts'
 
 const LT = 0x3c
@@ -31,8 +31,20 @@ const DASH = 0x2d
 export type XmlScannerOptions = {
   readonly vocabulary?: XmlVocabulary
   readonly limits?: Partial<XmlLimits>
-  /** A native check, where the runtime has one: faster than decoding. Must be strict. */
-  readonly isUtf8?: (bytes: Uint8Array) => boolean
+  /** What the runtime does faster than the web-standard decoders can. */
+  readonly native?: XmlNative
+  /**
+   * Each document is valid only until the next scan: its arrays are used again. For callers that are done
+   * with a document before they scan another, at once and in one thread of control.
+   */
+  readonly reuse?: boolean
+}
+
+export type XmlNative = {
+  /** Strict. */
+  readonly isUtf8: (bytes: Uint8Array) => boolean
+  /** One character for each byte. */
+  readonly latin1: (bytes: Uint8Array) => string
 }
 
 export type XmlScanner = {
@@ -48,7 +60,7 @@ export type XmlScanner = {
 export const createXmlScanner = (options: XmlScannerOptions = {}): XmlScanner => {
   const vocabulary = options.vocabulary ?? { names: [], size: 0, idOf: () => -1 }
   const limits = { ...xmlLimits, ...options.limits }
-  const run = new Scan(vocabulary, limits, options.isUtf8 ?? decodes)
+  const run = new Scan(vocabulary, limits, options.native ?? webNative, options.reuse ?? false)
   return { scan: (bytes) => run.document(bytes) }
 }
 
@@ -82,6 +94,7 @@ class Scan extends Elements {
       root,
       namespaces: this.namespaces.taken(),
       isAscii,
+      latin1: this.native.latin1,
     })
     return document
   }

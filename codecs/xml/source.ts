@@ -2,6 +2,7 @@ import type { CodecError } from '#codecs/bytes'
 import { classOf, isChar, ncNamePattern, TEXT_STOP } from './characters.ts'
 import { type XmlErrorCode, xmlError } from './errors.ts'
 import type { XmlLimits } from './limits.ts'
+import type { XmlNative } from './scanner.ts'
 
 /** Zero bytes behind the document, so that look-ahead needs no bounds check. */
 const SENTINEL_BYTES = 16
@@ -15,16 +16,16 @@ const lenient = new TextDecoder('utf-8', { ignoreBOM: true })
 /** The bytes of the document that is scanned, and the searches over them. */
 export class Source {
   readonly limits: XmlLimits
-  readonly isUtf8: (bytes: Uint8Array) => boolean
+  readonly native: XmlNative
   buffer = new Uint8Array(BUFFER_BYTES)
   view = new DataView(this.buffer.buffer)
   length = 0
   /** All bytes of text seen, or-ed: the sign bits tell whether any is beyond ASCII. */
   high = 0
 
-  constructor(limits: XmlLimits, isUtf8: (bytes: Uint8Array) => boolean) {
+  constructor(limits: XmlLimits, native: XmlNative) {
     this.limits = limits
-    this.isUtf8 = isUtf8
+    this.native = native
   }
 
   /** Takes a copy with the sentinel behind it. */
@@ -118,7 +119,7 @@ export class Source {
 
   /** Valid UTF-8, and none of the two characters beyond ASCII that Char leaves out. */
   checkUtf8(bytes: Uint8Array): void {
-    if (!this.isUtf8(bytes)) throw xmlError('utf8_invalid', firstInvalidUtf8(bytes))
+    if (!this.native.isUtf8(bytes)) throw xmlError('utf8_invalid', firstInvalidUtf8(bytes))
     for (let at = bytes.indexOf(0xef); at !== -1; at = bytes.indexOf(0xef, at + 1)) {
       if (bytes[at + 1] === 0xbf && (bytes[at + 2] as number) >= 0xbe) {
         throw xmlError('character_forbidden', at)
@@ -144,14 +145,20 @@ export class Source {
   }
 }
 
-/** The check for runtimes that offer none of their own. */
-export const decodes = (bytes: Uint8Array): boolean => {
-  try {
-    utf8.decode(bytes)
-    return true
-  } catch {
-    return false
-  }
+const latin1 = new TextDecoder('latin1')
+
+/** For runtimes that offer nothing faster. */
+export const webNative: XmlNative = {
+  isUtf8: (bytes) => {
+    try {
+      utf8.decode(bytes)
+      return true
+    } catch {
+      return false
+    }
+  },
+  // Windows-1252, strictly: the bytes that differ from Latin-1 are beyond ASCII and never asked for.
+  latin1: (bytes) => latin1.decode(bytes),
 }
 
 /** The length of the longest valid beginning. */

@@ -15,6 +15,7 @@ import {
   WHITESPACE_ONLY,
 } from './document.ts'
 import type { XmlLimits } from './limits.ts'
+import type { XmlNative } from './scanner.ts'
 import { Source } from './source.ts'
 import { grown } from './vocabulary.ts'
 
@@ -32,19 +33,22 @@ const ARRAY_NODES_LEFT_MIN = 1024
 /** The tape that a scan writes, and the nodes that have nothing beneath them: text, CDATA, comments. */
 export class Tape extends Source {
   readonly attributes: AttributeReader
+  readonly reuse: boolean
   nodes = new Int32Array(ARRAY_NODES * NODE_STRIDE)
   /** The node that comes next; nodes before the document's first belong to earlier documents. */
   count = 0
   /** Flags of the last run of plain text. */
   textFlags = TEXT
 
-  constructor(limits: XmlLimits, isUtf8: (bytes: Uint8Array) => boolean) {
-    super(limits, isUtf8)
-    this.attributes = new AttributeReader(limits)
+  constructor(limits: XmlLimits, native: XmlNative, reuse: boolean) {
+    super(limits, native)
+    this.reuse = reuse
+    this.attributes = new AttributeReader(limits, reuse)
   }
 
   /** Makes room for a new document behind the earlier ones. */
   rewind(): void {
+    if (this.reuse) this.count = 0
     const left = this.nodes.length / NODE_STRIDE - this.count
     if (left < ARRAY_NODES_LEFT_MIN || this.nodes.length > ARRAY_NODES * NODE_STRIDE) {
       this.nodes = new Int32Array(ARRAY_NODES * NODE_STRIDE)

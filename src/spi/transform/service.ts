@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import { CodecError } from '#codecs/bytes'
 import {
   identifyMessage,
@@ -17,6 +16,7 @@ import {
   type XmlDocument,
   type XmlExplanation,
 } from '#codecs/xml'
+import { nativeText } from '../native-text.ts'
 import { isProjectedType, project, projectedTypes, projectionTargets } from './formats.ts'
 
 export type TransformOptions = {
@@ -52,7 +52,12 @@ export type TransformOutcome =
     }
   | { readonly ok: false; readonly failure: TransformFailure }
 
-const scanner = createXmlScanner({ vocabulary: messageVocabulary, isUtf8 })
+/** A document is read whole before the next is scanned: nothing of it outlives {@link transform}. */
+const scanner = createXmlScanner({
+  vocabulary: messageVocabulary,
+  native: nativeText,
+  reuse: true,
+})
 
 /** The pairs of formats this gateway converts between. */
 export const supportedTransformations = projectedTypes.map((type) => ({
