@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import {
   createPrivateKey,
   createPublicKey,
@@ -10,6 +9,7 @@ import { SignedXml } from 'xml-crypto'
 import { messageVocabulary } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
 import { prepareKeyInfo, prepareSignature, verifyEnvelope } from '#codecs/xmldsig'
+import { nativeText } from '#src/spi/native-text.ts'
 import { createLibcryptoProvider } from '../../src/spi/signing/libcrypto-provider.ts'
 import { nodeProvider } from '../../src/spi/signing/node-provider.ts'
 import type { RsaKey } from '../../src/spi/signing/rsa-provider.ts'
@@ -162,7 +162,7 @@ const xmlCryptoVerify = (): number => {
 }
 
 const verifyGroup = (): Group => {
-  const scanner = createXmlScanner({ vocabulary: messageVocabulary, isUtf8 })
+  const scanner = createXmlScanner({ vocabulary: messageVocabulary, native: nativeText })
   const verifyWith = (verify: (bytes: Uint8Array, value: Uint8Array) => boolean) => {
     const certificate = { valid: true, verify }
     const ports = { sha256, findCertificate: () => certificate }
