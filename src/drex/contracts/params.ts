@@ -5,8 +5,9 @@
 import { createHash } from 'node:crypto'
 import { type ZodType, z } from 'zod'
 import { validated } from '#src/platform/http/index.ts'
+import { addressSchema } from '../address-schema.ts'
 import { parseAmount } from '../domain.ts'
-import { parseAddress, ZERO_ADDRESS } from '../evm/address.ts'
+import { ZERO_ADDRESS } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { Template } from './artifacts.ts'
 
@@ -21,15 +22,6 @@ export type Place = {
 const ZERO_HASH = `0x${'00'.repeat(32)}`
 const BPS_MAX = 10_000
 const LABEL_BYTES_MAX = 31
-
-export const addressSchema = z.string().transform((value, context): Hex => {
-  const parsed = parseAddress(value)
-  if (typeof parsed !== 'string') return parsed.address
-  const message =
-    parsed === 'form' ? 'must be 0x and 40 hexadecimal digits' : 'has a wrong checksum'
-  context.addIssue({ code: 'custom', message })
-  return z.NEVER
-})
 
 const hash = z
   .string()

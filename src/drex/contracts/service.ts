@@ -12,7 +12,6 @@ import { RpcFailure } from '../rpc/errors.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { ArgumentError, decodeResult, encodeCall, explainRevert, readAbi } from './abi.ts'
 import { loadArtifact, type Template } from './artifacts.ts'
-import { constructorArguments } from './params.ts'
 import * as store from './store.ts'
 
 export type Deployment = {
@@ -142,6 +141,7 @@ async function deploy(deps: Deps, deployment: Deployment): Promise<store.Contrac
       : await wallets.requireSigning(deployment.signerWallet, 'signer_wallet')
   const artifact = await loadArtifact(deployment.template)
   const place = { deployer: wallet.address, token: rail.network.token }
+  const { constructorArguments } = await import('./params.ts')
   const values = constructorArguments(deployment.template, deployment.params, place)
   const abi = await readAbi(artifact.abi)
   const data = `${artifact.bytecode}${abi.encodeDeploy(values).slice(2)}` as Hex

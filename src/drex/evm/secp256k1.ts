@@ -2,10 +2,18 @@
  * ECDSA over secp256k1: libsecp256k1 through its prebuilt Node-API module where there is one,
  * `@noble/curves` elsewhere. Both take their nonces from RFC 6979, so their output is identical.
  */
-import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex } from './hex.ts'
 import type { Signature } from './transaction.ts'
+
+type Curve = typeof import('@noble/curves/secp256k1.js').secp256k1
+let curve: Curve | undefined
+
+/** Loaded on first use: where the native module signs, a start has no need of it. */
+function noble(): Curve {
+  curve ??= (require('@noble/curves/secp256k1.js') as { readonly secp256k1: Curve }).secp256k1
+  return curve
+}
 
 export type EcdsaBackend = {
   readonly name: 'native' | 'noble'
@@ -16,7 +24,7 @@ export type EcdsaBackend = {
 export const nobleBackend: EcdsaBackend = {
   name: 'noble',
   sign(digest, key) {
-    const signature = secp256k1.sign(digest, key, { prehash: false, format: 'recovered' })
+    const signature = noble().sign(digest, key, { prehash: false, format: 'recovered' })
     return { yParity: parity(signature[0]!), compact: signature.subarray(1) }
   },
 }
@@ -38,13 +46,13 @@ type NativeModule = {
 export function loadNativeBackend(): EcdsaBackend | undefined {
   const native = loadNativeModule()
   if (native === undefined) return undefined
-  const curve = new native.Secp256k1()
+  const context = new native.Secp256k1()
   return {
     name: 'native',
     sign(digest, key) {
       if (digest.length !== 32 || key.length !== 32) throw new RangeError('32 bytes each')
       const out = { signature: new Uint8Array(64), recid: null as number | null }
-      if (curve.ecdsaSign(out, digest, key, undefined, undefined) !== 0 || out.recid === null) {
+      if (context.ecdsaSign(out, digest, key, undefined, undefined) !== 0 || out.recid === null) {
         throw new Error('signing failed')
       }
       return { compact: out.signature, yParity: parity(out.recid) }
@@ -82,16 +90,16 @@ export function sign(digest: Uint8Array, key: Uint8Array): Signature {
 
 /** A fresh private key, uniform over the group's order. */
 export function randomPrivateKey(): Uint8Array {
-  return secp256k1.utils.randomSecretKey()
+  return noble().utils.randomSecretKey()
 }
 
 export function addressOfPrivateKey(key: Uint8Array): Hex {
-  return addressOfPublicKey(secp256k1.getPublicKey(key, false))
+  return addressOfPublicKey(noble().getPublicKey(key, false))
 }
 
 /** @param publicKey compressed or not */
 export function addressOfPublicKey(publicKey: Uint8Array): Hex {
-  const point = secp256k1.Point.fromBytes(publicKey)
+  const point = noble().Point.fromBytes(publicKey)
   return bytesToHex(keccak_256(point.toBytes(false).subarray(1)).subarray(12))
 }
 
@@ -100,11 +108,11 @@ export function recoverAddress(digest: Uint8Array, signature: Signature): Hex {
   const recovered = new Uint8Array(65)
   recovered[0] = signature.yParity
   recovered.set(signature.compact, 1)
-  return addressOfPublicKey(secp256k1.recoverPublicKey(recovered, digest, { prehash: false }))
+  return addressOfPublicKey(noble().recoverPublicKey(recovered, digest, { prehash: false }))
 }
 
-/** The group's order. */
-export const CURVE_ORDER = secp256k1.Point.Fn.ORDER
+/** The group's order (SEC 2, section 2.4.1). */
+export const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 function parity(recovery: number): 0 | 1 {
   // 2 and 3 need an r beyond the order: nobody will ever see one.

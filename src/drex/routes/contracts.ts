@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors, type Route, readQuery } from '#src/platform/http/index.ts'
 import { TEMPLATES } from '../contracts/artifacts.ts'
-import { templateParams } from '../contracts/params.ts'
 import type { Contracts } from '../contracts/service.ts'
 import { type Contract, trackedById } from '../contracts/store.ts'
 import { drexErrors } from '../errors.ts'
@@ -312,13 +311,15 @@ function templatesRoute(): Route {
         },
       },
     },
-    handle: () =>
-      Response.json({
+    async handle() {
+      const { templateParams } = await import('../contracts/params.ts')
+      return Response.json({
         templates: names.map((each) => ({
           ...each,
           params: z.toJSONSchema(templateParams[each.template], { io: 'input' }),
         })),
-      }),
+      })
+    },
   }
 }
 

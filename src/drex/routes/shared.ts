@@ -16,8 +16,8 @@ import {
   type IdempotencyClaim,
   toResponse,
 } from '#src/platform/idempotency/index.ts'
+import { addressSchema } from '../address-schema.ts'
 import { NETWORK_IDS } from '../config.ts'
-import { addressSchema } from '../contracts/params.ts'
 
 export const LIST_MAX = 200
 const LIST_DEFAULT = 50
