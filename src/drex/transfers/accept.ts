@@ -1,15 +1,14 @@
 /**
- * Writes accepted transfers. Requests that arrive together share one database transaction, which
- * also holds their idempotency keys with the very answer each gets: a key is there if and only if
- * its transfer is.
+ * Writes accepted transfers. Requests that arrive together share one statement, which also writes
+ * their idempotency keys with the very answer each gets: a key is there if and only if its
+ * transfer is.
  */
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import type { IdempotencyClaim } from '#src/platform/idempotency/index.ts'
-import { insertTransactions } from '../engine/store.ts'
 import type { NewTransaction } from '../engine/transaction.ts'
 import { drexErrors } from '../errors.ts'
-import { insertTransfers, type NewTransfer } from './store.ts'
+import type { NewTransfer } from './store.ts'
 
 export type Acceptance = {
   readonly transfer: NewTransfer
@@ -75,52 +74,91 @@ export function createAcceptor(sql: Client, onWritten: () => void): Acceptor {
 }
 
 async function writeBatch(sql: Client, batch: readonly Waiting[]): Promise<void> {
-  const { fresh, repeated } = await sql.begin(async (tx) => {
-    const keyed = batch.filter((each) => each.acceptance.key !== undefined)
-    const won = await insertKeys(tx, keyed)
-    const fresh = batch.filter((each) => each.acceptance.key === undefined || won.has(each))
-    const acceptances = fresh.map((each) => each.acceptance)
-    if (acceptances.length > 0) {
-      await insertTransactions(
-        tx,
-        acceptances.flatMap((each) => each.steps),
-      )
-      await insertTransfers(
-        tx,
-        acceptances.map((each) => each.transfer),
-      )
-    }
-    return { fresh, repeated: keyed.filter((each) => !won.has(each)) }
-  })
-  for (const each of fresh) each.resolve({ body: each.acceptance.body, isReplay: false })
+  const first = firstOfEachKey(batch)
+  const written = await insertAll(
+    sql,
+    first.map((each) => each.acceptance),
+  )
+  const repeated: Waiting[] = []
+  for (const each of batch) {
+    // A later one of the same key has another transfer id, which was never written.
+    if (!written.has(each.acceptance.transfer.id)) repeated.push(each)
+    else each.resolve({ body: each.acceptance.body, isReplay: false })
+  }
   if (repeated.length > 0) await replay(sql, repeated)
 }
 
-/** @returns those whose key was not there before, each key once */
-async function insertKeys(
-  sql: Parameters<typeof insertTransactions>[0],
-  keyed: readonly Waiting[],
-): Promise<ReadonlySet<Waiting>> {
-  if (keyed.length === 0) return new Set()
-  const byKey = new Map<string, Waiting>()
-  for (const each of keyed) {
-    const name = keyName(each.acceptance.key!)
-    if (!byKey.has(name)) byKey.set(name, each)
-  }
-  // One order for everybody: two processes that insert the same keys must not wait in a circle.
-  const names = [...byKey.keys()].sort()
-  const rows = names.map((name) => byKey.get(name)!.acceptance)
-  const inserted = await sql<{ owner: string; key: string }[]>`
-    insert into idempotency_keys (owner, key, fingerprint, status, content_type, body)
-    select owner, key, decode(fingerprint, 'hex'), ${STATUS}, ${CONTENT_TYPE},
-      convert_to(body, 'UTF8')
-    from unnest(
-      ${rows.map((row) => row.key!.owner)}::text[], ${rows.map((row) => row.key!.key)}::text[],
-      ${rows.map((row) => Buffer.from(row.key!.fingerprint).toString('hex'))}::text[],
-      ${rows.map((row) => row.body)}::text[]
-    ) as t(owner, key, fingerprint, body)
-    on conflict do nothing returning owner, key`
-  return new Set(inserted.map((row) => byKey.get(keyName(row))!))
+function firstOfEachKey(batch: readonly Waiting[]): readonly Waiting[] {
+  const seen = new Set<string>()
+  return batch.filter(({ acceptance: { key } }) => {
+    if (key === undefined) return true
+    const name = keyName(key)
+    if (seen.has(name)) return false
+    seen.add(name)
+    return true
+  })
+}
+
+/**
+ * Keys, steps and transfers in one statement: one way to the server and back, one commit. Keys go
+ * in in one order, so that two processes never wait for each other in a circle.
+ * @returns the transfers written: all but those whose key was there before
+ */
+async function insertAll(sql: Client, rows: readonly Acceptance[]): Promise<ReadonlySet<string>> {
+  const transfers = rows.map((row) => row.transfer)
+  const steps = rows.flatMap((row) => row.steps)
+  const written = await sql<{ id: string }[]>`
+    with input as (
+      select * from unnest(
+        ${transfers.map((row) => row.id)}::text[],
+        ${transfers.map((row) => row.transactionId)}::text[],
+        ${transfers.map((row) => row.network)}::text[], ${transfers.map((row) => row.token)}::text[],
+        ${transfers.map((row) => row.fromWallet)}::text[],
+        ${transfers.map((row) => row.toWallet)}::text[],
+        ${transfers.map((row) => String(row.amountCents))}::text[],
+        ${transfers.map((row) => row.reference ?? null)}::text[],
+        ${transfers.map((row) => JSON.stringify(row.metadata))}::text[],
+        ${transfers.map((row) => row.createdBy)}::text[],
+        ${transfers.map((row) => row.createdAt.toISOString())}::text[],
+        ${rows.map((row) => row.key?.owner ?? null)}::text[],
+        ${rows.map((row) => row.key?.key ?? null)}::text[],
+        ${rows.map((row) => (row.key === undefined ? null : hexOf(row.key.fingerprint)))}::text[],
+        ${rows.map((row) => row.body)}::text[]
+      ) as t(id, transaction_id, network, token, from_wallet, to_wallet, amount, reference,
+        metadata, created_by, created_at, owner, key, fingerprint, body)
+    ), taken as (
+      insert into idempotency_keys (owner, key, fingerprint, status, content_type, body)
+      select owner, key, decode(fingerprint, 'hex'), ${STATUS}, ${CONTENT_TYPE},
+        convert_to(body, 'UTF8')
+      from input where key is not null order by owner, key
+      on conflict do nothing returning owner, key
+    ), fresh as (
+      select i.* from input i left join taken k on k.owner = i.owner and k.key = i.key
+      where i.key is null or k.key is not null
+    ), stepped as (
+      insert into drex_transactions (id, network, sender, kind, subject, status, recipient, data,
+        after_id, created_by, expires_at)
+      select s.id, f.network, s.sender, s.kind, f.id, 'pending', s.recipient, s.data, s.after_id,
+        f.created_by, s.expires_at::timestamptz
+      from unnest(
+        ${steps.map((row) => row.id)}::text[], ${steps.map((row) => row.sender)}::text[],
+        ${steps.map((row) => row.kind)}::text[], ${steps.map((row) => row.subject)}::text[],
+        ${steps.map((row) => row.recipient ?? null)}::text[],
+        ${steps.map((row) => row.data)}::text[], ${steps.map((row) => row.afterId ?? null)}::text[],
+        ${steps.map((row) => row.expiresAt.toISOString())}::text[]
+      ) as s(id, sender, kind, subject, recipient, data, after_id, expires_at)
+      join fresh f on f.id = s.subject
+    )
+    insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet,
+      amount_cents, reference, metadata, created_by, created_at)
+    select id, transaction_id, network, token, from_wallet, to_wallet, amount::bigint, reference,
+      metadata::jsonb, created_by, created_at::timestamptz
+    from fresh returning id`
+  return new Set(written.map((row) => row.id))
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
 
 function keyName(key: { readonly owner: string; readonly key: string }): string {

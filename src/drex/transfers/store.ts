@@ -81,25 +81,6 @@ function read(row: Row): Transfer {
   }
 }
 
-export async function insertTransfers(sql: Queryable, rows: readonly NewTransfer[]): Promise<void> {
-  await sql`
-    insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet,
-      amount_cents, reference, metadata, created_by, created_at)
-    select id, transaction_id, network, token, from_wallet, to_wallet, amount_cents, reference,
-      metadata::jsonb, created_by, created_at::timestamptz
-    from unnest(
-      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.transactionId)}::text[],
-      ${rows.map((row) => row.network)}::text[], ${rows.map((row) => row.token)}::text[],
-      ${rows.map((row) => row.fromWallet)}::text[], ${rows.map((row) => row.toWallet)}::text[],
-      ${rows.map((row) => String(row.amountCents))}::bigint[],
-      ${rows.map((row) => row.reference ?? null)}::text[],
-      ${rows.map((row) => JSON.stringify(row.metadata))}::text[],
-      ${rows.map((row) => row.createdBy)}::text[],
-      ${rows.map((row) => row.createdAt.toISOString())}::text[]
-    ) as t(id, transaction_id, network, token, from_wallet, to_wallet, amount_cents, reference,
-      metadata, created_by, created_at)`
-}
-
 /** A transfer and the transaction that is its last step. */
 const selection = (sql: Queryable) => sql`
   select f.*, t.status, coalesce(t.mined_hash, t.hash) as hash, t.nonce, t.block_number,
