@@ -19,6 +19,7 @@ import type { OpenTransaction, TransactionError, TransactionKind } from './trans
 
 const BATCH_MAX = 250
 const RETRY_MS = 500
+const SIGNATURES_PER_TURN = 32
 const SIGNER_RETRY_MS = 5_000
 const SIGNER_FAILED: TransactionError = {
   code: 'SIGNER_FAILED',
@@ -233,6 +234,8 @@ async function signAll(
         const { id, kind, sender } = transaction
         signed.push({ id, kind, sender, nonce, hash, raw, gasLimit, ...fees })
         lanes.set(sender, nonce + 1)
+        // Requests must not wait for a whole batch of signatures.
+        if (signed.length % SIGNATURES_PER_TURN === 0) await Bun.sleep(0)
       } catch (error) {
         // No nonce is used up: the next of this sender takes it, and this one is tried again.
         context.logger.warn({ transaction: transaction.id, err: error }, 'signing failed')
