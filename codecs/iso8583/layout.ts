@@ -1,0 +1,130 @@
+import { CodecError } from '#codecs/bytes'
+import { CLASS_OF_TYPE, type CodePage, cp037, cp1047, latin1 } from './characters.ts'
+import { type Dialect, type Encoding, FIELD_MAX, type FieldSpec } from './dialect.ts'
+
+/** Kinds of value on the wire, as the compiled tables name them. */
+export const ABSENT = 0
+export const TEXT = 1
+export const PACKED = 2
+export const BYTES = 3
+export const HEX = 4
+export const SIGNED_TEXT = 5
+export const SIGNED_PACKED = 6
+
+/** Kinds of length prefix. */
+export const PREFIX_NONE = 0
+export const PREFIX_DIGITS = 1
+export const PREFIX_BCD = 2
+export const PREFIX_BINARY = 3
+
+/** A dialect as flat tables, indexed by field number. */
+export type Layout = {
+  readonly dialect: Dialect
+  readonly kind: Uint8Array
+  readonly classes: Uint8Array
+  readonly max: Uint16Array
+  readonly prefix: Uint8Array
+  /** Bytes of the length prefix on the wire. */
+  readonly prefixBytes: Uint8Array
+  readonly countsBytes: Uint8Array
+  readonly padRight: Uint8Array
+  readonly padNibble: Uint8Array
+  readonly track: Uint8Array
+  readonly pages: readonly (CodePage | undefined)[]
+  readonly prefixPages: readonly (CodePage | undefined)[]
+  readonly mtiPage: CodePage
+  readonly bitmapPage: CodePage
+}
+
+export const compileLayout = (dialect: Dialect): Layout => {
+  const size = FIELD_MAX + 1
+  const pages: (CodePage | undefined)[] = new Array(size).fill(undefined)
+  const prefixPages: (CodePage | undefined)[] = new Array(size).fill(undefined)
+  const layout: Layout = {
+    dialect,
+    kind: new Uint8Array(size),
+    classes: new Uint8Array(size),
+    max: new Uint16Array(size),
+    prefix: new Uint8Array(size),
+    prefixBytes: new Uint8Array(size),
+    countsBytes: new Uint8Array(size),
+    padRight: new Uint8Array(size),
+    padNibble: new Uint8Array(size),
+    track: new Uint8Array(size),
+    pages,
+    prefixPages,
+    mtiPage: dialect.mti === 'ebcdic' ? cp1047 : latin1,
+    bitmapPage: dialect.bitmap === 'hex-ebcdic' ? cp1047 : latin1,
+  }
+  for (let de = 2; de < size; de++) {
+    const spec = dialect.fields[de]
+    if (spec === undefined) continue
+    layout.kind[de] = kindOf(spec)
+    layout.classes[de] = CLASS_OF_TYPE[spec.type]
+    layout.max[de] = spec.max
+    layout.countsBytes[de] = spec.unit === 'bytes' ? 1 : 0
+    layout.padRight[de] = spec.padSide === 'right' ? 1 : 0
+    layout.padNibble[de] = spec.padNibble
+    layout.track[de] = spec.type === 'z' ? 1 : 0
+    pages[de] = pageOf(spec.encoding)
+    prefixPages[de] = spec.prefix === 'ebcdic' ? cp1047 : latin1
+    if (spec.prefixDigits === 0) continue
+    layout.prefix[de] =
+      spec.prefix === 'bcd' ? PREFIX_BCD : spec.prefix === 'binary' ? PREFIX_BINARY : PREFIX_DIGITS
+    layout.prefixBytes[de] =
+      spec.prefix === 'bcd'
+        ? (spec.prefixDigits + 1) >> 1
+        : spec.prefix === 'binary'
+          ? spec.prefixDigits <= 2
+            ? 1
+            : 2
+          : spec.prefixDigits
+  }
+  return layout
+}
+
+const kindOf = (spec: FieldSpec): number => {
+  if (spec.encoding === 'binary') return BYTES
+  if (spec.encoding === 'hex') return HEX
+  const packed = spec.encoding === 'bcd' || spec.encoding === 'bcd-ebcdic'
+  if (spec.type === 'x+n') return packed ? SIGNED_PACKED : SIGNED_TEXT
+  return packed ? PACKED : TEXT
+}
+
+const pageOf = (encoding: Encoding): CodePage => {
+  switch (encoding) {
+    case 'ebcdic':
+    case 'bcd-ebcdic':
+      return cp1047
+    case 'ebcdic-037':
+      return cp037
+    case 'ascii':
+    case 'bcd':
+    case 'binary':
+    case 'hex':
+      return latin1
+  }
+}
+
+/** Bytes on the wire of a value of `count` digits, characters or bytes. */
+export const wireBytes = (kind: number, count: number): number => {
+  switch (kind) {
+    case PACKED:
+      return (count + 1) >> 1
+    case HEX:
+      return count * 2
+    case SIGNED_PACKED:
+      return 1 + (count >> 1)
+    case SIGNED_TEXT:
+      return 1 + count
+    default:
+      return count
+  }
+}
+
+/** Refuses: names the field, the place and the rule, never a value. Field 0 is the MTI, 1 the bitmap. */
+export function refuse(code: string, de: number, offset: number, rule: string): never {
+  const field = de === 0 ? 'mti' : de === 1 ? 'bitmap' : String(de)
+  const label = de < 2 ? field : `field ${field}`
+  throw new CodecError(code, offset, `${label}: ${rule}`, { field, rule })
+}

@@ -1,0 +1,65 @@
+import { toHex } from './characters.ts'
+import { isSecretField } from './parser.ts'
+import { parseTlv } from './tlv.ts'
+
+const HIDDEN = '***'
+const PAN_DIGITS_MIN = 13
+
+/** BIN and last four of a card number; shorter numbers are hidden wholly. PCI DSS 4.0.1, 3.4.1. */
+export const maskPan = (pan: string): string =>
+  pan.length < PAN_DIGITS_MIN
+    ? '*'.repeat(pan.length)
+    : `${pan.slice(0, 6)}${'*'.repeat(pan.length - 10)}${pan.slice(-4)}`
+
+/** EMV tags that carry card data: track 2 equivalent, PAN, track 1 and discretionary data, track data. */
+const SENSITIVE_TAGS: ReadonlySet<string> = new Set([
+  '57',
+  '5A',
+  '56',
+  '5F20',
+  '9F1F',
+  '9F20',
+  '9F6B',
+  '99',
+  '5F24',
+  '5F34',
+])
+
+/** True when no part of the field is shown: track data, PIN, key material, private data. */
+const isHidden = (de: number): boolean =>
+  de === 36 || de === 45 || de === 48 || de === 52 || de === 53 || de === 96
+
+/** A text field as it may be printed. Digit runs that could be a card number are masked in all of them. */
+export const maskText = (de: number, value: string): string => {
+  if (de === 2) return maskPan(value)
+  if (de === 34) return HIDDEN
+  if (de === 35) {
+    const end = value.search(/[=Dd]/)
+    return end < 0 ? HIDDEN : `${maskPan(value.slice(0, end))}=${HIDDEN}`
+  }
+  if (isHidden(de) || isSecretField(de)) return HIDDEN
+  if (de === 55) return HIDDEN
+  return isFreeText(de) ? value.replace(/\d{13,19}/g, maskPan) : value
+}
+
+const isFreeText = (de: number): boolean =>
+  de === 43 || de === 44 || (de >= 46 && de <= 63) || de >= 98
+
+/** A field of type b as upper-case hexadecimal digits that may be printed. */
+export const maskBytes = (de: number, value: Uint8Array): string => {
+  if (de === 64 || de === 128) return toHex(value)
+  return de === 55 ? maskIcc(value) : HIDDEN
+}
+
+const maskIcc = (value: Uint8Array): string => {
+  try {
+    return parseTlv(value)
+      .map(({ tag, value: content }) => {
+        const shown = SENSITIVE_TAGS.has(tag) ? '*'.repeat(content.length * 2) : toHex(content)
+        return `${tag}${shown === '' ? '' : `=${shown}`}`
+      })
+      .join(' ')
+  } catch {
+    return HIDDEN
+  }
+}

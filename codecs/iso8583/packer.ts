@@ -1,0 +1,291 @@
+import { CodecError } from '#codecs/bytes'
+import { type CodePage, classOf, DIGIT, HEX_DIGITS } from './characters.ts'
+import { type Dialect, FIELD_MAX } from './dialect.ts'
+import {
+  ABSENT,
+  BYTES,
+  compileLayout,
+  HEX,
+  type Layout,
+  PACKED,
+  PREFIX_BCD,
+  PREFIX_BINARY,
+  PREFIX_NONE,
+  refuse,
+  SIGNED_PACKED,
+  SIGNED_TEXT,
+  TEXT,
+  wireBytes,
+} from './layout.ts'
+
+/** Text as string or as Latin-1 bytes that can be wiped; type b as bytes. */
+export type FieldValue = string | Uint8Array
+export type FieldValues = { readonly [de: number]: FieldValue | undefined }
+
+/**
+ * Writes messages of one dialect. Every byte is written once, straight into the caller's buffer;
+ * nothing is allocated.
+ */
+export class Iso8583Packer {
+  readonly #layout: Layout
+  readonly #bits = new Uint8Array(24)
+
+  constructor(layout: Layout) {
+    this.#layout = layout
+  }
+
+  get dialect(): Dialect {
+    return this.#layout.dialect
+  }
+
+  /**
+   * Writes the message at `start` and returns the offset after it. A fixed field takes a shorter value:
+   * n is filled with zeros on the left, text with blanks on the right.
+   *
+   * @throws CodecError `iso8583_buffer_too_small`, `iso8583_mti`, `iso8583_field_unknown`,
+   *   `iso8583_length`, `iso8583_character`; offset is the place in `out`, whose content is then undefined
+   */
+  pack(mti: string, values: FieldValues, out: Uint8Array, start = 0): number {
+    const { dialect } = this.#layout
+    const bits = this.#bits
+    bits.fill(0)
+    let bitmaps = dialect.fixed128 ? 2 : 1
+    for (let de = FIELD_MAX; de > 64; de--) {
+      if (values[de] === undefined) continue
+      const needed = (de + 63) >> 6
+      if (needed > bitmaps) bitmaps = needed
+      break
+    }
+    const size = dialect.bitmap === 'binary' ? 8 : 16
+    const bitmapStart = this.#writeMti(mti, out, start)
+    let at = bitmapStart + bitmaps * size
+    if (at > out.length) tooSmall(start)
+    const last = bitmaps * 64
+    for (let de = 2; de <= last; de++) {
+      const value = values[de]
+      if (value === undefined) continue
+      bits[(de - 1) >> 3]! |= 0x80 >> ((de - 1) & 7)
+      at = this.#writeField(de, value, out, at)
+    }
+    if (bitmaps > 1 && !(dialect.fixed128 && !hasBits(bits, 8, 24))) bits[0]! |= 0x80
+    if (bitmaps > 2) bits[8]! |= 0x80
+    this.#writeBitmaps(out, bitmapStart, bitmaps * 8)
+    return at
+  }
+
+  #writeMti(mti: string, out: Uint8Array, start: number): number {
+    const { dialect, mtiPage } = this.#layout
+    if (mti.length !== 4) refuse('iso8583_mti', 0, start, 'four digits')
+    const size = dialect.mti === 'bcd' ? 2 : 4
+    if (start + size > out.length) tooSmall(start)
+    for (let i = 0; i < 4; i++) {
+      const code = mti.charCodeAt(i)
+      if (code < 0x30 || code > 0x39) refuse('iso8583_mti', 0, start, 'four digits')
+      if (size === 4) out[start + i] = mtiPage.encode[code]!
+      else if (i % 2 === 0) out[start + (i >> 1)] = (code - 0x30) << 4
+      else out[start + (i >> 1)]! |= code - 0x30
+    }
+    return start + size
+  }
+
+  #writeBitmaps(out: Uint8Array, start: number, count: number): void {
+    const bits = this.#bits
+    const { dialect, bitmapPage } = this.#layout
+    if (dialect.bitmap === 'binary') {
+      for (let i = 0; i < count; i++) out[start + i] = bits[i]!
+      return
+    }
+    for (let i = 0; i < count; i++) {
+      out[start + i * 2] = bitmapPage.encode[HEX_DIGITS.charCodeAt(bits[i]! >> 4)]!
+      out[start + i * 2 + 1] = bitmapPage.encode[HEX_DIGITS.charCodeAt(bits[i]! & 15)]!
+    }
+  }
+
+  #writeField(de: number, value: FieldValue, out: Uint8Array, start: number): number {
+    const layout = this.#layout
+    const kind = layout.kind[de]!
+    if (kind === ABSENT)
+      refuse('iso8583_field_unknown', de, start, 'the dialect does not define it')
+    const max = layout.max[de]!
+    const signed = kind === SIGNED_TEXT || kind === SIGNED_PACKED ? 1 : 0
+    const given = value.length - signed
+    if (given > max || given < 0) refuse('iso8583_length', de, start, `at most ${max}`)
+    let at = start
+    let count = max
+    if (layout.prefix[de] !== PREFIX_NONE) {
+      count = given
+      at = this.#writeLength(de, kind, count, out, start)
+    }
+    const end = at + wireBytes(kind, count)
+    if (end > out.length) tooSmall(start)
+    if (kind === TEXT) this.#writeText(de, value, count, out, at)
+    else if (kind === PACKED) this.#writePacked(de, value, 0, count, out, at)
+    else if (kind === BYTES || kind === HEX) this.#writeBytes(de, kind, value, count, out, at)
+    else this.#writeSigned(de, kind, value, count, out, at)
+    return end
+  }
+
+  #writeLength(de: number, kind: number, count: number, out: Uint8Array, start: number): number {
+    const layout = this.#layout
+    let counted = count
+    if (layout.countsBytes[de] === 0) {
+      if (kind === HEX) counted = count * 2
+    } else if (kind === PACKED) {
+      if (count % 2 === 1 && layout.padNibble[de]! <= 9) {
+        refuse('iso8583_length', de, start, 'an even number of digits where bytes are counted')
+      }
+      counted = (count + 1) >> 1
+    }
+    const size = layout.prefixBytes[de]!
+    if (start + size > out.length) tooSmall(start)
+    writeNumber(counted, out, start, size, layout.prefix[de]!, layout.prefixPages[de]!)
+    return start + size
+  }
+
+  #writeText(de: number, value: FieldValue, count: number, out: Uint8Array, at: number): void {
+    const layout = this.#layout
+    const mask = layout.classes[de]!
+    const { encode } = layout.pages[de]!
+    const length = value.length
+    let to = at
+    if (length < count && mask === DIGIT) {
+      for (; to < at + count - length; to++) out[to] = encode[0x30]!
+    }
+    if (typeof value === 'string') {
+      for (let i = 0; i < length; i++) {
+        const code = value.charCodeAt(i)
+        if (code > 255 || (classOf[code]! & mask) === 0) this.#badCharacter(de, to + i)
+        out[to + i] = encode[code]!
+      }
+    } else {
+      for (let i = 0; i < length; i++) {
+        const code = value[i]!
+        if ((classOf[code]! & mask) === 0) this.#badCharacter(de, to + i)
+        out[to + i] = encode[code]!
+      }
+    }
+    for (to += length; to < at + count; to++) out[to] = encode[0x20]!
+  }
+
+  #badCharacter(de: number, at: number): never {
+    return refuse('iso8583_character', de, at, `type ${this.#layout.dialect.fields[de]?.type}`)
+  }
+
+  /** Digits of `value` from `from` as nibbles; fewer than `count` are preceded by zeros. */
+  #writePacked(
+    de: number,
+    value: FieldValue,
+    from: number,
+    count: number,
+    out: Uint8Array,
+    at: number,
+  ): void {
+    const layout = this.#layout
+    const track = layout.track[de] === 1
+    const zeros = count - (value.length - from)
+    const padNibble = layout.padNibble[de]!
+    const padRight = layout.padRight[de] === 1
+    const lead = count % 2 === 1 && !padRight ? 1 : 0
+    let byte = lead === 1 ? padNibble : 0
+    let position = lead
+    for (let i = 0; i < count; i++) {
+      const code = i < zeros ? 0x30 : codeAt(value, from + i - zeros)
+      let nibble = code - 0x30
+      if (track && (code === 0x44 || code === 0x64)) nibble = 13
+      if (nibble < 0 || nibble > (track ? 15 : 9)) this.#badCharacter(de, at + (position >> 1))
+      byte = (byte << 4) | nibble
+      if (position % 2 === 1) {
+        out[at + (position >> 1)] = byte
+        byte = 0
+      }
+      position++
+    }
+    if (position % 2 === 1) out[at + (position >> 1)] = (byte << 4) | padNibble
+  }
+
+  #writeBytes(
+    de: number,
+    kind: number,
+    value: FieldValue,
+    count: number,
+    out: Uint8Array,
+    at: number,
+  ): void {
+    if (typeof value === 'string') refuse('iso8583_character', de, at, 'type b takes bytes')
+    if (value.length !== count) refuse('iso8583_length', de, at, `exactly ${count} bytes`)
+    if (kind === BYTES) {
+      for (let i = 0; i < count; i++) out[at + i] = value[i]!
+      return
+    }
+    for (let i = 0; i < count; i++) {
+      out[at + i * 2] = HEX_DIGITS.charCodeAt(value[i]! >> 4)
+      out[at + i * 2 + 1] = HEX_DIGITS.charCodeAt(value[i]! & 15)
+    }
+  }
+
+  #writeSigned(
+    de: number,
+    kind: number,
+    value: FieldValue,
+    count: number,
+    out: Uint8Array,
+    at: number,
+  ): void {
+    const { encode } = this.#layout.pages[de]!
+    const sign = codeAt(value, 0)
+    if (sign !== 0x43 && sign !== 0x44 && sign !== 0x30) {
+      refuse('iso8583_character', de, at, 'sign C or D')
+    }
+    out[at] = encode[sign]!
+    if (kind === SIGNED_PACKED) {
+      this.#writePacked(de, value, 1, count, out, at + 1)
+      return
+    }
+    const zeros = count - (value.length - 1)
+    for (let i = 0; i < count; i++) {
+      const code = i < zeros ? 0x30 : codeAt(value, 1 + i - zeros)
+      if (code < 0x30 || code > 0x39) this.#badCharacter(de, at + 1 + i)
+      out[at + 1 + i] = encode[code]!
+    }
+  }
+}
+
+const codeAt = (value: FieldValue, index: number): number =>
+  typeof value === 'string' ? value.charCodeAt(index) : value[index]!
+
+const hasBits = (bits: Uint8Array, from: number, to: number): boolean => {
+  for (let i = from; i < to; i++) if (bits[i] !== 0) return true
+  return false
+}
+
+const writeNumber = (
+  value: number,
+  out: Uint8Array,
+  at: number,
+  size: number,
+  kind: number,
+  page: CodePage,
+): void => {
+  let rest = value
+  for (let i = at + size - 1; i >= at; i--) {
+    if (kind === PREFIX_BINARY) {
+      out[i] = rest & 255
+      rest >>= 8
+    } else if (kind === PREFIX_BCD) {
+      out[i] = (Math.floor((rest % 100) / 10) << 4) | (rest % 10)
+      rest = Math.floor(rest / 100)
+    } else {
+      out[i] = page.encode[0x30 + (rest % 10)]!
+      rest = Math.floor(rest / 10)
+    }
+  }
+}
+
+function tooSmall(offset: number): never {
+  throw new CodecError('iso8583_buffer_too_small', offset, 'the buffer is too small', {
+    rule: 'the buffer must hold the message',
+  })
+}
+
+export const createPacker = (dialect: Dialect): Iso8583Packer =>
+  new Iso8583Packer(compileLayout(dialect))

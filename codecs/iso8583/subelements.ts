@@ -1,0 +1,208 @@
+import { CodecError } from '#codecs/bytes'
+
+/** DE 90: what a reversal says of the message that it reverses. ISO 8583:1987, 4.3. */
+export type OriginalData = {
+  readonly mti: string
+  readonly stan: string
+  readonly transmissionDateTime: string
+  readonly acquirerId: string
+  readonly forwarderId: string
+}
+
+/** The 42 digits of DE 90; the two institutions are filled with zeros on the left. */
+export const formatOriginalData = (data: OriginalData): string => {
+  const text =
+    digits('mti', data.mti, 4) +
+    digits('stan', data.stan, 6) +
+    digits('transmissionDateTime', data.transmissionDateTime, 10) +
+    digits('acquirerId', data.acquirerId.padStart(11, '0'), 11) +
+    digits('forwarderId', data.forwarderId.padStart(11, '0'), 11)
+  return text
+}
+
+export const parseOriginalData = (text: string): OriginalData => {
+  digits('90', text, 42)
+  return {
+    mti: text.slice(0, 4),
+    stan: text.slice(4, 10),
+    transmissionDateTime: text.slice(10, 20),
+    acquirerId: text.slice(20, 31),
+    forwarderId: text.slice(31),
+  }
+}
+
+/** DE 95: amounts that replace the original ones. Amounts in minor units; fees with their sign, C or D. */
+export type ReplacementAmounts = {
+  readonly transaction: bigint
+  readonly settlement: bigint
+  readonly transactionFee: string
+  readonly settlementFee: string
+}
+
+export const formatReplacementAmounts = (amounts: ReplacementAmounts): string =>
+  amount12('transaction', amounts.transaction) +
+  amount12('settlement', amounts.settlement) +
+  fee('transactionFee', amounts.transactionFee) +
+  fee('settlementFee', amounts.settlementFee)
+
+export const parseReplacementAmounts = (text: string): ReplacementAmounts => {
+  if (!/^\d{24}[CD0]\d{8}[CD0]\d{8}$/.test(text)) refuse('95', '24 digits and two signed fees')
+  return {
+    transaction: BigInt(text.slice(0, 12)),
+    settlement: BigInt(text.slice(12, 24)),
+    transactionFee: text.slice(24, 33),
+    settlementFee: text.slice(33),
+  }
+}
+
+/** One of up to six additional amounts, DE 54: twenty characters each. */
+export type AdditionalAmount = {
+  readonly accountType: string
+  readonly amountType: string
+  readonly currency: string
+  readonly sign: 'C' | 'D'
+  readonly amount: bigint
+}
+
+const ADDITIONAL_AMOUNTS_MAX = 6
+
+export const parseAdditionalAmounts = (text: string): AdditionalAmount[] => {
+  if (text.length % 20 !== 0 || text.length > ADDITIONAL_AMOUNTS_MAX * 20) {
+    refuse('54', 'one to six groups of 20 characters')
+  }
+  const amounts: AdditionalAmount[] = []
+  for (let at = 0; at < text.length; at += 20) {
+    const group = text.slice(at, at + 20)
+    if (!/^\d{4}[0-9A-Z]{3}[CD]\d{12}$/.test(group)) refuse('54', 'type, currency, sign, amount')
+    amounts.push({
+      accountType: group.slice(0, 2),
+      amountType: group.slice(2, 4),
+      currency: group.slice(4, 7),
+      sign: group.charAt(7) === 'C' ? 'C' : 'D',
+      amount: BigInt(group.slice(8)),
+    })
+  }
+  return amounts
+}
+
+export const formatAdditionalAmounts = (amounts: readonly AdditionalAmount[]): string =>
+  amounts
+    .map(
+      ({ accountType, amountType, currency, sign, amount }) =>
+        `${accountType}${amountType}${currency}${sign}${amount12('54', amount)}`,
+    )
+    .join('')
+
+/** Private data as tag, length, value in characters, as in DE 48 of several networks. */
+export type PrivateLayout = {
+  /** Characters before the first tag, such as a transaction category code. */
+  readonly leading: number
+  readonly tagDigits: number
+  readonly lengthDigits: number
+}
+export type PrivateElement = { readonly tag: string; readonly value: string }
+export type PrivateData = { readonly leading: string; readonly elements: readonly PrivateElement[] }
+
+/** Elements in their order, unknown ones too. */
+export const parsePrivateData = (
+  text: string,
+  layout: PrivateLayout,
+  field = '48',
+): PrivateData => {
+  const { leading, tagDigits, lengthDigits } = layout
+  if (text.length < leading) refuse(field, 'it ends before the first element')
+  const elements: PrivateElement[] = []
+  let at = leading
+  while (at < text.length) {
+    const tag = text.slice(at, at + tagDigits)
+    const length = text.slice(at + tagDigits, at + tagDigits + lengthDigits)
+    if (length.length !== lengthDigits || !/^\d+$/.test(length)) refuse(field, 'tag and length', at)
+    const start = at + tagDigits + lengthDigits
+    const end = start + Number(length)
+    if (end > text.length) refuse(field, 'it ends within an element', at)
+    elements.push({ tag, value: text.slice(start, end) })
+    at = end
+  }
+  return { leading: text.slice(0, leading), elements }
+}
+
+export const formatPrivateData = (
+  { leading, elements }: PrivateData,
+  layout: PrivateLayout,
+  field = '48',
+): string => {
+  if (leading.length !== layout.leading) refuse(field, `${layout.leading} characters come first`)
+  return (
+    leading +
+    elements
+      .map(({ tag, value }) => {
+        const length = String(value.length).padStart(layout.lengthDigits, '0')
+        if (tag.length !== layout.tagDigits) refuse(field, `a tag of ${layout.tagDigits}`)
+        if (length.length > layout.lengthDigits) refuse(field, 'an element is too long')
+        return `${tag}${length}${value}`
+      })
+      .join('')
+  )
+}
+
+/** Private data led by a bitmap, as Visa's DE 62 and 63: subfields of fixed length in bytes, by number. */
+export type BitmapLayout = {
+  readonly bitmapBytes: number
+  readonly lengths: Readonly<Record<number, number>>
+}
+
+/** Subfields present, by number; views into `bytes`. */
+export const parseBitmapData = (
+  bytes: Uint8Array,
+  { bitmapBytes, lengths }: BitmapLayout,
+  field = '62',
+): ReadonlyMap<number, Uint8Array> => {
+  if (bytes.length < bitmapBytes) refuse(field, 'it ends within its bitmap')
+  const found = new Map<number, Uint8Array>()
+  let at = bitmapBytes
+  for (let bit = 1; bit <= bitmapBytes * 8; bit++) {
+    if ((bytes[(bit - 1) >> 3]! & (0x80 >> ((bit - 1) & 7))) === 0) continue
+    const length = lengths[bit]
+    if (length === undefined) refuse(`${field}.${bit}`, 'the layout does not define it', at)
+    if (at + length > bytes.length) refuse(`${field}.${bit}`, 'the data ends within it', at)
+    found.set(bit, bytes.subarray(at, at + length))
+    at += length
+  }
+  if (at !== bytes.length) refuse(field, 'bytes follow the last subfield', at)
+  return found
+}
+
+export const formatBitmapData = (
+  subfields: ReadonlyMap<number, Uint8Array>,
+  { bitmapBytes, lengths }: BitmapLayout,
+  field = '62',
+): Uint8Array => {
+  const bitmap = new Uint8Array(bitmapBytes)
+  const parts: number[] = []
+  for (let bit = 1; bit <= bitmapBytes * 8; bit++) {
+    const value = subfields.get(bit)
+    if (value === undefined) continue
+    if (value.length !== lengths[bit]) refuse(`${field}.${bit}`, 'its length')
+    bitmap[(bit - 1) >> 3]! |= 0x80 >> ((bit - 1) & 7)
+    for (const byte of value) parts.push(byte)
+  }
+  return Uint8Array.from([...bitmap, ...parts])
+}
+
+function digits(field: string, text: string, length: number): string {
+  if (text.length !== length || !/^\d*$/.test(text)) refuse(field, `${length} digits`)
+  return text
+}
+
+function amount12(field: string, amount: bigint): string {
+  return digits(field, amount.toString().padStart(12, '0'), 12)
+}
+
+function fee(field: string, text: string): string {
+  if (!/^[CD0]\d{8}$/.test(text)) refuse(field, 'a sign and eight digits')
+  return text
+}
+
+function refuse(field: string, rule: string, offset = 0): never {
+  throw new CodecError('iso8583_subelement', offset, `field ${field}: ${rule}`, { field, rule })
+}

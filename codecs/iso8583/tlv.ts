@@ -1,0 +1,70 @@
+import { CodecError } from '#codecs/bytes'
+import { toHex } from './characters.ts'
+
+/** One BER-TLV data object of ICC data: the tag as upper-case hexadecimal digits. No copy of the value. */
+export type Tlv = { readonly tag: string; readonly value: Uint8Array }
+
+const TAG_BYTES_MAX = 3
+const LENGTH_BYTES_MAX = 2
+
+/**
+ * Data objects in their order, unknown ones too. EMV Book 3, annex B.
+ *
+ * @throws CodecError `tlv_truncated`, `tlv_tag`, `tlv_length`
+ */
+export function parseTlv(bytes: Uint8Array): Tlv[] {
+  const found: Tlv[] = []
+  let at = 0
+  while (at < bytes.length) {
+    const tagStart = at
+    at = tagEnd(bytes, at)
+    const tag = toHex(bytes.subarray(tagStart, at))
+    const first = bytes[at]
+    if (first === undefined) refuse('tlv_truncated', at, 'the data ends before a length')
+    at++
+    let length = first
+    if (first >= 0x80) {
+      const count = first & 0x7f
+      if (count === 0 || count > LENGTH_BYTES_MAX) refuse('tlv_length', at - 1, 'one or two bytes')
+      if (at + count > bytes.length) refuse('tlv_truncated', at, 'the data ends within a length')
+      length = 0
+      for (let i = 0; i < count; i++) length = length * 256 + bytes[at++]!
+    }
+    if (at + length > bytes.length) refuse('tlv_truncated', at, 'the data ends within a value')
+    found.push({ tag, value: bytes.subarray(at, at + length) })
+    at += length
+  }
+  return found
+}
+
+function tagEnd(bytes: Uint8Array, start: number): number {
+  let at = start + 1
+  if ((bytes[start]! & 0x1f) !== 0x1f) return at
+  for (;;) {
+    const byte = bytes[at]
+    if (byte === undefined) refuse('tlv_truncated', at, 'the data ends within a tag')
+    at++
+    if (at - start > TAG_BYTES_MAX) refuse('tlv_tag', start, `at most ${TAG_BYTES_MAX} bytes`)
+    if ((byte & 0x80) === 0) return at
+  }
+}
+
+/** Writes data objects with the shortest lengths. Tags must be whole bytes of hexadecimal digits. */
+export function writeTlv(objects: readonly Tlv[]): Uint8Array {
+  const parts: number[] = []
+  for (const { tag, value } of objects) {
+    if (!/^([0-9A-Fa-f]{2}){1,3}$/.test(tag)) refuse('tlv_tag', parts.length, 'one to three bytes')
+    for (let i = 0; i < tag.length; i += 2) parts.push(Number.parseInt(tag.slice(i, i + 2), 16))
+    const { length } = value
+    if (length > 0xffff) refuse('tlv_length', parts.length, 'at most 65535')
+    if (length > 0xff) parts.push(0x82, length >> 8, length & 255)
+    else if (length > 0x7f) parts.push(0x81, length)
+    else parts.push(length)
+    for (const byte of value) parts.push(byte)
+  }
+  return Uint8Array.from(parts)
+}
+
+function refuse(code: string, offset: number, rule: string): never {
+  throw new CodecError(code, offset, `field 55: ${rule}`, { field: '55', rule })
+}

@@ -1,0 +1,475 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { CodecError } from '#codecs/bytes'
+import {
+  CardMessage,
+  createMessagePacker,
+  createPacker,
+  createParser,
+  type Dialect,
+  dialects,
+  explainIso8583,
+  type FieldSpec,
+  type FieldValue,
+  FrameDecoder,
+  type FramingName,
+  formatOriginalData,
+  framings,
+  headerBytes,
+  maskBytes,
+  maskPan,
+  maskText,
+  packIso8583,
+  parseDialect,
+  parseOriginalData,
+  parsePrivateData,
+  parseTlv,
+  readMessage,
+  writeFrame,
+  writeTlv,
+} from '#codecs/iso8583'
+
+const encoder = new TextEncoder()
+const PAN = '4111111111111111'
+
+const authorization = (): CardMessage => {
+  const message = new CardMessage()
+  message.mti = '0100'
+  message.pan = encoder.encode(PAN)
+  message.processingCode = '003000'
+  message.amount = '000000010000'
+  message.transmissionDateTime = '1120143005'
+  message.stan = '000001'
+  message.localTime = '113005'
+  message.localDate = '1120'
+  message.expirationDate = '2812'
+  message.merchantType = '5411'
+  message.conditionCode = '59'
+  message.acquirerId = '12345'
+  message.rrn = '632414000001'
+  message.terminalId = 'TERM0001'
+  message.merchantId = 'MERCHANT0000001'
+  message.currency = '986'
+  message.pinBlock = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)
+  return message
+}
+
+describe('typed messages', () => {
+  for (const [name, dialect] of Object.entries(dialects)) {
+    test(`${name}: what is packed is read back, in the caller's buffer`, () => {
+      const out = new Uint8Array(512)
+      const { buffer } = out
+      const message = authorization()
+      const end = createMessagePacker(createPacker(dialect))(message, out, 7)
+      expect(out.buffer).toBe(buffer)
+      expect(out.subarray(0, 7)).toEqual(new Uint8Array(7))
+      expect(out.subarray(end)).toEqual(new Uint8Array(512 - end))
+      const read = readMessage(createParser(dialect).parse(out, 7, end))
+      expect(read).toEqual(message)
+      read.wipe()
+      expect(read.pan).toEqual(new Uint8Array(16))
+      expect(read.pinBlock).toEqual(new Uint8Array(8))
+    })
+  }
+
+  test('wipe clears the card data in the input', () => {
+    const out = new Uint8Array(512)
+    const end = createMessagePacker(createPacker(dialects['ascii']!))(authorization(), out)
+    createParser(dialects['ascii']!).parse(out, 0, end).wipe()
+    expect(Buffer.from(out).toString('latin1')).not.toContain('1111')
+  })
+
+  test('a message type that is not of the gateway is refused', () => {
+    const bytes = packIso8583({ mti: '0620', fields: { 11: '000001' } }, dialects['ascii']!)
+    expect(() => readMessage(createParser(dialects['ascii']!).parse(bytes))).toThrow(
+      'mti: not one of the gateway',
+    )
+  })
+})
+
+describe('refusals', () => {
+  const ascii = dialects['ascii']!
+  const code = (run: () => unknown): unknown => {
+    try {
+      run()
+      return 'accepted'
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error
+      return [error.code, error.context['field']]
+    }
+  }
+  const pack = (fields: Record<number, FieldValue>, size = 256) =>
+    createPacker(ascii).pack('0100', fields, new Uint8Array(size))
+
+  test('a value at its limit is taken and one past it is not', () => {
+    expect(pack({ 2: '4'.repeat(19) })).toBe(12 + 21)
+    expect(code(() => pack({ 2: '4'.repeat(20) }))).toEqual(['iso8583_length', '2'])
+    expect(code(() => pack({ 2: '4'.repeat(19) }, 32))).toEqual([
+      'iso8583_buffer_too_small',
+      undefined,
+    ])
+  })
+
+  test('characters outside the type are refused without being told', () => {
+    expect(code(() => pack({ 4: '12A' }))).toEqual(['iso8583_character', '4'])
+    expect(code(() => pack({ 41: 'caf\u0000' }))).toEqual(['iso8583_character', '41'])
+    expect(code(() => pack({ 28: 'X00000001' }))).toEqual(['iso8583_character', '28'])
+    expect(code(() => pack({ 52: '01234567' }))).toEqual(['iso8583_character', '52'])
+    try {
+      pack({ 2: '411111111111111X' })
+      expect.unreachable()
+    } catch (error) {
+      expect(JSON.stringify(error) + String(error)).not.toContain('1111')
+    }
+  })
+
+  test('unknown fields cannot be skipped', () => {
+    const small = parseDialect({ name: 'small', extends: 'ascii', fields: { 11: null } }, dialects)
+    const bytes = packIso8583({ mti: '0800', fields: { 11: '000001' } }, ascii)
+    expect(code(() => createParser(small).parse(bytes))).toEqual(['iso8583_field_unknown', '11'])
+  })
+
+  test('a fixed field is filled: digits on the left, text on the right', () => {
+    const out = new Uint8Array(64)
+    const end = createPacker(ascii).pack('0100', { 4: '5', 41: 'T1' }, out)
+    const parser = createParser(ascii).parse(out, 0, end)
+    expect([parser.text(4), parser.text(41)]).toEqual(['000000000005', 'T1      '])
+  })
+
+  test('three bitmaps are written and read; bit 129 is a field', () => {
+    const wide = parseDialect(
+      {
+        name: 'wide',
+        extends: 'ascii',
+        fields: { 150: { type: 'n', max: 3, encoding: 'ascii' } },
+      },
+      dialects,
+    )
+    const out = new Uint8Array(64)
+    const end = createPacker(wide).pack('0100', { 3: '1', 150: '007' }, out)
+    const parser = createParser(wide).parse(out, 0, end)
+    expect([parser.fields(), parser.text(150)]).toEqual([[3, 150], '007'])
+    out[20]! |= 0x80
+    expect(code(() => parser.parse(out, 0, end))).toEqual(['iso8583_field_unknown', '129'])
+  })
+
+  test('dialects are refused by field and rule', () => {
+    const refused = (json: unknown): unknown => {
+      try {
+        return parseDialect(json, dialects)
+      } catch (error) {
+        return error instanceof CodecError ? error.context['path'] : error
+      }
+    }
+    const field = (change: object) =>
+      refused({ name: 'x', extends: 'ascii', fields: { 11: change } })
+    expect(refused([])).toBe('dialect')
+    expect(refused({ name: 'x', extends: 'nothing' })).toBe('extends')
+    expect(refused({ name: 'x', extends: 'ascii', colour: 1 })).toBe('colour')
+    expect(refused({ name: 'x', extends: 'ascii', fields: { 65: {} } })).toBe('fields.65')
+    expect(refused({ name: 'x', fields: {} })).toBe('fields')
+    expect(field({ max: 0 })).toBe('fields.11.max')
+    expect(field({ max: 10000 })).toBe('fields.11.max')
+    expect(field({ encoding: 'binary' })).toBe('fields.11.encoding')
+    expect(field({ type: 'ans', encoding: 'bcd' })).toBe('fields.11.encoding')
+    expect(field({ prefixDigits: 2, max: 100 })).toBe('fields.11.max')
+    expect(field({ prefixDigits: 5 })).toBe('fields.11.prefixDigits')
+  })
+})
+
+/** A random dialect: every axis of every field drawn on its own. */
+const fieldSpec = fc
+  .record({
+    type: fc.constantFrom('n', 'a', 'an', 'anp', 'ans', 'z', 'b', 'x+n'),
+    max: fc.integer({ min: 1, max: 99 }),
+    prefixDigits: fc.constantFrom(0, 2, 3),
+    text: fc.constantFrom('ascii', 'ebcdic', 'ebcdic-037'),
+    bytes: fc.constantFrom('binary', 'hex'),
+    packed: fc.boolean(),
+    prefix: fc.constantFrom('ascii', 'ebcdic', 'bcd', 'binary'),
+    unit: fc.constantFrom('digits', 'bytes'),
+    padSide: fc.constantFrom('left', 'right'),
+    padNibble: fc.constantFrom(0, 15),
+  })
+  .map(({ text, bytes, packed, ...rest }) => {
+    const packable = rest.type === 'n' || rest.type === 'z' || rest.type === 'x+n'
+    return {
+      ...rest,
+      name: '',
+      encoding: rest.type === 'b' ? bytes : packable && packed ? 'bcd' : text,
+      // Digits of a hexadecimal value are two for each byte.
+      max:
+        rest.type === 'x+n'
+          ? rest.max + (rest.max % 2)
+          : Math.min(rest.max, rest.type === 'b' ? 49 : 99),
+      prefixDigits: rest.type === 'x+n' ? 0 : rest.prefixDigits,
+      // Tracks use all sixteen nibbles, so none is left to mark the filling.
+      padNibble: rest.type === 'z' ? 0 : rest.padNibble,
+    } as unknown as FieldSpec
+  })
+
+const alphabet = (type: string): string => {
+  if (type === 'n' || type === 'x+n') return '0123456789'
+  if (type === 'z') return '0123456789='
+  if (type === 'a') return 'ABCz '
+  if (type === 'an') return 'AZaz09'
+  return type === 'anp' ? 'AZaz09 ' : 'AZaz09 *[]^~é'
+}
+
+const valueFor = (spec: FieldSpec): fc.Arbitrary<FieldValue> => {
+  const fixed = spec.prefixDigits === 0
+  const even = spec.encoding === 'bcd' && spec.unit === 'bytes' && spec.padNibble <= 9 && !fixed
+  const length = fixed
+    ? fc.constant(spec.max)
+    : fc.integer({ min: 0, max: spec.max }).map((n) => (even ? n - (n % 2) : n))
+  return length.chain((n): fc.Arbitrary<FieldValue> => {
+    if (spec.type === 'b') return fc.uint8Array({ minLength: n, maxLength: n })
+    const unit = fc.constantFrom(...alphabet(spec.type))
+    const text = fc.string({ unit, minLength: n, maxLength: n })
+    return spec.type === 'x+n' ? text.map((digits) => `C${digits}`) : text
+  })
+}
+
+const scenario = fc
+  .record({
+    mti: fc.constantFrom('ascii', 'ebcdic', 'bcd'),
+    bitmap: fc.constantFrom('binary', 'hex', 'hex-ebcdic'),
+    fixed128: fc.boolean(),
+    fields: fc.dictionary(
+      fc
+        .integer({ min: 2, max: 192 })
+        .filter((de) => de !== 65)
+        .map(String),
+      fieldSpec,
+      { minKeys: 1, maxKeys: 12 },
+    ),
+  })
+  .chain((json) =>
+    fc
+      .record(
+        Object.fromEntries(
+          Object.entries(json.fields).map(([de, spec]) => [
+            de,
+            fc.option(valueFor(spec), { nil: undefined, freq: 3 }),
+          ]),
+        ),
+      )
+      .map((values) => ({ json: { name: 'random', ...json }, values })),
+  )
+
+describe('properties', () => {
+  test('any message of any dialect is read back as it was written', () => {
+    fc.assert(
+      fc.property(scenario, ({ json, values }) => {
+        const dialect: Dialect = parseDialect(json, {})
+        const out = new Uint8Array(8192)
+        const given = values as Record<number, FieldValue | undefined>
+        const end = createPacker(dialect).pack('0100', given, out, 3)
+        const parser = createParser(dialect).parse(out, 3, end)
+        for (const [de, value] of Object.entries(given)) {
+          expect(parser.has(Number(de))).toBe(value !== undefined)
+          if (value !== undefined) expect(parser.value(Number(de))).toEqual(value)
+        }
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  test('a changed message is read or refused with a CodecError, and what is read packs again', () => {
+    const messages = Object.values(dialects).map((dialect) => {
+      const out = new Uint8Array(512)
+      const end = createMessagePacker(createPacker(dialect))(authorization(), out)
+      return { dialect, bytes: out.slice(0, end), parser: createParser(dialect) }
+    })
+    const change = fc.record({ at: fc.nat(511), to: fc.nat(255), cut: fc.nat(40) })
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...messages),
+        fc.array(change, { minLength: 1, maxLength: 4 }),
+        ({ dialect, bytes, parser }, changes) => {
+          let changed = bytes.slice()
+          for (const { at, to, cut } of changes) {
+            changed[at % changed.length] = to
+            if (cut > 36 && changed.length > 1)
+              changed = changed.slice(0, changed.length - (cut - 36))
+          }
+          try {
+            parser.parse(changed)
+          } catch (error) {
+            expect(error).toBeInstanceOf(CodecError)
+            expect((error as CodecError).offset).toBeLessThanOrEqual(changed.length)
+            return
+          }
+          const values = Object.fromEntries(parser.fields().map((de) => [de, parser.value(de)]))
+          const out = new Uint8Array(4096)
+          const end = createPacker(dialect).pack(parser.mti, values, out)
+          createParser(dialect).parse(out, 0, end)
+        },
+      ),
+      { numRuns: 5000 },
+    )
+  })
+
+  test('data objects of ICC data are read back, in order', () => {
+    const object = fc.record({
+      tag: fc.constantFrom('82', '9F02', 'DF8129', '5A'),
+      value: fc.uint8Array({ maxLength: 300 }),
+    })
+    fc.assert(
+      fc.property(fc.array(object, { maxLength: 8 }), (objects) => {
+        expect(parseTlv(writeTlv(objects))).toEqual(objects)
+      }),
+    )
+  })
+})
+
+describe('framing', () => {
+  const bodies = [40, 1, 300].map((size) => Uint8Array.from({ length: size }, (_, i) => i % 251))
+  const stream = (name: FramingName): Uint8Array => {
+    const framing = framings[name]
+    const out = new Uint8Array(1024)
+    let at = 0
+    for (const body of bodies) {
+      const end = writeFrame(framing, body.length, out, at)
+      out.set(body, at + headerBytes(framing))
+      at = end
+    }
+    return out.slice(0, at)
+  }
+
+  for (const name of Object.keys(framings) as FramingName[]) {
+    test(`${name}: every split into two, and byte by byte`, () => {
+      const bytes = stream(name)
+      const got: Uint8Array[] = []
+      const decoder = () =>
+        new FrameDecoder(framings[name], {
+          keepAlive: () => expect.unreachable(),
+          message: (from, start, end) => got.push(from.slice(start, end)),
+        })
+      for (let cut = 0; cut <= bytes.length; cut++) {
+        got.length = 0
+        const one = decoder()
+        one.push(bytes.subarray(0, cut))
+        one.push(bytes.subarray(cut))
+        expect(got).toEqual(bodies)
+        expect(one.pendingBytes).toBe(0)
+      }
+      got.length = 0
+      const single = decoder()
+      for (const byte of bytes) single.push(Uint8Array.of(byte))
+      expect(got).toEqual(bodies)
+    })
+  }
+
+  test('length zero keeps alive; the longest passes and one more breaks the stream', () => {
+    let alive = 0
+    let last = 0
+    const handler = {
+      keepAlive: () => {
+        alive++
+      },
+      message: (_: Uint8Array, start: number, end: number) => {
+        last = end - start
+      },
+    }
+    const decoder = new FrameDecoder(framings['binary-2'], handler, 4)
+    decoder.push(Uint8Array.of(0, 0, 0, 4, 1, 2, 3, 4, 0))
+    decoder.push(Uint8Array.of(0))
+    expect([alive, last]).toEqual([2, 4])
+    expect(() => decoder.push(Uint8Array.of(0, 5))).toThrow(CodecError)
+    expect(() => decoder.push(Uint8Array.of(0, 1, 1))).toThrow('the stream is broken')
+  })
+
+  test('a message inside one chunk is handed out where it lies', () => {
+    const bytes = stream('binary-2')
+    let same = 0
+    new FrameDecoder(framings['binary-2'], {
+      keepAlive: () => undefined,
+      message: (from) => {
+        if (from === bytes) same++
+      },
+    }).push(bytes)
+    expect(same).toBe(bodies.length)
+  })
+
+  test('nonsense is refused: digits, reserved bytes, trailer', () => {
+    const push = (name: FramingName, bytes: number[]) => () =>
+      new FrameDecoder(framings[name], {
+        keepAlive: () => undefined,
+        message: () => undefined,
+      }).push(Uint8Array.from(bytes))
+    expect(push('ascii-4', [0x30, 0x30, 0x47, 0x30])).toThrow(CodecError)
+    expect(push('bcd-2', [0x0a, 0])).toThrow(CodecError)
+    expect(push('binary-2-reserved', [0, 1, 9, 0, 1])).toThrow(CodecError)
+    expect(push('binary-2-trailer', [0, 2, 1, 4])).toThrow(CodecError)
+    expect(push('binary-2-inclusive', [0, 1, 1])).toThrow(CodecError)
+  })
+})
+
+describe('what is printed', () => {
+  test('card data is masked unless asked for', () => {
+    const out = new Uint8Array(512)
+    const message = authorization()
+    message.track2 = encoder.encode(`${PAN}=28121010000000000`)
+    message.additionalData = 'CVV 123'
+    message.iccData = Uint8Array.of(0x5a, 2, 0x41, 0x11, 0x82, 1, 0)
+    const end = createMessagePacker(createPacker(dialects['ascii']!))(message, out)
+    const bytes = out.slice(0, end)
+    const masked = explainIso8583(bytes, dialects['ascii']!)
+    const { fields } = masked.json
+    expect([fields['2'], fields['35']]).toEqual(['411111******1111', '411111******1111=***'])
+    expect([fields['48'], fields['52'], fields['55']]).toEqual([
+      '***',
+      { hex: '***' },
+      { hex: '5A=**** 82=00' },
+    ])
+    expect(JSON.stringify(masked)).not.toContain('34313131')
+    const { json } = explainIso8583(bytes, dialects['ascii']!, { unmasked: true })
+    expect(packIso8583(json, dialects['ascii']!)).toEqual(bytes)
+  })
+
+  test('short numbers are hidden wholly, numbers in free text are found', () => {
+    expect([maskPan(PAN), maskPan('1234'), maskPan('')]).toEqual(['411111******1111', '****', ''])
+    expect(maskText(60, `ref ${PAN}`)).toBe('ref 411111******1111')
+    expect(maskBytes(55, Uint8Array.of(0x9f))).toBe('***')
+  })
+
+  test('a message cut short is read as far as it goes', () => {
+    const bytes = packIso8583(
+      { mti: '0100', fields: { 3: '000000', 11: '000001' } },
+      dialects['ascii']!,
+    )
+    const { json, error } = explainIso8583(bytes.subarray(0, bytes.length - 1), dialects['ascii']!)
+    expect(json).toEqual({ mti: '0100', fields: { 3: '000000' } })
+    expect([error?.code, error?.offset, error?.context['field']]).toEqual([
+      'iso8583_truncated',
+      18,
+      '11',
+    ])
+  })
+})
+
+describe('sub-elements', () => {
+  test('the original data of a reversal', () => {
+    const data = {
+      mti: '0100',
+      stan: '000123',
+      transmissionDateTime: '1120143005',
+      acquirerId: '12345',
+      forwarderId: '',
+    }
+    const text = formatOriginalData(data)
+    expect(text).toBe('010000012311201430050000001234500000000000')
+    expect(parseOriginalData(text).stan).toBe('000123')
+    expect(() => parseOriginalData(text.slice(1))).toThrow(CodecError)
+  })
+
+  test('private data by tag and length', () => {
+    const layout = { leading: 1, tagDigits: 2, lengthDigits: 2 }
+    expect(parsePrivateData('R9203123', layout)).toEqual({
+      leading: 'R',
+      elements: [{ tag: '92', value: '123' }],
+    })
+    expect(() => parsePrivateData('R9204123', layout)).toThrow(CodecError)
+  })
+})
