@@ -90,6 +90,21 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     busy?.stop(true)
   })
 
+  test('leaves a running dev its state, and takes over from one that was killed', async () => {
+    const state = join(temporaryDirectory(), '.trilho')
+    const first = await startDev(variant, state)
+    const second = await startProgram(variant, ['dev', '--state', state]).end()
+    expect(second.code).toBe(1)
+    expect(second.err).toContain(`process ${first.program.pid}`)
+    expect((await fetch(`${first.ready.url}/ready`)).status).toBe(200)
+    first.program.signal('SIGKILL')
+    await first.program.end()
+    const third = await startDev(variant, state)
+    expect((await fetch(`${third.ready.url}/ready`)).status).toBe(200)
+    third.program.signal('SIGTERM')
+    expect((await third.program.end()).code).toBe(0)
+  })
+
   test('refuses bad settings with 78, and fails with a reason when it cannot keep state', async () => {
     const state = temporaryDirectory()
     const bad = await startProgram(variant, ['dev', '--state', state], {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { createKeyFileStore, parseKey, readKeyFile } from '#src/platform/auth/index.ts'
+import { lockState } from './lock.ts'
 
 export type DevState = {
   readonly directory: string
@@ -18,6 +19,7 @@ export const openDevState = async (directory: string): Promise<DevState> => {
   const root = resolve(directory)
   const samples = join(root, 'samples')
   await mkdir(samples, { recursive: true })
+  lockState(root)
   const keyFile = join(root, 'keys.json')
   return {
     directory: root,
