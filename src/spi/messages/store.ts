@@ -42,14 +42,28 @@ export const insertMessages = async (
   return { stored }
 }
 
-/** The messages none of whose keys is known, the first of each key within the list. */
+/** The messages of the list without those that share a key with an earlier one. */
+const distinct = (messages: readonly NewMessage[]): readonly NewMessage[] => {
+  const seen = new Set<string>()
+  return messages.filter((message) => {
+    const keys = keysOf(message).map(({ kind, key }) => `${kind} ${key}`)
+    if (keys.some((key) => seen.has(key))) return false
+    for (const key of keys) seen.add(key)
+    return true
+  })
+}
+
+/**
+ * The messages none of whose keys is known. Keys are claimed in one order by all writers: two with the same keys
+ * wait for one another instead of deadlocking, and of messages that share only some keys one gets all of its own.
+ */
 const claimKeys = async (
   sql: Queryable,
-  messages: readonly NewMessage[],
+  candidates: readonly NewMessage[],
 ): Promise<readonly NewMessage[]> => {
+  const messages = distinct(candidates)
   const wanted = messages
     .flatMap((message) => keysOf(message).map((key) => ({ ...key, messageId: message.id })))
-    // One order for all writers: two batches with the same keys wait for one another instead of deadlocking.
     .sort((a, b) => (a.kind + a.key < b.kind + b.key ? -1 : 1))
   const claimed = await sql<{ messageId: string; count: number }[]>`
     with claimed as (

@@ -152,6 +152,14 @@ describe('stored messages', () => {
     const stored = outcomes.flatMap((outcome) => [...outcome.stored])
     // Ours, and either the message with both keys or one for each key, by which batch came first.
     expect([2, 3]).toContain(stored.length)
+    const twice = await sql`
+      select direction, biz_msg_idr as key from spi_messages where biz_msg_idr is not null
+      group by 1, 2 having count(*) > 1
+      union all
+      select direction, resource_id from spi_messages where resource_id is not null
+      group by 1, 2 having count(*) > 1`
+    expect(twice.length).toBe(0)
+    expect((await insertMessages(sql, [{ ...first, id: Bun.randomUUIDv7() }])).stored.size).toBe(0)
     const known = await idsByKey(sql, 'INBOUND', 'BizMsgIdr', [first.bizMsgIdr!, 'unknown'])
     expect([...known.keys()]).toEqual([first.bizMsgIdr!])
     expect(stored).toContain(known.get(first.bizMsgIdr!)!)
