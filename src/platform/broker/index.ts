@@ -1,5 +1,6 @@
 export { deadLetterHeaders } from './dead-letter.ts'
 export { PoisonMessageError, PublishRefusedError } from './errors.ts'
+export { createBrokerFeature } from './feature.ts'
 export { createMemoryBroker } from './memory.ts'
 export {
   createPostgresBroker,
