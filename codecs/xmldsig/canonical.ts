@@ -22,15 +22,19 @@ function startsWith(bytes: Uint8Array, at: number, expected: Uint8Array): boolea
 }
 
 /** No reference but those that the canonical form writes, no ">" and no carriage return as such. */
-function isCanonicalText(document: XmlDocument, node: number): boolean {
-  const { bytes, nodes } = document
-  const end = document.end(node)
-  const plain = (nodes[node * NODE_STRIDE]! & NEEDS_DECODING) === 0
-  for (let at = document.start(node); at < end; at++) {
+function isCanonicalText(
+  { bytes }: XmlDocument,
+  from: number,
+  end: number,
+  plain: boolean,
+): boolean {
+  if (plain) {
+    for (let at = from; at < end; at++) if (bytes[at] === GT) return false
+    return true
+  }
+  for (let at = from; at < end; at++) {
     const byte = bytes[at]!
-    if (byte === GT) return false
-    if (plain) continue
-    if (byte === CARRIAGE_RETURN) return false
+    if (byte === GT || byte === CARRIAGE_RETURN) return false
     if (byte === AMP && !TEXT_REFERENCES.some((text) => startsWith(bytes, at, text))) return false
   }
   return true
@@ -79,18 +83,28 @@ type Apex = { readonly namespaceId: number; readonly start: number; readonly pre
 
 /** Whether an element below the apex is written as the canonical form writes it. */
 function isCanonicalElement(document: XmlDocument, node: number, apex: Apex): boolean {
+  if (document.namespaceId(node) !== apex.namespaceId) return false
   const { bytes } = document
   const start = document.start(node)
-  const to = nameEnd(bytes, start)
-  if (document.namespaceId(node) !== apex.namespaceId) return false
-  if (prefixBytes(bytes, start, to) !== apex.prefix) return false
-  for (let i = 1; i < apex.prefix; i++) if (bytes[start + i] !== bytes[apex.start + i]) return false
-  const attributes = document.attributeCount(node)
-  const tagFits =
-    attributes === 0
-      ? bytes[to] === GT
-      : attributes === 1 && isCanonicalAttribute(document, node, to)
-  return tagFits && endsCanonically(bytes, start + 1, to, document.end(node))
+  // One walk finds the end of the name and the prefix.
+  let to = start + 1
+  let prefix = 0
+  for (let byte = bytes[to]!; byte > SPACE && byte !== GT && byte !== SLASH; byte = bytes[++to]!) {
+    if (byte === COLON) prefix = to - start
+  }
+  if (prefix !== apex.prefix) return false
+  for (let i = 1; i < prefix; i++) if (bytes[start + i] !== bytes[apex.start + i]) return false
+  if (bytes[to] === GT) {
+    return (
+      document.attributeCount(node) === 0 &&
+      endsCanonically(bytes, start + 1, to, document.end(node))
+    )
+  }
+  return (
+    document.attributeCount(node) === 1 &&
+    isCanonicalAttribute(document, node, to) &&
+    endsCanonically(bytes, start + 1, to, document.end(node))
+  )
 }
 
 /** The canonical start tag of the apex: its name, its namespace, then its attribute if it has one. */
@@ -128,7 +142,7 @@ export function canonicalCopy(
   node: number,
   omit: number = ABSENT,
 ): Uint8Array | undefined {
-  const { bytes } = document
+  const { bytes, nodes } = document
   const limit = document.next(node)
   const start = document.start(node)
   const to = nameEnd(bytes, start)
@@ -145,11 +159,14 @@ export function canonicalCopy(
       continue
     }
     const kind = document.kind(at)
-    const canonical =
-      kind === ELEMENT
-        ? isCanonicalElement(document, at, apex)
-        : kind === TEXT && isCanonicalText(document, at)
-    if (!canonical) return undefined
+    if (kind === ELEMENT) {
+      if (!isCanonicalElement(document, at, apex)) return undefined
+      continue
+    }
+    const plain = (nodes[at * NODE_STRIDE]! & NEEDS_DECODING) === 0
+    if (kind !== TEXT || !isCanonicalText(document, document.start(at), document.end(at), plain)) {
+      return undefined
+    }
   }
   const tag = apexTag(document, node)
   if (tag === undefined) return undefined
