@@ -86,6 +86,15 @@ describe('the README', () => {
     expect(gate).toContain('npx bun run test')
   })
 
+  test('names every command as the program does', () => {
+    const { stdout } = Bun.spawnSync([process.execPath, join(root, 'src/main.ts'), '--help'])
+    const listed = [...stdout.toString().matchAll(/^ {2}([a-z]+) {2,}(\S.*)$/gm)]
+    expect(listed.length).toBeGreaterThan(5)
+    for (const [, name, summary] of listed) {
+      expect(readme).toContain(`| \`trilho ${name}\` | ${summary} |`)
+    }
+  })
+
   test('has examples', () => {
     expect(examples.length).toBeGreaterThan(0)
   })
