@@ -130,14 +130,14 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       logger,
       metrics,
     }),
-    digitalCurrency(values, database, logger),
+    digitalCurrency(values, database, deps),
   ]
 }
 
 const digitalCurrency = (
   values: Values,
   database: Database | undefined,
-  logger: Logger,
+  { logger, metrics }: PlatformDeps,
 ): Feature => {
   if (database === undefined) return createDrexWithoutDatabase()
   const { drex: settings, platform } = values
@@ -149,6 +149,7 @@ const digitalCurrency = (
     isRotating: masterKey !== undefined && previousMasterKey !== undefined,
     emitEvents,
     logger,
+    metrics,
   })
 }
 

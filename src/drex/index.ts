@@ -4,13 +4,14 @@ import type { Client } from '#src/platform/database/index.ts'
 import { type HealthCheck, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Sealer } from '#src/platform/sealing/index.ts'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import type { DrexSettings, NetworkId } from './config.ts'
 import { explainRevert } from './contracts/abi.ts'
 import { createContracts } from './contracts/service.ts'
 import { demonstrate } from './demo.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
+import { countOpen } from './engine/store.ts'
 import { drexErrors } from './errors.ts'
 import { type EmitEvents, eventsOf } from './events.ts'
 import { configuredNetworks, type Network, readNetworksFile } from './networks.ts'
@@ -32,6 +33,7 @@ export type DrexDeps = {
   readonly isRotating: boolean
   readonly emitEvents: EmitEvents
   readonly logger: Logger
+  readonly metrics: Metrics
 }
 
 export type Drex = Feature & { readonly wallets: Wallets }
@@ -46,7 +48,13 @@ export function createDrex(deps: DrexDeps): Drex {
   const { settings, sql, logger } = deps
   const networks = configuredNetworks(settings, networksFile(settings))
   const wallets = createWallets({ sql, sealer: deps.sealer, web3signer: web3signer(settings) })
+  const endings = deps.metrics.counter(
+    'drex_transactions_ended_total',
+    'Tracked transactions that have ended, by kind and how.',
+    ['kind', 'status'],
+  )
   const onEnded: EngineContext['onEnded'] = async (tx, ended) => {
+    for (const { kind, status } of ended) endings.inc({ kind, status })
     const events = await eventsOf(tx, ended)
     if (events.length > 0) await deps.emitEvents(tx, events)
   }
@@ -70,6 +78,7 @@ export function createDrex(deps: DrexDeps): Drex {
   }
   const rails = createRails(all)
   const contextOf = (id: NetworkId) => contexts.get(id)
+  watchOpen(deps)
   const { expirySeconds } = settings
   const transfers = createTransfers({ sql, rails, wallets, expirySeconds, contextOf, onEnded })
   const contracts = createContracts({ sql, rails, wallets, expirySeconds })
@@ -106,6 +115,21 @@ export function createDrexWithoutDatabase(): Feature {
     errors: drexErrors,
     routes: withMissingSettings(routes, ['DATABASE_DSN']),
   }
+}
+
+/** What waits, by network and state: the first sign of a chain that stands still. */
+function watchOpen({ metrics, sql }: DrexDeps): void {
+  metrics.gauge(
+    'drex_transactions_open',
+    'Tracked transactions that have not ended.',
+    ['network', 'status'],
+    async (gauge) => {
+      // A scrape tells what it can: without the database nothing about these.
+      const rows = await countOpen(sql).catch(() => [])
+      gauge.reset()
+      for (const { network, status, count } of rows) gauge.set({ network, status }, count)
+    },
+  )
 }
 
 function networksFile(settings: DrexSettings) {

@@ -3,6 +3,7 @@ import { Interface } from 'ethers'
 import { loadSettings } from '#src/platform/config/index.ts'
 import type { Sealer } from '#src/platform/sealing/index.ts'
 import { createSealer } from '#src/platform/sealing/index.ts'
+import { createMetrics } from '#src/platform/telemetry/index.ts'
 import currencyArtifact from '../../src/drex/contracts/generated/Currency.json'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { addressOfPrivateKey, sign } from '../../src/drex/evm/secp256k1.ts'
@@ -66,6 +67,8 @@ export type Bench = {
   readonly database: TestDatabase
   readonly app: TestApp
   readonly events: DrexEvent[]
+  /** The text that a scrape gets. */
+  readonly scrape: () => Promise<string>
   readonly drex: () => Drex
   /** Another gateway process on the same database, the first one stopped. */
   readonly restart: (env?: Readonly<Record<string, string>>) => Promise<void>
@@ -108,7 +111,9 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
     if (problems.length > 0) throw new Error(JSON.stringify(problems))
     return values.drex
   }
+  let metrics = createMetrics({ version: 'test', withProcess: false })
   const start = (more: Readonly<Record<string, string>> = {}) => {
+    metrics = createMetrics({ version: 'test', withProcess: false })
     const drex = createDrex({
       settings: settingsOf(more),
       sql: database.sql,
@@ -118,6 +123,7 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
         events.push(...emitted)
       },
       logger: quietLogger,
+      metrics,
     })
     if (options.engine !== false) void drex.start?.()
     return { drex, app: testApp(drex.routes ?? [], { keys: [record] }) }
@@ -144,6 +150,7 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
       return running.app
     },
     drex: () => running.drex,
+    scrape: async () => (await metrics.render()).text,
     async restart(env) {
       await running.drex.stop?.()
       running = start(env)

@@ -247,6 +247,13 @@ describe('lists and balances', () => {
     expect((await bench.call('GET', '/v1/drex/balance/0x12')).status).toBe(400)
   })
 
+  test('metrics count what ended and what waits', async () => {
+    const text = await bench.scrape()
+    expect(text).toMatch(/drex_transactions_ended_total\{kind="transfer",status="confirmed"\} \d+/)
+    expect(text).toMatch(/drex_transactions_ended_total\{kind="transfer",status="failed"\} 2/)
+    expect(text).toContain('# TYPE drex_transactions_open gauge')
+  })
+
   test('networks say what is configured and what is dead', async () => {
     const { networks } = (await bench.call('GET', '/v1/drex/networks')).json as {
       networks: { id: string; configured: boolean; deprecated: boolean; replaced_by: string }[]

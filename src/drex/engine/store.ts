@@ -123,6 +123,14 @@ export async function countInFlight(sql: Client, network: string): Promise<numbe
   return row?.count ?? 0
 }
 
+export async function countOpen(
+  sql: Client,
+): Promise<readonly { network: string; status: TransactionStatus; count: number }[]> {
+  return sql<{ network: string; status: TransactionStatus; count: number }[]>`
+    select network, status, count(*)::int as count from drex_transactions
+    where status in ('pending', 'signed', 'broadcast', 'mined') group by network, status`
+}
+
 /** Locks senders in one order, so that two processes cannot block each other. */
 export async function lockLanes(
   sql: Transaction,
