@@ -70,7 +70,6 @@ const PIX_GUI_OBJECT = `0014${PIX_GUI}`
 const NO_PAYMENT = `26${PIX_GUI_OBJECT.length}${PIX_GUI_OBJECT}`
 const DIGITS_4 = /^[0-9]{4}$/
 const AMOUNT = /^[0-9]+(?:\.[0-9]{1,2})?$/
-const ALPHANUMERIC = /^[A-Za-z0-9]+$/
 /** Host, optional port, path. */
 const ADDRESS = /^(?![^/]*:\/\/)[!-.0-~]+\/[!-~]+$/
 const CONTROL = /\p{Cc}/u
@@ -132,7 +131,7 @@ export function checkTxid(txid: string, kind: 'static' | 'dynamic'): void {
   const isStatic = kind === 'static'
   const charsMin = isStatic ? 1 : TXID_DYNAMIC_CHARS_MIN
   const charsMax = isStatic ? TXID_CHARS_MAX : TXID_DYNAMIC_CHARS_MAX
-  if (txid.length < charsMin || txid.length > charsMax || !ALPHANUMERIC.test(txid)) {
+  if (txid.length < charsMin || txid.length > charsMax || !isAlphanumericText(txid)) {
     throw broken('62.05', `txid must be ${charsMin} to ${charsMax} letters and digits`)
   }
 }
@@ -212,6 +211,16 @@ function textObject(id: string, text: string, charsMax: number): string {
     throw broken(id, `must be printable text of 1 to ${charsMax} bytes of UTF-8`)
   }
   return id + TWO_DIGITS[length] + text
+}
+
+/** A loop: half the time of a regular expression on texts this short. */
+function isAlphanumericText(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const lower = code | 0x20
+    if ((code - 48) >>> 0 > 9 && (code > 0x7a || lower < 97 || lower > 122)) return false
+  }
+  return true
 }
 
 /** Bytes of UTF-8 the text takes, or -1 when it holds a control character or half a character. */

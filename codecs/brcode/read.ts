@@ -189,13 +189,8 @@ function checkCommon(tape: BrCodeTape, isPix: boolean): void {
       throw new CodecError('brcode_missing', size, message, { path: `${id}` })
     }
   }
-  const digits = (id: number, count: number): boolean => {
-    const start = startOf(tape, roots[id]!)
-    const end = endOf(tape, roots[id]!)
-    return end - start === count && isDigits(bytes, start, end)
-  }
-  if (!digits(52, 4)) throw badValue(tape, 52, 'merchant category code must be four digits')
-  if (!digits(53, 3)) throw badValue(tape, 53, 'currency must be three digits')
+  checkDigits(tape, 52, 4, 'merchant category code must be four digits')
+  checkDigits(tape, 53, 3, 'currency must be three digits')
   checkText(tape, 58, 2)
   if (isPix && !holds(tape, roots[53]!, '986')) throw badValue(tape, 53, 'currency must be 986')
   if (isPix && !holds(tape, roots[58]!, 'BR')) throw badValue(tape, 58, 'country must be BR')
@@ -223,9 +218,10 @@ function checkOrder(tape: BrCodeTape): void {
 /** The index of the only root template in this range of ids whose GUI is Pix's, or -1. */
 function findPixTemplate(tape: BrCodeTape, first: number, last: number): number {
   let found = NO_PARENT
-  for (let i = 0; i < tape.count; i++) {
+  for (let at = 0; at < tape.templateCount; at++) {
+    const i = tape.templates[at]!
     const id = idOf(tape, i)
-    if (id < first || id > last || parentOf(tape, i) !== NO_PARENT) continue
+    if (id < first || id > last) continue
     const gui = childOf(tape, i, 0)
     if (gui === NO_PARENT || !holds(tape, gui, PIX_GUI)) continue
     if (found !== NO_PARENT) {
@@ -252,7 +248,7 @@ function holds(tape: BrCodeTape, index: number, text: string): boolean {
 
 function readPix(indexed: Indexed, template: number, warnings: BrCodeWarning[]): PixReading {
   const { tape } = indexed
-  const recurrence = tape.hasUnreserved ? findPixTemplate(tape, 80, 99) : NO_PARENT
+  const recurrence = findPixTemplate(tape, 80, 99)
   const keyAt = childOf(tape, template, 1)
   const urlAt = childOf(tape, template, 25)
   const recurrenceAt = recurrence === NO_PARENT ? NO_PARENT : childOf(tape, recurrence, 25)
@@ -265,12 +261,9 @@ function readPix(indexed: Indexed, template: number, warnings: BrCodeWarning[]):
   if (keyAt === NO_PARENT && urlAt === NO_PARENT && recurrenceAt === NO_PARENT) {
     throw pixError(tape, template, 'a Pix template needs a key in 01 or an address in 25')
   }
-  const key = keyAt === NO_PARENT ? undefined : readKey(indexed, keyAt)
+  const key = keyAt === NO_PARENT ? undefined : textOf(indexed, keyAt)
   const keyKind = key === undefined ? undefined : pixKeyKind(key)
-  if (key !== undefined && keyKind === undefined) {
-    const offset = startOf(tape, keyAt)
-    warnings.push({ rule: 'unknown_key_form', path: pathOf(tape, keyAt), offset })
-  }
+  if (key !== undefined && keyKind === undefined) warnOfKey(tape, keyAt, warnings)
   const isDynamic = urlAt !== NO_PARENT
   return {
     kind: isDynamic ? 'dynamic' : key !== undefined ? 'static' : 'authorization',
@@ -286,14 +279,14 @@ function readPix(indexed: Indexed, template: number, warnings: BrCodeWarning[]):
   }
 }
 
-function readKey(indexed: Indexed, index: number): string {
-  const { tape } = indexed
+/** A key of no known kind is a warning, but it must be text that can be shown. */
+function warnOfKey(tape: BrCodeTape, index: number, warnings: BrCodeWarning[]): void {
   const start = startOf(tape, index)
   const end = endOf(tape, index)
   if (end - start > PIX_VALUE_CHARS_MAX || !isPrintable(tape.bytes, start, end)) {
     throw pixError(tape, index, `key must be printable, at most ${PIX_VALUE_CHARS_MAX} bytes`)
   }
-  return textOf(indexed, index)
+  warnings.push({ rule: 'unknown_key_form', path: pathOf(tape, index), offset: start })
 }
 
 function readAddress(indexed: Indexed, index: number): string {
@@ -344,6 +337,13 @@ function readTxid(
   }
   if (isDynamic) warnings.push({ rule: 'dynamic_txid', path: '62.05', offset: start })
   return textOf(indexed, index)
+}
+
+function checkDigits(tape: BrCodeTape, id: number, count: number, message: string): void {
+  const index = tape.roots[id]!
+  const start = startOf(tape, index)
+  const end = endOf(tape, index)
+  if (end - start !== count || !isDigits(tape.bytes, start, end)) throw badValue(tape, id, message)
 }
 
 function checkText(tape: BrCodeTape, id: number, charsMax: number): void {

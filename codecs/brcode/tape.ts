@@ -11,6 +11,8 @@ export const BRCODE_BYTES_MAX = 512
 
 /** Most objects a payload of that size can hold: each takes five bytes at least. */
 const OBJECTS_MAX = Math.floor(BRCODE_BYTES_MAX / 5)
+/** Ids 26 to 51 and 80 to 99. */
+const ACCOUNTS_MAX = 46
 /** Integers per object on the tape: id, offset of the id, start and end of the value, parent. */
 const STRIDE = 5
 export const NO_PARENT = -1
@@ -26,7 +28,7 @@ export type LengthUnit = (typeof LENGTH_UNITS)[number]
  *
  * @property bytes - holds the payload in its first `size` bytes
  * @property disordered - index of the first root object whose id is below its predecessor's, or -1
- * @property hasUnreserved - whether any of the templates 80 to 99 is there
+ * @property templates - indices of the first `templateCount` root templates 26 to 51 and 80 to 99
  * @property entries - per object: id, offset of its id, start and end of its value, parent's index
  * @property roots - by id: index of the root object with this id, -1 when absent
  */
@@ -36,7 +38,8 @@ export type BrCodeTape = {
   lengthUnit: LengthUnit
   count: number
   disordered: number
-  hasUnreserved: boolean
+  templateCount: number
+  readonly templates: Int16Array
   readonly entries: Int32Array
   readonly roots: Int16Array
 }
@@ -48,7 +51,8 @@ export function createTape(): BrCodeTape {
     lengthUnit: 'bytes',
     count: 0,
     disordered: NO_PARENT,
-    hasUnreserved: false,
+    templateCount: 0,
+    templates: new Int16Array(ACCOUNTS_MAX),
     entries: new Int32Array(OBJECTS_MAX * STRIDE),
     roots: new Int16Array(100),
   }
@@ -121,7 +125,7 @@ function index(tape: BrCodeTape, unit: LengthUnit, ascii: boolean): void {
   tape.lengthUnit = unit
   tape.count = 0
   tape.disordered = NO_PARENT
-  tape.hasUnreserved = false
+  tape.templateCount = 0
   tape.roots.fill(NO_PARENT)
   if (ascii || unit === 'characters') {
     indexRoot(tape)
@@ -151,8 +155,10 @@ function indexRoot(tape: BrCodeTape): void {
     roots[id] = own
     if (id < previous && tape.disordered === NO_PARENT && id !== 63) tape.disordered = own
     previous = id
-    if (id >= 80) tape.hasUnreserved = true
-    if (isRootTemplate(id)) indexTemplate(tape, own, counted)
+    if (isRootTemplate(id)) {
+      indexTemplate(tape, own, counted)
+      if (id !== 62 && id !== 64) tape.templates[tape.templateCount++] = own
+    }
     at = stop
   }
   checkFrame(tape)
