@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { createPostgresBroker, type TransactionalBroker } from '#src/platform/broker/index.ts'
 import { brokerContract, until } from '../../contract/broker.contract.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
@@ -88,6 +89,33 @@ describe('PostgreSQL broker', () => {
         where application_name = 'trilho-broker' and datname = current_database()`
     }
     await until(() => seen.size === 250)
+    await broker.stop()
+  }, 20_000)
+
+  test('gives the work of a process that is killed to another within seconds', async () => {
+    const broker = await open()
+    const topic = `killed.${Date.now()}`
+    const victim = Bun.spawn(
+      [process.execPath, join(import.meta.dir, 'victim.ts'), database.dsn, topic],
+      { stdout: 'pipe', stderr: 'ignore' },
+    )
+    const values = Array.from({ length: 20 }, (_, index) => `${index}`.padStart(2, '0'))
+    await broker.publish(values.map((value) => ({ topic, key: 'k', value: Buffer.from(value) })))
+    await victim.stdout.getReader().read()
+    const seen: string[] = []
+    broker.consume({
+      topic,
+      group: 'g',
+      batchSizeMax: 10,
+      handler: async (batch) => {
+        seen.push(...batch.map(({ value }) => Buffer.from(value).toString()))
+      },
+    })
+    await Bun.sleep(300)
+    expect(seen).toEqual([])
+    victim.kill('SIGKILL')
+    await until(() => seen.length >= values.length, 5_000)
+    expect(seen).toEqual(values)
     await broker.stop()
   }, 20_000)
 })
