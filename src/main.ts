@@ -1,5 +1,6 @@
 import { migrations } from '../drizzle/index.ts'
 import manifest from '../package.json' with { type: 'json' }
+import { iso8583Inspector } from './cards/index.ts'
 import { certificateSettings, createCertificates } from './certificates/index.ts'
 import { type PlatformDeps, type Program, runCli } from './cli/index.ts'
 import { createDrex, createDrexWithoutDatabase, drexSettings } from './drex/index.ts'
@@ -154,7 +155,12 @@ const digitalCurrency = (
 }
 
 /** What `trilho inspect` can explain, the surest test first. */
-const inspectors: readonly Inspector[] = [iso20022Inspector, rsfnInspector, brCodeInspector]
+const inspectors: readonly Inspector[] = [
+  iso20022Inspector,
+  rsfnInspector,
+  brCodeInspector,
+  iso8583Inspector,
+]
 
 const program: Program = {
   version: manifest.version,

@@ -5,6 +5,7 @@ export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   xml: async () => (await import('./xml.ts')).xmlSuite,
   xmldsig: async () => (await import('./xmldsig.ts')).xmldsigSuite,
   http: async () => (await import('./http.ts')).httpSuite,
+  iso8583: async () => (await import('./iso8583.ts')).iso8583Suite,
   startup: async () => (await import('./startup.ts')).startupSuite,
   drex: async () => (await import('./drex.ts')).drexSuite,
 }

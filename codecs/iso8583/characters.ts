@@ -58,6 +58,8 @@ export type CodePage = {
   readonly decode: Uint8Array
   /** Latin-1 code to EBCDIC byte. */
   readonly encode: Uint8Array
+  /** Class bits of the character that a byte stands for. */
+  readonly classes: Uint8Array
 }
 
 /** Code page 1047 differs from 037 in six places: brackets, caret, not sign, Y acute and diaeresis. */
@@ -78,7 +80,7 @@ const codePage = (differences: readonly (readonly [number, number])[]): CodePage
   for (const [byte, code] of differences) decode[byte] = code
   const encode = new Uint8Array(256)
   for (let byte = 0; byte < 256; byte++) encode[decode[byte]!] = byte
-  return { decode, encode }
+  return { decode, encode, classes: decode.map((code) => classOf[code]!) }
 }
 
 export const cp037: CodePage = codePage([])
@@ -86,7 +88,7 @@ export const cp1047: CodePage = codePage(CP1047_DIFFERENCES)
 
 const identity = Uint8Array.from({ length: 256 }, (_, code) => code)
 /** ASCII and Latin-1: bytes are codes. */
-export const latin1: CodePage = { decode: identity, encode: identity }
+export const latin1: CodePage = { decode: identity, encode: identity, classes: classOf }
 
 /** Value of a hexadecimal digit by character code; 255 for anything else. */
 export const hexValue: Uint8Array = buildHex()

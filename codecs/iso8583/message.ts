@@ -111,6 +111,12 @@ export class CardMessage {
   }
 }
 
+const highestOf = (message: CardMessage): number => {
+  if (message.replacementAmounts !== undefined) return 95
+  if (message.originalData !== undefined) return 90
+  return message.networkCode === undefined ? 64 : 70
+}
+
 /** Packs typed messages; holds no reference to one after the call. */
 export const createMessagePacker = (
   packer: Iso8583Packer,
@@ -151,7 +157,7 @@ export const createMessagePacker = (
     slots[90] = message.originalData
     slots[95] = message.replacementAmounts
     try {
-      return packer.pack(message.mti, slots, out, start)
+      return packer.packUpTo(highestOf(message), message.mti, slots, out, start)
     } finally {
       slots[2] = undefined
       slots[35] = undefined

@@ -46,22 +46,28 @@ export class Iso8583Packer {
    *   `iso8583_length`, `iso8583_character`; offset is the place in `out`, whose content is then undefined
    */
   pack(mti: string, values: FieldValues, out: Uint8Array, start = 0): number {
+    let highest = FIELD_MAX
+    while (highest > 64 && values[highest] === undefined) highest--
+    return this.packUpTo(highest, mti, values, out, start)
+  }
+
+  /** As `pack`, for a caller who knows that no field above `highest` is there. */
+  packUpTo(
+    highest: number,
+    mti: string,
+    values: FieldValues,
+    out: Uint8Array,
+    start: number,
+  ): number {
     const { dialect } = this.#layout
     const bits = this.#bits
     bits.fill(0)
-    let bitmaps = dialect.fixed128 ? 2 : 1
-    for (let de = FIELD_MAX; de > 64; de--) {
-      if (values[de] === undefined) continue
-      const needed = (de + 63) >> 6
-      if (needed > bitmaps) bitmaps = needed
-      break
-    }
+    const bitmaps = Math.max(dialect.fixed128 ? 2 : 1, (highest + 63) >> 6)
     const size = dialect.bitmap === 'binary' ? 8 : 16
     const bitmapStart = this.#writeMti(mti, out, start)
     let at = bitmapStart + bitmaps * size
     if (at > out.length) tooSmall(start)
-    const last = bitmaps * 64
-    for (let de = 2; de <= last; de++) {
+    for (let de = 2; de <= highest; de++) {
       const value = values[de]
       if (value === undefined) continue
       bits[(de - 1) >> 3]! |= 0x80 >> ((de - 1) & 7)
@@ -185,6 +191,10 @@ export class Iso8583Packer {
     const zeros = count - (value.length - from)
     const padNibble = layout.padNibble[de]!
     const padRight = layout.padRight[de] === 1
+    if (typeof value === 'string' && zeros === 0 && count % 2 === 0 && !track) {
+      this.#writePairs(de, value, from, count, out, at)
+      return
+    }
     const lead = count % 2 === 1 && !padRight ? 1 : 0
     let byte = lead === 1 ? padNibble : 0
     let position = lead
@@ -201,6 +211,24 @@ export class Iso8583Packer {
       position++
     }
     if (position % 2 === 1) out[at + (position >> 1)] = (byte << 4) | padNibble
+  }
+
+  /** The usual case of packed digits: two to a byte, nothing to fill. */
+  #writePairs(
+    de: number,
+    value: string,
+    from: number,
+    count: number,
+    out: Uint8Array,
+    at: number,
+  ): void {
+    let to = at
+    for (let i = from; i < from + count; i += 2) {
+      const high = value.charCodeAt(i) - 0x30
+      const low = value.charCodeAt(i + 1) - 0x30
+      if (high < 0 || high > 9 || low < 0 || low > 9) this.#badCharacter(de, to)
+      out[to++] = (high << 4) | low
+    }
   }
 
   #writeBytes(

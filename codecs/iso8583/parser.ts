@@ -1,4 +1,4 @@
-import { type CodePage, classOf, DIGIT, hexValue } from './characters.ts'
+import { type CodePage, DIGIT, hexValue } from './characters.ts'
 import { type Dialect, FIELD_MAX } from './dialect.ts'
 import {
   ABSENT,
@@ -325,10 +325,10 @@ export class Iso8583Parser {
 
   #checkText(de: number, start: number, end: number): void {
     const mask = this.#layout.classes[de]!
-    const { decode } = this.#layout.pages[de]!
+    const { classes } = this.#layout.pages[de]!
     const bytes = this.#bytes
     for (let i = start; i < end; i++) {
-      if ((classOf[decode[bytes[i]!]!]! & mask) === 0) {
+      if ((classes[bytes[i]!]! & mask) === 0) {
         refuse('iso8583_character', de, i, `type ${this.#layout.dialect.fields[de]?.type}`)
       }
     }
@@ -366,7 +366,7 @@ export class Iso8583Parser {
       }
       return
     }
-    const { decode } = this.#layout.pages[de]!
+    const { decode, classes } = this.#layout.pages[de]!
     const sign = decode[bytes[start]!]!
     // C credit, D debit; stock peers send 0 where they have no sign.
     if (sign !== 0x43 && sign !== 0x44 && sign !== 0x30) {
@@ -377,7 +377,7 @@ export class Iso8583Parser {
       return
     }
     for (let i = start + 1; i < end; i++) {
-      if ((classOf[decode[bytes[i]!]!]! & DIGIT) === 0) {
+      if ((classes[bytes[i]!]! & DIGIT) === 0) {
         refuse('iso8583_character', de, i, 'digits after the sign')
       }
     }
@@ -416,15 +416,18 @@ const unpackDigits = (
   out: Uint8Array,
   at: number,
 ): number => {
-  const skip = count % 2 === 1 && padRight === 0 ? 1 : 0
-  for (let i = 0; i < count; i++) {
-    const position = i + skip
-    const byte = bytes[start + (position >> 1)]!
-    const nibble = position & 1 ? byte & 15 : byte >> 4
-    // Nibbles above nine passed the checks of track data only, whose characters go on to 0x3f.
-    out[at + i] = 0x30 + nibble
+  const end = at + count
+  let from = start
+  let to = at
+  // Nibbles above nine passed the checks of track data only, whose characters go on to 0x3f.
+  if (count % 2 === 1 && padRight === 0) out[to++] = 0x30 | (bytes[from++]! & 15)
+  for (; to + 1 < end; to += 2) {
+    const byte = bytes[from++]!
+    out[to] = 0x30 | (byte >> 4)
+    out[to + 1] = 0x30 | (byte & 15)
   }
-  return at + count
+  if (to < end) out[to] = 0x30 | (bytes[from]! >> 4)
+  return end
 }
 
 export const createParser = (dialect: Dialect): Iso8583Parser =>

@@ -1,36 +1,84 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { Inspector } from '#src/platform/lifecycle/index.ts'
-import { type Command, exitCodes, UsageError } from '../command.ts'
+import type { InspectOptions, Inspector } from '#src/platform/lifecycle/index.ts'
+import { type Command, type CommandArguments, exitCodes, UsageError } from '../command.ts'
+import type { Io } from '../program.ts'
 import { renderJson, renderTree } from './render.ts'
 
 /** Explains a message, whatever it is. */
 export const inspectCommand: Command = {
   name: 'inspect',
   summary: 'Explains a message: fields, values, and what the codes mean.',
-  usage: '[file] [--as <kind>] [--json]',
+  usage: '[file|hex|-] [--as <kind>] [--json]',
   description:
     'Reads the file, or standard input. The kind is recognised by content unless --as names it.',
   options: {
     as: { type: 'string', value: 'kind', doc: 'Do not guess: the input is of this kind.' },
     json: { type: 'boolean', doc: 'The typed value as one line of JSON.' },
+    dialect: {
+      type: 'string',
+      value: 'name',
+      doc: 'ISO 8583: the dialect, or a JSON file with one.',
+    },
+    frame: { type: 'string', value: 'name', doc: 'ISO 8583: the framing around the message.' },
+    unmasked: { type: 'boolean', doc: 'ISO 8583: show card data.' },
+    pack: { type: 'string', value: 'file', doc: 'ISO 8583: print the hex of a message in JSON.' },
     kinds: { type: 'boolean', doc: 'List the kinds.' },
   },
-  examples: ['trilho inspect pacs008.xml', 'trilho inspect --json < pacs008.xml'],
+  examples: [
+    'trilho inspect pacs008.xml',
+    'trilho inspect --json < pacs008.xml',
+    'trilho inspect --as iso8583 --dialect ascii-hex --pack message.json',
+  ],
   positionalsMax: 1,
   run: async (args, io, { inspectors }) => {
     if (args.flag('kinds')) {
       io.out(inspectors.map(({ name, summary }) => `${name}: ${summary}\n`).join(''))
       return exitCodes.ok
     }
-    const [path] = args.positionals
-    const input =
-      path === undefined || path === '-'
-        ? await io.readInput()
-        : new Uint8Array(await readFile(path))
-    const explanation = await choose(inspectors, args.text('as'), input).explain(input)
-    io.out(args.flag('json') ? renderJson(explanation) : renderTree(explanation))
-    return exitCodes.ok
+    const options = await optionsOf(args)
+    const packed = args.text('pack')
+    if (packed !== undefined) {
+      const kind = choose(inspectors, args.text('as') ?? 'iso8583', new Uint8Array(0))
+      if (kind.pack === undefined) throw new UsageError(`--pack is not for ${kind.name}`)
+      io.out(`${kind.pack(JSON.parse(await readFile(packed, 'utf8')), options)}\n`)
+      return exitCodes.ok
+    }
+    const input = await inputOf(args.positionals[0], io)
+    const explanation = await choose(inspectors, args.text('as'), input).explain(input, options)
+    const { failure } = explanation
+    if (args.flag('json')) {
+      io.out(
+        renderJson(
+          failure === undefined ? explanation : { ...explanation, value: { error: failure } },
+        ),
+      )
+    } else {
+      io.out(renderTree(explanation))
+      if (failure !== undefined) io.err(`trilho inspect: ${failure.message}\n`)
+    }
+    return failure === undefined ? exitCodes.ok : exitCodes.failed
   },
+}
+
+const inputOf = async (path: string | undefined, io: Io): Promise<Uint8Array> => {
+  if (path === undefined || path === '-') return io.readInput()
+  // A message is often at hand as digits; a file of that name goes first.
+  if (/^([0-9A-Fa-f]{2}){2,}$/.test(path) && !existsSync(path))
+    return new TextEncoder().encode(path)
+  return new Uint8Array(await readFile(path))
+}
+
+const optionsOf = async (args: CommandArguments): Promise<InspectOptions> => {
+  const dialect = args.text('dialect')
+  const frame = args.text('frame')
+  return {
+    ...(dialect !== undefined && {
+      dialect: dialect.endsWith('.json') ? JSON.parse(await readFile(dialect, 'utf8')) : dialect,
+    }),
+    ...(frame !== undefined && { frame }),
+    unmasked: args.flag('unmasked'),
+  }
 }
 
 const choose = (

@@ -14,6 +14,16 @@ export type Explanation = {
   readonly value: unknown
   /** Drawn with characters, below the tree; not in `--json`. */
   readonly picture?: string
+  /** The input is not valid: the fields are what could be read before. Ends the command with failure. */
+  readonly failure?: { readonly message: string } & Readonly<Record<string, unknown>>
+}
+
+/** What only some kinds need to be told; the others ignore it. */
+export type InspectOptions = {
+  /** A name, or what a JSON file holds. */
+  readonly dialect?: unknown
+  readonly frame?: string
+  readonly unmasked?: boolean
 }
 
 /** Explains one kind of message to a person; `trilho inspect` picks it by content or by `--as`. */
@@ -24,5 +34,10 @@ export type Inspector = {
   /** True when the input looks like this kind; cheap, never throws. */
   readonly matches: (input: Uint8Array) => boolean
   /** Throws an Error with a message for the user when the input is bad. */
-  readonly explain: (input: Uint8Array) => Explanation | Promise<Explanation>
+  readonly explain: (
+    input: Uint8Array,
+    options?: InspectOptions,
+  ) => Explanation | Promise<Explanation>
+  /** The message that a JSON value describes, as text to print. */
+  readonly pack?: (json: unknown, options: InspectOptions) => string
 }

@@ -1,0 +1,1 @@
+export { iso8583Inspector } from './inspect.ts'

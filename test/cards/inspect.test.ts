@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'bun:test'
+import { iso8583Inspector } from '#src/cards/index.ts'
+
+const message = {
+  mti: '0100',
+  fields: { 2: '4111111111111111', 11: '000001', 52: { hex: '0102030405060708' } },
+}
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
+const pack = (dialect: unknown): string => iso8583Inspector.pack?.(message, { dialect }) ?? ''
+
+describe('inspecting ISO 8583', () => {
+  for (const dialect of ['ascii', 'ascii-hex', 'bcd', 'ebcdic']) {
+    test(`${dialect}: what --pack prints is explained, masked unless asked`, async () => {
+      const hex = encode(`${pack(dialect)}\n`)
+      const masked = await iso8583Inspector.explain(hex, { dialect })
+      expect(masked.value).toEqual({
+        mti: '0100',
+        fields: { 2: '411111******1111', 11: '000001', 52: { hex: '***' } },
+      })
+      expect(JSON.stringify(masked)).not.toContain('4111111111111111')
+      expect((await iso8583Inspector.explain(hex, { dialect, unmasked: true })).value).toEqual(
+        message,
+      )
+    })
+  }
+
+  test('a frame is taken off; more than one is refused', async () => {
+    const body = pack('ascii')
+    const frame = `${(body.length / 2).toString(16).padStart(4, '0')}${body}`
+    const { value } = await iso8583Inspector.explain(encode(frame), { frame: 'binary-2' })
+    expect(value).toMatchObject({ mti: '0100' })
+    const twice = () => iso8583Inspector.explain(encode(frame + frame), { frame: 'binary-2' })
+    expect(twice).toThrow('the input is not one whole frame')
+  })
+
+  test('a message that is not valid says where and why, after what could be read', async () => {
+    const { failure, fields } = await iso8583Inspector.explain(
+      encode(pack('ascii').slice(0, -4)),
+      {},
+    )
+    expect(fields.map(({ name }) => name.split(' ')[0])).toEqual(['2', '11'])
+    expect(failure).toMatchObject({ code: 'iso8583_truncated', field: '52', offset: 36 })
+  })
+
+  test('an own dialect, and names that are none', async () => {
+    const dialect = { name: 'own', extends: 'ascii', fields: { 11: { max: 12 } } }
+    expect(pack(dialect)).toContain('303030303030303030303031')
+    expect(() => iso8583Inspector.explain(encode('00'), { dialect: 'toString' })).toThrow(
+      'no dialect',
+    )
+    expect(() => iso8583Inspector.explain(encode('00'), { frame: 'x' })).toThrow('no framing')
+  })
+})
