@@ -7,5 +7,6 @@ export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   http: async () => (await import('./http.ts')).httpSuite,
   iso8583: async () => (await import('./iso8583.ts')).iso8583Suite,
   startup: async () => (await import('./startup.ts')).startupSuite,
+  brcode: async () => (await import('./brcode.ts')).brCodeSuite,
   drex: async () => (await import('./drex.ts')).drexSuite,
 }
