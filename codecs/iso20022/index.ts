@@ -43,6 +43,14 @@ export {
   namespaceOf,
   spiIspb,
 } from './envelope.ts'
+export {
+  type FromJson,
+  type GenericMessage,
+  type GenericProblem,
+  messageFromJson,
+  messageToJson,
+  type ToJson,
+} from './generic/index.ts'
 export type { Pacs002, PaymentStatus, StatusReason } from './messages/pacs002.ts'
 export type { Pacs004, PaymentReturn } from './messages/pacs004.ts'
 export type {
@@ -53,6 +61,7 @@ export type {
   Remittance,
   Tax,
 } from './messages/pacs008.ts'
+export { findMetadata, type MessageMetadata } from './metadata.ts'
 export {
   identifyMessage,
   isTypedMessageType,

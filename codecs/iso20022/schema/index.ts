@@ -1,5 +1,5 @@
 export { type CompileOptions, compileSchema } from './compile.ts'
-export type { CompiledSchema } from './compiled.ts'
+export type { CompiledElement, CompiledSchema, CompiledType } from './compiled.ts'
 export { SchemaError } from './errors.ts'
 export type { SchemaModel } from './model.ts'
 export { PatternError, PatternMatcher, parsePattern, patternPlacesMax } from './pattern/index.ts'

@@ -1,0 +1,142 @@
+import { isUtf8 } from 'node:buffer'
+import { XMLBuilder } from 'fast-xml-parser'
+import { SaxesParser } from 'saxes'
+import {
+  buildMessage,
+  findMetadata,
+  messageVocabulary,
+  ourCatalogue,
+  validateDocument,
+} from '#codecs/iso20022'
+import { createXmlScanner } from '#codecs/xml'
+import { pacs008, shapedSignature } from '../../test/support/messages.ts'
+import type { Group, Suite } from '../harness.ts'
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+const signature = shapedSignature.replaceAll('q=', 'A=')
+const schema = ourCatalogue.schemaOf('pacs.008', '1.13')
+if (schema === undefined) throw new Error('no schema')
+
+const repeat = (work: () => number) => (times: number) => {
+  let sum = 0
+  for (let i = 0; i < times; i++) sum += work()
+  return sum
+}
+
+const judge = (xml: Uint8Array): (() => number) => {
+  const scanner = createXmlScanner({ vocabulary: messageVocabulary, isUtf8 })
+  return () => {
+    const document = scanner.scan(xml)
+    if (!validateDocument(schema, document).valid) throw new Error('not valid')
+    const found = findMetadata(document)
+    return found.endToEndIds.length + found.amounts.length + found.ispbs.length
+  }
+}
+
+const saxesElements = (xml: Uint8Array): number => {
+  const parser = new SaxesParser({ xmlns: true })
+  let count = 0
+  parser.on('opentag', () => {
+    count++
+  })
+  parser.write(decoder.decode(xml)).close()
+  return count
+}
+
+const reading = (): Group => {
+  const xml = encoder.encode(pacs008({ signature }))
+  const many = encoder.encode(pacs008({ signature, transactions: 500 }))
+  const single = judge(xml)
+  const batch = judge(many)
+  return {
+    name: `read, validate and extract a signed pacs.008 of ${xml.length} bytes`,
+    contenders: [
+      { name: 'trilho', run: repeat(single) },
+      { name: 'trilho, a 500th of 500', run: (times) => repeat(batch)(Math.ceil(times / 500)) },
+      { name: 'saxes (xmlns), parsed only', run: repeat(() => saxesElements(xml)) },
+    ],
+    goals: [{ ours: 'trilho', peer: 'saxes (xmlns), parsed only', atLeast: 8 }],
+  }
+}
+
+const params = {
+  local_instrument: 'DICT',
+  transactions: [
+    {
+      amount: 12345,
+      purpose: 'IPAY',
+      debtor: {
+        ispb: '12345678',
+        name: 'Conceição & Irmãos',
+        document: '12345678909',
+        account_num: '500100',
+        branch: '0001',
+        account_type: 'CACC',
+      },
+      creditor: {
+        ispb: '87654321',
+        document: '98765432100',
+        account_num: '600200',
+        account_type: 'TRAN',
+        proxy: 'key@example.com',
+      },
+      remittance_information: 'Order 42',
+    },
+  ],
+}
+
+const building = (): Group => {
+  const context = {
+    ispb: '12345678',
+    nowMs: Date.UTC(2026, 2, 2, 14, 5),
+    random: (bytes: Uint8Array) => void bytes.fill(7),
+    revision: '5.11.1',
+  } as const
+  const build = (): number => {
+    const built = buildMessage('PACS008', params, context)
+    if (!built.ok) throw new Error('refused')
+    return built.message.bytes.length
+  }
+  const builder = new XMLBuilder({ ignoreAttributes: false })
+  const tree = treeOf(pacs008({ signature: '' }))
+  return {
+    name: 'build a pacs.008 of one transaction',
+    contenders: [
+      { name: 'trilho, parameters checked', run: repeat(build) },
+      {
+        name: 'fast-xml-parser, from a ready tree',
+        run: repeat(() => encoder.encode(builder.build(tree)).length),
+      },
+    ],
+    goals: [
+      {
+        ours: 'trilho, parameters checked',
+        peer: 'fast-xml-parser, from a ready tree',
+        atLeast: 20,
+      },
+    ],
+  }
+}
+
+/** The tree that fast-xml-parser's builder takes. */
+const treeOf = (xml: string): object => {
+  const document = createXmlScanner().scan(encoder.encode(xml))
+  const visit = (node: number): unknown => {
+    const value: Record<string, unknown> = {}
+    const first = document.firstAttribute(node)
+    for (let at = first; at < first + document.attributeCount(node); at++) {
+      value[`@_${document.attributeName(at)}`] = document.attributeValue(at)
+    }
+    let child = document.firstChild(node)
+    if (child === -1 && Object.keys(value).length === 0) return document.textOf(node)
+    if (child === -1) value['#text'] = document.textOf(node)
+    for (; child !== -1; child = document.nextSibling(child, node)) {
+      value[document.localName(child)] = visit(child)
+    }
+    return value
+  }
+  return { [document.localName(document.root)]: visit(document.root) }
+}
+
+export const schemaSuite: Suite = { name: 'schema', groups: () => [reading(), building()] }

@@ -1,0 +1,8 @@
+export {
+  type FromJson,
+  type GenericMessage,
+  type GenericProblem,
+  messageFromJson,
+  messageToJson,
+  type ToJson,
+} from './generic.ts'
