@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import { XMLBuilder } from 'fast-xml-parser'
 import { SaxesParser } from 'saxes'
 import {
@@ -25,7 +24,7 @@ const repeat = (work: () => number) => (times: number) => {
 }
 
 const judge = (xml: Uint8Array): (() => number) => {
-  const scanner = createXmlScanner({ vocabulary: messageVocabulary, isUtf8 })
+  const scanner = createXmlScanner({ vocabulary: messageVocabulary })
   return () => {
     const document = scanner.scan(xml)
     if (!validateDocument(schema, document).valid) throw new Error('not valid')
