@@ -30,6 +30,8 @@ export type Layout = {
   readonly padRight: Uint8Array
   readonly padNibble: Uint8Array
   readonly track: Uint8Array
+  /** 1 for text of fixed length, the usual field. */
+  readonly fixedText: Uint8Array
   readonly pages: readonly (CodePage | undefined)[]
   readonly prefixPages: readonly (CodePage | undefined)[]
   readonly mtiPage: CodePage
@@ -51,6 +53,7 @@ export const compileLayout = (dialect: Dialect): Layout => {
     padRight: new Uint8Array(size),
     padNibble: new Uint8Array(size),
     track: new Uint8Array(size),
+    fixedText: new Uint8Array(size),
     pages,
     prefixPages,
     mtiPage: dialect.mti === 'ebcdic' ? cp1047 : latin1,
@@ -68,7 +71,10 @@ export const compileLayout = (dialect: Dialect): Layout => {
     layout.track[de] = spec.type === 'z' ? 1 : 0
     pages[de] = pageOf(spec.encoding)
     prefixPages[de] = spec.prefix === 'ebcdic' ? cp1047 : latin1
-    if (spec.prefixDigits === 0) continue
+    if (spec.prefixDigits === 0) {
+      layout.fixedText[de] = layout.kind[de] === TEXT ? 1 : 0
+      continue
+    }
     layout.prefix[de] =
       spec.prefix === 'bcd' ? PREFIX_BCD : spec.prefix === 'binary' ? PREFIX_BINARY : PREFIX_DIGITS
     layout.prefixBytes[de] =

@@ -158,11 +158,14 @@ export class Iso8583Packer {
       for (; to < at + count - length; to++) out[to] = encode[0x30]!
     }
     if (typeof value === 'string') {
+      // A code above 255 has no class, so that it fails like any other.
+      let common = mask
       for (let i = 0; i < length; i++) {
         const code = value.charCodeAt(i)
-        if (code > 255 || (classOf[code]! & mask) === 0) this.#badCharacter(de, to + i)
-        out[to + i] = encode[code]!
+        common &= classOf[code] ?? 0
+        out[to + i] = encode[code] ?? 0
       }
+      if (common === 0 && length > 0) this.#badCharacter(de, to)
     } else {
       for (let i = 0; i < length; i++) {
         const code = value[i]!

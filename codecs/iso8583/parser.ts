@@ -74,6 +74,7 @@ export class Iso8583Parser {
     const bitmaps = this.#readBitmaps(at)
     at = this.#bitmapEnd(at, bitmaps)
     const bits = this.#bits
+    const { fixedText, max } = this.#layout
     const last = bitmaps * 8
     for (let i = 0; i < last; i++) {
       let byte = bits[i]!
@@ -84,7 +85,13 @@ export class Iso8583Parser {
         byte &= ~(0x80 >> zeros)
         const de = i * 8 + zeros + 1
         this.#failedField = de
-        at = this.#readField(de, at)
+        if (fixedText[de] === 1 && at + max[de]! <= end) {
+          const stop = at + max[de]!
+          this.#checkText(de, at, stop)
+          this.#starts[de] = at
+          this.#counts[de] = max[de]!
+          at = stop
+        } else at = this.#readField(de, at)
         this.#present[de] = 1
         order[this.#fieldCount++] = de
       }
@@ -327,11 +334,12 @@ export class Iso8583Parser {
     const mask = this.#layout.classes[de]!
     const { classes } = this.#layout.pages[de]!
     const bytes = this.#bytes
-    for (let i = start; i < end; i++) {
-      if ((classes[bytes[i]!]! & mask) === 0) {
-        refuse('iso8583_character', de, i, `type ${this.#layout.dialect.fields[de]?.type}`)
-      }
-    }
+    let common = mask
+    for (let i = start; i < end; i++) common &= classes[bytes[i]!]!
+    if (common !== 0 || start === end) return
+    let at = start
+    while ((classes[bytes[at]!]! & mask) !== 0) at++
+    refuse('iso8583_character', de, at, `type ${this.#layout.dialect.fields[de]?.type}`)
   }
 
   #checkPacked(de: number, start: number, count: number): void {
