@@ -1,5 +1,10 @@
 import { createMetrics } from '#src/platform/telemetry/index.ts'
-import { createWebhooks, emitEvent, type WebhookEvent } from '#src/webhooks/index.ts'
+import {
+  createWebhooks,
+  type EventBroker,
+  emitEvent,
+  type WebhookEvent,
+} from '#src/webhooks/index.ts'
 import { testApp, testKey } from '../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
 
@@ -50,6 +55,7 @@ export type Overrides = {
   readonly allowedTargets?: readonly string[]
   readonly timeoutSeconds?: number
   readonly concurrencyMax?: number
+  readonly broker?: EventBroker
 }
 
 /** The feature over a database, and a client for its endpoints. */
@@ -57,7 +63,7 @@ export const startWebhooks = async (database: TestDatabase, overrides: Overrides
   const metrics = createMetrics({ version: 'test', withProcess: false })
   const feature = createWebhooks({
     sql: database.sql,
-    broker: undefined,
+    broker: overrides.broker,
     sealer: undefined,
     settings: {
       secret: overrides.secret ?? 'common secret of all',

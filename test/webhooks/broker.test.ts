@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+import { createMemoryBroker, createPostgresBroker } from '#src/platform/broker/index.ts'
+import { quietLogger } from '../support/database.ts'
+import { emit, openTestDatabase, startReceiver, startWebhooks, until } from './support.ts'
+
+test.each(['memory', 'postgresql'] as const)(
+  'events pass through webhook.events of the %s broker, each once',
+  async (kind) => {
+    const database = await openTestDatabase()
+    const { sql, dsn } = database
+    const broker =
+      kind === 'memory'
+        ? createMemoryBroker({ logger: quietLogger })
+        : createPostgresBroker({ sql, dsn, retentionDays: 1, logger: quietLogger })
+    await broker.start()
+    const hooks = await startWebhooks(database, { broker })
+    const target = startReceiver()
+    await hooks.subscribe(target.url)
+    for (let i = 0; i < 50; i++) await emit(database, { subject: `s${i % 5}` })
+    await until(() => target.received.length >= 50)
+    await hooks.stop()
+    await broker.stop()
+    await target.stop()
+    const ids = new Set(target.received.map(({ headers }) => headers.get('webhook-id')))
+    expect([ids.size, target.received.length]).toEqual([50, 50])
+    await database.close()
+  },
+  30_000,
+)
