@@ -36,6 +36,8 @@ type Limits = {
 export type PatternCache = Map<string, PatternMatcher>
 
 const enumerationsShown = 12
+const rememberedMax = 32
+const rememberedLengthMax = 64
 
 /** A simple type, ready to judge values. */
 export class SimpleValidator {
@@ -43,6 +45,7 @@ export class SimpleValidator {
   readonly #enumeration: ReadonlySet<string> | undefined
   readonly #quickEnumeration: PatternMatcher | undefined
   readonly #quick: boolean
+  readonly #remembered = new Set<string>()
 
   constructor(limits: Limits) {
     this.#limits = limits
@@ -149,6 +152,20 @@ export class SimpleValidator {
           size >= (limits.minLength ?? 0) * ((limits.minLength ?? 0) > 1 ? 4 : 1)
         )
     }
+  }
+
+  /**
+   * True for an attribute's value that was found valid before: attributes hold algorithms and currencies, the
+   * same few in every message.
+   */
+  remembers(text: string): boolean {
+    if (this.#remembered.has(text)) return true
+    if (text.length <= rememberedLengthMax && this.#remembered.size < rememberedMax) {
+      if (this.faults(text).length > 0) return false
+      this.#remembered.add(text)
+      return true
+    }
+    return false
   }
 
   /** Every facet that the value breaks; a value that is not written as its type demands breaks only `type`. */
