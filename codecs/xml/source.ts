@@ -45,10 +45,12 @@ export class Source {
   /**
    * The first byte from `from` on that is not plain text: '<', '&', ']' or a control character. Four bytes at
    * a time: `(x - 0x01…) & ~x` has a sign bit where a byte of x is zero, and x is zero where the byte sought
-   * stands; likewise `(w - 0x20…) & ~w` where a byte is below 0x20.
+   * stands; likewise `(w - 0x20…) & ~w` where a byte is below 0x20. The lowest sign bit is exact: a borrow
+   * that could set one wrongly comes from a lower byte whose own is set.
    */
   plain(from: number): number {
     const view = this.view
+    const b = this.buffer
     let at = from
     let high = 0
     for (;;) {
@@ -61,15 +63,17 @@ export class Source {
         ((amp - 0x01010101) & ~amp) |
         ((bracket - 0x01010101) & ~bracket) |
         ((w - 0x20202020) & ~w)
-      if ((stops & 0x80808080) !== 0) break
-      high |= w
-      at += 4
-    }
-    const b = this.buffer
-    let byte = b[at] as number
-    while (!((classOf[byte] as number) & TEXT_STOP)) {
-      high |= byte << 24
-      byte = b[++at] as number
+      const signs = stops & 0x80808080
+      if (signs === 0) {
+        high |= w
+        at += 4
+        continue
+      }
+      const bits = 24 - (Math.clz32(signs & -signs) & 0x18)
+      high |= w & ((1 << bits) - 1)
+      at += bits >> 3
+      if ((classOf[b[at] as number] as number) & TEXT_STOP) break
+      at++
     }
     this.high |= high
     return at
@@ -100,9 +104,9 @@ export class Source {
     }
     const last = bytes - 4
     for (let i = 0; i < last; i += 4) {
-      if (view.getInt32(one + i) !== view.getInt32(other + i)) return false
+      if (view.getInt32(one + i, true) !== view.getInt32(other + i, true)) return false
     }
-    return view.getInt32(one + last) === view.getInt32(other + last)
+    return view.getInt32(one + last, true) === view.getInt32(other + last, true)
   }
 
   checkTextLength(from: number, end: number): void {

@@ -5,7 +5,7 @@ export const TAGS_MAX = 1024
 /** Longer tags, or tags shorter than a word, are read each time. */
 const TAG_BYTES_MAX = 160
 const TAG_BYTES_MIN = 4
-const WORDS = TAG_BYTES_MAX / 4
+const WORDS = TAG_BYTES_MAX / 8
 const ATTRIBUTES_MAX = 4
 
 /** State of a scanner that has just begun a document. */
@@ -39,7 +39,9 @@ export class TagCache {
   readonly attributes = new Int32Array((TAGS_MAX + 1) * ATTRIBUTES_MAX * ATTRIBUTE_STRIDE)
   /** By state: the tag that came next, last time; 0 is unknown. */
   readonly following = new Int32Array((TAGS_MAX + 1) * 2)
-  readonly #words = new Int32Array((TAGS_MAX + 1) * WORDS)
+  readonly #words = new Float64Array((TAGS_MAX + 1) * WORDS)
+  /** The same memory, for tags shorter than a word. */
+  readonly #ints = new Int32Array(this.#words.buffer)
   readonly #byHash = new Map<number, number>()
 
   reset(): void {
@@ -48,15 +50,27 @@ export class TagCache {
     this.#byHash.clear()
   }
 
-  /** True when the bytes at `at` are this tag. */
+  /**
+   * True when the bytes at `at` are this tag. Compared as numbers of eight bytes, the last one overlapping;
+   * bytes that make no number (NaN) differ from themselves, which is one more wrong guess.
+   */
   matches(tag: number, view: DataView, at: number): boolean {
-    const words = this.#words
-    const last = (this.length[tag] as number) - 4
-    let word = tag * WORDS
-    for (let i = 0; i < last; i += 4) {
-      if (view.getInt32(at + i, true) !== words[word++]) return false
+    const length = this.length[tag] as number
+    const from = tag * WORDS
+    if (length < 8) {
+      const ints = this.#ints
+      return (
+        view.getInt32(at, true) === ints[from * 2] &&
+        view.getInt32(at + length - 4, true) === ints[from * 2 + 1]
+      )
     }
-    return view.getInt32(at + last, true) === words[word]
+    const words = this.#words
+    const last = length - 8
+    let word = from
+    for (let i = 0; i < last; i += 8) {
+      if (view.getFloat64(at + i, true) !== words[word++]) return false
+    }
+    return view.getFloat64(at + last, true) === words[word]
   }
 
   /** Keeps a start tag that was read in full and gives its number; 0 where it cannot be kept. */
@@ -121,8 +135,13 @@ export class TagCache {
 
   #keepWords(id: number, view: DataView, start: number, length: number): void {
     let word = id * WORDS
-    for (let i = 0; i < length - 4; i += 4) this.#words[word++] = view.getInt32(start + i, true)
-    this.#words[word] = view.getInt32(start + length - 4, true)
+    if (length < 8) {
+      this.#ints[word * 2] = view.getInt32(start, true)
+      this.#ints[word * 2 + 1] = view.getInt32(start + length - 4, true)
+      return
+    }
+    for (let i = 0; i < length - 8; i += 8) this.#words[word++] = view.getFloat64(start + i, true)
+    this.#words[word] = view.getFloat64(start + length - 8, true)
   }
 
   #key(view: DataView, start: number, length: number): number {

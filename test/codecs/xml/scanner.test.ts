@@ -160,4 +160,32 @@ describe('what is read', () => {
     scan('<other><thing x="y"/></other>')
     expect(first.textOf(first.root)).toBe('1')
   })
+
+  test('a tag that differs from a remembered one in any single byte is read anew', () => {
+    for (let length = 2; length <= 30; length++) {
+      const name = 'abcdefghijklmnopqrstuvwxyzabcd'.slice(0, length)
+      const own = createXmlScanner({ vocabulary: createXmlVocabulary(['root', name]) })
+      for (let round = 0; round < 2; round++) own.scan(utf8(`<root><${name}>1</${name}></root>`))
+      for (let at = 0; at < length; at++) {
+        const other = `${name.slice(0, at)}Z${name.slice(at + 1)}`
+        const document = own.scan(utf8(`<root><${other}>2</${other}></root>`))
+        expect(document.nameId(document.firstChild(document.root))).toBe(2)
+        expect(refusal(`<root><${name}>1</${other}></root>`, own)).toBe('tag_mismatch')
+        own.scan(utf8(`<root><${name}>1</${name}></root>`))
+      }
+    }
+  })
+
+  test('what ends plain text is found at every offset, whatever stands around it', () => {
+    for (const filler of ['x', '\t', '\n', 'é', '>', '\u007f']) {
+      for (let before = 0; before < 9; before++) {
+        const text = `x${filler.repeat(before)}`
+        const document = scan(`<a>${text}&amp;${text}]${text}<b/>${filler}</a>`)
+        expect(document.textOf(document.root)).toBe(`${text}&${text}]${text}${filler}`)
+        expect(refusal(`<a>${text}\u0001${text}</a>`)).toBe('character_forbidden')
+        expect(refusal(`<a>${text}]]>${text}</a>`)).toBe('cdata_end_in_text')
+        expect(refusal(`<a>${text}&${text}</a>`)).toBe('reference_invalid')
+      }
+    }
+  })
 })
