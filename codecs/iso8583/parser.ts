@@ -180,15 +180,23 @@ export class Iso8583Parser {
   /** Every text but the secret ones into one string, from which fields are cut. */
   #stageAll(): string {
     if (this.#stage.length < this.#end * 2) this.#stage = new Uint8Array(this.#end * 2)
-    const { kind } = this.#layout
+    const { kind, pages } = this.#layout
+    const stage = this.#stage
+    const bytes = this.#bytes
     let at = 0
     for (let i = 0; i < this.#fieldCount; i++) {
       const de = this.#order[i]!
       if (kind[de] === BYTES || kind[de] === HEX || isSecretField(de)) continue
       this.#stageStarts[de] = at
-      at = this.#decode(de, this.#stage, at)
+      if (kind[de] !== TEXT) {
+        at = this.#decode(de, stage, at)
+        continue
+      }
+      const { decode } = pages[de]!
+      const end = this.#starts[de]! + this.#counts[de]!
+      for (let from = this.#starts[de]!; from < end; from++) stage[at++] = decode[bytes[from]!]!
     }
-    return latin1Decoder.decode(this.#stage.subarray(0, at))
+    return latin1Decoder.decode(stage.subarray(0, at))
   }
 
   #decode(de: number, out: Uint8Array, at: number): number {
