@@ -7,6 +7,12 @@ import { createDrex, createDrexWithoutDatabase, drexSettings } from './drex/inde
 import { createJose, joseSettings } from './jose/index.ts'
 import { createKeyTable } from './platform/auth/index.ts'
 import {
+  type Broker,
+  brokerSettings,
+  createBrokerFeature,
+  createPostgresBroker,
+} from './platform/broker/index.ts'
+import {
   type Environment,
   type LoadedSettings,
   loadSettings,
@@ -39,6 +45,7 @@ import { createWebhooks, emitEvents, webhookSettings } from './webhooks/index.ts
 const settingGroups = {
   platform: platformSettings,
   database: databaseSettings,
+  broker: brokerSettings,
   spi: spiSettings,
   schemas: schemaSettings,
   signing: signingSettings,
@@ -51,6 +58,7 @@ const settingGroups = {
 const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   platform: 'Platform',
   database: 'Database',
+  broker: 'Broker',
   spi: 'Instant payments',
   schemas: 'Instant payments: schemas',
   signing: 'Instant payments: signing',
@@ -93,6 +101,19 @@ const databaseFeatures = (
   ]
 }
 
+/** The embedded broker, in the shared database. */
+const openBroker = (
+  { broker: settings, database: { dsn = '' }, platform }: Values,
+  { sql }: Database,
+  { logger, metrics }: PlatformDeps,
+): Broker => {
+  if (platform.brokerAddresses !== undefined) {
+    logger.warn({}, 'BROKER_ADDRESSES is set, but this version keeps its topics in PostgreSQL')
+  }
+  const { retentionDays } = settings
+  return createPostgresBroker({ sql, dsn, retentionDays, logger, metrics })
+}
+
 const sealerOf = ({ platform }: Values): Sealer | undefined => {
   const { masterKey, previousMasterKey } = platform
   if (masterKey === undefined) return undefined
@@ -103,6 +124,7 @@ const sealerOf = ({ platform }: Values): Sealer | undefined => {
 const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] => {
   const { logger, metrics } = deps
   const database = openSharedDatabase(values, deps)
+  const broker = database && openBroker(values, database, deps)
   const certificates = createCertificates({
     folder: values.certificates.folder,
     sql: database?.sql,
@@ -115,6 +137,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   const schemas = createSchemas({ settings: values.schemas, logger })
   return [
     ...(database === undefined ? [] : databaseFeatures(values, database, logger)),
+    ...(broker === undefined ? [] : [createBrokerFeature(broker, logger)]),
     certificates,
     createJose({ keys: certificates.keys, settings: values.jose }),
     schemas,
@@ -123,7 +146,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     createQrcodes(),
     createWebhooks({
       sql: database?.sql,
-      broker: undefined,
+      broker,
       sealer: sealerOf(values),
       settings: values.webhooks,
       environment: values.platform.environment,

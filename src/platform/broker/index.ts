@@ -1,3 +1,4 @@
+export { type BrokerSettings, brokerSettings } from './config.ts'
 export { deadLetterHeaders } from './dead-letter.ts'
 export { PoisonMessageError, PublishRefusedError } from './errors.ts'
 export { createBrokerFeature } from './feature.ts'
