@@ -9,16 +9,6 @@ import { dirname, join } from 'node:path'
 
 const root = join(import.meta.dir, '..')
 
-/** Packages that look up their own files while running, which has no answer inside the binary. */
-const resolveAtBuild: Bun.BunPlugin = {
-  name: 'resolve-at-build',
-  setup: (build) => {
-    build.onResolve({ filter: /^@platformatic\/wasm-utils$/ }, () => ({
-      path: join(root, 'node_modules/@platformatic/wasm-utils/dist/bundled.js'),
-    }))
-  },
-}
-
 const build = async (outfile: string): Promise<void> => {
   await mkdir(dirname(outfile), { recursive: true })
   const result = await Bun.build({
@@ -28,7 +18,6 @@ const build = async (outfile: string): Promise<void> => {
     format: 'esm',
     minify: true,
     bytecode: true,
-    plugins: [resolveAtBuild],
   })
   for (const log of result.logs) console.error(log)
   if (!result.success) process.exit(1)
