@@ -31,7 +31,7 @@ const pairs: Inspector = {
   name: 'pairs',
   summary: 'a=b lines',
   matches: (input) => input.includes(0x3d),
-  explain: (input) => {
+  explain: (input, options) => {
     const [name = '', value = ''] = Buffer.from(input).toString().trim().split('=')
     if (value === '') throw new Error('nothing after =')
     return {
@@ -41,6 +41,7 @@ const pairs: Inspector = {
         { name: 'both', children: [{ name, value, meaning: 'as written' }] },
       ],
       value: { [name]: value, big: 12n },
+      ...(options?.validate === true && { failure: { message: 'invalid', violations: [name] } }),
     }
   },
 }
@@ -174,6 +175,16 @@ describe('inspect', () => {
     expect(tree.out).toBe('a pair\n├─ name: a\n└─ both\n   └─ a: b  (as written)\n')
     expect((await run(['inspect', '--json'], { input: 'a=b' })).out).toBe('{"a":"b","big":"12"}\n')
     expect((await run(['inspect', '--kinds'])).out).toBe('pairs: a=b lines\n')
+  })
+
+  test('--validate ends with 1 when the message is invalid, and says why', async () => {
+    const tree = await run(['inspect', '--validate'], { input: 'a=b' })
+    expect(tree).toMatchObject({ code: 1, err: 'trilho inspect: invalid\n' })
+    expect(await run(['inspect', '--validate', '--json'], { input: 'a=b' })).toMatchObject({
+      code: 1,
+      out: '{"error":{"message":"invalid","violations":["a"]}}\n',
+    })
+    expect(await run(['inspect'], { input: 'a=b' })).toMatchObject({ code: 0 })
   })
 
   test('never lets a message steer the terminal', async () => {

@@ -9,7 +9,7 @@ import { renderJson, renderTree } from './render.ts'
 export const inspectCommand: Command = {
   name: 'inspect',
   summary: 'Explains a message: fields, values, and what the codes mean.',
-  usage: '[file|hex|-] [--as <kind>] [--json]',
+  usage: '[file|hex|-] [--as <kind>] [--json] [--validate]',
   description:
     'Reads the file, or standard input. The kind is recognised by content unless --as names it.',
   options: {
@@ -23,11 +23,13 @@ export const inspectCommand: Command = {
     frame: { type: 'string', value: 'name', doc: 'ISO 8583: the framing around the message.' },
     unmasked: { type: 'boolean', doc: 'ISO 8583: show card data.' },
     pack: { type: 'string', value: 'file', doc: 'ISO 8583: print the hex of a message in JSON.' },
+    validate: { type: 'boolean', doc: 'ISO 20022: judge by the schema; 1 when invalid.' },
     kinds: { type: 'boolean', doc: 'List the kinds.' },
   },
   examples: [
     'trilho inspect pacs008.xml',
     'trilho inspect --json < pacs008.xml',
+    'trilho inspect --validate pacs008.xml',
     'trilho inspect --as iso8583 --dialect ascii-hex --pack message.json',
   ],
   positionalsMax: 1,
@@ -78,6 +80,7 @@ const optionsOf = async (args: CommandArguments): Promise<InspectOptions> => {
     }),
     ...(frame !== undefined && { frame }),
     unmasked: args.flag('unmasked'),
+    validate: args.flag('validate'),
   }
 }
 

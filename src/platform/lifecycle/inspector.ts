@@ -24,6 +24,8 @@ export type InspectOptions = {
   readonly dialect?: unknown
   readonly frame?: string
   readonly unmasked?: boolean
+  /** Judge the whole message by its schema; what breaks it is a failure. */
+  readonly validate?: boolean
 }
 
 /** Explains one kind of message to a person; `trilho inspect` picks it by content or by `--as`. */

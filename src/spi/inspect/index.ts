@@ -4,7 +4,9 @@ import {
   isTypedMessageType,
   type MessageIdentity,
   messageVocabulary,
+  ourCatalogue,
   readMessage,
+  validateDocument,
 } from '#codecs/iso20022'
 import {
   ABSENT,
@@ -27,13 +29,42 @@ export const iso20022Inspector: Inspector = {
     const [first] = [...start].filter((character) => !blank.test(character))
     return first === '<'
   },
-  explain: (input) => {
+  explain: (input, options) => {
     const document = scan(input)
     const identity = identifyMessage(document)
-    return identity === undefined
-      ? { title: 'XML, but no message of the SPI', ...tree(document, document.root) }
-      : explainMessage(document, identity)
+    const explanation =
+      identity === undefined
+        ? { title: 'XML, but no message of the SPI', ...tree(document, document.root) }
+        : explainMessage(document, identity)
+    return options?.validate === true ? judged(explanation, document, identity) : explanation
   },
+}
+
+/** The explanation with the verdict of our schema for the message's version. */
+const judged = (
+  explanation: Explanation,
+  document: XmlDocument,
+  identity: MessageIdentity | undefined,
+): Explanation => {
+  const schema = identity && ourCatalogue.schemaOf(identity.type, identity.version)
+  if (schema === undefined) {
+    return { ...explanation, failure: { message: 'there is no schema for this message' } }
+  }
+  const { valid, violations, truncated } = validateDocument(schema, document)
+  if (valid) return { ...explanation, title: `${explanation.title}, valid` }
+  const children = violations.map(
+    ({ path, line, rule, got, expected }): ExplainedField => ({
+      name: path,
+      value: rule,
+      meaning: `line ${line}; got ${got}, expected ${expected}`,
+    }),
+  )
+  const count = `${truncated ? 'more than ' : ''}${violations.length}`
+  return {
+    ...explanation,
+    fields: [{ name: 'Violations', children }, ...explanation.fields],
+    failure: { message: `the message breaks its schema at ${count} place(s)`, violations },
+  }
 }
 
 const scan = (input: Uint8Array): XmlDocument => {

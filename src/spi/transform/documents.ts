@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
-import { type ProjectedType, projectedTypes, projectionTargets } from './formats.ts'
+import { type ProjectedType, projectionTargets, sourceFormats, targetFormats } from './formats.ts'
 
 /** What the OpenAPI document says of the transformation routes. Nothing here runs per request. */
 
@@ -16,10 +16,15 @@ const options = z
   })
   .meta({ id: 'TransformOptions' })
 
-const message = z.string().meta({ description: 'The ISO 20022 XML document.' })
+const message = z
+  .string()
+  .meta({
+    description:
+      'The ISO 20022 XML document, or with source_format json the text of its JSON form.',
+  })
 
-const sourceFormat = z.enum(projectedTypes)
-const targetFormat = z.enum(Object.values(projectionTargets))
+const sourceFormat = z.enum(sourceFormats)
+const targetFormat = z.enum(targetFormats)
 
 const amount = z.number().meta({
   description: 'In currency units, always written with two fraction digits, exact up to 18 digits.',
@@ -81,7 +86,18 @@ const pixReturn = z
   })
   .meta({ id: 'PixReturn' })
 
+const generic = z.record(z.string(), z.unknown()).meta({
+  id: 'GenericMessage',
+  description:
+    'The whole message: elements are members, arrays where they may repeat; attributes are @name and their element’s text is #text.',
+})
+
+const builtXml = z
+  .object({ xml: z.string().meta({ description: 'Valid, but for a signature still to come.' }) })
+  .meta({ id: 'BuiltXml' })
+
 const results = { 'pacs.008': pixPayment, 'pacs.002': pixStatus, 'pacs.004': pixReturn } as const
+const everyResult = z.union([pixPayment, pixStatus, pixReturn, builtXml, generic])
 
 const errors = [
   httpErrors.bad_request,
@@ -98,7 +114,7 @@ export const transformDocument = (type: ProjectedType | undefined): RouteDocumen
       ? 'Transform an ISO 20022 message'
       : `Transform a ${type} to ${projectionTargets[type]}`,
   description:
-    'The message is a member of a JSON request, or the body itself as application/xml; then options are the query parameters validate and enrich, and the source format is what the message says it is.',
+    'The message is a member of a JSON request, or the body itself as application/xml; then options are the query parameters validate and enrich, and the source format is what the message says it is. Any message type becomes json (its lossless form), and json becomes a message type: the result is { "xml": … }, of the version that AppHdr/MsgDefIdr names. Both are always validated; only a missing signature is allowed.',
   body: {
     'application/json': z.object({
       source_format: type === undefined ? sourceFormat : sourceFormat.optional(),
@@ -115,7 +131,7 @@ export const transformDocument = (type: ProjectedType | undefined): RouteDocumen
         transformation_id: z.string(),
         source_format: sourceFormat,
         target_format: targetFormat,
-        result: type === undefined ? z.union([pixPayment, pixStatus, pixReturn]) : results[type],
+        result: type === undefined ? everyResult : results[type],
         created_at: z.iso.datetime(),
       }),
     },

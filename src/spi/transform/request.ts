@@ -35,7 +35,7 @@ export const parseTransformRequest = (
     violations.push(
       message === undefined
         ? violation('/message', 'required', 'is missing')
-        : violation('/message', 'type', 'must be a string holding the XML document'),
+        : violation('/message', 'type', 'must be a string holding the document'),
     )
   }
   const options = parseOptions(body['options'], violations)

@@ -12,18 +12,18 @@ import {
 import type { Counter } from '#src/platform/telemetry/index.ts'
 import { listDocument, transformDocument } from './documents.ts'
 import {
-  isProjectedType,
+  acceptedPairs,
+  defaultTarget,
+  isSourceFormat,
+  isSupported,
   type ProjectedType,
   projectedTypes,
   projectionTargets,
+  sourceFormats,
+  supportedTransformations,
 } from './formats.ts'
 import { parseTransformRequest } from './request.ts'
-import {
-  supportedTransformations,
-  type TransformFailure,
-  type TransformRequest,
-  transform,
-} from './service.ts'
+import { type TransformFailure, type TransformRequest, transform } from './service.ts'
 
 const XML = 'application/xml'
 const JSON_TYPE = 'application/json'
@@ -117,10 +117,16 @@ const rawRequest = (
     return text === 'true'
   }
   const options = { validate: flag('validate'), enrich: flag('enrich') }
+  const targetFormat = c.req.query('target_format')
+  const view = declared && projectionTargets[declared]
+  if (view !== undefined && targetFormat !== undefined && targetFormat !== view) {
+    const message = 'contradicts the path'
+    violations.push({ pointer: 'target_format', rule: 'const', message, expected: view })
+  }
   if (violations.length > 0) throw invalid(violations)
   return {
     sourceFormat: declared ?? c.req.query('source_format'),
-    targetFormat: c.req.query('target_format'),
+    targetFormat,
     message,
     options,
   }
@@ -141,24 +147,7 @@ const apiError = (
 ): { readonly error: ApiError; readonly status: string } => {
   switch (failure.kind) {
     case 'unsupported_format':
-      return {
-        status: 'unsupported_format',
-        error: new ApiError(
-          httpErrors.validation_failed,
-          `There is no such transformation; the accepted pairs are ${acceptedPairs}.`,
-          {
-            errors: [
-              {
-                pointer: '/target_format',
-                rule: 'enum',
-                message: 'is not a format the source can become',
-                expected: acceptedPairs,
-              },
-            ],
-            details: { transformations: supportedTransformations },
-          },
-        ),
-      }
+      return { status: 'unsupported_format', error: unsupported(failure.source) }
     case 'malformed': {
       const { line, column, reason, code } = failure.explanation
       return {
@@ -179,51 +168,89 @@ const apiError = (
         ),
       }
     case 'invalid':
-      return {
-        status: 'validation_error',
-        error: new ApiError(
-          httpErrors.schema_violation,
-          `The message breaks its schema at ${failure.violations.length} place(s).`,
-          {
-            errors: failure.violations.map(({ path, rule, got, expected, line }) => ({
-              pointer: path,
-              rule,
-              message: `line ${line}`,
-              got,
-              expected,
-            })),
-          },
-        ),
-      }
+      return broken(
+        failure.violations.map(({ path, rule, got, expected, line }) => ({
+          pointer: path,
+          rule,
+          message: `line ${line}`,
+          got,
+          expected,
+        })),
+      )
     case 'violations':
+      return broken(
+        failure.violations.map(({ path, rule, message }) => ({ pointer: path, rule, message })),
+      )
+    case 'problems':
+      return broken(
+        failure.problems.map(({ pointer, message }) => ({
+          pointer: pointer || '/message',
+          rule: 'json_form',
+          message,
+        })),
+      )
+    case 'not_json':
+      return {
+        status: 'parse_error',
+        error: new ApiError(httpErrors.schema_violation, 'The message is not JSON.', {
+          errors: [{ pointer: '/message', rule: 'json', message: 'must be JSON text' }],
+        }),
+      }
+    case 'no_schema':
       return {
         status: 'validation_error',
         error: new ApiError(
-          httpErrors.schema_violation,
-          `The message breaks its schema at ${failure.violations.length} place(s).`,
-          {
-            errors: failure.violations.map(({ path, rule, message }) => ({
-              pointer: path,
-              rule,
-              message,
-            })),
-          },
+          httpErrors.message_rejected,
+          `There is no schema for ${failure.type} ${failure.version}.`,
         ),
       }
   }
 }
 
-const acceptedPairs = supportedTransformations
-  .map(({ source_format, target_format }) => `${source_format} → ${target_format}`)
-  .join(', ')
+const broken = (
+  errors: readonly Violation[],
+): { readonly error: ApiError; readonly status: string } => ({
+  status: 'validation_error',
+  error: new ApiError(
+    httpErrors.schema_violation,
+    `The message breaks its schema at ${errors.length} place(s).`,
+    { errors },
+  ),
+})
+
+const unsupported = (source: string): ApiError =>
+  new ApiError(
+    httpErrors.validation_failed,
+    `There is no such transformation; the accepted pairs are ${acceptedPairs}.`,
+    {
+      errors: [
+        isSourceFormat(source)
+          ? {
+              pointer: '/target_format',
+              rule: 'enum',
+              message: 'is not a format the source can become',
+              expected: acceptedPairs,
+            }
+          : {
+              pointer: '/source_format',
+              rule: 'enum',
+              message: 'is not a format that can be read',
+              expected: sourceFormats.join(', '),
+            },
+      ],
+      details: { transformations: supportedTransformations },
+    },
+  )
 
 /** Labels come from a closed list, whatever a caller sends. */
-const boundedLabels = (
-  request: TransformRequest,
-): { readonly source_type: string; readonly target_format: string } => {
-  const { sourceFormat } = request
-  if (sourceFormat === undefined || !isProjectedType(sourceFormat)) {
+const boundedLabels = ({
+  sourceFormat,
+  targetFormat,
+}: TransformRequest): { readonly source_type: string; readonly target_format: string } => {
+  if (sourceFormat === undefined || !isSourceFormat(sourceFormat)) {
     return { source_type: 'other', target_format: 'other' }
   }
-  return { source_type: sourceFormat, target_format: projectionTargets[sourceFormat] }
+  const supported = isSupported(sourceFormat, targetFormat)
+  const target = supported ? (targetFormat ?? defaultTarget(sourceFormat)) : undefined
+  return { source_type: sourceFormat, target_format: target ?? 'other' }
 }

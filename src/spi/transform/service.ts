@@ -1,7 +1,10 @@
 import { CodecError } from '#codecs/bytes'
 import {
+  type GenericProblem,
   identifyMessage,
   isTypedMessageType,
+  type MessageIdentity,
+  messageToJson,
   messageVocabulary,
   ourCatalogue,
   type ReadProblem,
@@ -17,7 +20,8 @@ import {
   type XmlExplanation,
 } from '#codecs/xml'
 import { nativeText } from '../native-text.ts'
-import { isProjectedType, project, projectedTypes, projectionTargets } from './formats.ts'
+import { isSupported, JSON_FORMAT, project, projectionTargets } from './formats.ts'
+import { fromJson } from './from-json.ts'
 
 export type TransformOptions = {
   /** Check the whole schema first and refuse with every violation. */
@@ -42,6 +46,9 @@ export type TransformFailure =
   | { readonly kind: 'other_message'; readonly declared: string; readonly found: string }
   | { readonly kind: 'invalid'; readonly violations: readonly SchemaViolation[] }
   | { readonly kind: 'violations'; readonly violations: readonly ReadProblem[] }
+  | { readonly kind: 'not_json' }
+  | { readonly kind: 'problems'; readonly problems: readonly GenericProblem[] }
+  | { readonly kind: 'no_schema'; readonly type: string; readonly version: string }
 
 export type TransformOutcome =
   | {
@@ -59,13 +66,7 @@ const scanner = createXmlScanner({
   reuse: true,
 })
 
-/** The pairs of formats this gateway converts between. */
-export const supportedTransformations = projectedTypes.map((type) => ({
-  source_format: type,
-  target_format: projectionTargets[type],
-}))
-
-/** Reads one message and gives its business view. No clock, no metrics, no state. */
+/** Reads one message and gives its business view, or its other form. No clock, no metrics, no state. */
 export const transform = (
   request: TransformRequest,
   catalogue: SchemaCatalogue = ourCatalogue,
@@ -73,6 +74,12 @@ export const transform = (
   const { sourceFormat, targetFormat, options } = request
   if (sourceFormat !== undefined && !isSupported(sourceFormat, targetFormat)) {
     return unsupported(sourceFormat, targetFormat)
+  }
+  if (sourceFormat === JSON_FORMAT) {
+    const built = fromJson(request.message, targetFormat ?? '', catalogue)
+    return 'xml' in built
+      ? { ok: true, sourceFormat, targetFormat: targetFormat ?? '', result: built }
+      : failed(built)
   }
   const scanned = scan(request.message)
   if ('failure' in scanned) return scanned
@@ -85,15 +92,15 @@ export const transform = (
     })
   }
   const { type, version } = identity
-  if (!(isTypedMessageType(type) && isSupported(type, targetFormat))) {
-    return unsupported(type, targetFormat)
-  }
+  if (!isSupported(type, targetFormat)) return unsupported(type, targetFormat)
   if (options.validate) {
     // A version without schema is read all the same: its reader says what is missing.
     const schema = catalogue.schemaOf(type, version)
     const verdict = schema && validateDocument(schema, scanned.document)
     if (verdict?.valid === false) return failed({ kind: 'invalid', violations: verdict.violations })
   }
+  if (targetFormat === JSON_FORMAT) return toJson(scanned.document, identity, catalogue)
+  if (!isTypedMessageType(type)) return unsupported(type, targetFormat)
   const reading = readMessage(scanned.document, { type, version })
   if (!reading.ok) return failed({ kind: 'violations', violations: reading.problems })
   const { message } = reading
@@ -105,8 +112,19 @@ export const transform = (
   }
 }
 
-const isSupported = (source: string, target: string | undefined): boolean =>
-  isProjectedType(source) && (target === undefined || projectionTargets[source] === target)
+/** The whole message, which its schema alone describes; so it must be valid, but for a signature. */
+const toJson = (
+  document: XmlDocument,
+  { type, version }: MessageIdentity,
+  catalogue: SchemaCatalogue,
+): TransformOutcome => {
+  const schema = catalogue.schemaOf(type, version)
+  if (schema === undefined) return failed({ kind: 'no_schema', type, version })
+  const json = messageToJson(schema, document)
+  return json.ok
+    ? { ok: true, sourceFormat: type, targetFormat: JSON_FORMAT, result: json.message }
+    : failed({ kind: 'invalid', violations: json.violations })
+}
 
 const unsupported = (source: string, target: string | undefined): TransformOutcome =>
   failed({ kind: 'unsupported_format', source, target: target ?? '' })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ExplainedField, Explanation } from '#src/platform/lifecycle/index.ts'
 import { iso20022Inspector } from '#src/spi/index.ts'
-import { pacs002, pacs008, utf8 } from '../../support/messages.ts'
+import { pacs002, pacs008, shapedSignature, utf8 } from '../../support/messages.ts'
 
 const explain = async (xml: string): Promise<Explanation> => iso20022Inspector.explain(utf8(xml))
 
@@ -73,4 +73,38 @@ test('recognises XML, also after blanks and a byte order mark', () => {
   for (const other of ['', '0100', '00020126', '{"a":1}']) {
     expect(iso20022Inspector.matches(utf8(other))).toBe(false)
   }
+})
+
+describe('with validate', () => {
+  const signed = pacs008({ signature: shapedSignature.replaceAll('q=', 'A=') })
+  const judge = async (xml: string): Promise<Explanation> =>
+    iso20022Inspector.explain(utf8(xml), { validate: true })
+
+  test('a valid message is said to be so', async () => {
+    const { title, failure } = await judge(signed)
+    expect({ title, failure }).toEqual({
+      title: 'pacs.008, version 1.13, valid',
+      failure: undefined,
+    })
+  })
+
+  test('violations are shown, and are the failure', async () => {
+    const broken = signed.replace('12345678909', '1')
+    const { fields, failure } = await judge(broken)
+    expect(fields[0]).toMatchObject({
+      name: 'Violations',
+      children: [{ value: 'pattern', meaning: expect.stringContaining('line 1; got 1 character') }],
+    })
+    expect(failure).toMatchObject({
+      message: 'the message breaks its schema at 1 place(s)',
+      violations: [{ rule: 'pattern', line: 1 }],
+    })
+    expect((await explain(broken)).failure).toBeUndefined()
+  })
+
+  test('what has no schema is not valid', async () => {
+    for (const xml of ['<a/>', signed.replaceAll('/1.13"', '/7.77"')]) {
+      expect((await judge(xml)).failure?.message).toBe('there is no schema for this message')
+    }
+  })
 })

@@ -1,0 +1,46 @@
+import { messageFromJson, type SchemaCatalogue } from '#codecs/iso20022'
+import type { TransformFailure } from './service.ts'
+
+const decoder = new TextDecoder()
+
+/** Where the JSON form says which version it is: it has no namespaces. */
+const definitionPath = '/Envelope/AppHdr/MsgDefIdr'
+
+/**
+ * Builds the XML of a message in its JSON form, by the schema of the version that its header names.
+ *
+ * @param text the JSON, in UTF-8
+ */
+export const fromJson = (
+  text: Uint8Array,
+  type: string,
+  catalogue: SchemaCatalogue,
+): { readonly xml: string } | TransformFailure => {
+  let message: unknown
+  try {
+    message = JSON.parse(decoder.decode(text))
+  } catch {
+    return { kind: 'not_json' }
+  }
+  const definition = member(member(member(message, 'Envelope'), 'AppHdr'), 'MsgDefIdr')
+  const prefix = `${type}.spi.`
+  if (typeof definition !== 'string' || !definition.startsWith(prefix)) {
+    const problem = { pointer: definitionPath, message: `must be ${prefix} and the version` }
+    return { kind: 'problems', problems: [problem] }
+  }
+  const version = definition.slice(prefix.length)
+  const schema = catalogue.schemaOf(type, version)
+  if (schema === undefined) {
+    return { kind: 'problems', problems: [{ pointer: definitionPath, message: 'has no schema' }] }
+  }
+  const built = messageFromJson(schema, message)
+  if (built.ok) return { xml: decoder.decode(built.bytes) }
+  return 'problems' in built
+    ? { kind: 'problems', problems: built.problems }
+    : { kind: 'invalid', violations: built.violations }
+}
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined
