@@ -16,12 +16,9 @@ const options = z
   })
   .meta({ id: 'TransformOptions' })
 
-const message = z
-  .string()
-  .meta({
-    description:
-      'The ISO 20022 XML document, or with source_format json the text of its JSON form.',
-  })
+const message = z.string().meta({
+  description: 'The ISO 20022 XML document, or with source_format json the text of its JSON form.',
+})
 
 const sourceFormat = z.enum(sourceFormats)
 const targetFormat = z.enum(targetFormats)
