@@ -10,4 +10,5 @@ export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   startup: async () => (await import('./startup.ts')).startupSuite,
   brcode: async () => (await import('./brcode.ts')).brCodeSuite,
   drex: async () => (await import('./drex.ts')).drexSuite,
+  webhooks: async () => (await import('./webhooks.ts')).webhooksSuite,
 }
