@@ -1,5 +1,5 @@
 import type { Queryable } from '#src/platform/database/index.ts'
-import { textArray } from './array.ts'
+import { textArray } from '#src/platform/sql/index.ts'
 import { patternsOf } from './domain.ts'
 
 /**
