@@ -1,0 +1,58 @@
+import type { Channel } from '../messages/index.ts'
+
+/** What became of one request with 1 to 10 messages. */
+export type SendOutcome =
+  /** 201: the interface holds them all; one PI-ResourceId each, in order. */
+  | { readonly kind: 'accepted'; readonly resourceIds: readonly string[] }
+  /** 4xx: nothing was stored, and the same bytes would be refused again. */
+  | { readonly kind: 'refused'; readonly status: number; readonly problem: InterfaceProblem }
+  /** No byte of the request left this process, or 429: nothing was stored, sending again is right. */
+  | { readonly kind: 'unreachable'; readonly reason: string; readonly retryAfterMs: number }
+  /** 5xx or no answer: it may have been stored. Only the same messages may be sent again. */
+  | { readonly kind: 'unknown'; readonly reason: string }
+
+/** An RFC 7807 body of the interface; empty strings where it gave none. */
+export type InterfaceProblem = {
+  readonly type: string
+  readonly title: string
+  readonly detail: string
+}
+
+export type PulledMessage = {
+  /** PI-ResourceId; the same again when the message is delivered again. */
+  readonly resourceId: string
+  readonly xml: Uint8Array
+}
+
+/** A read stream: a chain of requests, each of which confirms what the one before delivered. */
+export type PullStream = {
+  /**
+   * Confirms the previous batch and waits for the next; empty when nothing came (204). Store a batch before
+   * calling again.
+   *
+   * @throws StreamGoneError after 410, InterfaceError otherwise; the stream is of no more use then
+   */
+  next(signal?: AbortSignal): Promise<readonly PulledMessage[]>
+  /** Confirms the last batch and ends the stream; 200 and 410 are both success. */
+  close(): Promise<void>
+}
+
+/** The message interface of the central bank, over both channels. */
+export type InterfaceClient = {
+  /** The channels that are configured. */
+  readonly channels: readonly Channel[]
+  /**
+   * Sends 1 to 10 messages in one request. Sends the same bytes again on 5xx and on time-outs, a bounded number of
+   * times; paced by the channel's token bucket.
+   */
+  send(
+    channel: Channel,
+    messages: readonly Uint8Array[],
+    signal?: AbortSignal,
+  ): Promise<SendOutcome>
+  /** @throws TooManyStreamsError after 429, InterfaceError otherwise */
+  openStream(channel: Channel, signal?: AbortSignal): Promise<PullStream>
+  /** The versions the interface takes (`in`) or delivers (`out`): the XML as received. */
+  catalogue(direction: 'in' | 'out', signal?: AbortSignal): Promise<Uint8Array>
+  close(): Promise<void>
+}
