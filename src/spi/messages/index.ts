@@ -20,6 +20,14 @@ export type {
   StatusChange,
   Warning,
 } from './domain.ts'
+export {
+  enqueueMessages,
+  type OutboundMessage,
+  type Outbox,
+  outboundHeaders,
+  type UnsignedMessage,
+  unsignedMessageOf,
+} from './enqueue.ts'
 export { changeStatuses, idsByKey, insertMessages, type StoredOutcome } from './store.ts'
 
 export type MessagesDeps = {
