@@ -1,0 +1,122 @@
+import { backoffMs, type RetryPolicy } from '#src/platform/broker/index.ts'
+import type { Logger } from '#src/platform/telemetry/index.ts'
+import type { InterfaceClient, PulledMessage, PullStream } from '../interface/types.ts'
+import type { Channel } from '../messages/index.ts'
+import { type PullFailure, pullFailureOf } from './failure.ts'
+import { type InboundMessage, inboundMessageOf } from './message.ts'
+
+export type StreamDeps = {
+  readonly client: InterfaceClient
+  readonly channel: Channel
+  /** Resolves when the messages are durable. */
+  readonly publish: (messages: readonly InboundMessage[]) => Promise<void>
+  readonly retry: RetryPolicy
+  readonly logger: Logger
+  /** Aborted when the process drains: what runs is finished, nothing new is begun. */
+  readonly draining: AbortSignal
+  /** Aborted when draining has taken too long: the running request is given up. */
+  readonly giveUp: AbortSignal
+  readonly onOpen: () => void
+  readonly onClosed: () => void
+  /** A request was answered, with or without messages. */
+  readonly onAnswer: (messages: number) => void
+  readonly onFailure: (kind: PullFailure['kind'] | 'publish') => void
+}
+
+/**
+ * Keeps one read stream open until the process drains. The next request, which confirms what came before, is made
+ * when that is published; what could not be published is never confirmed and comes again.
+ */
+export const runStream = async (deps: StreamDeps): Promise<void> => {
+  let failures = 0
+  const onAnswer = (messages: number): void => {
+    failures = 0
+    deps.onAnswer(messages)
+  }
+  while (!deps.draining.aborted) {
+    try {
+      await pullUntilDrained({ ...deps, onAnswer })
+    } catch (error) {
+      if (deps.giveUp.aborted) return
+      const failure = pullFailureOf(error)
+      deps.onFailure(failure.kind)
+      failures++
+      const waitMs = waitBefore(failure, failures, deps.retry)
+      deps.logger.warn(
+        { channel: deps.channel, kind: failure.kind, wait_ms: Math.round(waitMs), err: error },
+        'a read stream ended: opening another',
+      )
+      await pause(waitMs, deps.draining)
+    }
+  }
+}
+
+/** A stream that is gone is replaced at once, the first time: the server has merely forgotten it. */
+const waitBefore = (failure: PullFailure, failures: number, retry: RetryPolicy): number => {
+  if (failure.kind === 'gone' && failures === 1) return 0
+  return Math.max(backoffMs(failures, retry), failure.kind === 'throttled' ? failure.waitMs : 0)
+}
+
+/** Opens a stream and follows it. Rejects when the stream fails; closes it in every case. */
+const pullUntilDrained = async (deps: StreamDeps): Promise<void> => {
+  const stream = await deps.client.openStream(deps.channel, deps.giveUp)
+  deps.onOpen()
+  let mayConfirm = true
+  try {
+    while (!deps.draining.aborted) {
+      const batch = await stream.next(deps.giveUp)
+      deps.onAnswer(batch.length)
+      if (batch.length === 0) continue
+      mayConfirm = await publishUntilDrained(batch, deps)
+      if (!mayConfirm) return
+    }
+  } catch (error) {
+    // Nothing to close where the server has forgotten the stream; a request given up may have delivered.
+    if (pullFailureOf(error).kind === 'gone' || deps.giveUp.aborted) mayConfirm = false
+    throw error
+  } finally {
+    deps.onClosed()
+    // Closing confirms: a stream with an unpublished batch is left to end by itself.
+    if (mayConfirm) await close(stream, deps)
+  }
+}
+
+const close = async (stream: PullStream, { channel, logger }: StreamDeps): Promise<void> => {
+  try {
+    await stream.close()
+  } catch (error) {
+    logger.info({ channel, err: error }, 'a read stream could not be closed: it ends by itself')
+  }
+}
+
+/** False when the process drained first: the batch must not be confirmed. */
+const publishUntilDrained = async (
+  batch: readonly PulledMessage[],
+  { channel, publish, retry, logger, giveUp, onFailure }: StreamDeps,
+): Promise<boolean> => {
+  const receivedAt = new Date()
+  const messages = batch.map((message) => inboundMessageOf(message, channel, receivedAt))
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await publish(messages)
+      return true
+    } catch (error) {
+      onFailure('publish')
+      logger.error({ channel, attempt, err: error }, 'received messages cannot be published')
+      await pause(backoffMs(attempt, retry), giveUp)
+      if (giveUp.aborted) return false
+    }
+  }
+}
+
+/** Over early when the signal is aborted. */
+const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
+  if (signal.aborted) return
+  const over = Promise.withResolvers<void>()
+  const timer = setTimeout(over.resolve, ms)
+  const wake = (): void => over.resolve()
+  signal.addEventListener('abort', wake)
+  await over.promise
+  clearTimeout(timer)
+  signal.removeEventListener('abort', wake)
+}

@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'bun:test'
+import type { OutgoingMessage } from '#src/platform/broker/index.ts'
+import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { createPull, inboundHeaders, type PullTimes } from '#src/spi/pull/index.ts'
+import { until } from '../../contract/broker.contract.ts'
+import { quietLogger } from '../../support/database.ts'
+import { endToEndId, pacs002, pacs008, utf8 } from '../../support/messages.ts'
+import { scriptedInterface } from './interface.ts'
+
+const silent = { ...quietLogger, error: () => {} }
+const retry = { attemptsMax: 1, backoffFirstMs: 1, backoffMaxMs: 5 }
+
+const named = (name: string, fields: object = {}): Error =>
+  Object.assign(new Error(name), { name }, fields)
+
+const pullFrom = (times: Partial<PullTimes> = {}) => {
+  const script = scriptedInterface()
+  const published: OutgoingMessage[] = []
+  const broker = {
+    isAway: false,
+    attempts: 0,
+    publish: async (messages: readonly OutgoingMessage[]) => {
+      broker.attempts++
+      if (broker.isAway) throw new Error('away')
+      published.push(...messages)
+      script.calls.push(`published ${messages.length}`)
+    },
+  }
+  const metrics = createMetrics({ version: 'test', withProcess: false })
+  const feature = createPull({
+    client: script.client,
+    broker,
+    settings: { streams: 1 },
+    logger: silent,
+    metrics,
+    times: { retry, drainMs: 200, ...times },
+  })
+  return { ...script, broker, published, feature, metrics }
+}
+
+const message = (resourceId: string, xml = pacs008()) => ({ resourceId, xml: utf8(xml) })
+
+describe('pulling', () => {
+  test('publishes a batch before the request that confirms it, and asks again at once after 204', async () => {
+    const { feature, answer, calls, published } = pullFrom()
+    answer([message('a'), message('b')], [], [message('c')])
+    await feature.start?.()
+    await until(() => published.length === 3 && calls.at(-1) === 'next 1')
+    answer([])
+    await until(() => calls.length === 8)
+    const drained = feature.drain?.()
+    answer([message('d')])
+    await drained
+    expect(calls).toEqual([
+      'open 1',
+      'next 1',
+      'published 2',
+      'next 1',
+      'next 1',
+      'published 1',
+      'next 1',
+      'next 1',
+      'published 1',
+      'close 1',
+    ])
+    const [first] = published
+    expect(first?.topic).toBe('spi.inbound.primary')
+    expect(first?.value).toEqual(utf8(pacs008()))
+    expect(first?.headers).toEqual({
+      [inboundHeaders.resourceId]: 'a',
+      [inboundHeaders.channel]: 'PRIMARY',
+      [inboundHeaders.receivedAt]: expect.stringMatching(/^\d{4}-.*Z$/),
+    })
+  })
+
+  test('gives a payment and its answer the same key, and every message one', async () => {
+    const { feature, answer, published } = pullFrom()
+    const answered = pacs002(
+      `<TxInfAndSts><OrgnlInstrId>${endToEndId(0)}</OrgnlInstrId><OrgnlEndToEndId>${endToEndId(0)}</OrgnlEndToEndId><TxSts>ACSC</TxSts></TxInfAndSts>`,
+    )
+    answer([
+      message('payment'),
+      message('answer', answered),
+      message('other', '<E><BizMsgIdr>M1</BizMsgIdr></E>'),
+      message('hostile', `<EndToEndId>${'x'.repeat(500)}`),
+      message('spaced', '<a:EndToEndId> E1 </a:EndToEndId>'),
+    ])
+    await feature.start?.()
+    await until(() => published.length === 5)
+    expect(published.map(({ key }) => key)).toEqual([
+      endToEndId(0),
+      endToEndId(0),
+      'M1',
+      'hostile',
+      'E1',
+    ])
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('never confirms what could not be published, and tries until it is', async () => {
+    const { feature, answer, calls, broker, published } = pullFrom()
+    broker.isAway = true
+    answer([message('a')])
+    await feature.start?.()
+    await until(() => broker.attempts >= 3)
+    expect(calls).toEqual(['open 1', 'next 1'])
+    broker.isAway = false
+    await until(() => published.length === 1 && calls.at(-1) === 'next 1')
+    expect(calls).toEqual(['open 1', 'next 1', 'published 1', 'next 1'])
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('a drain with the broker away confirms nothing', async () => {
+    const { feature, answer, calls, broker } = pullFrom({ drainMs: 20 })
+    broker.isAway = true
+    answer([message('a')])
+    await feature.start?.()
+    await until(() => broker.attempts >= 1)
+    await feature.drain?.()
+    expect(calls).toEqual(['open 1', 'next 1'])
+  })
+
+  test('a drain waits for the running request, and gives it up after its time', async () => {
+    const { feature, calls } = pullFrom({ drainMs: 30 })
+    await feature.start?.()
+    await until(() => calls.at(-1) === 'next 1')
+    const startMs = performance.now()
+    await feature.drain?.()
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(25)
+    expect(calls).toEqual(['open 1', 'next 1'])
+  })
+
+  test('closes a stream that failed and opens another; one that is gone is not closed', async () => {
+    const { feature, answer, calls, metrics } = pullFrom()
+    answer(new Error('reset'), named('StreamGoneError'))
+    await feature.start?.()
+    await until(() => calls.at(-1) === 'next 3')
+    expect(calls).toEqual(['open 1', 'next 1', 'close 1', 'open 2', 'next 2', 'open 3', 'next 3'])
+    const { text } = await metrics.render()
+    expect(text).toContain('spigw_pull_failures_total{channel="PRIMARY",kind="failed"} 1')
+    expect(text).toContain('spigw_pull_failures_total{channel="PRIMARY",kind="gone"} 1')
+    expect(text).toContain('spigw_pull_streams{channel="PRIMARY"} 1')
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('waits as long as 429 asks before it opens another stream', async () => {
+    const { feature, answer, calls, failOpening } = pullFrom()
+    failOpening(named('TooManyStreamsError', { retryAfterMs: 60 }))
+    const startMs = performance.now()
+    await feature.start?.()
+    await until(() => calls.length === 1)
+    failOpening(undefined)
+    await until(() => calls.at(-1) === 'next 2')
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(55)
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('a channel that answers nothing for its time is down, and up again with an answer', async () => {
+    const { feature, answer, calls } = pullFrom({ silentMs: 80 })
+    await feature.start?.()
+    await until(() => calls.at(-1) === 'next 1')
+    expect(await feature.health?.()).toMatchObject({ status: 'ok', ready: true })
+    await Bun.sleep(90)
+    expect(await feature.health?.()).toMatchObject({ status: 'down', ready: true })
+    answer([])
+    await until(() => calls.length === 3)
+    expect(await feature.health?.()).toMatchObject({
+      status: 'ok',
+      detail: { primary: { up: true, open_streams: 1, silent_seconds: 0 } },
+    })
+    answer([])
+    await feature.stop?.()
+  })
+})
