@@ -11,6 +11,7 @@ import {
   brokerSettings,
   createBrokerFeature,
   createPostgresBroker,
+  tracedBroker,
 } from './platform/broker/index.ts'
 import {
   type Environment,
@@ -28,6 +29,7 @@ import { createIdempotencySweep } from './platform/idempotency/index.ts'
 import type { Feature, Inspector } from './platform/lifecycle/index.ts'
 import { createSealer, type Sealer } from './platform/sealing/index.ts'
 import type { Logger } from './platform/telemetry/index.ts'
+import { createTracing } from './platform/tracing/index.ts'
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import {
   createMessages,
@@ -72,7 +74,7 @@ type Values = LoadedSettings<typeof settingGroups>['values']
 
 /** The shared database, opened but not connected; undefined when none is configured. */
 const openSharedDatabase = (
-  { database: settings }: Values,
+  { database: settings, platform }: Values,
   { logger, metrics }: PlatformDeps,
 ): Database | undefined =>
   settings.dsn === undefined
@@ -81,6 +83,7 @@ const openSharedDatabase = (
         dsn: settings.dsn,
         connectionsMax: settings.connectionsMax,
         statementTimeoutMs: settings.statementTimeoutSeconds * 1000,
+        isTraced: platform.otlpEndpoint !== undefined,
         logger,
         metrics,
       })
@@ -111,7 +114,7 @@ const openBroker = (
     logger.warn({}, 'BROKER_ADDRESSES is set, but this version keeps its topics in PostgreSQL')
   }
   const { retentionDays } = settings
-  return createPostgresBroker({ sql, dsn, retentionDays, logger, metrics })
+  return tracedBroker(createPostgresBroker({ sql, dsn, retentionDays, logger, metrics }))
 }
 
 const sealerOf = ({ platform }: Values): Sealer | undefined => {
@@ -136,6 +139,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   })
   const schemas = createSchemas({ settings: values.schemas, logger })
   return [
+    createTracing(values.platform),
     ...(database === undefined ? [] : databaseFeatures(values, database, logger)),
     ...(broker === undefined ? [] : [createBrokerFeature(broker, logger)]),
     certificates,

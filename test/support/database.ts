@@ -68,7 +68,10 @@ const withDatabase = (url: string, name: string): string => {
 export type TestDatabase = Database & { readonly dsn: string }
 
 /** A database of its own with the schema applied, copied from a template. */
-export const createTestDatabase = async (connectionsMax = 5): Promise<TestDatabase> => {
+export const createTestDatabase = async (
+  connectionsMax = 5,
+  isTraced = false,
+): Promise<TestDatabase> => {
   const { url } = await testCluster()
   const name = `test_${process.pid}_${count++}`
   const admin = postgres(url, { max: 1, onnotice: () => {} })
@@ -79,6 +82,7 @@ export const createTestDatabase = async (connectionsMax = 5): Promise<TestDataba
     dsn,
     connectionsMax,
     statementTimeoutMs: 30_000,
+    isTraced,
     logger: quietLogger,
   })
   return { ...database, dsn }

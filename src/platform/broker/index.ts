@@ -9,6 +9,7 @@ export {
   type TransactionalBroker,
 } from './postgresql/index.ts'
 export { backoffMs, retryPolicyDefault } from './retry.ts'
+export { tracedBroker, traceHeader } from './traced.ts'
 export {
   type Backlog,
   type Broker,

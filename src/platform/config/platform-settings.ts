@@ -1,6 +1,17 @@
 import { masterKey } from '../sealing/master-key.ts'
 import { logFormats, logLevels } from '../telemetry/index.ts'
-import { boolean, hostPort, integer, list, listenAddress, oneOf, path, text, url } from './kinds.ts'
+import {
+  boolean,
+  decimal,
+  hostPort,
+  integer,
+  list,
+  listenAddress,
+  oneOf,
+  path,
+  text,
+  url,
+} from './kinds.ts'
 import { defineSettings, type SettingValues, setting } from './settings.ts'
 
 /** What the process itself needs, whatever features run. */
@@ -55,6 +66,10 @@ export const platformSettings = defineSettings({
   serviceVersion: setting('OTEL_SERVICE_VERSION', text(), {
     default: '0.1.0',
     doc: 'Service version used in traces.',
+  }),
+  samplingRatio: setting('OTEL_TRACES_SAMPLER_ARG', decimal(0, 1), {
+    default: '1',
+    doc: 'Share of the traces that begin here which are kept; a decision of the caller is followed.',
   }),
   stopTimeoutSeconds: setting('TRILHO_STOP_TIMEOUT', integer(1, 600), {
     default: '20',

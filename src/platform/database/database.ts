@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 import type { Logger, Metrics } from '../telemetry/index.ts'
+import { tracedClient } from './traced.ts'
 
 /** postgres.js with bigint columns as JavaScript bigint. */
 export type Client = Sql<{ bigint: bigint }>
@@ -21,6 +22,8 @@ export type DatabaseOptions = {
   readonly connectionsMax: number
   readonly statementTimeoutMs: number
   readonly logger: Logger
+  /** A span for every statement. */
+  readonly isTraced?: boolean
   /** Absent in tools that serve no metrics. */
   readonly metrics?: Metrics
 }
@@ -59,7 +62,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     },
   )
   return {
-    sql,
+    sql: options.isTraced === true ? tracedClient(sql) : sql,
     ping: async () => (await inTime(sql`select 1`)) !== undefined,
     close: () => sql.end({ timeout: closeTimeoutSeconds }),
   }

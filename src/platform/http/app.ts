@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import type { Authenticator, Principal } from '../auth/index.ts'
 import type { Logger } from '../telemetry/index.ts'
+import { currentTraceId, inSpan, isTracing } from '../tracing/index.ts'
 import { checkBodyHeaders } from './body.ts'
 import { ApiError, httpErrors } from './errors.ts'
 import type { HttpMetrics } from './metrics.ts'
@@ -36,8 +37,26 @@ export const createApp = (options: AppOptions): App => {
   })
   hono.onError((error, c) => onError(error, c.env, logger))
 
+  const answer = async (request: Request, exchange: Exchange): Promise<Response> => {
+    const response = await hono.fetch(request, exchange)
+    setHeaders(response.headers, exchange)
+    const durationMs = performance.now() - exchange.startedMs
+    const path = exchange.route?.path ?? unmatched
+    metrics.observe(request.method, path, response.status, durationMs / 1000)
+    logger.request({
+      requestId: exchange.requestId,
+      method: request.method,
+      path,
+      status: response.status,
+      durationMs,
+      keyId: exchange.principal?.keyId,
+      traceId: currentTraceId(),
+      more: exchange.logFields,
+    })
+    return response
+  }
   return {
-    fetch: async (request) => {
+    fetch: (request) => {
       const exchange: Exchange = {
         requestId: requestIdOf(request.headers.get('x-request-id')),
         startedMs: performance.now(),
@@ -45,23 +64,30 @@ export const createApp = (options: AppOptions): App => {
         principal: undefined,
         logFields: undefined,
       }
-      const response = await hono.fetch(request, exchange)
-      setHeaders(response.headers, exchange)
-      const durationMs = performance.now() - exchange.startedMs
-      const path = exchange.route?.path ?? unmatched
-      metrics.observe(request.method, path, response.status, durationMs / 1000)
-      logger.request({
-        requestId: exchange.requestId,
-        method: request.method,
-        path,
-        status: response.status,
-        durationMs,
-        keyId: exchange.principal?.keyId,
-        more: exchange.logFields,
-      })
-      return response
+      return isTracing() ? traced(request, exchange, answer) : answer(request, exchange)
     },
   }
+}
+
+/** The server span of a request, child of the caller's `traceparent`. */
+const traced = (
+  request: Request,
+  exchange: Exchange,
+  answer: (request: Request, exchange: Exchange) => Promise<Response>,
+): Promise<Response> => {
+  const parent = request.headers.get('traceparent') ?? undefined
+  return inSpan(request.method, { kind: 'server', parent }, async (span) => {
+    const response = await answer(request, exchange)
+    const route = exchange.route?.path ?? unmatched
+    span.rename(`${request.method} ${route}`)
+    span.set({
+      'http.request.method': request.method,
+      'http.route': route,
+      'http.response.status_code': response.status,
+    })
+    if (response.status >= 500) span.fail(String(response.status))
+    return response
+  })
 }
 
 /** `/v1/messages/{id}` is `/v1/messages/:id` to the router. */

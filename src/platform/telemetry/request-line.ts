@@ -9,6 +9,8 @@ export type RequestFields = {
   readonly status: number
   readonly durationMs: number
   readonly keyId: string | undefined
+  /** Of the active trace. */
+  readonly traceId?: string | undefined
   /** Ids the handler adds; never personal data, scrubbed all the same. */
   readonly more: Readonly<Record<string, string | number | boolean>> | undefined
 }
@@ -36,8 +38,9 @@ const timestamp = (): string => {
 export const requestLine = (fields: RequestFields): string => {
   const method = plainWord.test(fields.method) ? fields.method : 'OTHER'
   const key = fields.keyId === undefined ? '' : `","key_id":"${fields.keyId}`
+  const trace = fields.traceId === undefined ? '' : `"trace_id":"${fields.traceId}",`
   const more =
     fields.more === undefined ? '' : `,${scrub(JSON.stringify(fields.more)).slice(1, -1)}`
   const duration = Math.round(fields.durationMs * 1000) / 1000
-  return `{"level":"info","ts":"${timestamp()}","request_id":"${scrub(fields.requestId)}","method":"${method}","path":"${fields.path}${key}","status":${fields.status},"duration_ms":${duration}${more},"msg":"request"}\n`
+  return `{"level":"info","ts":"${timestamp()}",${trace}"request_id":"${scrub(fields.requestId)}","method":"${method}","path":"${fields.path}${key}","status":${fields.status},"duration_ms":${duration}${more},"msg":"request"}\n`
 }

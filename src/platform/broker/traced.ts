@@ -1,0 +1,72 @@
+import { currentTraceparent, inSpan, isTracing } from '../tracing/index.ts'
+import type { TransactionalBroker } from './postgresql/index.ts'
+import type { Broker, ConsumeOptions, Delivery, OutgoingMessage } from './types.ts'
+
+/** Header that carries W3C Trace Context, so that one trace spans producer and consumer. */
+export const traceHeader = 'traceparent'
+
+/**
+ * The same broker, with the active trace in the headers of what is published, and a span around every publication
+ * and every batch. A batch belongs to the trace of its messages when they share one, and is linked to them otherwise;
+ * a handler that works message by message opens spans with {@link traceHeader} as parent.
+ */
+export const tracedBroker = <B extends Broker>(broker: B): B => {
+  const traced: Partial<TransactionalBroker> = {
+    publish: (messages) => publishing(messages, (withTrace) => broker.publish(withTrace)),
+    consume: (options) => broker.consume({ ...options, handler: tracedHandler(options) }),
+  }
+  if (isTransactional(broker)) {
+    traced.publishIn = (transaction, messages) =>
+      publishing(messages, (withTrace) => broker.publishIn(transaction, withTrace))
+  }
+  return { ...broker, ...traced }
+}
+
+const isTransactional = (broker: Broker): broker is TransactionalBroker => 'publishIn' in broker
+
+const publishing = (
+  messages: readonly OutgoingMessage[],
+  publish: (messages: readonly OutgoingMessage[]) => Promise<void>,
+): Promise<void> => {
+  const topic = messages[0]?.topic
+  if (!isTracing() || topic === undefined) return publish(messages)
+  const attributes = {
+    'messaging.system': 'trilho',
+    'messaging.operation.name': 'publish',
+    'messaging.destination.name': topic,
+    'messaging.batch.message_count': messages.length,
+  }
+  return inSpan(`publish ${topic}`, { kind: 'producer', attributes }, () => {
+    const traceparent = currentTraceparent()
+    return publish(traceparent === undefined ? messages : messages.map(withTrace(traceparent)))
+  })
+}
+
+/** A message that carries a trace already, because it was taken from elsewhere, keeps it. */
+const withTrace =
+  (traceparent: string) =>
+  (message: OutgoingMessage): OutgoingMessage =>
+    message.headers?.[traceHeader] === undefined
+      ? { ...message, headers: { ...message.headers, [traceHeader]: traceparent } }
+      : message
+
+const linksMax = 100
+
+const tracedHandler =
+  ({ topic, group, handler }: ConsumeOptions) =>
+  (batch: readonly Delivery[]): Promise<void> => {
+    if (!isTracing()) return handler(batch)
+    const parents = [...new Set(batch.map(({ headers }) => headers[traceHeader]))]
+    const attributes = {
+      'messaging.system': 'trilho',
+      'messaging.operation.name': 'process',
+      'messaging.destination.name': topic,
+      'messaging.consumer.group.name': group,
+      'messaging.batch.message_count': batch.length,
+    }
+    const cause =
+      parents.length === 1 ? { parent: parents[0] } : { links: parents.slice(0, linksMax) }
+    return inSpan(`process ${topic}`, { kind: 'consumer', attributes, ...cause }, () =>
+      handler(batch),
+    )
+  }

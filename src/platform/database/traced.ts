@@ -1,0 +1,90 @@
+import { inSpan, isTracing, openSpan } from '../tracing/index.ts'
+import type { Client, Queryable } from './database.ts'
+
+const summaryCharactersMax = 120
+
+/** What a query of the driver has besides a promise: it is sent when first awaited, then settled by these. */
+type PendingQuery = {
+  handle(): unknown
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+/**
+ * The same client, with a client span for every statement that is sent and one around every transaction. Only the
+ * text written in our code is shown, never a parameter.
+ */
+export const tracedClient = (sql: Client): Client => traced(sql)
+
+const traced = <T extends Queryable>(sql: T): T =>
+  new Proxy(sql, {
+    apply: (target, self, args: readonly unknown[]) => {
+      const query: unknown = Reflect.apply(target, self, args)
+      const [strings] = args
+      if (isTracing() && isTemplate(strings)) observe(query as PendingQuery, strings.join('?'))
+      return query
+    },
+    get: (target, property) => {
+      const member: unknown = Reflect.get(target, property)
+      if (property === 'unsafe') return tracedUnsafe(target)
+      if (property === 'begin' || property === 'savepoint') return tracedBegin(target, property)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+
+const isTemplate = (value: unknown): value is TemplateStringsArray =>
+  Array.isArray(value) && 'raw' in value
+
+const tracedUnsafe =
+  (sql: Queryable) =>
+  (...args: Parameters<Queryable['unsafe']>): unknown => {
+    const query: unknown = sql.unsafe(...args)
+    if (isTracing()) observe(query as PendingQuery, args[0])
+    return query
+  }
+
+const tracedBegin =
+  (sql: Queryable, method: 'begin' | 'savepoint') =>
+  (...args: unknown[]): unknown => {
+    const work = args.pop() as (inner: Queryable) => unknown
+    const call = Reflect.get(sql, method) as (...all: unknown[]) => Promise<unknown>
+    const options = { kind: 'client', attributes: attributesOf(method) } as const
+    return inSpan(`postgresql ${method}`, options, () =>
+      call.call(sql, ...args, (inner: Queryable) => work(traced(inner))),
+    )
+  }
+
+const attributesOf = (text: string): { readonly [name: string]: string } => {
+  const summary = text.replace(/\s+/g, ' ').trim().slice(0, summaryCharactersMax)
+  const operation = /^\w+/.exec(summary)?.[0].toUpperCase() ?? ''
+  return {
+    'db.system.name': 'postgresql',
+    'db.operation.name': operation,
+    'db.query.summary': summary,
+  }
+}
+
+/** A fragment is never sent, so the span begins with the sending. */
+const observe = (query: PendingQuery, text: string): void => {
+  const { handle, resolve, reject } = query
+  let end: ((error?: unknown) => void) | undefined
+  query.handle = () => {
+    if (end === undefined) {
+      const attributes = attributesOf(text)
+      const span = openSpan(`postgresql ${attributes['db.operation.name'] ?? ''}`, {
+        kind: 'client',
+        attributes,
+      })
+      end = span.end
+    }
+    return handle.call(query)
+  }
+  query.resolve = (value) => {
+    end?.()
+    resolve.call(query, value)
+  }
+  query.reject = (error) => {
+    end?.(error)
+    reject.call(query, error)
+  }
+}

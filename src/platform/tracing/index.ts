@@ -1,0 +1,13 @@
+export { createTracing } from './feature.ts'
+export { startTracing, type Tracing, type TracingOptions } from './start.ts'
+export {
+  type ActiveSpan,
+  currentTraceId,
+  currentTraceparent,
+  inSpan,
+  isTracing,
+  openSpan,
+  type SpanAttributes,
+  type SpanOptions,
+  type Traceparent,
+} from './tracing.ts'
