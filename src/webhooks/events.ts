@@ -1,5 +1,4 @@
 import type { Queryable } from '#src/platform/database/index.ts'
-import { textArray } from '#src/platform/sql/index.ts'
 import { patternsOf } from './domain.ts'
 
 /**
@@ -24,28 +23,51 @@ export type EmittedEvent = { readonly id: string; readonly sequence: bigint }
 /** PostgreSQL tells listeners at commit. */
 export const eventsChannel = 'webhook_events'
 
-export const emitEvent: EmitEvent = async (tx, { type, subject, data, full }) => {
-  const id = `evt_${Bun.randomUUIDv7()}`
-  const fullText = full === undefined ? null : JSON.stringify(full)
-  const [row] = await tx<{ sequence: bigint }[]>`
-    with numbered as (
-      insert into webhook_sequences as s (subject, last) values (${subject}, 1)
-      on conflict (subject) do update set last = s.last + 1
-      returning last
-    ), written as (
-      insert into webhook_events (id, type, patterns, subject, sequence, data, data_full)
-      select ${id}, ${type}, ${textArray(patternsOf(type))}::text::text[], ${subject}, last,
-             ${JSON.stringify(data)}, ${fullText}
-      from numbered
-      returning sequence
-    )
-    select sequence, pg_notify(${eventsChannel}, '') from written`
-  return { id, sequence: row?.sequence ?? 0n }
+export const emitEvent: EmitEvent = async (tx, event) => {
+  const [emitted] = await writeEvents(tx, [event])
+  if (emitted === undefined) throw new Error('an event was not written')
+  return emitted
 }
 
-/** {@link emitEvent} for several, in their order. */
+/** {@link emitEvent} for several, in their order: one statement for any number. */
 export const emitEvents = async (tx: Queryable, events: readonly WebhookEvent[]): Promise<void> => {
-  for (const event of events) await emitEvent(tx, event)
+  if (events.length > 0) await writeEvents(tx, events)
+}
+
+/** Subjects are counted in one order by all writers: two with the same ones wait and do not deadlock. */
+const writeEvents = (
+  tx: Queryable,
+  events: readonly WebhookEvent[],
+): Promise<readonly EmittedEvent[]> => {
+  const rows = events.map(({ type, subject, data, full }, place) => ({
+    place,
+    id: `evt_${Bun.randomUUIDv7()}`,
+    type,
+    patterns: patternsOf(type),
+    subject,
+    data: JSON.stringify(data),
+    full: full === undefined ? null : JSON.stringify(full),
+  }))
+  return tx<EmittedEvent[]>`
+    with given as materialized (
+      select *, row_number() over (partition by subject order by place) as turn
+      from json_to_recordset(${JSON.stringify(rows)}::text::json) as given(
+        place int, id text, type text, patterns text[], subject text, data text, "full" text)
+    ), numbered as (
+      insert into webhook_sequences as s (subject, last)
+      select subject, count(*) from given group by subject order by subject
+      on conflict (subject) do update set last = s.last + excluded.last
+      returning subject, last
+    ), written as (
+      insert into webhook_events (id, type, patterns, subject, sequence, data, data_full)
+      select id, type, patterns, subject,
+        last - (count(*) over (partition by subject)) + turn, data, "full"
+      from given join numbered using (subject) order by place
+      returning id, sequence
+    ), told as (
+      select pg_notify(${eventsChannel}, '')
+    )
+    select written.id, written.sequence from written, told`
 }
 
 /** What is sent: the same bytes on every attempt. */

@@ -15,3 +15,4 @@ export {
 } from './embedded/index.ts'
 export { createDatabaseFeature, type DatabaseFeatureOptions } from './feature.ts'
 export { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
+export { isTransientDatabaseError } from './transient.ts'

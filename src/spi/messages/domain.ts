@@ -75,6 +75,8 @@ export type NewMessage = {
   readonly warnings: readonly Warning[]
   readonly transactions: readonly MessageTransaction[]
   readonly xml: Uint8Array
+  /** Of a received message that is stored when it has been processed: its first status is RECEIVED, then. */
+  readonly receivedAt?: Date | undefined
 }
 
 export type StatusChange = {
@@ -82,6 +84,7 @@ export type StatusChange = {
   readonly status: MessageStatus
   /** Code and reason in a few words, without personal data. */
   readonly detail?: string | undefined
+  /** Noted also where the status stays: an answer may have overtaken it. */
   readonly resourceId?: string | undefined
 }
 

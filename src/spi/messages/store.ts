@@ -81,12 +81,13 @@ const jsonText = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? inner.toString() : inner))
 
 const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Promise<void> => {
-  const rows = messages.map(({ xml: _, transactions, ...row }) => ({
+  const rows = messages.map(({ xml: _xml, receivedAt: _at, transactions, ...row }) => ({
     ...row,
     endToEndId: transactions[0]?.endToEndId,
     transactionCount: transactions.length,
     warnings: row.warnings.length === 0 ? undefined : row.warnings,
   }))
+  const statuses = messages.map(({ id, status, receivedAt }) => ({ id, status, receivedAt }))
   const documents = messages.map(({ xml }) =>
     Bun.zstdCompressSync(xml, { level: compressionLevel }),
   )
@@ -102,9 +103,14 @@ const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Prom
       unnest(${bytesArray(documents)}::text::bytea[])
     ) as message`
   await sql`
-    insert into spi_history (message_id, position, status)
-    select id, 0, status from jsonb_to_recordset(${jsonText(rows)}::text::jsonb)
-      as message(id uuid, status text)`
+    with message as (
+      select * from jsonb_to_recordset(${jsonText(statuses)}::text::jsonb)
+        as message(id uuid, status text, "receivedAt" timestamptz)
+    )
+    insert into spi_history (message_id, position, status, at)
+    select id, 0, 'RECEIVED', "receivedAt" from message where "receivedAt" is not null
+    union all
+    select id, case when "receivedAt" is null then 0 else 1 end, status, now() from message`
   const transactions = messages.flatMap((message) =>
     message.transactions.map((transaction, position) => ({
       ...transaction,
@@ -141,18 +147,25 @@ export const changeStatuses = async (
       select * from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
         as wanted(id uuid, status text, detail text, "resourceId" text, "from" text[])
     ), locked as materialized (
-      select message.id from spi_messages message
+      select message.id, message.status from spi_messages message
       where message.id in (select id from wanted) order by message.id for update
     ), moved as (
       update spi_messages message
-      set status = wanted.status, resource_id = coalesce(wanted."resourceId", message.resource_id)
+      set status = case when message.status = any(wanted."from") then wanted.status else message.status end,
+        resource_id = coalesce(wanted."resourceId", message.resource_id)
       from wanted join locked using (id)
-      where message.id = wanted.id and message.status = any(wanted."from")
-      returning message.id, wanted.status, wanted.detail
+      where message.id = wanted.id
+        and (message.status = any(wanted."from") or wanted."resourceId" is not null)
+      returning message.id, message.direction, wanted.status, wanted.detail, wanted."resourceId",
+        locked.status = any(wanted."from") as is_moved
+    ), keyed as (
+      insert into spi_message_keys (kind, key, message_id)
+      select direction || ':ResourceId', "resourceId", id from moved where "resourceId" is not null
+      order by 1, 2 on conflict do nothing
     )
     insert into spi_history (message_id, position, status, detail)
     select id, 1 + (select max(position) from spi_history where message_id = moved.id), status, detail
-    from moved returning message_id as id`
+    from moved where is_moved returning message_id as id`
   return new Set(moved.map(({ id }) => id))
 }
 

@@ -204,6 +204,30 @@ describe('stored messages', () => {
       ],
     })
   })
+
+  test('are found by the resource id of their sending, also when an answer came before it', async () => {
+    const sent = message({ direction: 'OUTBOUND', status: 'QUEUED', resourceId: undefined })
+    await insertMessages(sql, [sent])
+    const resourceId = `UEklate${sent.id}`
+    await changeStatuses(sql, [{ id: sent.id, status: 'ACCEPTED' }])
+    const late = { id: sent.id, status: 'SENT', resourceId } as const
+    expect((await changeStatuses(sql, [late])).size).toBe(0)
+    const { body } = await get(`/v1/messages/${sent.id}`)
+    expect(body).toMatchObject({ status: 'ACCEPTED', resource_id: resourceId })
+    const found = await idsByKey(sql, 'OUTBOUND', 'ResourceId', [resourceId])
+    expect([...found.values()]).toEqual([sent.id])
+  })
+
+  test('that were processed before they were stored have both statuses', async () => {
+    const receivedAt = new Date(Date.now() - 1500)
+    const received = message({ receivedAt })
+    await insertMessages(sql, [received])
+    const { body } = await get(`/v1/messages/${received.id}`)
+    expect(body['history']).toEqual([
+      { status: 'RECEIVED', at: receivedAt.toISOString(), detail: null },
+      { status: 'PROCESSED', at: expect.any(String), detail: null },
+    ])
+  })
 })
 
 describe('the list', () => {

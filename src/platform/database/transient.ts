@@ -1,0 +1,23 @@
+/**
+ * SQLSTATE classes of a server that is away, overloaded or stopping, and of transactions it chose to end:
+ * connection, transaction rollback (serialization, deadlock), resources, operator intervention, system error.
+ */
+const transientClasses: ReadonlySet<string> = new Set(['08', '40', '53', '57', '58'])
+/** lock_not_available; a standby takes no writes until it is promoted. */
+const transientStates: ReadonlySet<string> = new Set(['55P03', '25006'])
+/** The driver's own codes, and the system's. */
+const transientCodes: ReadonlySet<string> = new Set([
+  ...['CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT'],
+  ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'],
+])
+
+/** True where the same statements may succeed later: the database is away, not the data at fault. */
+export const isTransientDatabaseError = (error: unknown): boolean => {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string')
+    return false
+  const { code } = error
+  return (
+    transientCodes.has(code) ||
+    (code.length === 5 && (transientClasses.has(code.slice(0, 2)) || transientStates.has(code)))
+  )
+}

@@ -1,0 +1,45 @@
+import { afterAll, expect, test } from 'bun:test'
+import { isTransientDatabaseError, openDatabase } from '#src/platform/database/index.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+afterAll(() => database.close())
+
+const errorOf = async (run: PromiseLike<unknown>): Promise<unknown> => {
+  try {
+    await run
+  } catch (error) {
+    return error
+  }
+  throw new Error('it went well')
+}
+
+test('a server that is away, stops or ends a transaction is transient', async () => {
+  const away = openDatabase({
+    dsn: 'postgres://nobody@127.0.0.1:1/none',
+    connectionsMax: 1,
+    statementTimeoutMs: 1000,
+    logger: quietLogger,
+  })
+  expect(isTransientDatabaseError(await errorOf(away.sql`select 1`))).toBe(true)
+  await away.close()
+  expect(isTransientDatabaseError(await errorOf(away.sql`select 1`))).toBe(true)
+  const cut = errorOf(sql`select pg_sleep(30)`)
+  const killed = async (): Promise<void> => {
+    const rows = await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where query like 'select pg_sleep(30)%' and pid <> pg_backend_pid()`
+    if (rows.length === 0) await killed()
+  }
+  await killed()
+  expect(isTransientDatabaseError(await cut)).toBe(true)
+})
+
+test('data at fault, and errors that are not of the database, are not', async () => {
+  expect(isTransientDatabaseError(await errorOf(sql`select 1/0`))).toBe(false)
+  expect(isTransientDatabaseError(await errorOf(sql`select 'x'::uuid`))).toBe(false)
+  expect(isTransientDatabaseError(new Error('no code'))).toBe(false)
+  expect(isTransientDatabaseError(Object.assign(new Error('x'), { code: 8 }))).toBe(false)
+  expect(isTransientDatabaseError('08006')).toBe(false)
+})

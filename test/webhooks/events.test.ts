@@ -1,0 +1,57 @@
+import { afterAll, expect, test } from 'bun:test'
+import { emitEvent, emitEvents } from '#src/webhooks/index.ts'
+import { createTestDatabase } from '../support/database.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+afterAll(() => database.close())
+
+const event = (subject: string, number: number, full?: object) => ({
+  type: 'pacs.008',
+  subject,
+  data: { number, text: 'ação "é" \\ {}' },
+  ...(full === undefined ? {} : { full: { ...full } }),
+})
+
+test('several events are numbered per subject, in their order and after those before', async () => {
+  const first = await emitEvent(sql, event('a', 0))
+  expect(first).toEqual({ id: expect.stringMatching(/^evt_/), sequence: 1n })
+  await emitEvents(sql, [])
+  await emitEvents(sql, [
+    event('b', 1),
+    event('a', 2),
+    event('b', 3, { more: true }),
+    event('a', 4),
+  ])
+  const rows = await sql<
+    { subject: string; sequence: bigint; data: string; full: string | null }[]
+  >`
+    select subject, sequence, data, data_full as full from webhook_events order by subject, sequence`
+  expect(rows.map(({ subject, sequence }) => `${subject}${sequence}`)).toEqual([
+    ...['a1', 'a2', 'a3', 'b1', 'b2'],
+  ])
+  expect(rows.map(({ data }) => JSON.parse(data).number)).toEqual([0, 2, 4, 1, 3])
+  expect(JSON.parse(rows[0]?.data ?? '')).toEqual(event('a', 0).data)
+  expect(rows[4]?.full).toBe('{"more":true}')
+  const [row] = await sql<{ patterns: string[] }[]>`select patterns from webhook_events limit 1`
+  expect(row?.patterns).toEqual(['*', 'pacs.*', 'pacs.008'])
+})
+
+test('writers of the same subjects in different orders wait for one another', async () => {
+  const subjects = Array.from({ length: 40 }, (_, index) => `s${index}`)
+  const write = (order: readonly string[]) =>
+    sql.begin((tx) =>
+      emitEvents(
+        tx,
+        order.map((subject) => event(subject, 1)),
+      ),
+    )
+  await Promise.all(
+    Array.from({ length: 6 }, (_, index) =>
+      write(index % 2 === 0 ? subjects : subjects.toReversed()),
+    ),
+  )
+  const rows = await sql<{ last: bigint }[]>`
+    select last from webhook_sequences where subject like 's%'`
+  expect(rows.map(({ last }) => last)).toEqual(subjects.map(() => 6n))
+})
