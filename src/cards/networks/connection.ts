@@ -1,0 +1,310 @@
+import type { Socket } from 'bun'
+import { CodecError } from '#codecs/bytes'
+import {
+  type CardMessage,
+  createMessagePacker,
+  createPacker,
+  createParser,
+  FRAME_BYTES_MAX,
+  FrameDecoder,
+  headerBytes,
+  readMessage,
+  writeFrame,
+} from '#codecs/iso8583'
+import { SendBuffer } from '#src/platform/sockets/index.ts'
+import { backoffDelayMs } from './backoff.ts'
+import { dial } from './dial.ts'
+import type { Exchanges, Lane } from './exchanges.ts'
+import {
+  APPROVED,
+  ECHO_TEST,
+  managementRequest,
+  SIGN_OFF,
+  SIGN_ON,
+  toManagementAnswer,
+} from './management.ts'
+import { exchangeKey } from './matching.ts'
+import {
+  ANSWER_MS,
+  ECHO_MISSES_MAX,
+  type NetworkOptions,
+  RECONNECT,
+  SEND_BYTES_MAX,
+  SIGN_OFF_MS,
+  STABLE_MS,
+} from './options.ts'
+import type { ExchangeOutcome } from './types.ts'
+
+/** What the connections of one network share. */
+export type ConnectionContext = {
+  readonly options: NetworkOptions
+  readonly exchanges: Exchanges
+  /** A STAN for network management that no such message waits under. */
+  readonly nextStan: () => string
+  /** An answer, or anything else that is no request of network management. */
+  readonly onMessage: (message: CardMessage) => void
+  /** A well-formed message of a type that the gateway does not know. */
+  readonly onUnknownType: () => void
+  readonly onLost: () => void
+  readonly onEcho: () => void
+}
+
+type State = 'down' | 'connecting' | 'signing_on' | 'up' | 'closed'
+
+/**
+ * One connection of a pool: kept open, asked for signs of life, made again when it is lost. Requests are
+ * written in the order of `send`, those of one turn of the event loop together; answers come in any order.
+ */
+export class Connection implements Lane {
+  inFlight = 0
+  private state: State = 'down'
+  private socket: Socket<undefined> | undefined
+  private readonly context: ConnectionContext
+  private readonly outgoing = new SendBuffer(SEND_BYTES_MAX)
+  private readonly pack: ReturnType<typeof createMessagePacker>
+  private readonly parser: ReturnType<typeof createParser>
+  private readonly header: number
+  private readonly frameBytesMax: number
+  private decoder: FrameDecoder
+  private isFlushing = false
+  private attempt = 0
+  private upSince = 0
+  private lastInbound = 0
+  private echoMisses = 0
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private readonly write = (bytes: Uint8Array): number => this.socket?.write(bytes) ?? 0
+
+  constructor(context: ConnectionContext) {
+    const { dialect, framing, frameBytesMax = FRAME_BYTES_MAX } = context.options
+    this.context = context
+    this.pack = createMessagePacker(createPacker(dialect))
+    this.parser = createParser(dialect)
+    this.header = headerBytes(framing)
+    this.frameBytesMax = frameBytesMax
+    this.decoder = this.newDecoder()
+  }
+
+  get isUp(): boolean {
+    return this.state === 'up'
+  }
+
+  get sentBytes(): number {
+    return this.outgoing.sent
+  }
+
+  open(): void {
+    this.state = 'connecting'
+    this.connect().catch((error: unknown) => this.lose(error))
+  }
+
+  /**
+   * Writes a frame; undefined when the buffer is full.
+   *
+   * @throws CodecError when the message cannot be packed; nothing of it is sent then
+   */
+  send(request: CardMessage, key: number, timeoutMs: number): Promise<ExchangeOutcome> | undefined {
+    const start = this.outgoing.committed
+    if (!this.append(request)) return undefined
+    return this.context.exchanges.add(key, request, this, start, timeoutMs)
+  }
+
+  onStalled(): void {
+    this.lose(new Error('the other side does not read'))
+  }
+
+  /** Signs off and closes; no request may be pending. */
+  async close(): Promise<void> {
+    const wasUp = this.state === 'up'
+    if (wasUp) this.state = 'closed'
+    if (wasUp && this.context.options.signOn) await this.manage(SIGN_OFF, SIGN_OFF_MS)
+    this.lose(undefined)
+  }
+
+  private async connect(): Promise<void> {
+    const { options } = this.context
+    const socket = await dial(options, options.answerMs ?? ANSWER_MS, {
+      open: (opened) => {
+        if (this.state === 'connecting') this.socket = opened
+      },
+      data: (from, chunk) => {
+        if (from === this.socket) this.receive(chunk)
+      },
+      drain: (from) => {
+        if (from === this.socket) this.flush()
+      },
+      close: (from) => {
+        if (from === this.socket) this.lose(new Error('the connection was closed'))
+      },
+    })
+    if (this.socket !== socket) {
+      // Stopped meanwhile.
+      socket.terminate()
+      return
+    }
+    this.lastInbound = performance.now()
+    if (options.signOn) await this.signOn(socket)
+    if (this.socket !== socket) return
+    this.state = 'up'
+    this.upSince = performance.now()
+    this.watchSilence(options.echoMs)
+    options.logger.info({ network: options.name }, 'connection to the card network is up')
+  }
+
+  private async signOn(socket: Socket<undefined>): Promise<void> {
+    this.state = 'signing_on'
+    const { answerMs = ANSWER_MS } = this.context.options
+    const outcome = await this.manage(SIGN_ON, answerMs)
+    if (outcome.kind === 'answered' && outcome.response.responseCode === APPROVED) return
+    if (this.socket === socket) this.lose(new Error('the network did not accept the sign-on'))
+  }
+
+  private async manage(networkCode: string, timeoutMs: number): Promise<ExchangeOutcome> {
+    const request = managementRequest(networkCode, this.context.nextStan(), new Date())
+    const sent = this.send(request, exchangeKey(request.mti, request.stan), timeoutMs)
+    return (await sent) ?? { kind: 'not_sent', reason: 'window_full' }
+  }
+
+  private append(message: CardMessage, tpdu?: Uint8Array): boolean {
+    const { outgoing, header } = this
+    const { framing } = this.context.options
+    const room = header + this.frameBytesMax + 1
+    if (!outgoing.reserve(room)) return false
+    const start = outgoing.end
+    try {
+      const end = this.pack(message, outgoing.bytes, start + header)
+      outgoing.commit(writeFrame(framing, end - start - header, outgoing.bytes, start, tpdu))
+    } catch (error) {
+      outgoing.bytes.fill(0, start, start + room)
+      throw error
+    }
+    if (!this.isFlushing) {
+      this.isFlushing = true
+      setImmediate(() => {
+        this.isFlushing = false
+        this.flush()
+      })
+    }
+    return true
+  }
+
+  private flush(): void {
+    if (this.socket !== undefined) this.outgoing.flush(this.write)
+  }
+
+  private newDecoder(): FrameDecoder {
+    return new FrameDecoder(
+      this.context.options.framing,
+      {
+        message: (bytes, start, end, tpdu) => this.take(bytes, start, end, tpdu),
+        keepAlive: () => undefined,
+      },
+      this.frameBytesMax,
+    )
+  }
+
+  private receive(chunk: Uint8Array): void {
+    this.lastInbound = performance.now()
+    this.echoMisses = 0
+    try {
+      this.decoder.push(chunk)
+    } catch (error) {
+      this.lose(error)
+    } finally {
+      // Answers repeat the card number.
+      chunk.fill(0)
+    }
+  }
+
+  private take(bytes: Uint8Array, start: number, end: number, tpdu: Uint8Array): void {
+    if (this.socket === undefined) return
+    const message = this.read(bytes, start, end)
+    if (message === undefined) this.context.onUnknownType()
+    else if (message.mti === '0800') this.answerManagement(message, tpdu)
+    else {
+      if (this.state === 'up' && message.mti !== '0810') this.attempt = 0
+      this.context.onMessage(message)
+    }
+  }
+
+  private read(bytes: Uint8Array, start: number, end: number): CardMessage | undefined {
+    this.parser.parse(bytes, start, end)
+    try {
+      return readMessage(this.parser)
+    } catch (error) {
+      if (error instanceof CodecError && error.code === 'iso8583_mti_unsupported') return undefined
+      throw error
+    }
+  }
+
+  private answerManagement(request: CardMessage, tpdu: Uint8Array): void {
+    // Destination and source change places.
+    const reply =
+      tpdu.length === 5
+        ? Uint8Array.of(tpdu[0]!, tpdu[3]!, tpdu[4]!, tpdu[1]!, tpdu[2]!)
+        : undefined
+    if (!this.append(toManagementAnswer(request), reply)) this.onStalled()
+  }
+
+  /** Looks again after `waitMs` whether the other side was heard meanwhile. */
+  private watchSilence(waitMs: number): void {
+    const { socket } = this
+    clearTimeout(this.timer)
+    this.timer = setTimeout(() => {
+      if (this.socket !== socket) return
+      const { echoMs } = this.context.options
+      const silentMs = performance.now() - this.lastInbound
+      if (silentMs < echoMs - 1) this.watchSilence(echoMs - silentMs)
+      else this.echo(socket).catch((error: unknown) => this.lose(error))
+    }, waitMs)
+  }
+
+  private async echo(socket: Socket<undefined> | undefined): Promise<void> {
+    const { echoMs, answerMs = ANSWER_MS } = this.context.options
+    const askedAt = performance.now()
+    const outcome = await this.manage(ECHO_TEST, Math.min(echoMs, answerMs))
+    if (this.socket !== socket) return
+    if (outcome.kind === 'answered') this.context.onEcho()
+    // Whatever came in between is a sign of life too.
+    if (this.lastInbound < askedAt && ++this.echoMisses >= ECHO_MISSES_MAX) {
+      this.lose(new Error('the network does not answer echo tests'))
+      return
+    }
+    this.watchSilence(this.lastInbound < askedAt ? 0 : echoMs)
+  }
+
+  /** Ends the connection, whatever its state; without `reason` for good. */
+  private lose(reason: unknown): void {
+    if (this.state === 'down' || (this.state === 'closed' && this.socket === undefined)) {
+      if (reason === undefined) this.state = 'closed'
+      clearTimeout(this.timer)
+      return
+    }
+    const { socket } = this
+    const { exchanges, options } = this.context
+    const isFinal = reason === undefined || this.state === 'closed'
+    if (isFinal) this.flush()
+    if (this.state === 'up' && performance.now() - this.upSince > STABLE_MS) this.attempt = 0
+    this.state = isFinal ? 'closed' : 'down'
+    this.socket = undefined
+    clearTimeout(this.timer)
+    exchanges.failLane(this)
+    if (isFinal) socket?.end()
+    else socket?.terminate()
+    this.outgoing.clear()
+    this.decoder.clear()
+    this.decoder = this.newDecoder()
+    this.echoMisses = 0
+    if (isFinal) return
+    this.context.onLost()
+    const delayMs = backoffDelayMs(
+      this.attempt++,
+      options.reconnect ?? RECONNECT,
+      options.random ?? Math.random,
+    )
+    options.logger.warn(
+      { network: options.name, err: reason, retryInMs: Math.round(delayMs) },
+      'no connection to the card network',
+    )
+    this.timer = setTimeout(() => this.open(), delayMs)
+  }
+}

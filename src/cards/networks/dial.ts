@@ -1,0 +1,76 @@
+import { checkServerIdentity, type PeerCertificate } from 'node:tls'
+import type { Socket } from 'bun'
+import type { NetworkOptions } from './options.ts'
+
+type Listener = {
+  /** Before anything else of it is told, and in the same turn. */
+  readonly open: (socket: Socket<undefined>) => void
+  readonly data: (socket: Socket<undefined>, chunk: Uint8Array) => void
+  readonly drain: (socket: Socket<undefined>) => void
+  readonly close: (socket: Socket<undefined>) => void
+}
+
+/**
+ * Connects and, with TLS, waits for a handshake with a peer whose certificate is trusted and names the host.
+ * The listener hears of the socket it was given only.
+ *
+ * @throws Error whose message says why not; within `timeoutMs`
+ */
+export const dial = (
+  { host, port, tls }: NetworkOptions,
+  timeoutMs: number,
+  listener: Listener,
+): Promise<Socket<undefined>> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket<undefined>>()
+  let isSettled = false
+  const fail = (error: Error, socket?: Socket<undefined>): void => {
+    socket?.terminate()
+    if (isSettled) return
+    isSettled = true
+    clearTimeout(timer)
+    reject(error)
+  }
+  const succeed = (socket: Socket<undefined>): void => {
+    if (isSettled) {
+      socket.terminate()
+      return
+    }
+    isSettled = true
+    clearTimeout(timer)
+    listener.open(socket)
+    resolve(socket)
+  }
+  const timer = setTimeout(() => fail(new Error('no connection in time')), timeoutMs)
+  Bun.connect<undefined>({
+    hostname: host,
+    port,
+    ...(tls === undefined
+      ? {}
+      : { tls: { ...tls.current(), serverName: host, rejectUnauthorized: true } }),
+    socket: {
+      open: (socket) => {
+        socket.setNoDelay(true)
+        if (tls === undefined) succeed(socket)
+      },
+      handshake: (socket, isDone, authorizationError) => {
+        const refusal = isDone
+          ? (authorizationError ?? identityError(host, socket))
+          : (authorizationError ?? new Error('the TLS handshake failed'))
+        if (refusal) fail(refusal, socket)
+        else succeed(socket)
+      },
+      data: listener.data,
+      drain: listener.drain,
+      close: (socket) => {
+        fail(new Error('the connection was closed'))
+        listener.close(socket)
+      },
+      error: (_, error) => fail(error),
+      connectError: (_, error) => fail(error),
+    },
+  }).catch((error: unknown) => fail(error instanceof Error ? error : new Error('cannot connect')))
+  return promise
+}
+
+const identityError = (host: string, socket: Socket<undefined>): Error | undefined =>
+  checkServerIdentity(host, socket.getPeerCertificate() as unknown as PeerCertificate)

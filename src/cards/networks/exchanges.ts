@@ -1,0 +1,127 @@
+import type { CardMessage } from '#codecs/iso8583'
+import { agrees, exchangeKey, someTransactionKey } from './matching.ts'
+import { TimingWheel, WheelEntry } from './timing-wheel.ts'
+import type { ExchangeOutcome } from './types.ts'
+
+const TIMED_OUT: ExchangeOutcome = Object.freeze({ kind: 'timed_out' })
+const CONNECTION_LOST: ExchangeOutcome = Object.freeze({ kind: 'connection_lost' })
+const NOT_SENT: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'no_connection' })
+
+/** The connection that a request went over, as far as its end matters. */
+export type Lane = {
+  inFlight: number
+  /** Bytes of its stream that the kernel took. */
+  readonly sentBytes: number
+  /** A request's whole time passed and the kernel took no byte of it: nobody reads at the other end. */
+  onStalled(): void
+}
+
+/** One request that waits for its answer. */
+class PendingExchange extends WheelEntry {
+  readonly key: number
+  readonly terminalId: string | undefined
+  readonly rrn: string | undefined
+  readonly lane: Lane
+  /** Where its frame begins in the lane's stream. */
+  readonly startOffset: number
+  readonly resolve: (outcome: ExchangeOutcome) => void
+  private readonly owner: Exchanges
+
+  constructor(
+    owner: Exchanges,
+    key: number,
+    request: CardMessage,
+    lane: Lane,
+    startOffset: number,
+    resolve: (outcome: ExchangeOutcome) => void,
+  ) {
+    super()
+    this.owner = owner
+    this.key = key
+    this.terminalId = request.terminalId
+    this.rrn = request.rrn
+    this.lane = lane
+    this.startOffset = startOffset
+    this.resolve = resolve
+  }
+
+  get isSent(): boolean {
+    return this.startOffset < this.lane.sentBytes
+  }
+
+  override onTimeout(): void {
+    const { lane, isSent } = this
+    if (isSent) this.owner.onTimedOut(this.key)
+    this.owner.end(this, isSent ? TIMED_OUT : NOT_SENT)
+    if (!isSent) lane.onStalled()
+  }
+}
+
+export type MatchResult = 'matched' | 'unknown' | 'mismatch'
+
+/** The requests of one network that wait for answers, on whichever connection. */
+export class Exchanges {
+  private readonly pending = new Map<number, PendingExchange>()
+  private readonly wheel: TimingWheel
+  onTimedOut: (key: number) => void = () => undefined
+  /** Called whenever the last one ended. */
+  onIdle: () => void = () => undefined
+
+  constructor(wheel = new TimingWheel()) {
+    this.wheel = wheel
+  }
+
+  get size(): number {
+    return this.pending.size
+  }
+
+  has(key: number): boolean {
+    return this.pending.has(key)
+  }
+
+  hasStan(stan: string): boolean {
+    return this.pending.size > 0 && someTransactionKey(stan, (key) => this.pending.has(key))
+  }
+
+  /** Begins to wait; the caller has made sure that nothing waits under `key`. */
+  add(
+    key: number,
+    request: CardMessage,
+    lane: Lane,
+    startOffset: number,
+    timeoutMs: number,
+  ): Promise<ExchangeOutcome> {
+    const { promise, resolve } = Promise.withResolvers<ExchangeOutcome>()
+    const exchange = new PendingExchange(this, key, request, lane, startOffset, resolve)
+    this.pending.set(key, exchange)
+    lane.inFlight++
+    this.wheel.add(exchange, timeoutMs)
+    return promise
+  }
+
+  /** Gives the answer to the request that it belongs to, if there is one. */
+  answer(response: CardMessage): MatchResult {
+    const exchange = this.pending.get(exchangeKey(response.mti, response.stan))
+    if (exchange === undefined) return 'unknown'
+    if (!agrees(exchange.terminalId, response.terminalId) || !agrees(exchange.rrn, response.rrn)) {
+      return 'mismatch'
+    }
+    this.end(exchange, { kind: 'answered', response })
+    return 'matched'
+  }
+
+  /** The connection is gone: no answer can come over it. */
+  failLane(lane: Lane): void {
+    for (const exchange of [...this.pending.values()]) {
+      if (exchange.lane === lane) this.end(exchange, exchange.isSent ? CONNECTION_LOST : NOT_SENT)
+    }
+  }
+
+  end(exchange: PendingExchange, outcome: ExchangeOutcome): void {
+    this.pending.delete(exchange.key)
+    this.wheel.remove(exchange)
+    exchange.lane.inFlight--
+    exchange.resolve(outcome)
+    if (this.pending.size === 0) this.onIdle()
+  }
+}

@@ -1,0 +1,39 @@
+import { CardMessage } from '#codecs/iso8583'
+
+/** DE 70, network management information code. */
+export const SIGN_ON = '001'
+export const SIGN_OFF = '002'
+export const ECHO_TEST = '301'
+
+const FUNCTION_NOT_SUPPORTED = '40'
+export const APPROVED = '00'
+
+const two = (value: number): string => (value < 10 ? `0${value}` : String(value))
+
+/** DE 7, MMDDhhmmss in GMT. */
+export const transmissionDateTimeOf = (date: Date): string =>
+  two(date.getUTCMonth() + 1) +
+  two(date.getUTCDate()) +
+  two(date.getUTCHours()) +
+  two(date.getUTCMinutes()) +
+  two(date.getUTCSeconds())
+
+/** An 0800. */
+export const managementRequest = (networkCode: string, stan: string, now: Date): CardMessage => {
+  const message = new CardMessage()
+  message.mti = '0800'
+  message.transmissionDateTime = transmissionDateTimeOf(now)
+  message.stan = stan
+  message.networkCode = networkCode
+  return message
+}
+
+/**
+ * Turns the network's 0800 into the 0810 for it, with all its fields. Key management (DE 70 from 100 to
+ * 199) is refused: to say yes and do nothing would be worse.
+ */
+export const toManagementAnswer = (request: CardMessage): CardMessage => {
+  request.mti = '0810'
+  request.responseCode = request.networkCode?.startsWith('1') ? FUNCTION_NOT_SUPPORTED : APPROVED
+  return request
+}

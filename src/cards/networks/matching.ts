@@ -1,0 +1,65 @@
+import { GATEWAY_MTIS, type GatewayMti } from '#codecs/iso8583'
+
+/**
+ * Request, repeat and answer of one exchange give the same number: the function digit is folded to the
+ * request's and the origin digit to the first sending's, so that 0400, 0401 and 0410 are one.
+ */
+const foldMti = (mti: GatewayMti): number => {
+  const digit = (at: number): number => mti.charCodeAt(at) - 0x30
+  return digit(0) * 1000 + digit(1) * 100 + (digit(2) & ~1) * 10 + (digit(3) & ~1)
+}
+
+const foldedMtis: ReadonlyMap<GatewayMti, number> = new Map(
+  GATEWAY_MTIS.map((mti) => [mti, foldMti(mti)]),
+)
+
+const STANS = 1_000_000
+
+/** Of a key: sign-on, echo and the like. */
+export const isManagementKey = (key: number): boolean => Math.floor(key / (100 * STANS)) % 10 === 8
+
+/** The folded types whose STANs the gateway numbers; network management has a numbering of its own. */
+const transactionMtis: readonly number[] = [...new Set(foldedMtis.values())].filter(
+  (folded) => !isManagementKey(folded * STANS),
+)
+
+/** Six digits as a number; -1 for anything else. */
+export const stanNumber = (stan: string | undefined): number => {
+  if (stan?.length !== 6) return -1
+  let number = 0
+  for (let at = 0; at < 6; at++) {
+    const digit = stan.charCodeAt(at) - 0x30
+    if (digit < 0 || digit > 9) return -1
+    number = number * 10 + digit
+  }
+  return number
+}
+
+/** What request and answer have in common, as one number; -1 without a STAN. */
+export const exchangeKey = (mti: GatewayMti, stan: string | undefined): number => {
+  const number = stanNumber(stan)
+  return number < 0 ? -1 : (foldedMtis.get(mti) ?? 0) * STANS + number
+}
+
+/** The keys of all transaction messages with this STAN. */
+export const someTransactionKey = (stan: string, test: (key: number) => boolean): boolean => {
+  const number = stanNumber(stan)
+  return number >= 0 && transactionMtis.some((folded) => test(folded * STANS + number))
+}
+
+/** 0110, 0210, 0410, 0810 and their 1993 forms. */
+export const isAnswer = (mti: GatewayMti): boolean => (mti.charCodeAt(2) & 1) === 1
+
+/** Equal but for the blanks that fill a fixed field; a side that lacks the field agrees. */
+export const agrees = (left: string | undefined, right: string | undefined): boolean => {
+  if (left === undefined || right === undefined) return true
+  let leftEnd = left.length
+  let rightEnd = right.length
+  while (leftEnd > 0 && left.charCodeAt(leftEnd - 1) === 0x20) leftEnd--
+  while (rightEnd > 0 && right.charCodeAt(rightEnd - 1) === 0x20) rightEnd--
+  if (leftEnd !== rightEnd) return false
+  for (let at = 0; at < leftEnd; at++) {
+    if (left.charCodeAt(at) !== right.charCodeAt(at)) return false
+  }
+  return true
+}

@@ -1,0 +1,57 @@
+import type { Metrics } from '#src/platform/telemetry/index.ts'
+import type { NetworkHealth } from './types.ts'
+
+type Count = { inc(): void }
+
+/** What one network counts. */
+export type NetworkCounts = {
+  readonly timeouts: Count
+  readonly lateAnswers: Count
+  readonly mismatches: Count
+  readonly reconnects: Count
+  readonly unexpected: Count
+}
+
+export type NetworkMetrics = {
+  /** `health` is asked when the metrics are read. */
+  readonly of: (network: string, health: () => NetworkHealth) => NetworkCounts
+}
+
+/** Declares the metrics of card networks; once for all of them. */
+export const createNetworkMetrics = (metrics: Metrics): NetworkMetrics => {
+  const networks = new Map<string, () => NetworkHealth>()
+  const gauge = (name: string, help: string, value: (health: NetworkHealth) => number): void => {
+    metrics.gauge(name, help, ['network'], (one) => {
+      for (const [network, health] of networks) one.set({ network }, value(health()))
+    })
+  }
+  gauge(
+    'cardgw_network_connections_up',
+    'Connections that take traffic.',
+    (health) => health.connectionsUp,
+  )
+  gauge(
+    'cardgw_network_in_flight',
+    'Requests that wait for an answer.',
+    (health) => health.inFlight,
+  )
+  const counter = (name: string, help: string) =>
+    metrics.counter(`cardgw_network_${name}_total`, help, ['network'])
+  const timeouts = counter('timeouts', 'Requests without an answer in time.')
+  const lateAnswers = counter('late_answers', 'Answers for which no request waited.')
+  const mismatches = counter('mismatched_answers', 'Answers with another terminal or RRN.')
+  const reconnects = counter('reconnects', 'Connections lost or not made, and tried again.')
+  const unexpected = counter('unexpected_messages', 'Messages of the network that have no meaning.')
+  return {
+    of: (network, health) => {
+      networks.set(network, health)
+      return {
+        timeouts: timeouts.labels(network),
+        lateAnswers: lateAnswers.labels(network),
+        mismatches: mismatches.labels(network),
+        reconnects: reconnects.labels(network),
+        unexpected: unexpected.labels(network),
+      }
+    },
+  }
+}

@@ -1,0 +1,179 @@
+import type { CardMessage } from '#codecs/iso8583'
+import { Connection } from './connection.ts'
+import { Exchanges } from './exchanges.ts'
+import { exchangeKey, isAnswer, isManagementKey } from './matching.ts'
+import type { NetworkCounts } from './metrics.ts'
+import { DRAIN_MS, type NetworkOptions } from './options.ts'
+import type { ExchangeOutcome, Network, NetworkHealth } from './types.ts'
+
+const STAN_MAX = 999_999
+const NO_CONNECTION: ExchangeOutcome = Object.freeze({
+  kind: 'not_sent',
+  reason: 'no_connection',
+})
+const WINDOW_FULL: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'window_full' })
+const DUPLICATE_KEY: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'duplicate_key' })
+
+const nothing = { inc: () => undefined }
+const NO_COUNTS: NetworkCounts = {
+  timeouts: nothing,
+  lateAnswers: nothing,
+  mismatches: nothing,
+  reconnects: nothing,
+  unexpected: nothing,
+}
+
+/**
+ * A pool of connections to one card network. Does nothing until `start`.
+ *
+ * @throws Error for a dialect that is not of version 1987
+ */
+export const createNetwork = (options: NetworkOptions): Network => new ConnectionPool(options)
+
+class ConnectionPool implements Network {
+  readonly name: string
+  readonly brand: string
+  private readonly options: NetworkOptions
+  private readonly exchanges = new Exchanges()
+  private readonly connections: readonly Connection[]
+  private readonly counts: NetworkCounts
+  private managementStan: number
+  private lastEchoAt: Date | undefined
+  private isStopping = false
+
+  constructor(options: NetworkOptions) {
+    if (options.dialect.version !== '1987') {
+      throw new Error(`network ${options.name}: only dialects of version 1987`)
+    }
+    this.options = options
+    this.name = options.name
+    this.brand = options.brand
+    this.counts = options.metrics?.of(options.name, () => this.health()) ?? NO_COUNTS
+    // Not the same numbers again right after a restart.
+    this.managementStan = Math.floor((options.random ?? Math.random)() * STAN_MAX)
+    this.exchanges.onTimedOut = (key) => {
+      if (!isManagementKey(key)) this.counts.timeouts.inc()
+    }
+    const context = {
+      options,
+      exchanges: this.exchanges,
+      nextStan: () => this.nextStan(),
+      onMessage: (message: CardMessage) => this.take(message),
+      onUnknownType: () => this.unexpected(undefined),
+      onLost: () => this.counts.reconnects.inc(),
+      onEcho: () => {
+        this.lastEchoAt = new Date()
+      },
+    }
+    this.connections = Array.from({ length: options.poolSize }, () => new Connection(context))
+  }
+
+  exchange(request: CardMessage, timeoutMs: number): Promise<ExchangeOutcome> {
+    const key = exchangeKey(request.mti, request.stan)
+    if (key < 0) return Promise.reject(new Error('the request has no STAN of six digits'))
+    if (this.exchanges.has(key)) return Promise.resolve(DUPLICATE_KEY)
+    const connection = this.leastLoaded()
+    if (connection === undefined) return Promise.resolve(NO_CONNECTION)
+    if (connection.inFlight >= this.options.window) return Promise.resolve(WINDOW_FULL)
+    try {
+      return connection.send(request, key, timeoutMs) ?? Promise.resolve(WINDOW_FULL)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  isPending(stan: string): boolean {
+    return this.exchanges.hasStan(stan)
+  }
+
+  health(): NetworkHealth {
+    return {
+      name: this.name,
+      connectionsUp: this.connections.filter(({ isUp }) => isUp).length,
+      connectionsMax: this.connections.length,
+      inFlight: this.exchanges.size,
+      lastEchoAt: this.lastEchoAt,
+    }
+  }
+
+  start(): void {
+    this.options.tls?.watch()
+    for (const connection of this.connections) connection.open()
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true
+    await this.idle(this.options.drainMs ?? DRAIN_MS)
+    await Promise.all(this.connections.map((connection) => connection.close()))
+    this.options.tls?.stop()
+  }
+
+  private leastLoaded(): Connection | undefined {
+    if (this.isStopping) return undefined
+    let best: Connection | undefined
+    for (const connection of this.connections) {
+      if (!connection.isUp) continue
+      if (best === undefined || connection.inFlight < best.inFlight) best = connection
+    }
+    return best
+  }
+
+  private idle(timeoutMs: number): Promise<void> {
+    if (this.exchanges.size === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs)
+      this.exchanges.onIdle = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  private nextStan(): string {
+    do this.managementStan = (this.managementStan % STAN_MAX) + 1
+    while (this.exchanges.has(exchangeKey('0800', String(this.managementStan).padStart(6, '0'))))
+    return String(this.managementStan).padStart(6, '0')
+  }
+
+  private take(message: CardMessage): void {
+    if (!isAnswer(message.mti)) {
+      this.unexpected(message)
+      return
+    }
+    switch (this.exchanges.answer(message)) {
+      case 'matched':
+        return
+      case 'mismatch':
+        this.counts.mismatches.inc()
+        this.warn(message, 'an answer has the STAN of a request, but another terminal or RRN')
+        break
+      case 'unknown':
+        this.late(message)
+    }
+    message.wipe()
+  }
+
+  private late(response: CardMessage): void {
+    this.counts.lateAnswers.inc()
+    this.warn(response, 'an answer came for which no request waits')
+    if (response.mti === '0810') return
+    try {
+      this.options.onLateAnswer?.({ network: this.name, response, receivedAt: new Date() })
+    } catch (err) {
+      this.options.logger.error({ network: this.name, err }, 'a late answer was not taken')
+    }
+  }
+
+  private unexpected(message: CardMessage | undefined): void {
+    this.counts.unexpected.inc()
+    this.warn(message, 'a message of the network has no meaning here')
+    message?.wipe()
+  }
+
+  private warn(message: CardMessage | undefined, text: string): void {
+    this.options.logger.warn(
+      { network: this.name, mti: message?.mti, stan: message?.stan, rrn: message?.rrn },
+      text,
+    )
+  }
+}

@@ -1,0 +1,53 @@
+import type { Dialect, Framing } from '#codecs/iso8583'
+import type { Logger } from '#src/platform/telemetry/index.ts'
+import type { TlsMaterial } from '#src/platform/tls/index.ts'
+import type { Backoff } from './backoff.ts'
+import type { NetworkMetrics } from './metrics.ts'
+import type { LateAnswer } from './types.ts'
+
+/** Everything that says how one network is reached. */
+export type NetworkOptions = {
+  /** `neta`, `netb`. */
+  readonly name: string
+  /** Lower case, as shown to callers: `visa`. */
+  readonly brand: string
+  readonly host: string
+  readonly port: number
+  /** Of version 1987. */
+  readonly dialect: Dialect
+  readonly framing: Framing
+  /** Connections held open. */
+  readonly poolSize: number
+  /** Requests that may wait on one connection. */
+  readonly window: number
+  /** Send 0800 with DE 70 001, and wait for its 0810, before any traffic; 002 before closing. */
+  readonly signOn: boolean
+  /** Silence of the other side after which it is asked with an echo test. */
+  readonly echoMs: number
+  /** Longest message taken or sent. */
+  readonly frameBytesMax?: number
+  /** TLS, mutual when the material holds a certificate. The network watches and stops it. */
+  readonly tls?: TlsMaterial | undefined
+  /** For connecting, and for each message of network management; 10 s. */
+  readonly answerMs?: number
+  /** How long `stop` waits for what is pending; 15 s. */
+  readonly drainMs?: number
+  readonly reconnect?: Backoff
+  readonly random?: () => number
+  readonly logger: Logger
+  readonly metrics?: NetworkMetrics | undefined
+  /** The response is wiped after the call. */
+  readonly onLateAnswer?: ((answer: LateAnswer) => void) | undefined
+}
+
+export const WINDOW_DEFAULT = 256
+export const ANSWER_MS = 10_000
+export const DRAIN_MS = 15_000
+export const SIGN_OFF_MS = 2_000
+export const RECONNECT: Backoff = { baseMs: 1_000, maxMs: 30_000 }
+/** A connection that held this long, or carried traffic, starts a new row of attempts when it is lost. */
+export const STABLE_MS = 10_000
+/** Echo tests without an answer after which the connection is dead. */
+export const ECHO_MISSES_MAX = 2
+/** Bytes that wait for the kernel on one connection. */
+export const SEND_BYTES_MAX = 1_048_576

@@ -1,0 +1,127 @@
+/**
+ * What the simulated network does with a card, and the two-digit number that asks for it: in a test card
+ * number (`400000 KK CC 00000 L`, `510000 KK CC 00000 L`; L is the check digit) and in an amount (`99KKCC` cents).
+ * CC is the argument: a response code, tens of milliseconds or a number of messages.
+ */
+export const BEHAVIOURS = {
+  approve: 0,
+  /** Answers with response code CC. */
+  decline: 1,
+  /** Acts on it and does not answer. */
+  no_answer: 2,
+  /** Acts on it and answers after `lateMs`. */
+  late: 3,
+  /** Closes the connection without acting on it. */
+  drop_before: 4,
+  /** Acts on it, then closes the connection. */
+  drop_after: 5,
+  /** Acts on it, then answers with a frame that holds no message. */
+  garbage: 6,
+  /** Answers with another amount, RRN, terminal. */
+  wrong_amount: 7,
+  wrong_rrn: 8,
+  wrong_terminal: 9,
+  /** Answers twice. */
+  duplicate: 10,
+  /** Answers after CC × 10 ms. */
+  delay: 11,
+  /** Approves; acts on reversals, but leaves the first CC of them unanswered. */
+  void_no_answer: 12,
+  /** Approves; answers every reversal with response code CC. */
+  void_decline: 13,
+  /** Approves the authorization, answers captures with response code CC. */
+  capture_decline: 14,
+  /** Approves the authorization, acts on captures and does not answer them. */
+  capture_no_answer: 15,
+} as const
+
+export type BehaviourName = keyof typeof BEHAVIOURS
+export type Behaviour = { readonly name: BehaviourName; readonly argument: number }
+
+export const APPROVE: Behaviour = { name: 'approve', argument: 0 }
+
+const byNumber: ReadonlyMap<number, BehaviourName> = new Map(
+  Object.entries(BEHAVIOURS).map(([name, number]) => [number, name as BehaviourName]),
+)
+
+const behaviourOf = (number: number, argument: number): Behaviour => {
+  const name = byNumber.get(number)
+  return name === undefined || name === 'approve' ? APPROVE : { name, argument }
+}
+
+const digitsAt = (pan: Uint8Array, from: number, count: number): number => {
+  let value = 0
+  for (let at = from; at < from + count; at++) value = value * 10 + (pan[at] ?? 0) - 0x30
+  return value
+}
+
+/** What a card number asks for; any number but a test card's asks for approval. */
+export const behaviourOfPan = (pan: Uint8Array): Behaviour => {
+  const prefix = digitsAt(pan, 0, 6)
+  if (pan.length !== 16 || (prefix !== 400_000 && prefix !== 510_000)) return APPROVE
+  return behaviourOf(digitsAt(pan, 6, 2), digitsAt(pan, 8, 2))
+}
+
+/** What an amount asks for: 990000 to 999999 cents do, others ask for nothing. */
+export const behaviourOfAmount = (cents: number): Behaviour =>
+  cents >= 990_000 && cents <= 999_999
+    ? behaviourOf(Math.floor(cents / 100) % 100, cents % 100)
+    : APPROVE
+
+/** True when the last digit is the check digit of the others. */
+export const passesLuhn = (pan: Uint8Array): boolean =>
+  pan.length > 0 && luhnSum(pan, pan.length) % 10 === 0
+
+const luhnSum = (digits: Uint8Array, length: number): number => {
+  let sum = 0
+  for (let index = 0; index < length; index++) {
+    const digit = (digits[length - 1 - index] ?? 0) - 0x30
+    const weighted = index % 2 === 0 ? digit : digit * 2
+    sum += weighted > 9 ? weighted - 9 : weighted
+  }
+  return sum
+}
+
+const PREFIXES = { visa: '400000', mastercard: '510000' } as const
+export type TestBrand = keyof typeof PREFIXES
+
+/** ASCII digits of the test card of that behaviour. */
+export const testPan = (brand: TestBrand, { name, argument }: Behaviour): Uint8Array => {
+  const two = (value: number): string => String(value).padStart(2, '0')
+  const pan = new TextEncoder().encode(
+    `${PREFIXES[brand]}${two(BEHAVIOURS[name])}${two(argument)}000000`,
+  )
+  pan[15] = 0x30 + ((10 - (luhnSum(pan, 16) % 10)) % 10)
+  return pan
+}
+
+const DECLINES = [1, 5, 14, 51, 54, 55, 57, 91, 96] as const
+
+const cases: readonly (readonly [name: string, behaviour: Behaviour])[] = [
+  ['approved', APPROVE],
+  ...DECLINES.map(
+    (code) =>
+      [`declined_${String(code).padStart(2, '0')}`, { name: 'decline', argument: code }] as const,
+  ),
+  ['timeout', { name: 'no_answer', argument: 0 }],
+  ['late', { name: 'late', argument: 0 }],
+  ['drop', { name: 'drop_after', argument: 0 }],
+  ['drop_before', { name: 'drop_before', argument: 0 }],
+  ['garbage', { name: 'garbage', argument: 0 }],
+  ['wrong_amount', { name: 'wrong_amount', argument: 0 }],
+  ['wrong_rrn', { name: 'wrong_rrn', argument: 0 }],
+  ['wrong_terminal', { name: 'wrong_terminal', argument: 0 }],
+  ['duplicate', { name: 'duplicate', argument: 0 }],
+  ['slow', { name: 'delay', argument: 50 }],
+  ['void_timeout', { name: 'void_no_answer', argument: 1 }],
+  ['void_declined', { name: 'void_decline', argument: 96 }],
+  ['capture_declined', { name: 'capture_decline', argument: 5 }],
+  ['capture_timeout', { name: 'capture_no_answer', argument: 0 }],
+]
+
+/** The card tokens of the test vault and the digits behind them. */
+export const testTokens: ReadonlyMap<string, Uint8Array> = new Map(
+  (['visa', 'mastercard'] as const).flatMap((brand) =>
+    cases.map(([name, behaviour]) => [`tok_${brand}_${name}`, testPan(brand, behaviour)] as const),
+  ),
+)

@@ -1,0 +1,207 @@
+import { CardMessage, type GatewayMti, parseOriginalData } from '#codecs/iso8583'
+import {
+  APPROVE,
+  type Behaviour,
+  behaviourOfAmount,
+  behaviourOfPan,
+  passesLuhn,
+} from './behaviour.ts'
+import type { Book, BookEntry, Original } from './book.ts'
+
+const APPROVED = '00'
+const INVALID_CARD = '14'
+const NOT_FOUND = '25'
+const FORMAT_ERROR = '30'
+const INVALID_AMOUNT = '13'
+
+const ANSWER_MTIS: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
+  '0100': '0110',
+  '0200': '0210',
+  '0400': '0410',
+  '0401': '0410',
+  '0800': '0810',
+}
+
+/** The MTI of the answer; undefined when the network does not take the message. */
+export const answerMtiOf = (mti: GatewayMti): GatewayMti | undefined => ANSWER_MTIS[mti]
+
+/** Decides on the money; knows nothing of connections. */
+export type Issuer = {
+  /** What is to be done about the message beside deciding. */
+  readonly behaviour: (request: CardMessage) => Behaviour
+  /** Enters the message into the book and gives the answer. */
+  readonly decide: (request: CardMessage, behaviour: Behaviour) => CardMessage
+}
+
+const NO_ANSWER: Behaviour = { name: 'no_answer', argument: 0 }
+
+const isReversal = ({ mti }: CardMessage): boolean => mti === '0400' || mti === '0401'
+
+const twoDigits = (code: number): string => String(code).padStart(2, '0')
+
+const originalOf = (message: CardMessage): Original => ({
+  stan: message.stan ?? '',
+  rrn: (message.rrn ?? '').trimEnd(),
+  day: (message.transmissionDateTime ?? '').slice(0, 4),
+})
+
+/** Everything the answer repeats; the card number too, as many networks do. */
+const echo = (request: CardMessage, mti: GatewayMti): CardMessage => {
+  const answer = new CardMessage()
+  answer.mti = mti
+  answer.pan = request.pan?.slice()
+  answer.processingCode = request.processingCode
+  answer.amount = request.amount
+  answer.transmissionDateTime = request.transmissionDateTime
+  answer.stan = request.stan
+  answer.localTime = request.localTime
+  answer.localDate = request.localDate
+  answer.acquirerId = request.acquirerId
+  answer.forwarderId = request.forwarderId
+  answer.rrn = request.rrn
+  answer.terminalId = request.terminalId
+  answer.merchantId = request.merchantId
+  answer.currency = request.currency
+  answer.networkCode = request.networkCode
+  return answer
+}
+
+/** What the DE 90 of a reversal names, with the RRN of the reversal, which is the original's. */
+const reversedOf = (request: CardMessage): { mti: string; original: Original } => {
+  const { rrn, stan, day } = originalOf(request)
+  if (request.originalData === undefined) return { mti: '', original: { rrn, stan, day } }
+  const named = parseOriginalData(request.originalData)
+  return {
+    mti: named.mti,
+    original: { rrn, stan: named.stan, day: named.transmissionDateTime.slice(0, 4) },
+  }
+}
+
+export const createIssuer = (book: Book): Issuer => new BookIssuer(book)
+
+class BookIssuer implements Issuer {
+  private readonly book: Book
+  private readonly cards = new WeakMap<BookEntry, Behaviour>()
+  private authCodes = 0
+
+  constructor(book: Book) {
+    this.book = book
+  }
+
+  behaviour(request: CardMessage): Behaviour {
+    const ofAmount = isReversal(request) ? APPROVE : behaviourOfAmount(Number(request.amount ?? 0))
+    return ofAmount === APPROVE ? this.ofCard(request) : ofAmount
+  }
+
+  decide(request: CardMessage, behaviour: Behaviour): CardMessage {
+    if (isReversal(request)) return this.reverse(request, behaviour)
+    const entry = this.openedBy(request)
+    return entry === undefined
+      ? this.authorize(request, behaviour)
+      : this.capture(entry, request, behaviour)
+  }
+
+  private nextAuthCode(): string {
+    this.authCodes = (this.authCodes % 999_999) + 1
+    return String(this.authCodes).padStart(6, '0')
+  }
+
+  private open(request: CardMessage, code: string, isCaptured: boolean): BookEntry {
+    const amount = code === APPROVED ? Number(request.amount ?? 0) : 0
+    const entry: BookEntry = {
+      ...originalOf(request),
+      mti: request.mti,
+      responseCode: code,
+      authCode: code === APPROVED ? this.nextAuthCode() : undefined,
+      authorizedAmount: amount,
+      capturedAmount: isCaptured ? amount : 0,
+      reversedAmount: 0,
+      requests: 1,
+      reversals: 0,
+    }
+    if (request.pan !== undefined) this.cards.set(entry, behaviourOfPan(request.pan))
+    this.book.open(entry)
+    return entry
+  }
+
+  private codeOf(request: CardMessage, { name, argument }: Behaviour): string {
+    if (request.pan === undefined || request.stan === undefined) return FORMAT_ERROR
+    if (!passesLuhn(request.pan)) return INVALID_CARD
+    if (Number(request.amount ?? 0) <= 0) return INVALID_AMOUNT
+    return name === 'decline' ? twoDigits(argument) : APPROVED
+  }
+
+  private authorize(request: CardMessage, behaviour: Behaviour): CardMessage {
+    const isPurchase = request.mti === '0200'
+    const answer = echo(request, isPurchase ? '0210' : '0110')
+    const known = this.book.find(originalOf(request))
+    if (known !== undefined) known.requests++
+    const entry = known ?? this.open(request, this.codeOf(request, behaviour), isPurchase)
+    answer.responseCode = entry.responseCode
+    answer.authCode = entry.authCode
+    return answer
+  }
+
+  private capture(
+    entry: BookEntry,
+    request: CardMessage,
+    { name, argument }: Behaviour,
+  ): CardMessage {
+    const answer = echo(request, '0210')
+    const amount = Number(request.amount ?? 0)
+    const by = originalOf(request)
+    const isRepeat = this.book.findCapture(by) !== undefined
+    const left = entry.authorizedAmount - entry.capturedAmount - entry.reversedAmount
+    answer.authCode = entry.authCode
+    if (name === 'decline' || name === 'capture_decline') answer.responseCode = twoDigits(argument)
+    else if (isRepeat) answer.responseCode = APPROVED
+    else if (amount <= 0 || amount > left) answer.responseCode = INVALID_AMOUNT
+    else {
+      this.book.capture(entry, by, amount)
+      answer.responseCode = APPROVED
+    }
+    return answer
+  }
+
+  private reverse(request: CardMessage, { name, argument }: Behaviour): CardMessage {
+    const answer = echo(request, '0410')
+    answer.originalData = request.originalData
+    const { mti, original } = reversedOf(request)
+    const captured = mti === '0200' ? this.book.findCapture(original) : undefined
+    const entry =
+      this.book.find(original) ?? (mti === '0200' ? undefined : this.book.findByRrn(original.rrn))
+    answer.responseCode = APPROVED
+    if (name === 'void_decline' || name === 'decline') answer.responseCode = twoDigits(argument)
+    else if (captured !== undefined) this.book.reverseCapture(captured)
+    else if (entry !== undefined) this.book.reverse(entry)
+    else answer.responseCode = NOT_FOUND
+    return answer
+  }
+
+  private openedBy(request: CardMessage): BookEntry | undefined {
+    if (request.mti !== '0200') return undefined
+    const entry = this.book.findByRrn(originalOf(request).rrn)
+    // The same 0200 again is no capture of itself.
+    return entry?.mti === '0200' ? undefined : entry
+  }
+
+  /** What the card asks for with this message; captures and reversals need not carry its number. */
+  private ofCard(request: CardMessage): Behaviour {
+    const own = request.pan === undefined ? APPROVE : behaviourOfPan(request.pan)
+    if (isReversal(request)) {
+      const { original } = reversedOf(request)
+      const entry = this.book.find(original) ?? this.book.findByRrn(original.rrn)
+      const { name, argument } = (entry && this.cards.get(entry)) ?? own
+      if (name === 'void_decline') return { name, argument }
+      const isSilent = name === 'void_no_answer' && (entry?.reversals ?? argument) < argument
+      return isSilent ? NO_ANSWER : APPROVE
+    }
+    const captured = this.openedBy(request)
+    const { name, argument } = (captured && this.cards.get(captured)) ?? own
+    if (captured !== undefined) {
+      if (name === 'capture_no_answer') return NO_ANSWER
+      return name === 'capture_decline' ? { name, argument } : APPROVE
+    }
+    return name.startsWith('void_') || name.startsWith('capture_') ? APPROVE : { name, argument }
+  }
+}

@@ -1,0 +1,120 @@
+import type { Socket } from 'bun'
+import {
+  type CardMessage,
+  createMessagePacker,
+  createPacker,
+  createParser,
+  type Dialect,
+  FRAME_BYTES_MAX,
+  FrameDecoder,
+  type Framing,
+  headerBytes,
+  readMessage,
+  writeFrame,
+} from '#codecs/iso8583'
+import { SendBuffer } from '#src/platform/sockets/index.ts'
+
+/** Answers that wait for the kernel on one connection; a peer that does not read is cut off. */
+const SEND_BYTES_MAX = 8_388_608
+const GARBAGE = new TextEncoder().encode('this is no message of ISO 8583')
+
+export type SessionHandler = {
+  /** The message and its TPDU are the handler's. */
+  readonly message: (session: Session, message: CardMessage, tpdu: Uint8Array) => void
+}
+
+/** One connection of a gateway to the simulated network. */
+export class Session {
+  private readonly socket: Socket<Session | undefined>
+  private readonly framing: Framing
+  private readonly outgoing = new SendBuffer(SEND_BYTES_MAX)
+  private readonly pack: ReturnType<typeof createMessagePacker>
+  private readonly decoder: FrameDecoder
+  private isFlushing = false
+  private isClosed = false
+  private readonly write = (bytes: Uint8Array): number => this.socket.write(bytes)
+
+  constructor(
+    socket: Socket<Session | undefined>,
+    dialect: Dialect,
+    framing: Framing,
+    handler: SessionHandler,
+  ) {
+    this.socket = socket
+    this.framing = framing
+    this.pack = createMessagePacker(createPacker(dialect))
+    const parser = createParser(dialect)
+    this.decoder = new FrameDecoder(framing, {
+      message: (bytes, start, end, tpdu) => {
+        if (this.isClosed) return
+        const message = readMessage(parser.parse(bytes, start, end))
+        handler.message(this, message, tpdu.slice())
+      },
+      keepAlive: () => undefined,
+    })
+  }
+
+  /** @throws CodecError for what is no message of the dialect */
+  receive(chunk: Uint8Array): void {
+    try {
+      this.decoder.push(chunk)
+    } finally {
+      chunk.fill(0)
+    }
+  }
+
+  /** Sends the message to where `tpdu` came from, and wipes it; nothing happens once closed. */
+  send(message: CardMessage, tpdu: Uint8Array = new Uint8Array(0)): void {
+    const start = this.begin()
+    if (start === undefined) return
+    const { outgoing, framing } = this
+    const from = start + headerBytes(framing)
+    const end = this.pack(message, outgoing.bytes, from)
+    message.wipe()
+    this.commit(start, end - from, tpdu)
+  }
+
+  /** A frame that holds no message. */
+  sendGarbage(): void {
+    const start = this.begin()
+    if (start === undefined) return
+    this.outgoing.bytes.set(GARBAGE, start + headerBytes(this.framing))
+    this.commit(start, GARBAGE.length, new Uint8Array(0))
+  }
+
+  flush(): void {
+    if (!this.isClosed) this.outgoing.flush(this.write)
+  }
+
+  /** At once, whatever waits. */
+  close(): void {
+    if (this.isClosed) return
+    this.isClosed = true
+    this.outgoing.clear()
+    this.decoder.clear()
+    this.socket.terminate()
+  }
+
+  private begin(): number | undefined {
+    if (this.isClosed) return undefined
+    if (this.outgoing.reserve(headerBytes(this.framing) + FRAME_BYTES_MAX + 1)) {
+      return this.outgoing.end
+    }
+    this.close()
+    return undefined
+  }
+
+  private commit(start: number, bodyBytes: number, tpdu: Uint8Array): void {
+    const reply =
+      tpdu.length === 5
+        ? Uint8Array.of(tpdu[0]!, tpdu[3]!, tpdu[4]!, tpdu[1]!, tpdu[2]!)
+        : undefined
+    this.outgoing.commit(writeFrame(this.framing, bodyBytes, this.outgoing.bytes, start, reply))
+    if (this.isFlushing) return
+    this.isFlushing = true
+    setImmediate(() => {
+      this.isFlushing = false
+      this.flush()
+    })
+  }
+}

@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'bun:test'
+import { type Dialect, dialects, type FramingName, framings } from '#codecs/iso8583'
+import { createNetwork, type LateAnswer } from '../../../src/cards/networks/index.ts'
+import {
+  createNetworkRig,
+  networkOptions,
+  payment,
+  stanOf,
+  until,
+} from '../../support/card-network.ts'
+
+describe('an exchange', () => {
+  test('is answered, in every dialect and framing', async () => {
+    const named: readonly (readonly [Dialect, FramingName])[] = [
+      ...Object.values(dialects).map((dialect) => [dialect, 'binary-2'] as const),
+      ...Object.keys(framings).map(
+        (framing) => [dialects['ascii']!, framing as FramingName] as const,
+      ),
+    ]
+    for (const [dialect, framing] of named) {
+      await using rig = await createNetworkRig({
+        dialect,
+        framing: framings[framing],
+        signOn: true,
+      })
+      const outcome = await rig.network.exchange(payment(1), 1_000)
+      expect([dialect.name, framing, outcome.kind]).toEqual([dialect.name, framing, 'answered'])
+      if (outcome.kind !== 'answered') continue
+      expect(outcome.response.mti).toBe('0110')
+      expect(outcome.response.responseCode).toBe('00')
+      expect(outcome.response.authCode).toMatch(/^\d{6}$/)
+    }
+  })
+
+  test('is one of ten thousand whose answers overtake each other', async () => {
+    await using rig = await createNetworkRig(
+      { poolSize: 5, window: 2_000 },
+      { latencyMs: { min: 1, max: 60 }, seed: 7 },
+    )
+    const outcomes = await Promise.all(
+      Array.from({ length: 10_000 }, async (_, index) => {
+        const amount = String(index + 1).padStart(12, '0')
+        const outcome = await rig.network.exchange(payment(index + 1, { amount }), 10_000)
+        return outcome.kind === 'answered' && outcome.response.amount === amount
+      }),
+    )
+    expect(outcomes.filter((isRight) => isRight).length).toBe(10_000)
+    expect(rig.network.health().inFlight).toBe(0)
+    const book = rig.simulator.book()
+    expect(book.length).toBe(10_000)
+    expect(book.every(({ requests }) => requests === 1)).toBe(true)
+  })
+
+  test('leaves the caller free to wipe the request at once', async () => {
+    await using rig = await createNetworkRig()
+    const request = payment(5)
+    const answered = rig.network.exchange(request, 1_000)
+    request.wipe()
+    const outcome = await answered
+    expect(outcome.kind === 'answered' && outcome.response.responseCode).toBe('00')
+  })
+
+  test('times out when no answer comes, and frees its place', async () => {
+    await using rig = await createNetworkRig()
+    const started = performance.now()
+    const waiting = rig.network.exchange(payment(1, { token: 'tok_visa_timeout' }), 100)
+    expect(rig.network.isPending(stanOf(1))).toBe(true)
+    expect(rig.network.isPending(stanOf(2))).toBe(false)
+    expect(await waiting).toEqual({ kind: 'timed_out' })
+    expect(performance.now() - started).toBeGreaterThanOrEqual(100)
+    expect(rig.network.isPending(stanOf(1))).toBe(false)
+    expect(rig.simulator.book()[0]?.authorizedAmount).toBe(10_000)
+  })
+
+  test('is refused without a connection', async () => {
+    const network = createNetwork(networkOptions(1))
+    expect(await network.exchange(payment(1), 100)).toEqual({
+      kind: 'not_sent',
+      reason: 'no_connection',
+    })
+  })
+
+  test('is refused when every window is full, and not one before', async () => {
+    await using rig = await createNetworkRig({ poolSize: 2, window: 3 })
+    const token = 'tok_visa_timeout'
+    const waiting = Array.from({ length: 6 }, (_, index) =>
+      rig.network.exchange(payment(index + 1, { token }), 100),
+    )
+    expect(await rig.network.exchange(payment(7), 100)).toEqual({
+      kind: 'not_sent',
+      reason: 'window_full',
+    })
+    for (const outcome of await Promise.all(waiting)) expect(outcome.kind).toBe('timed_out')
+    expect((await rig.network.exchange(payment(8), 1_000)).kind).toBe('answered')
+  })
+
+  test('never replaces one with the same key; a reversal with the same STAN is another', async () => {
+    await using rig = await createNetworkRig({}, { latencyMs: { min: 20, max: 30 } })
+    const first = rig.network.exchange(payment(1), 1_000)
+    expect(await rig.network.exchange(payment(1), 1_000)).toEqual({
+      kind: 'not_sent',
+      reason: 'duplicate_key',
+    })
+    const reversal = rig.network.exchange(payment(1, {}, '0400'), 1_000)
+    expect(await rig.network.exchange(payment(1, {}, '0401'), 1_000)).toEqual({
+      kind: 'not_sent',
+      reason: 'duplicate_key',
+    })
+    expect((await first).kind).toBe('answered')
+    const outcome = await reversal
+    expect(outcome.kind === 'answered' && outcome.response.mti).toBe('0410')
+  })
+
+  test('is refused by an error when its message cannot be written', async () => {
+    await using rig = await createNetworkRig()
+    expect(rig.network.exchange(payment(1, { amount: 'much' }), 100)).rejects.toThrow()
+    expect(rig.network.exchange(payment(1, { stan: '12345' }), 100)).rejects.toThrow('STAN')
+    expect((await rig.network.exchange(payment(2), 1_000)).kind).toBe('answered')
+  })
+})
+
+describe('an answer', () => {
+  test('that comes late resolves nothing and is handed over', async () => {
+    const late: LateAnswer[] = []
+    await using rig = await createNetworkRig({
+      onLateAnswer: (answer) => {
+        expect(answer.response.pan?.some((byte) => byte !== 0)).toBe(true)
+        late.push(answer)
+      },
+    })
+    const outcome = await rig.network.exchange(payment(9, { token: 'tok_visa_late' }), 30)
+    expect(outcome).toEqual({ kind: 'timed_out' })
+    await until(() => late.length === 1, 'the late answer')
+    expect(late[0]?.network).toBe('neta')
+    expect(late[0]?.response.stan).toBe(stanOf(9))
+    expect(late[0]?.response.responseCode).toBe('00')
+    expect(late[0]?.response.pan?.every((byte) => byte === 0)).toBe(true)
+  })
+
+  test('that comes twice answers once', async () => {
+    const late: LateAnswer[] = []
+    await using rig = await createNetworkRig({ onLateAnswer: (answer) => late.push(answer) })
+    const outcome = await rig.network.exchange(payment(9, { token: 'tok_visa_duplicate' }), 1_000)
+    expect(outcome.kind).toBe('answered')
+    await until(() => late.length === 1, 'the second answer')
+  })
+
+  test('with another RRN or terminal is no answer', async () => {
+    const late: LateAnswer[] = []
+    await using rig = await createNetworkRig({ onLateAnswer: (answer) => late.push(answer) })
+    for (const [index, token] of ['tok_visa_wrong_rrn', 'tok_visa_wrong_terminal'].entries()) {
+      const outcome = await rig.network.exchange(payment(index + 1, { token }), 60)
+      expect(outcome.kind).toBe('timed_out')
+    }
+    expect(late).toEqual([])
+  })
+})
