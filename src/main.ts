@@ -1,6 +1,13 @@
 import { migrations } from '../drizzle/index.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { iso8583Inspector } from './cards/index.ts'
+import {
+  type CardNetworks,
+  cardSettings,
+  createCardNetworks,
+  iso8583Inspector,
+  networkASettings,
+  networkBSettings,
+} from './cards/index.ts'
 import { certificateSettings, createCertificates } from './certificates/index.ts'
 import { type PlatformDeps, type Program, runCli } from './cli/index.ts'
 import { createDrex, createDrexWithoutDatabase, drexSettings } from './drex/index.ts'
@@ -55,6 +62,9 @@ const settingGroups = {
   certificates: certificateSettings,
   jose: joseSettings,
   drex: drexSettings,
+  cards: cardSettings,
+  networkA: networkASettings,
+  networkB: networkBSettings,
 }
 
 const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
@@ -68,6 +78,9 @@ const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   certificates: 'Certificates',
   jose: 'JOSE',
   drex: 'Digital currency',
+  cards: 'Cards',
+  networkA: 'Cards: network A',
+  networkB: 'Cards: network B',
 }
 
 type Values = LoadedSettings<typeof settingGroups>['values']
@@ -159,8 +172,15 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       metrics,
     }),
     digitalCurrency(values, database, deps),
+    cardNetworks(values, deps).feature,
   ]
 }
+
+/** Empty without a configured network. */
+const cardNetworks = (
+  { cards: settings, networkA, networkB }: Values,
+  { cardsLogger: logger, metrics }: PlatformDeps,
+): CardNetworks => createCardNetworks({ settings, networkA, networkB, logger, metrics })
 
 const digitalCurrency = (
   values: Values,

@@ -52,6 +52,7 @@ export const networkOptions = (
   brand: 'visa',
   host: '127.0.0.1',
   port,
+  timeoutMs: 1_000,
   dialect: dialects['ascii']!,
   framing: framings['binary-2'],
   poolSize: 1,

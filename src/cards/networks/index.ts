@@ -1,4 +1,5 @@
 export { createNetworkMetrics, type NetworkMetrics } from './metrics.ts'
 export { createNetwork } from './network.ts'
+export { type CardNetworks, type CardNetworksDeps, createCardNetworks } from './networks.ts'
 export type { NetworkOptions } from './options.ts'
 export type { ExchangeOutcome, LateAnswer, Network, NetworkHealth } from './types.ts'

@@ -33,6 +33,7 @@ export const createNetwork = (options: NetworkOptions): Network => new Connectio
 class ConnectionPool implements Network {
   readonly name: string
   readonly brand: string
+  readonly timeoutMs: number
   private readonly options: NetworkOptions
   private readonly exchanges = new Exchanges()
   private readonly connections: readonly Connection[]
@@ -48,6 +49,7 @@ class ConnectionPool implements Network {
     this.options = options
     this.name = options.name
     this.brand = options.brand
+    this.timeoutMs = options.timeoutMs
     this.counts = options.metrics?.of(options.name, () => this.health()) ?? NO_COUNTS
     // Not the same numbers again right after a restart.
     this.managementStan = Math.floor((options.random ?? Math.random)() * STAN_MAX)

@@ -13,6 +13,8 @@ export type NetworkOptions = {
   readonly brand: string
   readonly host: string
   readonly port: number
+  /** For callers of `exchange` who have no better time. */
+  readonly timeoutMs: number
   /** Of version 1987. */
   readonly dialect: Dialect
   readonly framing: Framing

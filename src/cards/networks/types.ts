@@ -33,6 +33,8 @@ export type Network = {
   readonly name: string
   /** Lower case, as shown to callers: `visa`. */
   readonly brand: string
+  /** How long a message of this network may take, of configuration. */
+  readonly timeoutMs: number
   /**
    * Writes the request once and waits for its answer; never writes it twice. The frame is on its way, or refused,
    * when the call returns: the caller may wipe the request then.

@@ -1,0 +1,102 @@
+import { dialects, framings } from '#codecs/iso8583'
+import {
+  boolean,
+  defineSettings,
+  integer,
+  list,
+  oneOf,
+  path,
+  pem,
+  type SettingValues,
+  setting,
+  text,
+} from '#src/platform/config/index.ts'
+
+/** What the card gateway needs beside its two networks. */
+export const cardSettings = defineSettings({
+  networksFile: setting('CARDGW_NETWORKS_FILE', path(), {
+    doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `window`, `sign_on`, `echo_seconds`, `tls` (`ca_path`, `cert_path`, `key_path`).',
+  }),
+})
+
+export type CardSettings = SettingValues<typeof cardSettings>
+
+const prefixes = () =>
+  list(text({ pattern: /^\d{1,8}(-\d{1,8})?$/, expected: 'card number prefix or range, `51-55`' }))
+
+type NetworkDefaults = {
+  readonly letter: string
+  readonly brand: string
+  readonly prefixes: string
+}
+
+/** The settings of one network; `name` is `CARDGW_NETA`. */
+const networkSettings = (name: string, { letter, brand, prefixes: cards }: NetworkDefaults) =>
+  defineSettings({
+    host: setting(`${name}_HOST`, text({ pattern: /^[A-Za-z0-9._:-]{1,253}$/ }), {
+      doc: `ISO 8583 host of network ${letter}; without it there is no such network.`,
+    }),
+    port: setting(`${name}_PORT`, integer(1, 65_535), {
+      default: '10000',
+      doc: `TCP port of network ${letter}.`,
+    }),
+    poolSize: setting(`${name}_POOL_SIZE`, integer(1, 64), {
+      default: '5',
+      doc: `TCP connections in the pool for network ${letter}.`,
+    }),
+    timeoutSeconds: setting(`${name}_TIMEOUT`, integer(1, 300), {
+      default: '30',
+      doc: 'Timeout per message, seconds.',
+    }),
+    brand: setting(
+      `${name}_BRAND`,
+      text({ pattern: /^[a-z][a-z0-9_]{0,31}$/, expected: 'lower-case name' }),
+      { default: brand, doc: 'Name of the network as callers see it.' },
+    ),
+    prefixes: setting(`${name}_PREFIXES`, prefixes(), {
+      default: cards,
+      doc: 'Card numbers that go to it: prefixes and ranges of prefixes; the longest decides.',
+    }),
+    dialect: setting(`${name}_DIALECT`, oneOf(...Object.keys(dialects)), {
+      default: 'ascii',
+      doc: 'Dialect of ISO 8583.',
+    }),
+    frame: setting(
+      `${name}_FRAME`,
+      oneOf(...(Object.keys(framings) as (keyof typeof framings)[])),
+      { default: 'binary-2', doc: 'How a message is cut from the stream.' },
+    ),
+    window: setting(`${name}_WINDOW`, integer(1, 65_535), {
+      default: '256',
+      doc: 'Requests that may wait on one connection; more are refused at once.',
+    }),
+    signOn: setting(`${name}_SIGN_ON`, boolean(), {
+      default: 'false',
+      doc: 'Signs on (0800, DE 70 001) before any traffic, and off (002) before closing.',
+    }),
+    echoSeconds: setting(`${name}_ECHO_SECONDS`, integer(1, 3_600), {
+      default: '30',
+      doc: 'Silence of the network after which an echo test is sent; two without answer end the connection.',
+    }),
+    tls: setting(`${name}_TLS`, boolean(), { default: 'false', doc: 'Connects with TLS.' }),
+    tlsCa: setting(`${name}_TLS_CA_PATH`, pem(), {
+      doc: 'Authorities its certificate comes from; those of the system when not set.',
+    }),
+    tlsCertificate: setting(`${name}_TLS_CERT_PATH`, pem(), {
+      doc: 'Client certificate of mutual TLS.',
+    }),
+    tlsKey: setting(`${name}_TLS_KEY_PATH`, pem(), { doc: 'Private key of that certificate.' }),
+  })
+
+export const networkASettings = networkSettings('CARDGW_NETA', {
+  letter: 'A',
+  brand: 'visa',
+  prefixes: '4',
+})
+export const networkBSettings = networkSettings('CARDGW_NETB', {
+  letter: 'B',
+  brand: 'mastercard',
+  prefixes: '51-55',
+})
+
+export type NetworkSettings = SettingValues<typeof networkASettings>

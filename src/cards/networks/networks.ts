@@ -1,0 +1,132 @@
+import type { HealthCheck } from '#src/platform/http/index.ts'
+import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import { createTlsMaterial } from '#src/platform/tls/index.ts'
+import type { CardSettings, NetworkSettings } from '../config.ts'
+import { definitionOf, type NetworkDefinition } from './definition.ts'
+import { dial } from './dial.ts'
+import { readNetworksFile } from './file.ts'
+import { createNetworkMetrics } from './metrics.ts'
+import { createNetwork } from './network.ts'
+import type { NetworkOptions } from './options.ts'
+import { createRouting } from './routing.ts'
+import type { LateAnswer, Network } from './types.ts'
+
+const CHECK_MS = 3_000
+
+export type CardNetworksDeps = {
+  readonly settings: CardSettings
+  readonly networkA: NetworkSettings
+  readonly networkB: NetworkSettings
+  readonly logger: Logger
+  readonly metrics: Metrics
+}
+
+/** All card networks of the process; they open with the feature's `start` and drain in its `stop`. */
+export type CardNetworks = {
+  readonly feature: Feature
+  readonly all: readonly Network[]
+  /** By the name that is stored with a transaction. */
+  readonly byName: (name: string) => Network | undefined
+  /** The network of a card number, ASCII digits; undefined when no network takes it. */
+  readonly networkFor: (pan: Uint8Array) => Network | undefined
+  /** Whoever is told of late answers; one at most. */
+  readonly onLateAnswer: (listener: (answer: LateAnswer) => void) => void
+}
+
+/** @throws Error for a networks file that cannot be used and for networks that claim the same cards */
+export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
+  const { settings, networkA, networkB, logger } = deps
+  const definitions = [
+    definitionOf('neta', networkA),
+    definitionOf('netb', networkB),
+    ...(settings.networksFile === undefined ? [] : readNetworksFile(settings.networksFile)),
+  ].filter((definition) => definition !== undefined)
+  const metrics = createNetworkMetrics(deps.metrics)
+  let listener: (answer: LateAnswer) => void = () => undefined
+  const made = definitions.map((definition) => {
+    const options = {
+      ...definition,
+      tls: materialOf(definition, logger),
+      logger,
+      metrics,
+      onLateAnswer: (answer: LateAnswer) => listener(answer),
+    }
+    return { options, network: createNetwork(options), prefixes: definition.prefixes }
+  })
+  const byName = new Map(made.map(({ network }) => [network.name, network]))
+  if (byName.size < made.length) throw new Error('two card networks have the same name')
+  const all = made.map(({ network }) => network)
+  return {
+    all,
+    byName: (name) => byName.get(name),
+    networkFor: createRouting(made),
+    onLateAnswer: (told) => {
+      listener = told
+    },
+    feature: {
+      name: 'card_networks',
+      start: () => {
+        for (const network of all) network.start()
+      },
+      stop: async () => {
+        await Promise.all(all.map((network) => network.stop()))
+      },
+      health: () => healthOf(all),
+      checks: () => Promise.all(made.map(({ options }) => check(options))),
+    },
+  }
+}
+
+const materialOf = ({ name, tls }: NetworkDefinition, logger: Logger) =>
+  tls === undefined
+    ? undefined
+    : createTlsMaterial(tls, (err) =>
+        logger.error({ network: name, err }, 'the new TLS files of a card network cannot be used'),
+      )
+
+const healthOf = (networks: readonly Network[]): HealthCheck => {
+  const healths = networks.map((network) => network.health())
+  const isWhole = healths.every(
+    ({ connectionsUp, connectionsMax }) => connectionsUp === connectionsMax,
+  )
+  const isDown = healths.some(({ connectionsUp }) => connectionsUp === 0)
+  return {
+    status: isDown ? 'down' : isWhole ? 'ok' : 'degraded',
+    // A network that is away is no reason to take this process out: the others go on.
+    ready: true,
+    detail: Object.fromEntries(
+      healths.map(({ name, connectionsUp, connectionsMax, inFlight, lastEchoAt }) => [
+        name,
+        {
+          connections_up: connectionsUp,
+          connections_max: connectionsMax,
+          in_flight: inFlight,
+          last_echo_at: lastEchoAt?.toISOString() ?? null,
+        },
+      ]),
+    ),
+  }
+}
+
+const check = async (options: NetworkOptions): Promise<Check> => {
+  const name = `card network ${options.name}`
+  const nothing = () => undefined
+  try {
+    const socket = await dial(options, CHECK_MS, {
+      open: nothing,
+      data: nothing,
+      drain: nothing,
+      close: nothing,
+    })
+    socket.end()
+    return { name, status: 'ok', detail: `${options.host}:${options.port} takes connections` }
+  } catch (error) {
+    return {
+      name,
+      status: 'failed',
+      detail: `${options.host}:${options.port}: ${(error as Error).message}`,
+      fix: 'check host, port, firewall and, with TLS, the certificates',
+    }
+  }
+}
