@@ -16,6 +16,7 @@ import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import type { Io, Program } from './program.ts'
 import { serveCommand } from './serve.ts'
+import { simCommand } from './sim/index.ts'
 
 export type { LoadedProgram, PlatformDeps, Program } from './program.ts'
 
@@ -28,6 +29,7 @@ const commands: readonly Command[] = [
   migrateCommand,
   doctorCommand,
   inspectCommand,
+  simCommand,
 ]
 
 /** Runs the command line and gives the exit code. */

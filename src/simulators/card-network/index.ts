@@ -7,6 +7,7 @@ export {
   testTokens,
 } from './behaviour.ts'
 export type { BookEntry } from './book.ts'
+export { findDialect, findFraming } from './names.ts'
 export {
   type CardNetwork,
   type CardNetworkOptions,
@@ -14,4 +15,4 @@ export {
   createCardNetwork,
   type FaultRates,
 } from './network.ts'
-export { createTestVault, type TestVault, type TestVaultOptions } from './vault.ts'
+export { createTestVault, TEST_VAULT_KEY, type TestVault, type TestVaultOptions } from './vault.ts'

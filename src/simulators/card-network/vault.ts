@@ -1,5 +1,8 @@
 import { testTokens } from './behaviour.ts'
 
+/** What the test vault of a simulator asks of its callers. */
+export const TEST_VAULT_KEY = 'test-vault-key'
+
 const BODY_BYTES_MAX = 1_024
 
 export type TestVaultOptions = {

@@ -1,0 +1,52 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createNetwork } from '../../src/cards/networks/index.ts'
+import { networkOptions, payment, until } from '../support/card-network.ts'
+import { runProgram, startProgram, variants } from '../support/program.ts'
+
+setDefaultTimeout(60_000)
+
+describe.each(variants)('trilho sim ($name)', (variant) => {
+  test('card-network answers payments, resolves tokens and says at the end what happened', async () => {
+    const program = startProgram(variant, [
+      ...['sim', 'card-network', '--port', '0', '--vault-port', '0', '--json'],
+    ])
+    const { card_network: place, vault } = JSON.parse(await program.line(() => true)) as {
+      card_network: { port: number }
+      vault: { url: string; key: string; tokens: string[] }
+    }
+    const resolved = await fetch(`${vault.url}/resolve`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${vault.key}` },
+      body: JSON.stringify({ token: vault.tokens[0] }),
+    })
+    const network = createNetwork(networkOptions(place.port))
+    network.start()
+    await until(() => network.health().connectionsUp === 1)
+    const pan = new Uint8Array(await resolved.arrayBuffer())
+    const outcome = await network.exchange(payment(1, { pan }), 5_000)
+    expect(outcome.kind === 'answered' && outcome.response.responseCode).toBe('00')
+    await network.stop()
+    program.signal('SIGTERM')
+    const { code, out } = await program.end()
+    expect(code).toBe(0)
+    expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      received: { '0100': 1 },
+      behaviours: { approve: 1 },
+    })
+  })
+})
+
+test('trilho sim says what is wrong with its options', async () => {
+  const [sources] = variants
+  if (sources === undefined) throw new Error('no variant')
+  for (const [args, said] of [
+    [[], 'card-network'],
+    [['card-network', '--port', '70000'], '65535'],
+    [['card-network', '--dialect', 'klingon'], 'dialect'],
+    [['card-network', '--faults', 'late=2.'], 'rates'],
+  ] as const) {
+    const { code, err } = await runProgram(sources, ['sim', ...args])
+    expect(code).toBe(2)
+    expect(err).toContain(said)
+  }
+})

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'bun:test'
+import { formatOriginalData } from '#codecs/iso8583'
+import type { ExchangeOutcome } from '../../../src/cards/networks/index.ts'
+import {
+  BEHAVIOURS,
+  createCardNetwork,
+  createTestVault,
+  type TestBrand,
+  testPan,
+  testTokens,
+} from '../../../src/simulators/card-network/index.ts'
+import {
+  createNetworkRig,
+  networkOptions,
+  payment,
+  stanOf,
+  until,
+} from '../../support/card-network.ts'
+
+const codeOf = (outcome: ExchangeOutcome): string | undefined =>
+  outcome.kind === 'answered' ? outcome.response.responseCode : outcome.kind
+
+/** DE 90 that names the payment of that number. */
+const originalOf = (number: number, mti = '0100') => ({
+  originalData: formatOriginalData({
+    mti,
+    stan: stanOf(number),
+    transmissionDateTime: '1120120000',
+    acquirerId: '',
+    forwarderId: '',
+  }),
+})
+
+const passesLuhn = (pan: Uint8Array): boolean =>
+  [...pan].reverse().reduce((sum, byte, index) => {
+    const digit = (byte - 48) * (index % 2 === 0 ? 1 : 2)
+    return sum + (digit > 9 ? digit - 9 : digit)
+  }, 0) %
+    10 ===
+  0
+
+describe('test cards', () => {
+  test('are valid numbers of their brand, each another', () => {
+    const digits = [...testTokens].map(([token, pan]) => {
+      expect(pan.length).toBe(16)
+      expect(passesLuhn(pan)).toBe(true)
+      expect(pan[0]).toBe(token.startsWith('tok_visa') ? 0x34 : 0x35)
+      return Buffer.from(pan).toString()
+    })
+    expect(new Set(digits).size).toBe(testTokens.size)
+    for (const code of ['01', '05', '14', '51', '54', '55', '57', '91', '96']) {
+      for (const brand of ['visa', 'mastercard']) {
+        expect(testTokens.has(`tok_${brand}_declined_${code}`)).toBe(true)
+      }
+    }
+  })
+
+  test('are declined with their code; an amount asks for the same', async () => {
+    await using rig = await createNetworkRig()
+    const ask = async (number: number, change: Parameters<typeof payment>[1]) =>
+      codeOf(await rig.network.exchange(payment(number, change), 1_000))
+    expect(await ask(1, {})).toBe('00')
+    expect(await ask(2, { token: 'tok_mastercard_declined_51' })).toBe('51')
+    expect(await ask(3, { amount: '000000990154' })).toBe('54')
+    expect(await ask(4, { amount: '000000989999' })).toBe('00')
+    expect(await ask(5, { amount: '000001000000' })).toBe('00')
+    expect(await ask(6, { pan: new TextEncoder().encode('4111111111111112') })).toBe('14')
+    expect(await ask(7, { amount: '000000000000' })).toBe('13')
+    expect(rig.simulator.book().map(({ authorizedAmount }) => authorizedAmount)).toEqual([
+      10_000, 0, 0, 989_999, 1_000_000, 0, 0,
+    ])
+  })
+})
+
+describe('the book', () => {
+  test('captures and voids what was authorized, once', async () => {
+    await using rig = await createNetworkRig()
+    const { rrn } = payment(1)
+    const send = async (number: number, mti: '0100' | '0200' | '0400' | '0401', change = {}) =>
+      codeOf(await rig.network.exchange(payment(number, change, mti), 1_000))
+    const entry = () => rig.simulator.book()[0]
+    expect(await send(1, '0100')).toBe('00')
+    expect(await send(1, '0100')).toBe('00')
+    expect(entry()).toMatchObject({ requests: 2, authorizedAmount: 10_000, capturedAmount: 0 })
+    expect(await send(2, '0200', { rrn, amount: '000000010001' })).toBe('13')
+    expect(await send(3, '0200', { rrn, amount: '000000006000' })).toBe('00')
+    expect(await send(3, '0200', { rrn, amount: '000000006000' })).toBe('00')
+    expect(entry()).toMatchObject({ capturedAmount: 6_000 })
+    expect(await send(4, '0400', { rrn, ...originalOf(3, '0200') })).toBe('00')
+    expect(await send(4, '0401', { rrn, ...originalOf(3, '0200') })).toBe('00')
+    expect(entry()).toMatchObject({ capturedAmount: 0, reversedAmount: 0 })
+    expect(await send(5, '0400', { rrn, ...originalOf(1) })).toBe('00')
+    expect(await send(5, '0401', { rrn, ...originalOf(1) })).toBe('00')
+    expect(entry()).toMatchObject({ reversedAmount: 10_000, capturedAmount: 0 })
+    expect(await send(6, '0400', { rrn: '632512999999', ...originalOf(9) })).toBe('25')
+    expect(rig.simulator.book().length).toBe(1)
+  })
+
+  test('shows what became of payments whose answers were lost', async () => {
+    await using rig = await createNetworkRig()
+    const kinds: string[] = []
+    for (const [index, name] of ['timeout', 'drop', 'drop_before', 'garbage'].entries()) {
+      await until(() => rig.network.health().connectionsUp === 1)
+      const token = `tok_visa_${name}`
+      const outcome = await rig.network.exchange(payment(index + 1, { token }), 50)
+      kinds.push(outcome.kind)
+    }
+    expect(kinds).toEqual(['timed_out', 'connection_lost', 'connection_lost', 'connection_lost'])
+    expect(rig.simulator.book().map(({ stan }) => stan)).toEqual([stanOf(1), stanOf(2), stanOf(4)])
+  })
+
+  test('lets voids and captures go wrong as the card asks', async () => {
+    await using rig = await createNetworkRig()
+    const send = async (
+      number: number,
+      mti: '0100' | '0200' | '0400' | '0401',
+      change: Parameters<typeof payment>[1],
+    ) => codeOf(await rig.network.exchange(payment(number, change, mti), 60))
+    const silent = { token: 'tok_visa_void_timeout' }
+    expect(await send(1, '0100', silent)).toBe('00')
+    const reversal = { ...silent, rrn: payment(1).rrn, ...originalOf(1) }
+    expect(await send(2, '0400', reversal)).toBe('timed_out')
+    expect(await send(2, '0401', reversal)).toBe('00')
+    const refused = { token: 'tok_visa_void_declined' }
+    expect(await send(3, '0100', refused)).toBe('00')
+    expect(await send(4, '0400', { rrn: payment(3).rrn, ...originalOf(3) })).toBe('96')
+    const declined = { token: 'tok_visa_capture_declined' }
+    expect(await send(5, '0100', declined)).toBe('00')
+    expect(await send(6, '0200', { ...declined, rrn: payment(5).rrn })).toBe('05')
+    const unanswered = { token: 'tok_visa_capture_timeout' }
+    expect(await send(7, '0100', unanswered)).toBe('00')
+    expect(await send(8, '0200', { ...unanswered, rrn: payment(7).rrn })).toBe('timed_out')
+    expect(rig.simulator.book().map(({ capturedAmount }) => capturedAmount)).toEqual([
+      0, 0, 0, 10_000,
+    ])
+  })
+
+  test('outlives a restart on the same port', async () => {
+    await using rig = await createNetworkRig()
+    await rig.network.exchange(payment(1), 1_000)
+    const port = rig.simulator.port()
+    rig.simulator.stop()
+    await until(() => rig.network.health().connectionsUp === 0)
+    rig.simulator.start()
+    expect(rig.simulator.port()).toBe(port)
+    await until(() => rig.network.health().connectionsUp === 1)
+    const { rrn } = payment(1)
+    const outcome = await rig.network.exchange(payment(2, { rrn, ...originalOf(1) }, '0400'), 1_000)
+    expect(codeOf(outcome)).toBe('00')
+  })
+})
+
+describe('chance', () => {
+  test('brings the same faults for the same seed', async () => {
+    const run = async () => {
+      await using rig = await createNetworkRig(
+        {},
+        { seed: 42, faults: { no_answer: 0.2, duplicate: 0.2 } },
+      )
+      await Promise.all(
+        Array.from({ length: 100 }, (_, index) => rig.network.exchange(payment(index + 1), 50)),
+      )
+      return rig.simulator.statistics().behaviours
+    }
+    const first = await run()
+    expect(first.no_answer ?? 0).toBeGreaterThan(5)
+    expect(first.duplicate ?? 0).toBeGreaterThan(5)
+    expect(await run()).toEqual(first)
+  })
+
+  test('is refused when it is no chance', () => {
+    const { dialect, framing } = networkOptions(1)
+    expect(() => createCardNetwork({ dialect, framing, faults: { late: 1.1 } })).toThrow('chances')
+    expect(() => createCardNetwork({ dialect, framing, faults: { late: -1 } })).toThrow('chances')
+  })
+})
+
+describe('the test vault', () => {
+  test('gives the digits as bytes to whoever has the key', async () => {
+    const vault = createTestVault({ key: 'k' })
+    const ask = (body: string, key = 'k', path = '/resolve', method = 'POST') =>
+      fetch(vault.url + path, {
+        method,
+        headers: { authorization: `Bearer ${key}` },
+        ...(method === 'POST' && { body }),
+      })
+    for (const brand of ['visa', 'mastercard'] as TestBrand[]) {
+      const response = await ask(JSON.stringify({ token: `tok_${brand}_declined_51` }))
+      expect(response.status).toBe(200)
+      expect(response.headers.get('content-type')).toBe('application/octet-stream')
+      expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([
+        ...testPan(brand, { name: 'decline', argument: 51 }),
+      ])
+    }
+    expect((await ask('{"token":"tok_none"}')).status).toBe(404)
+    expect((await ask('{"token":"tok_visa_approved"}', 'other')).status).toBe(401)
+    expect((await ask('{"token":1}')).status).toBe(400)
+    expect((await ask('no JSON')).status).toBe(400)
+    expect((await ask('{}', 'k', '/other')).status).toBe(404)
+    expect((await ask('', 'k', '/resolve', 'GET')).status).toBe(405)
+    await vault.stop()
+  })
+})
+
+test('every behaviour has a number of its own', () => {
+  expect(new Set(Object.values(BEHAVIOURS)).size).toBe(Object.keys(BEHAVIOURS).length)
+})
