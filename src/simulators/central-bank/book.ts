@@ -1,0 +1,51 @@
+/** The bank's books, to audit what a participant believes. */
+import type { Ledger } from './ledger.ts'
+import type { Operation, Settlement } from './settlement.ts'
+
+/** Amounts are cents. */
+export type Book = {
+  readonly accounts: readonly {
+    readonly ispb: string
+    readonly available: bigint
+    readonly held: bigint
+  }[]
+  /** What all accounts hold; equals `openedCents` always. */
+  readonly totalCents: bigint
+  /** What all accounts were opened with. */
+  readonly openedCents: bigint
+  readonly balanced: boolean
+  readonly operations: readonly BookEntry[]
+}
+
+export type BookEntry = {
+  readonly id: string
+  readonly kind: Operation['kind']
+  readonly endToEndId: string
+  readonly payer: string
+  readonly receiver: string
+  readonly amountCents: bigint
+  readonly state: Operation['state']
+  readonly code: string | null
+  readonly settledAt: string | null
+}
+
+export const bookOf = (ledger: Ledger, settlement: Settlement): Book => {
+  const accounts = ledger.accounts().map(({ ispb, available, held }) => ({ ispb, available, held }))
+  const totalCents = accounts.reduce((sum, { available, held }) => sum + available + held, 0n)
+  const openedCents = ledger.openedCents()
+  const operations = [...settlement.operations().values()].map(
+    (operation): BookEntry => ({
+      id: operation.id,
+      kind: operation.kind,
+      endToEndId: operation.endToEndId,
+      payer: operation.payer,
+      receiver: operation.receiver,
+      amountCents: operation.cents,
+      state: operation.state,
+      code: operation.code ?? null,
+      settledAt:
+        operation.settledAtMs === undefined ? null : new Date(operation.settledAtMs).toISOString(),
+    }),
+  )
+  return { accounts, totalCents, openedCents, balanced: totalCents === openedCents, operations }
+}

@@ -1,0 +1,118 @@
+/** The simulator's own endpoints: faults, payments on demand, the book. Loopback only, JSON. */
+import { z } from 'zod'
+import type { Book } from './book.ts'
+import { FAULT_KINDS, type Fault, type FaultPlan } from './faults.ts'
+import type { Channel } from './options.ts'
+import type { Answer } from './problem.ts'
+
+/** @param path with its query */
+export type Control = (
+  method: string,
+  path: string,
+  body: Uint8Array | 'too_large',
+) => Promise<Answer>
+
+export type PayIn = (payment: {
+  readonly to: string
+  readonly amountCents: bigint
+  readonly channel?: Channel
+}) => string
+
+const delayMsMax = 600_000
+const faultsMax = 100
+const payInsMax = 100_000
+const centsMax = 10 ** 15
+
+const channel = z.enum(['primary', 'secondary'])
+
+const faultsBody = z
+  .array(
+    z.strictObject({
+      kind: z.enum(FAULT_KINDS),
+      channel: channel.optional(),
+      operation: z.enum(['send', 'read']).optional(),
+      probability: z.number().min(0).max(1).optional(),
+      times: z.int().min(1).optional(),
+      delayMs: z.int().min(0).max(delayMsMax).optional(),
+    }),
+  )
+  .max(faultsMax)
+
+const payInBody = z.strictObject({
+  to: z.string().regex(/^[0-9A-Z]{8}$/),
+  amount_cents: z.int().min(1).max(centsMax),
+  count: z.int().min(1).max(payInsMax).default(1),
+  channel: channel.default('primary'),
+})
+
+const json = (status: number, value: unknown): Answer => ({
+  status,
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(value, (_, item: unknown) =>
+    typeof item === 'bigint' ? String(item) : item,
+  ),
+})
+
+/** The body as JSON; undefined for anything else. */
+const parsed = (body: Uint8Array | 'too_large'): unknown => {
+  if (body === 'too_large') return undefined
+  try {
+    return JSON.parse(Buffer.from(body).toString())
+  } catch {
+    return undefined
+  }
+}
+
+const refused = (error: z.ZodError): Answer =>
+  json(400, {
+    error: 'bad_request',
+    problems: error.issues.map(({ path, message }) => ({ path: path.join('/'), message })),
+  })
+
+export const createControl = (deps: {
+  readonly faults: FaultPlan
+  readonly payIn: PayIn
+  readonly book: () => Book
+  readonly statistics: () => unknown
+}): Control => {
+  const setFaults = (body: Uint8Array | 'too_large'): Answer => {
+    const faults = faultsBody.safeParse(parsed(body))
+    if (!faults.success) return refused(faults.error)
+    // A member that is absent is the same as one that is undefined.
+    deps.faults.set(faults.data as readonly Fault[])
+    return json(200, deps.faults.active())
+  }
+  const pay = (body: Uint8Array | 'too_large'): Answer => {
+    const asked = payInBody.safeParse(parsed(body))
+    if (!asked.success) return refused(asked.error)
+    const { to, amount_cents, count, channel: by } = asked.data
+    const payment = { to, amountCents: BigInt(amount_cents), channel: by }
+    const ids = Array.from({ length: count }, () => deps.payIn(payment))
+    return json(201, { end_to_end_ids: ids })
+  }
+  return async (method, path, body) => {
+    switch (`${method} ${path}`) {
+      case 'GET /simulator/faults':
+        return json(200, deps.faults.active())
+      case 'PUT /simulator/faults':
+      case 'POST /simulator/faults':
+        return setFaults(body)
+      case 'POST /simulator/pay-in':
+        return pay(body)
+      case 'GET /simulator/book':
+        return json(200, deps.book())
+      case 'GET /simulator/statistics':
+        return json(200, deps.statistics())
+      default:
+        return json(404, {
+          error: 'not_found',
+          endpoints: [
+            'GET|PUT /simulator/faults',
+            'POST /simulator/pay-in',
+            'GET /simulator/book',
+            'GET /simulator/statistics',
+          ],
+        })
+    }
+  }
+}

@@ -1,0 +1,84 @@
+/** The bank's messages about payments, returns and refusals. */
+import { formatCents } from '#codecs/iso20022'
+import { agent, type Draft, groupHeader, money, tag } from './write.ts'
+
+/** One operation's fate, as pacs.002 tells it. */
+export type Report = {
+  /** EndToEndId of a payment, RtrId of a return. */
+  readonly id: string
+  readonly endToEndId: string
+  readonly status: 'ACSC' | 'ACCC' | 'RJCT'
+  /** Of RJCT. */
+  readonly code?: string | undefined
+  readonly information?: readonly string[] | undefined
+  /** Of ACSC and ACCC: milliseconds since the epoch. */
+  readonly settledAtMs?: number | undefined
+}
+
+const report = ({ id, endToEndId, status, code, information, settledAtMs }: Report): string => {
+  const reason =
+    code === undefined
+      ? ''
+      : `<StsRsnInf><Rsn><Cd>${code}</Cd></Rsn>${(information ?? []).map((text) => tag('AddtlInf', text)).join('')}</StsRsnInf>`
+  const settled = settledAtMs === undefined ? undefined : new Date(settledAtMs).toISOString()
+  const times =
+    settled === undefined
+      ? ''
+      : `<FctvIntrBkSttlmDt><DtTm>${settled}</DtTm></FctvIntrBkSttlmDt><OrgnlTxRef><IntrBkSttlmDt>${settled.slice(0, 10)}</IntrBkSttlmDt></OrgnlTxRef>`
+  return `<TxInfAndSts><OrgnlInstrId>${id}</OrgnlInstrId><OrgnlEndToEndId>${endToEndId}</OrgnlEndToEndId><TxSts>${status}</TxSts>${reason}${times}</TxInfAndSts>`
+}
+
+/** pacs.002: what became of operations. */
+export const statusReport = (reports: readonly Report[]): Draft => ({
+  type: 'pacs.002',
+  content: (header) =>
+    `<FIToFIPmtStsRpt><GrpHdr>${groupHeader(header)}</GrpHdr>${reports.map(report).join('')}</FIToFIPmtStsRpt>`,
+})
+
+/** pacs.008 to a receiver: the transactions are XML as the payer wrote them. */
+export const creditTransfer = (forwarded: {
+  readonly version: string
+  readonly priority: string
+  readonly serviceLevel: string
+  readonly transactions: readonly string[]
+}): Draft => ({
+  type: 'pacs.008',
+  version: forwarded.version,
+  content: (header) =>
+    `<FIToFICstmrCdtTrf><GrpHdr>${groupHeader(header)}<NbOfTxs>${forwarded.transactions.length}</NbOfTxs><SttlmInf><SttlmMtd>CLRG</SttlmMtd></SttlmInf><PmtTpInf><InstrPrty>${forwarded.priority}</InstrPrty><SvcLvl><Prtry>${forwarded.serviceLevel}</Prtry></SvcLvl></PmtTpInf></GrpHdr>${forwarded.transactions.join('')}</FIToFICstmrCdtTrf>`,
+})
+
+/** pacs.004 to the participant that gets its money back. */
+export const paymentReturn = (version: string, transactions: readonly string[]): Draft => ({
+  type: 'pacs.004',
+  version,
+  content: (header) =>
+    `<PmtRtr><GrpHdr>${groupHeader(header)}<NbOfTxs>${transactions.length}</NbOfTxs><SttlmInf><SttlmMtd>CLRG</SttlmMtd></SttlmInf></GrpHdr>${transactions.join('')}</PmtRtr>`,
+})
+
+/** The one transaction of a payment that a virtual participant makes. */
+export const payInTransaction = (payment: {
+  readonly endToEndId: string
+  readonly cents: bigint
+  readonly from: string
+  readonly to: string
+  readonly accepted: string
+}): string =>
+  `<CdtTrfTxInf><PmtId><EndToEndId>${payment.endToEndId}</EndToEndId></PmtId>${money('IntrBkSttlmAmt', formatCents(payment.cents))}<AccptncDtTm>${payment.accepted}</AccptncDtTm><ChrgBr>SLEV</ChrgBr><MndtRltdInf><Tp><LclInstrm><Prtry>DICT</Prtry></LclInstrm></Tp></MndtRltdInf><Dbtr><Nm>Pagador Virtual</Nm><Id><PrvtId><Othr><Id>12345678909</Id></Othr></PrvtId></Id></Dbtr><DbtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp></DbtrAcct>${agent('DbtrAgt', payment.from)}${agent('CdtrAgt', payment.to)}<Cdtr><Id><PrvtId><Othr><Id>98765432100</Id></Othr></PrvtId></Id></Cdtr><CdtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp><Prxy><Id>recebedor@example.com</Id></Prxy></CdtrAcct><Purp><Cd>IPAY</Cd></Purp></CdtTrfTxInf>`
+
+/** Why a message was not taken; the texts go to its sender. */
+export type Refusal = {
+  /** 1 to 35 characters. */
+  readonly reason: string
+  readonly description: string
+  readonly location?: string | undefined
+}
+
+const SHOWN_CHARS_MAX = 350
+
+/** admi.002. `reference` is the MsgId, or the PI-ResourceId where none can be read. */
+export const messageReject = (reference: string, refusal: Refusal): Draft => ({
+  type: 'admi.002',
+  content: ({ created }) =>
+    `<admi.002.001.01><RltdRef>${tag('Ref', reference)}</RltdRef><Rsn>${tag('RjctgPtyRsn', refusal.reason)}${tag('RjctnDtTm', created)}${tag('ErrLctn', refusal.location?.slice(0, SHOWN_CHARS_MAX))}${tag('RsnDesc', refusal.description.slice(0, SHOWN_CHARS_MAX))}</Rsn></admi.002.001.01>`,
+})

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto'
+import { spiIspb } from '#codecs/iso20022'
+
+const RANDOM_BYTES = 16
+const POOL_BYTES = 16_384
+
+export type Identifiers = {
+  /** BizMsgIdr and MsgId of the bank's next message. */
+  readonly messageId: () => string
+  /** `PI`, the milliseconds as 48 bits, 16 random bytes; in base64. */
+  readonly resourceId: () => string
+  /** EndToEndId of a payment that a participant starts now. */
+  readonly endToEndId: (ispb: string) => string
+}
+
+/** Ids of one bank: unique across restarts by a random part, within it by a counter. */
+export const createIdentifiers = (now: () => number): Identifiers => {
+  const start = randomBytes(8).toString('hex').slice(0, 15)
+  const tail = randomBytes(4).toString('hex').slice(0, 5)
+  let messages = 0
+  let payments = 0
+  let pool = randomBytes(POOL_BYTES)
+  let used = 0
+  return {
+    messageId: () => `M${spiIspb}${start}${(messages++).toString(36).padStart(8, '0')}`,
+    resourceId: () => {
+      if (used === POOL_BYTES) {
+        pool = randomBytes(POOL_BYTES)
+        used = 0
+      }
+      const id = Buffer.allocUnsafe(24)
+      id.write('PI', 'latin1')
+      id.writeUIntBE(now(), 2, 6)
+      pool.copy(id, 8, used, used + RANDOM_BYTES)
+      used += RANDOM_BYTES
+      return id.toString('base64')
+    },
+    endToEndId: (ispb) => {
+      const minute = new Date(now()).toISOString().slice(0, 16).replace(/[-T:]/g, '')
+      return `E${ispb}${minute}${tail}${(payments++).toString(36).padStart(6, '0')}`
+    },
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * The central bank's message interface for instant payments, on this machine: participants send and read
+ * messages over HTTP on two channels, payments settle between their accounts. Its state ends with it.
+ */
+import { versionOf } from '#codecs/iso20022'
+import { type Book, bookOf } from './book.ts'
+import { createControl, type PayIn } from './control.ts'
+import { createFaultPlan, type Fault } from './faults.ts'
+import { createIdentifiers } from './identifiers.ts'
+import { createIntake } from './intake.ts'
+import { createMessageInterface } from './interface.ts'
+import { createLedger } from './ledger.ts'
+import {
+  type CentralBankOptions,
+  type Channel,
+  isVirtual,
+  type ResolvedOptions,
+  resolveOptions,
+} from './options.ts'
+import { createPostOffice } from './post-office.ts'
+import { type ChannelServer, serveChannel } from './server.ts'
+import { createSettlement } from './settlement.ts'
+import { createSignatureCheck } from './signatures.ts'
+import { createTokenBuckets } from './token-bucket.ts'
+
+export type { Book, BookEntry } from './book.ts'
+export { FAULT_KINDS, type Fault, type FaultKind } from './faults.ts'
+export {
+  acceptingPsp,
+  batchMessagesMax,
+  type CentralBankOptions,
+  type Channel,
+  payingPsp,
+  streamsMax,
+} from './options.ts'
+
+export type Statistics = {
+  /** Messages taken, by type; `refused` with admi.002, `repeated`, `requests` with messages. */
+  readonly received: Readonly<Record<string, number>>
+  /** Messages delivered to participants' queues. */
+  readonly sent: number
+  readonly operations: Readonly<Record<'waiting' | 'settled' | 'rejected', number>>
+  /** Answers to operations that were over. */
+  readonly lateAnswers: number
+  /** Messages waiting to be taken. */
+  readonly intake: number
+  readonly mailboxes: readonly {
+    readonly mailbox: string
+    readonly waiting: number
+    readonly streams: number
+  }[]
+}
+
+export type CentralBank = {
+  /** Of the primary channel: `http://127.0.0.1:port`. */
+  readonly url: string
+  readonly secondaryUrl: string
+  readonly statistics: () => Statistics
+  readonly book: () => Book
+  /** Replaces all faults. */
+  readonly setFaults: (faults: readonly Fault[]) => void
+  /** Makes the paying PSP pay a participant. @returns the EndToEndId */
+  readonly payIn: PayIn
+  readonly stop: () => Promise<void>
+}
+
+/** A virtual participant never runs out of money. */
+const virtualBalanceCents = 10n ** 17n
+const sweepMs = 250
+const payInTickMs = 20
+const payInDefaultCents = 1_000n
+
+/** Starts the bank on both channels. */
+export const createCentralBank = async (given: CentralBankOptions = {}): Promise<CentralBank> => {
+  const options = resolveOptions(given)
+  const parts = createParts(options)
+  const { post, settlement, faults, now } = parts
+  const payIn: PayIn = ({ to, amountCents, channel }) =>
+    settlement.payIn(to, amountCents, channel ?? 'primary')
+  const statistics = () => statisticsOf(parts)
+  const book = () => bookOf(parts.ledger, settlement)
+  const control = createControl({ faults, payIn, book, statistics })
+  const { hostname, tls, hostWithoutPort, revision } = options
+  const serve = (channel: Channel, port: number): Promise<ChannelServer> => {
+    const answer = createMessageInterface({ ...parts, channel, revision })
+    return serveChannel({ channel, hostname, port, tls, hostWithoutPort, answer, control, faults })
+  }
+  const primary = await serve('primary', options.port)
+  let secondary: ChannelServer
+  try {
+    secondary = await serve('secondary', options.secondaryPort)
+  } catch (error) {
+    settlement.stop()
+    await primary.stop()
+    throw error
+  }
+  const sweep = setInterval(() => {
+    for (const mailbox of post.mailboxes().values()) mailbox.abandon(now() - options.streamIdleMs)
+  }, sweepMs)
+  const stopLoad = startLoad(options.payIn, payIn, now)
+  return {
+    url: primary.url,
+    secondaryUrl: secondary.url,
+    statistics,
+    book,
+    setFaults: faults.set,
+    payIn,
+    stop: async () => {
+      clearInterval(sweep)
+      stopLoad()
+      settlement.stop()
+      for (const mailbox of post.mailboxes().values()) mailbox.stop()
+      await Promise.all([primary.stop(), secondary.stop()])
+    },
+  }
+}
+
+/** All of the bank but its doors. */
+const createParts = (options: ResolvedOptions) => {
+  const { now, revision, longPollMs, signing, settlementLimitMs, validate } = options
+  const faults = createFaultPlan(options.random)
+  const ids = createIdentifiers(now)
+  const ledger = createLedger((ispb) =>
+    isVirtual(ispb) ? virtualBalanceCents : options.openingBalanceCents,
+  )
+  const post = createPostOffice({
+    revision,
+    longPollMs,
+    now,
+    ids,
+    faults: faults.mailbox,
+    signing,
+  })
+  const settlement = createSettlement({
+    ledger,
+    post,
+    ids,
+    now,
+    settlementLimitMs,
+    paymentVersion: versionOf('pacs.008', revision).version,
+  })
+  const buckets = options.rateLimits ? createTokenBuckets(now) : undefined
+  const { participantCertificates } = options
+  const intake = createIntake({
+    settlement,
+    post,
+    validate,
+    checkSignature:
+      participantCertificates === undefined
+        ? undefined
+        : createSignatureCheck(participantCertificates),
+    answerOther: () => {},
+    debit: ({ ispb, channel }, type, count) => buckets?.debit(ispb, channel, type, count),
+  })
+  const { resourceId } = ids
+  return { now, faults, ledger, post, settlement, buckets, intake, resourceId }
+}
+
+const statisticsOf = ({ settlement, intake, post }: ReturnType<typeof createParts>): Statistics => {
+  const operations = { waiting: 0, settled: 0, rejected: 0 }
+  for (const { state } of settlement.operations().values()) operations[state]++
+  return {
+    received: intake.counts(),
+    sent: post.sent(),
+    operations,
+    lateAnswers: settlement.lateAnswers(),
+    intake: intake.waiting(),
+    mailboxes: [...post.mailboxes()].map(([mailbox, box]) => ({
+      mailbox,
+      waiting: box.waiting(),
+      streams: box.streams(),
+    })),
+  }
+}
+
+/** Pays a participant at a steady rate. @returns what ends it */
+const startLoad = (
+  load: CentralBankOptions['payIn'],
+  payIn: PayIn,
+  now: () => number,
+): (() => void) => {
+  if (load === undefined) return () => {}
+  const startedAt = now()
+  let paid = 0
+  const timer = setInterval(() => {
+    const due = Math.floor(((now() - startedAt) / 1000) * load.perSecond)
+    for (; paid < due; paid++) {
+      payIn({ to: load.to, amountCents: load.amountCents ?? payInDefaultCents })
+    }
+  }, payInTickMs)
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,345 @@
+/** Takes stored messages one by one: checks them, and hands each to what it is for. */
+import { CodecError } from '#codecs/bytes'
+import {
+  findMetadata,
+  isMessageType,
+  isTypedMessageType,
+  type MessageMetadata,
+  type MessageType,
+  messageDefinitionIdOf,
+  messageVocabulary,
+  ourCatalogue,
+  readMessage,
+  spiIspb,
+  type TypedMessage,
+  type TypedMessageType,
+  validateDocument,
+} from '#codecs/iso20022'
+import { createXmlScanner, type XmlDocument } from '#codecs/xml'
+import { canonicalForm } from '#codecs/xmldsig'
+import { messageReject, type Refusal } from './drafts.ts'
+import { type Channel, rememberedMessagesMax } from './options.ts'
+import type { Origin, PostOffice } from './post-office.ts'
+import type { Settlement } from './settlement.ts'
+import type { SignatureCheck } from './signatures.ts'
+
+/** A message as it was posted. */
+export type Stored = {
+  readonly ispb: string
+  readonly channel: Channel
+  readonly resourceId: string
+  readonly bytes: Uint8Array
+}
+
+/** A message of a type that moves no money. */
+export type OtherMessage = {
+  readonly type: MessageType
+  readonly version: string
+  readonly id: string
+  readonly document: XmlDocument
+  readonly origin: Origin
+}
+
+export type Intake = {
+  store(messages: readonly Stored[]): void
+  waiting(): number
+  counts(): Readonly<Record<string, number>>
+}
+
+/** Messages taken before other events get their turn. */
+const turnMessagesMax = 32
+/** Places of taken messages that the queue keeps before it moves up. */
+const takenKeptMax = 4096
+
+type Remembered = { readonly hash: bigint | number; readonly origin: Origin }
+
+type Identified = {
+  readonly type: MessageType
+  readonly version: string
+  readonly id: string
+  readonly metadata: MessageMetadata
+}
+
+type IntakeDeps = {
+  readonly settlement: Settlement
+  readonly post: PostOffice
+  readonly validate: boolean
+  readonly checkSignature: SignatureCheck | undefined
+  readonly answerOther: (message: OtherMessage) => void
+  /** What a message costs its sender's token bucket, once it is known. */
+  readonly debit: (stored: Stored, type: string, operations: number) => void
+}
+
+export const createIntake = (deps: IntakeDeps): Intake => new OrderedIntake(deps)
+
+class OrderedIntake implements Intake {
+  private readonly deps: IntakeDeps
+  private readonly scanner = createXmlScanner({ vocabulary: messageVocabulary, reuse: true })
+  private readonly remembered = new Map<string, Remembered>()
+  private readonly counted: Record<string, number> = {}
+  private queue: Stored[] = []
+  private head = 0
+  private running = false
+
+  constructor(deps: IntakeDeps) {
+    this.deps = deps
+  }
+
+  store(messages: readonly Stored[]): void {
+    for (const message of messages) this.queue.push(message)
+    this.count('requests')
+    if (this.running) return
+    this.running = true
+    setImmediate(() => this.run())
+  }
+
+  waiting(): number {
+    return this.queue.length - this.head
+  }
+
+  counts(): Readonly<Record<string, number>> {
+    return this.counted
+  }
+
+  private run(): void {
+    const end = Math.min(this.queue.length, this.head + turnMessagesMax)
+    while (this.head < end) {
+      const stored = this.queue[this.head++]
+      if (stored !== undefined) this.take(stored)
+    }
+    this.running = this.head < this.queue.length
+    if (!this.running || this.head > takenKeptMax) {
+      this.queue = this.queue.slice(this.head)
+      this.head = 0
+    }
+    if (this.running) setImmediate(() => this.run())
+  }
+
+  private take(stored: Stored): void {
+    let document: XmlDocument
+    try {
+      document = this.scanner.scan(stored.bytes)
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error
+      const description = `${error.message} (byte ${error.offset})`
+      this.refuse(stored, stored.resourceId, { reason: 'xml', description })
+      return
+    }
+    const found = identify(document)
+    if ('refusal' in found) this.refuse(stored, found.id ?? stored.resourceId, found.refusal)
+    else this.takeIdentified(stored, document, found)
+  }
+
+  private takeIdentified(stored: Stored, document: XmlDocument, found: Identified): void {
+    const { type, version, id } = found
+    const refusal =
+      schemaFault(document, found, this.deps) ??
+      headerFault(document, found, stored.ispb) ??
+      signatureFault(document, stored.ispb, this.deps.checkSignature)
+    if (refusal !== undefined) {
+      this.refuse(stored, id, refusal)
+      return
+    }
+    const origin: Origin = { from: stored.ispb, channel: stored.channel, answers: [] }
+    if (this.isRepeated(stored, id, origin)) return
+    this.count(type)
+    if (isTypedMessageType(type)) {
+      this.takeTyped(stored, document, { type, version, id, origin })
+      return
+    }
+    this.deps.debit(stored, type, 1)
+    this.deps.answerOther({ type, version, id, document, origin })
+  }
+
+  private takeTyped(
+    stored: Stored,
+    document: XmlDocument,
+    found: {
+      readonly type: TypedMessageType
+      readonly version: string
+      readonly id: string
+      readonly origin: Origin
+    },
+  ): void {
+    const { id, origin } = found
+    const reading = readMessage(document, found)
+    if (!reading.ok) {
+      const [{ message: description, path: location } = { message: '', path: '' }] =
+        reading.problems
+      this.refuse(stored, id, { reason: 'schema', description, location })
+      return
+    }
+    const { message } = reading
+    this.deps.debit(stored, message.type, message.transactions.length)
+    const refusal = this.dispatch(message, document, origin)
+    if (refusal !== undefined) this.refuse(stored, id, refusal)
+  }
+
+  private dispatch(
+    message: TypedMessage,
+    document: XmlDocument,
+    origin: Origin,
+  ): Refusal | undefined {
+    const { settlement } = this.deps
+    if (message.type === 'pacs.002') {
+      return settlement.answer(message, origin).length === 0 ? undefined : unknownOperation
+    }
+    const ids =
+      message.type === 'pacs.008'
+        ? message.transactions.map(({ endToEndId }) => endToEndId)
+        : message.transactions.map(({ returnId }) => returnId)
+    const known = settlement.operations()
+    if (new Set(ids).size < ids.length || ids.some((id) => known.has(id))) {
+      return duplicateOperation
+    }
+    const xml = transactionsOf(document, message)
+    if (message.type === 'pacs.008') settlement.pay(message, xml, origin)
+    else settlement.giveBack(message, xml, origin)
+    return undefined
+  }
+
+  /** A message sent before gets its answers again; the first time, it is remembered. */
+  private isRepeated(stored: Stored, id: string, origin: Origin): boolean {
+    const { remembered } = this
+    const hash = Bun.hash(stored.bytes)
+    const before = remembered.get(id)
+    if (before === undefined) {
+      remembered.set(id, { hash, origin })
+      if (remembered.size > rememberedMessagesMax) {
+        const [oldest] = remembered.keys()
+        if (oldest !== undefined) remembered.delete(oldest)
+      }
+      return false
+    }
+    if (before.hash === hash && before.origin.from === stored.ispb) {
+      this.count('repeated')
+      this.deps.post.repeat(before.origin)
+    } else this.refuse(stored, id, { reason: 'duplicate', description: 'BizMsgIdr já utilizado' })
+    return true
+  }
+
+  private count(name: string): void {
+    this.counted[name] = (this.counted[name] ?? 0) + 1
+  }
+
+  private refuse({ ispb, channel }: Stored, reference: string, refusal: Refusal): void {
+    this.count('refused')
+    this.deps.post.send(ispb, channel, messageReject(reference, refusal))
+  }
+}
+
+const unknownOperation: Refusal = {
+  reason: 'unknown_operation',
+  description: 'Operação inexistente ou de outro recebedor',
+}
+
+const duplicateOperation: Refusal = {
+  reason: 'duplicate_operation',
+  description: 'Identificador de operação já utilizado',
+}
+
+/** Each transaction of a message as canonical XML without the message's namespace. */
+const transactionsOf = (document: XmlDocument, message: TypedMessage): readonly string[] => {
+  const name = message.type === 'pacs.008' ? 'CdtTrfTxInf' : 'TxInf'
+  const namespace = document.namespaceUri(document.root)
+  const inherited = `<${name} xmlns="${namespace}">`
+  const body = document.nextSibling(document.firstChild(document.root), document.root)
+  const root = document.firstChild(body)
+  const transactions: string[] = []
+  let node = document.firstChild(root)
+  while (node !== -1) {
+    if (document.localName(node) === name) {
+      const xml = Buffer.from(canonicalForm(document, node)).toString()
+      transactions.push(xml.startsWith(inherited) ? `<${name}>${xml.slice(inherited.length)}` : xml)
+    }
+    node = document.nextSibling(node, root)
+  }
+  return transactions
+}
+
+const unknownSchema: Refusal = {
+  reason: 'schema',
+  description: 'Schema desconhecido ou não habilitado para uso',
+}
+
+/** What the message says it is, or why that is nothing. */
+const identify = (
+  document: XmlDocument,
+): Identified | { readonly refusal: Refusal; readonly id: string | undefined } => {
+  const metadata = findMetadata(document)
+  const { identity, businessMessageId } = metadata
+  const text = businessMessageId === -1 ? '' : document.textOf(businessMessageId)
+  const id = /^M[0-9A-Z]{8}[a-zA-Z0-9]{23}$/.test(text) ? text : undefined
+  const isKnown =
+    identity !== undefined &&
+    isMessageType(identity.type) &&
+    ourCatalogue.schemaOf(identity.type, identity.version) !== undefined
+  if (!isKnown) return { refusal: unknownSchema, id }
+  if (id === undefined) {
+    const description = 'BizMsgIdr ausente ou inválido'
+    return { refusal: { reason: 'header', description }, id }
+  }
+  const { type, version } = identity
+  return isMessageType(type) ? { type, version, id, metadata } : { refusal: unknownSchema, id }
+}
+
+const schemaFault = (
+  document: XmlDocument,
+  { type, version }: Identified,
+  {
+    validate,
+    checkSignature,
+  }: {
+    readonly validate: boolean
+    readonly checkSignature: SignatureCheck | undefined
+  },
+): Refusal | undefined => {
+  const schema = validate ? ourCatalogue.schemaOf(type, version) : undefined
+  if (schema === undefined) return undefined
+  // Without signatures an empty Sgntr will do, as in the central bank's own examples.
+  const violation = validateDocument(schema, document).violations.find(
+    ({ path, rule }) =>
+      checkSignature !== undefined || rule !== 'missing' || path !== '/Envelope/AppHdr/Sgntr',
+  )
+  return violation === undefined
+    ? undefined
+    : {
+        reason: 'schema',
+        description: `${violation.rule}: ${violation.got}; ${violation.expected}`,
+        location: violation.path,
+      }
+}
+
+const headerFault = (
+  document: XmlDocument,
+  { type, version, metadata }: Identified,
+  ispb: string,
+): Refusal | undefined => {
+  const [from, to] = metadata.headerIds.map((node) => document.textOf(node))
+  if (from !== ispb) {
+    return { reason: 'sender', description: 'O ISPB do remetente não é o do participante' }
+  }
+  if (to !== spiIspb) {
+    return { reason: 'recipient', description: `O destinatário deve ser ${spiIspb}` }
+  }
+  const definition = definitionOf(document, metadata.businessMessageId)
+  return definition === messageDefinitionIdOf({ type, version })
+    ? undefined
+    : { reason: 'header', description: 'MsgDefIdr não corresponde ao schema' }
+}
+
+/** MsgDefIdr stands right behind BizMsgIdr. */
+const definitionOf = (document: XmlDocument, businessMessageId: number): string => {
+  const appHdr = document.firstChild(document.root)
+  const node = document.nextSibling(businessMessageId, appHdr)
+  return node === -1 ? '' : document.textOf(node)
+}
+
+const signatureFault = (
+  document: XmlDocument,
+  ispb: string,
+  check: SignatureCheck | undefined,
+): Refusal | undefined => {
+  const description = check?.(document, ispb)
+  return description === undefined ? undefined : { reason: 'signature', description }
+}

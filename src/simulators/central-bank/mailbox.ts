@@ -1,0 +1,246 @@
+/** Messages waiting for one participant on one channel, and the streams by which it reads them. */
+import { batchMessagesMax, streamsMax } from './options.ts'
+
+export type Delivery = { readonly resourceId: string; readonly bytes: Uint8Array }
+
+export type Batch = {
+  readonly deliveries: readonly Delivery[]
+  /** Names the next read of the stream. */
+  readonly token: string
+}
+
+/** `superseded`: another request took this one's place. */
+export type Reading = Batch | 'superseded'
+
+export type Mailbox = {
+  put(delivery: Delivery): void
+  /** Opens a stream and reads from it; undefined when there are too many. */
+  open(read: Read): Promise<Reading> | undefined
+  /** Confirms what the last read delivered and reads on; undefined for a stream that is gone. */
+  next(token: string, read: Read): Promise<Reading> | undefined
+  /** Confirms the last batch and ends the stream; false when it was gone already. */
+  close(token: string): boolean
+  /** Ends streams that nobody read since then; what they had not confirmed is delivered again. */
+  abandon(idleSinceMs: number): void
+  waiting(): number
+  streams(): number
+  /** Ends every wait. */
+  stop(): void
+}
+
+export type Read = {
+  /** Messages wanted, up to {@link batchMessagesMax}. */
+  readonly count: number
+  /** The client went away. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What can be done to a delivery on its way; see faults. */
+export type MailboxFaults = {
+  /** Deliver it once more later. */
+  readonly duplicates: () => boolean
+  /** Another order of what waits, or undefined. */
+  readonly reorders: () => (<T>(items: T[]) => void) | undefined
+}
+
+type Waiter = { readonly read: Read; readonly finish: (reading: Reading) => void }
+
+type Stream = {
+  readonly id: string
+  /** Reads so far: part of the token. */
+  reads: number
+  batch: readonly Delivery[]
+  waiter: Waiter | undefined
+  usedAtMs: number
+}
+
+export const createMailbox = (options: MailboxOptions): Mailbox => new StreamMailbox(options)
+
+type MailboxOptions = {
+  readonly longPollMs: number
+  readonly now: () => number
+  readonly streamId: () => string
+  readonly faults: MailboxFaults
+}
+
+class StreamMailbox implements Mailbox {
+  private readonly options: MailboxOptions
+  private readonly queue = createQueue<Delivery>()
+  private readonly byId = new Map<string, Stream>()
+  /** Streams with a read that waits, the longest waiting first. */
+  private readonly reading = new Set<Stream>()
+  private flushing = false
+
+  constructor(options: MailboxOptions) {
+    this.options = options
+  }
+
+  put(delivery: Delivery): void {
+    this.queue.put(delivery)
+    this.flushSoon()
+  }
+
+  open(read: Read): Promise<Reading> | undefined {
+    if (this.byId.size === streamsMax) return undefined
+    const { streamId, now } = this.options
+    const stream: Stream = {
+      id: streamId(),
+      reads: 0,
+      batch: [],
+      waiter: undefined,
+      usedAtMs: now(),
+    }
+    this.byId.set(stream.id, stream)
+    return this.wait(stream, read)
+  }
+
+  next(token: string, read: Read): Promise<Reading> | undefined {
+    const found = this.find(token)
+    if (found === undefined) return undefined
+    const { stream, reads } = found
+    stream.usedAtMs = this.options.now()
+    if (reads < stream.reads) {
+      return Promise.resolve({ deliveries: stream.batch, token: tokenOf(stream) })
+    }
+    stream.batch = []
+    return this.wait(stream, read)
+  }
+
+  close(token: string): boolean {
+    const found = this.find(token)
+    if (found === undefined) return false
+    const { stream, reads } = found
+    // An older token does not confirm what its reader has not seen.
+    if (reads < stream.reads) this.queue.putBack(stream.batch)
+    stream.waiter?.finish('superseded')
+    this.reading.delete(stream)
+    this.byId.delete(stream.id)
+    this.flushSoon()
+    return true
+  }
+
+  abandon(idleSinceMs: number): void {
+    for (const stream of this.byId.values()) {
+      if (stream.waiter !== undefined || stream.usedAtMs > idleSinceMs) continue
+      this.byId.delete(stream.id)
+      this.queue.putBack(stream.batch)
+      this.flushSoon()
+    }
+  }
+
+  waiting(): number {
+    return this.queue.size()
+  }
+
+  streams(): number {
+    return this.byId.size
+  }
+
+  stop(): void {
+    for (const stream of this.reading) stream.waiter?.finish('superseded')
+    this.reading.clear()
+  }
+
+  private answer(stream: Stream, waiter: Waiter): void {
+    const { queue } = this
+    const { faults, now } = this.options
+    stream.waiter = undefined
+    this.reading.delete(stream)
+    const shuffle = queue.size() > 1 ? faults.reorders() : undefined
+    const batch = queue.take(waiter.read.count, shuffle)
+    for (const delivery of batch) if (faults.duplicates()) queue.put(delivery)
+    stream.batch = batch
+    stream.reads++
+    stream.usedAtMs = now()
+    waiter.finish({ deliveries: batch, token: tokenOf(stream) })
+  }
+
+  private flush(): void {
+    this.flushing = false
+    for (const stream of this.reading) {
+      if (this.queue.size() === 0) return
+      if (stream.waiter !== undefined) this.answer(stream, stream.waiter)
+    }
+  }
+
+  /** After this turn, so that what is put in one turn leaves in one batch. */
+  private flushSoon(): void {
+    if (this.flushing || this.reading.size === 0) return
+    this.flushing = true
+    setImmediate(() => this.flush())
+  }
+
+  private wait(stream: Stream, read: Read): Promise<Reading> {
+    stream.waiter?.finish('superseded')
+    return new Promise((resolve) => {
+      const leave = () => {
+        if (stream.waiter !== waiter) return
+        stream.waiter = undefined
+        stream.usedAtMs = this.options.now()
+        this.reading.delete(stream)
+        waiter.finish('superseded')
+      }
+      const timer = setTimeout(() => this.answer(stream, waiter), this.options.longPollMs)
+      const waiter: Waiter = {
+        read,
+        finish: (reading) => {
+          clearTimeout(timer)
+          read.signal?.removeEventListener('abort', leave)
+          resolve(reading)
+        },
+      }
+      stream.waiter = waiter
+      read.signal?.addEventListener('abort', leave)
+      this.reading.add(stream)
+      if (this.queue.size() > 0) this.answer(stream, waiter)
+    })
+  }
+
+  private find(token: string): { readonly stream: Stream; readonly reads: number } | undefined {
+    const dash = token.lastIndexOf('-')
+    const stream = this.byId.get(token.slice(0, dash))
+    const reads = Number(token.slice(dash + 1))
+    // One step back is the repetition of a read whose answer was lost.
+    const known = stream !== undefined && (reads === stream.reads || reads === stream.reads - 1)
+    return known ? { stream, reads } : undefined
+  }
+}
+
+const tokenOf = ({ id, reads }: Stream): string => `${id}-${reads}`
+
+/** First in, first out, without moving what waits. */
+const createQueue = <T>() => {
+  let items: T[] = []
+  let head = 0
+  const size = (): number => items.length - head
+  const compact = (): void => {
+    if (head < 1024 || head * 2 < items.length) return
+    items = items.slice(head)
+    head = 0
+  }
+  return {
+    size,
+    put: (item: T): void => {
+      items.push(item)
+    },
+    /** Before all others. */
+    putBack: (first: readonly T[]): void => {
+      if (first.length === 0) return
+      items = [...first, ...items.slice(head)]
+      head = 0
+    },
+    take: (count: number, shuffle?: (items: T[]) => void): T[] => {
+      const wanted = Math.min(count, batchMessagesMax)
+      if (shuffle !== undefined) {
+        // Near the head only: a message is overtaken, not lost from sight.
+        const near = items.slice(head, head + wanted * 2)
+        shuffle(near)
+        for (const [i, item] of near.entries()) items[head + i] = item
+      }
+      const taken = items.slice(head, head + wanted)
+      head += taken.length
+      compact()
+      return taken
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import type { Revision } from '#codecs/iso20022'
+
+/** The two redundant ways to the message interface. */
+export type Channel = 'primary' | 'secondary'
+
+export type CentralBankOptions = {
+  /** Loopback when absent. */
+  readonly hostname?: string
+  /** 0 or absent picks a free one. */
+  readonly port?: number
+  readonly secondaryPort?: number
+  /** PEM. With `clientCa`, clients must show a certificate of that authority. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa?: string }
+  /** Versions in which the bank writes its own messages; it reads every version known. */
+  readonly revision?: Revision
+  /** Checks messages against their schema; on when absent. */
+  readonly validate?: boolean
+  /** PEM of the bank's RSA certificate and key: what it sends is signed. */
+  readonly signing?: { readonly certificate: string; readonly key: string }
+  /** PEM, one certificate each, by ISPB: messages must be signed by their sender's. */
+  readonly participantCertificates?: Readonly<Record<string, readonly string[]>>
+  /** From receipt of a payment to its rejection with AB03. */
+  readonly settlementLimitMs?: number
+  /** How long a read waits for a message. */
+  readonly longPollMs?: number
+  /** A read stream without a request for so long is abandoned: 410, and its batch is free again. */
+  readonly streamIdleMs?: number
+  /** What an account holds when a participant is first seen. */
+  readonly openingBalanceCents?: bigint
+  /** Resets connections whose Host header has a port, as the real one does. */
+  readonly hostWithoutPort?: boolean
+  /** Token buckets per participant and channel. */
+  readonly rateLimits?: boolean
+  /** Payments of {@link payingPsp} per second, for load. */
+  readonly payIn?: {
+    readonly to: string
+    readonly perSecond: number
+    readonly amountCents?: bigint
+  }
+  /** Chance in [0, 1) for faults. */
+  readonly random?: () => number
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number
+}
+
+/** Accepts every payment sent to it. */
+export const acceptingPsp = '99999A04'
+/** Pays participants on demand. */
+export const payingPsp = '99999A03'
+
+export const isVirtual = (ispb: string): boolean => ispb === acceptingPsp || ispb === payingPsp
+
+/** Messages of one request or one delivery. */
+export const batchMessagesMax = 10
+/** Read streams of one participant on one channel. */
+export const streamsMax = 6
+/** Participants that can be opened; the SPI has fewer than a thousand. */
+export const participantsMax = 10_000
+export const bodyBytesMax = 16 * 1024 * 1024
+/** Messages waiting for delivery in all; sending is refused (503) above it. */
+export const waitingMessagesMax = 1_000_000
+/** Messages by whose BizMsgIdr a repetition is recognised. */
+export const rememberedMessagesMax = 50_000
+/** Operations that the book keeps; the oldest finished ones leave it. */
+export const bookOperationsMax = 1_000_000
+
+const settlementLimitMs = 40_000
+const longPollMs = 5_000
+const streamIdleMs = 60_000
+/** R$ 1 000 000 000.00 */
+const openingBalanceCents = 100_000_000_000n
+
+export type ResolvedOptions = ReturnType<typeof resolveOptions>
+
+export const resolveOptions = (options: CentralBankOptions) => ({
+  ...options,
+  hostname: options.hostname ?? '127.0.0.1',
+  port: options.port ?? 0,
+  secondaryPort: options.secondaryPort ?? 0,
+  revision: options.revision ?? ('5.11.1' as const),
+  validate: options.validate ?? true,
+  settlementLimitMs: options.settlementLimitMs ?? settlementLimitMs,
+  longPollMs: options.longPollMs ?? longPollMs,
+  streamIdleMs: options.streamIdleMs ?? streamIdleMs,
+  openingBalanceCents: options.openingBalanceCents ?? openingBalanceCents,
+  hostWithoutPort: options.hostWithoutPort ?? false,
+  rateLimits: options.rateLimits ?? false,
+  random: options.random ?? Math.random,
+  now: options.now ?? Date.now,
+})

@@ -1,0 +1,108 @@
+/** Writes, signs and delivers the bank's messages. */
+import { createPrivateKey, hash, randomUUID, sign, X509Certificate } from 'node:crypto'
+import type { Revision } from '#codecs/iso20022'
+import { type CanonicalEnvelope, issuerText, prepareKeyInfo, signEnvelope } from '#codecs/xmldsig'
+import type { Identifiers } from './identifiers.ts'
+import { createMailbox, type Delivery, type Mailbox, type MailboxFaults } from './mailbox.ts'
+import { type Channel, isVirtual } from './options.ts'
+import { type Draft, writeMessage } from './write.ts'
+
+/** A message received, as far as its answers are concerned. */
+export type Origin = {
+  readonly from: string
+  readonly channel: Channel
+  /** What it was answered with: a repetition gets the same. */
+  readonly answers: Uint8Array[]
+}
+
+export type PostOffice = {
+  readonly mailbox: (ispb: string, channel: Channel) => Mailbox
+  /** @param origins messages that this answers */
+  readonly send: (to: string, channel: Channel, draft: Draft, origins?: readonly Origin[]) => void
+  /** Gives a repeated message its answers again. */
+  readonly repeat: (origin: Origin) => void
+  readonly mailboxes: () => ReadonlyMap<string, Mailbox>
+  readonly sent: () => number
+}
+
+const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
+
+type Sealer = (envelope: CanonicalEnvelope) => Promise<Uint8Array>
+
+const createSealer = (signing: { readonly certificate: string; readonly key: string }): Sealer => {
+  const certificate = new X509Certificate(signing.certificate)
+  const key = createPrivateKey(signing.key)
+  const keyInfo = prepareKeyInfo(
+    issuerText(new Uint8Array(certificate.raw)),
+    BigInt(`0x${certificate.serialNumber}`).toString(),
+    `key-${randomUUID()}`,
+    sha256,
+  )
+  const signBytes = (bytes: Uint8Array): Promise<Uint8Array> =>
+    new Promise((resolve, reject) => {
+      sign('sha256', bytes, key, (error, signature) => {
+        if (error) reject(error)
+        else resolve(signature)
+      })
+    })
+  return (envelope) => signEnvelope(envelope, keyInfo, sha256, signBytes)
+}
+
+export const createPostOffice = (options: {
+  readonly revision: Revision
+  readonly longPollMs: number
+  readonly now: () => number
+  readonly ids: Identifiers
+  readonly faults: (channel: Channel) => MailboxFaults
+  readonly signing?: { readonly certificate: string; readonly key: string } | undefined
+}): PostOffice => {
+  const { now, ids } = options
+  const mailboxes = new Map<string, Mailbox>()
+  const seal = options.signing === undefined ? undefined : createSealer(options.signing)
+  let sent = 0
+
+  const mailbox = (ispb: string, channel: Channel): Mailbox => {
+    const key = `${ispb} ${channel}`
+    const known = mailboxes.get(key)
+    if (known !== undefined) return known
+    const created = createMailbox({
+      longPollMs: options.longPollMs,
+      now,
+      streamId: () => randomUUID(),
+      faults: options.faults(channel),
+    })
+    mailboxes.set(key, created)
+    return created
+  }
+
+  const deliver = (
+    to: string,
+    channel: Channel,
+    bytes: Uint8Array,
+    origins: readonly Origin[],
+  ): void => {
+    sent++
+    for (const origin of origins) if (origin.from === to) origin.answers.push(bytes)
+    const delivery: Delivery = { resourceId: ids.resourceId(), bytes }
+    mailbox(to, channel).put(delivery)
+  }
+
+  return {
+    mailbox,
+    send: (to, channel, draft, origins = []) => {
+      if (isVirtual(to)) return
+      const header = { id: ids.messageId(), created: new Date(now()).toISOString() }
+      const envelope = writeMessage(draft, to, header, options.revision)
+      if (seal === undefined) {
+        deliver(to, channel, envelope.bytes, origins)
+        return
+      }
+      void seal(envelope).then((bytes) => deliver(to, channel, bytes, origins))
+    },
+    repeat: (origin) => {
+      for (const bytes of origin.answers) deliver(origin.from, origin.channel, bytes, [])
+    },
+    mailboxes: () => mailboxes,
+    sent: () => sent,
+  }
+}

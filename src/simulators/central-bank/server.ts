@@ -1,0 +1,189 @@
+/** HTTP/1.1 in front of one channel: headers, faults, and the control endpoints of the simulator. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Control } from './control.ts'
+import type { Fault, FaultPlan } from './faults.ts'
+import type { InterfaceRequest, MessageInterface } from './interface.ts'
+import { bodyBytesMax, type CentralBankOptions, type Channel } from './options.ts'
+import { type Answer, problem } from './problem.ts'
+
+export type ChannelServer = {
+  readonly url: string
+  readonly stop: () => Promise<void>
+}
+
+/** What participants may send; anything else is refused. */
+const ALLOWED_HEADERS = new Set([
+  'accept',
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'cookie',
+  'host',
+  'max-forwards',
+  'transfer-encoding',
+  'user-agent',
+  'via',
+])
+
+const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
+const CUT_AFTER_MS = 5
+const controlPrefix = '/simulator/'
+
+export const serveChannel = async (options: {
+  readonly channel: Channel
+  readonly hostname: string
+  readonly port: number
+  readonly tls: CentralBankOptions['tls']
+  readonly hostWithoutPort: boolean
+  readonly answer: MessageInterface
+  readonly control: Control
+  readonly faults: FaultPlan
+}): Promise<ChannelServer> => {
+  const { channel, hostname, tls, faults } = options
+  const sockets = new Set<Socket>()
+
+  const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = request.url ?? '/'
+    if (path.startsWith(controlPrefix)) {
+      const isLocal = LOOPBACK.has(request.socket.remoteAddress ?? '')
+      const answer = isLocal
+        ? await options.control(request.method ?? '', path, await bodyOf(request))
+        : problem('forbidden')
+      write(response, answer)
+      return
+    }
+    if (faults.strike(['refuse_connections'], channel) !== undefined) {
+      request.socket.destroy()
+      return
+    }
+    const host = request.headers.host ?? ''
+    if (options.hostWithoutPort && /:\d+$/.test(host)) {
+      request.socket.destroy()
+      return
+    }
+    const fault = faults.strike(
+      ['latency', 'unavailable', 'rate_limited', 'error_after_storing', 'cut'],
+      channel,
+      request.method === 'POST' ? 'send' : 'read',
+    )
+    const answer = await answerWith(fault, request, response, options.answer)
+    finish(response, answer, fault)
+  }
+
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
+    onRequest(request, response).catch(() => {
+      if (!response.headersSent) write(response, problem('internalError'))
+      else response.destroy()
+    })
+  }
+  const server =
+    tls === undefined
+      ? createServer(listener)
+      : createTlsServer(
+          {
+            cert: tls.cert,
+            key: tls.key,
+            minVersion: 'TLSv1.2',
+            ...(tls.clientCa === undefined
+              ? {}
+              : { ca: tls.clientCa, requestCert: true, rejectUnauthorized: true }),
+          },
+          listener,
+        )
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => socket.destroy())
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, hostname, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  const { port } = server.address() as AddressInfo
+  const shown = hostname === '0.0.0.0' || hostname === '::' ? 'localhost' : hostname
+  return {
+    url: `${tls === undefined ? 'http' : 'https'}://${shown.includes(':') ? `[${shown}]` : shown}:${port}`,
+    stop: async () => {
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve())
+      })
+      server.closeAllConnections()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}
+
+const answerWith = async (
+  fault: Fault | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: MessageInterface,
+): Promise<Answer> => {
+  if (fault?.kind === 'latency') await Bun.sleep(fault.delayMs ?? 0)
+  if (fault?.kind === 'unavailable') return problem('unavailable')
+  if (fault?.kind === 'rate_limited') return problem('tooManyRequests', { 'Retry-After': '1' })
+  if (!headersAllowed(request)) return problem('invalidHeader')
+  const gone = new AbortController()
+  response.on('close', () => gone.abort())
+  const asked: InterfaceRequest = {
+    method: request.method ?? '',
+    path: request.url ?? '/',
+    headers: request.headers,
+    body: () => bodyOf(request),
+    signal: gone.signal,
+  }
+  return answer(asked)
+}
+
+const headersAllowed = ({ headers }: IncomingMessage): boolean => {
+  for (const name in headers) if (!ALLOWED_HEADERS.has(name)) return false
+  const encoding = headers['accept-encoding']
+  return encoding === undefined || encoding === 'gzip'
+}
+
+const finish = (response: ServerResponse, answer: Answer, fault: Fault | undefined): void => {
+  if (fault?.kind === 'error_after_storing') write(response, problem('internalError'))
+  else if (fault?.kind === 'cut') cut(response, answer)
+  else write(response, answer)
+}
+
+const write = (response: ServerResponse, { status, headers, body }: Answer): void => {
+  if (response.destroyed) return
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  const length = status === 204 ? {} : { 'Content-Length': String(bytes.length) }
+  response.writeHead(status, { ...headers, ...length })
+  response.end(bytes.length === 0 ? undefined : bytes)
+}
+
+/** Promises the whole answer and sends half of it. */
+const cut = (response: ServerResponse, { status, headers, body }: Answer): void => {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  if (bytes.length < 2) {
+    response.socket?.destroy()
+    return
+  }
+  response.writeHead(status, { ...headers, 'Content-Length': String(bytes.length) })
+  response.write(bytes.subarray(0, bytes.length >> 1))
+  setTimeout(() => response.socket?.destroy(), CUT_AFTER_MS)
+}
+
+const bodyOf = async (request: IncomingMessage): Promise<Uint8Array | 'too_large'> => {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request) {
+    const bytes = chunk as Uint8Array
+    length += bytes.length
+    if (length > bodyBytesMax) return 'too_large'
+    chunks.push(bytes)
+  }
+  const [only] = chunks
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
+}

@@ -1,0 +1,334 @@
+/** Payments and returns between participants: hold, ask the receiver, settle or reject. */
+import type { Pacs002, Pacs004, Pacs008 } from '#codecs/iso20022'
+import { createDeadlines, type Deadlines } from './deadlines.ts'
+import {
+  creditTransfer,
+  payInTransaction,
+  paymentReturn,
+  type Report,
+  statusReport,
+} from './drafts.ts'
+import type { Identifiers } from './identifiers.ts'
+import type { Ledger } from './ledger.ts'
+import { bookOperationsMax, type Channel, isVirtual, payingPsp } from './options.ts'
+import type { Origin, PostOffice } from './post-office.ts'
+import { paymentFault, returnFault } from './rules.ts'
+import type { Draft } from './write.ts'
+
+/** One payment or return, as the book shows it. */
+export type Operation = {
+  /** EndToEndId of a payment, RtrId of a return. */
+  readonly id: string
+  readonly kind: 'payment' | 'return'
+  /** Of a return: the payment's. */
+  readonly endToEndId: string
+  readonly payer: string
+  readonly receiver: string
+  readonly cents: bigint
+  readonly channel: Channel
+  readonly receivedAtMs: number
+  state: 'waiting' | 'settled' | 'rejected'
+  /** Reason of a rejection. */
+  code: string | undefined
+  settledAtMs: number | undefined
+  /** Of a payment: what returns gave back or hold. */
+  returnedCents: bigint
+}
+
+export type Settlement = {
+  /** @param transactions XML of each, canonical */
+  pay(message: Pacs008, transactions: readonly string[], origin: Origin): void
+  giveBack(message: Pacs004, transactions: readonly string[], origin: Origin): void
+  /** A receiver's answer. @returns ids of operations that are not its to answer */
+  answer(message: Pacs002, origin: Origin): readonly string[]
+  /** A payment of the paying PSP. @returns its EndToEndId */
+  payIn(to: string, cents: bigint, channel: Channel): string
+  operations(): ReadonlyMap<string, Operation>
+  lateAnswers(): number
+  stop(): void
+}
+
+/** Operations that one pacs.002 of the bank tells of. */
+const reportsMax = 10
+
+type Entry = Operation & { readonly origin: Origin | undefined }
+
+/** An operation with its XML, canonical. */
+type Asked = { readonly entry: Entry; readonly xml: string }
+
+type Addressed = { readonly to: string; readonly entry: Entry; readonly report: Report }
+
+type SettlementDeps = {
+  readonly ledger: Ledger
+  readonly post: PostOffice
+  readonly ids: Identifiers
+  readonly now: () => number
+  readonly settlementLimitMs: number
+  /** The version in which the bank pays itself. */
+  readonly paymentVersion: string
+}
+
+export const createSettlement = (deps: SettlementDeps): Settlement => new GrossSettlement(deps)
+
+class GrossSettlement implements Settlement {
+  private readonly deps: SettlementDeps
+  private readonly entries = new Map<string, Entry>()
+  private readonly deadlines: Deadlines<Entry>
+  private late = 0
+
+  constructor(deps: SettlementDeps) {
+    this.deps = deps
+    this.deadlines = createDeadlines<Entry>({
+      limitMs: deps.settlementLimitMs,
+      now: deps.now,
+      onPassed: (passed) => this.expire(passed),
+    })
+  }
+
+  pay(message: Pacs008, xml: readonly string[], origin: Origin): void {
+    const { instructionPriority: priority, serviceLevel } = message.groupHeader
+    const { version } = message
+    const begun = message.transactions.map((item) => ({
+      entry: this.entryOf(
+        {
+          id: item.endToEndId,
+          kind: 'payment',
+          endToEndId: item.endToEndId,
+          payer: origin.from,
+          receiver: item.creditorAgentIspb,
+          cents: item.amount.cents,
+          channel: origin.channel,
+        },
+        origin,
+      ),
+      fault: paymentFault(message, item),
+    }))
+    this.begin(begun, xml, origin, (transactions) =>
+      creditTransfer({ version, priority, serviceLevel, transactions }),
+    )
+  }
+
+  giveBack(message: Pacs004, xml: readonly string[], origin: Origin): void {
+    const { now } = this.deps
+    const begun = message.transactions.map((item) => ({
+      entry: this.entryOf(
+        {
+          id: item.returnId,
+          kind: 'return',
+          endToEndId: item.originalEndToEndId,
+          payer: origin.from,
+          receiver: item.creditorAgentIspb,
+          cents: item.amount.cents,
+          // Returns and their answers always take the primary channel.
+          channel: 'primary',
+        },
+        origin,
+      ),
+      fault: returnFault(message, item, this.entries.get(item.originalEndToEndId), now()),
+    }))
+    this.begin(begun, xml, origin, (transactions) => paymentReturn(message.version, transactions))
+  }
+
+  answer(message: Pacs002, origin: Origin): readonly string[] {
+    const told: Addressed[] = []
+    const foreign: string[] = []
+    for (const item of message.transactions) {
+      const entry = this.entries.get(item.originalInstructionId)
+      if (entry === undefined || entry.receiver !== origin.from) {
+        foreign.push(item.originalInstructionId)
+      } else if (entry.state !== 'waiting') this.late++
+      else if (item.status === 'ACSP') told.push(...this.settle(entry))
+      else {
+        const [reason] = item.reasons
+        this.reject(entry, reason?.code ?? 'ED05')
+        told.push(rejection(entry.payer, entry, reason?.additionalInformation))
+      }
+    }
+    this.tell(told, origin)
+    return foreign
+  }
+
+  payIn(to: string, cents: bigint, channel: Channel): string {
+    const { ids, now, paymentVersion: version } = this.deps
+    const endToEndId = ids.endToEndId(payingPsp)
+    const entry = this.entryOf(
+      {
+        id: endToEndId,
+        kind: 'payment',
+        endToEndId,
+        payer: payingPsp,
+        receiver: to,
+        cents,
+        channel,
+      },
+      undefined,
+    )
+    if (this.start(entry, undefined)) {
+      const accepted = new Date(now()).toISOString()
+      const xml = payInTransaction({ endToEndId, cents, from: payingPsp, to, accepted })
+      this.ask([{ entry, xml }], (transactions) =>
+        creditTransfer({ version, priority: 'HIGH', serviceLevel: 'PAGPRI', transactions }),
+      )
+    }
+    return endToEndId
+  }
+
+  operations(): ReadonlyMap<string, Operation> {
+    return this.entries
+  }
+
+  lateAnswers(): number {
+    return this.late
+  }
+
+  stop(): void {
+    this.deadlines.stop()
+  }
+
+  private entryOf(
+    parts: Pick<Entry, 'id' | 'kind' | 'endToEndId' | 'payer' | 'receiver' | 'cents' | 'channel'>,
+    origin: Origin | undefined,
+  ): Entry {
+    return {
+      ...parts,
+      origin,
+      receivedAtMs: this.deps.now(),
+      state: 'waiting',
+      code: undefined,
+      settledAtMs: undefined,
+      returnedCents: 0n,
+    }
+  }
+
+  private begin(
+    items: readonly { readonly entry: Entry; readonly fault: string | undefined }[],
+    xml: readonly string[],
+    origin: Origin,
+    draft: (transactions: readonly string[]) => Draft,
+  ): void {
+    const accepted: Asked[] = []
+    const refused: Addressed[] = []
+    for (const [i, { entry, fault }] of items.entries()) {
+      if (this.start(entry, fault)) accepted.push({ entry, xml: xml[i] ?? '' })
+      else refused.push(rejection(entry.payer, entry))
+    }
+    this.ask(accepted, draft)
+    this.tell(refused, origin)
+  }
+
+  /** Holds the amount; false when the operation is rejected at once. */
+  private start(entry: Entry, fault: string | undefined): boolean {
+    const { ledger } = this.deps
+    this.remember(entry)
+    const code = fault ?? this.overdrawn(entry)
+    if (code !== undefined) {
+      entry.state = 'rejected'
+      entry.code = code
+      return false
+    }
+    ledger.open(entry.receiver)
+    this.countReturn(entry, entry.cents)
+    this.deadlines.add(entry)
+    return true
+  }
+
+  private overdrawn(entry: Entry): string | undefined {
+    const original = entry.kind === 'return' ? this.entries.get(entry.endToEndId) : undefined
+    // Returns of one message are judged before any of them is held.
+    if (original !== undefined && original.returnedCents + entry.cents > original.cents) {
+      return 'AM09'
+    }
+    return this.deps.ledger.hold(entry.payer, entry.cents) ? undefined : 'AM04'
+  }
+
+  private countReturn(entry: Entry, cents: bigint): void {
+    if (entry.kind !== 'return') return
+    const original = this.entries.get(entry.endToEndId)
+    if (original !== undefined) original.returnedCents += cents
+  }
+
+  private remember(entry: Entry): void {
+    this.entries.set(entry.id, entry)
+    if (this.entries.size <= bookOperationsMax) return
+    for (const [id, { state }] of this.entries) {
+      if (state === 'waiting') continue
+      this.entries.delete(id)
+      return
+    }
+  }
+
+  /** Sends a message's operations on to their receivers, one message for each. */
+  private ask(asked: readonly Asked[], draft: (transactions: readonly string[]) => Draft): void {
+    const byReceiver = Map.groupBy(asked, ({ entry }) => entry.receiver)
+    for (const [receiver, group] of byReceiver) {
+      const [first] = group
+      if (first === undefined) continue
+      if (isVirtual(receiver)) {
+        setImmediate(() => {
+          const waiting = group.filter(({ entry }) => entry.state === 'waiting')
+          this.tell(waiting.flatMap(({ entry }) => this.settle(entry)))
+        })
+        continue
+      }
+      const transactions = group.map(({ xml }) => xml)
+      this.deps.post.send(receiver, first.entry.channel, draft(transactions))
+    }
+  }
+
+  private settle(entry: Entry): readonly Addressed[] {
+    const { ledger, now } = this.deps
+    ledger.settle(entry.payer, entry.receiver, entry.cents)
+    entry.state = 'settled'
+    entry.settledAtMs = now()
+    this.deadlines.done(entry)
+    const { id, endToEndId, settledAtMs } = entry
+    const told = (to: string, status: 'ACSC' | 'ACCC'): Addressed => ({
+      to,
+      entry,
+      report: { id, endToEndId, status, settledAtMs },
+    })
+    return [told(entry.payer, 'ACSC'), told(entry.receiver, 'ACCC')]
+  }
+
+  /** Ends a waiting operation without settling it. */
+  private reject(entry: Entry, code: string): void {
+    this.deps.ledger.release(entry.payer, entry.cents)
+    this.countReturn(entry, -entry.cents)
+    entry.state = 'rejected'
+    entry.code = code
+    this.deadlines.done(entry)
+  }
+
+  private expire(passed: readonly Entry[]): void {
+    const all: Addressed[] = []
+    for (const entry of passed) {
+      this.reject(entry, 'AB03')
+      all.push(rejection(entry.payer, entry), rejection(entry.receiver, entry))
+    }
+    this.tell(all)
+  }
+
+  /** One pacs.002 per participant and channel, and as many as it takes. */
+  private tell(all: readonly Addressed[], cause?: Origin): void {
+    const groups = Map.groupBy(all, ({ to, entry }) => `${to} ${entry.channel}`)
+    for (const group of groups.values()) {
+      for (let from = 0; from < group.length; from += reportsMax) {
+        this.report(group.slice(from, from + reportsMax), cause)
+      }
+    }
+  }
+
+  private report(part: readonly Addressed[], cause: Origin | undefined): void {
+    const [first] = part
+    if (first === undefined) return
+    const origins = new Set<Origin>(cause === undefined ? [] : [cause])
+    for (const { entry } of part) if (entry.origin !== undefined) origins.add(entry.origin)
+    const draft = statusReport(part.map(({ report }) => report))
+    this.deps.post.send(first.to, first.entry.channel, draft, [...origins])
+  }
+}
+
+const rejection = (to: string, entry: Entry, information?: readonly string[]): Addressed => {
+  const { id, endToEndId, code } = entry
+  return { to, entry, report: { id, endToEndId, status: 'RJCT', code, information } }
+}

@@ -1,0 +1,74 @@
+/** How much a participant may send: a bucket per channel, filled at a steady rate. */
+import type { Channel } from './options.ts'
+
+type Window = { readonly size: number; readonly perSecond: number }
+
+const PRIMARY: Window = { size: 3750, perSecond: 750 }
+const SECONDARY_DAY: Window = { size: 350, perSecond: 35 }
+const SECONDARY_NIGHT: Window = { size: 5000, perSecond: 350 }
+const TRACKING: Window = { size: 1500, perSecond: 500 }
+
+const dayBeginsHour = 8
+/** Brasília: no summer time since 2019. */
+const brasiliaOffsetMs = -3 * 3_600_000
+const hourMs = 3_600_000
+
+export const windowOf = (channel: Channel, nowMs: number): Window => {
+  if (channel === 'primary') return PRIMARY
+  const hour = Math.floor((nowMs + brasiliaOffsetMs) / hourMs) % 24
+  return hour < dayBeginsHour ? SECONDARY_NIGHT : SECONDARY_DAY
+}
+
+/** What a message costs: by operation for payments, their reports and trck.002, else 1. */
+export const costOf = (type: string, operations: number): number => {
+  switch (type) {
+    case 'pacs.008':
+    case 'trck.002':
+      return operations
+    case 'pacs.002':
+      return operations / 5
+    default:
+      return 1
+  }
+}
+
+export type TokenBuckets = {
+  /** Seconds to wait, 0 when the participant may send. */
+  readonly waitSeconds: (ispb: string, channel: Channel) => number
+  /** Messages are debited when they are taken, so a bucket may fall below zero. */
+  readonly debit: (ispb: string, channel: Channel, type: string, operations: number) => void
+}
+
+type Bucket = { tokens: number; filledAtMs: number }
+
+export const createTokenBuckets = (now: () => number): TokenBuckets => {
+  const buckets = new Map<string, Bucket>()
+  const filled = (key: string, window: Window): Bucket => {
+    const nowMs = now()
+    let bucket = buckets.get(key)
+    if (bucket === undefined) {
+      bucket = { tokens: window.size, filledAtMs: nowMs }
+      buckets.set(key, bucket)
+    }
+    const gained = ((nowMs - bucket.filledAtMs) / 1000) * window.perSecond
+    bucket.tokens = Math.min(window.size, bucket.tokens + gained)
+    bucket.filledAtMs = nowMs
+    return bucket
+  }
+  return {
+    waitSeconds: (ispb, channel) => {
+      const wait = (key: string, window: Window): number => {
+        const { tokens } = filled(key, window)
+        return tokens > 0 ? 0 : Math.max(1, Math.ceil(-tokens / window.perSecond))
+      }
+      const seconds = wait(`${ispb} ${channel}`, windowOf(channel, now()))
+      return channel === 'primary' ? seconds : Math.max(seconds, wait(`${ispb} tracking`, TRACKING))
+    },
+    debit: (ispb, channel, type, operations) => {
+      const isTracking = type === 'trck.002' && channel === 'secondary'
+      const window = isTracking ? TRACKING : windowOf(channel, now())
+      const key = isTracking ? `${ispb} tracking` : `${ispb} ${channel}`
+      filled(key, window).tokens -= costOf(type, operations)
+    },
+  }
+}

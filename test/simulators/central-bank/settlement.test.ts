@@ -1,0 +1,185 @@
+import { afterEach, expect, test } from 'bun:test'
+import {
+  acceptingPsp,
+  type CentralBank,
+  type CentralBankOptions,
+  createCentralBank,
+  payingPsp,
+} from '../../../src/simulators/central-bank/index.ts'
+import {
+  answerTo,
+  build,
+  createParticipant,
+  payment,
+  type Received,
+  transfer,
+} from '../../support/participant.ts'
+
+const A = '11111111'
+const B = '22222222'
+let bank: CentralBank | undefined
+
+const open = async (options: CentralBankOptions = {}) => {
+  bank = await createCentralBank({ longPollMs: 200, openingBalanceCents: 100_000n, ...options })
+  const { url } = bank
+  return { bank, a: createParticipant(url, A), b: createParticipant(url, B) }
+}
+
+afterEach(async () => {
+  const { balanced } = bank?.book() ?? { balanced: true }
+  await bank?.stop()
+  bank = undefined
+  expect(balanced).toBe(true)
+})
+
+const statuses = (received: Received) => {
+  const { message } = received
+  if (message?.type !== 'pacs.002') throw new Error(`a ${received.type} came`)
+  return message.transactions.map(({ status, reasons }) =>
+    `${status} ${reasons[0]?.code ?? ''}`.trim(),
+  )
+}
+
+const available = (ispb: string) =>
+  bank?.book().accounts.find((account) => account.ispb === ispb)?.available
+
+test('a payment settles: the receiver is asked, both are told when', async () => {
+  const { a, b, bank } = await open()
+  await a.send(payment(A, B, 1_234))
+  const [asked] = await b.receive()
+  if (asked?.message?.type !== 'pacs.008') throw new Error('no pacs.008')
+  const { header, groupHeader, transactions } = asked.message
+  expect([header.fromIspb, header.toIspb]).toEqual(['00038166', B])
+  expect(header.businessMessageId).toBe(groupHeader.messageId)
+  expect(transactions[0]?.amount.cents).toBe(1_234n)
+  expect(bank.book().accounts.find(({ ispb }) => ispb === A)).toMatchObject({
+    available: 98_766n,
+    held: 1_234n,
+  })
+  await b.send(answerTo(B, asked))
+  const [told] = await a.receive()
+  const [confirmed] = await b.receive()
+  if (told === undefined || confirmed === undefined) throw new Error('no answer')
+  expect([statuses(told), statuses(confirmed)]).toEqual([['ACSC'], ['ACCC']])
+  for (const { message } of [told, confirmed]) {
+    if (message?.type !== 'pacs.002') throw new Error('no pacs.002')
+    expect(message.transactions[0]?.settlementDateTime).toMatch(/^\d{4}-\d\d-\d\dT.*\.\d{3}Z$/)
+  }
+  expect([available(A), available(B)]).toEqual([98_766n, 101_234n])
+})
+
+test('the receiver’s rejection reaches the payer with its code, and the money comes back', async () => {
+  const { a, b } = await open()
+  await a.send(payment(A, B, 500))
+  const [asked] = await b.receive()
+  if (asked === undefined) throw new Error('nothing came')
+  await b.send(answerTo(B, asked, 'RJCT'))
+  const [told] = await a.receive()
+  expect(told === undefined ? [] : statuses(told)).toEqual(['RJCT AC03'])
+  expect([available(A), available(B)]).toEqual([100_000n, 100_000n])
+})
+
+test('without an answer in time both are told AB03, and a late answer changes nothing', async () => {
+  const { a, b, bank } = await open({ settlementLimitMs: 60 })
+  await a.send(payment(A, B, 500))
+  const [asked, rejected] = await b.receive(2)
+  const [told] = await a.receive()
+  if (asked === undefined || rejected === undefined || told === undefined) throw new Error('short')
+  expect([statuses(rejected), statuses(told)]).toEqual([['RJCT AB03'], ['RJCT AB03']])
+  await b.send(answerTo(B, asked))
+  await b.send(payment(B, acceptingPsp, 1))
+  await b.receive()
+  expect(bank.statistics().lateAnswers).toBe(1)
+  expect(available(A)).toBe(100_000n)
+})
+
+test('the bank’s own rules reject at once: balance, zero, own account, count', async () => {
+  const { a } = await open()
+  const count = Buffer.from(payment(A, B, 10))
+    .toString()
+    .replace('<NbOfTxs>1<', '<NbOfTxs>2<')
+  const agent = '<DbtrAgt><FinInstnId><ClrSysMmbId><MmbId>'
+  const foreign = Buffer.from(payment(A, B, 10))
+    .toString()
+    .replace(`${agent}${A}`, `${agent}33333333`)
+  await a.sendAll([
+    payment(A, B, 100_001),
+    Buffer.from(
+      Buffer.from(payment(A, B, 10))
+        .toString()
+        .replace('>0.10<', '>0.00<'),
+    ),
+    payment(A, A, 10),
+    Buffer.from(count),
+    Buffer.from(foreign),
+  ])
+  const told = await a.receive(5)
+  expect(told.flatMap(statuses)).toEqual([
+    'RJCT AM04',
+    'RJCT AM01',
+    'RJCT AG12',
+    'RJCT AM18',
+    'RJCT AGNT',
+  ])
+  expect(available(A)).toBe(100_000n)
+})
+
+test('a message of several payments: one request to each receiver, one report to the payer', async () => {
+  const { a, b } = await open()
+  await a.send(payment(A, B, 100, [transfer(A, B, 200), transfer(A, acceptingPsp, 300)]))
+  const [asked] = await b.receive()
+  if (asked?.message?.type !== 'pacs.008') throw new Error('no pacs.008')
+  expect(asked.message.groupHeader.numberOfTransactions).toBe('2')
+  expect(asked.message.transactions.map(({ amount }) => amount.cents)).toEqual([100n, 200n])
+  await b.send(answerTo(B, asked, 'ACSP', 0))
+  await b.send(answerTo(B, asked, 'RJCT', 1))
+  const told = await a.receive(3)
+  expect(told.flatMap(statuses).sort()).toEqual(['ACSC', 'ACSC', 'RJCT AC03'])
+  expect(available(A)).toBe(99_600n)
+})
+
+test('virtual participants: one accepts, one pays on demand, both by the control endpoint too', async () => {
+  const { a, b, bank } = await open()
+  await a.send(payment(A, acceptingPsp, 700))
+  expect((await a.receive()).flatMap(statuses)).toEqual(['ACSC'])
+  const endToEndId = bank.payIn({ to: B, amountCents: 900n })
+  expect(endToEndId).toMatch(new RegExp(`^E${payingPsp}`))
+  const response = await fetch(`${bank.url}/simulator/pay-in`, {
+    method: 'POST',
+    body: JSON.stringify({ to: B, amount_cents: 50, count: 2 }),
+  })
+  expect(response.status).toBe(201)
+  const asked = await b.receive(3)
+  await b.sendAll(asked.map((each) => answerTo(B, each)))
+  await b.receive(3)
+  expect(available(B)).toBe(101_000n)
+})
+
+test('returns give back up to the payment, from its receiver, once', async () => {
+  const { a, b } = await open()
+  await a.send(payment(A, B, 1_000))
+  const [asked] = await b.receive()
+  if (asked?.message?.type !== 'pacs.008') throw new Error('no pacs.008')
+  await b.send(answerTo(B, asked))
+  await Promise.all([a.receive(), b.receive()])
+  const original = asked.message.transactions[0]?.endToEndId
+  const giveBack = (cents: number, ispb = B, to = A) =>
+    build(ispb, 'PACS004', {
+      original_end_to_end_id: original,
+      amount: cents,
+      return_reason: 'MD06',
+      receiving_ispb: to,
+    })
+  await b.send(giveBack(600))
+  await b.send(giveBack(600))
+  const [returned] = await a.receive()
+  expect(returned?.message?.type).toBe('pacs.004')
+  expect((await b.receive()).flatMap(statuses)).toEqual(['RJCT AM09'])
+  if (returned === undefined) throw new Error('nothing came')
+  await a.send(answerTo(A, returned))
+  expect((await b.receive()).flatMap(statuses)).toEqual(['ACSC'])
+  expect((await a.receive()).flatMap(statuses)).toEqual(['ACCC'])
+  await a.send(giveBack(10, A, B))
+  expect((await a.receive()).flatMap(statuses)).toEqual(['RJCT CH16'])
+  expect([available(A), available(B)]).toEqual([99_600n, 100_400n])
+})
