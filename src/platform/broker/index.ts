@@ -1,5 +1,5 @@
 export { type BrokerSettings, brokerSettings } from './config.ts'
-export { deadLetterHeaders } from './dead-letter.ts'
+export { type DeadLetter, deadLetterHeaders, deadLetterOf } from './dead-letter.ts'
 export { PoisonMessageError, PublishRefusedError } from './errors.ts'
 export { createBrokerFeature } from './feature.ts'
 export { createMemoryBroker } from './memory.ts'

@@ -1,3 +1,4 @@
+import type { OutgoingMessage } from '#src/platform/broker/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { Channel, MessageTransaction, NewMessage } from './domain.ts'
 import { insertMessages } from './store.ts'
@@ -31,16 +32,9 @@ export type OutboundMessage = {
   readonly traceparent?: string | undefined
 }
 
-type QueuedMessage = {
-  readonly topic: string
-  readonly key: string
-  readonly value: Uint8Array
-  readonly headers: Readonly<Record<string, string>>
-}
-
 /** What of the broker is used: messages that appear when the transaction commits, or never. */
 export type Outbox = {
-  publishIn(transaction: Queryable, messages: readonly QueuedMessage[]): Promise<void>
+  publishIn(transaction: Queryable, messages: readonly OutgoingMessage[]): Promise<void>
 }
 
 /** Of messages on `spi.outbound`. */
@@ -85,7 +79,7 @@ const recordOf = ({ envelope, traceparent: _, ...message }: OutboundMessage): Ne
   xml: envelope.bytes,
 })
 
-const queuedOf = (message: OutboundMessage): QueuedMessage => {
+const queuedOf = (message: OutboundMessage): OutgoingMessage => {
   const { envelope, traceparent } = message
   const { appHdr, signatureAt, document } = envelope
   const places = [appHdr.from, appHdr.to, signatureAt, document.from, document.to]

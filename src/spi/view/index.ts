@@ -1,0 +1,249 @@
+import { CodecError } from '#codecs/bytes'
+import {
+  identifyMessage,
+  type MessageIdentity,
+  messageVocabulary,
+  parseCents,
+} from '#codecs/iso20022'
+import { ABSENT, ELEMENT, KIND_MASK, NODE_NAME, NODE_STRIDE, type XmlDocument } from '#codecs/xml'
+
+/** One transaction of a message of any type; what the type has not is undefined. */
+export type TransactionView = {
+  readonly endToEndId: string | undefined
+  /** InstrId, RtrId or OrgnlInstrId; of a schedule, a cancellation or their answers, its id. */
+  readonly instructionId: string | undefined
+  readonly amountCents: bigint | undefined
+  readonly debtorIspb: string | undefined
+  readonly creditorIspb: string | undefined
+  /** TxSts, PmtInfCxlSts or Sts. */
+  readonly status: string | undefined
+  /** First code of why the status is so. */
+  readonly reason: string | undefined
+  /** BizMsgIdr of the message that this transaction answers, where the type says it. */
+  readonly reference: string | undefined
+  /** XPath. */
+  readonly path: string
+}
+
+/** What storing, routing and answering need of a message, whatever its type and however broken. */
+export type MessageView = {
+  readonly identity: MessageIdentity
+  readonly fromIspb: string | undefined
+  readonly toIspb: string | undefined
+  readonly bizMsgIdr: string | undefined
+  readonly definition: string | undefined
+  readonly createdAt: string | undefined
+  /** NbOfTxs. */
+  readonly declaredCount: string | undefined
+  /** BizMsgIdr or PI-ResourceId of the message that this one answers as a whole. */
+  readonly reference: string | undefined
+  /** Status of the answer as a whole, and its reason. */
+  readonly status: string | undefined
+  readonly reason: string | undefined
+  readonly transactions: readonly TransactionView[]
+}
+
+/** An id that is longer is none: it would not fit an index. */
+export const idCharsMax = 64
+const reasonCharsMax = 35
+
+/** The element that repeats per transaction. */
+const containers: Readonly<Record<string, string>> = {
+  'pacs.008': 'CdtTrfTxInf',
+  'pacs.002': 'TxInfAndSts',
+  'pacs.004': 'TxInf',
+  'pain.013': 'PmtInf',
+  'pain.014': 'OrgnlPmtInfAndSts',
+  'camt.025': 'RctDtls',
+  'camt.029': 'OrgnlPmtInfAndSts',
+  'camt.054': 'Ntry',
+  'camt.055': 'OrgnlPmtInfAndCxl',
+  'trck.002': 'Tx',
+}
+
+type Field =
+  | 'endToEndId'
+  | 'instructionId'
+  | 'amount'
+  | 'status'
+  | 'reason'
+  | 'reference'
+  | 'debtorIspb'
+  | 'creditorIspb'
+  | 'bizMsgIdr'
+  | 'definition'
+  | 'createdAt'
+  | 'declaredCount'
+
+/** A leaf of this name is the field. */
+const leaves: Readonly<Record<string, Field>> = {
+  BizMsgIdr: 'bizMsgIdr',
+  MsgDefIdr: 'definition',
+  CreDt: 'createdAt',
+  NbOfTxs: 'declaredCount',
+  EndToEndId: 'endToEndId',
+  OrgnlEndToEndId: 'endToEndId',
+  InstrId: 'instructionId',
+  RtrId: 'instructionId',
+  OrgnlInstrId: 'instructionId',
+  PmtInfId: 'instructionId',
+  OrgnlPmtInfId: 'instructionId',
+  OrgnlPmtInfCxlId: 'instructionId',
+  PmtCxlId: 'instructionId',
+  PrtryId: 'instructionId',
+  IntrBkSttlmAmt: 'amount',
+  RtrdIntrBkSttlmAmt: 'amount',
+  InstdAmt: 'amount',
+  Amt: 'amount',
+  TxSts: 'status',
+  PmtInfCxlSts: 'status',
+  Sts: 'status',
+  RjctgPtyRsn: 'reason',
+}
+
+/** Within an element of this name, a leaf of one of those names is the field. */
+const scopes: Readonly<Record<string, readonly [field: Field, leaves: readonly string[]]>> = {
+  DbtrAgt: ['debtorIspb', ['MmbId']],
+  CdtrAgt: ['creditorIspb', ['MmbId']],
+  Sts: ['status', ['Cd']],
+  StsRsnInf: ['reason', ['Cd', 'Prtry']],
+  StsRsn: ['reason', ['Cd', 'Prtry']],
+  RtrRsnInf: ['reason', ['Cd']],
+  CxlStsRsnInf: ['reason', ['Prtry']],
+  OrgnlMsgId: ['reference', ['MsgId']],
+  OrgnlBizInstr: ['reference', ['MsgId']],
+  RltdRef: ['reference', ['Ref']],
+}
+
+type Fields = { [F in Field]?: string }
+
+const idOf = (name: string): number => {
+  const id = messageVocabulary.idOf(name)
+  if (id < 0) throw new Error(`element name ${name} is not in the vocabulary`)
+  return id
+}
+
+const perName = <T>(entries: Readonly<Record<string, T>>): (T | undefined)[] => {
+  const table: (T | undefined)[] = new Array(messageVocabulary.size).fill(undefined)
+  for (const [name, value] of Object.entries(entries)) table[idOf(name)] = value
+  return table
+}
+
+const leafFields = perName(leaves)
+const scopeFields = perName(
+  Object.fromEntries(
+    Object.entries(scopes).map(([name, [field, names]]) => [
+      name,
+      { field, names: names.map(idOf) },
+    ]),
+  ),
+)
+const containerIds = new Map(Object.entries(containers).map(([type, name]) => [type, idOf(name)]))
+const nameIds = { from: idOf('Fr'), to: idOf('To'), header: idOf('AppHdr'), id: idOf('Id') }
+
+/**
+ * Looks once at each node of a document scanned with the codec's vocabulary.
+ *
+ * @returns undefined for a document that is no SPI message
+ */
+export const viewMessage = (document: XmlDocument): MessageView | undefined => {
+  const identity = identifyMessage(document)
+  if (identity === undefined) return undefined
+  const whole: Fields = {}
+  const transactions: { readonly fields: Fields; readonly node: number }[] = []
+  const container = containerIds.get(identity.type) ?? ABSENT
+  let current = whole
+  let currentEnd = 0
+  let scope: { readonly field: Field; readonly names: readonly number[] } | undefined
+  let scopeEnd = 0
+  for (let node = document.root + 1; node < document.endNode; node++) {
+    const at = node * NODE_STRIDE
+    if (((document.nodes[at] as number) & KIND_MASK) !== ELEMENT) continue
+    if (node >= currentEnd) current = whole
+    if (node >= scopeEnd) scope = undefined
+    const name = document.nodes[at + NODE_NAME] as number
+    if (name === container && current === whole) {
+      current = {}
+      currentEnd = document.next(node)
+      transactions.push({ fields: current, node })
+      continue
+    }
+    if (document.firstChild(node) !== ABSENT) {
+      const opened = scopeFields[name]
+      if (opened !== undefined && scope === undefined) {
+        scope = opened
+        scopeEnd = document.next(node)
+      }
+      continue
+    }
+    const field = scope?.names.includes(name) === true ? scope.field : leafFields[name]
+    if (field !== undefined && current[field] === undefined) current[field] = document.textOf(node)
+  }
+  return {
+    identity,
+    ...headerIspbs(document),
+    bizMsgIdr: bounded(whole.bizMsgIdr),
+    definition: bounded(whole.definition),
+    createdAt: bounded(whole.createdAt),
+    declaredCount: bounded(whole.declaredCount),
+    reference: bounded(whole.reference),
+    status: bounded(whole.status),
+    reason: whole.reason?.slice(0, reasonCharsMax),
+    transactions: transactions.map(({ fields, node }, index) =>
+      transactionView(fields, `//${document.localName(node)}[${index + 1}]`),
+    ),
+  }
+}
+
+const transactionView = (fields: Fields, path: string): TransactionView => ({
+  endToEndId: bounded(fields.endToEndId),
+  instructionId: bounded(fields.instructionId),
+  amountCents: centsOf(fields.amount),
+  debtorIspb: bounded(fields.debtorIspb),
+  creditorIspb: bounded(fields.creditorIspb),
+  status: bounded(fields.status),
+  reason: fields.reason?.slice(0, reasonCharsMax),
+  reference: bounded(fields.reference),
+  path,
+})
+
+/** The one `Id` in `Fr` and in `To`. */
+const headerIspbs = (document: XmlDocument): Pick<MessageView, 'fromIspb' | 'toIspb'> => {
+  const header = childOf(document, document.root, nameIds.header)
+  return {
+    fromIspb: bounded(idIn(document, childOf(document, header, nameIds.from))),
+    toIspb: bounded(idIn(document, childOf(document, header, nameIds.to))),
+  }
+}
+
+const childOf = (document: XmlDocument, parent: number, name: number): number => {
+  if (parent === ABSENT) return ABSENT
+  let child = document.firstChild(parent)
+  while (child !== ABSENT && document.nameId(child) !== name) {
+    child = document.nextSibling(child, parent)
+  }
+  return child
+}
+
+const idIn = (document: XmlDocument, party: number): string | undefined => {
+  if (party === ABSENT) return undefined
+  for (let node = party + 1; node < document.next(party); node++) {
+    if (document.kind(node) === ELEMENT && document.nameId(node) === nameIds.id) {
+      return document.textOf(node)
+    }
+  }
+  return undefined
+}
+
+const bounded = (text: string | undefined): string | undefined =>
+  text !== undefined && text !== '' && text.length <= idCharsMax ? text : undefined
+
+const centsOf = (amount: string | undefined): bigint | undefined => {
+  if (amount === undefined) return undefined
+  try {
+    return parseCents(amount)
+  } catch (error) {
+    if (error instanceof CodecError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,20 @@
+import {
+  boolean,
+  defineSettings,
+  pem,
+  type SettingValues,
+  setting,
+} from '#src/platform/config/index.ts'
+
+/** What is done with received messages. */
+export const workerSettings = defineSettings({
+  trustedCertificates: setting('SPI_TRUSTED_CERTS_PATH', pem(), {
+    doc: 'Certificates (PEM, one after the other) that received messages may be signed with; without it signatures are not checked.',
+  }),
+  autoAccept: setting('SPI_AUTO_ACCEPT', boolean(), {
+    default: 'false',
+    doc: 'Answers every received pacs.008 and pacs.004 with a pacs.002 that accepts it, as a test institution does. Not for production, where the ledger decides and answers by `POST /v1/spi/send`.',
+  }),
+})
+
+export type WorkerSettings = SettingValues<typeof workerSettings>

@@ -1,0 +1,74 @@
+import { isTypedMessageType, readMessage, type TypedMessageType } from '#codecs/iso20022'
+import { eachTransaction, structureWarning, unless, type Validator } from './rule.ts'
+
+const idForm = /^[ED][0-9A-Z]{8}(\d{4})(\d\d)(\d\d)([01]\d|2[0-3])[0-5]\d[a-zA-Z0-9]{11}$/
+
+/** The form, and a minute that exists. */
+const isTransactionId = (text: string, kind: 'E' | 'D'): boolean => {
+  const found = text.startsWith(kind) ? idForm.exec(text) : null
+  if (found === null) return false
+  const [, year = '', month = '', day = ''] = found
+  const date = new Date(`${year}-${month}-${day}T00:00:00Z`)
+  return !Number.isNaN(date.getTime()) && date.getUTCDate() === Number(day)
+}
+
+export const endToEndId: Validator = eachTransaction(({ endToEndId: id = '', path }) =>
+  unless(isTransactionId(id, 'E'), 'EndToEndId', path, 'is no EndToEndId with a UTC minute'),
+)
+
+export const returnId: Validator = eachTransaction(({ instructionId: id = '', path }) =>
+  unless(isTransactionId(id, 'D'), 'RtrId', path, 'is no RtrId with a UTC minute'),
+)
+
+/** The EndToEndId of a payment, or the RtrId of a return. */
+export const originalInstructionId: Validator = eachTransaction(
+  ({ instructionId: id = '', path }) =>
+    unless(
+      isTransactionId(id, 'E') || isTransactionId(id, 'D'),
+      'OrgnlInstrId',
+      path,
+      'is neither EndToEndId nor RtrId',
+    ),
+)
+
+export const amount: Validator = eachTransaction(({ amountCents, path }) =>
+  amountCents === undefined
+    ? unless(false, 'Amount', path, 'is missing or no amount')
+    : unless(amountCents > 0n, 'Amount', path, 'is zero'),
+)
+
+export const count: Validator = ({ view: { declaredCount = '', transactions } }) =>
+  unless(
+    /^\d{1,15}$/.test(declaredCount) && Number(declaredCount) === transactions.length,
+    'NbOfTxs',
+    '//GrpHdr/NbOfTxs',
+    'differs from the number of transactions',
+  )
+
+export const someTransaction: Validator = ({ view }) =>
+  unless(view.transactions.length > 0, 'Transactions', '/Envelope/Document', 'holds none')
+
+/** The status is one of those given; a refusal has a reason, of those known where a list is given. */
+export const statusOf =
+  (options: {
+    readonly accepted: readonly string[]
+    readonly refused: string
+    readonly reasons?: ReadonlySet<string>
+  }): Validator =>
+  (subject) =>
+    eachTransaction(({ status = '', reason, path }) => {
+      if (status !== options.refused) {
+        return unless(options.accepted.includes(status), 'Status', path, 'is no status of the type')
+      }
+      return reason === undefined
+        ? unless(false, 'Reason', path, 'is missing in a refusal')
+        : unless(options.reasons?.has(reason) ?? true, 'Reason', path, 'is no known code')
+    })(subject)
+
+/** What the reader of the type misses: elements, and amounts that are none. */
+export const readable: Validator = ({ view: { identity }, document }) => {
+  const { type, version } = identity
+  if (!isTypedMessageType(type)) return []
+  const reading = readMessage(document, { type: type satisfies TypedMessageType, version })
+  return reading.ok ? [] : reading.problems.map(structureWarning)
+}
