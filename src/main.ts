@@ -39,9 +39,12 @@ import type { Logger } from './platform/telemetry/index.ts'
 import { createTracing } from './platform/tracing/index.ts'
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import {
+  createGrpc,
   createMessages,
   createSchemas,
   createTransform,
+  grpcProblems,
+  grpcSettings,
   iso20022Inspector,
   rsfnInspector,
   schemaSettings,
@@ -56,6 +59,7 @@ const settingGroups = {
   database: databaseSettings,
   broker: brokerSettings,
   spi: spiSettings,
+  grpc: grpcSettings,
   schemas: schemaSettings,
   signing: signingSettings,
   webhooks: webhookSettings,
@@ -72,6 +76,7 @@ const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   database: 'Database',
   broker: 'Broker',
   spi: 'Instant payments',
+  grpc: 'Instant payments: gRPC',
   schemas: 'Instant payments: schemas',
   signing: 'Instant payments: signing',
   webhooks: 'Webhooks',
@@ -151,6 +156,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     metrics,
   })
   const schemas = createSchemas({ settings: values.schemas, logger })
+  const transform = createTransform({ metrics, catalogue: schemas.catalogue })
   return [
     createTracing(values.platform),
     ...(database === undefined ? [] : databaseFeatures(values, database, logger)),
@@ -158,7 +164,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     certificates,
     createJose({ keys: certificates.keys, settings: values.jose }),
     schemas,
-    createTransform({ metrics, catalogue: schemas.catalogue }),
+    transform,
     createMessages({ sql: database?.sql, logger }),
     createQrcodes(),
     createWebhooks({
@@ -173,6 +179,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     }),
     digitalCurrency(values, database, deps),
     cardNetworks(values, deps).feature,
+    createGrpc({ ...deps, settings: values.grpc, run: transform.run }),
   ]
 }
 
@@ -221,6 +228,7 @@ const program: Program = {
     const loaded = loadSettings(settingGroups, env)
     return {
       ...loaded,
+      problems: loaded.problems.length > 0 ? loaded.problems : grpcProblems(loaded.values.grpc),
       platform: loaded.values.platform,
       databases: loaded.values.database.dsn === undefined ? [] : [loaded.values.database.dsn],
       createFeatures: (deps) => createFeatures(loaded.values, deps),

@@ -12,7 +12,12 @@ type Start = { readonly readyMs: number; readonly residentMb: number }
 const start = async (): Promise<Start> => {
   const before = performance.now()
   const child = Bun.spawn([executable, 'serve'], {
-    env: { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', PATH: process.env['PATH'] ?? '' },
+    env: {
+      HTTP_ADDR: '127.0.0.1:0',
+      CARDGW_PORT: '0',
+      GRPC_ADDR: '127.0.0.1:0',
+      PATH: process.env['PATH'] ?? '',
+    },
     stdout: 'pipe',
     stderr: 'ignore',
   })

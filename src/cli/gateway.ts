@@ -19,11 +19,21 @@ export const buildGateway = (
 ): BuiltGateway => {
   const { platform } = loaded
   const metrics = createMetrics({ version: program.version, withProcess: platform.metricsEnabled })
-  const features = loaded.createFeatures({ logger, cardsLogger, metrics, version: program.version })
+  // The features are given the authenticator, and some of them give it keys.
+  const sources: KeySource[] = []
+  const authenticator = createAuthenticator({ sources })
+  const features = loaded.createFeatures({
+    logger,
+    cardsLogger,
+    metrics,
+    version: program.version,
+    authenticator,
+  })
+  sources.push(...keySources(platform, features, logger))
   const gateway = createGateway({
     version: program.version,
     features,
-    authenticator: createAuthenticator({ sources: keySources(platform, features, logger) }),
+    authenticator,
     logger,
     cardsLogger,
     metrics,
@@ -34,6 +44,10 @@ export const buildGateway = (
   })
   return { gateway, features }
 }
+
+/** `{grpc: …}` as it is shown: `{grpc_url: …}`. */
+export const namedUrls = (urls: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(urls).map(([name, url]) => [`${name}_url`, url]))
 
 const keySources = (
   { apiKeysFile }: PlatformSettings,

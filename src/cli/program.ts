@@ -1,3 +1,4 @@
+import type { Authenticator } from '#src/platform/auth/index.ts'
 import type {
   EffectiveSetting,
   Environment,
@@ -15,6 +16,8 @@ export type PlatformDeps = {
   readonly cardsLogger: Logger
   readonly metrics: Metrics
   readonly version: string
+  /** Knows the features' own keys too; so it is not to be asked before they have started. */
+  readonly authenticator: Authenticator
 }
 
 /** The program as `src/main.ts` puts it together, seen by the commands. */

@@ -2,7 +2,7 @@ import { problemsTable } from '#src/platform/config/index.ts'
 import { untilSignal } from '#src/platform/lifecycle/index.ts'
 import { createLogger, LineWriter } from '#src/platform/telemetry/index.ts'
 import { type Command, exitCodes } from './command.ts'
-import { buildGateway } from './gateway.ts'
+import { buildGateway, namedUrls } from './gateway.ts'
 
 const stdoutDescriptor = 1
 
@@ -35,9 +35,12 @@ export const serveCommand: Command = {
     const ended = untilSignal(() => lines.flushSync())
     let code: number = exitCodes.ok
     try {
-      const { httpUrl, cardsUrl } = await gateway.start()
+      const { httpUrl, cardsUrl, featureUrls } = await gateway.start()
       const version = program.version
-      logger.info({ http_url: httpUrl, cards_url: cardsUrl, version }, 'listening')
+      logger.info(
+        { http_url: httpUrl, cards_url: cardsUrl, ...namedUrls(featureUrls), version },
+        'listening',
+      )
       logger.info({ signal: await ended }, 'stopping')
       code = (await gateway.stop()) ? exitCodes.ok : exitCodes.failed
       logger.info({ in_order: code === exitCodes.ok }, 'stopped')

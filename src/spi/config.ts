@@ -2,7 +2,6 @@ import {
   boolean,
   defineSettings,
   list,
-  listenAddress,
   oneOf,
   pem,
   type SettingValues,
@@ -24,10 +23,6 @@ export const spiSettings = defineSettings({
       doc: 'ISPB of the institution; needed by the SPI outbound endpoints.',
     },
   ),
-  grpcAddr: setting('GRPC_ADDR', listenAddress(), {
-    default: ':9090',
-    doc: 'gRPC listen address.',
-  }),
   primaryUrl: setting('SPI_PRIMARY_URL', url('https', 'http'), {
     doc: 'Message interface, primary channel.',
   }),

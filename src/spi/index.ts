@@ -1,4 +1,6 @@
 export { type SpiRole, type SpiSettings, spiRoles, spiSettings } from './config.ts'
+export { grpcProblems, grpcSettings } from './grpc/config.ts'
+export { createGrpc } from './grpc/index.ts'
 export { iso20022Inspector } from './inspect/index.ts'
 export { createMessages } from './messages/index.ts'
 export { rsfnInspector } from './rsfn/index.ts'

@@ -6,7 +6,12 @@ import { temporaryDirectory } from '../support/temporary.ts'
 
 setDefaultTimeout(60_000)
 
-type Ready = { readonly ready: true; readonly url: string; readonly api_key: string }
+type Ready = {
+  readonly ready: true
+  readonly url: string
+  readonly api_key: string
+  readonly grpc_url: string
+}
 
 const startDev = async (variant: Variant, state: string, env: Record<string, string> = {}) => {
   const program = startProgram(variant, ['dev', '--json', '--state', state], { env })
@@ -20,6 +25,7 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     const { program, ready } = await startDev(variant, state)
     expect(ready.ready).toBe(true)
     expect(ready.url).toStartWith('http://127.0.0.1:')
+    expect(ready.grpc_url).toStartWith('http://127.0.0.1:')
     const health = async (headers: Record<string, string>) =>
       (await (await fetch(`${ready.url}/health`, { headers })).json()) as Record<string, unknown>
     // Beside the sources there is a PostgreSQL of npm's; the built file may find one, too.

@@ -55,6 +55,7 @@ export async function createRig(
   const url = `http://127.0.0.1:${port}`
   const env = {
     PATH: process.env['PATH'] ?? '',
+    GRPC_ADDR: '127.0.0.1:0',
     HTTP_ADDR: `127.0.0.1:${port}`,
     CARDGW_PORT: String(port),
     API_KEYS_FILE: keyFile,

@@ -49,9 +49,13 @@ export type Run = {
   readonly err: string
 }
 
-/** The environment of a user who has set nothing: no home, no settings of this shell. */
+/**
+ * The environment of a user who has set nothing: no home, no settings of this shell. Only gRPC gets a
+ * port of its own, since its usual one may be taken by another test.
+ */
 export const bareEnvironment = (more: Readonly<Record<string, string>> = {}) => ({
   PATH: process.env['PATH'] ?? '',
+  GRPC_ADDR: '127.0.0.1:0',
   ...more,
 })
 

@@ -6,12 +6,14 @@ export const banner = (ready: {
   readonly version: string
   readonly httpUrl: string
   readonly cardsUrl: string
+  readonly featureUrls: Readonly<Record<string, string>>
   readonly state: DevState
   readonly notes: readonly string[]
   readonly demos: readonly Demo[]
 }): string => {
   const { httpUrl, cardsUrl, state } = ready
   const cards = cardsUrl === httpUrl ? [] : [`  Cards    ${cardsUrl}`]
+  const grpc = ready.featureUrls['grpc']
   return [
     '',
     `Trilho ${ready.version} is running.`,
@@ -19,6 +21,7 @@ export const banner = (ready: {
     '',
     `  URL      ${httpUrl}`,
     ...cards,
+    ...(grpc === undefined ? [] : [`  gRPC     ${grpc}`]),
     `  API key  ${state.apiKey}`,
     `  Docs     ${httpUrl}/docs`,
     `  State    ${state.directory}`,

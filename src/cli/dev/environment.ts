@@ -3,6 +3,7 @@ import type { DevState } from './state.ts'
 
 const loopback = '127.0.0.1'
 const preferredPort = 8080
+const preferredGrpcPort = 9090
 
 export type DevEnvironment = {
   readonly env: Environment
@@ -29,6 +30,13 @@ export const devEnvironment = (
   if (!isSet(given, 'CARDGW_PORT')) {
     const address = given['HTTP_ADDR'] || defaults['HTTP_ADDR'] || ''
     defaults['CARDGW_PORT'] = address.slice(address.lastIndexOf(':') + 1)
+  }
+  if (!isSet(given, 'GRPC_ADDR')) {
+    const port = freePort(preferredGrpcPort)
+    if (port !== preferredGrpcPort) {
+      notes.push(`port ${preferredGrpcPort} is busy: using ${port} for gRPC`)
+    }
+    defaults['GRPC_ADDR'] = `${loopback}:${port}`
   }
   if (!isSet(given, 'API_KEYS_FILE')) defaults['API_KEYS_FILE'] = keyFile
   if (databaseUrl !== undefined) defaults['DATABASE_DSN'] = databaseUrl

@@ -1,8 +1,13 @@
 import { problemsTable } from '#src/platform/config/index.ts'
-import { type Demo, type Feature, untilSignal } from '#src/platform/lifecycle/index.ts'
+import {
+  type Demo,
+  type Feature,
+  type GatewayUrls,
+  untilSignal,
+} from '#src/platform/lifecycle/index.ts'
 import { createLogger, LineWriter } from '#src/platform/telemetry/index.ts'
 import { type Command, exitCodes } from '../command.ts'
-import { buildGateway } from '../gateway.ts'
+import { buildGateway, namedUrls } from '../gateway.ts'
 import type { Io, Program } from '../program.ts'
 import { banner } from './banner.ts'
 import { type DevChain, startDevChain } from './chain.ts'
@@ -106,8 +111,15 @@ const runDemos = async (
 }
 
 const readyLine = (
-  { httpUrl, cardsUrl }: { readonly httpUrl: string; readonly cardsUrl: string },
+  { httpUrl, cardsUrl, featureUrls }: GatewayUrls,
   { apiKey }: DevState,
   wallets: readonly string[],
 ): string =>
-  `${JSON.stringify({ ready: true, url: httpUrl, api_key: apiKey, cards_url: cardsUrl, wallets })}\n`
+  `${JSON.stringify({
+    ready: true,
+    url: httpUrl,
+    api_key: apiKey,
+    cards_url: cardsUrl,
+    ...namedUrls(featureUrls),
+    wallets,
+  })}\n`

@@ -1,3 +1,4 @@
+import { createAuthenticator } from '#src/platform/auth/index.ts'
 import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
 import { createLogger, createMetrics, type Logger } from '#src/platform/telemetry/index.ts'
 import { type Command, exitCodes } from '../command.ts'
@@ -48,7 +49,14 @@ const liveChecks = async (
   if (loaded.problems.length > 0) return []
   const { version, migrations } = program
   const metrics = createMetrics({ version, withProcess: false })
-  const features = loaded.createFeatures({ logger, cardsLogger: logger, metrics, version })
+  const features = loaded.createFeatures({
+    logger,
+    cardsLogger: logger,
+    metrics,
+    version,
+    // The doctor starts nothing, so nobody calls.
+    authenticator: createAuthenticator({ sources: [] }),
+  })
   return [
     ...checkPorts(loaded.platform),
     await checkKeys(loaded.platform),

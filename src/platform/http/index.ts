@@ -21,7 +21,8 @@ export { type JsonValue, jsonValue } from './json-value.ts'
 export { type Listener, listen } from './listen.ts'
 export { createHttpMetrics, type HttpMetrics } from './metrics.ts'
 export { openApiDocument } from './openapi.ts'
-export { type ErrorStyle, errorTypePrefix, problemContentType } from './render.ts'
+export { type ErrorStyle, errorTypePrefix, problemBody, problemContentType } from './render.ts'
+export { requestIdOf } from './request-id.ts'
 export {
   type Exchange,
   type Method,

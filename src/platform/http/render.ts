@@ -39,7 +39,8 @@ const respond = (body: unknown, contentType: string, error: ApiError): Response 
     headers: { 'Content-Type': contentType, ...error.headers },
   })
 
-const problemBody = (error: ApiError, requestId: string): Record<string, unknown> => {
+/** The problem details of an error (RFC 9457). */
+export const problemBody = (error: ApiError, requestId: string): Record<string, unknown> => {
   const { definition } = error
   return {
     type: errorTypePrefix + definition.code,

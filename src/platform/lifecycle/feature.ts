@@ -16,6 +16,8 @@ export type Feature = {
   readonly errors?: ErrorCatalogue
   /** Keys it knows: asked after the file of API_KEYS_FILE. */
   readonly keySource?: KeySource
+  /** Where it listens by itself once it has started: shown as `<name>_url`. */
+  readonly url?: () => string | undefined
   /** Opens connections and starts workers; a rejection ends the process. */
   readonly start?: () => void | Promise<void>
   /** Stops taking new work (polling, claiming); called before the listeners close. */

@@ -28,9 +28,16 @@ export type GatewayOptions = {
   readonly stopTimeoutMs: number
 }
 
+export type GatewayUrls = {
+  readonly httpUrl: string
+  readonly cardsUrl: string
+  /** Of the features that listen by themselves, by name. */
+  readonly featureUrls: Readonly<Record<string, string>>
+}
+
 export type Gateway = {
   /** Starts the features, then listens. */
-  start(): Promise<{ readonly httpUrl: string; readonly cardsUrl: string }>
+  start(): Promise<GatewayUrls>
   /** True when everything ended within the time. */
   stop(): Promise<boolean>
 }
@@ -55,10 +62,20 @@ export const createGateway = (options: GatewayOptions): Gateway => {
     start: async () => {
       await lifecycle.start()
       const httpUrl = listeners[0]?.url ?? ''
-      return { httpUrl, cardsUrl: listeners[1]?.url ?? httpUrl }
+      const cardsUrl = listeners[1]?.url ?? httpUrl
+      return { httpUrl, cardsUrl, featureUrls: featureUrls(features) }
     },
     stop: lifecycle.stop,
   }
+}
+
+const featureUrls = (features: readonly Feature[]): Readonly<Record<string, string>> => {
+  const urls: Record<string, string> = {}
+  for (const { name, url } of features) {
+    const found = url?.()
+    if (found !== undefined) urls[name] = found
+  }
+  return urls
 }
 
 const openListeners = (

@@ -1,7 +1,7 @@
 export type { Check } from './check.ts'
 export type { Demo, DemoGateway } from './demo.ts'
 export type { Feature } from './feature.ts'
-export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
+export { createGateway, type Gateway, type GatewayOptions, type GatewayUrls } from './gateway.ts'
 export { createHealthReporter } from './health.ts'
 export type { ExplainedField, Explanation, InspectOptions, Inspector } from './inspector.ts'
 export { createLifecycle, type Lifecycle, type Part } from './lifecycle.ts'

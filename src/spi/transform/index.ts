@@ -3,6 +3,7 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Metrics } from '#src/platform/telemetry/index.ts'
 import { transformDemo } from './demo.ts'
 import { transformRoutes } from './routes.ts'
+import { createRunTransform, type RunTransform } from './run.ts'
 
 export type TransformDeps = {
   readonly metrics: Metrics
@@ -10,16 +11,23 @@ export type TransformDeps = {
   readonly catalogue?: SchemaCatalogue
 }
 
+export type Transform = Feature & {
+  /** For the other interface to the same transformations. */
+  readonly run: RunTransform
+}
+
 /** ISO 20022 messages to their business views; stateless. */
-export const createTransform = ({ metrics, catalogue = ourCatalogue }: TransformDeps): Feature => ({
-  name: 'transform',
-  demo: transformDemo,
-  routes: transformRoutes({
+export const createTransform = ({
+  metrics,
+  catalogue = ourCatalogue,
+}: TransformDeps): Transform => {
+  const run = createRunTransform(
     catalogue,
-    transformations: metrics.counter(
+    metrics.counter(
       'spigw_transformations_total',
       'Transformations by source type, target format and outcome.',
       ['source_type', 'target_format', 'status'],
     ),
-  }),
-})
+  )
+  return { name: 'transform', demo: transformDemo, routes: transformRoutes(run), run }
+}

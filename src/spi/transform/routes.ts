@@ -1,4 +1,3 @@
-import type { SchemaCatalogue } from '#codecs/iso20022'
 import {
   ApiError,
   httpErrors,
@@ -9,54 +8,29 @@ import {
   readJsonValue,
   type Violation,
 } from '#src/platform/http/index.ts'
-import type { Counter } from '#src/platform/telemetry/index.ts'
 import { listDocument, transformDocument } from './documents.ts'
 import {
-  acceptedPairs,
-  defaultTarget,
-  isSourceFormat,
-  isSupported,
   type ProjectedType,
   projectedTypes,
   projectionTargets,
-  sourceFormats,
   supportedTransformations,
 } from './formats.ts'
 import { parseTransformRequest } from './request.ts'
-import { type TransformFailure, type TransformRequest, transform } from './service.ts'
+import type { RunTransform } from './run.ts'
+import type { TransformRequest } from './service.ts'
 
 const XML = 'application/xml'
 const JSON_TYPE = 'application/json'
 
-export type TransformRoutesDeps = {
-  readonly catalogue: SchemaCatalogue
-  /** `spigw_transformations_total`. */
-  readonly transformations: Counter<'source_type' | 'target_format' | 'status'>
-}
-
-export const transformRoutes = ({
-  catalogue,
-  transformations,
-}: TransformRoutesDeps): readonly Route[] => {
+export const transformRoutes = (run: RunTransform): readonly Route[] => {
   const handle = (declared: ProjectedType | undefined) => async (c: RequestContext) => {
-    const request = await readRequest(c, declared)
-    const outcome = transform(request, catalogue)
-    if (!outcome.ok) {
-      const { error, status } = apiError(outcome.failure)
-      transformations.inc({ ...boundedLabels(request), status })
-      throw error
-    }
-    const { sourceFormat, targetFormat, result } = outcome
-    transformations.inc({
-      source_type: sourceFormat,
-      target_format: targetFormat,
-      status: 'success',
-    })
+    const outcome = run(await readRequest(c, declared))
+    if (!outcome.ok) throw outcome.error
     const body = JSON.stringify({
-      transformation_id: `trf_${Bun.randomUUIDv7()}`,
-      source_format: sourceFormat,
-      target_format: targetFormat,
-      result,
+      transformation_id: outcome.transformationId,
+      source_format: outcome.sourceFormat,
+      target_format: outcome.targetFormat,
+      result: outcome.result,
       created_at: new Date().toISOString(),
     })
     return new Response(body, { headers: { 'Content-Type': JSON_TYPE } })
@@ -139,118 +113,4 @@ const invalid = (violations: readonly Violation[]): ApiError => {
     `${first?.pointer || 'The body'} ${first?.message ?? 'is not valid'}${violations.length > 1 ? ` (and ${violations.length - 1} more)` : ''}.`,
     { errors: violations },
   )
-}
-
-/** What a caller is told, and the `status` label of the metric: the gRPC names in lower case. */
-const apiError = (
-  failure: TransformFailure,
-): { readonly error: ApiError; readonly status: string } => {
-  switch (failure.kind) {
-    case 'unsupported_format':
-      return { status: 'unsupported_format', error: unsupported(failure.source) }
-    case 'malformed': {
-      const { line, column, reason, code } = failure.explanation
-      return {
-        status: 'parse_error',
-        error: new ApiError(
-          httpErrors.bad_request,
-          `The message is not well-formed XML: line ${line}, column ${column}: ${reason}.`,
-          { details: { line, column, reason, rule: code } },
-        ),
-      }
-    }
-    case 'other_message':
-      return {
-        status: 'validation_error',
-        error: new ApiError(
-          httpErrors.message_rejected,
-          `The message was declared as ${failure.declared} but is ${failure.found}.`,
-        ),
-      }
-    case 'invalid':
-      return broken(
-        failure.violations.map(({ path, rule, got, expected, line }) => ({
-          pointer: path,
-          rule,
-          message: `line ${line}`,
-          got,
-          expected,
-        })),
-      )
-    case 'violations':
-      return broken(
-        failure.violations.map(({ path, rule, message }) => ({ pointer: path, rule, message })),
-      )
-    case 'problems':
-      return broken(
-        failure.problems.map(({ pointer, message }) => ({
-          pointer: pointer || '/message',
-          rule: 'json_form',
-          message,
-        })),
-      )
-    case 'not_json':
-      return {
-        status: 'parse_error',
-        error: new ApiError(httpErrors.schema_violation, 'The message is not JSON.', {
-          errors: [{ pointer: '/message', rule: 'json', message: 'must be JSON text' }],
-        }),
-      }
-    case 'no_schema':
-      return {
-        status: 'validation_error',
-        error: new ApiError(
-          httpErrors.message_rejected,
-          `There is no schema for ${failure.type} ${failure.version}.`,
-        ),
-      }
-  }
-}
-
-const broken = (
-  errors: readonly Violation[],
-): { readonly error: ApiError; readonly status: string } => ({
-  status: 'validation_error',
-  error: new ApiError(
-    httpErrors.schema_violation,
-    `The message breaks its schema at ${errors.length} place(s).`,
-    { errors },
-  ),
-})
-
-const unsupported = (source: string): ApiError =>
-  new ApiError(
-    httpErrors.validation_failed,
-    `There is no such transformation; the accepted pairs are ${acceptedPairs}.`,
-    {
-      errors: [
-        isSourceFormat(source)
-          ? {
-              pointer: '/target_format',
-              rule: 'enum',
-              message: 'is not a format the source can become',
-              expected: acceptedPairs,
-            }
-          : {
-              pointer: '/source_format',
-              rule: 'enum',
-              message: 'is not a format that can be read',
-              expected: sourceFormats.join(', '),
-            },
-      ],
-      details: { transformations: supportedTransformations },
-    },
-  )
-
-/** Labels come from a closed list, whatever a caller sends. */
-const boundedLabels = ({
-  sourceFormat,
-  targetFormat,
-}: TransformRequest): { readonly source_type: string; readonly target_format: string } => {
-  if (sourceFormat === undefined || !isSourceFormat(sourceFormat)) {
-    return { source_type: 'other', target_format: 'other' }
-  }
-  const supported = isSupported(sourceFormat, targetFormat)
-  const target = supported ? (targetFormat ?? defaultTarget(sourceFormat)) : undefined
-  return { source_type: sourceFormat, target_format: target ?? 'other' }
 }

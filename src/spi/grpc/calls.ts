@@ -1,0 +1,204 @@
+import {
+  status as codes,
+  type Metadata,
+  Metadata as MetadataClass,
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+} from '@grpc/grpc-js'
+import type { Authenticator, Principal, Scope } from '#src/platform/auth/index.ts'
+import { requestIdOf } from '#src/platform/http/index.ts'
+import { type Logger, latencyBucketsSeconds, type Metrics } from '#src/platform/telemetry/index.ts'
+
+export type CallsDeps = {
+  readonly authenticator: Authenticator
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** By the path of the method; one that is not here cannot be called. */
+  readonly scopes: ReadonlyMap<string, Scope | 'public'>
+}
+
+export type Calls = {
+  /** Around every call: key and scope before a byte of the request is read, then count and log line. */
+  readonly interceptor: ServerInterceptor
+  /** Ends the calls that still run with UNAVAILABLE. */
+  readonly cutOff: () => void
+  readonly running: () => number
+}
+
+export const requestIdKey = 'x-request-id'
+
+/** Names and values of one call's metadata together; HTTP/2 itself allows more. */
+export const metadataBytesMax = 16_384
+
+/** One call, from its metadata to its status. */
+type Call = {
+  readonly path: string
+  readonly startedMs: number
+  requestId: string
+  principal: Principal | undefined
+  ended: boolean
+}
+
+export const createCalls = ({ authenticator, logger, metrics, scopes }: CallsDeps): Calls => {
+  const running = new Set<ServerInterceptingCallInterface>()
+  const observe = createObserver(metrics, logger)
+
+  const interceptor: ServerInterceptor = (definition, base) => {
+    const { path } = definition
+    const call: Call = {
+      path,
+      startedMs: performance.now(),
+      requestId: '',
+      principal: undefined,
+      ended: false,
+    }
+    const end = (code: number): void => {
+      if (call.ended) return
+      call.ended = true
+      running.delete(base)
+      observe(call, code)
+    }
+    running.add(base)
+    watchStatus(base, (status) => {
+      end(status.code ?? codes.UNKNOWN)
+      const metadata = status.metadata ?? new MetadataClass()
+      if (call.requestId !== '') metadata.set(requestIdKey, call.requestId)
+      return { ...status, metadata }
+    })
+    const refuse = (code: number, details: string): void => base.sendStatus({ code, details })
+    const admit = (
+      principal: Principal | undefined,
+      metadata: Metadata,
+      next: (metadata: Metadata) => void,
+    ): void => {
+      call.principal = principal
+      const refusal = refusalOf(principal, scopes.get(path))
+      if (refusal === undefined) next(metadata)
+      else refuse(refusal.code, refusal.details)
+    }
+    return new ServerInterceptingCall(base, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, nextMetadata) => {
+            call.requestId = requestIdOf(onlyText(metadata, requestIdKey) ?? null)
+            if (metadataBytes(metadata) > metadataBytesMax) {
+              const details = `The metadata is over ${metadataBytesMax} bytes.`
+              refuse(codes.RESOURCE_EXHAUSTED, details)
+              return
+            }
+            metadata.set(requestIdKey, call.requestId)
+            if (scopes.get(path) === 'public') {
+              nextMetadata(metadata)
+              return
+            }
+            const found = authenticator.verify(onlyText(metadata, 'authorization'))
+            if (!(found instanceof Promise)) {
+              admit(found, metadata, nextMetadata)
+              return
+            }
+            found.then(
+              (principal) => admit(principal, metadata, nextMetadata),
+              (err: unknown) => {
+                logger.error({ request_id: call.requestId, err }, 'a key cannot be verified')
+                refuse(codes.UNAVAILABLE, 'The API key cannot be verified now.')
+              },
+            )
+          },
+          onReceiveMessage: (message, nextMessage) => nextMessage(message),
+          onReceiveHalfClose: (nextHalfClose) => nextHalfClose(),
+          // Also told after every status; then the call has ended already.
+          onCancel: () => end(isLate(base) ? codes.DEADLINE_EXCEEDED : codes.CANCELLED),
+        }),
+      sendMetadata: (metadata, next) => {
+        metadata.set(requestIdKey, call.requestId)
+        next(metadata)
+      },
+    })
+  }
+
+  return {
+    interceptor,
+    running: () => running.size,
+    cutOff: () => {
+      for (const base of [...running]) {
+        base.sendStatus({ code: codes.UNAVAILABLE, details: 'The gateway is stopping.' })
+      }
+    },
+  }
+}
+
+/** The library ends calls by itself too (deadline, size), past every interceptor, but by this method. */
+type PartialStatus = Parameters<ServerInterceptingCallInterface['sendStatus']>[0]
+
+const watchStatus = (
+  base: ServerInterceptingCallInterface,
+  change: (status: PartialStatus) => PartialStatus,
+): void => {
+  const send = base.sendStatus.bind(base)
+  base.sendStatus = (status) => send(change(status))
+}
+
+const refusalOf = (
+  principal: Principal | undefined,
+  scope: Scope | 'public' | undefined,
+): { readonly code: number; readonly details: string } | undefined => {
+  if (principal === undefined) {
+    const details = 'A valid API key is needed: send authorization: Bearer <key>.'
+    return { code: codes.UNAUTHENTICATED, details }
+  }
+  if (scope !== undefined && scope !== 'public' && principal.scopes.has(scope)) return undefined
+  return { code: codes.PERMISSION_DENIED, details: `The API key lacks the scope ${scope}.` }
+}
+
+/** Undefined when the key is missing, or there more than once. */
+const onlyText = (metadata: Metadata, key: string): string | undefined => {
+  const values = metadata.get(key)
+  const [value] = values
+  return values.length === 1 && typeof value === 'string' ? value : undefined
+}
+
+const metadataBytes = (metadata: Metadata): number => {
+  let size = 0
+  for (const [key, values] of Object.entries(metadata.toHttp2Headers())) {
+    for (const value of Array.isArray(values) ? values : [String(values)]) {
+      size += key.length + value.length
+    }
+  }
+  return size
+}
+
+const isLate = (base: ServerInterceptingCallInterface): boolean => {
+  const deadline = base.getDeadline()
+  return (typeof deadline === 'number' ? deadline : deadline.getTime()) <= Date.now()
+}
+
+/** Counts a call and writes its log line. */
+const createObserver = (metrics: Metrics, logger: Logger): ((call: Call, code: number) => void) => {
+  const requests = metrics.counter('trilho_grpc_requests_total', 'gRPC calls by method and code.', [
+    'method',
+    'code',
+  ])
+  const durations = metrics.histogram(
+    'trilho_grpc_request_duration_seconds',
+    'gRPC calls from their metadata to their status.',
+    ['method'],
+    latencyBucketsSeconds,
+  )
+  return ({ path, startedMs, requestId, principal }, code) => {
+    const durationMs = performance.now() - startedMs
+    const method = path.slice(1)
+    const name = codes[code] ?? 'UNKNOWN'
+    requests.inc({ method, code: name })
+    durations.observe({ method }, durationMs / 1000)
+    logger.request({
+      requestId,
+      method: 'GRPC',
+      path,
+      status: code,
+      durationMs,
+      keyId: principal?.keyId,
+      more: { code: name },
+    })
+  }
+}

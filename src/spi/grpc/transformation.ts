@@ -1,0 +1,154 @@
+import {
+  status as codes,
+  type handleBidiStreamingCall,
+  type handleUnaryCall,
+  type Metadata,
+  type ServiceDefinition,
+  type StatusObject,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js'
+import { ApiError, httpErrors, problemBody } from '#src/platform/http/index.ts'
+import type { Logger } from '#src/platform/telemetry/index.ts'
+import { supportedTransformations } from '../transform/formats.ts'
+import type { RunTransform } from '../transform/run.ts'
+import type { TransformRequest } from '../transform/service.ts'
+import { requestIdKey } from './calls.ts'
+import {
+  readNothing,
+  readOrError,
+  readTransformRequest,
+  type TransformResponse,
+  writeListTransformationsResponse,
+  writeTransformResponse,
+} from './messages.ts'
+import { WireError } from './wire.ts'
+
+export const transformationService = 'spigw.v1.TransformationService'
+
+type Incoming = TransformRequest | WireError
+
+/** The client's half is never used: this side only answers. */
+const clientHalf = {
+  requestSerialize: (): Buffer => Buffer.alloc(0),
+  responseDeserialize: (bytes: Buffer): Buffer => bytes,
+}
+
+const transformMethod = {
+  ...clientHalf,
+  requestDeserialize: readOrError(readTransformRequest),
+  responseSerialize: writeTransformResponse,
+}
+
+/** proto/spigw/v1/transformation.proto. */
+export const transformationDefinition: ServiceDefinition = {
+  Transform: {
+    ...transformMethod,
+    path: `/${transformationService}/Transform`,
+    requestStream: false,
+    responseStream: false,
+  },
+  TransformStream: {
+    ...transformMethod,
+    path: `/${transformationService}/TransformStream`,
+    requestStream: true,
+    responseStream: true,
+  },
+  ListTransformations: {
+    ...clientHalf,
+    path: `/${transformationService}/ListTransformations`,
+    requestStream: false,
+    responseStream: false,
+    requestDeserialize: readOrError(readNothing),
+    responseSerialize: (bytes: Buffer): Buffer => bytes,
+  },
+}
+
+const malformed = ({ message }: WireError): Partial<StatusObject> => ({
+  code: codes.INVALID_ARGUMENT,
+  details: `The request ${message}.`,
+})
+
+const unreadable = ({ message }: WireError): ApiError =>
+  new ApiError(httpErrors.bad_request, `The request ${message}.`)
+
+/** One answer of both calls. An outcome that is no success tells why, as HTTP would. */
+const answer = (
+  run: RunTransform,
+  request: TransformRequest,
+  requestId: string,
+): TransformResponse => {
+  const outcome = run(request)
+  return outcome.ok
+    ? {
+        transformationId: outcome.transformationId,
+        result: JSON.stringify(outcome.result),
+        status: 'success',
+      }
+    : refusal(outcome.error, outcome.status, requestId)
+}
+
+const refusal = (
+  error: ApiError,
+  status: TransformResponse['status'],
+  requestId: string,
+): TransformResponse => ({
+  transformationId: '',
+  result: JSON.stringify(problemBody(error, requestId)),
+  status,
+})
+
+const requestIdOfCall = (metadata: Metadata): string => String(metadata.get(requestIdKey)[0] ?? '')
+
+/** What a caller is told of an unexpected exception: nothing of it leaves the process. */
+const internal = (logger: Logger, requestId: string, err: unknown): Partial<StatusObject> => {
+  logger.error({ request_id: requestId, err }, 'request failed')
+  return { code: codes.INTERNAL, details: 'The gateway failed to handle the request.' }
+}
+
+export const transformationHandlers = (
+  run: RunTransform,
+  logger: Logger,
+): UntypedServiceImplementation => {
+  const transform: handleUnaryCall<Incoming, TransformResponse> = (call, reply) => {
+    const { request } = call
+    if (request instanceof WireError) return reply(malformed(request))
+    const requestId = requestIdOfCall(call.metadata)
+    try {
+      return reply(null, answer(run, request, requestId))
+    } catch (err) {
+      return reply(internal(logger, requestId, err))
+    }
+  }
+
+  const transformStream: handleBidiStreamingCall<Incoming, TransformResponse> = (call) => {
+    const requestId = requestIdOfCall(call.metadata)
+    call.on('data', (request: Incoming) => {
+      try {
+        const response =
+          request instanceof WireError
+            ? refusal(unreadable(request), 'parse_error', requestId)
+            : answer(run, request, requestId)
+        if (call.write(response)) return
+        // The client does not take its results: take no more requests of it.
+        call.pause()
+        call.once('drain', () => call.resume())
+      } catch (err) {
+        call.emit('error', internal(logger, requestId, err))
+      }
+    })
+    call.on('end', () => call.end())
+  }
+
+  const pairs = writeListTransformationsResponse(supportedTransformations)
+  const listTransformations: handleUnaryCall<object, Buffer> = (call, reply) => {
+    const { request } = call
+    if (request instanceof WireError) reply(malformed(request))
+    else reply(null, pairs)
+  }
+
+  return {
+    Transform: transform,
+    TransformStream: transformStream,
+    ListTransformations: listTransformations,
+  }
+}

@@ -1,0 +1,167 @@
+import type { SchemaCatalogue } from '#codecs/iso20022'
+import { ApiError, httpErrors, type Violation } from '#src/platform/http/index.ts'
+import type { Counter } from '#src/platform/telemetry/index.ts'
+import {
+  acceptedPairs,
+  defaultTarget,
+  isSourceFormat,
+  isSupported,
+  sourceFormats,
+  supportedTransformations,
+} from './formats.ts'
+import { type TransformFailure, type TransformRequest, transform } from './service.ts'
+
+type FailureStatus = 'validation_error' | 'parse_error' | 'unsupported_format'
+
+/** The `status` label of the metric: the gRPC names in lower case. */
+export type TransformationStatus = 'success' | FailureStatus
+
+/** What every interface answers, each in its own form. */
+export type TransformRun =
+  | {
+      readonly ok: true
+      readonly transformationId: string
+      readonly sourceFormat: string
+      readonly targetFormat: string
+      readonly result: object
+    }
+  | { readonly ok: false; readonly status: FailureStatus; readonly error: ApiError }
+
+export type RunTransform = (request: TransformRequest) => TransformRun
+
+/** Transforms and counts. */
+export const createRunTransform =
+  (
+    catalogue: SchemaCatalogue,
+    /** `spigw_transformations_total`. */
+    transformations: Counter<'source_type' | 'target_format' | 'status'>,
+  ): RunTransform =>
+  (request) => {
+    const outcome = transform(request, catalogue)
+    if (!outcome.ok) {
+      const { error, status } = apiError(outcome.failure)
+      transformations.inc({ ...boundedLabels(request), status })
+      return { ok: false, status, error }
+    }
+    const { sourceFormat, targetFormat } = outcome
+    transformations.inc({
+      source_type: sourceFormat,
+      target_format: targetFormat,
+      status: 'success',
+    })
+    return { ...outcome, transformationId: `trf_${Bun.randomUUIDv7()}` }
+  }
+
+/** What a caller is told. */
+const apiError = (
+  failure: TransformFailure,
+): { readonly error: ApiError; readonly status: FailureStatus } => {
+  switch (failure.kind) {
+    case 'unsupported_format':
+      return { status: 'unsupported_format', error: unsupported(failure.source) }
+    case 'malformed': {
+      const { line, column, reason, code } = failure.explanation
+      return {
+        status: 'parse_error',
+        error: new ApiError(
+          httpErrors.bad_request,
+          `The message is not well-formed XML: line ${line}, column ${column}: ${reason}.`,
+          { details: { line, column, reason, rule: code } },
+        ),
+      }
+    }
+    case 'other_message':
+      return {
+        status: 'validation_error',
+        error: new ApiError(
+          httpErrors.message_rejected,
+          `The message was declared as ${failure.declared} but is ${failure.found}.`,
+        ),
+      }
+    case 'invalid':
+      return broken(
+        failure.violations.map(({ path, rule, got, expected, line }) => ({
+          pointer: path,
+          rule,
+          message: `line ${line}`,
+          got,
+          expected,
+        })),
+      )
+    case 'violations':
+      return broken(
+        failure.violations.map(({ path, rule, message }) => ({ pointer: path, rule, message })),
+      )
+    case 'problems':
+      return broken(
+        failure.problems.map(({ pointer, message }) => ({
+          pointer: pointer || '/message',
+          rule: 'json_form',
+          message,
+        })),
+      )
+    case 'not_json':
+      return {
+        status: 'parse_error',
+        error: new ApiError(httpErrors.schema_violation, 'The message is not JSON.', {
+          errors: [{ pointer: '/message', rule: 'json', message: 'must be JSON text' }],
+        }),
+      }
+    case 'no_schema':
+      return {
+        status: 'validation_error',
+        error: new ApiError(
+          httpErrors.message_rejected,
+          `There is no schema for ${failure.type} ${failure.version}.`,
+        ),
+      }
+  }
+}
+
+const broken = (
+  errors: readonly Violation[],
+): { readonly error: ApiError; readonly status: FailureStatus } => ({
+  status: 'validation_error',
+  error: new ApiError(
+    httpErrors.schema_violation,
+    `The message breaks its schema at ${errors.length} place(s).`,
+    { errors },
+  ),
+})
+
+const unsupported = (source: string): ApiError =>
+  new ApiError(
+    httpErrors.validation_failed,
+    `There is no such transformation; the accepted pairs are ${acceptedPairs}.`,
+    {
+      errors: [
+        isSourceFormat(source)
+          ? {
+              pointer: '/target_format',
+              rule: 'enum',
+              message: 'is not a format the source can become',
+              expected: acceptedPairs,
+            }
+          : {
+              pointer: '/source_format',
+              rule: 'enum',
+              message: 'is not a format that can be read',
+              expected: sourceFormats.join(', '),
+            },
+      ],
+      details: { transformations: supportedTransformations },
+    },
+  )
+
+/** Labels come from a closed list, whatever a caller sends. */
+const boundedLabels = ({
+  sourceFormat,
+  targetFormat,
+}: TransformRequest): { readonly source_type: string; readonly target_format: string } => {
+  if (sourceFormat === undefined || !isSourceFormat(sourceFormat)) {
+    return { source_type: 'other', target_format: 'other' }
+  }
+  const supported = isSupported(sourceFormat, targetFormat)
+  const target = supported ? (targetFormat ?? defaultTarget(sourceFormat)) : undefined
+  return { source_type: sourceFormat, target_format: target ?? 'other' }
+}
