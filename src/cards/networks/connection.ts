@@ -302,7 +302,11 @@ export class Connection implements Lane {
       options.random ?? Math.random,
     )
     options.logger.warn(
-      { network: options.name, err: reason, retryInMs: Math.round(delayMs) },
+      {
+        network: options.name,
+        reason: reason instanceof Error ? reason.message : '',
+        retryInMs: Math.round(delayMs),
+      },
       'no connection to the card network',
     )
     this.timer = setTimeout(() => this.open(), delayMs)

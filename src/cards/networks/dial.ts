@@ -24,11 +24,13 @@ export const dial = (
   const { promise, resolve, reject } = Promise.withResolvers<Socket<undefined>>()
   let isSettled = false
   const fail = (error: Error, socket?: Socket<undefined>): void => {
+    if (!isSettled) {
+      isSettled = true
+      clearTimeout(timer)
+      reject(error)
+    }
+    // Last: it tells of the end, which is not the reason.
     socket?.terminate()
-    if (isSettled) return
-    isSettled = true
-    clearTimeout(timer)
-    reject(error)
   }
   const succeed = (socket: Socket<undefined>): void => {
     if (isSettled) {

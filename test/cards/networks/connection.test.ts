@@ -1,0 +1,402 @@
+import { describe, expect, test } from 'bun:test'
+import { type CardMessage, framings } from '#codecs/iso8583'
+import {
+  createNetwork,
+  type Network,
+  type NetworkOptions,
+} from '../../../src/cards/networks/index.ts'
+import { networkOptions, payment, stanOf, until } from '../../support/card-network.ts'
+import {
+  approvalOf,
+  createRawPeer,
+  frameOf,
+  management,
+  type RawConnection,
+} from '../../support/raw-peer.ts'
+
+/** A network that is connected to `port`, stopped at the end of the scope. */
+const connect = async (
+  port: number,
+  change: Partial<NetworkOptions> = {},
+): Promise<{ readonly network: Network } & AsyncDisposable> => {
+  const network = createNetwork(networkOptions(port, { drainMs: 50, ...change }))
+  network.start()
+  await until(() => network.health().connectionsUp === network.health().connectionsMax)
+  return { network, [Symbol.asyncDispose]: () => network.stop() }
+}
+
+/** How many large requests a connection to a peer that does not read takes before it is full. */
+const placesOf = async (port: number): Promise<number> => {
+  await using rig = await connect(port, { window: 100_000 })
+  let isFull = false
+  let number = 0
+  while (!isFull) {
+    number++
+    const request = payment(number, { additionalData: 'x'.repeat(999) })
+    rig.network.exchange(request, 30_000).then(
+      ({ kind }) => {
+        if (kind === 'not_sent') isFull = true
+      },
+      () => undefined,
+    )
+    if (number % 100 === 0) await Bun.sleep(0)
+  }
+  return number
+}
+
+const approve = ({ send }: RawConnection, message: CardMessage): void => {
+  send(frameOf(approvalOf(message)))
+}
+const ignore = (): void => undefined
+
+describe('bytes', () => {
+  test('of an answer may come cut at any place', async () => {
+    const split = { at: 0 }
+    using peer = createRawPeer(async ({ socket }, message) => {
+      const frame = frameOf(approvalOf(message))
+      socket.write(frame.slice(0, split.at))
+      socket.flush()
+      await Bun.sleep(1)
+      socket.write(frame.slice(split.at))
+    })
+    await using rig = await connect(peer.port)
+    const { length } = frameOf(approvalOf(payment(1)))
+    for (split.at = 1; split.at < length; split.at++) {
+      const outcome = await rig.network.exchange(payment(split.at), 1_000)
+      expect([split.at, outcome.kind]).toEqual([split.at, 'answered'])
+    }
+  })
+
+  test('of an answer may come one by one, and of many in one piece', async () => {
+    const requests: CardMessage[] = []
+    using peer = createRawPeer(async ({ socket }, message) => {
+      requests.push(message)
+      if (requests.length === 1) {
+        for (const byte of frameOf(approvalOf(message))) {
+          socket.write(Uint8Array.of(byte))
+          socket.flush()
+          await Bun.sleep(0)
+        }
+      } else if (requests.length === 101) {
+        const frames = requests
+          .slice(1)
+          .reverse()
+          .map((one) => frameOf(approvalOf(one)))
+        socket.write(Buffer.concat(frames))
+      }
+    })
+    await using rig = await connect(peer.port)
+    expect((await rig.network.exchange(payment(1), 1_000)).kind).toBe('answered')
+    const outcomes = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => rig.network.exchange(payment(index + 2), 1_000)),
+    )
+    for (const [index, outcome] of outcomes.entries()) {
+      expect(outcome.kind === 'answered' && outcome.response.stan).toBe(stanOf(index + 2))
+    }
+  })
+
+  test('that the kernel does not take are kept and sent when it does', async () => {
+    using peer = createRawPeer(approve, { onOpen: ({ socket }) => socket.pause() })
+    await using rig = await connect(peer.port, { window: 100_000 })
+    const additionalData = 'x'.repeat(999)
+    const waiting: Promise<boolean>[] = []
+    let isFull = false
+    for (let number = 1; !isFull && number < 100_000; number++) {
+      const request = payment(number, { additionalData })
+      waiting.push(
+        rig.network.exchange(request, 10_000).then((outcome) => {
+          if (outcome.kind === 'not_sent') isFull = true
+          return outcome.kind === 'answered' && outcome.response.stan === stanOf(number)
+        }),
+      )
+      if (number % 100 === 0) await Bun.sleep(0)
+    }
+    expect(isFull).toBe(true)
+    const [connection] = peer.connections
+    expect(connection?.receivedBytes()).toBe(0)
+    connection?.socket.resume()
+    const results = await Promise.all(waiting)
+    const accepted = results.filter((isRight) => isRight).length
+    // More than the kernel's buffers and ours hold cannot have been accepted.
+    expect(accepted).toBeGreaterThan(1_000)
+    expect(peer.received.map(({ stan }) => stan)).toEqual(
+      Array.from({ length: accepted }, (_, index) => stanOf(index + 1)),
+    )
+    expect(peer.received.every((message) => message.additionalData === additionalData)).toBe(true)
+  })
+
+  test('that nobody reads end the connection, and what waits behind them was not sent', async () => {
+    using peer = createRawPeer(ignore, { onOpen: ({ socket }) => socket.pause() })
+    await using rig = await connect(peer.port, {
+      window: 100_000,
+      reconnect: { baseMs: 60_000, maxMs: 60_000 },
+    })
+    const kinds = new Map<string, number>()
+    const waiting: Promise<void>[] = []
+    const send = (number: number): void => {
+      const request = payment(number, { additionalData: 'x'.repeat(999) })
+      waiting.push(
+        rig.network.exchange(request, 30_000).then((outcome) => {
+          const name = outcome.kind === 'not_sent' ? outcome.reason : outcome.kind
+          kinds.set(name, (kinds.get(name) ?? 0) + 1)
+        }),
+      )
+    }
+    const places = await placesOf(peer.port)
+    for (let number = 1; number < places - 100; number++) {
+      send(number)
+      if (number % 100 === 0) await Bun.sleep(0)
+    }
+    await Bun.sleep(5)
+    const started = performance.now()
+    // Behind all the others, with little time.
+    expect(await rig.network.exchange(payment(200_000), 50)).toEqual({
+      kind: 'not_sent',
+      reason: 'no_connection',
+    })
+    await Promise.all(waiting)
+    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(kinds.get('connection_lost') ?? 0).toBeGreaterThan(1_000)
+    expect(kinds.get('no_connection') ?? 0).toBeGreaterThan(100)
+    expect(rig.network.health().connectionsUp).toBe(0)
+  })
+})
+
+describe('a lost connection', () => {
+  test('fails all that wait on it at once, and is made again', async () => {
+    using peer = createRawPeer(({ socket, received }) => {
+      if (received.length === 3) socket.terminate()
+    })
+    await using rig = await connect(peer.port)
+    const started = performance.now()
+    const outcomes = await Promise.all(
+      [1, 2, 3].map((number) => rig.network.exchange(payment(number), 30_000)),
+    )
+    expect(outcomes).toEqual(outcomes.map(() => ({ kind: 'connection_lost' })))
+    expect(performance.now() - started).toBeLessThan(2_000)
+    await until(() => peer.connections.length === 2)
+  })
+
+  test('leaves the others of the pool alone', async () => {
+    using peer = createRawPeer((connection, message) => {
+      if (message.amount === '000000000666') connection.socket.terminate()
+      else setTimeout(() => approve(connection, message), 20)
+    })
+    await using rig = await connect(peer.port, { poolSize: 2 })
+    const outcomes = await Promise.all([
+      rig.network.exchange(payment(1), 1_000),
+      rig.network.exchange(payment(2, { amount: '000000000666' }), 1_000),
+    ])
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['answered', 'connection_lost'])
+    expect((await rig.network.exchange(payment(3), 1_000)).kind).toBe('answered')
+  })
+
+  test('that had not got a byte says not sent', async () => {
+    using peer = createRawPeer(ignore)
+    const rig = await connect(peer.port)
+    const outcome = rig.network.exchange(payment(1), 1_000)
+    // Closes before the turn of the event loop in which frames are written.
+    const stopped = rig.network.stop()
+    peer.connections[0]?.socket.terminate()
+    const { kind } = await outcome
+    await stopped
+    expect(['not_sent', 'connection_lost']).toContain(kind)
+    expect(kind === 'not_sent').toBe(peer.connections[0]?.receivedBytes() === 0)
+  })
+
+  test('comes back with a server that was away', async () => {
+    const peer = createRawPeer(approve)
+    await using rig = await connect(peer.port)
+    peer[Symbol.dispose]()
+    await until(() => rig.network.health().connectionsUp === 0)
+    expect((await rig.network.exchange(payment(1), 100)).kind).toBe('not_sent')
+    const again = Bun.listen({
+      hostname: '127.0.0.1',
+      port: peer.port,
+      socket: { data: ignore },
+    })
+    await until(() => rig.network.health().connectionsUp === 1)
+    again.stop(true)
+  })
+
+  test.each([
+    ['a length beyond the limit', Uint8Array.of(0xff, 0xff, 1, 2, 3)],
+    ['a frame that holds no message', Uint8Array.of(0, 4, 1, 2, 3, 4)],
+    ['a message cut short', Uint8Array.of(0, 5, 0x30, 0x31, 0x31, 0x30, 0x72)],
+  ])('is what becomes of one that brings %s', async (_, bytes) => {
+    using peer = createRawPeer(({ socket }) => void socket.write(bytes))
+    await using rig = await connect(peer.port)
+    const outcome = await rig.network.exchange(payment(1), 30_000)
+    expect(outcome).toEqual({ kind: 'connection_lost' })
+    await until(() => peer.connections.length === 2)
+    expect(peer.connections[0]?.isOpen).toBe(false)
+  })
+
+  test('is the end at one byte above the longest frame, not at it', async () => {
+    const request = payment(1)
+    const answer = frameOf(approvalOf(request))
+    for (const [frameBytesMax, expected] of [
+      [answer.length - 2, 'answered'],
+      [answer.length - 3, 'connection_lost'],
+    ] as const) {
+      using peer = createRawPeer(approve)
+      await using rig = await connect(peer.port, { frameBytesMax })
+      expect((await rig.network.exchange(payment(1), 1_000)).kind).toBe(expected)
+    }
+  })
+})
+
+describe('an echo test', () => {
+  test('is sent after silence, and keeps the connection', async () => {
+    using peer = createRawPeer(approve)
+    await using rig = await connect(peer.port, { echoMs: 40 })
+    expect(rig.network.health().lastEchoAt).toBeUndefined()
+    await until(() => peer.received.length === 3)
+    expect(peer.received.map(({ mti, networkCode }) => [mti, networkCode])).toEqual(
+      peer.received.map(() => ['0800', '301']),
+    )
+    expect(new Set(peer.received.map(({ stan }) => stan)).size).toBe(3)
+    expect(peer.connections.length).toBe(1)
+    await until(() => rig.network.health().lastEchoAt !== undefined)
+  })
+
+  test('without an answer, twice, ends the connection', async () => {
+    using peer = createRawPeer(ignore)
+    await using rig = await connect(peer.port, { echoMs: 40 })
+    await until(() => peer.connections.length === 2)
+    expect(peer.connections[0]?.received.length).toBe(2)
+    expect(rig.network.health().lastEchoAt).toBeUndefined()
+  })
+
+  test('is not sent while the network is heard', async () => {
+    using peer = createRawPeer(approve)
+    await using rig = await connect(peer.port, { echoMs: 100 })
+    for (let number = 1; number <= 15; number++) {
+      await rig.network.exchange(payment(number), 1_000)
+      await Bun.sleep(10)
+    }
+    expect(peer.received.every(({ mti }) => mti === '0100')).toBe(true)
+  })
+})
+
+describe('the sign-on', () => {
+  test('comes before traffic, and the sign-off after', async () => {
+    const held: (() => void)[] = []
+    using peer = createRawPeer((connection, message) => {
+      if (message.networkCode === '001') held.push(() => approve(connection, message))
+      else approve(connection, message)
+    })
+    const network = createNetwork(networkOptions(peer.port, { signOn: true }))
+    network.start()
+    await until(() => held.length === 1)
+    expect((await network.exchange(payment(1), 100)).kind).toBe('not_sent')
+    held[0]?.()
+    await until(() => network.health().connectionsUp === 1)
+    expect((await network.exchange(payment(1), 1_000)).kind).toBe('answered')
+    await network.stop()
+    expect(peer.received.map(({ mti, networkCode }) => networkCode ?? mti)).toEqual([
+      '001',
+      '0100',
+      '002',
+    ])
+    await until(() => peer.connections[0]?.isOpen === false)
+  })
+
+  test('that is refused or unanswered ends the connection', async () => {
+    using peer = createRawPeer((connection, message) => {
+      const answer = approvalOf(message)
+      if (peer.connections.length === 1) answer.responseCode = '91'
+      if (peer.connections.length !== 2) connection.socket.write(frameOf(answer))
+    })
+    const network = createNetwork(networkOptions(peer.port, { signOn: true, answerMs: 50 }))
+    network.start()
+    await until(() => network.health().connectionsUp === 1)
+    expect(peer.connections.length).toBe(3)
+    await network.stop()
+  })
+})
+
+describe('a message of the network', () => {
+  test('of network management is answered, key management refused', async () => {
+    const answers: CardMessage[] = []
+    using peer = createRawPeer((_, message) => void answers.push(message))
+    await using rig = await connect(peer.port)
+    const [connection] = peer.connections
+    for (const code of ['301', '001', '101']) {
+      connection?.socket.write(frameOf(management(code, `000${code}`)))
+    }
+    await until(() => answers.length === 3)
+    expect(answers.map((one) => [one.mti, one.networkCode, one.stan, one.responseCode])).toEqual([
+      ['0810', '301', '000301', '00'],
+      ['0810', '001', '000001', '00'],
+      ['0810', '101', '000101', '40'],
+    ])
+    expect(rig.network.health().connectionsUp).toBe(1)
+  })
+
+  test('is answered where it came from', async () => {
+    const tpdus: number[][] = []
+    const framing = framings['binary-2-tpdu']
+    using peer = createRawPeer((_, __, tpdu) => void tpdus.push([...tpdu]), { framing })
+    await using rig = await connect(peer.port, { framing })
+    expect(rig.network.health().connectionsUp).toBe(1)
+    peer.connections[0]?.socket.write(
+      frameOf(management('301'), framing, Uint8Array.of(0x60, 1, 2, 3, 4)),
+    )
+    await until(() => tpdus.length === 1)
+    expect(tpdus).toEqual([[0x60, 3, 4, 1, 2]])
+  })
+
+  test('that asks for something else is counted and ignored', async () => {
+    using peer = createRawPeer(approve)
+    await using rig = await connect(peer.port)
+    peer.connections[0]?.socket.write(frameOf(payment(7)))
+    const advice = frameOf(payment(8))
+    // 0120, an advice, is a type the gateway does not know.
+    advice[4] = 0x32
+    peer.connections[0]?.socket.write(advice)
+    expect((await rig.network.exchange(payment(9), 1_000)).kind).toBe('answered')
+    expect(peer.connections.length).toBe(1)
+  })
+})
+
+describe('stopping', () => {
+  test('waits for what is pending, answers the network and takes nothing new', async () => {
+    const held: (() => void)[] = []
+    using peer = createRawPeer((connection, message) => {
+      if (message.mti === '0100') held.push(() => approve(connection, message))
+    })
+    const { network } = await connect(peer.port, { drainMs: 5_000 })
+    const pending = network.exchange(payment(1), 5_000)
+    await until(() => held.length === 1)
+    let isStopped = false
+    const stopped = network.stop().then(() => {
+      isStopped = true
+    })
+    expect((await network.exchange(payment(2), 1_000)).kind).toBe('not_sent')
+    peer.connections[0]?.socket.write(frameOf(management('301')))
+    await until(() => peer.received.some(({ mti }) => mti === '0810'))
+    expect(isStopped).toBe(false)
+    held[0]?.()
+    expect((await pending).kind).toBe('answered')
+    await stopped
+    await until(() => peer.connections[0]?.isOpen === false)
+  })
+
+  test('ends in time whatever is pending', async () => {
+    using peer = createRawPeer(ignore)
+    const { network } = await connect(peer.port, { drainMs: 50 })
+    const pending = network.exchange(payment(1), 30_000)
+    await until(() => peer.received.length === 1)
+    await network.stop()
+    expect(await pending).toEqual({ kind: 'connection_lost' })
+  })
+
+  test('ends attempts to connect', async () => {
+    const network = createNetwork(networkOptions(1, { reconnect: { baseMs: 1, maxMs: 1 } }))
+    network.start()
+    await Bun.sleep(20)
+    await network.stop()
+    expect(network.health().connectionsUp).toBe(0)
+  })
+})

@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test'
+import { GATEWAY_MTIS } from '#codecs/iso8583'
+import {
+  agrees,
+  exchangeKey,
+  isAnswer,
+  isManagementKey,
+  someTransactionKey,
+  stanNumber,
+} from '../../../src/cards/networks/matching.ts'
+
+test('a request, its repeat and its answer have one key; other exchanges have others', () => {
+  const pairs = [
+    ['0100', '0110'],
+    ['0200', '0210'],
+    ['0400', '0401', '0410'],
+    ['0800', '0810'],
+    ['1100', '1110'],
+    ['1200', '1210'],
+    ['1420', '1421', '1430'],
+    ['1804', '1814'],
+  ] as const
+  const keys = pairs.map((mtis) => new Set(mtis.map((mti) => exchangeKey(mti, '000042'))))
+  expect(keys.every((key) => key.size === 1)).toBe(true)
+  expect(new Set(keys.flatMap((key) => [...key])).size).toBe(pairs.length)
+  expect(pairs.flat().length).toBe(GATEWAY_MTIS.length)
+  expect(exchangeKey('0100', '000042')).not.toBe(exchangeKey('0100', '000043'))
+})
+
+test('a STAN is six digits', () => {
+  expect(stanNumber('000001')).toBe(1)
+  expect(stanNumber('999999')).toBe(999_999)
+  for (const wrong of [undefined, '', '12345', '1234567', '12345a', '-12345', ' 12345']) {
+    expect(stanNumber(wrong)).toBe(-1)
+  }
+  expect(exchangeKey('0100', 'x')).toBe(-1)
+})
+
+test('answers are told from requests', () => {
+  expect(GATEWAY_MTIS.filter(isAnswer)).toEqual([
+    ...(['0110', '0210', '0410', '0810', '1110', '1210', '1430', '1814'] as const),
+  ])
+})
+
+test('the STAN of a transaction is looked for in transactions only', () => {
+  const keys = new Set([exchangeKey('0400', '000007'), exchangeKey('0800', '000008')])
+  expect(someTransactionKey('000007', (key) => keys.has(key))).toBe(true)
+  expect(someTransactionKey('000008', (key) => keys.has(key))).toBe(false)
+  expect(someTransactionKey('8', () => true)).toBe(false)
+  expect([...keys].map(isManagementKey)).toEqual([false, true])
+})
+
+test('fields agree but for filling blanks, and when one side has none', () => {
+  expect(agrees('TERM01', 'TERM01  ')).toBe(true)
+  expect(agrees('TERM01', undefined)).toBe(true)
+  expect(agrees(undefined, 'TERM01')).toBe(true)
+  expect(agrees('', '        ')).toBe(true)
+  expect(agrees('TERM01', 'TERM02')).toBe(false)
+  expect(agrees('TERM01', 'TERM0')).toBe(false)
+  expect(agrees('TERM01', ' TERM01')).toBe(false)
+})
