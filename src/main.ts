@@ -14,10 +14,10 @@ import { createDrex, createDrexWithoutDatabase, drexSettings } from './drex/inde
 import { createJose, joseSettings } from './jose/index.ts'
 import { createKeyTable } from './platform/auth/index.ts'
 import {
-  type Broker,
   brokerSettings,
   createBrokerFeature,
   createPostgresBroker,
+  type TransactionalBroker,
   tracedBroker,
 } from './platform/broker/index.ts'
 import {
@@ -43,13 +43,16 @@ import {
   createMessages,
   createSchemas,
   createTransform,
+  createWorker,
   grpcProblems,
   grpcSettings,
   iso20022Inspector,
+  pullSettings,
   rsfnInspector,
   schemaSettings,
   signingSettings,
   spiSettings,
+  workerSettings,
 } from './spi/index.ts'
 import { createWebhooks, emitEvents, webhookSettings } from './webhooks/index.ts'
 
@@ -62,6 +65,8 @@ const settingGroups = {
   grpc: grpcSettings,
   schemas: schemaSettings,
   signing: signingSettings,
+  pull: pullSettings,
+  worker: workerSettings,
   webhooks: webhookSettings,
   certificates: certificateSettings,
   jose: joseSettings,
@@ -79,6 +84,8 @@ const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   grpc: 'Instant payments: gRPC',
   schemas: 'Instant payments: schemas',
   signing: 'Instant payments: signing',
+  pull: 'Instant payments: receiving',
+  worker: 'Instant payments: received messages',
   webhooks: 'Webhooks',
   certificates: 'Certificates',
   jose: 'JOSE',
@@ -127,7 +134,7 @@ const openBroker = (
   { broker: settings, database: { dsn = '' }, platform }: Values,
   { sql }: Database,
   { logger, metrics }: PlatformDeps,
-): Broker => {
+): TransactionalBroker => {
   if (platform.brokerAddresses !== undefined) {
     logger.warn({}, 'BROKER_ADDRESSES is set, but this version keeps its topics in PostgreSQL')
   }
@@ -177,10 +184,28 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       logger,
       metrics,
     }),
+    ...receivedMessages(values, database, broker, deps),
     digitalCurrency(values, database, deps),
     cardNetworks(values, deps).feature,
     createGrpc({ ...deps, settings: values.grpc, run: transform.run }),
   ]
+}
+
+/** The stage that SPI_ROLES calls WORKER; the broker must be one that takes part in the database's transactions. */
+const receivedMessages = (
+  { spi, schemas, worker: settings }: Values,
+  database: Database | undefined,
+  broker: TransactionalBroker | undefined,
+  { logger, metrics }: PlatformDeps,
+): readonly Feature[] => {
+  if (spi.roles?.includes('WORKER') !== true) return []
+  if (database === undefined || broker === undefined) {
+    throw new Error('SPI_ROLES names WORKER, which needs DATABASE_DSN')
+  }
+  const { ispb } = spi
+  const { revision } = schemas
+  const { sql } = database
+  return [createWorker({ sql, broker, settings, ispb, revision, emitEvents, logger, metrics })]
 }
 
 /** Empty without a configured network. */
