@@ -19,13 +19,13 @@ const report = ({ id, endToEndId, status, code, information, settledAtMs }: Repo
   const reason =
     code === undefined
       ? ''
-      : `<StsRsnInf><Rsn><Cd>${code}</Cd></Rsn>${(information ?? []).map((text) => tag('AddtlInf', text)).join('')}</StsRsnInf>`
+      : `<StsRsnInf><Rsn>${tag('Cd', code)}</Rsn>${(information ?? []).map((text) => tag('AddtlInf', text)).join('')}</StsRsnInf>`
   const settled = settledAtMs === undefined ? undefined : new Date(settledAtMs).toISOString()
   const times =
     settled === undefined
       ? ''
       : `<FctvIntrBkSttlmDt><DtTm>${settled}</DtTm></FctvIntrBkSttlmDt><OrgnlTxRef><IntrBkSttlmDt>${settled.slice(0, 10)}</IntrBkSttlmDt></OrgnlTxRef>`
-  return `<TxInfAndSts><OrgnlInstrId>${id}</OrgnlInstrId><OrgnlEndToEndId>${endToEndId}</OrgnlEndToEndId><TxSts>${status}</TxSts>${reason}${times}</TxInfAndSts>`
+  return `<TxInfAndSts>${tag('OrgnlInstrId', id)}${tag('OrgnlEndToEndId', endToEndId)}<TxSts>${status}</TxSts>${reason}${times}</TxInfAndSts>`
 }
 
 /** pacs.002: what became of operations. */

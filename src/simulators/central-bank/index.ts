@@ -17,6 +17,7 @@ import {
   type ResolvedOptions,
   resolveOptions,
 } from './options.ts'
+import { createOtherMessages } from './others.ts'
 import { createPostOffice } from './post-office.ts'
 import { type ChannelServer, serveChannel } from './server.ts'
 import { createSettlement } from './settlement.ts'
@@ -149,7 +150,7 @@ const createParts = (options: ResolvedOptions) => {
       participantCertificates === undefined
         ? undefined
         : createSignatureCheck(participantCertificates),
-    answerOther: () => {},
+    answerOther: createOtherMessages({ ledger, post, settlement }),
     debit: ({ ispb, channel }, type, count) => buckets?.debit(ispb, channel, type, count),
   })
   const { resourceId } = ids

@@ -37,6 +37,8 @@ export type OtherMessage = {
   readonly version: string
   readonly id: string
   readonly document: XmlDocument
+  /** Nodes with the ISPBs of agents. */
+  readonly agents: readonly number[]
   readonly origin: Origin
 }
 
@@ -65,6 +67,7 @@ type IntakeDeps = {
   readonly post: PostOffice
   readonly validate: boolean
   readonly checkSignature: SignatureCheck | undefined
+  /** Must be done with the document when it returns. */
   readonly answerOther: (message: OtherMessage) => void
   /** What a message costs its sender's token bucket, once it is known. */
   readonly debit: (stored: Stored, type: string, operations: number) => void
@@ -148,7 +151,7 @@ class OrderedIntake implements Intake {
       return
     }
     this.deps.debit(stored, type, 1)
-    this.deps.answerOther({ type, version, id, document, origin })
+    this.deps.answerOther({ type, version, id, document, agents: found.metadata.ispbs, origin })
   }
 
   private takeTyped(

@@ -1,6 +1,12 @@
 /** Who has how much: every movement is between two accounts, so the sum never changes. */
 
-export type Account = { readonly ispb: string; available: bigint; held: bigint }
+export type Account = {
+  readonly ispb: string
+  available: bigint
+  held: bigint
+  /** Amounts that came or went. */
+  entries: number
+}
 
 export type Ledger = {
   /** The account, opened with the opening balance when it is new. */
@@ -26,7 +32,7 @@ export const createLedger = (openingBalance: (ispb: string) => bigint): Ledger =
     const known = accounts.get(ispb)
     if (known !== undefined) return known
     const available = openingBalance(ispb)
-    const account: Account = { ispb, available, held: 0n }
+    const account: Account = { ispb, available, held: 0n, entries: 0 }
     opened += available
     accounts.set(ispb, account)
     return account
@@ -43,8 +49,12 @@ export const createLedger = (openingBalance: (ispb: string) => bigint): Ledger =
       return true
     },
     settle: (from, to, cents) => {
-      open(from).held -= cents
-      open(to).available += cents
+      const payer = open(from)
+      const receiver = open(to)
+      payer.held -= cents
+      receiver.available += cents
+      payer.entries++
+      receiver.entries++
     },
     release: (ispb, cents) => {
       const account = open(ispb)

@@ -23,6 +23,8 @@ export type Mailbox = {
   /** Ends streams that nobody read since then; what they had not confirmed is delivered again. */
   abandon(idleSinceMs: number): void
   waiting(): number
+  /** Whether a stream was ever opened. */
+  isRead(): boolean
   streams(): number
   /** Ends every wait. */
   stop(): void
@@ -70,6 +72,7 @@ class StreamMailbox implements Mailbox {
   /** Streams with a read that waits, the longest waiting first. */
   private readonly reading = new Set<Stream>()
   private flushing = false
+  private opened = false
 
   constructor(options: MailboxOptions) {
     this.options = options
@@ -82,6 +85,7 @@ class StreamMailbox implements Mailbox {
 
   open(read: Read): Promise<Reading> | undefined {
     if (this.byId.size === streamsMax) return undefined
+    this.opened = true
     const { streamId, now } = this.options
     const stream: Stream = {
       id: streamId(),
@@ -130,6 +134,10 @@ class StreamMailbox implements Mailbox {
 
   waiting(): number {
     return this.queue.size()
+  }
+
+  isRead(): boolean {
+    return this.opened
   }
 
   streams(): number {

@@ -21,6 +21,8 @@ export type PostOffice = {
   readonly send: (to: string, channel: Channel, draft: Draft, origins?: readonly Origin[]) => void
   /** Gives a repeated message its answers again. */
   readonly repeat: (origin: Origin) => void
+  /** Whether that participant ever read there. */
+  readonly isRead: (ispb: string, channel: Channel) => boolean
   readonly mailboxes: () => ReadonlyMap<string, Mailbox>
   readonly sent: () => number
 }
@@ -102,6 +104,7 @@ export const createPostOffice = (options: {
     repeat: (origin) => {
       for (const bytes of origin.answers) deliver(origin.from, origin.channel, bytes, [])
     },
+    isRead: (ispb, channel) => mailboxes.get(`${ispb} ${channel}`)?.isRead() ?? false,
     mailboxes: () => mailboxes,
     sent: () => sent,
   }

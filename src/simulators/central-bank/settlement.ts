@@ -10,7 +10,13 @@ import {
 } from './drafts.ts'
 import type { Identifiers } from './identifiers.ts'
 import type { Ledger } from './ledger.ts'
-import { bookOperationsMax, type Channel, isVirtual, payingPsp } from './options.ts'
+import {
+  bookOperationsMax,
+  type Channel,
+  isVirtual,
+  participantsMax,
+  payingPsp,
+} from './options.ts'
 import type { Origin, PostOffice } from './post-office.ts'
 import { paymentFault, returnFault } from './rules.ts'
 import type { Draft } from './write.ts'
@@ -220,7 +226,7 @@ class GrossSettlement implements Settlement {
   private start(entry: Entry, fault: string | undefined): boolean {
     const { ledger } = this.deps
     this.remember(entry)
-    const code = fault ?? this.overdrawn(entry)
+    const code = fault ?? this.unreachable(entry) ?? this.overdrawn(entry)
     if (code !== undefined) {
       entry.state = 'rejected'
       entry.code = code
@@ -230,6 +236,12 @@ class GrossSettlement implements Settlement {
     this.countReturn(entry, entry.cents)
     this.deadlines.add(entry)
     return true
+  }
+
+  private unreachable({ receiver }: Entry): string | undefined {
+    const { ledger } = this.deps
+    const isFull = !ledger.has(receiver) && ledger.size() >= participantsMax
+    return isFull || !/^[0-9A-Z]{8}$/.test(receiver) ? 'RC10' : undefined
   }
 
   private overdrawn(entry: Entry): string | undefined {

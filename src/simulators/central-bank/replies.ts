@@ -1,0 +1,167 @@
+/** The bank's answers to messages that move no money, each in schema order. */
+import { formatCents } from '#codecs/iso20022'
+import type { XmlDocument } from '#codecs/xml'
+import type { Account } from './ledger.ts'
+import type { Operation } from './settlement.ts'
+import { bodyOf, childrenOf, copyOf, nodeAt, textAt } from './tree.ts'
+import { agent, type Draft, groupHeader, money, nest, tag } from './write.ts'
+
+/** Confirmations of one camt.025. */
+const receiptsMax = 500
+const noOrganisation = `<InitgPty>${nest('Id/OrgId/Othr/Id', '00000000000000')}</InitgPty>`
+
+/** pibr.002: the echo of a pibr.001. */
+export const echoReport = (document: XmlDocument): Draft => {
+  const data = textAt(document, bodyOf(document), 'EchoTxInf/Data')
+  return {
+    type: 'pibr.002',
+    content: (header) =>
+      `<EchoRpt><GrpHdr>${groupHeader(header)}</GrpHdr><EchoTxInf>${tag('OrgnlData', data)}</EchoTxInf></EchoRpt>`,
+  }
+}
+
+/** pain.014: every charge of a pain.013 accepted. */
+export const activationReport = (document: XmlDocument): Draft => {
+  const charges = childrenOf(document, bodyOf(document), 'PmtInf').map((charge) => ({
+    id: textAt(document, charge, 'PmtInfId'),
+    endToEndId: textAt(document, charge, 'CdtTrfTx/PmtId/EndToEndId'),
+    creditor:
+      copyOf(document, nodeAt(document, charge, 'CdtTrfTx/CdtrAgt')) +
+      copyOf(document, nodeAt(document, charge, 'CdtTrfTx/Cdtr')),
+  }))
+  return {
+    type: 'pain.014',
+    content: (header) =>
+      `<CdtrPmtActvtnReqStsRpt><GrpHdr>${groupHeader(header)}${noOrganisation}</GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>${'0'.repeat(32)}</OrgnlMsgId><OrgnlMsgNmId>00000000</OrgnlMsgNmId></OrgnlGrpInfAndSts>${charges
+        .map(
+          ({ id, endToEndId, creditor }) =>
+            `<OrgnlPmtInfAndSts>${tag('OrgnlPmtInfId', id)}<TxInfAndSts>${tag('OrgnlEndToEndId', endToEndId)}<TxSts>ACSP</TxSts><DbtrDcsnDtTm>${header.created}</DbtrDcsnDtTm><OrgnlTxRef>${creditor}</OrgnlTxRef></TxInfAndSts></OrgnlPmtInfAndSts>`,
+        )
+        .join('')}</CdtrPmtActvtnReqStsRpt>`,
+  }
+}
+
+/** camt.029: a cancellation asked for by camt.055 is accepted. */
+export const cancellationReport = (document: XmlDocument): Draft => {
+  const body = bodyOf(document)
+  const original = nodeAt(document, body, 'Undrlyg/OrgnlPmtInfAndCxl')
+  const member = 'Agt/FinInstnId/ClrSysMmbId/MmbId'
+  const asking = textAt(document, body, `Assgnmt/Assgnr/${member}`)
+  const asked = textAt(document, body, `Assgnmt/Assgne/${member}`)
+  const cancellation = textAt(document, original, 'PmtCxlId')
+  const payment = textAt(document, original, 'OrgnlPmtInfId')
+  const endToEndId = textAt(document, original, 'TxInf/OrgnlEndToEndId')
+  return {
+    type: 'camt.029',
+    content: ({ id, created }) =>
+      `<RsltnOfInvstgtn><Assgnmt><Id>${id}</Id><Assgnr>${agent('Agt', asked)}</Assgnr><Assgne>${agent('Agt', asking)}</Assgne><CreDtTm>${created}</CreDtTm></Assgnmt><Sts><Conf>INFO</Conf></Sts><CxlDtls><OrgnlPmtInfAndSts>${tag('OrgnlPmtInfCxlId', cancellation)}${tag('OrgnlPmtInfId', payment)}<PmtInfCxlSts>ACCR</PmtInfCxlSts><TxInfAndSts>${tag('OrgnlEndToEndId', endToEndId)}</TxInfAndSts></OrgnlPmtInfAndSts></CxlDtls><SplmtryData><Envlp><CxlPrcgDtls><CxlPrcgTp>DHAC</CxlPrcgTp><PrcgDtTm>${created}</PrcgDtTm></CxlPrcgDtls></Envlp></SplmtryData></RsltnOfInvstgtn>`,
+  }
+}
+
+const mandateParts =
+  'MndtId MndtReqId Ocrncs TrckgInd ColltnAmt Cdtr CdtrAgt Dbtr DbtrAcct DbtrAgt UltmtDbtr RfrdDoc'.split(
+    ' ',
+  )
+
+/** pain.012: the mandates of a pain.009, or the cancellations of a pain.011, accepted. */
+export const mandateReport = (document: XmlDocument, counterparty: string): Draft => {
+  const body = bodyOf(document)
+  const mandates = [
+    ...childrenOf(document, body, 'Mndt'),
+    ...childrenOf(document, body, 'UndrlygCxlDtls').map((details) =>
+      nodeAt(document, details, 'OrgnlMndt/OrgnlMndt'),
+    ),
+  ].map((mandate) =>
+    mandateParts.map((name) => copyOf(document, nodeAt(document, mandate, name))).join(''),
+  )
+  return {
+    type: 'pain.012',
+    content: (header) =>
+      `<MndtAccptncRpt><GrpHdr>${groupHeader(header)}${agent('InstgAgt', counterparty)}</GrpHdr>${mandates
+        .map(
+          (mandate) =>
+            `<UndrlygAccptncDtls><AccptncRslt><Accptd>true</Accptd></AccptncRslt><OrgnlMndt><OrgnlMndt>${mandate}</OrgnlMndt></OrgnlMndt></UndrlygAccptncDtls>`,
+        )
+        .join('')}</MndtAccptncRpt>`,
+  }
+}
+
+/** reda.016: a request about a participant is complete. */
+export const partyStatus = (originalId: string): Draft => ({
+  type: 'reda.016',
+  content: (header) =>
+    `<PtyStsAdvc><MsgHdr>${groupHeader(header)}<OrgnlBizInstr><MsgId>${originalId}</MsgId></OrgnlBizInstr></MsgHdr><PtySts><Sts>COMP</Sts></PtySts></PtyStsAdvc>`,
+})
+
+/** camt.025: the book transfers of a trck.002 confirmed; as many messages as it takes. */
+export const receipts = (document: XmlDocument, originalId: string): readonly Draft[] => {
+  const transfers = nodeAt(document, bodyOf(document), 'TrckrStsAndTx')
+  const ids = childrenOf(document, transfers, 'Tx').map(
+    (transfer) =>
+      textAt(document, transfer, 'PmtId/InstrId') || textAt(document, transfer, 'PmtId/EndToEndId'),
+  )
+  const drafts: Draft[] = []
+  for (let from = 0; from < ids.length; from += receiptsMax) {
+    const details = ids
+      .slice(from, from + receiptsMax)
+      .map(
+        (id) =>
+          `<RctDtls><OrgnlMsgId><MsgId>${originalId}</MsgId></OrgnlMsgId><OrgnlPmtId>${tag('PrtryId', id)}</OrgnlPmtId><ReqHdlg><Sts><Cd>ACPT</Cd></Sts></ReqHdlg></RctDtls>`,
+      )
+      .join('')
+    drafts.push({
+      type: 'camt.025',
+      content: (header) => `<Rct><MsgHdr>${groupHeader(header)}</MsgHdr>${details}</Rct>`,
+    })
+  }
+  return drafts
+}
+
+/** camt.052: how many entries the account has. */
+export const accountReport = (account: Account): Draft => ({
+  type: 'camt.052',
+  content: (header) =>
+    `<BkToCstmrAcctRpt><GrpHdr>${groupHeader(header)}</GrpHdr><Rpt><Id>${header.id}</Id><Acct>${nest('Id/Othr/Id', account.ispb)}</Acct><TxsSummry>${nest('TtlNtries/NbOfNtries', String(account.entries))}</TxsSummry><AddtlRptInf>Arquivo não gerado pelo simulador</AddtlRptInf></Rpt></BkToCstmrAcctRpt>`,
+})
+
+/** camt.053: what is available and what is held. */
+export const accountStatement = ({ ispb, available, held }: Account): Draft => ({
+  type: 'camt.053',
+  content: (header) => {
+    const balance = (type: string, cents: bigint): string =>
+      `<Bal><Tp>${nest('CdOrPrtry/Prtry', type)}</Tp>${money('Amt', formatCents(cents))}<CdtDbtInd>CRDT</CdtDbtInd><Dt><DtTm>${header.created}</DtTm></Dt></Bal>`
+    return `<BkToCstmrStmt><GrpHdr>${groupHeader(header)}</GrpHdr><Stmt><Id>${header.id}</Id><Acct>${nest('Id/Othr/Id', ispb)}</Acct>${balance('SADP', available)}${balance('SABK', held)}</Stmt></BkToCstmrStmt>`
+  },
+})
+
+/** camt.054: one entry, or that there is none of that id. */
+export const entryNotification = (ispb: string, operation: Operation | undefined): Draft => ({
+  type: 'camt.054',
+  content: (header) => {
+    const account = `<Acct>${nest('Id/Othr/Id', ispb)}</Acct>`
+    const entry =
+      operation === undefined
+        ? '<AddtlNtfctnInf>Lançamento não encontrado</AddtlNtfctnInf>'
+        : entryOf(ispb, operation)
+    return `<BkToCstmrDbtCdtNtfctn><GrpHdr>${groupHeader(header)}</GrpHdr><Ntfctn><Id>${header.id}</Id>${account}${entry}</Ntfctn></BkToCstmrDbtCdtNtfctn>`
+  },
+})
+
+const entryOf = (ispb: string, operation: Operation): string => {
+  const { id, endToEndId, kind, payer, receiver, cents, state, settledAtMs } = operation
+  const settled = settledAtMs === undefined ? undefined : new Date(settledAtMs).toISOString()
+  const times =
+    settled === undefined
+      ? ''
+      : `<BookgDt><Dt>${settled.slice(0, 10)}</Dt></BookgDt><ValDt><DtTm>${settled}</DtTm></ValDt>`
+  const isDebit = payer === ispb
+  const family = `<Fmly><Cd>${isDebit ? 'IRCT' : 'RRCT'}</Cd><SubFmlyCd>${kind === 'return' ? 'RRTN' : 'DMCT'}</SubFmlyCd></Fmly>`
+  return `<Ntry>${money('Amt', formatCents(cents))}<CdtDbtInd>${isDebit ? 'DBIT' : 'CRDT'}</CdtDbtInd><Sts><Cd>${state === 'settled' ? 'BOOK' : 'INFO'}</Cd></Sts>${times}<BkTxCd><Domn><Cd>PMNT</Cd>${family}</Domn></BkTxCd><AddtlInfInd><MsgNmId>${kind === 'return' ? 'pacs.004' : 'pacs.008'}</MsgNmId></AddtlInfInd><NtryDtls><TxDtls><Refs>${tag('InstrId', id)}${tag('EndToEndId', endToEndId)}</Refs><RltdAgts>${agent('DbtrAgt', payer)}${agent('CdtrAgt', receiver)}</RltdAgts></TxDtls></NtryDtls></Ntry>`
+}
+
+/** admi.004: says in words what has no message of its own. */
+export const systemEvent = (description: string): Draft => ({
+  type: 'admi.004',
+  content: () =>
+    `<SysEvtNtfctn><EvtInf><EvtCd>SPI</EvtCd>${tag('EvtDesc', description)}</EvtInf></SysEvtNtfctn>`,
+})
