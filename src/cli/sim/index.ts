@@ -1,10 +1,24 @@
 import { textTable } from '#src/platform/config/index.ts'
 import { untilSignal } from '#src/platform/lifecycle/index.ts'
-import { type Command, exitCodes, UsageError } from '../command.ts'
+import { type Command, type CommandOption, exitCodes, UsageError } from '../command.ts'
 import { cardNetworkSimulator } from './card-network.ts'
+import { centralBankSimulator } from './central-bank.ts'
 import type { Simulator } from './simulator.ts'
 
-const simulators: readonly Simulator[] = [cardNetworkSimulator]
+const simulators: readonly Simulator[] = [cardNetworkSimulator, centralBankSimulator]
+
+/** Every simulator's options; where several have one of a name, its text tells what each means by it. */
+const optionsOf = (all: readonly Simulator[]): Readonly<Record<string, CommandOption>> => {
+  const merged: Record<string, CommandOption> = {}
+  for (const { name, options } of all) {
+    for (const [option, described] of Object.entries(options)) {
+      const doc = `${name}: ${described.doc}`
+      const before = merged[option]?.doc
+      merged[option] = { ...described, doc: before === undefined ? doc : `${before} ${doc}` }
+    }
+  }
+  return merged
+}
 
 /** Plays a counterparty, for development and tests. */
 export const simCommand: Command = {
@@ -17,10 +31,10 @@ ${textTable(
   ['SIMULATOR', 'WHAT IT PLAYS'],
   simulators.map(({ name, summary }) => [name, summary]),
 ).replace(/^/gm, '  ')}`,
-  options: Object.assign(
-    { json: { type: 'boolean', doc: 'One JSON object at the start and one at the end.' } },
-    ...simulators.map(({ options }) => options),
-  ),
+  options: {
+    json: { type: 'boolean', doc: 'One JSON object at the start and one at the end.' },
+    ...optionsOf(simulators),
+  },
   examples: simulators.map(({ example }) => example),
   positionalsMax: 1,
   run: async (args, io) => {
