@@ -48,6 +48,8 @@ export type Statistics = {
   readonly mailboxes: readonly {
     readonly mailbox: string
     readonly waiting: number
+    /** Delivered, and not yet confirmed by a further read. */
+    readonly unconfirmed: number
     readonly streams: number
   }[]
 }
@@ -169,6 +171,7 @@ const statisticsOf = ({ settlement, intake, post }: ReturnType<typeof createPart
     mailboxes: [...post.mailboxes()].map(([mailbox, box]) => ({
       mailbox,
       waiting: box.waiting(),
+      unconfirmed: box.unconfirmed(),
       streams: box.streams(),
     })),
   }

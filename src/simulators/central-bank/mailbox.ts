@@ -23,6 +23,8 @@ export type Mailbox = {
   /** Ends streams that nobody read since then; what they had not confirmed is delivered again. */
   abandon(idleSinceMs: number): void
   waiting(): number
+  /** Delivered, and not yet confirmed by a further read. */
+  unconfirmed(): number
   /** Whether a stream was ever opened. */
   isRead(): boolean
   streams(): number
@@ -134,6 +136,12 @@ class StreamMailbox implements Mailbox {
 
   waiting(): number {
     return this.queue.size()
+  }
+
+  unconfirmed(): number {
+    let count = 0
+    for (const { batch } of this.byId.values()) count += batch.length
+    return count
   }
 
   isRead(): boolean {

@@ -1,0 +1,332 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import {
+  acceptingPsp,
+  batchMessagesMax,
+  type CentralBank,
+  type CentralBankOptions,
+  createCentralBank,
+  streamsMax,
+} from '../../../src/simulators/central-bank/index.ts'
+import {
+  answerTo,
+  build,
+  createParticipant,
+  payment,
+  type Received,
+} from '../../support/participant.ts'
+import { issueCertificate } from '../../support/pki.ts'
+
+const A = '11111111'
+const B = '22222222'
+const XML = 'application/xml; charset=utf-8'
+let bank: CentralBank | undefined
+
+const open = async (options: CentralBankOptions = {}) => {
+  bank = await createCentralBank({ longPollMs: 100, ...options })
+  const { url, secondaryUrl } = bank
+  return {
+    bank,
+    a: createParticipant(url, A),
+    b: createParticipant(url, B),
+    secondary: createParticipant(secondaryUrl, A),
+  }
+}
+
+afterEach(async () => {
+  await bank?.stop()
+  bank = undefined
+})
+
+const problemOf = async (response: Response) => {
+  const [, type = ''] = /error\/(\w+)</.exec(await response.text()) ?? []
+  return `${response.status} ${type}`
+}
+
+/** What admi.002 says: the reason and to what it belongs. */
+const refusalOf = ({ type, xml }: Received) => {
+  const part = (name: string) => new RegExp(`<${name}>(.*?)</${name}>`).exec(xml)?.[1] ?? ''
+  return { type, reason: part('RjctgPtyRsn'), reference: part('Ref') }
+}
+
+const idOf = (message: Uint8Array): string =>
+  /<BizMsgIdr>(.*?)</.exec(Buffer.from(message).toString())?.[1] ?? ''
+
+const edited = (message: Uint8Array, from: string | RegExp, to: string): Uint8Array =>
+  Buffer.from(Buffer.from(message).toString().replace(from, to))
+
+/** Sends bytes as they are and gives what came back before the connection ended. */
+const raw = (url: string, text: string): Promise<string> =>
+  new Promise((resolve) => {
+    const { hostname, port } = new URL(url)
+    let got = ''
+    const socket = connect(Number(port), hostname, () => socket.write(text))
+    socket.on('data', (bytes) => {
+      got += bytes.toString('latin1')
+      socket.end()
+    })
+    socket.on('error', () => resolve(got))
+    socket.on('close', () => resolve(got))
+  })
+
+describe('sending', () => {
+  test('201 with one PI-ResourceId per message: PI, milliseconds, randomness', async () => {
+    const { a } = await open()
+    const one = await a.post(payment(A, B, 1), XML)
+    expect(one.status).toBe(201)
+    const messages = Array.from({ length: batchMessagesMax }, () => payment(A, B, 1))
+    const many = await a.sendAll(messages)
+    expect(many.status).toBe(201)
+    const ids = many.headers.get('PI-ResourceId')?.split(',') ?? []
+    expect(new Set(ids).size).toBe(batchMessagesMax)
+    for (const id of ids) {
+      const bytes = Buffer.from(id, 'base64')
+      expect([id.length, bytes.length, bytes.toString('latin1', 0, 2)]).toEqual([32, 24, 'PI'])
+      expect(Math.abs(bytes.readUIntBE(2, 6) - Date.now())).toBeLessThan(10_000)
+    }
+    expect((await a.sendAll([...messages, payment(A, B, 1)])).status).toBe(400)
+  })
+
+  test('what is no request of the interface has a problem', async () => {
+    const { a, bank } = await open()
+    const message = payment(A, B, 1)
+    const post = async (type: string, headers = {}, body = message) =>
+      problemOf(await a.post(body, type, headers))
+    expect(await post('text/plain')).toBe('415 unsupportedMediaType')
+    expect(await post('application/xml; charset=latin1')).toBe('400 charset')
+    expect(await post(XML, { 'Content-Encoding': 'deflate' })).toBe('415 unsupportedMediaType')
+    expect(await post(XML, { 'Content-Encoding': 'gzip' })).toBe('400 badRequest')
+    expect(await post('multipart/mixed; boundary=x')).toBe('400 badRequest')
+    expect(await post(XML, { traceparent: '00-1-1-00' })).toBe('400 invalidHeader')
+    expect(await post(XML, { 'Accept-Encoding': 'gzip, *' })).toBe('400 invalidHeader')
+    expect(await problemOf(await a.call(`/api/v1/in/${A}/msgs`))).toBe('405 methodNotAllowed')
+    expect(await problemOf(await a.call('/api/v1/in/1234567/msgs'))).toBe('404 notFound')
+    const start = { headers: { Accept: 'text/html' } }
+    expect(await problemOf(await a.call(a.start, start))).toBe('406 notAcceptable')
+    const path = `/api/v1/in/${A}/msgs`
+    const nothing = await raw(bank.url, `POST ${path} HTTP/1.1\r\nHost: h\r\n\r\n`)
+    expect(nothing).toStartWith('HTTP/1.1 411')
+  })
+
+  test('Host with a port is a reset connection where that is asked for', async () => {
+    const { bank } = await open({ hostWithoutPort: true })
+    const ask = (host: string) =>
+      raw(bank.url, `GET /api/v1/in/catalog HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+    expect(await ask('icom-h.pi.rsfn.net.br:16522')).toBe('')
+    expect(await ask('icom-h.pi.rsfn.net.br')).toStartWith('HTTP/1.1 200')
+  })
+
+  test('the catalogues name versions', async () => {
+    const { a } = await open()
+    const taken = await (await a.call('/api/v1/in/catalog')).text()
+    const written = await (await a.call('/api/v1/out/catalog')).text()
+    expect(taken).toContain('<Message>pacs.008.spi.1.16</Message>')
+    expect(written).toContain('<Message>pacs.008.spi.1.14</Message>')
+    expect(written).not.toContain('pacs.008.spi.1.16')
+  })
+
+  test('clients without a certificate of the authority do not get in', async () => {
+    const authority = issueCertificate('Authority', { authority: true })
+    const hosts = ['127.0.0.1']
+    const server = issueCertificate('bank', { issuer: authority, hosts })
+    const client = issueCertificate('participant', { issuer: authority })
+    const { bank } = await open({ tls: { ...server, clientCa: authority.cert } })
+    const known = createParticipant(bank.url, A, {
+      fetchOptions: { tls: { ca: authority.cert, cert: client.cert, key: client.key } },
+    })
+    await known.send(payment(A, acceptingPsp, 1))
+    const unknown = createParticipant(bank.url, A, {
+      fetchOptions: { tls: { ca: authority.cert } },
+    })
+    await expect(unknown.send(payment(A, acceptingPsp, 1))).rejects.toThrow()
+  })
+})
+
+describe('reading', () => {
+  test('204 still says where to go on; what comes is read at once', async () => {
+    const { a, b } = await open({ longPollMs: 50 })
+    const empty = await b.read(b.start)
+    expect([empty.status, empty.next]).toEqual([
+      204,
+      expect.stringContaining(`/api/v1/out/${B}/stream/`),
+    ])
+    const startedAt = performance.now()
+    const waiting = b.read(empty.next)
+    await a.send(payment(A, B, 1))
+    const { received } = await waiting
+    expect(received).toHaveLength(1)
+    expect(performance.now() - startedAt).toBeLessThan(1_000)
+  })
+
+  test('batches of at most 10, PI-ResourceId in each part; one message without multipart', async () => {
+    const { a, b } = await open()
+    const messages = Array.from({ length: batchMessagesMax }, () => payment(A, B, 1))
+    await a.sendAll(messages)
+    await a.sendAll(messages.slice(0, 3).map(() => payment(A, B, 1)))
+    await a.receive(0)
+    const first = await b.read(b.start)
+    const second = await b.read(first.next)
+    expect([first.received.length, second.received.length]).toEqual([batchMessagesMax, 3])
+    expect(first.response.headers.get('PI-ResourceId')).toBeNull()
+    expect(first.response.headers.get('Content-Type')).toStartWith('multipart/mixed; boundary="')
+    const ids = [...first.received, ...second.received].map(({ resourceId }) => resourceId)
+    expect(new Set(ids).size).toBe(13)
+    await a.send(payment(A, B, 1))
+    const single = await b.call(second.next, { headers: { Accept: 'application/xml' } })
+    expect(single.headers.get('Content-Type')).toBe(XML)
+    expect(single.headers.get('PI-ResourceId')).toHaveLength(32)
+  })
+
+  test('a batch is confirmed by the next read only; until then it comes again, the same', async () => {
+    const { a, b } = await open()
+    const start = await b.read(b.start)
+    await a.sendAll([payment(A, B, 1), payment(A, B, 2)])
+    const first = await b.read(start.next)
+    const again = await b.read(start.next)
+    const ids = (reading: typeof first) => reading.received.map(({ resourceId }) => resourceId)
+    expect(ids(first)).toHaveLength(2)
+    expect(ids(again)).toEqual(ids(first))
+    expect(again.next).toBe(first.next)
+    const after = await b.read(first.next)
+    expect(after.status).toBe(204)
+    expect(await problemOf(await b.call(start.next))).toBe('410 gone')
+    // The batch is confirmed: repeating the last read gives nothing of it.
+    expect((await b.read(first.next)).received).toEqual([])
+  })
+
+  test('DELETE confirms the last batch: 200, and 410 for what is gone', async () => {
+    const { a, b, bank } = await open()
+    await a.send(payment(A, B, 1))
+    const { next } = await b.read(b.start)
+    expect((await b.call(next, { method: 'DELETE' })).status).toBe(200)
+    expect(await problemOf(await b.call(next, { method: 'DELETE' }))).toBe('410 gone')
+    expect(await problemOf(await b.call(next))).toBe('410 gone')
+    const { mailboxes } = bank.statistics()
+    expect(mailboxes.map(({ waiting }) => waiting)).toEqual([0])
+  })
+
+  test('an abandoned stream is gone; its batch comes again on another with the same id', async () => {
+    const { a, b } = await open({ streamIdleMs: 50 })
+    await a.send(payment(A, B, 1))
+    const left = await b.read(b.start)
+    expect(left.received).toHaveLength(1)
+    const [again] = await createParticipant(bank?.url ?? '', B).receive()
+    expect(again?.resourceId).toBe(left.received[0]?.resourceId ?? '')
+    expect(await problemOf(await b.call(left.next))).toBe('410 gone')
+  })
+
+  test(`${streamsMax} streams for each participant and channel, the next is refused`, async () => {
+    const { a, b, secondary } = await open()
+    const opened = await Promise.all(Array.from({ length: streamsMax }, () => a.read(a.start)))
+    expect(opened.map(({ status }) => status)).toEqual(Array(streamsMax).fill(204))
+    const refused = await a.call(a.start)
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '1'])
+    expect([(await b.read(b.start)).status, (await secondary.read(a.start)).status]).toEqual([
+      204, 204,
+    ])
+    await a.call(opened[0]?.next ?? '', { method: 'DELETE' })
+    expect((await a.read(a.start)).status).toBe(204)
+  })
+
+  test('a reader that goes away loses nothing', async () => {
+    const { a, b } = await open({ longPollMs: 5_000 })
+    const gone = new AbortController()
+    const left = b.call(b.start, { signal: gone.signal }).catch(() => 'left')
+    while (bank?.statistics().mailboxes.length === 0) await Bun.sleep(1)
+    gone.abort()
+    expect(await left).toBe('left')
+    const waiting = createParticipant(bank?.url ?? '', B).receive()
+    await a.send(payment(A, B, 1))
+    expect(await waiting).toHaveLength(1)
+  })
+})
+
+describe('messages that are not taken have an admi.002', () => {
+  test('by MsgId where there is one, else by PI-ResourceId', async () => {
+    const { a } = await open()
+    const good = payment(A, B, 1)
+    const cases: readonly (readonly [Uint8Array, string])[] = [
+      [Buffer.from('\x1f\x8b'), 'xml'],
+      [Buffer.from('<a/>'), 'schema'],
+      [edited(good, /pacs\.008\/1\.14/, 'pacs.008/9.99'), 'schema'],
+      [edited(good, '<ChrgBr>SLEV', '<ChrgBr>DEBT'), 'schema'],
+      [payment(B, A, 1), 'sender'],
+      [
+        edited(
+          good,
+          /<To>.*?<\/To>/,
+          `<To><FIId><FinInstnId><Othr><Id>${B}</Id></Othr></FinInstnId></FIId></To>`,
+        ),
+        'recipient',
+      ],
+      [edited(good, 'pacs.008.spi.1.14', 'pacs.008.spi.1.13'), 'header'],
+      [
+        build(A, 'PACS002', {
+          original_end_to_end_id: `E${B}202603021405${'x'.repeat(11)}`,
+          status: 'ACSP',
+        }),
+        'unknown_operation',
+      ],
+    ]
+    const references: string[] = []
+    for (const [message] of cases) {
+      const resourceId = await a.send(message)
+      references.push(idOf(message) === '' ? resourceId : idOf(message))
+    }
+    const refusals = (await a.receive(cases.length)).map(refusalOf)
+    expect(refusals.map(({ type }) => type)).toEqual(cases.map(() => 'admi.002'))
+    expect(refusals.map(({ reason }) => reason)).toEqual(cases.map(([, reason]) => reason))
+    expect(refusals.map(({ reference }) => reference)).toEqual(references)
+  })
+
+  test('a repeated message is settled once and has the same answer again', async () => {
+    const { a, bank } = await open()
+    const message = payment(A, acceptingPsp, 100)
+    await a.send(message)
+    const [first] = await a.receive()
+    await a.send(message)
+    const [again] = await a.receive()
+    expect(again?.xml).toBe(first?.xml ?? '')
+    expect(bank.book().operations).toHaveLength(1)
+    const other = edited(message, '>1.00<', '>2.00<')
+    await a.send(other)
+    expect((await a.receive()).map(refusalOf)).toEqual([
+      { type: 'admi.002', reason: 'duplicate', reference: idOf(message) },
+    ])
+    const sameOperation = edited(message, new RegExp(idOf(message), 'g'), `M${A}${'z'.repeat(23)}`)
+    await a.send(sameOperation)
+    expect((await a.receive()).map(({ xml }) => xml)[0]).toContain('duplicate_operation')
+    expect(bank.book().balanced).toBe(true)
+  })
+
+  test('a repetition before the answer is answered once', async () => {
+    const { a, b } = await open()
+    const message = payment(A, B, 100)
+    await a.send(message)
+    const [asked] = await b.receive()
+    await a.send(message)
+    if (asked === undefined) throw new Error('nothing came')
+    await b.send(answerTo(B, asked))
+    expect((await a.receive()).map(({ type }) => type)).toEqual(['pacs.002'])
+    expect((await b.receive()).map(({ type }) => type)).toEqual(['pacs.002'])
+    await a.send(payment(A, acceptingPsp, 1))
+    expect(await a.receive()).toHaveLength(1)
+  })
+})
+
+test('token buckets: by day 350 at once on the secondary channel, then 429 until it fills again', async () => {
+  let nowMs = Date.UTC(2026, 2, 2, 15)
+  const { a, secondary } = await open({ rateLimits: true, now: () => nowMs, longPollMs: 20 })
+  const pay = (participant: typeof a) => participant.post(payment(A, acceptingPsp, 1), XML)
+  // 350 in the bucket of the secondary channel by day; messages are debited when they are taken.
+  for (let sent = 0; sent < 35; sent++) {
+    const batch = Array.from({ length: 10 }, () => payment(A, acceptingPsp, 1))
+    expect((await secondary.sendAll(batch)).status).toBe(201)
+  }
+  await secondary.receive(1)
+  const refused = await pay(secondary)
+  expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '1'])
+  expect((await pay(a)).status).toBe(201)
+  nowMs += 1_000
+  expect((await pay(secondary)).status).toBe(201)
+})
