@@ -187,7 +187,8 @@ export class Connection implements Lane {
     return true
   }
 
-  private flush(): void {
+  /** Gives the kernel what it takes. */
+  flush(): void {
     if (this.socket !== undefined) this.outgoing.flush(this.write)
   }
 

@@ -12,6 +12,7 @@ export type Lane = {
   inFlight: number
   /** Bytes of its stream that the kernel took. */
   readonly sentBytes: number
+  flush(): void
   /** A request's whole time passed and the kernel took no byte of it: nobody reads at the other end. */
   onStalled(): void
 }
@@ -50,7 +51,10 @@ class PendingExchange extends WheelEntry {
   }
 
   override onTimeout(): void {
-    const { lane, isSent } = this
+    const { lane } = this
+    // After a long pause of the event loop its frame may not have been offered to the kernel yet.
+    lane.flush()
+    const { isSent } = this
     if (isSent) this.owner.onTimedOut(this.key)
     this.owner.end(this, isSent ? TIMED_OUT : NOT_SENT)
     if (!isSent) lane.onStalled()

@@ -2,6 +2,7 @@ import type { CardMessage } from '#codecs/iso8583'
 
 /** What became of one request to a card network. */
 export type ExchangeOutcome =
+  /** The response is the caller's, who wipes it: it may repeat the card number. */
   | { readonly kind: 'answered'; readonly response: CardMessage }
   /** No byte was written: no healthy connection, or every window is full. */
   | {
@@ -38,6 +39,8 @@ export type Network = {
   /**
    * Writes the request once and waits for its answer; never writes it twice. The frame is on its way, or refused,
    * when the call returns: the caller may wipe the request then.
+   *
+   * @throws CodecError when the request cannot be written in the network's dialect; Error when it has no STAN
    */
   exchange(request: CardMessage, timeoutMs: number): Promise<ExchangeOutcome>
   /** True while a request with this STAN waits: such a STAN must not be given to another. */

@@ -400,3 +400,14 @@ describe('stopping', () => {
     expect(network.health().connectionsUp).toBe(0)
   })
 })
+
+test('a request whose time is up before its frame was offered to the kernel is sent, or never', async () => {
+  using peer = createRawPeer(ignore)
+  await using rig = await connect(peer.port)
+  const outcome = rig.network.exchange(payment(1), 5)
+  // The event loop stands still for longer than the request may take.
+  Bun.sleepSync(40)
+  const { kind } = await outcome
+  await until(() => kind !== 'timed_out' || peer.received.length === 1)
+  expect([kind, peer.connections.length]).toEqual(['timed_out', 1])
+})

@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+import type { ExchangeOutcome } from '../../src/cards/networks/index.ts'
+import { createNetworkRig, payment, stanOf } from '../support/card-network.ts'
+
+const PAYMENTS = 8_000
+const WORKERS = 300
+
+test('whatever the network does, an outcome says no more than is true', async () => {
+  let late = 0
+  await using rig = await createNetworkRig(
+    {
+      poolSize: 5,
+      window: 100,
+      signOn: true,
+      reconnect: { baseMs: 2, maxMs: 10 },
+      onLateAnswer: () => late++,
+    },
+    {
+      seed: 20_261_120,
+      latencyMs: { min: 0, max: 5 },
+      lateMs: 120,
+      faults: {
+        ...{ no_answer: 0.01, late: 0.01, duplicate: 0.01, delay: 0.02 },
+        ...{ drop_before: 0.002, drop_after: 0.002, garbage: 0.002 },
+        ...{ wrong_rrn: 0.005, wrong_terminal: 0.005 },
+      },
+    },
+  )
+  const outcomes = new Map<number, ExchangeOutcome>()
+  let next = 0
+  const work = async (): Promise<void> => {
+    while (next < PAYMENTS) {
+      const number = ++next
+      const amount = String(number).padStart(12, '0')
+      const outcome = await rig.network.exchange(payment(number, { amount }), 100)
+      outcomes.set(number, outcome)
+      if (outcome.kind === 'not_sent') await Bun.sleep(1)
+    }
+  }
+  await Promise.all(Array.from({ length: WORKERS }, work))
+  const book = new Map(rig.simulator.book().map((entry) => [entry.stan, entry]))
+  const kinds = new Map<string, number>()
+  for (const [number, outcome] of outcomes) {
+    kinds.set(outcome.kind, (kinds.get(outcome.kind) ?? 0) + 1)
+    const entry = book.get(stanOf(number))
+    if (outcome.kind === 'not_sent') expect([number, entry]).toEqual([number, undefined])
+    if (outcome.kind !== 'answered') continue
+    expect(Number(outcome.response.amount)).toBe(number)
+    expect(entry?.authorizedAmount).toBe(number)
+  }
+  expect([...book.values()].every(({ requests }) => requests === 1)).toBe(true)
+  // Every kind of end was seen, and answers are the rule.
+  expect([...kinds.keys()].sort()).toEqual(
+    expect.arrayContaining(['answered', 'connection_lost', 'timed_out']),
+  )
+  expect(kinds.get('answered') ?? 0).toBeGreaterThan(PAYMENTS / 3)
+  expect(late).toBeGreaterThan(0)
+  expect(rig.network.health().inFlight).toBe(0)
+}, 30_000)
