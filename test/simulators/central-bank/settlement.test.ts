@@ -183,3 +183,15 @@ test('returns give back up to the payment, from its receiver, once', async () =>
   expect((await a.receive()).flatMap(statuses)).toEqual(['RJCT CH16'])
   expect([available(A), available(B)]).toEqual([99_600n, 100_400n])
 })
+
+test('a steady rate of payments, for load', async () => {
+  let nowMs = Date.UTC(2026, 2, 2)
+  const { b, bank } = await open({
+    payIn: { to: B, perSecond: 50, amountCents: 3n },
+    now: () => nowMs,
+  })
+  nowMs += 200
+  const asked = await b.receive(10)
+  expect(asked.map(({ type }) => type)).toEqual(Array(10).fill('pacs.008'))
+  expect(bank.book().operations.map(({ amountCents }) => amountCents)).toEqual(Array(10).fill(3n))
+})
