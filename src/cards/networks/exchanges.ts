@@ -1,5 +1,5 @@
 import type { CardMessage } from '#codecs/iso8583'
-import { agrees, exchangeKey, someTransactionKey } from './matching.ts'
+import { agrees, exchangeKey, isManagementKey, someTransactionKey } from './matching.ts'
 import { TimingWheel, WheelEntry } from './timing-wheel.ts'
 import type { ExchangeOutcome } from './types.ts'
 
@@ -55,7 +55,7 @@ class PendingExchange extends WheelEntry {
     // After a long pause of the event loop its frame may not have been offered to the kernel yet.
     lane.flush()
     const { isSent } = this
-    if (isSent) this.owner.onTimedOut(this.key)
+    if (isSent && !isManagementKey(this.key)) this.owner.onTimedOut()
     this.owner.end(this, isSent ? TIMED_OUT : NOT_SENT)
     if (!isSent) lane.onStalled()
   }
@@ -67,16 +67,19 @@ export type MatchResult = 'matched' | 'unknown' | 'mismatch'
 export class Exchanges {
   private readonly pending = new Map<number, PendingExchange>()
   private readonly wheel: TimingWheel
-  onTimedOut: (key: number) => void = () => undefined
-  /** Called whenever the last one ended. */
+  private transactions = 0
+  /** Told of transactions that were sent and not answered. */
+  onTimedOut: () => void = () => undefined
+  /** Called whenever the last transaction ended. */
   onIdle: () => void = () => undefined
 
   constructor(wheel = new TimingWheel()) {
     this.wheel = wheel
   }
 
+  /** Transactions that wait; network management does not count. */
   get size(): number {
-    return this.pending.size
+    return this.transactions
   }
 
   has(key: number): boolean {
@@ -84,7 +87,7 @@ export class Exchanges {
   }
 
   hasStan(stan: string): boolean {
-    return this.pending.size > 0 && someTransactionKey(stan, (key) => this.pending.has(key))
+    return this.transactions > 0 && someTransactionKey(stan, (key) => this.pending.has(key))
   }
 
   /** Begins to wait; the caller has made sure that nothing waits under `key`. */
@@ -99,6 +102,7 @@ export class Exchanges {
     const exchange = new PendingExchange(this, key, request, lane, startOffset, resolve)
     this.pending.set(key, exchange)
     lane.inFlight++
+    if (!isManagementKey(key)) this.transactions++
     this.wheel.add(exchange, timeoutMs)
     return promise
   }
@@ -126,6 +130,8 @@ export class Exchanges {
     this.wheel.remove(exchange)
     exchange.lane.inFlight--
     exchange.resolve(outcome)
-    if (this.pending.size === 0) this.onIdle()
+    if (isManagementKey(exchange.key)) return
+    this.transactions--
+    if (this.transactions === 0) this.onIdle()
   }
 }

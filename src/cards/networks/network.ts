@@ -1,7 +1,7 @@
 import type { CardMessage } from '#codecs/iso8583'
 import { Connection } from './connection.ts'
 import { Exchanges } from './exchanges.ts'
-import { exchangeKey, isAnswer, isManagementKey } from './matching.ts'
+import { exchangeKey, isAnswer } from './matching.ts'
 import type { NetworkCounts } from './metrics.ts'
 import { DRAIN_MS, type NetworkOptions } from './options.ts'
 import type { ExchangeOutcome, Network, NetworkHealth } from './types.ts'
@@ -53,9 +53,7 @@ class ConnectionPool implements Network {
     this.counts = options.metrics?.of(options.name, () => this.health()) ?? NO_COUNTS
     // Not the same numbers again right after a restart.
     this.managementStan = Math.floor((options.random ?? Math.random)() * STAN_MAX)
-    this.exchanges.onTimedOut = (key) => {
-      if (!isManagementKey(key)) this.counts.timeouts.inc()
-    }
+    this.exchanges.onTimedOut = () => this.counts.timeouts.inc()
     const context = {
       options,
       exchanges: this.exchanges,

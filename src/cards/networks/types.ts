@@ -24,6 +24,7 @@ export type NetworkHealth = {
   readonly name: string
   readonly connectionsUp: number
   readonly connectionsMax: number
+  /** Transactions that wait for their answer. */
   readonly inFlight: number
   readonly lastEchoAt: Date | undefined
 }
@@ -46,6 +47,7 @@ export type Network = {
   /** True while a request with this STAN waits: such a STAN must not be given to another. */
   isPending(stan: string): boolean
   health(): NetworkHealth
+  /** Opens the connections, and keeps them open; once. */
   start(): void
   /** No new requests; waits for what is pending, signs off, closes; bounded. */
   stop(): Promise<void>

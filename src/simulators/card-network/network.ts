@@ -8,7 +8,8 @@ import { seededRandom } from './random.ts'
 import { Session } from './session.ts'
 
 const BOOK_ENTRIES_MAX = 200_000
-const CONNECTIONS_MAX = 256
+/** More are closed at once. */
+export const CONNECTIONS_MAX = 256
 const LATE_MS = 35_000
 
 /** Behaviours that chance may bring to a message that asks for none. */

@@ -383,6 +383,14 @@ describe('stopping', () => {
     await until(() => peer.connections[0]?.isOpen === false)
   })
 
+  test('does not wait for an echo test', async () => {
+    using peer = createRawPeer(ignore)
+    const { network } = await connect(peer.port, { drainMs: 60_000, echoMs: 20, answerMs: 60_000 })
+    await until(() => peer.received.length === 1)
+    await network.stop()
+    await until(() => peer.connections[0]?.isOpen === false)
+  })
+
   test('ends in time whatever is pending', async () => {
     using peer = createRawPeer(ignore)
     const { network } = await connect(peer.port, { drainMs: 50 })

@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test'
+import { Book, type BookEntry } from '../../../src/simulators/card-network/book.ts'
+
+const entryOf = (number: number): BookEntry => ({
+  mti: '0100',
+  stan: String(number).padStart(6, '0'),
+  rrn: `R${number}`,
+  day: '1120',
+  responseCode: '00',
+  authCode: '000001',
+  authorizedAmount: 100,
+  capturedAmount: 0,
+  reversedAmount: 0,
+  requests: 1,
+  reversals: 0,
+})
+
+test('it holds as many as it may, and forgets the oldest for one more', () => {
+  const book = new Book(3)
+  const entries = [1, 2, 3, 4].map(entryOf)
+  for (const entry of entries.slice(0, 3)) book.open(entry)
+  expect(book.entries().length).toBe(3)
+  for (const entry of entries.slice(3)) book.open(entry)
+  expect(book.entries().map(({ rrn }) => rrn)).toEqual(['R2', 'R3', 'R4'])
+  expect(book.findByRrn('R1')).toBeUndefined()
+  expect(book.findByRrn('R4')?.stan).toBe('000004')
+  expect(book.findByRrn('')).toBeUndefined()
+})
+
+test('a capture is taken back once', () => {
+  const book = new Book(10)
+  const entry = entryOf(1)
+  const by = { stan: '000009', rrn: 'R1', day: '1120' }
+  book.open(entry)
+  book.capture(entry, by, 60)
+  const capture = book.findCapture(by)
+  if (capture === undefined) throw new Error('no capture')
+  book.reverseCapture(capture)
+  book.reverseCapture(capture)
+  expect(entry).toMatchObject({ capturedAmount: 0, reversedAmount: 0, reversals: 2 })
+})
