@@ -9,6 +9,7 @@ import {
 import type { Authenticator, Principal, Scope } from '#src/platform/auth/index.ts'
 import { requestIdOf } from '#src/platform/http/index.ts'
 import { type Logger, latencyBucketsSeconds, type Metrics } from '#src/platform/telemetry/index.ts'
+import { createOpenSet } from './open-set.ts'
 
 export type CallsDeps = {
   readonly authenticator: Authenticator
@@ -23,7 +24,8 @@ export type Calls = {
   readonly interceptor: ServerInterceptor
   /** Ends the calls that still run with UNAVAILABLE. */
   readonly cutOff: () => void
-  readonly running: () => number
+  /** Resolves when no call runs. */
+  readonly idle: () => Promise<void>
 }
 
 export const requestIdKey = 'x-request-id'
@@ -41,7 +43,7 @@ type Call = {
 }
 
 export const createCalls = ({ authenticator, logger, metrics, scopes }: CallsDeps): Calls => {
-  const running = new Set<ServerInterceptingCallInterface>()
+  const running = createOpenSet<ServerInterceptingCallInterface>()
   const observe = createObserver(metrics, logger)
 
   const interceptor: ServerInterceptor = (definition, base) => {
@@ -119,9 +121,9 @@ export const createCalls = ({ authenticator, logger, metrics, scopes }: CallsDep
 
   return {
     interceptor,
-    running: () => running.size,
+    idle: running.empty,
     cutOff: () => {
-      for (const base of [...running]) {
+      for (const base of running.items()) {
         base.sendStatus({ code: codes.UNAVAILABLE, details: 'The gateway is stopping.' })
       }
     },

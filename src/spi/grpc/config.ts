@@ -8,6 +8,7 @@ import {
   type SettingValues,
   setting,
 } from '#src/platform/config/index.ts'
+import { createTlsMaterial, type TlsMaterial, TlsMaterialError } from '#src/platform/tls/index.ts'
 
 /** The gRPC listener. */
 export const grpcSettings = defineSettings({
@@ -45,6 +46,15 @@ export const bindAddress = (settings: GrpcSettings): ListenAddress => {
   return { ...address, host: loopback }
 }
 
+/** Undefined: plaintext. Throws a TlsMaterialError when certificate and key are no pair. */
+export const tlsMaterialOf = (
+  settings: GrpcSettings,
+  onProblem?: (error: Error) => void,
+): TlsMaterial | undefined => {
+  const { certificate, key, clientCa: ca } = settings
+  return hasTls(settings) ? createTlsMaterial({ certificate, key, ca }, onProblem) : undefined
+}
+
 /** What no single setting can say: which of them need one another. */
 export const grpcProblems = (settings: GrpcSettings): readonly SettingProblem[] => {
   const { address, certificate, key, clientCa, plaintextAllowed } = settings
@@ -63,6 +73,13 @@ export const grpcProblems = (settings: GrpcSettings): readonly SettingProblem[] 
   if (clientCa !== undefined && certificate === undefined) {
     const name = 'GRPC_TLS_CLIENT_CA_PATH'
     return [problem(name, 'needs TLS', 'TLS', 'set GRPC_TLS_CERT_PATH and GRPC_TLS_KEY_PATH')]
+  }
+  try {
+    tlsMaterialOf(settings)
+  } catch (error) {
+    if (!(error instanceof TlsMaterialError)) throw error
+    const fix = 'set GRPC_TLS_CERT_PATH and GRPC_TLS_KEY_PATH to a certificate and its key'
+    return [problem('GRPC_TLS_CERT_PATH', error.message, 'a certificate and its key', fix)]
   }
   const { host } = address
   if (host === undefined || isLoopback(host) || hasTls(settings) || plaintextAllowed) return []

@@ -1,13 +1,22 @@
-import { Server, ServerCredentials } from '@grpc/grpc-js'
+import type { Socket } from 'node:net'
+import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
 import type { Authenticator, Scope } from '#src/platform/auth/index.ts'
 import { bodyBytesMaxDefault } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import type { RunTransform } from '../transform/run.ts'
 import { type Calls, createCalls } from './calls.ts'
-import { bindAddress, type GrpcSettings, hasTls } from './config.ts'
+import { bindAddress, type GrpcSettings, hasTls, tlsMaterialOf } from './config.ts'
+import { createHealth, healthDefinition } from './health.ts'
 import { type GrpcListener, listenForGrpc } from './listener.ts'
-import { transformationDefinition, transformationHandlers } from './transformation.ts'
+import {
+  transformationDefinition,
+  transformationHandlers,
+  transformationService,
+} from './transformation.ts'
+
+const pathsOf = (definition: ServiceDefinition): readonly string[] =>
+  Object.values(definition).map(({ path }) => path)
 
 export type GrpcDeps = {
   readonly settings: GrpcSettings
@@ -16,7 +25,10 @@ export type GrpcDeps = {
   readonly logger: Logger
   readonly metrics: Metrics
   /** How long running calls may go on once the gateway stops. */
-  readonly stopGraceMs?: number
+  readonly stopGraceMs?: number | undefined
+  readonly connectionsMax?: number | undefined
+  /** How long a client may take for its part of the TLS handshake. */
+  readonly handshakeMs?: number | undefined
 }
 
 /** A request and its message, as over HTTP. */
@@ -29,6 +41,14 @@ const keepaliveTimeoutMs = 20_000
 /** A connection without calls is closed. */
 const idleMs = 300_000
 const stopGraceMsDefault = 8_000
+/** How long clients have to take their last statuses and close, once no call runs. */
+const closeMs = 500
+
+/** What a key needs for each method. */
+const scopes = new Map<string, Scope | 'public'>([
+  ...pathsOf(transformationDefinition).map((path) => [path, 'spi:transform'] as const),
+  ...pathsOf(healthDefinition).map((path) => [path, 'public'] as const),
+])
 
 const createServer = ({ interceptor }: Calls): Server =>
   new Server({
@@ -44,14 +64,15 @@ const createServer = ({ interceptor }: Calls): Server =>
 /** The transformations over gRPC, with the keys and scopes of HTTP. */
 export const createGrpc = (deps: GrpcDeps): Feature => {
   const { settings, logger } = deps
-  const scopes = new Map<string, Scope | 'public'>(
-    Object.values(transformationDefinition).map(({ path }) => [path, 'spi:transform']),
-  )
+  const material = tlsMaterialOf(settings, (err) => {
+    logger.error({ err }, 'the new certificate of gRPC cannot be used, the old one stays')
+  })
+  const health = createHealth([transformationService])
   const calls = createCalls({ ...deps, scopes })
   const server = createServer(calls)
   server.addService(transformationDefinition, transformationHandlers(deps.run, logger))
+  server.addService(healthDefinition, health.handlers)
   let listener: GrpcListener | undefined
-  let ended: Promise<void> | undefined
 
   return {
     name: 'grpc',
@@ -59,7 +80,10 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
     start: async () => {
       const address = bindAddress(settings)
       const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
-      listener = await listenForGrpc(address, (socket) => injector.injectConnection(socket))
+      const accept = (socket: Socket): void => injector.injectConnection(socket)
+      const { connectionsMax, handshakeMs } = deps
+      listener = await listenForGrpc({ address, material, accept, connectionsMax, handshakeMs })
+      material?.watch()
       if (address !== settings.address) {
         logger.warn(
           { host: address.host, port: listener.port },
@@ -67,17 +91,31 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
         )
       }
     },
+    // Every client is told to go (GOAWAY); what runs may end.
     drain: () => {
       listener?.close()
-      ended = new Promise((resolve) => server.tryShutdown(() => resolve()))
+      health.stopServing()
+      // On Bun its callback comes at once and says nothing; calls and connections are ours to wait for.
+      server.tryShutdown(() => {})
     },
     stop: async () => {
-      const timer = setTimeout(calls.cutOff, deps.stopGraceMs ?? stopGraceMsDefault)
-      await ended
-      clearTimeout(timer)
+      material?.stop()
+      const isIdle = await within(calls.idle(), deps.stopGraceMs ?? stopGraceMsDefault)
+      if (!isIdle) calls.cutOff()
+      if (listener !== undefined) await within(listener.closed(), closeMs)
+      listener?.destroy()
       server.forceShutdown()
     },
   }
+}
+
+/** True when it happened in time. */
+const within = async (event: Promise<void>, timeoutMs: number): Promise<boolean> => {
+  const late = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => late.resolve(false), timeoutMs)
+  const happened = await Promise.race([event.then(() => true), late.promise])
+  clearTimeout(timer)
+  return happened
 }
 
 const urlOf = (settings: GrpcSettings, port: number): string => {

@@ -1,14 +1,6 @@
 import type { TransformationStatus } from '../transform/run.ts'
 import type { TransformOptions, TransformRequest } from '../transform/service.ts'
-import {
-  readBoolean,
-  readBytes,
-  readFields,
-  readText,
-  WireError,
-  wireTypes,
-  writeFields,
-} from './wire.ts'
+import { readBoolean, readBytes, readFields, readText, wireTypes, writeFields } from './wire.ts'
 
 /*
  * The messages of proto/spigw/v1/transformation.proto. Reading follows proto3: the last value of a
@@ -17,7 +9,7 @@ import {
 
 const empty = new Uint8Array()
 
-/** A request whose empty formats are left to the message. Throws {@link WireError}. */
+/** A request whose empty formats are left to the message. Throws a WireError. */
 export const readTransformRequest = (bytes: Uint8Array): TransformRequest => {
   let sourceFormat = ''
   let targetFormat = ''
@@ -107,15 +99,3 @@ export const readNothing = (bytes: Uint8Array): object => {
   readFields(bytes, () => false)
   return {}
 }
-
-/** What a reader makes of the bytes, or why it cannot: a handler answers both. */
-export const readOrError =
-  <T>(read: (bytes: Uint8Array) => T) =>
-  (bytes: Uint8Array): T | WireError => {
-    try {
-      return read(bytes)
-    } catch (error) {
-      if (error instanceof WireError) return error
-      throw error
-    }
-  }

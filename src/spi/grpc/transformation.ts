@@ -15,29 +15,17 @@ import type { TransformRequest } from '../transform/service.ts'
 import { requestIdKey } from './calls.ts'
 import {
   readNothing,
-  readOrError,
   readTransformRequest,
   type TransformResponse,
   writeListTransformationsResponse,
   writeTransformResponse,
 } from './messages.ts'
+import { type Incoming, malformed, serverMethod } from './methods.ts'
 import { WireError } from './wire.ts'
 
 export const transformationService = 'spigw.v1.TransformationService'
 
-type Incoming = TransformRequest | WireError
-
-/** The client's half is never used: this side only answers. */
-const clientHalf = {
-  requestSerialize: (): Buffer => Buffer.alloc(0),
-  responseDeserialize: (bytes: Buffer): Buffer => bytes,
-}
-
-const transformMethod = {
-  ...clientHalf,
-  requestDeserialize: readOrError(readTransformRequest),
-  responseSerialize: writeTransformResponse,
-}
+const transformMethod = serverMethod(readTransformRequest, writeTransformResponse)
 
 /** proto/spigw/v1/transformation.proto. */
 export const transformationDefinition: ServiceDefinition = {
@@ -54,19 +42,12 @@ export const transformationDefinition: ServiceDefinition = {
     responseStream: true,
   },
   ListTransformations: {
-    ...clientHalf,
+    ...serverMethod(readNothing, (bytes: Buffer) => bytes),
     path: `/${transformationService}/ListTransformations`,
     requestStream: false,
     responseStream: false,
-    requestDeserialize: readOrError(readNothing),
-    responseSerialize: (bytes: Buffer): Buffer => bytes,
   },
 }
-
-const malformed = ({ message }: WireError): Partial<StatusObject> => ({
-  code: codes.INVALID_ARGUMENT,
-  details: `The request ${message}.`,
-})
 
 const unreadable = ({ message }: WireError): ApiError =>
   new ApiError(httpErrors.bad_request, `The request ${message}.`)
@@ -109,7 +90,10 @@ export const transformationHandlers = (
   run: RunTransform,
   logger: Logger,
 ): UntypedServiceImplementation => {
-  const transform: handleUnaryCall<Incoming, TransformResponse> = (call, reply) => {
+  const transform: handleUnaryCall<Incoming<TransformRequest>, TransformResponse> = (
+    call,
+    reply,
+  ) => {
     const { request } = call
     if (request instanceof WireError) return reply(malformed(request))
     const requestId = requestIdOfCall(call.metadata)
@@ -120,9 +104,11 @@ export const transformationHandlers = (
     }
   }
 
-  const transformStream: handleBidiStreamingCall<Incoming, TransformResponse> = (call) => {
+  const transformStream: handleBidiStreamingCall<Incoming<TransformRequest>, TransformResponse> = (
+    call,
+  ) => {
     const requestId = requestIdOfCall(call.metadata)
-    call.on('data', (request: Incoming) => {
+    call.on('data', (request: Incoming<TransformRequest>) => {
       try {
         const response =
           request instanceof WireError

@@ -70,6 +70,8 @@ export const startRig = async (
     readonly env?: Readonly<Record<string, string>>
     readonly failingKeys?: boolean
     readonly stopGraceMs?: number
+    readonly connectionsMax?: number
+    readonly handshakeMs?: number
   } = {},
 ): Promise<Rig> => {
   const good = testKey('spi:transform')
@@ -99,7 +101,9 @@ export const startRig = async (
     }),
     logger,
     metrics,
-    ...(options.stopGraceMs === undefined ? {} : { stopGraceMs: options.stopGraceMs }),
+    stopGraceMs: options.stopGraceMs,
+    connectionsMax: options.connectionsMax,
+    handshakeMs: options.handshakeMs,
   })
   await grpc.start?.()
   const { port } = new URL(grpc.url?.() ?? '')
