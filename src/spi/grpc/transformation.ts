@@ -122,7 +122,8 @@ export const transformationHandlers = (
         call.emit('error', internal(logger, requestId, err))
       }
     })
-    call.on('end', () => call.end())
+    // A stream that the client resets ends, too, on Bun; a turn later it is known to be cancelled.
+    call.on('end', () => setImmediate(() => call.end()))
   }
 
   const pairs = writeListTransformationsResponse(supportedTransformations)
