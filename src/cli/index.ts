@@ -10,6 +10,7 @@ import {
 } from './command.ts'
 import { configCommand } from './config.ts'
 import { devCommand } from './dev/index.ts'
+import { dlqCommand } from './dlq.ts'
 import { doctorCommand } from './doctor/index.ts'
 import { inspectCommand } from './inspect/index.ts'
 import { keysCommand } from './keys.ts'
@@ -29,6 +30,7 @@ const commands: readonly Command[] = [
   migrateCommand,
   doctorCommand,
   inspectCommand,
+  dlqCommand,
   simCommand,
 ]
 

@@ -43,6 +43,7 @@ export const devEnvironment = (
   if (!isSet(given, 'TRILHO_MASTER_KEY') && !isSet(given, 'TRILHO_MASTER_KEY_FILE')) {
     defaults['TRILHO_MASTER_KEY'] = masterKey
   }
+  if (!isSet(given, 'SPI_AUTO_ACCEPT')) defaults['SPI_AUTO_ACCEPT'] = 'true'
   if (!isSet(given, 'LOG_LEVEL')) defaults['LOG_LEVEL'] = 'warn'
   if (!isSet(given, 'CARDGW_LOG_LEVEL')) defaults['CARDGW_LOG_LEVEL'] = 'warn'
   return { env: { ...given, ...defaults }, notes }

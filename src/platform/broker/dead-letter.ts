@@ -10,6 +10,8 @@ export const deadLetterHeaders = {
   errorCode: 'dlq-error-code',
   attempt: 'dlq-attempt',
   firstFailure: 'dlq-first-failure',
+  /** On a message that was taken out of `dlq` and published again. */
+  retried: 'dlq-retried',
 } as const
 
 export type DeadLetter = {

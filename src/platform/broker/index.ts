@@ -4,6 +4,12 @@ export { PoisonMessageError, PublishRefusedError } from './errors.ts'
 export { createBrokerFeature } from './feature.ts'
 export { createMemoryBroker } from './memory.ts'
 export {
+  type DeadLetterBox,
+  type KeptLetter,
+  type ListedLetter,
+  openDeadLetters,
+} from './postgresql/dead-letters.ts'
+export {
   createPostgresBroker,
   type PostgresBrokerDeps,
   type TransactionalBroker,

@@ -1,7 +1,7 @@
 import { CodecError } from '#codecs/bytes'
 import { messageVocabulary } from '#codecs/iso20022'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
-import type { Delivery } from '#src/platform/broker/index.ts'
+import { type Delivery, deadLetterHeaders } from '#src/platform/broker/index.ts'
 import type { Channel, NewMessage, SignatureVerdict, Warning } from '../messages/index.ts'
 import { nativeText } from '../native-text.ts'
 import { inboundHeaders } from '../pull/index.ts'
@@ -86,7 +86,9 @@ const unread = {
 } as const
 
 const baseOf = ({ value, headers, publishedAt }: Delivery, now: Date) => {
-  const resourceId = headers[inboundHeaders.resourceId]
+  // A dead letter that is tried again is known by its resource id: as the message that could not be read.
+  const isRetried = headers[deadLetterHeaders.retried] !== undefined
+  const resourceId = isRetried ? undefined : headers[inboundHeaders.resourceId]
   const receivedAt = new Date(headers[inboundHeaders.receivedAt] ?? Number.NaN)
   return {
     id: Bun.randomUUIDv7('hex', now),

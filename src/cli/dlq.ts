@@ -1,0 +1,137 @@
+import {
+  type DeadLetterBox,
+  deadLetterHeaders,
+  type ListedLetter,
+  openDeadLetters,
+} from '#src/platform/broker/index.ts'
+import { problemsTable, textTable } from '#src/platform/config/index.ts'
+import { openDatabase } from '#src/platform/database/index.ts'
+import { createLogger, scrub } from '#src/platform/telemetry/index.ts'
+import { type Command, type CommandArguments, exitCodes, UsageError } from './command.ts'
+import type { Io, Program } from './program.ts'
+
+const limitDefault = 50
+const limitMax = 1_000
+const statementTimeoutMs = 30_000
+
+/** Shows what could not be handled, and puts it back or throws it away. */
+export const dlqCommand: Command = {
+  name: 'dlq',
+  summary: 'Lists, shows, retries and drops messages that could not be handled.',
+  usage: 'list | show <id> | retry <id> | drop <id>',
+  description: `Works on the dead letters of the embedded broker, in the database of DATABASE_DSN. retry publishes a
+message to the topic it came from and takes it out of dlq. show masks card numbers, CPF and CNPJ, keys; names and
+other texts of the message remain.`,
+  options: {
+    limit: { type: 'string', value: 'n', doc: `list: the newest n; ${limitDefault}.` },
+    json: { type: 'boolean', doc: 'One JSON object.' },
+  },
+  examples: ['trilho dlq list', 'trilho dlq show 4711', 'trilho dlq retry 4711'],
+  positionalsMax: 2,
+  run: (args, io, program) => {
+    const [action] = args.positionals
+    switch (action) {
+      case 'list':
+        return withLetters(io, program, (box) => list(box, args, io))
+      case 'show':
+        return withLetters(io, program, (box) => show(box, args, io))
+      case 'retry':
+        return withLetters(io, program, (box) => end(box.retry, 'retried', args, io))
+      case 'drop':
+        return withLetters(io, program, (box) => end(box.drop, 'dropped', args, io))
+      default:
+        throw new UsageError('say list, show, retry or drop')
+    }
+  },
+}
+
+const withLetters = async (
+  io: Io,
+  program: Program,
+  run: (box: DeadLetterBox) => Promise<number>,
+): Promise<number> => {
+  const { databases, platform, problems } = program.load(io.env)
+  if (problems.length > 0) {
+    io.err(`${problemsTable(problems)}\n`)
+    return exitCodes.config
+  }
+  const [dsn] = databases
+  if (dsn === undefined) throw new Error('no database is configured: set DATABASE_DSN')
+  if (platform.brokerAddresses !== undefined) {
+    io.err('BROKER_ADDRESSES is set: only what the embedded broker has kept is seen here\n')
+  }
+  const logger = createLogger({ level: 'warn', format: 'text', sink: { write: io.err } })
+  const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs, logger })
+  try {
+    return await run(openDeadLetters(database.sql))
+  } finally {
+    await database.close()
+  }
+}
+
+const list = async (box: DeadLetterBox, args: CommandArguments, io: Io): Promise<number> => {
+  const text = args.text('limit') ?? String(limitDefault)
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > limitMax) throw new UsageError(`--limit is 1 to ${limitMax}`)
+  const letters = await box.list(limit)
+  if (args.flag('json')) io.out(`${JSON.stringify({ letters: letters.map(recordOf) })}\n`)
+  else if (letters.length === 0) io.out('dlq is empty\n')
+  else {
+    const head = ['ID', 'AT', 'TOPIC', 'CODE', 'ATTEMPTS', 'BYTES', 'KEY']
+    io.out(`${scrub(textTable(head, letters.map(rowOf)))}\n`)
+  }
+  return exitCodes.ok
+}
+
+const rowOf = ({ id, key, headers, publishedAt, bytes }: ListedLetter): string[] => [
+  String(id),
+  publishedAt.toISOString(),
+  headers[deadLetterHeaders.topic] ?? '',
+  headers[deadLetterHeaders.errorCode] ?? '',
+  headers[deadLetterHeaders.attempt] ?? '',
+  String(bytes),
+  key ?? '',
+]
+
+const recordOf = ({ id, key, headers, publishedAt, bytes }: ListedLetter) => ({
+  id: String(id),
+  at: publishedAt.toISOString(),
+  key,
+  bytes,
+  headers,
+})
+
+const show = async (box: DeadLetterBox, args: CommandArguments, io: Io): Promise<number> => {
+  const id = idOf(args)
+  const letter = await box.find(id)
+  if (letter === undefined) throw new Error(`dlq has no message ${id}`)
+  const value = scrub(Buffer.from(letter.value).toString('utf8'))
+  const record = { ...recordOf({ ...letter, bytes: letter.value.length }), value }
+  if (args.flag('json')) {
+    io.out(`${JSON.stringify(record)}\n`)
+    return exitCodes.ok
+  }
+  const rows = Object.entries(letter.headers).map(([name, text]) => [name, text])
+  io.out(`${scrub(textTable(['HEADER', 'VALUE'], rows))}\n\n${value}\n`)
+  return exitCodes.ok
+}
+
+const end = async (
+  act: (id: bigint) => Promise<boolean>,
+  done: string,
+  args: CommandArguments,
+  io: Io,
+): Promise<number> => {
+  const id = idOf(args)
+  if (!(await act(id))) throw new Error(`dlq has no message ${id}`)
+  io.out(
+    args.flag('json') ? `${JSON.stringify({ id: String(id), [done]: true })}\n` : `${done} ${id}\n`,
+  )
+  return exitCodes.ok
+}
+
+const idOf = (args: CommandArguments): bigint => {
+  const text = args.positionals[1] ?? ''
+  if (!/^\d{1,18}$/.test(text)) throw new UsageError('name a message by the id that list shows')
+  return BigInt(text)
+}

@@ -1,0 +1,65 @@
+import type { Client } from '#src/platform/database/index.ts'
+import { deadLetterHeaders } from '../dead-letter.ts'
+import { topics } from '../types.ts'
+import { insertMessages } from './publish.ts'
+
+/** A message in `dlq` of the embedded broker. */
+export type KeptLetter = {
+  readonly id: bigint
+  readonly key: string | null
+  readonly value: Uint8Array
+  /** Those it had, and those of {@link deadLetterHeaders}. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly publishedAt: Date
+}
+
+export type ListedLetter = Omit<KeptLetter, 'value'> & { readonly bytes: number }
+
+/** What people do with dead letters. They are kept as long as any message of the broker. */
+export type DeadLetterBox = {
+  /** The newest first. */
+  list(limit: number): Promise<readonly ListedLetter[]>
+  find(id: bigint): Promise<KeptLetter | undefined>
+  /** Publishes it to the topic it came from and takes it out, both or neither; false when it is not there. */
+  retry(id: bigint): Promise<boolean>
+  /** False when it is not there. */
+  drop(id: bigint): Promise<boolean>
+}
+
+const dlqHeaders: ReadonlySet<string> = new Set(Object.values(deadLetterHeaders))
+
+/** The dead letters of the embedded broker in this database. */
+export const openDeadLetters = (sql: Client): DeadLetterBox => {
+  const topic = topics.deadLetters
+  return {
+    list: (limit) => sql<ListedLetter[]>`
+      select id, key, headers, published_at as "publishedAt", octet_length(value) as bytes
+      from broker_log where topic = ${topic} order by id desc limit ${limit}`,
+    find: async (id) => {
+      const [letter] = await sql<KeptLetter[]>`
+        select id, key, value, headers, published_at as "publishedAt"
+        from broker_log where topic = ${topic} and id = ${id}`
+      return letter
+    },
+    retry: (id) =>
+      sql.begin(async (tx) => {
+        const [letter] = await tx<KeptLetter[]>`
+          delete from broker_log where topic = ${topic} and id = ${id}
+          returning id, key, value, headers, published_at as "publishedAt"`
+        const origin = letter?.headers[deadLetterHeaders.topic]
+        if (letter === undefined) return false
+        if (origin === undefined)
+          throw new Error('the message does not say which topic it came from')
+        const { key, value } = letter
+        const kept = Object.entries(letter.headers).filter(([name]) => !dlqHeaders.has(name))
+        const headers = { ...Object.fromEntries(kept), [deadLetterHeaders.retried]: 'true' }
+        await insertMessages(tx, [{ topic: origin, key: key ?? undefined, value, headers }])
+        return true
+      }),
+    drop: async (id) => {
+      const rows = await sql`
+        delete from broker_log where topic = ${topic} and id = ${id} returning id`
+      return rows.length > 0
+    },
+  }
+}

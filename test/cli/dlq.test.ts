@@ -1,0 +1,117 @@
+import { afterAll, expect, test } from 'bun:test'
+import { createPostgresBroker, deadLetterHeaders, topics } from '#src/platform/broker/index.ts'
+import { parseCommandLine, UsageError } from '../../src/cli/command.ts'
+import { dlqCommand } from '../../src/cli/dlq.ts'
+import type { Program } from '../../src/cli/program.ts'
+import { fresh, inbound, payment, storedWhen, workerOn } from '../spi/worker/support.ts'
+import { createTestDatabase, quietLogger } from '../support/database.ts'
+
+const database = await createTestDatabase()
+const { sql, dsn } = database
+const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger })
+await broker.start()
+afterAll(async () => {
+  await broker.stop()
+  await database.close()
+})
+
+const run = async (...argv: string[]) => {
+  const io = { out: '', err: '' }
+  const program = {
+    load: () => ({ problems: [], databases: [dsn], platform: {} }),
+  } as unknown as Program
+  const code = await dlqCommand.run(
+    parseCommandLine(dlqCommand, argv),
+    {
+      env: {},
+      out: (text) => {
+        io.out += text
+      },
+      err: (text) => {
+        io.err += text
+      },
+      readInput: async () => new Uint8Array(),
+    },
+    program,
+  )
+  return { code, ...io }
+}
+
+const failureOf = async (...argv: string[]): Promise<unknown> => {
+  try {
+    await run(...argv)
+  } catch (error) {
+    return error
+  }
+  throw new Error('it went well')
+}
+
+const bury = async (value: string, topic?: string): Promise<string> => {
+  const headers = {
+    'resource-id': 'UEk1',
+    ...(topic === undefined ? {} : { [deadLetterHeaders.topic]: topic }),
+    [deadLetterHeaders.errorCode]: 'why',
+    [deadLetterHeaders.attempt]: '6',
+  }
+  await broker.publish([
+    { topic: topics.deadLetters, key: 'k', value: Buffer.from(value), headers },
+  ])
+  const { letters } = JSON.parse((await run('list', '--json', '--limit', '1')).out)
+  return letters[0].id
+}
+
+test('lists the newest first, shows with masks, drops', async () => {
+  expect((await run('list')).out).toBe('dlq is empty\n')
+  const first = await bury('<a>4111111111111111</a>', 'some.topic')
+  const second = await bury('<b/>', 'other.topic')
+  const { letters } = JSON.parse((await run('list', '--json')).out)
+  expect(letters).toMatchObject([
+    { id: second, key: 'k', bytes: 4, headers: { 'dlq-topic': 'other.topic' } },
+    { id: first, headers: { 'dlq-topic': 'some.topic', 'dlq-error-code': 'why' } },
+  ])
+  const table = (await run('list')).out
+  expect(table).toContain('some.topic')
+  expect(table).toContain('why')
+  const shown = (await run('show', first)).out
+  expect(shown).toContain('resource-id')
+  expect(shown).toContain('<a>')
+  expect(shown).not.toContain('4111111111111111')
+  expect(JSON.parse((await run('show', second, '--json')).out)).toMatchObject({ value: '<b/>' })
+  expect((await run('drop', first)).out).toBe(`dropped ${first}\n`)
+  expect((await run('drop', second, '--json')).out).toBe(`{"id":"${second}","dropped":true}\n`)
+  expect((await run('list')).out).toBe('dlq is empty\n')
+})
+
+test('refuses what is no id, what is not there, and a limit past the bounds', async () => {
+  expect(await failureOf('show', 'x')).toBeInstanceOf(UsageError)
+  expect(await failureOf('retry')).toBeInstanceOf(UsageError)
+  expect(await failureOf('burn')).toBeInstanceOf(UsageError)
+  expect(await failureOf('list', '--limit', '1001')).toBeInstanceOf(UsageError)
+  expect(await failureOf('list', '--limit', '0')).toBeInstanceOf(UsageError)
+  expect((await run('list', '--limit', '1000')).code).toBe(0)
+  for (const action of ['show', 'retry', 'drop']) {
+    expect(String(await failureOf(action, '999999999'))).toContain('dlq has no message 999999999')
+  }
+  const lost = await bury('<a/>')
+  expect(String(await failureOf('retry', lost))).toContain('which topic')
+  expect((await run('drop', lost)).code).toBe(0)
+})
+
+test('a message that could not be read is read when it is tried again', async () => {
+  const worker = await workerOn(database)
+  await worker.feature.start?.()
+  const resourceId = fresh.resourceId()
+  const id = fresh.businessId()
+  await worker.broker.publish([inbound('<not well-formed', { resourceId })])
+  const failed = await storedWhen(database, 'resource_id', resourceId)
+  expect(failed.status).toBe('FAILED')
+  const letter = async () => JSON.parse((await run('list', '--json')).out).letters[0]
+  expect(await letter()).toMatchObject({ headers: { 'resource-id': resourceId } })
+  // As if a later version could read it.
+  await sql`
+    update broker_log set value = ${Buffer.from(payment({}, { id }))} where topic = ${topics.deadLetters}`
+  expect((await run('retry', (await letter()).id)).code).toBe(0)
+  expect(await storedWhen(database, 'biz_msg_idr', id)).toMatchObject({ status: 'PROCESSED' })
+  expect((await run('list')).out).toBe('dlq is empty\n')
+  await worker.stop()
+})
