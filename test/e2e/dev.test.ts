@@ -11,6 +11,8 @@ type Ready = {
   readonly url: string
   readonly api_key: string
   readonly grpc_url: string
+  readonly ispb: string
+  readonly central_bank_url?: string
 }
 
 const startDev = async (variant: Variant, state: string, env: Record<string, string> = {}) => {
@@ -59,6 +61,27 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     })
     program.signal('SIGTERM')
     expect((await program.end()).code).toBe(0)
+  })
+
+  test('has a central bank beside it, unless another is named', async () => {
+    const state = join(temporaryDirectory(), '.trilho')
+    const own = await startDev(variant, state)
+    expect(own.ready.ispb).toBe('12345678')
+    const statistics = await fetch(`${own.ready.central_bank_url}/simulator/statistics`)
+    expect(statistics.status).toBe(200)
+    own.program.signal('SIGTERM')
+    expect((await own.program.end()).code).toBe(0)
+    const url = 'http://127.0.0.1:9'
+    const other = await startDev(variant, state, {
+      ISPB: '87654321',
+      SPI_PRIMARY_URL: url,
+      SPI_SECONDARY_URL: url,
+      SPI_ROLES: 'WORKER',
+    })
+    expect(other.ready.ispb).toBe('87654321')
+    expect(other.ready.central_bank_url).toBeUndefined()
+    other.program.signal('SIGTERM')
+    expect((await other.program.end()).code).toBe(0)
   })
 
   test('keeps its key from one start to the next, in a file only its owner reads', async () => {

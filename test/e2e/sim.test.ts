@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createNetwork } from '../../src/cards/networks/index.ts'
 import { networkOptions, payment, until } from '../support/card-network.ts'
+import { createParticipant, payment as creditTransfer } from '../support/participant.ts'
 import { runProgram, startProgram, variants } from '../support/program.ts'
 
 setDefaultTimeout(60_000)
@@ -34,6 +35,27 @@ describe.each(variants)('trilho sim ($name)', (variant) => {
       behaviours: { approve: 1 },
     })
   })
+
+  test('central-bank settles a payment over its interface and says what happened', async () => {
+    const program = startProgram(variant, [
+      ...['sim', 'central-bank', '--port', '0', '--secondary-port', '0'],
+      ...['--long-poll-seconds', '0.2', '--settlement-limit-seconds', '5', '--json'],
+    ])
+    const { central_bank: place } = JSON.parse(await program.line(() => true)) as {
+      central_bank: { primary_url: string; secondary_url: string; accepting_ispb: string }
+    }
+    const participant = createParticipant(place.primary_url, '12345678')
+    await participant.send(creditTransfer('12345678', place.accepting_ispb, 100))
+    const [report] = await participant.receive()
+    expect(report?.xml).toContain('<TxSts>ACSC</TxSts>')
+    program.signal('SIGTERM')
+    const { code, out } = await program.end()
+    expect(code).toBe(0)
+    expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      received: { 'pacs.008': 1 },
+      operations: { settled: 1 },
+    })
+  })
 })
 
 test('trilho sim says what is wrong with its options', async () => {
@@ -44,6 +66,9 @@ test('trilho sim says what is wrong with its options', async () => {
     [['card-network', '--port', '70000'], '65535'],
     [['card-network', '--dialect', 'klingon'], 'dialect'],
     [['card-network', '--faults', 'late=2.'], 'rates'],
+    [['central-bank', '--port', '65536'], '65535'],
+    [['central-bank', '--long-poll-seconds', '0'], 'long-poll'],
+    [['central-bank', '--tls-cert', 'x.pem'], '--tls-key'],
   ] as const) {
     const { code, err } = await runProgram(sources, ['sim', ...args])
     expect(code).toBe(2)

@@ -10,6 +10,7 @@ import { type Command, exitCodes } from '../command.ts'
 import { buildGateway, namedUrls } from '../gateway.ts'
 import type { Io, Program } from '../program.ts'
 import { banner } from './banner.ts'
+import { type DevCentralBank, devRoles, startDevCentralBank } from './central-bank.ts'
 import { type DevChain, startDevChain } from './chain.ts'
 import { type DevDatabase, startDevDatabase } from './database.ts'
 import { devEnvironment } from './environment.ts'
@@ -39,13 +40,16 @@ stderr, from warn unless LOG_LEVEL is set.`,
     watchStarter(() => starterGone.resolve('starter gone'))
     const ended = Promise.race([untilSignal(() => lines.flushSync()), starterGone.promise])
     const state = await openDevState(args.text('state') ?? stateDirectoryDefault)
-    const [database, chain] = await Promise.all([
+    const [database, chain, bank] = await Promise.all([
       startDevDatabase(io.env, state.directory),
       startDevChain(io.env, state.directory),
+      startDevCentralBank(io.env),
     ])
+    const machine = { state, database, chain, bank, ended, lines }
     try {
-      return await run({ state, database, chain, ended, lines }, args.flag('json'), io, program)
+      return await run(machine, args.flag('json'), io, program)
     } finally {
+      await bank.stop()
       await chain.stop()
       await database.stop()
       lines.flushSync()
@@ -57,19 +61,20 @@ type Machine = {
   readonly state: DevState
   readonly database: DevDatabase
   readonly chain: DevChain
+  readonly bank: DevCentralBank
   /** Resolves when the user, or what started us, wants the end. */
   readonly ended: Promise<string>
   readonly lines: LineWriter
 }
 
 const run = async (
-  { state, database, chain, ended, lines }: Machine,
+  { state, database, chain, bank, ended, lines }: Machine,
   asJson: boolean,
   io: Io,
   program: Program,
 ): Promise<number> => {
   const { env, notes } = devEnvironment(io.env, state, database.url)
-  const loaded = program.load({ ...env, ...chain.env })
+  const loaded = program.load({ ...env, ...chain.env, ...bank.env, ...devRoles(env, database.url) })
   if (loaded.problems.length > 0) {
     io.err(`${problemsTable(loaded.problems)}\n`)
     return exitCodes.config
@@ -84,7 +89,7 @@ const run = async (
     const allNotes = [...notes, ...database.notes]
     if (asJson) {
       for (const note of allNotes) io.err(`trilho dev: ${note}\n`)
-      io.out(readyLine(urls, state, wallets))
+      io.out(readyLine(urls, state, wallets, bank))
     } else {
       io.out(banner({ ...urls, state, notes: allNotes, demos, version: program.version }))
     }
@@ -114,6 +119,7 @@ const readyLine = (
   { httpUrl, cardsUrl, featureUrls }: GatewayUrls,
   { apiKey }: DevState,
   wallets: readonly string[],
+  bank: DevCentralBank,
 ): string =>
   `${JSON.stringify({
     ready: true,
@@ -122,4 +128,6 @@ const readyLine = (
     cards_url: cardsUrl,
     ...namedUrls(featureUrls),
     wallets,
+    ispb: bank.ispb,
+    ...(bank.url === undefined ? {} : { central_bank_url: bank.url }),
   })}\n`
