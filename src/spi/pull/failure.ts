@@ -1,3 +1,5 @@
+import { StreamGoneError, TooManyStreamsError } from '../interface/errors.ts'
+
 /** Why a read stream is of no more use. */
 export type PullFailure =
   /** 410: the interface has forgotten the stream. */
@@ -9,11 +11,8 @@ export type PullFailure =
 /** No server may hold a channel back for longer. */
 const waitMaxMs = 60_000
 
-/** Told by the error's name, so that any client of the port will do. */
 export const pullFailureOf = (error: unknown): PullFailure => {
-  if (!(error instanceof Error)) return { kind: 'failed' }
-  if (error.name === 'StreamGoneError') return { kind: 'gone' }
-  if (error.name !== 'TooManyStreamsError') return { kind: 'failed' }
-  const asked = 'retryAfterMs' in error ? Number(error.retryAfterMs) : 0
-  return { kind: 'throttled', waitMs: Number.isFinite(asked) ? Math.min(asked, waitMaxMs) : 0 }
+  if (error instanceof StreamGoneError) return { kind: 'gone' }
+  if (!(error instanceof TooManyStreamsError)) return { kind: 'failed' }
+  return { kind: 'throttled', waitMs: Math.min(error.retryAfterMs, waitMaxMs) }
 }

@@ -1,4 +1,9 @@
 import { boundaryOf, decodeMultipart } from '#codecs/multipart'
+import {
+  InterfaceError,
+  StreamGoneError,
+  TooManyStreamsError,
+} from '../../../src/spi/interface/errors.ts'
 import type {
   InterfaceClient,
   PulledMessage,
@@ -7,9 +12,6 @@ import type {
 import type { Channel } from '../../../src/spi/messages/index.ts'
 
 type Urls = Readonly<Partial<Record<Channel, string>>>
-
-const named = (name: string, fields: object = {}): Error =>
-  Object.assign(new Error(name), { name, ...fields })
 
 /** The reading half of the port over plain HTTP, no more than a test needs: no time-outs, no retries. */
 export const httpInterface = (ispb: string, urls: Urls): InterfaceClient => {
@@ -54,9 +56,9 @@ const read = async (url: string, signal: AbortSignal | undefined): Promise<Readi
     ...(signal === undefined ? {} : { signal }),
   })
   const body = new Uint8Array(await response.arrayBuffer())
-  if (response.status === 410) throw named('StreamGoneError')
-  if (response.status === 429) throw named('TooManyStreamsError', { retryAfterMs: 50 })
-  if (!response.ok) throw named('InterfaceError', { status: response.status })
+  if (response.status === 410) throw new StreamGoneError()
+  if (response.status === 429) throw new TooManyStreamsError(50)
+  if (!response.ok) throw new InterfaceError('refused', { status: response.status })
   const next = response.headers.get('PI-Pull-Next') ?? ''
   if (response.status === 204) return { messages: [], next }
   const parts = decodeMultipart(body, boundaryOf(response.headers.get('Content-Type') ?? ''))

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { OutgoingMessage } from '#src/platform/broker/index.ts'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
 import { createPull, inboundHeaders, type PullTimes } from '#src/spi/pull/index.ts'
+import { StreamGoneError, TooManyStreamsError } from '../../../src/spi/interface/errors.ts'
 import { until } from '../../contract/broker.contract.ts'
 import { quietLogger } from '../../support/database.ts'
 import { endToEndId, pacs002, pacs008, utf8 } from '../../support/messages.ts'
@@ -9,9 +10,6 @@ import { scriptedInterface } from './interface.ts'
 
 const silent = { ...quietLogger, error: () => {} }
 const retry = { attemptsMax: 1, backoffFirstMs: 1, backoffMaxMs: 5 }
-
-const named = (name: string, fields: object = {}): Error =>
-  Object.assign(new Error(name), { name }, fields)
 
 const pullFrom = (times: Partial<PullTimes> = {}) => {
   const script = scriptedInterface()
@@ -134,7 +132,7 @@ describe('pulling', () => {
 
   test('closes a stream that failed and opens another; one that is gone is not closed', async () => {
     const { feature, answer, calls, metrics } = pullFrom()
-    answer(new Error('reset'), named('StreamGoneError'))
+    answer(new Error('reset'), new StreamGoneError())
     await feature.start?.()
     await until(() => calls.at(-1) === 'next 3')
     expect(calls).toEqual(['open 1', 'next 1', 'close 1', 'open 2', 'next 2', 'open 3', 'next 3'])
@@ -148,7 +146,7 @@ describe('pulling', () => {
 
   test('waits as long as 429 asks before it opens another stream', async () => {
     const { feature, answer, calls, failOpening } = pullFrom()
-    failOpening(named('TooManyStreamsError', { retryAfterMs: 60 }))
+    failOpening(new TooManyStreamsError(60))
     const startMs = performance.now()
     await feature.start?.()
     await until(() => calls.length === 1)
