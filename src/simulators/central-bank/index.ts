@@ -29,6 +29,7 @@ export { FAULT_KINDS, type Fault, type FaultKind } from './faults.ts'
 export {
   acceptingPsp,
   batchMessagesMax,
+  bodyBytesMax,
   type CentralBankOptions,
   type Channel,
   payingPsp,
@@ -120,7 +121,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
 
 /** All of the bank but its doors. */
 const createParts = (options: ResolvedOptions) => {
-  const { now, revision, longPollMs, signing, settlementLimitMs, validate } = options
+  const { now, revision, longPollMs, signing, validate, limits } = options
   const faults = createFaultPlan(options.random)
   const ids = createIdentifiers(now)
   const ledger = createLedger((ispb) =>
@@ -139,7 +140,9 @@ const createParts = (options: ResolvedOptions) => {
     post,
     ids,
     now,
-    settlementLimitMs,
+    settlementLimitMs: options.settlementLimitMs,
+    scheduledLimitMs: options.scheduledLimitMs,
+    bookOperationsMax: limits.bookOperationsMax,
     paymentVersion: versionOf('pacs.008', revision).version,
   })
   const buckets = options.rateLimits ? createTokenBuckets(now) : undefined
@@ -148,6 +151,7 @@ const createParts = (options: ResolvedOptions) => {
     settlement,
     post,
     validate,
+    rememberedMessagesMax: limits.rememberedMessagesMax,
     checkSignature:
       participantCertificates === undefined
         ? undefined
@@ -156,7 +160,8 @@ const createParts = (options: ResolvedOptions) => {
     debit: ({ ispb, channel }, type, count) => buckets?.debit(ispb, channel, type, count),
   })
   const { resourceId } = ids
-  return { now, faults, ledger, post, settlement, buckets, intake, resourceId }
+  const isFull = () => post.waiting() + intake.waiting() >= limits.waitingMessagesMax
+  return { now, faults, ledger, post, settlement, buckets, intake, resourceId, isFull }
 }
 
 const statisticsOf = ({ settlement, intake, post }: ReturnType<typeof createParts>): Statistics => {

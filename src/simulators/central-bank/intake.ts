@@ -18,7 +18,7 @@ import {
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { canonicalForm } from '#codecs/xmldsig'
 import { messageReject, type Refusal } from './drafts.ts'
-import { type Channel, rememberedMessagesMax } from './options.ts'
+import type { Channel } from './options.ts'
 import type { Origin, PostOffice } from './post-office.ts'
 import type { Settlement } from './settlement.ts'
 import type { SignatureCheck } from './signatures.ts'
@@ -66,6 +66,7 @@ type IntakeDeps = {
   readonly settlement: Settlement
   readonly post: PostOffice
   readonly validate: boolean
+  readonly rememberedMessagesMax: number
   readonly checkSignature: SignatureCheck | undefined
   /** Must be done with the document when it returns. */
   readonly answerOther: (message: OtherMessage) => void
@@ -208,7 +209,7 @@ class OrderedIntake implements Intake {
     const before = remembered.get(id)
     if (before === undefined) {
       remembered.set(id, { hash, origin })
-      if (remembered.size > rememberedMessagesMax) {
+      if (remembered.size > this.deps.rememberedMessagesMax) {
         const [oldest] = remembered.keys()
         if (oldest !== undefined) remembered.delete(oldest)
       }

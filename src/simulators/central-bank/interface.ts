@@ -11,13 +11,7 @@ import {
 import type { Intake, Stored } from './intake.ts'
 import type { Ledger } from './ledger.ts'
 import type { Batch } from './mailbox.ts'
-import {
-  batchMessagesMax,
-  bodyBytesMax,
-  type Channel,
-  participantsMax,
-  waitingMessagesMax,
-} from './options.ts'
+import { batchMessagesMax, bodyBytesMax, type Channel, participantsMax } from './options.ts'
 import type { PostOffice } from './post-office.ts'
 import { type Answer, problem } from './problem.ts'
 import type { TokenBuckets } from './token-bucket.ts'
@@ -52,6 +46,8 @@ type InterfaceDeps = {
   readonly buckets: TokenBuckets | undefined
   readonly resourceId: () => string
   readonly revision: Revision
+  /** As many messages wait as may. */
+  readonly isFull: () => boolean
 }
 
 export const createMessageInterface =
@@ -84,7 +80,7 @@ const isParticipant = (ledger: Ledger, ispb: string): boolean => {
 }
 
 const receive = async (
-  { channel, intake, buckets, resourceId }: InterfaceDeps,
+  { channel, intake, buckets, resourceId, isFull }: InterfaceDeps,
   ispb: string,
   request: InterfaceRequest,
 ): Promise<Answer> => {
@@ -94,7 +90,7 @@ const receive = async (
   }
   const wait = buckets?.waitSeconds(ispb, channel) ?? 0
   if (wait > 0) return problem('tooManyRequests', { 'Retry-After': String(wait) })
-  if (intake.waiting() >= waitingMessagesMax) return problem('unavailable')
+  if (isFull()) return problem('unavailable')
   const body = await request.body()
   if (body === 'too_large') return problem('payloadTooLarge')
   const parts = partsOf(body, text(headers['content-type']), text(headers['content-encoding']))

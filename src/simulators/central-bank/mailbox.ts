@@ -60,7 +60,11 @@ type Stream = {
 
 export const createMailbox = (options: MailboxOptions): Mailbox => new StreamMailbox(options)
 
+/** Messages that wait in several mailboxes together. */
+export type Waiting = { count: number }
+
 type MailboxOptions = {
+  readonly total: Waiting
   readonly longPollMs: number
   readonly now: () => number
   readonly streamId: () => string
@@ -69,7 +73,7 @@ type MailboxOptions = {
 
 class StreamMailbox implements Mailbox {
   private readonly options: MailboxOptions
-  private readonly queue = createQueue<Delivery>()
+  private readonly queue: Queue<Delivery>
   private readonly byId = new Map<string, Stream>()
   /** Streams with a read that waits, the longest waiting first. */
   private readonly reading = new Set<Stream>()
@@ -78,6 +82,7 @@ class StreamMailbox implements Mailbox {
 
   constructor(options: MailboxOptions) {
     this.options = options
+    this.queue = createQueue(options.total)
   }
 
   put(delivery: Delivery): void {
@@ -224,8 +229,16 @@ class StreamMailbox implements Mailbox {
 
 const tokenOf = ({ id, reads }: Stream): string => `${id}-${reads}`
 
+type Queue<T> = {
+  readonly size: () => number
+  readonly put: (item: T) => void
+  /** Before all others. */
+  readonly putBack: (first: readonly T[]) => void
+  readonly take: (count: number, shuffle?: (items: T[]) => void) => T[]
+}
+
 /** First in, first out, without moving what waits. */
-const createQueue = <T>() => {
+const createQueue = <T>(total: Waiting): Queue<T> => {
   let items: T[] = []
   let head = 0
   const size = (): number => items.length - head
@@ -236,16 +249,17 @@ const createQueue = <T>() => {
   }
   return {
     size,
-    put: (item: T): void => {
+    put: (item) => {
       items.push(item)
+      total.count++
     },
-    /** Before all others. */
-    putBack: (first: readonly T[]): void => {
+    putBack: (first) => {
       if (first.length === 0) return
       items = [...first, ...items.slice(head)]
       head = 0
+      total.count += first.length
     },
-    take: (count: number, shuffle?: (items: T[]) => void): T[] => {
+    take: (count, shuffle) => {
       const wanted = Math.min(count, batchMessagesMax)
       if (shuffle !== undefined) {
         // Near the head only: a message is overtaken, not lost from sight.
@@ -255,6 +269,7 @@ const createQueue = <T>() => {
       }
       const taken = items.slice(head, head + wanted)
       head += taken.length
+      total.count -= taken.length
       compact()
       return taken
     },

@@ -3,6 +3,21 @@ import type { Revision } from '#codecs/iso20022'
 /** The two redundant ways to the message interface. */
 export type Channel = 'primary' | 'secondary'
 
+export type Limits = {
+  /** Waiting to be taken or delivered: sending is refused (503) from there on. */
+  readonly waitingMessagesMax: number
+  /** By whose BizMsgIdr a repetition is recognised. */
+  readonly rememberedMessagesMax: number
+  /** In the book: the oldest finished ones leave it. */
+  readonly bookOperationsMax: number
+}
+
+const limits: Limits = {
+  waitingMessagesMax: 1_000_000,
+  rememberedMessagesMax: 50_000,
+  bookOperationsMax: 1_000_000,
+}
+
 export type CentralBankOptions = {
   /** Loopback when absent. */
   readonly hostname?: string
@@ -21,6 +36,8 @@ export type CentralBankOptions = {
   readonly participantCertificates?: Readonly<Record<string, readonly string[]>>
   /** From receipt of a payment to its rejection with AB03. */
   readonly settlementLimitMs?: number
+  /** The same for scheduled payments (PAGAGD). */
+  readonly scheduledLimitMs?: number
   /** How long a read waits for a message. */
   readonly longPollMs?: number
   /** A read stream without a request for so long is abandoned: 410, and its batch is free again. */
@@ -37,6 +54,8 @@ export type CentralBankOptions = {
     readonly perSecond: number
     readonly amountCents?: bigint
   }
+  /** What the bank keeps at most; tests set less. */
+  readonly limits?: Partial<Limits>
   /** Chance in [0, 1) for faults. */
   readonly random?: () => number
   /** Milliseconds since the epoch. */
@@ -57,14 +76,9 @@ export const streamsMax = 6
 /** Participants that can be opened; the SPI has fewer than a thousand. */
 export const participantsMax = 10_000
 export const bodyBytesMax = 16 * 1024 * 1024
-/** Messages waiting for delivery in all; sending is refused (503) above it. */
-export const waitingMessagesMax = 1_000_000
-/** Messages by whose BizMsgIdr a repetition is recognised. */
-export const rememberedMessagesMax = 50_000
-/** Operations that the book keeps; the oldest finished ones leave it. */
-export const bookOperationsMax = 1_000_000
 
 const settlementLimitMs = 40_000
+const scheduledLimitMs = 45 * 60_000
 const longPollMs = 5_000
 const streamIdleMs = 60_000
 /** R$ 1 000 000 000.00 */
@@ -80,11 +94,13 @@ export const resolveOptions = (options: CentralBankOptions) => ({
   revision: options.revision ?? ('5.11.1' as const),
   validate: options.validate ?? true,
   settlementLimitMs: options.settlementLimitMs ?? settlementLimitMs,
+  scheduledLimitMs: options.scheduledLimitMs ?? scheduledLimitMs,
   longPollMs: options.longPollMs ?? longPollMs,
   streamIdleMs: options.streamIdleMs ?? streamIdleMs,
   openingBalanceCents: options.openingBalanceCents ?? openingBalanceCents,
   hostWithoutPort: options.hostWithoutPort ?? false,
   rateLimits: options.rateLimits ?? false,
+  limits: { ...limits, ...options.limits },
   random: options.random ?? Math.random,
   now: options.now ?? Date.now,
 })

@@ -3,7 +3,13 @@ import { createPrivateKey, hash, randomUUID, sign, X509Certificate } from 'node:
 import type { Revision } from '#codecs/iso20022'
 import { type CanonicalEnvelope, issuerText, prepareKeyInfo, signEnvelope } from '#codecs/xmldsig'
 import type { Identifiers } from './identifiers.ts'
-import { createMailbox, type Delivery, type Mailbox, type MailboxFaults } from './mailbox.ts'
+import {
+  createMailbox,
+  type Delivery,
+  type Mailbox,
+  type MailboxFaults,
+  type Waiting,
+} from './mailbox.ts'
 import { type Channel, isVirtual } from './options.ts'
 import { type Draft, writeMessage } from './write.ts'
 
@@ -25,6 +31,8 @@ export type PostOffice = {
   readonly isRead: (ispb: string, channel: Channel) => boolean
   readonly mailboxes: () => ReadonlyMap<string, Mailbox>
   readonly sent: () => number
+  /** Messages that wait in all mailboxes. */
+  readonly waiting: () => number
 }
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
@@ -60,6 +68,7 @@ export const createPostOffice = (options: {
 }): PostOffice => {
   const { now, ids } = options
   const mailboxes = new Map<string, Mailbox>()
+  const total: Waiting = { count: 0 }
   const seal = options.signing === undefined ? undefined : createSealer(options.signing)
   let sent = 0
 
@@ -68,6 +77,7 @@ export const createPostOffice = (options: {
     const known = mailboxes.get(key)
     if (known !== undefined) return known
     const created = createMailbox({
+      total,
       longPollMs: options.longPollMs,
       now,
       streamId: () => randomUUID(),
@@ -107,5 +117,6 @@ export const createPostOffice = (options: {
     isRead: (ispb, channel) => mailboxes.get(`${ispb} ${channel}`)?.isRead() ?? false,
     mailboxes: () => mailboxes,
     sent: () => sent,
+    waiting: () => total.count,
   }
 }

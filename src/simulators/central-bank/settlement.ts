@@ -10,13 +10,7 @@ import {
 } from './drafts.ts'
 import type { Identifiers } from './identifiers.ts'
 import type { Ledger } from './ledger.ts'
-import {
-  bookOperationsMax,
-  type Channel,
-  isVirtual,
-  participantsMax,
-  payingPsp,
-} from './options.ts'
+import { type Channel, isVirtual, participantsMax, payingPsp } from './options.ts'
 import type { Origin, PostOffice } from './post-office.ts'
 import { paymentFault, returnFault } from './rules.ts'
 import type { Draft } from './write.ts'
@@ -37,6 +31,7 @@ export type Operation = {
   /** Reason of a rejection. */
   code: string | undefined
   settledAtMs: number | undefined
+  readonly isScheduled: boolean
   /** Of a payment: what returns gave back or hold. */
   returnedCents: bigint
 }
@@ -70,6 +65,8 @@ type SettlementDeps = {
   readonly ids: Identifiers
   readonly now: () => number
   readonly settlementLimitMs: number
+  readonly scheduledLimitMs: number
+  readonly bookOperationsMax: number
   /** The version in which the bank pays itself. */
   readonly paymentVersion: string
 }
@@ -79,16 +76,20 @@ export const createSettlement = (deps: SettlementDeps): Settlement => new GrossS
 class GrossSettlement implements Settlement {
   private readonly deps: SettlementDeps
   private readonly entries = new Map<string, Entry>()
-  private readonly deadlines: Deadlines<Entry>
+  private readonly priority: Deadlines<Entry>
+  private readonly scheduled: Deadlines<Entry>
   private late = 0
 
   constructor(deps: SettlementDeps) {
     this.deps = deps
-    this.deadlines = createDeadlines<Entry>({
-      limitMs: deps.settlementLimitMs,
-      now: deps.now,
-      onPassed: (passed) => this.expire(passed),
-    })
+    const limited = (limitMs: number) =>
+      createDeadlines<Entry>({
+        limitMs,
+        now: deps.now,
+        onPassed: (passed) => this.expire(passed),
+      })
+    this.priority = limited(deps.settlementLimitMs)
+    this.scheduled = limited(deps.scheduledLimitMs)
   }
 
   pay(message: Pacs008, xml: readonly string[], origin: Origin): void {
@@ -106,6 +107,7 @@ class GrossSettlement implements Settlement {
           channel: origin.channel,
         },
         origin,
+        serviceLevel === 'PAGAGD',
       ),
       fault: paymentFault(message, item),
     }))
@@ -188,15 +190,22 @@ class GrossSettlement implements Settlement {
   }
 
   stop(): void {
-    this.deadlines.stop()
+    this.priority.stop()
+    this.scheduled.stop()
+  }
+
+  private deadlinesOf({ isScheduled }: Entry): Deadlines<Entry> {
+    return isScheduled ? this.scheduled : this.priority
   }
 
   private entryOf(
     parts: Pick<Entry, 'id' | 'kind' | 'endToEndId' | 'payer' | 'receiver' | 'cents' | 'channel'>,
     origin: Origin | undefined,
+    isScheduled = false,
   ): Entry {
     return {
       ...parts,
+      isScheduled,
       origin,
       receivedAtMs: this.deps.now(),
       state: 'waiting',
@@ -234,7 +243,7 @@ class GrossSettlement implements Settlement {
     }
     ledger.open(entry.receiver)
     this.countReturn(entry, entry.cents)
-    this.deadlines.add(entry)
+    this.deadlinesOf(entry).add(entry)
     return true
   }
 
@@ -261,7 +270,7 @@ class GrossSettlement implements Settlement {
 
   private remember(entry: Entry): void {
     this.entries.set(entry.id, entry)
-    if (this.entries.size <= bookOperationsMax) return
+    if (this.entries.size <= this.deps.bookOperationsMax) return
     for (const [id, { state }] of this.entries) {
       if (state === 'waiting') continue
       this.entries.delete(id)
@@ -292,7 +301,7 @@ class GrossSettlement implements Settlement {
     ledger.settle(entry.payer, entry.receiver, entry.cents)
     entry.state = 'settled'
     entry.settledAtMs = now()
-    this.deadlines.done(entry)
+    this.deadlinesOf(entry).done(entry)
     const { id, endToEndId, settledAtMs } = entry
     const told = (to: string, status: 'ACSC' | 'ACCC'): Addressed => ({
       to,
@@ -308,7 +317,7 @@ class GrossSettlement implements Settlement {
     this.countReturn(entry, -entry.cents)
     entry.state = 'rejected'
     entry.code = code
-    this.deadlines.done(entry)
+    this.deadlinesOf(entry).done(entry)
   }
 
   private expire(passed: readonly Entry[]): void {

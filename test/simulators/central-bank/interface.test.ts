@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import {
   acceptingPsp,
   batchMessagesMax,
+  bodyBytesMax,
   type CentralBank,
   type CentralBankOptions,
   createCentralBank,
@@ -329,4 +330,55 @@ test('token buckets: by day 350 at once on the secondary channel, then 429 until
   expect((await pay(a)).status).toBe(201)
   nowMs += 1_000
   expect((await pay(secondary)).status).toBe(201)
+})
+
+describe('bounds', () => {
+  test('a body at the limit is read, one byte more is refused', async () => {
+    const { a, bank } = await open()
+    const at = await a.post(new Uint8Array(bodyBytesMax).fill(0x20), XML)
+    expect(at.status).toBe(201)
+    const past = await a.post(new Uint8Array(bodyBytesMax + 1).fill(0x20), XML)
+    expect(await problemOf(past)).toBe('413 payloadTooLarge')
+    const bomb = Bun.gzipSync(new Uint8Array(bodyBytesMax + 1))
+    expect((await a.post(bomb, XML, { 'Content-Encoding': 'gzip' })).status).toBe(400)
+    expect((await a.receive()).map(refusalOf)[0]?.reason).toBe('xml')
+    expect(bank.statistics().received['requests']).toBe(1)
+  })
+
+  test('as many messages wait as may; then sending is refused until somebody reads', async () => {
+    const { a, b } = await open({ limits: { waitingMessagesMax: 3 } })
+    const statusOf = async () => (await a.post(payment(A, B, 1), XML)).status
+    expect((await a.sendAll([1, 2].map(() => payment(A, B, 1)))).status).toBe(201)
+    expect(await statusOf()).toBe(201)
+    expect(await statusOf()).toBe(503)
+    await b.receive(3)
+    expect(await statusOf()).toBe(201)
+  })
+
+  test('a repetition is known as long as the message is remembered', async () => {
+    const { a, bank } = await open({ limits: { rememberedMessagesMax: 2 } })
+    const messages = [1, 2, 3].map((cents) => payment(A, acceptingPsp, cents))
+    for (const message of messages) await a.send(message)
+    await a.receive(3)
+    await a.sendAll(messages.slice(1))
+    expect((await a.receive(2)).map(({ type }) => type)).toEqual(['pacs.002', 'pacs.002'])
+    await a.send(messages[0] ?? new Uint8Array())
+    // Its operation is known still: nothing is settled twice.
+    expect((await a.receive()).map(({ xml }) => xml)[0]).toContain('duplicate_operation')
+    expect(bank.statistics().received['repeated']).toBe(2)
+  })
+
+  test('the oldest finished operations leave the book, never one that waits', async () => {
+    const { a, bank } = await open({ limits: { bookOperationsMax: 2 } })
+    await a.send(payment(A, B, 1))
+    for (const cents of [2, 3, 4]) {
+      await a.send(payment(A, acceptingPsp, cents))
+      await a.receive()
+    }
+    expect(bank.book().operations.map(({ amountCents, state }) => [amountCents, state])).toEqual([
+      [1n, 'waiting'],
+      [4n, 'settled'],
+    ])
+    expect(bank.book().balanced).toBe(true)
+  })
 })

@@ -195,3 +195,19 @@ test('a steady rate of payments, for load', async () => {
   expect(asked.map(({ type }) => type)).toEqual(Array(10).fill('pacs.008'))
   expect(bank.book().operations.map(({ amountCents }) => amountCents)).toEqual(Array(10).fill(3n))
 })
+
+test('scheduled payments have a limit of their own', async () => {
+  const { a, b } = await open({ settlementLimitMs: 40, scheduledLimitMs: 400 })
+  const scheduled = build(A, 'PACS008', {
+    local_instrument: 'MANU',
+    service_level: 'PAGAGD',
+    transactions: [transfer(A, B, 5)],
+  })
+  await a.sendAll([scheduled, payment(A, B, 6)])
+  const received = await b.receive(3)
+  expect(received.map(({ type }) => type)).toEqual(['pacs.008', 'pacs.008', 'pacs.002'])
+  const [asked] = received
+  if (asked === undefined) throw new Error('nothing came')
+  await b.send(answerTo(B, asked))
+  expect((await a.receive(2)).flatMap(statuses)).toEqual(['RJCT AB03', 'ACSC'])
+})
