@@ -80,7 +80,7 @@ const networkSettings = (name: string, { letter, brand, prefixes: cards }: Netwo
     }),
     tls: setting(`${name}_TLS`, boolean(), { default: 'false', doc: 'Connects with TLS.' }),
     tlsCa: setting(`${name}_TLS_CA_PATH`, pem(), {
-      doc: 'Authorities its certificate comes from; those of the system when not set.',
+      doc: 'Authorities its certificate comes from; the public ones when not set.',
     }),
     tlsCertificate: setting(`${name}_TLS_CERT_PATH`, pem(), {
       doc: 'Client certificate of mutual TLS.',

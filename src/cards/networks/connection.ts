@@ -171,10 +171,12 @@ export class Connection implements Lane {
     if (!outgoing.reserve(room)) return false
     const start = outgoing.end
     try {
-      const end = this.pack(message, outgoing.bytes, start + header)
-      outgoing.commit(writeFrame(framing, end - start - header, outgoing.bytes, start, tpdu))
+      const bodyBytes = this.pack(message, outgoing.bytes, start + header) - start - header
+      if (bodyBytes > this.frameBytesMax)
+        throw new Error('the message is longer than a frame may be')
+      outgoing.commit(writeFrame(framing, bodyBytes, outgoing.bytes, start, tpdu))
     } catch (error) {
-      outgoing.bytes.fill(0, start, start + room)
+      outgoing.bytes.fill(0, start)
       throw error
     }
     if (!this.isFlushing) {

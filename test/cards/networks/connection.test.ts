@@ -232,6 +232,18 @@ describe('a lost connection', () => {
     expect(peer.connections[0]?.isOpen).toBe(false)
   })
 
+  test('is not the end of a request that is too long to be sent', async () => {
+    using peer = createRawPeer(approve)
+    const { length } = frameOf(payment(1))
+    await using tight = await connect(peer.port, { frameBytesMax: length - 3 })
+    expect(tight.network.exchange(payment(1), 1_000)).rejects.toThrow('longer')
+    expect(tight.network.health()).toMatchObject({ connectionsUp: 1, inFlight: 0 })
+    await using exact = await connect(peer.port, { frameBytesMax: length - 2 })
+    // Its answer is longer still.
+    expect((await exact.network.exchange(payment(1), 1_000)).kind).toBe('connection_lost')
+    expect(peer.received.length).toBe(1)
+  })
+
   test('is the end at one byte above the longest frame, not at it', async () => {
     const request = payment(1)
     const answer = frameOf(approvalOf(request))
