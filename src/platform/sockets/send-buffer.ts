@@ -14,9 +14,10 @@ export class SendBuffer {
   end = 0
   /** Bytes committed since the start of the stream. */
   committed = 0
-  /** Bytes of them that the kernel took. */
+  /** Bytes of them that the kernel took; during a write, those that are offered to it count. */
   sent = 0
   private head = 0
+  private generation = 0
   private readonly bytesMax: number
 
   constructor(bytesMax: number) {
@@ -58,11 +59,16 @@ export class SendBuffer {
   /** Gives the kernel what it takes; true when nothing is left. */
   flush(write: WriteBytes): boolean {
     while (this.head < this.end) {
-      const taken = write(this.bytes.subarray(this.head, this.end))
-      if (taken <= 0) return false
+      const { generation } = this
+      const offered = this.end - this.head
+      // Until it is known, all of it may be on its way: `write` may tell of the socket's end before it returns.
+      this.sent += offered
+      const taken = Math.max(write(this.bytes.subarray(this.head, this.end)), 0)
+      if (this.generation !== generation) return true
+      this.sent -= offered - taken
+      if (taken === 0) return false
       this.bytes.fill(0, this.head, this.head + taken)
       this.head += taken
-      this.sent += taken
     }
     this.head = 0
     this.end = 0
@@ -71,6 +77,7 @@ export class SendBuffer {
 
   /** Forgets everything: the stream starts anew. */
   clear(): void {
+    this.generation++
     this.bytes.fill(0)
     this.head = 0
     this.end = 0

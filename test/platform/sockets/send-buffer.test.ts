@@ -63,3 +63,32 @@ test('clear wipes and starts the stream anew', () => {
   expect(buffer.bytes.every((byte) => byte === 0)).toBe(true)
   expect([buffer.pendingBytes, buffer.committed, buffer.sent]).toEqual([0, 0, 0])
 })
+
+test('what is offered counts as sent until the kernel has said what it took', () => {
+  const buffer = new SendBuffer(100)
+  put(buffer, new Uint8Array(50).fill(7))
+  const seen: number[] = []
+  buffer.flush(() => {
+    seen.push(buffer.sent)
+    return seen.length === 1 ? 20 : 0
+  })
+  expect(seen).toEqual([50, 50])
+  expect(buffer.sent).toBe(20)
+})
+
+test('a stream that ends during a write leaves nothing in the next one', () => {
+  const buffer = new SendBuffer(100)
+  put(buffer, new Uint8Array(50).fill(7))
+  buffer.flush(() => {
+    buffer.clear()
+    return 50
+  })
+  expect([buffer.pendingBytes, buffer.committed, buffer.sent]).toEqual([0, 0, 0])
+  put(buffer, Uint8Array.of(1, 2, 3))
+  const out: number[] = []
+  buffer.flush((bytes) => {
+    out.push(...bytes)
+    return bytes.length
+  })
+  expect([out, buffer.sent]).toEqual([[1, 2, 3], 3])
+})
