@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, startProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/temporary.ts'
 /*
  * The README's commands, run as they stand against a running `dev`.
  *
- * A block "sh run" is run by a shell with $URL, $CARDS_URL and $KEY set; the block "json output" or
+ * A block "sh run" is run by a shell with $URL, $CARDS_URL, $GRPC_URL and $KEY set; the block "json output" or
  * "text output" after it is what it must answer. `…` stands for anything within a line. White space
  * outside JSON strings does not matter; everything else does, down to the digits of a number.
  */
@@ -60,6 +60,7 @@ describe('the README', () => {
       `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'src/main.ts')}' "$@"\n`,
       { mode: 0o755 },
     )
+    symlinkSync(join(root, 'node_modules/.bin/buf'), join(directory, 'buf'))
     dev = startProgram(started, ['--json', '--state', state], { cwd: root })
     const ready = JSON.parse(await dev.line((line) => line.startsWith('{'))) as Record<
       string,
@@ -69,6 +70,7 @@ describe('the README', () => {
       PATH: `${directory}:${process.env['PATH'] ?? ''}`,
       URL: ready['url'] ?? '',
       CARDS_URL: ready['cards_url'] ?? '',
+      GRPC_URL: ready['grpc_url'] ?? '',
       KEY: ready['api_key'] ?? '',
     }
   })

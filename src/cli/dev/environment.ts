@@ -38,6 +38,7 @@ export const devEnvironment = (
     }
     defaults['GRPC_ADDR'] = `${loopback}:${port}`
   }
+  if (!isSet(given, 'GRPC_REFLECTION_ENABLED')) defaults['GRPC_REFLECTION_ENABLED'] = 'true'
   if (!isSet(given, 'API_KEYS_FILE')) defaults['API_KEYS_FILE'] = keyFile
   if (databaseUrl !== undefined) defaults['DATABASE_DSN'] = databaseUrl
   if (!isSet(given, 'TRILHO_MASTER_KEY') && !isSet(given, 'TRILHO_MASTER_KEY_FILE')) {

@@ -27,6 +27,10 @@ export const grpcSettings = defineSettings({
     default: 'false',
     doc: 'Serves gRPC without TLS to other machines too: for a mesh or proxy that adds it.',
   }),
+  reflectionEnabled: setting('GRPC_REFLECTION_ENABLED', boolean(), {
+    default: 'false',
+    doc: 'Tells any gRPC client what can be called, without a key.',
+  }),
 })
 
 export type GrpcSettings = SettingValues<typeof grpcSettings>

@@ -7,8 +7,9 @@ import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import type { RunTransform } from '../transform/run.ts'
 import { type Calls, createCalls } from './calls.ts'
 import { bindAddress, type GrpcSettings, hasTls, tlsMaterialOf } from './config.ts'
-import { createHealth, healthDefinition } from './health.ts'
+import { createHealth, healthDefinition, healthService } from './health.ts'
 import { type GrpcListener, listenForGrpc } from './listener.ts'
+import { reflectionDefinition, reflectionHandlers, reflectionService } from './reflection.ts'
 import {
   transformationDefinition,
   transformationHandlers,
@@ -44,10 +45,13 @@ const stopGraceMsDefault = 8_000
 /** How long clients have to take their last statuses and close, once no call runs. */
 const closeMs = 500
 
+const services = [transformationService, healthService, reflectionService]
+
 /** What a key needs for each method. */
 const scopes = new Map<string, Scope | 'public'>([
   ...pathsOf(transformationDefinition).map((path) => [path, 'spi:transform'] as const),
   ...pathsOf(healthDefinition).map((path) => [path, 'public'] as const),
+  ...pathsOf(reflectionDefinition).map((path) => [path, 'public'] as const),
 ])
 
 const createServer = ({ interceptor }: Calls): Server =>
@@ -72,6 +76,9 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
   const server = createServer(calls)
   server.addService(transformationDefinition, transformationHandlers(deps.run, logger))
   server.addService(healthDefinition, health.handlers)
+  if (settings.reflectionEnabled) {
+    server.addService(reflectionDefinition, reflectionHandlers(services))
+  }
   let listener: GrpcListener | undefined
 
   return {

@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test'
+import { devEnvironment } from '../../../src/cli/dev/environment.ts'
+
+const state = { keyFile: 'keys.json', masterKey: 'a' }
+
+/** Holds the port, unless another process on this machine already does. */
+const occupy = (port: number) => {
+  try {
+    return Bun.listen({ hostname: '127.0.0.1', port, socket: { data: () => {} } })
+  } catch {
+    return undefined
+  }
+}
+
+test('gRPC gets another port of this machine when its own is busy, and the user is told', () => {
+  const holder = occupy(9090)
+  const { env, notes } = devEnvironment({}, state, undefined)
+  holder?.stop(true)
+  const [host, port] = (env['GRPC_ADDR'] ?? '').split(':')
+  expect(host).toBe('127.0.0.1')
+  expect(port).toMatch(/^\d+$/)
+  expect(port).not.toBe('9090')
+  expect(notes).toContain(`port 9090 is busy: using ${port} for gRPC`)
+  expect(env['GRPC_REFLECTION_ENABLED']).toBe('true')
+})
+
+test('what the user set for gRPC stays', () => {
+  const given = { GRPC_ADDR: ':7000', GRPC_REFLECTION_ENABLED: 'false' }
+  expect(devEnvironment(given, state, undefined).env).toMatchObject(given)
+})
