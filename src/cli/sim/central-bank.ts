@@ -42,6 +42,10 @@ export const centralBankSimulator: Simulator = {
       value: 'seconds',
       doc: 'How long a read waits for a message; 5.',
     },
+    'host-without-port': {
+      type: 'boolean',
+      doc: 'Resets connections whose Host header has a port, as the real one does.',
+    },
     'rate-limits': { type: 'boolean', doc: 'Token buckets as the real one has them.' },
   },
   example: 'trilho sim central-bank --port 16522 --secondary-port 17522 --long-poll-seconds 1',
@@ -81,6 +85,7 @@ const optionsOf = async (args: CommandArguments): Promise<CentralBankOptions> =>
     ...(tls === undefined ? {} : { tls }),
     ...(settlementLimitMs === undefined ? {} : { settlementLimitMs }),
     ...(longPollMs === undefined ? {} : { longPollMs }),
+    hostWithoutPort: args.flag('host-without-port'),
     rateLimits: args.flag('rate-limits'),
   }
 }

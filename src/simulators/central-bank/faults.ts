@@ -17,7 +17,7 @@ export const FAULT_KINDS = [
   'duplicate',
   /** Delivers waiting messages in another order. */
   'reorder',
-  /** Closes each connection as soon as it is there. */
+  /** Closes the connection of a request and does nothing. */
   'refuse_connections',
 ] as const
 
