@@ -7,6 +7,8 @@ import { DRAIN_MS, type NetworkOptions } from './options.ts'
 import type { ExchangeOutcome, Network, NetworkHealth } from './types.ts'
 
 const STAN_MAX = 999_999
+/** Log lines about messages that nobody waits for, of one network. */
+const WARNINGS_PER_SECOND_MAX = 20
 const NO_CONNECTION: ExchangeOutcome = Object.freeze({
   kind: 'not_sent',
   reason: 'no_connection',
@@ -41,6 +43,8 @@ class ConnectionPool implements Network {
   private managementStan: number
   private lastEchoAt: Date | undefined
   private isStopping = false
+  private warningSecond = 0
+  private warnings = 0
 
   constructor(options: NetworkOptions) {
     if (options.dialect.version !== '1987') {
@@ -170,7 +174,14 @@ class ConnectionPool implements Network {
     message?.wipe()
   }
 
+  /** The metrics count every one; the log has some of a flood. */
   private warn(message: CardMessage | undefined, text: string): void {
+    const second = Math.floor(performance.now() / 1_000)
+    if (second !== this.warningSecond) {
+      this.warningSecond = second
+      this.warnings = 0
+    }
+    if (++this.warnings > WARNINGS_PER_SECOND_MAX) return
     this.options.logger.warn(
       { network: this.name, mti: message?.mti, stan: message?.stan, rrn: message?.rrn },
       text,

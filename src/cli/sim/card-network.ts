@@ -32,6 +32,11 @@ export const cardNetworkSimulator: Simulator = {
       value: 'name=rate,…',
       doc: 'Faults by chance, such as no_answer=0.01,drop_after=0.001.',
     },
+    'late-seconds': {
+      type: 'string',
+      value: 'n',
+      doc: 'When the cards answer that answer late; 35.',
+    },
     seed: { type: 'string', value: 'n', doc: 'The same seed gives the same chances.' },
   },
   example: 'trilho sim card-network --port 10000 --vault-port 10080 --faults no_answer=0.01',
@@ -44,6 +49,7 @@ export const cardNetworkSimulator: Simulator = {
       port: portOf(args, 'port', PORT),
       dialect: findDialect(dialect) ?? unknown('dialect'),
       framing: findFraming(frame) ?? unknown('frame'),
+      lateMs: numberOf(args.text('late-seconds') ?? '35', 'late-seconds') * 1_000,
       seed: numberOf(args.text('seed') ?? '1', 'seed'),
       faults: faultsOf(args.text('faults')),
     })

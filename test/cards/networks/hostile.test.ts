@@ -1,0 +1,68 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createLogger, createMetrics } from '#src/platform/telemetry/index.ts'
+import { createNetwork, createNetworkMetrics } from '../../../src/cards/networks/index.ts'
+import { networkOptions, payment, until } from '../../support/card-network.ts'
+import { approvalOf, createRawPeer, frameOf } from '../../support/raw-peer.ts'
+
+test('a network that sends nonsense a hundred times is a network again when it stops', async () => {
+  const answer = frameOf(approvalOf(payment(77)))
+  const damaged = fc
+    .tuple(fc.nat({ max: answer.length - 1 }), fc.nat({ max: 255 }), fc.nat({ max: answer.length }))
+    .map(([at, byte, end]) => {
+      const bytes = answer.slice(0, Math.max(end, 1))
+      if (at < bytes.length) bytes[at] = byte
+      return bytes
+    })
+  const chunks = fc.sample(fc.oneof(fc.uint8Array({ minLength: 1, maxLength: 300 }), damaged), {
+    numRuns: 100,
+    seed: 8583,
+  })
+  using peer = createRawPeer(({ send }, message) => send(frameOf(approvalOf(message))), {
+    onOpen: ({ send, socket }) => {
+      const chunk = chunks.pop()
+      if (chunk === undefined) return
+      send(chunk)
+      // What is a whole message, or the beginning of one, is no reason to close.
+      setTimeout(() => socket.end(), 2)
+    },
+  })
+  const network = createNetwork(
+    networkOptions(peer.port, { poolSize: 8, reconnect: { baseMs: 1, maxMs: 3 } }),
+  )
+  network.start()
+  await until(() => chunks.length === 0 && network.health().connectionsUp === 8)
+  await until(() => peer.connections.filter(({ isOpen }) => isOpen).length === 8)
+  const outcomes = await Promise.all(
+    Array.from({ length: 80 }, (_, index) => network.exchange(payment(index + 1), 2_000)),
+  )
+  expect(outcomes.map(({ kind }) => kind)).toEqual(outcomes.map(() => 'answered'))
+  await network.stop()
+})
+
+test('a flood of answers that nobody asked for is counted in full and logged in part', async () => {
+  const lines: string[] = []
+  const metrics = createMetrics({ version: '1', withProcess: false })
+  using peer = createRawPeer(() => undefined)
+  const network = createNetwork(
+    networkOptions(peer.port, {
+      logger: createLogger({ level: 'warn', sink: { write: (line) => lines.push(line) } }),
+      metrics: createNetworkMetrics(metrics),
+    }),
+  )
+  network.start()
+  await until(() => network.health().connectionsUp === 1)
+  const frame = frameOf(approvalOf(payment(1)))
+  peer.connections[0]?.send(Buffer.concat(Array.from({ length: 1_000 }, () => frame)))
+  const counted = async () => (await metrics.render()).text
+  await until(() => lines.length > 0)
+  let text = await counted()
+  for (let round = 0; round < 100 && !text.includes('"neta"} 1000'); round++) {
+    await Bun.sleep(5)
+    text = await counted()
+  }
+  expect(text).toContain('cardgw_network_late_answers_total{network="neta"} 1000')
+  expect(lines.length).toBeLessThanOrEqual(40)
+  expect(lines.join('')).not.toContain('4000000000000002')
+  await network.stop()
+})
