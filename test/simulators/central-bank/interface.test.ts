@@ -230,7 +230,8 @@ describe('reading', () => {
   })
 
   test('a reader that goes away loses nothing', async () => {
-    const { a, b } = await open({ longPollMs: 5_000 })
+    // Should the message meet the reader's end half way, the abandoned stream gives it back.
+    const { a, b } = await open({ longPollMs: 4_000, streamIdleMs: 200 })
     const gone = new AbortController()
     const left = b.call(b.start, { signal: gone.signal }).catch(() => 'left')
     while (bank?.statistics().mailboxes.length === 0) await Bun.sleep(1)
