@@ -4,37 +4,9 @@ import { join } from 'node:path'
 import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { pacs008 } from '../../test/support/messages.ts'
 import type { Contender, Group, Suite } from '../harness.ts'
+import { type Server, startServer } from '../server-process.ts'
 
-const servers = join(import.meta.dir, '../servers')
 const concurrency = 16
-
-type Server = {
-  readonly url: string
-  readonly cpuUs: () => Promise<number>
-}
-
-/** A server in a process of its own, so that its CPU time is its alone. It ends with this process. */
-const startServer = async (file: string, ...args: readonly string[]): Promise<Server> => {
-  const started = Promise.withResolvers<string>()
-  let asked = Promise.withResolvers<number>()
-  const child = Bun.spawn([process.execPath, join(servers, file), ...args], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-    ipc: (message: { readonly url?: string; readonly cpuUs?: number }) => {
-      if (message.url !== undefined) started.resolve(message.url)
-      if (message.cpuUs !== undefined) asked.resolve(message.cpuUs)
-    },
-  })
-  process.on('exit', () => child.kill())
-  child.unref()
-  return {
-    url: await started.promise,
-    cpuUs: () => {
-      asked = Promise.withResolvers()
-      child.send('cpu')
-      return asked.promise
-    },
-  }
-}
 
 type Payment = {
   readonly result: {
