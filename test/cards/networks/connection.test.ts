@@ -261,7 +261,7 @@ describe('a lost connection', () => {
 describe('an echo test', () => {
   test('is sent after silence, and keeps the connection', async () => {
     using peer = createRawPeer(approve)
-    await using rig = await connect(peer.port, { echoMs: 40 })
+    await using rig = await connect(peer.port, { echoMs: 100 })
     expect(rig.network.health().lastEchoAt).toBeUndefined()
     await until(() => peer.received.length === 3)
     expect(peer.received.map(({ mti, networkCode }) => [mti, networkCode])).toEqual(
@@ -282,10 +282,10 @@ describe('an echo test', () => {
 
   test('is not sent while the network is heard', async () => {
     using peer = createRawPeer(approve)
-    await using rig = await connect(peer.port, { echoMs: 100 })
-    for (let number = 1; number <= 15; number++) {
+    await using rig = await connect(peer.port, { echoMs: 400 })
+    for (let number = 1; number <= 30; number++) {
       await rig.network.exchange(payment(number), 1_000)
-      await Bun.sleep(10)
+      await Bun.sleep(20)
     }
     expect(peer.received.every(({ mti }) => mti === '0100')).toBe(true)
   })

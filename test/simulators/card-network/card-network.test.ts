@@ -102,7 +102,8 @@ describe('the book', () => {
     for (const [index, name] of ['timeout', 'drop', 'drop_before', 'garbage'].entries()) {
       await until(() => rig.network.health().connectionsUp === 1)
       const token = `tok_visa_${name}`
-      const outcome = await rig.network.exchange(payment(index + 1, { token }), 50)
+      const timeoutMs = name === 'timeout' ? 50 : 5_000
+      const outcome = await rig.network.exchange(payment(index + 1, { token }), timeoutMs)
       kinds.push(outcome.kind)
     }
     expect(kinds).toEqual(['timed_out', 'connection_lost', 'connection_lost', 'connection_lost'])
@@ -115,11 +116,12 @@ describe('the book', () => {
       number: number,
       mti: '0100' | '0200' | '0400' | '0401',
       change: Parameters<typeof payment>[1],
-    ) => codeOf(await rig.network.exchange(payment(number, change, mti), 60))
+      timeoutMs = 5_000,
+    ) => codeOf(await rig.network.exchange(payment(number, change, mti), timeoutMs))
     const silent = { token: 'tok_visa_void_timeout' }
     expect(await send(1, '0100', silent)).toBe('00')
     const reversal = { ...silent, rrn: payment(1).rrn, ...originalOf(1) }
-    expect(await send(2, '0400', reversal)).toBe('timed_out')
+    expect(await send(2, '0400', reversal, 60)).toBe('timed_out')
     expect(await send(2, '0401', reversal)).toBe('00')
     const refused = { token: 'tok_visa_void_declined' }
     expect(await send(3, '0100', refused)).toBe('00')
@@ -129,7 +131,7 @@ describe('the book', () => {
     expect(await send(6, '0200', { ...declined, rrn: payment(5).rrn })).toBe('05')
     const unanswered = { token: 'tok_visa_capture_timeout' }
     expect(await send(7, '0100', unanswered)).toBe('00')
-    expect(await send(8, '0200', { ...unanswered, rrn: payment(7).rrn })).toBe('timed_out')
+    expect(await send(8, '0200', { ...unanswered, rrn: payment(7).rrn }, 60)).toBe('timed_out')
     expect(rig.simulator.book().map(({ capturedAmount }) => capturedAmount)).toEqual([
       0, 0, 0, 10_000,
     ])
