@@ -64,9 +64,7 @@ export const createCalls = ({ authenticator, logger, metrics, scopes }: CallsDep
     running.add(base)
     watchStatus(base, (status) => {
       end(status.code ?? codes.UNKNOWN)
-      const metadata = status.metadata ?? new MetadataClass()
-      if (call.requestId !== '') metadata.set(requestIdKey, call.requestId)
-      return { ...status, metadata }
+      return withRequestId(status, call.requestId)
     })
     const refuse = (code: number, details: string): void => base.sendStatus({ code, details })
     const admit = (
@@ -130,9 +128,17 @@ export const createCalls = ({ authenticator, logger, metrics, scopes }: CallsDep
   }
 }
 
-/** The library ends calls by itself too (deadline, size), past every interceptor, but by this method. */
 type PartialStatus = Parameters<ServerInterceptingCallInterface['sendStatus']>[0]
 
+/** A success has told the id in its headers already. */
+const withRequestId = (status: PartialStatus, requestId: string): PartialStatus => {
+  if (status.code === codes.OK || requestId === '') return status
+  const metadata = status.metadata ?? new MetadataClass()
+  metadata.set(requestIdKey, requestId)
+  return { ...status, metadata }
+}
+
+/** The library ends calls by itself too (deadline, size), past every interceptor, but by this method. */
 const watchStatus = (
   base: ServerInterceptingCallInterface,
   change: (status: PartialStatus) => PartialStatus,
@@ -187,12 +193,28 @@ const createObserver = (metrics: Metrics, logger: Logger): ((call: Call, code: n
     ['method'],
     latencyBucketsSeconds,
   )
-  return ({ path, startedMs, requestId, principal }, code) => {
-    const durationMs = performance.now() - startedMs
+  /** By method and code: looking labels up for each call would cost more than counting. */
+  const known = new Map<string, ReturnType<typeof seriesOf>>()
+  const seriesOf = (path: string, code: number) => {
     const method = path.slice(1)
     const name = codes[code] ?? 'UNKNOWN'
-    requests.inc({ method, code: name })
-    durations.observe({ method }, durationMs / 1000)
+    return {
+      name,
+      count: requests.labels({ method, code: name }),
+      duration: durations.labels({ method }),
+    }
+  }
+  return ({ path, startedMs, requestId, principal }, code) => {
+    const durationMs = performance.now() - startedMs
+    const key = `${path} ${code}`
+    let series = known.get(key)
+    if (series === undefined) {
+      series = seriesOf(path, code)
+      known.set(key, series)
+    }
+    const { name } = series
+    series.count.inc()
+    series.duration.observe(durationMs / 1000)
     logger.request({
       requestId,
       method: 'GRPC',
