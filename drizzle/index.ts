@@ -7,6 +7,7 @@ import m3 from './0003_drex.sql' with { type: 'text' }
 import m4 from './0004_broker.sql' with { type: 'text' }
 import m5 from './0005_webhooks.sql' with { type: 'text' }
 import m6 from './0006_spi_messages.sql' with { type: 'text' }
+import m7 from './0007_webhook_trace.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   { name: '0004_broker', sql: m4 },
   { name: '0005_webhooks', sql: m5 },
   { name: '0006_spi_messages', sql: m6 },
+  { name: '0007_webhook_trace', sql: m7 },
 ]

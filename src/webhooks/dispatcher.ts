@@ -1,11 +1,12 @@
 import type { Client } from '#src/platform/database/index.ts'
 import type { Counter, Logger } from '#src/platform/telemetry/index.ts'
+import { inSpan } from '#src/platform/tracing/index.ts'
 import { afterAttempt } from './domain.ts'
 import { bodyOf } from './events.ts'
 import { createLanes, type Lane, notePace } from './lanes.ts'
 import { createOutcomeWriter } from './outcomes.ts'
 import { type ClaimedDelivery, claimDue } from './queue.ts'
-import type { Sender } from './sender.ts'
+import type { AttemptResult, Sender } from './sender.ts'
 
 /** What sending to an endpoint needs. */
 export type ActiveEndpoint = {
@@ -99,7 +100,9 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
     const data = endpoint.include === 'full' ? (delivery.dataFull ?? delivery.data) : delivery.data
     const { url, keys } = endpoint
     const body = bodyOf({ ...delivery, id: delivery.eventId, data })
-    const result = await send({ url, keys, eventId: delivery.eventId, body })
+    const result = await tracedSend(delivery, () =>
+      send({ url, keys, eventId: delivery.eventId, body }),
+    )
     const step = afterAttempt(delivery.attempt, result.outcome, Math.random())
     notePace(lane, step.state === 'delivered', deps.concurrencyMax)
     const status = step.state === 'pending' ? 'failed' : step.state
@@ -122,4 +125,19 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
       await outcomes.settled()
     },
   }
+}
+
+/** A span of the trace that caused the event. */
+const tracedSend = (
+  { type, attempt, traceparent }: ClaimedDelivery,
+  send: () => Promise<AttemptResult>,
+): Promise<AttemptResult> => {
+  const attributes = { 'trilho.webhook.event_type': type, 'trilho.webhook.attempt': attempt }
+  const parent = traceparent ?? undefined
+  return inSpan('webhook attempt', { kind: 'client', parent, attributes }, async (span) => {
+    const result = await send()
+    span.set({ 'http.response.status_code': result.statusCode })
+    if (result.errorClass !== undefined) span.fail(result.errorClass)
+    return result
+  })
 }

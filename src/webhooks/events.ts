@@ -1,4 +1,5 @@
 import type { Queryable } from '#src/platform/database/index.ts'
+import { currentTraceparent } from '#src/platform/tracing/index.ts'
 import { patternsOf } from './domain.ts'
 
 /**
@@ -39,6 +40,7 @@ const writeEvents = (
   tx: Queryable,
   events: readonly WebhookEvent[],
 ): Promise<readonly EmittedEvent[]> => {
+  const traceparent = currentTraceparent()
   const rows = events.map(({ type, subject, data, full }, place) => ({
     place,
     id: `evt_${Bun.randomUUIDv7()}`,
@@ -47,21 +49,24 @@ const writeEvents = (
     subject,
     data: JSON.stringify(data),
     full: full === undefined ? null : JSON.stringify(full),
+    traceparent,
   }))
   return tx<EmittedEvent[]>`
     with given as materialized (
       select *, row_number() over (partition by subject order by place) as turn
       from json_to_recordset(${JSON.stringify(rows)}::text::json) as given(
-        place int, id text, type text, patterns text[], subject text, data text, "full" text)
+        place int, id text, type text, patterns text[], subject text, data text, "full" text,
+        traceparent text)
     ), numbered as (
       insert into webhook_sequences as s (subject, last)
       select subject, count(*) from given group by subject order by subject
       on conflict (subject) do update set last = s.last + excluded.last
       returning subject, last
     ), written as (
-      insert into webhook_events (id, type, patterns, subject, sequence, data, data_full)
+      insert into webhook_events (id, type, patterns, subject, sequence, data, data_full,
+        traceparent)
       select id, type, patterns, subject,
-        last - (count(*) over (partition by subject)) + turn, data, "full"
+        last - (count(*) over (partition by subject)) + turn, data, "full", traceparent
       from given join numbered using (subject) order by place
       returning id, sequence
     ), told as (

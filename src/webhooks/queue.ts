@@ -15,6 +15,7 @@ export type ClaimedDelivery = {
   readonly data: string
   readonly dataFull: string | null
   readonly createdAt: Date
+  readonly traceparent: string | null
 }
 
 /** An attempt made, and what follows from it. */
@@ -47,7 +48,7 @@ export const claimDue = (
     from due, webhook_events v
     where d.id = due.id and v.id = d.event_id
     returning d.id, d.endpoint_id as "endpointId", d.attempts as attempt, v.id as "eventId", v.type,
-      v.sequence, v.data, v.data_full as "dataFull", v.created_at as "createdAt"`
+      v.sequence, v.data, v.data_full as "dataFull", v.created_at as "createdAt", v.traceparent`
 
 /** Writes outcomes, all in two statements. A delivery that is gone with its endpoint is passed over. */
 export const writeOutcomes = async (

@@ -55,6 +55,8 @@ export const webhookEvents = pgTable(
     /** JSON, as it is sent. */
     data: text().notNull(),
     dataFull: text('data_full'),
+    /** Of what caused it, so that its deliveries belong to the same trace. */
+    traceparent: text(),
     createdAt: instant('created_at').notNull().defaultNow(),
     publishedAt: instant('published_at'),
   },

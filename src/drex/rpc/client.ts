@@ -3,6 +3,7 @@
  * is worth retrying, failover to the next node, and a check that a node is on the right chain
  * before it is used.
  */
+import { inSpan, type SpanOptions } from '#src/platform/tracing/index.ts'
 import { classifyHttpStatus, classifyRpcError, isRetryable, RpcFailure } from './errors.ts'
 
 export type RpcRequest = { readonly method: string; readonly params: readonly unknown[] }
@@ -119,7 +120,9 @@ async function exchange(
 ): Promise<readonly RpcOutcome[]> {
   const calls = requests.map((request, id) => ({ jsonrpc: '2.0', id, ...request }))
   const body = JSON.stringify(calls.length === 1 ? calls[0] : calls)
-  const text = await post(url, body, timeoutMs)
+  const text = await inSpan(`rpc ${methodsOf(requests)}`, spanOptions(requests), () =>
+    post(url, body, timeoutMs),
+  )
   let reply: unknown
   try {
     reply = JSON.parse(text)
@@ -128,6 +131,18 @@ async function exchange(
   }
   return inOrder(requests.length, Array.isArray(reply) ? reply : [reply])
 }
+
+/** `eth_call`, or `batch` for several methods at once. */
+function methodsOf(requests: readonly RpcRequest[]): string {
+  const methods = new Set(requests.map(({ method }) => method))
+  const [first = ''] = methods
+  return methods.size === 1 ? first : 'batch'
+}
+
+const spanOptions = (requests: readonly RpcRequest[]): SpanOptions => ({
+  kind: 'client',
+  attributes: { 'rpc.system.name': 'jsonrpc', 'rpc.batch.size': requests.length },
+})
 
 async function post(url: string, body: string, timeoutMs: number): Promise<string> {
   try {
