@@ -42,6 +42,7 @@ import {
   createGrpc,
   createMessages,
   createSchemas,
+  createSend,
   createTransform,
   createWorker,
   grpcProblems,
@@ -173,6 +174,12 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     schemas,
     transform,
     createMessages({ sql: database?.sql, logger }),
+    createSend({
+      ispb: values.spi.ispb,
+      sql: database?.sql,
+      broker,
+      revision: values.schemas.revision,
+    }),
     createQrcodes(),
     createWebhooks({
       sql: database?.sql,

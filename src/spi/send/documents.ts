@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { buildableMessages } from '#codecs/iso20022'
+import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
+
+export const sendBody = z.strictObject({
+  message_type: z.enum(buildableMessages).meta({ example: 'PACS008' }),
+  channel: z.enum(['PRIMARY', 'SECONDARY']).optional().meta({
+    description:
+      'By default SECONDARY for a PACS008 of service_level PAGAGD (scheduled), PRIMARY for everything else.',
+  }),
+  params: z.record(z.string(), z.unknown()).meta({
+    description: 'Depends on message_type; amounts are integers in cents.',
+    example: { original_end_to_end_id: 'E1234567820260302140500000000001', status: 'ACSP' },
+  }),
+})
+
+const sent = z.object({
+  id: z.uuid(),
+  biz_msg_idr: z.string(),
+  message_type: z.enum(buildableMessages),
+  status: z.literal('queued'),
+  end_to_end_ids: z.array(z.string()),
+})
+
+export const sendDocument: RouteDocument = {
+  summary: 'Send a message to the SPI',
+  description:
+    'Builds the message in the version of SPI_REVISION, checks it, stores it and puts it on the queue `spi.outbound` in one transaction. `queued` says that it will be sent, not that it was accepted. Repeat with the same Idempotency-Key: a request without one makes a new message each time.',
+  tag: 'Instant payments',
+  body: { 'application/json': sendBody },
+  responses: { 202: { description: 'Stored and queued.', schema: sent } },
+  errors: [
+    httpErrors.bad_request,
+    httpErrors.validation_failed,
+    httpErrors.idempotency_in_progress,
+    httpErrors.idempotency_mismatch,
+    httpErrors.not_configured,
+  ],
+}

@@ -1,0 +1,139 @@
+import { afterAll, expect, test } from 'bun:test'
+import { createPostgresBroker } from '#src/platform/broker/index.ts'
+import { createSend } from '#src/spi/send/index.ts'
+import { testApp, testKey } from '../../support/app.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
+import { endToEndId } from '../../support/messages.ts'
+
+const database = await createTestDatabase()
+const { sql, dsn } = database
+const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger })
+await broker.start()
+afterAll(async () => {
+  await broker.stop()
+  await database.close()
+})
+
+const ispb = '12345678'
+const revision = '5.11.1'
+const { key, record } = testKey('spi:send')
+const reader = testKey('messages:read')
+const appOf = (deps: Partial<Parameters<typeof createSend>[0]> = {}) =>
+  testApp(createSend({ ispb, sql, broker, revision, ...deps }).routes ?? [], {
+    keys: [record, reader.record],
+  })
+const app = appOf()
+
+const send = (body: unknown, idempotencyKey?: string): Promise<Response> =>
+  app.call('POST', '/v1/spi/send', {
+    key,
+    body,
+    headers: idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey },
+  })
+
+const payment = (change: Readonly<Record<string, unknown>> = {}, amount: unknown = 12345) => ({
+  message_type: 'PACS008',
+  params: {
+    local_instrument: 'MANU',
+    ...change,
+    transactions: [
+      {
+        amount,
+        purpose: 'IPAY',
+        debtor: {
+          ispb,
+          name: 'Fulana',
+          document: '12345678909',
+          account_num: '500100',
+          account_type: 'CACC',
+        },
+        creditor: {
+          ispb: '87654321',
+          document: '98765432100',
+          account_num: '600200',
+          account_type: 'TRAN',
+        },
+      },
+    ],
+  },
+})
+const report = {
+  message_type: 'PACS002',
+  params: { original_end_to_end_id: endToEndId(1), status: 'ACSP' },
+}
+const countOf = async (): Promise<number> => {
+  const [row] = await sql<{ count: number }[]>`select count(*)::int as count from spi_messages`
+  return row?.count ?? -1
+}
+
+test('a payment is stored and queued, with its transaction', async () => {
+  const response = await send(payment())
+  const answer = (await response.json()) as { id: string; end_to_end_ids: string[] }
+  expect([response.status, answer]).toMatchObject([
+    202,
+    { message_type: 'PACS008', status: 'queued', biz_msg_idr: expect.stringMatching(/^M12345678/) },
+  ])
+  expect(answer.end_to_end_ids).toHaveLength(1)
+  const rows =
+    await sql`select status, direction, channel from spi_messages where id = ${answer.id}`
+  expect([...rows]).toEqual([{ status: 'QUEUED', direction: 'OUTBOUND', channel: 'PRIMARY' }])
+  const transactions = await sql`
+    select end_to_end_id as id, amount_cents::text as cents from spi_transactions
+    where message_id = ${answer.id}`
+  expect([...transactions]).toEqual([{ id: answer.end_to_end_ids[0], cents: '12345' }])
+})
+
+test.each([
+  [report, 'PRIMARY'],
+  [{ ...report, channel: 'SECONDARY' }, 'SECONDARY'],
+  [payment({ service_level: 'PAGAGD' }), 'SECONDARY'],
+  [{ ...payment({ service_level: 'PAGAGD' }), channel: 'PRIMARY' }, 'PRIMARY'],
+])('the channel is the one named, or follows from the priority %#', async (body, channel) => {
+  const { id } = (await (await send(body)).json()) as { id: string }
+  const rows = await sql`select channel from spi_messages where id = ${id}`
+  expect([...rows]).toEqual([{ channel }])
+})
+
+test('a repetition under the key is the first answer; another body is refused', async () => {
+  const before = await countOf()
+  const first = await send(report, 'once')
+  const again = await send(report, 'once')
+  expect(await again.text()).toBe(await first.text())
+  expect(again.headers.get('Idempotent-Replayed')).toBe('true')
+  expect((await send(payment(), 'once')).status).toBe(422)
+  expect(await countOf()).toBe(before + 1)
+})
+
+test('ten at once under one key make one message', async () => {
+  const before = await countOf()
+  const all = await Promise.all(Array.from({ length: 10 }, () => send(report, 'ten')))
+  expect(all.every(({ status }) => status === 202 || status === 409)).toBe(true)
+  expect(await countOf()).toBe(before + 1)
+})
+
+test.each([
+  [payment({}, '12345'), '/params/transactions/0/amount'],
+  [payment({ local_instrument: 'NONE' }), '/params/local_instrument'],
+  [{ ...report, message_type: 'PACS009' }, '/message_type'],
+  [{ ...report, channel: 'THIRD' }, '/channel'],
+  [{ message_type: 'PACS002' }, '/params'],
+])('a refusal names its field and stores nothing %#', async (body, pointer) => {
+  const before = await countOf()
+  const response = await send(body)
+  const { errors } = (await response.json()) as { errors: { pointer: string }[] }
+  expect([response.status, errors[0]?.pointer]).toEqual([400, pointer])
+  expect(await countOf()).toBe(before)
+})
+
+test('what is not configured is named; a key without the scope is refused', async () => {
+  for (const [deps, name] of [
+    [{ ispb: undefined }, 'ISPB'],
+    [{ sql: undefined, broker: undefined }, 'DATABASE_DSN'],
+  ] as const) {
+    const response = await appOf(deps).call('POST', '/v1/spi/send', { key, body: report })
+    expect([response.status, await response.text()]).toEqual([503, expect.stringContaining(name)])
+  }
+  expect((await app.call('POST', '/v1/spi/send', { body: report })).status).toBe(401)
+  const other = await app.call('POST', '/v1/spi/send', { key: reader.key, body: report })
+  expect(other.status).toBe(403)
+})
