@@ -25,6 +25,7 @@ import {
   type LoadedSettings,
   loadSettings,
   platformSettings,
+  type SettingProblem,
 } from './platform/config/index.ts'
 import {
   createDatabaseFeature,
@@ -36,22 +37,29 @@ import { createIdempotencySweep } from './platform/idempotency/index.ts'
 import type { Feature, Inspector } from './platform/lifecycle/index.ts'
 import { createSealer, type Sealer } from './platform/sealing/index.ts'
 import type { Logger } from './platform/telemetry/index.ts'
+import { createTlsMaterial } from './platform/tls/index.ts'
 import { createTracing } from './platform/tracing/index.ts'
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import {
+  createCatalogue,
   createGrpc,
+  createInterfaceClient,
   createMessages,
+  createPull,
   createSchemas,
   createSend,
   createTransform,
   createWorker,
   grpcProblems,
   grpcSettings,
+  type InterfaceClient,
+  interfaceSettings,
   iso20022Inspector,
   pullSettings,
   rsfnInspector,
   schemaSettings,
   signingSettings,
+  spiProblems,
   spiSettings,
   workerSettings,
 } from './spi/index.ts'
@@ -66,6 +74,7 @@ const settingGroups = {
   grpc: grpcSettings,
   schemas: schemaSettings,
   signing: signingSettings,
+  interface: interfaceSettings,
   pull: pullSettings,
   worker: workerSettings,
   webhooks: webhookSettings,
@@ -85,6 +94,7 @@ const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   grpc: 'Instant payments: gRPC',
   schemas: 'Instant payments: schemas',
   signing: 'Instant payments: signing',
+  interface: 'Instant payments: message interface',
   pull: 'Instant payments: receiving',
   worker: 'Instant payments: received messages',
   webhooks: 'Webhooks',
@@ -191,28 +201,57 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       logger,
       metrics,
     }),
-    ...receivedMessages(values, database, broker, deps),
+    ...pipeline(values, database, broker, deps),
     digitalCurrency(values, database, deps),
     cardNetworks(values, deps).feature,
     createGrpc({ ...deps, settings: values.grpc, run: transform.run }),
   ]
 }
 
-/** The stage that SPI_ROLES calls WORKER; the broker must be one that takes part in the database's transactions. */
-const receivedMessages = (
-  { spi, schemas, worker: settings }: Values,
+/** The stages of SPI_ROLES and what they share: the client of the message interface. */
+const pipeline = (
+  values: Values,
   database: Database | undefined,
   broker: TransactionalBroker | undefined,
-  { logger, metrics }: PlatformDeps,
+  deps: PlatformDeps,
 ): readonly Feature[] => {
-  if (spi.roles?.includes('WORKER') !== true) return []
-  if (database === undefined || broker === undefined) {
-    throw new Error('SPI_ROLES names WORKER, which needs DATABASE_DSN')
-  }
+  const { spi, schemas, worker, pull } = values
   const { ispb } = spi
-  const { revision } = schemas
-  const { sql } = database
-  return [createWorker({ sql, broker, settings, ispb, revision, emitEvents, logger, metrics })]
+  const { logger, metrics } = deps
+  const client = openInterface(values, deps)
+  const missing = [
+    ...(ispb === undefined ? ['ISPB'] : []),
+    ...(spi.primaryUrl === undefined ? ['SPI_PRIMARY_URL'] : []),
+  ]
+  const stages: Feature[] = [createCatalogue({ client, missing })]
+  const runs = new Set(spi.roles)
+  if (broker === undefined || database === undefined) return stages
+  if (runs.has('WORKER')) {
+    const { revision } = schemas
+    const { sql } = database
+    stages.push(
+      createWorker({ sql, broker, settings: worker, ispb, revision, emitEvents, logger, metrics }),
+    )
+  }
+  if (runs.has('INBOUND_PULL') && client !== undefined) {
+    stages.push(createPull({ client, broker, settings: pull, logger, metrics }))
+  }
+  return stages
+}
+
+/** Undefined where the institution or both channels are not configured. */
+const openInterface = (
+  { spi, interface: settings }: Values,
+  { logger, metrics }: PlatformDeps,
+): InterfaceClient | undefined => {
+  const { ispb, primaryUrl, secondaryUrl, certificate, key, ca } = spi
+  if (ispb === undefined || (primaryUrl ?? secondaryUrl) === undefined) return undefined
+  const tls = createTlsMaterial({ certificate, key, ca }, (err) =>
+    logger.error({ err }, 'new certificates of the message interface cannot be used'),
+  )
+  tls.watch()
+  const urls = { PRIMARY: primaryUrl, SECONDARY: secondaryUrl }
+  return createInterfaceClient({ ispb, urls, tls, settings, logger, metrics })
 }
 
 /** Empty without a configured network. */
@@ -248,6 +287,12 @@ const inspectors: readonly Inspector[] = [
   iso8583Inspector,
 ]
 
+/** What no single setting can say. */
+const jointProblems = ({ grpc, spi, database }: Values): readonly SettingProblem[] => [
+  ...grpcProblems(grpc),
+  ...spiProblems(spi, database.dsn),
+]
+
 const program: Program = {
   version: manifest.version,
   settingGroups: Object.entries(settingGroups).map(([name, settings]) => ({
@@ -260,7 +305,7 @@ const program: Program = {
     const loaded = loadSettings(settingGroups, env)
     return {
       ...loaded,
-      problems: loaded.problems.length > 0 ? loaded.problems : grpcProblems(loaded.values.grpc),
+      problems: loaded.problems.length > 0 ? loaded.problems : jointProblems(loaded.values),
       platform: loaded.values.platform,
       databases: loaded.values.database.dsn === undefined ? [] : [loaded.values.database.dsn],
       createFeatures: (deps) => createFeatures(loaded.values, deps),

@@ -4,8 +4,8 @@ import { createMetrics } from '#src/platform/telemetry/index.ts'
 import { createPull } from '#src/spi/pull/index.ts'
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
+import { interfaceClient } from '../interface/support.ts'
 import { ispb, workerOn } from '../worker/support.ts'
-import { httpInterface } from './http-interface.ts'
 
 const database = await createTestDatabase(10)
 const worker = await workerOn(database)
@@ -14,7 +14,7 @@ const bank = await createCentralBank({
   streamIdleMs: 300,
   settlementLimitMs: 60_000,
 })
-const client = httpInterface(ispb, { PRIMARY: bank.url, SECONDARY: bank.secondaryUrl })
+const client = interfaceClient({ PRIMARY: bank.url, SECONDARY: bank.secondaryUrl }, {}, ispb)
 const silent = { ...quietLogger, error: () => {} }
 
 beforeAll(() => worker.feature.start?.())
@@ -94,7 +94,7 @@ test('killed after it published and before it confirmed: delivered again, stored
     // The process ends here: it neither confirms nor closes.
     await new Promise(() => {})
   }
-  const killed = pullThrough(die, 1, httpInterface(ispb, { PRIMARY: bank.url }))
+  const killed = pullThrough(die, 1, interfaceClient({ PRIMARY: bank.url }, {}, ispb))
   await killed.start?.()
   await published.promise
   const delivered: string[] = []

@@ -1,0 +1,38 @@
+import {
+  boolean,
+  decimal,
+  defineSettings,
+  integer,
+  type SettingValues,
+  setting,
+} from '#src/platform/config/index.ts'
+
+/** How the message interface is spoken to. */
+export const interfaceSettings = defineSettings({
+  sendTimeoutSeconds: setting('SPI_SEND_TIMEOUT', integer(1, 120), {
+    default: '15',
+    doc: 'Seconds within which a request with messages is answered; afterwards the same messages are sent again.',
+  }),
+  sendAttemptsMax: setting('SPI_SEND_ATTEMPTS', integer(1, 10), {
+    default: '3',
+    doc: 'How often a request with messages is made when its answer is a 5xx or does not come.',
+  }),
+  pullTimeoutSeconds: setting('SPI_PULL_TIMEOUT', integer(5, 120), {
+    default: '45',
+    doc: 'Seconds within which a read is answered; the message interface holds it until there is a message.',
+  }),
+  gzipPrimary: setting('SPI_PRIMARY_GZIP', boolean(), {
+    default: 'true',
+    doc: 'Compresses what is sent on the primary channel; on the secondary one compression is mandatory.',
+  }),
+  pacingEnabled: setting('SPI_PACING_ENABLED', boolean(), {
+    default: 'true',
+    doc: 'Sends no faster than the token buckets of the message interface refill.',
+  }),
+  pacingShare: setting('SPI_PACING_SHARE', decimal(0.01, 1), {
+    default: '1',
+    doc: 'Share of those buckets that this process may use: 0.5 where two processes send.',
+  }),
+})
+
+export type InterfaceSettings = SettingValues<typeof interfaceSettings>

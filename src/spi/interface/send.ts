@@ -1,0 +1,136 @@
+import { encodeMultipart, multipartContentType } from '#codecs/multipart'
+import { backoffMs } from '#src/platform/broker/index.ts'
+import type { TlsMaterial } from '#src/platform/tls/index.ts'
+import type { Channel } from '../messages/index.ts'
+import { InterfaceError } from './errors.ts'
+import {
+  type ExchangeAnswer,
+  type ExchangeRequest,
+  exchange,
+  NotConnectedError,
+  retryAfterMs,
+} from './exchange.ts'
+import type { Pacing } from './pacing.ts'
+import { problemOf } from './problem.ts'
+import type { SendOutcome } from './types.ts'
+
+/** Messages in one request. */
+export const requestMessagesMax = 10
+const xmlType = 'application/xml; charset=utf-8'
+const gzipLevel = 1
+const retry = { backoffFirstMs: 100, backoffMaxMs: 2_000 }
+/** A full bucket is waited for so long; the caller decides about more. */
+const pacingWaitMaxMs = 2_000
+const throttledMs = 1_000
+const unreachableMs = 1_000
+
+export type SendDeps = {
+  readonly url: string
+  readonly channel: Channel
+  readonly tls: TlsMaterial | undefined
+  readonly pacing: Pacing | undefined
+  readonly isGzip: boolean
+  readonly timeoutMs: number
+  readonly attemptsMax: number
+}
+
+/** One request with 1 to 10 messages; made again with the same bytes when its outcome is not known. */
+export const sendMessages = async (
+  deps: SendDeps,
+  messages: readonly Uint8Array[],
+  signal: AbortSignal | undefined,
+): Promise<SendOutcome> => {
+  if (messages.length === 0 || messages.length > requestMessagesMax) {
+    throw new RangeError(`a request takes 1 to ${requestMessagesMax} messages`)
+  }
+  const waitMs = await paced(deps, messages)
+  if (waitMs > 0) {
+    return { kind: 'unreachable', reason: 'the token bucket is empty', retryAfterMs: waitMs }
+  }
+  const request = requestOf(deps, messages, signal)
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await once(request, deps, messages.length)
+    // What may be stored already stays in doubt, whatever a repetition could not reach.
+    const isOpen = outcome.kind === 'unknown' || (attempt > 1 && outcome.kind === 'unreachable')
+    if (!isOpen) return outcome
+    if (attempt >= deps.attemptsMax || signal?.aborted === true) {
+      return { kind: 'unknown', reason: outcome.reason }
+    }
+    await Bun.sleep(backoffMs(attempt, { ...retry, attemptsMax: deps.attemptsMax }))
+  }
+}
+
+/** 0 when the tokens are taken; otherwise how long the bucket wants, which is too long to wait here. */
+const paced = async (
+  { pacing, channel }: SendDeps,
+  messages: readonly Uint8Array[],
+): Promise<number> => {
+  let leftMs = pacingWaitMaxMs
+  for (;;) {
+    const waitMs = pacing?.take(channel, messages) ?? 0
+    if (waitMs === 0 || waitMs > leftMs) return waitMs
+    leftMs -= waitMs
+    await Bun.sleep(waitMs)
+  }
+}
+
+const requestOf = (
+  { url, channel, isGzip: isWanted, timeoutMs }: SendDeps,
+  messages: readonly Uint8Array[],
+  signal: AbortSignal | undefined,
+): ExchangeRequest => {
+  const [single] = messages
+  const boundary = `trilho-${Bun.randomUUIDv7()}`
+  const isSingle = messages.length === 1 && single !== undefined
+  const plain = isSingle
+    ? single
+    : encodeMultipart(
+        messages.map((body) => ({ headers: { 'Content-Type': xmlType }, body })),
+        boundary,
+      )
+  const isGzip = isWanted || channel === 'SECONDARY'
+  return {
+    method: 'POST',
+    url,
+    accept: '*/*',
+    contentType: isSingle ? xmlType : multipartContentType(boundary),
+    body: isGzip
+      ? Bun.gzipSync(new Uint8Array(plain), { level: gzipLevel })
+      : new Uint8Array(plain),
+    isGzip,
+    timeoutMs,
+    signal,
+  }
+}
+
+const once = async (
+  request: ExchangeRequest,
+  { tls }: SendDeps,
+  count: number,
+): Promise<SendOutcome> => {
+  try {
+    return outcomeOf(await exchange(request, tls), count)
+  } catch (error) {
+    if (!(error instanceof InterfaceError)) throw error
+    if (error instanceof NotConnectedError) {
+      return { kind: 'unreachable', reason: error.message, retryAfterMs: unreachableMs }
+    }
+    return { kind: 'unknown', reason: error.message }
+  }
+}
+
+const outcomeOf = ({ status, headers, body }: ExchangeAnswer, count: number): SendOutcome => {
+  if (status === 201) {
+    const resourceIds = (headers.get('pi-resourceid') ?? '').split(',').map((id) => id.trim())
+    return resourceIds.length === count && resourceIds.every((id) => id !== '')
+      ? { kind: 'accepted', resourceIds }
+      : { kind: 'unknown', reason: `${count} messages were answered with other PI-ResourceIds` }
+  }
+  // 408: the interface gave up reading the request. 429: it did not begin.
+  if (status === 429 || status === 408) {
+    const reason = status === 429 ? 'too many requests' : 'the interface did not read in time'
+    return { kind: 'unreachable', reason, retryAfterMs: retryAfterMs(headers, throttledMs) }
+  }
+  if (status >= 300 && status < 500) return { kind: 'refused', status, problem: problemOf(body) }
+  return { kind: 'unknown', reason: `status ${status}` }
+}
