@@ -6,6 +6,7 @@ export {
   currentTraceparent,
   inSpan,
   isTracing,
+  type OpenSpan,
   openSpan,
   type SpanAttributes,
   type SpanOptions,

@@ -128,17 +128,25 @@ const fail = (span: Span, error: unknown): void => {
 }
 
 /** A span that is ended by hand, for what neither returns nor is a promise of ours. */
-export const openSpan = (
-  name: string,
-  options: SpanOptions,
-): { readonly end: (error?: unknown) => void } => {
-  if (tracer === undefined) return { end: () => {} }
-  const span = startSpan(tracer, name, options, context.active())
+export type OpenSpan = {
+  end(error?: unknown): void
+  /** Runs `work` with this span as the active one. */
+  within<T>(work: () => T): T
+}
+
+const noSpan: OpenSpan = { end: () => {}, within: (work) => work() }
+
+export const openSpan = (name: string, options: SpanOptions): OpenSpan => {
+  if (tracer === undefined) return noSpan
+  const parent = options.parent === undefined ? context.active() : contextOf(options.parent)
+  const span = startSpan(tracer, name, options, parent)
+  const active = trace.setSpan(parent, span)
   return {
     end: (error) => {
       if (error !== undefined) fail(span, error)
       span.end()
     },
+    within: (work) => context.with(active, work),
   }
 }
 

@@ -2,13 +2,14 @@ import {
   status as codes,
   type Metadata,
   Metadata as MetadataClass,
-  ServerInterceptingCall,
+  type ServerInterceptingCall,
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
 } from '@grpc/grpc-js'
 import type { Authenticator, Principal, Scope } from '#src/platform/auth/index.ts'
 import { requestIdOf } from '#src/platform/http/index.ts'
 import { type Logger, latencyBucketsSeconds, type Metrics } from '#src/platform/telemetry/index.ts'
+import { isTracing, type OpenSpan, openSpan } from '#src/platform/tracing/index.ts'
 import { createOpenSet } from './open-set.ts'
 
 export type CallsDeps = {
@@ -40,6 +41,7 @@ type Call = {
   requestId: string
   principal: Principal | undefined
   ended: boolean
+  span: OpenSpan | undefined
 }
 
 export const createCalls = ({ authenticator, logger, metrics, scopes }: CallsDeps): Calls => {
@@ -54,12 +56,14 @@ export const createCalls = ({ authenticator, logger, metrics, scopes }: CallsDep
       requestId: '',
       principal: undefined,
       ended: false,
+      span: undefined,
     }
     const end = (code: number): void => {
       if (call.ended) return
       call.ended = true
       running.delete(base)
       observe(call, code)
+      call.span?.end(code === codes.OK ? undefined : { code: codes[code] })
     }
     running.add(base)
     watchStatus(base, (status) => {
@@ -77,44 +81,37 @@ export const createCalls = ({ authenticator, logger, metrics, scopes }: CallsDep
       if (refusal === undefined) next(metadata)
       else refuse(refusal.code, refusal.details)
     }
-    return new ServerInterceptingCall(base, {
-      start: (next) =>
-        next({
-          onReceiveMetadata: (metadata, nextMetadata) => {
-            call.requestId = requestIdOf(onlyText(metadata, requestIdKey) ?? null)
-            if (metadataBytes(metadata) > metadataBytesMax) {
-              const details = `The metadata is over ${metadataBytesMax} bytes.`
-              refuse(codes.RESOURCE_EXHAUSTED, details)
-              return
-            }
-            metadata.set(requestIdKey, call.requestId)
-            if (scopes.get(path) === 'public') {
-              nextMetadata(metadata)
-              return
-            }
-            const found = authenticator.verify(onlyText(metadata, 'authorization'))
-            if (!(found instanceof Promise)) {
-              admit(found, metadata, nextMetadata)
-              return
-            }
-            found.then(
-              (principal) => admit(principal, metadata, nextMetadata),
-              (err: unknown) => {
-                logger.error({ request_id: call.requestId, err }, 'a key cannot be verified')
-                refuse(codes.UNAVAILABLE, 'The API key cannot be verified now.')
-              },
-            )
-          },
-          onReceiveMessage: (message, nextMessage) => nextMessage(message),
-          onReceiveHalfClose: (nextHalfClose) => nextHalfClose(),
-          // Also told after every status; then the call has ended already.
-          onCancel: () => end(isLate(base) ? codes.DEADLINE_EXCEEDED : codes.CANCELLED),
-        }),
-      sendMetadata: (metadata, next) => {
-        metadata.set(requestIdKey, call.requestId)
+    const onMetadata = (metadata: Metadata, next: (metadata: Metadata) => void): void => {
+      call.requestId = requestIdOf(onlyText(metadata, requestIdKey) ?? null)
+      if (metadataBytes(metadata) > metadataBytesMax) {
+        const details = `The metadata is over ${metadataBytesMax} bytes.`
+        refuse(codes.RESOURCE_EXHAUSTED, details)
+        return
+      }
+      metadata.set(requestIdKey, call.requestId)
+      if (isTracing()) call.span = spanOf(path, onlyText(metadata, 'traceparent'))
+      if (scopes.get(path) === 'public') {
         next(metadata)
-      },
-    })
+        return
+      }
+      const found = authenticator.verify(onlyText(metadata, 'authorization'))
+      if (!(found instanceof Promise)) {
+        admit(found, metadata, next)
+        return
+      }
+      found.then(
+        (principal) => admit(principal, metadata, next),
+        (err: unknown) => {
+          logger.error({ request_id: call.requestId, err }, 'a key cannot be verified')
+          refuse(codes.UNAVAILABLE, 'The API key cannot be verified now.')
+        },
+      )
+    }
+    // Also told after every status; then the call has ended already.
+    const onCancel = (): void => end(isLate(base) ? codes.DEADLINE_EXCEEDED : codes.CANCELLED)
+    wrap(base, { call, onMetadata, onCancel })
+    // Typed as the library's own wrapper, of which it uses no more than this interface.
+    return base as ServerInterceptingCall
   }
 
   return {
@@ -136,6 +133,49 @@ const withRequestId = (status: PartialStatus, requestId: string): PartialStatus 
   const metadata = status.metadata ?? new MetadataClass()
   metadata.set(requestIdKey, requestId)
   return { ...status, metadata }
+}
+
+/**
+ * Puts our steps before the library's own. Its `ServerInterceptingCall` would do the same with a queue and two objects
+ * per event: a third of the cost of a whole call.
+ */
+const wrap = (
+  base: ServerInterceptingCallInterface,
+  own: {
+    readonly call: Call
+    readonly onMetadata: (metadata: Metadata, next: (metadata: Metadata) => void) => void
+    readonly onCancel: () => void
+  },
+): void => {
+  const { call } = own
+  const start = base.start.bind(base)
+  const sendMetadata = base.sendMetadata.bind(base)
+  const within = (work: () => void): void => {
+    if (call.span === undefined) work()
+    else call.span.within(work)
+  }
+  base.start = (listener) =>
+    start({
+      onReceiveMetadata: (metadata) =>
+        own.onMetadata(metadata, (admitted) => listener.onReceiveMetadata(admitted)),
+      onReceiveMessage: (message) => within(() => listener.onReceiveMessage(message)),
+      onReceiveHalfClose: () => within(() => listener.onReceiveHalfClose()),
+      onCancel: () => {
+        own.onCancel()
+        listener.onCancel()
+      },
+    })
+  base.sendMetadata = (metadata) => {
+    metadata.set(requestIdKey, call.requestId)
+    sendMetadata(metadata)
+  }
+}
+
+/** `/spigw.v1.TransformationService/Transform` */
+const spanOf = (path: string, parent: string | undefined): OpenSpan => {
+  const [, service = '', method = ''] = path.split('/')
+  const attributes = { 'rpc.system.name': 'grpc', 'rpc.service': service, 'rpc.method': method }
+  return openSpan(path.slice(1), { kind: 'server', parent, attributes })
 }
 
 /** The library ends calls by itself too (deadline, size), past every interceptor, but by this method. */
