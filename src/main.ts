@@ -45,6 +45,7 @@ import {
   createGrpc,
   createInterfaceClient,
   createMessages,
+  createOutbound,
   createPull,
   createSchemas,
   createSend,
@@ -55,6 +56,7 @@ import {
   type InterfaceClient,
   interfaceSettings,
   iso20022Inspector,
+  outboundSettings,
   pullSettings,
   rsfnInspector,
   schemaSettings,
@@ -75,6 +77,7 @@ const settingGroups = {
   schemas: schemaSettings,
   signing: signingSettings,
   interface: interfaceSettings,
+  outbound: outboundSettings,
   pull: pullSettings,
   worker: workerSettings,
   webhooks: webhookSettings,
@@ -95,6 +98,7 @@ const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   schemas: 'Instant payments: schemas',
   signing: 'Instant payments: signing',
   interface: 'Instant payments: message interface',
+  outbound: 'Instant payments: sending',
   pull: 'Instant payments: receiving',
   worker: 'Instant payments: received messages',
   webhooks: 'Webhooks',
@@ -233,7 +237,15 @@ const pipeline = (
       createWorker({ sql, broker, settings: worker, ispb, revision, emitEvents, logger, metrics }),
     )
   }
-  if (runs.has('INBOUND_PULL') && client !== undefined) {
+  if (client === undefined) return stages
+  if (runs.has('OUTBOUND_SEND')) {
+    const { outbound: settings, signing } = values
+    const { sql } = database
+    stages.push(
+      createOutbound({ sql, broker, client, settings, signing, emitEvents, logger, metrics }),
+    )
+  }
+  if (runs.has('INBOUND_PULL')) {
     stages.push(createPull({ client, broker, settings: pull, logger, metrics }))
   }
   return stages

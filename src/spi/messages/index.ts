@@ -28,6 +28,7 @@ export {
   type UnsignedMessage,
   unsignedMessageOf,
 } from './enqueue.ts'
+export { type EmitEvents, type SpiEvent, statusEvent } from './events.ts'
 export { processedMessages } from './metrics.ts'
 export { changeStatuses, idsByKey, insertMessages, type StoredOutcome } from './store.ts'
 

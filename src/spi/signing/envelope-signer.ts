@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto'
+import { hash } from 'node:crypto'
 import {
   type CanonicalEnvelope,
   type PreparedKeyInfo,
@@ -16,6 +16,10 @@ export type EnvelopeSigner = {
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
 
+/** The same for a certificate for ever: a message signed again, by another process too, has the same bytes. */
+const keyInfoId = ({ issuer, serial }: SigningIdentity): string =>
+  `key-${hash('sha256', `${serial} ${issuer}`).slice(0, 32)}`
+
 /** What a certificate contributes to every signature is made once, and again after a rotation. */
 export function createEnvelopeSigner(signer: Signer): EnvelopeSigner {
   if (signer.kind === 'none') return { kind: 'none', sign: async ({ bytes }) => bytes }
@@ -27,7 +31,7 @@ export function createEnvelopeSigner(signer: Signer): EnvelopeSigner {
       const { issuer, serial } = identity
       prepared = {
         identity,
-        keyInfo: prepareKeyInfo(issuer, serial, `key-${randomUUID()}`, sha256),
+        keyInfo: prepareKeyInfo(issuer, serial, keyInfoId(identity), sha256),
       }
     }
     return prepared.keyInfo

@@ -2,15 +2,17 @@ import { deadLetterOf, type OutgoingMessage } from '#src/platform/broker/index.t
 import type { Queryable } from '#src/platform/database/index.ts'
 import {
   changeStatuses,
+  type EmitEvents,
   enqueueMessages,
   insertMessages,
   type NewMessage,
   type OutboundMessage,
   type Outbox,
   type StatusChange,
+  statusEvent,
 } from '../messages/index.ts'
 import { changesOf } from './changes.ts'
-import { type EmitEvents, receivedEvents, statusEvent } from './events.ts'
+import { receivedEvents } from './events.ts'
 import { answerWarnings, matchAnswers } from './match.ts'
 import type { ReadInbound } from './read.ts'
 import type { SentMessage } from './store.ts'

@@ -1,17 +1,6 @@
 import { formatCents } from '#codecs/iso20022'
-import type { Queryable } from '#src/platform/database/index.ts'
-import type { StatusChange } from '../messages/index.ts'
+import type { SpiEvent } from '../messages/index.ts'
 import type { ReadInbound } from './read.ts'
-import type { SentMessage } from './store.ts'
-
-export type SpiEvent = {
-  readonly type: string
-  readonly subject: string
-  readonly data: Readonly<Record<string, unknown>>
-}
-
-/** The port to the webhooks: written in the caller's transaction. */
-export type EmitEvents = (tx: Queryable, events: readonly SpiEvent[]) => Promise<void>
 
 /** An event tells of so many transactions at most; the message itself holds them all. */
 export const eventTransactionsMax = 10
@@ -53,19 +42,3 @@ export const receivedEvents = ({ message, view }: ReadInbound): readonly SpiEven
     },
   ]
 }
-
-/** What became of a message that was sent. */
-export const statusEvent = (sent: SentMessage, change: StatusChange): SpiEvent => ({
-  type: 'message.status',
-  subject: sent.endToEndId ?? sent.bizMsgIdr ?? sent.id,
-  data: {
-    message_id: sent.id,
-    type: sent.type,
-    direction: 'OUTBOUND',
-    status: change.status,
-    channel: sent.channel,
-    end_to_end_id: sent.endToEndId,
-    biz_msg_idr: sent.bizMsgIdr,
-    detail: change.detail ?? null,
-  },
-})

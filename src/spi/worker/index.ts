@@ -4,15 +4,14 @@ import type { Client } from '#src/platform/database/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import { createTlsMaterial } from '#src/platform/tls/index.ts'
+import type { EmitEvents } from '../messages/index.ts'
 import { createMessageVerifier, type MessageVerifier } from '../signing/index.ts'
 import type { WorkerSettings } from './config.ts'
-import type { EmitEvents } from './events.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { acceptances } from './reply.ts'
 import { createWorkerService } from './service.ts'
 
 export { type WorkerSettings, workerSettings } from './config.ts'
-export type { EmitEvents, SpiEvent } from './events.ts'
 
 export type WorkerDeps = {
   readonly sql: Client

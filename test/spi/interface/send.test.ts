@@ -163,7 +163,7 @@ describe('with the simulated central bank', () => {
 
   test('without our certificate, or to a server of another authority, nothing is sent', async () => {
     const bank = await started
-    const before = bank.statistics().received
+    const before = { ...bank.statistics().received }
     const send = (tls: ReturnType<typeof material>) =>
       interfaceClient({ PRIMARY: bank.url }, { tls }).send('PRIMARY', [
         payment(ispb, '99999A04', 100),

@@ -1,0 +1,25 @@
+import {
+  boolean,
+  defineSettings,
+  integer,
+  type SettingValues,
+  setting,
+} from '#src/platform/config/index.ts'
+
+/** How queued messages are sent, and how long their answers may take. */
+export const outboundSettings = defineSettings({
+  requestsMax: setting('SPI_SEND_REQUESTS', integer(1, 6), {
+    default: '4',
+    doc: 'Requests with messages at once per channel. The message interface allows a participant six, so divide them among the processes that send.',
+  }),
+  channelFailover: setting('SPI_CHANNEL_FAILOVER', boolean(), {
+    default: 'true',
+    doc: 'Sends over the other channel, with the same bytes, while the chosen one cannot be reached. A pacs.004 stays on its channel.',
+  }),
+  settlementLimitSeconds: setting('SPI_SETTLEMENT_LIMIT', integer(10, 86_400), {
+    default: '60',
+    doc: 'Seconds after which a payment or return without an answer is UNKNOWN and asked for again; the central bank itself decides within 40.',
+  }),
+})
+
+export type OutboundSettings = SettingValues<typeof outboundSettings>

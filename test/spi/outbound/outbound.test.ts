@@ -1,0 +1,210 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { createXmlScanner } from '#codecs/xml'
+import { loadSettings } from '#src/platform/config/index.ts'
+import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { createPull } from '#src/spi/pull/index.ts'
+import { createMessageVerifier, signingSettings } from '#src/spi/signing/index.ts'
+import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
+import { issueCertificate } from '../../support/pki.ts'
+import { answer, interfaceClient, rawServer } from '../interface/support.ts'
+import { workerOn } from '../worker/support.ts'
+import { ispb, rigOn } from './support.ts'
+
+const database = await createTestDatabase(10)
+const rig = await rigOn(database)
+const bank = await createCentralBank({ longPollMs: 50, openingBalanceCents: 10n ** 12n })
+const client = interfaceClient(
+  { PRIMARY: bank.url, SECONDARY: bank.secondaryUrl },
+  { timeoutSeconds: 1, attemptsMax: 1 },
+  ispb,
+)
+const { sql } = database
+
+afterEach(async () => {
+  bank.setFaults([])
+  await sql`truncate spi_messages, spi_transactions, spi_history, webhook_events cascade`
+})
+afterAll(async () => {
+  await rig.broker.stop()
+  await bank.stop()
+  await database.close()
+})
+
+/** Runs the stage until `work` is done. */
+const running = async (
+  work: () => Promise<void>,
+  ...parts: Parameters<typeof rig.outbound>
+): Promise<void> => {
+  const stage = rig.outbound(...parts)
+  await stage.start?.()
+  try {
+    await work()
+  } finally {
+    await stage.drain?.()
+    await stage.stop?.()
+  }
+}
+
+const settledBy = (ids: readonly string[]) =>
+  bank.book().operations.filter(({ endToEndId }) => ids.includes(endToEndId))
+
+describe('sending', () => {
+  test('queued payments are sent in requests of several, once each', async () => {
+    const before = { ...bank.statistics().received }
+    const ids = await rig.pay(40)
+    await running(() => rig.until('SENT', 40), client)
+    expect(settledBy(ids)).toHaveLength(40)
+    const after = bank.statistics().received
+    expect((after['pacs.008'] ?? 0) - (before['pacs.008'] ?? 0)).toBe(40)
+    expect((after['requests'] ?? 0) - (before['requests'] ?? 0)).toBeLessThan(40)
+    const [row] = await sql<{ sent: number; events: number }[]>`
+      select (select count(*)::int from spi_messages where resource_id is not null) as sent,
+        (select count(*)::int from webhook_events where type = 'message.status') as events`
+    expect(row).toEqual({ sent: 40, events: 40 })
+  })
+
+  test('signs, and keeps the bytes that were sent', async () => {
+    const pair = issueCertificate('signer')
+    const { values } = loadSettings(
+      { signing: signingSettings },
+      {
+        SPI_SIGN_ENABLED: 'true',
+        SPI_SIGN_CERT_BASE64: btoa(pair.cert),
+        SPI_SIGN_KEY_BASE64: btoa(pair.key),
+        SPI_SIGN_PROVIDER: 'node',
+      },
+    )
+    await rig.pay(3)
+    await running(() => rig.until('SENT', 3), client, { signing: values.signing })
+    const rows = await sql<{ xml: Buffer }[]>`select xml from spi_messages`
+    const verifier = createMessageVerifier([pair.cert])
+    for (const { xml } of rows) {
+      const document = createXmlScanner().scan(Bun.zstdDecompressSync(xml))
+      expect(verifier.verify(document)).toMatchObject({ ok: true })
+    }
+  })
+
+  test('through faults of the interface every payment is settled once', async () => {
+    bank.setFaults([
+      { kind: 'error_after_storing', operation: 'send', probability: 0.3, times: 6 },
+      { kind: 'cut', operation: 'send', probability: 0.3, times: 6 },
+      { kind: 'unavailable', operation: 'send', times: 3 },
+      { kind: 'rate_limited', operation: 'send', times: 2 },
+      { kind: 'refuse_connections', operation: 'send', times: 2 },
+    ])
+    const ids = await rig.pay(100)
+    await running(() => rig.until('SENT', 100), client)
+    expect(settledBy(ids)).toHaveLength(100)
+  }, 30_000)
+
+  test('a message refused alone fails; those beside it pass', async () => {
+    const ids = await rig.pay(4)
+    const [bad = ''] = ids
+    const strict = rawServer(({ body }) => {
+      const text = Buffer.from(Bun.gunzipSync(new Uint8Array(body))).toString()
+      const count = text.split('<AppHdr>').length - 1
+      if (text.includes(bad)) {
+        return answer(400, {}, '<problem><type>https://x/error/charset</type></problem>')
+      }
+      return answer(201, {
+        'PI-ResourceId': Array.from({ length: count }, Bun.randomUUIDv7).join(','),
+      })
+    })
+    const picky = interfaceClient({ PRIMARY: strict.url }, {}, ispb)
+    await running(async () => {
+      await rig.until('SENT', 3)
+      await rig.until('FAILED', 1)
+    }, picky)
+    strict.stop()
+    const [failed] = await sql<{ id: string; detail: string }[]>`
+      select m.end_to_end_id as id, h.detail from spi_messages m
+      join spi_history h on h.message_id = m.id and h.status = 'FAILED'`
+    expect(failed).toEqual({ id: bad, detail: '400 charset' })
+    expect((await rig.broker.backlog('dlq', 'any')).depth).toBe(1)
+  })
+
+  test('over the other channel with the same bytes while one is away', async () => {
+    const away = rawServer(() => 'cut')
+    away.stop()
+    const half = interfaceClient({ PRIMARY: away.url, SECONDARY: bank.secondaryUrl }, {}, ispb)
+    const ids = await rig.pay(3)
+    await running(() => rig.until('SENT', 3), half)
+    expect(settledBy(ids)).toHaveLength(3)
+    const [row] = await sql`select distinct detail from spi_history where status = 'SENT'`
+    expect(row).toEqual({ detail: 'SECONDARY' })
+  })
+
+  test('what was sent before the process could note it is sent again, and settled once', async () => {
+    const ids = await rig.pay(5)
+    const first: Uint8Array[] = []
+    const dying = {
+      ...client,
+      // Sent, and the process ends before its transaction: the queue hands the messages out again.
+      send: async (...args: Parameters<typeof client.send>) => {
+        await client.send(...args)
+        first.push(...args[1])
+        return { kind: 'unknown', reason: 'killed' } as const
+      },
+    }
+    await running(async () => {
+      while (first.length < 5) await Bun.sleep(5)
+    }, dying)
+    expect((await rig.statuses())['QUEUED']).toBe(5)
+    await running(() => rig.until('SENT', 5), client)
+    expect(settledBy(ids)).toHaveLength(5)
+  })
+})
+
+describe('unanswered payments', () => {
+  const watchTimes = { everyMs: 20, reaskFirstMs: 50, reaskMaxMs: 100 }
+
+  test('become UNKNOWN, are asked for again, and end with an explicit answer', async () => {
+    const silent = rawServer(({ body }) => {
+      const text = Buffer.from(Bun.gunzipSync(new Uint8Array(body))).toString()
+      const count = text.split('<AppHdr>').length - 1
+      return answer(201, {
+        'PI-ResourceId': Array.from({ length: count }, Bun.randomUUIDv7).join(','),
+      })
+    })
+    const unanswering = interfaceClient({ PRIMARY: silent.url }, {}, ispb)
+    await rig.pay(2)
+    await running(() => rig.until('SENT', 2), unanswering)
+    const settings = { requestsMax: 4, channelFailover: true, settlementLimitSeconds: 0 }
+    await running(
+      async () => {
+        await rig.until('UNKNOWN', 2)
+        // Twice more at least, with growing pauses.
+        while (silent.requests.length < 5) await Bun.sleep(10)
+      },
+      unanswering,
+      { settings, watchTimes },
+    )
+    silent.stop()
+    const [bytes, ...others] = new Set(
+      silent.requests.flatMap(({ body }) => {
+        const text = Buffer.from(Bun.gunzipSync(new Uint8Array(body))).toString()
+        return [...text.matchAll(/<Envelope[\s\S]*?<\/Envelope>/g)].map(([one]) => one)
+      }),
+    )
+    expect(bytes).toBeDefined()
+    expect(others).toHaveLength(1)
+
+    const answering = await createCentralBank({ longPollMs: 50 })
+    const reached = interfaceClient({ PRIMARY: answering.url }, {}, ispb)
+    const worker = await workerOn(database)
+    const pull = createPull({
+      client: reached,
+      broker: worker.broker,
+      settings: { streams: 1 },
+      logger: quietLogger,
+      metrics: createMetrics({ version: 'test', withProcess: false }),
+    })
+    await worker.feature.start?.()
+    await pull.start?.()
+    await running(() => rig.until('ACCEPTED', 2), reached, { settings, watchTimes })
+    await pull.drain?.()
+    await worker.stop()
+    await answering.stop()
+  }, 30_000)
+})

@@ -1,0 +1,93 @@
+import { createPostgresBroker } from '#src/platform/broker/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import { createMetrics } from '#src/platform/telemetry/index.ts'
+import type { InterfaceClient } from '#src/spi/interface/index.ts'
+import { createOutbound, type OutboundDeps } from '#src/spi/outbound/index.ts'
+import { createSend } from '#src/spi/send/index.ts'
+import { emitEvents } from '#src/webhooks/index.ts'
+import { testApp, testKey } from '../../support/app.ts'
+import { quietLogger, type TestDatabase } from '../../support/database.ts'
+import { transfer } from '../../support/participant.ts'
+
+export const ispb = '12345678'
+export const accepting = '99999A04'
+
+export const unsignedSettings: OutboundDeps['signing'] = {
+  enabled: false,
+  certificate: undefined,
+  key: undefined,
+  provider: 'auto',
+  serviceUrl: undefined,
+  serviceTimeoutMs: 1_000,
+  serviceAttemptsMax: 1,
+  serviceCertificate: undefined,
+  serviceKey: undefined,
+  serviceCa: undefined,
+} as OutboundDeps['signing']
+
+export type Rig = {
+  readonly broker: ReturnType<typeof createPostgresBroker>
+  /** A stage of its own, as another process would run it. */
+  readonly outbound: (client: InterfaceClient, more?: Partial<OutboundDeps>) => Feature
+  /** Queues so many payments; their EndToEndIds. */
+  readonly pay: (count: number, more?: object) => Promise<readonly string[]>
+  readonly statuses: () => Promise<Readonly<Record<string, number>>>
+  /** Waits until so many messages have the status. */
+  readonly until: (status: string, count: number) => Promise<void>
+}
+
+export const rigOn = async (database: TestDatabase): Promise<Rig> => {
+  const { sql, dsn } = database
+  const logger = { ...quietLogger, error: () => {}, warn: () => {} }
+  const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger })
+  await broker.start()
+  const { key, record } = testKey('spi:send')
+  const send = createSend({ ispb, sql, broker, revision: '5.11.1' })
+  const { call } = testApp(send.routes ?? [], { keys: [record] })
+
+  const statuses = async () => {
+    const rows = await sql<{ status: string; count: number }[]>`
+      select status, count(*)::int as count from spi_messages
+      where direction = 'OUTBOUND' group by status`
+    return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
+  }
+  return {
+    broker,
+    statuses,
+    outbound: (client, more = {}) =>
+      createOutbound({
+        sql,
+        broker,
+        client,
+        settings: { requestsMax: 4, channelFailover: true, settlementLimitSeconds: 60 },
+        signing: unsignedSettings,
+        emitEvents,
+        logger,
+        metrics: createMetrics({ version: 'test', withProcess: false }),
+        ...more,
+      }),
+    pay: (count, more = {}) =>
+      Promise.all(
+        Array.from({ length: count }, async () => {
+          const body = {
+            message_type: 'PACS008',
+            params: { local_instrument: 'MANU', transactions: [transfer(ispb, accepting, 100)] },
+            ...more,
+          }
+          const response = await call('POST', '/v1/spi/send', { key, body })
+          const answer = (await response.json()) as { readonly end_to_end_ids: readonly string[] }
+          if (response.status !== 202) throw new Error(JSON.stringify(answer))
+          return answer.end_to_end_ids[0] ?? ''
+        }),
+      ),
+    until: async (status, count) => {
+      const end = performance.now() + 15_000
+      for (;;) {
+        const found = await statuses()
+        if ((found[status] ?? 0) >= count) return
+        if (performance.now() > end) throw new Error(JSON.stringify(found))
+        await Bun.sleep(20)
+      }
+    },
+  }
+}
