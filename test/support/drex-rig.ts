@@ -15,7 +15,7 @@ export type Rig = {
   readonly chain: Chain
   readonly issuer: Issuer
   readonly url: string
-  readonly start: () => Promise<void>
+  readonly start: (env?: Readonly<Record<string, string>>) => Promise<void>
   /** Ends the gateway at once, as a crash would. */
   readonly kill: () => Promise<void>
   readonly call: (
@@ -94,9 +94,9 @@ export async function createRig(
     url,
     call,
     kill,
-    async start() {
+    async start(more = {}) {
       child = Bun.spawn([process.execPath, join(root, 'src/main.ts'), 'serve'], {
-        env,
+        env: { ...env, ...more },
         stdout: 'ignore',
         stderr: 'ignore',
       })

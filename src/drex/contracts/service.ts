@@ -2,6 +2,7 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import type { NetworkId } from '../config.ts'
+import type { Creation } from '../creation.ts'
 import { insertTransactions } from '../engine/store.ts'
 import type { NewTransaction } from '../engine/transaction.ts'
 import { drexErrors } from '../errors.ts'
@@ -46,11 +47,13 @@ export type CallOutcome =
   | { readonly kind: 'sent'; readonly signature: string; readonly transactionId: string }
 
 export type Contracts = {
-  readonly deploy: (deployment: Deployment) => Promise<store.Contract>
-  readonly register: (registration: Registration) => Promise<store.Contract>
+  readonly deploy: (deployment: Deployment) => Promise<Creation<store.Contract>>
+  readonly register: (registration: Registration) => Promise<Creation<store.Contract>>
+  /** A deployment by its id; waits a while for the address. */
+  readonly deployed: (id: string) => Promise<store.Contract>
   readonly get: (address: Hex, network: NetworkId | undefined) => Promise<store.Contract>
   readonly list: (beforeId: string | undefined, limit: number) => Promise<readonly store.Contract[]>
-  readonly call: (call: Call) => Promise<CallOutcome>
+  readonly call: (call: Call) => Promise<Creation<CallOutcome>>
 }
 
 /** The answer to a deployment waits this long for the nonce, which decides the address. */
@@ -99,9 +102,8 @@ export function createContracts(deps: Deps): Contracts {
       if (code === '0x') {
         throw new ApiError(drexErrors.contract_not_found, 'There is no contract at this address.')
       }
-      const id = newId('ctr')
-      const isNew = await store.insertContract(sql, {
-        id,
+      const row: store.NewContract = {
+        id: newId('ctr'),
         network: rail.network.id,
         address: registration.address,
         template: undefined,
@@ -113,10 +115,17 @@ export function createContracts(deps: Deps): Contracts {
         permitTransactionId: undefined,
         createdBy: registration.createdBy,
         createdAt: new Date(),
-      })
-      if (!isNew) throw new ApiError(drexErrors.contract_exists, 'The contract is registered.')
-      return (await store.contractById(sql, id))!
+      }
+      return {
+        async write(tx) {
+          const isNew = await store.insertContract(tx, row)
+          if (!isNew) throw new ApiError(drexErrors.contract_exists, 'The contract is registered.')
+          return (await store.contractById(tx, row.id))!
+        },
+        settle: async (contract) => contract,
+      }
     },
+    deployed: (id) => withAddress(sql, id),
     call: async (call) => perform(deps, await get(call.address, call.network), call),
   }
 }
@@ -132,7 +141,7 @@ async function checkAbi(abi: readonly unknown[]): Promise<void> {
   }
 }
 
-async function deploy(deps: Deps, deployment: Deployment): Promise<store.Contract> {
+async function deploy(deps: Deps, deployment: Deployment): Promise<Creation<store.Contract>> {
   const { sql, rails, wallets } = deps
   const rail = rails.require(deployment.network)
   const wallet =
@@ -163,12 +172,17 @@ async function deploy(deps: Deps, deployment: Deployment): Promise<store.Contrac
     createdBy: deployment.createdBy,
     createdAt: new Date(),
   }
-  await sql.begin(async (tx) => {
-    await insertTransactions(tx, steps)
-    await store.insertContract(tx, contract)
-  })
-  rail.engine?.kick()
-  return withAddress(sql, id)
+  return {
+    async write(tx) {
+      await insertTransactions(tx, steps)
+      await store.insertContract(tx, contract)
+      return (await store.contractById(tx, id))!
+    },
+    settle() {
+      rail.engine?.kick()
+      return withAddress(sql, id)
+    },
+  }
 }
 
 /** On a permissioned network a contract can be called only once it is a target of the rules. */
@@ -215,7 +229,11 @@ async function withAddress(sql: Client, id: string): Promise<store.Contract> {
   }
 }
 
-async function perform(deps: Deps, contract: store.Contract, call: Call): Promise<CallOutcome> {
+async function perform(
+  deps: Deps,
+  contract: store.Contract,
+  call: Call,
+): Promise<Creation<CallOutcome>> {
   const rail = deps.rails.require(contract.network as NetworkId)
   const abi = await readAbi(contract.abi)
   const encoded = encode(() => encodeCall(abi, call.function, call.params))
@@ -223,11 +241,12 @@ async function perform(deps: Deps, contract: store.Contract, call: Call): Promis
   const target = { to: contract.address!, data: encoded.data }
   if (encoded.isView) {
     const data = await simulate(rail, { ...(from === undefined ? {} : { from }), ...target }, [abi])
-    return {
+    const outcome: CallOutcome = {
       kind: 'view',
       signature: encoded.signature,
       result: decodeResult(abi, encoded.signature, data),
     }
+    return { write: async () => outcome, settle: async () => outcome }
   }
   if (from === undefined) {
     throw new ApiError(
@@ -241,22 +260,28 @@ async function perform(deps: Deps, contract: store.Contract, call: Call): Promis
   await deps.wallets.requireSigning(from, 'signer_wallet')
   await simulate(rail, { from, ...target }, [abi])
   const transactionId = newId('dtx')
-  await insertTransactions(deps.sql, [
-    {
-      id: transactionId,
-      network: rail.network.id,
-      sender: from,
-      kind: 'call',
-      subject: contract.id,
-      recipient: contract.address,
-      data: encoded.data,
-      afterId: undefined,
-      createdBy: call.createdBy,
-      expiresAt: new Date(Date.now() + deps.expirySeconds * 1000),
+  const transaction: NewTransaction = {
+    id: transactionId,
+    network: rail.network.id,
+    sender: from,
+    kind: 'call',
+    subject: contract.id,
+    recipient: contract.address,
+    data: encoded.data,
+    afterId: undefined,
+    createdBy: call.createdBy,
+    expiresAt: new Date(Date.now() + deps.expirySeconds * 1000),
+  }
+  return {
+    async write(tx) {
+      await insertTransactions(tx, [transaction])
+      return { kind: 'sent', signature: encoded.signature, transactionId }
     },
-  ])
-  rail.engine?.kick()
-  return { kind: 'sent', signature: encoded.signature, transactionId }
+    async settle(outcome) {
+      rail.engine?.kick()
+      return outcome
+    },
+  }
 }
 
 function encode<T>(work: () => T): T {

@@ -85,7 +85,7 @@ const selection = (sql: Queryable) => sql`
   left join drex_transactions t on t.id = c.transaction_id
   left join drex_transactions p on p.id = c.permit_transaction_id`
 
-export async function contractById(sql: Client, id: string): Promise<Contract | undefined> {
+export async function contractById(sql: Queryable, id: string): Promise<Contract | undefined> {
   const [row] = await sql<Row[]>`${selection(sql)} where c.id = ${id}`
   return row && read(row)
 }

@@ -1,4 +1,6 @@
 /** Taking the place of a signed transaction, where fees make that possible. */
+
+import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import { currentFees, nextFees } from './fees.ts'
 import * as store from './store.ts'
@@ -14,7 +16,7 @@ export async function cancelInFlight(context: EngineContext, id: string): Promis
   const { network, rpc, settings, sql } = context
   const transaction = await store.inFlightById(sql, id)
   if (transaction === undefined) return false
-  const newest = (await store.attemptsOf(sql, [id])).at(-1)
+  const newest = (await attemptStore.attemptsOf(sql, [id])).at(-1)
   if (newest?.kind === 'cancel') return true
   const previous = newest ?? { maxFee: transaction.maxFee ?? 0n, tip: transaction.tip ?? 0n }
   const current = await currentFees(network.gasPolicy, rpc)

@@ -8,6 +8,7 @@ import type { Hex } from '../evm/hex.ts'
 import { quantity } from '../evm/hex.ts'
 import type { RpcRequest } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
+import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
 import * as store from './store.ts'
@@ -184,7 +185,7 @@ async function cancelHashes(
 ): Promise<ReadonlySet<string>> {
   const replaced = done.filter((each) => each.minedHash !== each.hash).map((each) => each.id)
   if (replaced.length === 0) return new Set()
-  const attempts = await store.attemptsOf(context.sql, replaced)
+  const attempts = await attemptStore.attemptsOf(context.sql, replaced)
   return new Set(attempts.filter((each) => each.kind === 'cancel').map((each) => each.hash))
 }
 
@@ -237,7 +238,7 @@ async function hashesOf(
 export async function collectReceipts(
   context: EngineContext,
   transactions: readonly OpenTransaction[],
-  attempts: readonly store.Attempt[],
+  attempts: readonly attemptStore.Attempt[],
 ): Promise<readonly OpenTransaction[]> {
   const byHash = new Map<Hex, string>()
   for (const each of transactions) if (each.hash !== undefined) byHash.set(each.hash, each.id)

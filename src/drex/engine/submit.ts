@@ -14,6 +14,7 @@ import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
 import { currentFees, feesFor } from './fees.ts'
+import * as lanes from './lane-store.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError, TransactionKind } from './transaction.ts'
 
@@ -193,7 +194,7 @@ async function seedNewLanes(
   )
   const nonces = new Map<string, number>()
   for (const [i, sender] of fresh.entries()) nonces.set(sender, Number(resultOf(counts[i]!)))
-  await store.seedLanes(context.sql, context.network.id, nonces)
+  await lanes.seedLanes(context.sql, context.network.id, nonces)
   for (const sender of fresh) seeded.add(sender)
 }
 
@@ -217,14 +218,14 @@ async function signAll(
   )
   const unsignedIds: string[] = []
   const signed = await sql.begin(async (tx) => {
-    const lanes = await store.lockLanes(tx, network.id, senders)
+    const nonces = await lanes.lockLanes(tx, network.id, senders)
     const pending = await store.lockPending(
       tx,
       passed.map(({ transaction }) => transaction.id),
     )
     const signed: Signed[] = []
     for (const { transaction, gasLimit } of passed) {
-      const nonce = lanes.get(transaction.sender)
+      const nonce = nonces.get(transaction.sender)
       if (nonce === undefined || !pending.has(transaction.id)) continue
       const unsigned = unsignedOf(context, transaction, nonce, gasLimit, fees)
       try {
@@ -233,7 +234,7 @@ async function signAll(
         const { raw, hash } = await signer.signTransaction(unsigned)
         const { id, kind, sender } = transaction
         signed.push({ id, kind, sender, nonce, hash, raw, gasLimit, ...fees })
-        lanes.set(sender, nonce + 1)
+        nonces.set(sender, nonce + 1)
         // Requests must not wait for a whole batch of signatures.
         if (signed.length % SIGNATURES_PER_TURN === 0) await Bun.sleep(0)
       } catch (error) {
@@ -242,7 +243,7 @@ async function signAll(
         unsignedIds.push(transaction.id)
       }
     }
-    await store.saveLanes(tx, network.id, lanes)
+    await lanes.saveLanes(tx, network.id, nonces)
     await store.saveSigned(tx, signed, settings.resendMs)
     await saveAddresses(tx, signed)
     return signed

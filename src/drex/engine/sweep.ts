@@ -7,10 +7,12 @@ import type { Hex } from '../evm/hex.ts'
 import { quantity } from '../evm/hex.ts'
 import type { UnsignedTransaction } from '../evm/transaction.ts'
 import type { RpcFailure } from '../rpc/errors.ts'
+import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
 import { currentFees, feesFor, nextFees } from './fees.ts'
 import { collectReceipts } from './follow.ts'
+import * as lanes from './lane-store.ts'
 import * as store from './store.ts'
 import { endFollowers, type Sendable, send } from './submit.ts'
 import type { OpenTransaction } from './transaction.ts'
@@ -47,7 +49,7 @@ async function handle(
   transactions: readonly OpenTransaction[],
 ): Promise<void> {
   const { sql } = context
-  const attempts = await store.attemptsOf(
+  const attempts = await attemptStore.attemptsOf(
     sql,
     transactions.map((each) => each.id),
   )
@@ -67,7 +69,7 @@ async function handle(
 async function resendables(
   context: EngineContext,
   open: readonly OpenTransaction[],
-  attempts: readonly store.Attempt[],
+  attempts: readonly attemptStore.Attempt[],
 ): Promise<readonly Sendable[]> {
   const { network, rpc, settings } = context
   const newest = new Map(attempts.map((each) => [each.transactionId, each]))
@@ -100,9 +102,9 @@ async function resendables(
 export async function replace(
   context: EngineContext,
   transaction: OpenTransaction,
-  kind: store.Attempt['kind'],
+  kind: attemptStore.Attempt['kind'],
   fees: AttemptFees,
-): Promise<store.Attempt | undefined> {
+): Promise<attemptStore.Attempt | undefined> {
   if (transaction.nonce === undefined) return undefined
   const isCancel = kind === 'cancel'
   const unsigned: UnsignedTransaction = {
@@ -117,7 +119,7 @@ export async function replace(
   const signer = await context.signerFor(transaction.sender)
   const signed = await signer.signTransaction(unsigned)
   const attempt = { transactionId: transaction.id, kind, ...signed, ...fees }
-  await store.insertAttempt(context.sql, context.network.id, attempt)
+  await attemptStore.insertAttempt(context.sql, context.network.id, attempt)
   return attempt
 }
 
@@ -144,7 +146,7 @@ async function endLost(
   })
   if (used.length === 0) return
   // The block that used the nonce may hold our own transaction: ask once more, now that it is deep.
-  const attempts = await store.attemptsOf(
+  const attempts = await attemptStore.attemptsOf(
     sql,
     used.map((each) => each.id),
   )
@@ -171,7 +173,7 @@ async function resyncLanes(context: EngineContext, senders: readonly Hex[]): Pro
     const count = counts[i]!
     if ('result' in count) nonces.set(sender, Number(count.result))
   }
-  await store.seedLanes(context.sql, context.network.id, nonces)
+  await lanes.seedLanes(context.sql, context.network.id, nonces)
 }
 
 /**
@@ -183,7 +185,7 @@ async function resyncLanes(context: EngineContext, senders: readonly Hex[]): Pro
  */
 export async function fillGaps(context: EngineContext): Promise<number> {
   const { sql, network, rpc } = context
-  const lowest = [...(await store.lowestInFlight(sql, network.id))]
+  const lowest = [...(await lanes.lowestInFlight(sql, network.id))]
   if (lowest.length === 0) return 0
   const counts = await rpc.batch(
     lowest.map(([sender]) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
@@ -193,7 +195,7 @@ export async function fillGaps(context: EngineContext): Promise<number> {
     const count = counts[i]!
     if (!('result' in count)) continue
     const from = Number(count.result)
-    if (from >= nonce || (await store.hasMinedFrom(sql, network.id, sender, from))) continue
+    if (from >= nonce || (await lanes.hasMinedFrom(sql, network.id, sender, from))) continue
     context.logger.error({ network: network.id, sender, from, to: nonce - 1 }, 'missing nonces')
     filled += await fill(context, sender, from, Math.min(nonce, from + GAP_FILL_MAX))
   }
@@ -210,7 +212,7 @@ async function fill(
   const fees = await currentFees(network.gasPolicy, rpc)
   const signer = await context.signerFor(sender)
   const sendables: Sendable[] = []
-  const sent = await store.sentBetween(sql, network.id, sender, from, end)
+  const sent = await lanes.sentBetween(sql, network.id, sender, from, end)
   for (let nonce = from; nonce < end; nonce++) {
     const before = sent.get(nonce)
     if (before !== undefined) {
@@ -229,7 +231,7 @@ async function fill(
     const id = `gap_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`
     const row = { id, nonce, ...signed, gasLimit: CANCEL_GAS, ...fees }
     // Another process may have filled it meanwhile: the unique nonce decides.
-    if (await store.insertGapFill(sql, network.id, sender, row, context.settings.resendMs)) {
+    if (await lanes.insertGapFill(sql, network.id, sender, row, context.settings.resendMs)) {
       sendables.push({ id, raw: signed.raw })
     }
   }

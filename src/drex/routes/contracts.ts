@@ -2,17 +2,18 @@ import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors, type Route, readQuery } from '#src/platform/http/index.ts'
 import { TEMPLATES } from '../contracts/artifacts.ts'
-import type { Contracts } from '../contracts/service.ts'
+import type { CallOutcome, Contracts } from '../contracts/service.ts'
 import { type Contract, trackedById } from '../contracts/store.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
+import { once } from './once.ts'
 import {
   addressParameter,
   addressSchema,
   networkSchema,
-  once,
   ownerOf,
-  page,
+  pageOf,
+  pageResponse,
   pageSchema,
 } from './shared.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
@@ -113,9 +114,11 @@ function deployRoute(contracts: Contracts, sql: Client): Route {
       ],
     },
     handle: (c) =>
-      once(sql, c, deploySchema, 202, async (body) =>
-        show(
-          await contracts.deploy({
+      once(sql, c, {
+        schema: deploySchema,
+        status: 202,
+        prepare: (body) =>
+          contracts.deploy({
             template: body.template,
             params: body.params,
             network: body.network,
@@ -123,9 +126,16 @@ function deployRoute(contracts: Contracts, sql: Client): Route {
             label: body.label ?? body.template,
             createdBy: ownerOf(c),
           }),
-        ),
-      ),
+        show,
+        reread: (kept) => withoutAddress(kept, contracts),
+      }),
   }
+}
+
+/** An answer kept before the address was known is not what a repetition should get. */
+async function withoutAddress(kept: string, contracts: Contracts): Promise<Contract | undefined> {
+  const { contract_id: id, address } = contractSchema.parse(JSON.parse(kept))
+  return address === null ? contracts.deployed(id) : undefined
 }
 
 function registerRoute(contracts: Contracts, sql: Client): Route {
@@ -150,17 +160,19 @@ function registerRoute(contracts: Contracts, sql: Client): Route {
       ],
     },
     handle: (c) =>
-      once(sql, c, registerSchema, 201, async (body) =>
-        show(
-          await contracts.register({
+      once(sql, c, {
+        schema: registerSchema,
+        status: 201,
+        prepare: (body) =>
+          contracts.register({
             address: body.address,
             abi: body.abi,
             network: body.network,
             label: body.label ?? 'registered',
             createdBy: ownerOf(c),
           }),
-        ),
-      ),
+        show,
+      }),
   }
 }
 
@@ -192,27 +204,34 @@ function callRoute(contracts: Contracts, sql: Client): Route {
     },
     handle: (c) => {
       const address = addressParameter(c, 'address')
-      return once(sql, c, callSchema, 200, async (body) => {
-        const outcome = await contracts.call({
-          address,
-          network: body.network,
-          function: body.function,
-          params: body.params,
-          signerWallet: body.signer_wallet,
-          createdBy: ownerOf(c),
-        })
-        const { signature } = outcome
-        return outcome.kind === 'view'
-          ? { function: signature, result: outcome.result }
-          : {
-              function: signature,
-              transaction_id: outcome.transactionId,
-              status: 'pending',
-              tx_hash: null,
-            }
+      return once(sql, c, {
+        schema: callSchema,
+        status: 200,
+        prepare: (body) =>
+          contracts.call({
+            address,
+            network: body.network,
+            function: body.function,
+            params: body.params,
+            signerWallet: body.signer_wallet,
+            createdBy: ownerOf(c),
+          }),
+        show: showOutcome,
       })
     },
   }
+}
+
+function showOutcome(outcome: CallOutcome) {
+  const { signature } = outcome
+  return outcome.kind === 'view'
+    ? { function: signature, result: outcome.result }
+    : {
+        function: signature,
+        transaction_id: outcome.transactionId,
+        status: 'pending',
+        tx_hash: null,
+      }
 }
 
 function readRoutes(contracts: Contracts, sql: Client): readonly Route[] {
@@ -226,21 +245,13 @@ function readRoutes(contracts: Contracts, sql: Client): readonly Route[] {
         summary: 'Contracts, newest first',
         tag: TAG,
         query: pageQuery,
-        responses: {
-          200: {
-            description: 'One page',
-            schema: z.object({
-              contracts: z.array(contractSchema),
-              next_cursor: z.string().nullable(),
-            }),
-          },
-        },
+        responses: pageOf('contracts', contractSchema),
         errors: [httpErrors.validation_failed],
       },
       async handle(c) {
         const { cursor, limit } = readQuery(c, pageQuery)
         const found = await contracts.list(cursor, limit)
-        return Response.json({ contracts: found.map(show), next_cursor: page(found, limit) })
+        return pageResponse('contracts', found, limit, show)
       },
     },
     {

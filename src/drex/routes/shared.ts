@@ -1,21 +1,12 @@
 /** What the routes of digital currency share. */
 import { z } from 'zod'
-import type { Client } from '#src/platform/database/index.ts'
 import {
   ApiError,
   httpErrors,
   jsonValue,
   type RequestContext,
-  readBytes,
   validated,
 } from '#src/platform/http/index.ts'
-import {
-  claimKey,
-  claimOf,
-  completeClaim,
-  type IdempotencyClaim,
-  toResponse,
-} from '#src/platform/idempotency/index.ts'
 import { addressSchema } from '../address-schema.ts'
 import { NETWORK_IDS } from '../config.ts'
 
@@ -60,49 +51,22 @@ export function addressParameter(c: RequestContext, name: string) {
   return validated(addressSchema, c.req.param(name), name)
 }
 
-/** A page and the cursor of the next, when there may be one. */
-export function page<T extends { readonly id: string }>(
+/** The answer of a list: one page under its name, and the cursor of the next when there may be one. */
+export function pageResponse<T extends { readonly id: string }>(
+  name: string,
   items: readonly T[],
   limit: number,
-): string | null {
-  return items.length === limit ? (items.at(-1)?.id ?? null) : null
+  show: (item: T) => unknown,
+): Response {
+  const next = items.length === limit ? (items.at(-1)?.id ?? null) : null
+  return Response.json({ [name]: items.map((item) => show(item)), next_cursor: next })
 }
 
-/**
- * Runs what creates something under the request's Idempotency-Key. The work spans transactions: the
- * key is taken before and the answer kept after, and a key whose answer was never kept stays taken,
- * so that nothing can be created twice by it.
- */
-export async function once<T>(
-  sql: Client,
-  c: RequestContext,
-  schema: z.ZodType<T>,
-  status: number,
-  work: (request: T) => Promise<unknown>,
-): Promise<Response> {
-  const bytes = await readBytes(c)
-  const request = validated(schema, parseBody(bytes), '')
-  const claim = claimOf(c, bytes)
-  const answer = async () => ({
-    status,
-    contentType: 'application/json',
-    body: JSON.stringify(await work(request)),
-  })
-  if (claim === undefined) return toResponse(await answer(), false)
-  const outcome = await sql.begin((tx) => claimKey(tx, claim))
-  if (outcome.kind === 'replay') return toResponse(outcome.response, true)
-  try {
-    const response = await answer()
-    await completeClaim(sql, claim, response)
-    return toResponse(response, false)
-  } catch (error) {
-    // A refusal created nothing: the key may be used again for the corrected request.
-    if (error instanceof ApiError) await releaseClaim(sql, claim)
-    throw error
+export function pageOf(name: string, item: z.ZodType) {
+  return {
+    200: {
+      description: 'One page',
+      schema: z.object({ [name]: z.array(item), next_cursor: z.string().nullable() }),
+    },
   }
-}
-
-async function releaseClaim(sql: Client, { owner, key }: IdempotencyClaim): Promise<void> {
-  await sql`
-    delete from idempotency_keys where owner = ${owner} and key = ${key} and status is null`
 }

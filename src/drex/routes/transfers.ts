@@ -17,7 +17,8 @@ import {
   metadataSchema,
   networkSchema,
   ownerOf,
-  page,
+  pageOf,
+  pageResponse,
   pageSchema,
   parseBody,
 } from './shared.ts'
@@ -174,15 +175,7 @@ function listRoute(transfers: Transfers): Route {
       summary: 'Transfers, newest first',
       tag: TAG,
       query: listSchema,
-      responses: {
-        200: {
-          description: 'One page',
-          schema: z.object({
-            transfers: z.array(transferSchema),
-            next_cursor: z.string().nullable(),
-          }),
-        },
-      },
+      responses: pageOf('transfers', transferSchema),
       errors: [httpErrors.validation_failed],
     },
     async handle(c) {
@@ -194,10 +187,7 @@ function listRoute(transfers: Transfers): Route {
         beforeId: query.cursor,
         limit: query.limit,
       })
-      return Response.json({
-        transfers: found.map((each) => show(each)),
-        next_cursor: page(found, query.limit),
-      })
+      return pageResponse('transfers', found, query.limit, (each) => show(each))
     },
   }
 }

@@ -6,7 +6,15 @@ import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { WALLET_TYPES, type Wallet } from '../wallets/store.ts'
-import { addressSchema, metadataSchema, once, ownerOf, page, pageSchema } from './shared.ts'
+import { once } from './once.ts'
+import {
+  addressSchema,
+  metadataSchema,
+  ownerOf,
+  pageOf,
+  pageResponse,
+  pageSchema,
+} from './shared.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
 
 const TAG = 'Wallets'
@@ -67,9 +75,16 @@ function createRoute(wallets: Wallets, sql: Client): Route {
       errors: [httpErrors.validation_failed, httpErrors.not_configured, drexErrors.wallet_exists],
     },
     handle: (c) =>
-      once(sql, c, createSchema, 201, async (body) =>
-        show(await wallets.create({ ...body, address: body.address, createdBy: ownerOf(c) })),
-      ),
+      once(sql, c, {
+        schema: createSchema,
+        status: 201,
+        prepare: async (body) => ({
+          write: (tx) =>
+            wallets.create({ ...body, address: body.address, createdBy: ownerOf(c) }, tx),
+          settle: async (wallet) => wallet,
+        }),
+        show,
+      }),
   }
 }
 
@@ -83,21 +98,13 @@ function listRoute(wallets: Wallets): Route {
       summary: 'Wallets, oldest first',
       tag: TAG,
       query: pageQuery,
-      responses: {
-        200: {
-          description: 'One page',
-          schema: z.object({
-            wallets: z.array(walletSchema),
-            next_cursor: z.string().nullable(),
-          }),
-        },
-      },
+      responses: pageOf('wallets', walletSchema),
       errors: [httpErrors.validation_failed],
     },
     async handle(c) {
       const { cursor, limit } = readQuery(c, pageQuery)
       const found = await wallets.list(cursor ?? '', limit)
-      return Response.json({ wallets: found.map(show), next_cursor: page(found, limit) })
+      return pageResponse('wallets', found, limit, show)
     },
   }
 }
@@ -132,28 +139,17 @@ function transactionsRoute(wallets: Wallets, sql: Client): Route {
       tag: TAG,
       params: idParams,
       query: pageQuery,
-      responses: {
-        200: {
-          description: 'One page',
-          schema: z.object({
-            transactions: z.array(trackedSchema),
-            next_cursor: z.string().nullable(),
-          }),
-        },
-      },
+      responses: pageOf('transactions', trackedSchema),
       errors: [drexErrors.wallet_not_found, httpErrors.validation_failed],
     },
     async handle(c) {
       const { cursor, limit } = readQuery(c, pageQuery)
       const wallet = await wallets.get(c.req.param('id') ?? '')
       const found = await trackedOfWallet(sql, wallet.address, cursor, limit)
-      return Response.json({
-        transactions: found.map((each) => ({
-          ...showTracked(each),
-          direction: each.sender === wallet.address ? 'out' : 'in',
-        })),
-        next_cursor: page(found, limit),
-      })
+      return pageResponse('transactions', found, limit, (each) => ({
+        ...showTracked(each),
+        direction: each.sender === wallet.address ? 'out' : 'in',
+      }))
     },
   }
 }

@@ -1,5 +1,5 @@
 /** Wallets: who may sign, and with what. A private key never leaves this folder and `custody/`. */
-import type { Client } from '#src/platform/database/index.ts'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import type { Sealer } from '#src/platform/sealing/index.ts'
 import { managedSigner, type Signer, sealContext } from '../custody/signer.ts'
@@ -20,7 +20,8 @@ export type NewWallet = {
 }
 
 export type Wallets = {
-  readonly create: (wallet: NewWallet) => Promise<store.Wallet>
+  /** @param sql the transaction it belongs to, when there is one */
+  readonly create: (wallet: NewWallet, sql?: Queryable) => Promise<store.Wallet>
   readonly find: (address: Hex) => Promise<store.Wallet | undefined>
   readonly get: (id: string) => Promise<store.Wallet>
   readonly list: (afterId: string, limit: number) => Promise<readonly store.Wallet[]>
@@ -64,14 +65,14 @@ export function createWallets(deps: {
     return wallet
   }
 
-  const create = async (wanted: NewWallet): Promise<store.Wallet> => {
+  const create = async (wanted: NewWallet, within: Queryable = sql): Promise<store.Wallet> => {
     const { address: given, ...common } = wanted
     const base = { id: newId('wal'), ...common, createdAt: new Date() }
     const wallet: store.Wallet =
       given === undefined
         ? generate(base, requireSealer())
         : { ...base, address: given, sealedKey: undefined }
-    if (!(await store.insertWallet(sql, wallet))) {
+    if (!(await store.insertWallet(within, wallet))) {
       throw new ApiError(drexErrors.wallet_exists, 'A wallet with this address is there already.')
     }
     return wallet

@@ -5,6 +5,7 @@ export {
   claimKey,
   claimOf,
   completeClaim,
+  findReplay,
   type IdempotencyClaim,
   runOnce,
   type StoredResponse,

@@ -70,10 +70,26 @@ type Row = {
 }
 
 const replay = async (transaction: Transaction, claim: IdempotencyClaim): Promise<ClaimOutcome> => {
-  const [row] = await transaction<Row[]>`
+  const response = await findReplay(transaction, claim)
+  if (response === undefined) throw stillRunning()
+  return { kind: 'replay', response }
+}
+
+/**
+ * The answer kept under a key, without claiming it: for work that has something to ask before it writes, and must
+ * not ask again when all is done.
+ *
+ * @returns undefined when the key is new
+ * @throws ApiError 409 while another request runs under the key, 422 when it was used for another request
+ */
+export const findReplay = async (
+  queryable: Queryable,
+  claim: IdempotencyClaim,
+): Promise<StoredResponse | undefined> => {
+  const [row] = await queryable<Row[]>`
     select fingerprint, status, content_type as "contentType", body from idempotency_keys
     where owner = ${claim.owner} and key = ${claim.key}`
-  if (row === undefined) throw stillRunning()
+  if (row === undefined) return undefined
   if (Buffer.compare(row.fingerprint, claim.fingerprint) !== 0) {
     throw new ApiError(
       httpErrors.idempotency_mismatch,
@@ -82,10 +98,7 @@ const replay = async (transaction: Transaction, claim: IdempotencyClaim): Promis
   }
   if (row.status === null) throw stillRunning()
   const { status, contentType } = row
-  return {
-    kind: 'replay',
-    response: { status, contentType, body: Buffer.from(row.body).toString('utf8') },
-  }
+  return { status, contentType, body: Buffer.from(row.body).toString('utf8') }
 }
 
 const stillRunning = (): ApiError =>

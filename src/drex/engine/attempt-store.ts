@@ -1,0 +1,47 @@
+/** SQL of attempts: other bytes for a nonce that is already in flight. */
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { Hex } from '../evm/hex.ts'
+
+export type Attempt = {
+  readonly transactionId: string
+  readonly kind: 'bump' | 'cancel'
+  readonly hash: Hex
+  readonly raw: Hex
+  readonly maxFee: bigint
+  readonly tip: bigint
+}
+
+export async function attemptsOf(sql: Client, ids: readonly string[]): Promise<readonly Attempt[]> {
+  const rows = await sql<
+    {
+      transaction_id: string
+      kind: 'bump' | 'cancel'
+      hash: Hex
+      raw: Hex
+      max_fee: string
+      tip: string
+    }[]
+  >`
+    select transaction_id, kind, hash, raw, max_fee, tip from drex_attempts
+    where transaction_id = any(${[...ids]}::text[]) order by created_at`
+  return rows.map((row) => ({
+    transactionId: row.transaction_id,
+    kind: row.kind,
+    hash: row.hash,
+    raw: row.raw,
+    maxFee: BigInt(row.max_fee),
+    tip: BigInt(row.tip),
+  }))
+}
+
+export async function insertAttempt(
+  sql: Queryable,
+  network: string,
+  attempt: Attempt,
+): Promise<void> {
+  await sql`
+    insert into drex_attempts (network, hash, transaction_id, kind, raw, max_fee, tip)
+    values (${network}, ${attempt.hash}, ${attempt.transactionId}, ${attempt.kind}, ${attempt.raw},
+      ${String(attempt.maxFee)}, ${String(attempt.tip)})
+    on conflict do nothing`
+}

@@ -1,0 +1,103 @@
+/** SQL of lanes: the next nonce of each sender, and what is missing below those in flight. */
+import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import type { Hex } from '../evm/hex.ts'
+import type { SignedRow } from './store.ts'
+
+/** Locks senders in one order, so that two processes cannot block each other. */
+export async function lockLanes(
+  sql: Transaction,
+  network: string,
+  senders: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await sql<{ sender: string; next_nonce: bigint }[]>`
+    select sender, next_nonce from drex_lanes
+    where network = ${network} and sender = any(${[...senders]}::text[])
+    order by sender for update`
+  return new Map(rows.map((row) => [row.sender, Number(row.next_nonce)]))
+}
+
+/** Makes sure that the lanes exist and are not behind the chain. */
+export async function seedLanes(
+  sql: Queryable,
+  network: string,
+  nonces: ReadonlyMap<string, number>,
+): Promise<void> {
+  await sql`
+    insert into drex_lanes (network, sender, next_nonce)
+    select ${network}, sender, nonce
+    from unnest(${[...nonces.keys()]}::text[], ${[...nonces.values()]}::bigint[]) as t(sender, nonce)
+    on conflict (network, sender)
+      do update set next_nonce = greatest(drex_lanes.next_nonce, excluded.next_nonce)`
+}
+
+export async function saveLanes(
+  sql: Transaction,
+  network: string,
+  nonces: ReadonlyMap<string, number>,
+): Promise<void> {
+  await sql`
+    update drex_lanes l set next_nonce = t.nonce
+    from unnest(${[...nonces.keys()]}::text[], ${[...nonces.values()]}::bigint[]) as t(sender, nonce)
+    where l.network = ${network} and l.sender = t.sender`
+}
+
+/** Each sender's lowest nonce in flight. */
+export async function lowestInFlight(
+  sql: Client,
+  network: string,
+): Promise<ReadonlyMap<Hex, number>> {
+  const rows = await sql<{ sender: Hex; nonce: bigint }[]>`
+    select sender, min(nonce) as nonce from drex_transactions
+    where network = ${network} and status in ('signed', 'broadcast') group by sender`
+  return new Map(rows.map((row) => [row.sender, Number(row.nonce)]))
+}
+
+/** Whether some transaction of a sender at or after a nonce has a receipt: the count is then late. */
+export async function hasMinedFrom(
+  sql: Client,
+  network: string,
+  sender: Hex,
+  nonce: number,
+): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (
+      select 1 from drex_transactions where network = ${network} and sender = ${sender}
+        and nonce >= ${nonce} and status = 'mined'
+    ) as found`
+  return row?.found ?? false
+}
+
+/** The bytes that were sent, or mined, at nonces of a sender from one up to another, exclusively. */
+export async function sentBetween(
+  sql: Client,
+  network: string,
+  sender: Hex,
+  from: number,
+  end: number,
+): Promise<ReadonlyMap<number, { readonly id: string; readonly raw: Hex }>> {
+  const rows = await sql<{ id: string; nonce: bigint; raw: Hex }[]>`
+    select t.id, t.nonce, coalesce(a.raw, t.raw) as raw
+    from drex_transactions t
+    left join drex_attempts a on a.network = t.network and a.hash = t.mined_hash
+    where t.network = ${network} and t.sender = ${sender}
+      and t.nonce >= ${from} and t.nonce < ${end}`
+  return new Map(rows.map((row) => [Number(row.nonce), { id: row.id, raw: row.raw }]))
+}
+
+/** @returns false when the nonce has a transaction already */
+export async function insertGapFill(
+  sql: Client,
+  network: string,
+  sender: Hex,
+  row: SignedRow,
+  dueInMs: number,
+): Promise<boolean> {
+  const inserted = await sql`
+    insert into drex_transactions (id, network, sender, kind, subject, status, recipient, data,
+      nonce, hash, raw, gas_limit, max_fee, tip, created_by, expires_at, signed_at, due_at)
+    values (${row.id}, ${network}, ${sender}, 'gap_fill', ${row.id}, 'signed', ${sender}, '0x',
+      ${row.nonce}, ${row.hash}, ${row.raw}, ${String(row.gasLimit)}, ${String(row.maxFee)},
+      ${String(row.tip)}, 'engine', now(), now(), now() + ${dueInMs} * interval '1 millisecond')
+    on conflict do nothing`
+  return inserted.count === 1
+}

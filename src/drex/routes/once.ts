@@ -1,0 +1,63 @@
+/** Requests that create something, each once per Idempotency-Key whatever dies in between. */
+import type { z } from 'zod'
+import type { Client } from '#src/platform/database/index.ts'
+import { type RequestContext, readBytes, validated } from '#src/platform/http/index.ts'
+import {
+  claimKey,
+  claimOf,
+  completeClaim,
+  findReplay,
+  type StoredResponse,
+  toResponse,
+} from '#src/platform/idempotency/index.ts'
+import type { Creation } from '../creation.ts'
+import { parseBody } from './shared.ts'
+
+export type Once<T, R> = {
+  readonly schema: z.ZodType<T>
+  readonly status: number
+  /** Asks and checks; writes nothing that a repetition would write again. */
+  readonly prepare: (request: T) => Promise<Creation<R>>
+  readonly show: (result: R) => unknown
+  /** The newest state behind an answer that was kept before all was known; undefined keeps it. */
+  readonly reread?: (kept: string) => Promise<R | undefined>
+}
+
+/**
+ * The row, the key and an answer commit together: a request whose process died before has done
+ * nothing, one whose process died after is answered with what it created.
+ */
+export async function once<T, R>(
+  sql: Client,
+  c: RequestContext,
+  { schema, status, prepare, show, reread }: Once<T, R>,
+): Promise<Response> {
+  const bytes = await readBytes(c)
+  const request = validated(schema, parseBody(bytes), '')
+  const claim = claimOf(c, bytes)
+  const answer = (result: R): StoredResponse => ({
+    status,
+    contentType: 'application/json',
+    body: JSON.stringify(show(result)),
+  })
+  const repeat = async (kept: StoredResponse): Promise<Response> => {
+    const newest = await reread?.(kept.body)
+    return toResponse(newest === undefined ? kept : answer(newest), true)
+  }
+  const before = claim && (await findReplay(sql, claim))
+  if (before !== undefined) return repeat(before)
+  const creation = await prepare(request)
+  const outcome = await sql.begin(async (tx) => {
+    if (claim !== undefined) {
+      const claimed = await claimKey(tx, claim)
+      if (claimed.kind === 'replay') return claimed
+    }
+    const written = await creation.write(tx)
+    if (claim !== undefined) await completeClaim(tx, claim, answer(written))
+    return { kind: 'new' as const, written }
+  })
+  if (outcome.kind === 'replay') return repeat(outcome.response)
+  const response = answer(await creation.settle(outcome.written))
+  if (claim !== undefined) await completeClaim(sql, claim, response)
+  return toResponse(response, false)
+}
