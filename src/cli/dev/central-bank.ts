@@ -1,6 +1,6 @@
 /** The message interface of `dev`: the central bank in this process, both channels, on loopback. */
 import type { Environment } from '#src/platform/config/index.ts'
-import { createCentralBank } from '#src/simulators/central-bank/index.ts'
+import { type CentralBank, createCentralBank } from '#src/simulators/central-bank/index.ts'
 import { isSet } from './environment.ts'
 
 export type DevCentralBank = {
@@ -10,6 +10,8 @@ export type DevCentralBank = {
   readonly url: string | undefined
   /** Of the institution that the gateway plays. */
   readonly ispb: string
+  /** Makes 99999A03 pay; undefined where the bank is not ours. */
+  readonly payIn: CentralBank['payIn'] | undefined
   readonly stop: () => Promise<void>
 }
 
@@ -22,11 +24,11 @@ const ROLES = 'INBOUND_PULL,WORKER,OUTBOUND_SEND'
 export const startDevCentralBank = async (given: Environment): Promise<DevCentralBank> => {
   const ispb = isSet(given, 'ISPB') ? (given['ISPB'] ?? ISPB) : ISPB
   if (isSet(given, 'SPI_PRIMARY_URL') || isSet(given, 'SPI_SECONDARY_URL')) {
-    return { env: {}, url: undefined, ispb, stop: async () => {} }
+    return { env: {}, url: undefined, ispb, payIn: undefined, stop: async () => {} }
   }
   const bank = await createCentralBank({ longPollMs: LONG_POLL_MS })
   const env = { ISPB: ispb, SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl }
-  return { env, url: bank.url, ispb, stop: bank.stop }
+  return { env, url: bank.url, ispb, payIn: bank.payIn, stop: bank.stop }
 }
 
 /** All stages of the pipeline where there is a database to keep messages in; none otherwise. */

@@ -14,6 +14,7 @@ import { type DevCentralBank, devRoles, startDevCentralBank } from './central-ba
 import { type DevChain, startDevChain } from './chain.ts'
 import { type DevDatabase, startDevDatabase } from './database.ts'
 import { devEnvironment } from './environment.ts'
+import { paymentDemos } from './payments.ts'
 import { watchStarter } from './starter.ts'
 import { type DevState, openDevState } from './state.ts'
 
@@ -86,6 +87,7 @@ const run = async (
     const urls = await gateway.start()
     const wallets = await chain.fundWallets(urls.httpUrl, state.apiKey)
     const demos = await runDemos(features, { ...urls, ...state })
+    demos.push(...(await paymentDemos({ ...urls, ...state }, bank, features)))
     const allNotes = [...notes, ...database.notes]
     if (asJson) {
       for (const note of allNotes) io.err(`trilho dev: ${note}\n`)
@@ -107,7 +109,7 @@ const run = async (
 const runDemos = async (
   features: readonly Feature[],
   gateway: Parameters<NonNullable<Feature['demo']>>[0],
-): Promise<readonly Demo[]> => {
+): Promise<Demo[]> => {
   const demos: Demo[] = []
   for (const feature of features) {
     if (feature.demo !== undefined) demos.push(await feature.demo(gateway))
