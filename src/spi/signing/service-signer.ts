@@ -1,8 +1,9 @@
 import { verify, type X509Certificate } from 'node:crypto'
 import { z } from 'zod'
+import { type CircuitBreaker, createCircuitBreaker } from '#src/platform/circuit-breaker/index.ts'
 import type { TlsOptions } from '#src/platform/tls/index.ts'
 import { identityOf, readCertificate } from './certificate.ts'
-import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
+
 import type { Signer, SigningKey } from './signer.ts'
 
 // The contract of the external signature service, JSON over HTTPS:

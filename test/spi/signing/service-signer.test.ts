@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { sign, verify, X509Certificate } from 'node:crypto'
-import { createCircuitBreaker } from '../../../src/spi/signing/circuit-breaker.ts'
 import { createServiceSigner } from '../../../src/spi/signing/index.ts'
 import type { ServiceSignerOptions } from '../../../src/spi/signing/service-signer.ts'
 import { type IssuedPair, issueCertificate } from '../../support/pki.ts'
@@ -172,28 +171,5 @@ describe('a service that misbehaves', () => {
     expect(calls.length).toBe(5)
     expect(await signOnce(ours).catch((error) => error.message)).toContain('circuit open')
     expect(calls.length).toBe(5)
-  })
-})
-
-describe('circuit breaker', () => {
-  test('opens at the limit, lets one call through after the time, closes on success', () => {
-    let nowMs = 0
-    const breaker = createCircuitBreaker(3, 1000, () => nowMs)
-    breaker.failed()
-    breaker.failed()
-    expect(breaker.admit()).toBe(true)
-    breaker.failed()
-    expect(breaker.admit()).toBe(false)
-    nowMs = 999
-    expect(breaker.admit()).toBe(false)
-    nowMs = 1000
-    expect([breaker.admit(), breaker.admit()]).toEqual([true, false])
-    breaker.failed()
-    nowMs = 1999
-    expect(breaker.admit()).toBe(false)
-    nowMs = 2000
-    expect(breaker.admit()).toBe(true)
-    breaker.succeeded()
-    expect([breaker.admit(), breaker.admit()]).toEqual([true, true])
   })
 })
