@@ -7,6 +7,7 @@ import {
   iso8583Inspector,
   networkASettings,
   networkBSettings,
+  vaultSettings,
 } from './cards/index.ts'
 import { certificateSettings, createCertificates } from './certificates/index.ts'
 import { type PlatformDeps, type Program, runCli } from './cli/index.ts'
@@ -87,6 +88,7 @@ const settingGroups = {
   cards: cardSettings,
   networkA: networkASettings,
   networkB: networkBSettings,
+  vault: vaultSettings,
 }
 
 const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
@@ -108,6 +110,7 @@ const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   cards: 'Cards',
   networkA: 'Cards: network A',
   networkB: 'Cards: network B',
+  vault: 'Cards: token vault',
 }
 
 type Values = LoadedSettings<typeof settingGroups>['values']

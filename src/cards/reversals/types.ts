@@ -1,0 +1,29 @@
+import type { Queryable } from '#src/platform/database/index.ts'
+
+/** A message whose effect has to be taken back, as whoever sent it knows it. */
+export type NewReversal = {
+  readonly transactionId: string
+  /** Of configuration: `neta`. */
+  readonly network: string
+  /**
+   * What is undone. `void`: the void itself is repeated, for nobody knows whether it was done; the original is
+   * then the authorization.
+   */
+  readonly reverses: 'authorization' | 'capture' | 'void'
+  readonly cardToken: string
+  readonly amountCents: bigint
+  /** ISO 4217: `BRL`. */
+  readonly currency: string
+  readonly originalMti: '0100' | '0200' | '0400'
+  /** DE 11 of the original. */
+  readonly originalStan: string
+  /** DE 7 of the original, MMDDhhmmss. */
+  readonly originalTransmission: string
+  readonly rrn: string
+  readonly authCode: string | undefined
+  readonly merchantId: string
+  readonly terminalId: string | undefined
+}
+
+/** Commits reversals with whatever else the transaction does. */
+export type InsertReversals = (tx: Queryable, rows: readonly NewReversal[]) => Promise<void>

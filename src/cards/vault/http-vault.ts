@@ -1,0 +1,122 @@
+import { createCircuitBreaker } from '#src/platform/circuit-breaker/index.ts'
+import type { TlsOptions } from '#src/platform/tls/index.ts'
+import { CardTokenNotFoundError, VaultUnavailableError } from './errors.ts'
+import type { Vault } from './types.ts'
+
+// The contract of the vault:
+//
+//   POST {url}/resolve   {"token": "…"}
+//     200 application/octet-stream   the card number, 12 to 19 ASCII digits
+//     404                            no such token
+//     anything else                  the vault does not answer now
+
+/** ISO/IEC 7812: a card number has at most 19 digits; the shortest in use have 12. */
+export const PAN_DIGITS_MIN = 12
+export const PAN_DIGITS_MAX = 19
+/** What is read of an answer: anything longer is no card number. */
+const BODY_BYTES_MAX = 32
+const CIRCUIT_FAILURES_MAX = 5
+const CIRCUIT_OPEN_MS = 2_000
+
+export type HttpVaultOptions = {
+  /** Without `/resolve`. */
+  readonly url: string
+  /** Sent as `Authorization: Bearer …`. */
+  readonly token: string | undefined
+  /** Client certificate and key, and the authorities the vault's must come from; as of now. */
+  readonly tls?: (() => TlsOptions) | undefined
+  /** For the whole call, its body included. */
+  readonly timeoutMs: number
+  /** Failures in a row after which the vault is left alone; 5. */
+  readonly circuitFailuresMax?: number
+  /** How long it is left alone; 2 s. */
+  readonly circuitOpenMs?: number
+}
+
+/** A vault behind HTTP. Connections are kept; a call is made once, never repeated here. */
+export const createHttpVault = (options: HttpVaultOptions): Vault => {
+  const { circuitFailuresMax = CIRCUIT_FAILURES_MAX, circuitOpenMs = CIRCUIT_OPEN_MS } = options
+  const breaker = createCircuitBreaker(circuitFailuresMax, circuitOpenMs, () => performance.now())
+  return {
+    resolve: async (token) => {
+      if (!breaker.admit()) throw new VaultUnavailableError('circuit_open')
+      try {
+        const pan = await ask(options, token)
+        breaker.succeeded()
+        return pan
+      } catch (error) {
+        if (error instanceof CardTokenNotFoundError) breaker.succeeded()
+        else breaker.failed()
+        throw error
+      }
+    },
+  }
+}
+
+const ask = async (options: HttpVaultOptions, token: string): Promise<Uint8Array> => {
+  const buffer = new Uint8Array(BODY_BYTES_MAX)
+  try {
+    const response = await fetch(`${options.url.replace(/\/$/, '')}/resolve`, {
+      method: 'POST',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(options.timeoutMs),
+      headers: {
+        accept: 'application/octet-stream',
+        // Compressed card numbers would pass through buffers that nobody wipes.
+        'accept-encoding': 'identity',
+        'content-type': 'application/json',
+        ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+      },
+      body: JSON.stringify({ token }),
+      ...(options.tls === undefined ? {} : { tls: options.tls() }),
+    })
+    const bytes = await readInto(response, buffer)
+    if (response.status === 404) throw new CardTokenNotFoundError()
+    if (response.status !== 200) throw new VaultUnavailableError('refused', response.status)
+    if (!isPan(buffer, bytes)) throw new VaultUnavailableError('malformed')
+    return buffer.slice(0, bytes)
+  } catch (error) {
+    throw asVaultError(error)
+  } finally {
+    buffer.fill(0)
+  }
+}
+
+/**
+ * Reads the body into the buffer, wiping each chunk after it, and gives its length; one more than the buffer
+ * holds for a body that is too long, of which the rest is not read.
+ */
+const readInto = async ({ body }: Response, buffer: Uint8Array): Promise<number> => {
+  if (body === null) return 0
+  const reader = body.getReader()
+  let length = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return length
+    const isTooLong = length + value.length > buffer.length
+    if (!isTooLong) buffer.set(value, length)
+    value.fill(0)
+    if (isTooLong) {
+      await reader.cancel()
+      return buffer.length + 1
+    }
+    length += value.length
+  }
+}
+
+const isPan = (buffer: Uint8Array, length: number): boolean => {
+  if (length < PAN_DIGITS_MIN || length > PAN_DIGITS_MAX) return false
+  for (let at = 0; at < length; at++) {
+    const byte = buffer[at] ?? 0
+    if (byte < 0x30 || byte > 0x39) return false
+  }
+  return true
+}
+
+const asVaultError = (error: unknown): Error => {
+  if (error instanceof CardTokenNotFoundError || error instanceof VaultUnavailableError) {
+    return error
+  }
+  const isTimeout = error instanceof Error && error.name === 'TimeoutError'
+  return new VaultUnavailableError(isTimeout ? 'timed_out' : 'unreachable')
+}

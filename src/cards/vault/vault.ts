@@ -1,0 +1,42 @@
+import type { Logger } from '#src/platform/telemetry/index.ts'
+import { createTlsMaterial, type TlsMaterial } from '#src/platform/tls/index.ts'
+import type { VaultSettings } from './config.ts'
+import { createHttpVault } from './http-vault.ts'
+import type { Vault } from './types.ts'
+
+/** The vault of the settings, and its TLS files' watch. */
+export type ConfiguredVault = Vault & {
+  /** Follows its TLS files from now on. */
+  readonly start: () => void
+  readonly stop: () => void
+}
+
+/**
+ * Undefined when no vault is configured.
+ *
+ * @throws TlsMaterialError when certificate and key cannot be used
+ */
+export const createVault = (
+  settings: VaultSettings,
+  logger: Logger,
+): ConfiguredVault | undefined => {
+  const { url, token, timeoutMs } = settings
+  if (url === undefined) return undefined
+  const material = materialOf(settings, logger)
+  const tls = material === undefined ? undefined : () => material.current()
+  return {
+    ...createHttpVault({ url, token, timeoutMs, tls }),
+    start: () => material?.watch(),
+    stop: () => material?.stop(),
+  }
+}
+
+const materialOf = (
+  { certificate, key, ca }: VaultSettings,
+  logger: Logger,
+): TlsMaterial | undefined =>
+  certificate === undefined && key === undefined && ca === undefined
+    ? undefined
+    : createTlsMaterial({ certificate, key, ca }, (err) =>
+        logger.error({ err }, 'the new TLS files of the card vault cannot be used'),
+      )
