@@ -7,6 +7,7 @@ import {
   iso8583Inspector,
   networkASettings,
   networkBSettings,
+  reversalSettings,
   vaultSettings,
 } from './cards/index.ts'
 import { certificateSettings, createCertificates } from './certificates/index.ts'
@@ -89,6 +90,7 @@ const settingGroups = {
   networkA: networkASettings,
   networkB: networkBSettings,
   vault: vaultSettings,
+  reversals: reversalSettings,
 }
 
 const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
@@ -111,6 +113,7 @@ const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   networkA: 'Cards: network A',
   networkB: 'Cards: network B',
   vault: 'Cards: token vault',
+  reversals: 'Cards: reversals',
 }
 
 type Values = LoadedSettings<typeof settingGroups>['values']

@@ -27,3 +27,21 @@ export type NewReversal = {
 
 /** Commits reversals with whatever else the transaction does. */
 export type InsertReversals = (tx: Queryable, rows: readonly NewReversal[]) => Promise<void>
+
+/** A reversal as it is stored, while it is pending. */
+export type Reversal = Omit<NewReversal, 'authCode' | 'terminalId'> & {
+  readonly id: bigint
+  readonly authCode: string | null
+  readonly terminalId: string | null
+  /** Times that bytes of it may have reached the network. */
+  readonly attempts: number
+  /** DE 11 and DE 7 of the reversal itself; null before its first attempt. */
+  readonly stan: string | null
+  readonly transmission: string | null
+  /** DE 39 of the last answer. */
+  readonly responseCode: string | null
+  readonly createdAt: Date
+}
+
+/** `expired`: no network confirmed it in time; somebody has to ask. */
+export type ReversalOutcome = 'confirmed' | 'expired'
