@@ -1,7 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
-import { createSealer, SealError, type Sealer } from '#src/platform/sealing/index.ts'
+import { createSealer, reseal, SealError, type Sealer } from '#src/platform/sealing/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import { certificateDemo } from './demo.ts'
 import { nameText, parseNameText, statusAt } from './domain.ts'
@@ -10,7 +10,7 @@ import { createExpiryWatch } from './expiry-watch.ts'
 import { createFolderStore } from './folder-store.ts'
 import { certificateRoutes } from './routes.ts'
 import { type CertificateService, createCertificateService } from './service.ts'
-import { type CertificateStore, createDatabaseStore } from './store.ts'
+import { type CertificateStore, createDatabaseStore, sealedKeys } from './store.ts'
 
 export { type CertificateSettings, certificateSettings } from './config.ts'
 export {
@@ -113,7 +113,8 @@ function namedKeys(service: CertificateService): NamedKeys {
 
 /** Certificates of the institution: store, endpoints, metrics and warnings before they expire. */
 export function createCertificates(deps: CertificatesDeps): CertificatesFeature {
-  const { logger, metrics } = deps
+  const { logger, metrics, sql } = deps
+  const sealer = sealerOf(deps)
   const store = storeOf(deps)
   const missing: CertificateStore = {
     kind: 'folder',
@@ -128,6 +129,9 @@ export function createCertificates(deps: CertificatesDeps): CertificatesFeature 
   const routes = certificateRoutes({ service, logger, now })
   return {
     name: 'certificates',
+    ...(sql === undefined || sealer === undefined
+      ? {}
+      : { sealed: { what: 'certificate keys', reseal: () => reseal(sealer, sealedKeys(sql)) } }),
     ...(store?.writable === true ? { demo: certificateDemo } : {}),
     errors: certificateErrors,
     routes:

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import type { Queryable } from '#src/platform/database/index.ts'
-import type { Sealer } from '#src/platform/sealing/index.ts'
+import type { SealedRecord, Sealer } from '#src/platform/sealing/index.ts'
 import { recordOf } from './check.ts'
 import {
   type CertificateName,
@@ -43,6 +43,23 @@ type Row = {
 /** Ties a sealed key to its row: it cannot be moved to another certificate's. */
 function placeOf(name: CertificateName): string {
   return `certificates ${nameText(name)}`
+}
+
+/** Every sealed key, a certificate's at a time: there are few. */
+export async function* sealedKeys(sql: Queryable): AsyncGenerator<readonly SealedRecord[]> {
+  const rows = await sql<{ ispb: string; type: string; version: number; sealed_key: Uint8Array }[]>`
+    select ispb, type, version, sealed_key from certificates
+    where sealed_key is not null order by ispb, type, version`
+  yield rows.map(({ ispb, type, version, sealed_key: before }) => ({
+    sealed: new Uint8Array(before),
+    context: placeOf({ ispb, type: type as CertificateType, version }),
+    replace: async (sealed) => {
+      const replaced = await sql`
+        update certificates set sealed_key = ${sealed}
+        where ispb = ${ispb} and type = ${type} and version = ${version} and sealed_key = ${before}`
+      return replaced.count === 1
+    },
+  }))
 }
 
 /** Certificates in PostgreSQL; private keys sealed, never in clear. */

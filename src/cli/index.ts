@@ -16,6 +16,7 @@ import { inspectCommand } from './inspect/index.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import type { Io, Program } from './program.ts'
+import { rotateMasterKeyCommand } from './rotate-master-key.ts'
 import { serveCommand } from './serve.ts'
 import { simCommand } from './sim/index.ts'
 
@@ -27,6 +28,7 @@ const commands: readonly Command[] = [
   configCommand,
   keysCommand,
   certsCommand,
+  rotateMasterKeyCommand,
   migrateCommand,
   doctorCommand,
   inspectCommand,

@@ -93,14 +93,15 @@ export function createDrex(deps: DrexDeps): Drex {
     routes: createRoutes({ rails, transfers, wallets, contracts, sql }),
     start: async () => {
       if (deps.isRotating) {
-        const rotated = await wallets.rotate()
-        logger.info({ rotated }, 'wallets sealed with the present master key')
+        const counts = await wallets.reseal()
+        logger.info({ ...counts }, 'wallets sealed with the present master key')
       }
       for (const engine of engines) engine.start()
     },
     // Requests are still taken while draining; what they leave pending is for the next start.
     drain: stop,
     stop,
+    sealed: { what: 'wallet keys', reseal: wallets.reseal },
     health: () => healthOf(all),
     ...(all.size === 0 ? {} : { demo: demonstrate }),
   }

@@ -1,13 +1,14 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
-import type { Sealer } from '#src/platform/sealing/index.ts'
+import { reseal, type Sealer } from '#src/platform/sealing/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import type { WebhookSettings } from './config.ts'
 import { createDispatcher } from './dispatcher.ts'
 import { webhookErrors } from './errors.ts'
 import { createRelay, type EventBroker } from './relay.ts'
 import { webhookRoutes } from './routes.ts'
+import { sealedSecrets } from './sealed-secrets.ts'
 import { createSender } from './sender.ts'
 import { createWebhookService } from './service.ts'
 import { createEndpointStore } from './store.ts'
@@ -77,6 +78,14 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
   return {
     ...common,
     routes,
+    ...(sealer === undefined
+      ? {}
+      : {
+          sealed: {
+            what: 'webhook secrets',
+            reseal: () => reseal(sealer, sealedSecrets(sql)),
+          },
+        }),
     start: async () => {
       if (sealer === undefined && deps.environment === 'production') {
         logger.warn({}, 'TRILHO_MASTER_KEY is not set: webhook secrets are stored unsealed')

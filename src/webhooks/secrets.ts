@@ -2,7 +2,8 @@ import type { Sealer } from '#src/platform/sealing/index.ts'
 import { keyOfSecret } from './signing.ts'
 import type { EndpointRow } from './store.ts'
 
-const contextOf = (id: string): string => `webhook_endpoints/${id}`
+/** What a sealed secret is bound to. */
+export const contextOf = (id: string): string => `webhook_endpoints/${id}`
 
 /** Secrets as they are stored, and the keys made of them. */
 export const createSecrets = (sealer: Sealer | undefined, commonSecret: string | undefined) => {

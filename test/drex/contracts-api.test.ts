@@ -450,8 +450,13 @@ describe('wallets', () => {
     )
     const alone = createSealer(new Uint8Array(32).map((_, i) => 200 - i))
     const rotating = createWallets({ sql, sealer: present, web3signer: undefined })
-    expect(await rotating.rotate()).toBeGreaterThan(2)
-    expect(await rotating.rotate()).toBe(0)
+    const first = await rotating.reseal()
+    expect(first.resealed).toBeGreaterThan(2)
+    expect(await rotating.reseal()).toEqual({
+      resealed: 0,
+      current: first.resealed,
+      unreadable: 0,
+    })
     const after = createWallets({ sql, sealer: alone, web3signer: undefined })
     const unsigned = {
       chainId: 1,

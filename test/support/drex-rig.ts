@@ -16,6 +16,8 @@ export type Rig = {
   readonly issuer: Issuer
   readonly url: string
   readonly start: (env?: Readonly<Record<string, string>>) => Promise<void>
+  /** What the gateway is started with. */
+  readonly env: Readonly<Record<string, string>>
   /** Ends the gateway at once, as a crash would. */
   readonly kill: () => Promise<void>
   readonly call: (
@@ -92,6 +94,7 @@ export async function createRig(
     chain,
     issuer,
     url,
+    env,
     call,
     kill,
     async start(more = {}) {

@@ -1,7 +1,12 @@
 /** Wallets: who may sign, and with what. A private key never leaves this folder and `custody/`. */
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
-import type { Sealer } from '#src/platform/sealing/index.ts'
+import {
+  type ResealCounts,
+  reseal,
+  type SealedRecord,
+  type Sealer,
+} from '#src/platform/sealing/index.ts'
 import { managedSigner, type Signer, sealContext } from '../custody/signer.ts'
 import { type RpcCall, web3Signer } from '../custody/web3signer.ts'
 import { drexErrors } from '../errors.ts'
@@ -30,12 +35,12 @@ export type Wallets = {
   readonly signerFor: (address: Hex) => Promise<Signer>
   /** The wallet that deploys when the caller names none; created on first use. */
   readonly deployer: () => Promise<store.Wallet>
-  /** Seals every key with the present master key. @returns how many were sealed anew */
-  readonly rotate: () => Promise<number>
+  /** Seals every key with the present master key. */
+  readonly reseal: () => Promise<ResealCounts>
 }
 
 const CACHED_MAX = 10_000
-const ROTATE_PAGE = 200
+const RESEAL_PAGE = 200
 const DEPLOYER = 'gateway:deployer'
 
 export function createWallets(deps: {
@@ -127,7 +132,7 @@ export function createWallets(deps: {
         })
       )
     },
-    rotate: () => rotate(sql, requireSealer()),
+    reseal: () => reseal(requireSealer(), sealedKeys(sql)),
   }
 }
 
@@ -141,25 +146,23 @@ function generate(base: Omit<store.Wallet, 'address' | 'sealedKey'>, sealer: Sea
   }
 }
 
-/** Safe to repeat and to interrupt: each wallet is one statement, guarded by the seal it replaces. */
-async function rotate(sql: Client, sealer: Sealer): Promise<number> {
-  let count = 0
+async function* sealedKeys(sql: Client): AsyncGenerator<readonly SealedRecord[]> {
   let afterId = ''
   for (;;) {
-    const page = await store.listWallets(sql, afterId, ROTATE_PAGE)
+    const page = await store.listWallets(sql, afterId, RESEAL_PAGE)
     const last = page.at(-1)
-    if (last === undefined) return count
-    for (const { id, address, sealedKey } of page) {
-      if (sealedKey === undefined || !sealer.isStale(sealedKey)) continue
-      const context = sealContext(id, address)
-      const key = sealer.open(sealedKey, context)
-      try {
-        await store.saveSealedKey(sql, id, sealedKey, sealer.seal(key, context))
-      } finally {
-        key.fill(0)
-      }
-      count++
-    }
+    if (last === undefined) return
+    yield page.flatMap(({ id, address, sealedKey }) =>
+      sealedKey === undefined
+        ? []
+        : [
+            {
+              sealed: sealedKey,
+              context: sealContext(id, address),
+              replace: (sealed) => store.saveSealedKey(sql, id, sealedKey, sealed),
+            },
+          ],
+    )
     afterId = last.id
   }
 }

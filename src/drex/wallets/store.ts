@@ -71,13 +71,15 @@ export async function listWallets(
   return rows.map(read)
 }
 
+/** @returns false when the key is not sealed as before any more */
 export async function saveSealedKey(
   sql: Queryable,
   id: string,
   previous: Uint8Array,
   sealedKey: Uint8Array,
-): Promise<void> {
-  await sql`
+): Promise<boolean> {
+  const saved = await sql`
     update drex_wallets set sealed_key = ${Buffer.from(sealedKey)}
     where id = ${id} and sealed_key = ${Buffer.from(previous)}`
+  return saved.count === 1
 }

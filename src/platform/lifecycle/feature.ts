@@ -1,5 +1,6 @@
 import type { KeySource } from '../auth/index.ts'
 import type { ErrorCatalogue, HealthCheck, Route } from '../http/index.ts'
+import type { ResealCounts } from '../sealing/index.ts'
 import type { Check } from './check.ts'
 import type { Demo, DemoGateway } from './demo.ts'
 
@@ -27,6 +28,8 @@ export type Feature = {
   readonly health?: () => HealthCheck | Promise<HealthCheck>
   /** What `trilho doctor` finds: counterparties, certificates. Asked without `start`; changes nothing. */
   readonly checks?: () => Promise<readonly Check[]>
+  /** What it keeps sealed under the master key, for `trilho rotate-master-key`. Asked without `start`. */
+  readonly sealed?: { readonly what: string; readonly reseal: () => Promise<ResealCounts> }
   /** Run by `trilho dev` once everything listens; a rejection ends the start with its message. */
   readonly demo?: (gateway: DemoGateway) => Promise<Demo>
 }

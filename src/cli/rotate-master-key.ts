@@ -1,0 +1,67 @@
+import { createAuthenticator } from '#src/platform/auth/index.ts'
+import { problemsTable, textTable } from '#src/platform/config/index.ts'
+import type { ResealCounts } from '#src/platform/sealing/index.ts'
+import { createLogger, createMetrics } from '#src/platform/telemetry/index.ts'
+import { type Command, exitCodes } from './command.ts'
+
+type Outcome = ResealCounts & { readonly what: string }
+
+/** Seals everything in the database with the present master key. */
+export const rotateMasterKeyCommand: Command = {
+  name: 'rotate-master-key',
+  summary: 'Seals wallet keys, webhook secrets and certificate keys with the present master key.',
+  usage: '[--json]',
+  description: `First restart every gateway with the new key in TRILHO_MASTER_KEY and the old one in
+TRILHO_MASTER_KEY_PREVIOUS; then run this with the same two, while they work. It may be interrupted and run again.
+When nothing is left to seal anew and nothing is unreadable, remove TRILHO_MASTER_KEY_PREVIOUS.
+Ends with 1 when something is sealed under neither key; that is left as it is.`,
+  options: { json: { type: 'boolean', doc: 'One JSON object: the counts of each kind.' } },
+  examples: [
+    'TRILHO_MASTER_KEY=<new> TRILHO_MASTER_KEY_PREVIOUS=<old> trilho rotate-master-key --json',
+  ],
+  positionalsMax: 0,
+  run: async (args, io, program) => {
+    const loaded = program.load(io.env)
+    if (loaded.problems.length > 0) {
+      io.err(`${problemsTable(loaded.problems)}\n`)
+      return exitCodes.config
+    }
+    if (loaded.databases.length === 0) {
+      throw new Error('no database is configured: set DATABASE_DSN')
+    }
+    if (loaded.platform.masterKey === undefined) {
+      throw new Error('there is no key to seal with: set TRILHO_MASTER_KEY')
+    }
+    const logger = createLogger({ level: 'error', format: 'text', sink: { write: io.err } })
+    const { version } = program
+    const features = loaded.createFeatures({
+      logger,
+      cardsLogger: logger,
+      metrics: createMetrics({ version, withProcess: false }),
+      version,
+      // Nothing is started, so nobody calls.
+      authenticator: createAuthenticator({ sources: [] }),
+    })
+    const outcomes: Outcome[] = []
+    for (const { sealed } of features) {
+      if (sealed !== undefined) outcomes.push({ what: sealed.what, ...(await sealed.reseal()) })
+    }
+    io.out(args.flag('json') ? `${JSON.stringify({ sealed: outcomes })}\n` : table(outcomes))
+    const unreadable = outcomes.reduce((sum, each) => sum + each.unreadable, 0)
+    if (unreadable === 0) return exitCodes.ok
+    io.err(
+      `trilho rotate-master-key: ${unreadable} sealed under neither TRILHO_MASTER_KEY nor TRILHO_MASTER_KEY_PREVIOUS\n`,
+    )
+    return exitCodes.failed
+  },
+}
+
+const table = (outcomes: readonly Outcome[]): string => {
+  const rows = outcomes.map(({ what, resealed, current, unreadable }) => [
+    what,
+    String(resealed),
+    String(current),
+    String(unreadable),
+  ])
+  return `${textTable(['WHAT', 'SEALED ANEW', 'CURRENT', 'UNREADABLE'], rows)}\n`
+}
