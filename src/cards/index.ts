@@ -1,3 +1,4 @@
+export { type CardsDeps, createCards } from './cards.ts'
 export { type CardSettings, cardSettings, networkASettings, networkBSettings } from './config.ts'
 export { iso8583Inspector } from './inspect.ts'
 export { type CardNetworks, createCardNetworks } from './networks/index.ts'

@@ -1,0 +1,192 @@
+import { z } from 'zod'
+import type { RouteDocument } from '#src/platform/http/index.ts'
+import { CARD_STATUSES } from './domain.ts'
+import { cardErrors } from './errors.ts'
+import {
+  AMOUNT_MAX,
+  CARD_TOKEN_MAX,
+  INSTALLMENTS_MAX,
+  MERCHANT_ID_MAX,
+  TERMINAL_ID_MAX,
+} from './request.ts'
+
+/** Bodies and parameters of the card routes, and what the OpenAPI document says of them. */
+
+const tag = 'Cards'
+const LIST_MAX = 200
+const LIST_DEFAULT = 50
+
+const amount = z.int().min(1).max(AMOUNT_MAX).meta({
+  description: 'Minor units: 10000 is 100.00.',
+  example: 10_000,
+})
+const currency = z.enum(['BRL', 'USD'])
+
+const authorizationBody = z
+  .strictObject({
+    card_token: z.string().min(1).max(CARD_TOKEN_MAX).meta({ example: 'tok_visa_approved' }),
+    amount,
+    currency,
+    merchant_id: z.string().min(1).max(MERCHANT_ID_MAX).meta({ example: 'MERCHANT000001' }),
+    terminal_id: z.string().min(1).max(TERMINAL_ID_MAX).optional(),
+    installments: z.int().min(1).max(INSTALLMENTS_MAX).default(1),
+    capture: z.boolean().default(false).meta({
+      description: 'Captures the whole amount right after the approval.',
+    }),
+  })
+  .meta({ id: 'CardAuthorization' })
+
+const captureBody = z
+  .strictObject({ amount: amount.optional() })
+  .meta({ id: 'CardCapture', description: 'Without an amount, or without a body: the whole.' })
+
+const record = z
+  .object({
+    id: z.string(),
+    status: z.enum(CARD_STATUSES),
+    amount,
+    captured_amount: z.int().optional(),
+    currency,
+    auth_code: z.string().meta({ description: 'DE 38; empty unless approved.' }),
+    response_code: z.string().meta({ description: 'DE 39; empty while there is no answer.' }),
+    response_message: z.string(),
+    brand: z.string(),
+    merchant_id: z.string(),
+    terminal_id: z.string().nullable(),
+    installments: z.int(),
+    stan: z.string().meta({ description: 'DE 11 of the authorization.' }),
+    rrn: z.string().meta({ description: 'DE 37.' }),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+    captured_at: z.iso.datetime().optional(),
+    voided_at: z.iso.datetime().optional(),
+    operation: z.string().optional().meta({
+      description:
+        'What is under way: capture, void, reversing_authorization, reversing_capture or reversing_void.',
+    }),
+    capture_error: z.string().optional().meta({
+      description:
+        'Why the last capture had no effect: declined_ and the response code, timed_out, connection_lost, answer_mismatch, not_sent, or a code of the vault.',
+    }),
+    void_error: z.string().optional().meta({ description: 'The same for the last void.' }),
+    reason: z.string().optional().meta({
+      description:
+        'Why the authorization came to nothing: not_sent, timed_out, connection_lost, answer_mismatch or abandoned.',
+    }),
+    needs_attention: z.boolean().optional().meta({
+      description: 'The network never confirmed a reversal: somebody has to ask it.',
+    }),
+  })
+  .meta({ id: 'CardTransaction' })
+
+const idParams = z.object({ id: z.string() })
+
+export const listQuery = z.strictObject({
+  status: z.enum(CARD_STATUSES).optional(),
+  merchant_id: z.string().min(1).max(MERCHANT_ID_MAX).optional(),
+  from: z.iso.datetime({ offset: true }).optional().meta({ description: 'Created at or after.' }),
+  to: z.iso.datetime({ offset: true }).optional().meta({ description: 'Created before.' }),
+  limit: z.coerce.number().int().min(1).max(LIST_MAX).default(LIST_DEFAULT),
+  cursor: z
+    .string()
+    .regex(/^txn_[0-9a-f]{32}$/, 'is not a cursor')
+    .optional()
+    .meta({ description: 'next_cursor of the page before.' }),
+})
+
+const networkErrors = [
+  cardErrors.network_unavailable,
+  cardErrors.network_timeout,
+  cardErrors.vault_unavailable,
+  cardErrors.card_token_not_found,
+]
+
+const description =
+  'Send an Idempotency-Key: a repetition under it gets the first answer, an answered 504 too. 502 and 504 carry details.sent (whether the network may have acted) and details.transaction_id; what it may have done is reversed.'
+
+export const documents = {
+  authorize: {
+    summary: 'Authorize a payment',
+    description: `A decline is no error: 201 with the status declined. ${description}`,
+    tag,
+    body: { 'application/json': authorizationBody },
+    responses: { 201: { description: 'Authorized, captured or declined', schema: record } },
+    errors: [
+      cardErrors.invalid_card_token,
+      cardErrors.invalid_amount,
+      cardErrors.invalid_currency,
+      cardErrors.invalid_merchant_id,
+      cardErrors.invalid_terminal_id,
+      cardErrors.invalid_installments,
+      cardErrors.invalid_capture,
+      cardErrors.unsupported_card_range,
+      cardErrors.cards_too_busy,
+      ...networkErrors,
+    ],
+  },
+  capture: {
+    summary: 'Capture what was authorized',
+    description: `Once, the whole or a part. A refusal of the network is 200 with the status unchanged, its response_code and capture_error. ${description}`,
+    tag,
+    params: idParams,
+    body: { 'application/json': captureBody },
+    responses: { 200: { description: 'The transaction', schema: record } },
+    errors: [
+      cardErrors.transaction_not_found,
+      cardErrors.invalid_amount,
+      cardErrors.amount_exceeds_authorized,
+      cardErrors.invalid_state,
+      ...networkErrors,
+    ],
+  },
+  void: {
+    summary: 'Take a transaction back',
+    description: `Always the full amount. A refusal of the network is 200 with the status unchanged, its response_code and void_error. ${description}`,
+    tag,
+    params: idParams,
+    responses: { 200: { description: 'The transaction', schema: record } },
+    errors: [cardErrors.transaction_not_found, cardErrors.invalid_state, ...networkErrors],
+  },
+  find: {
+    summary: 'One transaction',
+    tag,
+    params: idParams,
+    responses: { 200: { description: 'The transaction', schema: record } },
+    errors: [cardErrors.transaction_not_found],
+  },
+  list: {
+    summary: 'Transactions, newest first',
+    tag,
+    query: listQuery,
+    responses: {
+      200: {
+        description: 'A page',
+        schema: z.object({
+          transactions: z.array(record),
+          next_cursor: z.string().nullable(),
+        }),
+      },
+    },
+  },
+  events: {
+    summary: 'What happened to a transaction, oldest first',
+    tag,
+    params: idParams,
+    responses: {
+      200: {
+        description: 'Its events',
+        schema: z.object({
+          events: z.array(
+            z.object({
+              id: z.string(),
+              type: z.string(),
+              at: z.iso.datetime(),
+              data: z.record(z.string(), z.unknown()),
+            }),
+          ),
+        }),
+      },
+    },
+    errors: [cardErrors.transaction_not_found],
+  },
+} satisfies Readonly<Record<string, RouteDocument>>

@@ -1,0 +1,111 @@
+/**
+ * What can happen to a card transaction; pure.
+ *
+ *   pending -> authorized | declined;  authorized -> captured | voided;  captured -> voided
+ *
+ * Beside the status there is the operation: what is on the wire, or being taken back. While there is one, nothing
+ * else begins. Silence of a network decides nothing: it leads to a reversal, whose answer decides.
+ */
+export const CARD_STATUSES = ['pending', 'authorized', 'captured', 'voided', 'declined'] as const
+export type CardStatus = (typeof CARD_STATUSES)[number]
+
+export type CardOperation =
+  | 'capture'
+  | 'void'
+  | 'reversing_authorization'
+  | 'reversing_capture'
+  | 'reversing_void'
+
+export type CardState = {
+  readonly status: CardStatus
+  /** Undefined: nothing is under way; of a pending one, that its authorization is. */
+  readonly operation: CardOperation | undefined
+}
+
+export type CardEvent =
+  | 'authorization_approved'
+  | 'authorization_declined'
+  /** No byte of it went out. */
+  | 'authorization_not_sent'
+  /** Sent, and nobody knows. */
+  | 'authorization_unknown'
+  | 'capture_started'
+  | 'capture_approved'
+  /** Declined, or not sent. */
+  | 'capture_refused'
+  | 'capture_unknown'
+  | 'void_started'
+  | 'void_approved'
+  | 'void_refused'
+  | 'void_unknown'
+  /** The network confirmed the reversal under way. */
+  | 'reversal_confirmed'
+
+type Transitions = Readonly<Partial<Record<CardEvent, CardState>>>
+
+const idle = (status: CardStatus): CardState => ({ status, operation: undefined })
+const during = (status: CardStatus, operation: CardOperation): CardState => ({ status, operation })
+
+const TRANSITIONS: Readonly<Record<string, Transitions>> = {
+  pending: {
+    authorization_approved: idle('authorized'),
+    authorization_declined: idle('declined'),
+    authorization_not_sent: idle('voided'),
+    authorization_unknown: during('pending', 'reversing_authorization'),
+  },
+  'pending reversing_authorization': { reversal_confirmed: idle('voided') },
+  authorized: {
+    capture_started: during('authorized', 'capture'),
+    void_started: during('authorized', 'void'),
+  },
+  'authorized capture': {
+    capture_approved: idle('captured'),
+    capture_refused: idle('authorized'),
+    capture_unknown: during('authorized', 'reversing_capture'),
+  },
+  'authorized reversing_capture': { reversal_confirmed: idle('authorized') },
+  'authorized void': {
+    void_approved: idle('voided'),
+    void_refused: idle('authorized'),
+    void_unknown: during('authorized', 'reversing_void'),
+  },
+  'authorized reversing_void': { reversal_confirmed: idle('voided') },
+  captured: { void_started: during('captured', 'void') },
+  'captured void': {
+    void_approved: idle('voided'),
+    void_refused: idle('captured'),
+    void_unknown: during('captured', 'reversing_void'),
+  },
+  'captured reversing_void': { reversal_confirmed: idle('voided') },
+}
+
+/** The state after the event; undefined where the event is not possible. */
+export const transition = (
+  { status, operation }: CardState,
+  event: CardEvent,
+): CardState | undefined =>
+  TRANSITIONS[operation === undefined ? status : `${status} ${operation}`]?.[event]
+
+/** Approved, of DE 39. */
+export const APPROVED = '00'
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  '00': 'Approved',
+  '01': 'Contact the issuer',
+  '05': 'Not authorized',
+  '14': 'Invalid card',
+  '51': 'Insufficient funds',
+  '54': 'Expired card',
+  '55': 'Invalid PIN',
+  '57': 'Transaction not permitted',
+  '91': 'Issuer unavailable',
+  '96': 'System error',
+}
+
+/** DE 39 in words. */
+export const responseMessageOf = (code: string): string =>
+  (Object.hasOwn(MESSAGES, code) ? MESSAGES[code] : undefined) ?? 'Declined'
+
+/** DE 49 by ISO 4217 letters. */
+export const CURRENCIES = { BRL: '986', USD: '840' } as const
+export type Currency = keyof typeof CURRENCIES

@@ -1,0 +1,118 @@
+import { defineErrors } from '#src/platform/http/index.ts'
+
+/** Errors of cards, beside those every feature shares; shown in capitals. */
+export const cardErrors = defineErrors({
+  invalid_amount: {
+    status: 400,
+    title: 'Invalid amount',
+    meaning: 'The amount is no whole number of cents from 1 to 999999999999.',
+    remedy: 'Send the amount in minor units, as a JSON number.',
+    retryable: false,
+  },
+  invalid_currency: {
+    status: 400,
+    title: 'Invalid currency',
+    meaning: 'The currency is neither BRL nor USD.',
+    remedy: 'Send one of the two.',
+    retryable: false,
+  },
+  invalid_merchant_id: {
+    status: 400,
+    title: 'Invalid merchant',
+    meaning: 'The merchant is missing, or no text of 1 to 15 printable ASCII characters.',
+    remedy: 'Send the identifier that the acquirer gave the merchant.',
+    retryable: false,
+  },
+  invalid_terminal_id: {
+    status: 400,
+    title: 'Invalid terminal',
+    meaning: 'The terminal is no text of 1 to 8 printable ASCII characters.',
+    remedy: 'Send the identifier of the terminal, or leave it out.',
+    retryable: false,
+  },
+  invalid_installments: {
+    status: 400,
+    title: 'Invalid installments',
+    meaning: 'The number of installments is no whole number from 1 to 12.',
+    remedy: 'Send a number of this range, or leave it out for a single payment.',
+    retryable: false,
+  },
+  invalid_card_token: {
+    status: 400,
+    title: 'Invalid card token',
+    meaning: 'The token is missing, too long, has blanks, or is a card number itself.',
+    remedy: 'Send the token of the vault; never send a card number.',
+    retryable: false,
+  },
+  invalid_capture: {
+    status: 400,
+    title: 'Invalid capture flag',
+    meaning: 'The value of capture is neither true nor false.',
+    remedy: 'Send a JSON boolean, or leave it out.',
+    retryable: false,
+  },
+  card_token_not_found: {
+    status: 400,
+    title: 'Card token not found',
+    meaning: 'The vault does not know the token.',
+    remedy: 'Check the token, or have the card tokenized anew.',
+    retryable: false,
+  },
+  unsupported_card_range: {
+    status: 400,
+    title: 'Unsupported card',
+    meaning: 'No configured network takes cards of this range.',
+    remedy: 'Ask for another card, or configure the network.',
+    retryable: false,
+  },
+  amount_exceeds_authorized: {
+    status: 400,
+    title: 'Amount exceeds the authorized one',
+    meaning: 'A capture may be as large as the authorization, no larger.',
+    remedy: 'Capture at most the authorized amount.',
+    retryable: false,
+  },
+  invalid_state: {
+    status: 409,
+    title: 'Invalid state',
+    meaning: 'The status of the transaction, or what is under way on it, rules the operation out.',
+    remedy: 'Read the transaction and decide anew.',
+    retryable: false,
+  },
+  transaction_not_found: {
+    status: 404,
+    title: 'Transaction not found',
+    meaning: 'No card transaction has this identifier.',
+    remedy: 'Check the identifier.',
+    retryable: false,
+  },
+  network_unavailable: {
+    status: 502,
+    title: 'Card network unavailable',
+    meaning:
+      'The connection to the card network failed. details.sent tells whether the network may have acted; if so, what it did is being reversed.',
+    remedy: 'Repeat when sent is false; read the transaction when it is true.',
+    retryable: true,
+  },
+  network_timeout: {
+    status: 504,
+    title: 'Card network timeout',
+    meaning: 'The card network did not answer in time; whatever it did is being reversed.',
+    remedy: 'Read the transaction until it is voided; repeat under a new key only then.',
+    retryable: false,
+  },
+  vault_unavailable: {
+    status: 503,
+    title: 'Token vault unavailable',
+    meaning: 'The token vault did not give the card number. Nothing was sent.',
+    remedy: 'Repeat later.',
+    retryable: true,
+  },
+  cards_too_busy: {
+    status: 503,
+    title: 'Too busy',
+    meaning: 'More card transactions wait to be written than the gateway keeps. Nothing was sent.',
+    remedy: 'Repeat later with the same Idempotency-Key.',
+    retryable: true,
+  },
+})

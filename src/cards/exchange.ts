@@ -1,0 +1,60 @@
+import type { CardMessage } from '#codecs/iso8583'
+import { APPROVED } from './domain.ts'
+import { mismatchOf } from './messages.ts'
+import type { ExchangeOutcome, Network } from './networks/index.ts'
+
+/** What an exchange means for the transaction. */
+export type Verdict =
+  | {
+      readonly kind: 'approved'
+      readonly responseCode: string
+      readonly authCode: string | undefined
+    }
+  | { readonly kind: 'declined'; readonly responseCode: string }
+  /** The network cannot have acted. */
+  | { readonly kind: 'not_sent'; readonly why: string }
+  /** The network may have acted. */
+  | {
+      readonly kind: 'unknown'
+      readonly why: 'timed_out' | 'connection_lost' | 'answer_mismatch'
+      /** Shown with the event: which field was not as sent. */
+      readonly field?: string
+    }
+
+/**
+ * Sends the message, whose card number is cleared before the first byte of an answer can come.
+ *
+ * @throws CodecError when it cannot be written in the dialect of the network: nothing was sent
+ */
+export const exchange = async (network: Network, request: CardMessage): Promise<Verdict> => {
+  let outcome: ExchangeOutcome
+  try {
+    const answered = network.exchange(request, network.timeoutMs)
+    request.wipe()
+    outcome = await answered
+  } finally {
+    request.wipe()
+  }
+  switch (outcome.kind) {
+    case 'answered': {
+      outcome.response.wipe()
+      return verdictOf(request, outcome.response)
+    }
+    case 'not_sent':
+      return { kind: 'not_sent', why: outcome.reason }
+    case 'timed_out':
+    case 'connection_lost':
+      return { kind: 'unknown', why: outcome.kind }
+  }
+}
+
+const verdictOf = (request: CardMessage, response: CardMessage): Verdict => {
+  const { responseCode, authCode } = response
+  if (responseCode === undefined) {
+    return { kind: 'unknown', why: 'answer_mismatch', field: 'responseCode' }
+  }
+  if (responseCode !== APPROVED) return { kind: 'declined', responseCode }
+  const field = mismatchOf(request, response)
+  if (field !== undefined) return { kind: 'unknown', why: 'answer_mismatch', field }
+  return { kind: 'approved', responseCode, authCode: authCode?.trim() || undefined }
+}

@@ -1,0 +1,129 @@
+import {
+  ApiError,
+  httpErrors,
+  type RequestContext,
+  type Route,
+  readBytes,
+  readQuery,
+} from '#src/platform/http/index.ts'
+import { claimOf, toResponse } from '#src/platform/idempotency/index.ts'
+import type { Answered, Caller } from './context.ts'
+import { documents, listQuery } from './documents.ts'
+import { readAuthorization, readCapture } from './request.ts'
+import type { CardService } from './service.ts'
+import { eventViewOf, recordOf } from './views.ts'
+
+const BODY_BYTES_MAX = 16_384
+const base = '/v1/transactions'
+const accepts = ['application/json']
+
+const idOf = (c: RequestContext): string => c.req.param('id') ?? ''
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+const jsonOf = (bytes: Uint8Array): unknown => {
+  try {
+    return JSON.parse(decoder.decode(bytes))
+  } catch {
+    // What the parser says quotes the body, which may hold anything.
+    throw new ApiError(httpErrors.bad_request, 'The body is not JSON.', {
+      details: { field: null, value: null },
+    })
+  }
+}
+
+const callerOf = (c: RequestContext, body: Uint8Array): Caller => ({
+  owner: c.env.principal?.keyId ?? '',
+  claim: claimOf(c, body),
+})
+
+const respond = ({ status, body, isReplay }: Answered): Response =>
+  toResponse({ status, contentType: 'application/json', body }, isReplay)
+
+const none = new Uint8Array()
+
+/** Authorization, capture, void and query of card transactions. */
+export const cardRoutes = (service: CardService): readonly Route[] => [
+  {
+    method: 'POST',
+    path: `${base}/authorize`,
+    scope: 'cards:authorize',
+    accepts,
+    bodyBytesMax: BODY_BYTES_MAX,
+    errorStyle: 'envelope',
+    document: documents.authorize,
+    handle: async (c) => {
+      const bytes = await readBytes(c)
+      const request = readAuthorization(jsonOf(bytes))
+      return respond(await service.authorize(request, callerOf(c, bytes)))
+    },
+  },
+  {
+    method: 'POST',
+    path: `${base}/{id}/capture`,
+    scope: 'cards:capture',
+    accepts,
+    bodyBytesMax: BODY_BYTES_MAX,
+    errorStyle: 'envelope',
+    document: documents.capture,
+    handle: async (c) => {
+      const bytes = await readBytes(c)
+      const amount = bytes.length === 0 ? undefined : readCapture(jsonOf(bytes))
+      return respond(await service.capture(idOf(c), amount, callerOf(c, bytes)))
+    },
+  },
+  {
+    method: 'POST',
+    path: `${base}/{id}/void`,
+    scope: 'cards:void',
+    errorStyle: 'envelope',
+    document: documents.void,
+    handle: async (c) => respond(await service.void(idOf(c), callerOf(c, none))),
+  },
+  ...readingRoutes(service),
+]
+
+const readingRoutes = (service: CardService): readonly Route[] => [
+  {
+    method: 'GET',
+    path: base,
+    scope: 'cards:read',
+    errorStyle: 'envelope',
+    document: documents.list,
+    handle: async (c) => {
+      const { status, merchant_id, from, to, limit, cursor } = readQuery(c, listQuery)
+      const transactions = await service.list({
+        status,
+        merchantId: merchant_id,
+        from: from === undefined ? undefined : new Date(from),
+        to: to === undefined ? undefined : new Date(to),
+        beforeId: cursor,
+        limit,
+      })
+      const next = transactions.length === limit ? transactions.at(-1)?.id : undefined
+      return Response.json({
+        transactions: transactions.map(recordOf),
+        next_cursor: next ?? null,
+      })
+    },
+  },
+  {
+    method: 'GET',
+    path: `${base}/{id}`,
+    scope: 'cards:read',
+    errorStyle: 'envelope',
+    document: documents.find,
+    handle: async (c) => Response.json(recordOf(await service.find(idOf(c)))),
+  },
+  {
+    method: 'GET',
+    path: `${base}/{id}/events`,
+    scope: 'cards:read',
+    errorStyle: 'envelope',
+    document: documents.events,
+    handle: async (c) => {
+      const events = await service.events(idOf(c))
+      return Response.json({ events: events.map(eventViewOf) })
+    },
+  },
+]

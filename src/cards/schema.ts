@@ -1,0 +1,92 @@
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  bigserial,
+  boolean,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  text,
+  timestamp,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
+
+const instant = (name: string) => timestamp(name, { withTimezone: true })
+
+/** One row per authorization, written before the first byte of it is. No card number, only its token. */
+export const cardTransactions = pgTable(
+  'card_transactions',
+  {
+    id: text().primaryKey(),
+    /** `pending`, `authorized`, `captured`, `voided` or `declined`. */
+    status: text().notNull(),
+    /**
+     * What is under way: `capture` or `void` on the wire, `reversing_authorization`, `reversing_capture` or
+     * `reversing_void` while a reversal waits for its answer. Null: nothing; a pending one's is the authorization.
+     */
+    operation: text(),
+    /** DE 11, DE 7 and DE 4 of the operation's message. */
+    operationStan: text('operation_stan'),
+    operationTransmission: text('operation_transmission'),
+    operationCents: bigint('operation_cents', { mode: 'bigint' }),
+    network: text().notNull(),
+    brand: text().notNull(),
+    cardToken: text('card_token').notNull(),
+    amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
+    capturedCents: bigint('captured_cents', { mode: 'bigint' }),
+    currency: text().notNull(),
+    merchantId: text('merchant_id').notNull(),
+    terminalId: text('terminal_id'),
+    installments: integer().notNull(),
+    /** DE 11, DE 37 and DE 7 of the authorization. */
+    stan: text().notNull(),
+    rrn: text().notNull(),
+    transmission: text().notNull(),
+    authCode: text('auth_code'),
+    responseCode: text('response_code'),
+    /** Why the last capture or void had no effect: `declined_05`, `timed_out`, … */
+    captureError: text('capture_error'),
+    voidError: text('void_error'),
+    /** Why it ended without the caller's doing: `not_sent`, `reversed`. */
+    reason: text(),
+    /** A reversal ended without an answer: somebody has to ask the network. */
+    needsAttention: boolean('needs_attention').notNull().default(false),
+    /** The Idempotency-Key of the request that is or was under way last, and whose it is. */
+    claimOwner: text('claim_owner'),
+    claimKey: text('claim_key'),
+    /** Public id of the API key. */
+    createdBy: text('created_by').notNull(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    capturedAt: instant('captured_at'),
+    voidedAt: instant('voided_at'),
+  },
+  (table) => [
+    uniqueIndex('card_transactions_message').on(table.network, table.rrn, table.transmission),
+    index('card_transactions_merchant').on(table.merchantId, table.id),
+    index('card_transactions_open')
+      .on(table.updatedAt)
+      .where(sql`status = 'pending' or operation is not null`),
+  ],
+)
+
+/** What happened to a transaction, append-only. */
+export const cardEvents = pgTable(
+  'card_events',
+  {
+    id: bigserial({ mode: 'bigint' }).primaryKey(),
+    transactionId: text('transaction_id').notNull(),
+    type: text().notNull(),
+    data: jsonb().notNull(),
+    at: instant('at').notNull(),
+  },
+  (table) => [index('card_events_transaction').on(table.transactionId, table.id)],
+)
+
+/** Trace numbers are handed out in blocks: those of a block that was taken are never given again before a whole round. */
+export const cardStanBlocks = pgTable('card_stan_blocks', {
+  network: text().primaryKey(),
+  /** The first number of the next block. */
+  next: integer().notNull(),
+})

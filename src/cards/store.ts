@@ -1,0 +1,334 @@
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { IdempotencyClaim } from '#src/platform/idempotency/index.ts'
+import type { CardOperation, CardStatus, Currency } from './domain.ts'
+import type { TraceNumbers } from './stan.ts'
+
+/** What is known of a transaction when its authorization is about to be sent. */
+export type NewCardTransaction = TraceNumbers & {
+  readonly id: string
+  readonly network: string
+  readonly brand: string
+  readonly cardToken: string
+  readonly amountCents: bigint
+  readonly currency: Currency
+  readonly merchantId: string
+  readonly terminalId: string | undefined
+  readonly installments: number
+  readonly createdBy: string
+  readonly createdAt: Date
+}
+
+export type CardTransaction = NewCardTransaction & {
+  readonly status: CardStatus
+  readonly operation: CardOperation | undefined
+  readonly operationStan: string | undefined
+  readonly operationTransmission: string | undefined
+  readonly operationCents: bigint | undefined
+  readonly capturedCents: bigint | undefined
+  readonly authCode: string | undefined
+  readonly responseCode: string | undefined
+  readonly captureError: string | undefined
+  readonly voidError: string | undefined
+  readonly reason: string | undefined
+  readonly needsAttention: boolean
+  readonly claimOwner: string | undefined
+  readonly claimKey: string | undefined
+  readonly updatedAt: Date
+  readonly capturedAt: Date | undefined
+  readonly voidedAt: Date | undefined
+}
+
+/** A step of a transaction, with its events and the answer of the key it was asked for under. */
+export type CardChange = {
+  /** Its status and operation are those that the stored row must still have. */
+  readonly before: CardTransaction
+  readonly after: CardTransaction
+  /** Shown to callers: no card data. */
+  readonly events: readonly NewCardEvent[]
+  /** What the transaction's key answers from now on; `free` forgets it; undefined leaves it running. */
+  readonly answer?: { readonly status: number; readonly body: string } | 'free' | undefined
+}
+
+export type NewCardEvent = {
+  readonly type: string
+  readonly data: Readonly<Record<string, string | number | null>>
+}
+
+export type CardEventRow = {
+  readonly id: bigint
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+  readonly at: Date
+}
+
+type Row = {
+  readonly [K in keyof CardTransaction]: undefined extends CardTransaction[K]
+    ? Exclude<CardTransaction[K], undefined> | null
+    : CardTransaction[K]
+}
+
+const columns = (sql: Queryable) => sql`
+  id, status, operation, operation_stan as "operationStan",
+  operation_transmission as "operationTransmission", operation_cents as "operationCents", network,
+  brand, card_token as "cardToken", amount_cents as "amountCents",
+  captured_cents as "capturedCents", currency, merchant_id as "merchantId",
+  terminal_id as "terminalId", installments, stan, rrn, transmission, auth_code as "authCode",
+  response_code as "responseCode", capture_error as "captureError", void_error as "voidError",
+  reason, needs_attention as "needsAttention", claim_owner as "claimOwner",
+  claim_key as "claimKey", created_by as "createdBy",
+  created_at as "createdAt", updated_at as "updatedAt", captured_at as "capturedAt",
+  voided_at as "voidedAt"`
+
+const read = (row: Row): CardTransaction => ({
+  ...row,
+  operation: row.operation ?? undefined,
+  operationStan: row.operationStan ?? undefined,
+  operationTransmission: row.operationTransmission ?? undefined,
+  operationCents: row.operationCents ?? undefined,
+  capturedCents: row.capturedCents ?? undefined,
+  terminalId: row.terminalId ?? undefined,
+  authCode: row.authCode ?? undefined,
+  responseCode: row.responseCode ?? undefined,
+  captureError: row.captureError ?? undefined,
+  voidError: row.voidError ?? undefined,
+  reason: row.reason ?? undefined,
+  claimOwner: row.claimOwner ?? undefined,
+  claimKey: row.claimKey ?? undefined,
+  capturedAt: row.capturedAt ?? undefined,
+  voidedAt: row.voidedAt ?? undefined,
+})
+
+export type NewRow = {
+  readonly transaction: NewCardTransaction
+  readonly claim: IdempotencyClaim | undefined
+}
+
+/**
+ * Writes transactions and their idempotency keys, one statement for any number: one way to the server, one commit.
+ * Keys go in in one order, so that two processes never wait for each other in a circle.
+ *
+ * @returns for each whether it was written; false when its key was there before
+ */
+export const insertTransactions = async (
+  sql: Queryable,
+  rows: readonly NewRow[],
+): Promise<readonly boolean[]> => {
+  const first = firstOfEachKey(rows)
+  const input = first.map(({ transaction, claim }) => ({
+    ...transaction,
+    amountCents: String(transaction.amountCents),
+    ...keyOf(claim),
+    fingerprint: claim === undefined ? null : Buffer.from(claim.fingerprint).toString('hex'),
+  }))
+  const written = await sql<{ id: string }[]>`
+    with input as (
+      select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
+        id text, network text, brand text, "cardToken" text, "amountCents" bigint, currency text,
+        "merchantId" text, "terminalId" text, installments int, stan text, rrn text,
+        transmission text, "createdBy" text, "createdAt" timestamptz, owner text, key text,
+        fingerprint text)
+    ),
+    keys as (
+      insert into idempotency_keys (owner, key, fingerprint)
+      select owner, key, decode(fingerprint, 'hex') from input where key is not null
+      order by owner, key
+      on conflict do nothing returning owner, key
+    ),
+    fresh as (
+      select i.* from input i left join keys k on k.owner = i.owner and k.key = i.key
+      where i.key is null or k.key is not null
+    ),
+    events as (
+      insert into card_events (transaction_id, type, data, at)
+      select id, 'authorization_sent', json_build_object('stan', stan, 'rrn', rrn), "createdAt"
+      from fresh
+    )
+    insert into card_transactions (id, status, network, brand, card_token, amount_cents, currency,
+      merchant_id, terminal_id, installments, stan, rrn, transmission, created_by, created_at,
+      updated_at, claim_owner, claim_key)
+    select id, 'pending', network, brand, "cardToken", "amountCents", currency, "merchantId",
+      "terminalId", installments, stan, rrn, transmission, "createdBy", "createdAt", "createdAt",
+      owner, key
+    from fresh returning id`
+  const ids = new Set(written.map(({ id }) => id))
+  return rows.map(({ transaction }) => ids.has(transaction.id))
+}
+
+const keyOf = (claim: IdempotencyClaim | undefined) => ({
+  owner: claim?.owner ?? null,
+  key: claim?.key ?? null,
+})
+
+const firstOfEachKey = (rows: readonly NewRow[]): readonly NewRow[] => {
+  const seen = new Set<string>()
+  return rows.filter(({ claim }) => {
+    if (claim === undefined) return true
+    const name = `${claim.owner}\n${claim.key}`
+    if (seen.has(name)) return false
+    seen.add(name)
+    return true
+  })
+}
+
+const centsOf = (cents: bigint | undefined): string | null =>
+  cents === undefined ? null : String(cents)
+
+const inputOf = ({ before, after, events, answer }: CardChange) => ({
+  ...after,
+  fromStatus: before.status,
+  fromOperation: before.operation,
+  amountCents: undefined,
+  operationCents: centsOf(after.operationCents),
+  capturedCents: centsOf(after.capturedCents),
+  events,
+  answerStatus: typeof answer === 'object' ? answer.status : undefined,
+  answerBody: typeof answer === 'object' ? answer.body : undefined,
+  frees: answer === 'free',
+})
+
+/**
+ * Takes each transaction from one state to the next with its events and the answer of its key, one statement for
+ * any number. A transaction that is no longer in the state it is to leave stays as it is.
+ *
+ * @returns for each whether it was changed
+ */
+export const changeTransactions = async (
+  sql: Queryable,
+  changes: readonly CardChange[],
+): Promise<readonly boolean[]> => {
+  const changed = await sql<{ id: string }[]>`
+    with input as (
+      select * from json_to_recordset(${JSON.stringify(changes.map(inputOf))}::text::json) as i(
+        id text, "fromStatus" text, "fromOperation" text, status text, operation text,
+        "operationStan" text, "operationTransmission" text, "operationCents" bigint,
+        "authCode" text, "responseCode" text, "capturedCents" bigint, "captureError" text,
+        "voidError" text, reason text, "needsAttention" boolean, "claimOwner" text,
+        "claimKey" text, "updatedAt" timestamptz, "capturedAt" timestamptz,
+        "voidedAt" timestamptz, events json, "answerStatus" int, "answerBody" text, frees boolean)
+    ),
+    changed as (
+      update card_transactions t set
+        status = i.status, operation = i.operation, operation_stan = i."operationStan",
+        operation_transmission = i."operationTransmission", operation_cents = i."operationCents",
+        auth_code = i."authCode", response_code = i."responseCode",
+        captured_cents = i."capturedCents", capture_error = i."captureError",
+        void_error = i."voidError", reason = i.reason, needs_attention = i."needsAttention",
+        claim_owner = i."claimOwner", claim_key = i."claimKey", updated_at = i."updatedAt",
+        captured_at = i."capturedAt", voided_at = i."voidedAt"
+      from input i
+      where t.id = i.id and t.status = i."fromStatus"
+        and t.operation is not distinct from i."fromOperation"
+      returning t.id
+    ),
+    mine as (select i.* from input i join changed c on c.id = i.id),
+    events as (
+      insert into card_events (transaction_id, type, data, at)
+      select m.id, e.value ->> 'type', (e.value -> 'data')::jsonb, m."updatedAt"
+      from mine m cross join json_array_elements(m.events) with ordinality e(value, position)
+      order by e.position
+    ),
+    answered as (
+      update idempotency_keys k set status = m."answerStatus", content_type = 'application/json',
+        body = convert_to(m."answerBody", 'UTF8')
+      from mine m
+      where k.owner = m."claimOwner" and k.key = m."claimKey" and m."answerStatus" is not null
+    ),
+    freed as (
+      delete from idempotency_keys k using mine m
+      where m.frees and k.owner = m."claimOwner" and k.key = m."claimKey"
+    )
+    select id from changed`
+  const ids = new Set(changed.map(({ id }) => id))
+  return changes.map(({ before }) => ids.has(before.id))
+}
+
+export const transactionById = async (
+  sql: Queryable,
+  id: string,
+): Promise<CardTransaction | undefined> => {
+  const [row] = await sql<Row[]>`select ${columns(sql)} from card_transactions where id = ${id}`
+  return row && read(row)
+}
+
+/** Oldest first. */
+export const eventsOf = async (
+  sql: Client,
+  id: string,
+  limit: number,
+): Promise<readonly CardEventRow[]> => sql<CardEventRow[]>`
+  select id, type, data, at from card_events where transaction_id = ${id} order by id limit ${limit}`
+
+export type TransactionFilter = {
+  readonly status: CardStatus | undefined
+  readonly merchantId: string | undefined
+  /** Created at or after. */
+  readonly from: Date | undefined
+  /** Created before. */
+  readonly to: Date | undefined
+  /** Older than this one. */
+  readonly beforeId: string | undefined
+  readonly limit: number
+}
+
+/** Newest first. */
+export const listTransactions = async (
+  sql: Client,
+  { status, merchantId, from, to, beforeId, limit }: TransactionFilter,
+): Promise<readonly CardTransaction[]> => {
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from card_transactions where true
+    ${status === undefined ? sql`` : sql`and status = ${status}`}
+    ${merchantId === undefined ? sql`` : sql`and merchant_id = ${merchantId}`}
+    ${from === undefined ? sql`` : sql`and created_at >= ${from}`}
+    ${to === undefined ? sql`` : sql`and created_at < ${to}`}
+    ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}
+    order by id desc limit ${limit}`
+  return rows.map(read)
+}
+
+/** What has been on the wire since before `before`: whoever sent it is gone. Others that sweep pass over them. */
+export const lockAbandoned = async (
+  tx: Queryable,
+  before: Date,
+  limit: number,
+): Promise<readonly CardTransaction[]> => {
+  const rows = await tx<Row[]>`
+    select ${columns(tx)} from card_transactions
+    where (status = 'pending' or operation is not null) and updated_at < ${before}
+      and coalesce(operation, '') not like 'reversing%' and not needs_attention
+    order by updated_at limit ${limit} for update skip locked`
+  return rows.map(read)
+}
+
+export type LateAnswerRow = {
+  readonly network: string
+  readonly rrn: string
+  readonly at: Date
+  readonly data: Readonly<Record<string, string | null>>
+}
+
+/** Puts late answers beside their transactions. @returns the ids of those found, in order */
+export const attachLateAnswers = async (
+  sql: Queryable,
+  answers: readonly LateAnswerRow[],
+): Promise<readonly (string | undefined)[]> => {
+  const input = answers.map((answer, at) => ({ ...answer, at: answer.at, position: at }))
+  const attached = await sql<{ id: string; position: number }[]>`
+    with input as (
+      select * from json_to_recordset(${JSON.stringify(input)}::text::json)
+        as i(position int, network text, rrn text, at timestamptz, data jsonb)
+    ),
+    found as (
+      select i.*, t.id from input i cross join lateral (
+        select id from card_transactions c where c.network = i.network and c.rrn = i.rrn
+        order by id desc limit 1
+      ) t
+    ),
+    events as (
+      insert into card_events (transaction_id, type, data, at)
+      select id, 'late_answer', data, at from found
+    )
+    select id, position from found`
+  const ids = new Map(attached.map(({ id, position }) => [position, id]))
+  return answers.map((_, at) => ids.get(at))
+}

@@ -1,0 +1,72 @@
+import type { ErrorDefinition } from '#src/platform/http/index.ts'
+import { responseMessageOf } from './domain.ts'
+import type { CardEventRow, CardTransaction } from './store.ts'
+
+/** What a request ends in: stored under its Idempotency-Key, and given again. */
+export type Answer = { readonly status: number; readonly body: string }
+
+/** The record as every operation shows it; a member that has no value yet is left out. */
+export const recordOf = (transaction: CardTransaction) => {
+  const { responseCode = '', authCode = '' } = transaction
+  return {
+    id: transaction.id,
+    status: transaction.status,
+    amount: Number(transaction.amountCents),
+    ...(transaction.capturedCents === undefined
+      ? {}
+      : { captured_amount: Number(transaction.capturedCents) }),
+    currency: transaction.currency,
+    auth_code: authCode,
+    response_code: responseCode,
+    response_message: responseCode === '' ? '' : responseMessageOf(responseCode),
+    brand: transaction.brand,
+    merchant_id: transaction.merchantId,
+    terminal_id: transaction.terminalId ?? null,
+    installments: transaction.installments,
+    stan: transaction.stan,
+    rrn: transaction.rrn,
+    created_at: transaction.createdAt.toISOString(),
+    updated_at: transaction.updatedAt.toISOString(),
+    captured_at: transaction.capturedAt?.toISOString(),
+    voided_at: transaction.voidedAt?.toISOString(),
+    operation: transaction.operation,
+    capture_error: transaction.captureError,
+    void_error: transaction.voidError,
+    reason: transaction.reason,
+    needs_attention: transaction.needsAttention || undefined,
+  }
+}
+
+export const eventViewOf = ({ id, type, data, at }: CardEventRow) => ({
+  id: String(id),
+  type,
+  at: at.toISOString(),
+  data,
+})
+
+export const answerOf = (status: number, transaction: CardTransaction): Answer => ({
+  status,
+  body: JSON.stringify(recordOf(transaction)),
+})
+
+/** The answer to a capture or void that the network refused: the record, with the code of the refusal. */
+export const refusalOf = (transaction: CardTransaction, responseCode: string): Answer => ({
+  status: 200,
+  body: JSON.stringify({
+    ...recordOf(transaction),
+    response_code: responseCode,
+    response_message: responseMessageOf(responseCode),
+  }),
+})
+
+/** A failure at the network: whether it may have acted, and on which transaction. */
+export const failureOf = (
+  { status, code }: ErrorDefinition,
+  message: string,
+  details: { readonly sent: boolean; readonly transaction_id: string; readonly reason: string },
+): Answer => ({
+  status,
+  body: JSON.stringify({
+    error: { code: code.toUpperCase(), message, details: { field: null, value: null, ...details } },
+  }),
+})

@@ -1,0 +1,141 @@
+import { loadSettings } from '#src/platform/config/index.ts'
+import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { createCards } from '../../src/cards/cards.ts'
+import {
+  type CardNetworks,
+  cardSettings,
+  createCardNetworks,
+  networkASettings,
+  networkBSettings,
+  vaultSettings,
+} from '../../src/cards/index.ts'
+import type { NewReversal } from '../../src/cards/reversals/types.ts'
+import { createVault } from '../../src/cards/vault/index.ts'
+import {
+  type CardNetwork,
+  createCardNetwork,
+  createTestVault,
+  findDialect,
+  findFraming,
+  TEST_VAULT_KEY,
+} from '../../src/simulators/card-network/index.ts'
+import { type TestApp, testApp, testKey } from './app.ts'
+import { until } from './card-network.ts'
+import { createTestDatabase, quietLogger, type TestDatabase } from './database.ts'
+
+export type CardRecord = Readonly<Record<string, unknown>> & {
+  readonly id: string
+  readonly status: string
+}
+
+export type CardsRig = AsyncDisposable & {
+  readonly app: TestApp
+  readonly key: string
+  readonly database: TestDatabase
+  readonly networks: CardNetworks
+  /** Of network A and of network B. */
+  readonly simulators: readonly [CardNetwork, CardNetwork]
+  readonly reversals: readonly NewReversal[]
+  readonly post: (
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Response>
+  readonly get: (path: string) => Promise<Response>
+  readonly authorize: (
+    token: string,
+    change?: Readonly<Record<string, unknown>>,
+  ) => Promise<CardRecord>
+}
+
+export const authorizationBody = (
+  token: string,
+  change: Readonly<Record<string, unknown>> = {},
+) => ({
+  card_token: token,
+  amount: 10_000,
+  currency: 'BRL',
+  merchant_id: 'MERCHANT000001',
+  terminal_id: 'TERM01',
+  ...change,
+})
+
+const simulated = (): CardNetwork => {
+  const dialect = findDialect('ascii')
+  const framing = findFraming('binary-2')
+  if (dialect === undefined || framing === undefined) throw new Error('no such dialect or framing')
+  const simulator = createCardNetwork({ dialect, framing, lateMs: 1_200 })
+  simulator.start()
+  return simulator
+}
+
+/** The card feature over real sockets: two simulated networks, the test vault and a database of its own. */
+export const createCardsRig = async (
+  options: { readonly poolSize?: number } = {},
+): Promise<CardsRig> => {
+  const database = await createTestDatabase()
+  const simulators = [simulated(), simulated()] as const
+  const testVault = createTestVault({ key: TEST_VAULT_KEY })
+  const loaded = loadSettings(
+    {
+      settings: cardSettings,
+      networkA: networkASettings,
+      networkB: networkBSettings,
+      vault: vaultSettings,
+    },
+    {
+      CARDGW_NETA_HOST: '127.0.0.1',
+      CARDGW_NETA_PORT: String(simulators[0].port()),
+      CARDGW_NETA_TIMEOUT: '1',
+      CARDGW_NETA_POOL_SIZE: String(options.poolSize ?? 1),
+      CARDGW_NETB_HOST: '127.0.0.1',
+      CARDGW_NETB_PORT: String(simulators[1].port()),
+      CARDGW_NETB_TIMEOUT: '1',
+      CARDGW_NETB_POOL_SIZE: String(options.poolSize ?? 1),
+      CARDGW_VAULT_URL: testVault.url,
+      CARDGW_VAULT_TOKEN: TEST_VAULT_KEY,
+    },
+  )
+  if (loaded.problems.length > 0) throw new Error(JSON.stringify(loaded.problems))
+  const { vault: settings, ...networkSettings } = loaded.values
+  const metrics = createMetrics({ version: 'test', withProcess: false })
+  const networks = createCardNetworks({ ...networkSettings, logger: quietLogger, metrics })
+  const reversals: NewReversal[] = []
+  const feature = createCards({
+    sql: database.sql,
+    vault: createVault(settings, quietLogger),
+    networks,
+    insertReversals: async (_, rows) => {
+      reversals.push(...rows)
+    },
+    logger: quietLogger,
+    metrics,
+  })
+  const { key, record } = testKey('cards:*')
+  const app = testApp(feature.routes ?? [], { keys: [record] })
+  await networks.feature.start?.()
+  await feature.start?.()
+  await until(
+    () => networks.all.every((one) => one.health().connectionsUp === one.health().connectionsMax),
+    'the networks being up',
+  )
+  const post: CardsRig['post'] = (path, body, headers = {}) =>
+    app.call('POST', path, { key, ...(body === undefined ? {} : { body }), headers })
+  return {
+    ...{ app, key, database, networks, simulators, reversals, post },
+    get: (path) => app.call('GET', path, { key }),
+    authorize: async (token, change) => {
+      const response = await post('/v1/transactions/authorize', authorizationBody(token, change))
+      if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`)
+      return (await response.json()) as CardRecord
+    },
+    [Symbol.asyncDispose]: async () => {
+      await feature.drain?.()
+      await feature.stop?.()
+      await networks.feature.stop?.()
+      for (const simulator of simulators) simulator.stop()
+      await testVault.stop()
+      await database.close()
+    },
+  }
+}
