@@ -64,7 +64,7 @@ function network<I extends NetworkId>(
       doc: `Usual time between blocks of \`${id}\`, in milliseconds.`,
     }),
     permissioning: setting(`${prefix}_PERMISSIONING`, address(), {
-      doc: `Account rules of \`${id}\`: a deployed contract is added as a target there.`,
+      doc: `Account rules of \`${id}\`: asked before anything is signed; a deployed contract is added as a target there.`,
     }),
     swap: setting(`${prefix}_SWAP`, address(), {
       doc: `One-step swap contract of \`${id}\`, for transfers between institutions.`,

@@ -73,6 +73,13 @@ export const drexErrors = defineErrors({
     remedy: 'Use the registration that is there.',
     retryable: false,
   },
+  account_not_permitted: {
+    status: 422,
+    title: 'Account not permitted',
+    meaning: 'The network’s account rules refuse a transaction of this wallet to this contract.',
+    remedy: 'Have the wallet and the contract added to the account rules. Nothing was sent.',
+    retryable: false,
+  },
   contract_reverted: {
     status: 422,
     title: 'Contract reverted',

@@ -15,6 +15,7 @@ import { countOpen } from './engine/store.ts'
 import { drexErrors } from './errors.ts'
 import { type EmitEvents, eventsOf } from './events.ts'
 import { configuredNetworks, type Network, readNetworksFile } from './networks.ts'
+import { createPermission } from './permission.ts'
 import { createRails, type Rail } from './rails.ts'
 import { createRoutes, type RouteDeps } from './routes/index.ts'
 import { createRpcClient, type RpcClient } from './rpc/client.ts'
@@ -62,9 +63,11 @@ export function createDrex(deps: DrexDeps): Drex {
   const all = new Map<NetworkId, Rail>()
   for (const [id, network] of networks) {
     const rpc = rpcClient(settings, network)
+    const permission = createPermission(network.permissioning, rpc)
     const context: EngineContext = {
       network,
       rpc,
+      permission,
       sql,
       logger,
       signerFor: wallets.signerFor,
@@ -74,7 +77,7 @@ export function createDrex(deps: DrexDeps): Drex {
     }
     contexts.set(id, context)
     const engine = settings.engineEnabled ? createEngine(context) : undefined
-    all.set(id, { network, rpc, engine })
+    all.set(id, { network, rpc, permission, engine })
   }
   const rails = createRails(all)
   const contextOf = (id: NetworkId) => contexts.get(id)

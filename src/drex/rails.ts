@@ -4,12 +4,14 @@ import { NETWORK_IDS, type NetworkId } from './config.ts'
 import type { Engine } from './engine/engine.ts'
 import { drexErrors } from './errors.ts'
 import type { Network } from './networks.ts'
+import type { Permission } from './permission.ts'
 import type { RpcClient } from './rpc/client.ts'
 import { RpcFailure } from './rpc/errors.ts'
 
 export type Rail = {
   readonly network: Network
   readonly rpc: RpcClient
+  readonly permission: Permission
   /** Undefined where this process only takes requests. */
   readonly engine: Engine | undefined
 }

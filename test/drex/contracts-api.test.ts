@@ -273,6 +273,53 @@ describe('a permissioned network', () => {
       await other.stop()
     }
   }, 20_000)
+
+  test('a wallet or contract that the rules do not know is refused before anything is signed', async () => {
+    const other = await createBench()
+    const { bench: permissioned, rules, wallet } = await createRules(other)
+    const abi = new Interface(rulesArtifact.abi)
+    const change = (name: string, address: string) =>
+      other.admin.send(rules, abi.encodeFunctionData(name, [address]))
+    try {
+      const stranger = await other.wallet()
+      const body = { type: 'managed', label: 'stranger' }
+      const created = (await permissioned.call('POST', '/v1/wallets', body)).json
+      const { address } = created as { address: Hex }
+      const refused = await permissioned.call(
+        'POST',
+        '/v1/contracts/deploy',
+        asset({ signer_wallet: address }),
+      )
+      expect(refused.status).toBe(422)
+      expect(refused.json as object).toMatchObject({
+        error: {
+          code: 'ACCOUNT_NOT_PERMITTED',
+          details: { field: 'signer_wallet', sender: address.toLowerCase(), target: null },
+        },
+      })
+      // The currency is no target yet: the transfer ends without a nonce.
+      await other.admin.currency('enableAccount', wallet)
+      await other.admin.currency('mint', wallet, 500n)
+      const pay = async (wanted: string) => {
+        const transfer = { from_wallet: wallet, to_wallet: stranger, amount: '1.00' }
+        const { json } = await permissioned.call('POST', '/v1/drex/transfers', transfer)
+        const { transfer_id: id } = json as TransferBody
+        const read = async () =>
+          (await permissioned.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
+        await permissioned.until(async () => (await read()).status === wanted)
+        return read()
+      }
+      const failed = await pay('failed')
+      expect([failed.error?.code, failed.tx_hash]).toEqual(['NOT_PERMITTED', null])
+      await change('addTarget', other.admin.token)
+      // A refusal is not remembered.
+      await pay('confirmed')
+      expect(await other.balance(stranger)).toBe(100_100n)
+    } finally {
+      await permissioned.stop()
+      await other.stop()
+    }
+  }, 20_000)
 })
 
 /** A second gateway whose network has account rules, on the first one's chain. */

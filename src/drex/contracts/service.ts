@@ -8,6 +8,7 @@ import type { NewTransaction } from '../engine/transaction.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
+import type { Asked } from '../permission.ts'
 import { type Rail, type Rails, reaching } from '../rails.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import type { Wallets } from '../wallets/service.ts'
@@ -154,6 +155,7 @@ async function deploy(deps: Deps, deployment: Deployment): Promise<Creation<stor
   const values = constructorArguments(deployment.template, deployment.params, place)
   const abi = await readAbi(artifact.abi)
   const data = `${artifact.bytecode}${abi.encodeDeploy(values).slice(2)}` as Hex
+  await requirePermission(rail, { sender: wallet.address, target: undefined, payload: data })
   await simulate(rail, { from: wallet.address, data }, [abi])
 
   const id = newId('ctr')
@@ -258,6 +260,7 @@ async function perform(
     )
   }
   await deps.wallets.requireSigning(from, 'signer_wallet')
+  await requirePermission(rail, { sender: from, target: target.to, payload: target.data })
   await simulate(rail, { from, ...target }, [abi])
   const transactionId = newId('dtx')
   const transaction: NewTransaction = {
@@ -291,6 +294,27 @@ function encode<T>(work: () => T): T {
     if (!(error instanceof ArgumentError)) throw error
     throw new ApiError(httpErrors.validation_failed, error.message, { errors: error.violations })
   }
+}
+
+/** @throws ApiError `account_not_permitted`; what no node answers is asked again before signing */
+async function requirePermission(rail: Rail, asked: Asked): Promise<void> {
+  const [verdict] = await reaching(rail, () => rail.permission.ask([asked]))
+  if (verdict !== 'refused') return
+  throw new ApiError(
+    drexErrors.account_not_permitted,
+    `signer_wallet: the account rules of ${rail.network.id} refuse this wallet or contract.`,
+    {
+      errors: [
+        {
+          pointer: '/signer_wallet',
+          rule: 'permission',
+          message: 'is refused by the account rules',
+          got: asked.sender,
+        },
+      ],
+      details: { sender: asked.sender, target: asked.target ?? null },
+    },
+  )
 }
 
 /** @throws ApiError `contract_reverted` with the decoded error */

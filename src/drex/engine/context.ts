@@ -4,12 +4,14 @@ import type { Logger } from '#src/platform/telemetry/index.ts'
 import type { Signer } from '../custody/signer.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'
+import type { Permission } from '../permission.ts'
 import type { RpcClient } from '../rpc/client.ts'
 import type { Ended, TransactionError } from './transaction.ts'
 
 export type EngineContext = {
   readonly network: Network
   readonly rpc: RpcClient
+  readonly permission: Permission
   readonly sql: Client
   readonly logger: Logger
   /** @throws Error when the wallet cannot sign */

@@ -9,6 +9,7 @@ import type { Hex } from '../evm/hex.ts'
 import { quantity } from '../evm/hex.ts'
 import { encodeAddTarget } from '../evm/token-call.ts'
 import { createdAddress, type UnsignedTransaction } from '../evm/transaction.ts'
+import type { Verdict } from '../permission.ts'
 import type { RpcOutcome } from '../rpc/client.ts'
 import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
 import type { EngineContext } from './context.ts'
@@ -25,6 +26,11 @@ const SIGNER_RETRY_MS = 5_000
 const SIGNER_FAILED: TransactionError = {
   code: 'SIGNER_FAILED',
   message: 'The wallet’s signer did not sign; it is asked again until the time runs out.',
+}
+
+const NOT_PERMITTED: TransactionError = {
+  code: 'NOT_PERMITTED',
+  message: 'The network’s account rules do not permit this account to send to this contract.',
 }
 
 /**
@@ -64,7 +70,7 @@ export function createSubmitter(context: EngineContext): Submitter {
       if (room <= 0) return 0
       const taken = (await store.takePending(sql, network.id, room)).map(withPermitData)
       if (taken.length === 0) return 0
-      const passed = await simulate(context, taken)
+      const passed = await simulate(context, await permitted(context, taken))
       if (passed.length > 0) {
         await seedNewLanes(context, seeded, passed)
         const fees = await currentFees(network.gasPolicy, context.rpc)
@@ -119,6 +125,22 @@ export async function endFollowers(
   if (ended.length > 0) await context.onEnded(sql, [...ended, ...followers])
 }
 
+/** What the network's account rules refuse ends here, before anything else is asked about it. */
+async function permitted(
+  context: EngineContext,
+  taken: readonly OpenTransaction[],
+): Promise<readonly OpenTransaction[]> {
+  const verdicts = await context.permission.ask(
+    taken.map(({ sender, recipient, data }) => ({ sender, target: recipient, payload: data })),
+  )
+  const idsOf = (wanted: Verdict) =>
+    taken.filter((_, i) => verdicts[i] === wanted).map(({ id }) => id)
+  const [refused, unknown] = [idsOf('refused'), idsOf('unknown')]
+  if (refused.length > 0) await failPending(context, refused, NOT_PERMITTED)
+  if (unknown.length > 0) await store.defer(context.sql, unknown, RETRY_MS)
+  return taken.filter((_, i) => verdicts[i] === 'allowed')
+}
+
 type Passed = { readonly transaction: OpenTransaction; readonly gasLimit: bigint }
 
 /** Asks the node what would happen. What would revert fails here and uses no nonce. */
@@ -126,6 +148,7 @@ async function simulate(
   context: EngineContext,
   taken: readonly OpenTransaction[],
 ): Promise<readonly Passed[]> {
+  if (taken.length === 0) return []
   const isFree = context.network.gasPolicy === 'zero'
   const gas = taken.map((each) => (isFree ? fixedGas(each.kind) : undefined))
   const outcomes = await context.rpc.batch(

@@ -15,6 +15,8 @@ const AUTHORIZED_ACCOUNTS = '0x24ba5884'
 const EXECUTE_SWAP = '0x6012856e'
 /** `addTarget(address)` */
 const ADD_TARGET = '0x6de45dee'
+/** `transactionAllowed(address,address,uint256,uint256,uint256,bytes)` */
+const TRANSACTION_ALLOWED = '0x936421d5'
 
 export function encodeTransfer(to: Hex, amount: bigint): Hex {
   return `${TRANSFER}${addressWord(to)}${amountWord(amount)}`
@@ -50,6 +52,15 @@ export function encodeExecuteSwap(
 /** Makes a contract callable on a permissioned network. */
 export function encodeAddTarget(target: Hex): Hex {
   return `${ADD_TARGET}${addressWord(target)}`
+}
+
+/** Asks the account rules; value, gas price and gas limit are given as zero: rules are about parties. */
+export function encodeTransactionAllowed(sender: Hex, target: Hex, payload: Hex): Hex {
+  const bytes = payload.slice(2)
+  const zero = amountWord(0n)
+  const padded = bytes.padEnd(Math.ceil(bytes.length / 64) * 64, '0')
+  const tail = `${amountWord(6n * 32n)}${amountWord(BigInt(bytes.length / 2))}${padded}`
+  return `${TRANSACTION_ALLOWED}${addressWord(sender)}${addressWord(target)}${zero}${zero}${zero}${tail}`
 }
 
 function addressWord(address: Hex): string {

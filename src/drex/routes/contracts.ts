@@ -108,6 +108,7 @@ function deployRoute(contracts: Contracts, sql: Client): Route {
       errors: [
         httpErrors.validation_failed,
         drexErrors.contract_reverted,
+        drexErrors.account_not_permitted,
         drexErrors.wallet_not_found,
         drexErrors.network_not_configured,
         drexErrors.network_unreachable,
@@ -197,6 +198,7 @@ function callRoute(contracts: Contracts, sql: Client): Route {
         httpErrors.validation_failed,
         drexErrors.contract_not_found,
         drexErrors.contract_reverted,
+        drexErrors.account_not_permitted,
         drexErrors.wallet_not_found,
         drexErrors.wallet_cannot_sign,
         drexErrors.network_unreachable,

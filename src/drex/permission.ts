@@ -1,0 +1,84 @@
+/** Asks a permissioned network's account rules before anything is signed for it. */
+import type { Hex } from './evm/hex.ts'
+import { encodeTransactionAllowed } from './evm/token-call.ts'
+import type { RpcClient } from './rpc/client.ts'
+import { isRetryable, type RpcFailure } from './rpc/errors.ts'
+
+export type Asked = {
+  readonly sender: Hex
+  /** Undefined creates a contract. */
+  readonly target: Hex | undefined
+  readonly payload: Hex
+}
+
+/** `unknown`: no node answered; nothing is decided by that. */
+export type Verdict = 'allowed' | 'refused' | 'unknown'
+
+export type Permission = {
+  /** One verdict per question, in order. At once where the network has no rules. */
+  readonly ask: (asked: readonly Asked[]) => Promise<readonly Verdict[]>
+}
+
+/** How long a permission holds without asking again. Refusals are not kept: they end with one entry. */
+export const ALLOWED_MS = 10_000
+const KEPT_MAX = 10_000
+const NONE: Hex = `0x${'0'.repeat(40)}`
+const REFUSED = /^0x0{64}$/
+
+/** @param rules address of the account rules, where the network has them */
+export function createPermission(
+  rules: Hex | undefined,
+  rpc: RpcClient,
+  nowMs: () => number = () => performance.now(),
+): Permission {
+  const allowedUntilMs = new Map<string, number>()
+  const isKnown = (each: Asked): boolean => {
+    // The rules decide for themselves who may change them.
+    if (rules === undefined || each.target === rules) return true
+    return (allowedUntilMs.get(nameOf(each)) ?? 0) > nowMs()
+  }
+  const keep = (name: string): void => {
+    allowedUntilMs.delete(name)
+    if (allowedUntilMs.size >= KEPT_MAX) {
+      const oldest = allowedUntilMs.keys().next().value
+      if (oldest !== undefined) allowedUntilMs.delete(oldest)
+    }
+    allowedUntilMs.set(name, nowMs() + ALLOWED_MS)
+  }
+  return {
+    async ask(asked) {
+      const open = new Map(
+        asked.filter((each) => !isKnown(each)).map((each) => [nameOf(each), each]),
+      )
+      if (open.size === 0) return asked.map(() => 'allowed')
+      const names = [...open.keys()]
+      const outcomes = await rpc.batch(
+        [...open.values()].map(({ sender, target, payload }) => ({
+          method: 'eth_call',
+          params: [
+            { to: rules, data: encodeTransactionAllowed(sender, target ?? NONE, payload) },
+            'latest',
+          ],
+        })),
+      )
+      const verdicts = new Map<string, Verdict>()
+      for (const [i, name] of names.entries()) {
+        const outcome = outcomes[i]
+        const verdict = outcome === undefined ? 'unknown' : verdictOf(outcome)
+        verdicts.set(name, verdict)
+        if (verdict === 'allowed') keep(name)
+      }
+      return asked.map((each) => verdicts.get(nameOf(each)) ?? 'allowed')
+    },
+  }
+}
+
+function nameOf({ sender, target }: Asked): string {
+  return `${sender}${target ?? ''}`
+}
+
+/** Only a plain no refuses; rules that know no such question leave the decision to the node. */
+function verdictOf(outcome: { result: unknown } | { failure: RpcFailure }): Verdict {
+  if ('failure' in outcome) return isRetryable(outcome.failure.kind) ? 'unknown' : 'allowed'
+  return REFUSED.test(String(outcome.result)) ? 'refused' : 'allowed'
+}
