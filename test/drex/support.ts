@@ -61,6 +61,13 @@ export async function createAdmin(chain: Chain, gasPrice = 0n): Promise<Admin> {
   }
 }
 
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<{ status: number; json: never; headers: Headers }>
+
 export type Bench = {
   readonly chain: Chain
   readonly admin: Admin
@@ -72,12 +79,9 @@ export type Bench = {
   readonly drex: () => Drex
   /** Another gateway process on the same database, the first one stopped. */
   readonly restart: (env?: Readonly<Record<string, string>>) => Promise<void>
-  readonly call: (
-    method: string,
-    path: string,
-    body?: unknown,
-    headers?: Readonly<Record<string, string>>,
-  ) => Promise<{ status: number; json: never; headers: Headers }>
+  /** One more gateway process on the same database and chain, beside the first. */
+  readonly peer: () => { readonly call: Call; readonly stop: () => Promise<void> }
+  readonly call: Call
   /** A managed wallet, authorised and funded. */
   readonly wallet: (cents?: bigint) => Promise<Hex>
   readonly balance: (wallet: Hex) => Promise<bigint>
@@ -129,18 +133,21 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
     return { drex, app: testApp(drex.routes ?? [], { keys: [record] }) }
   }
   let running = start()
-  const call: Bench['call'] = async (method, path, body, headers = {}) => {
-    const response = await running.app.call(method, path, {
-      key,
-      headers,
-      ...(body === undefined ? {} : { body }),
-    })
-    return {
-      status: response.status,
-      json: (await response.json()) as never,
-      headers: response.headers,
+  const callOn =
+    (on: () => TestApp): Call =>
+    async (method, path, body, headers = {}) => {
+      const response = await on().call(method, path, {
+        key,
+        headers,
+        ...(body === undefined ? {} : { body }),
+      })
+      return {
+        status: response.status,
+        json: (await response.json()) as never,
+        headers: response.headers,
+      }
     }
-  }
+  const call = callOn(() => running.app)
   return {
     chain,
     admin,
@@ -154,6 +161,10 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
     async restart(env) {
       await running.drex.stop?.()
       running = start(env)
+    },
+    peer() {
+      const { drex, app } = start()
+      return { call: callOn(() => app), stop: async () => drex.stop?.() }
     },
     call,
     async wallet(cents = 100_000n) {
