@@ -2,7 +2,9 @@ import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import { createAbandonedSweep } from './abandoned.ts'
 import { cardErrors } from './errors.ts'
+import { createLateAnswers } from './late-answers.ts'
 import type { CardNetworks } from './networks/index.ts'
 import type { InsertReversals } from './reversals/types.ts'
 import { cardRoutes } from './routes.ts'
@@ -44,12 +46,17 @@ export const createCards = (deps: CardsDeps): Feature => {
   })
   const routes = cardRoutes(service)
   const missing = missingOf(deps)
-  return {
-    name: 'cards',
-    listener: 'cards',
-    errors: cardErrors,
-    routes: missing.length === 0 ? routes : withMissingSettings(routes, missing),
-  }
+  const common = { name: 'cards', listener: 'cards', errors: cardErrors } as const
+  if (missing.length > 0) return { ...common, routes: withMissingSettings(routes, missing) }
+  const sweep = createAbandonedSweep({
+    sql: client,
+    insertReversals: deps.insertReversals,
+    timeoutMs: Math.max(...networks.all.map(({ timeoutMs }) => timeoutMs)),
+    logger,
+    now,
+  })
+  networks.onLateAnswer(createLateAnswers(client, logger))
+  return { ...common, routes, start: sweep.start, drain: sweep.stop }
 }
 
 const missingOf = ({ sql, vault, networks }: CardsDeps): readonly string[] => [

@@ -177,6 +177,7 @@ const inputOf = ({ before, after, events, answer }: CardChange) => ({
   ...after,
   fromStatus: before.status,
   fromOperation: before.operation,
+  fromStan: before.operationStan,
   amountCents: undefined,
   operationCents: centsOf(after.operationCents),
   capturedCents: centsOf(after.capturedCents),
@@ -196,10 +197,16 @@ export const changeTransactions = async (
   sql: Queryable,
   changes: readonly CardChange[],
 ): Promise<readonly boolean[]> => {
+  // Of several for one transaction the first wins: they all began from the same state.
+  const firsts = new Map<string, CardChange>()
+  for (const change of changes) {
+    if (!firsts.has(change.before.id)) firsts.set(change.before.id, change)
+  }
+  const first = [...firsts.values()]
   const changed = await sql<{ id: string }[]>`
     with input as (
-      select * from json_to_recordset(${JSON.stringify(changes.map(inputOf))}::text::json) as i(
-        id text, "fromStatus" text, "fromOperation" text, status text, operation text,
+      select * from json_to_recordset(${JSON.stringify(first.map(inputOf))}::text::json) as i(
+        id text, "fromStatus" text, "fromOperation" text, "fromStan" text, status text, operation text,
         "operationStan" text, "operationTransmission" text, "operationCents" bigint,
         "authCode" text, "responseCode" text, "capturedCents" bigint, "captureError" text,
         "voidError" text, reason text, "needsAttention" boolean, "claimOwner" text,
@@ -218,6 +225,7 @@ export const changeTransactions = async (
       from input i
       where t.id = i.id and t.status = i."fromStatus"
         and t.operation is not distinct from i."fromOperation"
+        and t.operation_stan is not distinct from i."fromStan"
       returning t.id
     ),
     mine as (select i.* from input i join changed c on c.id = i.id),
@@ -239,7 +247,9 @@ export const changeTransactions = async (
     )
     select id from changed`
   const ids = new Set(changed.map(({ id }) => id))
-  return changes.map(({ before }) => ids.has(before.id))
+  return changes.map(
+    (change) => ids.has(change.before.id) && firsts.get(change.before.id) === change,
+  )
 }
 
 export const transactionById = async (

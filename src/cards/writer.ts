@@ -66,7 +66,12 @@ export const createCardWriter = (sql: Client, insertReversals: InsertReversals):
         const isWritten = await write(one)
         if (isWritten || attempt === 1) return isWritten
         const row = await transactionById(sql, one.before.id)
-        return row?.status === one.after.status && row.operation === one.after.operation
+        const { status, operation, operationStan } = one.after
+        return (
+          row?.status === status &&
+          row.operation === operation &&
+          row.operationStan === operationStan
+        )
       } catch (error) {
         if (attempt === ATTEMPTS_MAX || !isTransientDatabaseError(error)) throw error
         await Bun.sleep(RETRY_MS * 2 ** attempt)

@@ -31,11 +31,15 @@ export type CardRecord = Readonly<Record<string, unknown>> & {
 export type CardsRig = AsyncDisposable & {
   readonly app: TestApp
   readonly key: string
+  /** May read, and no more. */
+  readonly readKey: string
   readonly database: TestDatabase
   readonly networks: CardNetworks
   /** Of network A and of network B. */
   readonly simulators: readonly [CardNetwork, CardNetwork]
   readonly reversals: readonly NewReversal[]
+  /** What is to be taken back of a transaction, oldest first. */
+  readonly reversalsOf: (id: string) => Promise<readonly Readonly<Record<string, unknown>>[]>
   readonly post: (
     path: string,
     body?: unknown,
@@ -112,7 +116,8 @@ export const createCardsRig = async (
     metrics,
   })
   const { key, record } = testKey('cards:*')
-  const app = testApp(feature.routes ?? [], { keys: [record] })
+  const reader = testKey('cards:read')
+  const app = testApp(feature.routes ?? [], { keys: [record, reader.record] })
   await networks.feature.start?.()
   await feature.start?.()
   await until(
@@ -122,7 +127,17 @@ export const createCardsRig = async (
   const post: CardsRig['post'] = (path, body, headers = {}) =>
     app.call('POST', path, { key, ...(body === undefined ? {} : { body }), headers })
   return {
+    readKey: reader.key,
     ...{ app, key, database, networks, simulators, reversals, post },
+    reversalsOf: async (id) =>
+      reversals
+        .filter(({ transactionId }) => transactionId === id)
+        .map((one) => ({
+          reverses: one.reverses,
+          amount_cents: one.amountCents,
+          original_mti: one.originalMti,
+          original_stan: one.originalStan,
+        })),
     get: (path) => app.call('GET', path, { key }),
     authorize: async (token, change) => {
       const response = await post('/v1/transactions/authorize', authorizationBody(token, change))

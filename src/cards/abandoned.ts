@@ -1,0 +1,125 @@
+import type { Client, Transaction } from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/telemetry/index.ts'
+import { changed } from './changes.ts'
+import { reversalOf, unknownAnswer } from './context.ts'
+import type { CardEvent } from './domain.ts'
+import type { InsertReversals, NewReversal } from './reversals/types.ts'
+import { type CardTransaction, changeTransactions, lockAbandoned } from './store.ts'
+
+const EVERY_MS = 5_000
+/** Longer than a network may take by so much: its request cannot be waiting any more. */
+const MARGIN_MS = 15_000
+const BATCH_MAX = 200
+
+export type AbandonedSweep = {
+  readonly start: () => void
+  readonly stop: () => Promise<void>
+  /** One round. @returns how many were found */
+  readonly sweep: () => Promise<number>
+}
+
+/**
+ * Reverses what was on the wire when its process ended: nobody heard the answer. Several instances may sweep at the
+ * same time; each takes rows that no other holds.
+ */
+export const createAbandonedSweep = (options: {
+  readonly sql: Client
+  readonly insertReversals: InsertReversals
+  /** Of the slowest network. */
+  readonly timeoutMs: number
+  readonly logger: Logger
+  readonly now: () => Date
+  readonly everyMs?: number
+  readonly marginMs?: number
+}): AbandonedSweep => {
+  const { sql, insertReversals, timeoutMs, logger, now } = options
+  const { everyMs = EVERY_MS, marginMs = MARGIN_MS } = options
+  let timer: ReturnType<typeof setInterval> | undefined
+  let running: Promise<number> | undefined
+
+  const batch = (tx: Transaction): Promise<number> =>
+    reverseAbandoned(tx, insertReversals, new Date(now().getTime() - timeoutMs - marginMs), now())
+
+  const round = async (): Promise<number> => {
+    let total = 0
+    for (;;) {
+      const found = await sql.begin(batch)
+      total += found
+      if (found < BATCH_MAX) break
+    }
+    if (total > 0) logger.warn({ transactions: total }, 'abandoned card operations are reversed')
+    return total
+  }
+
+  const sweep = (): Promise<number> => {
+    running ??= round().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+
+  return {
+    sweep,
+    start: () => {
+      timer = setInterval(() => {
+        sweep().catch((err: unknown) => logger.warn({ err }, 'the sweep of card operations failed'))
+      }, everyMs)
+      timer.unref()
+    },
+    stop: async () => {
+      clearInterval(timer)
+      await running?.catch(() => undefined)
+    },
+  }
+}
+
+const reverseAbandoned = async (
+  tx: Transaction,
+  insertReversals: InsertReversals,
+  before: Date,
+  at: Date,
+): Promise<number> => {
+  const rows = await lockAbandoned(tx, before, BATCH_MAX)
+  if (rows.length === 0) return 0
+  const reversals: NewReversal[] = []
+  const changes = rows.map((row) => {
+    const { event, reverses, fields } = stepOf(row)
+    const after = changed(row, event, fields, at)
+    reversals.push(reversalOf(after, reverses))
+    return {
+      before: row,
+      after,
+      events: [{ type: event, data: { reason: 'abandoned' } }],
+      // A repetition learns the identifier, and with it the outcome.
+      answer: unknownAnswer(row.id, { kind: 'unknown', why: 'timed_out' }),
+    }
+  })
+  await changeTransactions(tx, changes)
+  await insertReversals(tx, reversals)
+  return rows.length
+}
+
+type Step = {
+  readonly event: CardEvent
+  readonly reverses: NewReversal['reverses']
+  readonly fields: Partial<CardTransaction>
+}
+
+const stepOf = ({ operation }: CardTransaction): Step => {
+  switch (operation) {
+    case 'capture':
+      return {
+        event: 'capture_unknown',
+        reverses: 'capture',
+        fields: { captureError: 'abandoned' },
+      }
+    case 'void':
+      return { event: 'void_unknown', reverses: 'void', fields: { voidError: 'abandoned' } }
+    default:
+      return {
+        event: 'authorization_unknown',
+        reverses: 'authorization',
+        fields: { reason: 'abandoned' },
+      }
+  }
+}

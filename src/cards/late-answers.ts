@@ -1,0 +1,40 @@
+import { createGatherer } from '#src/platform/batching/index.ts'
+import { type Client, isTransientDatabaseError } from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/telemetry/index.ts'
+import type { LateAnswer } from './networks/index.ts'
+import { attachLateAnswers, type LateAnswerRow } from './store.ts'
+
+const ROWS_MAX = 200
+/** More that come faster than they are written are logged and counted by the network alone. */
+const WAITING_MAX = 1_000
+
+/**
+ * Puts answers that came after their time beside their transactions, as events. They change nothing: what they
+ * answer is being reversed, and a late approval is no success.
+ */
+export const createLateAnswers = (
+  sql: Client,
+  logger: Logger,
+): ((answer: LateAnswer) => Promise<void>) => {
+  const attach = createGatherer<LateAnswerRow, string | undefined>({
+    rowsMax: ROWS_MAX,
+    writersMax: 1,
+    waitingMax: WAITING_MAX,
+    isRowFault: (error) => !isTransientDatabaseError(error),
+    write: (rows) => attachLateAnswers(sql, rows),
+  })
+  return async ({ network, response, receivedAt }) => {
+    const { mti, stan = null, rrn, responseCode = null, authCode = null } = response
+    if (rrn === undefined) return
+    const data = { mti, stan, response_code: responseCode, auth_code: authCode }
+    try {
+      const id = await attach({ network, rrn: rrn.trimEnd(), at: receivedAt, data })
+      logger.warn(
+        { network, mti, stan, rrn, transaction_id: id ?? null },
+        id === undefined ? 'a late answer belongs to no transaction' : 'a late answer was kept',
+      )
+    } catch (err) {
+      logger.error({ network, mti, stan, rrn, err }, 'a late answer was not kept')
+    }
+  }
+}

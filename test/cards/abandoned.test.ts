@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createAbandonedSweep } from '../../src/cards/abandoned.ts'
+import type { NewReversal } from '../../src/cards/reversals/types.ts'
+import { endReversal } from '../../src/cards/reversed.ts'
+import { transactionById } from '../../src/cards/store.ts'
+import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
+import { quietLogger } from '../support/database.ts'
+
+let rig: CardsRig
+beforeAll(async () => {
+  rig = await createCardsRig()
+})
+afterAll(() => rig[Symbol.asyncDispose]())
+
+const HOUR_MS = 3_600_000
+
+const sweeper = (aheadMs: number, marginMs = 15_000) => {
+  const entered: NewReversal[] = []
+  const sweep = createAbandonedSweep({
+    sql: rig.database.sql,
+    insertReversals: async (_, rows) => {
+      entered.push(...rows)
+    },
+    timeoutMs: 1_000,
+    marginMs,
+    logger: quietLogger,
+    now: () => new Date(Date.now() + aheadMs),
+  })
+  return { entered, sweep: sweep.sweep }
+}
+
+/** As a process leaves it that ends with the message on the wire. */
+const abandon = async (id: string, status: string, operation: string | null) => {
+  await rig.database.sql`
+    update card_transactions set status = ${status}, operation = ${operation},
+      operation_stan = ${operation === null ? null : '000077'},
+      operation_transmission = ${operation === null ? null : '1121000000'},
+      operation_cents = ${operation === null ? null : '600'}
+    where id = ${id}`
+}
+
+const stateOf = async (id: string) => {
+  const row = await transactionById(rig.database.sql, id)
+  return { status: row?.status, operation: row?.operation, needsAttention: row?.needsAttention }
+}
+
+describe('what a process left on the wire', () => {
+  test('is reversed once, whatever it was', async () => {
+    const cases = [
+      ['pending', null, 'authorization', '0100'],
+      ['authorized', 'capture', 'capture', '0200'],
+      ['authorized', 'void', 'void', '0100'],
+      ['captured', 'void', 'void', '0100'],
+    ] as const
+    const ids = await Promise.all(
+      cases.map(async ([status, operation]) => {
+        const { id } = await rig.authorize('tok_visa_approved')
+        await abandon(id, status, operation)
+        return id
+      }),
+    )
+    // Too young: it may still be answered.
+    const early = sweeper(10_000)
+    expect(await early.sweep()).toBe(0)
+
+    const several = [sweeper(HOUR_MS), sweeper(HOUR_MS), sweeper(HOUR_MS)]
+    const counts = await Promise.all(several.map(({ sweep }) => sweep()))
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(cases.length)
+    const entered = several.flatMap((one) => one.entered)
+    expect(entered).toHaveLength(cases.length)
+    for (const [index, [status, , reverses, originalMti]] of cases.entries()) {
+      const id = ids[index] ?? ''
+      const reversal = entered.find(({ transactionId }) => transactionId === id)
+      expect(reversal).toMatchObject({
+        reverses,
+        originalMti,
+        amountCents: reverses === 'capture' ? 600n : 10_000n,
+        ...(reverses === 'capture' ? { originalStan: '000077' } : {}),
+      })
+      expect(await stateOf(id)).toMatchObject({ status, operation: `reversing_${reverses}` })
+    }
+    expect(await sweeper(HOUR_MS).sweep()).toBe(0)
+  })
+
+  test('is answered under its key from then on', async () => {
+    const body = authorizationBody('tok_visa_approved', { amount: 777 })
+    const headers = { 'Idempotency-Key': 'crashed' }
+    const first = await rig.post('/v1/transactions/authorize', body, headers)
+    const { id } = (await first.json()) as { id: string }
+    await rig.database.sql`update idempotency_keys set status = null where key = 'crashed'`
+    await abandon(id, 'pending', null)
+    expect((await rig.post('/v1/transactions/authorize', body, headers)).status).toBe(409)
+    expect(await sweeper(HOUR_MS).sweep()).toBe(1)
+    const after = await rig.post('/v1/transactions/authorize', body, headers)
+    expect(after.status).toBe(504)
+    expect(after.headers.get('Idempotent-Replayed')).toBe('true')
+    expect(await after.json()).toMatchObject({ error: { details: { transaction_id: id } } })
+  })
+
+  test('is left alone while its own process still waits', async () => {
+    const slow = rig.post('/v1/transactions/authorize', authorizationBody('tok_visa_slow'))
+    expect(await sweeper(0).sweep()).toBe(0)
+    expect(await (await slow).json()).toMatchObject({ status: 'authorized' })
+  })
+
+  test('and is swept too early is not called a success', async () => {
+    const slow = rig.post('/v1/transactions/authorize', authorizationBody('tok_visa_slow'))
+    const { sql } = rig.database
+    for (;;) {
+      const [row] =
+        await sql`select id from card_transactions where status = 'pending' and operation is null`
+      if (row !== undefined) break
+    }
+    const early = sweeper(HOUR_MS)
+    expect(await early.sweep()).toBe(1)
+    const response = await slow
+    expect(response.status).toBe(504)
+    expect(await stateOf(early.entered[0]?.transactionId ?? '')).toMatchObject({
+      status: 'pending',
+      operation: 'reversing_authorization',
+    })
+  })
+})
+
+describe('the end of a reversal', () => {
+  const begun = async (status: string, operation: string) => {
+    const { id } = await rig.authorize('tok_visa_approved')
+    await abandon(id, status, operation)
+    return id
+  }
+
+  test.each([
+    ['pending', 'authorization', 'voided'],
+    ['authorized', 'capture', 'authorized'],
+    ['authorized', 'void', 'voided'],
+    ['captured', 'void', 'voided'],
+  ] as const)('of a %s one, of the %s: confirmed it is %s', async (status, reverses, after) => {
+    const { sql } = rig.database
+    const transactionId = await begun(status, `reversing_${reverses}`)
+    await endReversal(sql, { transactionId, reverses }, 'confirmed', new Date())
+    const row = await transactionById(sql, transactionId)
+    expect(row).toMatchObject({ status: after, needsAttention: false })
+    expect([row?.operation, row?.operationStan]).toEqual([undefined, undefined])
+    expect(row?.voidedAt === undefined).toBe(after !== 'voided')
+  })
+
+  test('that expired leaves the state and asks for attention', async () => {
+    const transactionId = await begun('pending', 'reversing_authorization')
+    const ended = { transactionId, reverses: 'authorization' } as const
+    await endReversal(rig.database.sql, ended, 'expired', new Date())
+    expect(await stateOf(transactionId)).toEqual({
+      status: 'pending',
+      operation: 'reversing_authorization',
+      needsAttention: true,
+    })
+    expect(await sweeper(HOUR_MS).sweep()).toBe(0)
+    // The network may confirm it after all, by whatever way.
+    await endReversal(rig.database.sql, ended, 'confirmed', new Date())
+    expect(await stateOf(transactionId)).toMatchObject({ status: 'voided', needsAttention: false })
+  })
+
+  test('of another operation changes nothing', async () => {
+    const transactionId = await begun('authorized', 'void')
+    const ended = { transactionId, reverses: 'capture' } as const
+    await endReversal(rig.database.sql, ended, 'confirmed', new Date())
+    expect(await stateOf(transactionId)).toMatchObject({ status: 'authorized', operation: 'void' })
+  })
+})

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  CARD_STATUSES,
+  type CardEvent,
+  type CardOperation,
+  type CardState,
+  responseMessageOf,
+  transition,
+} from '../../src/cards/domain.ts'
+
+const operations: readonly (CardOperation | undefined)[] = [
+  undefined,
+  'capture',
+  'void',
+  'reversing_authorization',
+  'reversing_capture',
+  'reversing_void',
+]
+const events: readonly CardEvent[] = [
+  'authorization_approved',
+  'authorization_declined',
+  'authorization_not_sent',
+  'authorization_unknown',
+  'capture_started',
+  'capture_approved',
+  'capture_refused',
+  'capture_unknown',
+  'void_started',
+  'void_approved',
+  'void_refused',
+  'void_unknown',
+  'reversal_confirmed',
+]
+const nameOf = ({ status, operation }: CardState): string =>
+  operation === undefined ? status : `${status}+${operation}`
+
+describe('transition', () => {
+  test('allows exactly these steps', () => {
+    const steps = CARD_STATUSES.flatMap((status) =>
+      operations.flatMap((operation) =>
+        events.flatMap((event) => {
+          const next = transition({ status, operation }, event)
+          return next === undefined
+            ? []
+            : [`${nameOf({ status, operation })} ${event} ${nameOf(next)}`]
+        }),
+      ),
+    )
+    expect(steps).toEqual([
+      'pending authorization_approved authorized',
+      'pending authorization_declined declined',
+      'pending authorization_not_sent voided',
+      'pending authorization_unknown pending+reversing_authorization',
+      'pending+reversing_authorization reversal_confirmed voided',
+      'authorized capture_started authorized+capture',
+      'authorized void_started authorized+void',
+      'authorized+capture capture_approved captured',
+      'authorized+capture capture_refused authorized',
+      'authorized+capture capture_unknown authorized+reversing_capture',
+      'authorized+void void_approved voided',
+      'authorized+void void_refused authorized',
+      'authorized+void void_unknown authorized+reversing_void',
+      'authorized+reversing_capture reversal_confirmed authorized',
+      'authorized+reversing_void reversal_confirmed voided',
+      'captured void_started captured+void',
+      'captured+void void_approved voided',
+      'captured+void void_refused captured',
+      'captured+void void_unknown captured+reversing_void',
+      'captured+reversing_void reversal_confirmed voided',
+    ])
+  })
+})
+
+test('response codes in words', () => {
+  expect(responseMessageOf('00')).toBe('Approved')
+  expect(responseMessageOf('51')).toBe('Insufficient funds')
+  expect(responseMessageOf('Z9')).toBe('Declined')
+  expect(responseMessageOf('toString')).toBe('Declined')
+})
