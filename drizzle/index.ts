@@ -9,6 +9,7 @@ import m5 from './0005_webhooks.sql' with { type: 'text' }
 import m6 from './0006_spi_messages.sql' with { type: 'text' }
 import m7 from './0007_webhook_trace.sql' with { type: 'text' }
 import m8 from './0008_cards.sql' with { type: 'text' }
+import m9 from './0009_card_reversals.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   { name: '0006_spi_messages', sql: m6 },
   { name: '0007_webhook_trace', sql: m7 },
   { name: '0008_cards', sql: m8 },
+  { name: '0009_card_reversals', sql: m9 },
 ]

@@ -86,6 +86,10 @@ class ConnectionPool implements Network {
     }
   }
 
+  hasField(de: number): boolean {
+    return this.options.dialect.fields[de] !== undefined
+  }
+
   isPending(stan: string): boolean {
     return this.exchanges.hasStan(stan)
   }

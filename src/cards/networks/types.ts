@@ -37,6 +37,8 @@ export type Network = {
   readonly brand: string
   /** How long a message of this network may take, of configuration. */
   readonly timeoutMs: number
+  /** True when messages of its dialect can carry the data element. */
+  hasField(de: number): boolean
   /**
    * Writes the request once and waits for its answer; never writes it twice. The frame is on its way, or refused,
    * when the call returns: the caller may wipe the request then.

@@ -1,2 +1,5 @@
+export type { OnEnded } from './attempt.ts'
 export { type ReversalSettings, reversalSettings } from './config.ts'
+export { createReversals, type Reversals, type ReversalsDeps } from './engine.ts'
+export { insertReversals } from './store.ts'
 export type { InsertReversals, NewReversal, Reversal, ReversalOutcome } from './types.ts'

@@ -1,0 +1,152 @@
+import type { Client, Transaction } from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/telemetry/index.ts'
+import { type Backoff, backoffDelayMs } from '../networks/backoff.ts'
+import type { ExchangeOutcome, Network } from '../networks/index.ts'
+import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from '../vault/index.ts'
+import { type ReversalNumbers, readAnswer, reversalMessage } from './message.ts'
+import type { AttemptOutcome, ReversalMetrics } from './metrics.ts'
+import { beginAttempt, confirm, release } from './store.ts'
+import type { Reversal, ReversalOutcome } from './types.ts'
+
+/** Told in the transaction that ends the reversal; when it throws, the reversal is not ended. */
+export type OnEnded = (
+  tx: Transaction,
+  reversal: Reversal,
+  outcome: ReversalOutcome,
+) => Promise<void>
+
+export type AttemptContext = {
+  readonly sql: Client
+  readonly vault: Vault
+  readonly nextStan: (network: Network) => Promise<ReversalNumbers>
+  readonly onEnded: OnEnded
+  readonly backoff: Backoff
+  /** Bound of the wait after what was no attempt. */
+  readonly holdMs: number
+  /** By how much a lease outlasts the network's time. */
+  readonly leaseMarginMs: number
+  readonly metrics: ReversalMetrics
+  readonly logger: Logger
+}
+
+/** A reversal, and the name under which it is leased. */
+export type ClaimedReversal = { readonly reversal: Reversal; readonly owner: string }
+
+/** What an attempt came to, for the table. */
+type Result = {
+  readonly outcome: AttemptOutcome
+  readonly responseCode: string | undefined
+}
+
+const NO_BYTE_WRITTEN: ReadonlySet<AttemptOutcome> = new Set([
+  'not_sent',
+  'vault_unavailable',
+  'token_unknown',
+  'failed',
+])
+
+/**
+ * Sends a claimed reversal once and notes what came of it. Gives the outcome; undefined when the lease was lost
+ * before the first byte.
+ *
+ * @throws whatever the database throws: the lease ends, and the reversal is due again
+ */
+export const attemptReversal = async (
+  context: AttemptContext,
+  network: Network,
+  claimed: ClaimedReversal,
+): Promise<AttemptOutcome | undefined> => {
+  const { reversal, owner } = claimed
+  const pan = await resolvePan(context, reversal)
+  if (typeof pan === 'string') {
+    await putBack(context, claimed, { outcome: pan, responseCode: undefined }, false)
+    return pan
+  }
+  let sent: Promise<Result>
+  try {
+    const numbers = numbersOf(reversal) ?? (await context.nextStan(network))
+    const leaseSeconds = (network.timeoutMs + context.leaseMarginMs) / 1_000
+    if (!(await beginAttempt(context.sql, reversal.id, owner, numbers, leaseSeconds)))
+      return undefined
+    sent = send(context, network, reversal, numbers, pan)
+  } finally {
+    pan.fill(0)
+  }
+  const result = await sent
+  if (result.outcome === 'confirmed') await end(context, claimed, result.responseCode ?? '')
+  else await putBack(context, claimed, result, NO_BYTE_WRITTEN.has(result.outcome))
+  return result.outcome
+}
+
+/** A repeat has the numbers of the first sending; what has not been sent yet gets those of now. */
+const numbersOf = ({ attempts, stan, transmission }: Reversal): ReversalNumbers | undefined =>
+  attempts === 0 || stan === null || transmission === null ? undefined : { stan, transmission }
+
+const resolvePan = async (
+  { vault }: AttemptContext,
+  { cardToken }: Reversal,
+): Promise<Uint8Array | 'vault_unavailable' | 'token_unknown'> => {
+  try {
+    return await vault.resolve(cardToken)
+  } catch (error) {
+    if (error instanceof CardTokenNotFoundError) return 'token_unknown'
+    if (error instanceof VaultUnavailableError) return 'vault_unavailable'
+    throw error
+  }
+}
+
+/** Nothing of the card number is used after the call has returned its promise. */
+const send = async (
+  { logger }: AttemptContext,
+  network: Network,
+  reversal: Reversal,
+  numbers: ReversalNumbers,
+  pan: Uint8Array,
+): Promise<Result> => {
+  try {
+    const request = reversalMessage(reversal, numbers, pan, (de) => network.hasField(de))
+    const exchanged: ExchangeOutcome = await network.exchange(request, network.timeoutMs)
+    if (exchanged.kind !== 'answered') return { outcome: exchanged.kind, responseCode: undefined }
+    const { response } = exchanged
+    const { isConfirmed, responseCode } = readAnswer(request, response)
+    response.wipe()
+    return { outcome: isConfirmed ? 'confirmed' : 'refused', responseCode }
+  } catch (err) {
+    // It cannot be written in the network's dialect, now or later: somebody sees it when it expires.
+    logger.error({ err, reversal: reversal.id.toString() }, 'a reversal could not be built')
+    return { outcome: 'failed', responseCode: undefined }
+  }
+}
+
+const putBack = async (
+  { sql, backoff, holdMs }: AttemptContext,
+  { reversal, owner }: ClaimedReversal,
+  { outcome, responseCode }: Result,
+  isUnsent: boolean,
+): Promise<void> => {
+  const isTransient = outcome === 'not_sent' || outcome === 'vault_unavailable'
+  const waitMs = isTransient
+    ? Math.random() * holdMs
+    : NO_BYTE_WRITTEN.has(outcome)
+      ? Math.random() * backoff.maxMs
+      : backoffDelayMs(reversal.attempts, backoff, Math.random)
+  await release(sql, reversal.id, owner, { waitMs, isUnsent, responseCode })
+}
+
+const end = async (
+  { sql, onEnded, metrics, logger }: AttemptContext,
+  { reversal, owner }: ClaimedReversal,
+  responseCode: string,
+): Promise<void> => {
+  const isEnded = await sql.begin(async (tx) => {
+    if (!(await confirm(tx, reversal.id, owner, responseCode))) return false
+    await onEnded(tx, { ...reversal, responseCode }, 'confirmed')
+    return true
+  })
+  if (!isEnded) return
+  metrics.ended.inc({ network: reversal.network, outcome: 'confirmed' })
+  logger.info(
+    { transaction: reversal.transactionId, network: reversal.network, response_code: responseCode },
+    'a reversal is confirmed',
+  )
+}

@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto'
+import type { Client } from '#src/platform/database/index.ts'
+import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import type { CardNetworks, Network } from '../networks/index.ts'
+import type { Vault } from '../vault/index.ts'
+import {
+  type AttemptContext,
+  attemptReversal,
+  type ClaimedReversal,
+  type OnEnded,
+} from './attempt.ts'
+import type { ReversalSettings } from './config.ts'
+import type { ReversalNumbers } from './message.ts'
+import { createReversalMetrics } from './metrics.ts'
+import { claimDue, expire, findOver, type Limits } from './store.ts'
+
+const POLL_MS = 1_000
+const BACKOFF_BASE_MS = 2_000
+const HOLD_MS = 5_000
+const LEASE_MARGIN_MS = 30_000
+/** From claiming to the first byte; longer than the vault may take. */
+const CLAIM_LEASE_MS = 90_000
+/** Reversals given up at one look. */
+const EXPIRED_MAX = 100
+
+/** Times that tests shorten. */
+export type ReversalTiming = {
+  /** Between looks at the table; what `kick` tells of is looked at sooner. */
+  readonly pollMs: number
+  /** Bound of the wait before the second attempt; doubles with each. */
+  readonly backoffBaseMs: number
+  /** Bound of the wait after what was no attempt. */
+  readonly holdMs: number
+  readonly leaseMarginMs: number
+  readonly claimLeaseMs: number
+}
+
+export type ReversalsDeps = {
+  readonly sql: Client
+  readonly networks: Pick<CardNetworks, 'all' | 'byName'>
+  readonly vault: Vault
+  /** DE 11 and DE 7 for a message that is to be sent now. */
+  readonly nextStan: (network: Network) => Promise<ReversalNumbers>
+  readonly onEnded: OnEnded
+  readonly settings: ReversalSettings
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly timing?: Partial<ReversalTiming>
+}
+
+export type Reversals = {
+  /** Looks for work now: call it after a transaction with reversals has been committed. */
+  readonly kick: () => void
+  readonly start: () => void
+  /** Takes nothing more, and waits for what is on the wire: for a network's time at most. */
+  readonly drain: () => Promise<void>
+}
+
+/**
+ * Sends stored reversals until their network confirms them: 0400 first, 0401 afterwards, with capped exponential
+ * backoff and full jitter. What neither code 00 nor code 25 answered in time expires. Any number of engines may
+ * work on one table: a lease keeps a reversal with one of them, and ends by itself when that one dies.
+ */
+export const createReversals = (deps: ReversalsDeps): Reversals => new Engine(deps).face()
+
+class Engine {
+  private readonly deps: ReversalsDeps
+  private readonly limits: Limits
+  private readonly pollMs: number
+  private readonly claimLeaseSeconds: number
+  private readonly context: AttemptContext
+  private readonly running = new Map<string, Set<Promise<void>>>()
+  private timer: ReturnType<typeof setInterval> | undefined
+  private round: Promise<void> | undefined
+  private isKicked = false
+  private isExpiryDue = false
+  private isDraining = false
+  private isFailing = false
+
+  constructor(deps: ReversalsDeps) {
+    const { sql, vault, nextStan, onEnded, settings, logger, timing = {} } = deps
+    this.deps = deps
+    this.limits = {
+      expirySeconds: settings.expiryHours * 3_600,
+      attemptsMax: settings.attemptsMax,
+    }
+    this.pollMs = timing.pollMs ?? POLL_MS
+    this.claimLeaseSeconds = (timing.claimLeaseMs ?? CLAIM_LEASE_MS) / 1_000
+    this.context = {
+      sql,
+      vault,
+      nextStan,
+      onEnded,
+      backoff: {
+        baseMs: timing.backoffBaseMs ?? BACKOFF_BASE_MS,
+        maxMs: settings.backoffMaxSeconds * 1_000,
+      },
+      holdMs: timing.holdMs ?? HOLD_MS,
+      leaseMarginMs: timing.leaseMarginMs ?? LEASE_MARGIN_MS,
+      metrics: createReversalMetrics(deps.metrics, sql),
+      logger,
+    }
+  }
+
+  face(): Reversals {
+    return {
+      kick: () => this.look(false),
+      start: () => {
+        this.timer ??= setInterval(() => this.look(true), this.pollMs)
+        this.look(true)
+      },
+      drain: () => this.drain(),
+    }
+  }
+
+  private async drain(): Promise<void> {
+    this.isDraining = true
+    clearInterval(this.timer)
+    await this.round
+    await Promise.all([...this.running.values()].flatMap((attempts) => [...attempts]))
+  }
+
+  /** One round at a time; what is asked for meanwhile makes one more. */
+  private look(mayExpire: boolean): void {
+    if (this.isDraining || this.timer === undefined) return
+    this.isExpiryDue ||= mayExpire
+    if (this.round !== undefined) {
+      this.isKicked = true
+      return
+    }
+    this.isKicked = false
+    this.round = this.work().finally(() => {
+      this.round = undefined
+      if (this.isKicked) this.look(false)
+    })
+  }
+
+  private async work(): Promise<void> {
+    try {
+      if (this.isExpiryDue) await this.expireAll()
+      this.isExpiryDue = false
+      const rooms = this.rooms()
+      if (rooms.size > 0) await this.claim(rooms)
+      this.isFailing = false
+    } catch (err) {
+      // Once per outage: every look fails while the database is away.
+      if (!this.isFailing) this.context.logger.error({ err }, 'reversals cannot be worked on')
+      this.isFailing = true
+    }
+  }
+
+  /** How many may be taken, per network that can send any: none of one that is down, so it costs no attempts. */
+  private rooms(): ReadonlyMap<string, number> {
+    const rooms = new Map<string, number>()
+    for (const network of this.deps.networks.all) {
+      const room = this.deps.settings.inFlightMax - this.runningOf(network.name).size
+      if (room > 0 && network.health().connectionsUp > 0) rooms.set(network.name, room)
+    }
+    return rooms
+  }
+
+  private async claim(rooms: ReadonlyMap<string, number>): Promise<void> {
+    // A name of its own for each claim: a lease that was lost is lost to this engine too.
+    const owner = randomUUID()
+    const { sql } = this.context
+    const claimed = await claimDue(sql, owner, rooms, this.claimLeaseSeconds, this.limits)
+    for (const reversal of claimed) {
+      const network = this.deps.networks.byName(reversal.network)
+      if (network === undefined) throw new Error('a reversal of a network that was not asked for')
+      const attempts = this.runningOf(network.name)
+      const attempt: Promise<void> = this.attempt(network, { reversal, owner }).finally(() => {
+        attempts.delete(attempt)
+        this.look(false)
+      })
+      attempts.add(attempt)
+    }
+  }
+
+  private async attempt(network: Network, claimed: ClaimedReversal): Promise<void> {
+    const { logger, metrics } = this.context
+    try {
+      const outcome = await attemptReversal(this.context, network, claimed)
+      if (outcome !== undefined) metrics.attempts.inc({ network: network.name, outcome })
+    } catch (err) {
+      logger.error(
+        { err, transaction: claimed.reversal.transactionId },
+        'an attempt of a reversal was cut short; it follows when its lease ends',
+      )
+    }
+  }
+
+  /** Each in its own transaction: one that cannot be ended keeps no other from it. */
+  private async expireAll(): Promise<void> {
+    const { sql, onEnded, metrics, logger } = this.context
+    for (const id of await findOver(sql, this.limits, EXPIRED_MAX)) {
+      if (this.isDraining) return
+      try {
+        const expired = await sql.begin(async (tx) => {
+          const reversal = await expire(tx, id, this.limits)
+          if (reversal !== undefined) await onEnded(tx, reversal, 'expired')
+          return reversal
+        })
+        if (expired === undefined) continue
+        const { transactionId: transaction, network, attempts, responseCode } = expired
+        metrics.ended.inc({ network, outcome: 'expired' })
+        logger.error(
+          { transaction, network, attempts, response_code: responseCode },
+          'a reversal was not confirmed in time: it needs attention',
+        )
+      } catch (err) {
+        logger.error({ err, reversal: id.toString() }, 'a reversal could not be given up')
+      }
+    }
+  }
+
+  private runningOf(network: string): Set<Promise<void>> {
+    let attempts = this.running.get(network)
+    if (attempts === undefined) {
+      attempts = new Set()
+      this.running.set(network, attempts)
+    }
+    return attempts
+  }
+}

@@ -1,0 +1,57 @@
+import type { Client } from '#src/platform/database/index.ts'
+import type { Counter, Gauge, Metrics } from '#src/platform/telemetry/index.ts'
+import { pendingByNetwork } from './store.ts'
+
+/** What became of an attempt; the last four wrote no byte and do not count as one. */
+export type AttemptOutcome =
+  | 'confirmed'
+  | 'refused'
+  | 'timed_out'
+  | 'connection_lost'
+  | 'not_sent'
+  | 'vault_unavailable'
+  | 'token_unknown'
+  | 'failed'
+
+export type ReversalMetrics = {
+  readonly attempts: Counter<'network' | 'outcome'>
+  readonly ended: Counter<'network' | 'outcome'>
+}
+
+/** Declares the metrics of reversals; once for the process. */
+export const createReversalMetrics = (metrics: Metrics, sql: Client): ReversalMetrics => {
+  type Pending = Awaited<ReturnType<typeof pendingByNetwork>>
+  let asked: Promise<Pending> | undefined
+  // Both gauges of a scrape share one statement. Without the database they tell nothing.
+  const pending = (): Promise<Pending> => {
+    asked ??= pendingByNetwork(sql)
+      .catch(() => [])
+      .finally(() => {
+        asked = undefined
+      })
+    return asked
+  }
+  const gauge = (name: string, help: string, value: (row: Pending[number]) => number): void => {
+    const collect = async (one: Gauge<'network'>): Promise<void> => {
+      const rows = await pending()
+      one.reset()
+      for (const row of rows) one.set({ network: row.network }, value(row))
+    }
+    metrics.gauge(name, help, ['network'], collect)
+  }
+  gauge('cardgw_reversals_pending', 'Reversals that wait for confirmation.', ({ count }) => count)
+  gauge(
+    'cardgw_reversals_oldest_age_seconds',
+    'Age of the oldest reversal that waits for confirmation.',
+    ({ ageSeconds }) => ageSeconds,
+  )
+  const labels = ['network', 'outcome'] as const
+  return {
+    attempts: metrics.counter(
+      'cardgw_reversal_attempts_total',
+      'Attempts to send a reversal, by what became of them.',
+      labels,
+    ),
+    ended: metrics.counter('cardgw_reversals_total', 'Reversals that ended, by outcome.', labels),
+  }
+}

@@ -1,0 +1,63 @@
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  bigserial,
+  index,
+  integer,
+  pgTable,
+  text,
+  timestamp,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
+
+const instant = (name: string) => timestamp(name, { withTimezone: true })
+
+/** What card networks have to take back; sent until they confirm it. No card number, only its token. */
+export const cardReversals = pgTable(
+  'card_reversals',
+  {
+    /** In the order of committing work: an older one of the same transaction goes first. */
+    id: bigserial({ mode: 'bigint' }).primaryKey(),
+    transactionId: text('transaction_id').notNull(),
+    network: text().notNull(),
+    /** `authorization`, `capture` or `void`. */
+    reverses: text().notNull(),
+    cardToken: text('card_token').notNull(),
+    amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
+    currency: text().notNull(),
+    originalMti: text('original_mti').notNull(),
+    originalStan: text('original_stan').notNull(),
+    originalTransmission: text('original_transmission').notNull(),
+    rrn: text().notNull(),
+    authCode: text('auth_code'),
+    merchantId: text('merchant_id').notNull(),
+    terminalId: text('terminal_id'),
+    /** `pending`, `confirmed` or `expired`. */
+    status: text().notNull().default('pending'),
+    /** Times that bytes of it may have reached the network. */
+    attempts: integer().notNull().default(0),
+    nextAttemptAt: instant('next_attempt_at').notNull().defaultNow(),
+    firstAttemptAt: instant('first_attempt_at'),
+    lastAttemptAt: instant('last_attempt_at'),
+    /** DE 11 and DE 7 of the reversal itself, the same in every repeat. */
+    stan: text(),
+    transmission: text(),
+    /** DE 39 of the last answer. */
+    responseCode: text('response_code'),
+    /** Who works on it, and until when nobody else may. */
+    leaseOwner: text('lease_owner'),
+    leaseUntil: instant('lease_until'),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    endedAt: instant('ended_at'),
+  },
+  (table) => [
+    uniqueIndex('card_reversals_once')
+      .on(table.transactionId, table.reverses, table.originalStan, table.originalTransmission)
+      .where(sql`status = 'pending'`),
+    index('card_reversals_due')
+      .on(table.network, table.nextAttemptAt)
+      .where(sql`status = 'pending'`),
+    index('card_reversals_age').on(table.createdAt).where(sql`status = 'pending'`),
+    index('card_reversals_transaction').on(table.transactionId, table.id),
+  ],
+)

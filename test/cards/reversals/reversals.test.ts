@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'bun:test'
+import { dialects } from '#codecs/iso8583'
+import type { Metrics } from '#src/platform/telemetry/index.ts'
+import { testTokens } from '../../../src/simulators/card-network/index.ts'
+import { until } from '../../support/card-network.ts'
+import { createReversalRig, isEnded, reversalOf } from './support.ts'
+
+const ascii = dialects['ascii']!
+
+/** Waits until a scrape holds the text. */
+const untilScraped = async (metrics: Metrics, text: string): Promise<string> => {
+  const deadline = performance.now() + 5_000
+  for (;;) {
+    const scraped = (await metrics.render()).text
+    if (scraped.includes(text)) return scraped
+    if (performance.now() > deadline) throw new Error(`no ${text} in ${scraped}`)
+    await Bun.sleep(5)
+  }
+}
+
+describe('what is reversed', () => {
+  test('an authorization without an answer, and one whose connection was lost', async () => {
+    await using rig = await createReversalRig()
+    await rig.reverse(1, 'tok_visa_timeout')
+    await rig.reverse(2, 'tok_visa_drop')
+    await until(() => rig.network.health().connectionsUp === 1)
+    rig.engine()
+    const confirmed = { status: 'confirmed', attempts: 1, responseCode: '00' }
+    expect(await rig.until(isEnded)).toMatchObject([confirmed, confirmed])
+    const reversed = { authorizedAmount: 10_000, reversedAmount: 10_000, requests: 1, reversals: 1 }
+    expect(rig.simulator.book()).toMatchObject([
+      { stan: '000001', ...reversed },
+      { stan: '000002', ...reversed },
+    ])
+    expect(rig.ended.map(({ outcome }) => outcome)).toEqual(['confirmed', 'confirmed'])
+  })
+
+  test('what the network never saw ends with code 25', async () => {
+    await using rig = await createReversalRig()
+    await rig.insert(reversalOf(7))
+    rig.engine()
+    expect(await rig.until(isEnded)).toMatchObject([{ status: 'confirmed', responseCode: '25' }])
+    expect(rig.simulator.book()).toEqual([])
+  })
+
+  test('in a dialect without DE 90, by its RRN', async () => {
+    const { 90: _, ...fields } = ascii.fields
+    await using rig = await createReversalRig({ dialect: { ...ascii, fields } })
+    await rig.reverse(1, 'tok_visa_timeout')
+    rig.engine()
+    expect(await rig.until(isEnded)).toMatchObject([{ responseCode: '00' }])
+    expect(rig.simulator.book()).toMatchObject([{ reversedAmount: 10_000 }])
+  })
+
+  test('at once when the engine is told', async () => {
+    await using rig = await createReversalRig()
+    const engine = rig.engine({ timing: { pollMs: 60_000 } })
+    await rig.reverse(1, 'tok_visa_timeout')
+    engine.kick()
+    expect(await rig.until(isEnded)).toMatchObject([{ status: 'confirmed' }])
+  })
+})
+
+describe('repeats', () => {
+  test('are 0401 with the STAN of the 0400', async () => {
+    await using rig = await createReversalRig({ timeoutMs: 100 })
+    await rig.reverse(1, 'tok_visa_void_timeout')
+    rig.engine()
+    const [first] = await rig.until(([row]) => row?.stan !== null)
+    const [last] = await rig.until(isEnded)
+    expect(last).toMatchObject({ status: 'confirmed', stan: first?.stan })
+    expect(last?.attempts).toBeGreaterThanOrEqual(2)
+    const { received } = rig.simulator.statistics()
+    expect(received).toMatchObject({ '0400': 1, '0401': (last?.attempts ?? 0) - 1 })
+    expect(rig.simulator.book()).toMatchObject([{ reversedAmount: 10_000 }])
+  })
+
+  test('end with the last one that is allowed', async () => {
+    await using rig = await createReversalRig()
+    await rig.reverse(1, 'tok_visa_void_declined')
+    const { metrics } = rig.engine({ settings: { attemptsMax: 3 } })
+    expect(await rig.until(isEnded)).toMatchObject([
+      { status: 'expired', attempts: 3, responseCode: '96' },
+    ])
+    expect(rig.simulator.statistics().received).toMatchObject({ '0400': 1, '0401': 2 })
+    expect(rig.ended).toEqual([{ transactionId: 'txn_1', outcome: 'expired' }])
+    await untilScraped(metrics, 'cardgw_reversals_total{network="neta",outcome="expired"} 1')
+    await untilScraped(
+      metrics,
+      'cardgw_reversal_attempts_total{network="neta",outcome="refused"} 3',
+    )
+  })
+
+  test('follow when the lease ends, where the end could not be written', async () => {
+    await using rig = await createReversalRig({ timeoutMs: 400 })
+    await rig.reverse(1, 'tok_visa_timeout')
+    let calls = 0
+    rig.engine({
+      timing: { pollMs: 10, leaseMarginMs: 100 },
+      onEnded: async (tx) => {
+        calls++
+        await tx`insert into card_stan_blocks (network, next) values (${`end ${calls}`}, 1)`
+        if (calls === 1) throw new Error('not now')
+      },
+    })
+    expect(await rig.until(isEnded)).toMatchObject([{ status: 'confirmed', attempts: 2 }])
+    // What the first call wrote went with its transaction.
+    const written = await rig.database.sql<{ network: string }[]>`
+      select network from card_stan_blocks where network like 'end %'`
+    expect([...written]).toEqual([{ network: 'end 2' }])
+  })
+})
+
+describe('no attempt is used up', () => {
+  test('by a network that is down', async () => {
+    await using rig = await createReversalRig()
+    await rig.reverse(1, 'tok_visa_timeout')
+    rig.simulator.stop()
+    await until(() => rig.network.health().connectionsUp === 0)
+    await rig.database.sql`update card_reversals set created_at = now() - interval '90 seconds'`
+    const { metrics } = rig.engine()
+    // Its looks at the table take place: this one expires.
+    await rig.insert(reversalOf(2))
+    await rig.database.sql`
+      update card_reversals set created_at = now() - interval '25 hours' where transaction_id = 'txn_2'`
+    await rig.until(([, second]) => second?.status === 'expired')
+    expect((await rig.rows())[0]).toMatchObject({ status: 'pending', attempts: 0, stan: null })
+    const scraped = await untilScraped(metrics, 'cardgw_reversals_pending{network="neta"} 1')
+    expect(scraped).toMatch(/cardgw_reversals_oldest_age_seconds\{network="neta"\} 9\d\./)
+    rig.simulator.start()
+    const [first] = await rig.until(isEnded)
+    expect(first).toMatchObject({ status: 'confirmed', attempts: 1 })
+    expect(rig.simulator.statistics().received).toMatchObject({ '0400': 1 })
+    expect((await metrics.render()).text).not.toContain('cardgw_reversals_pending{')
+  })
+
+  test('by a full window, and then it goes out as 0400', async () => {
+    await using rig = await createReversalRig({ window: 1, timeoutMs: 300 })
+    rig.simulator.setSilent(true)
+    await rig.insert(reversalOf(1), reversalOf(2))
+    const { metrics } = rig.engine()
+    await untilScraped(metrics, 'outcome="not_sent"')
+    rig.simulator.setSilent(false)
+    await rig.until(isEnded)
+    expect(rig.simulator.statistics().received).toMatchObject({ '0400': 2 })
+  })
+
+  test('by a token that the vault does not know: it expires', async () => {
+    await using rig = await createReversalRig()
+    await rig.insert(reversalOf(1, { cardToken: 'tok_gone' }))
+    const { metrics } = rig.engine()
+    await untilScraped(metrics, 'outcome="token_unknown"')
+    expect(await rig.rows()).toMatchObject([{ status: 'pending', attempts: 0 }])
+    await rig.database.sql`update card_reversals set created_at = now() - interval '24 hours'`
+    expect(await rig.until(isEnded)).toMatchObject([{ status: 'expired', attempts: 0 }])
+    expect(rig.simulator.statistics().received).not.toHaveProperty('0400')
+  })
+
+  test('by a reversal that cannot be written in the dialect', async () => {
+    const { 49: _, ...fields } = ascii.fields
+    await using rig = await createReversalRig({ dialect: { ...ascii, fields } })
+    await rig.insert(reversalOf(1))
+    const { metrics } = rig.engine()
+    await untilScraped(metrics, 'outcome="failed"')
+    expect(await rig.rows()).toMatchObject([{ status: 'pending', attempts: 0 }])
+  })
+})
+
+describe('the end', () => {
+  test('what is short of its expiry is sent, what has reached it is not', async () => {
+    await using rig = await createReversalRig()
+    await rig.insert(reversalOf(1), reversalOf(2))
+    await rig.database.sql`
+      update card_reversals set created_at = now() - interval '2 hours'
+        + case when transaction_id = 'txn_1' then interval '60 seconds' else interval '0' end`
+    rig.engine({ settings: { expiryHours: 2 } })
+    expect(await rig.until(isEnded)).toMatchObject([
+      { status: 'confirmed', attempts: 1 },
+      { status: 'expired', attempts: 0 },
+    ])
+  })
+
+  test('one that cannot be given up keeps no other from it', async () => {
+    await using rig = await createReversalRig()
+    await rig.insert(reversalOf(1), reversalOf(2), reversalOf(3))
+    await rig.database.sql`
+      update card_reversals set created_at = now() - interval '2 days' where transaction_id <> 'txn_3'`
+    rig.engine({
+      onEnded: async (_, { transactionId }) => {
+        if (transactionId === 'txn_1') throw new Error('not this one')
+      },
+    })
+    const [first] = await rig.until(
+      ([, second, third]) => second?.status === 'expired' && third?.status === 'confirmed',
+    )
+    expect(first).toMatchObject({ status: 'pending', attempts: 0 })
+  })
+
+  test('of an older one comes before a younger one of its transaction begins', async () => {
+    await using rig = await createReversalRig({ timeoutMs: 200 })
+    await rig.reverse(1, 'tok_visa_void_timeout')
+    await rig.insert(
+      reversalOf(1, { cardToken: 'tok_visa_void_timeout', reverses: 'void' }),
+      reversalOf(2),
+    )
+    rig.engine()
+    const [older, younger, other] = await rig.until(isEnded)
+    const endedMs = older?.endedAt?.getTime() ?? 0
+    expect(older?.attempts).toBeGreaterThanOrEqual(2)
+    expect(younger?.firstAttemptAt?.getTime()).toBeGreaterThanOrEqual(endedMs)
+    expect(other?.firstAttemptAt?.getTime()).toBeLessThan(endedMs)
+  })
+})
+
+test('card numbers are in no row, and in no buffer afterwards', async () => {
+  await using rig = await createReversalRig()
+  const buffers: Uint8Array[] = []
+  const { vault } = rig
+  await rig.reverse(1, 'tok_visa_timeout')
+  await rig.reverse(2, 'tok_visa_void_declined')
+  rig.engine({
+    settings: { attemptsMax: 2 },
+    vault: {
+      resolve: async (token) => {
+        const pan = await vault.resolve(token)
+        buffers.push(pan)
+        return pan
+      },
+    },
+  })
+  await rig.until(isEnded)
+  const [{ everything = '' } = {}] = await rig.database.sql<{ everything: string }[]>`
+    select json_agg(r)::text as everything from card_reversals r`
+  expect(everything).toContain('tok_visa_timeout')
+  for (const pan of testTokens.values()) {
+    expect(everything).not.toContain(new TextDecoder().decode(pan))
+  }
+  expect(buffers.length).toBeGreaterThanOrEqual(3)
+  expect(buffers.every((buffer) => buffer.every((byte) => byte === 0))).toBe(true)
+})
