@@ -27,7 +27,10 @@ export type Admin = {
 
 export type Receipt = { readonly contractAddress: Hex | null; readonly status: Hex }
 
-export async function createAdmin(chain: Chain, gasPrice = 0n): Promise<Admin> {
+export async function createAdmin(
+  chain: Pick<Chain, 'chainId' | 'request'>,
+  gasPrice = 0n,
+): Promise<Admin> {
   const call = async (method: string, ...params: readonly unknown[]) => {
     const outcome = await chain.request(method, params)
     if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`)

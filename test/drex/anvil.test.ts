@@ -1,0 +1,134 @@
+/**
+ * The same feature against another node: anvil, where it is installed (on PATH, or named by
+ * ANVIL_PATH). Elsewhere these tests are shown as skipped.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import { type Chain, PILOT_CHAIN_ID } from '../../src/simulators/chain/index.ts'
+import type { TransferBody } from './support.ts'
+import { type Admin, type Bench, createAdmin, createBench, currencyAbi } from './support.ts'
+
+const path = process.env['ANVIL_PATH'] ?? Bun.which('anvil')
+
+type Anvil = Pick<Chain, 'chainId' | 'request'> & {
+  readonly url: string
+  readonly stop: () => Promise<void>
+}
+
+async function startAnvil(command: string): Promise<Anvil> {
+  const child = Bun.spawn(
+    [
+      command,
+      // A reorganisation needs the states before it: only these few are kept.
+      ...['--prune-history', '32'],
+      ...['--port', '0', '--chain-id', String(PILOT_CHAIN_ID), '--hardfork', 'shanghai'],
+      ...['--gas-price', '0', '--block-base-fee-per-gas', '0', '--no-mining'],
+    ],
+    { stdout: 'pipe', stderr: 'ignore' },
+  )
+  let said = ''
+  let address: string | undefined
+  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+    said += chunk
+    address = /Listening on (\S+)/.exec(said)?.[1]
+    if (address !== undefined) break
+  }
+  if (address === undefined) throw new Error(`anvil did not start: ${said}`)
+  const url = `http://${address}`
+  return {
+    chainId: PILOT_CHAIN_ID,
+    url,
+    async request(method, params = []) {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      })
+      return (await response.json()) as Awaited<ReturnType<Chain['request']>>
+    },
+    async stop() {
+      child.kill()
+      await child.exited
+    },
+  }
+}
+
+describe.skipIf(path === null || path === undefined)('anvil', () => {
+  let anvil: Anvil
+  let admin: Admin
+  let bench: Bench
+  let ana: Hex
+  let bia: Hex
+
+  const wallet = async (cents: bigint): Promise<Hex> => {
+    const body = { type: 'managed', label: 'anvil' }
+    const { json } = await bench.call('POST', '/v1/wallets', body)
+    const address = (json as { address: string }).address.toLowerCase() as Hex
+    await admin.currency('enableAccount', address)
+    if (cents > 0n) await admin.currency('mint', address, cents)
+    return address
+  }
+  const demand = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
+    const outcome = await anvil.request(method, params)
+    if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`)
+    return outcome.result
+  }
+  const balance = async (of: Hex): Promise<bigint> => {
+    const data = currencyAbi.encodeFunctionData('balanceOf', [of])
+    return BigInt(String(await demand('eth_call', [{ to: admin.token, data }, 'latest'])))
+  }
+  const read = async (id: string) =>
+    (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
+  const pay = async (): Promise<string> => {
+    const body = { from_wallet: ana, to_wallet: bia, amount: '1.00' }
+    const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
+    expect(status).toBe(202)
+    return (json as TransferBody).transfer_id
+  }
+  const reached = (id: string, wanted: string) =>
+    bench.until(async () => (await read(id)).status === wanted)
+
+  beforeAll(async () => {
+    anvil = await startAnvil(String(path))
+    admin = await createAdmin(anvil)
+    bench = await createBench({
+      env: {
+        DREX_TESTNET_RPC_URLS: anvil.url,
+        DREX_TESTNET_TOKEN: admin.token,
+        DREX_TESTNET_CONFIRMATIONS: '2',
+      },
+    })
+    ana = await wallet(1_000n)
+    bia = await wallet(0n)
+  }, 20_000)
+  afterAll(async () => {
+    await bench.stop()
+    await anvil.stop()
+  })
+
+  test('a transfer from the request to its confirmation', async () => {
+    const id = await pay()
+    await reached(id, 'broadcast')
+    await demand('evm_mine')
+    await reached(id, 'mined')
+    await demand('evm_mine')
+    await reached(id, 'confirmed')
+    expect(await balance(bia)).toBe(100n)
+  })
+
+  test('a reorganisation drops the transaction: the same bytes are mined in another block', async () => {
+    const id = await pay()
+    await reached(id, 'broadcast')
+    await demand('evm_mine')
+    await reached(id, 'mined')
+    const { tx_hash } = await read(id)
+    await demand('anvil_reorg', [1, []])
+    expect(await balance(bia)).toBe(100n)
+    await bench.until(async () => {
+      await demand('evm_mine')
+      return (await read(id)).status === 'confirmed'
+    }, 15_000)
+    expect((await read(id)).tx_hash).toBe(tx_hash)
+    expect(await balance(bia)).toBe(200n)
+  }, 20_000)
+})
