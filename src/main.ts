@@ -1,9 +1,9 @@
 import { migrations } from '../drizzle/index.ts'
 import manifest from '../package.json' with { type: 'json' }
 import {
-  type CardNetworks,
   cardSettings,
   createCardNetworks,
+  createCards,
   iso8583Inspector,
   networkASettings,
   networkBSettings,
@@ -185,6 +185,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   })
   const schemas = createSchemas({ settings: values.schemas, logger })
   const transform = createTransform({ metrics, catalogue: schemas.catalogue })
+  const cards = cardFeatures(values, database, deps)
   return [
     createTracing(values.platform),
     ...(database === undefined ? [] : databaseFeatures(values, database, logger)),
@@ -213,7 +214,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     }),
     ...pipeline(values, database, broker, deps),
     digitalCurrency(values, database, deps),
-    cardNetworks(values, deps).feature,
+    ...cards,
     createGrpc({ ...deps, settings: values.grpc, run: transform.run }),
   ]
 }
@@ -272,11 +273,49 @@ const openInterface = (
   return createInterfaceClient({ ispb, urls, tls, settings, logger, metrics })
 }
 
-/** Empty without a configured network. */
-const cardNetworks = (
-  { cards: settings, networkA, networkB }: Values,
+/** Undefined when card transactions are in the shared database. */
+const cardDatabaseDsn = ({ cards, database }: Values): string | undefined =>
+  cards.databaseUrl === database.dsn ? undefined : cards.databaseUrl
+
+/** The database of card transactions alone; its metrics would have the names of the shared one's. */
+const openCardDatabase = (
+  { database: settings, platform }: Values,
+  dsn: string,
+  logger: Logger,
+): { readonly database: Database; readonly features: readonly Feature[] } => {
+  const { connectionsMax, statementTimeoutSeconds, idempotencyHours, migrateOnStart } = settings
+  const database = openDatabase({
+    ...{ dsn, connectionsMax, logger },
+    statementTimeoutMs: statementTimeoutSeconds * 1000,
+    isTraced: platform.otlpEndpoint !== undefined,
+  })
+  const name = 'cards_database'
+  return {
+    database,
+    features: [
+      createDatabaseFeature({ name, dsn, database, migrations, migrateOnStart, logger }),
+      createIdempotencySweep({ sql: database.sql, retentionHours: idempotencyHours, logger }),
+    ],
+  }
+}
+
+/** The card networks, and the gateway above them. */
+const cardFeatures = (
+  values: Values,
+  shared: Database | undefined,
   { cardsLogger: logger, metrics }: PlatformDeps,
-): CardNetworks => createCardNetworks({ settings, networkA, networkB, logger, metrics })
+): readonly Feature[] => {
+  const { cards: settings, networkA, networkB, vault, reversals } = values
+  const networks = createCardNetworks({ settings, networkA, networkB, logger, metrics })
+  const dsn = cardDatabaseDsn(values)
+  const own = dsn === undefined ? undefined : openCardDatabase(values, dsn, logger)
+  const sql = (own?.database ?? shared)?.sql
+  return [
+    ...(own?.features ?? []),
+    networks.feature,
+    createCards({ sql, networks, settings: { vault, reversals }, logger, metrics }),
+  ]
+}
 
 const digitalCurrency = (
   values: Values,
@@ -325,7 +364,9 @@ const program: Program = {
       ...loaded,
       problems: loaded.problems.length > 0 ? loaded.problems : jointProblems(loaded.values),
       platform: loaded.values.platform,
-      databases: loaded.values.database.dsn === undefined ? [] : [loaded.values.database.dsn],
+      databases: [loaded.values.database.dsn, cardDatabaseDsn(loaded.values)].filter(
+        (dsn) => dsn !== undefined,
+      ),
       createFeatures: (deps) => createFeatures(loaded.values, deps),
     }
   },

@@ -6,61 +6,92 @@ import { createAbandonedSweep } from './abandoned.ts'
 import { cardErrors } from './errors.ts'
 import { createLateAnswers } from './late-answers.ts'
 import type { CardNetworks } from './networks/index.ts'
-import type { InsertReversals } from './reversals/types.ts'
+import type { ReversalsDeps } from './reversals/index.ts'
+import { createReversals, insertReversals, type ReversalSettings } from './reversals/index.ts'
+import { endReversal } from './reversed.ts'
 import { cardRoutes } from './routes.ts'
-import { createCardService } from './service.ts'
+import { type CardService, createCardService } from './service.ts'
 import { createStanAllocator } from './stan.ts'
-import type { Vault } from './vault/index.ts'
+import { createVault, type VaultSettings } from './vault/index.ts'
 import { createCardWriter } from './writer.ts'
 
 export type CardsDeps = {
   /** Undefined: the endpoints answer 503. */
   readonly sql: Client | undefined
-  readonly vault: Vault | undefined
   readonly networks: CardNetworks
-  readonly insertReversals: InsertReversals
+  readonly settings: { readonly vault: VaultSettings; readonly reversals: ReversalSettings }
   readonly logger: Logger
   readonly metrics: Metrics
-  readonly now?: () => Date
+  /** Times of reversals that tests shorten. */
+  readonly reversalTiming?: NonNullable<ReversalsDeps['timing']>
 }
 
-/** The card authorization gateway, above its networks. */
+/**
+ * The card authorization gateway, above its networks, which must start before it and stop after it.
+ *
+ * @throws TlsMaterialError when the files of the vault's TLS cannot be used
+ */
 export const createCards = (deps: CardsDeps): Feature => {
-  const { sql, vault, networks, logger, now = () => new Date() } = deps
-  const outcomes = deps.metrics.counter(
+  const { sql, networks, settings, logger, metrics } = deps
+  const common = { name: 'cards', listener: 'cards', errors: cardErrors } as const
+  const vault = createVault(settings.vault, logger)
+  if (sql === undefined || vault === undefined || networks.all.length === 0) {
+    const missing = [
+      ...(sql === undefined ? ['CARDGW_DATABASE_URL'] : []),
+      ...(networks.all.length === 0 ? ['CARDGW_NETA_HOST'] : []),
+      ...(vault === undefined ? ['CARDGW_VAULT_URL'] : []),
+    ]
+    // Handlers that are never reached need nothing.
+    return { ...common, routes: withMissingSettings(cardRoutes({} as CardService), missing) }
+  }
+  const now = (): Date => new Date()
+  const outcomes = metrics.counter(
     'cardgw_operations_total',
     'What became of messages to card networks.',
     ['operation', 'network', 'outcome'],
   )
-  // Without its settings nothing below is ever called: every route answers before.
-  const client = sql as Client
-  const service = createCardService({
-    sql: client,
+  const stans = createStanAllocator({ sql })
+  const reversals = createReversals({
+    sql,
     networks,
-    vault: vault as Vault,
-    stans: createStanAllocator({ sql: client, now }),
-    writer: createCardWriter(client, deps.insertReversals),
+    vault,
+    nextStan: stans.next,
+    onEnded: (tx, reversal, outcome) => endReversal(tx, reversal, outcome, now()),
+    settings: settings.reversals,
+    logger,
+    metrics,
+    ...(deps.reversalTiming === undefined ? {} : { timing: deps.reversalTiming }),
+  })
+  const service = createCardService({
+    sql,
+    networks,
+    vault,
+    stans,
+    writer: createCardWriter(sql, insertReversals, reversals.kick),
     logger,
     now,
     count: (operation, network, outcome) => outcomes.inc({ operation, network, outcome }),
   })
-  const routes = cardRoutes(service)
-  const missing = missingOf(deps)
-  const common = { name: 'cards', listener: 'cards', errors: cardErrors } as const
-  if (missing.length > 0) return { ...common, routes: withMissingSettings(routes, missing) }
   const sweep = createAbandonedSweep({
-    sql: client,
-    insertReversals: deps.insertReversals,
+    sql,
+    insertReversals,
     timeoutMs: Math.max(...networks.all.map(({ timeoutMs }) => timeoutMs)),
     logger,
     now,
   })
-  networks.onLateAnswer(createLateAnswers(client, logger))
-  return { ...common, routes, start: sweep.start, drain: sweep.stop }
+  networks.onLateAnswer(createLateAnswers(sql, logger))
+  return {
+    ...common,
+    routes: cardRoutes(service),
+    start: () => {
+      vault.start()
+      reversals.start()
+      sweep.start()
+    },
+    drain: async () => {
+      await sweep.stop()
+      await reversals.drain()
+    },
+    stop: vault.stop,
+  }
 }
-
-const missingOf = ({ sql, vault, networks }: CardsDeps): readonly string[] => [
-  ...(sql === undefined ? ['CARDGW_DATABASE_URL'] : []),
-  ...(networks.all.length === 0 ? ['CARDGW_NETA_HOST'] : []),
-  ...(vault === undefined ? ['CARDGW_VAULT_URL'] : []),
-]

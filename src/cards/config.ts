@@ -8,12 +8,16 @@ import {
   path,
   pem,
   type SettingValues,
+  secretUrl,
   setting,
   text,
 } from '#src/platform/config/index.ts'
 
 /** What the card gateway needs beside its two networks. */
 export const cardSettings = defineSettings({
+  databaseUrl: setting('CARDGW_DATABASE_URL', secretUrl('postgres', 'postgresql'), {
+    doc: 'PostgreSQL connection string of card transactions; `DATABASE_DSN` when not set.',
+  }),
   networksFile: setting('CARDGW_NETWORKS_FILE', path(), {
     doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `window`, `sign_on`, `echo_seconds`, `tls` (`ca_path`, `cert_path`, `key_path`).',
   }),

@@ -33,7 +33,12 @@ export type CardWriter = {
 const bounds = { rowsMax: ROWS_MAX, writersMax: WRITERS_MAX, waitingMax: WAITING_MAX }
 const isRowFault = (error: unknown): boolean => !isTransientDatabaseError(error)
 
-export const createCardWriter = (sql: Client, insertReversals: InsertReversals): CardWriter => {
+/** @param onReversals called after a commit with reversals */
+export const createCardWriter = (
+  sql: Client,
+  insertReversals: InsertReversals,
+  onReversals: () => void,
+): CardWriter => {
   const insert = createGatherer<NewRow, boolean>({
     ...bounds,
     isRowFault,
@@ -47,13 +52,16 @@ export const createCardWriter = (sql: Client, insertReversals: InsertReversals):
   const reverse = createGatherer<ReversingChange, boolean>({
     ...bounds,
     isRowFault,
-    write: (rows) =>
-      sql.begin(async (tx) => {
+    write: async (rows) => {
+      const committed = await sql.begin(async (tx) => {
         const written = await changeTransactions(tx, rows)
         const reversals = rows.filter((_, at) => written[at]).map(({ reversal }) => reversal)
         if (reversals.length > 0) await insertReversals(tx, reversals)
         return written
-      }),
+      })
+      onReversals()
+      return committed
+    },
   })
 
   /** After a repetition, a change that finds its own result has been made by an attempt whose commit went unheard. */

@@ -83,25 +83,22 @@ describe('an authorization', () => {
     }
     expect(error).toMatchObject({ code, details: { sent: true, reason } })
     const id = String(error.details['transaction_id'])
-    const record = (await (await own.get(`/v1/transactions/${id}`)).json()) as Record<
-      string,
-      unknown
-    >
-    expect(record).toMatchObject({
-      status: 'pending',
-      operation: 'reversing_authorization',
-      reason,
-    })
-    expect(own.reversals).toHaveLength(1)
-    expect(own.reversals[0]).toMatchObject({
-      transactionId: id,
-      network: 'neta',
-      reverses: 'authorization',
-      amountCents: 10_000n,
-      originalMti: '0100',
-      originalStan: String(record['stan']),
-      rrn: String(record['rrn']),
-    })
+    const record = await own.settled(id)
+    expect(record).toMatchObject({ status: 'voided', auth_code: '', reason })
+    expect(record['voided_at']).toBeString()
+    expect(await own.reversalsOf(id)).toEqual([
+      {
+        network: 'neta',
+        reverses: 'authorization',
+        amount_cents: 10_000n,
+        original_mti: '0100',
+        original_stan: record['stan'],
+        rrn: record['rrn'],
+      },
+    ])
+    for (const entry of own.simulators[0].book()) {
+      expect(entry).toMatchObject({ requests: 1, reversedAmount: 10_000 })
+    }
   })
 
   test('that cannot be sent leaves nothing behind but its row', async () => {
@@ -120,7 +117,7 @@ describe('an authorization', () => {
       reason: 'not_sent',
       auth_code: '',
     })
-    expect(own.reversals).toEqual([])
+    expect(await own.reversalsOf(id)).toEqual([])
     // The key is free: another attempt is another transaction.
     const again = await own.post(path, body, key)
     expect(again.headers.get('Idempotent-Replayed')).toBeNull()

@@ -85,6 +85,10 @@ describe('a capture', () => {
     expect([again.status, await again.text()]).toEqual([504, text])
     const [entered] = await rig.reversalsOf(id)
     expect(entered).toMatchObject({ reverses: 'capture', original_mti: '0200', amount_cents: 700n })
+    const record = await rig.settled(id)
+    expect(record).toMatchObject({ status: 'authorized', capture_error: 'timed_out' })
+    expect(record['captured_amount']).toBeUndefined()
+    expect(entryOf(record)).toMatchObject({ capturedAmount: 0, reversedAmount: 0, reversals: 1 })
   })
 
   test('of what is not authorized is refused', async () => {
@@ -136,6 +140,7 @@ describe('capture: true', () => {
       operation: 'reversing_capture',
     })
     expect(await rig.reversalsOf(record.id)).toMatchObject([{ reverses: 'capture' }])
+    expect(entryOf(await rig.settled(record.id))).toMatchObject({ capturedAmount: 0 })
   })
 
   test('is repeated under its key as one', async () => {
@@ -181,6 +186,8 @@ describe('a void', () => {
     expect(await rig.reversalsOf(id)).toMatchObject([
       { reverses: 'void', original_mti: '0100', original_stan: record['stan'] },
     ])
+    expect(await rig.settled(id)).toMatchObject({ status: 'voided' })
+    expect(entryOf(record)).toMatchObject({ reversedAmount: 10_000 })
   })
 
   test('that cannot be sent gives its key free', async () => {

@@ -7,10 +7,9 @@ import {
   createCardNetworks,
   networkASettings,
   networkBSettings,
+  reversalSettings,
   vaultSettings,
 } from '../../src/cards/index.ts'
-import type { NewReversal } from '../../src/cards/reversals/types.ts'
-import { createVault } from '../../src/cards/vault/index.ts'
 import {
   type CardNetwork,
   createCardNetwork,
@@ -37,9 +36,10 @@ export type CardsRig = AsyncDisposable & {
   readonly networks: CardNetworks
   /** Of network A and of network B. */
   readonly simulators: readonly [CardNetwork, CardNetwork]
-  readonly reversals: readonly NewReversal[]
   /** What is to be taken back of a transaction, oldest first. */
   readonly reversalsOf: (id: string) => Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** The record once the reversal has been confirmed and nothing is under way. */
+  readonly settled: (id: string) => Promise<CardRecord>
   readonly post: (
     path: string,
     body?: unknown,
@@ -51,6 +51,8 @@ export type CardsRig = AsyncDisposable & {
     change?: Readonly<Record<string, unknown>>,
   ) => Promise<CardRecord>
 }
+
+const SETTLE_MS = 5_000
 
 export const authorizationBody = (
   token: string,
@@ -86,6 +88,7 @@ export const createCardsRig = async (
       networkA: networkASettings,
       networkB: networkBSettings,
       vault: vaultSettings,
+      reversals: reversalSettings,
     },
     {
       CARDGW_NETA_HOST: '127.0.0.1',
@@ -101,19 +104,16 @@ export const createCardsRig = async (
     },
   )
   if (loaded.problems.length > 0) throw new Error(JSON.stringify(loaded.problems))
-  const { vault: settings, ...networkSettings } = loaded.values
+  const { vault, reversals, ...networkSettings } = loaded.values
   const metrics = createMetrics({ version: 'test', withProcess: false })
   const networks = createCardNetworks({ ...networkSettings, logger: quietLogger, metrics })
-  const reversals: NewReversal[] = []
   const feature = createCards({
     sql: database.sql,
-    vault: createVault(settings, quietLogger),
     networks,
-    insertReversals: async (_, rows) => {
-      reversals.push(...rows)
-    },
+    settings: { vault, reversals },
     logger: quietLogger,
     metrics,
+    reversalTiming: { pollMs: 20, backoffBaseMs: 20, holdMs: 20 },
   })
   const { key, record } = testKey('cards:*')
   const reader = testKey('cards:read')
@@ -126,19 +126,23 @@ export const createCardsRig = async (
   )
   const post: CardsRig['post'] = (path, body, headers = {}) =>
     app.call('POST', path, { key, ...(body === undefined ? {} : { body }), headers })
+  const get = (path: string) => app.call('GET', path, { key })
+  const settled = async (id: string): Promise<CardRecord> => {
+    const deadline = performance.now() + SETTLE_MS
+    for (;;) {
+      const record = (await (await get(`/v1/transactions/${id}`)).json()) as CardRecord
+      if (record['operation'] === undefined && record.status !== 'pending') return record
+      if (performance.now() > deadline) throw new Error(`still ${JSON.stringify(record)}`)
+      await Bun.sleep(5)
+    }
+  }
   return {
+    ...{ get, settled },
     readKey: reader.key,
-    ...{ app, key, database, networks, simulators, reversals, post },
-    reversalsOf: async (id) =>
-      reversals
-        .filter(({ transactionId }) => transactionId === id)
-        .map((one) => ({
-          reverses: one.reverses,
-          amount_cents: one.amountCents,
-          original_mti: one.originalMti,
-          original_stan: one.originalStan,
-        })),
-    get: (path) => app.call('GET', path, { key }),
+    ...{ app, key, database, networks, simulators, post },
+    reversalsOf: async (id) => database.sql`
+      select reverses, amount_cents, original_mti, original_stan, network, rrn
+      from card_reversals where transaction_id = ${id} order by id`,
     authorize: async (token, change) => {
       const response = await post('/v1/transactions/authorize', authorizationBody(token, change))
       if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`)

@@ -107,32 +107,25 @@ export const startProgram = (
     stderr: 'pipe',
   })
   const err = new Response(child.stderr).text()
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader()
   let out = ''
-  let hasEnded = false
-  let news = Promise.withResolvers<void>()
-  // Read all the time: a program whose output nobody takes stops when the pipe is full.
-  const reading = (async () => {
-    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
-      out += text
-      news.resolve()
-      news = Promise.withResolvers()
-    }
-    hasEnded = true
-    news.resolve()
-  })()
+  const more = async (): Promise<boolean> => {
+    const { done, value } = await reader.read()
+    out += value ?? ''
+    return !done
+  }
   return {
     pid: child.pid,
     line: async (wanted) => {
       for (;;) {
         const found = out.split('\n').slice(0, -1).find(wanted)
         if (found !== undefined) return found
-        if (hasEnded) throw new Error(`ended without the line: ${out}${await err}`)
-        await news.promise
+        if (!(await more())) throw new Error(`ended without the line: ${out}${await err}`)
       }
     },
     signal: (name) => child.kill(name),
     end: async () => {
-      await reading
+      while (await more());
       return { code: await child.exited, out, err: await err }
     },
   }

@@ -1,6 +1,5 @@
 import { backoffMs, type RetryPolicy } from '#src/platform/broker/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
-import { inSpan } from '#src/platform/tracing/index.ts'
 import type { InterfaceClient, PulledMessage, PullStream } from '../interface/types.ts'
 import type { Channel } from '../messages/index.ts'
 import { type PullFailure, pullFailureOf } from './failure.ts'
@@ -68,13 +67,7 @@ const pullUntilDrained = async (deps: StreamDeps): Promise<void> => {
       const batch = await stream.next(deps.giveUp)
       deps.onAnswer(batch.length)
       if (batch.length === 0) continue
-      const attributes = {
-        'trilho.spi.channel': deps.channel,
-        'messaging.batch.message_count': batch.length,
-      }
-      mayConfirm = await inSpan('spi received', { kind: 'consumer', attributes }, () =>
-        publishUntilDrained(batch, deps),
-      )
+      mayConfirm = await publishUntilDrained(batch, deps)
       if (!mayConfirm) return
     }
   } catch (error) {

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type CardNetwork,
+  createCardNetwork,
+  createTestVault,
+  findDialect,
+  findFraming,
+  TEST_VAULT_KEY,
+  type TestVault,
+} from '../../src/simulators/card-network/index.ts'
+import { testKey } from '../support/app.ts'
+import { authorizationBody, type CardRecord } from '../support/cards-rig.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { bareEnvironment, startProgram, variants } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+setDefaultTimeout(60_000)
+
+const WAIT_MS = 20_000
+
+let database: TestDatabase
+let simulator: CardNetwork
+let vault: TestVault
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const dialect = findDialect('ascii')
+  const framing = findFraming('binary-2')
+  if (dialect === undefined || framing === undefined) throw new Error('no such dialect')
+  simulator = createCardNetwork({ dialect, framing })
+  simulator.start()
+  vault = createTestVault({ key: TEST_VAULT_KEY })
+})
+afterAll(async () => {
+  simulator.stop()
+  await vault.stop()
+  await database.close()
+})
+
+const { key, record: keyRecord } = testKey('cards:*', 'ops:read')
+
+const keyFile = (): string => {
+  const path = join(temporaryDirectory(), 'keys.json')
+  const { id, name, grants, hash } = keyRecord
+  const entry = { id, name, hash, scopes: grants }
+  const created_at = new Date().toISOString()
+  writeFileSync(path, JSON.stringify({ keys: [{ ...entry, created_at }] }))
+  return path
+}
+
+const environment = () =>
+  bareEnvironment({
+    ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keyFile() },
+    ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(simulator.port()) },
+    ...{ CARDGW_NETA_TIMEOUT: '1', CARDGW_NETA_POOL_SIZE: '1' },
+    ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: TEST_VAULT_KEY },
+    CARDGW_DATABASE_URL: database.dsn,
+  })
+
+const serve = async (env = environment()) => {
+  const program = startProgram(variants[0]!, ['serve'], { env })
+  const line = await program.line((text) => text.includes('"msg":"listening"'))
+  const { cards_url: url } = JSON.parse(line) as { cards_url: string }
+  const call = (method: string, path: string, body?: unknown, idempotencyKey?: string) =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: {
+        Authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  return { program, url, call }
+}
+
+const eventually = async <T>(ask: () => Promise<T | undefined>, what: string): Promise<T> => {
+  const deadline = performance.now() + WAIT_MS
+  for (;;) {
+    const found = await ask()
+    if (found !== undefined) return found
+    if (performance.now() > deadline) throw new Error(`${what} did not come`)
+    await Bun.sleep(10)
+  }
+}
+
+/** Connections are made after the listener opens. */
+const connected = (url: string) =>
+  eventually(async () => {
+    const health = (await (
+      await fetch(`${url}/health`, { headers: { Authorization: `Bearer ${key}` } })
+    ).json()) as {
+      checks: { card_networks: { status: string } }
+    }
+    return health.checks.card_networks.status === 'ok' ? health : undefined
+  }, 'the network')
+
+describe('trilho serve with a network, a vault and a database of cards alone', () => {
+  test('authorizes, captures and voids; health has the figures of the network', async () => {
+    const { program, url, call } = await serve()
+    expect(await connected(url)).toMatchObject({
+      checks: {
+        cards_database: { status: 'ok' },
+        card_networks: {
+          detail: { neta: { connections_up: 1, connections_max: 1, in_flight: 0 } },
+        },
+      },
+    })
+    const path = '/v1/transactions/authorize'
+    const authorized = await call('POST', path, authorizationBody('tok_visa_approved'))
+    const { id, status } = (await authorized.json()) as CardRecord
+    expect([authorized.status, status]).toEqual([201, 'authorized'])
+    const captured = await call('POST', `/v1/transactions/${id}/capture`, { amount: 5_000 })
+    expect(await captured.json()).toMatchObject({ status: 'captured', captured_amount: 5_000 })
+    const voided = await call('POST', `/v1/transactions/${id}/void`)
+    expect(await voided.json()).toMatchObject({ status: 'voided' })
+    const bare = await fetch(`${url}${path}`, { method: 'POST' })
+    expect(bare.status).toBe(401)
+    program.signal('SIGTERM')
+    expect((await program.end()).code).toBe(0)
+  })
+})
+
+describe('trilho serve without what cards need', () => {
+  test('answers 503 with the names of the settings', async () => {
+    const { program, call } = await serve(
+      bareEnvironment({ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keyFile() }),
+    )
+    const response = await call('GET', '/v1/transactions')
+    expect(response.status).toBe(503)
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: 'NOT_CONFIGURED',
+        details: { settings: ['CARDGW_DATABASE_URL', 'CARDGW_NETA_HOST', 'CARDGW_VAULT_URL'] },
+      },
+    })
+    program.signal('SIGTERM')
+    expect((await program.end()).code).toBe(0)
+  })
+})
