@@ -11,6 +11,7 @@ export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   startup: async () => (await import('./startup.ts')).startupSuite,
   brcode: async () => (await import('./brcode.ts')).brCodeSuite,
   drex: async () => (await import('./drex.ts')).drexSuite,
+  cards: async () => (await import('./cards.ts')).cardsSuite,
   inbound: async () => (await import('./inbound.ts')).inboundSuite,
   webhooks: async () => (await import('./webhooks.ts')).webhooksSuite,
 }

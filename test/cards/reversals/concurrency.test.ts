@@ -43,7 +43,7 @@ test('no more are on the wire than allowed', async () => {
 })
 
 test('a process that dies in the middle is followed by another', async () => {
-  await using rig = await createReversalRig({ timeoutMs: 400 })
+  await using rig = await createReversalRig({ timeoutMs: 1_000 })
   await rig.reverse(1, 'tok_visa_timeout')
   const { dsn } = rig.database
   const lost = openDatabase({
