@@ -58,13 +58,16 @@ export const createAbandonedSweep = (options: {
     return running
   }
 
+  const quietly = (): void => {
+    sweep().catch((err: unknown) => logger.warn({ err }, 'the sweep of card operations failed'))
+  }
+
   return {
     sweep,
     start: () => {
-      timer = setInterval(() => {
-        sweep().catch((err: unknown) => logger.warn({ err }, 'the sweep of card operations failed'))
-      }, everyMs)
+      timer = setInterval(quietly, everyMs)
       timer.unref()
+      quietly()
     },
     stop: async () => {
       clearInterval(timer)

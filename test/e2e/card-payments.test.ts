@@ -120,6 +120,44 @@ describe('trilho serve with a network, a vault and a database of cards alone', (
     program.signal('SIGTERM')
     expect((await program.end()).code).toBe(0)
   })
+
+  test('reverses after a restart what a kill left on the wire', async () => {
+    const first = await serve()
+    await connected(first.url)
+    simulator.setSilent(true)
+    const body = authorizationBody('tok_visa_approved', { amount: 31_337 })
+    const lost = first
+      .call('POST', '/v1/transactions/authorize', body, 'killed')
+      .catch(() => 'lost')
+    const { sql } = database
+    const id = await eventually(async () => {
+      const [row] = await sql<{ id: string }[]>`
+        select id from card_transactions where amount_cents = 31337`
+      return row?.id
+    }, 'the row')
+    first.program.signal('SIGKILL')
+    await first.program.end()
+    expect(await lost).toBe('lost')
+    expect(await sql`select status, operation from card_transactions where id = ${id}`).toEqual([
+      { status: 'pending', operation: null },
+    ] as never)
+    simulator.setSilent(false)
+    // As if the time of the network had passed.
+    await sql`update card_transactions set updated_at = now() - interval '1 minute' where id = ${id}`
+    const second = await serve()
+    const record = await eventually(async () => {
+      const one = (await (await second.call('GET', `/v1/transactions/${id}`)).json()) as CardRecord
+      return one.status === 'voided' ? one : undefined
+    }, 'the reversal')
+    expect(record).toMatchObject({ reason: 'abandoned', auth_code: '' })
+    const again = await second.call('POST', '/v1/transactions/authorize', body, 'killed')
+    expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([504, 'true'])
+    expect(simulator.book().filter(({ authorizedAmount }) => authorizedAmount === 31_337)).toEqual(
+      [],
+    )
+    second.program.signal('SIGTERM')
+    expect((await second.program.end()).code).toBe(0)
+  })
 })
 
 describe('trilho serve without what cards need', () => {
