@@ -2,11 +2,18 @@ import { openSync } from 'node:fs'
 import { createAuthenticator, createKeyFileSource } from '#src/platform/auth/index.ts'
 import { createApp, createHttpMetrics, listen } from '#src/platform/http/index.ts'
 import { createLogger, createMetrics, LineWriter } from '#src/platform/telemetry/index.ts'
+import { startTracing } from '#src/platform/tracing/start.ts'
 import { createTransform } from '#src/spi/index.ts'
 import { answerCpu } from './answer-cpu.ts'
 
-/** Our transform routes as `serve` runs them: keys checked, every request logged, counted and timed. */
-const [keyFile = ''] = process.argv.slice(2)
+/**
+ * Our transform routes as `serve` runs them: keys checked, every request logged, counted and timed; with a collector's
+ * address every request is traced as well.
+ */
+const [keyFile = '', endpoint] = process.argv.slice(2)
+if (endpoint !== undefined) {
+  startTracing({ endpoint, serviceName: 'bench', serviceVersion: '1', samplingRatio: 1 })
+}
 const metrics = createMetrics({ version: 'bench', withProcess: false })
 const app = createApp({
   routes: createTransform({ metrics }).routes ?? [],

@@ -40,7 +40,7 @@ const load =
 /** Requests before the first that counts: a young process mostly compiles. */
 const warmUp = 4_000
 
-const contenders = async (
+export const transformContenders = async (
   path: string,
   contentType: string,
   body: string,
@@ -60,7 +60,11 @@ const contenders = async (
   return all
 }
 
-const groups = async (): Promise<readonly Group[]> => {
+/** A key for the transform routes, and the file that knows it. */
+export const transformKey = async (): Promise<{
+  readonly key: string
+  readonly keyFile: string
+}> => {
   const keyFile = join(mkdtempSync(join(tmpdir(), 'trilho-bench-')), 'keys.json')
   const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
     name: 'bench',
@@ -68,6 +72,11 @@ const groups = async (): Promise<readonly Group[]> => {
     grants: ['spi:transform'],
     expiresAt: undefined,
   })
+  return { key, keyFile }
+}
+
+const groups = async (): Promise<readonly Group[]> => {
+  const { key, keyFile } = await transformKey()
   const running = {
     trilho: await startServer('trilho.ts', keyFile),
     'Hono + zod-openapi + saxes': await startServer('peer.ts'),
@@ -86,13 +95,25 @@ const groups = async (): Promise<readonly Group[]> => {
   return [
     {
       name: raw,
-      contenders: await contenders('/v1/transform/pacs008', 'application/xml', xml, running, key),
+      contenders: await transformContenders(
+        '/v1/transform/pacs008',
+        'application/xml',
+        xml,
+        running,
+        key,
+      ),
       goals: [{ ...goal, atLeast: 4 }],
       sameWork,
     },
     {
       name: wrapped,
-      contenders: await contenders('/v1/transform', 'application/json', json, running, key),
+      contenders: await transformContenders(
+        '/v1/transform',
+        'application/json',
+        json,
+        running,
+        key,
+      ),
       goals: [{ ...goal, atLeast: 2.5 }],
       sameWork,
     },

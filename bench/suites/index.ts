@@ -6,6 +6,7 @@ export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   schema: async () => (await import('./schema.ts')).schemaSuite,
   xmldsig: async () => (await import('./xmldsig.ts')).xmldsigSuite,
   http: async () => (await import('./http.ts')).httpSuite,
+  tracing: async () => (await import('./tracing.ts')).tracingSuite,
   grpc: async () => (await import('./grpc.ts')).grpcSuite,
   iso8583: async () => (await import('./iso8583.ts')).iso8583Suite,
   startup: async () => (await import('./startup.ts')).startupSuite,

@@ -19,6 +19,7 @@ export {
 } from './errors.ts'
 export { type JsonValue, jsonValue } from './json-value.ts'
 export { type Listener, listen } from './listen.ts'
+export { logLevelRoutes } from './log-level.ts'
 export { createHttpMetrics, type HttpMetrics } from './metrics.ts'
 export { openApiDocument } from './openapi.ts'
 export { type ErrorStyle, errorTypePrefix, problemBody, problemContentType } from './render.ts'

@@ -6,6 +6,7 @@ import {
   httpErrors,
   type Listener,
   listen,
+  logLevelRoutes,
   type Route,
   systemRoutes,
 } from '../http/index.ts'
@@ -84,7 +85,10 @@ const openListeners = (
   listeners: Listener[],
 ): void => {
   const { features, authenticator, metrics, logger, cardsLogger } = options
-  const allRoutes = features.flatMap((feature) => feature.routes ?? [])
+  const allRoutes = [
+    ...features.flatMap((feature) => feature.routes ?? []),
+    ...logLevelRoutes([logger, cardsLogger]),
+  ]
   const system = systemRoutes({
     version: options.version,
     metrics: options.metricsEnabled ? metrics : undefined,

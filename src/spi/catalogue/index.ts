@@ -62,7 +62,7 @@ const route = (
 ): Route => ({
   method: 'GET',
   path: `/v1/catalog/${direction}`,
-  scope: 'messages:read',
+  scope: 'spi:catalog',
   document: catalogueDocument(direction),
   handle: async (c) => answerOf(c, await catalogue(direction).catch(unavailable)),
 })

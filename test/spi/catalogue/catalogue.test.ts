@@ -4,7 +4,7 @@ import { createCentralBank } from '../../../src/simulators/central-bank/index.ts
 import { testApp, testKey } from '../../support/app.ts'
 import { answer, interfaceClient, rawServer } from '../interface/support.ts'
 
-const { key, record } = testKey('messages:read')
+const { key, record } = testKey('spi:catalog')
 const appOf = (feature: ReturnType<typeof createCatalogue>) =>
   testApp(feature.routes ?? [], { keys: [record] })
 
