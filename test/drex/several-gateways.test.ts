@@ -1,7 +1,8 @@
 /** Several gateway processes on one database and one chain. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { type Bench, createBench, type TransferBody } from './support.ts'
+import { createWallets } from '../../src/drex/wallets/service.ts'
+import { type Bench, createBench, sealer, type TransferBody } from './support.ts'
 
 const SENDERS = 4
 const EACH = 30
@@ -54,3 +55,12 @@ test('share the wallets: every nonce once, none missing, and one may end at any 
   expect(bench.events.length).toBe(SENDERS * EACH)
   expect(new Set(bench.events.map(({ subject }) => subject)).size).toBe(SENDERS * EACH)
 }, 30_000)
+
+test('make one wallet for deployments, however many need it first', async () => {
+  const { sql } = bench.database
+  const gateways = Array.from({ length: 5 }, () =>
+    createWallets({ sql, sealer, web3signer: undefined }),
+  )
+  const made = await Promise.all(gateways.map((wallets) => wallets.deployer()))
+  expect(new Set(made.map(({ id }) => id)).size).toBe(1)
+})

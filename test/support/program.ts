@@ -107,25 +107,32 @@ export const startProgram = (
     stderr: 'pipe',
   })
   const err = new Response(child.stderr).text()
-  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader()
   let out = ''
-  const more = async (): Promise<boolean> => {
-    const { done, value } = await reader.read()
-    out += value ?? ''
-    return !done
-  }
+  let hasEnded = false
+  let news = Promise.withResolvers<void>()
+  // Read all the time: a program whose output nobody takes stops when the pipe is full.
+  const reading = (async () => {
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+      out += text
+      news.resolve()
+      news = Promise.withResolvers()
+    }
+    hasEnded = true
+    news.resolve()
+  })()
   return {
     pid: child.pid,
     line: async (wanted) => {
       for (;;) {
         const found = out.split('\n').slice(0, -1).find(wanted)
         if (found !== undefined) return found
-        if (!(await more())) throw new Error(`ended without the line: ${out}${await err}`)
+        if (hasEnded) throw new Error(`ended without the line: ${out}${await err}`)
+        await news.promise
       }
     },
     signal: (name) => child.kill(name),
     end: async () => {
-      while (await more());
+      await reading
       return { code: await child.exited, out, err: await err }
     },
   }

@@ -121,16 +121,15 @@ export function createWallets(deps: {
     },
     async deployer() {
       const wallet = await store.walletByCreator(sql, DEPLOYER)
-      return (
-        wallet ??
-        create({
-          type: 'managed',
-          label: 'deployer',
-          metadata: {},
-          address: undefined,
-          createdBy: DEPLOYER,
-        })
-      )
+      if (wallet !== undefined) return wallet
+      return sql.begin(async (tx) => {
+        // The first deployments may come together, at several gateways: one of them makes it.
+        await tx`select pg_advisory_xact_lock(hashtextextended(${DEPLOYER}, 0))`
+        const made = await store.walletByCreator(tx, DEPLOYER)
+        if (made !== undefined) return made
+        const wanted = { type: 'managed', label: 'deployer', metadata: {} } as const
+        return create({ ...wanted, address: undefined, createdBy: DEPLOYER }, tx)
+      })
     },
     reseal: () => reseal(requireSealer(), sealedKeys(sql)),
   }

@@ -55,7 +55,10 @@ export async function walletByAddress(sql: Client, address: Hex): Promise<Wallet
 }
 
 /** The gateway's own wallet for deployments, if there is one. */
-export async function walletByCreator(sql: Client, createdBy: string): Promise<Wallet | undefined> {
+export async function walletByCreator(
+  sql: Queryable,
+  createdBy: string,
+): Promise<Wallet | undefined> {
   const [row] = await sql<Row[]>`
     select * from drex_wallets where created_by = ${createdBy} order by id limit 1`
   return row && read(row)

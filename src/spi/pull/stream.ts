@@ -1,5 +1,6 @@
 import { backoffMs, type RetryPolicy } from '#src/platform/broker/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
+import { inSpan } from '#src/platform/tracing/index.ts'
 import type { InterfaceClient, PulledMessage, PullStream } from '../interface/types.ts'
 import type { Channel } from '../messages/index.ts'
 import { type PullFailure, pullFailureOf } from './failure.ts'
@@ -67,7 +68,13 @@ const pullUntilDrained = async (deps: StreamDeps): Promise<void> => {
       const batch = await stream.next(deps.giveUp)
       deps.onAnswer(batch.length)
       if (batch.length === 0) continue
-      mayConfirm = await publishUntilDrained(batch, deps)
+      const attributes = {
+        'trilho.spi.channel': deps.channel,
+        'messaging.batch.message_count': batch.length,
+      }
+      mayConfirm = await inSpan('spi received', { kind: 'consumer', attributes }, () =>
+        publishUntilDrained(batch, deps),
+      )
       if (!mayConfirm) return
     }
   } catch (error) {

@@ -2,7 +2,9 @@ import { createGatherer, OverloadedError } from '#src/platform/batching/index.ts
 import type { Delivery, TransactionalBroker } from '#src/platform/broker/index.ts'
 import { type Client, isTransientDatabaseError } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
+import { inSpan } from '#src/platform/tracing/index.ts'
 import type { NewMessage } from '../messages/index.ts'
+import { inboundHeaders } from '../pull/index.ts'
 import { type Applied, type ApplyDeps, applyBatch } from './apply.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import { type ReadContext, type ReadInbound, readInbound } from './read.ts'
@@ -42,10 +44,30 @@ export const createWorkerService = (deps: WorkerServiceDeps): WorkerService => {
   })
   return {
     handle: async (batch) => {
-      await Promise.all(batch.map((delivery) => store(readInbound(delivery, deps.read))))
+      await Promise.all(batch.map((delivery) => traced(delivery, deps.read, store)))
     },
     isTransient: (error) => isTransientDatabaseError(error) || error instanceof OverloadedError,
   }
+}
+
+/** A span of the trace in which the message was fetched, or sent to the topic. */
+const traced = (
+  delivery: Delivery,
+  context: ReadContext,
+  store: (inbound: ReadInbound) => Promise<void>,
+): Promise<void> => {
+  const parent = delivery.headers[inboundHeaders.traceparent]
+  return inSpan('receive message', { kind: 'consumer', parent }, (span) => {
+    const inbound = readInbound(delivery, context)
+    const { type, channel, warnings } = inbound.message
+    span.rename(`receive ${type ?? 'unreadable'}`)
+    span.set({
+      'trilho.spi.message_type': type,
+      'trilho.spi.channel': channel,
+      'trilho.spi.warnings': warnings.length,
+    })
+    return store(inbound)
+  })
 }
 
 const createWriter =

@@ -1,4 +1,4 @@
-import { createPostgresBroker } from '#src/platform/broker/index.ts'
+import { createPostgresBroker, type TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
 import type { InterfaceClient } from '#src/spi/interface/index.ts'
@@ -26,20 +26,27 @@ export const unsignedSettings: OutboundDeps['signing'] = {
 } as OutboundDeps['signing']
 
 export type Rig = {
-  readonly broker: ReturnType<typeof createPostgresBroker>
+  readonly broker: TransactionalBroker
   /** A stage of its own, as another process would run it. */
   readonly outbound: (client: InterfaceClient, more?: Partial<OutboundDeps>) => Feature
   /** Queues so many payments; their EndToEndIds. */
-  readonly pay: (count: number, more?: object) => Promise<readonly string[]>
+  readonly pay: (
+    count: number,
+    more?: object,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<readonly string[]>
   readonly statuses: () => Promise<Readonly<Record<string, number>>>
   /** Waits until so many messages have the status. */
   readonly until: (status: string, count: number) => Promise<void>
 }
 
-export const rigOn = async (database: TestDatabase): Promise<Rig> => {
+export const rigOn = async (
+  database: TestDatabase,
+  wrap: (broker: TransactionalBroker) => TransactionalBroker = (broker) => broker,
+): Promise<Rig> => {
   const { sql, dsn } = database
   const logger = { ...quietLogger, error: () => {}, warn: () => {} }
-  const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger })
+  const broker = wrap(createPostgresBroker({ sql, dsn, retentionDays: 7, logger }))
   await broker.start()
   const { key, record } = testKey('spi:send')
   const send = createSend({ ispb, sql, broker, revision: '5.11.1' })
@@ -66,7 +73,7 @@ export const rigOn = async (database: TestDatabase): Promise<Rig> => {
         metrics: createMetrics({ version: 'test', withProcess: false }),
         ...more,
       }),
-    pay: (count, more = {}) =>
+    pay: (count, more = {}, headers = {}) =>
       Promise.all(
         Array.from({ length: count }, async () => {
           const body = {
@@ -74,7 +81,7 @@ export const rigOn = async (database: TestDatabase): Promise<Rig> => {
             params: { local_instrument: 'MANU', transactions: [transfer(ispb, accepting, 100)] },
             ...more,
           }
-          const response = await call('POST', '/v1/spi/send', { key, body })
+          const response = await call('POST', '/v1/spi/send', { key, body, headers })
           const answer = (await response.json()) as { readonly end_to_end_ids: readonly string[] }
           if (response.status !== 202) throw new Error(JSON.stringify(answer))
           return answer.end_to_end_ids[0] ?? ''

@@ -1,5 +1,9 @@
 import { spiIspb } from '#codecs/iso20022'
-import { createPostgresBroker, type OutgoingMessage } from '#src/platform/broker/index.ts'
+import {
+  createPostgresBroker,
+  type OutgoingMessage,
+  type TransactionalBroker,
+} from '#src/platform/broker/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
 import { type Channel, enqueueMessages, type MessageTransaction } from '#src/spi/messages/index.ts'
@@ -140,8 +144,9 @@ export const workerOn = async (
   { sql, dsn }: TestDatabase,
   settings: Partial<WorkerSettings> = {},
   logger: Logger = quietLogger,
+  wrap: (broker: TransactionalBroker) => TransactionalBroker = (broker) => broker,
 ) => {
-  const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger })
+  const broker = wrap(createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger }))
   await broker.start()
   const metrics = createMetrics({ version: 'test', withProcess: false })
   const feature = createWorker({

@@ -1,0 +1,173 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { createKeyFileStore } from '#src/platform/auth/index.ts'
+import { type CentralBank, createCentralBank } from '../../src/simulators/central-bank/index.ts'
+import { seeded } from '../support/contract-bench.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { transfer } from '../support/participant.ts'
+import { type RunningProgram, startProgram, variants } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+/** The long lane kills fifty times; the ordinary one each stage once and one more. */
+const KILLS = process.env['TRILHO_LONG'] === '1' ? 50 : 5
+/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
+const SEED = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
+const OUT_PER_KILL = 20
+const IN_PER_KILL = 20
+const SETTLE_MS = 60_000
+const ispb = '12345678'
+const stages = ['OUTBOUND_SEND', 'WORKER', 'INBOUND_PULL', 'API'] as const
+type Stage = (typeof stages)[number]
+
+const freePort = (): number => {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
+  const { port } = listener
+  listener.stop(true)
+  return port
+}
+
+/** Every stage a process of its own, on one database and one bank. */
+const createPipeline = async (database: TestDatabase, bank: CentralBank) => {
+  const [sources] = variants
+  if (sources === undefined) throw new Error('no program')
+  const keyFile = join(temporaryDirectory(), 'keys.json')
+  const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
+    name: 'test',
+    environment: 'test',
+    grants: ['spi:send'],
+    expiresAt: undefined,
+  })
+  const apiPort = freePort()
+  const running = new Map<Stage, RunningProgram>()
+  const start = async (stage: Stage): Promise<void> => {
+    const port = stage === 'API' ? apiPort : freePort()
+    const env = {
+      HTTP_ADDR: `127.0.0.1:${port}`,
+      CARDGW_PORT: String(port),
+      DATABASE_DSN: database.dsn,
+      API_KEYS_FILE: keyFile,
+      ISPB: ispb,
+      SPI_PRIMARY_URL: bank.url,
+      SPI_SECONDARY_URL: bank.secondaryUrl,
+      SPI_AUTO_ACCEPT: 'true',
+      ...(stage === 'API' ? {} : { SPI_ROLES: stage }),
+    }
+    const program = startProgram(sources, ['serve'], { env })
+    running.set(stage, program)
+    await program.line((line) => line.includes('"listening"'))
+  }
+  return {
+    start,
+    kill: async (stage: Stage): Promise<void> => {
+      running.get(stage)?.signal('SIGKILL')
+      await running.get(stage)?.end()
+      await start(stage)
+    },
+    /** The EndToEndId, or undefined when the caller learnt nothing. */
+    send: async (idempotencyKey: string): Promise<string | undefined> => {
+      const params = { local_instrument: 'MANU', transactions: [transfer(ispb, '99999A04', 100)] }
+      try {
+        const response = await fetch(`http://127.0.0.1:${apiPort}/v1/spi/send`, {
+          method: 'POST',
+          headers: {
+            Authorization: `Bearer ${key}`,
+            'Content-Type': 'application/json',
+            'Idempotency-Key': idempotencyKey,
+          },
+          body: JSON.stringify({ message_type: 'PACS008', params }),
+        })
+        if (response.status !== 202) return undefined
+        const body = (await response.json()) as { readonly end_to_end_ids: readonly string[] }
+        return body.end_to_end_ids[0]
+      } catch {
+        return undefined
+      }
+    },
+    stop: async (): Promise<void> => {
+      for (const program of running.values()) program.signal('SIGKILL')
+      await Promise.all([...running.values()].map((program) => program.end()))
+    },
+  }
+}
+
+type Books = {
+  /** By EndToEndId, each message of ours with its status. */
+  readonly sent: readonly string[]
+  readonly received: readonly string[]
+}
+
+const booksOf = async ({ sql }: TestDatabase): Promise<Books> => {
+  const rows = await sql<{ direction: string; line: string }[]>`
+    select direction, end_to_end_id || ' ' || status as line from spi_messages
+    where type = 'pacs.008' order by line`
+  const of = (direction: string) =>
+    rows.filter((row) => row.direction === direction).map(({ line }) => line)
+  return { sent: of('OUTBOUND'), received: of('INBOUND') }
+}
+
+test(
+  `${KILLS} kills of single stages under load in both directions: both books agree (seed ${SEED})`,
+  async () => {
+    const pick = seeded(SEED)
+    const database = await createTestDatabase(4)
+    const bank = await createCentralBank({ longPollMs: 200, streamIdleMs: 1_000 })
+    const pipeline = await createPipeline(database, bank)
+    try {
+      for (const stage of stages) await pipeline.start(stage)
+      const keys: string[] = []
+      for (let kill = 0; kill < KILLS; kill++) {
+        bank.setFaults([
+          { kind: 'error_after_storing', operation: 'send', probability: 0.05 },
+          { kind: 'cut', probability: 0.05 },
+          { kind: 'duplicate', probability: 0.05 },
+          { kind: 'reorder', probability: 0.05 },
+        ])
+        const round = Array.from({ length: OUT_PER_KILL }, (_, index) => `key-${kill}-${index}`)
+        keys.push(...round)
+        const killed = Bun.sleep(pick(300)).then(() =>
+          pipeline.kill(stages[kill < stages.length ? kill : pick(stages.length)] ?? 'WORKER'),
+        )
+        for (let index = 0; index < IN_PER_KILL; index++) {
+          bank.payIn({ to: ispb, amountCents: 100n })
+        }
+        await Promise.all(round.map(pipeline.send))
+        await killed
+      }
+      bank.setFaults([])
+      // Asked for again by its key, as a caller would who never learnt the outcome.
+      const ids: string[] = []
+      for (const key of keys) {
+        let id = await pipeline.send(key)
+        for (; id === undefined; id = await pipeline.send(key)) await Bun.sleep(50)
+        ids.push(id)
+      }
+      const endMs = performance.now() + SETTLE_MS
+      while (performance.now() < endMs) {
+        const { sent } = await booksOf(database)
+        const isOpen = sent.some((line) => !line.endsWith('ACCEPTED'))
+        if (!isOpen && bank.statistics().operations.waiting === 0) break
+        await Bun.sleep(100)
+      }
+      const books = await booksOf(database)
+      const { operations, balanced } = bank.book()
+      const inBank = (payer: (ispb: string) => boolean): readonly string[] =>
+        operations.filter((one) => payer(one.payer)).map((one) => `${one.endToEndId} ${one.state}`)
+      expect(books.sent).toEqual(ids.map((id) => `${id} ACCEPTED`).sort())
+      expect([...inBank((payer) => payer === ispb)].sort()).toEqual(
+        ids.map((id) => `${id} settled`).sort(),
+      )
+      expect(books.received).toEqual(
+        inBank((payer) => payer !== ispb)
+          .map((line) => line.replace('settled', 'PROCESSED'))
+          .sort(),
+      )
+      expect(books.received).toHaveLength(KILLS * IN_PER_KILL)
+      expect(balanced).toBe(true)
+    } finally {
+      await pipeline.stop()
+      await bank.stop()
+      await database.close()
+    }
+  },
+  120_000 + KILLS * 5_000,
+)
