@@ -1,3 +1,5 @@
+import { isTransientDatabaseError } from '#src/platform/database/index.ts'
+import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import { type AuthorizationRequest, authorize } from './authorize.ts'
 import type { Answered, Caller, CardContext } from './context.ts'
 import { capture, find, voidTransaction } from './operations.ts'
@@ -25,11 +27,27 @@ export type CardService = {
   readonly events: (id: string) => Promise<readonly CardEventRow[]>
 }
 
+/** Whatever fails for the database before a message goes out, or without one, may be repeated. */
+const reached = async <T>(work: Promise<T>): Promise<T> => {
+  try {
+    return await work
+  } catch (cause) {
+    if (!isTransientDatabaseError(cause)) throw cause
+    throw new ApiError(httpErrors.unavailable, 'The database cannot be reached.', {
+      details: { field: null, value: null, sent: false },
+      cause,
+    })
+  }
+}
+
 export const createCardService = (context: CardContext): CardService => ({
-  authorize: (request, caller) => authorize(context, request, caller),
-  capture: (id, amountCents, caller) => capture(context, id, amountCents, caller),
-  void: (id, caller) => voidTransaction(context, id, caller),
-  find: (id) => find(context, id),
-  list: (filter) => listTransactions(context.sql, filter),
-  events: async (id) => eventsOf(context.sql, (await find(context, id)).id, EVENTS_MAX),
+  authorize: (request, caller) => reached(authorize(context, request, caller)),
+  capture: (id, amountCents, caller) => reached(capture(context, id, amountCents, caller)),
+  void: (id, caller) => reached(voidTransaction(context, id, caller)),
+  find: (id) => reached(find(context, id)),
+  list: (filter) => reached(listTransactions(context.sql, filter)),
+  events: async (id) => {
+    const { id: found } = await reached(find(context, id))
+    return reached(eventsOf(context.sql, found, EVENTS_MAX))
+  },
 })

@@ -218,3 +218,32 @@ test('no card number is stored or logged', async () => {
   expect(rows.filter(({ text }) => /400000\d{10}|510000\d{10}/.test(text))).toEqual([])
   expect(rig.app.lines.filter((line) => /400000\d{10}|510000\d{10}/.test(line))).toEqual([])
 })
+
+test('without its database nothing is sent, and the caller may repeat', async () => {
+  await using own = await createCardsRig()
+  await own.database.close()
+  const authorized = await own.post(path, authorizationBody('tok_visa_approved'))
+  for (const response of [authorized, await own.post('/v1/transactions/txn_x/void')]) {
+    expect(response.status).toBe(503)
+    expect(await response.json()).toMatchObject({
+      error: { code: 'UNAVAILABLE', details: { sent: false } },
+    })
+  }
+  expect((await own.get('/v1/transactions')).status).toBe(503)
+  expect(own.simulators[0].book()).toEqual([])
+})
+
+test('without its vault nothing is sent, and a repetition still gets its answer', async () => {
+  await using own = await createCardsRig()
+  const body = authorizationBody('tok_visa_approved')
+  const first = await own.post(path, body, { 'Idempotency-Key': 'kept' })
+  await own.stopVault()
+  const refused = await own.post(path, body)
+  expect(refused.status).toBe(503)
+  expect(await refused.json()).toMatchObject({
+    error: { code: 'VAULT_UNAVAILABLE', details: { sent: false } },
+  })
+  const again = await own.post(path, body, { 'Idempotency-Key': 'kept' })
+  expect([again.status, await again.text()]).toEqual([201, await first.text()])
+  expect(own.simulators[0].book()).toHaveLength(1)
+})

@@ -56,6 +56,8 @@ const environment = () =>
     ...{ CARDGW_NETA_TIMEOUT: '1', CARDGW_NETA_POOL_SIZE: '1' },
     ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: TEST_VAULT_KEY },
     CARDGW_DATABASE_URL: database.dsn,
+    // Nobody reads the lines of the requests, which would fill the pipe.
+    CARDGW_LOG_LEVEL: 'warn',
   })
 
 const serve = async (env = environment()) => {

@@ -34,6 +34,7 @@ export type CardsRig = AsyncDisposable & {
   readonly readKey: string
   readonly database: TestDatabase
   readonly networks: CardNetworks
+  readonly stopVault: () => Promise<void>
   /** Of network A and of network B. */
   readonly simulators: readonly [CardNetwork, CardNetwork]
   /** What is to be taken back of a transaction, oldest first. */
@@ -138,6 +139,7 @@ export const createCardsRig = async (
   }
   return {
     ...{ get, settled },
+    stopVault: testVault.stop,
     readKey: reader.key,
     ...{ app, key, database, networks, simulators, post },
     reversalsOf: async (id) => database.sql`
