@@ -187,7 +187,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   const transform = createTransform({ metrics, catalogue: schemas.catalogue })
   const cards = cardFeatures(values, database, deps)
   return [
-    createTracing(values.platform),
+    createTracing(values.platform, logger),
     ...(database === undefined ? [] : databaseFeatures(values, database, logger)),
     ...(broker === undefined ? [] : [createBrokerFeature(broker, logger)]),
     certificates,

@@ -63,7 +63,7 @@ const textOf = (fields: Fields, number: number): string =>
 
 const anyValue = (value: Fields): string | number | boolean => {
   if (value.has(2)) return value.get(2)?.[0] === 1n
-  if (value.has(3)) return Number(value.get(3)?.[0])
+  if (value.has(3)) return Number(BigInt.asIntN(64, value.get(3)?.[0] as bigint))
   return textOf(value, 1)
 }
 

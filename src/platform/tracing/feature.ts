@@ -1,9 +1,10 @@
 import type { PlatformSettings } from '../config/index.ts'
 import type { Feature } from '../lifecycle/index.ts'
+import type { Logger } from '../telemetry/index.ts'
 import type { Tracing } from './start.ts'
 
 /** Traces, where `OTEL_EXPORTER_OTLP_ENDPOINT` names a collector. First to start, so last to stop. */
-export const createTracing = (settings: PlatformSettings): Feature => {
+export const createTracing = (settings: PlatformSettings, logger: Logger): Feature => {
   const { otlpEndpoint: endpoint, serviceName, serviceVersion } = settings
   const name = 'tracing'
   if (endpoint === undefined) return { name }
@@ -14,7 +15,14 @@ export const createTracing = (settings: PlatformSettings): Feature => {
       // Loaded here: the exporter brings gRPC with it, which a start without tracing need not pay for.
       const { startTracing } = await import('./start.ts')
       const samplingRatio = settings.samplingRatio
-      tracing = startTracing({ endpoint, serviceName, serviceVersion, samplingRatio })
+      tracing = startTracing({
+        endpoint,
+        serviceName,
+        serviceVersion,
+        samplingRatio,
+        onProblem: ({ name }, spans) =>
+          logger.warn({ error: name, spans }, 'spans were lost: the collector did not take them'),
+      })
     },
     stop: () => tracing?.stop(),
   }

@@ -1,15 +1,7 @@
-import { context, propagation, trace } from '@opentelemetry/api'
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
-import { W3CTraceContextPropagator } from '@opentelemetry/core'
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc'
-import { resourceFromAttributes } from '@opentelemetry/resources'
-import {
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace'
-import { useTracer } from './tracing.ts'
+import { Client, credentials, Metadata } from '@grpc/grpc-js'
+import { encodeSpans } from './otlp.ts'
+import type { Span } from './span.ts'
+import { useSink } from './tracing.ts'
 
 export type TracingOptions = {
   /** Of the collector, `http://` or `https://`; spans go out as OTLP over gRPC. */
@@ -18,6 +10,8 @@ export type TracingOptions = {
   readonly serviceVersion: string
   /** Share of the traces that begin here which are kept, 0 to 1; a caller's decision is followed. */
   readonly samplingRatio: number
+  /** Told of each export that fails, with the number of spans lost. */
+  readonly onProblem?: (error: Error, spans: number) => void
 }
 
 export type Tracing = {
@@ -25,55 +19,86 @@ export type Tracing = {
   stop(): Promise<void>
 }
 
+const path = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 /** What waits for the collector at most; more is dropped, so an absent collector costs memory up to here. */
-const queuedSpansMax = 20_000
-const batchSpansMax = 2_000
+export const queuedSpansMax = 20_000
+const batchSpansMax = 1_000
 const exportEveryMs = 1_000
 const exportTimeoutMs = 5_000
-const attributesMax = 32
-const attributeCharactersMax = 512
 
 /** From now on spans are made and exported. One per process: the active span follows asynchronous calls. */
 export const startTracing = (options: TracingOptions): Tracing => {
-  const exporter = new OTLPTraceExporter({
-    url: options.endpoint,
-    timeoutMillis: exportTimeoutMs,
-  })
-  const provider = new TracerProvider({
-    resource: resourceFromAttributes({
-      'service.name': options.serviceName,
-      'service.version': options.serviceVersion,
-    }),
-    sampler: new ParentBasedSampler({
-      root: new TraceIdRatioBasedSampler(options.samplingRatio),
-    }),
-    spanLimits: {
-      attributeCountLimit: attributesMax,
-      attributeValueLengthLimit: attributeCharactersMax,
+  const exporter = createExporter(options)
+  let waiting: Span[] = []
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let sending: Promise<void> | undefined
+
+  const flush = (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    sending ??= sendAll().finally(() => {
+      sending = undefined
+    })
+    return sending
+  }
+  /** One batch at a time: a slow collector fills the queue, not the memory. */
+  const sendAll = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, batchSpansMax)
+      waiting = waiting.slice(batchSpansMax)
+      await exporter.send(batch)
+    }
+  }
+  useSink({
+    samplingRatio: options.samplingRatio,
+    add: (span) => {
+      if (waiting.length >= queuedSpansMax) return
+      waiting.push(span)
+      if (waiting.length >= batchSpansMax && sending === undefined) void flush()
+      else if (timer === undefined) {
+        timer = setTimeout(flush, exportEveryMs)
+        timer.unref()
+      }
     },
-    spanProcessors: [
-      new BatchSpanProcessor({
-        exporter,
-        maxQueueSize: queuedSpansMax,
-        maxExportBatchSize: batchSpansMax,
-        scheduledDelayMillis: exportEveryMs,
-        exportTimeoutMillis: exportTimeoutMs,
-      }),
-    ],
   })
-  const contexts = new AsyncLocalStorageContextManager().enable()
-  context.setGlobalContextManager(contexts)
-  propagation.setGlobalPropagator(new W3CTraceContextPropagator())
-  useTracer(provider.getTracer('trilho', options.serviceVersion))
   return {
     stop: async () => {
-      useTracer(undefined)
-      // A collector that is away loses its spans: that must not delay or fail the end of the process.
-      await provider.shutdown().catch(() => {})
-      contexts.disable()
-      context.disable()
-      propagation.disable()
-      trace.disable()
+      useSink(undefined)
+      // What was being sent may have left more behind.
+      await sending
+      await flush()
+      exporter.close()
     },
+  }
+}
+
+const createExporter = (options: TracingOptions) => {
+  const { endpoint, onProblem = () => {} } = options
+  const { protocol, host } = new URL(endpoint)
+  const client = new Client(
+    host,
+    protocol === 'https:' ? credentials.createSsl() : credentials.createInsecure(),
+  )
+  const same = (bytes: Buffer): Buffer => bytes
+  return {
+    /** A collector that is away loses these spans: that must not delay or fail anything else. */
+    send: (spans: readonly Span[]): Promise<void> => {
+      const done = Promise.withResolvers<void>()
+      const deadline = Date.now() + exportTimeoutMs
+      client.makeUnaryRequest(
+        path,
+        same,
+        same,
+        encodeSpans(spans, options),
+        new Metadata(),
+        { deadline },
+        (error) => {
+          if (error !== null) onProblem(error, spans.length)
+          done.resolve()
+        },
+      )
+      return done.promise
+    },
+    close: () => client.close(),
   }
 }

@@ -1,25 +1,20 @@
 import {
-  type Attributes,
-  type Context,
-  context,
-  type Link,
-  propagation,
-  ROOT_CONTEXT,
+  type AttributeValue,
+  activeSpan,
+  formatTraceparent,
+  parseTraceparent,
+  randomHex,
   type Span,
-  SpanKind,
-  SpanStatusCode,
-  type TextMapGetter,
-  type Tracer,
-  trace,
-} from '@opentelemetry/api'
+  type TraceContext,
+} from './span.ts'
 
-export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>
+export type SpanAttributes = Readonly<Record<string, AttributeValue | undefined>>
 
 /** W3C Trace Context of another process: `00-<trace id>-<span id>-<flags>`. */
 export type Traceparent = string
 
 export type SpanOptions = {
-  readonly kind?: 'server' | 'client' | 'producer' | 'consumer' | 'internal'
+  readonly kind?: 'internal' | 'server' | 'client' | 'producer' | 'consumer'
   /** Names by the semantic conventions; never personal or card data. */
   readonly attributes?: SpanAttributes
   /** Whose child the span is; by default the span that is active. */
@@ -36,95 +31,121 @@ export type ActiveSpan = {
   fail(reason: string): void
 }
 
-const kinds = {
-  server: SpanKind.SERVER,
-  client: SpanKind.CLIENT,
-  producer: SpanKind.PRODUCER,
-  consumer: SpanKind.CONSUMER,
-  internal: SpanKind.INTERNAL,
-} as const
+/** Takes the spans that have ended. */
+export type SpanSink = {
+  readonly add: (span: Span) => void
+  /** Of the traces that begin here, the share that is kept. */
+  readonly samplingRatio: number
+}
+
+/** As OTLP numbers them. */
+const kinds = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const
+const traceIdBytes = 16
+const spanIdBytes = 8
 
 const none: ActiveSpan = { rename: () => {}, set: () => {}, fail: () => {} }
 
-let tracer: Tracer | undefined
+let sink: SpanSink | undefined
 
-/** Set once at start by {@link startTracing}; undefined makes everything here free. */
-export const useTracer = (chosen: Tracer | undefined): void => {
-  tracer = chosen
+/** Set once at start by `startTracing`; undefined makes everything here free. */
+export const useSink = (chosen: SpanSink | undefined): void => {
+  sink = chosen
 }
 
-export const isTracing = (): boolean => tracer !== undefined
+export const isTracing = (): boolean => sink !== undefined
 
 /**
  * Runs `work` within a span of its own, which ends when it returns, or when its promise settles. A failure marks the
  * span and is passed on.
  */
 export const inSpan = <T>(name: string, options: SpanOptions, work: (span: ActiveSpan) => T): T => {
-  if (tracer === undefined) return work(none)
-  const parent = options.parent === undefined ? context.active() : contextOf(options.parent)
-  const span = startSpan(tracer, name, options, parent)
-  return context.with(trace.setSpan(parent, span), () => run(span, work))
+  if (sink === undefined) return work(none)
+  const span = startSpan(sink, name, options)
+  return activeSpan.run(span, run, span, work) as T
 }
 
-const startSpan = (by: Tracer, name: string, options: SpanOptions, parent: Context): Span => {
-  const links: Link[] = []
-  for (const link of options.links ?? []) {
-    const found = link === undefined ? undefined : trace.getSpanContext(contextOf(link))
-    if (found !== undefined) links.push({ context: found })
-  }
-  const { kind = 'internal', attributes = {} } = options
-  return by.startSpan(
+const startSpan = ({ samplingRatio }: SpanSink, name: string, options: SpanOptions): Span => {
+  const parent =
+    options.parent === undefined ? activeSpan.getStore() : parseTraceparent(options.parent)
+  const span: Span = {
+    traceId: parent?.traceId ?? randomHex(traceIdBytes),
+    spanId: randomHex(spanIdBytes),
+    parentSpanId: parent?.spanId ?? '',
+    isSampled: parent?.isSampled ?? Math.random() < samplingRatio,
     name,
-    { kind: kinds[kind], attributes: attributes as Attributes, links },
-    parent,
-  )
+    kind: kinds[options.kind ?? 'internal'],
+    startedMs: performance.timeOrigin + performance.now(),
+    endedMs: 0,
+    attributes: [],
+    links: options.links === undefined ? [] : linksOf(options.links),
+    isFailed: false,
+  }
+  if (options.attributes !== undefined) setAttributes(span, options.attributes)
+  return span
 }
 
-const run = <T>(span: Span, work: (span: ActiveSpan) => T): T => {
-  let result: T
+const linksOf = (parents: readonly (Traceparent | undefined)[]): readonly TraceContext[] =>
+  parents.flatMap((parent) => {
+    const context = parent === undefined ? undefined : parseTraceparent(parent)
+    return context === undefined ? [] : [context]
+  })
+
+const setAttributes = (span: Span, attributes: SpanAttributes): void => {
+  for (const name in attributes) {
+    const value = attributes[name]
+    if (value !== undefined) span.attributes.push(name, value)
+  }
+}
+
+const endSpan = (span: Span): void => {
+  span.endedMs = performance.timeOrigin + performance.now()
+  if (span.isSampled) sink?.add(span)
+}
+
+const run = (span: Span, work: (span: ActiveSpan) => unknown): unknown => {
+  let result: unknown
   try {
     result = work(handleOf(span))
   } catch (error) {
-    fail(span, error)
-    span.end()
+    failSpan(span, error)
+    endSpan(span)
     throw error
   }
   if (!(result instanceof Promise)) {
-    span.end()
+    endSpan(span)
     return result
   }
   return result.then(
     (value: unknown) => {
-      span.end()
+      endSpan(span)
       return value
     },
     (error: unknown) => {
-      fail(span, error)
-      span.end()
+      failSpan(span, error)
+      endSpan(span)
       throw error
     },
-  ) as T
+  )
 }
 
 const handleOf = (span: Span): ActiveSpan => ({
   rename: (name) => {
-    span.updateName(name)
+    span.name = name
   },
-  set: (attributes) => {
-    span.setAttributes(attributes as Attributes)
-  },
-  fail: (reason) => {
-    span.setStatus({ code: SpanStatusCode.ERROR })
-    span.setAttribute('error.type', reason)
-  },
+  set: (attributes) => setAttributes(span, attributes),
+  fail: (reason) => markFailed(span, reason),
 })
 
+const markFailed = (span: Span, reason: string): void => {
+  span.isFailed = true
+  span.attributes.push('error.type', reason)
+}
+
 /** The kind of an error alone: its text may hold data. */
-const fail = (span: Span, error: unknown): void => {
+const failSpan = (span: Span, error: unknown): void => {
   const code = (error as { code?: unknown } | undefined)?.code
   const name = error instanceof Error ? error.name : typeof error
-  span.setStatus({ code: SpanStatusCode.ERROR })
-  span.setAttribute('error.type', typeof code === 'string' ? code : name)
+  markFailed(span, typeof code === 'string' ? code : name)
 }
 
 /** A span that is ended by hand, for what neither returns nor is a promise of ours. */
@@ -137,36 +158,23 @@ export type OpenSpan = {
 const noSpan: OpenSpan = { end: () => {}, within: (work) => work() }
 
 export const openSpan = (name: string, options: SpanOptions): OpenSpan => {
-  if (tracer === undefined) return noSpan
-  const parent = options.parent === undefined ? context.active() : contextOf(options.parent)
-  const span = startSpan(tracer, name, options, parent)
-  const active = trace.setSpan(parent, span)
+  if (sink === undefined) return noSpan
+  const span = startSpan(sink, name, options)
   return {
     end: (error) => {
-      if (error !== undefined) fail(span, error)
-      span.end()
+      if (error !== undefined) failSpan(span, error)
+      endSpan(span)
     },
-    within: (work) => context.with(active, work),
+    within: (work) => activeSpan.run(span, work),
   }
 }
 
-const getter: TextMapGetter<Traceparent> = {
-  keys: () => ['traceparent'],
-  get: (carrier, key) => (key === 'traceparent' ? carrier : undefined),
-}
-
-/** An unreadable one gives a context without a parent: a caller's header must not break a request. */
-const contextOf = (parent: Traceparent): Context =>
-  propagation.extract(ROOT_CONTEXT, parent, getter)
-
 /** Of the active span, to travel with a message; undefined when there is none. */
 export const currentTraceparent = (): Traceparent | undefined => {
-  if (tracer === undefined) return undefined
-  const carrier: Record<string, string> = {}
-  propagation.inject(context.active(), carrier)
-  return carrier['traceparent']
+  const span = sink === undefined ? undefined : activeSpan.getStore()
+  return span === undefined ? undefined : formatTraceparent(span)
 }
 
 /** 32 hexadecimal digits, for log lines; undefined when there is no active span. */
 export const currentTraceId = (): string | undefined =>
-  tracer === undefined ? undefined : trace.getSpanContext(context.active())?.traceId
+  sink === undefined ? undefined : activeSpan.getStore()?.traceId

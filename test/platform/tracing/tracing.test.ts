@@ -7,7 +7,7 @@ import {
   isTracing,
   openSpan,
 } from '#src/platform/tracing/index.ts'
-import { startTracing, type Tracing } from '#src/platform/tracing/start.ts'
+import { queuedSpansMax, startTracing, type Tracing } from '#src/platform/tracing/start.ts'
 import { testApp } from '../../support/app.ts'
 import { type CollectedSpan, type Collector, startCollector } from '../../support/collector.ts'
 import { createTestDatabase } from '../../support/database.ts'
@@ -194,5 +194,51 @@ describe('requests and statements', () => {
     }
     expect(collector.text()).not.toContain(secret)
     expect(lines.join('')).toContain(`"trace_id":"${'0'.padStart(32, 'a')}"`)
+  })
+})
+
+describe('limits', () => {
+  test('values of every kind; 32 attributes, 512 characters, and no more', async () => {
+    const [span] = await spansOf(() =>
+      inSpan(
+        'x',
+        { attributes: { text: 'é'.repeat(600), yes: true, no: false, pi: 3.5, low: -7 } },
+        (one) => {
+          one.set({ absent: undefined })
+          one.set(
+            Object.fromEntries(Array.from({ length: 28 }, (_, index) => [`a${index}`, index])),
+          )
+        },
+      ),
+    )
+    expect(span?.attributes).toMatchObject({ text: 'é'.repeat(512), yes: true, no: false, low: -7 })
+    expect(Object.keys(span?.attributes ?? {})).toHaveLength(32)
+    expect(span?.attributes).not.toHaveProperty('absent')
+    expect(span?.attributes).not.toHaveProperty('a27')
+  })
+
+  test('more spans than wait at most are dropped; what was taken arrives', async () => {
+    const spans = await spansOf(() => {
+      for (let index = 0; index < queuedSpansMax + 1_500; index++) inSpan(`s${index}`, {}, () => {})
+    })
+    // One batch is on its way while the queue fills up behind it.
+    expect(spans.length).toBeGreaterThanOrEqual(queuedSpansMax)
+    expect(spans.length).toBeLessThanOrEqual(queuedSpansMax + 1_000)
+    expect(spans[0]?.name).toBe('s0')
+    expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length)
+  })
+
+  test('who sends is told when spans are lost', async () => {
+    const lost: number[] = []
+    const tracing = startTracing({
+      endpoint: 'http://127.0.0.1:1',
+      serviceName: 'x',
+      serviceVersion: '1',
+      samplingRatio: 1,
+      onProblem: (_, spans) => lost.push(spans),
+    })
+    inSpan('x', {}, () => {})
+    await tracing.stop()
+    expect(lost).toEqual([1])
   })
 })
