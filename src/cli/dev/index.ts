@@ -10,6 +10,7 @@ import { type Command, exitCodes } from '../command.ts'
 import { buildGateway, namedUrls } from '../gateway.ts'
 import type { Io, Program } from '../program.ts'
 import { banner } from './banner.ts'
+import { cardDemos, type DevCardNetworks, startDevCardNetworks } from './card-network.ts'
 import { type DevCentralBank, devRoles, startDevCentralBank } from './central-bank.ts'
 import { type DevChain, startDevChain } from './chain.ts'
 import { type DevDatabase, startDevDatabase } from './database.ts'
@@ -46,10 +47,12 @@ stderr, from warn unless LOG_LEVEL is set.`,
       startDevChain(io.env, state.directory),
       startDevCentralBank(io.env),
     ])
-    const machine = { state, database, chain, bank, ended, lines }
+    const cards = startDevCardNetworks(io.env)
+    const machine = { state, database, chain, bank, cards, ended, lines }
     try {
       return await run(machine, args.flag('json'), io, program)
     } finally {
+      await cards.stop()
       await bank.stop()
       await chain.stop()
       await database.stop()
@@ -63,19 +66,26 @@ type Machine = {
   readonly database: DevDatabase
   readonly chain: DevChain
   readonly bank: DevCentralBank
+  readonly cards: DevCardNetworks
   /** Resolves when the user, or what started us, wants the end. */
   readonly ended: Promise<string>
   readonly lines: LineWriter
 }
 
 const run = async (
-  { state, database, chain, bank, ended, lines }: Machine,
+  { state, database, chain, bank, cards, ended, lines }: Machine,
   asJson: boolean,
   io: Io,
   program: Program,
 ): Promise<number> => {
   const { env, notes } = devEnvironment(io.env, state, database.url)
-  const loaded = program.load({ ...env, ...chain.env, ...bank.env, ...devRoles(env, database.url) })
+  const loaded = program.load({
+    ...env,
+    ...chain.env,
+    ...bank.env,
+    ...cards.env,
+    ...devRoles(env, database.url),
+  })
   if (loaded.problems.length > 0) {
     io.err(`${problemsTable(loaded.problems)}\n`)
     return exitCodes.config
@@ -88,6 +98,7 @@ const run = async (
     const wallets = await chain.fundWallets(urls.httpUrl, state.apiKey)
     const demos = await runDemos(features, { ...urls, ...state })
     demos.push(...(await paymentDemos({ ...urls, ...state }, bank, features)))
+    demos.push(...(await cardDemos({ ...urls, ...state }, cards, features)))
     const allNotes = [...notes, ...database.notes]
     if (asJson) {
       for (const note of allNotes) io.err(`trilho dev: ${note}\n`)

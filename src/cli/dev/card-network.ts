@@ -1,0 +1,106 @@
+/** The card networks and the token vault of `dev`: in this process, on loopback. */
+import type { Environment } from '#src/platform/config/index.ts'
+import type { Demo, DemoGateway, Feature } from '#src/platform/lifecycle/index.ts'
+import {
+  createCardNetwork,
+  createTestVault,
+  findDialect,
+  findFraming,
+  TEST_VAULT_KEY,
+} from '#src/simulators/card-network/index.ts'
+import { isSet } from './environment.ts'
+
+export type DevCardNetworks = {
+  /** Settings that make the gateway use them. */
+  readonly env: Environment
+  /** False: the user named networks or a vault. */
+  readonly isOurs: boolean
+  readonly stop: () => Promise<void>
+}
+
+/** Short, so that the cards which get no answer can be tried with patience. */
+const TIMEOUT_SECONDS = '5'
+const theirs = ['CARDGW_NETA_HOST', 'CARDGW_NETB_HOST', 'CARDGW_NETWORKS_FILE', 'CARDGW_VAULT_URL']
+
+/** Starts both networks and the vault, unless the user has set any of them. */
+export const startDevCardNetworks = (given: Environment): DevCardNetworks => {
+  if (theirs.some((name) => isSet(given, name))) {
+    return { env: {}, isOurs: false, stop: async () => {} }
+  }
+  // The gateway's defaults.
+  const [dialect, framing] = [findDialect('ascii'), findFraming('binary-2')]
+  if (dialect === undefined || framing === undefined) throw new Error('no dialect, no framing')
+  const options = { dialect, framing }
+  const [a, b] = [createCardNetwork(options), createCardNetwork(options)]
+  a.start()
+  b.start()
+  const vault = createTestVault({ key: TEST_VAULT_KEY })
+  const network = (name: string, port: number) => ({
+    [`${name}_HOST`]: '127.0.0.1',
+    [`${name}_PORT`]: String(port),
+    ...(isSet(given, `${name}_TIMEOUT`) ? {} : { [`${name}_TIMEOUT`]: TIMEOUT_SECONDS }),
+  })
+  return {
+    env: {
+      ...network('CARDGW_NETA', a.port()),
+      ...network('CARDGW_NETB', b.port()),
+      CARDGW_VAULT_URL: vault.url,
+      CARDGW_VAULT_TOKEN: TEST_VAULT_KEY,
+    },
+    isOurs: true,
+    stop: async () => {
+      a.stop()
+      b.stop()
+      await vault.stop()
+    },
+  }
+}
+
+/** An authorization, a capture of a part, and a void, as a merchant's system would make them. */
+export const cardDemos = async (
+  gateway: DemoGateway,
+  { isOurs }: DevCardNetworks,
+  features: readonly Feature[],
+): Promise<readonly Demo[]> => {
+  const hasDatabase = features.some(({ name }) => name === 'database')
+  if (!(isOurs && hasDatabase)) return []
+  const authorized = await post(gateway, 'authorize', 201, {
+    card_token: 'tok_visa_approved',
+    amount: 10_000,
+    currency: 'BRL',
+    merchant_id: 'MERCHANT000001',
+    terminal_id: 'TERM01',
+  })
+  const { id } = JSON.parse(authorized.output) as { readonly id: string }
+  const captured = await post(gateway, `${id}/capture`, 200, { amount: 6_000 })
+  const voided = await post(gateway, `${id}/void`, 200)
+  return [
+    { title: 'A card payment of 100.00 is authorized', ...authorized },
+    { title: 'A part of it, 60.00, is captured', ...captured },
+    { title: 'All of it is taken back', ...voided },
+  ]
+}
+
+const post = async (
+  { cardsUrl, apiKey }: DemoGateway,
+  path: string,
+  wanted: number,
+  body?: object,
+): Promise<Pick<Demo, 'command' | 'output'>> => {
+  const url = `${cardsUrl}/v1/transactions/${path}`
+  const text = body === undefined ? undefined : JSON.stringify(body)
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${apiKey}`,
+      ...(text === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    ...(text === undefined ? {} : { body: text }),
+  })
+  const output = await response.text()
+  if (response.status !== wanted) {
+    throw new Error(`${path} was answered ${response.status}: ${output}`)
+  }
+  const data = text === undefined ? '-X POST' : `-H 'Content-Type: application/json' -d '${text}'`
+  return { command: `curl -s -H 'Authorization: Bearer ${apiKey}' ${data} ${url}`, output }
+}
