@@ -22,17 +22,18 @@ export const quietLogger = createLogger({
 
 type Cluster = { readonly url: string }
 
-let cluster: Promise<Cluster> | undefined
+const clusters = new Map<string | undefined, Promise<Cluster>>()
 let count = 0
 
 /** One server per test run, started when the first test asks; TEST_DATABASE_URL names another. */
 const testCluster = (): Promise<Cluster> => {
-  cluster ??= startCluster()
+  const given = process.env['TEST_DATABASE_URL']
+  const cluster = clusters.get(given) ?? startCluster(given)
+  clusters.set(given, cluster)
   return cluster
 }
 
-const startCluster = async (): Promise<Cluster> => {
-  const given = process.env['TEST_DATABASE_URL']
+const startCluster = async (given: string | undefined): Promise<Cluster> => {
   const url = given ?? (await startServer())
   const admin = postgres(url, { max: 1, onnotice: () => {} })
   await admin`drop database if exists ${admin(template)}`
