@@ -34,3 +34,6 @@ for (const [name, load] of Object.entries(suites)) {
 console.log(
   writeReport(results, figures, join(import.meta.dir, 'out'), values.smoke ? 'smoke' : 'full'),
 )
+
+// A server or a database connection of some suite must not keep a finished run alive.
+process.exit(process.exitCode ?? 0)
