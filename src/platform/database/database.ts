@@ -29,6 +29,9 @@ export type DatabaseOptions = {
 }
 
 const connectTimeoutSeconds = 10
+const reconnectMinSeconds = 0.05
+/** The driver's own limit of 20 s would add as much to every outage of the server. */
+const reconnectMaxSeconds = 1
 const idleTimeoutSeconds = 300
 const lifetimeMaxSeconds = 3600
 const answerTimeoutMs = 400
@@ -43,6 +46,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     connect_timeout: connectTimeoutSeconds,
     idle_timeout: idleTimeoutSeconds,
     max_lifetime: lifetimeMaxSeconds,
+    backoff: reconnectAfterSeconds,
     prepare: true,
     types: { bigint: postgres.BigInt },
     connection: {
@@ -67,6 +71,10 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     close: () => sql.end({ timeout: closeTimeoutSeconds }),
   }
 }
+
+/** Half to all of an exponential wait: the connections of a pool do not come back all at once. */
+const reconnectAfterSeconds = (retries: number): number =>
+  (0.5 + Math.random() / 2) * Math.min(reconnectMinSeconds * 2 ** retries, reconnectMaxSeconds)
 
 const connections = async (sql: Client, applicationName: string): Promise<number> => {
   const [row] = await sql<{ count: number }[]>`
