@@ -1,0 +1,156 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { createKeyFileStore } from '#src/platform/auth/index.ts'
+import { openDatabase, startEmbeddedPostgres } from '#src/platform/database/index.ts'
+import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
+import { quietLogger } from '../support/database.ts'
+import { transfer } from '../support/participant.ts'
+import { startProgram, variants } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const ispb = '12345678'
+const RESTARTS = ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const
+const OUTAGE_MS = 700
+const SETTLE_MS = 30_000
+const SENDERS = 4
+const PAYMENTS_IN = 40
+
+const until = async (what: string, isTrue: () => Promise<boolean>): Promise<void> => {
+  const endMs = performance.now() + SETTLE_MS
+  while (!(await isTrue())) {
+    if (performance.now() > endMs) throw new Error(`not in time: ${what}`)
+    await Bun.sleep(20)
+  }
+}
+
+const freePort = (): number => {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
+  const { port } = listener
+  listener.stop(true)
+  return port
+}
+
+test('PostgreSQL restarts under load in three ways: the same process goes on, and no payment is lost or doubled', async () => {
+  const [sources] = variants
+  if (sources === undefined) throw new Error('no program')
+  const directory = temporaryDirectory()
+  const port = freePort()
+  let server = await startEmbeddedPostgres({ directory, port })
+  const bank = await createCentralBank({ longPollMs: 200, streamIdleMs: 1_000 })
+  const keyFile = join(temporaryDirectory(), 'keys.json')
+  const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
+    name: 'test',
+    environment: 'test',
+    grants: ['spi:send'],
+    expiresAt: undefined,
+  })
+  const httpPort = freePort()
+  const url = `http://127.0.0.1:${httpPort}`
+  const gateway = startProgram(sources, ['serve'], {
+    env: {
+      HTTP_ADDR: `127.0.0.1:${httpPort}`,
+      CARDGW_PORT: String(httpPort),
+      DATABASE_DSN: server.url,
+      API_KEYS_FILE: keyFile,
+      ISPB: ispb,
+      SPI_PRIMARY_URL: bank.url,
+      SPI_SECONDARY_URL: bank.secondaryUrl,
+      SPI_ROLES: 'INBOUND_PULL,WORKER,OUTBOUND_SEND',
+      SPI_AUTO_ACCEPT: 'true',
+    },
+  })
+  const ended = gateway.end()
+  const isReady = async (): Promise<boolean> =>
+    (await fetch(`${url}/ready`).catch(() => undefined))?.status === 200
+  /** The EndToEndId, or undefined when the caller learnt nothing. */
+  const send = async (idempotencyKey: string): Promise<string | undefined> => {
+    const params = { local_instrument: 'MANU', transactions: [transfer(ispb, '99999A04', 100)] }
+    const response = await fetch(`${url}/v1/spi/send`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
+        'Idempotency-Key': idempotencyKey,
+      },
+      body: JSON.stringify({ message_type: 'PACS008', params }),
+    })
+    if (response.status !== 202) {
+      expect([500, 503]).toContain(response.status)
+      await response.body?.cancel()
+      return undefined
+    }
+    const body = (await response.json()) as { readonly end_to_end_ids: readonly string[] }
+    return body.end_to_end_ids[0]
+  }
+  const sendUntilKnown = async (idempotencyKey: string): Promise<string> => {
+    for (;;) {
+      const id = await send(idempotencyKey)
+      if (id !== undefined) return id
+      await Bun.sleep(20)
+    }
+  }
+  try {
+    await until('the gateway is ready', isReady)
+    const ids: string[] = []
+    let isLoaded = true
+    const senders = Array.from({ length: SENDERS }, async (_, sender) => {
+      for (let count = 0; isLoaded; count++) {
+        ids.push(await sendUntilKnown(`key-${sender}-${count}`))
+        await Bun.sleep(5)
+      }
+    })
+    for (const signal of RESTARTS) {
+      for (let count = 0; count < PAYMENTS_IN; count++) {
+        bank.payIn({ to: ispb, amountCents: 100n })
+      }
+      await Bun.sleep(300)
+      process.kill(server.pid, signal)
+      await server.exited
+      await Bun.sleep(OUTAGE_MS)
+      server = await startEmbeddedPostgres({ directory, port })
+      await until(`ready after ${signal}`, isReady)
+    }
+    isLoaded = false
+    await Promise.all(senders)
+    const database = openDatabase({
+      dsn: server.url,
+      connectionsMax: 1,
+      statementTimeoutMs: 5_000,
+      logger: quietLogger,
+    })
+    const linesOf = async (direction: string): Promise<readonly string[]> => {
+      const rows = await database.sql<{ line: string }[]>`
+        select end_to_end_id || ' ' || status as line from spi_messages
+        where type = 'pacs.008' and direction = ${direction}`
+      return rows.map(({ line }) => line).sort()
+    }
+    const isOver = async (): Promise<boolean> =>
+      (await linesOf('OUTBOUND')).every((line) => line.endsWith('ACCEPTED')) &&
+      bank.statistics().operations.waiting === 0
+    await until('every payment has ended', isOver)
+    const { operations, balanced } = bank.book()
+    expect(await linesOf('OUTBOUND')).toEqual(ids.map((id) => `${id} ACCEPTED`).sort())
+    expect(operations.filter(({ payer }) => payer === ispb)).toHaveLength(ids.length)
+    const paidIn = operations.filter(({ payer }) => payer !== ispb)
+    expect(paidIn).toHaveLength(RESTARTS.length * PAYMENTS_IN)
+    expect(await linesOf('INBOUND')).toEqual(
+      paidIn.map(({ endToEndId }) => `${endToEndId} PROCESSED`).sort(),
+    )
+    expect(balanced).toBe(true)
+
+    // It listens again: without, everything would still work, but a sweep later.
+    const listening = await database.sql`
+      select pid from pg_stat_activity where query like 'listen %'`
+    expect(listening).toHaveLength(1)
+    ids.push(await sendUntilKnown('key-afterwards'))
+    await until('one more payment', isOver)
+    await database.close()
+    gateway.signal('SIGTERM')
+    expect((await ended).code).toBe(0)
+  } finally {
+    gateway.signal('SIGKILL')
+    await ended
+    await bank.stop()
+    await server.stop()
+  }
+}, 120_000)
