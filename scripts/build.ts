@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { BunPlugin } from 'bun'
 
 /*
  * One file that needs nothing beside it: program, runtime, and every asset the code imports.
@@ -8,6 +9,16 @@ import { dirname, join } from 'node:path'
  */
 
 const root = join(import.meta.dir, '..')
+
+/** The Kafka client's checksums read a .wasm file beside them; their other form carries it inside. */
+const inlineWasm: BunPlugin = {
+  name: 'inline-wasm',
+  setup: (build) => {
+    build.onResolve({ filter: /^@platformatic\/wasm-utils$/ }, ({ importer }) => ({
+      path: Bun.resolveSync('@platformatic/wasm-utils/bundled', dirname(importer)),
+    }))
+  },
+}
 
 const build = async (outfile: string): Promise<void> => {
   await mkdir(dirname(outfile), { recursive: true })
@@ -18,6 +29,7 @@ const build = async (outfile: string): Promise<void> => {
     format: 'esm',
     minify: true,
     bytecode: true,
+    plugins: [inlineWasm],
   })
   for (const log of result.logs) console.error(log)
   if (!result.success) process.exit(1)

@@ -14,3 +14,8 @@ export class PoisonMessageError extends Error {
 export class PublishRefusedError extends Error {
   override readonly name = 'PublishRefusedError'
 }
+
+/** The broker does not answer: whether the messages were taken is not known, so they are to be published again. */
+export class BrokerUnavailableError extends Error {
+  override readonly name = 'BrokerUnavailableError'
+}

@@ -1,7 +1,8 @@
 export { type BrokerSettings, brokerSettings } from './config.ts'
 export { type DeadLetter, deadLetterHeaders, deadLetterOf } from './dead-letter.ts'
-export { PoisonMessageError, PublishRefusedError } from './errors.ts'
+export { BrokerUnavailableError, PoisonMessageError, PublishRefusedError } from './errors.ts'
 export { createBrokerFeature } from './feature.ts'
+export { createKafkaBroker, type KafkaBrokerDeps } from './kafka/index.ts'
 export { createMemoryBroker } from './memory.ts'
 export {
   type DeadLetterBox,

@@ -1,0 +1,94 @@
+import type { Logger } from '#src/platform/telemetry/index.ts'
+import { type Engine, startEngine } from '../engine.ts'
+import type { Backlog, ConsumeOptions } from '../types.ts'
+import { topics as topicNames } from '../types.ts'
+import { backlogOf } from './backlog.ts'
+import { plainError } from './errors.ts'
+import { joinGroup } from './member.ts'
+import { openPublisher, type Publisher } from './publisher.ts'
+import { openTopics, type TopicSettings } from './topics.ts'
+import { type ClusterOptions, openWire } from './wire.ts'
+
+export type ClusterDeps = {
+  readonly cluster: ClusterOptions
+  readonly topics: TopicSettings
+  readonly publishTimeoutMs?: number | undefined
+  readonly logger: Logger
+}
+
+export type Cluster = {
+  readonly publish: Publisher['publish']
+  readonly consume: (
+    options: ConsumeOptions,
+    onDeadLetter: (topic: string, errorCode: string) => void,
+  ) => Engine
+  readonly backlog: (topic: string, group: string) => Promise<Backlog>
+  readonly ping: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** As in the other brokers a group belongs to one topic: it is named after both. */
+const groupIdOf = (topic: string, group: string): string => `${group}.${topic}`
+
+const topicsRetryMs = 1_000
+
+/** Everything that needs the client library: loaded only where Kafka is used. */
+export const openCluster = ({
+  cluster,
+  topics: settings,
+  publishTimeoutMs,
+  logger,
+}: ClusterDeps): Cluster => {
+  const control = openWire(cluster)
+  const topics = openTopics(cluster, settings, control)
+  const publisher = openPublisher(cluster, topics, publishTimeoutMs)
+  const closing = new AbortController()
+  const prepared = prepare(topics.ensure, logger, closing.signal)
+  return {
+    publish: publisher.publish,
+    consume: (options, onDeadLetter) => {
+      const { topic, group } = options
+      let engine: Engine | undefined
+      const source = joinGroup({
+        ...{ cluster, control, topic, logger },
+        groupId: groupIdOf(topic, group),
+        ensureTopic: () => topics.ensure(topic),
+        onNews: () => engine?.wake(),
+      })
+      engine = startEngine(source, options, { publish: publisher.publish, onDeadLetter, logger })
+      return engine
+    },
+    backlog: (topic, group) => backlogOf(control, groupIdOf(topic, group), topic),
+    ping: control.ping,
+    close: async () => {
+      closing.abort()
+      await publisher.close()
+      await Promise.all([topics.close(), control.close()])
+      await prepared
+    },
+  }
+}
+
+/** Makes the topics of the specification, as soon as the cluster answers. */
+const prepare = async (
+  ensure: (topic: string) => Promise<void>,
+  logger: Logger,
+  closing: AbortSignal,
+): Promise<void> => {
+  let isAway = false
+  for (const topic of Object.values(topicNames)) {
+    while (!closing.aborted) {
+      try {
+        await ensure(topic)
+        break
+      } catch (error) {
+        if (!isAway && !closing.aborted) {
+          const fields = { topic, err: plainError(error) }
+          logger.warn(fields, 'a topic can be neither found nor made: trying again')
+        }
+        isAway = true
+        await Bun.sleep(topicsRetryMs)
+      }
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import { compatibilityPartitioner, Producer } from '@platformatic/kafka'
+import { BrokerUnavailableError, PublishRefusedError } from '../errors.ts'
+import { refuseTooLarge } from '../partition.ts'
+import type { OutgoingMessage } from '../types.ts'
+import { protocolErrorCodes as codes, hasProtocolError, plainError } from './errors.ts'
+import { inTime } from './in-time.ts'
+import { extrasBytesMax, extrasBytesOf, recordBytesOf, requestBytesMax } from './sizes.ts'
+import type { Topics } from './topics.ts'
+import { type ClusterOptions, clientOptions } from './wire.ts'
+
+/** What may wait to be sent; more is refused at once. */
+export const waitingBytesMax = 64 * 1024 * 1024
+/** A publisher is told after this that Kafka does not answer. What was sent by then may still arrive. */
+export const publishTimeoutMs = 15_000
+/** Together about as long as a publisher waits. */
+const retriesMax = 10
+const retryFirstMs = 50
+const retryMaxMs = 2_000
+
+export type Publisher = {
+  readonly publish: (messages: readonly OutgoingMessage[]) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+type Publication = {
+  left: number
+  isOver: boolean
+  readonly sent: PromiseWithResolvers<void>
+}
+type Entry = {
+  readonly message: OutgoingMessage
+  readonly bytes: number
+  readonly publication: Publication
+}
+
+/**
+ * Sends what callers publish, in the order they called: one request at a time, with all that came while the one before
+ * was on its way. Every replica in sync has a message before its publication resolves (acks=all), and a request that is
+ * repeated after a lost answer is stored once (idempotent producer).
+ */
+export const openPublisher = (
+  cluster: ClusterOptions,
+  topics: Topics,
+  timeoutMs = publishTimeoutMs,
+): Publisher => {
+  const producer = new Producer({
+    ...clientOptions(cluster),
+    idempotent: true,
+    retries: retriesMax,
+    retryDelay: (_, __, attempt) => Math.min(retryMaxMs, retryFirstMs * 2 ** attempt),
+  })
+  const queue: Entry[] = []
+  let waitingBytes = 0
+  let sending: Promise<void> | undefined
+
+  const take = (): readonly Entry[] => {
+    let bytes = 0
+    let count = 0
+    for (const entry of queue) {
+      if (count > 0 && bytes + entry.bytes > requestBytesMax) break
+      bytes += entry.bytes
+      count++
+    }
+    const entries = queue.splice(0, count)
+    waitingBytes -= bytes
+    return entries.filter(({ publication }) => !publication.isOver)
+  }
+  const send = async (entries: readonly Entry[]): Promise<void> => {
+    try {
+      for (const topic of new Set(entries.map(({ message }) => message.topic))) {
+        await topics.ensure(topic)
+      }
+      await producer.send({ messages: entries.map(({ message }) => recordOf(message)) })
+      for (const { publication } of entries) {
+        publication.left--
+        if (publication.left === 0) end(publication)
+      }
+    } catch (error) {
+      const isTooLarge = hasProtocolError(error, codes.messageTooLarge, codes.recordListTooLarge)
+      if (isTooLarge && entries.length > 1) {
+        for (const entry of entries) if (!entry.publication.isOver) await send([entry])
+        return
+      }
+      for (const { message, publication } of entries) {
+        topics.forget(message.topic)
+        end(publication, isTooLarge ? tooLarge(message, error) : unavailable(error))
+      }
+    }
+  }
+  const sendAll = async (): Promise<void> => {
+    while (queue.length > 0) {
+      const entries = take()
+      if (entries.length > 0) await send(entries)
+    }
+    sending = undefined
+  }
+
+  return {
+    publish: async (messages) => {
+      if (messages.length === 0) return
+      refuseTooLarge(messages)
+      const bytes = messages.reduce((sum, message) => sum + recordBytesOf(message), 0)
+      refuseOversized(messages)
+      if (waitingBytes > 0 && waitingBytes + bytes > waitingBytesMax) {
+        throw new PublishRefusedError(`${waitingBytes} bytes wait for Kafka: no room for more`)
+      }
+      const publication: Publication = {
+        left: messages.length,
+        isOver: false,
+        sent: Promise.withResolvers(),
+      }
+      for (const message of messages) {
+        queue.push({ message, bytes: recordBytesOf(message), publication })
+      }
+      waitingBytes += bytes
+      sending ??= sendAll()
+      try {
+        await inTime(publication.sent.promise, timeoutMs)
+      } catch (error) {
+        throw isOurs(error) ? error : unavailable(error)
+      } finally {
+        publication.isOver = true
+      }
+    },
+    close: async () => {
+      await producer.close()
+      await sending
+    },
+  }
+}
+
+const end = (publication: Publication, error?: Error): void => {
+  if (publication.isOver) return
+  publication.isOver = true
+  if (error === undefined) publication.sent.resolve()
+  else publication.sent.reject(error)
+}
+
+const isOurs = (error: unknown): boolean =>
+  error instanceof PublishRefusedError || error instanceof BrokerUnavailableError
+
+const unavailable = (cause: unknown): BrokerUnavailableError =>
+  new BrokerUnavailableError('Kafka has not taken the messages', { cause: plainError(cause) })
+
+const tooLarge = ({ topic, value }: OutgoingMessage, cause: unknown): PublishRefusedError =>
+  new PublishRefusedError(
+    `a message of ${value.length} bytes is over max.message.bytes of topic ${topic}`,
+    { cause: plainError(cause) },
+  )
+
+const refuseOversized = (messages: readonly OutgoingMessage[]): void => {
+  for (const message of messages) {
+    const bytes = extrasBytesOf(message)
+    if (bytes > extrasBytesMax) {
+      throw new PublishRefusedError(
+        `key and headers of a message for ${message.topic} have ${bytes} bytes; at most ${extrasBytesMax} are taken`,
+      )
+    }
+  }
+}
+
+let turn = 0
+
+/** The same partition as Kafka's own clients choose for a key; without a key each in turn. The remainder is taken later. */
+const placeOf = (key: string | undefined) => {
+  if (key === undefined) return { partition: turn++ % 0x7fff_ffff }
+  const bytes = Buffer.from(key)
+  return { key: bytes, partition: compatibilityPartitioner({ topic: '' }, bytes) }
+}
+
+const recordOf = ({ topic, key, value, headers }: OutgoingMessage) => ({
+  topic,
+  ...placeOf(key),
+  value: Buffer.from(value.buffer, value.byteOffset, value.byteLength),
+  headers: new Map(
+    Object.entries(headers ?? {}).map(([name, text]) => [Buffer.from(name), Buffer.from(text)]),
+  ),
+})
