@@ -5,7 +5,7 @@ import { openDatabase, startEmbeddedPostgres } from '#src/platform/database/inde
 import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
 import { quietLogger } from '../support/database.ts'
 import { transfer } from '../support/participant.ts'
-import { startProgram, variants } from '../support/program.ts'
+import { freePort, startProgram, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 const ispb = '12345678'
@@ -21,13 +21,6 @@ const until = async (what: string, isTrue: () => Promise<boolean>): Promise<void
     if (performance.now() > endMs) throw new Error(`not in time: ${what}`)
     await Bun.sleep(20)
   }
-}
-
-const freePort = (): number => {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
-  const { port } = listener
-  listener.stop(true)
-  return port
 }
 
 test('PostgreSQL restarts under load in three ways: the same process goes on, and no payment is lost or doubled', async () => {

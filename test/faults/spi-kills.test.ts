@@ -5,7 +5,7 @@ import { type CentralBank, createCentralBank } from '../../src/simulators/centra
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { transfer } from '../support/participant.ts'
-import { type RunningProgram, startProgram, variants } from '../support/program.ts'
+import { freePort, type RunningProgram, startProgram, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 /** The long lane kills fifty times; the ordinary one each stage once and one more. */
@@ -18,13 +18,6 @@ const SETTLE_MS = 60_000
 const ispb = '12345678'
 const stages = ['OUTBOUND_SEND', 'WORKER', 'INBOUND_PULL', 'API'] as const
 type Stage = (typeof stages)[number]
-
-const freePort = (): number => {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
-  const { port } = listener
-  listener.stop(true)
-  return port
-}
 
 /** Every stage a process of its own, on one database and one bank. */
 const createPipeline = async (database: TestDatabase, bank: CentralBank) => {

@@ -1,0 +1,299 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { createKeyFileStore } from '#src/platform/auth/index.ts'
+import {
+  type CardNetwork,
+  createCardNetwork,
+  createTestVault,
+  findDialect,
+  findFraming,
+  TEST_VAULT_KEY,
+} from '../../src/simulators/card-network/index.ts'
+import { authorizationBody } from '../support/cards-rig.ts'
+import { seeded } from '../support/contract-bench.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { freePort, type RunningProgram, startProgram, variants } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+const isLong = process.env['TRILHO_LONG'] === '1'
+const AUTHORIZATIONS = isLong ? 100_000 : 3_000
+const GATEWAY_KILLS = isLong ? 15 : 1
+const NETWORK_KILLS = isLong ? 30 : 4
+/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
+const SEED = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
+const CLIENTS = 100
+const TIMEOUT_SECONDS = 1
+const LATE_MS = 1_200
+const NETWORK_OUTAGE_MS = 100
+const SETTLE_MS = 60_000
+
+const FAULTS = {
+  ...{ no_answer: 0.002, late: 0.002, delay: 0.01, duplicate: 0.005 },
+  ...{ drop_before: 0.0005, drop_after: 0.0005, garbage: 0.0005 },
+  ...{ wrong_amount: 0.002, wrong_rrn: 0.002, wrong_terminal: 0.002 },
+}
+
+const createNetwork = (seed: number): CardNetwork => {
+  const dialect = findDialect('ascii')
+  const framing = findFraming('binary-2')
+  if (dialect === undefined || framing === undefined) throw new Error('no such dialect or framing')
+  const network = createCardNetwork({
+    ...{ dialect, framing, seed, lateMs: LATE_MS, faults: FAULTS },
+    latencyMs: { min: 0, max: 4 },
+  })
+  network.start()
+  return network
+}
+
+type Answer = { readonly status: number; readonly id: string | undefined; readonly state: string }
+
+/** The gateway in a process of its own, which is killed and started again on the same port. */
+const createGateway = async (
+  database: TestDatabase,
+  networks: readonly [CardNetwork, CardNetwork],
+  vaultUrl: string,
+) => {
+  const [sources] = variants
+  if (sources === undefined) throw new Error('no program')
+  const keyFile = join(temporaryDirectory(), 'keys.json')
+  const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
+    ...{ name: 'test', environment: 'test', grants: ['cards:*'], expiresAt: undefined },
+  })
+  const port = String(freePort())
+  const url = `http://127.0.0.1:${port}/v1/transactions`
+  let program: RunningProgram | undefined
+  const start = async (): Promise<void> => {
+    program = startProgram(sources, ['serve'], {
+      env: {
+        HTTP_ADDR: `127.0.0.1:${port}`,
+        CARDGW_PORT: port,
+        CARDGW_LOG_LEVEL: 'error',
+        LOG_LEVEL: 'error',
+        DATABASE_DSN: database.dsn,
+        API_KEYS_FILE: keyFile,
+        CARDGW_NETA_HOST: '127.0.0.1',
+        CARDGW_NETA_PORT: String(networks[0].port()),
+        CARDGW_NETA_TIMEOUT: String(TIMEOUT_SECONDS),
+        CARDGW_NETB_HOST: '127.0.0.1',
+        CARDGW_NETB_PORT: String(networks[1].port()),
+        CARDGW_NETB_TIMEOUT: String(TIMEOUT_SECONDS),
+        CARDGW_VAULT_URL: vaultUrl,
+        CARDGW_VAULT_TOKEN: TEST_VAULT_KEY,
+        CARDGW_REVERSAL_BACKOFF_MAX_SECONDS: '1',
+        CARDGW_REVERSAL_IN_FLIGHT: '64',
+      },
+    })
+    const isUp = async (): Promise<boolean> =>
+      (await fetch(`http://127.0.0.1:${port}/ready`).catch(() => undefined))?.status === 200
+    while (!(await isUp())) await Bun.sleep(20)
+  }
+  const end = async (): Promise<void> => {
+    program?.signal('SIGKILL')
+    await program?.end()
+  }
+  /** Undefined: the caller learnt nothing. */
+  const post = async (
+    path: string,
+    body: unknown,
+    idempotencyKey: string,
+  ): Promise<Answer | undefined> => {
+    try {
+      const response = await fetch(`${url}${path}`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${key}`,
+          'Content-Type': 'application/json',
+          'Idempotency-Key': idempotencyKey,
+        },
+        body: JSON.stringify(body),
+      })
+      const answer = (await response.json()) as { readonly id?: string; readonly status?: string }
+      return { status: response.status, id: answer.id, state: answer.status ?? '' }
+    } catch {
+      return undefined
+    }
+  }
+  return {
+    start,
+    post,
+    end,
+    kill: async (): Promise<void> => {
+      await end()
+      await start()
+    },
+  }
+}
+
+type Gateway = Awaited<ReturnType<typeof createGateway>>
+
+type Payment = { readonly key: string; readonly amount: number; readonly token: string }
+
+const paymentOf = (number: number, pick: (below: number) => number): Payment => {
+  const brand = number % 2 === 0 ? 'visa' : 'mastercard'
+  const outcome = pick(10) === 0 ? 'declined_51' : 'approved'
+  return { key: `a-${number}`, amount: 100 + pick(80_000), token: `tok_${brand}_${outcome}` }
+}
+
+/** Undefined where nothing is known yet: no answer, or (503, 409) one that says so. */
+const authorize = async (
+  gateway: Gateway,
+  { key, amount, token }: Payment,
+): Promise<Answer | undefined> => {
+  const answer = await gateway.post('/authorize', authorizationBody(token, { amount }), key)
+  if (answer === undefined || answer.status === 503 || answer.status === 409) return undefined
+  expect([201, 502, 504]).toContain(answer.status)
+  return answer
+}
+
+/** Some are captured, in part or whole, some voided, some both; nobody asks again what became of it. */
+const goOn = async (
+  gateway: Gateway,
+  { key, amount }: Payment,
+  { id, state }: Answer,
+  pick: (below: number) => number,
+): Promise<void> => {
+  if (id === undefined || state !== 'authorized') return
+  const fate = pick(10)
+  if (fate < 2) {
+    const part = pick(2) === 0 ? undefined : { amount: Math.floor(amount / 2) }
+    await gateway.post(`/${id}/capture`, part, `${key}-capture`)
+  }
+  if (fate === 1 || fate === 2) await gateway.post(`/${id}/void`, undefined, `${key}-void`)
+}
+
+type Row = {
+  readonly network: string
+  readonly stan: string
+  readonly rrn: string
+  readonly day: string
+  readonly status: string
+  readonly amount: number
+  readonly captured: number
+}
+
+/** The state of each transaction in words, with its cents: equal in both books or something is wrong. */
+const oursOf = (row: Row): string => {
+  const { status, amount, captured } = row
+  if (status === 'authorized') return `stands ${amount} captured 0`
+  if (status === 'captured') return `stands ${amount} captured ${captured}`
+  return 'nothing'
+}
+
+const theirsOf = (entry: ReturnType<CardNetwork['book']>[number] | undefined): string => {
+  if (entry === undefined || entry.authorizedAmount === entry.reversedAmount) return 'nothing'
+  return `stands ${entry.authorizedAmount} captured ${entry.capturedAmount}`
+}
+
+const settle = async ({ sql }: TestDatabase): Promise<void> => {
+  const endMs = performance.now() + SETTLE_MS
+  for (;;) {
+    const open = await sql`
+      select status, operation, needs_attention, updated_at from card_transactions
+      where status = 'pending' or operation is not null or needs_attention limit 5`
+    if (open.length === 0) return
+    if (performance.now() > endMs) throw new Error(`still open: ${JSON.stringify(open)}`)
+    await Bun.sleep(100)
+  }
+}
+
+const compareBooks = async (
+  { sql }: TestDatabase,
+  networks: Readonly<Record<string, CardNetwork>>,
+): Promise<Readonly<Record<string, number>>> => {
+  const rows = await sql<Row[]>`
+    select network, stan, rrn, left(transmission, 4) as day, status, amount_cents::int as amount,
+      coalesce(captured_cents, 0)::int as captured
+    from card_transactions`
+  const keyOf = ({ day, stan, rrn }: { day: string; stan: string; rrn: string }): string =>
+    `${day} ${stan} ${rrn}`
+  const ours = new Map(rows.map((row) => [`${row.network} ${keyOf(row)}`, row]))
+  expect(ours.size).toBe(rows.length)
+  const wrong: string[] = []
+  for (const [name, network] of Object.entries(networks)) {
+    const book = new Map(network.book().map((entry) => [keyOf(entry), entry]))
+    for (const row of rows.filter((one) => one.network === name)) {
+      const theirs = theirsOf(book.get(keyOf(row)))
+      if (oursOf(row) !== theirs) wrong.push(`${keyOf(row)}: ${row.status}, network ${theirs}`)
+    }
+    for (const [key, { requests }] of book) {
+      if (!ours.has(`${name} ${key}`)) wrong.push(`${key}: unknown to us`)
+      if (requests !== 1) wrong.push(`${key}: authorized ${requests} times`)
+    }
+  }
+  expect(wrong.slice(0, 10)).toEqual([])
+  const counts: Record<string, number> = {}
+  for (const { status } of rows) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+test(
+  `${AUTHORIZATIONS} authorizations, ${GATEWAY_KILLS} kills of the gateway, ${NETWORK_KILLS} of networks: the books agree to the cent (seed ${SEED})`,
+  async () => {
+    const pick = seeded(SEED)
+    const database = await createTestDatabase(2)
+    const networks = [createNetwork(SEED), createNetwork(SEED + 1)] as const
+    const vault = createTestVault({ key: TEST_VAULT_KEY })
+    const gateway = await createGateway(database, networks, vault.url)
+    try {
+      await gateway.start()
+      let next = 0
+      const inDoubt: Payment[] = []
+      const client = async (): Promise<void> => {
+        while (next < AUTHORIZATIONS) {
+          const payment = paymentOf(next++, pick)
+          const answer = await authorize(gateway, payment)
+          if (answer === undefined) inDoubt.push(payment)
+          else await goOn(gateway, payment, answer, pick)
+          // What is away refuses at once: one payment a moment is enough to see it.
+          if (answer?.status !== 201) await Bun.sleep(100)
+        }
+      }
+      /** Does something each time another share of the payments has been asked for. */
+      const at = async (times: number, action: (index: number) => Promise<void>) => {
+        for (let index = 0; index < times; index++) {
+          const share = ((index + 0.5) / times) * AUTHORIZATIONS
+          while (next < share) await Bun.sleep(pick(50))
+          await action(index)
+        }
+      }
+      await Promise.all([
+        ...Array.from({ length: CLIENTS }, client),
+        at(GATEWAY_KILLS, gateway.kill),
+        at(NETWORK_KILLS, async (index) => {
+          const network = networks[index % 2 === 0 ? 0 : 1]
+          network.stop()
+          await Bun.sleep(NETWORK_OUTAGE_MS)
+          network.start()
+        }),
+      ])
+      for (const network of networks) network.setFaults({})
+      // Asked for again by its key, as a caller would who never learnt the outcome.
+      const askAgain = async (): Promise<void> => {
+        for (let payment = inDoubt.pop(); payment !== undefined; payment = inDoubt.pop()) {
+          while ((await authorize(gateway, payment)) === undefined) await Bun.sleep(100)
+        }
+      }
+      await Promise.all(Array.from({ length: CLIENTS }, askAgain))
+      await settle(database)
+      const counts = await compareBooks(database, { neta: networks[0], netb: networks[1] })
+      expect(Object.keys(counts).sort()).toEqual(['authorized', 'captured', 'declined', 'voided'])
+      // A key that led to nothing sent is free again; beside that each had one effect.
+      const [row] = await database.sql<{ count: number; keys: number }[]>`
+        select count(*)::int as count, count(distinct claim_key)::int as keys
+        from card_transactions where reason is distinct from 'not_sent'`
+      expect(row?.count).toBe(row?.keys ?? 0)
+      expect(row?.count ?? 0).toBeGreaterThan(AUTHORIZATIONS * 0.8)
+      const captured = networks.flatMap((network) => network.book()).map((e) => e.capturedAmount)
+      const [sum] = await database.sql<{ cents: string }[]>`
+        select coalesce(sum(captured_cents), 0)::text as cents from card_transactions
+        where status = 'captured'`
+      expect(sum?.cents).toBe(String(captured.reduce((total, cents) => total + cents, 0)))
+    } finally {
+      await gateway.end()
+      for (const network of networks) network.stop()
+      await vault.stop()
+      await database.close()
+    }
+  },
+  60_000 + AUTHORIZATIONS * 5,
+)
