@@ -16,11 +16,11 @@ import { createDrex, createDrexWithoutDatabase, drexSettings } from './drex/inde
 import { createJose, joseSettings } from './jose/index.ts'
 import { createKeyTable } from './platform/auth/index.ts'
 import {
+  brokerProblems,
   brokerSettings,
   createBrokerFeature,
-  createPostgresBroker,
+  openBroker,
   type TransactionalBroker,
-  tracedBroker,
 } from './platform/broker/index.ts'
 import {
   type Environment,
@@ -150,19 +150,6 @@ const databaseFeatures = (
   ]
 }
 
-/** The embedded broker, in the shared database. */
-const openBroker = (
-  { broker: settings, database: { dsn = '' }, platform }: Values,
-  { sql }: Database,
-  { logger, metrics }: PlatformDeps,
-): TransactionalBroker => {
-  if (platform.brokerAddresses !== undefined) {
-    logger.warn({}, 'BROKER_ADDRESSES is set, but this version keeps its topics in PostgreSQL')
-  }
-  const { retentionDays } = settings
-  return tracedBroker(createPostgresBroker({ sql, dsn, retentionDays, logger, metrics }))
-}
-
 const sealerOf = ({ platform }: Values): Sealer | undefined => {
   const { masterKey, previousMasterKey } = platform
   if (masterKey === undefined) return undefined
@@ -173,7 +160,14 @@ const sealerOf = ({ platform }: Values): Sealer | undefined => {
 const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] => {
   const { logger, metrics } = deps
   const database = openSharedDatabase(values, deps)
-  const broker = database && openBroker(values, database, deps)
+  const { brokerAddresses: addresses } = values.platform
+  const { dsn = '' } = values.database
+  const broker =
+    database &&
+    openBroker({ addresses, settings: values.broker, sql: database.sql, dsn, logger, metrics })
+  if (addresses !== undefined && database === undefined) {
+    logger.warn({}, 'BROKER_ADDRESSES has no effect without DATABASE_DSN')
+  }
   const certificates = createCertificates({
     folder: values.certificates.folder,
     sql: database?.sql,
@@ -345,7 +339,8 @@ const inspectors: readonly Inspector[] = [
 ]
 
 /** What no single setting can say. */
-const jointProblems = ({ grpc, spi, database }: Values): readonly SettingProblem[] => [
+const jointProblems = ({ broker, grpc, spi, database }: Values): readonly SettingProblem[] => [
+  ...brokerProblems(broker),
   ...grpcProblems(grpc),
   ...spiProblems(spi, database.dsn),
 ]

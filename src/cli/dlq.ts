@@ -58,7 +58,9 @@ const withLetters = async (
   const [dsn] = databases
   if (dsn === undefined) throw new Error('no database is configured: set DATABASE_DSN')
   if (platform.brokerAddresses !== undefined) {
-    io.err('BROKER_ADDRESSES is set: only what the embedded broker has kept is seen here\n')
+    io.err(
+      'BROKER_ADDRESSES is set: dead letters are in dlq of Kafka; here is what Kafka did not take\n',
+    )
   }
   const logger = createLogger({ level: 'warn', format: 'text', sink: { write: io.err } })
   const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs, logger })

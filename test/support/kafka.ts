@@ -73,20 +73,13 @@ export type TestKafka = {
   readonly close: () => Promise<void>
 }
 
-const freePorts = async (count: number): Promise<readonly number[]> => {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer()
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      return server
-    }),
-  )
-  return servers.map((server) => {
-    const address = server.address()
-    server.close()
-    if (address === null || typeof address === 'string') throw new Error('no port')
-    return address.port
-  })
+export const freePort = async (): Promise<number> => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
 }
 
 const properties = (directory: string, port: number, controllerPort: number): string => `
@@ -99,6 +92,10 @@ controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAINTEXT
 listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
 log.dirs=${directory}/data
+broker.session.timeout.ms=1000
+broker.heartbeat.interval.ms=200
+controller.quorum.election.timeout.ms=500
+controller.quorum.election.backoff.max.ms=200
 auto.create.topics.enable=false
 group.initial.rebalance.delay.ms=0
 offsets.topic.replication.factor=1
@@ -114,7 +111,8 @@ const javaOptions = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx384m']
 export const startTestKafka = async (): Promise<TestKafka> => {
   if (libs === undefined) throw new Error('no Kafka here')
   const directory = mkdtempSync(join(tmpdir(), 'trilho-test-kafka-data-'))
-  const [port = 0, controllerPort = 0] = await freePorts(2)
+  const port = await freePort()
+  const controllerPort = await freePort()
   const config = join(directory, 'server.properties')
   writeFileSync(config, properties(directory, port, controllerPort))
   const java = [...javaOptions, '-cp', join(libs, '*')]
@@ -154,7 +152,7 @@ const started = async (child: ChildProcess): Promise<void> => {
   let log = ''
   const ready = Promise.withResolvers<void>()
   const read = (chunk: Buffer): void => {
-    if (log.length < 100_000) log += chunk.toString()
+    log = (log + chunk.toString()).slice(-10_000)
     if (log.includes('Kafka Server started')) ready.resolve()
   }
   child.stdout?.on('data', read)

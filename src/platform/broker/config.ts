@@ -1,11 +1,82 @@
-import { defineSettings, integer, type SettingValues, setting } from '../config/index.ts'
+import {
+  boolean,
+  defineSettings,
+  integer,
+  oneOf,
+  pem,
+  type SettingProblem,
+  type SettingValues,
+  secret,
+  setting,
+  text,
+} from '../config/index.ts'
+import { partitionCount } from './partition.ts'
 
-/** The embedded broker, which keeps its topics in the shared database. */
+/** Topics, and how Kafka is reached where `BROKER_ADDRESSES` names one. */
 export const brokerSettings = defineSettings({
   retentionDays: setting('TRILHO_BROKER_RETENTION_DAYS', integer(1, 365), {
     default: '7',
-    doc: 'Days a message is kept by the embedded broker, read or not.',
+    doc: 'Days a message is kept by the embedded broker, and in topics made in Kafka, read or not.',
   }),
+  partitions: setting('TRILHO_BROKER_PARTITIONS', integer(1, 1_000), {
+    default: String(partitionCount),
+    doc: 'Kafka: partitions of a topic that is made because it is not there; the most processes that can share its work.',
+  }),
+  replicas: setting('TRILHO_BROKER_REPLICAS', integer(1, 15), {
+    doc: 'Kafka: replicas of such a topic; the cluster\u2019s default when not set.',
+  }),
+  hasTls: setting('TRILHO_BROKER_TLS', boolean(), {
+    default: 'false',
+    doc: 'Kafka: connects with TLS.',
+  }),
+  ca: setting('TRILHO_BROKER_CA_PATH', pem(), {
+    doc: 'Kafka: authorities its certificates come from; those of the system when not set.',
+  }),
+  certificate: setting('TRILHO_BROKER_CERT_PATH', pem(), {
+    doc: 'Kafka: client certificate, where it asks for one.',
+  }),
+  key: setting('TRILHO_BROKER_KEY_PATH', pem(), { doc: 'Kafka: private key of that certificate.' }),
+  saslMechanism: setting(
+    'TRILHO_BROKER_SASL_MECHANISM',
+    oneOf('PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'),
+    { doc: 'Kafka: how the process signs in; it does not when not set.' },
+  ),
+  saslUsername: setting('TRILHO_BROKER_SASL_USERNAME', text(), { doc: 'Kafka: user name.' }),
+  saslPassword: setting('TRILHO_BROKER_SASL_PASSWORD', secret(), { doc: 'Kafka: its password.' }),
 })
 
 export type BrokerSettings = SettingValues<typeof brokerSettings>
+
+/** What no single setting can say: which of them need one another. */
+export const brokerProblems = (settings: BrokerSettings): readonly SettingProblem[] => {
+  const { hasTls, ca, certificate, key, saslMechanism, saslUsername, saslPassword } = settings
+  const needs = (name: string, other: string): SettingProblem => ({
+    name,
+    value: '***',
+    problem: `is set, but ${other} is not`,
+    expected: 'both or none',
+    fix: `set ${other} too`,
+  })
+  const isSigningIn = saslMechanism !== undefined
+  return [
+    ...(certificate !== undefined && key === undefined
+      ? [needs('TRILHO_BROKER_CERT_PATH', 'TRILHO_BROKER_KEY_PATH')]
+      : []),
+    ...(key !== undefined && certificate === undefined
+      ? [needs('TRILHO_BROKER_KEY_PATH', 'TRILHO_BROKER_CERT_PATH')]
+      : []),
+    ...(!hasTls && ca !== undefined ? [needs('TRILHO_BROKER_CA_PATH', 'TRILHO_BROKER_TLS')] : []),
+    ...(!hasTls && certificate !== undefined
+      ? [needs('TRILHO_BROKER_CERT_PATH', 'TRILHO_BROKER_TLS')]
+      : []),
+    ...(isSigningIn && saslUsername === undefined
+      ? [needs('TRILHO_BROKER_SASL_MECHANISM', 'TRILHO_BROKER_SASL_USERNAME')]
+      : []),
+    ...(isSigningIn && saslPassword === undefined
+      ? [needs('TRILHO_BROKER_SASL_MECHANISM', 'TRILHO_BROKER_SASL_PASSWORD')]
+      : []),
+    ...(!isSigningIn && saslPassword !== undefined
+      ? [needs('TRILHO_BROKER_SASL_PASSWORD', 'TRILHO_BROKER_SASL_MECHANISM')]
+      : []),
+  ]
+}

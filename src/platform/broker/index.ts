@@ -1,9 +1,11 @@
-export { type BrokerSettings, brokerSettings } from './config.ts'
+export { type BrokerSettings, brokerProblems, brokerSettings } from './config.ts'
 export { type DeadLetter, deadLetterHeaders, deadLetterOf } from './dead-letter.ts'
 export { BrokerUnavailableError, PoisonMessageError, PublishRefusedError } from './errors.ts'
 export { createBrokerFeature } from './feature.ts'
 export { createKafkaBroker, type KafkaBrokerDeps } from './kafka/index.ts'
 export { createMemoryBroker } from './memory.ts'
+export { type OpenBrokerOptions, openBroker } from './open.ts'
+export { outboxTopic, withOutbox } from './outbox.ts'
 export {
   type DeadLetterBox,
   type KeptLetter,

@@ -11,13 +11,15 @@ export const traceHeader = 'traceparent'
  * a handler that works message by message opens spans with {@link traceHeader} as parent.
  */
 export const tracedBroker = <B extends Broker>(broker: B): B => {
+  // The name that the semantic conventions have for Kafka; there is none for the embedded brokers.
+  const system = broker.kind === 'kafka' ? 'kafka' : 'trilho'
   const traced: Partial<TransactionalBroker> = {
-    publish: (messages) => publishing(messages, (withTrace) => broker.publish(withTrace)),
-    consume: (options) => broker.consume({ ...options, handler: tracedHandler(options) }),
+    publish: (messages) => publishing(system, messages, (withTrace) => broker.publish(withTrace)),
+    consume: (options) => broker.consume({ ...options, handler: tracedHandler(system, options) }),
   }
   if (isTransactional(broker)) {
     traced.publishIn = (transaction, messages) =>
-      publishing(messages, (withTrace) => broker.publishIn(transaction, withTrace))
+      publishing(system, messages, (withTrace) => broker.publishIn(transaction, withTrace))
   }
   return { ...broker, ...traced }
 }
@@ -25,13 +27,14 @@ export const tracedBroker = <B extends Broker>(broker: B): B => {
 const isTransactional = (broker: Broker): broker is TransactionalBroker => 'publishIn' in broker
 
 const publishing = (
+  system: string,
   messages: readonly OutgoingMessage[],
   publish: (messages: readonly OutgoingMessage[]) => Promise<void>,
 ): Promise<void> => {
   const topic = messages[0]?.topic
   if (!isTracing() || topic === undefined) return publish(messages)
   const attributes = {
-    'messaging.system': 'trilho',
+    'messaging.system': system,
     'messaging.operation.name': 'publish',
     'messaging.destination.name': topic,
     'messaging.batch.message_count': messages.length,
@@ -53,12 +56,12 @@ const withTrace =
 const linksMax = 100
 
 const tracedHandler =
-  ({ topic, group, handler }: ConsumeOptions) =>
+  (system: string, { topic, group, handler }: ConsumeOptions) =>
   (batch: readonly Delivery[]): Promise<void> => {
     if (!isTracing()) return handler(batch)
     const parents = [...new Set(batch.map(({ headers }) => headers[traceHeader]))]
     const attributes = {
-      'messaging.system': 'trilho',
+      'messaging.system': system,
       'messaging.operation.name': 'process',
       'messaging.destination.name': topic,
       'messaging.consumer.group.name': group,

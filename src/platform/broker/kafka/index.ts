@@ -5,6 +5,10 @@ import { BrokerUnavailableError } from '../errors.ts'
 import { observeBroker } from '../observe.ts'
 import type { Broker } from '../types.ts'
 import type { Cluster, ClusterDeps } from './cluster.ts'
+import { inTime } from './in-time.ts'
+
+/** Shorter than a health check may take: a cluster that is silent is told from one whose check hangs. */
+const pingTimeoutMs = 400
 
 export type KafkaBrokerDeps = BrokerDeps & ClusterDeps & { readonly metrics?: Metrics }
 
@@ -33,7 +37,7 @@ export const createKafkaBroker = (deps: KafkaBrokerDeps): Broker => {
     },
     backlog: async (topic, group) => opened().backlog(topic, group),
     ping: async () => {
-      await opened().ping()
+      await inTime(opened().ping(), pingTimeoutMs)
       return true
     },
     start: async () => {

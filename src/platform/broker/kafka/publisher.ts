@@ -102,7 +102,7 @@ export const openPublisher = (
       const bytes = messages.reduce((sum, message) => sum + recordBytesOf(message), 0)
       refuseOversized(messages)
       if (waitingBytes > 0 && waitingBytes + bytes > waitingBytesMax) {
-        throw new PublishRefusedError(`${waitingBytes} bytes wait for Kafka: no room for more`)
+        throw new BrokerUnavailableError(`${waitingBytes} bytes wait for Kafka: no room for more`)
       }
       const publication: Publication = {
         left: messages.length,

@@ -1,7 +1,12 @@
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  isTransientDatabaseError,
+  type Queryable,
+} from '#src/platform/database/index.ts'
 import type { Metrics } from '#src/platform/telemetry/index.ts'
 import type { BrokerDeps } from '../deps.ts'
 import { type Engine, startEngine } from '../engine.ts'
+import { BrokerUnavailableError } from '../errors.ts'
 import { observeBroker } from '../observe.ts'
 import {
   type Backlog,
@@ -52,7 +57,12 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
   let listening: Promise<{ unlisten: () => Promise<void> }> | undefined
 
   const publish = async (messages: readonly OutgoingMessage[]): Promise<void> => {
-    await insertMessages(sql, messages)
+    try {
+      await insertMessages(sql, messages)
+    } catch (error) {
+      if (!isTransientDatabaseError(error)) throw error
+      throw new BrokerUnavailableError('the database has not taken the messages', { cause: error })
+    }
     notifier.wake(messages.map(({ topic }) => topic))
   }
 

@@ -1,0 +1,171 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  type Broker,
+  BrokerUnavailableError,
+  createMemoryBroker,
+  createPostgresBroker,
+  type Delivery,
+  deadLetterHeaders,
+  outboxTopic,
+  PublishRefusedError,
+  type TransactionalBroker,
+  withOutbox,
+} from '#src/platform/broker/index.ts'
+import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { until } from '../../contract/broker.contract.ts'
+import {
+  createTestDatabase,
+  quietLogger as logger,
+  type TestDatabase,
+} from '../../support/database.ts'
+
+describe('the outbox', () => {
+  let database: TestDatabase
+  const opened: TransactionalBroker[] = []
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((broker) => broker.stop()))
+  })
+  afterAll(() => database.close())
+
+  const metricsOf = () => createMetrics({ version: 'test', withProcess: false })
+  const openLog = (): TransactionalBroker => {
+    const { sql, dsn } = database
+    return createPostgresBroker({ sql, dsn, retentionDays: 7, logger })
+  }
+  const open = async (target: Broker, metrics = metricsOf()): Promise<TransactionalBroker> => {
+    const broker = withOutbox({ broker: target, log: openLog(), logger, metrics })
+    await broker.start()
+    opened.push(broker)
+    return broker
+  }
+  const read = (broker: Broker, topic: string): Delivery[] => {
+    const seen: Delivery[] = []
+    broker.consume({
+      topic,
+      group: 'readers',
+      batchSizeMax: 100,
+      handler: async (batch) => {
+        seen.push(...batch)
+      },
+    })
+    return seen
+  }
+  const textOf = ({ value }: Delivery): string => Buffer.from(value).toString()
+
+  test('brings what a transaction published to the broker, as it was, and nothing of one that failed', async () => {
+    const broker = await open(createMemoryBroker({ logger }))
+    const seen = read(broker, 'a')
+    const failed = database.sql.begin(async (tx) => {
+      await broker.publishIn(tx, [{ topic: 'a', key: 'k', value: Buffer.from('rolled back') }])
+      throw new Error('no')
+    })
+    await failed.catch(() => {})
+    await database.sql.begin((tx) =>
+      broker.publishIn(tx, [
+        { topic: 'a', key: 'k', value: Buffer.from('1'), headers: { h: 'é' } },
+      ]),
+    )
+    broker.wake(['a'])
+    await until(() => seen.length > 0)
+    expect(seen.map(textOf)).toEqual(['1'])
+    expect(seen[0]).toMatchObject({ topic: 'a', key: 'k', headers: { h: 'é' } })
+    expect(seen[0]?.headers).toEqual({ h: 'é' })
+  })
+
+  test('keeps the order of a key over transactions and topics', async () => {
+    const broker = await open(createMemoryBroker({ logger }))
+    const seen = [read(broker, 'first'), read(broker, 'second')]
+    for (let at = 0; at < 60; at++) {
+      const message = { key: `k${at % 3}`, value: Buffer.from(String(at)) }
+      const topic = at % 2 === 0 ? 'first' : 'second'
+      await database.sql.begin((tx) => broker.publishIn(tx, [{ topic, ...message }]))
+    }
+    broker.wake(['first'])
+    await until(() => seen.flat().length >= 60)
+    for (const deliveries of seen) {
+      for (const key of ['k0', 'k1', 'k2']) {
+        const numbers = deliveries
+          .filter((one) => one.key === key)
+          .map((one) => Number(textOf(one)))
+        expect(numbers.length).toBe(10)
+        expect(numbers).toEqual([...numbers].sort((a, b) => a - b))
+      }
+    }
+  })
+
+  test('waits while the broker is away, says for how long, and goes on', async () => {
+    const memory = createMemoryBroker({ logger })
+    let isAway = true
+    const metrics = metricsOf()
+    const broker = await open(
+      {
+        ...memory,
+        publish: async (messages) => {
+          if (isAway) throw new BrokerUnavailableError('away')
+          await memory.publish(messages)
+        },
+      },
+      metrics,
+    )
+    const seen = read(broker, 'late')
+    await database.sql.begin((tx) =>
+      broker.publishIn(tx, [{ topic: 'late', value: Buffer.from('kept') }]),
+    )
+    broker.wake(['late'])
+    const gaugeOf = async (name: string): Promise<number> => {
+      const { text } = await metrics.render()
+      return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+    }
+    await Bun.sleep(100)
+    expect(await gaugeOf('spigw_broker_outbox_depth')).toBe(1)
+    expect(await gaugeOf('spigw_broker_outbox_age_seconds')).toBeGreaterThan(0.05)
+    isAway = false
+    await until(() => seen.length === 1)
+    expect(textOf(seen[0] as Delivery)).toBe('kept')
+    await broker.stop()
+    expect(await gaugeOf('spigw_broker_outbox_depth')).toBe(0)
+    expect(await gaugeOf('spigw_broker_outbox_age_seconds')).toBe(0)
+  })
+
+  test('relays what a process left behind that stopped before it could', async () => {
+    const log = openLog()
+    const left = withOutbox({ broker: createMemoryBroker({ logger }), log, logger })
+    await database.sql.begin((tx) =>
+      left.publishIn(tx, [{ topic: 'left', value: Buffer.from('behind') }]),
+    )
+    const next = await open(createMemoryBroker({ logger }))
+    const seen = read(next, 'left')
+    await until(() => seen.length === 1)
+    expect(seen.map(textOf)).toEqual(['behind'])
+  })
+
+  test('puts what the broker will never take in dlq, and goes on', async () => {
+    const memory = createMemoryBroker({ logger })
+    const broker = await open({
+      ...memory,
+      publish: async (messages) => {
+        if (messages.some(({ key }) => key === 'large')) throw new PublishRefusedError('too large')
+        await memory.publish(messages)
+      },
+    })
+    const seen = read(broker, 'mixed')
+    await database.sql.begin((tx) =>
+      broker.publishIn(tx, [
+        { topic: 'mixed', key: 'large', value: Buffer.from('x') },
+        { topic: 'mixed', key: 'good', value: Buffer.from('good') },
+      ]),
+    )
+    broker.wake(['mixed'])
+    const log = openLog()
+    const letters = read(log, 'dlq')
+    await until(() => seen.length === 1 && letters.length === 1)
+    expect(letters[0]?.headers).toMatchObject({
+      [deadLetterHeaders.topic]: outboxTopic,
+      [deadLetterHeaders.errorCode]: 'refused_by_broker',
+    })
+    await log.stop()
+  })
+})
