@@ -98,6 +98,7 @@ controller.quorum.election.timeout.ms=500
 controller.quorum.election.backoff.max.ms=200
 auto.create.topics.enable=false
 group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=1000
 offsets.topic.replication.factor=1
 offsets.topic.num.partitions=4
 transaction.state.log.replication.factor=1
@@ -146,6 +147,14 @@ export const startTestKafka = async (): Promise<TestKafka> => {
       rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+let shared: Promise<TestKafka> | undefined
+
+/** One for all tests that leave it running, started when the first asks; it ends with this process. */
+export const sharedTestKafka = (): Promise<TestKafka> => {
+  shared ??= startTestKafka()
+  return shared
 }
 
 const started = async (child: ChildProcess): Promise<void> => {

@@ -1,4 +1,4 @@
-/** A member of a group, and the partitions it says it reads. */
+/** A member of a group, and the partitions it says it reads: those first that it would rather keep. */
 export type GroupMember = { readonly id: string; readonly owned: readonly number[] }
 
 /**
@@ -40,9 +40,9 @@ const claimedOnce = (
   const taken = new Set<number>()
   const claims = new Map<string, readonly number[]>()
   for (const { id, owned } of [...members].sort((a, b) => (a.id < b.id ? -1 : 1))) {
-    const own = [...new Set(owned)]
-      .filter((partition) => partition >= 0 && partition < partitionCount && !taken.has(partition))
-      .sort((a, b) => a - b)
+    const own = [...new Set(owned)].filter(
+      (partition) => partition >= 0 && partition < partitionCount && !taken.has(partition),
+    )
     for (const partition of own) taken.add(partition)
     claims.set(id, own)
   }

@@ -4,6 +4,7 @@ import type { Backlog, ConsumeOptions } from '../types.ts'
 import { topics as topicNames } from '../types.ts'
 import { backlogOf } from './backlog.ts'
 import { plainError } from './errors.ts'
+import { sessionTimeoutDefaultMs } from './group.ts'
 import { joinGroup } from './member.ts'
 import { openPublisher, type Publisher } from './publisher.ts'
 import { openTopics, type TopicSettings } from './topics.ts'
@@ -13,6 +14,7 @@ export type ClusterDeps = {
   readonly cluster: ClusterOptions
   readonly topics: TopicSettings
   readonly publishTimeoutMs?: number | undefined
+  readonly sessionTimeoutMs?: number | undefined
   readonly logger: Logger
 }
 
@@ -37,6 +39,7 @@ export const openCluster = ({
   cluster,
   topics: settings,
   publishTimeoutMs,
+  sessionTimeoutMs = sessionTimeoutDefaultMs,
   logger,
 }: ClusterDeps): Cluster => {
   const control = openWire(cluster)
@@ -50,7 +53,7 @@ export const openCluster = ({
       const { topic, group } = options
       let engine: Engine | undefined
       const source = joinGroup({
-        ...{ cluster, control, topic, logger },
+        ...{ cluster, control, topic, sessionTimeoutMs, logger },
         groupId: groupIdOf(topic, group),
         ensureTopic: () => topics.ensure(topic),
         onNews: () => engine?.wake(),
@@ -62,8 +65,7 @@ export const openCluster = ({
     ping: control.ping,
     close: async () => {
       closing.abort()
-      await publisher.close()
-      await Promise.all([topics.close(), control.close()])
+      await Promise.all([publisher.close(), topics.close(), control.close()])
       await prepared
     },
   }

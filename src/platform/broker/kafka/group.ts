@@ -11,7 +11,7 @@ import { inTime } from './in-time.ts'
 import type { Wire } from './wire.ts'
 
 /** A member that is silent for so long is taken for dead, and its partitions go to others. */
-export const sessionTimeoutMs = 10_000
+export const sessionTimeoutDefaultMs = 10_000
 /** How long members have to join again when one comes or goes. They do it at their next heartbeat. */
 export const rebalanceTimeoutMs = 30_000
 const heartbeatEveryMs = 1_000
@@ -32,6 +32,7 @@ export type MembershipDeps = {
   readonly control: Wire
   readonly groupId: string
   readonly topic: string
+  readonly sessionTimeoutMs: number
   readonly ensureTopic: () => Promise<void>
   /** Partitions that this member reads or is still to give back. */
   readonly owned: () => readonly number[]
@@ -108,7 +109,7 @@ export const keepMembership = (deps: MembershipDeps): Membership => {
       isAway = true
     }
     wire.forgetCoordinator(groupId)
-    if (performance.now() - state.heardMs > sessionTimeoutMs && state.memberId !== '') lose()
+    if (performance.now() - state.heardMs > deps.sessionTimeoutMs && state.memberId !== '') lose()
     return retryEveryMs
   }
   const run = async (): Promise<void> => {
@@ -154,7 +155,8 @@ const leaveGroup = async (memberId: string, { control, groupId, logger }: Member
   }
 }
 
-const beat = async (state: State, { wire, groupId, topic }: MembershipDeps): Promise<void> => {
+const beat = async (state: State, deps: MembershipDeps): Promise<void> => {
+  const { wire, groupId, topic, sessionTimeoutMs } = deps
   const connection = await wire.onCoordinator(groupId)
   await inTime(
     wire.call(connection, 'Heartbeat', groupId, state.generation, state.memberId, null),
@@ -208,7 +210,7 @@ const join = async (state: State, deps: MembershipDeps, leaving: AbortSignal): P
 /** The first request of a new member is answered with an id to come back with. */
 const requestJoin = async (
   state: State,
-  { wire, groupId, topic, owned }: MembershipDeps,
+  { wire, groupId, topic, owned, sessionTimeoutMs }: MembershipDeps,
   connection: Awaited<ReturnType<Wire['onCoordinator']>>,
 ) => {
   const ask = () =>
@@ -224,11 +226,7 @@ const requestJoin = async (
       [
         {
           name: protocolName,
-          metadata: encodeConsumerProtocolSubscription({
-            version: 1,
-            topics: [topic],
-            ownedPartitions: [{ topic, partitions: [...owned()] }],
-          }),
+          metadata: subscriptionOf(topic, owned()),
         },
       ],
       null,
@@ -240,6 +238,20 @@ const requestJoin = async (
     state.memberId = memberIdOf(error)
     return ask()
   }
+}
+
+/** The standard field, which tools show, is sorted on its way: the order of the claim goes beside it. */
+const subscriptionOf = (topic: string, partitions: readonly number[]): Buffer =>
+  encodeConsumerProtocolSubscription({
+    version: 1,
+    topics: [topic],
+    ownedPartitions: [{ topic, partitions: [...partitions] }],
+    userData: partitions.join(','),
+  })
+
+const claimOf = (subscription: Buffer): readonly number[] => {
+  const { userData } = decodeConsumerProtocolSubscription(subscription)
+  return userData.length === 0 ? [] : userData.toString().split(',').map(Number)
 }
 
 const memberIdOf = (error: unknown): string => {
@@ -260,11 +272,7 @@ const share = async (
   const known = await wire.topic(topic, 0)
   if (known === undefined) throw new Error(`topic ${topic} is not there`)
   const partitionCount = known.leaders.length
-  const claims = members.map(({ memberId, metadata }) => {
-    const { ownedPartitions } = decodeConsumerProtocolSubscription(metadata)
-    const own = ownedPartitions.filter((one) => one.topic === topic)
-    return { id: memberId, owned: own.flatMap(({ partitions }) => partitions) }
-  })
+  const claims = members.map(({ memberId: id, metadata }) => ({ id, owned: claimOf(metadata) }))
   const assignments = [...assignPartitions(claims, partitionCount)].map(
     ([memberId, partitions]) => ({
       memberId,

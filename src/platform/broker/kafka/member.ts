@@ -15,6 +15,7 @@ export type MemberDeps = {
   readonly topic: string
   readonly groupId: string
   readonly ensureTopic: () => Promise<void>
+  readonly sessionTimeoutMs: number
   /** There is something to read, or another partition to read from. */
   readonly onNews: () => void
   readonly logger: Logger
@@ -25,18 +26,25 @@ const joinTimeoutMs = rebalanceTimeoutMs + 5_000
 
 /** One member of a group, on two connections of its own: one for reading, one for the group. */
 export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> => {
-  const { cluster, control, topic, groupId, ensureTopic, onNews, logger } = deps
+  const { cluster, control, topic, groupId, sessionTimeoutMs, ensureTopic, onNews, logger } = deps
   const leases = new Map<number, Lease>()
   /** Owned, but read no further: the group wants them for another member. */
   const surplus = new Set<number>()
+  /** Handed out and not settled. */
+  const atWork = new Set<number>()
   const isOwned = (lease: Lease): boolean => leases.get(lease.partition) === lease
   const kept = (): readonly Lease[] =>
     [...leases.values()].filter(({ partition }) => !surplus.has(partition))
 
   const membership = keepMembership({
     wire: openWire(cluster, joinTimeoutMs),
-    ...{ control, groupId, topic, ensureTopic, logger },
-    owned: () => [...leases.keys()],
+    ...{ control, groupId, topic, sessionTimeoutMs, ensureTopic, logger },
+    // What is easiest to part with comes last: what was asked for already, before that what is idle.
+    owned: () => {
+      const cost = (partition: number): number =>
+        surplus.has(partition) ? 0 : atWork.has(partition) ? 2 : 1
+      return [...leases.keys()].sort((a, b) => cost(b) - cost(a) || a - b)
+    },
     onAssigned: async (partitions) => {
       const added = partitions.filter((partition) => !leases.has(partition))
       const positions = await groupPositions(control, groupId, topic, added)
@@ -63,6 +71,8 @@ export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> =>
   const fetcher = createFetcher({ wire, topic, leases: kept, isOwned, onNews, logger })
   return {
     rebalance: async (busy) => {
+      atWork.clear()
+      for (const partition of busy) atWork.add(partition)
       const idle = [...surplus].filter((partition) => !busy.has(partition))
       // Also those that could not be written when they were settled. A failure is found out by the next call.
       const written = positions.written().then(
@@ -82,10 +92,12 @@ export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> =>
       const batches = kept()
         .filter(({ partition, ready }) => wanted.has(partition) && ready.length > 0)
         .map((lease) => ({ lease, messages: handOut(lease, messagesMax) }))
+      for (const { lease } of batches) atWork.add(lease.partition)
       if (batches.length > 0) fetcher.look()
       return batches
     },
     settle: (lease, { offset }) => {
+      atWork.delete(lease.partition)
       if (!isOwned(lease)) return
       lease.position = offset + 1n
       positions.settled(lease)

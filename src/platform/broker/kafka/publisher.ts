@@ -6,7 +6,7 @@ import { protocolErrorCodes as codes, hasProtocolError, plainError } from './err
 import { inTime } from './in-time.ts'
 import { extrasBytesMax, extrasBytesOf, recordBytesOf, requestBytesMax } from './sizes.ts'
 import type { Topics } from './topics.ts'
-import { type ClusterOptions, clientOptions } from './wire.ts'
+import { type ClusterOptions, clientOptions, closeClient } from './wire.ts'
 
 /** What may wait to be sent; more is refused at once. */
 export const waitingBytesMax = 64 * 1024 * 1024
@@ -65,6 +65,13 @@ export const openPublisher = (
     waitingBytes -= bytes
     return entries.filter(({ publication }) => !publication.isOver)
   }
+  /** What nobody waits for any more. */
+  const forget = (publication: Publication): void => {
+    const kept = queue.filter((entry) => entry.publication !== publication)
+    if (kept.length === queue.length) return
+    queue.splice(0, queue.length, ...kept)
+    waitingBytes = kept.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
   const send = async (entries: readonly Entry[]): Promise<void> => {
     try {
       for (const topic of new Set(entries.map(({ message }) => message.topic))) {
@@ -117,13 +124,13 @@ export const openPublisher = (
       try {
         await inTime(publication.sent.promise, timeoutMs)
       } catch (error) {
-        throw isOurs(error) ? error : unavailable(error)
-      } finally {
         publication.isOver = true
+        forget(publication)
+        throw isOurs(error) ? error : unavailable(error)
       }
     },
     close: async () => {
-      await producer.close()
+      await closeClient(producer)
       await sending
     },
   }

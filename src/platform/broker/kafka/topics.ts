@@ -1,7 +1,7 @@
 import { Admin } from '@platformatic/kafka'
 import { protocolErrorCodes as codes, hasProtocolError } from './errors.ts'
 import { recordBatchBytesMax } from './sizes.ts'
-import { type ClusterOptions, clientOptions, type Wire } from './wire.ts'
+import { type ClusterOptions, clientOptions, closeClient, type Wire } from './wire.ts'
 
 /** What a topic is made with when the cluster does not have it. */
 export type TopicSettings = {
@@ -66,7 +66,7 @@ export const openTopics = (
     forget: (name) => {
       known.delete(name)
     },
-    close: () => admin.close(),
+    close: () => closeClient(admin),
   }
 }
 

@@ -135,6 +135,8 @@ export const openWire = (options: ClusterOptions, timeoutMs = requestTimeoutMs):
     onCoordinator: async (groupId) => onBroker(await findCoordinator(groupId)),
     forgetCoordinator: (groupId) => {
       coordinators.delete(groupId)
+      // Its address may have changed, too.
+      base.clearMetadata()
     },
     call,
     topic: async (name, maxAgeMs = metadataMaxAgeMs) => {
@@ -155,8 +157,16 @@ export const openWire = (options: ClusterOptions, timeoutMs = requestTimeoutMs):
     ping: async () => {
       await base.metadata({ topics: [], forceUpdate: true })
     },
-    close: () => base.close(),
+    close: () => closeClient(base),
   }
+}
+
+/** Without waiting for a broker that does not say goodbye. What is still asked fails. */
+export const closeClient = async (client: Pick<Base, 'close' | 'connections'>): Promise<void> => {
+  const connections = [...client.connections].map(([, connection]) => connection)
+  const closed = client.close()
+  for (const { socket } of connections) socket?.destroy()
+  await closed
 }
 
 /** The library reports it in words of its own. */

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'bun:test'
+import { Admin, ConfigResourceTypes } from '@platformatic/kafka'
+import { PublishRefusedError, topics, valueBytesMax } from '#src/platform/broker/index.ts'
+import { until } from '../../../contract/broker.contract.ts'
+import { isKafkaHere, sharedTestKafka } from '../../../support/kafka.ts'
+import { freshTopic, openKafkaBroker } from './support.ts'
+
+describe.skipIf(!isKafkaHere)('topics in Kafka', () => {
+  const openAdmin = async (): Promise<Admin> =>
+    new Admin({
+      clientId: 'trilho-test',
+      bootstrapBrokers: [(await sharedTestKafka()).address],
+    })
+
+  test('are made at the start with the settings, and left as they are when they are there', async () => {
+    const admin = await openAdmin()
+    const own = freshTopic('own')
+    await admin.createTopics({ topics: [own], partitions: 2, replicas: 1 })
+    const broker = await openKafkaBroker({
+      topics: { partitions: 3, replicas: 1, retentionDays: 2 },
+    })
+    const made = freshTopic('made')
+    await broker.publish([
+      { topic: own, value: Buffer.from('1') },
+      { topic: made, value: Buffer.from('1') },
+    ])
+    const wanted = [...Object.values(topics), own, made]
+    const known = await admin.metadata({ topics: wanted })
+    expect(wanted.filter((name) => !known.topics.has(name))).toEqual([])
+    expect(known.topics.get(own)?.partitionsCount).toBe(2)
+    expect(known.topics.get(made)?.partitionsCount).toBe(3)
+    const [described] = await admin.describeConfigs({
+      resources: [
+        {
+          resourceType: ConfigResourceTypes.TOPIC,
+          resourceName: made,
+          configurationKeys: ['max.message.bytes', 'retention.ms'],
+        },
+      ],
+    })
+    const configs = Object.fromEntries(
+      described?.configs.map(({ name, value }) => [name, value]) ?? [],
+    )
+    expect(configs).toEqual({ 'max.message.bytes': '6291456', 'retention.ms': '172800000' })
+    await broker.stop()
+    await admin.close()
+  })
+
+  test('of others with a lower limit take what fits, and refuse what does not, alone', async () => {
+    const admin = await openAdmin()
+    const topic = freshTopic('low')
+    await admin.createTopics({
+      topics: [topic],
+      partitions: 1,
+      replicas: 1,
+      configs: [{ name: 'max.message.bytes', value: '20000' }],
+    })
+    const broker = await openKafkaBroker()
+    const seen: number[] = []
+    broker.consume({
+      topic,
+      group: 'g',
+      batchSizeMax: 10,
+      handler: async (batch) => {
+        seen.push(...batch.map(({ value }) => value.length))
+      },
+    })
+    const publications = [9_000, 30_000, 9_001, 9_002].map((bytes) =>
+      broker.publish([{ topic, value: new Uint8Array(bytes) }]).then(
+        () => 'taken',
+        (error: unknown) => error,
+      ),
+    )
+    const [first, second, third, fourth] = await Promise.all(publications)
+    expect([first, third, fourth]).toEqual(['taken', 'taken', 'taken'])
+    expect(second).toBeInstanceOf(PublishRefusedError)
+    await until(() => seen.length === 3)
+    expect(seen).toEqual([9_000, 9_001, 9_002])
+    await broker.stop()
+    await admin.close()
+  })
+
+  test('with much that waits are read a little at a time', async () => {
+    const broker = await openKafkaBroker()
+    const topic = freshTopic('much')
+    const value = new Uint8Array(256 * 1024)
+    // 64 MiB in all.
+    for (let round = 0; round < 32; round++) {
+      await broker.publish(
+        Array.from({ length: 8 }, (_, at) => ({ topic, key: `k${at}-${round}`, value })),
+      )
+    }
+    Bun.gc(true)
+    const before = process.memoryUsage().rss
+    const gate = Promise.withResolvers<void>()
+    let taken = 0
+    broker.consume({
+      topic,
+      group: 'g',
+      batchSizeMax: 2,
+      handler: async (batch) => {
+        taken += batch.length
+        await gate.promise
+      },
+    })
+    await until(() => taken >= 8)
+    await Bun.sleep(500)
+    // Two of each partition are handed out; besides them a partition holds one MiB and what came with it.
+    const grownMiB = (process.memoryUsage().rss - before) / 1024 / 1024
+    expect(grownMiB).toBeLessThan(48)
+    gate.resolve()
+    await until(() => taken === 256, 20_000)
+    await broker.stop()
+  }, 40_000)
+
+  test('take no message whose key and headers are out of all proportion', async () => {
+    const broker = await openKafkaBroker()
+    const topic = freshTopic('headers')
+    const messageOf = (bytes: number) => ({
+      topic,
+      value: new Uint8Array(valueBytesMax),
+      headers: { h: 'x'.repeat(bytes) },
+    })
+    await broker.publish([messageOf(500 * 1024)])
+    await expect(broker.publish([messageOf(512 * 1024)])).rejects.toBeInstanceOf(
+      PublishRefusedError,
+    )
+    await broker.stop()
+  })
+})
