@@ -82,15 +82,47 @@ export const freePort = async (): Promise<number> => {
   return address.port
 }
 
-const properties = (directory: string, port: number, controllerPort: number): string => `
+/** Asks for TLS, SCRAM-SHA-512 or PLAIN, and a client certificate where one is there. */
+export type KafkaSecurity = {
+  /** Of the listener: PEM. */
+  readonly cert: string
+  readonly key: string
+  /** Whose client certificates are taken. */
+  readonly ca: string
+  readonly user: string
+  readonly password: string
+}
+
+const securedListener = (directory: string, { user, password }: KafkaSecurity): string => {
+  const plain = 'org.apache.kafka.common.security.plain.PlainLoginModule'
+  const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule'
+  const prefix = 'listener.name.client'
+  return `
+ssl.keystore.type=PEM
+ssl.keystore.location=${directory}/listener.pem
+ssl.truststore.type=PEM
+ssl.truststore.location=${directory}/ca.pem
+ssl.client.auth=requested
+${prefix}.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512
+${prefix}.plain.sasl.jaas.config=${plain} required user_${user}="${password}";
+${prefix}.scram-sha-512.sasl.jaas.config=${scram} required;
+`
+}
+
+const properties = (
+  directory: string,
+  port: number,
+  controllerPort: number,
+  security: KafkaSecurity | undefined,
+): string => `
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:${controllerPort}
-listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}
-advertised.listeners=PLAINTEXT://127.0.0.1:${port}
+listeners=CLIENT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort},INTERNAL://127.0.0.1:0
+advertised.listeners=CLIENT://127.0.0.1:${port},INTERNAL://127.0.0.1:0
 controller.listener.names=CONTROLLER
-inter.broker.listener.name=PLAINTEXT
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+inter.broker.listener.name=INTERNAL
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT,CLIENT:${security === undefined ? 'PLAINTEXT' : 'SASL_SSL'}
 log.dirs=${directory}/data
 broker.session.timeout.ms=1000
 broker.heartbeat.interval.ms=200
@@ -103,24 +135,32 @@ offsets.topic.replication.factor=1
 offsets.topic.num.partitions=4
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
-`
+${security === undefined ? '' : securedListener(directory, security)}`
 
 // No optimising compiler: the broker runs for seconds, on the cores the tests need.
 const javaOptions = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx384m']
 
 /** Starts a Kafka of its own; close it. */
-export const startTestKafka = async (): Promise<TestKafka> => {
+export const startTestKafka = async (security?: KafkaSecurity): Promise<TestKafka> => {
   if (libs === undefined) throw new Error('no Kafka here')
   const directory = mkdtempSync(join(tmpdir(), 'trilho-test-kafka-data-'))
   const port = await freePort()
   const controllerPort = await freePort()
   const config = join(directory, 'server.properties')
-  writeFileSync(config, properties(directory, port, controllerPort))
+  writeFileSync(config, properties(directory, port, controllerPort, security))
+  const users =
+    security === undefined
+      ? []
+      : ['--add-scram', `SCRAM-SHA-512=[name=${security.user},password=${security.password}]`]
+  if (security !== undefined) {
+    writeFileSync(join(directory, 'listener.pem'), security.key + security.cert)
+    writeFileSync(join(directory, 'ca.pem'), security.ca)
+  }
   const java = [...javaOptions, '-cp', join(libs, '*')]
   const id = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url')
   const formatted = spawnSync('java', [
     ...java,
-    ...['kafka.tools.StorageTool', 'format', '-t', id, '-c', config],
+    ...['kafka.tools.StorageTool', 'format', '-t', id, '-c', config, ...users],
   ])
   if (formatted.status !== 0) throw new Error(`format failed: ${String(formatted.stderr)}`)
   let running: ChildProcess | undefined

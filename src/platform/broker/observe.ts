@@ -27,12 +27,13 @@ export const observeBroker = (
     'Messages that wait for a group.',
     labels,
     async (depth) => {
-      for (const at of consumed.values()) {
+      const look = async (at: { readonly topic: string; readonly group: string }) => {
         const waiting = await backlog(at.topic, at.group).catch(() => undefined)
-        if (waiting === undefined) continue
+        if (waiting === undefined) return
         depth.set(at, waiting.depth)
         age?.set(at, waiting.ageSeconds)
       }
+      await Promise.all([...consumed.values()].map(look))
     },
   )
   return {

@@ -34,7 +34,8 @@ export const openBroker = (options: OpenBrokerOptions): TransactionalBroker => {
   return withOutbox({ broker, log, logger, metrics })
 }
 
-const clusterOf = (
+/** How the settings say that Kafka is reached. */
+export const clusterOf = (
   addresses: readonly string[],
   settings: BrokerSettings,
 ): KafkaBrokerDeps['cluster'] => {
@@ -49,8 +50,6 @@ const clusterOf = (
             ...(certificate === undefined ? {} : { cert: certificate.text }),
             ...(key === undefined ? {} : { key: key.text }),
           },
-          // The name of the broker that is connected to, so that its certificate can be checked.
-          tlsServerName: true,
         }
       : {}),
     ...(saslMechanism === undefined

@@ -12,7 +12,10 @@ import {
   withOutbox,
 } from '#src/platform/broker/index.ts'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { currentTraceId, inSpan } from '#src/platform/tracing/index.ts'
+import { startTracing } from '#src/platform/tracing/start.ts'
 import { until } from '../../contract/broker.contract.ts'
+import { startCollector } from '../../support/collector.ts'
 import {
   createTestDatabase,
   quietLogger as logger,
@@ -140,6 +143,40 @@ describe('the outbox', () => {
     const seen = read(next, 'left')
     await until(() => seen.length === 1)
     expect(seen.map(textOf)).toEqual(['behind'])
+  })
+
+  test('carries the trace of the transaction to whoever handles the message', async () => {
+    const collector = await startCollector()
+    const tracing = startTracing({
+      endpoint: collector.url,
+      serviceName: 'x',
+      serviceVersion: '1',
+      samplingRatio: 1,
+    })
+    const broker = await open(createMemoryBroker({ logger }))
+    const handled = Promise.withResolvers<string | undefined>()
+    broker.consume({
+      topic: 'traced',
+      group: 'readers',
+      batchSizeMax: 10,
+      handler: async () => handled.resolve(currentTraceId()),
+    })
+    let traceId: string | undefined
+    await inSpan('request', {}, async () => {
+      traceId = currentTraceId()
+      await database.sql.begin((tx) =>
+        broker.publishIn(tx, [{ topic: 'traced', key: 'k', value: Buffer.from('1') }]),
+      )
+    })
+    broker.wake(['traced'])
+    expect(await handled.promise).toBe(traceId)
+    await broker.stop()
+    await tracing.stop()
+    collector.stop()
+    const names = collector.spans.filter((span) => span.traceId === traceId).map(({ name }) => name)
+    expect(names.sort()).toEqual(
+      ['process outbox', 'process traced', 'publish outbox', 'publish traced', 'request'].sort(),
+    )
   })
 
   test('puts what the broker will never take in dlq, and goes on', async () => {

@@ -9,6 +9,8 @@ import { inTime } from './in-time.ts'
 
 /** Shorter than a health check may take: a cluster that is silent is told from one whose check hangs. */
 const pingTimeoutMs = 400
+/** Metrics are still scraped while Kafka is away, without these figures. */
+const backlogTimeoutMs = 3_000
 
 export type KafkaBrokerDeps = BrokerDeps & ClusterDeps & { readonly metrics?: Metrics }
 
@@ -35,7 +37,7 @@ export const createKafkaBroker = (deps: KafkaBrokerDeps): Broker => {
       }
       return { drain: engine.drain, stop }
     },
-    backlog: async (topic, group) => opened().backlog(topic, group),
+    backlog: async (topic, group) => inTime(opened().backlog(topic, group), backlogTimeoutMs),
     ping: async () => {
       await inTime(opened().ping(), pingTimeoutMs)
       return true

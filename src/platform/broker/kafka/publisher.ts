@@ -49,29 +49,9 @@ export const openPublisher = (
     retries: retriesMax,
     retryDelay: (_, __, attempt) => Math.min(retryMaxMs, retryFirstMs * 2 ** attempt),
   })
-  const queue: Entry[] = []
-  let waitingBytes = 0
+  const queue = createQueue()
   let sending: Promise<void> | undefined
 
-  const take = (): readonly Entry[] => {
-    let bytes = 0
-    let count = 0
-    for (const entry of queue) {
-      if (count > 0 && bytes + entry.bytes > requestBytesMax) break
-      bytes += entry.bytes
-      count++
-    }
-    const entries = queue.splice(0, count)
-    waitingBytes -= bytes
-    return entries.filter(({ publication }) => !publication.isOver)
-  }
-  /** What nobody waits for any more. */
-  const forget = (publication: Publication): void => {
-    const kept = queue.filter((entry) => entry.publication !== publication)
-    if (kept.length === queue.length) return
-    queue.splice(0, queue.length, ...kept)
-    waitingBytes = kept.reduce((sum, { bytes }) => sum + bytes, 0)
-  }
   const send = async (entries: readonly Entry[]): Promise<void> => {
     try {
       for (const topic of new Set(entries.map(({ message }) => message.topic))) {
@@ -95,9 +75,8 @@ export const openPublisher = (
     }
   }
   const sendAll = async (): Promise<void> => {
-    while (queue.length > 0) {
-      const entries = take()
-      if (entries.length > 0) await send(entries)
+    for (let entries = queue.take(); entries.length > 0; entries = queue.take()) {
+      await send(entries)
     }
     sending = undefined
   }
@@ -108,8 +87,9 @@ export const openPublisher = (
       refuseTooLarge(messages)
       const bytes = messages.reduce((sum, message) => sum + recordBytesOf(message), 0)
       refuseOversized(messages)
-      if (waitingBytes > 0 && waitingBytes + bytes > waitingBytesMax) {
-        throw new BrokerUnavailableError(`${waitingBytes} bytes wait for Kafka: no room for more`)
+      const waiting = queue.bytes()
+      if (waiting > 0 && waiting + bytes > waitingBytesMax) {
+        throw new BrokerUnavailableError(`${waiting} bytes wait for Kafka: no room for more`)
       }
       const publication: Publication = {
         left: messages.length,
@@ -119,19 +99,52 @@ export const openPublisher = (
       for (const message of messages) {
         queue.push({ message, bytes: recordBytesOf(message), publication })
       }
-      waitingBytes += bytes
       sending ??= sendAll()
       try {
         await inTime(publication.sent.promise, timeoutMs)
       } catch (error) {
         publication.isOver = true
-        forget(publication)
+        queue.forget(publication)
         throw isOurs(error) ? error : unavailable(error)
       }
     },
     close: async () => {
       await closeClient(producer)
       await sending
+    },
+  }
+}
+
+/** What waits to be sent, in the order it came. */
+const createQueue = () => {
+  const waiting: Entry[] = []
+  let bytes = 0
+  return {
+    bytes: (): number => bytes,
+    push: (entry: Entry): void => {
+      waiting.push(entry)
+      bytes += entry.bytes
+    },
+    /** As much as one request holds; nothing when nothing waits. */
+    take: (): readonly Entry[] => {
+      let taken = 0
+      let count = 0
+      for (const entry of waiting) {
+        if (count > 0 && taken + entry.bytes > requestBytesMax) break
+        taken += entry.bytes
+        count++
+      }
+      bytes -= taken
+      return waiting.splice(0, count)
+    },
+    /** What nobody waits for any more. */
+    forget: (publication: Publication): void => {
+      let kept = 0
+      for (const entry of waiting) {
+        if (entry.publication === publication) bytes -= entry.bytes
+        else waiting[kept++] = entry
+      }
+      waiting.length = kept
     },
   }
 }

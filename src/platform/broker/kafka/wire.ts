@@ -36,7 +36,7 @@ type RequestOf<T> = T extends API<infer Request, infer _> ? Request : never
 type ResponseOf<T> = T extends API<infer _, infer Response> ? Response : never
 
 /** How to reach the cluster; the same for every connection of the process. */
-export type ClusterOptions = Pick<BaseOptions, 'tls' | 'tlsServerName' | 'sasl'> & {
+export type ClusterOptions = Pick<BaseOptions, 'tls' | 'sasl'> & {
   /** `host:port` of some brokers; the others are learned from them. */
   readonly addresses: readonly string[]
   readonly clientId: string
@@ -76,7 +76,7 @@ const metadataMaxAgeMs = 60_000
 
 /** What every client of the library is opened with. */
 export const clientOptions = (
-  { addresses, clientId, tls, tlsServerName, sasl }: ClusterOptions,
+  { addresses, clientId, tls, sasl }: ClusterOptions,
   timeoutMs = requestTimeoutMs,
 ): BaseOptions => ({
   clientId,
@@ -87,7 +87,6 @@ export const clientOptions = (
   autocreateTopics: false,
   retries: 0,
   ...(tls === undefined ? {} : { tls }),
-  ...(tlsServerName === undefined ? {} : { tlsServerName }),
   ...(sasl === undefined ? {} : { sasl }),
 })
 

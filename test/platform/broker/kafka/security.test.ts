@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { brokerProblems, brokerSettings, createKafkaBroker } from '#src/platform/broker/index.ts'
+import { clusterOf } from '#src/platform/broker/open.ts'
+import { loadSettings } from '#src/platform/config/index.ts'
+import { until } from '../../../contract/broker.contract.ts'
+import { quietLogger } from '../../../support/database.ts'
+import { isKafkaHere, startTestKafka, type TestKafka } from '../../../support/kafka.ts'
+import { issueCertificate } from '../../../support/pki.ts'
+import { freshTopic } from './support.ts'
+
+const base64 = (pem: string): string => Buffer.from(pem).toString('base64')
+
+const settingsOf = (env: Readonly<Record<string, string>>) => {
+  const { values, problems } = loadSettings({ broker: brokerSettings }, env)
+  expect(problems).toEqual([])
+  return values.broker
+}
+
+describe.skipIf(!isKafkaHere)('a Kafka that asks for TLS and a sign-in', () => {
+  const authority = issueCertificate('Test Authority', { authority: true })
+  const listener = issueCertificate('kafka.test', { issuer: authority, hosts: ['127.0.0.1'] })
+  const client = issueCertificate('client', { issuer: authority })
+  const stranger = issueCertificate('Another Authority', { authority: true })
+  const user = 'gateway'
+  const password = 'let-me-in'
+  let kafka: TestKafka
+  beforeAll(async () => {
+    kafka = await startTestKafka({ ...listener, ca: authority.cert, user, password })
+  }, 60_000)
+  afterAll(() => kafka.close())
+
+  const env = {
+    TRILHO_BROKER_TLS: 'true',
+    TRILHO_BROKER_CA_BASE64: base64(authority.cert),
+    TRILHO_BROKER_SASL_MECHANISM: 'SCRAM-SHA-512',
+    TRILHO_BROKER_SASL_USERNAME: user,
+    TRILHO_BROKER_SASL_PASSWORD: password,
+  }
+  const open = async (changed: Readonly<Record<string, string>>, address = kafka.address) => {
+    const broker = createKafkaBroker({
+      cluster: clusterOf([address], settingsOf({ ...env, ...changed })),
+      topics: { partitions: 2, replicas: undefined, retentionDays: 1 },
+      publishTimeoutMs: 5_000,
+      logger: quietLogger,
+    })
+    await broker.start()
+    return broker
+  }
+
+  test.each([
+    ['SCRAM', {}],
+    ['PLAIN', { TRILHO_BROKER_SASL_MECHANISM: 'PLAIN' }],
+    [
+      'a client certificate',
+      {
+        TRILHO_BROKER_CERT_BASE64: base64(client.cert),
+        TRILHO_BROKER_KEY_BASE64: base64(client.key),
+      },
+    ],
+  ])('takes and gives messages with %s', async (_, changed) => {
+    const broker = await open(changed)
+    const topic = freshTopic('secured')
+    const seen: string[] = []
+    broker.consume({
+      topic,
+      group: 'g',
+      batchSizeMax: 10,
+      handler: async (batch) => {
+        seen.push(...batch.map(({ value }) => Buffer.from(value).toString()))
+      },
+    })
+    await broker.publish([{ topic, value: Buffer.from('secret') }])
+    await until(() => seen.length === 1)
+    expect(seen).toEqual(['secret'])
+    await broker.stop()
+  })
+
+  test.each([
+    ['a wrong password', { TRILHO_BROKER_SASL_PASSWORD: 'guess' }],
+    [
+      'a certificate of an authority that is not ours',
+      { TRILHO_BROKER_CA_BASE64: base64(stranger.cert) },
+    ],
+  ])('is not used with %s', async (_, changed) => {
+    const broker = await open(changed)
+    const publication = broker.publish([{ topic: freshTopic('no'), value: Buffer.from('x') }])
+    const error: unknown = await publication.catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ name: 'BrokerUnavailableError' })
+    expect(Bun.inspect(error)).not.toContain(password)
+    await broker.stop()
+  })
+
+  test('is not used under a name that its certificate does not have', async () => {
+    const broker = await open({}, kafka.address.replace('127.0.0.1', 'localhost'))
+    const publication = broker.publish([{ topic: freshTopic('no'), value: Buffer.from('x') }])
+    await expect(publication).rejects.toThrow('Kafka has not taken the messages')
+    await broker.stop()
+  })
+})
+
+describe('settings of Kafka', () => {
+  const problemsOf = (env: Readonly<Record<string, string>>) =>
+    brokerProblems(settingsOf(env)).map(({ name }) => name)
+
+  test('that need one another are told of', () => {
+    const pem = base64(issueCertificate('x').cert)
+    expect(problemsOf({})).toEqual([])
+    expect(problemsOf({ TRILHO_BROKER_TLS: 'true', TRILHO_BROKER_CERT_BASE64: pem })).toEqual([
+      'TRILHO_BROKER_CERT_PATH',
+    ])
+    expect(problemsOf({ TRILHO_BROKER_CA_BASE64: pem })).toEqual(['TRILHO_BROKER_CA_PATH'])
+    expect(problemsOf({ TRILHO_BROKER_SASL_MECHANISM: 'PLAIN' })).toEqual([
+      'TRILHO_BROKER_SASL_MECHANISM',
+      'TRILHO_BROKER_SASL_MECHANISM',
+    ])
+    expect(problemsOf({ TRILHO_BROKER_SASL_PASSWORD: 'x' })).toEqual([
+      'TRILHO_BROKER_SASL_PASSWORD',
+    ])
+  })
+})
