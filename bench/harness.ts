@@ -40,7 +40,7 @@ export type Figure = {
   readonly name: string
   /** Median of the rounds. */
   readonly value: number
-  readonly unit: 'ms' | 'MB'
+  readonly unit: 'ms' | 'µs' | 'MB' | '×'
   readonly atMost: number
 }
 
@@ -181,7 +181,7 @@ const figuresMarkdown = (figures: readonly FigureResult[]): string[] =>
         '',
         ...figures.map(
           ({ suite, name, value, unit, atMost, reached }) =>
-            `- ${suite}, ${name}: **${value.toFixed(0)} ${unit}** (goal at most ${atMost}: ${reached ? 'reached' : 'missed'})`,
+            `- ${suite}, ${name}: **${value.toFixed(unit === '×' ? 2 : 0)} ${unit}** (goal at most ${atMost}: ${reached ? 'reached' : 'missed'})`,
         ),
         '',
       ]

@@ -4,6 +4,7 @@ export {
   type Database,
   type DatabaseOptions,
   openDatabase,
+  plannerSettings,
   type Queryable,
   type Transaction,
 } from './database.ts'

@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import type { Client } from '#src/platform/database/index.ts'
+import { type Client, plannerSettings } from '#src/platform/database/index.ts'
 import { textArray } from '#src/platform/sql/index.ts'
 import type { FetchedBatch, PartitionSource } from '../engine.ts'
 import { partitionCount } from '../partition.ts'
@@ -109,6 +109,7 @@ const openSession = (dsn: string, onLost: () => void): Client =>
     types: { bigint: postgres.BigInt },
     connection: {
       application_name: 'trilho-broker',
+      ...plannerSettings,
       synchronous_commit: 'off',
       statement_timeout: 30_000,
       // A host that vanishes without a word keeps its locks no longer than this.
