@@ -173,8 +173,9 @@ const firstOfEachKey = (rows: readonly NewRow[]): readonly NewRow[] => {
 const centsOf = (cents: bigint | undefined): string | null =>
   cents === undefined ? null : String(cents)
 
-const inputOf = ({ before, after, events, answer }: CardChange) => ({
+const inputOf = ({ before, after, events, answer }: CardChange, position: number) => ({
   ...after,
+  position,
   fromStatus: before.status,
   fromOperation: before.operation,
   fromStan: before.operationStan,
@@ -197,16 +198,11 @@ export const changeTransactions = async (
   sql: Queryable,
   changes: readonly CardChange[],
 ): Promise<readonly boolean[]> => {
-  // Of several for one transaction the first wins: they all began from the same state.
-  const firsts = new Map<string, CardChange>()
-  for (const change of changes) {
-    if (!firsts.has(change.before.id)) firsts.set(change.before.id, change)
-  }
-  const first = [...firsts.values()]
-  const changed = await sql<{ id: string }[]>`
+  const first = firstOfEachState(changes)
+  const changed = await sql<{ position: number }[]>`
     with input as (
       select * from json_to_recordset(${JSON.stringify(first.map(inputOf))}::text::json) as i(
-        id text, "fromStatus" text, "fromOperation" text, "fromStan" text, status text, operation text,
+        position int, id text, "fromStatus" text, "fromOperation" text, "fromStan" text, status text, operation text,
         "operationStan" text, "operationTransmission" text, "operationCents" bigint,
         "authCode" text, "responseCode" text, "capturedCents" bigint, "captureError" text,
         "voidError" text, reason text, "needsAttention" boolean, "claimOwner" text,
@@ -226,9 +222,9 @@ export const changeTransactions = async (
       where t.id = i.id and t.status = i."fromStatus"
         and t.operation is not distinct from i."fromOperation"
         and t.operation_stan is not distinct from i."fromStan"
-      returning t.id
+      returning i.position
     ),
-    mine as (select i.* from input i join changed c on c.id = i.id),
+    mine as (select i.* from input i join changed c on c.position = i.position),
     events as (
       insert into card_events (transaction_id, type, data, at)
       select m.id, e.value ->> 'type', (e.value -> 'data')::jsonb, m."updatedAt"
@@ -245,11 +241,20 @@ export const changeTransactions = async (
       delete from idempotency_keys k using mine m
       where m.frees and k.owner = m."claimOwner" and k.key = m."claimKey"
     )
-    select id from changed`
-  const ids = new Set(changed.map(({ id }) => id))
-  return changes.map(
-    (change) => ids.has(change.before.id) && firsts.get(change.before.id) === change,
-  )
+    select position from changed`
+  const written = new Set(changed.map(({ position }) => first[position]))
+  return changes.map((change) => written.has(change))
+}
+
+/** Of those that leave the same state of one transaction the first wins; the row is in one state only. */
+const firstOfEachState = (changes: readonly CardChange[]): readonly CardChange[] => {
+  const firsts = new Map<string, CardChange>()
+  for (const change of changes) {
+    const { id, status, operation = '', operationStan = '' } = change.before
+    const state = `${id} ${status} ${operation} ${operationStan}`
+    if (!firsts.has(state)) firsts.set(state, change)
+  }
+  return [...firsts.values()]
 }
 
 export const transactionById = async (

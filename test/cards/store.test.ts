@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { changed } from '../../src/cards/changes.ts'
+import {
+  type CardTransaction,
+  changeTransactions,
+  insertTransactions,
+  type NewCardTransaction,
+  transactionById,
+} from '../../src/cards/store.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createTestDatabase(1)
+})
+
+afterAll(() => database.close())
+
+const at = new Date()
+
+const inserted = async (id: string): Promise<CardTransaction> => {
+  const transaction = {
+    ...{ id, network: 'neta', brand: 'visa', cardToken: 'tok_visa_approved' },
+    currency: 'BRL',
+    ...{ merchantId: 'MERCHANT000001', terminalId: undefined, installments: 1, amountCents: 100n },
+    ...{ stan: '000001', rrn: id, transmission: '1121000000', createdBy: 'test', createdAt: at },
+  } as const satisfies NewCardTransaction
+  await insertTransactions(database.sql, [{ transaction, claim: undefined }])
+  const row = await transactionById(database.sql, id)
+  if (row === undefined) throw new Error('not there')
+  return row
+}
+
+test('changes of one transaction that come together: the one that leaves its true state is made', async () => {
+  const pending = await inserted('together')
+  const authorized = changed(pending, 'authorization_approved', { authCode: '1' }, at)
+  const started = changed(authorized, 'void_started', { operationStan: '000002' }, at)
+  const write = (before: CardTransaction, after: CardTransaction, type: string) => ({
+    ...{ before, after },
+    events: [{ type, data: {} }],
+  })
+  await changeTransactions(database.sql, [write(pending, authorized, 'authorized')])
+  await changeTransactions(database.sql, [write(authorized, started, 'void_sent')])
+  const stale = changed(authorized, 'capture_started', { operationStan: '000003' }, at)
+  const voided = changed(started, 'void_approved', { voidedAt: at }, at)
+  expect(
+    await changeTransactions(database.sql, [
+      write(authorized, stale, 'capture_sent'),
+      write(started, voided, 'voided'),
+      write(started, voided, 'voided'),
+    ]),
+  ).toEqual([false, true, false])
+  expect(await transactionById(database.sql, 'together')).toMatchObject({ status: 'voided' })
+  const events = await database.sql<{ type: string }[]>`
+    select type from card_events where transaction_id = 'together' order by id`
+  expect(events.map(({ type }) => type)).toEqual([
+    'authorization_sent',
+    'authorized',
+    'void_sent',
+    'voided',
+  ])
+})
