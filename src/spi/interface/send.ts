@@ -51,6 +51,9 @@ export const sendMessages = async (
   for (let attempt = 1; ; attempt++) {
     const outcome = await once(request, deps, messages.length)
     // What may be stored already stays in doubt, whatever a repetition could not reach.
+    if (attempt > 1 && outcome.kind === 'refused') {
+      return { kind: 'unknown', reason: `status ${outcome.status} after an attempt without answer` }
+    }
     const isOpen = outcome.kind === 'unknown' || (attempt > 1 && outcome.kind === 'unreachable')
     if (!isOpen) return outcome
     if (attempt >= deps.attemptsMax || signal?.aborted === true) {

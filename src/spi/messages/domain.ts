@@ -23,7 +23,7 @@ export type SignatureVerdict = (typeof signatureVerdicts)[number]
 
 /**
  * Where each status may come from. An answer can overtake the record of the sending, so QUEUED may be answered;
- * UNKNOWN is left by an explicit answer alone.
+ * UNKNOWN is left by an explicit answer alone: where the sending itself was in doubt, its PI-ResourceId is one.
  */
 const predecessors: Readonly<Record<MessageStatus, readonly MessageStatus[]>> = {
   QUEUED: [],
@@ -77,6 +77,11 @@ export type NewMessage = {
   readonly xml: Uint8Array
   /** Of a received message that is stored when it has been processed: its first status is RECEIVED, then. */
   readonly receivedAt?: Date | undefined
+  /** Where the signature of a message goes whose `xml` is not signed yet. */
+  readonly envelope?: string | undefined
+  /** Of a message that is sent by whoever stores it: the queue takes it over at `requeueAfter`. */
+  readonly inDoubtSince?: Date | undefined
+  readonly requeueAfter?: Date | undefined
 }
 
 export type StatusChange = {

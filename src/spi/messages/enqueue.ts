@@ -68,6 +68,48 @@ export const enqueueMessages = async (
   return stored
 }
 
+/** A queued message as it is stored. */
+export type StoredQueued = {
+  readonly id: string
+  readonly type: string
+  readonly channel: Channel
+  readonly bizMsgIdr: string
+  readonly endToEndId: string | null
+  readonly xml: Uint8Array
+  /** Undefined: `xml` is what is sent, byte for byte. */
+  readonly envelope: string | undefined
+}
+
+/** Puts stored messages on `spi.outbound` again, whose entry is lost or was never written. */
+export const requeueMessages = (
+  tx: Queryable,
+  outbox: Outbox,
+  messages: readonly StoredQueued[],
+): Promise<void> => outbox.publishIn(tx, messages.map(entryOf))
+
+/**
+ * Stores a message whose sender sends it by itself, now: `signed` is what it sends. There is no queue entry. A message
+ * that is still QUEUED at `requeueAfter` is put on the queue with the same bytes, so a sender may die at any moment.
+ *
+ * @returns false when its BizMsgIdr is known already
+ */
+export const storeForSending = async (
+  tx: Queryable,
+  message: OutboundMessage,
+  { signed, requeueAfter }: { readonly signed: Uint8Array; readonly requeueAfter: Date },
+): Promise<boolean> => {
+  const record = recordOf(message)
+  const own = {
+    ...record,
+    xml: signed,
+    envelope: undefined,
+    inDoubtSince: new Date(),
+    requeueAfter,
+  }
+  const { stored } = await insertMessages(tx, [own])
+  return stored.has(message.id)
+}
+
 const recordOf = ({ envelope, traceparent: _, ...message }: OutboundMessage): NewMessage => ({
   ...message,
   direction: 'OUTBOUND',
@@ -77,29 +119,53 @@ const recordOf = ({ envelope, traceparent: _, ...message }: OutboundMessage): Ne
   signature: 'NOT_CHECKED',
   warnings: [],
   xml: envelope.bytes,
+  envelope: envelopeText(envelope),
 })
 
-const queuedOf = (message: OutboundMessage): OutgoingMessage => {
-  const { envelope, traceparent } = message
-  const { appHdr, signatureAt, document } = envelope
-  const places = [appHdr.from, appHdr.to, signatureAt, document.from, document.to]
+/** Places and namespace: `120 980 960 981 2400 https://…`. */
+const envelopeText = (envelope: UnsignedMessage): string =>
+  `${placesOf(envelope)} ${envelope.namespace}`
+
+const placesOf = ({ appHdr, signatureAt, document }: UnsignedMessage): string =>
+  [appHdr.from, appHdr.to, signatureAt, document.from, document.to].join(' ')
+
+const queuedOf = (message: OutboundMessage): OutgoingMessage =>
+  entryOf({
+    ...message,
+    endToEndId: message.transactions[0]?.endToEndId ?? null,
+    xml: message.envelope.bytes,
+    envelope: envelopeText(message.envelope),
+  })
+
+const entryOf = (
+  message: StoredQueued & { readonly traceparent?: string | undefined },
+): OutgoingMessage => {
+  const { xml, envelope, traceparent } = message
+  const namespaceAt = envelope?.lastIndexOf(' ') ?? 0
   return {
     topic,
-    key: message.transactions[0]?.endToEndId ?? message.bizMsgIdr,
-    value: envelope.bytes,
+    key: message.endToEndId ?? message.bizMsgIdr,
+    value: xml,
     headers: {
       [outboundHeaders.messageId]: message.id,
       [outboundHeaders.messageType]: message.type,
       [outboundHeaders.channel]: message.channel,
       [outboundHeaders.businessMessageId]: message.bizMsgIdr,
-      [outboundHeaders.namespace]: envelope.namespace,
-      [outboundHeaders.places]: places.join(' '),
+      ...(envelope === undefined
+        ? {}
+        : {
+            [outboundHeaders.namespace]: envelope.slice(namespaceAt + 1),
+            [outboundHeaders.places]: envelope.slice(0, namespaceAt),
+          }),
       ...(traceparent === undefined ? {} : { [outboundHeaders.traceparent]: traceparent }),
     },
   }
 }
 
-/** The built message of a delivery of `spi.outbound`; undefined when another program wrote it. */
+/**
+ * The built message of a delivery of `spi.outbound`; undefined when another program wrote it, or nothing is left to
+ * be signed.
+ */
 export const unsignedMessageOf = (delivery: {
   readonly value: Uint8Array
   readonly headers: Readonly<Record<string, string>>

@@ -25,6 +25,9 @@ export {
   type OutboundMessage,
   type Outbox,
   outboundHeaders,
+  requeueMessages,
+  type StoredQueued,
+  storeForSending,
   type UnsignedMessage,
   unsignedMessageOf,
 } from './enqueue.ts'

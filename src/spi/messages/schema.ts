@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import {
   bigint,
   customType,
@@ -34,6 +35,12 @@ export const spiMessages = pgTable(
     warnings: jsonb(),
     /** The bytes sent or received, zstd. */
     xml: bytea().notNull(),
+    /** Where the signature of a queued message goes; null once `xml` is what is sent, byte for byte. */
+    envelope: text(),
+    /** Since when the central bank may have a message whose sending was not confirmed. */
+    inDoubtSince: timestamp('in_doubt_since', { withTimezone: true }),
+    /** A queued message is not put on the queue again before; null: as its age says. */
+    requeueAfter: timestamp('requeue_after', { withTimezone: true }),
   },
   (table) => [
     index('spi_messages_type').on(table.type, table.id),
@@ -41,6 +48,9 @@ export const spiMessages = pgTable(
     index('spi_messages_status').on(table.status, table.id),
     index('spi_messages_source').on(table.sourceIspb, table.id),
     index('spi_messages_destination').on(table.destinationIspb, table.id),
+    index('spi_messages_in_doubt')
+      .on(table.id)
+      .where(sql`in_doubt_since is not null and status in ('QUEUED', 'UNKNOWN')`),
   ],
 )
 

@@ -94,12 +94,13 @@ const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Prom
   await sql`
     insert into spi_messages (id, type, definition, direction, status, channel, source_ispb,
       destination_ispb, end_to_end_id, biz_msg_idr, resource_id, transaction_count, error_code,
-      signature, warnings, xml)
+      signature, warnings, envelope, in_doubt_since, requeue_after, xml)
     select * from rows from (
       jsonb_to_recordset(${jsonText(rows)}::text::jsonb) as (id uuid, type text, definition text,
         direction text, status text, channel text, "sourceIspb" text, "destinationIspb" text,
         "endToEndId" text, "bizMsgIdr" text, "resourceId" text, "transactionCount" int,
-        "errorCode" text, signature text, warnings jsonb),
+        "errorCode" text, signature text, warnings jsonb, envelope text,
+        "inDoubtSince" timestamptz, "requeueAfter" timestamptz),
       unnest(${bytesArray(documents)}::text::bytea[])
     ) as message`
   await sql`
@@ -131,7 +132,7 @@ const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Prom
 
 /**
  * Moves messages to a status they may take from where they are; the others stay (an answer that came twice, or
- * late). Status and history change together.
+ * late). Status and history change together. What became UNKNOWN without a PI-ResourceId is SENT when it gets one.
  *
  * @returns the ids of those moved
  */
@@ -147,17 +148,21 @@ export const changeStatuses = async (
       select * from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
         as wanted(id uuid, status text, detail text, "resourceId" text, "from" text[])
     ), locked as materialized (
-      select message.id, message.status from spi_messages message
+      select message.id, message.status, message.resource_id from spi_messages message
       where message.id in (select id from wanted) order by message.id for update
+    ), decided as materialized (
+      select wanted.*, locked.status = any(wanted."from") or (wanted.status = 'SENT'
+          and locked.status = 'UNKNOWN' and locked.resource_id is null
+          and wanted."resourceId" is not null) as is_moved
+      from wanted join locked using (id)
     ), moved as (
       update spi_messages message
-      set status = case when message.status = any(wanted."from") then wanted.status else message.status end,
-        resource_id = coalesce(wanted."resourceId", message.resource_id)
-      from wanted join locked using (id)
-      where message.id = wanted.id
-        and (message.status = any(wanted."from") or wanted."resourceId" is not null)
-      returning message.id, message.direction, wanted.status, wanted.detail, wanted."resourceId",
-        locked.status = any(wanted."from") as is_moved
+      set status = case when decided.is_moved then decided.status else message.status end,
+        resource_id = coalesce(decided."resourceId", message.resource_id)
+      from decided
+      where message.id = decided.id and (decided.is_moved or decided."resourceId" is not null)
+      returning message.id, message.direction, decided.status, decided.detail, decided."resourceId",
+        decided.is_moved
     ), keyed as (
       insert into spi_message_keys (kind, key, message_id)
       select direction || ':ResourceId', "resourceId", id from moved where "resourceId" is not null

@@ -19,11 +19,12 @@ import {
   outboundHeaders,
   type StatusChange,
   statusEvent,
+  type UnsignedMessage,
   unsignedMessageOf,
 } from '../messages/index.ts'
 import { type EnvelopeSigner, SignatureServiceError } from '../signing/index.ts'
 import type { OutboundMetrics } from './metrics.ts'
-import { findOutbound, replaceDocuments, type StoredOutbound } from './store.ts'
+import { findOutbound, noteDoubt, type QueuedOutbound, replaceDocuments } from './store.ts'
 import type { MessageOutcome, Transport } from './transport.ts'
 
 export const group = 'spi-outbound'
@@ -52,7 +53,7 @@ class NotSentError extends Error {
 type Final = Extract<MessageOutcome, { kind: 'accepted' | 'refused' }>
 type Result = {
   readonly delivery: Delivery
-  readonly stored: StoredOutbound
+  readonly stored: QueuedOutbound
   readonly bytes: Uint8Array
   readonly outcome: Final
 }
@@ -71,9 +72,7 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
   const record = createGatherer<Result, void>({
     write: async (results) => {
       await sql.begin((tx) => recordResults(tx, results, deps))
-      if (results.some(({ outcome }) => outcome.kind === 'refused')) {
-        deps.broker.wake([topics.deadLetters])
-      }
+      if (results.some(isRefused)) deps.broker.wake([topics.deadLetters])
       return results.map(() => undefined)
     },
     rowsMax: recordedMax,
@@ -107,16 +106,16 @@ const settled = async (work: readonly Promise<void>[]): Promise<void> => {
 
 const sendOne = async (
   delivery: Delivery,
-  stored: StoredOutbound | undefined,
+  stored: QueuedOutbound | undefined,
   deps: HandleDeps,
   record: (result: Result) => Promise<void>,
 ): Promise<void> => {
-  const unsigned = unsignedMessageOf(delivery)
-  if (unsigned === undefined || stored === undefined) {
+  const prepare = stored === undefined ? undefined : preparationOf(delivery, stored, deps)
+  if (stored === undefined || prepare === undefined) {
     throw new PoisonMessageError('outbound_message_unknown', 'no message of the gateway')
   }
-  // UNKNOWN as well as QUEUED: nothing says that the central bank has it.
-  if (stored.status !== 'QUEUED' && stored.status !== 'UNKNOWN') return
+  // One whose outcome is UNKNOWN is asked for by the watch.
+  if (stored.status !== 'QUEUED') return
   const { type, channel } = stored
   const options = {
     kind: 'consumer',
@@ -127,23 +126,43 @@ const sendOne = async (
     const startedMs = performance.now()
     deps.metrics.change(1)
     try {
-      const bytes = await sign(unsigned, deps)
+      const bytes = await prepare()
       const signedMs = performance.now()
       const outcome = await deps.transport({ type, channel, bytes })
       if (outcome.kind !== 'accepted' && outcome.kind !== 'refused') {
+        if (outcome.kind === 'unknown' && !stored.isInDoubt) {
+          await noteDoubt(deps.sql, { id: stored.id, xml: bytes }, new Date())
+        }
         throw new NotSentError(`${outcome.kind}: ${outcome.reason}`)
       }
       const sentMs = performance.now()
-      await record({ delivery, stored, bytes, outcome })
-      report(stored, outcome, { startedMs, signedMs, sentMs }, deps)
+      const result = { delivery, stored, bytes, outcome }
+      await record(result)
+      report(result, { startedMs, signedMs, sentMs }, deps)
     } finally {
       deps.metrics.change(-1)
     }
   })
 }
 
+/**
+ * How the bytes to send come about: what may be with the central bank already, or what is signed now. Undefined when
+ * there are none.
+ */
+const preparationOf = (
+  delivery: Delivery,
+  { isInDoubt, finalXml }: QueuedOutbound,
+  deps: HandleDeps,
+): (() => Promise<Uint8Array>) | undefined => {
+  const unsigned = unsignedMessageOf(delivery)
+  if (unsigned !== undefined && !(isInDoubt && finalXml !== undefined)) {
+    return () => sign(unsigned, deps)
+  }
+  return finalXml === undefined ? undefined : async () => finalXml
+}
+
 const sign = async (
-  unsigned: NonNullable<ReturnType<typeof unsignedMessageOf>>,
+  unsigned: UnsignedMessage,
   { signer, provider, metrics }: HandleDeps,
 ): Promise<Uint8Array> => {
   if (signer.kind === 'none') return unsigned.bytes
@@ -174,14 +193,18 @@ const recordResults = async (
       return stored === undefined || !moved.has(change.id) ? [] : [statusEvent(stored, change)]
     }),
   )
-  const refused = results.filter(({ outcome }) => outcome.kind === 'refused')
+  const refused = results.filter(isRefused)
   if (refused.length > 0) await broker.publishIn(tx, refused.map(letterOf))
 }
 
-const changeOf = ({ stored: { id }, outcome }: Result): StatusChange =>
+/** Refused, and surely never stored: an attempt without an answer may have been. */
+const isRefused = ({ stored, outcome }: Result): boolean =>
+  outcome.kind === 'refused' && !stored.isInDoubt
+
+const changeOf = ({ stored: { id, isInDoubt }, outcome }: Result): StatusChange =>
   outcome.kind === 'accepted'
     ? { id, status: 'SENT', resourceId: outcome.resourceId, detail: outcome.channel }
-    : { id, status: 'FAILED', detail: problemText(outcome) }
+    : { id, status: isInDoubt ? 'UNKNOWN' : 'FAILED', detail: problemText(outcome) }
 
 /** The last part of the problem's type names it: `https://icom…/error/forbidden`. */
 const problemText = ({ status, problem }: Extract<Final, { kind: 'refused' }>): string =>
@@ -197,12 +220,13 @@ const letterOf = ({ delivery }: Result) =>
   })
 
 const report = (
-  { id, type, bizMsgIdr, endToEndId }: StoredOutbound,
-  outcome: Final,
+  result: Result,
   times: { readonly startedMs: number; readonly signedMs: number; readonly sentMs: number },
   { metrics, logger }: HandleDeps,
 ): void => {
-  metrics.onStatus(type, outcome.kind === 'accepted' ? 'SENT' : 'FAILED')
+  const { outcome } = result
+  const { id, type, bizMsgIdr, endToEndId } = result.stored
+  metrics.onStatus(type, changeOf(result).status)
   const fields = {
     id,
     type,

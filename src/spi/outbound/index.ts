@@ -8,6 +8,8 @@ import { createEnvelopeSigner, createSigner, type SigningSettings } from '../sig
 import type { OutboundSettings } from './config.ts'
 import { createHandler, group } from './handle.ts'
 import { createOutboundMetrics } from './metrics.ts'
+import { createRequeue } from './requeue.ts'
+import { createRounds } from './rounds.ts'
 import { countUnknown } from './store.ts'
 import { createTransport } from './transport.ts'
 import { createWatch, type WatchTimes } from './watch.ts'
@@ -16,7 +18,7 @@ export { type OutboundSettings, outboundSettings } from './config.ts'
 
 export type OutboundDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'consume' | 'publishIn' | 'wake'>
+  readonly broker: Pick<TransactionalBroker, 'backlog' | 'consume' | 'publishIn' | 'wake'>
   readonly client: InterfaceClient
   readonly settings: OutboundSettings
   readonly signing: SigningSettings
@@ -25,10 +27,12 @@ export type OutboundDeps = {
   readonly metrics: Metrics
   /** Other than the defaults, for tests. */
   readonly watchTimes?: Partial<WatchTimes>
+  readonly requeueEveryMs?: number
 }
 
 /** Of one partition. */
 const batchSizeMax = 50
+const requeueEveryMsDefault = 10_000
 
 /** OUTBOUND_SEND: signs and sends what is queued, and sees to it that payments are answered. */
 export const createOutbound = (deps: OutboundDeps): Feature => {
@@ -48,6 +52,18 @@ export const createOutbound = (deps: OutboundDeps): Feature => {
     logger,
     ...(deps.watchTimes === undefined ? {} : { times: deps.watchTimes }),
   })
+  const requeue = createRounds(
+    deps.requeueEveryMs ?? requeueEveryMsDefault,
+    createRequeue({
+      sql,
+      broker,
+      group,
+      queuedLongMs: settings.settlementLimitSeconds * 1000,
+      onRequeued: metrics.onRequeued,
+      logger,
+    }),
+    (err) => logger.error({ err }, 'lost queue entries were not looked for'),
+  )
   let consumer: Consumer | undefined
   let closeSigner = (): void => {}
   return {
@@ -75,9 +91,10 @@ export const createOutbound = (deps: OutboundDeps): Feature => {
         isTransient,
       })
       watch.start()
+      requeue.start()
     },
     drain: async () => {
-      await Promise.all([consumer?.drain(), watch.stop()])
+      await Promise.all([consumer?.drain(), watch.stop(), requeue.stop()])
     },
     stop: async () => {
       await consumer?.stop()

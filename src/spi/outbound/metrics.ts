@@ -9,6 +9,7 @@ export type OutboundMetrics = {
   readonly onBatch: (messages: number) => void
   readonly onSigned: (provider: string, seconds: number) => void
   readonly onReasked: () => void
+  readonly onRequeued: (messages: number) => void
   readonly change: (inFlight: number) => void
 }
 
@@ -34,9 +35,13 @@ export const createOutboundMetrics = (
     'spigw_outbound_reasked_total',
     'Messages sent again because nobody had answered them.',
   )
+  const requeued = metrics.counter(
+    'spigw_outbound_requeued_total',
+    'Queued messages put on the queue again because their entry was not there.',
+  )
   metrics.gauge(
     'spigw_unknown_outcomes',
-    'Payments and returns without an answer past the settlement limit.',
+    'Messages without an answer, or not known to be sent, past the settlement limit.',
     [],
     async (gauge) => gauge.set(await unknown()),
   )
@@ -50,6 +55,7 @@ export const createOutboundMetrics = (
     onBatch: (messages) => sizes.observe(messages),
     onSigned: (provider, seconds) => signing.observe({ provider }, seconds),
     onReasked: () => reasked.inc(),
+    onRequeued: (messages) => requeued.inc(messages),
     change: (by) => inFlight.inc(by),
   }
 }

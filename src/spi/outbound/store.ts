@@ -1,7 +1,7 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import { uuidBound } from '#src/platform/partitions/index.ts'
 import { bytesArray, textArray } from '#src/platform/sql/index.ts'
-import type { Channel, MessageStatus } from '../messages/index.ts'
+import type { Channel, MessageStatus, StoredQueued } from '../messages/index.ts'
 
 /** A message of ours as far as sending it needs. */
 export type StoredOutbound = {
@@ -13,15 +13,31 @@ export type StoredOutbound = {
   readonly bizMsgIdr: string
 }
 
+export type QueuedOutbound = StoredOutbound & {
+  /** The central bank may have it. */
+  readonly isInDoubt: boolean
+  /** What is sent, byte for byte, once that is decided. */
+  readonly finalXml: Uint8Array | undefined
+}
+
 export const findOutbound = async (
   sql: Queryable,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, StoredOutbound>> => {
-  const rows = await sql<StoredOutbound[]>`
-    select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr"
+): Promise<ReadonlyMap<string, QueuedOutbound>> => {
+  const rows = await sql<
+    (Omit<QueuedOutbound, 'finalXml'> & { readonly finalXml: Buffer | null })[]
+  >`
+    select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
+      in_doubt_since is not null as "isInDoubt",
+      case when envelope is null and status = 'QUEUED' then xml end as "finalXml"
     from spi_messages
     where id = any(${textArray(ids)}::text::uuid[]) and direction = 'OUTBOUND'`
-  return new Map(rows.map((row) => [row.id, row]))
+  return new Map(
+    rows.map(({ finalXml, ...row }) => [
+      row.id,
+      { ...row, finalXml: finalXml === null ? undefined : Bun.zstdDecompressSync(finalXml) },
+    ]),
+  )
 }
 
 /** Faster than gzip's least, and smaller. */
@@ -37,16 +53,47 @@ export const replaceDocuments = async (
     Bun.zstdCompressSync(xml, { level: compressionLevel }),
   )
   await sql`
-    update spi_messages message set xml = given.xml
+    update spi_messages message set xml = given.xml, envelope = null
     from unnest(${textArray(documents.map(({ id }) => id))}::text::uuid[],
       ${bytesArray(compressed)}::text::bytea[]) as given(id, xml)
     where message.id = given.id`
 }
 
-export type Unanswered = StoredOutbound & { readonly xml: Uint8Array }
+/** Keeps what was sent and not confirmed: nothing else is ever sent for the message. */
+export const noteDoubt = async (
+  sql: Queryable,
+  { id, xml }: { readonly id: string; readonly xml: Uint8Array },
+  now: Date,
+): Promise<void> => {
+  await sql`
+    update spi_messages
+    set xml = ${Bun.zstdCompressSync(xml, { level: compressionLevel })}, envelope = null,
+      in_doubt_since = coalesce(in_doubt_since, ${now})
+    where id = ${id} and status = 'QUEUED'`
+}
+
+export type Unanswered = StoredOutbound & {
+  readonly resourceId: string | null
+  readonly xml: Uint8Array
+}
+
+type UnansweredRow = Omit<Unanswered, 'xml'> & { readonly xml: Buffer }
+
+const unansweredOf = ({ xml, ...row }: UnansweredRow): Unanswered => ({
+  ...row,
+  xml: Bun.zstdDecompressSync(xml),
+})
 
 /** Types whose answer decides over money. */
 const answeredTypes = ['pacs.008', 'pacs.004']
+
+export type Search = {
+  /** Made or, where the sending is in doubt, first sent between these moments. */
+  readonly from: Date
+  readonly to: Date
+  readonly limit: number
+  readonly except: readonly string[]
+}
 
 /**
  * Payments and returns sent between two moments that nobody has answered, oldest first. The rows are locked until the
@@ -54,22 +101,94 @@ const answeredTypes = ['pacs.008', 'pacs.004']
  */
 export const lockUnanswered = async (
   sql: Queryable,
-  range: { readonly from: Date; readonly to: Date },
-  limit: number,
-  except: readonly string[],
+  { from, to, limit, except }: Search,
 ): Promise<readonly Unanswered[]> => {
-  const rows = await sql<(Omit<Unanswered, 'xml'> & { readonly xml: Buffer })[]>`
-    select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr", xml
+  const rows = await sql<UnansweredRow[]>`
+    select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
+      resource_id as "resourceId", xml
     from spi_messages
     where status in ('SENT', 'UNKNOWN') and direction = 'OUTBOUND'
       and type = any(${textArray(answeredTypes)}::text::text[])
-      and id >= ${uuidBound(range.from)}::uuid and id < ${uuidBound(range.to)}::uuid
+      and id >= ${uuidBound(from)}::uuid and id < ${uuidBound(to)}::uuid
       and id <> all(${textArray(except)}::text::uuid[])
     order by id limit ${limit} for update skip locked`
-  return rows.map(({ xml, ...row }) => ({ ...row, xml: Bun.zstdDecompressSync(xml) }))
+  return rows.map(unansweredOf)
 }
 
-/** How many payments and returns wait for an answer past the limit. */
+/** Messages of any type whose sending has been in doubt since before a moment; locked in the same way. */
+export const lockDoubtful = async (
+  sql: Queryable,
+  { from, to, limit, except }: Search,
+): Promise<readonly Unanswered[]> => {
+  const rows = await sql<UnansweredRow[]>`
+    select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
+      resource_id as "resourceId", xml
+    from spi_messages
+    where status in ('QUEUED', 'UNKNOWN') and in_doubt_since is not null and envelope is null
+      and in_doubt_since >= ${from} and in_doubt_since < ${to}
+      and resource_id is null and direction = 'OUTBOUND'
+      and id <> all(${textArray(except)}::text::uuid[])
+    order by id limit ${limit} for update skip locked`
+  return rows.map(unansweredOf)
+}
+
+export type Lost = {
+  /** Rows whose moment has come. */
+  readonly now: Date
+  /** Queued before it, a message without a moment of its own is looked after. */
+  readonly queuedBefore: Date
+  /** Put on the queue before it, an entry waits there no more. */
+  readonly entriesBefore: Date
+  readonly pauseMs: number
+  readonly limit: number
+}
+
+/** True when a queued message has waited so long that somebody has to look where its queue entry is. */
+export const hasOverdue = async (
+  sql: Queryable,
+  { now, queuedBefore }: Pick<Lost, 'now' | 'queuedBefore'>,
+): Promise<boolean> => {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (
+      select from spi_messages where status = 'QUEUED' and direction = 'OUTBOUND'
+        and (requeue_after <= ${now} or (requeue_after is null and id < ${uuidBound(queuedBefore)}::uuid))
+    ) as found`
+  return row?.found === true
+}
+
+/** Queued messages without an entry in the queue, oldest first; they are not looked after again for a while. */
+export const takeLost = async (
+  tx: Queryable,
+  { now, queuedBefore, entriesBefore, pauseMs, limit }: Lost,
+): Promise<readonly StoredQueued[]> => {
+  const earliest = new Date(Math.min(queuedBefore.getTime(), entriesBefore.getTime()))
+  const swept = new Date(Math.min(now.getTime(), entriesBefore.getTime() + pauseMs))
+  const rows = await tx<
+    (Omit<StoredQueued, 'xml' | 'envelope'> & {
+      readonly xml: Buffer
+      readonly envelope: string | null
+    })[]
+  >`
+    with lost as materialized (
+      select id from spi_messages
+      where status = 'QUEUED' and direction = 'OUTBOUND'
+        and (requeue_after <= ${swept} or (requeue_after is null and id < ${uuidBound(earliest)}::uuid))
+      order by id limit ${limit} for update skip locked
+    )
+    update spi_messages message set requeue_after = ${new Date(now.getTime() + pauseMs)}
+    from lost where message.id = lost.id
+    returning message.id, type, channel, biz_msg_idr as "bizMsgIdr", end_to_end_id as "endToEndId",
+      xml, envelope`
+  return rows
+    .map(({ xml, envelope, ...row }) => ({
+      ...row,
+      xml: Bun.zstdDecompressSync(xml),
+      envelope: envelope ?? undefined,
+    }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+/** How many messages wait past the limit for an answer, or for the confirmation that they were sent. */
 export const countUnknown = async (sql: Queryable): Promise<number> => {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from spi_messages

@@ -6,6 +6,7 @@ import { createPull } from '#src/spi/pull/index.ts'
 import { createMessageVerifier, signingSettings } from '#src/spi/signing/index.ts'
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
+import { endToEndId } from '../../support/messages.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import { answer, interfaceClient, rawServer } from '../interface/support.ts'
 import { workerOn } from '../worker/support.ts'
@@ -29,6 +30,12 @@ afterAll(async () => {
   await rig.broker.stop()
   await bank.stop()
   await database.close()
+})
+
+const signingFiles = (pair: { readonly cert: string; readonly key: string }) => ({
+  SPI_SIGN_CERT_BASE64: btoa(pair.cert),
+  SPI_SIGN_KEY_BASE64: btoa(pair.key),
+  SPI_SIGN_PROVIDER: 'node',
 })
 
 /** Runs the stage until `work` is done. */
@@ -70,9 +77,7 @@ describe('sending', () => {
       { signing: signingSettings },
       {
         SPI_SIGN_ENABLED: 'true',
-        SPI_SIGN_CERT_BASE64: btoa(pair.cert),
-        SPI_SIGN_KEY_BASE64: btoa(pair.key),
-        SPI_SIGN_PROVIDER: 'node',
+        ...signingFiles(pair),
       },
     )
     await rig.pay(3)
@@ -207,4 +212,90 @@ describe('unanswered payments', () => {
     await worker.stop()
     await answering.stop()
   }, 30_000)
+
+  const inDoubt = { settings: { requestsMax: 4, channelFailover: true, settlementLimitSeconds: 0 } }
+  const textOf = ({ body }: { readonly body: Uint8Array }): string =>
+    Buffer.from(Bun.gunzipSync(new Uint8Array(body))).toString()
+
+  test('a sending in doubt past the limit is UNKNOWN, and SENT once the same bytes are taken', async () => {
+    let isAway = true
+    const server = rawServer(() =>
+      isAway ? answer(503, {}, '') : answer(201, { 'PI-ResourceId': Bun.randomUUIDv7() }),
+    )
+    const doubtful = interfaceClient({ PRIMARY: server.url }, { attemptsMax: 1 }, ispb)
+    // No payment, so nothing but the interface's 201 ever answers it.
+    await rig.pay(1, {
+      message_type: 'PACS002',
+      params: { original_end_to_end_id: endToEndId(7), status: 'ACSP' },
+    })
+    await running(
+      async () => {
+        await rig.until('UNKNOWN', 1)
+        isAway = false
+        await rig.until('SENT', 1)
+      },
+      doubtful,
+      { ...inDoubt, watchTimes },
+    )
+    server.stop()
+    expect(new Set(server.requests.map(textOf)).size).toBe(1)
+    const rows = await sql<{ status: string; detail: string | null }[]>`
+      select status, detail from spi_history order by position`
+    expect([...rows]).toEqual([
+      { status: 'QUEUED', detail: null },
+      { status: 'UNKNOWN', detail: 'not known to be sent' },
+      { status: 'SENT', detail: 'PRIMARY' },
+    ])
+  })
+
+  test('what is refused after an attempt without answer is UNKNOWN, not FAILED', async () => {
+    let requests = 0
+    const server = rawServer(() => {
+      requests++
+      return requests === 1
+        ? 'cut'
+        : answer(400, {}, '<problem><type>https://x/error/charset</type></problem>')
+    })
+    const doubtful = interfaceClient({ PRIMARY: server.url }, { attemptsMax: 1 }, ispb)
+    await rig.pay(1)
+    await running(() => rig.until('UNKNOWN', 1), doubtful)
+    server.stop()
+    const rows = await sql`select detail from spi_history where status = 'UNKNOWN'`
+    expect([...rows]).toEqual([{ detail: '400 charset' }])
+  })
+})
+
+describe('queued messages without a queue entry', () => {
+  const settings = { requestsMax: 4, channelFailover: true, settlementLimitSeconds: 0 }
+
+  test('are put on the queue again, signed as they would have been, and sent once', async () => {
+    const ids = await rig.pay(3)
+    await sql`delete from broker_log where topic = 'spi.outbound'`
+    const { values } = loadSettings(
+      { signing: signingSettings },
+      { SPI_SIGN_ENABLED: 'true', ...signingFiles(issueCertificate('signer')) },
+    )
+    await running(() => rig.until('SENT', 3), client, {
+      settings,
+      signing: values.signing,
+      requeueEveryMs: 20,
+      watchTimes: { everyMs: 60_000 },
+    })
+    expect(settledBy(ids)).toHaveLength(3)
+    const rows = await sql<{ xml: Buffer }[]>`select xml from spi_messages`
+    for (const { xml } of rows) {
+      expect(Buffer.from(Bun.zstdDecompressSync(xml)).toString()).toContain('SignatureValue')
+    }
+  })
+
+  test('what still waits in the queue is left alone', async () => {
+    const away = rawServer(() => 'cut')
+    away.stop()
+    const unreachable = interfaceClient({ PRIMARY: away.url }, {}, ispb)
+    await rig.pay(2)
+    const before = await rig.broker.backlog('spi.outbound', 'spi-outbound')
+    await running(() => Bun.sleep(300), unreachable, { settings, requeueEveryMs: 20 })
+    expect((await rig.broker.backlog('spi.outbound', 'spi-outbound')).depth).toBe(before.depth)
+    await running(() => rig.until('SENT', 2), client)
+  })
 })
