@@ -42,10 +42,14 @@ export const createFetcher = (deps: FetcherDeps): Fetcher => {
   const stopping = new AbortController()
   let looking: Promise<void> | undefined
   let isWanted = false
-  let isAway = false
+  /** Brokers that did not answer when they were last asked; -1 for the question who leads. */
+  const away = new Set<number>()
+  let isStale = false
 
   const lookOnce = async (): Promise<void> => {
-    const known = await wire.topic(topic, isAway ? 0 : undefined)
+    const known = await wire.topic(topic, isStale ? 0 : undefined)
+    isStale = false
+    answered(-1)
     if (known === undefined) throw new Error(`topic ${topic} is not there`)
     const byLeader = new Map<number, Lease[]>()
     for (const lease of deps.leases()) {
@@ -62,20 +66,27 @@ export const createFetcher = (deps: FetcherDeps): Fetcher => {
   const readFrom = async (leader: number, topicId: string, leases: readonly Lease[]) => {
     try {
       const answers = await request(wire, leader, topicId, leases)
-      const isStale = await take(answers, leases, deps)
-      if (isAway && !isStale) logger.info({ topic }, 'Kafka can be read again')
-      isAway = isStale
-      if (isStale) await Bun.sleep(retryAfterMs)
+      answered(leader)
+      if (await take(answers, leases, deps)) {
+        isStale = true
+        await Bun.sleep(retryAfterMs)
+      }
     } catch (error) {
-      await failed(error)
+      await failed(leader, error)
     }
     waiting.delete(leader)
     look()
   }
-  const failed = async (error: unknown): Promise<void> => {
+  const answered = (leader: number): void => {
+    if (away.delete(leader)) logger.info({ topic, broker: leader }, 'Kafka can be read again')
+  }
+  const failed = async (broker: number, error: unknown): Promise<void> => {
     if (stopping.signal.aborted) return
-    if (!isAway) logger.warn({ topic, err: plainError(error) }, 'Kafka cannot be read')
-    isAway = true
+    if (!away.has(broker)) {
+      logger.warn({ topic, broker, err: plainError(error) }, 'Kafka cannot be read')
+    }
+    away.add(broker)
+    isStale = true
     await Bun.sleep(retryAfterMs)
   }
   const lookWhileWanted = async (): Promise<void> => {
@@ -85,7 +96,7 @@ export const createFetcher = (deps: FetcherDeps): Fetcher => {
         await lookOnce()
       } catch (error) {
         isWanted = true
-        await failed(error)
+        await failed(-1, error)
       }
     }
     looking = undefined

@@ -1,21 +1,17 @@
-import { compatibilityPartitioner, Producer } from '@platformatic/kafka'
 import { BrokerUnavailableError, PublishRefusedError } from '../errors.ts'
 import { refuseTooLarge } from '../partition.ts'
 import type { OutgoingMessage } from '../types.ts'
 import { protocolErrorCodes as codes, hasProtocolError, plainError } from './errors.ts'
 import { inTime } from './in-time.ts'
+import { type Outcomes, openProducer } from './producer.ts'
 import { extrasBytesMax, extrasBytesOf, recordBytesOf, requestBytesMax } from './sizes.ts'
 import type { Topics } from './topics.ts'
-import { type ClusterOptions, clientOptions, closeClient } from './wire.ts'
+import type { ClusterOptions } from './wire.ts'
 
 /** What may wait to be sent; more is refused at once. */
 export const waitingBytesMax = 64 * 1024 * 1024
 /** A publisher is told after this that Kafka does not answer. What was sent by then may still arrive. */
 export const publishTimeoutMs = 15_000
-/** Together about as long as a publisher waits. */
-const retriesMax = 10
-const retryFirstMs = 50
-const retryMaxMs = 2_000
 
 export type Publisher = {
   readonly publish: (messages: readonly OutgoingMessage[]) => Promise<void>
@@ -43,36 +39,40 @@ export const openPublisher = (
   topics: Topics,
   timeoutMs = publishTimeoutMs,
 ): Publisher => {
-  const producer = new Producer({
-    ...clientOptions(cluster),
-    idempotent: true,
-    retries: retriesMax,
-    retryDelay: (_, __, attempt) => Math.min(retryMaxMs, retryFirstMs * 2 ** attempt),
-  })
+  const producer = openProducer(cluster, timeoutMs)
   const queue = createQueue()
   let sending: Promise<void> | undefined
 
   const send = async (entries: readonly Entry[]): Promise<void> => {
-    try {
-      for (const topic of new Set(entries.map(({ message }) => message.topic))) {
-        await topics.ensure(topic)
-      }
-      await producer.send({ messages: entries.map(({ message }) => recordOf(message)) })
-      for (const { publication } of entries) {
+    const outcomes = await outcomesOf(entries.map(({ message }) => message))
+    const alone: Entry[] = []
+    for (const [place, entry] of entries.entries()) {
+      const { message, publication } = entry
+      const error = outcomes[place]
+      if (error === undefined) {
         publication.left--
         if (publication.left === 0) end(publication)
-      }
-    } catch (error) {
-      const isTooLarge = hasProtocolError(error, codes.messageTooLarge, codes.recordListTooLarge)
-      if (isTooLarge && entries.length > 1) {
-        for (const entry of entries) if (!entry.publication.isOver) await send([entry])
-        return
-      }
-      for (const { message, publication } of entries) {
+      } else if (hasProtocolError(error, codes.messageTooLarge, codes.recordListTooLarge)) {
+        if (entries.length > 1) alone.push(entry)
+        else end(publication, tooLarge(message, error))
+      } else {
         topics.forget(message.topic)
-        end(publication, isTooLarge ? tooLarge(message, error) : unavailable(error))
+        end(publication, unavailable(error))
       }
     }
+    // The limit is one of all that goes to a partition at once: each may fit.
+    for (const entry of alone) if (!entry.publication.isOver) await send([entry])
+  }
+  const outcomesOf = async (messages: readonly OutgoingMessage[]): Promise<Outcomes> => {
+    try {
+      for (const topic of new Set(messages.map(({ topic: name }) => name))) {
+        await topics.ensure(topic)
+      }
+    } catch (error) {
+      const failed = error instanceof Error ? error : new Error(String(error))
+      return messages.map(() => failed)
+    }
+    return producer.send(messages)
   }
   const sendAll = async (): Promise<void> => {
     for (let entries = queue.take(); entries.length > 0; entries = queue.take()) {
@@ -109,7 +109,7 @@ export const openPublisher = (
       }
     },
     close: async () => {
-      await closeClient(producer)
+      await producer.close()
       await sending
     },
   }
@@ -178,21 +178,3 @@ const refuseOversized = (messages: readonly OutgoingMessage[]): void => {
     }
   }
 }
-
-let turn = 0
-
-/** The same partition as Kafka's own clients choose for a key; without a key each in turn. The remainder is taken later. */
-const placeOf = (key: string | undefined) => {
-  if (key === undefined) return { partition: turn++ % 0x7fff_ffff }
-  const bytes = Buffer.from(key)
-  return { key: bytes, partition: compatibilityPartitioner({ topic: '' }, bytes) }
-}
-
-const recordOf = ({ topic, key, value, headers }: OutgoingMessage) => ({
-  topic,
-  ...placeOf(key),
-  value: Buffer.from(value.buffer, value.byteOffset, value.byteLength),
-  headers: new Map(
-    Object.entries(headers ?? {}).map(([name, text]) => [Buffer.from(name), Buffer.from(text)]),
-  ),
-})

@@ -7,6 +7,7 @@ import {
   type fetchV17,
   type findCoordinatorV6,
   type heartbeatV4,
+  type initProducerIdV5,
   type joinGroupV9,
   kGetApi,
   kGetBootstrapConnection,
@@ -15,12 +16,15 @@ import {
   type listOffsetsV9,
   type offsetCommitV9,
   type offsetFetchV9,
+  type produceV11,
   type syncGroupV5,
 } from '@platformatic/kafka'
 import { hasProtocolError, protocolErrorCodes } from './errors.ts'
 
 /** The requests in use. The library takes the same fields in every version and sends the newest the broker knows. */
 type Apis = {
+  InitProducerId: typeof initProducerIdV5.api
+  Produce: typeof produceV11.api
   FindCoordinator: typeof findCoordinatorV6.api
   JoinGroup: typeof joinGroupV9.api
   SyncGroup: typeof syncGroupV5.api
@@ -53,6 +57,8 @@ export type TopicMetadata = {
  * at the broker (reading, joining a group) needs a wire of its own.
  */
 export type Wire = {
+  /** Any broker that can be reached. */
+  onAny(): Promise<Connection>
   /** Connects when there is no connection yet. */
   onBroker(id: number): Promise<Connection>
   /** The broker that keeps a group's members and positions; asked once. */
@@ -130,6 +136,7 @@ export const openWire = (options: ClusterOptions, timeoutMs = requestTimeoutMs):
   }
 
   return {
+    onAny,
     onBroker,
     onCoordinator: async (groupId) => onBroker(await findCoordinator(groupId)),
     forgetCoordinator: (groupId) => {
