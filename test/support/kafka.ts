@@ -157,7 +157,10 @@ export const startTestKafka = async (security?: KafkaSecurity): Promise<TestKafk
     writeFileSync(join(directory, 'ca.pem'), security.ca)
   }
   const java = [...javaOptions, '-cp', join(libs, '*')]
-  const id = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url')
+  const random = crypto.getRandomValues(new Uint8Array(16))
+  // Its first letter is then no hyphen, which would make it an option.
+  random[0] = 1
+  const id = Buffer.from(random).toString('base64url')
   const formatted = spawnSync('java', [
     ...java,
     ...['kafka.tools.StorageTool', 'format', '-t', id, '-c', config, ...users],
