@@ -58,6 +58,7 @@ import {
   type InterfaceClient,
   interfaceSettings,
   iso20022Inspector,
+  type OutboundFeature,
   outboundSettings,
   pullSettings,
   rsfnInspector,
@@ -189,12 +190,6 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     schemas,
     transform,
     createMessages({ sql: database?.sql, logger }),
-    createSend({
-      ispb: values.spi.ispb,
-      sql: database?.sql,
-      broker,
-      revision: values.schemas.revision,
-    }),
     createQrcodes(),
     createWebhooks({
       sql: database?.sql,
@@ -230,26 +225,46 @@ const pipeline = (
   ]
   const stages: Feature[] = [createCatalogue({ client, missing })]
   const runs = new Set(spi.roles)
+  const outbound = openOutbound(values, { database, broker, client }, deps)
+  const sendNow = spi.syncEnabled ? outbound?.sendNow : undefined
+  const { revision } = schemas
+  const sql = database?.sql
+  stages.push(createSend({ ispb, sql, broker, revision, sendNow, logger }))
   if (broker === undefined || database === undefined) return stages
   if (runs.has('WORKER')) {
-    const { revision } = schemas
     const { sql } = database
     stages.push(
       createWorker({ sql, broker, settings: worker, ispb, revision, emitEvents, logger, metrics }),
     )
   }
   if (client === undefined) return stages
-  if (runs.has('OUTBOUND_SEND')) {
-    const { outbound: settings, signing } = values
-    const { sql } = database
-    stages.push(
-      createOutbound({ sql, broker, client, settings, signing, emitEvents, logger, metrics }),
-    )
-  }
+  if (outbound !== undefined) stages.push(outbound)
   if (runs.has('INBOUND_PULL')) {
     stages.push(createPull({ client, broker, settings: pull, logger, metrics }))
   }
   return stages
+}
+
+/** What signs and sends: the stage, and the fast path of requests where it is enabled. */
+const openOutbound = (
+  { spi, outbound: settings, signing }: Values,
+  {
+    database,
+    broker,
+    client,
+  }: {
+    readonly database: Database | undefined
+    readonly broker: TransactionalBroker | undefined
+    readonly client: InterfaceClient | undefined
+  },
+  { logger, metrics }: PlatformDeps,
+): OutboundFeature | undefined => {
+  const runsStage = spi.roles?.includes('OUTBOUND_SEND') === true
+  if (database === undefined || broker === undefined || client === undefined) return undefined
+  if (!runsStage && !spi.syncEnabled) return undefined
+  const { sql } = database
+  const common = { sql, broker, client, emitEvents, logger, metrics }
+  return createOutbound({ ...common, settings, signing, runsStage })
 }
 
 /** Undefined where the institution or both channels are not configured. */

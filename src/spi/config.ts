@@ -34,7 +34,7 @@ export const spiSettings = defineSettings({
   }),
   syncEnabled: setting('SPI_SYNC_ENABLED', boolean(), {
     default: 'false',
-    doc: 'Synchronous fast path for pacs.008.',
+    doc: 'Synchronous fast path for pacs.008: sent within the request; the queue sends what was not clearly accepted.',
   }),
   certificate: setting('CERT_PATH', pem(), {
     doc: 'Client certificate of mutual TLS towards the central bank.',

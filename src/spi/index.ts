@@ -9,7 +9,12 @@ export {
   interfaceSettings,
 } from './interface/index.ts'
 export { createMessages } from './messages/index.ts'
-export { createOutbound, type OutboundSettings, outboundSettings } from './outbound/index.ts'
+export {
+  createOutbound,
+  type OutboundFeature,
+  type OutboundSettings,
+  outboundSettings,
+} from './outbound/index.ts'
 export { createPull, type PullSettings, pullSettings } from './pull/index.ts'
 export { spiProblems } from './roles.ts'
 export { rsfnInspector } from './rsfn/index.ts'

@@ -30,8 +30,20 @@ export const spiProblems = (
         fix: `set ${name}, or take ${role} out of SPI_ROLES`,
       })),
   )
-  return [...problems, ...certificateProblems(settings)]
+  return [...problems, ...fastPathProblems(settings, isSet), ...certificateProblems(settings)]
 }
+
+const fastPathProblems = (
+  { syncEnabled }: SpiSettings,
+  isSet: Readonly<Record<'ISPB' | 'SPI_PRIMARY_URL' | 'DATABASE_DSN', boolean>>,
+): readonly SettingProblem[] =>
+  needs.OUTBOUND_SEND.filter((name) => syncEnabled && !isSet[name]).map((name) => ({
+    name: 'SPI_SYNC_ENABLED',
+    value: 'true',
+    problem: `needs ${name}, which is not set`,
+    expected: `SPI_SYNC_ENABLED together with ${name}`,
+    fix: `set ${name}, or leave SPI_SYNC_ENABLED out`,
+  }))
 
 const certificateProblems = ({ certificate, key, ca }: SpiSettings): readonly SettingProblem[] => {
   try {

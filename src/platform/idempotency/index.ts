@@ -5,9 +5,11 @@ export {
   claimKey,
   claimOf,
   completeClaim,
+  completeProvisionally,
   findReplay,
   type IdempotencyClaim,
   runOnce,
   type StoredResponse,
+  settleClaim,
   toResponse,
 } from './store.ts'

@@ -23,6 +23,8 @@ export const idempotencyKeys = pgTable(
     status: integer(),
     contentType: text('content_type'),
     body: bytea(),
+    /** Until then the answer may still become another: a repetition is told that the request runs. */
+    provisionalUntil: timestamp('provisional_until', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull().defaultNow(),
   },
   (table) => [

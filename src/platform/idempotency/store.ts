@@ -67,6 +67,7 @@ type Row = {
   readonly status: number | null
   readonly contentType: string
   readonly body: Uint8Array
+  readonly isProvisional: boolean
 }
 
 const replay = async (transaction: Transaction, claim: IdempotencyClaim): Promise<ClaimOutcome> => {
@@ -87,7 +88,9 @@ export const findReplay = async (
   claim: IdempotencyClaim,
 ): Promise<StoredResponse | undefined> => {
   const [row] = await queryable<Row[]>`
-    select fingerprint, status, content_type as "contentType", body from idempotency_keys
+    select fingerprint, status, content_type as "contentType", body,
+      coalesce(provisional_until > clock_timestamp(), false) as "isProvisional"
+    from idempotency_keys
     where owner = ${claim.owner} and key = ${claim.key}`
   if (row === undefined) return undefined
   if (Buffer.compare(row.fingerprint, claim.fingerprint) !== 0) {
@@ -96,7 +99,7 @@ export const findReplay = async (
       'The Idempotency-Key was used before, for another request.',
     )
   }
-  if (row.status === null) throw stillRunning()
+  if (row.status === null || row.isProvisional) throw stillRunning()
   const { status, contentType } = row
   return { status, contentType, body: Buffer.from(row.body).toString('utf8') }
 }
@@ -118,6 +121,45 @@ export const completeClaim = async (
     update idempotency_keys
     set status = ${status}, content_type = ${contentType}, body = ${Buffer.from(body)}
     where owner = ${owner} and key = ${key}`
+}
+
+/** A provisional answer is not replaced in its last moments: the commit takes time as well. */
+const settleMarginMs = 1_000
+
+/**
+ * Stores the answer that holds should the caller never come back: for work that commits, then asks somebody, then may
+ * have a better answer. Within `provisionalMs` a repetition is told that the request runs; afterwards it gets this one.
+ */
+export const completeProvisionally = async (
+  queryable: Queryable,
+  claim: IdempotencyClaim,
+  response: StoredResponse,
+  provisionalMs: number,
+): Promise<void> => {
+  await completeClaim(queryable, claim, response)
+  await queryable`
+    update idempotency_keys
+    set provisional_until = clock_timestamp() + make_interval(secs => ${(provisionalMs + settleMarginMs) / 1000})
+    where owner = ${claim.owner} and key = ${claim.key}`
+}
+
+/**
+ * Puts the final answer in place of the provisional one.
+ *
+ * @returns false when it is too late: repetitions may have got the provisional one, which stays
+ */
+export const settleClaim = async (
+  queryable: Queryable,
+  { owner, key }: IdempotencyClaim,
+  { status, contentType, body }: StoredResponse,
+): Promise<boolean> => {
+  const settled = await queryable`
+    update idempotency_keys
+    set status = ${status}, content_type = ${contentType}, body = ${Buffer.from(body)},
+      provisional_until = null
+    where owner = ${owner} and key = ${key}
+      and provisional_until > clock_timestamp() + make_interval(secs => ${settleMarginMs / 1000})`
+  return settled.count === 1
 }
 
 /**

@@ -19,11 +19,11 @@ import {
   outboundHeaders,
   type StatusChange,
   statusEvent,
-  type UnsignedMessage,
   unsignedMessageOf,
 } from '../messages/index.ts'
-import { type EnvelopeSigner, SignatureServiceError } from '../signing/index.ts'
+import { SignatureServiceError } from '../signing/index.ts'
 import type { OutboundMetrics } from './metrics.ts'
+import type { Sign } from './signing.ts'
 import { findOutbound, noteDoubt, type QueuedOutbound, replaceDocuments } from './store.ts'
 import type { MessageOutcome, Transport } from './transport.ts'
 
@@ -36,9 +36,7 @@ const waitingMax = 5_000
 export type HandleDeps = {
   readonly sql: Client
   readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
-  readonly signer: EnvelopeSigner
-  /** Who makes the signatures, for the metric. */
-  readonly provider: string
+  readonly sign: Sign
   readonly transport: Transport
   readonly emitEvents: EmitEvents
   readonly metrics: OutboundMetrics
@@ -110,7 +108,7 @@ const sendOne = async (
   deps: HandleDeps,
   record: (result: Result) => Promise<void>,
 ): Promise<void> => {
-  const prepare = stored === undefined ? undefined : preparationOf(delivery, stored, deps)
+  const prepare = stored === undefined ? undefined : preparationOf(delivery, stored, deps.sign)
   if (stored === undefined || prepare === undefined) {
     throw new PoisonMessageError('outbound_message_unknown', 'no message of the gateway')
   }
@@ -152,24 +150,13 @@ const sendOne = async (
 const preparationOf = (
   delivery: Delivery,
   { isInDoubt, finalXml }: QueuedOutbound,
-  deps: HandleDeps,
+  sign: Sign,
 ): (() => Promise<Uint8Array>) | undefined => {
   const unsigned = unsignedMessageOf(delivery)
   if (unsigned !== undefined && !(isInDoubt && finalXml !== undefined)) {
-    return () => sign(unsigned, deps)
+    return () => sign(unsigned)
   }
   return finalXml === undefined ? undefined : async () => finalXml
-}
-
-const sign = async (
-  unsigned: UnsignedMessage,
-  { signer, provider, metrics }: HandleDeps,
-): Promise<Uint8Array> => {
-  if (signer.kind === 'none') return unsigned.bytes
-  const startedMs = performance.now()
-  const bytes = await inSpan('sign', {}, () => signer.sign(unsigned))
-  metrics.onSigned(provider, (performance.now() - startedMs) / 1000)
-  return bytes
 }
 
 /** Documents, statuses, events and dead letters: a fixed number of statements for any number of results. */

@@ -4,17 +4,20 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import type { InterfaceClient } from '../interface/index.ts'
 import type { EmitEvents } from '../messages/index.ts'
-import { createEnvelopeSigner, createSigner, type SigningSettings } from '../signing/index.ts'
+import type { SigningSettings } from '../signing/index.ts'
 import type { OutboundSettings } from './config.ts'
 import { createHandler, group } from './handle.ts'
-import { createOutboundMetrics } from './metrics.ts'
+import { createOutboundMetrics, type OutboundMetrics } from './metrics.ts'
 import { createRequeue } from './requeue.ts'
 import { createRounds } from './rounds.ts'
+import { createSendNow, type SendNow } from './send-now.ts'
+import { createSigning, type Sign } from './signing.ts'
 import { countUnknown } from './store.ts'
-import { createTransport } from './transport.ts'
+import { createTransport, type Transport } from './transport.ts'
 import { createWatch, type WatchTimes } from './watch.ts'
 
 export { type OutboundSettings, outboundSettings } from './config.ts'
+export type { ReadyMessage, SendNow } from './send-now.ts'
 
 export type OutboundDeps = {
   readonly sql: Client
@@ -28,14 +31,21 @@ export type OutboundDeps = {
   /** Other than the defaults, for tests. */
   readonly watchTimes?: Partial<WatchTimes>
   readonly requeueEveryMs?: number
+  /** False: without the role OUTBOUND_SEND. */
+  readonly runsStage?: boolean
 }
 
 /** Of one partition. */
 const batchSizeMax = 50
 const requeueEveryMsDefault = 10_000
 
-/** OUTBOUND_SEND: signs and sends what is queued, and sees to it that payments are answered. */
-export const createOutbound = (deps: OutboundDeps): Feature => {
+export type OutboundFeature = Feature & { readonly sendNow: SendNow }
+
+/**
+ * Signs and sends. As OUTBOUND_SEND it takes what is queued, and sees to it that payments are answered; without the role
+ * it only sends what a request hands it (`sendNow`), over the same connections.
+ */
+export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
   const { sql, broker, client, settings, emitEvents, logger } = deps
   const metrics = createOutboundMetrics(deps.metrics, () => countUnknown(sql))
   const transport = createTransport({
@@ -43,46 +53,56 @@ export const createOutbound = (deps: OutboundDeps): Feature => {
     requestsMax: settings.requestsMax,
     isFailover: settings.channelFailover,
   })
+  const signing = createSigning(deps.signing, metrics, logger)
+  const { sign } = signing
+  const timeoutMs = settings.syncTimeoutSeconds * 1000
+  const sendNow = createSendNow({ sign, transport, outbox: broker, emitEvents, metrics, timeoutMs })
+  const parts = { sign, transport, metrics }
+  const stage = deps.runsStage === false ? undefined : createStage(deps, parts)
+  return {
+    name: 'outbound',
+    sendNow,
+    start: async () => {
+      await signing.start()
+      stage?.start()
+    },
+    drain: () => stage?.drain(),
+    stop: async () => {
+      await stage?.stop()
+      signing.close()
+    },
+  }
+}
+
+/** What OUTBOUND_SEND runs. */
+const createStage = (
+  deps: OutboundDeps,
+  parts: {
+    readonly sign: Sign
+    readonly transport: Transport
+    readonly metrics: OutboundMetrics
+  },
+) => {
+  const { sql, broker, settings, emitEvents, logger } = deps
+  const { transport, metrics } = parts
+  const settlementLimitMs = settings.settlementLimitSeconds * 1000
   const watch = createWatch({
-    sql,
-    transport,
-    emitEvents,
-    settlementLimitMs: settings.settlementLimitSeconds * 1000,
-    metrics,
-    logger,
+    ...{ sql, transport, emitEvents, settlementLimitMs, metrics, logger },
     ...(deps.watchTimes === undefined ? {} : { times: deps.watchTimes }),
   })
   const requeue = createRounds(
     deps.requeueEveryMs ?? requeueEveryMsDefault,
     createRequeue({
-      sql,
-      broker,
-      group,
-      queuedLongMs: settings.settlementLimitSeconds * 1000,
+      ...{ sql, broker, group, logger },
+      queuedLongMs: settlementLimitMs,
       onRequeued: metrics.onRequeued,
-      logger,
     }),
     (err) => logger.error({ err }, 'lost queue entries were not looked for'),
   )
+  const { handle, isTransient } = createHandler({ sql, broker, ...parts, emitEvents, logger })
   let consumer: Consumer | undefined
-  let closeSigner = (): void => {}
   return {
-    name: 'outbound',
-    start: async () => {
-      const signer = await createSigner(deps.signing, (err) =>
-        logger.error({ err }, 'the new signing certificate cannot be used, the old one stays'),
-      )
-      closeSigner = signer.close
-      const { handle, isTransient } = createHandler({
-        sql,
-        broker,
-        signer: createEnvelopeSigner(signer),
-        provider: 'provider' in signer ? String(signer.provider) : signer.kind,
-        transport,
-        emitEvents,
-        metrics,
-        logger,
-      })
+    start: (): void => {
       consumer = broker.consume({
         topic: topics.outbound,
         group,
@@ -93,12 +113,9 @@ export const createOutbound = (deps: OutboundDeps): Feature => {
       watch.start()
       requeue.start()
     },
-    drain: async () => {
+    drain: async (): Promise<void> => {
       await Promise.all([consumer?.drain(), watch.stop(), requeue.stop()])
     },
-    stop: async () => {
-      await consumer?.stop()
-      closeSigner()
-    },
+    stop: () => consumer?.stop(),
   }
 }

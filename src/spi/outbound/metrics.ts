@@ -11,6 +11,8 @@ export type OutboundMetrics = {
   readonly onReasked: () => void
   readonly onRequeued: (messages: number) => void
   readonly change: (inFlight: number) => void
+  /** A message sent within its request, or not. */
+  readonly onSync: (outcome: string) => void
 }
 
 export const createOutboundMetrics = (
@@ -39,6 +41,11 @@ export const createOutboundMetrics = (
     'spigw_outbound_requeued_total',
     'Queued messages put on the queue again because their entry was not there.',
   )
+  const sync = metrics.counter(
+    'spigw_sync_sends_total',
+    'Messages sent within the request that made them, by what became of that.',
+    ['outcome'],
+  )
   metrics.gauge(
     'spigw_unknown_outcomes',
     'Messages without an answer, or not known to be sent, past the settlement limit.',
@@ -57,5 +64,6 @@ export const createOutboundMetrics = (
     onReasked: () => reasked.inc(),
     onRequeued: (messages) => requeued.inc(messages),
     change: (by) => inFlight.inc(by),
+    onSync: (outcome) => sync.inc({ outcome }),
   }
 }

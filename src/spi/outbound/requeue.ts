@@ -2,7 +2,7 @@ import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
 import { requeueMessages } from '../messages/index.ts'
-import { hasOverdue, takeLost } from './store.ts'
+import { hasOverdue, requeuePauseMs, takeLost } from './store.ts'
 
 export type RequeueDeps = {
   readonly sql: Client
@@ -17,8 +17,6 @@ export type RequeueDeps = {
 
 /** In one round. */
 const requeuedMax = 200
-/** An entry written now is trusted for so long. */
-export const requeuePauseMs = 300_000
 /** A queue this deep is not counted to its end, so its age is not sure. */
 const countedMax = 100_000
 /** Clocks differ, and an entry is older than its row by the time of a transaction. */

@@ -163,12 +163,7 @@ export const takeLost = async (
 ): Promise<readonly StoredQueued[]> => {
   const earliest = new Date(Math.min(queuedBefore.getTime(), entriesBefore.getTime()))
   const swept = new Date(Math.min(now.getTime(), entriesBefore.getTime() + pauseMs))
-  const rows = await tx<
-    (Omit<StoredQueued, 'xml' | 'envelope'> & {
-      readonly xml: Buffer
-      readonly envelope: string | null
-    })[]
-  >`
+  const rows = await tx<QueuedRow[]>`
     with lost as materialized (
       select id from spi_messages
       where status = 'QUEUED' and direction = 'OUTBOUND'
@@ -179,13 +174,39 @@ export const takeLost = async (
     from lost where message.id = lost.id
     returning message.id, type, channel, biz_msg_idr as "bizMsgIdr", end_to_end_id as "endToEndId",
       xml, envelope`
-  return rows
-    .map(({ xml, envelope, ...row }) => ({
-      ...row,
-      xml: Bun.zstdDecompressSync(xml),
-      envelope: envelope ?? undefined,
-    }))
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
+  return rows.map(queuedOf).sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+type QueuedRow = Omit<StoredQueued, 'xml' | 'envelope'> & {
+  readonly xml: Buffer
+  readonly envelope: string | null
+}
+
+const queuedOf = ({ xml, envelope, ...row }: QueuedRow): StoredQueued => ({
+  ...row,
+  xml: Bun.zstdDecompressSync(xml),
+  envelope: envelope ?? undefined,
+})
+
+/** How long an entry that is written now is trusted to be in the queue. */
+export const requeuePauseMs = 300_000
+
+/**
+ * A message that its sender had for itself, for the queue: none when somebody else has put it there, or it is no longer
+ * QUEUED.
+ */
+export const releaseToQueue = async (
+  tx: Queryable,
+  { id, requeueAfter, isInDoubt }: { id: string; requeueAfter: Date; isInDoubt: boolean },
+): Promise<readonly StoredQueued[]> => {
+  const rows = await tx<QueuedRow[]>`
+    update spi_messages
+    set requeue_after = ${new Date(Date.now() + requeuePauseMs)},
+      in_doubt_since = case when ${isInDoubt} then in_doubt_since end
+    where id = ${id} and status = 'QUEUED' and requeue_after = ${requeueAfter}
+    returning id, type, channel, biz_msg_idr as "bizMsgIdr", end_to_end_id as "endToEndId", xml,
+      envelope`
+  return rows.map(queuedOf)
 }
 
 /** How many messages wait past the limit for an answer, or for the confirmation that they were sent. */

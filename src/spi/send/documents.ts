@@ -18,17 +18,18 @@ const sent = z.object({
   id: z.uuid(),
   biz_msg_idr: z.string(),
   message_type: z.enum(buildableMessages),
-  status: z.literal('queued'),
+  status: z.enum(['queued', 'sent']),
+  resource_id: z.string().optional().meta({ description: 'PI-ResourceId, of `sent` only.' }),
   end_to_end_ids: z.array(z.string()),
 })
 
 export const sendDocument: RouteDocument = {
   summary: 'Send a message to the SPI',
   description:
-    'Builds the message in the version of SPI_REVISION, checks it, stores it and puts it on the queue `spi.outbound` in one transaction. `queued` says that it will be sent, not that it was accepted. Repeat with the same Idempotency-Key: a request without one makes a new message each time.',
+    'Builds the message in the version of SPI_REVISION, checks it, stores it and puts it on the queue `spi.outbound` in one transaction. `queued` says that it will be sent, not that it was accepted. With SPI_SYNC_ENABLED a PACS008 is sent within the request: `sent` says that the message interface has it, `queued` that the queue sends the same message. Repeat with the same Idempotency-Key: a request without one makes a new message each time.',
   tag: 'Instant payments',
   body: { 'application/json': sendBody },
-  responses: { 202: { description: 'Stored and queued.', schema: sent } },
+  responses: { 202: { description: 'Stored, and queued or sent.', schema: sent } },
   errors: [
     httpErrors.bad_request,
     httpErrors.validation_failed,

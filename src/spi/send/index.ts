@@ -3,6 +3,8 @@ import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger } from '#src/platform/telemetry/index.ts'
+import type { SendNow } from '../outbound/index.ts'
 import { sendRoutes } from './routes.ts'
 import { createSendService } from './service.ts'
 
@@ -13,13 +15,18 @@ export type SendFeatureDeps = {
   readonly sql: Client | undefined
   readonly broker: TransactionalBroker | undefined
   readonly revision: Revision
+  /** Undefined: SPI_SYNC_ENABLED is false, or the message interface is not configured. */
+  readonly sendNow?: SendNow | undefined
+  readonly logger: Logger
 }
 
 /** The endpoint that builds, stores and queues outbound messages. */
-export const createSend = ({ ispb, sql, broker, revision }: SendFeatureDeps): Feature => {
+export const createSend = (deps: SendFeatureDeps): Feature => {
+  const { ispb, sql, broker, revision, sendNow, logger } = deps
   const name = 'send'
   if (ispb !== undefined && sql !== undefined && broker !== undefined) {
-    return { name, routes: sendRoutes(createSendService({ ispb, sql, broker, revision })) }
+    const service = createSendService({ ispb, sql, broker, revision, sendNow, logger })
+    return { name, routes: sendRoutes(service) }
   }
   const never = (): never => {
     throw new Error('not configured')

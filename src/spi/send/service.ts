@@ -1,4 +1,5 @@
 import {
+  type Build,
   type BuildableMessage,
   type BuildProblem,
   buildMessage,
@@ -11,10 +12,14 @@ import { createXmlScanner } from '#codecs/xml'
 import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { type IdempotencyClaim, runOnce } from '#src/platform/idempotency/index.ts'
+import type { Logger } from '#src/platform/telemetry/index.ts'
 import { type Channel, enqueueMessages, type OutboundMessage } from '../messages/index.ts'
 import { nativeText } from '../native-text.ts'
+import type { SendNow } from '../outbound/index.ts'
 import { viewMessage } from '../view/index.ts'
+import { type Built, knownAlready, queuedAnswer } from './answers.ts'
 import { channelOf } from './domain.ts'
+import { createFastPath } from './fast-path.ts'
 
 export type SendRequest = {
   readonly messageType: BuildableMessage
@@ -32,6 +37,9 @@ export type SendDeps = {
   readonly broker: TransactionalBroker
   readonly ispb: string
   readonly revision: Revision
+  /** Undefined: every message goes through the queue. */
+  readonly sendNow: SendNow | undefined
+  readonly logger: Logger
 }
 
 export type SendService = (
@@ -48,48 +56,54 @@ const scanner = createXmlScanner({
 
 /**
  * Builds a message and stores and queues it with the answer of its Idempotency-Key, all in one transaction: a
- * repetition under the key gets the first answer, never a second message.
+ * repetition under the key gets the first answer, never a second message. A PACS008 is sent within the request where
+ * that is enabled.
  */
-export const createSendService =
-  ({ sql, broker, ispb, revision }: SendDeps): SendService =>
-  async (request, claim) => {
-    const { messageType, params } = request
-    const build = buildMessage(messageType, params, {
-      ispb,
-      nowMs: Date.now(),
-      random: (bytes: Uint8Array) => crypto.getRandomValues(bytes),
-      revision,
-    })
-    if (!build.ok) return build
-    const { message } = build
-    const id = Bun.randomUUIDv7()
-    const outbound: OutboundMessage = {
-      id,
-      type: message.type,
-      definition: messageDefinitionIdOf(message),
-      channel: request.channel ?? channelOf(messageType, params),
-      sourceIspb: ispb,
-      destinationIspb: spiIspb,
-      bizMsgIdr: message.businessMessageId,
-      transactions: transactionsOf(message.bytes),
-      envelope: message,
-    }
-    const body = JSON.stringify({
-      id,
-      biz_msg_idr: message.businessMessageId,
-      message_type: messageType,
-      status: 'queued',
-      end_to_end_ids: message.endToEndIds,
-    })
+export const createSendService = (deps: SendDeps): SendService => {
+  const { sql, broker, sendNow } = deps
+  const enqueue = async (built: Built, claim: IdempotencyClaim | undefined): Promise<Response> => {
+    const { message } = built
     const response = await runOnce(sql, claim, async (transaction) => {
-      const queued = await enqueueMessages(transaction, broker, [outbound])
-      if (!queued.has(id))
-        throw new Error(`BizMsgIdr ${message.businessMessageId} is known already`)
-      return { status: 202, contentType: 'application/json', body }
+      const queued = await enqueueMessages(transaction, broker, [message])
+      if (!queued.has(message.id)) throw knownAlready(message)
+      return queuedAnswer(built)
     })
     broker.wake([topics.outbound])
-    return { ok: true, response }
+    return response
   }
+  const sendWithin =
+    sendNow === undefined ? undefined : createFastPath({ ...deps, sendNow, enqueue })
+  return async (request, claim) => {
+    const build = buildMessage(request.messageType, request.params, {
+      ispb: deps.ispb,
+      nowMs: Date.now(),
+      random: (bytes: Uint8Array) => crypto.getRandomValues(bytes),
+      revision: deps.revision,
+    })
+    if (!build.ok) return build
+    const built = builtOf(build.message, request, deps.ispb)
+    const isFast = sendWithin !== undefined && request.messageType === 'PACS008'
+    return { ok: true, response: await (isFast ? sendWithin : enqueue)(built, claim) }
+  }
+}
+
+type BuiltSuccess = Extract<Build, { readonly ok: true }>['message']
+
+const builtOf = (message: BuiltSuccess, request: SendRequest, ispb: string): Built => ({
+  messageType: request.messageType,
+  endToEndIds: message.endToEndIds,
+  message: {
+    id: Bun.randomUUIDv7(),
+    type: message.type,
+    definition: messageDefinitionIdOf(message),
+    channel: request.channel ?? channelOf(request.messageType, request.params),
+    sourceIspb: ispb,
+    destinationIspb: spiIspb,
+    bizMsgIdr: message.businessMessageId,
+    transactions: transactionsOf(message.bytes),
+    envelope: message,
+  },
+})
 
 const transactionsOf = (bytes: Uint8Array): OutboundMessage['transactions'] => {
   const view = viewMessage(scanner.scan(bytes))

@@ -96,7 +96,7 @@ describe('sending', () => {
       { kind: 'cut', operation: 'send', probability: 0.3, times: 6 },
       { kind: 'unavailable', operation: 'send', times: 3 },
       { kind: 'rate_limited', operation: 'send', times: 2 },
-      { kind: 'refuse_connections', operation: 'send', times: 2 },
+      { kind: 'refuse_connections', times: 2 },
     ])
     const ids = await rig.pay(100)
     await running(() => rig.until('SENT', 100), client)
@@ -175,7 +175,12 @@ describe('unanswered payments', () => {
     const unanswering = interfaceClient({ PRIMARY: silent.url }, {}, ispb)
     await rig.pay(2)
     await running(() => rig.until('SENT', 2), unanswering)
-    const settings = { requestsMax: 4, channelFailover: true, settlementLimitSeconds: 0 }
+    const settings = {
+      requestsMax: 4,
+      channelFailover: true,
+      settlementLimitSeconds: 0,
+      syncTimeoutSeconds: 5,
+    }
     await running(
       async () => {
         await rig.until('UNKNOWN', 2)
@@ -213,7 +218,14 @@ describe('unanswered payments', () => {
     await answering.stop()
   }, 30_000)
 
-  const inDoubt = { settings: { requestsMax: 4, channelFailover: true, settlementLimitSeconds: 0 } }
+  const inDoubt = {
+    settings: {
+      requestsMax: 4,
+      channelFailover: true,
+      settlementLimitSeconds: 0,
+      syncTimeoutSeconds: 5,
+    },
+  }
   const textOf = ({ body }: { readonly body: Uint8Array }): string =>
     Buffer.from(Bun.gunzipSync(new Uint8Array(body))).toString()
 
@@ -266,7 +278,12 @@ describe('unanswered payments', () => {
 })
 
 describe('queued messages without a queue entry', () => {
-  const settings = { requestsMax: 4, channelFailover: true, settlementLimitSeconds: 0 }
+  const settings = {
+    requestsMax: 4,
+    channelFailover: true,
+    settlementLimitSeconds: 0,
+    syncTimeoutSeconds: 5,
+  }
 
   test('are put on the queue again, signed as they would have been, and sent once', async () => {
     const ids = await rig.pay(3)

@@ -49,7 +49,7 @@ export const rigOn = async (
   const broker = wrap(createPostgresBroker({ sql, dsn, retentionDays: 7, logger }))
   await broker.start()
   const { key, record } = testKey('spi:send')
-  const send = createSend({ ispb, sql, broker, revision: '5.11.1' })
+  const send = createSend({ ispb, sql, broker, revision: '5.11.1', logger })
   const { call } = testApp(send.routes ?? [], { keys: [record] })
 
   const statuses = async () => {
@@ -66,7 +66,12 @@ export const rigOn = async (
         sql,
         broker,
         client,
-        settings: { requestsMax: 4, channelFailover: true, settlementLimitSeconds: 60 },
+        settings: {
+          requestsMax: 4,
+          channelFailover: true,
+          settlementLimitSeconds: 60,
+          syncTimeoutSeconds: 5,
+        },
         signing: unsignedSettings,
         emitEvents,
         logger,

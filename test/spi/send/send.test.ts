@@ -19,7 +19,7 @@ const revision = '5.11.1'
 const { key, record } = testKey('spi:send')
 const reader = testKey('messages:read')
 const appOf = (deps: Partial<Parameters<typeof createSend>[0]> = {}) =>
-  testApp(createSend({ ispb, sql, broker, revision, ...deps }).routes ?? [], {
+  testApp(createSend({ ispb, sql, broker, revision, logger: quietLogger, ...deps }).routes ?? [], {
     keys: [record, reader.record],
   })
 const app = appOf()
