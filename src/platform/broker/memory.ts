@@ -117,7 +117,7 @@ const append = (topic: Topic, message: OutgoingMessage): void => {
     key: message.key,
     value: message.value,
     headers: message.headers ?? {},
-    publishedAt: new Date(),
+    publishedAt: message.publishedAt ?? new Date(),
     attempt: 1,
   })
   topic.bytes += message.value.length

@@ -2,7 +2,13 @@ import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import { BrokerUnavailableError, PoisonMessageError, PublishRefusedError } from './errors.ts'
 import type { TransactionalBroker } from './postgresql/index.ts'
 import { tracedBroker } from './traced.ts'
-import type { Broker, Consumer, Delivery, OutgoingMessage } from './types.ts'
+import {
+  type Broker,
+  backlogCountMax,
+  type Consumer,
+  type Delivery,
+  type OutgoingMessage,
+} from './types.ts'
 
 /** Topic of the log in the database that holds what transactions publish, until it is in the broker. */
 export const outboxTopic = 'outbox'
@@ -34,6 +40,17 @@ export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): Transa
     ...target,
     publishIn: (transaction, messages) => outbox.publishIn(transaction, messages.map(addressed)),
     wake: () => outbox.wake([outboxTopic]),
+    backlog: async (topic, group) => {
+      const [there, here] = await Promise.all([
+        target.backlog(topic, group),
+        log.backlog(outboxTopic, relayGroup),
+      ])
+      // What is in the outbox may be for this topic.
+      return {
+        depth: Math.min(there.depth + here.depth, backlogCountMax),
+        ageSeconds: Math.max(there.ageSeconds, here.ageSeconds),
+      }
+    },
     start: async () => {
       await log.start()
       await target.start()
@@ -70,10 +87,10 @@ const addressed = ({ topic, headers, ...message }: OutgoingMessage): OutgoingMes
   headers: { ...headers, [topicHeader]: topic },
 })
 
-const outgoing = ({ key, value, headers: all }: Delivery): OutgoingMessage => {
+const outgoing = ({ key, value, headers: all, publishedAt }: Delivery): OutgoingMessage => {
   const { [topicHeader]: topic, ...headers } = all
   if (topic === undefined) throw new Error('a message in the outbox does not say where it goes')
-  return { topic, key, value, headers }
+  return { topic, key, value, headers, publishedAt }
 }
 
 const observe = (log: Broker, metrics: Metrics | undefined): void => {

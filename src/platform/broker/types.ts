@@ -5,6 +5,8 @@ export type OutgoingMessage = {
   readonly key?: string | undefined
   readonly value: Uint8Array
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Of one that is passed on, when it was published first; now otherwise. The log in PostgreSQL keeps its own time. */
+  readonly publishedAt?: Date | undefined
 }
 
 /** What a consumer gets. */

@@ -125,9 +125,15 @@ describe('the outbox', () => {
     await Bun.sleep(100)
     expect(await gaugeOf('spigw_broker_outbox_depth')).toBe(1)
     expect(await gaugeOf('spigw_broker_outbox_age_seconds')).toBeGreaterThan(0.05)
+    const waiting = await broker.backlog('late', 'readers')
+    expect(waiting.depth).toBe(1)
+    expect(waiting.ageSeconds).toBeGreaterThan(0.05)
+    const publishedBefore = Date.now()
     isAway = false
     await until(() => seen.length === 1)
     expect(textOf(seen[0] as Delivery)).toBe('kept')
+    // It is as old as it is, however late it was relayed.
+    expect(seen[0]?.publishedAt.getTime()).toBeLessThan(publishedBefore)
     await broker.stop()
     expect(await gaugeOf('spigw_broker_outbox_depth')).toBe(0)
     expect(await gaugeOf('spigw_broker_outbox_age_seconds')).toBe(0)

@@ -1,3 +1,4 @@
+import { protocolErrorCodes as codes, hasProtocolError } from './errors.ts'
 import type { Wire } from './wire.ts'
 
 /** Stands for the first message that is kept, as a time in ListOffsets. */
@@ -5,8 +6,31 @@ export const earliest = -2n
 /** Stands for the place of the next message. */
 export const latest = -1n
 
+/** A partition that is new, or has a new leader, is known to that leader within this. */
+const askedMax = 20
+const askedEveryMs = 50
+
 /** Where reading may begin or ends, by partition. */
 export const listOffsets = async (
+  ...question: Parameters<typeof askOffsets>
+): Promise<ReadonlyMap<number, bigint>> => {
+  for (let asked = 1; ; asked++) {
+    try {
+      return await askOffsets(...question)
+    } catch (error) {
+      const isPassing = hasProtocolError(
+        error,
+        codes.notLeaderOrFollower,
+        codes.leaderNotAvailable,
+        codes.unknownTopicOrPartition,
+      )
+      if (!isPassing || asked === askedMax) throw error
+      await Bun.sleep(askedEveryMs)
+    }
+  }
+}
+
+const askOffsets = async (
   wire: Wire,
   topic: string,
   partitions: readonly number[],

@@ -254,8 +254,9 @@ const judge = (batches: readonly Batch[], answered: ReadonlyMap<string, number>)
   return { ended, again, isForgotten, error }
 }
 
-const recordOf = ({ topic, key, value, headers }: OutgoingMessage) => ({
+const recordOf = ({ topic, key, value, headers, publishedAt }: OutgoingMessage) => ({
   topic,
+  ...(publishedAt === undefined ? {} : { timestamp: BigInt(publishedAt.getTime()) }),
   ...(key === undefined ? {} : { key: Buffer.from(key) }),
   value: Buffer.from(value.buffer, value.byteOffset, value.byteLength),
   headers: new Map(

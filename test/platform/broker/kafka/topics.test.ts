@@ -113,6 +113,32 @@ describe.skipIf(!isKafkaHere)('topics in Kafka', () => {
     await broker.stop()
   }, 40_000)
 
+  test('keep the time at which a message that is passed on was published', async () => {
+    const broker = await openKafkaBroker()
+    const topic = freshTopic('passed')
+    const publishedAt = new Date(Date.now() - 3_600_000)
+    await broker.publish([
+      { topic, key: 'k', value: Buffer.from('1'), publishedAt },
+      { topic, key: 'k', value: Buffer.from('2') },
+    ])
+    const { depth, ageSeconds } = await broker.backlog(topic, 'g')
+    expect(depth).toBe(2)
+    expect(Math.abs(ageSeconds - 3_600)).toBeLessThan(60)
+    const times: number[] = []
+    broker.consume({
+      topic,
+      group: 'g',
+      batchSizeMax: 10,
+      handler: async (batch) => {
+        times.push(...batch.map((delivery) => delivery.publishedAt.getTime()))
+      },
+    })
+    await until(() => times.length === 2)
+    expect(times[0]).toBe(publishedAt.getTime())
+    expect(Math.abs((times[1] ?? 0) - Date.now())).toBeLessThan(60_000)
+    await broker.stop()
+  })
+
   test('take no message whose key and headers are out of all proportion', async () => {
     const broker = await openKafkaBroker()
     const topic = freshTopic('headers')
