@@ -12,6 +12,7 @@ export const createBrokerFeature = (broker: Broker, logger: Logger): Feature => 
     await broker.start()
   },
   stop: () => broker.stop(),
+  checks: async () => (await broker.checks?.()) ?? [],
   health: async () => {
     const answers = await broker.ping().catch(() => false)
     const detail = { kind: broker.kind, durable: broker.isDurable }

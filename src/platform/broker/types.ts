@@ -1,3 +1,5 @@
+import type { Check } from '#src/platform/lifecycle/index.ts'
+
 /** What is published. The topics, keys and headers are those of the specification. */
 export type OutgoingMessage = {
   readonly topic: string
@@ -76,6 +78,8 @@ export type Broker = {
   backlog(topic: string, group: string): Promise<Backlog>
   /** True when the broker answers. */
   ping(): Promise<boolean>
+  /** What `trilho doctor` finds. Asked without `start`; changes nothing. */
+  checks?(): Promise<readonly Check[]>
   start(): Promise<void>
   /** Stops all consumers, then closes. */
   stop(): Promise<void>

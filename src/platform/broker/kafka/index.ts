@@ -42,6 +42,10 @@ export const createKafkaBroker = (deps: KafkaBrokerDeps): Broker => {
       await inTime(opened().ping(), pingTimeoutMs)
       return true
     },
+    checks: async () => {
+      const { checkCluster } = await import('./check.ts')
+      return checkCluster(deps.cluster, deps.topics)
+    },
     start: async () => {
       // The library takes a fifth of a second and 80 MB to load: who has no Kafka does not pay for it.
       const { openCluster } = await import('./cluster.ts')

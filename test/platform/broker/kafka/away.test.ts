@@ -27,7 +27,10 @@ describe('a Kafka that is away', () => {
     const address = `127.0.0.1:${await freePort()}`
     const broker = await open({ address, publishTimeoutMs: 300 })
     broker.consume({ topic: 't', group: 'g', batchSizeMax: 1, handler: async () => {} })
-    expect(broker.ping()).rejects.toThrow()
+    await expect(broker.ping()).rejects.toThrow()
+    expect(await broker.checks?.()).toEqual([
+      expect.objectContaining({ status: 'failed', detail: expect.stringContaining(address) }),
+    ])
     const startedMs = performance.now()
     await expect(broker.publish([{ topic: 't', value: Buffer.from('1') }])).rejects.toThrow(
       BrokerUnavailableError,

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { Admin, ConfigResourceTypes } from '@platformatic/kafka'
-import { PublishRefusedError, topics, valueBytesMax } from '#src/platform/broker/index.ts'
+import {
+  createKafkaBroker,
+  PublishRefusedError,
+  topics,
+  valueBytesMax,
+} from '#src/platform/broker/index.ts'
 import { until } from '../../../contract/broker.contract.ts'
+import { quietLogger } from '../../../support/database.ts'
 import { isKafkaHere, sharedTestKafka } from '../../../support/kafka.ts'
 import { freshTopic, openKafkaBroker } from './support.ts'
 
@@ -112,6 +118,44 @@ describe.skipIf(!isKafkaHere)('topics in Kafka', () => {
     await until(() => taken === 256, 20_000)
     await broker.stop()
   }, 40_000)
+
+  test('are looked at by the doctor, who changes nothing', async () => {
+    const admin = await openAdmin()
+    const { address } = await sharedTestKafka()
+    const settings = { partitions: 8, replicas: undefined, retentionDays: 1 }
+    const look = () =>
+      createKafkaBroker({
+        cluster: { addresses: [address], clientId: 'trilho-test' },
+        topics: settings,
+        logger: quietLogger,
+      }).checks?.()
+    await admin.deleteTopics({ topics: [topics.webhookEvents, topics.outbound] })
+    await admin.createTopics({ topics: [topics.outbound], partitions: 4, replicas: 1 })
+    let checks = await look()
+    // A topic is gone and another there when every part of the broker knows.
+    while ((checks?.length ?? 0) !== 6) {
+      await Bun.sleep(20)
+      checks = await look()
+    }
+    expect(
+      checks
+        ?.map(({ status }) => status)
+        .sort()
+        .join(' '),
+    ).toBe('ok ok ok ok ok warning')
+    const details = checks?.map(({ detail }) => detail) ?? []
+    expect(details).toContain(`${address} answers`)
+    expect(details).toContain(
+      'webhook.events: to be made, with 8 partitions and the cluster’s number of replicas',
+    )
+    expect(checks?.find(({ status }) => status === 'warning')).toMatchObject({
+      detail: expect.stringContaining('spi.outbound: 4 partitions, messages up to 1048588 bytes'),
+      fix: 'set max.message.bytes=6291456 on the topic',
+    })
+    // Back as others want them.
+    await admin.deleteTopics({ topics: [topics.outbound] })
+    await admin.close()
+  })
 
   test('keep the time at which a message that is passed on was published', async () => {
     const broker = await openKafkaBroker()

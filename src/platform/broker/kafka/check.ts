@@ -1,0 +1,84 @@
+import { Admin, ConfigResourceTypes } from '@platformatic/kafka'
+import type { Check } from '#src/platform/lifecycle/index.ts'
+import { topics as topicNames } from '../types.ts'
+import { plainError } from './errors.ts'
+import { recordBatchBytesMax } from './sizes.ts'
+import type { TopicSettings } from './topics.ts'
+import { type ClusterOptions, clientOptions, closeClient, openWire, type Wire } from './wire.ts'
+
+const name = 'Kafka'
+const limitName = 'max.message.bytes'
+
+/** Whether Kafka answers and its topics are fit for us. Changes nothing. */
+export const checkCluster = async (
+  cluster: ClusterOptions,
+  settings: TopicSettings,
+): Promise<readonly Check[]> => {
+  const wire = openWire(cluster)
+  const admin = new Admin(clientOptions(cluster))
+  try {
+    await wire.ping()
+    const there: string[] = []
+    for (const topic of Object.values(topicNames)) {
+      if ((await wire.topic(topic)) !== undefined) there.push(topic)
+    }
+    const answers: Check = { name, status: 'ok', detail: `${cluster.addresses.join(', ')} answers` }
+    return [answers, ...missing(there, settings), ...(await tooLow(admin, wire, there))]
+  } catch (error) {
+    return [
+      {
+        name,
+        status: 'failed',
+        detail: plainError(error).message,
+        fix: 'check BROKER_ADDRESSES, TRILHO_BROKER_TLS, TRILHO_BROKER_SASL_MECHANISM, and the network between',
+      },
+    ]
+  } finally {
+    await Promise.all([wire.close(), closeClient(admin)])
+  }
+}
+
+const missing = (there: readonly string[], settings: TopicSettings): readonly Check[] => {
+  const absent = Object.values(topicNames).filter((topic) => !there.includes(topic))
+  if (absent.length === 0) return []
+  const replicas = settings.replicas ?? 'the cluster\u2019s number of'
+  return [
+    {
+      name,
+      status: 'ok',
+      detail: `${absent.join(', ')}: to be made, with ${settings.partitions} partitions and ${replicas} replicas`,
+    },
+  ]
+}
+
+const tooLow = async (
+  admin: Admin,
+  wire: Wire,
+  there: readonly string[],
+): Promise<readonly Check[]> => {
+  if (there.length === 0) return []
+  const described = await admin.describeConfigs({
+    resources: there.map((resourceName) => ({
+      resourceType: ConfigResourceTypes.TOPIC,
+      resourceName,
+      configurationKeys: [limitName],
+    })),
+  })
+  const checks: Check[] = []
+  for (const { resourceName, configs } of described) {
+    const limit = Number(configs.find((config) => config.name === limitName)?.value)
+    const partitions = (await wire.topic(resourceName))?.leaders.length ?? 0
+    const detail = `${resourceName}: ${partitions} partitions, messages up to ${limit} bytes`
+    checks.push(
+      limit >= recordBatchBytesMax
+        ? { name, status: 'ok', detail }
+        : {
+            name,
+            status: 'warning',
+            detail: `${detail}: a large one will be refused`,
+            fix: `set ${limitName}=${recordBatchBytesMax} on the topic`,
+          },
+    )
+  }
+  return checks
+}
