@@ -14,6 +14,7 @@ import {
 import { changesOf } from './changes.ts'
 import { receivedEvents } from './events.ts'
 import { answerWarnings, matchAnswers } from './match.ts'
+import { rememberAnswers } from './pending.ts'
 import type { ReadInbound } from './read.ts'
 import type { SentMessage } from './store.ts'
 
@@ -60,6 +61,7 @@ export const applyBatch = async (
     if (message !== undefined && ids.has(message.id)) stored.set(inbound, message)
   }
   const effective = matches.answers.filter(({ inbound }) => stored.has(inbound))
+  await rememberAnswers(tx, effective)
   const wanted = effective.length === 0 ? [] : await changesOf(tx, effective)
   const moved = wanted.length === 0 ? new Set() : await changeStatuses(tx, wanted)
   const changes = wanted.filter(({ id }) => moved.has(id))

@@ -5,9 +5,11 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import { createTlsMaterial } from '#src/platform/tls/index.ts'
 import type { EmitEvents } from '../messages/index.ts'
+import { createRounds } from '../rounds.ts'
 import { createMessageVerifier, type MessageVerifier } from '../signing/index.ts'
 import type { WorkerSettings } from './config.ts'
 import { createWorkerMetrics } from './metrics.ts'
+import { applyRemembered } from './pending.ts'
 import { acceptances } from './reply.ts'
 import { createWorkerService } from './service.ts'
 
@@ -28,12 +30,19 @@ export type WorkerDeps = {
 const group = 'spi-worker'
 /** Of one partition; those of all partitions are stored together. */
 const batchSizeMax = 100
+const rememberedEveryMs = 1_000
 
 /** WORKER: reads what was received, checks it, stores it and lets it answer what was sent. */
 export const createWorker = (deps: WorkerDeps): Feature => {
   const { sql, broker, settings, ispb, revision, emitEvents, logger } = deps
   const now = (): Date => new Date()
   const trust = createTrust(settings, logger)
+  const metrics = createWorkerMetrics(deps.metrics)
+  const remembered = createRounds(
+    rememberedEveryMs,
+    () => applyRemembered({ sql, emitEvents, metrics, logger }),
+    (err) => logger.error({ err }, 'remembered answers were not looked at'),
+  )
   const service = createWorkerService({
     sql,
     broker,
@@ -47,7 +56,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
           ? acceptances(inbound, { ispb, revision, now })
           : [],
     },
-    metrics: createWorkerMetrics(deps.metrics),
+    metrics,
     logger,
   })
   let consumers: readonly Consumer[] = []
@@ -58,6 +67,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
         logger.warn({}, 'SPI_AUTO_ACCEPT: every payment received is accepted without asking anyone')
       }
       trust.start()
+      remembered.start()
       consumers = [topics.inboundPrimary, topics.inboundSecondary].map((topic) =>
         broker.consume({
           topic,
@@ -69,7 +79,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
       )
     },
     drain: async () => {
-      await Promise.all(consumers.map((consumer) => consumer.drain()))
+      await Promise.all([...consumers.map((consumer) => consumer.drain()), remembered.stop()])
     },
     stop: async () => {
       trust.stop()
