@@ -19,8 +19,8 @@ export const dlqCommand: Command = {
   name: 'dlq',
   summary: 'Lists, shows, retries and drops messages that could not be handled.',
   usage: 'list | show <id> | retry <id> | drop <id>',
-  description: `Works on the dead letters of the embedded broker, in the database of DATABASE_DSN. retry publishes a
-message to the topic it came from and takes it out of dlq. show masks card numbers, CPF and CNPJ, keys; names and
+  description: `Works on the dead letters in the database of DATABASE_DSN; with BROKER_ADDRESSES a running gateway copies
+those of Kafka there. retry publishes a message to the topic it came from and takes it out of dlq. show masks card numbers, CPF and CNPJ, keys; names and
 other texts of the message remain.`,
   options: {
     limit: { type: 'string', value: 'n', doc: `list: the newest n; ${limitDefault}.` },
@@ -57,15 +57,10 @@ const withLetters = async (
   }
   const [dsn] = databases
   if (dsn === undefined) throw new Error('no database is configured: set DATABASE_DSN')
-  if (platform.brokerAddresses !== undefined) {
-    io.err(
-      'BROKER_ADDRESSES is set: dead letters are in dlq of Kafka; here is what Kafka did not take\n',
-    )
-  }
   const logger = createLogger({ level: 'warn', format: 'text', sink: { write: io.err } })
   const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs, logger })
   try {
-    return await run(openDeadLetters(database.sql))
+    return await run(openDeadLetters(database.sql, platform.brokerAddresses !== undefined))
   } finally {
     await database.close()
   }

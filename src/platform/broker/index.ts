@@ -5,7 +5,8 @@ export { createBrokerFeature } from './feature.ts'
 export { createKafkaBroker, type KafkaBrokerDeps } from './kafka/index.ts'
 export { createMemoryBroker } from './memory.ts'
 export { type OpenBrokerOptions, openBroker } from './open.ts'
-export { outboxTopic, withOutbox } from './outbox.ts'
+export { withOutbox } from './outbox.ts'
+export { outboxTopic } from './outbox-message.ts'
 export {
   type DeadLetterBox,
   type KeptLetter,

@@ -1,21 +1,14 @@
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import { BrokerUnavailableError, PoisonMessageError, PublishRefusedError } from './errors.ts'
+import { addressed, outboxTopic, unaddressed } from './outbox-message.ts'
 import type { TransactionalBroker } from './postgresql/index.ts'
 import { tracedBroker } from './traced.ts'
-import {
-  type Broker,
-  backlogCountMax,
-  type Consumer,
-  type Delivery,
-  type OutgoingMessage,
-} from './types.ts'
+import { type Broker, backlogCountMax, type Consumer, type Delivery, topics } from './types.ts'
 
-/** Topic of the log in the database that holds what transactions publish, until it is in the broker. */
-export const outboxTopic = 'outbox'
 const relayGroup = 'relay'
-/** On a message in the outbox: where it is going. */
-const topicHeader = 'outbox-topic'
 const relayedMax = 200
+const keeperGroup = 'dlq-keeper'
+const keptMax = 50
 
 export type OutboxDeps = {
   /** Outside of the database. */
@@ -34,7 +27,7 @@ export type OutboxDeps = {
 export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): TransactionalBroker => {
   const target = tracedBroker(broker)
   const outbox = tracedBroker(log)
-  let relay: Consumer | undefined
+  let consumers: readonly Consumer[] = []
   observe(log, metrics)
   return {
     ...target,
@@ -54,17 +47,18 @@ export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): Transa
     start: async () => {
       await log.start()
       await target.start()
-      relay = outbox.consume({
+      const relay = outbox.consume({
         topic: outboxTopic,
         group: relayGroup,
         batchSizeMax: relayedMax,
         handler: (batch) => relayTo(target, batch),
         isTransient: (error) => error instanceof BrokerUnavailableError,
       })
+      consumers = [relay, keepLetters(target, log, logger)]
       logger.info({ broker: target.kind }, 'what transactions publish goes through the outbox')
     },
     stop: async () => {
-      await relay?.stop()
+      await Promise.all(consumers.map((consumer) => consumer.stop()))
       await target.stop()
       await log.stop()
     },
@@ -74,24 +68,36 @@ export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): Transa
 /** What the broker refuses it will refuse again; only a batch may be refused for what one of its messages is. */
 const relayTo = async (target: Broker, batch: readonly Delivery[]): Promise<void> => {
   try {
-    await target.publish(batch.map(outgoing))
+    await target.publish(batch.map(unaddressed))
   } catch (error) {
     if (!(error instanceof PublishRefusedError) || batch.length > 1) throw error
     throw new PoisonMessageError('refused_by_broker', error.message, { cause: error })
   }
 }
 
-const addressed = ({ topic, headers, ...message }: OutgoingMessage): OutgoingMessage => ({
-  ...message,
-  topic: outboxTopic,
-  headers: { ...headers, [topicHeader]: topic },
-})
-
-const outgoing = ({ key, value, headers: all, publishedAt }: Delivery): OutgoingMessage => {
-  const { [topicHeader]: topic, ...headers } = all
-  if (topic === undefined) throw new Error('a message in the outbox does not say where it goes')
-  return { topic, key, value, headers, publishedAt }
-}
+/**
+ * Dead letters are copied to the log, where people find them by the command that they use without Kafka too. One that
+ * the log cannot hold is left where it is: to bury it again would go round for ever.
+ */
+const keepLetters = (target: Broker, log: Broker, logger: Logger): Consumer =>
+  target.consume({
+    topic: topics.deadLetters,
+    group: keeperGroup,
+    batchSizeMax: keptMax,
+    isTransient: (error) => error instanceof BrokerUnavailableError,
+    handler: async (batch) => {
+      try {
+        await log.publish(
+          batch.map(({ topic, key, value, headers }) => ({ topic, key, value, headers })),
+        )
+      } catch (error) {
+        if (error instanceof BrokerUnavailableError || batch.length > 1) throw error
+        const [{ partition, offset } = { partition: -1, offset: -1n }] = batch
+        const fields = { partition, offset: String(offset), err: error }
+        logger.error(fields, 'a dead letter cannot be kept in the database')
+      }
+    },
+  })
 
 const observe = (log: Broker, metrics: Metrics | undefined): void => {
   const age = metrics?.gauge(

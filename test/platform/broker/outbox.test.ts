@@ -6,7 +6,9 @@ import {
   createPostgresBroker,
   type Delivery,
   deadLetterHeaders,
+  openDeadLetters,
   outboxTopic,
+  PoisonMessageError,
   PublishRefusedError,
   type TransactionalBroker,
   withOutbox,
@@ -183,6 +185,36 @@ describe('the outbox', () => {
     expect(names.sort()).toEqual(
       ['process outbox', 'process traced', 'publish outbox', 'publish traced', 'request'].sort(),
     )
+  })
+
+  test('keeps dead letters where they can be tried again', async () => {
+    const memory = createMemoryBroker({ logger })
+    const broker = await open(memory)
+    const seen: string[] = []
+    let isBroken = true
+    broker.consume({
+      topic: 'broken',
+      group: 'readers',
+      batchSizeMax: 10,
+      handler: async (batch) => {
+        if (isBroken) throw new PoisonMessageError('unreadable', 'no')
+        seen.push(...batch.map((delivery) => `${textOf(delivery)} ${delivery.headers['own']}`))
+      },
+    })
+    const message = { topic: 'broken', key: 'k', value: Buffer.from('1'), headers: { own: 'h' } }
+    await broker.publish([message])
+    const box = openDeadLetters(database.sql, true)
+    const find = async () =>
+      (await box.list(10)).find(({ headers }) => headers[deadLetterHeaders.topic] === 'broken')
+    let letter = await find()
+    for (; letter === undefined; letter = await find()) await Bun.sleep(10)
+    expect(letter.headers[deadLetterHeaders.errorCode]).toBe('unreadable')
+    isBroken = false
+    expect(await box.retry(letter.id)).toBe(true)
+    await until(() => seen.length === 1)
+    expect(seen).toEqual(['1 h'])
+    expect(await find()).toBeUndefined()
+    expect(await box.retry(letter.id)).toBe(false)
   })
 
   test('puts what the broker will never take in dlq, and goes on', async () => {

@@ -1,5 +1,6 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { deadLetterHeaders } from '../dead-letter.ts'
+import { addressed, outboxTopic } from '../outbox-message.ts'
 import { topics } from '../types.ts'
 import { insertMessages } from './publish.ts'
 
@@ -28,8 +29,11 @@ export type DeadLetterBox = {
 
 const dlqHeaders: ReadonlySet<string> = new Set(Object.values(deadLetterHeaders))
 
-/** The dead letters of the embedded broker in this database. */
-export const openDeadLetters = (sql: Client): DeadLetterBox => {
+/**
+ * The dead letters in this database. With `isRelayed` what is published again goes through the outbox, to the broker
+ * outside of the database.
+ */
+export const openDeadLetters = (sql: Client, isRelayed = false): DeadLetterBox => {
   const topic = topics.deadLetters
   return {
     list: (limit) => sql<ListedLetter[]>`
@@ -53,7 +57,10 @@ export const openDeadLetters = (sql: Client): DeadLetterBox => {
         const { key, value } = letter
         const kept = Object.entries(letter.headers).filter(([name]) => !dlqHeaders.has(name))
         const headers = { ...Object.fromEntries(kept), [deadLetterHeaders.retried]: 'true' }
-        await insertMessages(tx, [{ topic: origin, key: key ?? undefined, value, headers }])
+        const message = { topic: origin, key: key ?? undefined, value, headers }
+        // What did not get out of the outbox knows where it was going.
+        const isForOutbox = isRelayed && origin !== outboxTopic
+        await insertMessages(tx, [isForOutbox ? addressed(message) : message])
         return true
       }),
     drop: async (id) => {

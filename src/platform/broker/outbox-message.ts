@@ -1,0 +1,25 @@
+import type { Delivery, OutgoingMessage } from './types.ts'
+
+/** Topic of the log in the database that holds what transactions publish, until it is in the broker. */
+export const outboxTopic = 'outbox'
+/** On a message in the outbox: where it is going. */
+const topicHeader = 'outbox-topic'
+
+/** The message as it waits in the outbox. */
+export const addressed = ({ topic, headers, ...message }: OutgoingMessage): OutgoingMessage => ({
+  ...message,
+  topic: outboxTopic,
+  headers: { ...headers, [topicHeader]: topic },
+})
+
+/** The message of a delivery from the outbox. */
+export const unaddressed = ({
+  key,
+  value,
+  headers: all,
+  publishedAt,
+}: Pick<Delivery, 'key' | 'value' | 'headers' | 'publishedAt'>): OutgoingMessage => {
+  const { [topicHeader]: topic, ...headers } = all
+  if (topic === undefined) throw new Error('a message in the outbox does not say where it goes')
+  return { topic, key, value, headers, publishedAt }
+}
