@@ -14,6 +14,7 @@ import { certificateSettings, createCertificates } from './certificates/index.ts
 import { type PlatformDeps, type Program, runCli } from './cli/index.ts'
 import { createDrex, createDrexWithoutDatabase, drexSettings } from './drex/index.ts'
 import { createJose, joseSettings } from './jose/index.ts'
+import { createAudit } from './platform/audit/index.ts'
 import { createKeyTable } from './platform/auth/index.ts'
 import {
   brokerProblems,
@@ -184,6 +185,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   return [
     createTracing(values.platform, logger),
     ...(database === undefined ? [] : databaseFeatures(values, database, logger)),
+    createAudit({ sql: database?.sql, logger }),
     ...(broker === undefined ? [] : [createBrokerFeature(broker, logger)]),
     certificates,
     createJose({ keys: certificates.keys, settings: values.jose }),

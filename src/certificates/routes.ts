@@ -1,3 +1,4 @@
+import { actorOf } from '#src/platform/audit/index.ts'
 import {
   ApiError,
   httpErrors,
@@ -151,7 +152,7 @@ export function certificateRoutes(deps: CertificateRoutesDeps): readonly Route[]
     {
       ...route('POST', '/v1/certificates', documents.import, async (c) => {
         const request = await readImport(c)
-        const outcome = await service.importCertificate(request).catch(sealedKeyError)
+        const outcome = await service.importCertificate(request, actorOf(c)).catch(sealedKeyError)
         if (!outcome.ok) throw failure(outcome)
         logger.info({ certificate: nameText(outcome.record) }, 'certificate imported')
         return Response.json(viewOf(outcome.record, now()), { status: 201 })
@@ -181,7 +182,7 @@ export function certificateRoutes(deps: CertificateRoutesDeps): readonly Route[]
     }),
     route('DELETE', path, documents.remove, async (c) => {
       const record = await findOne(c)
-      const removed = await service.remove(record)
+      const removed = await service.remove(record, actorOf(c))
       if (removed === 'read_only') throw readOnly()
       logger.warn({ certificate: nameText(record) }, 'certificate removed')
       return new Response(null, { status: 204 })

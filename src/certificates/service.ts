@@ -1,5 +1,6 @@
 import type { KeyObject, X509Certificate } from 'node:crypto'
 import { createPrivateKey } from 'node:crypto'
+import type { Actor } from '#src/platform/audit/index.ts'
 import {
   type CertificateProblem,
   checkCertificate,
@@ -91,7 +92,7 @@ function unreadable(error: unknown): ImportOutcome {
 }
 
 export type CertificateService = {
-  readonly importCertificate: (request: ImportRequest) => Promise<ImportOutcome>
+  readonly importCertificate: (request: ImportRequest, actor: Actor) => Promise<ImportOutcome>
   readonly list: () => Promise<readonly CertificateRecord[]>
   /** `latest`: the highest version that is not yet to come; the highest of all where none is. */
   readonly find: (
@@ -100,7 +101,7 @@ export type CertificateService = {
     version: number | 'latest',
   ) => Promise<CertificateRecord | undefined>
   readonly readKey: CertificateStore['readKey']
-  readonly remove: (name: CertificateName) => Promise<boolean | 'read_only'>
+  readonly remove: (name: CertificateName, actor: Actor) => Promise<boolean | 'read_only'>
 }
 
 export type CertificateServiceDeps = {
@@ -121,7 +122,10 @@ export function createCertificateService(deps: CertificateServiceDeps): Certific
     return Math.max(0, ...versions) + 1
   }
 
-  const importCertificate = async (request: ImportRequest): Promise<ImportOutcome> => {
+  const importCertificate = async (
+    request: ImportRequest,
+    actor: Actor,
+  ): Promise<ImportOutcome> => {
     if (!store.writable) return { ok: false, kind: 'read_only' }
     let material: Material
     try {
@@ -140,10 +144,8 @@ export function createCertificateService(deps: CertificateServiceDeps): Certific
     const version = request.version ?? (await nextVersion(ispb, type))
     const record = recordOf({ ispb, type, version }, leaf, chain, key !== undefined)
     const der = key?.export({ format: 'der', type: 'pkcs8' })
-    const added = await store.add({
-      record,
-      key: der === undefined ? undefined : new Uint8Array(der),
-    })
+    const own = der === undefined ? undefined : new Uint8Array(der)
+    const added = await store.add({ record, key: own }, actor)
     if (!added) return { ok: false, kind: 'exists', name: nameText(record) }
     deps.onChange?.()
     return { ok: true, record }
@@ -161,9 +163,9 @@ export function createCertificateService(deps: CertificateServiceDeps): Certific
       const begun = records.filter((record) => record.notBefore <= now())
       return (begun.length > 0 ? begun : records).toSorted((a, b) => b.version - a.version)[0]
     },
-    remove: async (name) => {
+    remove: async (name, actor) => {
       if (!store.writable) return 'read_only'
-      const removed = await store.remove(name)
+      const removed = await store.remove(name, actor)
       if (removed) deps.onChange?.()
       return removed
     },

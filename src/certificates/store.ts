@@ -1,6 +1,8 @@
 import { X509Certificate } from 'node:crypto'
-import type { Queryable } from '#src/platform/database/index.ts'
+import { type Actor, writeAudit } from '#src/platform/audit/index.ts'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { SealedRecord, Sealer } from '#src/platform/sealing/index.ts'
+import { textArray } from '#src/platform/sql/index.ts'
 import { recordOf } from './check.ts'
 import {
   type CertificateName,
@@ -26,9 +28,9 @@ export type CertificateStore = {
   /** PKCS#8, DER; undefined when there is no key. */
   readonly readKey: (name: CertificateName) => Promise<Uint8Array | undefined>
   /** False when the name or the same certificate is there already. */
-  readonly add: (certificate: NewCertificate) => Promise<boolean>
+  readonly add: (certificate: NewCertificate, actor: Actor) => Promise<boolean>
   /** False when there was none. */
-  readonly remove: (name: CertificateName) => Promise<boolean>
+  readonly remove: (name: CertificateName, actor: Actor) => Promise<boolean>
 }
 
 type Row = {
@@ -63,7 +65,7 @@ export async function* sealedKeys(sql: Queryable): AsyncGenerator<readonly Seale
 }
 
 /** Certificates in PostgreSQL; private keys sealed, never in clear. */
-export function createDatabaseStore(sql: Queryable, sealer: Sealer | undefined): CertificateStore {
+export function createDatabaseStore(sql: Client, sealer: Sealer | undefined): CertificateStore {
   const needSealer = (): Sealer => {
     if (sealer === undefined) throw new MasterKeyMissingError()
     return sealer
@@ -91,21 +93,31 @@ export function createDatabaseStore(sql: Queryable, sealer: Sealer | undefined):
       const sealed = row?.sealed_key
       return sealed == null ? undefined : needSealer().open(new Uint8Array(sealed), placeOf(name))
     },
-    add: async ({ record, key }) => {
+    add: async ({ record, key }, actor) => {
       const sealed = key === undefined ? null : needSealer().seal(key, placeOf(record))
-      const added = await sql`
-        insert into certificates
-          (ispb, type, version, fingerprint, not_after, certificate, chain, sealed_key)
-        values (${record.ispb}, ${record.type}, ${record.version}, ${record.fingerprint},
-          ${record.notAfter.toISOString()}, ${record.certificate}, ${record.chain as string[]}, ${sealed})
-        on conflict do nothing`
-      return added.count === 1
+      return sql.begin(async (tx) => {
+        const added = await tx`
+          insert into certificates
+            (ispb, type, version, fingerprint, not_after, certificate, chain, sealed_key)
+          values (${record.ispb}, ${record.type}, ${record.version}, ${record.fingerprint},
+            ${record.notAfter.toISOString()}, ${record.certificate},
+            ${textArray(record.chain)}::text::text[], ${sealed})
+          on conflict do nothing`
+        if (added.count === 0) return false
+        const object = nameText(record)
+        await writeAudit(tx, { actor, action: 'certificates.import', object, outcome: 'imported' })
+        return true
+      })
     },
-    remove: async (name) => {
-      const removed = await sql`
-        delete from certificates
-        where ispb = ${name.ispb} and type = ${name.type} and version = ${name.version}`
-      return removed.count === 1
-    },
+    remove: (name, actor) =>
+      sql.begin(async (tx) => {
+        const removed = await tx`
+          delete from certificates
+          where ispb = ${name.ispb} and type = ${name.type} and version = ${name.version}`
+        if (removed.count === 0) return false
+        const object = nameText(name)
+        await writeAudit(tx, { actor, action: 'certificates.delete', object, outcome: 'deleted' })
+        return true
+      }),
   }
 }

@@ -21,6 +21,7 @@ import {
   VERSION_MAX,
   viewOf,
 } from '#src/certificates/index.ts'
+import { commandActor } from '#src/platform/audit/index.ts'
 import {
   loadSettings,
   platformSettings,
@@ -153,12 +154,15 @@ const importFile = async (
   ) {
     throw new UsageError(`--version must be 1 to ${VERSION_MAX}`)
   }
-  const outcome = await service.importCertificate({
-    ispb,
-    type,
-    version: version === undefined ? undefined : Number(version),
-    source: await sourceOf(path, args),
-  })
+  const outcome = await service.importCertificate(
+    {
+      ispb,
+      type,
+      version: version === undefined ? undefined : Number(version),
+      source: await sourceOf(path, args),
+    },
+    commandActor(),
+  )
   if (!outcome.ok) {
     io.err(`trilho certs: ${failureText(outcome)}\n`)
     return exitCodes.failed

@@ -1,3 +1,4 @@
+import { commandActor } from '#src/platform/audit/index.ts'
 import {
   createKeyFileStore,
   createKeyTableStore,
@@ -73,7 +74,7 @@ const withStore = async (
   const logger = createLogger({ level: 'error', format: 'text', sink: { write: io.err } })
   const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs: 10_000, logger })
   try {
-    return await use(createKeyTableStore(database.sql))
+    return await use(createKeyTableStore(database.sql, commandActor()))
   } finally {
     await database.close()
   }

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { Actor } from '#src/platform/audit/index.ts'
 import type { Sealer } from '#src/platform/sealing/index.ts'
+import { audited } from './audited.ts'
 import type { ActiveEndpoint } from './dispatcher.ts'
 import { bodyOf } from './events.ts'
 import { createSecrets } from './secrets.ts'
@@ -31,13 +33,20 @@ export type Created =
 
 export type WebhookService = {
   readonly store: EndpointStore
-  readonly create: (request: NewEndpoint) => Promise<Created>
-  readonly change: (id: string, change: EndpointChange) => Promise<EndpointRow | undefined>
+  readonly create: (request: NewEndpoint, actor: Actor) => Promise<Created>
+  readonly change: (
+    id: string,
+    change: EndpointChange,
+    actor: Actor,
+  ) => Promise<EndpointRow | undefined>
+  /** False when there was none. */
+  readonly remove: (id: string, actor: Actor) => Promise<boolean>
   /** `generated`: the new secret when the caller gave none; shown once. */
   readonly rotate: (
     id: string,
     secret: string | undefined,
     overlapSeconds: number,
+    actor: Actor,
   ) => Promise<
     { readonly endpoint: EndpointRow; readonly generated: string | undefined } | undefined
   >
@@ -71,31 +80,43 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
   return {
     store,
     invalidate,
-    create: async ({ url, events, include, active, secret }) => {
+    create: async ({ url, events, include, active, secret }, actor) => {
       if (secret === undefined && commonSecret === undefined)
         return { ok: false, reason: 'no_secret' }
       const id = `whk_${Bun.randomUUIDv7()}`
-      const endpoint = await store.add({
+      const row = {
         ...{ id, url, events, include, active, sealed: sealer !== undefined },
         secret: secret === undefined ? null : seal(id, secret),
-      })
+      }
+      const entry = { actor, action: 'webhooks.create', object: id, outcome: 'created' } as const
+      const endpoint = await audited(store, entry, ({ add }) => add(row))
       invalidate()
       if (endpoint === undefined) throw new Error('the endpoint was not stored')
       return { ok: true, endpoint }
     },
-    change: async (id, change) => {
-      const changed = await store.change(id, change)
+    change: async (id, change, actor) => {
+      const entry = { actor, action: 'webhooks.change', object: id, outcome: 'changed' } as const
+      const changed = await audited(store, entry, (statements) => statements.change(id, change))
       invalidate()
       return changed
     },
-    rotate: async (id, given, overlapSeconds) => {
+    remove: async (id, actor) => {
+      const entry = { actor, action: 'webhooks.delete', object: id, outcome: 'deleted' } as const
+      const removed = await audited(store, entry, ({ remove }) => remove(id))
+      invalidate()
+      return removed
+    },
+    rotate: async (id, given, overlapSeconds, actor) => {
       const row = await store.find(id)
       if (row === undefined) return undefined
       const secret = given ?? generateSecret()
       const present = row.secret === null ? commonSecret : open(row, row.secret)
       const previous = present === undefined ? null : seal(id, present)
       const isSealed = sealer !== undefined
-      const endpoint = await store.rotate(id, seal(id, secret), isSealed, previous, overlapSeconds)
+      const entry = { actor, action: 'webhooks.rotate', object: id, outcome: 'rotated' } as const
+      const endpoint = await audited(store, entry, ({ rotate }) =>
+        rotate(id, seal(id, secret), isSealed, previous, overlapSeconds),
+      )
       invalidate()
       if (endpoint === undefined) return undefined
       return { endpoint, generated: given === undefined ? secret : undefined }

@@ -43,21 +43,22 @@ export type AttemptRow = {
   readonly nextAttemptAt: Date | null
 }
 
-const endpointColumns = (sql: Client) => sql`
+const endpointColumns = (sql: Queryable) => sql`
   id, url, events, include, active, disabled_reason as "disabledReason", secret,
   previous_secret as "previousSecret", previous_until as "previousUntil", sealed,
   failing_since as "failingSince", created_at as "createdAt"`
 
-const deliveryColumns = (sql: Client) => sql`
+const deliveryColumns = (sql: Queryable) => sql`
   d.id, d.event_id as "eventId", d.endpoint_id as "endpointId", v.type as "eventType", d.status,
   d.attempts, d.next_attempt_at as "nextAttemptAt", d.created_at as "createdAt"`
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>
 
 /** Endpoints, and what was delivered to them. */
-export const createEndpointStore = (sql: Client) => ({
-  sql,
+export const createEndpointStore = (sql: Client) => ({ sql, ...endpointStatements(sql) })
 
+/** The same in a transaction of the caller's. */
+export const endpointStatements = (sql: Queryable) => ({
   add: async (
     row: Pick<EndpointRow, 'id' | 'url' | 'events' | 'include' | 'active' | 'secret' | 'sealed'>,
   ) => {

@@ -100,6 +100,12 @@ describe('REST, on the database', () => {
     )
     expect((await call('DELETE', '/v1/certificates/10000001/PIA/1')).status).toBe(204)
     expect((await call('GET', path)).status).toBe(404)
+    const entries = await database.sql<{ action: string }[]>`
+      select action from audit_log where object = '10000001.PIA.1' order by id`
+    expect(entries.map(({ action }) => action)).toEqual([
+      'certificates.import',
+      'certificates.delete',
+    ])
   })
 
   test('PKCS#12: wrong password and damaged file are told apart', async () => {
@@ -315,16 +321,16 @@ describe('folder', () => {
     await withScratch(async (folder) => {
       const store = createFolderStore(join(folder, 'new'), true)
       const { feature } = open()
-      const imported = await feature.service?.importCertificate({
-        ispb: '40000002',
-        type: 'PIA',
-        version: undefined,
-        source: { format: 'pem', content: pem(pair.cert, pair.key) },
-      })
+      const actor = { id: 'cli:test', requestId: undefined }
+      const request = {
+        ...({ ispb: '40000002', type: 'PIA', version: undefined } as const),
+        source: { format: 'pem', content: pem(pair.cert, pair.key) } as const,
+      }
+      const imported = await feature.service?.importCertificate(request, actor)
       if (imported?.ok !== true) throw new Error('not imported')
       const key = await feature.service?.readKey(imported.record)
-      expect(await store.add({ record: imported.record, key })).toBe(true)
-      expect(await store.add({ record: imported.record, key })).toBe(false)
+      expect(await store.add({ record: imported.record, key }, actor)).toBe(true)
+      expect(await store.add({ record: imported.record, key }, actor)).toBe(false)
       expect(statSync(join(folder, 'new/40000002.PIA.1/tls.key')).mode & 0o777).toBe(0o600)
       expect(await store.readKey(imported.record)).toEqual(key)
     })

@@ -1,4 +1,6 @@
+import { type Actor, writeAudit } from '../audit/index.ts'
 import type { Client } from '../database/index.ts'
+import { textArray } from '../sql/index.ts'
 import { generateKey } from './api-key.ts'
 import type { KeyRecord, KeySource } from './authenticator.ts'
 import type { KeyStore } from './key-store.ts'
@@ -88,12 +90,16 @@ const isoOf = (time: string | null): string | null =>
   time === null ? null : new Date(time).toISOString()
 
 /** Keys in the table `api_keys`, for the operator's commands. */
-export const createKeyTableStore = (sql: Client): KeyStore => ({
+export const createKeyTableStore = (sql: Client, actor: Actor): KeyStore => ({
   create: async ({ name, environment, grants, expiresAt }) => {
     const { key, id, hash } = generateKey(environment)
-    await sql`
-      insert into api_keys (id, name, hash, scopes, expires_at)
-      values (${id}, ${name}, ${hash}, ${[...grants]}, ${expiresAt?.toISOString() ?? null})`
+    await sql.begin(async (tx) => {
+      await tx`
+        insert into api_keys (id, name, hash, scopes, expires_at)
+        values (${id}, ${name}, ${hash}, ${textArray(grants)}::text::text[],
+          ${expiresAt?.toISOString() ?? null})`
+      await writeAudit(tx, { actor, action: 'keys.create', object: id, outcome: 'created' })
+    })
     return { id, key }
   },
   list: async () => {
@@ -107,9 +113,12 @@ export const createKeyTableStore = (sql: Client): KeyStore => ({
       last_used_at: isoOf(row.last_used_at),
     }))
   },
-  revoke: async (id) => {
-    const revoked = await sql`
-      update api_keys set revoked_at = now() where id = ${id} and revoked_at is null`
-    return revoked.count === 1
-  },
+  revoke: (id) =>
+    sql.begin(async (tx) => {
+      const revoked = await tx`
+        update api_keys set revoked_at = now() where id = ${id} and revoked_at is null`
+      if (revoked.count === 0) return false
+      await writeAudit(tx, { actor, action: 'keys.revoke', object: id, outcome: 'revoked' })
+      return true
+    }),
 })

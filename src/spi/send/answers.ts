@@ -1,5 +1,6 @@
 import type { BuildableMessage } from '#codecs/iso20022'
-import type { StoredResponse } from '#src/platform/idempotency/index.ts'
+import type { Actor, AuditEntry } from '#src/platform/audit/index.ts'
+import type { IdempotencyClaim, StoredResponse } from '#src/platform/idempotency/index.ts'
 import type { OutboundMessage } from '../messages/index.ts'
 
 /** A message ready to be stored, and what its sender is told of it. */
@@ -8,6 +9,19 @@ export type Built = {
   readonly endToEndIds: readonly string[]
   readonly message: OutboundMessage
 }
+
+/** Who wants a message sent, and under which Idempotency-Key. */
+export type SenderOfRequest = {
+  readonly claim: IdempotencyClaim | undefined
+  readonly actor: Actor
+}
+
+export const auditEntry = ({ message }: Built, actor: Actor): AuditEntry => ({
+  actor,
+  action: 'spi.send',
+  object: message.id,
+  outcome: 'queued',
+})
 
 const answer = (built: Built, fields: Readonly<Record<string, string>>): StoredResponse => ({
   status: 202,

@@ -1,3 +1,4 @@
+import { writeAudit } from '#src/platform/audit/index.ts'
 import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import {
@@ -11,7 +12,14 @@ import {
 } from '#src/platform/idempotency/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
 import type { ReadyMessage, SendNow } from '../outbound/index.ts'
-import { type Built, knownAlready, queuedAnswer, sentAnswer } from './answers.ts'
+import {
+  auditEntry,
+  type Built,
+  knownAlready,
+  queuedAnswer,
+  type SenderOfRequest,
+  sentAnswer,
+} from './answers.ts'
 
 export type FastPathDeps = {
   readonly sql: Client
@@ -19,7 +27,7 @@ export type FastPathDeps = {
   readonly sendNow: SendNow
   readonly logger: Logger
   /** The way of all other messages. */
-  readonly enqueue: (built: Built, claim: IdempotencyClaim | undefined) => Promise<Response>
+  readonly enqueue: (built: Built, sender: SenderOfRequest) => Promise<Response>
 }
 
 /**
@@ -46,7 +54,7 @@ export const createFastPath = (deps: FastPathDeps) => {
   const store = (
     built: Built,
     ready: ReadyMessage,
-    claim: IdempotencyClaim | undefined,
+    { claim, actor }: SenderOfRequest,
   ): Promise<StoredResponse | undefined> =>
     sql.begin(async (tx) => {
       if (claim !== undefined) {
@@ -54,6 +62,7 @@ export const createFastPath = (deps: FastPathDeps) => {
         if (outcome.kind === 'replay') return outcome.response
       }
       if (!(await sendNow.store(tx, ready))) throw knownAlready(built.message)
+      await writeAudit(tx, auditEntry(built, actor))
       if (claim !== undefined) {
         await completeProvisionally(tx, claim, queuedAnswer(built), sendNow.leaseMs)
       }
@@ -77,12 +86,13 @@ export const createFastPath = (deps: FastPathDeps) => {
     return isSettled ? best : queued
   }
 
-  return async (built: Built, claim: IdempotencyClaim | undefined): Promise<Response> => {
+  return async (built: Built, sender: SenderOfRequest): Promise<Response> => {
+    const { claim } = sender
     const before = claim && (await findReplay(sql, claim))
     if (before !== undefined) return toResponse(before, true)
     const ready = await prepare(built)
-    if (ready === undefined) return enqueue(built, claim)
-    const known = await store(built, ready, claim)
+    if (ready === undefined) return enqueue(built, sender)
+    const known = await store(built, ready, sender)
     if (known !== undefined) return toResponse(known, true)
     try {
       return toResponse(await deliver(built, ready, claim), false)

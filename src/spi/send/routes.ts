@@ -1,4 +1,5 @@
 import type { BuildProblem } from '#codecs/iso20022'
+import { actorOf } from '#src/platform/audit/index.ts'
 import { ApiError, httpErrors, type Route, readBytes, validated } from '#src/platform/http/index.ts'
 import { claimOf } from '#src/platform/idempotency/index.ts'
 import { sendBody, sendDocument } from './documents.ts'
@@ -17,7 +18,10 @@ export const sendRoutes = (send: SendService): readonly Route[] => [
     handle: async (c) => {
       const bytes = await readBytes(c)
       const { message_type: messageType, channel, params } = validated(sendBody, parse(bytes), '')
-      const outcome = await send({ messageType, channel, params }, claimOf(c, bytes))
+      const outcome = await send(
+        { messageType, channel, params },
+        { claim: claimOf(c, bytes), actor: actorOf(c) },
+      )
       if (!outcome.ok) throw refused(outcome.problems)
       return outcome.response
     },

@@ -9,15 +9,22 @@ import {
   spiIspb,
 } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
+import { writeAudit } from '#src/platform/audit/index.ts'
 import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { type IdempotencyClaim, runOnce } from '#src/platform/idempotency/index.ts'
+import { runOnce } from '#src/platform/idempotency/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
 import { type Channel, enqueueMessages, type OutboundMessage } from '../messages/index.ts'
 import { nativeText } from '../native-text.ts'
 import type { SendNow } from '../outbound/index.ts'
 import { viewMessage } from '../view/index.ts'
-import { type Built, knownAlready, queuedAnswer } from './answers.ts'
+import {
+  auditEntry,
+  type Built,
+  knownAlready,
+  queuedAnswer,
+  type SenderOfRequest,
+} from './answers.ts'
 import { channelOf } from './domain.ts'
 import { createFastPath } from './fast-path.ts'
 
@@ -42,10 +49,7 @@ export type SendDeps = {
   readonly logger: Logger
 }
 
-export type SendService = (
-  request: SendRequest,
-  claim: IdempotencyClaim | undefined,
-) => Promise<SendOutcome>
+export type SendService = (request: SendRequest, sender: SenderOfRequest) => Promise<SendOutcome>
 
 /** A document is read whole before the next is scanned. */
 const scanner = createXmlScanner({
@@ -61,11 +65,12 @@ const scanner = createXmlScanner({
  */
 export const createSendService = (deps: SendDeps): SendService => {
   const { sql, broker, sendNow } = deps
-  const enqueue = async (built: Built, claim: IdempotencyClaim | undefined): Promise<Response> => {
+  const enqueue = async (built: Built, { claim, actor }: SenderOfRequest): Promise<Response> => {
     const { message } = built
     const response = await runOnce(sql, claim, async (transaction) => {
       const queued = await enqueueMessages(transaction, broker, [message])
       if (!queued.has(message.id)) throw knownAlready(message)
+      await writeAudit(transaction, auditEntry(built, actor))
       return queuedAnswer(built)
     })
     broker.wake([topics.outbound])
@@ -73,7 +78,7 @@ export const createSendService = (deps: SendDeps): SendService => {
   }
   const sendWithin =
     sendNow === undefined ? undefined : createFastPath({ ...deps, sendNow, enqueue })
-  return async (request, claim) => {
+  return async (request, sender) => {
     const build = buildMessage(request.messageType, request.params, {
       ispb: deps.ispb,
       nowMs: Date.now(),
@@ -83,7 +88,7 @@ export const createSendService = (deps: SendDeps): SendService => {
     if (!build.ok) return build
     const built = builtOf(build.message, request, deps.ispb)
     const isFast = sendWithin !== undefined && request.messageType === 'PACS008'
-    return { ok: true, response: await (isFast ? sendWithin : enqueue)(built, claim) }
+    return { ok: true, response: await (isFast ? sendWithin : enqueue)(built, sender) }
   }
 }
 

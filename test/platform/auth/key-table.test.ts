@@ -30,7 +30,7 @@ const tableOf = () =>
   })
 
 test('a key made in the table opens what it is for until it is revoked', async () => {
-  const store = createKeyTableStore(database.sql)
+  const store = createKeyTableStore(database.sql, { id: 'cli:test', requestId: undefined })
   const { id, key } = await store.create(shop)
   const table = tableOf()
   const authenticator = createAuthenticator({ sources: [table.keySource], cacheMs: 0 })
@@ -45,7 +45,7 @@ test('a key made in the table opens what it is for until it is revoked', async (
 })
 
 test('holds no secret, and says when a key was last used', async () => {
-  const store = createKeyTableStore(database.sql)
+  const store = createKeyTableStore(database.sql, { id: 'cli:test', requestId: undefined })
   const { id, key } = await store.create({ ...shop, expiresAt: new Date('2999-01-01T00:00:00Z') })
   const table = tableOf()
   table.start()
@@ -59,7 +59,7 @@ test('holds no secret, and says when a key was last used', async () => {
 })
 
 test('an expired key and an unknown one are refused', async () => {
-  const store = createKeyTableStore(database.sql)
+  const store = createKeyTableStore(database.sql, { id: 'cli:test', requestId: undefined })
   const { key } = await store.create({ ...shop, expiresAt: new Date(Date.now() - 1) })
   const { keySource } = tableOf()
   expect(

@@ -1,0 +1,48 @@
+/** What is recorded: whatever moves money, and whatever changes who may do or learn what. */
+export const auditActions = [
+  'spi.send',
+  'webhooks.create',
+  'webhooks.change',
+  'webhooks.delete',
+  'webhooks.rotate',
+  'certificates.import',
+  'certificates.delete',
+  'keys.create',
+  'keys.revoke',
+] as const
+export type AuditAction = (typeof auditActions)[number]
+
+/** Who acts. */
+export type Actor = {
+  /** Public id of the API key, or `cli:<user>` of a command. */
+  readonly id: string
+  readonly requestId: string | undefined
+}
+
+/** What was done, without its payload. */
+export type AuditEntry = {
+  readonly actor: Actor
+  readonly action: AuditAction
+  /** Id of what it was done to. */
+  readonly object: string
+  /** What became of it, in a word: `queued`, `created`. */
+  readonly outcome: string
+}
+
+export type AuditRecord = {
+  readonly id: string
+  readonly actor: string
+  readonly action: string
+  readonly object: string
+  readonly outcome: string
+  readonly requestId: string | null
+}
+
+export type AuditFilter = {
+  readonly actor?: string | undefined
+  readonly action?: AuditAction | undefined
+  readonly object?: string | undefined
+  readonly from?: Date | undefined
+  /** Exclusive. */
+  readonly to?: Date | undefined
+}

@@ -1,0 +1,30 @@
+import type { Queryable } from '../database/index.ts'
+import { uuidBound } from '../partitions/index.ts'
+import type { AuditEntry, AuditFilter, AuditRecord } from './domain.ts'
+
+/** Records what the caller's transaction does: both are there when it commits, or neither. */
+export const writeAudit = async (
+  tx: Queryable,
+  { actor, action, object, outcome }: AuditEntry,
+): Promise<void> => {
+  await tx`
+    insert into audit_log (id, actor, action, object, outcome, request_id)
+    values (${Bun.randomUUIDv7()}, ${actor.id}, ${action}, ${object}, ${outcome},
+      ${actor.requestId ?? null})`
+}
+
+/** Newest first; those before an id where one is given. */
+export const listAudit = (
+  sql: Queryable,
+  { actor, action, object, from, to }: AuditFilter,
+  { limit, before }: { readonly limit: number; readonly before: string | undefined },
+): Promise<readonly AuditRecord[]> => sql<AuditRecord[]>`
+  select id, actor, action, object, outcome, request_id as "requestId" from audit_log
+  where true
+    ${actor === undefined ? sql`` : sql`and actor = ${actor}`}
+    ${action === undefined ? sql`` : sql`and action = ${action}`}
+    ${object === undefined ? sql`` : sql`and object = ${object}`}
+    ${from === undefined ? sql`` : sql`and id >= ${uuidBound(from)}::uuid`}
+    ${to === undefined ? sql`` : sql`and id < ${uuidBound(to)}::uuid`}
+    ${before === undefined ? sql`` : sql`and id < ${before}::uuid`}
+  order by id desc limit ${limit}`
