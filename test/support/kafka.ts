@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /*
- * A real Apache Kafka of one node (KRaft: broker and controller in one process), started from its jars. They are taken
+ * A real Apache Kafka (KRaft: broker and controller in one process), started from its jars. They are taken
  * from TEST_KAFKA_LIBS, or fetched once by Maven into a folder of their own under the temporary one.
  */
 
@@ -64,11 +64,13 @@ if (!isKafkaHere) {
 }
 
 export type TestKafka = {
+  /** Of the first node. */
   readonly address: string
-  /** As if the machine had lost power. */
-  readonly kill: () => Promise<void>
+  readonly addresses: readonly string[]
+  /** A node, the first by default, as if its machine had lost power. */
+  readonly kill: (node?: number) => Promise<void>
   /** With the data it had. */
-  readonly start: () => Promise<void>
+  readonly start: (node?: number) => Promise<void>
   /** Stops it and takes its data away. */
   readonly close: () => Promise<void>
 }
@@ -109,86 +111,121 @@ ${prefix}.scram-sha-512.sasl.jaas.config=${scram} required;
 `
 }
 
-const properties = (
-  directory: string,
-  port: number,
-  controllerPort: number,
-  security: KafkaSecurity | undefined,
-): string => `
+type Node = { readonly port: number; readonly controllerPort: number }
+
+type Cluster = {
+  readonly directory: string
+  readonly nodes: readonly Node[]
+  readonly security: KafkaSecurity | undefined
+}
+
+/** Of the node with this index. */
+const properties = ({ directory, nodes, security }: Cluster, index: number): string => {
+  const { port = 0, controllerPort = 0 } = nodes[index] ?? {}
+  // A single node must not wait for others; of three, two have to have what is published.
+  const inSync = Math.min(2, nodes.length)
+  return `
 process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@127.0.0.1:${controllerPort}
+node.id=${index + 1}
+controller.quorum.voters=${nodes.map((node, at) => `${at + 1}@127.0.0.1:${node.controllerPort}`).join(',')}
 listeners=CLIENT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort},INTERNAL://127.0.0.1:0
 advertised.listeners=CLIENT://127.0.0.1:${port},INTERNAL://127.0.0.1:0
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=INTERNAL
 listener.security.protocol.map=CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT,CLIENT:${security === undefined ? 'PLAINTEXT' : 'SASL_SSL'}
-log.dirs=${directory}/data
+log.dirs=${directory}/data-${index}
 broker.session.timeout.ms=1000
 broker.heartbeat.interval.ms=200
 controller.quorum.election.timeout.ms=500
 controller.quorum.election.backoff.max.ms=200
 auto.create.topics.enable=false
+default.replication.factor=${nodes.length}
+min.insync.replicas=${inSync}
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
-offsets.topic.replication.factor=1
+offsets.topic.replication.factor=${nodes.length}
 offsets.topic.num.partitions=4
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
+transaction.state.log.replication.factor=${nodes.length}
+transaction.state.log.min.isr=${inSync}
 ${security === undefined ? '' : securedListener(directory, security)}`
+}
 
 // No optimising compiler: the broker runs for seconds, on the cores the tests need.
 const javaOptions = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx384m']
 
 /** Starts a Kafka of its own; close it. */
-export const startTestKafka = async (security?: KafkaSecurity): Promise<TestKafka> => {
+export const startTestKafka = async ({
+  nodes: nodesMax = 1,
+  security,
+}: {
+  readonly nodes?: number
+  readonly security?: KafkaSecurity
+} = {}): Promise<TestKafka> => {
   if (libs === undefined) throw new Error('no Kafka here')
   const directory = mkdtempSync(join(tmpdir(), 'trilho-test-kafka-data-'))
-  const port = await freePort()
-  const controllerPort = await freePort()
-  const config = join(directory, 'server.properties')
-  writeFileSync(config, properties(directory, port, controllerPort, security))
-  const users =
-    security === undefined
-      ? []
-      : ['--add-scram', `SCRAM-SHA-512=[name=${security.user},password=${security.password}]`]
-  if (security !== undefined) {
-    writeFileSync(join(directory, 'listener.pem'), security.key + security.cert)
-    writeFileSync(join(directory, 'ca.pem'), security.ca)
+  const nodes: Node[] = []
+  while (nodes.length < nodesMax) {
+    nodes.push({ port: await freePort(), controllerPort: await freePort() })
   }
   const java = [...javaOptions, '-cp', join(libs, '*')]
-  const random = crypto.getRandomValues(new Uint8Array(16))
-  // Its first letter is then no hyphen, which would make it an option.
-  random[0] = 1
-  const id = Buffer.from(random).toString('base64url')
-  const formatted = spawnSync('java', [
-    ...java,
-    ...['kafka.tools.StorageTool', 'format', '-t', id, '-c', config, ...users],
-  ])
-  if (formatted.status !== 0) throw new Error(`format failed: ${String(formatted.stderr)}`)
-  let running: ChildProcess | undefined
-  const start = async (): Promise<void> => {
-    running = spawn('java', [...java, 'kafka.Kafka', config], { stdio: ['ignore', 'pipe', 'pipe'] })
-    endWithThisProcess(running.pid ?? 0, directory)
-    await started(running)
+  prepareNodes(java, { directory, nodes, security })
+  const running = new Map<number, ChildProcess>()
+  const start = async (node = 0): Promise<void> => {
+    const child = spawn('java', [...java, 'kafka.Kafka', configOf(directory, node)], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    running.set(node, child)
+    endWithThisProcess(child.pid ?? 0, directory)
+    await started(child)
   }
-  const kill = async (): Promise<void> => {
-    const child = running
-    running = undefined
+  const kill = async (node = 0): Promise<void> => {
+    const child = running.get(node)
+    running.delete(node)
     if (child === undefined || child.exitCode !== null) return
     const ended = new Promise((resolve) => child.once('exit', resolve))
     child.kill('SIGKILL')
     await ended
   }
-  await start()
+  await Promise.all(nodes.map((_, node) => start(node)))
+  const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
   return {
-    address: `127.0.0.1:${port}`,
+    address: addresses[0] ?? '',
+    addresses,
     kill,
     start,
     close: async () => {
-      await kill()
+      await Promise.all(nodes.map((_, node) => kill(node)))
       rmSync(directory, { recursive: true, force: true })
     },
+  }
+}
+
+const configOf = (directory: string, node: number): string =>
+  join(directory, `node-${node}.properties`)
+
+/** Settings and empty stores. */
+const prepareNodes = (java: readonly string[], cluster: Cluster): void => {
+  const { directory, nodes, security } = cluster
+  if (security !== undefined) {
+    writeFileSync(join(directory, 'listener.pem'), security.key + security.cert)
+    writeFileSync(join(directory, 'ca.pem'), security.ca)
+  }
+  const users =
+    security === undefined
+      ? []
+      : ['--add-scram', `SCRAM-SHA-512=[name=${security.user},password=${security.password}]`]
+  const random = crypto.getRandomValues(new Uint8Array(16))
+  // Its first letter is then no hyphen, which would make it an option.
+  random[0] = 1
+  const id = Buffer.from(random).toString('base64url')
+  for (const node of nodes.keys()) {
+    const config = configOf(directory, node)
+    writeFileSync(config, properties(cluster, node))
+    const formatted = spawnSync('java', [
+      ...java,
+      ...['kafka.tools.StorageTool', 'format', '-t', id, '-c', config, ...users],
+    ])
+    if (formatted.status !== 0) throw new Error(`format failed: ${String(formatted.stderr)}`)
   }
 }
 

@@ -25,7 +25,9 @@ describe.skipIf(!isKafkaHere)('a Kafka that asks for TLS and a sign-in', () => {
   const password = 'let-me-in'
   let kafka: TestKafka
   beforeAll(async () => {
-    kafka = await startTestKafka({ ...listener, ca: authority.cert, user, password })
+    kafka = await startTestKafka({
+      security: { ...listener, ca: authority.cert, user, password },
+    })
   }, 60_000)
   afterAll(() => kafka.close())
 
