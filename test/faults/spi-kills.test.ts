@@ -4,6 +4,7 @@ import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { type CentralBank, createCentralBank } from '../../src/simulators/central-bank/index.ts'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { isKafkaHere, startTestKafka, type TestKafka } from '../support/kafka.ts'
 import { transfer } from '../support/participant.ts'
 import { freePort, type RunningProgram, startProgram, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -19,8 +20,12 @@ const ispb = '12345678'
 const stages = ['OUTBOUND_SEND', 'WORKER', 'INBOUND_PULL', 'API'] as const
 type Stage = (typeof stages)[number]
 
-/** Every stage a process of its own, on one database and one bank. */
-const createPipeline = async (database: TestDatabase, bank: CentralBank) => {
+/** Every stage a process of its own, on one database, one bank and perhaps one Kafka. */
+const createPipeline = async (
+  database: TestDatabase,
+  bank: CentralBank,
+  kafka: TestKafka | undefined,
+) => {
   const [sources] = variants
   if (sources === undefined) throw new Error('no program')
   const keyFile = join(temporaryDirectory(), 'keys.json')
@@ -43,6 +48,7 @@ const createPipeline = async (database: TestDatabase, bank: CentralBank) => {
       SPI_PRIMARY_URL: bank.url,
       SPI_SECONDARY_URL: bank.secondaryUrl,
       SPI_AUTO_ACCEPT: 'true',
+      ...(kafka === undefined ? {} : { BROKER_ADDRESSES: kafka.address }),
       ...(stage === 'API' ? {} : { SPI_ROLES: stage }),
     }
     const program = startProgram(sources, ['serve'], { env })
@@ -98,13 +104,18 @@ const booksOf = async ({ sql }: TestDatabase): Promise<Books> => {
   return { sent: of('OUTBOUND'), received: of('INBOUND') }
 }
 
-test(
-  `${KILLS} kills of single stages under load in both directions: both books agree (seed ${SEED})`,
-  async () => {
+/** Through Kafka only in the long lane. */
+const brokers =
+  process.env['TRILHO_LONG'] === '1' && isKafkaHere ? ['PostgreSQL', 'Kafka'] : ['PostgreSQL']
+
+test.each(brokers)(
+  `${KILLS} kills of single stages under load in both directions, through %s: both books agree (seed ${SEED})`,
+  async (broker) => {
     const pick = seeded(SEED)
     const database = await createTestDatabase(4)
     const bank = await createCentralBank({ longPollMs: 200, streamIdleMs: 1_000 })
-    const pipeline = await createPipeline(database, bank)
+    const kafka = broker === 'Kafka' ? await startTestKafka() : undefined
+    const pipeline = await createPipeline(database, bank, kafka)
     try {
       for (const stage of stages) await pipeline.start(stage)
       const keys: string[] = []
@@ -160,6 +171,7 @@ test(
       await pipeline.stop()
       await bank.stop()
       await database.close()
+      await kafka?.close()
     }
   },
   120_000 + KILLS * 5_000,

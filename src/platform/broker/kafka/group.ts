@@ -10,8 +10,8 @@ import { protocolErrorCodes as codes, hasProtocolError, plainError } from './err
 import { inTime } from './in-time.ts'
 import type { Wire } from './wire.ts'
 
-/** A member that is silent for so long is taken for dead, and its partitions go to others. */
-export const sessionTimeoutDefaultMs = 10_000
+/** A member that is silent for so long is taken for dead, and its partitions go to others: the least Kafka allows. */
+export const sessionTimeoutDefaultMs = 6_000
 /** How long members have to join again when one comes or goes. They do it at their next heartbeat. */
 export const rebalanceTimeoutMs = 30_000
 const heartbeatEveryMs = 1_000
