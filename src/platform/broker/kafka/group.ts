@@ -82,10 +82,8 @@ export const keepMembership = (deps: MembershipDeps): Membership => {
     deps.onLost()
   }
   const step = async (): Promise<void> => {
-    const sentMs = performance.now()
     if (state.isJoinDue) await join(state, deps, leaving.signal)
     else await beat(state, deps)
-    state.heardMs = sentMs
     if (isAway) logger.info({ topic, group: groupId }, 'Kafka answers again')
     isAway = false
   }
@@ -157,54 +155,60 @@ const leaveGroup = async (memberId: string, { control, groupId, logger }: Member
 
 const beat = async (state: State, deps: MembershipDeps): Promise<void> => {
   const { wire, groupId, topic, sessionTimeoutMs } = deps
+  const sentMs = performance.now()
   const connection = await wire.onCoordinator(groupId)
   await inTime(
     wire.call(connection, 'Heartbeat', groupId, state.generation, state.memberId, null),
     sessionTimeoutMs,
   )
+  // Not when the answer came: the broker counts from when it heard.
+  state.heardMs = sentMs
   if (state.sharedPartitions === undefined) return
   const known = await wire.topic(topic, partitionsMaxAgeMs)
   if (known !== undefined && known.leaders.length !== state.sharedPartitions) state.isJoinDue = true
 }
 
+/** Until it has come to its end, joining remains due. */
 const join = async (state: State, deps: MembershipDeps, leaving: AbortSignal): Promise<void> => {
-  const { wire, groupId, topic } = deps
+  // A wish that comes while this runs is one for the next time.
   state.isJoinDue = false
-  const connection = await wire.onCoordinator(groupId)
-  const joined = await requestJoin(state, deps, connection).catch((error: unknown) => {
+  try {
+    await joinOnce(state, deps, leaving)
+  } catch (error) {
     state.isJoinDue = true
     throw error
-  })
+  }
+}
+
+const joinOnce = async (
+  state: State,
+  deps: MembershipDeps,
+  leaving: AbortSignal,
+): Promise<void> => {
+  const { wire, groupId, topic } = deps
+  const connection = await wire.onCoordinator(groupId)
+  const joined = await requestJoin(state, deps, connection)
   state.memberId = joined.memberId
   if (leaving.aborted) return
   const isLeader = joined.leader === joined.memberId
   const shared = isLeader ? await share(joined.members, deps) : undefined
   state.generation = joined.generationId
   state.sharedPartitions = shared?.partitionCount
-  const synced = await wire
-    .call(
-      connection,
-      'SyncGroup',
-      groupId,
-      joined.generationId,
-      joined.memberId,
-      null,
-      protocolType,
-      protocolName,
-      shared?.assignments ?? [],
-    )
-    .catch((error: unknown) => {
-      state.isJoinDue = true
-      throw error
-    })
+  const synced = await wire.call(
+    connection,
+    'SyncGroup',
+    groupId,
+    joined.generationId,
+    joined.memberId,
+    null,
+    protocolType,
+    protocolName,
+    shared?.assignments ?? [],
+  )
+  state.heardMs = performance.now()
   const { assignedPartitions } = decodeConsumerProtocolAssignment(synced.assignment)
   const partitions = assignedPartitions.filter((one) => one.topic === topic)
-  try {
-    await deps.onAssigned(partitions.flatMap((one) => one.partitions))
-  } catch (error) {
-    state.isJoinDue = true
-    throw error
-  }
+  await deps.onAssigned(partitions.flatMap((one) => one.partitions))
 }
 
 /** The first request of a new member is answered with an id to come back with. */

@@ -77,7 +77,7 @@ export type Wire = {
 }
 
 const connectTimeoutMs = 3_000
-const requestTimeoutMs = 15_000
+const requestTimeoutMs = 10_000
 const metadataMaxAgeMs = 60_000
 
 /** What every client of the library is opened with. */
