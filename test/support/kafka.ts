@@ -258,6 +258,7 @@ const started = async (child: ChildProcess): Promise<void> => {
 
 /** The runner may be killed: a shell waits for it and cleans up. */
 const endWithThisProcess = (pid: number, directory: string): void => {
-  const script = `while kill -0 ${process.pid} 2>/dev/null && kill -0 ${pid} 2>/dev/null; do sleep 0.5; done; kill -0 ${process.pid} 2>/dev/null || { kill -9 ${pid}; sleep 0.5; rm -rf "$1"; }`
+  // By then the number may be another process's: its arguments name the folder.
+  const script = `while kill -0 ${process.pid} 2>/dev/null; do sleep 0.5; done; ps -o args= -p ${pid} | grep -qF "$1" && kill -9 ${pid} && sleep 0.5; rm -rf "$1"`
   spawn('sh', ['-c', script, 'sh', directory], { detached: true, stdio: 'ignore' }).unref()
 }
