@@ -14,5 +14,6 @@ export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   drex: async () => (await import('./drex.ts')).drexSuite,
   cards: async () => (await import('./cards.ts')).cardsSuite,
   inbound: async () => (await import('./inbound.ts')).inboundSuite,
+  outbound: async () => (await import('./outbound.ts')).outboundSuite,
   webhooks: async () => (await import('./webhooks.ts')).webhooksSuite,
 }

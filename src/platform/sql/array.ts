@@ -12,8 +12,8 @@ export const textArray = (values: readonly Item[]): string =>
     .join(',')}}`
 
 /** For `${bytesArray(documents)}::text::bytea[]`. */
-export const bytesArray = (values: readonly Uint8Array[]): string =>
-  `{${values.map((value) => `"\\\\x${hexOf(value)}"`).join(',')}}`
+export const bytesArray = (values: readonly (Uint8Array | undefined)[]): string =>
+  `{${values.map((value) => (value === undefined ? 'NULL' : `"\\\\x${hexOf(value)}"`)).join(',')}}`
 
 const hexOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('hex')

@@ -91,6 +91,8 @@ export type StatusChange = {
   readonly detail?: string | undefined
   /** Noted also where the status stays: an answer may have overtaken it. */
   readonly resourceId?: string | undefined
+  /** What was sent, with `resourceId`: kept in place of what was queued. */
+  readonly sent?: Uint8Array | undefined
 }
 
 export type MessageRecord = {

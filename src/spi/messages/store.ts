@@ -77,6 +77,9 @@ const claimKeys = async (
   return messages.filter((message) => (counts.get(message.id) ?? 0) === keysOf(message).length)
 }
 
+const compressed = (xml: Uint8Array): Uint8Array =>
+  Bun.zstdCompressSync(xml, { level: compressionLevel })
+
 const jsonText = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? inner.toString() : inner))
 
@@ -88,9 +91,7 @@ const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Prom
     warnings: row.warnings.length === 0 ? undefined : row.warnings,
   }))
   const statuses = messages.map(({ id, status, receivedAt }) => ({ id, status, receivedAt }))
-  const documents = messages.map(({ xml }) =>
-    Bun.zstdCompressSync(xml, { level: compressionLevel }),
-  )
+  const documents = messages.map(({ xml }) => compressed(xml))
   await sql`
     insert into spi_messages (id, type, definition, direction, status, channel, source_ispb,
       destination_ispb, end_to_end_id, biz_msg_idr, resource_id, transaction_count, error_code,
@@ -140,13 +141,19 @@ export const changeStatuses = async (
   sql: Queryable,
   changes: readonly StatusChange[],
 ): Promise<ReadonlySet<string>> => {
-  const wanted = [...changes]
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .map((change) => ({ ...change, from: predecessorsOf(change.status) }))
+  const sorted = [...changes].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const wanted = sorted.map(({ sent: _sent, ...change }) => ({
+    ...change,
+    from: predecessorsOf(change.status),
+  }))
+  const documents = sorted.map(({ sent }) => (sent === undefined ? undefined : compressed(sent)))
   const moved = await sql<{ id: string }[]>`
     with wanted as materialized (
-      select * from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
-        as wanted(id uuid, status text, detail text, "resourceId" text, "from" text[])
+      select * from rows from (
+        jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
+          as (id uuid, status text, detail text, "resourceId" text, "from" text[]),
+        unnest(${bytesArray(documents)}::text::bytea[])
+      ) as wanted(id, status, detail, "resourceId", "from", sent)
     ), locked as materialized (
       select message.id, message.status, message.resource_id from spi_messages message
       where message.id in (select id from wanted) order by message.id for update
@@ -158,7 +165,9 @@ export const changeStatuses = async (
     ), moved as (
       update spi_messages message
       set status = case when decided.is_moved then decided.status else message.status end,
-        resource_id = coalesce(decided."resourceId", message.resource_id)
+        resource_id = coalesce(decided."resourceId", message.resource_id),
+        xml = coalesce(decided.sent, message.xml),
+        envelope = case when decided.sent is null then message.envelope end
       from decided
       where message.id = decided.id and (decided.is_moved or decided."resourceId" is not null)
       returning message.id, message.direction, decided.status, decided.detail, decided."resourceId",

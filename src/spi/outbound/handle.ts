@@ -24,7 +24,7 @@ import {
 import { SignatureServiceError } from '../signing/index.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import type { Sign } from './signing.ts'
-import { findOutbound, noteDoubt, type QueuedOutbound, replaceDocuments } from './store.ts'
+import { findOutbound, noteDoubt, type QueuedOutbound } from './store.ts'
 import type { MessageOutcome, Transport } from './transport.ts'
 
 export const group = 'spi-outbound'
@@ -159,17 +159,12 @@ const preparationOf = (
   return finalXml === undefined ? undefined : async () => finalXml
 }
 
-/** Documents, statuses, events and dead letters: a fixed number of statements for any number of results. */
+/** Documents and statuses, events and dead letters: a fixed number of statements for any number of results. */
 const recordResults = async (
   tx: Queryable,
   results: readonly Result[],
   { broker, emitEvents }: HandleDeps,
 ): Promise<void> => {
-  const accepted = results.filter(({ outcome }) => outcome.kind === 'accepted')
-  await replaceDocuments(
-    tx,
-    accepted.map(({ stored, bytes }) => ({ id: stored.id, xml: bytes })),
-  )
   const changes = results.map(changeOf)
   const moved = await changeStatuses(tx, changes)
   const byId = new Map(results.map(({ stored }) => [stored.id, stored]))
@@ -188,9 +183,12 @@ const recordResults = async (
 const isRefused = ({ stored, outcome }: Result): boolean =>
   outcome.kind === 'refused' && !stored.isInDoubt
 
-const changeOf = ({ stored: { id, isInDoubt }, outcome }: Result): StatusChange =>
+const changeOf = ({ stored: { id, isInDoubt }, bytes, outcome }: Result): StatusChange =>
   outcome.kind === 'accepted'
-    ? { id, status: 'SENT', resourceId: outcome.resourceId, detail: outcome.channel }
+    ? {
+        ...{ id, status: 'SENT', detail: outcome.channel },
+        ...{ resourceId: outcome.resourceId, sent: bytes },
+      }
     : { id, status: isInDoubt ? 'UNKNOWN' : 'FAILED', detail: problemText(outcome) }
 
 /** The last part of the problem's type names it: `https://icom…/error/forbidden`. */

@@ -1,6 +1,6 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import { uuidBound } from '#src/platform/partitions/index.ts'
-import { bytesArray, textArray } from '#src/platform/sql/index.ts'
+import { textArray } from '#src/platform/sql/index.ts'
 import type { Channel, MessageStatus, StoredQueued } from '../messages/index.ts'
 
 /** A message of ours as far as sending it needs. */
@@ -42,22 +42,6 @@ export const findOutbound = async (
 
 /** Faster than gzip's least, and smaller. */
 const compressionLevel = 1
-
-/** Keeps what was sent in place of what was queued: the same message, now with its signature. */
-export const replaceDocuments = async (
-  sql: Queryable,
-  documents: readonly { readonly id: string; readonly xml: Uint8Array }[],
-): Promise<void> => {
-  if (documents.length === 0) return
-  const compressed = documents.map(({ xml }) =>
-    Bun.zstdCompressSync(xml, { level: compressionLevel }),
-  )
-  await sql`
-    update spi_messages message set xml = given.xml, envelope = null
-    from unnest(${textArray(documents.map(({ id }) => id))}::text::uuid[],
-      ${bytesArray(compressed)}::text::bytea[]) as given(id, xml)
-    where message.id = given.id`
-}
 
 /** Keeps what was sent and not confirmed: nothing else is ever sent for the message. */
 export const noteDoubt = async (

@@ -1,8 +1,9 @@
 import type { RsaKey, RsaProvider } from './rsa-provider.ts'
 
 /** One round asks each provider for this many signatures at once. */
-const ROUND_SIGNATURES = 8
-const ROUNDS = 3
+const ROUND_SIGNATURES = 16
+/** As many as it takes that each provider has a quiet one: a wrong choice costs half of the rate for good. */
+const ROUNDS = 8
 /** The optional provider must be clearly faster: less than this part of the other's time. */
 const WORTH_IT = 0.85
 
