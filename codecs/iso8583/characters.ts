@@ -110,3 +110,27 @@ export const toHex = (bytes: Uint8Array): string => {
   for (const byte of bytes) text += HEX_DIGITS.charAt(byte >> 4) + HEX_DIGITS.charAt(byte & 15)
   return text
 }
+
+const packedTable = (isGood: (high: number, low: number) => boolean): Uint8Array =>
+  Uint8Array.from({ length: 256 }, (_, byte) => (isGood(byte >> 4, byte & 15) ? DIGIT : 0))
+
+/** DIGIT for bytes of two digits. */
+const pairs = packedTable((high, low) => high <= 9 && low <= 9)
+const padded = Array.from({ length: 16 }, (_, nibble) => ({
+  left: packedTable((high, low) => high === nibble && low <= 9),
+  right: packedTable((high, low) => high <= 9 && low === nibble),
+}))
+
+/**
+ * Tables of class bits by byte, which a run of fixed fields is checked with: the code pages', then those of packed
+ * digits: pairs, and by filling nibble the first and the last byte of an odd number of digits.
+ */
+export const CHECK_TABLES: readonly Uint8Array[] = [
+  ...[latin1, cp037, cp1047].map(({ classes }) => classes),
+  pairs,
+  ...padded.map(({ left }) => left),
+  ...padded.map(({ right }) => right),
+]
+export const PAIRS_TABLE = 3
+export const PADDED_LEFT_TABLE = 4
+export const PADDED_RIGHT_TABLE = 20

@@ -17,6 +17,12 @@ export const PREFIX_DIGITS = 1
 export const PREFIX_BCD = 2
 export const PREFIX_BINARY = 3
 
+/** In the order of `CHECK_TABLES`. */
+export const CODE_PAGES: readonly CodePage[] = [latin1, cp037, cp1047]
+
+/** A length that no value has. */
+const NO_LENGTH = 65_535
+
 /** A dialect as flat tables, indexed by field number. */
 export type Layout = {
   readonly dialect: Dialect
@@ -30,9 +36,15 @@ export type Layout = {
   readonly padRight: Uint8Array
   readonly padNibble: Uint8Array
   readonly track: Uint8Array
-  /** 1 for text of fixed length, the usual field. */
-  readonly fixedText: Uint8Array
+  /** Bytes on the wire of text and packed digits of fixed length, the usual fields; 0 for others and secrets. */
+  readonly runBytes: Uint16Array
+  /** Characters of Latin-1 text of fixed length; `NO_LENGTH` for all others. */
+  readonly plainLength: Uint16Array
+  /** The same of packed digits of fixed length. */
+  readonly packedLength: Uint16Array
   readonly pages: readonly (CodePage | undefined)[]
+  /** Of the code page among `CHECK_TABLES`; 0 is Latin-1. */
+  readonly pageNumber: Uint8Array
   readonly prefixPages: readonly (CodePage | undefined)[]
   readonly mtiPage: CodePage
   readonly bitmapPage: CodePage
@@ -53,8 +65,11 @@ export const compileLayout = (dialect: Dialect): Layout => {
     padRight: new Uint8Array(size),
     padNibble: new Uint8Array(size),
     track: new Uint8Array(size),
-    fixedText: new Uint8Array(size),
+    runBytes: new Uint16Array(size),
+    plainLength: new Uint16Array(size).fill(NO_LENGTH),
+    packedLength: new Uint16Array(size).fill(NO_LENGTH),
     pages,
+    pageNumber: new Uint8Array(size),
     prefixPages,
     mtiPage: dialect.mti === 'ebcdic' ? cp1047 : latin1,
     bitmapPage: dialect.bitmap === 'hex-ebcdic' ? cp1047 : latin1,
@@ -69,10 +84,17 @@ export const compileLayout = (dialect: Dialect): Layout => {
     layout.padRight[de] = spec.padSide === 'right' ? 1 : 0
     layout.padNibble[de] = spec.padNibble
     layout.track[de] = spec.type === 'z' ? 1 : 0
-    pages[de] = pageOf(spec.encoding)
+    const page = pageOf(spec.encoding)
+    pages[de] = page
+    layout.pageNumber[de] = CODE_PAGES.indexOf(page)
     prefixPages[de] = spec.prefix === 'ebcdic' ? cp1047 : latin1
     if (spec.prefixDigits === 0) {
-      layout.fixedText[de] = layout.kind[de] === TEXT ? 1 : 0
+      if (layout.kind[de] === TEXT && page === latin1) layout.plainLength[de] = spec.max
+      if (layout.kind[de] === PACKED && spec.type !== 'z') layout.packedLength[de] = spec.max
+      const isUsual =
+        !isSecretField(de) &&
+        (layout.kind[de] === TEXT || (layout.kind[de] === PACKED && spec.type !== 'z'))
+      layout.runBytes[de] = isUsual ? wireBytes(layout.kind[de] ?? ABSENT, spec.max) : 0
       continue
     }
     layout.prefix[de] =
@@ -88,6 +110,10 @@ export const compileLayout = (dialect: Dialect): Layout => {
   }
   return layout
 }
+
+/** Fields whose values never become strings on the way to a typed message: PAN, tracks, PIN. */
+export const isSecretField = (de: number): boolean =>
+  de === 2 || de === 35 || de === 45 || de === 52
 
 const kindOf = (spec: FieldSpec): number => {
   if (spec.encoding === 'binary') return BYTES

@@ -1,5 +1,5 @@
 import { toHex } from './characters.ts'
-import { isSecretField } from './parser.ts'
+import { isSecretField } from './layout.ts'
 import { parseTlv } from './tlv.ts'
 
 const HIDDEN = '***'

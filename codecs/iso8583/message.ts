@@ -25,9 +25,9 @@ export const GATEWAY_MTIS = [
 ] as const
 export type GatewayMti = (typeof GATEWAY_MTIS)[number]
 
-const mtis: ReadonlyMap<number, GatewayMti> = new Map(GATEWAY_MTIS.map((mti) => [Number(mti), mti]))
-
-type Slots = (string | Uint8Array | undefined)[]
+/** By number. */
+const mtis: (GatewayMti | undefined)[] = new Array(10_000).fill(undefined)
+for (const mti of GATEWAY_MTIS) mtis[Number(mti)] = mti
 
 /**
  * A message of the gateway, always of this shape; an absent field is `undefined`. PAN, tracks, PIN block
@@ -118,54 +118,49 @@ const highestOf = (message: CardMessage): number => {
 }
 
 /** Packs typed messages; holds no reference to one after the call. */
-export const createMessagePacker = (
-  packer: Iso8583Packer,
-): ((message: CardMessage, out: Uint8Array, start?: number) => number) => {
-  const slots: Slots = new Array(193).fill(undefined)
-  return (message, out, start = 0) => {
-    slots[2] = message.pan
-    slots[3] = message.processingCode
-    slots[4] = message.amount
-    slots[7] = message.transmissionDateTime
-    slots[11] = message.stan
-    slots[12] = message.localTime
-    slots[13] = message.localDate
-    slots[14] = message.expirationDate
-    slots[15] = message.settlementDate
-    slots[18] = message.merchantType
-    slots[22] = message.entryMode
-    slots[23] = message.cardSequence
-    slots[24] = message.networkId
-    slots[25] = message.conditionCode
-    slots[32] = message.acquirerId
-    slots[33] = message.forwarderId
-    slots[35] = message.track2
-    slots[37] = message.rrn
-    slots[38] = message.authCode
-    slots[39] = message.responseCode
-    slots[41] = message.terminalId
-    slots[42] = message.merchantId
-    slots[43] = message.merchantName
-    slots[45] = message.track1
-    slots[48] = message.additionalData
-    slots[49] = message.currency
-    slots[52] = message.pinBlock
-    slots[54] = message.additionalAmounts
-    slots[55] = message.iccData
-    slots[64] = message.mac
-    slots[70] = message.networkCode
-    slots[90] = message.originalData
-    slots[95] = message.replacementAmounts
-    try {
-      return packer.packUpTo(highestOf(message), message.mti, slots, out, start)
-    } finally {
-      slots[2] = undefined
-      slots[35] = undefined
-      slots[45] = undefined
-      slots[52] = undefined
-    }
+export const createMessagePacker =
+  (packer: Iso8583Packer): ((message: CardMessage, out: Uint8Array, start?: number) => number) =>
+  (message, out, start = 0) => {
+    let at = packer.begin(message.mti, highestOf(message), out, start)
+    if (message.pan !== undefined) at = packer.put(2, message.pan, out, at)
+    if (message.processingCode !== undefined) at = packer.put(3, message.processingCode, out, at)
+    if (message.amount !== undefined) at = packer.put(4, message.amount, out, at)
+    if (message.transmissionDateTime !== undefined)
+      at = packer.put(7, message.transmissionDateTime, out, at)
+    if (message.stan !== undefined) at = packer.put(11, message.stan, out, at)
+    if (message.localTime !== undefined) at = packer.put(12, message.localTime, out, at)
+    if (message.localDate !== undefined) at = packer.put(13, message.localDate, out, at)
+    if (message.expirationDate !== undefined) at = packer.put(14, message.expirationDate, out, at)
+    if (message.settlementDate !== undefined) at = packer.put(15, message.settlementDate, out, at)
+    if (message.merchantType !== undefined) at = packer.put(18, message.merchantType, out, at)
+    if (message.entryMode !== undefined) at = packer.put(22, message.entryMode, out, at)
+    if (message.cardSequence !== undefined) at = packer.put(23, message.cardSequence, out, at)
+    if (message.networkId !== undefined) at = packer.put(24, message.networkId, out, at)
+    if (message.conditionCode !== undefined) at = packer.put(25, message.conditionCode, out, at)
+    if (message.acquirerId !== undefined) at = packer.put(32, message.acquirerId, out, at)
+    if (message.forwarderId !== undefined) at = packer.put(33, message.forwarderId, out, at)
+    if (message.track2 !== undefined) at = packer.put(35, message.track2, out, at)
+    if (message.rrn !== undefined) at = packer.put(37, message.rrn, out, at)
+    if (message.authCode !== undefined) at = packer.put(38, message.authCode, out, at)
+    if (message.responseCode !== undefined) at = packer.put(39, message.responseCode, out, at)
+    if (message.terminalId !== undefined) at = packer.put(41, message.terminalId, out, at)
+    if (message.merchantId !== undefined) at = packer.put(42, message.merchantId, out, at)
+    if (message.merchantName !== undefined) at = packer.put(43, message.merchantName, out, at)
+    if (message.track1 !== undefined) at = packer.put(45, message.track1, out, at)
+    if (message.additionalData !== undefined) at = packer.put(48, message.additionalData, out, at)
+    if (message.currency !== undefined) at = packer.put(49, message.currency, out, at)
+    if (message.pinBlock !== undefined) at = packer.put(52, message.pinBlock, out, at)
+    if (message.additionalAmounts !== undefined)
+      at = packer.put(54, message.additionalAmounts, out, at)
+    if (message.iccData !== undefined) at = packer.put(55, message.iccData, out, at)
+    if (message.mac !== undefined) at = packer.put(64, message.mac, out, at)
+    if (message.networkCode !== undefined) at = packer.put(70, message.networkCode, out, at)
+    if (message.originalData !== undefined) at = packer.put(90, message.originalData, out, at)
+    if (message.replacementAmounts !== undefined)
+      at = packer.put(95, message.replacementAmounts, out, at)
+    packer.finish(out)
+    return at
   }
-}
 
 /**
  * The message that `parser` holds, typed. Fields outside the shape stay with the parser.
@@ -173,47 +168,48 @@ export const createMessagePacker = (
  * @throws CodecError `iso8583_mti_unsupported`
  */
 export const readMessage = (parser: Iso8583Parser): CardMessage => {
-  const mti = mtis.get(parser.mtiNumber)
+  const mti = mtis[parser.mtiNumber]
   if (mti === undefined) {
     throw new CodecError('iso8583_mti_unsupported', 0, 'mti: not one of the gateway', {
       field: 'mti',
       rule: 'one of the message types of the gateway',
     })
   }
+  const { present } = parser
   const message = new CardMessage()
   message.mti = mti
-  if (parser.has(2)) message.pan = parser.digits(2)
-  if (parser.has(3)) message.processingCode = parser.text(3)
-  if (parser.has(4)) message.amount = parser.text(4)
-  if (parser.has(7)) message.transmissionDateTime = parser.text(7)
-  if (parser.has(11)) message.stan = parser.text(11)
-  if (parser.has(12)) message.localTime = parser.text(12)
-  if (parser.has(13)) message.localDate = parser.text(13)
-  if (parser.has(14)) message.expirationDate = parser.text(14)
-  if (parser.has(15)) message.settlementDate = parser.text(15)
-  if (parser.has(18)) message.merchantType = parser.text(18)
-  if (parser.has(22)) message.entryMode = parser.text(22)
-  if (parser.has(23)) message.cardSequence = parser.text(23)
-  if (parser.has(24)) message.networkId = parser.text(24)
-  if (parser.has(25)) message.conditionCode = parser.text(25)
-  if (parser.has(32)) message.acquirerId = parser.text(32)
-  if (parser.has(33)) message.forwarderId = parser.text(33)
-  if (parser.has(35)) message.track2 = parser.digits(35)
-  if (parser.has(37)) message.rrn = parser.text(37)
-  if (parser.has(38)) message.authCode = parser.text(38)
-  if (parser.has(39)) message.responseCode = parser.text(39)
-  if (parser.has(41)) message.terminalId = parser.text(41)
-  if (parser.has(42)) message.merchantId = parser.text(42)
-  if (parser.has(43)) message.merchantName = parser.text(43)
-  if (parser.has(45)) message.track1 = parser.digits(45)
-  if (parser.has(48)) message.additionalData = parser.text(48)
-  if (parser.has(49)) message.currency = parser.text(49)
-  if (parser.has(52)) message.pinBlock = parser.digits(52)
-  if (parser.has(54)) message.additionalAmounts = parser.text(54)
-  if (parser.has(55)) message.iccData = parser.value(55)
-  if (parser.has(64)) message.mac = parser.digits(64)
-  if (parser.has(70)) message.networkCode = parser.text(70)
-  if (parser.has(90)) message.originalData = parser.text(90)
-  if (parser.has(95)) message.replacementAmounts = parser.text(95)
+  if (present[2] === 1) message.pan = parser.digits(2)
+  if (present[3] === 1) message.processingCode = parser.text(3)
+  if (present[4] === 1) message.amount = parser.text(4)
+  if (present[7] === 1) message.transmissionDateTime = parser.text(7)
+  if (present[11] === 1) message.stan = parser.text(11)
+  if (present[12] === 1) message.localTime = parser.text(12)
+  if (present[13] === 1) message.localDate = parser.text(13)
+  if (present[14] === 1) message.expirationDate = parser.text(14)
+  if (present[15] === 1) message.settlementDate = parser.text(15)
+  if (present[18] === 1) message.merchantType = parser.text(18)
+  if (present[22] === 1) message.entryMode = parser.text(22)
+  if (present[23] === 1) message.cardSequence = parser.text(23)
+  if (present[24] === 1) message.networkId = parser.text(24)
+  if (present[25] === 1) message.conditionCode = parser.text(25)
+  if (present[32] === 1) message.acquirerId = parser.text(32)
+  if (present[33] === 1) message.forwarderId = parser.text(33)
+  if (present[35] === 1) message.track2 = parser.digits(35)
+  if (present[37] === 1) message.rrn = parser.text(37)
+  if (present[38] === 1) message.authCode = parser.text(38)
+  if (present[39] === 1) message.responseCode = parser.text(39)
+  if (present[41] === 1) message.terminalId = parser.text(41)
+  if (present[42] === 1) message.merchantId = parser.text(42)
+  if (present[43] === 1) message.merchantName = parser.text(43)
+  if (present[45] === 1) message.track1 = parser.digits(45)
+  if (present[48] === 1) message.additionalData = parser.text(48)
+  if (present[49] === 1) message.currency = parser.text(49)
+  if (present[52] === 1) message.pinBlock = parser.digits(52)
+  if (present[54] === 1) message.additionalAmounts = parser.text(54)
+  if (present[55] === 1) message.iccData = parser.value(55)
+  if (present[64] === 1) message.mac = parser.digits(64)
+  if (present[70] === 1) message.networkCode = parser.text(70)
+  if (present[90] === 1) message.originalData = parser.text(90)
+  if (present[95] === 1) message.replacementAmounts = parser.text(95)
   return message
 }

@@ -1,29 +1,26 @@
-import { type CodePage, DIGIT, hexValue } from './characters.ts'
+import { CHECK_TABLES, hexValue } from './characters.ts'
+import { decodeField, decodeStretch, stagedLength } from './decode.ts'
 import { type Dialect, FIELD_MAX } from './dialect.ts'
+import { FieldReader } from './field-reader.ts'
 import {
-  ABSENT,
   BYTES,
   compileLayout,
   HEX,
+  isSecretField,
   type Layout,
-  PACKED,
-  PREFIX_BCD,
-  PREFIX_BINARY,
-  PREFIX_NONE,
   refuse,
-  SIGNED_PACKED,
-  SIGNED_TEXT,
   TEXT,
   wireBytes,
 } from './layout.ts'
+import { type Plan, PlanCache, planBefore, STEP_CHECK, STEP_RUN, STEP_SIZE } from './plan.ts'
 
 const EMPTY = new Uint8Array(0)
 const STAGE_BYTES_MIN = 512
-const latin1Decoder = new TextDecoder('latin1')
-
-/** Fields whose values never become strings on the way to a typed message: PAN, tracks, PIN. */
-export const isSecretField = (de: number): boolean =>
-  de === 2 || de === 35 || de === 45 || de === 52
+/** Characters from bytes of any array, without an object for the part: a decoder would need one for each message. */
+const { latin1Slice } = Buffer.prototype as unknown as {
+  readonly latin1Slice: (this: Uint8Array, start: number, end: number) => string
+}
+const latin1Table = CHECK_TABLES[0] ?? EMPTY
 
 /**
  * Reads messages of one dialect. `parse` checks everything and keeps offsets; values are decoded when
@@ -31,27 +28,31 @@ export const isSecretField = (de: number): boolean =>
  * copied and must not change meanwhile.
  */
 export class Iso8583Parser {
-  readonly #layout: Layout
-  readonly #starts = new Int32Array(FIELD_MAX + 1)
-  readonly #counts = new Int32Array(FIELD_MAX + 1)
-  readonly #present = new Uint8Array(FIELD_MAX + 1)
-  readonly #order = new Uint8Array(FIELD_MAX + 1)
-  readonly #bits = new Uint8Array(24)
-  readonly #stageStarts = new Int32Array(FIELD_MAX + 1)
-  #fieldCount = 0
-  #bytes: Uint8Array = EMPTY
-  #end = 0
-  #mti = 0
-  #stage: Uint8Array = new Uint8Array(STAGE_BYTES_MIN)
-  #text: string | undefined
-  #failedField = 0
+  // Plain fields: private names cost JavaScriptCore a check at each use, and these are used for every byte.
+  private readonly layout: Layout
+  private readonly plans: PlanCache
+  private readonly reader: FieldReader
+  /** By segment of the plan. */
+  private readonly starts = new Int32Array(FIELD_MAX + 1)
+  private readonly stageStarts = new Int32Array(FIELD_MAX + 1)
+  private plan: Plan
+  private bytes: Uint8Array = EMPTY
+  private end = 0
+  private mtiPlus = 0
+  private stage: Uint8Array = new Uint8Array(STAGE_BYTES_MIN)
+  private allText: string | undefined
+  private textStart = 0
+  private failed = 0
 
   constructor(layout: Layout) {
-    this.#layout = layout
+    this.layout = layout
+    this.plans = new PlanCache(layout)
+    this.reader = new FieldReader(layout)
+    this.plan = this.plans.empty
   }
 
   get dialect(): Dialect {
-    return this.#layout.dialect
+    return this.layout.dialect
   }
 
   /**
@@ -61,179 +62,226 @@ export class Iso8583Parser {
    *   `iso8583_field_unknown`, `iso8583_length`, `iso8583_character`; what was read before stays readable
    */
   parse(bytes: Uint8Array, start = 0, end = bytes.length): this {
-    const order = this.#order
-    for (let i = 0; i < this.#fieldCount; i++) this.#present[order[i]!] = 0
-    this.#fieldCount = 0
-    this.#bytes = bytes
-    this.#end = end
-    this.#text = undefined
-    this.#failedField = 0
-    this.#mti = 0
-    let at = this.#readMti(start)
-    this.#failedField = 1
-    const bitmaps = this.#readBitmaps(at)
-    at = this.#bitmapEnd(at, bitmaps)
-    const bits = this.#bits
-    const { fixedText, max } = this.#layout
-    const last = bitmaps * 8
-    for (let i = 0; i < last; i++) {
-      let byte = bits[i]!
-      // Bits 1 and 65 say that another bitmap follows; they are no fields.
-      if (i === 0 || i === 8) byte &= 0x7f
-      while (byte !== 0) {
-        const zeros = Math.clz32(byte) - 24
-        byte &= ~(0x80 >> zeros)
-        const de = i * 8 + zeros + 1
-        this.#failedField = de
-        if (fixedText[de] === 1 && at + max[de]! <= end) {
-          const stop = at + max[de]!
-          this.#checkText(de, at, stop)
-          this.#starts[de] = at
-          this.#counts[de] = max[de]!
-          at = stop
-        } else at = this.#readField(de, at)
-        this.#present[de] = 1
-        order[this.#fieldCount++] = de
-      }
-    }
-    this.#failedField = 0
-    if (at !== end) {
-      refuse('iso8583_trailing_bytes', 1, at, 'bytes follow the last field')
-    }
+    this.plan = this.plans.empty
+    this.bytes = bytes
+    this.end = end
+    this.allText = undefined
+    this.failed = 0
+    this.mtiPlus = 0
+    const bitmap = this.readMti(start)
+    this.failed = 1
+    const fields = this.readBitmaps(bitmap)
+    this.plan = this.plans.find()
+    const stop = this.readOrForget(fields)
+    if (stop !== end) refuse('iso8583_trailing_bytes', 1, stop, 'bytes follow the last field')
     return this
   }
 
   /** Four digits; empty before the first message. */
   get mti(): string {
-    return this.#mti === 0 ? '' : String(this.#mti - 10000).padStart(4, '0')
+    return this.mtiPlus === 0 ? '' : String(this.mtiPlus - 10000).padStart(4, '0')
   }
 
   /** The MTI as a number, without making a string. */
   get mtiNumber(): number {
-    return this.#mti - 10000
+    return this.mtiPlus - 10000
   }
 
   /** Numbers of the fields present, ascending. */
   fields(): number[] {
-    return Array.from(this.#order.subarray(0, this.#fieldCount))
+    return Array.from(this.plan.fields)
   }
 
   /** The field at which the last `parse` failed: 0 the MTI or none, 1 the bitmap. */
   get failedField(): number {
-    return this.#failedField
+    return this.failed
+  }
+
+  /** By field: 1 where it is present. For the length of this message only. */
+  get present(): Uint8Array {
+    return this.plan.present
   }
 
   has(de: number): boolean {
-    return this.#present[de] === 1
+    return this.plan.present[de] === 1
   }
 
   /** First byte of the value in the input, after its length prefix. */
   offset(de: number): number {
-    return this.#starts[de]!
+    const { segment, relative } = this.plan
+    return this.starts[segment[de]!]! + relative[de]!
   }
 
   /** Bytes of the value on the wire. */
   wireLength(de: number): number {
-    return wireBytes(this.#layout.kind[de]!, this.#counts[de]!)
+    return wireBytes(this.layout.kind[de]!, this.count(de))
   }
 
   /** The value's bytes in the input, as they lie on the wire; empty when absent. No copy. */
   view(de: number): Uint8Array {
     if (!this.has(de)) return EMPTY
-    const start = this.#starts[de]!
-    return this.#bytes.subarray(start, start + this.wireLength(de))
+    const start = this.offset(de)
+    return this.bytes.subarray(start, start + this.wireLength(de))
   }
 
   /** Text of a field that is not of type b, with its zeros and blanks; empty when absent. */
   text(de: number): string {
-    if (this.#present[de] !== 1) return ''
-    if (isSecretField(de)) return latin1Decoder.decode(this.digits(de))
-    this.#text ??= this.#stageAll()
-    const start = this.#stageStarts[de]!
-    return this.#text.substring(start, start + this.#stagedLength(de))
+    const { plan } = this
+    if (plan.present[de] !== 1) return ''
+    if (plan.isPlain && de !== 2) {
+      const text = this.allText ?? this.decodeAll()
+      const segment = plan.segment[de]!
+      const at = this.starts[segment]! + plan.relative[de]! - this.textStart
+      const fixed = plan.lengths[de]!
+      return text.substring(at, at + (fixed === 0 ? this.reader.counts[segment]! : fixed))
+    }
+    if (isSecretField(de)) {
+      const digits = this.digits(de)
+      return latin1Slice.call(digits, 0, digits.length)
+    }
+    const text = this.allText ?? this.decodeAll()
+    const at = this.stageStarts[plan.segment[de]!]! + plan.staged[de]!
+    const fixed = plan.lengths[de]!
+    const length = fixed === 0 ? stagedLength(this.layout, de, this.count(de)) : fixed
+    return text.substring(at, at + length)
   }
 
   /** A copy of the value as characters (or, for type b, bytes) that the caller can wipe. */
   digits(de: number): Uint8Array {
-    if (this.#present[de] !== 1) return EMPTY
-    const out = new Uint8Array(this.#stagedLength(de))
-    this.#decode(de, out, 0)
+    if (!this.has(de)) return EMPTY
+    const count = this.count(de)
+    const out = new Uint8Array(stagedLength(this.layout, de, count))
+    if (this.layout.kind[de] === TEXT && this.layout.pageNumber[de] === 0) {
+      const { bytes } = this
+      const start = this.offset(de)
+      for (let i = 0; i < count; i++) out[i] = bytes[start + i]!
+      return out
+    }
+    decodeField(this.layout, de, this.bytes, this.offset(de), count, out, 0)
     return out
   }
 
   /** A text field as string, a field of type b as bytes. */
   value(de: number): string | Uint8Array {
-    return this.#layout.dialect.fields[de]?.type === 'b' ? this.digits(de) : this.text(de)
+    return this.layout.dialect.fields[de]?.type === 'b' ? this.digits(de) : this.text(de)
   }
 
-  /** Overwrites PAN, tracks and PIN in the input with zeros. */
+  /** Overwrites PAN, tracks, PIN and chip data in the input with zeros, and what was copied to decode them. */
   wipe(): void {
-    for (const de of [2, 35, 45, 52]) this.view(de).fill(0)
+    for (const de of [2, 35, 45, 52, 55]) this.view(de).fill(0)
+    this.stage.fill(0)
   }
 
-  #stagedLength(de: number): number {
-    const kind = this.#layout.kind[de]!
-    const signed = kind === SIGNED_TEXT || kind === SIGNED_PACKED
-    return this.#counts[de]! + (signed ? 1 : 0)
+  /** Digits, characters or bytes of the value. */
+  private count(de: number): number {
+    const { lengths, segment } = this.plan
+    return lengths[de] === 0 ? this.reader.counts[segment[de]!]! : lengths[de]!
   }
 
-  /** Every text but the secret ones into one string, from which fields are cut. */
-  #stageAll(): string {
-    if (this.#stage.length < this.#end * 2) this.#stage = new Uint8Array(this.#end * 2)
-    const { kind, pages } = this.#layout
-    const stage = this.#stage
-    const bytes = this.#bytes
+  /** All text but the secret ones as one string, from which fields are cut. */
+  private decodeAll(): string {
+    const { plan } = this
+    if (plan.isPlain) {
+      this.textStart = this.offset(plan.firstText)
+      this.allText = latin1Slice.call(this.bytes, this.textStart, this.end)
+      return this.allText
+    }
+    if (this.stage.length < this.end * 2) this.stage = new Uint8Array(this.end * 2)
+    this.allText = latin1Slice.call(this.stage, 0, this.stageAll())
+    return this.allText
+  }
+
+  /** Everything that becomes text, one after the other. @returns its length */
+  private stageAll(): number {
+    const { steps } = this.plan
+    const { bytes, starts, stage, stageStarts, layout } = this
+    let from = 0
     let at = 0
-    for (let i = 0; i < this.#fieldCount; i++) {
-      const de = this.#order[i]!
-      if (kind[de] === BYTES || kind[de] === HEX || isSecretField(de)) continue
-      this.#stageStarts[de] = at
-      if (kind[de] !== TEXT) {
-        at = this.#decode(de, stage, at)
-        continue
+    for (let step = 0; step < steps.length; step += STEP_SIZE) {
+      const kind = steps[step]!
+      const first = steps[step + 1]!
+      const second = steps[step + 2]!
+      if (kind === STEP_CHECK) {
+        at = decodeStretch(second >> 8, bytes, from, from + first, stage, at)
+        from += first
+      } else {
+        stageStarts[second] = at
+        from = starts[second]!
+        if (kind === STEP_RUN || isSecretField(first)) continue
+        if (layout.kind[first] === BYTES || layout.kind[first] === HEX) continue
+        at = decodeField(layout, first, bytes, from, this.reader.counts[second]!, stage, at)
       }
-      const { decode } = pages[de]!
-      const end = this.#starts[de]! + this.#counts[de]!
-      for (let from = this.#starts[de]!; from < end; from++) stage[at++] = decode[bytes[from]!]!
     }
-    return latin1Decoder.decode(stage.subarray(0, at))
+    return at
   }
 
-  #decode(de: number, out: Uint8Array, at: number): number {
-    const layout = this.#layout
-    const bytes = this.#bytes
-    const start = this.#starts[de]!
-    const count = this.#counts[de]!
-    switch (layout.kind[de]) {
-      case PACKED:
-        return unpackDigits(bytes, start, count, layout.padRight[de]!, out, at)
-      case HEX:
-        for (let i = 0; i < count; i++) {
-          const high = hexValue[bytes[start + i * 2]!]!
-          out[at + i] = (high << 4) | hexValue[bytes[start + i * 2 + 1]!]!
+  private readOrForget(start: number): number {
+    try {
+      return this.readFields(start)
+    } catch (error) {
+      this.plan = planBefore(this.plan, this.failed)
+      throw error
+    }
+  }
+
+  private readFields(start: number): number {
+    const { steps } = this.plan
+    const { bytes, end, starts, reader } = this
+    let at = start
+    let segment = 0
+    for (let step = 0; step < steps.length; step += STEP_SIZE) {
+      const kind = steps[step]!
+      const first = steps[step + 1]!
+      const second = steps[step + 2]!
+      if (kind === STEP_CHECK) {
+        const classes = second < 256 ? latin1Table : CHECK_TABLES[second >> 8]!
+        const stop = at + first
+        let common = second & 255
+        // Eight at a time: the loop itself would be half of the work.
+        for (; at + 7 < stop; at += 8) {
+          common &=
+            classes[bytes[at]!]! &
+            classes[bytes[at + 1]!]! &
+            classes[bytes[at + 2]!]! &
+            classes[bytes[at + 3]!]! &
+            classes[bytes[at + 4]!]! &
+            classes[bytes[at + 5]!]! &
+            classes[bytes[at + 6]!]! &
+            classes[bytes[at + 7]!]!
         }
-        return at + count
-      case SIGNED_PACKED:
-        out[at] = bytes[start]!
-        return unpackDigits(bytes, start + 1, count, 0, out, at + 1)
-      case BYTES:
-        for (let i = 0; i < count; i++) out[at + i] = bytes[start + i]!
-        return at + count
-      default: {
-        const length = this.#stagedLength(de)
-        const { decode } = layout.pages[de]!
-        for (let i = 0; i < length; i++) out[at + i] = decode[bytes[start + i]!]!
-        return at + length
+        for (; at < stop; at++) common &= classes[bytes[at]!]!
+        if (common === 0) this.refuseRun(segment)
+      } else if (kind === STEP_RUN) {
+        segment = second
+        starts[second] = at
+        if (at + first > end) this.refuseRun(second)
+      } else {
+        this.failed = first
+        at = reader.read(first, second, bytes, at, end)
+        starts[second] = reader.start
       }
     }
+    this.failed = 0
+    return at
   }
 
-  #readMti(start: number): number {
-    const { dialect, mtiPage } = this.#layout
-    const bytes = this.#bytes
+  /** One of the fields of a run is wrong or cut off: says which and where. */
+  private refuseRun(segment: number): never {
+    const { plan } = this
+    for (const de of plan.fields) {
+      if (plan.segment[de] !== segment) continue
+      this.failed = de
+      this.reader.read(de, segment, this.bytes, this.offset(de), this.end)
+    }
+    throw new Error('a run was refused without a reason')
+  }
+
+  private readMti(start: number): number {
+    const { dialect, mtiPage } = this.layout
+    const { bytes } = this
     const packed = dialect.mti === 'bcd'
     const end = start + (packed ? 2 : 4)
-    if (end > this.#end) refuse('iso8583_truncated', 0, start, 'the message ends within it')
+    if (end > this.end) refuse('iso8583_truncated', 0, start, 'the message ends within it')
     let value = 0
     for (let at = start; at < end; at++) {
       const byte = bytes[at]!
@@ -247,203 +295,48 @@ export class Iso8583Parser {
       }
     }
     // Offset by 10 000 so that zero can mean: not read.
-    this.#mti = value + 10000
+    this.mtiPlus = value + 10000
     return end
   }
 
-  #bitmapEnd(at: number, bitmaps: number): number {
-    return at + bitmaps * (this.#layout.dialect.bitmap === 'binary' ? 8 : 16)
-  }
-
-  #readBitmaps(at: number): number {
-    const { fixed128, bitmap } = this.#layout.dialect
-    const bits = this.#bits
-    let count = 0
-    do {
-      const start = this.#bitmapEnd(at, count)
-      if (this.#bitmapEnd(at, count + 1) > this.#end) {
-        refuse('iso8583_truncated', 1, start, 'the message ends within it')
-      }
-      if (bitmap === 'binary') {
-        for (let i = 0; i < 8; i++) bits[count * 8 + i] = this.#bytes[start + i]!
-      } else this.#readHexBitmap(start, count * 8)
-      count++
-    } while (count < 3 && ((fixed128 && count < 2) || (bits[(count - 1) * 8]! & 0x80) !== 0))
-    return count
-  }
-
-  #readHexBitmap(start: number, into: number): void {
-    const { decode } = this.#layout.bitmapPage
-    for (let i = 0; i < 8; i++) {
-      const high = hexValue[decode[this.#bytes[start + i * 2]!]!]!
-      const low = hexValue[decode[this.#bytes[start + i * 2 + 1]!]!]!
-      if ((high | low) > 15) refuse('iso8583_bitmap', 1, start + i * 2, 'hexadecimal digits')
-      this.#bits[into + i] = (high << 4) | low
-    }
-  }
-
-  #readField(de: number, at: number): number {
-    const layout = this.#layout
-    const kind = layout.kind[de]!
-    if (kind === ABSENT) refuse('iso8583_field_unknown', de, at, 'the dialect does not define it')
-    let start = at
-    let count = layout.max[de]!
-    if (layout.prefix[de] !== PREFIX_NONE) {
-      start = at + layout.prefixBytes[de]!
-      if (start > this.#end) refuse('iso8583_truncated', de, at, 'the message ends in its length')
-      count = this.#readCount(de, at)
-      if (count > layout.max[de]!) {
-        refuse('iso8583_length', de, at, `at most ${layout.max[de]}`)
-      }
-    }
-    const end = start + wireBytes(kind, count)
-    if (end > this.#end) refuse('iso8583_truncated', de, start, 'the message ends within it')
-    this.#starts[de] = start
-    this.#counts[de] = count
-    if (kind === TEXT) this.#checkText(de, start, end)
-    else if (kind === PACKED) this.#checkPacked(de, start, count)
-    else if (kind !== BYTES) this.#checkRare(de, kind, start, end)
-    return end
-  }
-
-  /** Length from the prefix, in digits, characters or (type b) bytes. */
-  #readCount(de: number, at: number): number {
-    const layout = this.#layout
-    const counted = readNumber(
-      this.#bytes,
-      at,
-      layout.prefixBytes[de]!,
-      layout.prefix[de]!,
-      layout.prefixPages[de]!,
-    )
-    if (counted < 0) refuse('iso8583_length', de, at, 'its length must be digits')
-    const kind = layout.kind[de]
-    if (kind === HEX && layout.countsBytes[de] === 0) {
-      if (counted % 2 === 1) refuse('iso8583_length', de, at, 'an even number of digits')
-      return counted >> 1
-    }
-    if (kind !== PACKED || layout.countsBytes[de] === 0) return counted
-    return this.#digitsIn(de, at + layout.prefixBytes[de]!, counted)
-  }
-
-  /** Digits in a number of whole bytes: one fewer when the filling nibble is there and is no digit. */
-  #digitsIn(de: number, start: number, byteCount: number): number {
-    const layout = this.#layout
-    const nibble = layout.padNibble[de]!
-    if (nibble <= 9 || byteCount === 0 || start + byteCount > this.#end) return byteCount * 2
-    const edge =
-      layout.padRight[de] === 1
-        ? this.#bytes[start + byteCount - 1]! & 15
-        : this.#bytes[start]! >> 4
-    return byteCount * 2 - (edge === nibble ? 1 : 0)
-  }
-
-  #checkText(de: number, start: number, end: number): void {
-    const mask = this.#layout.classes[de]!
-    const { classes } = this.#layout.pages[de]!
-    const bytes = this.#bytes
-    let common = mask
-    for (let i = start; i < end; i++) common &= classes[bytes[i]!]!
-    if (common !== 0 || start === end) return
+  /** Puts the bitmaps into the words of the plans. @returns the offset after them */
+  private readBitmaps(start: number): number {
+    const { fixed128, bitmap } = this.layout.dialect
+    const { words } = this.plans
+    const size = bitmap === 'binary' ? 8 : 16
     let at = start
-    while ((classes[bytes[at]!]! & mask) !== 0) at++
-    refuse('iso8583_character', de, at, `type ${this.#layout.dialect.fields[de]?.type}`)
+    let count = 0
+    let more = true
+    while (more) {
+      if (at + size > this.end) refuse('iso8583_truncated', 1, at, 'the message ends within it')
+      words[count * 2] = this.readWord(at, size)
+      words[count * 2 + 1] = this.readWord(at + (size >> 1), size)
+      at += size
+      more = words[count * 2]! < 0 || (fixed128 && count === 0)
+      // The bit that says so is no field.
+      words[count * 2]! &= count < 2 ? 0x7fffffff : -1
+      count++
+      if (count === 3) more = false
+    }
+    for (let word = count * 2; word < 6; word++) words[word] = 0
+    return at
   }
 
-  #checkPacked(de: number, start: number, count: number): void {
-    const layout = this.#layout
-    const bytes = this.#bytes
-    let skip = 0
-    if (count % 2 === 1) {
-      const padRight = layout.padRight[de] === 1
-      const edge = padRight ? start + (count >> 1) : start
-      const nibble = padRight ? bytes[edge]! & 15 : bytes[edge]! >> 4
-      if (nibble !== layout.padNibble[de]) {
-        refuse('iso8583_padding', de, edge, `filling nibble ${layout.padNibble[de]}`)
-      }
-      skip = padRight ? 0 : 1
+  /** Half a bitmap of `size` bytes. */
+  private readWord(at: number, size: number): number {
+    const { bytes } = this
+    if (size === 8) {
+      return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
     }
-    const track = layout.track[de] === 1
-    for (let i = 0; i < count; i++) {
-      const position = i + skip
-      const byte = bytes[start + (position >> 1)]!
-      const nibble = position & 1 ? byte & 15 : byte >> 4
-      if (nibble > 9 && !track) {
-        refuse('iso8583_character', de, start + (position >> 1), 'packed digits')
-      }
+    const { decode } = this.layout.bitmapPage
+    let word = 0
+    for (let i = at; i < at + 8; i++) {
+      const digit = hexValue[decode[bytes[i]!]!]!
+      if (digit > 15) refuse('iso8583_bitmap', 1, at + ((i - at) & ~1), 'hexadecimal digits')
+      word = (word << 4) | digit
     }
+    return word
   }
-
-  #checkRare(de: number, kind: number, start: number, end: number): void {
-    const bytes = this.#bytes
-    if (kind === HEX) {
-      for (let i = start; i < end; i++) {
-        if (hexValue[bytes[i]!]! > 15) refuse('iso8583_character', de, i, 'hexadecimal digits')
-      }
-      return
-    }
-    const { decode, classes } = this.#layout.pages[de]!
-    const sign = decode[bytes[start]!]!
-    // C credit, D debit; stock peers send 0 where they have no sign.
-    if (sign !== 0x43 && sign !== 0x44 && sign !== 0x30) {
-      refuse('iso8583_character', de, start, 'sign C or D')
-    }
-    if (kind === SIGNED_PACKED) {
-      this.#checkPacked(de, start + 1, this.#counts[de]!)
-      return
-    }
-    for (let i = start + 1; i < end; i++) {
-      if ((classes[bytes[i]!]! & DIGIT) === 0) {
-        refuse('iso8583_character', de, i, 'digits after the sign')
-      }
-    }
-  }
-}
-
-/** A length prefix as a number; negative when it is not one. */
-const readNumber = (
-  bytes: Uint8Array,
-  at: number,
-  size: number,
-  kind: number,
-  page: CodePage,
-): number => {
-  let value = 0
-  for (let i = at; i < at + size; i++) {
-    const byte = bytes[i]!
-    if (kind === PREFIX_BINARY) value = value * 256 + byte
-    else if (kind === PREFIX_BCD) {
-      if (byte >> 4 > 9 || (byte & 15) > 9) return -1
-      value = value * 100 + (byte >> 4) * 10 + (byte & 15)
-    } else {
-      const digit = page.decode[byte]! - 0x30
-      if (digit < 0 || digit > 9) return -1
-      value = value * 10 + digit
-    }
-  }
-  return value
-}
-
-const unpackDigits = (
-  bytes: Uint8Array,
-  start: number,
-  count: number,
-  padRight: number,
-  out: Uint8Array,
-  at: number,
-): number => {
-  const end = at + count
-  let from = start
-  let to = at
-  // Nibbles above nine passed the checks of track data only, whose characters go on to 0x3f.
-  if (count % 2 === 1 && padRight === 0) out[to++] = 0x30 | (bytes[from++]! & 15)
-  for (; to + 1 < end; to += 2) {
-    const byte = bytes[from++]!
-    out[to] = 0x30 | (byte >> 4)
-    out[to + 1] = 0x30 | (byte & 15)
-  }
-  if (to < end) out[to] = 0x30 | (bytes[from]! >> 4)
-  return end
 }
 
 export const createParser = (dialect: Dialect): Iso8583Parser =>
