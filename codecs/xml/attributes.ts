@@ -74,6 +74,27 @@ export class AttributeReader {
     this.count += count
   }
 
+  /** Declares again what the last `count` attributes declare; {@link read} has found them right. */
+  declareAgain(b: Uint8Array, count: number, namespaces: Namespaces, depth: number): void {
+    for (let i = this.count - count; i < this.count; i++) {
+      const record = i * ATTRIBUTE_STRIDE
+      const flags = this.records[record + ATTRIBUTE_NAMESPACE] as number
+      if ((flags & IS_NAMESPACE_DECLARATION) === 0) continue
+      const start = this.records[record + ATTRIBUTE_NAME_START] as number
+      const local = this.records[record + ATTRIBUTE_LOCAL_START] as number
+      const prefix =
+        local === start
+          ? ''
+          : this.#strings.of(b, local, this.records[record + ATTRIBUTE_NAME_END] as number)
+      const uri = this.#strings.of(
+        b,
+        this.records[record + ATTRIBUTE_VALUE_START] as number,
+        this.records[record + ATTRIBUTE_VALUE_END] as number,
+      )
+      namespaces.declare(prefix, uri, depth, start)
+    }
+  }
+
   #reserve(count: number): void {
     const needed = (this.count + count) * ATTRIBUTE_STRIDE
     if (needed > this.records.length) this.records = grown(this.records, needed)

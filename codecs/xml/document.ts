@@ -12,6 +12,8 @@ export const KIND_MASK = 0x0f
 export const NEEDS_DECODING = 0x10
 /** Text of nothing but white space. */
 export const WHITESPACE_ONLY = 0x20
+/** Text with bytes beyond ASCII: it is decoded, not cut from the string that has a character for each byte. */
+export const BEYOND_ASCII = 0x40
 /** Attribute count of an element, from this bit on. */
 export const ATTRIBUTE_COUNT_SHIFT = 8
 
@@ -162,11 +164,18 @@ export class XmlDocument {
    * come out wrong in it and are never asked for.
    */
   raw(start: number, end: number): string {
-    if (!(this.isAscii || isAsciiRange(this.bytes, start, end))) {
-      return utf8.decode(this.bytes.subarray(start, end))
-    }
+    return this.isAscii || isAsciiRange(this.bytes, start, end)
+      ? this.#cut(start, end)
+      : this.#decoded(start, end)
+  }
+
+  #cut(start: number, end: number): string {
     this.#text ??= this.#latin1(this.bytes)
     return this.#text.substring(start, end)
+  }
+
+  #decoded(start: number, end: number): string {
+    return utf8.decode(this.bytes.subarray(start, end))
   }
 
   /** XPath string value: all text and CDATA beneath, references resolved, line ends normalised. */
@@ -186,8 +195,10 @@ export class XmlDocument {
     const start = this.nodes[at + NODE_CONTENT] as number
     const end = this.nodes[at + NODE_END] as number
     switch (kind & KIND_MASK) {
-      case TEXT:
-        return kind & NEEDS_DECODING ? decodeText(this.raw(start, end), true) : this.raw(start, end)
+      case TEXT: {
+        const text = kind & BEYOND_ASCII ? this.#decoded(start, end) : this.#cut(start, end)
+        return kind & NEEDS_DECODING ? decodeText(text, true) : text
+      }
       case CDATA:
         return decodeText(this.raw(start, end - 3), false)
       default:

@@ -68,15 +68,8 @@ export class Elements extends Tape {
    * take over. This loop is where the time of a scan goes.
    */
   expected(from: number): number {
-    const b = this.buffer
-    const view = this.view
-    const tags = this.tags
-    const guesses = this.guesses
-    const open = this.open
-    const openTag = this.openTag
-    const openNameBytes = this.openNameBytes
-    const nodes = this.nodes
-    const simple = tags.simple
+    const { buffer: b, view, tags, guesses, open, openTag, openNameBytes, nodes } = this
+    const { simple } = tags
     const namespace = this.namespaces.defaultId
     const innermost = this.namespaces.innermost
     const depthMax = this.limits.depthMax
@@ -85,6 +78,8 @@ export class Elements extends Tape {
       this.count + this.limits.elementsMax - this.elements,
     )
     let at = from
+    let lastPrefix = 0
+    let lastNamespace = namespace
     let { depth, count, state, elements } = this
     while (count < room) {
       if (b[at] !== LT) {
@@ -118,11 +113,17 @@ export class Elements extends Tape {
         const guess = guesses[state] as number
         if (simple[guess] !== 1 || depth === depthMax || !tags.matches(guess, view, at)) break
         const record = count * NODE_STRIDE
-        const local = tags.local[guess] as number
         nodes[record] = ELEMENT
         nodes[record + NODE_NAME] = tags.nameId[guess] as number
-        nodes[record + NODE_NAMESPACE] =
-          local === 1 ? namespace : this.namespaces.ofPrefix(b, at + 1, at + local - 1)
+        const prefix = tags.prefix[guess] as number
+        if (prefix !== lastPrefix) {
+          lastNamespace =
+            prefix === 0
+              ? namespace
+              : this.namespaces.ofPrefix(b, at + 1, at + (tags.local[guess] as number) - 1)
+          lastPrefix = prefix
+        }
+        nodes[record + NODE_NAMESPACE] = lastNamespace
         nodes[record + NODE_START] = at
         nodes[record + NODE_ATTRIBUTE] = 0
         if (tags.attributeCount[guess] !== 0) this.knownAttributes(record, guess, at)
@@ -165,13 +166,16 @@ export class Elements extends Tape {
       known >= 0
         ? known
         : this.names.intern(this.buffer, from + local, from + nameEnd, tags.hash[tag] as number)
+    nodes[record + NODE_CONTENT] = end
+    nodes[record + NODE_ATTRIBUTE] = this.attributes.count
+    if (count > 0) this.attributes.copy(tags, tag, from, count)
+    if (tags.declares[tag] === 1) {
+      this.attributes.declareAgain(this.buffer, count, this.namespaces, this.depth)
+    }
     nodes[record + NODE_NAMESPACE] =
       local === 1
         ? this.namespaces.defaultId
         : this.namespaces.ofPrefix(this.buffer, from + 1, from + local - 1)
-    nodes[record + NODE_CONTENT] = end
-    nodes[record + NODE_ATTRIBUTE] = this.attributes.count
-    if (count > 0) this.attributes.copy(tags, tag, from, count)
     this.enter(node, tag, nameEnd - 1, end, tags.isEmpty[tag] === 1)
     return end
   }

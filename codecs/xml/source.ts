@@ -22,6 +22,8 @@ export class Source {
   length = 0
   /** All bytes of text seen, or-ed: the sign bits tell whether any is beyond ASCII. */
   high = 0
+  /** The same of the last run that {@link plain} went over. */
+  runHigh = 0
 
   constructor(limits: XmlLimits, native: XmlNative) {
     this.limits = limits
@@ -75,6 +77,7 @@ export class Source {
       if ((classOf[b[at] as number] as number) & TEXT_STOP) break
       at++
     }
+    this.runHigh = high
     this.high |= high
     return at
   }

@@ -1,4 +1,10 @@
-import { ATTRIBUTE_NAMESPACE, ATTRIBUTE_STRIDE } from './document.ts'
+import {
+  ATTRIBUTE_NAMESPACE,
+  ATTRIBUTE_STRIDE,
+  IS_NAMESPACE_DECLARATION,
+  VALUE_NEEDS_DECODING,
+} from './document.ts'
+import { XMLNS_NAMESPACE_ID } from './namespaces.ts'
 
 /** Distinct start tags remembered; a scanner that meets more forgets all and learns anew. */
 export const TAGS_MAX = 1024
@@ -7,6 +13,8 @@ const TAG_BYTES_MAX = 160
 const TAG_BYTES_MIN = 4
 const WORDS = TAG_BYTES_MAX / 8
 const ATTRIBUTES_MAX = 4
+/** The record of a namespace declaration whose value is its bytes. */
+const declaration = IS_NAMESPACE_DECLARATION | (XMLNS_NAMESPACE_ID << 2)
 
 /** State of a scanner that has just begun a document. */
 export const START_STATE = 0
@@ -15,8 +23,9 @@ export const START_STATE = 0
  * Start tags as they stood in earlier documents, byte for byte. Messages of one kind repeat the same tags in
  * the same order, so the tag after the last one is nearly always the one that came there before: then a few
  * word comparisons replace reading it. What a tag means follows from its bytes alone (names, attribute
- * offsets, references checked), apart from namespaces: tags that declare one, and attributes with a prefix,
- * are not kept. A wrong guess costs one comparison and changes nothing.
+ * offsets, references checked), apart from namespaces: attributes with a prefix are not kept, and what a tag
+ * declares is declared anew. Nor are tags with bytes beyond ASCII: whether those are UTF-8 is only known when
+ * the document ends. A wrong guess costs one comparison and changes nothing.
  *
  * Tags are numbered from 1.
  */
@@ -29,12 +38,16 @@ export class TagCache {
   readonly hash = new Int32Array(TAGS_MAX + 1)
   /** By tag: offset of the local name from the `<`; 1 without a prefix. */
   readonly local = new Int32Array(TAGS_MAX + 1)
+  /** By tag: a number of its own for each prefix; 0 without one. */
+  readonly prefix = new Int32Array(TAGS_MAX + 1)
   /** By tag: offset behind the qualified name from the `<`. */
   readonly nameEnd = new Int32Array(TAGS_MAX + 1)
-  /** By tag: 1 for a tag that opens an element of the vocabulary. */
+  /** By tag: 1 for a tag that opens an element of the vocabulary and declares nothing. */
   readonly simple = new Uint8Array(TAGS_MAX + 1)
   readonly attributeCount = new Int32Array(TAGS_MAX + 1)
   readonly isEmpty = new Uint8Array(TAGS_MAX + 1)
+  /** By tag: 1 where an attribute declares a namespace. */
+  readonly declares = new Uint8Array(TAGS_MAX + 1)
   /** By tag: attribute records with offsets from the `<`. */
   readonly attributes = new Int32Array((TAGS_MAX + 1) * ATTRIBUTES_MAX * ATTRIBUTE_STRIDE)
   /** By state: the tag that came next, last time; 0 is unknown. */
@@ -43,11 +56,13 @@ export class TagCache {
   /** The same memory, for tags shorter than a word. */
   readonly #ints = new Int32Array(this.#words.buffer)
   readonly #byHash = new Map<number, number>()
+  readonly #prefixes = new Map<string, number>()
 
   reset(): void {
     this.count = 0
     this.following.fill(0)
     this.#byHash.clear()
+    this.#prefixes.clear()
   }
 
   /**
@@ -90,27 +105,32 @@ export class TagCache {
     count: number,
   ): number {
     const { start } = tag
+    let declares = 0
     const length = tag.end - start
     if (length > TAG_BYTES_MAX || length < TAG_BYTES_MIN || count > ATTRIBUTES_MAX) return 0
     for (let i = first; i < first + count; i++) {
-      if ((records[i * ATTRIBUTE_STRIDE + ATTRIBUTE_NAMESPACE] as number) >> 1 !== 0) return 0
+      const flags = records[i * ATTRIBUTE_STRIDE + ATTRIBUTE_NAMESPACE] as number
+      if (flags === declaration) declares = 1
+      else if ((flags & ~VALUE_NEEDS_DECODING) !== 0) return 0
     }
     const key = this.#key(view, start, length)
     const known = this.#byHash.get(key)
     if (known !== undefined) {
       return this.length[known] === length && this.matches(known, view, start) ? known : 0
     }
-    if (this.count === TAGS_MAX) return 0
+    if (this.count === TAGS_MAX || !isAscii(view, start, length)) return 0
     const id = ++this.count
     this.#byHash.set(key, id)
     this.length[id] = length
     this.nameId[id] = tag.nameId
     this.hash[id] = tag.hash
     this.local[id] = tag.local - start
+    this.prefix[id] = this.#prefixId(view, start + 1, tag.local - 1)
     this.nameEnd[id] = tag.nameEnd - start
     this.isEmpty[id] = tag.isEmpty ? 1 : 0
     this.attributeCount[id] = count
-    this.simple[id] = tag.nameId >= 0 && !tag.isEmpty ? 1 : 0
+    this.declares[id] = declares
+    this.simple[id] = tag.nameId >= 0 && !tag.isEmpty && declares === 0 ? 1 : 0
     this.#keepWords(id, view, start, length)
     const to = id * ATTRIBUTES_MAX * ATTRIBUTE_STRIDE
     for (let i = 0; i < count * ATTRIBUTE_STRIDE; i++) {
@@ -144,6 +164,15 @@ export class TagCache {
     this.#words[word] = view.getFloat64(start + length - 8, true)
   }
 
+  #prefixId(view: DataView, start: number, end: number): number {
+    if (end <= start) return 0
+    let prefix = ''
+    for (let at = start; at < end; at++) prefix += String.fromCharCode(view.getUint8(at))
+    const id = this.#prefixes.get(prefix) ?? this.#prefixes.size + 1
+    this.#prefixes.set(prefix, id)
+    return id
+  }
+
   #key(view: DataView, start: number, length: number): number {
     let key = length
     for (let i = 0; i < length - 4; i += 4) {
@@ -151,4 +180,9 @@ export class TagCache {
     }
     return (Math.imul(key, 0x01000193) ^ view.getInt32(start + length - 4, true)) | 0
   }
+}
+
+const isAscii = (view: DataView, start: number, length: number): boolean => {
+  for (let at = start; at < start + length; at++) if (view.getUint8(at) >= 0x80) return false
+  return true
 }

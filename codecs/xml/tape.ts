@@ -1,6 +1,7 @@
 import { AttributeReader } from './attributes.ts'
 import { classOf, PLAIN_SPACE, SPACE } from './characters.ts'
 import {
+  BEYOND_ASCII,
   CDATA,
   COMMENT,
   NEEDS_DECODING,
@@ -84,7 +85,7 @@ export class Tape extends Source {
       return at - from > this.limits.textBytesMax ? -1 : at
     }
     const end = this.plain(at)
-    this.textFlags = TEXT
+    this.textFlags = (this.runHigh & 0x80808080) === 0 ? TEXT : TEXT | BEYOND_ASCII
     return b[end] !== LT || end - from > this.limits.textBytesMax ? -1 : end
   }
 
@@ -100,6 +101,7 @@ export class Tape extends Source {
       flags &= ~WHITESPACE_ONLY
       for (;;) {
         at = this.plain(at)
+        if ((this.runHigh & 0x80808080) !== 0) flags |= BEYOND_ASCII
         const byte = b[at] as number
         if (byte === LT) break
         if (byte === AMP) {

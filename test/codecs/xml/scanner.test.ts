@@ -176,6 +176,42 @@ describe('what is read', () => {
     }
   })
 
+  test('a tag with bytes beyond ASCII is judged anew in every document', () => {
+    const instance = createXmlScanner()
+    const invalid = Buffer.concat([utf8('<root><a b="x'), Buffer.of(0xff), utf8('yy"/></root>')])
+    for (let time = 0; time < 3; time++) expect(refusal(invalid, instance)).toBe('utf8_invalid')
+    for (let time = 0; time < 3; time++) {
+      const document = instance.scan(utf8('<root><a b="xçy"/></root>'))
+      expect(document.attribute(document.firstChild(document.root), 'b')).toBe('xçy')
+    }
+  })
+
+  test('a remembered tag declares its namespaces in every document, and only for itself', () => {
+    const instance = createXmlScanner()
+    const uris = (text: string): readonly string[] => {
+      const document = instance.scan(utf8(text))
+      const all: string[] = []
+      for (let node = document.firstNode; node < document.endNode; node++) {
+        all.push(document.namespaceUri(node))
+      }
+      return all
+    }
+    const inner = '<p:node xmlns:p="two" xmlns="three"><p:leaf/><leaf/></p:node>'
+    const nested = `<p:root xmlns:p="one">${inner}<p:leaf/><leaf/></p:root>`
+    for (let time = 0; time < 3; time++) {
+      expect(uris(nested)).toEqual(['one', 'two', 'two', 'three', 'one', ''])
+    }
+    expect(refusal(`<root>${inner}<p:leaf/></root>`, instance)).toBe('prefix_unbound')
+    for (let time = 0; time < 3; time++) {
+      expect(uris(`<q:root xmlns:q="four">${inner}</q:root>`)).toEqual([
+        'four',
+        'two',
+        'two',
+        'three',
+      ])
+    }
+  })
+
   test('what ends plain text is found at every offset, whatever stands around it', () => {
     for (const filler of ['x', '\t', '\n', 'é', '>', '\u007f']) {
       for (let before = 0; before < 9; before++) {
