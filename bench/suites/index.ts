@@ -14,6 +14,7 @@ export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   drex: async () => (await import('./drex.ts')).drexSuite,
   cards: async () => (await import('./cards.ts')).cardsSuite,
   inbound: async () => (await import('./inbound.ts')).inboundSuite,
+  pull: async () => (await import('./pull.ts')).pullSuite,
   outbound: async () => (await import('./outbound.ts')).outboundSuite,
   webhooks: async () => (await import('./webhooks.ts')).webhooksSuite,
 }

@@ -1,0 +1,125 @@
+/**
+ * Payments from the central bank to the database: pull, queue, check of the signature, commit. Two cores carry it all:
+ * both stages, a durable PostgreSQL, and the simulated bank in a process of its own.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
+import { createMetrics, type Logger } from '#src/platform/telemetry/index.ts'
+import { createPull } from '../../src/spi/pull/index.ts'
+import { interfaceClient } from '../../test/spi/interface/support.ts'
+import { ispb, workerOn } from '../../test/spi/worker/support.ts'
+import { createTestDatabase, quietLogger, type TestDatabase } from '../../test/support/database.ts'
+import { issueCertificate } from '../../test/support/pki.ts'
+import { type Figure, type Mode, type Suite, smoke } from '../harness.ts'
+import { startServer } from '../server-process.ts'
+
+const MESSAGES_PER_SECOND = 2_500
+const EVEN_PER_SECOND = 500
+const P99_MS_MAX = 200
+const CONNECTIONS_MAX = 10
+const STREAMS = 6
+const pair = issueCertificate('Bench')
+
+type Given = { readonly database: TestDatabase; readonly bank: object; readonly count: number }
+
+/** Milliseconds since 1970 when the bank made it available: behind `PI`, 48 bits. */
+const availableMs = (resourceId: string): number =>
+  Buffer.from(resourceId, 'base64').readUIntBE(2, 6)
+
+/** Both stages until so many messages are stored; how long each was available before its commit. */
+const receive = async ({ database, bank, count }: Given) => {
+  const server = await startServer('central-bank.ts', JSON.stringify(bank))
+  const waitedMs: number[] = []
+  const all = Promise.withResolvers<void>()
+  // The worker's line for a message follows its commit.
+  const logger: Logger = {
+    ...quietLogger,
+    warn: () => {},
+    info: (fields) => {
+      const { resource_id: resourceId } = fields as { readonly resource_id?: string }
+      if (resourceId === undefined) return
+      waitedMs.push(Date.now() - availableMs(resourceId))
+      if (waitedMs.length === count) all.resolve()
+    },
+  }
+  const trustedCertificates = { text: pair.cert, path: undefined }
+  const worker = await workerOn(database, { trustedCertificates }, logger)
+  const pull = createPull({
+    client: interfaceClient({ PRIMARY: server.url }, { timeoutSeconds: 15 }, ispb),
+    broker: worker.broker,
+    settings: { streams: STREAMS },
+    logger: quietLogger,
+    metrics: createMetrics({ version: 'bench', withProcess: false }),
+  })
+  await worker.feature.start?.()
+  const startMs = performance.now()
+  await pull.start?.()
+  await all.promise
+  const tookMs = performance.now() - startMs
+  const bankUs = (await server.cpuUs()) / count
+  await pull.drain?.()
+  await pull.stop?.()
+  await worker.stop()
+  await server.stop()
+  const [row] = await database.sql<{ count: number }[]>`
+    select count(*)::int as count from spi_messages where signature = 'VALID'`
+  if ((row?.count ?? 0) < count) throw new Error(`${row?.count} of ${count} are stored and valid`)
+  const sorted = waitedMs.toSorted((a, b) => a - b)
+  const at = (share: number): number => sorted[Math.floor(count * share)] ?? Number.NaN
+  return { tookMs, bankUs, p50: at(0.5), p99: at(0.99) }
+}
+
+const figures = async (mode: Mode): Promise<readonly Figure[]> => {
+  const directory = mkdtempSync(join(tmpdir(), 'trilho-bench-'))
+  const server = await startEmbeddedPostgres({ directory })
+  process.env['TEST_DATABASE_URL'] = server.url
+  const databases = [
+    await createTestDatabase(CONNECTIONS_MAX),
+    await createTestDatabase(CONNECTIONS_MAX),
+  ] as const
+  const [many, even] = mode === smoke ? [200, 100] : [8_000, 5_000]
+  const common = {
+    signing: { certificate: pair.cert, key: pair.key },
+    ...{ settlementLimitMs: 3_600_000, validate: false },
+  }
+  try {
+    const waiting = { to: ispb, count: many }
+    const load = await receive({
+      database: databases[0],
+      bank: { ...common, waiting },
+      count: many,
+    })
+    const payIn = { to: ispb, perSecond: EVEN_PER_SECOND }
+    const steady = await receive({
+      database: databases[1],
+      bank: { ...common, payIn },
+      count: even,
+    })
+    console.error(
+      `  ${Math.round((many / load.tookMs) * 1_000)} signed payments/s from the central bank; at ${EVEN_PER_SECOND}/s available to stored p50 ${steady.p50} ms, p99 ${steady.p99} ms`,
+    )
+    return [
+      {
+        name: `${many} signed payments that wait at the central bank, first read to last commit`,
+        value: load.tookMs,
+        unit: 'ms',
+        atMost: (many * 1_000) / MESSAGES_PER_SECOND,
+      },
+      {
+        name: `available to stored at ${EVEN_PER_SECOND}/s, p99`,
+        value: steady.p99,
+        unit: 'ms',
+        atMost: P99_MS_MAX,
+      },
+    ]
+  } finally {
+    await Promise.all(databases.map((database) => database.close()))
+    await server.stop()
+    delete process.env['TEST_DATABASE_URL']
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+export const pullSuite: Suite = { name: 'pull', groups: () => [], figures }
