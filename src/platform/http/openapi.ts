@@ -96,11 +96,23 @@ const requestOf = ({ document }: Route): Record<string, unknown> => ({
   ...(document.params === undefined ? {} : { params: document.params }),
   ...(document.query === undefined ? {} : { query: document.query }),
   ...(document.headers === undefined ? {} : { headers: document.headers }),
-  ...(document.body === undefined ? {} : { body: { content: contentOf(document.body) } }),
+  ...(document.body === undefined
+    ? {}
+    : { body: { content: contentOf(document.body, document.bodyExamples) } }),
 })
 
-const contentOf = (body: Readonly<Record<string, ZodType>>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(body).map(([type, schema]) => [type, { schema }]))
+const contentOf = (
+  body: Readonly<Record<string, ZodType>>,
+  named: Readonly<Record<string, object>> = {},
+): Record<string, unknown> => {
+  const examples = Object.fromEntries(
+    Object.entries(named).map(([name, value]) => [name, { value }]),
+  )
+  const shown = Object.keys(examples).length === 0 ? {} : { examples }
+  return Object.fromEntries(
+    Object.entries(body).map(([type, schema]) => [type, { schema, ...shown }]),
+  )
+}
 
 const successes = ({ document }: Route): Record<string, unknown> =>
   Object.fromEntries(

@@ -30,6 +30,8 @@ export type RouteDocument = {
   readonly headers?: ZodType
   /** By media type. */
   readonly body?: Readonly<Record<string, ZodType>>
+  /** Bodies to choose from, by name; of every media type. */
+  readonly bodyExamples?: Readonly<Record<string, object>>
   readonly responses: Readonly<Record<number, RouteResponse>>
   /** Errors besides those every route can give. */
   readonly errors?: readonly ErrorDefinition[]

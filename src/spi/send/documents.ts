@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { buildableMessages } from '#codecs/iso20022'
 import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
+import { sendExamples } from './examples.ts'
 
 export const sendBody = z.strictObject({
   message_type: z.enum(buildableMessages).meta({ example: 'PACS008' }),
@@ -29,6 +30,7 @@ export const sendDocument: RouteDocument = {
     'Builds the message in the version of SPI_REVISION, checks it, stores it and puts it on the queue `spi.outbound` in one transaction. `queued` says that it will be sent, not that it was accepted. With SPI_SYNC_ENABLED a PACS008 is sent within the request: `sent` says that the message interface has it, `queued` that the queue sends the same message. Repeat with the same Idempotency-Key: a request without one makes a new message each time.',
   tag: 'Instant payments',
   body: { 'application/json': sendBody },
+  bodyExamples: sendExamples,
   responses: { 202: { description: 'Stored, and queued or sent.', schema: sent } },
   errors: [
     httpErrors.bad_request,

@@ -1,5 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
+import { buildableMessages } from '#codecs/iso20022'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
+import { openApiDocument } from '#src/platform/http/index.ts'
 import { createSend } from '#src/spi/send/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
@@ -211,3 +213,22 @@ test.each(Object.entries(others))(
     expect([...rows]).toEqual([{ type, status: 'QUEUED' }])
   },
 )
+
+test('the document shows a request of every type, and each is taken', async () => {
+  const { routes = [] } = createSend({ ispb, sql, broker, revision, logger: quietLogger })
+  const document = JSON.parse(JSON.stringify(await openApiDocument(routes, 'test'))) as {
+    readonly paths: Readonly<Record<string, { readonly post: { readonly requestBody: Body } }>>
+  }
+  const body = document.paths['/v1/spi/send']?.post.requestBody
+  const examples = body?.content['application/json']?.examples ?? {}
+  expect(Object.keys(examples).sort()).toEqual([...buildableMessages].sort())
+  for (const [type, { value }] of Object.entries(examples)) {
+    expect([type, (await send(value)).status]).toEqual([type, 202])
+  }
+})
+
+type Body = {
+  readonly content: Readonly<
+    Record<string, { readonly examples: Readonly<Record<string, { readonly value: unknown }>> }>
+  >
+}

@@ -1,0 +1,98 @@
+import type { BuildableMessage } from '#codecs/iso20022'
+
+const original = 'E1234567820260302140500000000001'
+const reconciliation = 'CHARGE2026030001ABCDEFGHIJ'
+const cancellation = 'IC123456782026030212345678901'
+
+const params: Readonly<Record<BuildableMessage, object>> = {
+  PACS008: {
+    local_instrument: 'DICT',
+    service_level: 'PAGPRI',
+    transactions: [
+      {
+        amount: 12_345,
+        purpose: 'IPAY',
+        debtor: {
+          ispb: '12345678',
+          name: 'Maria de Exemplo',
+          document: '12345678909',
+          account_num: '500100',
+          account_type: 'CACC',
+        },
+        creditor: {
+          ispb: '87654321',
+          document: '98765432100',
+          account_num: '600200',
+          account_type: 'TRAN',
+          proxy: 'key@example.com',
+        },
+      },
+    ],
+  },
+  PACS002: { original_end_to_end_id: original, status: 'ACSP' },
+  PACS004: { original_end_to_end_id: original, amount: 12_345, return_reason: 'MD06' },
+  PAIN013: {
+    charges: [
+      {
+        reconciliation_id: reconciliation,
+        mandate_id: 'RR123456782026030100000000001',
+        amount: 4_990,
+        purpose: 'AGND',
+        execution_date_time: '2026-04-05T12:00:00.000Z',
+        due_date: '2026-04-05',
+        debtor: { ispb: '87654321', document: '98765432100' },
+        creditor: { document: '12345678000195', account_num: '500100', account_type: 'CACC' },
+      },
+    ],
+  },
+  PAIN014: {
+    reconciliation_id: reconciliation,
+    original_end_to_end_id: original,
+    status: 'RJCT',
+    reason: 'AC06',
+    creditor: { ispb: '12345678', document: '12345678000195' },
+  },
+  CAMT055: {
+    cancellation_id: cancellation,
+    reconciliation_id: reconciliation,
+    original_end_to_end_id: original,
+    counterparty_ispb: '87654321',
+    requester_document: '98765432100',
+    reason: 'SLBD',
+    processing_type: 'DHSR',
+  },
+  CAMT029: {
+    cancellation_id: cancellation,
+    reconciliation_id: reconciliation,
+    original_end_to_end_id: original,
+    counterparty_ispb: '12345678',
+    status: 'RJCR',
+    reason: 'DENC',
+  },
+  CAMT054: {
+    account_ispb: '12345678',
+    amount: 12_345,
+    direction: 'CRDT',
+    status: 'BOOK',
+    booking_date: '2026-03-02',
+    domain: 'PMNT',
+    family: 'IRCT',
+    sub_family: 'DMCT',
+    origin_message: 'pacs.008',
+    end_to_end_id: original,
+    debtor_ispb: '12345678',
+    service_level: 'PAGPRI',
+    purpose: 'IPAY',
+  },
+  ADMI002: {
+    reference: 'M12345678aB3dE5gH7jK9mN1pQ3sT5vW',
+    reason: 'schema',
+    location: '/Envelope/Document',
+    description: 'the element Cdtr is missing',
+  },
+}
+
+/** A request of each message type, as the API's document shows it. */
+export const sendExamples: Readonly<Record<string, object>> = Object.fromEntries(
+  Object.entries(params).map(([type, value]) => [type, { message_type: type, params: value }]),
+)
