@@ -41,6 +41,31 @@ export const CLASS_OF_TYPE = {
   b: 0,
 } as const
 
+/** True when every byte from `start` to `stop` has the class. Four at a time halve the cost. */
+export const allOf = (mask: number, bytes: Uint8Array, start: number, stop: number): boolean => {
+  let common = mask
+  let at = start
+  for (; at + 3 < stop; at += 4) {
+    common &=
+      classOf[bytes[at]!]! &
+      classOf[bytes[at + 1]!]! &
+      classOf[bytes[at + 2]!]! &
+      classOf[bytes[at + 3]!]!
+  }
+  for (; at < stop; at++) common &= classOf[bytes[at]!]!
+  return common !== 0
+}
+
+/** True when every nibble of the bytes from `start` to `stop` is at most nine. */
+export const packedDigits = (bytes: Uint8Array, start: number, stop: number): boolean => {
+  let bad = 0
+  for (let at = start; at < stop; at++) {
+    const byte = bytes[at]!
+    bad |= byte & ((byte << 1) | (byte << 2))
+  }
+  return (bad & 0x88) === 0
+}
+
 /** IBM code page 037 to Latin-1, byte by byte. */
 const CP037 = [
   '000102039c09867f978d8e0b0c0d0e0f101112139d8508871819928f1c1d1e1f',
@@ -110,27 +135,3 @@ export const toHex = (bytes: Uint8Array): string => {
   for (const byte of bytes) text += HEX_DIGITS.charAt(byte >> 4) + HEX_DIGITS.charAt(byte & 15)
   return text
 }
-
-const packedTable = (isGood: (high: number, low: number) => boolean): Uint8Array =>
-  Uint8Array.from({ length: 256 }, (_, byte) => (isGood(byte >> 4, byte & 15) ? DIGIT : 0))
-
-/** DIGIT for bytes of two digits. */
-const pairs = packedTable((high, low) => high <= 9 && low <= 9)
-const padded = Array.from({ length: 16 }, (_, nibble) => ({
-  left: packedTable((high, low) => high === nibble && low <= 9),
-  right: packedTable((high, low) => high <= 9 && low === nibble),
-}))
-
-/**
- * Tables of class bits by byte, which a run of fixed fields is checked with: the code pages', then those of packed
- * digits: pairs, and by filling nibble the first and the last byte of an odd number of digits.
- */
-export const CHECK_TABLES: readonly Uint8Array[] = [
-  ...[latin1, cp037, cp1047].map(({ classes }) => classes),
-  pairs,
-  ...padded.map(({ left }) => left),
-  ...padded.map(({ right }) => right),
-]
-export const PAIRS_TABLE = 3
-export const PADDED_LEFT_TABLE = 4
-export const PADDED_RIGHT_TABLE = 20

@@ -1,20 +1,113 @@
-import { hexValue, PADDED_RIGHT_TABLE, PAIRS_TABLE } from './characters.ts'
+import { classOf, DIGIT, hexValue } from './characters.ts'
 import {
   BYTES,
-  CODE_PAGES,
   HEX,
   type Layout,
   PACKED,
+  PREFIX_NONE,
   SIGNED_PACKED,
   SIGNED_TEXT,
+  TEXT,
 } from './layout.ts'
 
-/** Characters, or for type b bytes, of a value of `count`: signs are no part of the count. */
-export const stagedLength = ({ kind }: Layout, de: number, count: number): number =>
-  kind[de] === SIGNED_TEXT || kind[de] === SIGNED_PACKED ? count + 1 : count
+/** How a text value becomes a string. */
+export const DECODE_STAGED = 0
+export const DECODE_LATIN1 = 1
+export const DECODE_FEW_TEXT = 2
+export const DECODE_FEW_PACKED = 3
+export const DECODE_PACKED = 4
+export const DECODE_FEW_DIGITS = 5
 
-/** Writes the value, `count` long at `start` of `bytes`, as Latin-1 characters or bytes. @returns the end in `out` */
-export const decodeField = (
+const FEW = 4
+
+const decoderOf = (layout: Layout, de: number): number => {
+  const kind = layout.kind[de]
+  const fixed = layout.prefix[de] === PREFIX_NONE
+  const few = fixed && layout.max[de]! <= FEW
+  if (kind === TEXT && layout.plain[de] === 1) {
+    if (!few) return DECODE_LATIN1
+    return layout.classes[de] === DIGIT ? DECODE_FEW_DIGITS : DECODE_FEW_TEXT
+  }
+  if (kind !== PACKED || layout.track[de] === 1) return DECODE_STAGED
+  const odd = layout.max[de]! % 2 === 1
+  if (!few) return fixed && !odd ? DECODE_PACKED : DECODE_STAGED
+  const zero = layout.padRight[de] === 0 && layout.padNibble[de] === 0
+  return !odd || zero ? DECODE_FEW_PACKED : DECODE_STAGED
+}
+
+/** For each field the fastest way to its string. */
+export const decodersOf = (layout: Layout): Uint8Array =>
+  layout.kind.map((_, de) => decoderOf(layout, de))
+
+/** Strings of one to four digits by their number with a 1 before it, so that zeros count. Made once each. */
+const fewDigits: (string | undefined)[] = new Array(20_000).fill(undefined)
+
+const stringOf = (index: number): string => {
+  const known = fewDigits[index]
+  if (known !== undefined) return known
+  const made = String(index).slice(1)
+  fewDigits[index] = made
+  return made
+}
+
+type Slicing = {
+  readonly latin1Slice: (this: Uint8Array, start: number, end: number) => string
+}
+/** Bytes as Latin-1, code by code; `TextDecoder` means Windows-1252 by that name and is slower. */
+const { latin1Slice } = Buffer.prototype as unknown as Slicing
+
+export const latin1Text = (bytes: Uint8Array, start: number, end: number): string =>
+  latin1Slice.call(bytes, start, end)
+
+/** One to four digits that were checked, as a string. */
+export const fewDigitsAt = (bytes: Uint8Array, start: number, count: number): string => {
+  let index = bytes[start]! - 0x26
+  if (count > 1) index = index * 10 + bytes[start + 1]! - 0x30
+  if (count > 2) index = index * 10 + bytes[start + 2]! - 0x30
+  if (count > 3) index = index * 10 + bytes[start + 3]! - 0x30
+  return stringOf(index)
+}
+
+/** One to four characters, most often digits, as a string. */
+export const fewAt = (bytes: Uint8Array, start: number, count: number): string => {
+  let common = DIGIT
+  for (let at = start; at < start + count; at++) common &= classOf[bytes[at]!]!
+  return common === 0 ? latin1Text(bytes, start, start + count) : fewDigitsAt(bytes, start, count)
+}
+
+/** Packed digits that were checked, with a zero before an odd number of them, as a string. */
+export const fewPackedAt = (bytes: Uint8Array, start: number, count: number): string => {
+  const first = bytes[start]!
+  const low = first & 15
+  let index = count % 2 === 1 ? 10 + low : 100 + (first >> 4) * 10 + low
+  if (count > 2) {
+    const second = bytes[start + 1]!
+    index = index * 100 + (second >> 4) * 10 + (second & 15)
+  }
+  return stringOf(index)
+}
+
+/** An even number of packed digits that were checked, as a string; `stage` holds them meanwhile. */
+export const packedAt = (
+  bytes: Uint8Array,
+  start: number,
+  count: number,
+  stage: Uint8Array,
+): string => {
+  for (let to = 0, at = start; to < count; to += 2) {
+    const byte = bytes[at++]!
+    stage[to] = 0x30 | (byte >> 4)
+    stage[to + 1] = 0x30 | (byte & 15)
+  }
+  return latin1Text(stage, 0, count)
+}
+
+/** Characters (of type b: bytes) of a value with `count` digits, its sign included. */
+export const decodedLength = (kind: number, count: number): number =>
+  kind === SIGNED_TEXT || kind === SIGNED_PACKED ? count + 1 : count
+
+/** Writes the value's characters (of type b: bytes) to `out` from `at`. */
+export const decodeInto = (
   layout: Layout,
   de: number,
   bytes: Uint8Array,
@@ -22,72 +115,30 @@ export const decodeField = (
   count: number,
   out: Uint8Array,
   at: number,
-): number => {
+): void => {
   switch (layout.kind[de]) {
     case PACKED:
-      return unpackDigits(bytes, start, count, layout.padRight[de]!, out, at)
+      unpackDigits(bytes, start, count, layout.padRight[de]!, out, at)
+      return
     case HEX:
       for (let i = 0; i < count; i++) {
         const high = hexValue[bytes[start + i * 2]!]!
         out[at + i] = (high << 4) | hexValue[bytes[start + i * 2 + 1]!]!
       }
-      return at + count
+      return
     case SIGNED_PACKED:
-      out[at] = bytes[start]!
-      return unpackDigits(bytes, start + 1, count, 0, out, at + 1)
+      out[at] = layout.pages[de]!.decode[bytes[start]!]!
+      unpackDigits(bytes, start + 1, count, 0, out, at + 1)
+      return
     case BYTES:
       for (let i = 0; i < count; i++) out[at + i] = bytes[start + i]!
-      return at + count
+      return
     default: {
-      const length = stagedLength(layout, de, count)
+      const length = decodedLength(layout.kind[de]!, count)
       const { decode } = layout.pages[de]!
       for (let i = 0; i < length; i++) out[at + i] = decode[bytes[start + i]!]!
-      return at + length
     }
   }
-}
-
-/** The characters of a stretch of a run that was checked with `table`. @returns the end in `out` */
-export const decodeStretch = (
-  table: number,
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  out: Uint8Array,
-  at: number,
-): number => {
-  let from = start
-  let to = at
-  if (table === PAIRS_TABLE) {
-    for (; from + 1 < end; from += 2, to += 4) {
-      const first = bytes[from]!
-      const second = bytes[from + 1]!
-      out[to] = 0x30 | (first >> 4)
-      out[to + 1] = 0x30 | (first & 15)
-      out[to + 2] = 0x30 | (second >> 4)
-      out[to + 3] = 0x30 | (second & 15)
-    }
-    if (from < end) {
-      out[to] = 0x30 | (bytes[from]! >> 4)
-      out[to + 1] = 0x30 | (bytes[from]! & 15)
-      to += 2
-    }
-  } else if (table === 0) {
-    for (; from + 3 < end; from += 4, to += 4) {
-      out[to] = bytes[from]!
-      out[to + 1] = bytes[from + 1]!
-      out[to + 2] = bytes[from + 2]!
-      out[to + 3] = bytes[from + 3]!
-    }
-    for (; from < end; from++) out[to++] = bytes[from]!
-  } else if (table < PAIRS_TABLE) {
-    const { decode } = CODE_PAGES[table]!
-    for (; from < end; from++) out[to++] = decode[bytes[from]!]!
-  } else {
-    const shift = table >= PADDED_RIGHT_TABLE ? 4 : 0
-    for (; from < end; from++) out[to++] = 0x30 | ((bytes[from]! >> shift) & 15)
-  }
-  return to
 }
 
 const unpackDigits = (
@@ -97,7 +148,7 @@ const unpackDigits = (
   padRight: number,
   out: Uint8Array,
   at: number,
-): number => {
+): void => {
   const end = at + count
   let from = start
   let to = at
@@ -109,5 +160,4 @@ const unpackDigits = (
     out[to + 1] = 0x30 | (byte & 15)
   }
   if (to < end) out[to] = 0x30 | (bytes[from]! >> 4)
-  return end
 }

@@ -17,9 +17,6 @@ export const PREFIX_DIGITS = 1
 export const PREFIX_BCD = 2
 export const PREFIX_BINARY = 3
 
-/** In the order of `CHECK_TABLES`. */
-export const CODE_PAGES: readonly CodePage[] = [latin1, cp037, cp1047]
-
 /** A length that no value has. */
 const NO_LENGTH = 65_535
 
@@ -36,15 +33,13 @@ export type Layout = {
   readonly padRight: Uint8Array
   readonly padNibble: Uint8Array
   readonly track: Uint8Array
-  /** Bytes on the wire of text and packed digits of fixed length, the usual fields; 0 for others and secrets. */
-  readonly runBytes: Uint16Array
+  /** 1 where the bytes on the wire are the value: ASCII or Latin-1 text, and raw bytes. */
+  readonly plain: Uint8Array
   /** Characters of Latin-1 text of fixed length; `NO_LENGTH` for all others. */
   readonly plainLength: Uint16Array
   /** The same of packed digits of fixed length. */
   readonly packedLength: Uint16Array
   readonly pages: readonly (CodePage | undefined)[]
-  /** Of the code page among `CHECK_TABLES`; 0 is Latin-1. */
-  readonly pageNumber: Uint8Array
   readonly prefixPages: readonly (CodePage | undefined)[]
   readonly mtiPage: CodePage
   readonly bitmapPage: CodePage
@@ -65,11 +60,10 @@ export const compileLayout = (dialect: Dialect): Layout => {
     padRight: new Uint8Array(size),
     padNibble: new Uint8Array(size),
     track: new Uint8Array(size),
-    runBytes: new Uint16Array(size),
+    plain: new Uint8Array(size),
     plainLength: new Uint16Array(size).fill(NO_LENGTH),
     packedLength: new Uint16Array(size).fill(NO_LENGTH),
     pages,
-    pageNumber: new Uint8Array(size),
     prefixPages,
     mtiPage: dialect.mti === 'ebcdic' ? cp1047 : latin1,
     bitmapPage: dialect.bitmap === 'hex-ebcdic' ? cp1047 : latin1,
@@ -86,15 +80,12 @@ export const compileLayout = (dialect: Dialect): Layout => {
     layout.track[de] = spec.type === 'z' ? 1 : 0
     const page = pageOf(spec.encoding)
     pages[de] = page
-    layout.pageNumber[de] = CODE_PAGES.indexOf(page)
+    const isText = layout.kind[de] === TEXT && page === latin1
+    layout.plain[de] = isText || layout.kind[de] === BYTES ? 1 : 0
     prefixPages[de] = spec.prefix === 'ebcdic' ? cp1047 : latin1
     if (spec.prefixDigits === 0) {
-      if (layout.kind[de] === TEXT && page === latin1) layout.plainLength[de] = spec.max
+      if (isText) layout.plainLength[de] = spec.max
       if (layout.kind[de] === PACKED && spec.type !== 'z') layout.packedLength[de] = spec.max
-      const isUsual =
-        !isSecretField(de) &&
-        (layout.kind[de] === TEXT || (layout.kind[de] === PACKED && spec.type !== 'z'))
-      layout.runBytes[de] = isUsual ? wireBytes(layout.kind[de] ?? ABSENT, spec.max) : 0
       continue
     }
     layout.prefix[de] =

@@ -1,58 +1,77 @@
-import { CHECK_TABLES, hexValue } from './characters.ts'
-import { decodeField, decodeStretch, stagedLength } from './decode.ts'
-import { type Dialect, FIELD_MAX } from './dialect.ts'
-import { FieldReader } from './field-reader.ts'
+import { CodecError } from '#codecs/bytes'
+import { allOf, packedDigits } from './characters.ts'
 import {
-  BYTES,
-  compileLayout,
-  HEX,
-  isSecretField,
-  type Layout,
-  refuse,
-  TEXT,
-  wireBytes,
-} from './layout.ts'
-import { type Plan, PlanCache, planBefore, STEP_CHECK, STEP_RUN, STEP_SIZE } from './plan.ts'
+  DECODE_FEW_DIGITS,
+  DECODE_FEW_PACKED,
+  DECODE_FEW_TEXT,
+  DECODE_LATIN1,
+  DECODE_PACKED,
+  decodedLength,
+  decodeInto,
+  decodersOf,
+  fewAt,
+  fewDigitsAt,
+  fewPackedAt,
+  latin1Text,
+  packedAt,
+} from './decode.ts'
+import type { Dialect } from './dialect.ts'
+import { BYTES, compileLayout, HEX, type Layout, PREFIX_NONE, refuse, wireBytes } from './layout.ts'
+import {
+  clear,
+  emptyPlan,
+  makePlan,
+  mark,
+  type Plan,
+  STEP_EDGE,
+  STEP_NUMBERS,
+  STEP_PACKED,
+  STEP_SKIP,
+  STEP_TEXT,
+  STEP_TEXT_VARIABLE,
+} from './plan.ts'
+import { EMPTY, FieldReader } from './reader.ts'
 
-const EMPTY = new Uint8Array(0)
 const STAGE_BYTES_MIN = 512
-/** Characters from bytes of any array, without an object for the part: a decoder would need one for each message. */
-const { latin1Slice } = Buffer.prototype as unknown as {
-  readonly latin1Slice: (this: Uint8Array, start: number, end: number) => string
-}
-const latin1Table = CHECK_TABLES[0] ?? EMPTY
+/** Past the end of every message. */
+const NOWHERE = 0x7fffffff
+/** Plans kept; a stranger's bitmaps replace one another, so that memory stays bounded. */
+const PLANS = 64
+
+/** What `wipe` clears in the input: the secret fields and ICC data, which holds PAN and track 2 again. */
+const WIPED_FIELDS = [2, 35, 45, 52, 55]
 
 /**
  * Reads messages of one dialect. `parse` checks everything and keeps offsets; values are decoded when
  * asked for. One instance holds one message at a time: the next `parse` replaces it. The input is not
  * copied and must not change meanwhile.
  */
-export class Iso8583Parser {
-  // Plain fields: private names cost JavaScriptCore a check at each use, and these are used for every byte.
-  private readonly layout: Layout
-  private readonly plans: PlanCache
-  private readonly reader: FieldReader
-  /** By segment of the plan. */
-  private readonly starts = new Int32Array(FIELD_MAX + 1)
-  private readonly stageStarts = new Int32Array(FIELD_MAX + 1)
-  private plan: Plan
-  private bytes: Uint8Array = EMPTY
-  private end = 0
-  private mtiPlus = 0
+export class Iso8583Parser extends FieldReader {
+  private readonly plans: (Plan | undefined)[] = new Array(PLANS).fill(undefined)
+  /** Filled while a message is read field by field, and then the plan of that message. */
+  private readonly walked: Plan = emptyPlan()
+  /** The way to each field's string in the lowest three bits; above them its count, 0 when variable. */
+  private readonly how: Int32Array
+  private readonly packedMti: boolean
+  private readonly plainHeader: boolean
+  private readonly fixed128: boolean
+  private plan: Plan = this.walked
+  private fieldCount = 0
   private stage: Uint8Array = new Uint8Array(STAGE_BYTES_MIN)
-  private allText: string | undefined
-  private textStart = 0
   private failed = 0
+  /** Offset after the field that `canRead` read. */
+  private next = 0
 
   constructor(layout: Layout) {
-    this.layout = layout
-    this.plans = new PlanCache(layout)
-    this.reader = new FieldReader(layout)
-    this.plan = this.plans.empty
-  }
-
-  get dialect(): Dialect {
-    return this.layout.dialect
+    super(layout)
+    const { mti, bitmap, fixed128 } = layout.dialect
+    this.packedMti = mti === 'bcd'
+    this.plainHeader = mti !== 'ebcdic' && bitmap === 'binary'
+    this.fixed128 = fixed128
+    this.how = Int32Array.from(
+      decodersOf(layout),
+      (decoder, de) => decoder | (layout.prefix[de] === PREFIX_NONE ? layout.max[de]! << 3 : 0),
+    )
   }
 
   /**
@@ -62,24 +81,149 @@ export class Iso8583Parser {
    *   `iso8583_field_unknown`, `iso8583_length`, `iso8583_character`; what was read before stays readable
    */
   parse(bytes: Uint8Array, start = 0, end = bytes.length): this {
-    this.plan = this.plans.empty
     this.bytes = bytes
-    this.end = end
-    this.allText = undefined
-    this.failed = 0
-    this.mtiPlus = 0
-    const bitmap = this.readMti(start)
-    this.failed = 1
-    const fields = this.readBitmaps(bitmap)
-    this.plan = this.plans.find()
-    const stop = this.readOrForget(fields)
-    if (stop !== end) refuse('iso8583_trailing_bytes', 1, stop, 'bytes follow the last field')
+    this.end = Math.min(end, bytes.length)
+    if (!this.quick(start)) this.walk(start)
     return this
+  }
+
+  /** The way of a good message; false when `walk` has to look. */
+  private quick(start: number): boolean {
+    const { bytes, end } = this
+    const packed = this.packedMti
+    const at = start + (packed ? 2 : 4)
+    if (!this.plainHeader || at + 8 > end) return false
+    const mti = packed ? packedMti(bytes, start) : textMti(bytes, start)
+    const first = wordAt(bytes, at)
+    const second = wordAt(bytes, at + 4)
+    let third = 0
+    let fourth = 0
+    let next = at + 8
+    if (first < 0 || this.fixed128) {
+      if (at + 16 > end) return false
+      third = wordAt(bytes, at + 8)
+      fourth = wordAt(bytes, at + 12)
+      next = at + 16
+    }
+    if (mti < 0 || third < 0) return false
+    const plan = this.planOf(first & 0x7fffffff, second, third, fourth)
+    if (!this.follow(plan.steps, next)) return false
+    if (this.plan !== plan) this.plan = plan
+    this.mtiPlus = mti + 10000
+    this.fieldCount = plan.fields.length
+    this.failed = 0
+    return true
+  }
+
+  private planOf(first: number, second: number, third: number, fourth: number): Plan {
+    const mixed = first ^ Math.imul(second, 31) ^ Math.imul(third ^ fourth, 17)
+    const slot = Math.imul(mixed, 0x9e3779b1) >>> 26
+    const known = this.plans[slot]
+    if (
+      known !== undefined &&
+      known.first === first &&
+      known.second === second &&
+      known.third === third &&
+      known.fourth === fourth
+    ) {
+      return known
+    }
+    const made = makePlan(this.layout, first, second, third, fourth)
+    this.plans[slot] = made
+    return made
+  }
+
+  /** Takes the steps; false when something is wrong, which `walk` then finds and names. */
+  private follow(steps: Int32Array, first: number): boolean {
+    const { bytes, end, starts } = this
+    let at = first
+    for (let i = 0; i < steps.length; i += STEP_NUMBERS) {
+      const what = steps[i]!
+      const de = steps[i + 1]!
+      const size = steps[i + 2]!
+      const mask = steps[i + 3]!
+      if (what === STEP_EDGE) {
+        // Here the numbers are: how far back, bits, value.
+        if ((bytes[at - de]! & size) !== mask) return false
+        continue
+      }
+      let stop = at + size
+      if (what === STEP_TEXT_VARIABLE) {
+        stop = this.variableEnd(de, size, at)
+        at = this.starts[de]!
+      } else if (what === STEP_TEXT || what === STEP_PACKED || what === STEP_SKIP) starts[de] = at
+      else {
+        if (!this.canRead(de, at)) return false
+        at = this.next
+        continue
+      }
+      if (stop > end) return false
+      if (what === STEP_PACKED) {
+        if (!packedDigits(bytes, at, stop)) return false
+      } else if (what !== STEP_SKIP && !allOf(mask, bytes, at, stop)) return false
+      at = stop
+    }
+    return at === end
+  }
+
+  /** End of a text after a length in ASCII digits; past every end when that length is not right. */
+  private variableEnd(de: number, max: number, at: number): number {
+    const { bytes, layout } = this
+    const start = at + layout.prefixBytes[de]!
+    if (start > this.end) return NOWHERE
+    let count = 0
+    let bad = 0
+    for (let i = at; i < start; i++) {
+      const digit = bytes[i]! - 0x30
+      bad |= digit | (9 - digit)
+      count = count * 10 + digit
+    }
+    if (bad < 0 || count > max) return NOWHERE
+    this.starts[de] = start
+    this.counts[de] = count
+    return start + count
+  }
+
+  private canRead(de: number, at: number): boolean {
+    try {
+      this.next = this.readField(de, at)
+      return true
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error
+      return false
+    }
+  }
+
+  /** One thing after the other: for what has no plan, and to say what is wrong and what was right before. */
+  private walk(start: number): void {
+    const { words, walked } = this
+    this.plan = walked
+    this.fieldCount = 0
+    this.mtiPlus = 0
+    this.failed = 0
+    clear(walked)
+    let at = this.readMti(start)
+    this.failed = 1
+    at = this.readBitmaps(at)
+    for (let i = 0; i < words.length; i++) {
+      let word = words[i]!
+      while (word !== 0) {
+        const zeros = Math.clz32(word)
+        word &= ~(0x80000000 >>> zeros)
+        const de = i * 32 + zeros + 1
+        this.failed = de
+        at = this.readField(de, at)
+        mark(walked, de)
+        walked.fields[this.fieldCount++] = de
+      }
+    }
+    this.failed = 0
+    if (at !== this.end) refuse('iso8583_trailing_bytes', 1, at, 'bytes follow the last field')
   }
 
   /** Four digits; empty before the first message. */
   get mti(): string {
-    return this.mtiPlus === 0 ? '' : String(this.mtiPlus - 10000).padStart(4, '0')
+    return this.mtiPlus === 0 ? '' : String(this.mtiNumber).padStart(4, '0')
   }
 
   /** The MTI as a number, without making a string. */
@@ -89,7 +233,7 @@ export class Iso8583Parser {
 
   /** Numbers of the fields present, ascending. */
   fields(): number[] {
-    return Array.from(this.plan.fields)
+    return Array.from(this.plan.fields.subarray(0, this.fieldCount))
   }
 
   /** The field at which the last `parse` failed: 0 the MTI or none, 1 the bitmap. */
@@ -97,9 +241,10 @@ export class Iso8583Parser {
     return this.failed
   }
 
-  /** By field: 1 where it is present. For the length of this message only. */
-  get present(): Uint8Array {
-    return this.plan.present
+  /** The fields 1 to 32, 33 to 64 or 65 to 96 that are present, the lowest in the highest bit. */
+  word(index: 0 | 1 | 2): number {
+    const { plan } = this
+    return index === 0 ? plan.first : index === 1 ? plan.second : plan.third
   }
 
   has(de: number): boolean {
@@ -108,13 +253,13 @@ export class Iso8583Parser {
 
   /** First byte of the value in the input, after its length prefix. */
   offset(de: number): number {
-    const { segment, relative } = this.plan
-    return this.starts[segment[de]!]! + relative[de]!
+    const place = this.plan.place[de]!
+    return this.starts[place & 255]! + (place >> 8)
   }
 
   /** Bytes of the value on the wire. */
   wireLength(de: number): number {
-    return wireBytes(this.layout.kind[de]!, this.count(de))
+    return wireBytes(this.layout.kind[de]!, this.countOf(de))
   }
 
   /** The value's bytes in the input, as they lie on the wire; empty when absent. No copy. */
@@ -126,217 +271,97 @@ export class Iso8583Parser {
 
   /** Text of a field that is not of type b, with its zeros and blanks; empty when absent. */
   text(de: number): string {
-    const { plan } = this
-    if (plan.present[de] !== 1) return ''
-    if (plan.isPlain && de !== 2) {
-      const text = this.allText ?? this.decodeAll()
-      const segment = plan.segment[de]!
-      const at = this.starts[segment]! + plan.relative[de]! - this.textStart
-      const fixed = plan.lengths[de]!
-      return text.substring(at, at + (fixed === 0 ? this.reader.counts[segment]! : fixed))
+    return this.has(de) ? this.textOf(de) : ''
+  }
+
+  /** As `text`, of a field known to be there. */
+  textOf(de: number): string {
+    const place = this.plan.place[de]!
+    const start = this.starts[place & 255]! + (place >> 8)
+    const how = this.how[de]!
+    const count = how < 8 ? this.counts[de]! : how >> 3
+    switch (how & 7) {
+      case DECODE_LATIN1:
+        return latin1Text(this.bytes, start, start + count)
+      case DECODE_FEW_DIGITS:
+        return fewDigitsAt(this.bytes, start, count)
+      case DECODE_FEW_TEXT:
+        return fewAt(this.bytes, start, count)
+      case DECODE_FEW_PACKED:
+        return fewPackedAt(this.bytes, start, count)
+      case DECODE_PACKED:
+        return packedAt(this.bytes, start, count, this.stageOf(count))
+      default:
+        return this.stagedText(de, start, count)
     }
-    if (isSecretField(de)) {
-      const digits = this.digits(de)
-      return latin1Slice.call(digits, 0, digits.length)
-    }
-    const text = this.allText ?? this.decodeAll()
-    const at = this.stageStarts[plan.segment[de]!]! + plan.staged[de]!
-    const fixed = plan.lengths[de]!
-    const length = fixed === 0 ? stagedLength(this.layout, de, this.count(de)) : fixed
-    return text.substring(at, at + length)
   }
 
   /** A copy of the value as characters (or, for type b, bytes) that the caller can wipe. */
   digits(de: number): Uint8Array {
     if (!this.has(de)) return EMPTY
-    const count = this.count(de)
-    const out = new Uint8Array(stagedLength(this.layout, de, count))
-    if (this.layout.kind[de] === TEXT && this.layout.pageNumber[de] === 0) {
-      const { bytes } = this
-      const start = this.offset(de)
-      for (let i = 0; i < count; i++) out[i] = bytes[start + i]!
-      return out
-    }
-    decodeField(this.layout, de, this.bytes, this.offset(de), count, out, 0)
+    const { layout } = this
+    const count = this.countOf(de)
+    const start = this.offset(de)
+    const out = new Uint8Array(decodedLength(layout.kind[de]!, count))
+    if (layout.plain[de] === 1) copyBytes(this.bytes, start, out)
+    else decodeInto(layout, de, this.bytes, start, count, out, 0)
     return out
   }
 
   /** A text field as string, a field of type b as bytes. */
   value(de: number): string | Uint8Array {
-    return this.layout.dialect.fields[de]?.type === 'b' ? this.digits(de) : this.text(de)
+    const kind = this.layout.kind[de]
+    return kind === BYTES || kind === HEX ? this.digits(de) : this.text(de)
   }
 
-  /** Overwrites PAN, tracks, PIN and chip data in the input with zeros, and what was copied to decode them. */
+  /** Overwrites PAN, tracks, PIN and ICC data in the input with zeros, and what was decoded last. */
   wipe(): void {
-    for (const de of [2, 35, 45, 52, 55]) this.view(de).fill(0)
+    for (const de of WIPED_FIELDS) this.view(de).fill(0)
     this.stage.fill(0)
   }
 
-  /** Digits, characters or bytes of the value. */
-  private count(de: number): number {
-    const { lengths, segment } = this.plan
-    return lengths[de] === 0 ? this.reader.counts[segment[de]!]! : lengths[de]!
+  private countOf(de: number): number {
+    const how = this.how[de]!
+    return how < 8 ? this.counts[de]! : how >> 3
   }
 
-  /** All text but the secret ones as one string, from which fields are cut. */
-  private decodeAll(): string {
-    const { plan } = this
-    if (plan.isPlain) {
-      this.textStart = this.offset(plan.firstText)
-      this.allText = latin1Slice.call(this.bytes, this.textStart, this.end)
-      return this.allText
-    }
-    if (this.stage.length < this.end * 2) this.stage = new Uint8Array(this.end * 2)
-    this.allText = latin1Slice.call(this.stage, 0, this.stageAll())
-    return this.allText
+  private stagedText(de: number, start: number, count: number): string {
+    const { layout } = this
+    const length = decodedLength(layout.kind[de]!, count)
+    const stage = this.stageOf(length)
+    decodeInto(layout, de, this.bytes, start, count, stage, 0)
+    return latin1Text(stage, 0, length)
   }
 
-  /** Everything that becomes text, one after the other. @returns its length */
-  private stageAll(): number {
-    const { steps } = this.plan
-    const { bytes, starts, stage, stageStarts, layout } = this
-    let from = 0
-    let at = 0
-    for (let step = 0; step < steps.length; step += STEP_SIZE) {
-      const kind = steps[step]!
-      const first = steps[step + 1]!
-      const second = steps[step + 2]!
-      if (kind === STEP_CHECK) {
-        at = decodeStretch(second >> 8, bytes, from, from + first, stage, at)
-        from += first
-      } else {
-        stageStarts[second] = at
-        from = starts[second]!
-        if (kind === STEP_RUN || isSecretField(first)) continue
-        if (layout.kind[first] === BYTES || layout.kind[first] === HEX) continue
-        at = decodeField(layout, first, bytes, from, this.reader.counts[second]!, stage, at)
-      }
-    }
-    return at
+  private stageOf(length: number): Uint8Array {
+    if (this.stage.length < length) this.stage = new Uint8Array(length)
+    return this.stage
   }
+}
 
-  private readOrForget(start: number): number {
-    try {
-      return this.readFields(start)
-    } catch (error) {
-      this.plan = planBefore(this.plan, this.failed)
-      throw error
-    }
-  }
+const copyBytes = (from: Uint8Array, start: number, out: Uint8Array): void => {
+  for (let i = 0; i < out.length; i++) out[i] = from[start + i]!
+}
 
-  private readFields(start: number): number {
-    const { steps } = this.plan
-    const { bytes, end, starts, reader } = this
-    let at = start
-    let segment = 0
-    for (let step = 0; step < steps.length; step += STEP_SIZE) {
-      const kind = steps[step]!
-      const first = steps[step + 1]!
-      const second = steps[step + 2]!
-      if (kind === STEP_CHECK) {
-        const classes = second < 256 ? latin1Table : CHECK_TABLES[second >> 8]!
-        const stop = at + first
-        let common = second & 255
-        // Eight at a time: the loop itself would be half of the work.
-        for (; at + 7 < stop; at += 8) {
-          common &=
-            classes[bytes[at]!]! &
-            classes[bytes[at + 1]!]! &
-            classes[bytes[at + 2]!]! &
-            classes[bytes[at + 3]!]! &
-            classes[bytes[at + 4]!]! &
-            classes[bytes[at + 5]!]! &
-            classes[bytes[at + 6]!]! &
-            classes[bytes[at + 7]!]!
-        }
-        for (; at < stop; at++) common &= classes[bytes[at]!]!
-        if (common === 0) this.refuseRun(segment)
-      } else if (kind === STEP_RUN) {
-        segment = second
-        starts[second] = at
-        if (at + first > end) this.refuseRun(second)
-      } else {
-        this.failed = first
-        at = reader.read(first, second, bytes, at, end)
-        starts[second] = reader.start
-      }
-    }
-    this.failed = 0
-    return at
-  }
+const wordAt = (bytes: Uint8Array, at: number): number =>
+  (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
 
-  /** One of the fields of a run is wrong or cut off: says which and where. */
-  private refuseRun(segment: number): never {
-    const { plan } = this
-    for (const de of plan.fields) {
-      if (plan.segment[de] !== segment) continue
-      this.failed = de
-      this.reader.read(de, segment, this.bytes, this.offset(de), this.end)
-    }
-    throw new Error('a run was refused without a reason')
-  }
+/** Four ASCII digits as a number; negative when one is none. */
+const textMti = (bytes: Uint8Array, at: number): number => {
+  const a = bytes[at]! - 0x30
+  const b = bytes[at + 1]! - 0x30
+  const c = bytes[at + 2]! - 0x30
+  const d = bytes[at + 3]! - 0x30
+  const bad = a | b | c | d | (9 - a) | (9 - b) | (9 - c) | (9 - d)
+  return bad < 0 ? -1 : a * 1000 + b * 100 + c * 10 + d
+}
 
-  private readMti(start: number): number {
-    const { dialect, mtiPage } = this.layout
-    const { bytes } = this
-    const packed = dialect.mti === 'bcd'
-    const end = start + (packed ? 2 : 4)
-    if (end > this.end) refuse('iso8583_truncated', 0, start, 'the message ends within it')
-    let value = 0
-    for (let at = start; at < end; at++) {
-      const byte = bytes[at]!
-      if (packed) {
-        if (byte >> 4 > 9 || (byte & 15) > 9) refuse('iso8583_mti', 0, at, 'four digits')
-        value = value * 100 + (byte >> 4) * 10 + (byte & 15)
-      } else {
-        const digit = mtiPage.decode[byte]! - 0x30
-        if (digit < 0 || digit > 9) refuse('iso8583_mti', 0, at, 'four digits')
-        value = value * 10 + digit
-      }
-    }
-    // Offset by 10 000 so that zero can mean: not read.
-    this.mtiPlus = value + 10000
-    return end
-  }
-
-  /** Puts the bitmaps into the words of the plans. @returns the offset after them */
-  private readBitmaps(start: number): number {
-    const { fixed128, bitmap } = this.layout.dialect
-    const { words } = this.plans
-    const size = bitmap === 'binary' ? 8 : 16
-    let at = start
-    let count = 0
-    let more = true
-    while (more) {
-      if (at + size > this.end) refuse('iso8583_truncated', 1, at, 'the message ends within it')
-      words[count * 2] = this.readWord(at, size)
-      words[count * 2 + 1] = this.readWord(at + (size >> 1), size)
-      at += size
-      more = words[count * 2]! < 0 || (fixed128 && count === 0)
-      // The bit that says so is no field.
-      words[count * 2]! &= count < 2 ? 0x7fffffff : -1
-      count++
-      if (count === 3) more = false
-    }
-    for (let word = count * 2; word < 6; word++) words[word] = 0
-    return at
-  }
-
-  /** Half a bitmap of `size` bytes. */
-  private readWord(at: number, size: number): number {
-    const { bytes } = this
-    if (size === 8) {
-      return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
-    }
-    const { decode } = this.layout.bitmapPage
-    let word = 0
-    for (let i = at; i < at + 8; i++) {
-      const digit = hexValue[decode[bytes[i]!]!]!
-      if (digit > 15) refuse('iso8583_bitmap', 1, at + ((i - at) & ~1), 'hexadecimal digits')
-      word = (word << 4) | digit
-    }
-    return word
-  }
+/** Four packed digits as a number; negative when one is none. */
+const packedMti = (bytes: Uint8Array, at: number): number => {
+  if (!packedDigits(bytes, at, at + 2)) return -1
+  const high = bytes[at]!
+  const low = bytes[at + 1]!
+  return (high >> 4) * 1000 + (high & 15) * 100 + (low >> 4) * 10 + (low & 15)
 }
 
 export const createParser = (dialect: Dialect): Iso8583Parser =>
