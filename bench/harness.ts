@@ -181,7 +181,7 @@ const figuresMarkdown = (figures: readonly FigureResult[]): string[] =>
         '',
         ...figures.map(
           ({ suite, name, value, unit, atMost, reached }) =>
-            `- ${suite}, ${name}: **${value.toFixed(unit === '×' ? 2 : 0)} ${unit}** (goal at most ${atMost}: ${reached ? 'reached' : 'missed'})`,
+            `- ${suite}, ${name}: **${value.toFixed(unit === '×' || value < 10 ? 2 : 0)} ${unit}** (goal at most ${atMost}: ${reached ? 'reached' : 'missed'})`,
         ),
         '',
       ]

