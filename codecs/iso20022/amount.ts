@@ -14,6 +14,8 @@ const decimal = /^[\t\n\r ]*([+-]?)(\d*)(?:\.(\d*))?[\t\n\r ]*$/
  * @throws CodecError `amount_syntax`, `amount_negative`, `amount_fraction_digits`, `amount_total_digits`
  */
 export const parseCents = (text: string, offset = 0): bigint => {
+  const plain = plainCents(text)
+  if (plain >= 0) return BigInt(plain)
   const match = decimal.exec(text)
   const whole = match?.[2] ?? ''
   const fraction = match?.[3] ?? ''
@@ -43,6 +45,23 @@ export const parseCents = (text: string, offset = 0): bigint => {
   const cents = BigInt(`${whole.slice(wholeStart)}${fraction.slice(0, 2).padEnd(2, '0')}`)
   if (match[1] === '-' && cents !== 0n) {
     throw new CodecError('amount_negative', offset, 'an amount is not negative')
+  }
+  return cents
+}
+
+/** Longest text whose cents are exact in a number. */
+const plainLengthMax = 16
+
+/** The cents of digits, a dot and two digits, as nearly every amount is written; -1 for any other form. */
+const plainCents = (text: string): number => {
+  const dot = text.length - 3
+  if (dot < 1 || text.length > plainLengthMax || text.charCodeAt(dot) !== 0x2e) return -1
+  let cents = 0
+  for (let at = 0; at < text.length; at++) {
+    if (at === dot) continue
+    const digit = text.charCodeAt(at) - 0x30
+    if (digit < 0 || digit > 9) return -1
+    cents = cents * 10 + digit
   }
   return cents
 }

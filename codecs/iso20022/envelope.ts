@@ -24,11 +24,20 @@ export type MessageIdentity = {
 const namespacePrefix = 'https://www.bcb.gov.br/pi/'
 const typeAndVersion = /^([a-z]{4}\.\d{3})\/(\d{1,3}\.\d{1,3})$/
 
+/** Those met so far: the same few namespaces come again and again. */
+const identities = new Map<string, MessageIdentity>()
+const identitiesMax = 256
+
 /** Undefined for a namespace that is none of the SPI's. */
 export const identityOfNamespace = (namespaceUri: string): MessageIdentity | undefined => {
+  const known = identities.get(namespaceUri)
+  if (known !== undefined) return known
   if (!namespaceUri.startsWith(namespacePrefix)) return undefined
   const match = typeAndVersion.exec(namespaceUri.slice(namespacePrefix.length))
-  return match === null ? undefined : { type: match[1] ?? '', version: match[2] ?? '' }
+  if (match === null) return undefined
+  const identity = { type: match[1] ?? '', version: match[2] ?? '' }
+  if (identities.size < identitiesMax) identities.set(namespaceUri, identity)
+  return identity
 }
 
 export const namespaceOf = ({ type, version }: MessageIdentity): string => {

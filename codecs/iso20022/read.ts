@@ -4,6 +4,7 @@ import { type Pacs002, readPacs002 } from './messages/pacs002.ts'
 import { type Pacs004, readPacs004 } from './messages/pacs004.ts'
 import { type Pacs008, readPacs008 } from './messages/pacs008.ts'
 import { MessageReader, type ReadProblem } from './reader.ts'
+import { nameIdOf } from './vocabulary.ts'
 
 /** A message read into its type; the discriminant is `type`. */
 export type TypedMessage = Pacs008 | Pacs002 | Pacs004
@@ -23,9 +24,11 @@ export type TypedMessageType = keyof typeof readers
 export const isTypedMessageType = (type: string): type is TypedMessageType =>
   Object.hasOwn(readers, type)
 
-/** The SPI message that a scanned document says it is; undefined for any other document. */
+const envelope = nameIdOf('Envelope')
+
+/** The SPI message that a document scanned with `messageVocabulary` says it is; undefined for any other. */
 export const identifyMessage = (document: XmlDocument): MessageIdentity | undefined =>
-  document.localName(document.root) === 'Envelope'
+  document.nameId(document.root) === envelope
     ? identityOfNamespace(document.namespaceUri(document.root))
     : undefined
 

@@ -74,7 +74,8 @@ export class MessageReader {
   slots(node: number, expected: Shape): Slots {
     const { nameIds } = expected
     const size = nameIds.length
-    const found: number[] = new Array(size).fill(ABSENT)
+    const found: number[] = []
+    for (let i = 0; i < size; i++) found.push(ABSENT)
     if (node === ABSENT) return found
     const document = this.#document
     let hint = 0

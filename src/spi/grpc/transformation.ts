@@ -62,7 +62,7 @@ const answer = (
   return outcome.ok
     ? {
         transformationId: outcome.transformationId,
-        result: JSON.stringify(outcome.result),
+        result: outcome.result,
         status: 'success',
       }
     : refusal(outcome.error, outcome.status, requestId)

@@ -62,8 +62,8 @@ export const acceptedPairs = [
   `${JSON_FORMAT} → any message type`,
 ].join(', ')
 
-/** The business view of a message that was read. */
-export const project = (message: TypedMessage, enrich: boolean): object => {
+/** The business view of a message that was read, as JSON. */
+export const project = (message: TypedMessage, enrich: boolean): string => {
   switch (message.type) {
     case 'pacs.008':
       return pixPayment(message, enrich)

@@ -23,7 +23,8 @@ export type TransformRun =
       readonly transformationId: string
       readonly sourceFormat: string
       readonly targetFormat: string
-      readonly result: object
+      /** JSON. */
+      readonly result: string
     }
   | { readonly ok: false; readonly status: FailureStatus; readonly error: ApiError }
 

@@ -55,7 +55,8 @@ export type TransformOutcome =
       readonly ok: true
       readonly sourceFormat: string
       readonly targetFormat: string
-      readonly result: object
+      /** JSON. */
+      readonly result: string
     }
   | { readonly ok: false; readonly failure: TransformFailure }
 
@@ -78,7 +79,7 @@ export const transform = (
   if (sourceFormat === JSON_FORMAT) {
     const built = fromJson(request.message, targetFormat ?? '', catalogue)
     return 'xml' in built
-      ? { ok: true, sourceFormat, targetFormat: targetFormat ?? '', result: built }
+      ? { ok: true, sourceFormat, targetFormat: targetFormat ?? '', result: JSON.stringify(built) }
       : failed(built)
   }
   const scanned = scan(request.message)
@@ -122,7 +123,12 @@ const toJson = (
   if (schema === undefined) return failed({ kind: 'no_schema', type, version })
   const json = messageToJson(schema, document)
   return json.ok
-    ? { ok: true, sourceFormat: type, targetFormat: JSON_FORMAT, result: json.message }
+    ? {
+        ok: true,
+        sourceFormat: type,
+        targetFormat: JSON_FORMAT,
+        result: JSON.stringify(json.message),
+      }
     : failed({ kind: 'invalid', violations: json.violations })
 }
 

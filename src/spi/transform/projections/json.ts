@@ -7,6 +7,16 @@ declare global {
   }
 }
 
+/** What a JSON string holds as it is; surrogates are left to the general way. */
+const plain = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/
+
+/** A text as a JSON string. */
+export const jsonText = (text: string): string =>
+  plain.test(text) ? `"${text}"` : JSON.stringify(text)
+
+/** An object's members as JSON, without the braces: for putting objects together. */
+export const jsonMembers = (object: object): string => JSON.stringify(object).slice(1, -1)
+
 /** An amount as a JSON number with exactly two fraction digits, exact at any size: 100000n → `1000.00`. */
 export const jsonAmount = (cents: bigint): number => {
   return JSON.rawJSON(formatCents(cents))

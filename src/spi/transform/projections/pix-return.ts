@@ -1,17 +1,18 @@
 import { type Pacs004, type PaymentReturn, returnReason } from '#codecs/iso20022'
-import { jsonAmount } from './json.ts'
+import { jsonAmount, jsonMembers } from './json.ts'
 import { withTransactions } from './transactions.ts'
 
 /** `pix_return`: money given back; the returning participant is `DbtrAgt`, the receiving one `CdtrAgt`. */
-export const pixReturn = (message: Pacs004, enrich: boolean): object => {
-  return withTransactions(
+export const pixReturn = (message: Pacs004, enrich: boolean): string =>
+  withTransactions(
     message.transactions.map((transaction) =>
-      enrich
-        ? { ...giveBack(transaction), ...enrichment(message, transaction) }
-        : giveBack(transaction),
+      jsonMembers(
+        enrich
+          ? { ...giveBack(transaction), ...enrichment(message, transaction) }
+          : giveBack(transaction),
+      ),
     ),
   )
-}
 
 const giveBack = (transaction: PaymentReturn): object => {
   const { code, additionalInformation } = transaction.reason

@@ -1,16 +1,18 @@
 import { type Pacs002, type PaymentStatus, statusReason } from '#codecs/iso20022'
+import { jsonMembers } from './json.ts'
 import { withTransactions } from './transactions.ts'
 
 const rejected = 'RJCT'
 
 /** `pix_status`: what became of a payment or of a return. */
-export const pixStatus = (message: Pacs002, enrich: boolean): object => {
-  return withTransactions(
+export const pixStatus = (message: Pacs002, enrich: boolean): string =>
+  withTransactions(
     message.transactions.map((transaction) =>
-      enrich ? { ...status(transaction), ...messageFields(message) } : status(transaction),
+      jsonMembers(
+        enrich ? { ...status(transaction), ...messageFields(message) } : status(transaction),
+      ),
     ),
   )
-}
 
 const status = (transaction: PaymentStatus): object => {
   return {
