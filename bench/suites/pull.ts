@@ -58,7 +58,6 @@ const receive = async ({ database, bank, count }: Given) => {
   await pull.start?.()
   await all.promise
   const tookMs = performance.now() - startMs
-  const bankUs = (await server.cpuUs()) / count
   await pull.drain?.()
   await pull.stop?.()
   await worker.stop()
@@ -68,7 +67,7 @@ const receive = async ({ database, bank, count }: Given) => {
   if ((row?.count ?? 0) < count) throw new Error(`${row?.count} of ${count} are stored and valid`)
   const sorted = waitedMs.toSorted((a, b) => a - b)
   const at = (share: number): number => sorted[Math.floor(count * share)] ?? Number.NaN
-  return { tookMs, bankUs, p50: at(0.5), p99: at(0.99) }
+  return { tookMs, p50: at(0.5), p99: at(0.99) }
 }
 
 const figures = async (mode: Mode): Promise<readonly Figure[]> => {

@@ -25,6 +25,7 @@ const createPipeline = async (
   database: TestDatabase,
   bank: CentralBank,
   kafka: TestKafka | undefined,
+  isSync: boolean,
 ) => {
   const [sources] = variants
   if (sources === undefined) throw new Error('no program')
@@ -49,7 +50,7 @@ const createPipeline = async (
       SPI_SECONDARY_URL: bank.secondaryUrl,
       SPI_AUTO_ACCEPT: 'true',
       ...(kafka === undefined ? {} : { BROKER_ADDRESSES: kafka.address }),
-      ...(stage === 'API' ? {} : { SPI_ROLES: stage }),
+      ...(stage === 'API' ? { SPI_SYNC_ENABLED: String(isSync) } : { SPI_ROLES: stage }),
     }
     const program = startProgram(sources, ['serve'], { env })
     running.set(stage, program)
@@ -104,18 +105,20 @@ const booksOf = async ({ sql }: TestDatabase): Promise<Books> => {
   return { sent: of('OUTBOUND'), received: of('INBOUND') }
 }
 
-/** Through Kafka only in the long lane. */
-const brokers =
-  process.env['TRILHO_LONG'] === '1' && isKafkaHere ? ['PostgreSQL', 'Kafka'] : ['PostgreSQL']
+/** Through Kafka, and with messages sent within their requests, only in the long lane. */
+const ways =
+  process.env['TRILHO_LONG'] === '1'
+    ? ['PostgreSQL', 'the fast path', ...(isKafkaHere ? ['Kafka'] : [])]
+    : ['PostgreSQL']
 
-test.each(brokers)(
+test.each(ways)(
   `${KILLS} kills of single stages under load in both directions, through %s: both books agree (seed ${SEED})`,
-  async (broker) => {
+  async (way) => {
     const pick = seeded(SEED)
     const database = await createTestDatabase(4)
     const bank = await createCentralBank({ longPollMs: 200, streamIdleMs: 1_000 })
-    const kafka = broker === 'Kafka' ? await startTestKafka() : undefined
-    const pipeline = await createPipeline(database, bank, kafka)
+    const kafka = way === 'Kafka' ? await startTestKafka() : undefined
+    const pipeline = await createPipeline(database, bank, kafka, way === 'the fast path')
     try {
       for (const stage of stages) await pipeline.start(stage)
       const keys: string[] = []
