@@ -65,33 +65,46 @@ export type AdditionalAmount = {
 }
 
 const ADDITIONAL_AMOUNTS_MAX = 6
+const ADDITIONAL_AMOUNT_CHARACTERS = 20
+/** Account type, amount type, currency by number or by letters, sign, amount. */
+const ADDITIONAL_AMOUNT = /^\d{4}(?:\d{3}|[A-Z]{3})[CD]\d{12}$/
 
 export const parseAdditionalAmounts = (text: string): AdditionalAmount[] => {
-  if (text.length % 20 !== 0 || text.length > ADDITIONAL_AMOUNTS_MAX * 20) {
+  const groups = text.length / ADDITIONAL_AMOUNT_CHARACTERS
+  if (!Number.isInteger(groups) || groups < 1 || groups > ADDITIONAL_AMOUNTS_MAX) {
     refuse('54', 'one to six groups of 20 characters')
   }
-  const amounts: AdditionalAmount[] = []
-  for (let at = 0; at < text.length; at += 20) {
-    const group = text.slice(at, at + 20)
-    if (!/^\d{4}[0-9A-Z]{3}[CD]\d{12}$/.test(group)) refuse('54', 'type, currency, sign, amount')
-    amounts.push({
+  return Array.from({ length: groups }, (_, index) => {
+    const at = index * ADDITIONAL_AMOUNT_CHARACTERS
+    const group = additionalAmount(text.slice(at, at + ADDITIONAL_AMOUNT_CHARACTERS), at)
+    return {
       accountType: group.slice(0, 2),
       amountType: group.slice(2, 4),
       currency: group.slice(4, 7),
       sign: group.charAt(7) === 'C' ? 'C' : 'D',
       amount: BigInt(group.slice(8)),
-    })
-  }
-  return amounts
+    }
+  })
 }
 
-export const formatAdditionalAmounts = (amounts: readonly AdditionalAmount[]): string =>
-  amounts
-    .map(
-      ({ accountType, amountType, currency, sign, amount }) =>
-        `${accountType}${amountType}${currency}${sign}${amount12('54', amount)}`,
-    )
+/** The text of DE 54, with the same rules as reading it. */
+export const formatAdditionalAmounts = (amounts: readonly AdditionalAmount[]): string => {
+  if (amounts.length < 1 || amounts.length > ADDITIONAL_AMOUNTS_MAX)
+    refuse('54', 'one to six groups')
+  return amounts
+    .map(({ accountType, amountType, currency, sign, amount }, index) => {
+      const text = `${accountType}${amountType}${currency}${sign}${amount12('54', amount)}`
+      return additionalAmount(text, index * ADDITIONAL_AMOUNT_CHARACTERS)
+    })
     .join('')
+}
+
+const additionalAmount = (group: string, offset: number): string => {
+  if (!ADDITIONAL_AMOUNT.test(group)) {
+    refuse('54', 'account and amount type of two digits, currency, sign C or D, amount', offset)
+  }
+  return group
+}
 
 /** Private data as tag, length, value in characters, as in DE 48 of several networks. */
 export type PrivateLayout = {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { iso8583Inspector } from '#src/cards/index.ts'
 import { type Program, runCli } from '#src/cli/index.ts'
 import {
   defineSettings,
@@ -49,7 +50,7 @@ const pairs: Inspector = {
 const program = (databases: readonly string[] = []): Program => ({
   version: '1.2.3',
   settingGroups: [{ title: 'Probe', settings: probeSettings }],
-  inspectors: [pairs],
+  inspectors: [pairs, iso8583Inspector],
   migrations: [
     { name: '0001_one', sql: 'create table one (id int)' },
     { name: '0002_two', sql: 'create table two (id int)' },
@@ -174,7 +175,7 @@ describe('inspect', () => {
     const tree = await run(['inspect'], { input: 'a=b\n' })
     expect(tree.out).toBe('a pair\n├─ name: a\n└─ both\n   └─ a: b  (as written)\n')
     expect((await run(['inspect', '--json'], { input: 'a=b' })).out).toBe('{"a":"b","big":"12"}\n')
-    expect((await run(['inspect', '--kinds'])).out).toBe('pairs: a=b lines\n')
+    expect((await run(['inspect', '--kinds'])).out).toStartWith('pairs: a=b lines\niso8583: ')
   })
 
   test('--validate ends with 1 when the message is invalid, and says why', async () => {
@@ -182,9 +183,21 @@ describe('inspect', () => {
     expect(tree).toMatchObject({ code: 1, err: 'trilho inspect: invalid\n' })
     expect(await run(['inspect', '--validate', '--json'], { input: 'a=b' })).toMatchObject({
       code: 1,
-      out: '{"error":{"message":"invalid","violations":["a"]}}\n',
+      out: '{"error":{"message":"invalid","violations":["a"]},"a":"b","big":"12"}\n',
     })
     expect(await run(['inspect'], { input: 'a=b' })).toMatchObject({ code: 0 })
+  })
+
+  test('a card message that ends within a field: the error, and the fields before it, masked', async () => {
+    const hex = `303130304020000000001000${'3136'}${'34'.repeat(4)}${'31'.repeat(12)}${'30'.repeat(6)}0102`
+    const { code, out } = await run(['inspect', '--as', 'iso8583', '--json'], { input: hex })
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({
+      error: { code: 'iso8583_truncated', field: '52', offset: 36 },
+      mti: '0100',
+      fields: { 2: '444411******1111', 11: '000000' },
+    })
+    expect(Object.keys(JSON.parse(out).fields)).toEqual(['2', '11'])
   })
 
   test('never lets a message steer the terminal', async () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { InspectOptions, Inspector } from '#src/platform/lifecycle/index.ts'
+import type { Explanation, InspectOptions, Inspector } from '#src/platform/lifecycle/index.ts'
 import { type Command, type CommandArguments, exitCodes, UsageError } from '../command.ts'
 import type { Io } from '../program.ts'
 import { renderJson, renderTree } from './render.ts'
@@ -50,17 +50,20 @@ export const inspectCommand: Command = {
     const explanation = await choose(inspectors, args.text('as'), input).explain(input, options)
     const { failure } = explanation
     if (args.flag('json')) {
-      io.out(
-        renderJson(
-          failure === undefined ? explanation : { ...explanation, value: { error: failure } },
-        ),
-      )
+      io.out(renderJson(failure === undefined ? explanation : withError(explanation)))
     } else {
       io.out(renderTree(explanation))
       if (failure !== undefined) io.err(`trilho inspect: ${failure.message}\n`)
     }
     return failure === undefined ? exitCodes.ok : exitCodes.failed
   },
+}
+
+/** The error before what could be read of the message. */
+const withError = (explanation: Explanation): Explanation => {
+  const { value, failure } = explanation
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return { ...explanation, value: { error: failure, ...(isRecord ? value : { value }) } }
 }
 
 const inputOf = async (path: string | undefined, io: Io): Promise<Uint8Array> => {
