@@ -38,6 +38,7 @@ const createPipeline = async (
   })
   const apiPort = freePort()
   const running = new Map<Stage, RunningProgram>()
+  let sentAtOnce = 0
   const start = async (stage: Stage): Promise<void> => {
     const port = stage === 'API' ? apiPort : freePort()
     const env = {
@@ -58,6 +59,8 @@ const createPipeline = async (
   }
   return {
     start,
+    /** Answers that said `sent`, repetitions among them. */
+    sentAtOnce: () => sentAtOnce,
     kill: async (stage: Stage): Promise<void> => {
       running.get(stage)?.signal('SIGKILL')
       await running.get(stage)?.end()
@@ -77,7 +80,11 @@ const createPipeline = async (
           body: JSON.stringify({ message_type: 'PACS008', params }),
         })
         if (response.status !== 202) return undefined
-        const body = (await response.json()) as { readonly end_to_end_ids: readonly string[] }
+        const body = (await response.json()) as {
+          readonly status: string
+          readonly end_to_end_ids: readonly string[]
+        }
+        if (body.status === 'sent') sentAtOnce++
         return body.end_to_end_ids[0]
       } catch {
         return undefined
@@ -170,6 +177,7 @@ test.each(ways)(
       )
       expect(books.received).toHaveLength(KILLS * IN_PER_KILL)
       expect(balanced).toBe(true)
+      expect(pipeline.sentAtOnce() > 0).toBe(way === 'the fast path')
     } finally {
       await pipeline.stop()
       await bank.stop()
