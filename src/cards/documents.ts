@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import type { RouteDocument } from '#src/platform/http/index.ts'
-import { CARD_STATUSES } from './domain.ts'
+import { CARD_STATUSES, RESOLUTIONS } from './domain.ts'
 import { cardErrors } from './errors.ts'
 import {
   AMOUNT_MAX,
   CARD_TOKEN_MAX,
   INSTALLMENTS_MAX,
   MERCHANT_ID_MAX,
+  REASON_MAX,
   TERMINAL_ID_MAX,
 } from './request.ts'
 
@@ -39,6 +40,18 @@ const authorizationBody = z
 const captureBody = z
   .strictObject({ amount: amount.optional() })
   .meta({ id: 'CardCapture', description: 'Without an amount, or without a body: the whole.' })
+
+const resolutionBody = z
+  .strictObject({
+    outcome: z.enum(RESOLUTIONS).meta({
+      description: 'The status that the network confirms the transaction to be in.',
+    }),
+    reason: z.string().min(1).max(REASON_MAX).meta({
+      description: 'Who confirmed it, and where that is noted. No card data.',
+      example: 'Network desk, case 4711',
+    }),
+  })
+  .meta({ id: 'CardResolution' })
 
 const record = z
   .object({
@@ -146,6 +159,21 @@ export const documents = {
     params: idParams,
     responses: { 200: { description: 'The transaction', schema: record } },
     errors: [cardErrors.transaction_not_found, cardErrors.invalid_state, ...networkErrors],
+  },
+  resolve: {
+    summary: 'Tell how a reversal ended that no network confirmed',
+    description: `For transactions with needs_attention, after asking the network. An authorization can only end voided: have the network release it first. A capture ends authorized (taken back) or captured, a void voided or as the transaction was before. The event "resolved" keeps outcome, reason and the API key. Needs the scope ops:admin. ${description}`,
+    tag,
+    params: idParams,
+    body: { 'application/json': resolutionBody },
+    responses: { 200: { description: 'The transaction', schema: record } },
+    errors: [
+      cardErrors.transaction_not_found,
+      cardErrors.invalid_outcome,
+      cardErrors.invalid_reason,
+      cardErrors.outcome_not_possible,
+      cardErrors.invalid_state,
+    ],
   },
   find: {
     summary: 'One transaction',

@@ -40,6 +40,8 @@ export type CardEvent =
   | 'void_unknown'
   /** The network confirmed the reversal under way. */
   | 'reversal_confirmed'
+  /** Somebody asked the network: what the reversal was about to undo, or to do, is not undone or done. */
+  | 'reversal_denied'
 
 type Transitions = Readonly<Partial<Record<CardEvent, CardState>>>
 
@@ -63,20 +65,29 @@ const TRANSITIONS: Readonly<Record<string, Transitions>> = {
     capture_refused: idle('authorized'),
     capture_unknown: during('authorized', 'reversing_capture'),
   },
-  'authorized reversing_capture': { reversal_confirmed: idle('authorized') },
+  'authorized reversing_capture': {
+    reversal_confirmed: idle('authorized'),
+    reversal_denied: idle('captured'),
+  },
   'authorized void': {
     void_approved: idle('voided'),
     void_refused: idle('authorized'),
     void_unknown: during('authorized', 'reversing_void'),
   },
-  'authorized reversing_void': { reversal_confirmed: idle('voided') },
+  'authorized reversing_void': {
+    reversal_confirmed: idle('voided'),
+    reversal_denied: idle('authorized'),
+  },
   captured: { void_started: during('captured', 'void') },
   'captured void': {
     void_approved: idle('voided'),
     void_refused: idle('captured'),
     void_unknown: during('captured', 'reversing_void'),
   },
-  'captured reversing_void': { reversal_confirmed: idle('voided') },
+  'captured reversing_void': {
+    reversal_confirmed: idle('voided'),
+    reversal_denied: idle('captured'),
+  },
 }
 
 /** The state after the event; undefined where the event is not possible. */
@@ -85,6 +96,19 @@ export const transition = (
   event: CardEvent,
 ): CardState | undefined =>
   TRANSITIONS[operation === undefined ? status : `${status} ${operation}`]?.[event]
+
+/** In what status a reversal that no network confirmed may be ended by somebody who asked the network. */
+export const RESOLUTIONS = ['voided', 'authorized', 'captured'] as const
+export type Resolution = (typeof RESOLUTIONS)[number]
+
+/**
+ * The event that ends the reversal under way in that status; undefined where there is none. What a caller was told
+ * is being reversed never becomes an authorization: an authorization whose outcome was unknown ends voided only.
+ */
+export const resolvingEvent = (state: CardState, outcome: Resolution): CardEvent | undefined =>
+  (['reversal_confirmed', 'reversal_denied'] as const).find(
+    (event) => transition(state, event)?.status === outcome,
+  )
 
 /** Approved, of DE 39. */
 export const APPROVED = '00'

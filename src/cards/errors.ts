@@ -72,6 +72,29 @@ export const cardErrors = defineErrors({
     remedy: 'Capture at most the authorized amount.',
     retryable: false,
   },
+  invalid_outcome: {
+    status: 400,
+    title: 'Invalid outcome',
+    meaning: 'The outcome is none of voided, authorized and captured.',
+    remedy: 'Send the status that the network confirms the transaction to be in.',
+    retryable: false,
+  },
+  invalid_reason: {
+    status: 400,
+    title: 'Invalid reason',
+    meaning:
+      'The reason is no text of 1 to 200 printable characters, or has twelve digits or more in a row, which may be a card number.',
+    remedy: 'Say in words who confirmed the outcome, without card data.',
+    retryable: false,
+  },
+  outcome_not_possible: {
+    status: 409,
+    title: 'Outcome not possible',
+    meaning: 'The reversal that waits for an answer cannot end in this status.',
+    remedy:
+      'Read the transaction: an authorization can end voided, a capture authorized or captured, a void voided or as it was.',
+    retryable: false,
+  },
   invalid_state: {
     status: 409,
     title: 'Invalid state',

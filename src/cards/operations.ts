@@ -1,3 +1,4 @@
+import type { Queryable } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
 import { claimKey } from '#src/platform/idempotency/index.ts'
 import { captureFrom, readyCapture } from './capture.ts'
@@ -28,7 +29,7 @@ import {
 import { type Answer, answerOf, refusalOf } from './views.ts'
 
 /** @throws ApiError `transaction_not_found` */
-export const find = async ({ sql }: Pick<CardContext, 'sql'>, id: string) => {
+export const find = async ({ sql }: { readonly sql: Queryable }, id: string) => {
   const transaction = await transactionById(sql, id)
   if (transaction !== undefined) return transaction
   throw new ApiError(cardErrors.transaction_not_found, 'No such transaction.', {
@@ -111,7 +112,8 @@ export const voidTransaction = async (
   }
 }
 
-const underClaim = (transaction: CardTransaction, { claim }: Caller): CardTransaction => ({
+/** The transaction, whose next change answers the key of this caller. */
+export const underClaim = (transaction: CardTransaction, { claim }: Caller): CardTransaction => ({
   ...transaction,
   claimOwner: claim?.owner,
   claimKey: claim?.key,

@@ -1,6 +1,6 @@
 import { ApiError, type ErrorDefinition, httpErrors } from '#src/platform/http/index.ts'
 import type { AuthorizationRequest } from './authorize.ts'
-import { CURRENCIES, type Currency } from './domain.ts'
+import { CURRENCIES, type Currency, RESOLUTIONS, type Resolution } from './domain.ts'
 import { cardErrors } from './errors.ts'
 
 /** DE 4 has twelve digits. */
@@ -9,11 +9,14 @@ export const MERCHANT_ID_MAX = 15
 export const TERMINAL_ID_MAX = 8
 export const INSTALLMENTS_MAX = 12
 export const CARD_TOKEN_MAX = 255
+export const REASON_MAX = 200
 const SHOWN_MAX = 64
 
 /** Blanks at the end would be lost in the fixed fields of the message. */
 const trimmedAscii = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const printableAscii = /^[\x21-\x7e]+$/
+/** What may hold a card number, however it is grouped. */
+const manyDigits = /\d(?:[ -]?\d){11}/
 /** A card number, however it is grouped. */
 const cardNumber = /^(?:\d[ -]?){11,18}\d$/
 
@@ -24,6 +27,7 @@ const AUTHORIZATION_FIELDS: ReadonlySet<string> = new Set([
   ...['terminal_id', 'installments', 'capture'],
 ])
 const CAPTURE_FIELDS: ReadonlySet<string> = new Set(['amount'])
+const RESOLUTION_FIELDS: ReadonlySet<string> = new Set(['outcome', 'reason'])
 
 /** @throws ApiError that names the first field at fault */
 export const readAuthorization = (body: unknown): AuthorizationRequest => {
@@ -44,6 +48,33 @@ export const readCapture = (body: unknown): bigint | undefined => {
   const { amount } = fieldsOf(body, CAPTURE_FIELDS) as { readonly amount?: unknown }
   return amount === undefined ? undefined : amountOf(amount)
 }
+
+export type ResolutionRequest = { readonly outcome: Resolution; readonly reason: string }
+
+/** @throws ApiError that names the first field at fault */
+export const readResolution = (body: unknown): ResolutionRequest => {
+  const { outcome: wanted, reason } = fieldsOf(body, RESOLUTION_FIELDS) as {
+    readonly outcome?: unknown
+    readonly reason?: unknown
+  }
+  const outcome = RESOLUTIONS.find((one) => one === wanted)
+  if (outcome === undefined) {
+    throw refused(cardErrors.invalid_outcome, 'outcome', wanted, RESOLUTIONS.join(', '))
+  }
+  if (isTextWithoutCardNumber(reason)) return { outcome, reason }
+  throw new ApiError(
+    cardErrors.invalid_reason,
+    `reason must be 1 to ${REASON_MAX} printable characters without a card number.`,
+    { details: { field: 'reason', value: null } },
+  )
+}
+
+const isTextWithoutCardNumber = (value: unknown): value is string =>
+  typeof value === 'string' &&
+  value.length <= REASON_MAX &&
+  value.trim() !== '' &&
+  !/\p{C}/u.test(value) &&
+  !manyDigits.test(value)
 
 const fieldsOf = (body: unknown, known: ReadonlySet<string>): Fields => {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -136,5 +167,5 @@ const shown = (value: unknown): string | number | boolean | null => {
     return null
   }
   const text = String(value)
-  return text.length > SHOWN_MAX || /\d(?:[ -]?\d){11}/.test(text) ? null : value
+  return text.length > SHOWN_MAX || manyDigits.test(text) ? null : value
 }

@@ -9,7 +9,7 @@ import {
 import { claimOf, toResponse } from '#src/platform/idempotency/index.ts'
 import type { Answered, Caller } from './context.ts'
 import { documents, listQuery } from './documents.ts'
-import { readAuthorization, readCapture } from './request.ts'
+import { readAuthorization, readCapture, readResolution } from './request.ts'
 import type { CardService } from './service.ts'
 import { eventViewOf, recordOf } from './views.ts'
 
@@ -79,6 +79,20 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     errorStyle: 'envelope',
     document: documents.void,
     handle: async (c) => respond(await service.void(idOf(c), callerOf(c, none))),
+  },
+  {
+    method: 'POST',
+    path: `${base}/{id}/resolve`,
+    scope: 'ops:admin',
+    accepts,
+    bodyBytesMax: BODY_BYTES_MAX,
+    errorStyle: 'envelope',
+    document: documents.resolve,
+    handle: async (c) => {
+      const bytes = await readBytes(c)
+      const request = readResolution(jsonOf(bytes))
+      return respond(await service.resolve(idOf(c), request, callerOf(c, bytes)))
+    },
   },
   ...readingRoutes(service),
 ]

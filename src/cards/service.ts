@@ -3,6 +3,8 @@ import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import { type AuthorizationRequest, authorize } from './authorize.ts'
 import type { Answered, Caller, CardContext } from './context.ts'
 import { capture, find, voidTransaction } from './operations.ts'
+import type { ResolutionRequest } from './request.ts'
+import { resolve } from './resolve.ts'
 import {
   type CardEventRow,
   type CardTransaction,
@@ -22,6 +24,7 @@ export type CardService = {
     caller: Caller,
   ) => Promise<Answered>
   readonly void: (id: string, caller: Caller) => Promise<Answered>
+  readonly resolve: (id: string, request: ResolutionRequest, caller: Caller) => Promise<Answered>
   readonly find: (id: string) => Promise<CardTransaction>
   readonly list: (filter: TransactionFilter) => Promise<readonly CardTransaction[]>
   readonly events: (id: string) => Promise<readonly CardEventRow[]>
@@ -44,6 +47,7 @@ export const createCardService = (context: CardContext): CardService => ({
   authorize: (request, caller) => reached(authorize(context, request, caller)),
   capture: (id, amountCents, caller) => reached(capture(context, id, amountCents, caller)),
   void: (id, caller) => reached(voidTransaction(context, id, caller)),
+  resolve: (id, request, caller) => reached(resolve(context, id, request, caller)),
   find: (id) => reached(find(context, id)),
   list: (filter) => reached(listTransactions(context.sql, filter)),
   events: async (id) => {

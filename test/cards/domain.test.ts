@@ -30,6 +30,7 @@ const events: readonly CardEvent[] = [
   'void_refused',
   'void_unknown',
   'reversal_confirmed',
+  'reversal_denied',
 ]
 const nameOf = ({ status, operation }: CardState): string =>
   operation === undefined ? status : `${status}+${operation}`
@@ -61,12 +62,15 @@ describe('transition', () => {
       'authorized+void void_refused authorized',
       'authorized+void void_unknown authorized+reversing_void',
       'authorized+reversing_capture reversal_confirmed authorized',
+      'authorized+reversing_capture reversal_denied captured',
       'authorized+reversing_void reversal_confirmed voided',
+      'authorized+reversing_void reversal_denied authorized',
       'captured void_started captured+void',
       'captured+void void_approved voided',
       'captured+void void_refused captured',
       'captured+void void_unknown captured+reversing_void',
       'captured+reversing_void reversal_confirmed voided',
+      'captured+reversing_void reversal_denied captured',
     ])
   })
 })

@@ -32,6 +32,8 @@ export type CardsRig = AsyncDisposable & {
   readonly key: string
   /** May read, and no more. */
   readonly readKey: string
+  /** May do what operators do. */
+  readonly adminKey: string
   readonly database: TestDatabase
   readonly networks: CardNetworks
   readonly stopVault: () => Promise<void>
@@ -118,7 +120,8 @@ export const createCardsRig = async (
   })
   const { key, record } = testKey('cards:*')
   const reader = testKey('cards:read')
-  const app = testApp(feature.routes ?? [], { keys: [record, reader.record] })
+  const admin = testKey('ops:admin')
+  const app = testApp(feature.routes ?? [], { keys: [record, reader.record, admin.record] })
   await networks.feature.start?.()
   await feature.start?.()
   await until(
@@ -141,6 +144,7 @@ export const createCardsRig = async (
     ...{ get, settled },
     stopVault: testVault.stop,
     readKey: reader.key,
+    adminKey: admin.key,
     ...{ app, key, database, networks, simulators, post },
     reversalsOf: async (id) => database.sql`
       select reverses, amount_cents, original_mti, original_stan, network, rrn

@@ -1,0 +1,72 @@
+import { ApiError } from '#src/platform/http/index.ts'
+import { claimKey } from '#src/platform/idempotency/index.ts'
+import { changed } from './changes.ts'
+import { type Answered, type Caller, type CardContext, fresh } from './context.ts'
+import { type Resolution, resolvingEvent } from './domain.ts'
+import { cardErrors } from './errors.ts'
+import { find, underClaim } from './operations.ts'
+import type { ResolutionRequest } from './request.ts'
+import { type CardTransaction, changeTransactions } from './store.ts'
+import { answerOf } from './views.ts'
+
+/**
+ * Ends a reversal that no network confirmed, as somebody learnt who asked the network. The event keeps who it was,
+ * and why. Of any number of answers to one transaction the first counts.
+ *
+ * @throws ApiError `transaction_not_found`, `invalid_state`, `outcome_not_possible`
+ */
+export const resolve = async (
+  { sql, now }: CardContext,
+  id: string,
+  request: ResolutionRequest,
+  caller: Caller,
+): Promise<Answered> =>
+  sql.begin(async (tx): Promise<Answered> => {
+    if (caller.claim !== undefined) {
+      const outcome = await claimKey(tx, caller.claim)
+      if (outcome.kind === 'replay') return { ...outcome.response, isReplay: true }
+    }
+    const before = underClaim(await find({ sql: tx }, id), caller)
+    const after = resolved(before, request.outcome, now())
+    const data = { ...request, operation: before.operation ?? null, api_key: caller.owner }
+    const answer = answerOf(200, after)
+    const [isOurs] = await changeTransactions(tx, [
+      { before, after, events: [{ type: 'resolved', data }], answer },
+    ])
+    if (isOurs !== true) throw notWaiting()
+    return fresh(answer)
+  })
+
+const resolved = (before: CardTransaction, outcome: Resolution, at: Date): CardTransaction => {
+  if (!before.needsAttention || before.operation === undefined) throw notWaiting()
+  const event = resolvingEvent(before, outcome)
+  if (event === undefined) {
+    const { status, operation } = before
+    throw new ApiError(
+      cardErrors.outcome_not_possible,
+      `A transaction that is ${status} with ${operation} cannot end ${outcome}.`,
+      { details: { field: 'outcome', value: outcome, status, operation } },
+    )
+  }
+  return changed(before, event, { ...fieldsOf(before, outcome, at), needsAttention: false }, at)
+}
+
+const fieldsOf = (
+  { operation, operationCents }: CardTransaction,
+  outcome: Resolution,
+  at: Date,
+): Partial<Pick<CardTransaction, 'voidedAt' | 'capturedCents' | 'capturedAt' | 'captureError'>> => {
+  if (outcome === 'voided') return { voidedAt: at }
+  // A void that was not done leaves the capture as it was.
+  if (outcome === 'authorized' || operation !== 'reversing_capture') return {}
+  return { capturedCents: operationCents, capturedAt: at, captureError: undefined }
+}
+
+const notWaiting = (): ApiError =>
+  new ApiError(
+    cardErrors.invalid_state,
+    'The transaction does not wait for an answer of this kind.',
+    {
+      details: { field: 'needs_attention', value: null },
+    },
+  )

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type CardRecord, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
+
+let rig: CardsRig
+beforeAll(async () => {
+  rig = await createCardsRig()
+})
+afterAll(() => rig[Symbol.asyncDispose]())
+
+type Waiting = 'reversing_authorization' | 'reversing_capture' | 'reversing_void'
+
+/** A transaction whose reversal was given up, as the expiry leaves it. */
+const waiting = async (status: string, operation: Waiting): Promise<string> => {
+  const { id } = await rig.authorize('tok_visa_approved')
+  await rig.database.sql`
+    update card_transactions set status = ${status}, operation = ${operation}, needs_attention = true,
+      operation_stan = '000001', operation_transmission = '1120120000', operation_cents = 2500
+    where id = ${id}`
+  return id
+}
+
+const resolve = async (id: string, body: unknown, headers: Record<string, string> = {}) => {
+  const response = await rig.app.call('POST', `/v1/transactions/${id}/resolve`, {
+    ...{ key: rig.adminKey, body, headers },
+  })
+  return { status: response.status, text: await response.text(), headers: response.headers }
+}
+const reason = 'Network desk, case 4711'
+const read = async (id: string) =>
+  (await (await rig.get(`/v1/transactions/${id}`)).json()) as CardRecord
+
+describe('the answer of somebody who asked the network', () => {
+  test.each([
+    ['pending', 'reversing_authorization', 'voided', { voided_at: expect.any(String) }],
+    ['authorized', 'reversing_capture', 'authorized', {}],
+    ['authorized', 'reversing_capture', 'captured', { captured_amount: 2_500 }],
+    ['authorized', 'reversing_void', 'voided', { voided_at: expect.any(String) }],
+    ['authorized', 'reversing_void', 'authorized', {}],
+    ['captured', 'reversing_void', 'voided', { voided_at: expect.any(String) }],
+    ['captured', 'reversing_void', 'captured', {}],
+  ] as const)('ends %s with %s as %s', async (status, operation, outcome, fields) => {
+    const id = await waiting(status, operation)
+    const answer = await resolve(id, { outcome, reason })
+    expect(answer.status).toBe(200)
+    const record = await read(id)
+    expect(JSON.parse(answer.text)).toEqual(record)
+    expect(record).toMatchObject({ status: outcome, ...fields })
+    expect([record['operation'], record['needs_attention']]).toEqual([undefined, undefined])
+    const { events } = (await (await rig.get(`/v1/transactions/${id}/events`)).json()) as {
+      readonly events: readonly unknown[]
+    }
+    expect(events.at(-1)).toMatchObject({
+      type: 'resolved',
+      data: { outcome, reason, operation, api_key: expect.stringMatching(/./) },
+    })
+  })
+
+  test.each([
+    ['pending', 'reversing_authorization', 'authorized'],
+    ['pending', 'reversing_authorization', 'captured'],
+    ['authorized', 'reversing_capture', 'voided'],
+    ['authorized', 'reversing_void', 'captured'],
+    ['captured', 'reversing_void', 'authorized'],
+  ] as const)('cannot end %s with %s as %s', async (status, operation, outcome) => {
+    const id = await waiting(status, operation)
+    const answer = await resolve(id, { outcome, reason })
+    expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([
+      409,
+      'OUTCOME_NOT_POSSIBLE',
+    ])
+    expect(await read(id)).toMatchObject({ status, operation, needs_attention: true })
+  })
+
+  test('is for what needs attention only', async () => {
+    const { id } = await rig.authorize('tok_visa_approved')
+    const answer = await resolve(id, { outcome: 'voided', reason })
+    expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([409, 'INVALID_STATE'])
+    expect((await resolve('txn_none', { outcome: 'voided', reason })).status).toBe(404)
+  })
+
+  test('given many times at once counts once', async () => {
+    const id = await waiting('authorized', 'reversing_capture')
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        resolve(id, { outcome: at % 2 === 0 ? 'captured' : 'authorized', reason }),
+      ),
+    )
+    const statuses = answers.map(({ status }) => status).sort()
+    expect(statuses).toEqual([200, ...Array.from({ length: 19 }, () => 409)])
+  })
+
+  test('is repeated under its key', async () => {
+    const id = await waiting('captured', 'reversing_void')
+    const key = { 'Idempotency-Key': 'resolve-once' }
+    const first = await resolve(id, { outcome: 'voided', reason }, key)
+    const again = await resolve(id, { outcome: 'voided', reason }, key)
+    expect([again.status, again.text]).toEqual([200, first.text])
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+  })
+
+  test('needs the scope ops:admin', async () => {
+    const id = await waiting('captured', 'reversing_void')
+    expect(
+      (await rig.post(`/v1/transactions/${id}/resolve`, { outcome: 'voided', reason })).status,
+    ).toBe(403)
+  })
+
+  test.each([
+    [{ reason }, 'INVALID_OUTCOME'],
+    [{ outcome: 'declined', reason }, 'INVALID_OUTCOME'],
+    [{ outcome: 'voided' }, 'INVALID_REASON'],
+    [{ outcome: 'voided', reason: ' ' }, 'INVALID_REASON'],
+    [{ outcome: 'voided', reason: 'x'.repeat(201) }, 'INVALID_REASON'],
+    [{ outcome: 'voided', reason: 'card 4000 0000 0000 0002' }, 'INVALID_REASON'],
+    [{ outcome: 'voided', reason: 'a\nb' }, 'INVALID_REASON'],
+    [{ outcome: 'voided', reason, amount: 1 }, 'VALIDATION_FAILED'],
+  ])('of %j is refused', async (body, code) => {
+    const id = await waiting('captured', 'reversing_void')
+    const answer = await resolve(id, body)
+    expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([400, code])
+    expect(answer.text).not.toContain('4000')
+    expect((await resolve(id, { outcome: 'voided', reason: 'x'.repeat(200) })).status).toBe(200)
+  })
+})
