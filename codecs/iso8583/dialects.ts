@@ -1,115 +1,5 @@
 import type { Dialect, Encoding, FieldSpec, FieldType, Prefix } from './dialect.ts'
-
-/** Number, type, maximum, digits of the length prefix (0: fixed), name. ISO 8583:1987, table 1. */
-const TABLE: readonly (readonly [number, FieldType, number, number, string])[] = [
-  [2, 'n', 19, 2, 'primary account number'],
-  [3, 'n', 6, 0, 'processing code'],
-  [4, 'n', 12, 0, 'amount, transaction'],
-  [5, 'n', 12, 0, 'amount, settlement'],
-  [6, 'n', 12, 0, 'amount, cardholder billing'],
-  [7, 'n', 10, 0, 'transmission date and time'],
-  [8, 'n', 8, 0, 'amount, cardholder billing fee'],
-  [9, 'n', 8, 0, 'conversion rate, settlement'],
-  [10, 'n', 8, 0, 'conversion rate, cardholder billing'],
-  [11, 'n', 6, 0, 'system trace audit number (STAN)'],
-  [12, 'n', 6, 0, 'time, local transaction'],
-  [13, 'n', 4, 0, 'date, local transaction'],
-  [14, 'n', 4, 0, 'date, expiration'],
-  [15, 'n', 4, 0, 'date, settlement'],
-  [16, 'n', 4, 0, 'date, conversion'],
-  [17, 'n', 4, 0, 'date, capture'],
-  [18, 'n', 4, 0, 'merchant type'],
-  [19, 'n', 3, 0, 'country code, acquiring institution'],
-  [20, 'n', 3, 0, 'country code, primary account number'],
-  [21, 'n', 3, 0, 'country code, forwarding institution'],
-  [22, 'n', 3, 0, 'point of service entry mode'],
-  [23, 'n', 3, 0, 'card sequence number'],
-  [24, 'n', 3, 0, 'network international identifier'],
-  [25, 'n', 2, 0, 'point of service condition code'],
-  [26, 'n', 2, 0, 'point of service PIN capture code'],
-  [27, 'n', 1, 0, 'authorization identification response length'],
-  [28, 'x+n', 8, 0, 'amount, transaction fee'],
-  [29, 'x+n', 8, 0, 'amount, settlement fee'],
-  [30, 'x+n', 8, 0, 'amount, transaction processing fee'],
-  [31, 'x+n', 8, 0, 'amount, settlement processing fee'],
-  [32, 'n', 11, 2, 'acquiring institution identification code'],
-  [33, 'n', 11, 2, 'forwarding institution identification code'],
-  [34, 'ans', 28, 2, 'primary account number, extended'],
-  [35, 'z', 37, 2, 'track 2 data'],
-  // Track 3 is type z in the standard; peers put free text in it.
-  [36, 'ans', 104, 3, 'track 3 data'],
-  [37, 'anp', 12, 0, 'retrieval reference number (RRN)'],
-  [38, 'anp', 6, 0, 'authorization identification response'],
-  [39, 'anp', 2, 0, 'response code'],
-  [40, 'anp', 3, 0, 'service restriction code'],
-  [41, 'ans', 8, 0, 'card acceptor terminal identification'],
-  [42, 'ans', 15, 0, 'card acceptor identification code'],
-  [43, 'ans', 40, 0, 'card acceptor name and location'],
-  [44, 'ans', 25, 2, 'additional response data'],
-  [45, 'ans', 76, 2, 'track 1 data'],
-  [46, 'ans', 999, 3, 'additional data, ISO'],
-  [47, 'ans', 999, 3, 'additional data, national'],
-  [48, 'ans', 999, 3, 'additional data, private'],
-  [49, 'anp', 3, 0, 'currency code, transaction'],
-  [50, 'anp', 3, 0, 'currency code, settlement'],
-  [51, 'anp', 3, 0, 'currency code, cardholder billing'],
-  [52, 'b', 8, 0, 'PIN data'],
-  [53, 'n', 16, 0, 'security related control information'],
-  [54, 'ans', 120, 3, 'additional amounts'],
-  [55, 'b', 999, 3, 'ICC data'],
-  [56, 'ans', 999, 3, 'reserved, ISO'],
-  [57, 'ans', 999, 3, 'reserved, national'],
-  [58, 'ans', 999, 3, 'reserved, national'],
-  [59, 'ans', 999, 3, 'reserved, national'],
-  [60, 'ans', 999, 3, 'reserved, private'],
-  [61, 'ans', 999, 3, 'reserved, private'],
-  [62, 'ans', 999, 3, 'reserved, private'],
-  [63, 'ans', 999, 3, 'reserved, private'],
-  [64, 'b', 8, 0, 'message authentication code'],
-  [66, 'n', 1, 0, 'settlement code'],
-  [67, 'n', 2, 0, 'extended payment code'],
-  [68, 'n', 3, 0, 'country code, receiving institution'],
-  [69, 'n', 3, 0, 'country code, settlement institution'],
-  [70, 'n', 3, 0, 'network management information code'],
-  [71, 'n', 4, 0, 'message number'],
-  [72, 'n', 4, 0, 'message number, last'],
-  [73, 'n', 6, 0, 'date, action'],
-  [74, 'n', 10, 0, 'credits, number'],
-  [75, 'n', 10, 0, 'credits, reversal, number'],
-  [76, 'n', 10, 0, 'debits, number'],
-  [77, 'n', 10, 0, 'debits, reversal, number'],
-  [78, 'n', 10, 0, 'transfer, number'],
-  [79, 'n', 10, 0, 'transfer, reversal, number'],
-  [80, 'n', 10, 0, 'inquiries, number'],
-  [81, 'n', 10, 0, 'authorizations, number'],
-  [82, 'n', 12, 0, 'credits, processing fee amount'],
-  [83, 'n', 12, 0, 'credits, transaction fee amount'],
-  [84, 'n', 12, 0, 'debits, processing fee amount'],
-  [85, 'n', 12, 0, 'debits, transaction fee amount'],
-  [86, 'n', 16, 0, 'credits, amount'],
-  [87, 'n', 16, 0, 'credits, reversal, amount'],
-  [88, 'n', 16, 0, 'debits, amount'],
-  [89, 'n', 16, 0, 'debits, reversal, amount'],
-  [90, 'n', 42, 0, 'original data elements'],
-  [91, 'anp', 1, 0, 'file update code'],
-  [92, 'anp', 2, 0, 'file security code'],
-  [93, 'anp', 5, 0, 'response indicator'],
-  [94, 'anp', 7, 0, 'service indicator'],
-  [95, 'anp', 42, 0, 'replacement amounts'],
-  [96, 'b', 16, 0, 'message security code'],
-  [97, 'x+n', 16, 0, 'amount, net settlement'],
-  [98, 'ans', 25, 0, 'payee'],
-  [99, 'n', 11, 2, 'settlement institution identification code'],
-  [100, 'n', 11, 2, 'receiving institution identification code'],
-  [101, 'ans', 17, 2, 'file name'],
-  [102, 'ans', 28, 2, 'account identification 1'],
-  [103, 'ans', 28, 2, 'account identification 2'],
-  [104, 'ans', 100, 3, 'transaction description'],
-  [128, 'b', 8, 0, 'message authentication code'],
-]
-
-const PRIVATE_FIRST = 105
-const PRIVATE_LAST = 127
+import { type FieldRow, fields1987, fields1993 } from './tables.ts'
 
 type Style = {
   readonly text: Encoding
@@ -137,7 +27,7 @@ const encodingOf = (type: FieldType, style: Style): Encoding => {
   }
 }
 
-const fieldsOf = (style: Style): Record<number, FieldSpec> => {
+const fieldsOf = (table: readonly FieldRow[], style: Style): Record<number, FieldSpec> => {
   const fields: Record<number, FieldSpec> = {}
   const add = (
     de: number,
@@ -159,8 +49,7 @@ const fieldsOf = (style: Style): Record<number, FieldSpec> => {
       padNibble: 0,
     }
   }
-  for (const row of TABLE) add(...row)
-  for (let de = PRIVATE_FIRST; de <= PRIVATE_LAST; de++) add(de, 'ans', 999, 3, 'reserved')
+  for (const row of table) add(...row)
   return fields
 }
 
@@ -172,6 +61,8 @@ const asciiStyle: Style = {
   variablePad: 'right',
 }
 
+const bcdStyle: Style = { ...asciiStyle, numeric: 'bcd', prefix: 'bcd' }
+
 /** ASCII fields, bitmap and type b as bytes. The default. */
 export const ascii: Dialect = {
   name: 'ascii',
@@ -179,10 +70,10 @@ export const ascii: Dialect = {
   mti: 'ascii',
   bitmap: 'binary',
   fixed128: false,
-  fields: fieldsOf(asciiStyle),
+  fields: fieldsOf(fields1987, asciiStyle),
 }
 
-const hexFields = fieldsOf({ ...asciiStyle, bytes: 'hex' })
+const hexFields = fieldsOf(fields1987, { ...asciiStyle, bytes: 'hex' })
 
 /** ASCII throughout: bitmap and type b as hexadecimal digits, ICC data as text. */
 export const asciiHex: Dialect = {
@@ -200,10 +91,10 @@ export const bcd: Dialect = {
   ...ascii,
   name: 'bcd',
   mti: 'bcd',
-  fields: fieldsOf({ ...asciiStyle, numeric: 'bcd', prefix: 'bcd' }),
+  fields: fieldsOf(fields1987, bcdStyle),
 }
 
-const ebcdicFields = fieldsOf({
+const ebcdicFields = fieldsOf(fields1987, {
   text: 'ebcdic',
   numeric: 'bcd',
   bytes: 'binary',
@@ -237,10 +128,40 @@ export const ebcdic: Dialect = {
   },
 }
 
+/** As `ascii`, with the fields of 1993. */
+export const ascii1993: Dialect = {
+  ...ascii,
+  name: 'ascii-1993',
+  version: '1993',
+  fields: fieldsOf(fields1993, asciiStyle),
+}
+
+const hexFields1993 = fieldsOf(fields1993, { ...asciiStyle, bytes: 'hex' })
+
+/** As `ascii-hex`, with the fields of 1993; ICC data is two hexadecimal digits for each byte. */
+export const asciiHex1993: Dialect = {
+  ...ascii1993,
+  name: 'ascii-hex-1993',
+  bitmap: 'hex',
+  // Three digits of length count at most 499 bytes of two digits.
+  fields: { ...hexFields1993, 96: { ...hexFields1993[96]!, max: 499 } },
+}
+
+/** As `bcd`, with the fields of 1993. */
+export const bcd1993: Dialect = {
+  ...ascii1993,
+  name: 'bcd-1993',
+  mti: 'bcd',
+  fields: fieldsOf(fields1993, bcdStyle),
+}
+
 /** The built-in dialects by name. */
 export const dialects: Readonly<Record<string, Dialect>> = {
   ascii,
   'ascii-hex': asciiHex,
   bcd,
   ebcdic,
+  'ascii-1993': ascii1993,
+  'ascii-hex-1993': asciiHex1993,
+  'bcd-1993': bcd1993,
 }

@@ -35,6 +35,12 @@ type NetworkDefaults = {
 }
 
 /** The settings of one network; `name` is `CARDGW_NETA`. */
+/** Networks speak version 1987 so far. */
+const dialectNames = () =>
+  Object.values(dialects)
+    .filter(({ version }) => version === '1987')
+    .map(({ name }) => name)
+
 const networkSettings = (name: string, { letter, brand, prefixes: cards }: NetworkDefaults) =>
   defineSettings({
     host: setting(`${name}_HOST`, text({ pattern: /^[A-Za-z0-9._:-]{1,253}$/ }), {
@@ -61,7 +67,7 @@ const networkSettings = (name: string, { letter, brand, prefixes: cards }: Netwo
       default: cards,
       doc: 'Card numbers that go to it: prefixes and ranges of prefixes; the longest decides.',
     }),
-    dialect: setting(`${name}_DIALECT`, oneOf(...Object.keys(dialects)), {
+    dialect: setting(`${name}_DIALECT`, oneOf(...dialectNames()), {
       default: 'ascii',
       doc: 'Dialect of ISO 8583.',
     }),

@@ -56,6 +56,7 @@ const authorization = (): CardMessage => {
 
 describe('typed messages', () => {
   for (const [name, dialect] of Object.entries(dialects)) {
+    if (dialect.version !== '1987') continue
     test(`${name}: what is packed is read back, in the caller's buffer`, () => {
       const out = new Uint8Array(512)
       const { buffer } = out
