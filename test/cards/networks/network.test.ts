@@ -10,9 +10,11 @@ import {
 } from '../../support/card-network.ts'
 
 describe('an exchange', () => {
-  test('is answered, in every dialect and framing', async () => {
+  test('is answered, in every dialect of 1987 and framing', async () => {
     const named: readonly (readonly [Dialect, FramingName])[] = [
-      ...Object.values(dialects).map((dialect) => [dialect, 'binary-2'] as const),
+      ...Object.values(dialects)
+        .filter(({ version }) => version === '1987')
+        .map((dialect) => [dialect, 'binary-2'] as const),
       ...Object.keys(framings).map(
         (framing) => [dialects['ascii']!, framing as FramingName] as const,
       ),
