@@ -111,7 +111,7 @@ export const transformDocument = (type: ProjectedType | undefined): RouteDocumen
       ? 'Transform an ISO 20022 message'
       : `Transform a ${type} to ${projectionTargets[type]}`,
   description:
-    'The message is a member of a JSON request, or the body itself as application/xml; then options are the query parameters validate and enrich, and the source format is what the message says it is. Any message type becomes json (its lossless form), and json becomes a message type: the result is { "xml": … }, of the version that AppHdr/MsgDefIdr names. Both are always validated; only a missing signature is allowed.',
+    'The message is a member of a JSON request, or the body itself as application/xml; then options are the query parameters validate and enrich, and the source format is what the message says it is. Any message type becomes json (its lossless form), and json becomes a message type: the result is { "xml": … }, of the version that AppHdr/MsgDefIdr names. Both are always validated; only a missing signature is allowed. AppHdr/MsgDefIdr and the namespace must name the same message and version. A version that the catalogue has no schema for still gets its business view, from the elements it shares with the others; json and validate need the schema.',
   body: {
     'application/json': z.object({
       source_format: type === undefined ? sourceFormat : sourceFormat.optional(),

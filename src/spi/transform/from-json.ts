@@ -22,7 +22,7 @@ export const fromJson = (
   } catch {
     return { kind: 'not_json' }
   }
-  const definition = member(member(member(message, 'Envelope'), 'AppHdr'), 'MsgDefIdr')
+  const definition = definitionIn(message)
   const prefix = `${type}.spi.`
   if (typeof definition !== 'string' || !definition.startsWith(prefix)) {
     const problem = { pointer: definitionPath, message: `must be ${prefix} and the version` }
@@ -39,6 +39,10 @@ export const fromJson = (
     ? { kind: 'problems', problems: built.problems }
     : { kind: 'invalid', violations: built.violations }
 }
+
+/** What a message in its JSON form says it is. */
+export const definitionIn = (message: unknown): unknown =>
+  member(member(member(message, 'Envelope'), 'AppHdr'), 'MsgDefIdr')
 
 const member = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)

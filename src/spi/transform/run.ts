@@ -79,6 +79,14 @@ const apiError = (
           `The message was declared as ${failure.declared} but is ${failure.found}.`,
         ),
       }
+    case 'contradiction':
+      return {
+        status: 'validation_error',
+        error: new ApiError(
+          httpErrors.message_rejected,
+          `AppHdr/MsgDefIdr is ${failure.definition}, but the namespace is that of ${failure.expected}.`,
+        ),
+      }
     case 'invalid':
       return broken(
         failure.violations.map(({ path, rule, got, expected, line }) => ({

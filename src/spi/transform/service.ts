@@ -4,6 +4,7 @@ import {
   identifyMessage,
   isTypedMessageType,
   type MessageIdentity,
+  messageDefinitionIdOf,
   messageToJson,
   messageVocabulary,
   ourCatalogue,
@@ -21,7 +22,7 @@ import {
 } from '#codecs/xml'
 import { nativeText } from '../native-text.ts'
 import { isSupported, JSON_FORMAT, project, projectionTargets } from './formats.ts'
-import { fromJson } from './from-json.ts'
+import { definitionIn, fromJson } from './from-json.ts'
 
 export type TransformOptions = {
   /** Check the whole schema first and refuse with every violation. */
@@ -44,6 +45,12 @@ export type TransformFailure =
   | { readonly kind: 'unsupported_format'; readonly source: string; readonly target: string }
   | { readonly kind: 'malformed'; readonly explanation: XmlExplanation }
   | { readonly kind: 'other_message'; readonly declared: string; readonly found: string }
+  /** AppHdr/MsgDefIdr is not what the namespace asks. */
+  | {
+      readonly kind: 'contradiction'
+      readonly definition: string
+      readonly expected: string
+    }
   | { readonly kind: 'invalid'; readonly violations: readonly SchemaViolation[] }
   | { readonly kind: 'violations'; readonly violations: readonly ReadProblem[] }
   | { readonly kind: 'not_json' }
@@ -95,16 +102,19 @@ export const transform = (
   const { type, version } = identity
   if (!isSupported(type, targetFormat)) return unsupported(type, targetFormat)
   if (options.validate) {
-    // A version without schema is read all the same: its reader says what is missing.
     const schema = catalogue.schemaOf(type, version)
-    const verdict = schema && validateDocument(schema, scanned.document)
-    if (verdict?.valid === false) return failed({ kind: 'invalid', violations: verdict.violations })
+    // Without this option such a version is read all the same; what was asked for is not left out silently.
+    if (schema === undefined) return failed({ kind: 'no_schema', type, version })
+    const verdict = validateDocument(schema, scanned.document)
+    if (!verdict.valid) return failed({ kind: 'invalid', violations: verdict.violations })
   }
   if (targetFormat === JSON_FORMAT) return toJson(scanned.document, identity, catalogue)
   if (!isTypedMessageType(type)) return unsupported(type, targetFormat)
   const reading = readMessage(scanned.document, { type, version })
   if (!reading.ok) return failed({ kind: 'violations', violations: reading.problems })
   const { message } = reading
+  const contradiction = contradicted(message.header.messageDefinitionId, identity)
+  if (contradiction !== undefined) return failed(contradiction)
   return {
     ok: true,
     sourceFormat: message.type,
@@ -122,6 +132,10 @@ const toJson = (
   const schema = catalogue.schemaOf(type, version)
   if (schema === undefined) return failed({ kind: 'no_schema', type, version })
   const json = messageToJson(schema, document)
+  const contradiction = json.ok
+    ? contradicted(definitionIn(json.message), { type, version })
+    : undefined
+  if (contradiction !== undefined) return failed(contradiction)
   return json.ok
     ? {
         ok: true,
@@ -130,6 +144,22 @@ const toJson = (
         result: JSON.stringify(json.message),
       }
     : failed({ kind: 'invalid', violations: json.violations })
+}
+
+const definitionCharactersShown = 35
+
+/** AppHdr and namespace name the message twice; which of two different names is right nobody can tell. */
+const contradicted = (
+  definition: unknown,
+  identity: MessageIdentity,
+): TransformFailure | undefined => {
+  const expected = messageDefinitionIdOf(identity)
+  if (definition === expected) return undefined
+  return {
+    kind: 'contradiction',
+    definition: String(definition).slice(0, definitionCharactersShown),
+    expected,
+  }
 }
 
 const unsupported = (source: string, target: string | undefined): TransformOutcome =>

@@ -65,6 +65,27 @@ describe('the JSON form', () => {
   })
 })
 
+describe('what a message says it is', () => {
+  test.each(['pix_payment', 'json'])(
+    'to %s: MsgDefIdr and namespace must agree',
+    async (target) => {
+      const other = xml.replace('pacs.008.spi.1.13', 'pacs.008.spi.1.14')
+      const { status, body } = await call('pacs.008', target, other)
+      expect(status).toBe(422)
+      expect(body.code).toBe('message_rejected')
+      expect(body.detail).toContain('MsgDefIdr is pacs.008.spi.1.14')
+      expect(body.detail).toContain('that of pacs.008.spi.1.13')
+    },
+  )
+
+  test('a version without schema still has its business view', async () => {
+    const unknown = xml.replace('spi.1.13', 'spi.7.77').replaceAll('/1.13"', '/7.77"')
+    const { status, body } = await call('pacs.008', 'pix_payment', unknown)
+    expect(status).toBe(200)
+    expect(body.result.transaction_count).toBe(1)
+  })
+})
+
 describe('from JSON', () => {
   test.each(['', '{"Envelope":', 'no'])('%p is no JSON', async (message) => {
     const { status, body } = await call('json', 'pacs.008', message)
