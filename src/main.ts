@@ -1,6 +1,7 @@
 import { migrations } from '../drizzle/index.ts'
 import manifest from '../package.json' with { type: 'json' }
 import {
+  cardProblems,
   cardSettings,
   createCardNetworks,
   createCards,
@@ -356,11 +357,15 @@ const inspectors: readonly Inspector[] = [
 ]
 
 /** What no single setting can say. */
-const jointProblems = ({ broker, grpc, spi, database }: Values): readonly SettingProblem[] => [
-  ...brokerProblems(broker),
-  ...grpcProblems(grpc),
-  ...spiProblems(spi, database.dsn),
-]
+const jointProblems = (values: Values): readonly SettingProblem[] => {
+  const { broker, grpc, spi, database } = values
+  return [
+    ...brokerProblems(broker),
+    ...grpcProblems(grpc),
+    ...spiProblems(spi, database.dsn),
+    ...cardProblems(values),
+  ]
+}
 
 const program: Program = {
   version: manifest.version,

@@ -247,3 +247,23 @@ test('without its vault nothing is sent, and a repetition still gets its answer'
   expect([again.status, await again.text()]).toEqual([201, await first.text()])
   expect(own.simulators[0].book()).toHaveLength(1)
 })
+
+test('a vault that fails for the capture only leaves the authorization, which says why', async () => {
+  await using own = await createCardsRig()
+  // Answered half a second later: the vault goes away while the network has the authorization.
+  const answered = own.authorize('tok_visa_slow', { capture: true })
+  await until(() => own.simulators[0].statistics().received['0100'] === 1)
+  await own.stopVault()
+  const record = await answered
+  expect(record).toMatchObject({ status: 'authorized', capture_error: 'vault_unavailable' })
+  expect(record['operation']).toBeUndefined()
+  const { events } = (await (await own.get(`/v1/transactions/${record.id}/events`)).json()) as {
+    readonly events: readonly unknown[]
+  }
+  expect(events.at(-1)).toMatchObject({
+    type: 'capture_failed',
+    data: { reason: 'vault_unavailable' },
+  })
+  expect(own.simulators[0].statistics().received['0200']).toBeUndefined()
+  expect(own.simulators[0].book()).toMatchObject([{ authorizedAmount: 10_000, capturedAmount: 0 }])
+})

@@ -45,10 +45,15 @@ const dialectOf = (given: string | Record<string, unknown>) => {
   return found
 }
 
+/** A networks file that cannot be used. */
+export class NetworksFileError extends Error {
+  override readonly name = 'NetworksFileError'
+}
+
 /**
  * The networks that a file describes.
  *
- * @throws Error that names the file and what is wrong in it
+ * @throws NetworksFileError that names the file and what is wrong in it
  */
 export const readNetworksFile = (path: string): readonly NetworkDefinition[] => {
   try {
@@ -73,6 +78,6 @@ export const readNetworksFile = (path: string): readonly NetworkDefinition[] => 
     }))
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
-    throw new Error(`networks file ${path}: ${reason}`)
+    throw new NetworksFileError(`networks file ${path}: ${reason}`)
   }
 }

@@ -1,5 +1,8 @@
+export { definitionsOf } from './definitions.ts'
+export { NetworksFileError } from './file.ts'
 export { createNetworkMetrics, type NetworkMetrics } from './metrics.ts'
 export { createNetwork } from './network.ts'
 export { type CardNetworks, type CardNetworksDeps, createCardNetworks } from './networks.ts'
 export type { NetworkOptions } from './options.ts'
+export { createRouting } from './routing.ts'
 export type { ExchangeOutcome, LateAnswer, Network, NetworkHealth } from './types.ts'

@@ -3,9 +3,9 @@ import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import { createTlsMaterial } from '#src/platform/tls/index.ts'
 import type { CardSettings, NetworkSettings } from '../config.ts'
-import { definitionOf, type NetworkDefinition } from './definition.ts'
+import type { NetworkDefinition } from './definition.ts'
+import { definitionsOf } from './definitions.ts'
 import { dial } from './dial.ts'
-import { readNetworksFile } from './file.ts'
 import { createNetworkMetrics } from './metrics.ts'
 import { createNetwork } from './network.ts'
 import type { NetworkOptions } from './options.ts'
@@ -37,11 +37,7 @@ export type CardNetworks = {
 /** @throws Error for a networks file that cannot be used and for networks that claim the same cards */
 export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
   const { settings, networkA, networkB, logger } = deps
-  const definitions = [
-    definitionOf('neta', networkA),
-    definitionOf('netb', networkB),
-    ...(settings.networksFile === undefined ? [] : readNetworksFile(settings.networksFile)),
-  ].filter((definition) => definition !== undefined)
+  const definitions = definitionsOf(settings, networkA, networkB)
   const metrics = createNetworkMetrics(deps.metrics)
   let listener: (answer: LateAnswer) => void = () => undefined
   const made = definitions.map((definition) => {
@@ -55,7 +51,6 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
     return { options, network: createNetwork(options), prefixes: definition.prefixes }
   })
   const byName = new Map(made.map(({ network }) => [network.name, network]))
-  if (byName.size < made.length) throw new Error('two card networks have the same name')
   const all = made.map(({ network }) => network)
   return {
     all,

@@ -1,14 +1,14 @@
-import type { Network } from './types.ts'
+type Named = { readonly name: string }
 
-type Range = {
+type Range<N extends Named> = {
   readonly digits: number
   readonly from: number
   readonly to: number
-  readonly network: Network
+  readonly network: N
 }
 
 /** A prefix, `4`, or a range of prefixes of one length, `51-55`. */
-const rangeOf = (written: string, network: Network): Range => {
+const rangeOf = <N extends Named>(written: string, network: N): Range<N> => {
   const [from = '', to = from] = written.split('-')
   if (from.length !== to.length || Number(from) > Number(to) || !/^\d{1,8}$/.test(from)) {
     throw new Error(`card network ${network.name}: ${written} is no range of card number prefixes`)
@@ -21,9 +21,9 @@ const rangeOf = (written: string, network: Network): Range => {
  *
  * @throws Error when two networks claim the same prefix
  */
-export const createRouting = (
-  claims: readonly { readonly network: Network; readonly prefixes: readonly string[] }[],
-): ((pan: Uint8Array) => Network | undefined) => {
+export const createRouting = <N extends Named>(
+  claims: readonly { readonly network: N; readonly prefixes: readonly string[] }[],
+): ((pan: Uint8Array) => N | undefined) => {
   const ranges = claims
     .flatMap(({ network, prefixes }) => prefixes.map((written) => rangeOf(written, network)))
     .sort((left, right) => right.digits - left.digits || left.from - right.from)

@@ -26,9 +26,24 @@ export const createVault = (
   const tls = material === undefined ? undefined : () => material.current()
   return {
     ...createHttpVault({ url, token, timeoutMs, tls }),
-    start: () => material?.watch(),
+    start: () => {
+      if (isReadableOnTheWay(url)) {
+        logger.warn(
+          { setting: 'CARDGW_VAULT_URL' },
+          'CARDGW_VAULT_URL is plain http to another machine: card numbers pass in clear',
+        )
+      }
+      material?.watch()
+    },
     stop: () => material?.stop(),
   }
+}
+
+const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
+
+const isReadableOnTheWay = (url: string): boolean => {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'http:' && !loopback.test(hostname)
 }
 
 const materialOf = (

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { createLogger } from '#src/platform/telemetry/index.ts'
 import { createHttpVault, type HttpVaultOptions } from '../../../src/cards/vault/http-vault.ts'
 import {
   CardTokenNotFoundError,
@@ -265,7 +266,28 @@ describe('TLS', () => {
   })
 })
 
+const nothing = {
+  ...{ token: undefined, certificate: undefined, key: undefined, ca: undefined },
+  timeoutMs: 1,
+}
+
 test('without a URL there is no vault', () => {
-  const nothing = { token: undefined, certificate: undefined, key: undefined, ca: undefined }
-  expect(createVault({ ...nothing, url: undefined, timeoutMs: 1 }, quietLogger)).toBeUndefined()
+  expect(createVault({ ...nothing, url: undefined }, quietLogger)).toBeUndefined()
+})
+
+test.each([
+  ['http://vault.example', 1],
+  ['http://10.0.0.1:8080', 1],
+  ['https://vault.example', 0],
+  ['http://127.0.0.1:8080', 0],
+  ['http://localhost', 0],
+  ['http://[::1]:8080', 0],
+])('%s is warned of %p times at start', (url, times) => {
+  const lines: string[] = []
+  const logger = createLogger({ level: 'warn', sink: { write: (line) => void lines.push(line) } })
+  const vault = createVault({ ...nothing, url }, logger)
+  expect(lines).toEqual([])
+  vault?.start()
+  vault?.stop()
+  expect(lines.filter((line) => line.includes('CARDGW_VAULT_URL'))).toHaveLength(times)
 })

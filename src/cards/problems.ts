@@ -1,0 +1,77 @@
+import type { SettingProblem } from '#src/platform/config/index.ts'
+import { createTlsMaterial, TlsMaterialError, type TlsSource } from '#src/platform/tls/index.ts'
+import type { CardSettings, NetworkSettings } from './config.ts'
+import { createRouting, definitionsOf, NetworksFileError } from './networks/index.ts'
+import type { VaultSettings } from './vault/index.ts'
+
+export type CardConfiguration = {
+  readonly cards: CardSettings
+  readonly networkA: NetworkSettings
+  readonly networkB: NetworkSettings
+  readonly vault: VaultSettings
+}
+
+type Blamed = Pick<SettingProblem, 'name' | 'value'>
+
+/** What no single setting of the card gateway can say: a networks file, networks that do not go together, TLS files. */
+export const cardProblems = (configuration: CardConfiguration): readonly SettingProblem[] => [
+  ...networkProblems(configuration),
+  ...tlsProblems(configuration.vault, { name: 'CARDGW_VAULT_CERT_PATH', value: '***' }),
+]
+
+const networkProblems = ({
+  cards,
+  networkA,
+  networkB,
+}: CardConfiguration): readonly SettingProblem[] => {
+  const { networksFile } = cards
+  const blamed: Blamed =
+    networksFile === undefined
+      ? { name: 'CARDGW_NETA_PREFIXES', value: networkA.prefixes.join(',') }
+      : { name: 'CARDGW_NETWORKS_FILE', value: networksFile }
+  try {
+    const definitions = definitionsOf(cards, networkA, networkB)
+    createRouting(definitions.map((network) => ({ network, prefixes: network.prefixes })))
+    return definitions.flatMap(({ name, tls }) => {
+      if (tls === undefined) return []
+      const isOfSettings = name === 'neta' || name === 'netb'
+      const setting = { name: `CARDGW_${name.toUpperCase()}_TLS_CERT_PATH`, value: '***' }
+      return tlsProblems(tls, isOfSettings ? setting : blamed)
+    })
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    const isOfFile = error instanceof NetworksFileError
+    const problem = error.message.replace(/\s*\n\s*/g, ' ')
+    return [
+      isOfFile
+        ? { ...blamed, problem, expected: 'a JSON array of networks', fix: 'correct the file' }
+        : {
+            ...blamed,
+            problem,
+            expected: 'networks that share no cards',
+            fix: 'give each network prefixes that no other has',
+          },
+    ]
+  }
+}
+
+const tlsProblems = (
+  { certificate, key, ca }: TlsSource,
+  blamed: Blamed,
+): readonly SettingProblem[] => {
+  if (certificate === undefined && key === undefined && ca === undefined) return []
+  try {
+    createTlsMaterial({ certificate, key, ca })
+    return []
+  } catch (error) {
+    if (!(error instanceof TlsMaterialError)) throw error
+    return [
+      {
+        ...blamed,
+        problem: error.message,
+        expected: 'a certificate and its private key',
+        fix: 'set both to a certificate and its key, or neither',
+      },
+    ]
+  }
+}
