@@ -69,8 +69,8 @@ export class XmlDocument {
   readonly namespaces: readonly string[]
   /** True where every byte is one character. */
   readonly isAscii: boolean
-  readonly #latin1: (bytes: Uint8Array) => string
-  #text: string | undefined
+  private readonly latin1: (bytes: Uint8Array) => string
+  private text: string | undefined
 
   constructor(parts: {
     readonly bytes: Uint8Array
@@ -93,7 +93,7 @@ export class XmlDocument {
     this.endNode = parts.endNode
     this.elementCount = parts.elementCount
     this.isAscii = parts.isAscii
-    this.#latin1 = parts.latin1
+    this.latin1 = parts.latin1
   }
 
   kind(node: number): number {
@@ -129,15 +129,15 @@ export class XmlDocument {
 
   /** The first element directly beneath, or -1. */
   firstChild(node: number): number {
-    return this.#elementFrom(node + 1, this.next(node))
+    return this.elementFrom(node + 1, this.next(node))
   }
 
   /** The next element with the same parent, or -1. `parent` bounds the search. */
   nextSibling(node: number, parent: number): number {
-    return this.#elementFrom(this.next(node), this.next(parent))
+    return this.elementFrom(this.next(node), this.next(parent))
   }
 
-  #elementFrom(from: number, limit: number): number {
+  private elementFrom(from: number, limit: number): number {
     const { nodes } = this
     for (let node = from; node < limit; node = nodes[node * NODE_STRIDE + NODE_NEXT] as number) {
       if (((nodes[node * NODE_STRIDE] as number) & KIND_MASK) === ELEMENT) return node
@@ -165,38 +165,44 @@ export class XmlDocument {
    */
   raw(start: number, end: number): string {
     return this.isAscii || isAsciiRange(this.bytes, start, end)
-      ? this.#cut(start, end)
-      : this.#decoded(start, end)
+      ? this.cut(start, end)
+      : this.decoded(start, end)
   }
 
-  #cut(start: number, end: number): string {
-    this.#text ??= this.#latin1(this.bytes)
-    return this.#text.substring(start, end)
+  private cut(start: number, end: number): string {
+    this.text ??= this.latin1(this.bytes)
+    return this.text.substring(start, end)
   }
 
-  #decoded(start: number, end: number): string {
+  private decoded(start: number, end: number): string {
     return utf8.decode(this.bytes.subarray(start, end))
   }
 
   /** XPath string value: all text and CDATA beneath, references resolved, line ends normalised. */
   textOf(node: number): string {
-    const limit = this.next(node)
+    const { nodes } = this
+    const leaf = (node + 1) * NODE_STRIDE
+    const limit = nodes[leaf - NODE_STRIDE + NODE_NEXT] as number
+    // As nearly every element with a text: that alone, and nothing in it to resolve.
+    if (limit === node + 2 && nodes[leaf] === TEXT) {
+      return this.cut(nodes[leaf + NODE_CONTENT] as number, nodes[leaf + NODE_END] as number)
+    }
     const first = node + 1
-    if (first === limit) return this.kind(node) === ELEMENT ? '' : this.#ownText(node)
-    if (first + 1 === limit && this.kind(first) !== ELEMENT) return this.#ownText(first)
+    if (first === limit) return this.kind(node) === ELEMENT ? '' : this.ownText(node)
+    if (first + 1 === limit && this.kind(first) !== ELEMENT) return this.ownText(first)
     let text = ''
-    for (let at = first; at < limit; at++) text += this.#ownText(at)
+    for (let at = first; at < limit; at++) text += this.ownText(at)
     return text
   }
 
-  #ownText(node: number): string {
+  private ownText(node: number): string {
     const at = node * NODE_STRIDE
     const kind = this.nodes[at] as number
     const start = this.nodes[at + NODE_CONTENT] as number
     const end = this.nodes[at + NODE_END] as number
     switch (kind & KIND_MASK) {
       case TEXT: {
-        const text = kind & BEYOND_ASCII ? this.#decoded(start, end) : this.#cut(start, end)
+        const text = kind & BEYOND_ASCII ? this.decoded(start, end) : this.cut(start, end)
         return kind & NEEDS_DECODING ? decodeText(text, true) : text
       }
       case CDATA:
@@ -247,12 +253,12 @@ export class XmlDocument {
   attribute(node: number, name: string): string | undefined {
     const first = this.firstAttribute(node)
     for (let at = first; at < first + this.attributeCount(node); at++) {
-      if (this.#isNamed(at, name)) return this.attributeValue(at)
+      if (this.isNamed(at, name)) return this.attributeValue(at)
     }
     return undefined
   }
 
-  #isNamed(attribute: number, name: string): boolean {
+  private isNamed(attribute: number, name: string): boolean {
     const at = attribute * ATTRIBUTE_STRIDE
     const start = this.attributes[at + ATTRIBUTE_NAME_START] as number
     if ((this.attributes[at + ATTRIBUTE_NAME_END] as number) - start !== name.length) return false

@@ -52,9 +52,9 @@ export class TagCache {
   readonly attributes = new Int32Array((TAGS_MAX + 1) * ATTRIBUTES_MAX * ATTRIBUTE_STRIDE)
   /** By state: the tag that came next, last time; 0 is unknown. */
   readonly following = new Int32Array((TAGS_MAX + 1) * 2)
-  readonly #words = new Float64Array((TAGS_MAX + 1) * WORDS)
+  private readonly words = new Float64Array((TAGS_MAX + 1) * WORDS)
   /** The same memory, for tags shorter than a word. */
-  readonly #ints = new Int32Array(this.#words.buffer)
+  private readonly ints = new Int32Array(this.words.buffer)
   readonly #byHash = new Map<number, number>()
   readonly #prefixes = new Map<string, number>()
 
@@ -73,13 +73,13 @@ export class TagCache {
     const length = this.length[tag] as number
     const from = tag * WORDS
     if (length < 8) {
-      const ints = this.#ints
+      const ints = this.ints
       return (
         view.getInt32(at, true) === ints[from * 2] &&
         view.getInt32(at + length - 4, true) === ints[from * 2 + 1]
       )
     }
-    const words = this.#words
+    const words = this.words
     const last = length - 8
     let word = from
     for (let i = 0; i < last; i += 8) {
@@ -156,12 +156,12 @@ export class TagCache {
   #keepWords(id: number, view: DataView, start: number, length: number): void {
     let word = id * WORDS
     if (length < 8) {
-      this.#ints[word * 2] = view.getInt32(start, true)
-      this.#ints[word * 2 + 1] = view.getInt32(start + length - 4, true)
+      this.ints[word * 2] = view.getInt32(start, true)
+      this.ints[word * 2 + 1] = view.getInt32(start + length - 4, true)
       return
     }
-    for (let i = 0; i < length - 8; i += 8) this.#words[word++] = view.getFloat64(start + i, true)
-    this.#words[word] = view.getFloat64(start + length - 8, true)
+    for (let i = 0; i < length - 8; i += 8) this.words[word++] = view.getFloat64(start + i, true)
+    this.words[word] = view.getFloat64(start + length - 8, true)
   }
 
   #prefixId(view: DataView, start: number, end: number): number {
