@@ -50,6 +50,7 @@ export type FieldSpec = {
  * A dialect: what two parties agreed on. Data only; `compileDialect` makes it work.
  *
  * @property fixed128 - always 128 bits of bitmap on the wire, whatever bit 1 says
+ * @property marksSecond - false: bit 1 stays 0 when fields above 64 are there; with `fixed128` only
  */
 export type Dialect = {
   readonly name: string
@@ -57,6 +58,7 @@ export type Dialect = {
   readonly mti: 'ascii' | 'ebcdic' | 'bcd'
   readonly bitmap: BitmapEncoding
   readonly fixed128: boolean
+  readonly marksSecond: boolean
   readonly fields: Readonly<Record<number, FieldSpec>>
 }
 
@@ -64,13 +66,24 @@ export type Dialect = {
 export const FIELD_MAX = 192
 const VALUE_MAX = 9999
 
+const DIALECT_KEYS = [
+  'name',
+  'extends',
+  'version',
+  'mti',
+  'bitmap',
+  'fixed128',
+  'marksSecond',
+  'fields',
+] as const
+
 /** Reads a dialect from parsed JSON. `extends` names one of `bases`, whose fields it may change.
  *
  * @throws CodecError `dialect_invalid`, context: path, rule
  */
 export function parseDialect(json: unknown, bases: Readonly<Record<string, Dialect>>): Dialect {
   const object = objectOf(json, '')
-  only(object, '', ['name', 'extends', 'version', 'mti', 'bitmap', 'fixed128', 'fields'])
+  only(object, '', DIALECT_KEYS)
   const baseName = object['extends']
   const base = typeof baseName === 'string' ? bases[baseName] : undefined
   if (baseName !== undefined && base === undefined) fail('extends', 'names no known dialect')
@@ -88,12 +101,16 @@ export function parseDialect(json: unknown, bases: Readonly<Record<string, Diale
     else fields[de] = parseField(value, path, fields[de])
   }
   if (Object.keys(fields).length === 0) fail('fields', 'at least one')
+  const fixed128 = booleanOf(object['fixed128'] ?? base?.fixed128 ?? false, 'fixed128')
+  const marksSecond = booleanOf(object['marksSecond'] ?? base?.marksSecond ?? true, 'marksSecond')
+  if (!marksSecond && !fixed128) fail('marksSecond', 'true without fixed128')
   return {
     name: name as string,
     version: oneOf(object['version'] ?? base?.version ?? '1987', 'version', ['1987', '1993']),
     mti: oneOf(object['mti'] ?? base?.mti, 'mti', ['ascii', 'ebcdic', 'bcd']),
     bitmap: oneOf(object['bitmap'] ?? base?.bitmap, 'bitmap', BITMAPS),
-    fixed128: booleanOf(object['fixed128'] ?? base?.fixed128 ?? false, 'fixed128'),
+    fixed128,
+    marksSecond,
     fields,
   }
 }

@@ -70,6 +70,7 @@ export const ascii: Dialect = {
   mti: 'ascii',
   bitmap: 'binary',
   fixed128: false,
+  marksSecond: true,
   fields: fieldsOf(fields1987, asciiStyle),
 }
 

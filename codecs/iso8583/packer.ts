@@ -137,9 +137,11 @@ export class Iso8583Packer {
   /** Writes the bitmaps of what was put. */
   finish(out: Uint8Array): void {
     const { words, bitmaps } = this
-    const { fixed128 } = this.layout.dialect
+    const { fixed128, marksSecond } = this.layout.dialect
     const hasSecond =
-      bitmaps > 1 && !(fixed128 && (words[2]! | words[3]! | words[4]! | words[5]!) === 0)
+      marksSecond &&
+      bitmaps > 1 &&
+      !(fixed128 && (words[2]! | words[3]! | words[4]! | words[5]!) === 0)
     if (hasSecond) words[0]! |= 0x80000000
     if (bitmaps > 2) words[2]! |= 0x80000000
     this.writeBitmaps(out)

@@ -168,6 +168,7 @@ describe('refusals', () => {
     expect(refused({ name: 'x', extends: 'nothing' })).toBe('extends')
     expect(refused({ name: 'x', extends: 'ascii', colour: 1 })).toBe('colour')
     expect(refused({ name: 'x', extends: 'ascii', fields: { 65: {} } })).toBe('fields.65')
+    expect(refused({ name: 'x', extends: 'ascii', marksSecond: false })).toBe('marksSecond')
     expect(refused({ name: 'x', fields: {} })).toBe('fields')
     expect(field({ max: 0 })).toBe('fields.11.max')
     expect(field({ max: 10000 })).toBe('fields.11.max')
