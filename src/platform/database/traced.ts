@@ -1,4 +1,4 @@
-import { inSpan, isTracing, openSpan } from '../tracing/index.ts'
+import { inSpan, isTracing, type OpenSpan, openSpan } from '../tracing/index.ts'
 import type { Client, Queryable } from './database.ts'
 
 const summaryCharactersMax = 120
@@ -67,24 +67,23 @@ const attributesOf = (text: string): { readonly [name: string]: string } => {
 /** A fragment is never sent, so the span begins with the sending. */
 const observe = (query: PendingQuery, text: string): void => {
   const { handle, resolve, reject } = query
-  let end: ((error?: unknown) => void) | undefined
+  let span: OpenSpan | undefined
   query.handle = () => {
-    if (end === undefined) {
+    if (span === undefined) {
       const attributes = attributesOf(text)
-      const span = openSpan(`postgresql ${attributes['db.operation.name'] ?? ''}`, {
+      span = openSpan(`postgresql ${attributes['db.operation.name'] ?? ''}`, {
         kind: 'client',
         attributes,
       })
-      end = span.end
     }
     return handle.call(query)
   }
   query.resolve = (value) => {
-    end?.()
+    span?.end()
     resolve.call(query, value)
   }
   query.reject = (error) => {
-    end?.(error)
+    span?.end(error)
     reject.call(query, error)
   }
 }

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import type { Authenticator, Principal } from '../auth/index.ts'
 import type { Logger } from '../telemetry/index.ts'
-import { currentTraceId, inSpan, isTracing } from '../tracing/index.ts'
+import { currentTraceId, isTracing, type OpenSpan, openSpan } from '../tracing/index.ts'
 import { checkBodyHeaders } from './body.ts'
 import { ApiError, httpErrors } from './errors.ts'
 import type { HttpMetrics } from './metrics.ts'
@@ -37,7 +37,11 @@ export const createApp = (options: AppOptions): App => {
   })
   hono.onError((error, c) => onError(error, c.env, logger))
 
-  const answer = async (request: Request, exchange: Exchange): Promise<Response> => {
+  const answer = async (
+    request: Request,
+    exchange: Exchange,
+    span?: OpenSpan,
+  ): Promise<Response> => {
     const response = await hono.fetch(request, exchange)
     setHeaders(response.headers, exchange)
     const durationMs = performance.now() - exchange.startedMs
@@ -53,6 +57,7 @@ export const createApp = (options: AppOptions): App => {
       traceId: currentTraceId(),
       more: exchange.logFields,
     })
+    if (span !== undefined) endServerSpan(span, request.method, path, response.status)
     return response
   }
   return {
@@ -64,30 +69,23 @@ export const createApp = (options: AppOptions): App => {
         principal: undefined,
         logFields: undefined,
       }
-      return isTracing() ? traced(request, exchange, answer) : answer(request, exchange)
+      if (!isTracing()) return answer(request, exchange)
+      const parent = request.headers.get('traceparent') ?? undefined
+      const span = openSpan(request.method, { kind: 'server', parent })
+      return span.within(() => answer(request, exchange, span))
     },
   }
 }
 
-/** The server span of a request, child of the caller's `traceparent`. */
-const traced = (
-  request: Request,
-  exchange: Exchange,
-  answer: (request: Request, exchange: Exchange) => Promise<Response>,
-): Promise<Response> => {
-  const parent = request.headers.get('traceparent') ?? undefined
-  return inSpan(request.method, { kind: 'server', parent }, async (span) => {
-    const response = await answer(request, exchange)
-    const route = exchange.route?.path ?? unmatched
-    span.rename(`${request.method} ${route}`)
-    span.set({
-      'http.request.method': request.method,
-      'http.route': route,
-      'http.response.status_code': response.status,
-    })
-    if (response.status >= 500) span.fail(String(response.status))
-    return response
+const endServerSpan = (span: OpenSpan, method: string, route: string, status: number): void => {
+  span.rename(`${method} ${route}`)
+  span.set({
+    'http.request.method': method,
+    'http.route': route,
+    'http.response.status_code': status,
   })
+  if (status >= 500) span.fail(String(status))
+  span.end()
 }
 
 /** `/v1/messages/{id}` is `/v1/messages/:id` to the router. */

@@ -8,6 +8,7 @@ import type { AttributeValue, Span } from './span.ts'
 const VARINT = 0
 const FIXED64 = 1
 const BYTES = 2
+const WORD = 0x1_0000_0000
 /** A length is written in four bytes before it is known; a varint may have leading zeros. */
 const LENGTH_BYTES = 4
 const ERROR = 2
@@ -31,14 +32,23 @@ class Writer {
     this.bytes[this.at++] = (field << 3) | type
   }
 
+  /** A safe integer; a negative one as its 64-bit complement, always ten bytes. */
   number(field: number, value: number): void {
     this.tag(field, VARINT)
-    this.varint(BigInt(value))
+    let rest = value
+    if (value < 0) {
+      this.negative(value)
+      return
+    }
+    while (rest > 127) {
+      this.bytes[this.at++] = (rest % 128) | 128
+      rest = Math.floor(rest / 128)
+    }
+    this.bytes[this.at++] = rest
   }
 
-  varint(value: bigint): void {
-    // A negative number is written as its 64-bit complement.
-    let rest = BigInt.asUintN(64, value)
+  private negative(value: number): void {
+    let rest = BigInt.asUintN(64, BigInt(value))
     while (rest > 127n) {
       this.bytes[this.at++] = Number(rest & 127n) | 128
       rest >>= 7n
@@ -61,8 +71,22 @@ class Writer {
   /** Milliseconds since 1970 as nanoseconds, exact to the microsecond. */
   time(field: number, ms: number): void {
     this.tag(field, FIXED64)
-    this.bytes.writeBigUInt64LE(BigInt(Math.round(ms * 1_000)) * 1_000n, this.at)
-    this.at += 8
+    const microseconds = Math.round(ms * 1_000)
+    const low = (microseconds % WORD) * 1_000
+    this.word(low % WORD)
+    this.word(Math.floor(microseconds / WORD) * 1_000 + Math.floor(low / WORD))
+  }
+
+  private word(value: number): void {
+    this.bytes[this.at++] = value
+    this.bytes[this.at++] = value / 0x100
+    this.bytes[this.at++] = value / 0x1_0000
+    this.bytes[this.at++] = value / 0x100_0000
+  }
+
+  copy(from: Uint8Array): void {
+    this.bytes.set(from, this.at)
+    this.at += from.length
   }
 
   /** Begins a nested message; `close` with what it returned ends it. */
@@ -96,20 +120,52 @@ const writeAttribute = (to: Writer, field: number, name: string, value: Attribut
   to.close(pair)
 }
 
+/** Attributes and names repeat: their bytes are kept, up to so many, and no longer values than these. */
+const keptMax = 2_000
+const keptCharactersMax = 100
+const kept = new Map<string, Map<AttributeValue, Uint8Array>>()
+let keptCount = 0
+
+/** What `write` writes for the value under the name, from the second time on as a copy. */
+const writeKept = (
+  to: Writer,
+  name: string,
+  value: AttributeValue,
+  write: (to: Writer, name: string, value: AttributeValue) => void,
+): void => {
+  const known = kept.get(name)?.get(value)
+  if (known !== undefined) {
+    to.copy(known)
+    return
+  }
+  const from = to.at
+  write(to, name, value)
+  if (keptCount >= keptMax || name.length > keptCharactersMax) return
+  if (typeof value === 'string' && value.length > keptCharactersMax) return
+  const ofName = kept.get(name) ?? new Map<AttributeValue, Uint8Array>()
+  kept.set(name, ofName.set(value, Uint8Array.from(to.bytes.subarray(from, to.at))))
+  keptCount++
+}
+
+const writeSpanAttribute = (to: Writer, name: string, value: AttributeValue): void =>
+  writeAttribute(to, 9, name, value)
+const writeSpanName = (to: Writer, _: string, value: AttributeValue): void =>
+  to.text(5, String(value))
+
 const writeSpan = (to: Writer, span: Span): void => {
   to.ensure(spanBytesMax)
   const message = to.open(2)
   to.hex(1, span.traceId)
   to.hex(2, span.spanId)
   if (span.parentSpanId !== '') to.hex(4, span.parentSpanId)
-  to.text(5, span.name)
+  writeKept(to, '', span.name, writeSpanName)
   to.number(6, span.kind)
   to.time(7, span.startedMs)
   to.time(8, span.endedMs)
   const { attributes } = span
   const values = Math.min(attributes.length, attributesMax * 2)
   for (let index = 0; index < values; index += 2) {
-    writeAttribute(to, 9, String(attributes[index]), attributes[index + 1] ?? '')
+    writeKept(to, String(attributes[index]), attributes[index + 1] ?? '', writeSpanAttribute)
   }
   for (const { traceId, spanId } of span.links) {
     to.ensure(64)

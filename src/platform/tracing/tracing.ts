@@ -31,6 +31,13 @@ export type ActiveSpan = {
   fail(reason: string): void
 }
 
+/** A span that is ended by hand, for what neither returns nor is a promise of ours. */
+export type OpenSpan = ActiveSpan & {
+  end(error?: unknown): void
+  /** Runs `work` with this span as the active one. */
+  within<T>(work: () => T): T
+}
+
 /** Takes the spans that have ended. */
 export type SpanSink = {
   readonly add: (span: Span) => void
@@ -42,8 +49,16 @@ export type SpanSink = {
 const kinds = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const
 const traceIdBytes = 16
 const spanIdBytes = 8
+const noLinks: readonly TraceContext[] = []
+const { timeOrigin } = performance
 
-const none: ActiveSpan = { rename: () => {}, set: () => {}, fail: () => {} }
+const none: OpenSpan = {
+  rename: () => {},
+  set: () => {},
+  fail: () => {},
+  end: () => {},
+  within: (work) => work(),
+}
 
 let sink: SpanSink | undefined
 
@@ -60,28 +75,70 @@ export const isTracing = (): boolean => sink !== undefined
  */
 export const inSpan = <T>(name: string, options: SpanOptions, work: (span: ActiveSpan) => T): T => {
   if (sink === undefined) return work(none)
-  const span = startSpan(sink, name, options)
+  const span = new RunningSpan(sink, name, options)
   return activeSpan.run(span, run, span, work) as T
 }
 
-const startSpan = ({ samplingRatio }: SpanSink, name: string, options: SpanOptions): Span => {
-  const parent =
-    options.parent === undefined ? activeSpan.getStore() : parseTraceparent(options.parent)
-  const span: Span = {
-    traceId: parent?.traceId ?? randomHex(traceIdBytes),
-    spanId: randomHex(spanIdBytes),
-    parentSpanId: parent?.spanId ?? '',
-    isSampled: parent?.isSampled ?? Math.random() < samplingRatio,
-    name,
-    kind: kinds[options.kind ?? 'internal'],
-    startedMs: performance.timeOrigin + performance.now(),
-    endedMs: 0,
-    attributes: [],
-    links: options.links === undefined ? [] : linksOf(options.links),
-    isFailed: false,
+/** One object for what is recorded and what records it: there is one for every request and statement. */
+class RunningSpan implements Span, OpenSpan {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId: string
+  readonly isSampled: boolean
+  name: string
+  readonly kind: number
+  readonly startedMs: number
+  endedMs = 0
+  readonly attributes: (string | AttributeValue)[] = []
+  readonly links: readonly TraceContext[]
+  isFailed = false
+
+  constructor({ samplingRatio }: SpanSink, name: string, options: SpanOptions) {
+    const parent =
+      options.parent === undefined ? activeSpan.getStore() : parseTraceparent(options.parent)
+    this.traceId = parent?.traceId ?? randomHex(traceIdBytes)
+    this.spanId = randomHex(spanIdBytes)
+    this.parentSpanId = parent?.spanId ?? ''
+    this.isSampled = parent?.isSampled ?? Math.random() < samplingRatio
+    this.name = name
+    this.kind = kinds[options.kind ?? 'internal']
+    this.startedMs = timeOrigin + performance.now()
+    this.links = options.links === undefined ? noLinks : linksOf(options.links)
+    if (options.attributes !== undefined) this.set(options.attributes)
   }
-  if (options.attributes !== undefined) setAttributes(span, options.attributes)
-  return span
+
+  rename(name: string): void {
+    this.name = name
+  }
+
+  set(attributes: SpanAttributes): void {
+    for (const name in attributes) {
+      const value = attributes[name]
+      if (value !== undefined) this.attributes.push(name, value)
+    }
+  }
+
+  fail(reason: string): void {
+    this.isFailed = true
+    this.attributes.push('error.type', reason)
+  }
+
+  /** With an error it is marked by the error's kind alone: its text may hold data. */
+  end(error?: unknown): void {
+    if (error !== undefined) this.fail(reasonOf(error))
+    this.endedMs = timeOrigin + performance.now()
+    if (this.isSampled) sink?.add(this)
+  }
+
+  within<T>(work: () => T): T {
+    return activeSpan.run(this, work)
+  }
+}
+
+const reasonOf = (error: unknown): string => {
+  const code = (error as { code?: unknown } | undefined)?.code
+  if (typeof code === 'string') return code
+  return error instanceof Error ? error.name : typeof error
 }
 
 const linksOf = (parents: readonly (Traceparent | undefined)[]): readonly TraceContext[] =>
@@ -90,84 +147,32 @@ const linksOf = (parents: readonly (Traceparent | undefined)[]): readonly TraceC
     return context === undefined ? [] : [context]
   })
 
-const setAttributes = (span: Span, attributes: SpanAttributes): void => {
-  for (const name in attributes) {
-    const value = attributes[name]
-    if (value !== undefined) span.attributes.push(name, value)
-  }
-}
-
-const endSpan = (span: Span): void => {
-  span.endedMs = performance.timeOrigin + performance.now()
-  if (span.isSampled) sink?.add(span)
-}
-
-const run = (span: Span, work: (span: ActiveSpan) => unknown): unknown => {
+const run = (span: RunningSpan, work: (span: ActiveSpan) => unknown): unknown => {
   let result: unknown
   try {
-    result = work(handleOf(span))
+    result = work(span)
   } catch (error) {
-    failSpan(span, error)
-    endSpan(span)
+    span.end(error ?? 'undefined')
     throw error
   }
   if (!(result instanceof Promise)) {
-    endSpan(span)
+    span.end()
     return result
   }
   return result.then(
     (value: unknown) => {
-      endSpan(span)
+      span.end()
       return value
     },
     (error: unknown) => {
-      failSpan(span, error)
-      endSpan(span)
+      span.end(error ?? 'undefined')
       throw error
     },
   )
 }
 
-const handleOf = (span: Span): ActiveSpan => ({
-  rename: (name) => {
-    span.name = name
-  },
-  set: (attributes) => setAttributes(span, attributes),
-  fail: (reason) => markFailed(span, reason),
-})
-
-const markFailed = (span: Span, reason: string): void => {
-  span.isFailed = true
-  span.attributes.push('error.type', reason)
-}
-
-/** The kind of an error alone: its text may hold data. */
-const failSpan = (span: Span, error: unknown): void => {
-  const code = (error as { code?: unknown } | undefined)?.code
-  const name = error instanceof Error ? error.name : typeof error
-  markFailed(span, typeof code === 'string' ? code : name)
-}
-
-/** A span that is ended by hand, for what neither returns nor is a promise of ours. */
-export type OpenSpan = {
-  end(error?: unknown): void
-  /** Runs `work` with this span as the active one. */
-  within<T>(work: () => T): T
-}
-
-const noSpan: OpenSpan = { end: () => {}, within: (work) => work() }
-
-export const openSpan = (name: string, options: SpanOptions): OpenSpan => {
-  if (sink === undefined) return noSpan
-  const span = startSpan(sink, name, options)
-  return {
-    end: (error) => {
-      if (error !== undefined) failSpan(span, error)
-      endSpan(span)
-    },
-    within: (work) => activeSpan.run(span, work),
-  }
-}
+export const openSpan = (name: string, options: SpanOptions): OpenSpan =>
+  sink === undefined ? none : new RunningSpan(sink, name, options)
 
 /** Of the active span, to travel with a message; undefined when there is none. */
 export const currentTraceparent = (): Traceparent | undefined => {

@@ -143,7 +143,8 @@ describe('bytes', () => {
       )
     }
     const places = await placesOf(peer.port)
-    for (let number = 1; number < places - 100; number++) {
+    // Half of our own buffer stays free: the kernel does not always take as much as the last time.
+    for (let number = 1; number < places - 450; number++) {
       send(number)
       if (number % 100 === 0) await Bun.sleep(0)
     }
