@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
@@ -7,6 +7,9 @@ import { freePort, isKafkaHere, startTestKafka } from '../support/kafka.ts'
 import { transfer } from '../support/participant.ts'
 import { startProgram, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+
+/** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
+setDefaultTimeout(60_000)
 
 const ispb = '12345678'
 const SETTLE_MS = 40_000

@@ -154,15 +154,20 @@ describe('hostile input costs linear time', () => {
     return Math.max(best, 1)
   }
 
-  test.each(Object.keys(inputs))('%s', (name) => {
-    const make = inputs[name] as (size: number) => string
-    fastest(utf8(make(small)))
-    // A disturbance only ever raises one of the two times: the least of some attempts tells the algorithm.
-    const exponents = Array.from({ length: 5 }, () => {
-      const one = fastest(utf8(make(small)))
-      const more = fastest(utf8(make(small * factor)))
-      return Math.log(more / one) / Math.log(factor)
-    })
-    expect(Math.min(...exponents)).toBeLessThan(exponentMax)
-  })
+  test.each(Object.keys(inputs))(
+    '%s',
+    (name) => {
+      const make = inputs[name] as (size: number) => string
+      fastest(utf8(make(small)))
+      // A disturbance only ever raises one of the two times: one quiet attempt tells the algorithm.
+      let exponent = Number.POSITIVE_INFINITY
+      for (let attempt = 0; attempt < 5 && exponent >= exponentMax; attempt++) {
+        const one = fastest(utf8(make(small)))
+        const more = fastest(utf8(make(small * factor)))
+        exponent = Math.min(exponent, Math.log(more / one) / Math.log(factor))
+      }
+      expect(exponent).toBeLessThan(exponentMax)
+    },
+    60_000,
+  )
 })

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   type Broker,
   BrokerUnavailableError,
@@ -23,6 +23,9 @@ import {
   quietLogger as logger,
   type TestDatabase,
 } from '../../support/database.ts'
+
+/** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
+setDefaultTimeout(60_000)
 
 describe('the outbox', () => {
   let database: TestDatabase

@@ -1,9 +1,12 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Broker, Delivery } from '#src/platform/broker/index.ts'
 import { until } from '../../../contract/broker.contract.ts'
 import { isKafkaHere, sharedTestKafka } from '../../../support/kafka.ts'
 import { freshTopic, openKafkaBroker } from './support.ts'
+
+/** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
+setDefaultTimeout(60_000)
 
 const numberOf = ({ value }: Delivery): number => Number(Buffer.from(value).toString())
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { brokerProblems, brokerSettings, createKafkaBroker } from '#src/platform/broker/index.ts'
 import { clusterOf } from '#src/platform/broker/open.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
@@ -7,6 +7,9 @@ import { quietLogger } from '../../../support/database.ts'
 import { isKafkaHere, startTestKafka, type TestKafka } from '../../../support/kafka.ts'
 import { issueCertificate } from '../../../support/pki.ts'
 import { freshTopic } from './support.ts'
+
+/** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
+setDefaultTimeout(60_000)
 
 const base64 = (pem: string): string => Buffer.from(pem).toString('base64')
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Admin, ConfigResourceTypes } from '@platformatic/kafka'
 import {
   createKafkaBroker,
@@ -10,6 +10,9 @@ import { until } from '../../../contract/broker.contract.ts'
 import { quietLogger } from '../../../support/database.ts'
 import { isKafkaHere, sharedTestKafka } from '../../../support/kafka.ts'
 import { freshTopic, openKafkaBroker } from './support.ts'
+
+/** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
+setDefaultTimeout(60_000)
 
 describe.skipIf(!isKafkaHere)('topics in Kafka', () => {
   const openAdmin = async (): Promise<Admin> =>
