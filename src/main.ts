@@ -325,7 +325,7 @@ const cardFeatures = (
   return [
     ...(own?.features ?? []),
     networks.feature,
-    createCards({ sql, networks, settings: { vault, reversals }, logger, metrics }),
+    createCards({ sql, networks, settings: { ...settings, vault, reversals }, logger, metrics }),
   ]
 }
 

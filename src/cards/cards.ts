@@ -6,6 +6,7 @@ import { createAbandonedSweep } from './abandoned.ts'
 import { cardErrors } from './errors.ts'
 import { createLateAnswers } from './late-answers.ts'
 import type { CardNetworks } from './networks/index.ts'
+import { createRetention } from './retention.ts'
 import type { ReversalsDeps } from './reversals/index.ts'
 import { createReversals, insertReversals, type ReversalSettings } from './reversals/index.ts'
 import { endReversal } from './reversed.ts'
@@ -19,7 +20,12 @@ export type CardsDeps = {
   /** Undefined: the endpoints answer 503. */
   readonly sql: Client | undefined
   readonly networks: CardNetworks
-  readonly settings: { readonly vault: VaultSettings; readonly reversals: ReversalSettings }
+  readonly settings: {
+    readonly vault: VaultSettings
+    readonly reversals: ReversalSettings
+    /** Undefined: transactions are kept for ever. */
+    readonly retentionDays?: number | undefined
+  }
   readonly logger: Logger
   readonly metrics: Metrics
   /** Times of reversals that tests shorten. */
@@ -79,6 +85,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     logger,
     now,
   })
+  const retention = createRetention({ sql, days: settings.retentionDays, logger, now })
   networks.onLateAnswer(createLateAnswers(sql, logger))
   return {
     ...common,
@@ -87,9 +94,10 @@ export const createCards = (deps: CardsDeps): Feature => {
       vault.start()
       reversals.start()
       sweep.start()
+      retention.start()
     },
     drain: async () => {
-      await sweep.stop()
+      await Promise.all([sweep.stop(), retention.stop()])
       await reversals.drain()
     },
     stop: vault.stop,

@@ -347,3 +347,23 @@ export const attachLateAnswers = async (
   const ids = new Map(attached.map(({ id, position }) => [position, id]))
   return answers.map((_, at) => ids.get(at))
 }
+
+/** Deletes what ended before `before`, with all that belongs to it; others that delete pass over the same rows. */
+export const forgetTransactions = async (
+  sql: Client,
+  before: Date,
+  beforeId: string,
+  limit: number,
+): Promise<number> => {
+  const forgotten = await sql`
+    with over as (
+      select id from card_transactions
+      where id < ${beforeId} and updated_at < ${before} and status <> 'pending'
+        and operation is null and not needs_attention
+      order by id limit ${limit} for update skip locked
+    ),
+    events as (delete from card_events e using over where e.transaction_id = over.id),
+    reversals as (delete from card_reversals r using over where r.transaction_id = over.id)
+    delete from card_transactions t using over where t.id = over.id`
+  return forgotten.count
+}
