@@ -1,8 +1,11 @@
 import type { Contender } from './harness.ts'
 import type { Worker } from './worker-process.ts'
 
-/** Optimised code needs its time to settle in; its compilation must not count. */
-const warmUpRounds = 6
+/**
+ * Optimised code needs its time to settle in; its compilation must not count. A scan of large messages reaches its
+ * last stage only after some fifteen thousand of them.
+ */
+const warmUpRounds = 16
 
 /** Grows the count until a round takes long enough, then warms up, then corrects the count. */
 export const calibrate = async (contender: Contender, roundMs: number): Promise<number> => {
