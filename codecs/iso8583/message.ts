@@ -102,12 +102,13 @@ export class CardMessage {
   /** DE 95 */
   replacementAmounts: string | undefined = undefined
 
-  /** Overwrites PAN, tracks and PIN block with zeros. */
+  /** Overwrites PAN, tracks, PIN block and ICC data with zeros. */
   wipe(): void {
     this.pan?.fill(0)
     this.track2?.fill(0)
     this.track1?.fill(0)
     this.pinBlock?.fill(0)
+    if (this.iccData instanceof Uint8Array) this.iccData.fill(0)
   }
 }
 

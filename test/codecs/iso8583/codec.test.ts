@@ -80,6 +80,26 @@ describe('typed messages', () => {
     expect(Buffer.from(out).toString('latin1')).not.toContain('1111')
   })
 
+  test('wipe clears ICC data in input and message, and what the parser decoded with', () => {
+    const dialect = dialects['ebcdic']!
+    const message = authorization()
+    message.iccData = encoder.encode('Z\u0008AAAAAAAA')
+    const out = new Uint8Array(512)
+    const end = createMessagePacker(createPacker(dialect))(message, out)
+    const parser = createParser(dialect).parse(out, 0, end)
+    const read = readMessage(parser)
+    const at = parser.offset(55)
+    const stage: unknown = Reflect.get(parser, 'stage')
+    if (!(stage instanceof Uint8Array)) throw new Error('the parser has no stage')
+    expect(stage.some((byte) => byte !== 0)).toBe(true)
+    expect(out[at]).toBe(0x5a)
+    parser.wipe()
+    read.wipe()
+    expect(stage.every((byte) => byte === 0)).toBe(true)
+    expect(out.subarray(at, at + 10)).toEqual(new Uint8Array(10))
+    expect(read.iccData).toEqual(new Uint8Array(10))
+  })
+
   test('a message type that is not of the gateway is refused', () => {
     const bytes = packIso8583({ mti: '0620', fields: { 11: '000001' } }, dialects['ascii']!)
     expect(() => readMessage(createParser(dialects['ascii']!).parse(bytes))).toThrow(
