@@ -185,24 +185,40 @@ const writeSpan = (to: Writer, span: Span): void => {
 
 export type Origin = { readonly serviceName: string; readonly serviceVersion: string }
 
-/** An ExportTraceServiceRequest. */
-export const encodeSpans = (
-  spans: readonly Span[],
-  { serviceName, serviceVersion }: Origin,
-): Buffer => {
-  const to = new Writer()
-  const resourceSpans = to.open(1)
-  const resource = to.open(1)
-  writeAttribute(to, 1, 'service.name', serviceName)
-  writeAttribute(to, 1, 'service.version', serviceVersion)
-  to.close(resource)
-  const scopeSpans = to.open(2)
-  const scope = to.open(1)
-  to.text(1, 'trilho')
-  to.text(2, serviceVersion)
-  to.close(scope)
-  for (const span of spans) writeSpan(to, span)
-  to.close(scopeSpans)
-  to.close(resourceSpans)
-  return to.bytes.subarray(0, to.at)
+/**
+ * An ExportTraceServiceRequest that spans are written to as they end: bytes cost a busy process less to keep than
+ * the objects they were.
+ */
+export class SpanBatch {
+  count = 0
+  private readonly to = new Writer()
+  private readonly resourceSpans: number
+  private readonly scopeSpans: number
+
+  constructor({ serviceName, serviceVersion }: Origin) {
+    const { to } = this
+    this.resourceSpans = to.open(1)
+    const resource = to.open(1)
+    writeAttribute(to, 1, 'service.name', serviceName)
+    writeAttribute(to, 1, 'service.version', serviceVersion)
+    to.close(resource)
+    this.scopeSpans = to.open(2)
+    const scope = to.open(1)
+    to.text(1, 'trilho')
+    to.text(2, serviceVersion)
+    to.close(scope)
+  }
+
+  add(span: Span): void {
+    writeSpan(this.to, span)
+    this.count++
+  }
+
+  /** Ends the batch. @returns the message */
+  finish(): Buffer {
+    const { to } = this
+    to.close(this.scopeSpans)
+    to.close(this.resourceSpans)
+    return to.bytes.subarray(0, to.at)
+  }
 }

@@ -1,6 +1,5 @@
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
-import { encodeSpans } from './otlp.ts'
-import type { Span } from './span.ts'
+import { SpanBatch } from './otlp.ts'
 import { useSink } from './tracing.ts'
 
 export type TracingOptions = {
@@ -20,16 +19,18 @@ export type Tracing = {
 }
 
 const path = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
-/** What waits for the collector at most; more is dropped, so an absent collector costs memory up to here. */
-export const queuedSpansMax = 20_000
 const batchSpansMax = 1_000
+const queuedBatchesMax = 20
+/** What waits for the collector at most; more is dropped, so an absent collector costs memory up to here. */
+export const queuedSpansMax = batchSpansMax * queuedBatchesMax
 const exportEveryMs = 1_000
 const exportTimeoutMs = 5_000
 
 /** From now on spans are made and exported. One per process: the active span follows asynchronous calls. */
 export const startTracing = (options: TracingOptions): Tracing => {
   const exporter = createExporter(options)
-  let waiting: Span[] = []
+  const full: SpanBatch[] = []
+  let open: SpanBatch | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let sending: Promise<void> | undefined
 
@@ -43,19 +44,26 @@ export const startTracing = (options: TracingOptions): Tracing => {
   }
   /** One batch at a time: a slow collector fills the queue, not the memory. */
   const sendAll = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, batchSpansMax)
-      waiting = waiting.slice(batchSpansMax)
+    for (;;) {
+      const batch = full.shift() ?? open
+      if (batch === undefined) return
+      if (batch === open) open = undefined
       await exporter.send(batch)
     }
   }
   useSink({
     samplingRatio: options.samplingRatio,
     add: (span) => {
-      if (waiting.length >= queuedSpansMax) return
-      waiting.push(span)
-      if (waiting.length >= batchSpansMax && sending === undefined) void flush()
-      else if (timer === undefined) {
+      if (open === undefined) {
+        if (full.length >= queuedBatchesMax) return
+        open = new SpanBatch(options)
+      }
+      open.add(span)
+      if (open.count >= batchSpansMax) {
+        full.push(open)
+        open = undefined
+        if (sending === undefined) void flush()
+      } else if (timer === undefined && sending === undefined) {
         timer = setTimeout(flush, exportEveryMs)
         timer.unref()
       }
@@ -82,18 +90,18 @@ const createExporter = (options: TracingOptions) => {
   const same = (bytes: Buffer): Buffer => bytes
   return {
     /** A collector that is away loses these spans: that must not delay or fail anything else. */
-    send: (spans: readonly Span[]): Promise<void> => {
+    send: (batch: SpanBatch): Promise<void> => {
       const done = Promise.withResolvers<void>()
       const deadline = Date.now() + exportTimeoutMs
       client.makeUnaryRequest(
         path,
         same,
         same,
-        encodeSpans(spans, options),
+        batch.finish(),
         new Metadata(),
         { deadline },
         (error) => {
-          if (error !== null) onProblem(error, spans.length)
+          if (error !== null) onProblem(error, batch.count)
           done.resolve()
         },
       )
