@@ -256,6 +256,18 @@ describe('signature wrapping (XSW)', () => {
   }
 })
 
+describe('what looks like white space and is not', () => {
+  for (const text of ['\u00a0', '\ufeff', '\u2028', '&#160;']) {
+    const label = text.length === 1 ? `U+${text.charCodeAt(0).toString(16)}` : text
+    test(`${label} between the children of Envelope, which no digest covers`, () => {
+      expect(verdict(edited('<Document', `${text}<Document`))).toBe('envelope_structure')
+    })
+    test(`${label} beside the signature`, () => {
+      expect(verdict(edited('</Sgntr>', `${text}</Sgntr>`))).toBe('signature_misplaced')
+    })
+  }
+})
+
 describe('where the signature is', () => {
   const cases: Readonly<Record<string, () => [string, string]>> = {
     'empty Sgntr': () => [good.replace(parts.signature, ''), 'signature_missing'],
