@@ -114,7 +114,7 @@ export const statusReasons = codeList([
     'The payer is under United Nations sanctions',
     'Pagador sancionado pelas Nações Unidas',
   ],
-  ['RR06', 'R', 'The tax block needs two companies', 'Bloco de tributos exige dois CNPJ'],
+  ['RR06', '', 'The tax block needs two companies', 'Bloco de tributos exige dois CNPJ'],
   [
     'SL02',
     'R',
