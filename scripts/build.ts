@@ -23,7 +23,9 @@ const inlineWasm: BunPlugin = {
 const build = async (outfile: string): Promise<void> => {
   await mkdir(dirname(outfile), { recursive: true })
   const result = await Bun.build({
-    entrypoints: [join(root, 'src/main.ts')],
+    // Threads start from files of their own; beside the program, where their owners look for them.
+    entrypoints: [join(root, 'src/main.ts'), join(root, 'src/certificates/pkcs12-worker.ts')],
+    naming: { entry: '[name].[ext]' },
     compile: { outfile },
     target: 'bun',
     format: 'esm',

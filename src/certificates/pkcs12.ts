@@ -1,20 +1,22 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import type Forge from 'node-forge'
 import { forge } from './forge.ts'
+import { withRoundsMax } from './pkcs12-rounds.ts'
 
 /** Largest file read; real ones hold a key and a few certificates in under 16 KiB. */
 export const PKCS12_BYTES_MAX = 256 * 1024
-/** Most rounds of key derivation; common files have 2 000 to 600 000. */
-export const PKCS12_ITERATIONS_MAX = 1_000_000
-const DEPTH_MAX = 24
+/** Most rounds of key derivation in all of a file; common files have 6 000 to 2 000 000. */
+export const PKCS12_ROUNDS_MAX = 2_000_000
+/** Longest that one file may take; the rounds of most take under a second. */
+export const PKCS12_TIMEOUT_MS = 30_000
 
 /** Why a PKCS#12 file gives nothing. */
 export type Pkcs12Failure =
   | 'too_large'
   | 'damaged'
   | 'wrong_password'
-  | 'password_not_ascii'
-  | 'iterations_exceeded'
+  | 'rounds_exceeded'
+  | 'timed_out'
   | 'no_certificate'
   | 'several_keys'
 
@@ -32,17 +34,17 @@ const PKCS12_MESSAGES: Readonly<Record<Pkcs12Failure, string>> = {
   too_large: `the file is over ${PKCS12_BYTES_MAX} bytes`,
   damaged: 'the file is damaged or is not PKCS#12',
   wrong_password: 'the password is wrong',
-  password_not_ascii: 'files of this kind are only read with an ASCII password',
-  iterations_exceeded: `the file asks for over ${PKCS12_ITERATIONS_MAX} rounds of key derivation`,
+  rounds_exceeded: `the file asks for over ${PKCS12_ROUNDS_MAX} rounds of key derivation in all`,
+  timed_out: `reading the file takes over ${PKCS12_TIMEOUT_MS / 1000} seconds`,
   no_certificate: 'the file holds no certificate',
   several_keys: 'the file holds several private keys',
 }
 
-/** @property certificates - in the order of the file */
+/** @property certificates - DER, in the order of the file */
 export type Pkcs12Content = {
   /** PKCS#8, DER. */
   readonly key: Uint8Array | undefined
-  readonly certificates: readonly X509Certificate[]
+  readonly certificates: readonly Uint8Array[]
 }
 
 type Asn1 = Forge.asn1.Asn1
@@ -55,7 +57,6 @@ function children(node: Asn1): readonly Asn1[] {
   return Array.isArray(node.value) ? node.value : []
 }
 
-/** What an octet string holds, when it is DER itself. */
 function nested(node: Asn1): Asn1 | undefined {
   if (typeof node.value !== 'string' || !node.value.startsWith('\x30')) return undefined
   try {
@@ -63,24 +64,6 @@ function nested(node: Asn1): Asn1 | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Refuses `SEQUENCE { salt OCTET STRING, iterations INTEGER, … }` with too many rounds. */
-function checkIterations(node: Asn1, depth = 0): void {
-  if (depth > DEPTH_MAX) throw new Pkcs12Error('damaged')
-  const parts = children(node)
-  for (const [i, part] of parts.entries()) {
-    const isCount =
-      part.type === forge().asn1.Type.INTEGER &&
-      parts[i - 1]?.type === forge().asn1.Type.OCTETSTRING
-    if (isCount && typeof part.value === 'string') {
-      const rounds = Number.parseInt(forge().util.bytesToHex(part.value) || '0', 16)
-      if (rounds > PKCS12_ITERATIONS_MAX) throw new Pkcs12Error('iterations_exceeded')
-    }
-    checkIterations(part, depth + 1)
-  }
-  const inner = nested(node)
-  if (inner !== undefined) checkIterations(inner, depth + 1)
 }
 
 function parse(bytes: Uint8Array): Asn1 {
@@ -134,7 +117,8 @@ function passwordOpensAPart(pfx: Asn1, password: string): boolean {
       const opened = forge().pkcs12.pkcs12FromAsn1(onlyContent(version, content), false, password)
       const bags = opened.safeContents.flatMap(({ safeBags }) => safeBags)
       return encrypted || bags.some(({ type: bag }) => bag === oids['pkcs8ShroudedKeyBag'])
-    } catch {
+    } catch (error) {
+      if (error instanceof Pkcs12Error) throw error
       return false
     }
   })
@@ -144,11 +128,8 @@ function open(pfx: Asn1, password: string): Forge.pkcs12.Pkcs12Pfx {
   try {
     return forge().pkcs12.pkcs12FromAsn1(pfx, false, password)
   } catch (error) {
+    if (error instanceof Pkcs12Error) throw error
     const text = error instanceof Error ? error.message : ''
-    // The password-based encryption of RFC 8018 takes UTF-8, which the library does not offer.
-    if (!/^[\x20-\x7e]*$/.test(password) && !text.includes('MAC')) {
-      throw new Pkcs12Error('password_not_ascii')
-    }
     const passwordFits = passwordOpensAPart(pfx, password)
     if (!passwordFits && /MAC|decrypt|password/i.test(text)) throw new Pkcs12Error('wrong_password')
     throw new Pkcs12Error('damaged')
@@ -170,26 +151,29 @@ function keyOf(bag: Forge.pkcs12.Bag): Uint8Array {
   }
 }
 
-function certificateOf(bag: Forge.pkcs12.Bag): X509Certificate {
+/** DER, as it stands in the file. */
+function certificateOf(bag: Forge.pkcs12.Bag): Uint8Array {
   const asn1 = bag.cert == null ? bag.asn1 : forge().pki.certificateToAsn1(bag.cert)
-  try {
-    return new X509Certificate(fromBinary(forge().asn1.toDer(asn1).getBytes()))
-  } catch {
-    throw new Pkcs12Error('damaged')
-  }
+  return fromBinary(forge().asn1.toDer(asn1).getBytes())
 }
 
 /**
  * Reads a PKCS#12 (PFX) file: 3DES, RC2-40 and AES (PBES2), with or without an integrity check.
+ * Blocks for as long as the rounds take: for use in a thread of its own (`openPkcs12`).
  *
  * @throws Pkcs12Error
  */
 export function readPkcs12(bytes: Uint8Array, password: string): Pkcs12Content {
   if (bytes.length > PKCS12_BYTES_MAX) throw new Pkcs12Error('too_large')
   const pfx = parse(bytes)
-  checkIterations(pfx)
   const { oids } = forge().pki
-  const bags = open(pfx, password).safeContents.flatMap(({ safeBags }) => safeBags)
+  const opened = withRoundsMax(
+    forge(),
+    PKCS12_ROUNDS_MAX,
+    () => new Pkcs12Error('rounds_exceeded'),
+    () => open(pfx, password),
+  )
+  const bags = opened.safeContents.flatMap(({ safeBags }) => safeBags)
   const keys = bags.filter(
     ({ type }) => type === oids['keyBag'] || type === oids['pkcs8ShroudedKeyBag'],
   )

@@ -80,6 +80,8 @@ function failure(outcome: Extract<ImportOutcome, { readonly ok: false }>): ApiEr
       )
     case 'read_only':
       return readOnly()
+    case 'busy':
+      return new ApiError(httpErrors.unavailable, 'Other certificate files are being read.')
   }
 }
 

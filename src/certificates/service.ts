@@ -15,7 +15,8 @@ import {
   type CertificateType,
   nameText,
 } from './domain.ts'
-import { Pkcs12Error, readPkcs12 } from './pkcs12.ts'
+import { Pkcs12Error } from './pkcs12.ts'
+import { createPkcs12Opener, Pkcs12BusyError, type Pkcs12Opener } from './pkcs12-thread.ts'
 import type { CertificateStore } from './store.ts'
 
 /** The material to import: a PKCS#12 file, or PEM text with the certificate, its chain and its key. */
@@ -42,6 +43,7 @@ export type ImportOutcome =
     }
   | { readonly ok: false; readonly kind: 'exists'; readonly name: string }
   | { readonly ok: false; readonly kind: 'read_only' }
+  | { readonly ok: false; readonly kind: 'busy' }
 
 type Material = {
   readonly key: KeyObject | undefined
@@ -53,9 +55,9 @@ class UnreadableError extends Error {
   override readonly name = 'UnreadableError'
 }
 
-function readSource(source: CertificateSource): Material {
+async function readSource(source: CertificateSource, opener: Pkcs12Opener): Promise<Material> {
   if (source.format === 'pkcs12') {
-    const { key, certificates } = readPkcs12(source.content, source.password)
+    const { key, certificates } = await opener.open(source.content, source.password)
     return {
       certificates,
       key:
@@ -85,6 +87,7 @@ function unreadable(error: unknown): ImportOutcome {
       ? { ok: false, kind: 'wrong_password' }
       : { ok: false, kind: 'unreadable', message: error.message }
   }
+  if (error instanceof Pkcs12BusyError) return { ok: false, kind: 'busy' }
   if (error instanceof UnreadableError) {
     return { ok: false, kind: 'unreadable', message: error.message }
   }
@@ -114,6 +117,7 @@ export type CertificateServiceDeps = {
 /** Imports and finds certificates. */
 export function createCertificateService(deps: CertificateServiceDeps): CertificateService {
   const { store, now } = deps
+  const opener = createPkcs12Opener()
 
   const nextVersion = async (ispb: string, type: CertificateType): Promise<number> => {
     const versions = (await store.list())
@@ -129,7 +133,7 @@ export function createCertificateService(deps: CertificateServiceDeps): Certific
     if (!store.writable) return { ok: false, kind: 'read_only' }
     let material: Material
     try {
-      material = readSource(request.source)
+      material = await readSource(request.source, opener)
     } catch (error) {
       return unreadable(error)
     }

@@ -183,6 +183,8 @@ const failureText = (outcome: Extract<ImportOutcome, { readonly ok: false }>): s
       return `${outcome.name}, or the same certificate under another version, is stored already`
     case 'read_only':
       return 'the store is read-only'
+    case 'busy':
+      return 'other certificate files are being read'
   }
 }
 

@@ -39,6 +39,22 @@ describe('trilho certs', () => {
     })
   }, 60_000)
 
+  for (const variant of variants) {
+    test(`${variant.name}: a thread reads each kind of PKCS#12 file`, async () => {
+      await withScratch(async (directory) => {
+        const passwordFile = join(directory, 'password')
+        writeFileSync(passwordFile, 'segredo\n')
+        for (const [i, kind] of ['legacy-rc2.p12', 'legacy-3des.p12', 'aes.p12'].entries()) {
+          const imported = await runProgram(variant, [
+            ...['certs', 'import', fixture(kind), '--dir', join(directory, `certs-${i}`)],
+            ...['--ispb', '99999010', '--type', 'PIA', '--password-file', passwordFile],
+          ])
+          expect(imported).toMatchObject({ code: 0, err: '' })
+        }
+      })
+    }, 60_000)
+  }
+
   test('wrong usage is told with exit code 2', async () => {
     const file = fixture('aes.p12')
     for (const args of [

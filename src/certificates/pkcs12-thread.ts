@@ -1,0 +1,90 @@
+import { X509Certificate } from 'node:crypto'
+import { PKCS12_BYTES_MAX, PKCS12_TIMEOUT_MS, Pkcs12Error } from './pkcs12.ts'
+import type { FromPkcs12Worker, ToPkcs12Worker } from './pkcs12-worker.ts'
+
+/** Files that wait for the one being read; one core at most is given to them. */
+export const PKCS12_WAITING_MAX = 8
+
+/** Thrown when as many files wait as may. */
+export class Pkcs12BusyError extends Error {
+  override readonly name = 'Pkcs12BusyError'
+  constructor() {
+    super(`${PKCS12_WAITING_MAX} certificate files wait to be read`)
+  }
+}
+
+/** @property certificates - in the order of the file */
+export type OpenedPkcs12 = {
+  /** PKCS#8, DER. */
+  readonly key: Uint8Array | undefined
+  readonly certificates: readonly X509Certificate[]
+}
+
+export type Pkcs12Opener = {
+  /**
+   * Reads a PKCS#12 file in a thread that ends with it: the event loop stays free, and a file
+   * that takes too long is given up.
+   *
+   * @throws Pkcs12Error when the file gives nothing, Pkcs12BusyError when too many wait
+   */
+  readonly open: (bytes: Uint8Array, password: string) => Promise<OpenedPkcs12>
+}
+
+/** One file in a thread of its own, for at most `timeoutMs`. */
+const readInThread = (request: ToPkcs12Worker, timeoutMs: number): Promise<FromPkcs12Worker> => {
+  // The build gives the thread's entry this name beside the program's own.
+  const worker = new Worker(new URL('./pkcs12-worker.ts', import.meta.url))
+  const { promise, resolve, reject } = Promise.withResolvers<FromPkcs12Worker>()
+  const timer = setTimeout(() => reject(new Pkcs12Error('timed_out')), timeoutMs)
+  worker.onmessage = (event: MessageEvent<FromPkcs12Worker>) => resolve(event.data)
+  worker.onerror = (event) => reject(new Error(`the PKCS#12 thread failed: ${event.message}`))
+  worker.addEventListener('close', () => reject(new Error('the PKCS#12 thread ended')))
+  worker.postMessage(request)
+  return promise.finally(() => {
+    clearTimeout(timer)
+    worker.terminate()
+  })
+}
+
+const certificateOf = (der: Uint8Array): X509Certificate => {
+  try {
+    return new X509Certificate(der)
+  } catch {
+    throw new Pkcs12Error('damaged')
+  }
+}
+
+/** @param timeoutMs - of one file, without its wait */
+export const createPkcs12Opener = (timeoutMs: number = PKCS12_TIMEOUT_MS): Pkcs12Opener => {
+  const waiting: (() => void)[] = []
+  let isBusy = false
+
+  const turn = async (): Promise<void> => {
+    if (!isBusy) {
+      isBusy = true
+      return
+    }
+    if (waiting.length >= PKCS12_WAITING_MAX) throw new Pkcs12BusyError()
+    await new Promise<void>((resolve) => waiting.push(resolve))
+  }
+
+  const next = (): void => {
+    const first = waiting.shift()
+    if (first === undefined) isBusy = false
+    else first()
+  }
+
+  return {
+    open: async (bytes, password) => {
+      if (bytes.length > PKCS12_BYTES_MAX) throw new Pkcs12Error('too_large')
+      await turn()
+      try {
+        const answer = await readInThread({ bytes, password }, timeoutMs)
+        if ('refused' in answer) throw new Pkcs12Error(answer.refused)
+        return { key: answer.key, certificates: answer.certificates.map(certificateOf) }
+      } finally {
+        next()
+      }
+    },
+  }
+}
