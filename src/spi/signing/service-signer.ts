@@ -16,7 +16,8 @@ import type { Signer, SigningKey } from './signer.ts'
 //     409                                the certificate changed: read it again
 //     408, 425, 429, 5xx                 may be repeated; any other status may not
 //
-// Every signature is checked against the certificate before it is used.
+// Answers are not compressed and have 64 KiB at most. Every signature is checked against the
+// certificate before it is used.
 
 /**
  * Thrown when the service gives no usable signature.
@@ -46,7 +47,8 @@ export type ServiceSignerOptions = {
   readonly nowMs?: () => number
 }
 
-const ANSWER_BYTES_MAX = 64 * 1024
+/** Longest answer of the service that is read. */
+export const ANSWER_BYTES_MAX = 64 * 1024
 const CERTIFICATE_FOR_MS = 300_000
 const RETRYABLE: ReadonlySet<number> = new Set([408, 425, 429])
 
@@ -54,6 +56,20 @@ const certificateAnswer = z.object({ certificate: z.string().max(ANSWER_BYTES_MA
 const signAnswer = z.object({ signature: z.base64().max(4096) })
 
 type Answer = { readonly status: number; readonly body: unknown }
+
+/** Reads no further than the limit, whatever length the headers say. */
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > ANSWER_BYTES_MAX) {
+      throw new SignatureServiceError(`the answer is over ${ANSWER_BYTES_MAX} bytes`, false)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, bytes).toString()
+}
 
 async function exchange(
   options: ServiceSignerOptions,
@@ -63,19 +79,18 @@ async function exchange(
   const response = await fetch(options.url.replace(/\/$/, '') + path, {
     method: body === undefined ? 'GET' : 'POST',
     redirect: 'manual',
+    // A compressed answer could be longer than any limit before it is seen.
+    decompress: false,
     signal: AbortSignal.timeout(options.timeoutMs),
-    headers: { accept: 'application/json', 'content-type': 'application/json' },
+    headers: {
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'content-type': 'application/json',
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(options.tls === undefined ? {} : { tls: options.tls() }),
   })
-  if (Number(response.headers.get('content-length') ?? 0) > ANSWER_BYTES_MAX) {
-    await response.body?.cancel()
-    throw new SignatureServiceError('the answer is too long', false)
-  }
-  const text = await response.text()
-  if (text.length > ANSWER_BYTES_MAX) {
-    throw new SignatureServiceError('the answer is too long', false)
-  }
+  const text = await readText(response)
   try {
     return { status: response.status, body: response.ok ? JSON.parse(text) : undefined }
   } catch {

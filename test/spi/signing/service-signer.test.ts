@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { sign, verify, X509Certificate } from 'node:crypto'
 import { createServiceSigner } from '../../../src/spi/signing/index.ts'
-import type { ServiceSignerOptions } from '../../../src/spi/signing/service-signer.ts'
+import {
+  ANSWER_BYTES_MAX,
+  type ServiceSignerOptions,
+} from '../../../src/spi/signing/service-signer.ts'
 import { type IssuedPair, issueCertificate } from '../../support/pki.ts'
 
 const authority = issueCertificate('AC Teste', { authority: true })
@@ -129,11 +132,10 @@ describe('a service that misbehaves', () => {
     expect(signOnce(signer(url))).rejects.toMatchObject({ retryable: false })
   })
 
-  test('another form, no JSON, too long: refused without a second attempt', async () => {
+  test('another form, no JSON: refused without a second attempt', async () => {
     for (const answer of [
       () => Response.json({ sig: 'AAAA' }),
       () => new Response('<html>'),
-      () => new Response('x'.repeat(70_000)),
       () => new Response('', { status: 403 }),
       () => new Response('', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
     ]) {
@@ -141,6 +143,65 @@ describe('a service that misbehaves', () => {
       expect(await signOnce(signer(url)).catch((error) => error.retryable)).toBe(false)
       expect(calls.length).toBe(2)
     }
+  })
+
+  /** An answer of so many bytes, by blanks behind it; with its length or in chunks without one. */
+  const padded = (answer: unknown, bytes: number, isChunked: boolean): Response => {
+    const text = JSON.stringify(answer)
+    const whole = Buffer.from(text + ' '.repeat(bytes - text.length))
+    if (!isChunked) return new Response(whole)
+    const body = new ReadableStream({
+      async start(controller) {
+        for (let at = 0; at < bytes; at += 10_000) {
+          controller.enqueue(whole.subarray(at, at + 10_000))
+          await Bun.sleep(1)
+        }
+        controller.close()
+      },
+    })
+    return new Response(body)
+  }
+
+  for (const isChunked of [false, true]) {
+    test(`65536 bytes are read, one more is not: ${isChunked ? 'chunked' : 'with a length'}`, async () => {
+      const signature = sign('sha256', content, signingPair.key).toString('base64')
+      const sized = (bytes: number) =>
+        serve(answering(() => padded({ signature }, bytes, isChunked))).url
+      expect((await signOnce(signer(sized(ANSWER_BYTES_MAX)))).length).toBe(256)
+      const refused = signOnce(signer(sized(ANSWER_BYTES_MAX + 1)))
+      expect(await refused.catch((error) => error.message)).toBe('the answer is over 65536 bytes')
+    })
+  }
+
+  test('an answer without an end is left after the limit, not after the time', async () => {
+    let sentBytes = 0
+    const left = Promise.withResolvers<void>()
+    const endless = () =>
+      new Response(
+        new ReadableStream({
+          async pull(controller) {
+            await Bun.sleep(1)
+            sentBytes += 16_384
+            controller.enqueue(Buffer.alloc(16_384, 0x20))
+          },
+          cancel: () => left.resolve(),
+        }),
+      )
+    const refused = signOnce(signer(serve(answering(endless)).url, { timeoutMs: 60_000 }))
+    expect(await refused.catch((error) => error.message)).toContain('over 65536 bytes')
+    await left.promise
+    // What sockets hold comes on top.
+    expect(sentBytes).toBeLessThan(16 * 1024 * 1024)
+  })
+
+  test('a compressed answer is not unpacked', async () => {
+    const bomb = Bun.gzipSync(Buffer.alloc(1_000_000, 0x20))
+    const { url } = serve(
+      answering(() => new Response(bomb, { headers: { 'content-encoding': 'gzip' } })),
+    )
+    expect(await signOnce(signer(url)).catch((error) => error.message)).toBe(
+      'the answer is not JSON',
+    )
   })
 
   test('a passing fault is repeated', async () => {
