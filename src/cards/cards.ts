@@ -61,6 +61,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     sql,
     networks,
     vault,
+    vaultTimeoutMs: settings.vault.timeoutMs,
     nextStan: stans.next,
     onEnded: (tx, reversal, outcome) => endReversal(tx, reversal, outcome, now()),
     settings: settings.reversals,

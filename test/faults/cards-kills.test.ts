@@ -226,8 +226,7 @@ const compareBooks = async (
   return counts
 }
 
-// In the long lane only: once in some fifteen short runs it did not end in 75 s, and why is not known yet.
-test.skipIf(!isLong)(
+test(
   `${AUTHORIZATIONS} authorizations, ${GATEWAY_KILLS} kills of the gateway, ${NETWORK_KILLS} of networks: the books agree to the cent (seed ${SEED})`,
   async () => {
     const pick = seeded(SEED)
@@ -297,5 +296,5 @@ test.skipIf(!isLong)(
       await database.close()
     }
   },
-  300_000 + AUTHORIZATIONS * 5,
+  150_000 + AUTHORIZATIONS * 5,
 )

@@ -17,9 +17,11 @@ import { claimDue, expire, findOver, type Limits } from './store.ts'
 const POLL_MS = 1_000
 const BACKOFF_BASE_MS = 2_000
 const HOLD_MS = 5_000
-const LEASE_MARGIN_MS = 30_000
-/** From claiming to the first byte; longer than the vault may take. */
-const CLAIM_LEASE_MS = 90_000
+/**
+ * How much longer a lease is than what it covers may take. A reversal whose process was killed waits for it, and
+ * the hold of a card holder's money with it.
+ */
+const LEASE_MARGIN_MS = 10_000
 /** Reversals given up at one look. */
 const EXPIRED_MAX = 100
 
@@ -32,13 +34,14 @@ export type ReversalTiming = {
   /** Bound of the wait after what was no attempt. */
   readonly holdMs: number
   readonly leaseMarginMs: number
-  readonly claimLeaseMs: number
 }
 
 export type ReversalsDeps = {
   readonly sql: Client
   readonly networks: Pick<CardNetworks, 'all' | 'byName'>
   readonly vault: Vault
+  /** Longest time of one call of the vault. */
+  readonly vaultTimeoutMs: number
   /** DE 11 and DE 7 for a message that is to be sent now. */
   readonly nextStan: (network: Network) => Promise<ReversalNumbers>
   readonly onEnded: OnEnded
@@ -67,6 +70,7 @@ class Engine {
   private readonly deps: ReversalsDeps
   private readonly limits: Limits
   private readonly pollMs: number
+  /** From claiming to the first byte: the vault is asked meanwhile. */
   private readonly claimLeaseSeconds: number
   private readonly context: AttemptContext
   private readonly running = new Map<string, Set<Promise<void>>>()
@@ -78,14 +82,15 @@ class Engine {
   private isFailing = false
 
   constructor(deps: ReversalsDeps) {
-    const { sql, vault, nextStan, onEnded, settings, logger, timing = {} } = deps
+    const { sql, vault, vaultTimeoutMs, nextStan, onEnded, settings, logger, timing = {} } = deps
+    const leaseMarginMs = timing.leaseMarginMs ?? LEASE_MARGIN_MS
     this.deps = deps
     this.limits = {
       expirySeconds: settings.expiryHours * 3_600,
       attemptsMax: settings.attemptsMax,
     }
     this.pollMs = timing.pollMs ?? POLL_MS
-    this.claimLeaseSeconds = (timing.claimLeaseMs ?? CLAIM_LEASE_MS) / 1_000
+    this.claimLeaseSeconds = (vaultTimeoutMs + leaseMarginMs) / 1_000
     this.context = {
       sql,
       vault,
@@ -96,7 +101,7 @@ class Engine {
         maxMs: settings.backoffMaxSeconds * 1_000,
       },
       holdMs: timing.holdMs ?? HOLD_MS,
-      leaseMarginMs: timing.leaseMarginMs ?? LEASE_MARGIN_MS,
+      leaseMarginMs,
       metrics: createReversalMetrics(deps.metrics, sql),
       logger,
     }

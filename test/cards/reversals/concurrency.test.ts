@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { openDatabase } from '#src/platform/database/index.ts'
 import { createNetwork } from '../../../src/cards/networks/index.ts'
 import { insertReversals } from '../../../src/cards/reversals/index.ts'
+import type { Vault } from '../../../src/cards/vault/index.ts'
 import { networkOptions, quietLogger, until } from '../../support/card-network.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { createReversalRig, isEnded, reversalOf } from './support.ts'
@@ -64,6 +65,64 @@ test('a process that dies in the middle is followed by another', async () => {
   expect(row).toMatchObject({ status: 'confirmed', attempts: 2, stan: during?.stan })
   expect(rig.simulator.statistics().received).toMatchObject({ '0400': 1, '0401': 1 })
   expect(rig.simulator.book()).toMatchObject([{ authorizedAmount: 10_000, reversedAmount: 10_000 }])
+})
+
+test('one that dies while it asks the vault is followed as soon as the vault’s time is over', async () => {
+  await using rig = await createReversalRig()
+  await rig.reverse(1, 'tok_visa_timeout')
+  const { dsn } = rig.database
+  const lost = openDatabase({
+    ...{ dsn, connectionsMax: 2, statementTimeoutMs: 5_000, logger: quietLogger },
+  })
+  const asked = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<Uint8Array>()
+  const vault: Vault = {
+    ...rig.vault,
+    resolve: () => {
+      asked.resolve()
+      return answer.promise
+    },
+  }
+  const timing = { pollMs: 10, leaseMarginMs: 100 }
+  const dying = rig.engine({ sql: lost.sql, vault, vaultTimeoutMs: 300, timing })
+  await asked.promise
+  await lost.close()
+  answer.resolve(new Uint8Array(16))
+  await dying.drain()
+  expect(await rig.rows()).toMatchObject([{ status: 'pending', attempts: 0, stan: null }])
+  rig.engine()
+  expect(await rig.until(isEnded)).toMatchObject([{ status: 'confirmed', attempts: 1 }])
+})
+
+test('a lease outlasts what it covers by ten seconds', async () => {
+  await using rig = await createReversalRig({ timeoutMs: 500 })
+  await rig.insert(reversalOf(1))
+  const asked = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<void>()
+  const vault: Vault = {
+    ...rig.vault,
+    resolve: async (token) => {
+      asked.resolve()
+      await answer.promise
+      return rig.vault.resolve(token)
+    },
+  }
+  const leaseSeconds = async (): Promise<number> => {
+    const [row] = await rig.database.sql<{ seconds: number }[]>`
+      select extract(epoch from lease_until - now())::float8 as seconds from card_reversals`
+    return row?.seconds ?? 0
+  }
+  rig.simulator.setSilent(true)
+  rig.engine({ vault, vaultTimeoutMs: 2_000, timing: {} })
+  await asked.promise
+  const claimed = await leaseSeconds()
+  expect(claimed).toBeGreaterThan(10)
+  expect(claimed).toBeLessThanOrEqual(12)
+  answer.resolve()
+  await until(() => rig.network.health().inFlight === 1)
+  const sent = await leaseSeconds()
+  expect(sent).toBeGreaterThan(9)
+  expect(sent).toBeLessThanOrEqual(10.5)
 })
 
 test('drain lets what is on the wire end, and takes nothing more', async () => {

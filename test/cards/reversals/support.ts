@@ -26,6 +26,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 
 const AMOUNT_CENTS = 10_000n
 const WAIT_MS = 10_000
+const VAULT_TIMEOUT_MS = 5_000
 
 /** What has to be done to take back `payment(number)`. */
 export const reversalOf = (number: number, change: Partial<NewReversal> = {}): NewReversal => ({
@@ -116,7 +117,11 @@ export const createReversalRig = async (
   const rig = await createNetworkRig({ timeoutMs: 5_000, drainMs: 10, ...options }, simulated)
   const { network } = rig
   const testVault = createTestVault({ key: TEST_VAULT_KEY })
-  const vault = createHttpVault({ url: testVault.url, token: TEST_VAULT_KEY, timeoutMs: 5_000 })
+  const vault = createHttpVault({
+    url: testVault.url,
+    token: TEST_VAULT_KEY,
+    timeoutMs: VAULT_TIMEOUT_MS,
+  })
   const stans = createStanAllocator({ sql })
   const engines: Reversals[] = []
   const ended: { transactionId: string; outcome: string }[] = []
@@ -131,7 +136,7 @@ export const createReversalRig = async (
     engine: ({ settings, ...change } = {}) => {
       const metrics = createMetrics({ version: '1.0.0', withProcess: false })
       const engine = createReversals({
-        ...{ sql, vault, metrics },
+        ...{ sql, vault, metrics, vaultTimeoutMs: VAULT_TIMEOUT_MS },
         networks: { all: [network], byName: () => network },
         nextStan: (of) => stans.next(of),
         onEnded: async (_, { transactionId }, outcome) => {
