@@ -1,5 +1,5 @@
 import { CodecError } from '#codecs/bytes'
-import { type CodePage, classOf, DIGIT, HEX_DIGITS } from './characters.ts'
+import { classOf, DIGIT, HEX_DIGITS } from './characters.ts'
 import { type Dialect, FIELD_MAX } from './dialect.ts'
 import {
   ABSENT,
@@ -8,8 +8,6 @@ import {
   HEX,
   type Layout,
   PACKED,
-  PREFIX_BCD,
-  PREFIX_BINARY,
   PREFIX_NONE,
   refuse,
   SIGNED_PACKED,
@@ -17,6 +15,7 @@ import {
   TEXT,
   wireBytes,
 } from './layout.ts'
+import { writeNumber } from './prefix.ts'
 
 /** Text as string or as Latin-1 bytes that can be wiped; type b as bytes. */
 export type FieldValue = string | Uint8Array
@@ -372,29 +371,6 @@ export class Iso8583Packer {
 
 const codeAt = (value: FieldValue, index: number): number =>
   typeof value === 'string' ? value.charCodeAt(index) : value[index]!
-
-const writeNumber = (
-  value: number,
-  out: Uint8Array,
-  at: number,
-  size: number,
-  kind: number,
-  page: CodePage,
-): void => {
-  let rest = value
-  for (let i = at + size - 1; i >= at; i--) {
-    if (kind === PREFIX_BINARY) {
-      out[i] = rest & 255
-      rest >>= 8
-    } else if (kind === PREFIX_BCD) {
-      out[i] = (Math.floor((rest % 100) / 10) << 4) | (rest % 10)
-      rest = Math.floor(rest / 100)
-    } else {
-      out[i] = page.encode[0x30 + (rest % 10)]!
-      rest = Math.floor(rest / 10)
-    }
-  }
-}
 
 function tooSmall(offset: number): never {
   throw new CodecError('iso8583_buffer_too_small', offset, 'the buffer is too small', {

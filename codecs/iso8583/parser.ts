@@ -31,6 +31,7 @@ import {
   STEP_TEXT_VARIABLE,
 } from './plan.ts'
 import { EMPTY, FieldReader } from './reader.ts'
+import { type LastTexts, lastTexts, type RecurringField } from './recurring.ts'
 
 const STAGE_BYTES_MIN = 512
 /** Past the end of every message. */
@@ -59,6 +60,7 @@ export class Iso8583Parser extends FieldReader {
   private fieldCount = 0
   private stage: Uint8Array = new Uint8Array(STAGE_BYTES_MIN)
   private failed = 0
+  private readonly lasts: LastTexts = lastTexts()
   /** Offset after the field that `canRead` read. */
   private next = 0
 
@@ -294,6 +296,19 @@ export class Iso8583Parser extends FieldReader {
       default:
         return this.stagedText(de, start, count)
     }
+  }
+
+  /** As `textOf`, of a field that most often says what it said in the message before. */
+  recurringText(de: RecurringField): string {
+    const last = this.lasts[de]
+    const place = this.plan.place[de]!
+    const start = this.starts[place & 255]! + (place >> 8)
+    const count = this.countOf(de)
+    const size = wireBytes(this.layout.kind[de]!, count)
+    if (last.is(this.bytes, start, size, count)) return last.text
+    const text = this.textOf(de)
+    last.keep(text, this.bytes, start, size, count)
+    return text
   }
 
   /** A copy of the value as characters (or, for type b, bytes) that the caller can wipe. */

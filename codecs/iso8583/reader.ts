@@ -1,4 +1,4 @@
-import { type CodePage, DIGIT, hexValue } from './characters.ts'
+import { DIGIT, hexValue } from './characters.ts'
 import { type Dialect, FIELD_MAX } from './dialect.ts'
 import {
   ABSENT,
@@ -6,14 +6,13 @@ import {
   HEX,
   type Layout,
   PACKED,
-  PREFIX_BCD,
-  PREFIX_BINARY,
   PREFIX_NONE,
   refuse,
   SIGNED_PACKED,
   TEXT,
   wireBytes,
 } from './layout.ts'
+import { readNumber } from './prefix.ts'
 
 export const EMPTY: Uint8Array = new Uint8Array(0)
 
@@ -217,27 +216,4 @@ export class FieldReader {
       }
     }
   }
-}
-/** A length prefix as a number; negative when it is not one. */
-const readNumber = (
-  bytes: Uint8Array,
-  at: number,
-  size: number,
-  kind: number,
-  page: CodePage,
-): number => {
-  let value = 0
-  for (let i = at; i < at + size; i++) {
-    const byte = bytes[i]!
-    if (kind === PREFIX_BINARY) value = value * 256 + byte
-    else if (kind === PREFIX_BCD) {
-      if (byte >> 4 > 9 || (byte & 15) > 9) return -1
-      value = value * 100 + (byte >> 4) * 10 + (byte & 15)
-    } else {
-      const digit = page.decode[byte]! - 0x30
-      if (digit < 0 || digit > 9) return -1
-      value = value * 10 + digit
-    }
-  }
-  return value
 }

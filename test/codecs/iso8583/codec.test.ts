@@ -73,6 +73,33 @@ describe('typed messages', () => {
     })
   }
 
+  for (const [name, dialect] of Object.entries(dialects)) {
+    if (dialect.version !== '1987') continue
+    test(`${name}: one parser for many messages gives what a new one for each gives`, () => {
+      const digits = (lengthMax: number) => fc.stringMatching(new RegExp(`^[019]{1,${lengthMax}}$`))
+      const values = fc.record({
+        processingCode: fc.constantFrom('003000', '000030', '003001'),
+        transmissionDateTime: fc.constantFrom('1120143005', '1120143006'),
+        localTime: fc.constantFrom('113005', '113006'),
+        acquirerId: digits(11),
+        forwarderId: fc.constantFrom('12345', '012345', '0', '00', undefined),
+      })
+      const parser = createParser(dialect)
+      const pack = createMessagePacker(createPacker(dialect))
+      const out = new Uint8Array(512)
+      fc.assert(
+        fc.property(fc.array(values, { minLength: 2, maxLength: 6 }), (all) => {
+          for (const one of all) {
+            const message = Object.assign(authorization(), one)
+            const end = pack(message, out)
+            expect(readMessage(parser.parse(out, 0, end))).toEqual(message)
+          }
+        }),
+        { numRuns: 500 },
+      )
+    })
+  }
+
   test('wipe clears the card data in the input', () => {
     const out = new Uint8Array(512)
     const end = createMessagePacker(createPacker(dialects['ascii']!))(authorization(), out)
