@@ -97,6 +97,9 @@ const idParams = z.object({ id: z.string() })
 export const listQuery = z.strictObject({
   status: z.enum(CARD_STATUSES).optional(),
   merchant_id: z.string().min(1).max(MERCHANT_ID_MAX).optional(),
+  needs_attention: z.literal('true').optional().meta({
+    description: 'Only those with a reversal that the network never confirmed.',
+  }),
   from: z.iso.datetime({ offset: true }).optional().meta({ description: 'Created at or after.' }),
   to: z.iso.datetime({ offset: true }).optional().meta({ description: 'Created before.' }),
   limit: z.coerce.number().int().min(1).max(LIST_MAX).default(LIST_DEFAULT),

@@ -105,10 +105,14 @@ const readingRoutes = (service: CardService): readonly Route[] => [
     errorStyle: 'envelope',
     document: documents.list,
     handle: async (c) => {
-      const { status, merchant_id, from, to, limit, cursor } = readQuery(c, listQuery)
+      const { status, merchant_id, needs_attention, from, to, limit, cursor } = readQuery(
+        c,
+        listQuery,
+      )
       const transactions = await service.list({
         status,
         merchantId: merchant_id,
+        needsAttention: needs_attention !== undefined,
         from: from === undefined ? undefined : new Date(from),
         to: to === undefined ? undefined : new Date(to),
         beforeId: cursor,

@@ -276,6 +276,8 @@ export const eventsOf = async (
 export type TransactionFilter = {
   readonly status: CardStatus | undefined
   readonly merchantId: string | undefined
+  /** Only what no network settled; otherwise everything. */
+  readonly needsAttention: boolean
   /** Created at or after. */
   readonly from: Date | undefined
   /** Created before. */
@@ -288,12 +290,13 @@ export type TransactionFilter = {
 /** Newest first. */
 export const listTransactions = async (
   sql: Client,
-  { status, merchantId, from, to, beforeId, limit }: TransactionFilter,
+  { status, merchantId, needsAttention, from, to, beforeId, limit }: TransactionFilter,
 ): Promise<readonly CardTransaction[]> => {
   const rows = await sql<Row[]>`
     select ${columns(sql)} from card_transactions where true
     ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${merchantId === undefined ? sql`` : sql`and merchant_id = ${merchantId}`}
+    ${needsAttention ? sql`and needs_attention and operation is not null` : sql``}
     ${from === undefined ? sql`` : sql`and created_at >= ${from}`}
     ${to === undefined ? sql`` : sql`and created_at < ${to}`}
     ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}

@@ -58,6 +58,7 @@ describe('the list', () => {
     'cursor=x',
     'from=yesterday',
     'other=1',
+    'needs_attention=false',
     'limit=1&limit=2',
   ])('refuses %s', async (query) => {
     const response = await rig.get(`/v1/transactions?${query}`)

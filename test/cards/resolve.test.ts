@@ -25,9 +25,30 @@ const resolve = async (id: string, body: unknown, headers: Record<string, string
   })
   return { status: response.status, text: await response.text(), headers: response.headers }
 }
+const listed = async (query: string): Promise<readonly string[]> => {
+  const response = await rig.get(`/v1/transactions?${query}`)
+  const { transactions } = (await response.json()) as {
+    readonly transactions: readonly CardRecord[]
+  }
+  return transactions.map((record) => record.id)
+}
 const reason = 'Network desk, case 4711'
 const read = async (id: string) =>
   (await (await rig.get(`/v1/transactions/${id}`)).json()) as CardRecord
+
+test('what waits for somebody is listed until it is resolved', async () => {
+  const [first, second] = [
+    await waiting('pending', 'reversing_authorization'),
+    await waiting('authorized', 'reversing_void'),
+  ]
+  const other = await rig.authorize('tok_visa_approved')
+  expect(await listed('needs_attention=true&limit=2')).toEqual([second, first])
+  expect(await listed('needs_attention=true&status=pending&limit=1')).toEqual([first])
+  expect(await listed('limit=1')).toEqual([other.id])
+  await resolve(second, { outcome: 'voided', reason })
+  expect(await listed('needs_attention=true')).not.toContain(second)
+  await resolve(first, { outcome: 'voided', reason })
+})
 
 describe('the answer of somebody who asked the network', () => {
   test.each([
