@@ -14,6 +14,7 @@ import m10 from './0010_spi_sending.sql' with { type: 'text' }
 import m11 from './0011_provisional_answers.sql' with { type: 'text' }
 import m12 from './0012_spi_pending_answers.sql' with { type: 'text' }
 import m13 from './0013_audit.sql' with { type: 'text' }
+import m14 from './0014_spi_sendings.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   { name: '0011_provisional_answers', sql: m11 },
   { name: '0012_spi_pending_answers', sql: m12 },
   { name: '0013_audit', sql: m13 },
+  { name: '0014_spi_sendings', sql: m14 },
 ]

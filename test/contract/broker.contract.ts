@@ -286,6 +286,37 @@ export const brokerContract = (name: string, underTest: BrokerUnderTest): void =
     )
 
     test(
+      'has poison buried by the consumer that wants to, again until it is done',
+      async () => {
+        const broker = await open()
+        const topic = fresh('buried')
+        const buried: string[] = []
+        const good: string[] = []
+        broker.consume({
+          topic,
+          group: 'g',
+          batchSizeMax: 10,
+          retry,
+          handler: async (batch) => {
+            if (batch.some(({ value }) => text(value) === '1')) {
+              throw new PoisonMessageError('unreadable', 'no XML')
+            }
+            good.push(...batch.map(({ value }) => text(value)))
+          },
+          bury: async (letter, message, errorCode) => {
+            expect(letter.topic).toBe(topics.deadLetters)
+            buried.push(`${text(message.value)} ${errorCode}`)
+            if (buried.length === 1) throw new Error('not yet')
+          },
+        })
+        await broker.publish(numbered(topic, 3, 1))
+        await until(() => good.includes('2'), timeoutMs)
+        expect(buried).toEqual(['1 unreadable', '1 unreadable'])
+      },
+      timeoutMs * 2,
+    )
+
+    test(
       'waits without counting while a dependency is away',
       async () => {
         const broker = await open()

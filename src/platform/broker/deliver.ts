@@ -66,18 +66,18 @@ const deliverOne = async (
       failures++
       if (isPoison || failures >= retry.attemptsMax) {
         const errorCode = isPoison ? error.code : 'attempts_exhausted'
-        const letter = {
-          delivery: message,
-          group: options.group,
-          errorCode,
-          attempt: failures,
-          firstFailure,
-        }
+        const { group } = options
+        const letter = deadLetterOf({
+          ...{ delivery: message, group, errorCode, attempt: failures, firstFailure },
+        })
+        const bury = options.bury ?? (() => deps.publish([letter]))
         deps.logger.error(
           { topic: message.topic, offset: String(message.offset), code: errorCode, err: error },
           'a message goes to dlq',
         )
-        return bury(deadLetterOf(letter), message.topic, errorCode, deps)
+        const buried = await buryUntilDone(() => bury(letter, message, errorCode), message, deps)
+        if (buried) deps.onDeadLetter(message.topic, errorCode)
+        return buried
       }
       if (!(await pause(backoffMs(failures, retry), deps.signal))) return false
     }
@@ -85,16 +85,14 @@ const deliverOne = async (
 }
 
 /** A message that cannot be put in `dlq` must not be passed over: tried until it is there. */
-const bury = async (
-  letter: OutgoingMessage,
-  topic: string,
-  errorCode: string,
+const buryUntilDone = async (
+  bury: () => Promise<void>,
+  { topic }: Delivery,
   deps: DeliverDeps,
 ): Promise<boolean> => {
   for (let attempt = 1; ; attempt++) {
     try {
-      await deps.publish([letter])
-      deps.onDeadLetter(topic, errorCode)
+      await bury()
       return true
     } catch (error) {
       deps.logger.error({ topic, err: error }, 'dlq cannot be written')

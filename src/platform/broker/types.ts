@@ -48,6 +48,11 @@ export type ConsumeOptions = {
    * end and without counting, while its partition waits.
    */
   readonly isTransient?: (error: unknown) => boolean
+  /**
+   * Publishes a letter to `dlq` in the broker's place, with whatever else must become of its message: both, or it
+   * rejects and is called again. The broker alone publishes it where this is undefined.
+   */
+  readonly bury?: (letter: OutgoingMessage, message: Delivery, errorCode: string) => Promise<void>
   readonly retry?: RetryPolicy
 }
 

@@ -23,10 +23,11 @@ export type SignatureVerdict = (typeof signatureVerdicts)[number]
 
 /**
  * Where each status may come from. An answer can overtake the record of the sending, so QUEUED may be answered;
- * UNKNOWN is left by an explicit answer alone: where the sending itself was in doubt, its PI-ResourceId is one.
+ * UNKNOWN is left by an explicit answer alone: where the sending itself was in doubt, its PI-ResourceId is one. What
+ * FAILED was never stored by the central bank, so a person may have it sent after all.
  */
 const predecessors: Readonly<Record<MessageStatus, readonly MessageStatus[]>> = {
-  QUEUED: [],
+  QUEUED: ['FAILED'],
   SENT: ['QUEUED'],
   ACCEPTED: ['QUEUED', 'SENT', 'UNKNOWN'],
   REJECTED: ['QUEUED', 'SENT', 'UNKNOWN'],
@@ -89,10 +90,10 @@ export type StatusChange = {
   readonly status: MessageStatus
   /** Code and reason in a few words, without personal data. */
   readonly detail?: string | undefined
+  /** Of what becomes FAILED. */
+  readonly errorCode?: string | undefined
   /** Noted also where the status stays: an answer may have overtaken it. */
   readonly resourceId?: string | undefined
-  /** What was sent, with `resourceId`: kept in place of what was queued. */
-  readonly sent?: Uint8Array | undefined
 }
 
 export type MessageRecord = {

@@ -41,9 +41,12 @@ export type MessagesDeps = {
   readonly logger: Logger
 }
 
-const tables: readonly PartitionedTable[] = ['spi_messages', 'spi_transactions', 'spi_history'].map(
-  (name) => ({ name, unit: 'month', bound: uuidBound }),
-)
+const tables: readonly PartitionedTable[] = [
+  'spi_messages',
+  'spi_sendings',
+  'spi_transactions',
+  'spi_history',
+].map((name) => ({ name, unit: 'month', bound: uuidBound }))
 const monthsAhead = 2
 const everyMs = 6 * 3_600_000
 

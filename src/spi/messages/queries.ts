@@ -97,6 +97,8 @@ export const findMessage = async (sql: Client, id: string): Promise<MessageDetai
 /** The bytes as they were sent or received. */
 export const readDocument = async (sql: Client, id: string): Promise<Uint8Array | undefined> => {
   const [row] = await sql<{ xml: Uint8Array }[]>`
-    select xml from spi_messages where id = ${id}::uuid`
+    select coalesce(
+        (select xml from spi_sendings where message_id = message.id), xml) as xml
+    from spi_messages message where id = ${id}::uuid`
   return row === undefined ? undefined : Bun.zstdDecompressSync(row.xml)
 }

@@ -33,9 +33,9 @@ export const spiMessages = pgTable(
     errorCode: text('error_code'),
     signature: text().notNull(),
     warnings: jsonb(),
-    /** The bytes sent or received, zstd. */
+    /** The bytes received, zstd; of a message that is sent, those in `spi_sendings` where it has some. */
     xml: bytea().notNull(),
-    /** Where the signature of a queued message goes; null once `xml` is what is sent, byte for byte. */
+    /** Where the signature of a queued message goes; null: `xml` is what is sent, byte for byte. */
     envelope: text(),
     /** Since when the central bank may have a message whose sending was not confirmed. */
     inDoubtSince: timestamp('in_doubt_since', { withTimezone: true }),
@@ -53,6 +53,16 @@ export const spiMessages = pgTable(
       .where(sql`in_doubt_since is not null and status in ('QUEUED', 'UNKNOWN')`),
   ],
 )
+
+/**
+ * What goes out of a queued message, written before its first byte does: from then on the central bank may have it, and
+ * nothing else is ever sent for it. Range-partitioned as `spi_messages`.
+ */
+export const spiSendings = pgTable('spi_sendings', {
+  messageId: uuid('message_id').primaryKey(),
+  /** The bytes sent, zstd. */
+  xml: bytea().notNull(),
+})
 
 /** What a message holds; range-partitioned as `spi_messages`. */
 export const spiTransactions = pgTable(

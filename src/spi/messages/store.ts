@@ -142,18 +142,12 @@ export const changeStatuses = async (
   changes: readonly StatusChange[],
 ): Promise<ReadonlySet<string>> => {
   const sorted = [...changes].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const wanted = sorted.map(({ sent: _sent, ...change }) => ({
-    ...change,
-    from: predecessorsOf(change.status),
-  }))
-  const documents = sorted.map(({ sent }) => (sent === undefined ? undefined : compressed(sent)))
+  const wanted = sorted.map((change) => ({ ...change, from: predecessorsOf(change.status) }))
   const moved = await sql<{ id: string }[]>`
     with wanted as materialized (
-      select * from rows from (
-        jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
-          as (id uuid, status text, detail text, "resourceId" text, "from" text[]),
-        unnest(${bytesArray(documents)}::text::bytea[])
-      ) as wanted(id, status, detail, "resourceId", "from", sent)
+      select * from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
+        as wanted(id uuid, status text, detail text, "errorCode" text, "resourceId" text,
+          "from" text[])
     ), locked as materialized (
       select message.id, message.status, message.resource_id from spi_messages message
       where message.id in (select id from wanted) order by message.id for update
@@ -166,8 +160,7 @@ export const changeStatuses = async (
       update spi_messages message
       set status = case when decided.is_moved then decided.status else message.status end,
         resource_id = coalesce(decided."resourceId", message.resource_id),
-        xml = coalesce(decided.sent, message.xml),
-        envelope = case when decided.sent is null then message.envelope end
+        error_code = case when decided.is_moved then decided."errorCode" else message.error_code end
       from decided
       where message.id = decided.id and (decided.is_moved or decided."resourceId" is not null)
       returning message.id, message.direction, decided.status, decided.detail, decided."resourceId",

@@ -22,12 +22,15 @@ import {
   unsignedMessageOf,
 } from '../messages/index.ts'
 import { SignatureServiceError } from '../signing/index.ts'
+import { isRetried, messageIdOf, reopen } from './dead-letters.ts'
 import type { OutboundMetrics } from './metrics.ts'
+import { createSendings, type Sendings } from './sendings.ts'
 import type { Sign } from './signing.ts'
 import { findOutbound, noteDoubt, type QueuedOutbound } from './store.ts'
 import type { MessageOutcome, Transport } from './transport.ts'
 
 export const group = 'spi-outbound'
+const refusedCode = 'refused_by_interface'
 /** Results written by one transaction. */
 const recordedMax = 200
 const transactionsMax = 2
@@ -52,8 +55,12 @@ type Final = Extract<MessageOutcome, { kind: 'accepted' | 'refused' }>
 type Result = {
   readonly delivery: Delivery
   readonly stored: QueuedOutbound
-  readonly bytes: Uint8Array
   readonly outcome: Final
+}
+
+type Parts = HandleDeps & {
+  readonly sendings: Sendings
+  readonly record: (result: Result) => Promise<void>
 }
 
 export type OutboundHandler = {
@@ -62,8 +69,9 @@ export type OutboundHandler = {
 }
 
 /**
- * Signs and sends what is queued. A message that was sent before the process could note it is sent again with the same
- * bytes, which the central bank takes for the same message; one whose state says that it was sent is passed over.
+ * Signs and sends what is queued. The bytes of a message are kept before the first of them goes out. One that may have
+ * been sent before is sent again with the same bytes, which the central bank takes for the same message; one whose state
+ * says that it was sent is passed over.
  */
 export const createHandler = (deps: HandleDeps): OutboundHandler => {
   const { sql, metrics } = deps
@@ -78,12 +86,13 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
     waitingMax,
     isRowFault: (error) => !isTransientDatabaseError(error),
   })
+  const parts = { ...deps, sendings: createSendings(sql), record }
   return {
     handle: async (batch) => {
       metrics.onBatch(batch.length)
-      const known = await findOutbound(sql, batch.map(idOf))
+      const known = await findOutbound(sql, batch.map(messageIdOf))
       await settled(
-        batch.map((delivery) => sendOne(delivery, known.get(idOf(delivery)), deps, record)),
+        batch.map((delivery) => sendOne(delivery, known.get(messageIdOf(delivery)), parts)),
       )
     },
     isTransient: (error) =>
@@ -94,8 +103,6 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
   }
 }
 
-const idOf = ({ headers }: Delivery): string => headers[outboundHeaders.messageId] ?? ''
-
 /** Waits for all, so that none is left running when one fails. */
 const settled = async (work: readonly Promise<void>[]): Promise<void> => {
   const failed = (await Promise.allSettled(work)).find((one) => one.status === 'rejected')
@@ -104,11 +111,12 @@ const settled = async (work: readonly Promise<void>[]): Promise<void> => {
 
 const sendOne = async (
   delivery: Delivery,
-  stored: QueuedOutbound | undefined,
-  deps: HandleDeps,
-  record: (result: Result) => Promise<void>,
+  found: QueuedOutbound | undefined,
+  parts: Parts,
 ): Promise<void> => {
-  const prepare = stored === undefined ? undefined : preparationOf(delivery, stored, deps.sign)
+  const stored =
+    found !== undefined && isRetried(delivery, found) ? await reopen(found, parts) : found
+  const prepare = stored === undefined ? undefined : preparationOf(delivery, stored, parts.sign)
   if (stored === undefined || prepare === undefined) {
     throw new PoisonMessageError('outbound_message_unknown', 'no message of the gateway')
   }
@@ -122,44 +130,49 @@ const sendOne = async (
   } as const
   await inSpan(`send ${type}`, options, async () => {
     const startedMs = performance.now()
-    deps.metrics.change(1)
+    parts.metrics.change(1)
     try {
       const bytes = await prepare()
       const signedMs = performance.now()
-      const outcome = await deps.transport({ type, channel, bytes })
-      if (outcome.kind !== 'accepted' && outcome.kind !== 'refused') {
-        if (outcome.kind === 'unknown' && !stored.isInDoubt) {
-          await noteDoubt(deps.sql, { id: stored.id, xml: bytes }, new Date())
-        }
-        throw new NotSentError(`${outcome.kind}: ${outcome.reason}`)
-      }
+      const outcome = await transmit(stored, bytes, parts)
       const sentMs = performance.now()
-      const result = { delivery, stored, bytes, outcome }
-      await record(result)
-      report(result, { startedMs, signedMs, sentMs }, deps)
+      const result = { delivery, stored, outcome }
+      await parts.record(result)
+      report(result, { startedMs, signedMs, sentMs }, parts)
     } finally {
-      deps.metrics.change(-1)
+      parts.metrics.change(-1)
     }
   })
 }
 
-/**
- * How the bytes to send come about: what may be with the central bank already, or what is signed now. Undefined when
- * there are none.
- */
-const preparationOf = (
-  delivery: Delivery,
-  { isInDoubt, finalXml }: QueuedOutbound,
-  sign: Sign,
-): (() => Promise<Uint8Array>) | undefined => {
-  const unsigned = unsignedMessageOf(delivery)
-  if (unsigned !== undefined && !(isInDoubt && finalXml !== undefined)) {
-    return () => sign(unsigned)
+/** An explicit answer; without one the message is left as it is, with what the central bank may have of it. */
+const transmit = async (
+  { id, type, channel, isInDoubt }: QueuedOutbound,
+  bytes: Uint8Array,
+  { sql, sendings, transport }: Parts,
+): Promise<Final> => {
+  if (!isInDoubt && !(await sendings.begin({ id, bytes }))) {
+    throw new NotSentError('another process has begun to send it')
   }
-  return finalXml === undefined ? undefined : async () => finalXml
+  const outcome = await transport({ type, channel, bytes })
+  if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome
+  if (outcome.kind === 'unknown') await noteDoubt(sql, id, new Date())
+  else if (!isInDoubt) await sendings.withdraw(id)
+  throw new NotSentError(`${outcome.kind}: ${outcome.reason}`)
 }
 
-/** Documents and statuses, events and dead letters: a fixed number of statements for any number of results. */
+/** What may be with the central bank already, or is decided; otherwise what is signed now. Undefined: there is nothing. */
+const preparationOf = (
+  delivery: Delivery,
+  { finalXml }: QueuedOutbound,
+  sign: Sign,
+): (() => Promise<Uint8Array>) | undefined => {
+  if (finalXml !== undefined) return async () => finalXml
+  const unsigned = unsignedMessageOf(delivery)
+  return unsigned === undefined ? undefined : () => sign(unsigned)
+}
+
+/** Statuses, events and dead letters: a fixed number of statements for any number of results. */
 const recordResults = async (
   tx: Queryable,
   results: readonly Result[],
@@ -183,13 +196,19 @@ const recordResults = async (
 const isRefused = ({ stored, outcome }: Result): boolean =>
   outcome.kind === 'refused' && !stored.isInDoubt
 
-const changeOf = ({ stored: { id, isInDoubt }, bytes, outcome }: Result): StatusChange =>
-  outcome.kind === 'accepted'
-    ? {
-        ...{ id, status: 'SENT', detail: outcome.channel },
-        ...{ resourceId: outcome.resourceId, sent: bytes },
-      }
-    : { id, status: isInDoubt ? 'UNKNOWN' : 'FAILED', detail: problemText(outcome) }
+/**
+ * 201 to bytes that went out before is for the same message. 4xx says of what came with it that it was not stored, and
+ * nothing of what went out before.
+ */
+const changeOf = ({ stored: { id, isInDoubt }, outcome }: Result): StatusChange => {
+  if (outcome.kind === 'accepted') {
+    return { id, status: 'SENT', detail: outcome.channel, resourceId: outcome.resourceId }
+  }
+  const detail = problemText(outcome)
+  return isInDoubt
+    ? { id, status: 'UNKNOWN', detail }
+    : { id, status: 'FAILED', detail, errorCode: refusedCode }
+}
 
 /** The last part of the problem's type names it: `https://icom…/error/forbidden`. */
 const problemText = ({ status, problem }: Extract<Final, { kind: 'refused' }>): string =>
@@ -199,7 +218,7 @@ const letterOf = ({ delivery }: Result) =>
   deadLetterOf({
     delivery,
     group,
-    errorCode: 'refused_by_interface',
+    errorCode: refusedCode,
     attempt: delivery.attempt,
     firstFailure: new Date(),
   })

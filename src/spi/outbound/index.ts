@@ -7,6 +7,7 @@ import type { EmitEvents } from '../messages/index.ts'
 import { createRounds } from '../rounds.ts'
 import type { SigningSettings } from '../signing/index.ts'
 import type { OutboundSettings } from './config.ts'
+import { createBury } from './dead-letters.ts'
 import { createHandler, group } from './handle.ts'
 import { createOutboundMetrics, type OutboundMetrics } from './metrics.ts'
 import { createRequeue } from './requeue.ts'
@@ -109,6 +110,7 @@ const createStage = (
         batchSizeMax,
         handler: handle,
         isTransient,
+        bury: createBury({ sql, broker, emitEvents, metrics }),
       })
       watch.start()
       requeue.start()

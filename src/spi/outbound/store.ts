@@ -20,6 +20,9 @@ export type QueuedOutbound = StoredOutbound & {
   readonly finalXml: Uint8Array | undefined
 }
 
+const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+
+/** Those of the ids that are messages of ours. */
 export const findOutbound = async (
   sql: Queryable,
   ids: readonly string[],
@@ -28,10 +31,13 @@ export const findOutbound = async (
     (Omit<QueuedOutbound, 'finalXml'> & { readonly finalXml: Buffer | null })[]
   >`
     select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
-      in_doubt_since is not null as "isInDoubt",
-      case when envelope is null and status = 'QUEUED' then xml end as "finalXml"
-    from spi_messages
-    where id = any(${textArray(ids)}::text::uuid[]) and direction = 'OUTBOUND'`
+      in_doubt_since is not null or sending.xml is not null as "isInDoubt",
+      case status
+        when 'QUEUED' then coalesce(sending.xml, case when envelope is null then message.xml end)
+        when 'FAILED' then case when envelope is null then message.xml end
+      end as "finalXml"
+    from spi_messages message left join spi_sendings sending on sending.message_id = message.id
+    where id = any(${textArray(ids.filter(isUuid))}::text::uuid[]) and direction = 'OUTBOUND'`
   return new Map(
     rows.map(({ finalXml, ...row }) => [
       row.id,
@@ -40,19 +46,10 @@ export const findOutbound = async (
   )
 }
 
-/** Faster than gzip's least, and smaller. */
-const compressionLevel = 1
-
-/** Keeps what was sent and not confirmed: nothing else is ever sent for the message. */
-export const noteDoubt = async (
-  sql: Queryable,
-  { id, xml }: { readonly id: string; readonly xml: Uint8Array },
-  now: Date,
-): Promise<void> => {
+/** For the watch: the central bank may have the message since now, if not since before. */
+export const noteDoubt = async (sql: Queryable, id: string, now: Date): Promise<void> => {
   await sql`
-    update spi_messages
-    set xml = ${Bun.zstdCompressSync(xml, { level: compressionLevel })}, envelope = null,
-      in_doubt_since = coalesce(in_doubt_since, ${now})
+    update spi_messages set in_doubt_since = coalesce(in_doubt_since, ${now})
     where id = ${id} and status = 'QUEUED'`
 }
 
@@ -62,6 +59,11 @@ export type Unanswered = StoredOutbound & {
 }
 
 type UnansweredRow = Omit<Unanswered, 'xml'> & { readonly xml: Buffer }
+
+const unansweredColumns = (sql: Queryable) => sql`
+  id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
+  resource_id as "resourceId",
+  coalesce((select xml from spi_sendings where message_id = message.id), xml) as xml`
 
 const unansweredOf = ({ xml, ...row }: UnansweredRow): Unanswered => ({
   ...row,
@@ -88,9 +90,8 @@ export const lockUnanswered = async (
   { from, to, limit, except }: Search,
 ): Promise<readonly Unanswered[]> => {
   const rows = await sql<UnansweredRow[]>`
-    select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
-      resource_id as "resourceId", xml
-    from spi_messages
+    select ${unansweredColumns(sql)}
+    from spi_messages message
     where status in ('SENT', 'UNKNOWN') and direction = 'OUTBOUND'
       and type = any(${textArray(answeredTypes)}::text::text[])
       and id >= ${uuidBound(from)}::uuid and id < ${uuidBound(to)}::uuid
@@ -105,10 +106,9 @@ export const lockDoubtful = async (
   { from, to, limit, except }: Search,
 ): Promise<readonly Unanswered[]> => {
   const rows = await sql<UnansweredRow[]>`
-    select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
-      resource_id as "resourceId", xml
-    from spi_messages
-    where status in ('QUEUED', 'UNKNOWN') and in_doubt_since is not null and envelope is null
+    select ${unansweredColumns(sql)}
+    from spi_messages message
+    where status in ('QUEUED', 'UNKNOWN') and in_doubt_since is not null
       and in_doubt_since >= ${from} and in_doubt_since < ${to}
       and resource_id is null and direction = 'OUTBOUND'
       and id <> all(${textArray(except)}::text::uuid[])

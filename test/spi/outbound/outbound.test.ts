@@ -1,16 +1,15 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { createXmlScanner } from '#codecs/xml'
-import { loadSettings } from '#src/platform/config/index.ts'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
 import { createPull } from '#src/spi/pull/index.ts'
-import { createMessageVerifier, signingSettings } from '#src/spi/signing/index.ts'
+import { createMessageVerifier } from '#src/spi/signing/index.ts'
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { endToEndId } from '../../support/messages.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import { answer, interfaceClient, rawServer } from '../interface/support.ts'
 import { workerOn } from '../worker/support.ts'
-import { ispb, rigOn } from './support.ts'
+import { ispb, rigOn, runningOn, signingWith } from './support.ts'
 
 const database = await createTestDatabase(10)
 const rig = await rigOn(database)
@@ -24,7 +23,7 @@ const { sql } = database
 
 afterEach(async () => {
   bank.setFaults([])
-  await sql`truncate spi_messages, spi_transactions, spi_history, webhook_events cascade`
+  await sql`truncate spi_messages, spi_sendings, spi_transactions, spi_history, webhook_events cascade`
 })
 afterAll(async () => {
   await rig.broker.stop()
@@ -32,26 +31,7 @@ afterAll(async () => {
   await database.close()
 })
 
-const signingFiles = (pair: { readonly cert: string; readonly key: string }) => ({
-  SPI_SIGN_CERT_BASE64: btoa(pair.cert),
-  SPI_SIGN_KEY_BASE64: btoa(pair.key),
-  SPI_SIGN_PROVIDER: 'node',
-})
-
-/** Runs the stage until `work` is done. */
-const running = async (
-  work: () => Promise<void>,
-  ...parts: Parameters<typeof rig.outbound>
-): Promise<void> => {
-  const stage = rig.outbound(...parts)
-  await stage.start?.()
-  try {
-    await work()
-  } finally {
-    await stage.drain?.()
-    await stage.stop?.()
-  }
-}
+const running = runningOn(rig)
 
 const settledBy = (ids: readonly string[]) =>
   bank.book().operations.filter(({ endToEndId }) => ids.includes(endToEndId))
@@ -73,16 +53,11 @@ describe('sending', () => {
 
   test('signs, and keeps the bytes that were sent', async () => {
     const pair = issueCertificate('signer')
-    const { values } = loadSettings(
-      { signing: signingSettings },
-      {
-        SPI_SIGN_ENABLED: 'true',
-        ...signingFiles(pair),
-      },
-    )
+    const signing = signingWith(pair)
     await rig.pay(3)
-    await running(() => rig.until('SENT', 3), client, { signing: values.signing })
-    const rows = await sql<{ xml: Buffer }[]>`select xml from spi_messages`
+    await running(() => rig.until('SENT', 3), client, { signing })
+    const rows = await sql<{ xml: Buffer }[]>`select xml from spi_sendings`
+    expect(rows).toHaveLength(3)
     const verifier = createMessageVerifier([pair.cert])
     for (const { xml } of rows) {
       const document = createXmlScanner().scan(Bun.zstdDecompressSync(xml))
@@ -288,18 +263,16 @@ describe('queued messages without a queue entry', () => {
   test('are put on the queue again, signed as they would have been, and sent once', async () => {
     const ids = await rig.pay(3)
     await sql`delete from broker_log where topic = 'spi.outbound'`
-    const { values } = loadSettings(
-      { signing: signingSettings },
-      { SPI_SIGN_ENABLED: 'true', ...signingFiles(issueCertificate('signer')) },
-    )
+    const signing = signingWith(issueCertificate('signer'))
     await running(() => rig.until('SENT', 3), client, {
       settings,
-      signing: values.signing,
+      signing,
       requeueEveryMs: 20,
       watchTimes: { everyMs: 60_000 },
     })
     expect(settledBy(ids)).toHaveLength(3)
-    const rows = await sql<{ xml: Buffer }[]>`select xml from spi_messages`
+    const rows = await sql<{ xml: Buffer }[]>`select xml from spi_sendings`
+    expect(rows).toHaveLength(3)
     for (const { xml } of rows) {
       expect(Buffer.from(Bun.zstdDecompressSync(xml)).toString()).toContain('SignatureValue')
     }

@@ -1,9 +1,11 @@
 import { createPostgresBroker, type TransactionalBroker } from '#src/platform/broker/index.ts'
+import { loadSettings } from '#src/platform/config/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
 import type { InterfaceClient } from '#src/spi/interface/index.ts'
 import { createOutbound, type OutboundDeps } from '#src/spi/outbound/index.ts'
 import { createSend } from '#src/spi/send/index.ts'
+import { signingSettings } from '#src/spi/signing/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { quietLogger, type TestDatabase } from '../../support/database.ts'
@@ -103,3 +105,34 @@ export const rigOn = async (
     },
   }
 }
+
+/** Runs a stage until `work` is done. */
+export const runningOn =
+  (rig: Rig) =>
+  async (work: () => Promise<void>, ...parts: Parameters<Rig['outbound']>): Promise<void> => {
+    const stage = rig.outbound(...parts)
+    await stage.start?.()
+    try {
+      await work()
+    } finally {
+      await stage.drain?.()
+      await stage.stop?.()
+    }
+  }
+
+export const signingWith = ({
+  cert,
+  key,
+}: {
+  readonly cert: string
+  readonly key: string
+}): OutboundDeps['signing'] =>
+  loadSettings(
+    { signing: signingSettings },
+    {
+      SPI_SIGN_ENABLED: 'true',
+      SPI_SIGN_CERT_BASE64: btoa(cert),
+      SPI_SIGN_KEY_BASE64: btoa(key),
+      SPI_SIGN_PROVIDER: 'node',
+    },
+  ).values.signing

@@ -38,7 +38,7 @@ export const openDeadLetters = (sql: Client, isRelayed = false): DeadLetterBox =
   return {
     list: (limit) => sql<ListedLetter[]>`
       select id, key, headers, published_at as "publishedAt", octet_length(value) as bytes
-      from broker_log where topic = ${topic} order by id desc limit ${limit}`,
+      from broker_log where topic = ${topic} order by published_at desc, xid desc, id desc limit ${limit}`,
     find: async (id) => {
       const [letter] = await sql<KeptLetter[]>`
         select id, key, value, headers, published_at as "publishedAt"
