@@ -8,6 +8,7 @@ import {
   validateDocument,
 } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
+import { nativeText } from '#src/spi/native-text.ts'
 import { pacs008, shapedSignature } from '../../test/support/messages.ts'
 import type { Group, Suite } from '../harness.ts'
 
@@ -24,7 +25,12 @@ const repeat = (work: () => number) => (times: number) => {
 }
 
 const judge = (xml: Uint8Array): (() => number) => {
-  const scanner = createXmlScanner({ vocabulary: messageVocabulary })
+  // As the gateway's transformation uses it.
+  const scanner = createXmlScanner({
+    vocabulary: messageVocabulary,
+    native: nativeText,
+    reuse: true,
+  })
   return () => {
     const document = scanner.scan(xml)
     if (!validateDocument(schema, document).valid) throw new Error('not valid')

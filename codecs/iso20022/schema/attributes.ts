@@ -45,7 +45,6 @@ const checkValue = (
   { name, validator, fixed }: CompiledAttribute,
 ): void => {
   const value = run.document.attributeValue(at)
-  if (fixed === undefined && validator.remembers(value)) return
   for (const { rule, expected } of validator.faults(value)) {
     run.report(node, rule as ViolationRule, shapeOf(value), expected, suffix(name))
   }

@@ -87,6 +87,9 @@ class Compiler {
       types: this.#types,
       elements: this.#elements,
       globals,
+      globalNames: Int32Array.from(
+        [...globals.values()].flatMap((id) => [...this.#edgeOf(id), -1]),
+      ),
       wildcards: this.#wildcards,
       edges: Int32Array.from(this.#edges),
       stateEdges: Int32Array.from([...this.#stateEdges, this.#edges.length / EDGE_STRIDE]),
@@ -270,11 +273,14 @@ class Compiler {
   }
 
   #leaf(particle: Particle, declaration: ElementDeclaration): ResolvedParticle {
-    const id = this.#element(declaration)
-    const { name, namespace } = this.#elements[id] as CompiledElement
-    const edge = [this.#nameId(name), this.#namespaceId(namespace), id] as const
+    const edge = this.#edgeOf(this.#element(declaration))
     const leaf: Leaf = { key: declaration.name, edge, particle }
     return { kind: 'leaf', min: particle.min, max: particle.max, leaf }
+  }
+
+  #edgeOf(element: number): readonly [number, number, number] {
+    const { name, namespace } = this.#elements[element] as CompiledElement
+    return [this.#nameId(name), this.#namespaceId(namespace), element]
   }
 
   #addAutomaton({ follow, leaves, accepts }: Automaton): number {

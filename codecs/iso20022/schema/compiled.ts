@@ -71,8 +71,10 @@ export type CompiledSchema = {
   readonly namespaces: readonly string[]
   readonly types: readonly CompiledType[]
   readonly elements: readonly CompiledElement[]
-  /** Global elements: name id, and index into `elements`, by namespace. */
+  /** Global elements: index into `elements`, by qualified name. */
   readonly globals: ReadonlyMap<string, number>
+  /** The same as edges that lead nowhere: name, namespace and element, {@link EDGE_STRIDE} ints each. */
+  readonly globalNames: Int32Array
   readonly wildcards: readonly Wildcard[]
   readonly edges: Int32Array
   /** First edge of a state; the next entry is where its edges end. */

@@ -8,6 +8,7 @@ import {
   parseDecimal,
   type WhiteSpace,
 } from './builtin.ts'
+import { ByteCheck } from './byte-check.ts'
 import { SchemaError } from './errors.ts'
 import type { Facet } from './model.ts'
 import { literalChoice, PatternError, PatternMatcher, parsePattern } from './pattern/index.ts'
@@ -17,7 +18,7 @@ export type FacetFault = { readonly rule: string; readonly expected: string }
 
 type Bound = { readonly rule: string; readonly value: Decimal; readonly written: string }
 
-type Limits = {
+export type Limits = {
   readonly builtIn: BuiltIn
   readonly typeName: string
   readonly whiteSpace: WhiteSpace
@@ -36,29 +37,22 @@ type Limits = {
 export type PatternCache = Map<string, PatternMatcher>
 
 const enumerationsShown = 12
-const rememberedMax = 32
-const rememberedLengthMax = 64
 
 /** A simple type, ready to judge values. */
 export class SimpleValidator {
   readonly #limits: Limits
   readonly #enumeration: ReadonlySet<string> | undefined
-  readonly #quickEnumeration: PatternMatcher | undefined
-  readonly #quick: boolean
-  readonly #remembered = new Set<string>()
+  /** What says yes without strings. */
+  readonly bytes: ByteCheck
 
   constructor(limits: Limits) {
     this.#limits = limits
-    const { enumeration, builtIn } = limits
+    const { enumeration } = limits
     this.#enumeration = enumeration && new Set(enumeration.map((value) => this.key(value)))
-    const textual = builtIn.primitive === 'string' && builtIn.lexical === undefined
-    this.#quickEnumeration =
-      enumeration === undefined ? undefined : new PatternMatcher(literalChoice(enumeration))
-    this.#quick =
-      textual ||
-      builtIn.primitive === 'decimal' ||
-      builtIn.primitive === 'dateTime' ||
-      builtIn.primitive === 'integer'
+    this.bytes = new ByteCheck(
+      limits,
+      enumeration && new PatternMatcher(literalChoice(enumeration)),
+    )
   }
 
   static builtIn(name: string): SimpleValidator | undefined {
@@ -116,56 +110,6 @@ export class SimpleValidator {
     if (!isLexical(builtIn, value)) return value
     const { negative, whole, fraction } = parseDecimal(value)
     return `${negative ? '-' : ''}${whole}.${fraction}`
-  }
-
-  /** True where the bytes are surely valid; false says nothing, {@link faults} decides. */
-  accepts(bytes: Uint8Array, start: number, end: number): boolean {
-    if (!this.#quick) return false
-    const limits = this.#limits
-    const size = end - start
-    for (const { matcher } of limits.patterns) {
-      if (!matcher.matchesAscii(bytes, start, end)) return false
-    }
-    if (this.#quickEnumeration !== undefined) {
-      return (
-        limits.builtIn.primitive === 'string' &&
-        this.#quickEnumeration.matchesAscii(bytes, start, end)
-      )
-    }
-    switch (limits.builtIn.primitive) {
-      case 'decimal':
-        return isPlainAmount(bytes, start, end, limits)
-      case 'integer':
-        return (
-          limits.bounds.length === 0 &&
-          limits.totalDigits === undefined &&
-          isDigits(bytes, start, end)
-        )
-      case 'dateTime':
-        return isPlainDateTime(bytes, start, end)
-      default:
-        return (
-          limits.whiteSpace === 'preserve' &&
-          limits.length === undefined &&
-          size <= (limits.maxLength ?? size) &&
-          // A character is at most four bytes long.
-          size >= (limits.minLength ?? 0) * ((limits.minLength ?? 0) > 1 ? 4 : 1)
-        )
-    }
-  }
-
-  /**
-   * True for an attribute's value that was found valid before: attributes hold algorithms and currencies, the
-   * same few in every message.
-   */
-  remembers(text: string): boolean {
-    if (this.#remembered.has(text)) return true
-    if (text.length <= rememberedLengthMax && this.#remembered.size < rememberedMax) {
-      if (this.faults(text).length > 0) return false
-      this.#remembered.add(text)
-      return true
-    }
-    return false
   }
 
   /** Every facet that the value breaks; a value that is not written as its type demands breaks only `type`. */
@@ -288,69 +232,3 @@ const boundsOf = (facets: readonly Facet[], builtIn: BuiltIn): Bound[] =>
 
 const fault = ({ place }: Facet, message: string): SchemaError =>
   new SchemaError(place.file, place.line, message)
-
-const ZERO = 0x30
-const NINE = 0x39
-
-const isDigits = (bytes: Uint8Array, start: number, end: number): boolean => {
-  for (let i = start; i < end; i++) {
-    if ((bytes[i] as number) < ZERO || (bytes[i] as number) > NINE) return false
-  }
-  return end > start
-}
-
-/** Digits, a dot, at most two digits, in all few enough: no facet of an SPI amount can be broken. */
-const isPlainAmount = (bytes: Uint8Array, start: number, end: number, limits: Limits): boolean => {
-  let dot = end
-  for (let i = start; i < end; i++) {
-    const byte = bytes[i] as number
-    if (byte === 0x2e && dot === end) dot = i
-    else if (byte < ZERO || byte > NINE) return false
-  }
-  const fraction = end - dot - 1
-  return (
-    dot > start &&
-    (limits.bounds.length === 0 || limits.bounds.every(isNotBelowZero)) &&
-    fraction <= (limits.fractionDigits ?? fraction) &&
-    end - start <= (limits.totalDigits ?? end)
-  )
-}
-
-const isNotBelowZero = ({ rule, written }: Bound): boolean =>
-  rule === 'minInclusive' && written === '0'
-
-const pair = (bytes: Uint8Array, at: number): number => {
-  const tens = (bytes[at] as number) - ZERO
-  const units = (bytes[at + 1] as number) - ZERO
-  return tens >= 0 && tens <= 9 && units >= 0 && units <= 9 ? tens * 10 + units : -1
-}
-
-/** `YYYY-MM-DDThh:mm:ss.sssZ` with a day that every month has. */
-const isPlainDateTime = (bytes: Uint8Array, start: number, end: number): boolean => {
-  if (end - start !== 24 || bytes[end - 1] !== 0x5a || bytes[start + 10] !== 0x54) return false
-  if (bytes[start + 4] !== 0x2d || bytes[start + 7] !== 0x2d) return false
-  if (bytes[start + 13] !== 0x3a || bytes[start + 16] !== 0x3a || bytes[start + 19] !== 0x2e) {
-    return false
-  }
-  const century = pair(bytes, start)
-  const year = pair(bytes, start + 2)
-  const month = pair(bytes, start + 5)
-  const day = pair(bytes, start + 8)
-  return (
-    century > 0 &&
-    year >= 0 &&
-    month >= 1 &&
-    month <= 12 &&
-    day >= 1 &&
-    day <= 28 &&
-    isClock(bytes, start + 11) &&
-    isDigits(bytes, start + 20, end - 1)
-  )
-}
-
-const isClock = (bytes: Uint8Array, at: number): boolean => {
-  const hour = pair(bytes, at)
-  const minute = pair(bytes, at + 3)
-  const second = pair(bytes, at + 6)
-  return hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 && second <= 59
-}

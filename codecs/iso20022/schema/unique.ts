@@ -1,13 +1,18 @@
-import { ABSENT } from '#codecs/xml'
+import { ABSENT, type XmlDocument } from '#codecs/xml'
 import type { CompiledUnique, ElementName } from './compiled.ts'
-import type { Validation } from './validate.ts'
+import type { Finding } from './violation.ts'
+
+type Run = {
+  readonly document: XmlDocument
+  readonly report: (node: number, rule: Finding['rule'], got: string, expected: string) => void
+}
 
 /**
  * Reports each element that `xs:unique` selects whose fields repeat those of one before it. An element that
  * lacks a field takes no part (XML Schema part 1, 3.11.4). Values are compared as text.
  */
 export const checkUnique = (
-  run: Validation,
+  run: Run,
   node: number,
   constraints: readonly CompiledUnique[],
 ): void => {
@@ -24,7 +29,7 @@ export const checkUnique = (
 }
 
 const follow = (
-  run: Validation,
+  run: Run,
   from: readonly number[],
   path: readonly ElementName[],
 ): readonly number[] => {

@@ -4,9 +4,6 @@ import {
   CDATA,
   ELEMENT,
   KIND_MASK,
-  NEEDS_DECODING,
-  NODE_CONTENT,
-  NODE_END,
   NODE_NAME,
   NODE_NAMESPACE,
   NODE_NEXT,
@@ -29,6 +26,7 @@ import {
   EDGE_STRIDE,
   type Wildcard,
 } from './compiled.ts'
+import { QuickPass } from './quick.ts'
 import { checkUnique } from './unique.ts'
 import {
   type Finding,
@@ -52,7 +50,24 @@ const STUCK = -1
  * is not expected is matched to where the content model could go on, else left out, so that one fault does not
  * hide the others. `xsi:type` and `xsi:nil` are refused: no catalogue uses them.
  */
-export const validateDocument = (schema: CompiledSchema, document: XmlDocument): Verdict => {
+export const validateDocument = (schema: CompiledSchema, document: XmlDocument): Verdict =>
+  quickPassOf(schema).accepts(document) ? valid : judgeThoroughly(schema, document)
+
+const valid: Verdict = { valid: true, violations: [], truncated: false }
+
+const quickPasses = new WeakMap<CompiledSchema, QuickPass>()
+
+/** Made with the first document: a compiled schema is often never used. */
+const quickPassOf = (schema: CompiledSchema): QuickPass => {
+  const known = quickPasses.get(schema)
+  if (known !== undefined) return known
+  const made = new QuickPass(schema)
+  quickPasses.set(schema, made)
+  return made
+}
+
+/** The same verdict, with every violation, at leisure; {@link validateDocument} asks for it only in doubt. */
+export const judgeThoroughly = (schema: CompiledSchema, document: XmlDocument): Verdict => {
   const run = new Validation(schema, document)
   run.root()
   const { findings } = run
@@ -111,17 +126,7 @@ export class Validation {
 
   #simpleContent(node: number, type: CompiledType, declaration: CompiledElement): void {
     const { document } = this
-    const nodes = this.#nodes
     const simple = type.simple as NonNullable<CompiledType['simple']>
-    const next = nodes[node * NODE_STRIDE + NODE_NEXT] as number
-    const only = (node + 1) * NODE_STRIDE
-    if (next === node + 2 && declaration.fixed === undefined) {
-      const kind = nodes[only] as number
-      if ((kind & (KIND_MASK | NEEDS_DECODING)) === TEXT) {
-        const start = nodes[only + NODE_CONTENT] as number
-        if (simple.accepts(document.bytes, start, nodes[only + NODE_END] as number)) return
-      }
-    }
     const child = document.firstChild(node)
     if (child !== ABSENT) {
       const found = shownName(document.localName(child))

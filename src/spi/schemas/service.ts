@@ -16,6 +16,7 @@ import {
   type XmlDocument,
   type XmlExplanation,
 } from '#codecs/xml'
+import { nativeText } from '../native-text.ts'
 
 export type Validation =
   | { readonly kind: 'malformed'; readonly explanation: XmlExplanation }
@@ -29,7 +30,12 @@ export type Validation =
       readonly verdict: Verdict
     }
 
-const scanner = createXmlScanner({ vocabulary: messageVocabulary })
+/** A document is judged before the next is scanned. */
+const scanner = createXmlScanner({
+  vocabulary: messageVocabulary,
+  native: nativeText,
+  reuse: true,
+})
 
 /** Judges one message by the schema of its type and version. */
 export const validateMessage = (catalogue: SchemaCatalogue, message: Uint8Array): Validation => {

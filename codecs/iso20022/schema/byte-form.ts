@@ -1,0 +1,167 @@
+import type { Primitive } from './builtin.ts'
+
+/*
+ * Written forms of values, judged by their bytes: true where they are surely right, in the plainest spelling
+ * of each type. What is written otherwise (signs, time zones, white space) may be right all the same.
+ */
+
+const ZERO = 0x30
+const DASH = 0x2d
+const DOT = 0x2e
+const COLON = 0x3a
+
+/** What a byte may stand in: a bit for each. */
+const DIGIT = 1
+const NAME_START = 2
+const NAME = 4
+const BASE64 = 8
+const URI = 16
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const digits = '0123456789'
+
+const usesOf = new Uint8Array(256)
+for (const [use, characters] of [
+  [DIGIT, digits],
+  [NAME_START, letters],
+  [NAME, `${letters}${digits}._-`],
+  [BASE64, `${letters}${digits}+/`],
+  [URI, `${letters}${digits}-._~:/?#[]@!$&'()*+,;=`],
+] as const) {
+  for (let i = 0; i < characters.length; i++) {
+    const code = characters.charCodeAt(i)
+    usesOf[code] = (usesOf[code] as number) | use
+  }
+}
+
+const isAll = (use: number, bytes: Uint8Array, start: number, end: number): boolean => {
+  let all = use
+  for (let i = start; i < end; i++) all &= usesOf[bytes[i] as number] as number
+  return all !== 0
+}
+
+const isDigits = (bytes: Uint8Array, start: number, end: number): boolean =>
+  end > start && isAll(DIGIT, bytes, start, end)
+
+/** Digits, or digits around one dot. */
+const isPlainDecimal = (bytes: Uint8Array, start: number, end: number): boolean => {
+  const dot = dotOf(bytes, start, end)
+  return isDigits(bytes, start, dot) && (dot === end || isDigits(bytes, dot + 1, end))
+}
+
+/** Where the first dot of a plain decimal stands; its end where it has none. */
+export const dotOf = (bytes: Uint8Array, start: number, end: number): number => {
+  let dot = start
+  while (dot < end && bytes[dot] !== DOT) dot++
+  return dot
+}
+
+const isName = (bytes: Uint8Array, start: number, end: number): boolean =>
+  end > start && isAll(NAME_START, bytes, start, start + 1) && isAll(NAME, bytes, start, end)
+
+/** Groups of four without white space; the last character before the padding has no bits to spare. */
+const isDenseBase64 = (bytes: Uint8Array, start: number, end: number): boolean => {
+  if (((end - start) & 3) !== 0) return false
+  let dense = end
+  if (end > start && bytes[end - 1] === 0x3d) {
+    dense = end - (bytes[end - 2] === 0x3d ? 2 : 1)
+    const spare = end - dense === 2 ? 0x0f : 0x03
+    if ((sextetOf(bytes[dense - 1] as number) & spare) !== 0) return false
+  }
+  return isAll(BASE64, bytes, start, dense)
+}
+
+const sextetOf = (byte: number): number => {
+  if (byte >= 0x61) return byte - 0x61 + 26
+  if (byte >= 0x41) return byte - 0x41
+  if (byte >= ZERO) return byte - ZERO + 52
+  return byte === 0x2b ? 62 : 63
+}
+
+const pair = (bytes: Uint8Array, at: number): number => {
+  const tens = (bytes[at] as number) - ZERO
+  const units = (bytes[at + 1] as number) - ZERO
+  return tens >= 0 && tens <= 9 && units >= 0 && units <= 9 ? tens * 10 + units : -1
+}
+
+/** `YYYY-MM-DD` with a day that every month has. */
+const isPlainDate = (bytes: Uint8Array, start: number): boolean => {
+  if (bytes[start + 4] !== DASH || bytes[start + 7] !== DASH) return false
+  const month = pair(bytes, start + 5)
+  const day = pair(bytes, start + 8)
+  return (
+    pair(bytes, start) > 0 &&
+    pair(bytes, start + 2) >= 0 &&
+    month >= 1 &&
+    month <= 12 &&
+    day >= 1 &&
+    day <= 28
+  )
+}
+
+/** `hh:mm:ss.fffZ` with any number of f from one on. */
+const isPlainTime = (bytes: Uint8Array, start: number, end: number): boolean => {
+  if (end - start < 11 || bytes[end - 1] !== 0x5a) return false
+  if (bytes[start + 2] !== COLON || bytes[start + 5] !== COLON || bytes[start + 8] !== DOT) {
+    return false
+  }
+  const hour = pair(bytes, start)
+  const minute = pair(bytes, start + 3)
+  const second = pair(bytes, start + 6)
+  return (
+    hour >= 0 &&
+    hour <= 23 &&
+    minute >= 0 &&
+    minute <= 59 &&
+    second >= 0 &&
+    second <= 59 &&
+    isDigits(bytes, start + 9, end - 1)
+  )
+}
+
+/** Whether the bytes are surely written as the primitive type demands, and hold no white space at all. */
+export const isPlain = (
+  primitive: Primitive,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): boolean => {
+  switch (primitive) {
+    case 'decimal':
+      return isPlainDecimal(bytes, start, end)
+    case 'integer':
+      return isDigits(bytes, start, end)
+    case 'dateTime':
+      return (
+        end - start > 11 &&
+        bytes[start + 10] === 0x54 &&
+        isPlainDate(bytes, start) &&
+        isPlainTime(bytes, start + 11, end)
+      )
+    case 'date':
+      return end - start === 10 && isPlainDate(bytes, start)
+    case 'time':
+      return isPlainTime(bytes, start, end)
+    case 'boolean':
+      return isBoolean(bytes, start, end)
+    case 'anyURI':
+      return isAll(URI, bytes, start, end)
+    case 'base64Binary':
+      return isDenseBase64(bytes, start, end)
+    case 'name':
+      return isName(bytes, start, end)
+    case 'string':
+      return true
+  }
+}
+
+const isBoolean = (bytes: Uint8Array, start: number, end: number): boolean =>
+  end - start === 1
+    ? bytes[start] === ZERO || bytes[start] === ZERO + 1
+    : isWord('true', bytes, start, end) || isWord('false', bytes, start, end)
+
+const isWord = (word: string, bytes: Uint8Array, start: number, end: number): boolean => {
+  if (end - start !== word.length) return false
+  for (let i = 0; i < word.length; i++) if (bytes[start + i] !== word.charCodeAt(i)) return false
+  return true
+}

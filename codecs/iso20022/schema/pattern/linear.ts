@@ -1,0 +1,85 @@
+import { type CharSet, contains } from './char-set.ts'
+import type { PatternNode } from './parse.ts'
+
+/** Longer patterns are left to the automaton. */
+const positionsMax = 64
+/** Alternatives are tried one after the other: where there are more, the automaton is faster. */
+const alternativesMax = 4
+/** Sets of one pattern: a bit each. */
+const setsMax = 31
+
+/**
+ * A pattern whose every position reads one set of characters whatever stands before it, as identifiers have:
+ * `M[0-9A-Z]{8}[a-zA-Z0-9]{23}`. Only its last part may vary in length. ASCII alone.
+ */
+export class LinearPattern {
+  readonly lengthMin: number
+  readonly lengthMax: number
+  /** By byte: a bit for each set it is in. */
+  readonly setsOf: Int32Array
+  /** By position: the bit of its set. */
+  readonly wanted: Int32Array
+
+  constructor(positions: readonly CharSet[], lengthMin: number) {
+    const sets = new Map<string, number>()
+    this.lengthMin = lengthMin
+    this.lengthMax = positions.length
+    this.setsOf = new Int32Array(256)
+    this.wanted = Int32Array.from(positions, (set) => {
+      const key = set.join()
+      const known = sets.get(key)
+      if (known !== undefined) return known
+      const bit = 1 << sets.size
+      sets.set(key, bit)
+      for (let code = 0; code < 128; code++) {
+        if (contains(set, code)) this.setsOf[code] = (this.setsOf[code] as number) | bit
+      }
+      return bit
+    })
+  }
+
+  /** False where a byte is not ASCII. */
+  matches(bytes: Uint8Array, start: number, end: number): boolean {
+    const length = end - start
+    if (length < this.lengthMin || length > this.lengthMax) return false
+    const { setsOf, wanted } = this
+    for (let i = 0; i < length; i++) {
+      if (((setsOf[bytes[start + i] as number] as number) & (wanted[i] as number)) === 0) {
+        return false
+      }
+    }
+    return true
+  }
+}
+
+/** The alternatives of a pattern; undefined where one of them is not linear, or where there are many. */
+export const linearPatterns = (node: PatternNode): readonly LinearPattern[] | undefined => {
+  const alternatives = alternativesOf(node)
+  if (alternatives.length > alternativesMax) return undefined
+  const patterns = alternatives.map(linearPattern)
+  return patterns.includes(undefined) ? undefined : (patterns as LinearPattern[])
+}
+
+const alternativesOf = (node: PatternNode): readonly PatternNode[] =>
+  node.kind === 'choice' ? node.items.flatMap(alternativesOf) : [node]
+
+const linearPattern = (node: PatternNode): LinearPattern | undefined => {
+  const positions: CharSet[] = []
+  let lengthMin = 0
+  /** False behind a part of varying length: nothing may follow it. */
+  let isFixed = true
+  const read = (at: PatternNode): boolean => {
+    if (at.kind === 'sequence') return at.items.every(read)
+    if (at.kind === 'choice') return false
+    const { item, min, max } =
+      at.kind === 'set' ? { item: at, min: 1, max: 1 } : { item: at.item, min: at.min, max: at.max }
+    if (!isFixed || item.kind !== 'set' || positions.length + max > positionsMax) return false
+    for (let i = 0; i < max; i++) positions.push(item.set)
+    lengthMin += min
+    isFixed = min === max
+    return true
+  }
+  if (!read(node)) return undefined
+  const sets = new Set(positions.map((set) => set.join()))
+  return sets.size > setsMax ? undefined : new LinearPattern(positions, lengthMin)
+}

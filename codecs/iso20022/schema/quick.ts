@@ -1,0 +1,284 @@
+import {
+  ATTRIBUTE_COUNT_SHIFT,
+  ATTRIBUTE_LOCAL_START,
+  ATTRIBUTE_NAME_END,
+  ATTRIBUTE_NAMESPACE,
+  ATTRIBUTE_STRIDE,
+  ATTRIBUTE_VALUE_END,
+  ATTRIBUTE_VALUE_START,
+  COMMENT,
+  ELEMENT,
+  IS_NAMESPACE_DECLARATION,
+  KIND_MASK,
+  NEEDS_DECODING,
+  NODE_ATTRIBUTE,
+  NODE_CONTENT,
+  NODE_END,
+  NODE_NAME,
+  NODE_NAMESPACE,
+  NODE_NEXT,
+  NODE_STRIDE,
+  TEXT,
+  VALUE_NEEDS_DECODING,
+  WHITESPACE_ONLY,
+  type XmlDocument,
+} from '#codecs/xml'
+import {
+  ANY_NAME,
+  type CompiledAttribute,
+  type CompiledElement,
+  type CompiledSchema,
+  type CompiledType,
+  EDGE_ELEMENT,
+  EDGE_NAME,
+  EDGE_NAMESPACE,
+  EDGE_NEXT,
+  EDGE_STRIDE,
+  type Wildcard,
+} from './compiled.ts'
+import type { SimpleValidator } from './simple.ts'
+import { checkUnique } from './unique.ts'
+
+/** Open elements; a document with more is left to the thorough pass. */
+export const quickDepthMax = 64
+const UNSURE = -1
+
+const encoder = new TextEncoder()
+
+/** What {@link QuickPass} needs to know of a type's attributes. */
+class QuickAttributes {
+  readonly names: readonly Uint8Array[]
+  readonly validators: readonly SimpleValidator[]
+  readonly required: Uint8Array
+  readonly requiredCount: number
+
+  constructor(all: readonly CompiledAttribute[]) {
+    // Where one of the others is written, or lacks, its type's documents are never sure.
+    const attributes = all.filter(({ namespace, fixed }) => namespace === '' && fixed === undefined)
+    this.names = attributes.map(({ name }) => encoder.encode(name))
+    this.validators = attributes.map(({ validator }) => validator)
+    this.required = Uint8Array.from(attributes, ({ required }) => (required ? 1 : 0))
+    this.requiredCount = all.filter(({ required }) => required).length
+  }
+
+  /** Which one an attribute record names. */
+  indexOf(bytes: Uint8Array, records: Int32Array, record: number): number {
+    const start = records[record + ATTRIBUTE_LOCAL_START] as number
+    const length = (records[record + ATTRIBUTE_NAME_END] as number) - start
+    const { names } = this
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] as Uint8Array
+      let same = name.length === length ? 0 : -1
+      while (same >= 0 && same < length && name[same] === bytes[start + same]) same++
+      if (same === length) return index
+    }
+    return UNSURE
+  }
+}
+
+/**
+ * Judges documents of one schema and says only whether they are surely valid, which nearly all are: it makes no
+ * object, and strings only of the few values whose bytes do not tell. Fields without `#`, state in local
+ * variables, one loop: this runs for every message.
+ */
+export class QuickPass {
+  private readonly schema: CompiledSchema
+  /** By element: the first state of its content; {@link UNSURE} where that is text. */
+  private readonly states: Int32Array
+  /** By element. */
+  private readonly validators: readonly (SimpleValidator | undefined)[]
+  private readonly attributes: readonly QuickAttributes[]
+  /** By element: whether only the thorough pass, or a look at `xs:unique`, can tell. */
+  private readonly special: Uint8Array
+  /** By namespace of the schema: that of the document. */
+  private readonly namespaces: Int32Array
+  /** By wildcard, and within it by namespace of the schema. */
+  private readonly admitted: Uint8Array
+  private readonly openStates = new Int32Array(quickDepthMax - 1)
+  private readonly openEnds = new Int32Array(quickDepthMax - 1)
+
+  constructor(schema: CompiledSchema) {
+    const { elements, types } = schema
+    const typeOf = ({ type }: CompiledElement) => types[type] as CompiledType
+    const ofTypes = types.map(({ attributes }) => new QuickAttributes(attributes))
+    this.schema = schema
+    this.states = Int32Array.from(elements, (element) =>
+      typeOf(element).simple === undefined ? typeOf(element).state : UNSURE,
+    )
+    this.validators = elements.map((element) => typeOf(element).simple)
+    this.attributes = elements.map(({ type }) => ofTypes[type] as QuickAttributes)
+    this.special = Uint8Array.from(elements, (element) =>
+      element.fixed !== undefined || element.unique.length > 0 ? 1 : 0,
+    )
+    this.namespaces = new Int32Array(schema.namespaces.length)
+    this.admitted = Uint8Array.from(
+      schema.wildcards.flatMap(({ admits }) =>
+        schema.namespaces.map((uri) => (admits(uri) ? 1 : 0)),
+      ),
+    )
+  }
+
+  accepts(document: XmlDocument): boolean {
+    const { schema, states, openStates, openEnds } = this
+    const { nodes } = document
+    const { stateAccepts, edges } = schema
+    let node = document.root
+    for (let i = 0; i < this.namespaces.length; i++) {
+      this.namespaces[i] = document.namespaces.indexOf(schema.namespaces[i] as string)
+    }
+    const root = this.global(nodes, node)
+    if (root === UNSURE) return false
+    let depth = 0
+    let state = states[root] as number
+    let end = nodes[node * NODE_STRIDE + NODE_NEXT] as number
+    if (state === UNSURE || !this.hasAttributes(document, node, root)) return false
+    if (this.special[root] === 1 && !this.isUnique(document, node, root)) return false
+    node++
+    for (;;) {
+      while (node === end) {
+        if (stateAccepts[state] !== 1) return false
+        if (depth === 0) return true
+        depth--
+        state = openStates[depth] as number
+        end = openEnds[depth] as number
+      }
+      const at = node * NODE_STRIDE
+      const kind = nodes[at] as number
+      if ((kind & KIND_MASK) !== ELEMENT) {
+        if ((kind & KIND_MASK) !== COMMENT && (kind & WHITESPACE_ONLY) === 0) return false
+        node++
+        continue
+      }
+      const edge = this.edge(document, node, state)
+      if (edge === UNSURE) return false
+      state = edges[edge + EDGE_NEXT] as number
+      const next = nodes[at + NODE_NEXT] as number
+      const element =
+        edges[edge] === ANY_NAME
+          ? this.strict(nodes, node, edges[edge + EDGE_NAMESPACE] as number)
+          : (edges[edge + EDGE_ELEMENT] as number)
+      if (element === UNSURE || !this.hasAttributes(document, node, element)) return false
+      if (this.special[element] === 1 && !this.isUnique(document, node, element)) return false
+      const content = states[element] as number
+      if (content === UNSURE) {
+        if (!this.hasValue(document, node, next, element)) return false
+        node = next
+        continue
+      }
+      if (depth === quickDepthMax - 1) return false
+      openStates[depth] = state
+      openEnds[depth++] = end
+      state = content
+      end = next
+      node++
+    }
+  }
+
+  private edge(document: XmlDocument, node: number, state: number): number {
+    const { edges, stateEdges } = this.schema
+    const { nodes } = document
+    const at = node * NODE_STRIDE
+    const name = nodes[at + NODE_NAME] as number
+    // A name that only this document has; schemas number theirs in another way.
+    if (name >= this.schema.vocabularySize) return UNSURE
+    const namespace = nodes[at + NODE_NAMESPACE] as number
+    const end = (stateEdges[state + 1] as number) * EDGE_STRIDE
+    for (let edge = (stateEdges[state] as number) * EDGE_STRIDE; edge < end; edge += EDGE_STRIDE) {
+      const wanted = edges[edge + EDGE_NAME] as number
+      if (wanted === name) {
+        const expected = this.namespaces[edges[edge + EDGE_NAMESPACE] as number]
+        if (expected === namespace) return edge
+      } else if (
+        wanted === ANY_NAME &&
+        this.admits(edges[edge + EDGE_NAMESPACE] as number, namespace)
+      ) {
+        return edge
+      }
+    }
+    return UNSURE
+  }
+
+  /** Whether a wildcard admits a namespace that the schema names itself. */
+  private admits(wildcard: number, namespace: number): boolean {
+    const count = this.namespaces.length
+    for (let i = 0; i < count; i++) {
+      if (this.namespaces[i] === namespace) return this.admitted[wildcard * count + i] === 1
+    }
+    return false
+  }
+
+  /** The global element that a strict wildcard reads; others are left to the thorough pass. */
+  private strict(nodes: Int32Array, node: number, wildcard: number): number {
+    const { processContents } = this.schema.wildcards[wildcard] as Wildcard
+    return processContents === 'strict' ? this.global(nodes, node) : UNSURE
+  }
+
+  /** The global element of a node's name. */
+  private global(nodes: Int32Array, node: number): number {
+    const { globalNames } = this.schema
+    const at = node * NODE_STRIDE
+    for (let i = 0; i < globalNames.length; i += EDGE_STRIDE) {
+      if (
+        globalNames[i + EDGE_NAME] === nodes[at + NODE_NAME] &&
+        this.namespaces[globalNames[i + EDGE_NAMESPACE] as number] === nodes[at + NODE_NAMESPACE]
+      ) {
+        return globalNames[i + EDGE_ELEMENT] as number
+      }
+    }
+    return UNSURE
+  }
+
+  private isUnique(document: XmlDocument, node: number, element: number): boolean {
+    const { fixed, unique } = this.schema.elements[element] as CompiledElement
+    let isUnique = fixed === undefined
+    const report = () => {
+      isUnique = false
+    }
+    checkUnique({ document, report }, node, unique)
+    return isUnique
+  }
+
+  private hasValue(document: XmlDocument, node: number, next: number, element: number): boolean {
+    const { nodes, bytes } = document
+    const validator = this.validators[element] as SimpleValidator
+    if (next === node + 1) return validator.faults('').length === 0
+    const at = (node + 1) * NODE_STRIDE
+    const kind = nodes[at] as number
+    if (next !== node + 2 || (kind & KIND_MASK) !== TEXT) return false
+    const start = nodes[at + NODE_CONTENT] as number
+    const end = nodes[at + NODE_END] as number
+    return (
+      ((kind & NEEDS_DECODING) === 0
+        ? validator.bytes.accepts(bytes, start, end)
+        : validator.bytes.acceptsEncoded(start, end)) ||
+      validator.faults(document.textOf(node)).length === 0
+    )
+  }
+
+  private hasAttributes(document: XmlDocument, node: number, element: number): boolean {
+    const { nodes, attributes: records, bytes } = document
+    const at = node * NODE_STRIDE
+    const count = (nodes[at] as number) >> ATTRIBUTE_COUNT_SHIFT
+    const type = this.attributes[element] as QuickAttributes
+    if (count === 0) return type.requiredCount === 0
+    let missing = type.requiredCount
+    const first = (nodes[at + NODE_ATTRIBUTE] as number) * ATTRIBUTE_STRIDE
+    const end = first + count * ATTRIBUTE_STRIDE
+    for (let record = first; record < end; record += ATTRIBUTE_STRIDE) {
+      const flags = records[record + ATTRIBUTE_NAMESPACE] as number
+      if ((flags & IS_NAMESPACE_DECLARATION) !== 0) continue
+      const declared = flags >> 2 === 0 ? type.indexOf(bytes, records, record) : UNSURE
+      if (declared === UNSURE) return false
+      missing -= type.required[declared] as number
+      const validator = type.validators[declared] as SimpleValidator
+      const start = records[record + ATTRIBUTE_VALUE_START] as number
+      const valueEnd = records[record + ATTRIBUTE_VALUE_END] as number
+      const isPlain = (flags & VALUE_NEEDS_DECODING) === 0
+      if (!isPlain || !validator.bytes.accepts(bytes, start, valueEnd)) {
+        const value = document.attributeValue(record / ATTRIBUTE_STRIDE)
+        if (validator.faults(value).length > 0) return false
+      }
+    }
+    return missing === 0
+  }
+}
