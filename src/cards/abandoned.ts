@@ -1,4 +1,5 @@
 import type { Client, Transaction } from '#src/platform/database/index.ts'
+import { createLoop, type Loop, type Work } from '#src/platform/progress/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
 import { changed } from './changes.ts'
 import { reversalOf, unknownAnswer } from './context.ts'
@@ -16,6 +17,7 @@ export type AbandonedSweep = {
   readonly stop: () => Promise<void>
   /** One round. @returns how many were found */
   readonly sweep: () => Promise<number>
+  readonly watched: Loop
 }
 
 /**
@@ -35,16 +37,18 @@ export const createAbandonedSweep = (options: {
   const { sql, insertReversals, timeoutMs, logger, now } = options
   const { everyMs = EVERY_MS, marginMs = MARGIN_MS } = options
   let timer: ReturnType<typeof setInterval> | undefined
+  const watched = createLoop('abandoned card operations')
   let running: Promise<number> | undefined
 
   const batch = (tx: Transaction): Promise<number> =>
     reverseAbandoned(tx, insertReversals, new Date(now().getTime() - timeoutMs - marginMs), now())
 
-  const round = async (): Promise<number> => {
+  const round = async ({ advance }: Work): Promise<number> => {
     let total = 0
     for (;;) {
       const found = await sql.begin(batch)
       total += found
+      advance()
       if (found < BATCH_MAX) break
     }
     if (total > 0) logger.warn({ transactions: total }, 'abandoned card operations are reversed')
@@ -52,7 +56,7 @@ export const createAbandonedSweep = (options: {
   }
 
   const sweep = (): Promise<number> => {
-    running ??= round().finally(() => {
+    running ??= watched.round(round).finally(() => {
       running = undefined
     })
     return running
@@ -64,6 +68,7 @@ export const createAbandonedSweep = (options: {
 
   return {
     sweep,
+    watched,
     start: () => {
       timer = setInterval(quietly, everyMs)
       timer.unref()

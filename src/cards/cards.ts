@@ -91,6 +91,7 @@ export const createCards = (deps: CardsDeps): Feature => {
   return {
     ...common,
     routes: cardRoutes(service),
+    loops: () => [...reversals.loops, sweep.watched],
     start: () => {
       vault.start()
       reversals.start()

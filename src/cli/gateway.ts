@@ -41,6 +41,7 @@ export const buildGateway = (
     http: platform.httpAddr,
     cards: { host: platform.httpAddr.host, port: platform.cardgwPort },
     stopTimeoutMs: platform.stopTimeoutSeconds * 1000,
+    stallMs: platform.stallSeconds * 1000,
   })
   return { gateway, features }
 }

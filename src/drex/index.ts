@@ -105,6 +105,7 @@ export function createDrex(deps: DrexDeps): Drex {
     drain: stop,
     stop,
     sealed: { what: 'wallet keys', reseal: wallets.reseal },
+    loops: () => engines.flatMap(({ loops }) => loops),
     health: () => healthOf(all),
     ...(all.size === 0 ? {} : { demo: demonstrate }),
   }

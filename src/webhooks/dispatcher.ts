@@ -1,10 +1,11 @@
 import type { Client } from '#src/platform/database/index.ts'
+import { createLoop, type Loop } from '#src/platform/progress/index.ts'
 import type { Counter, Logger } from '#src/platform/telemetry/index.ts'
 import { inSpan } from '#src/platform/tracing/index.ts'
 import { afterAttempt } from './domain.ts'
 import { bodyOf } from './events.ts'
 import { createLanes, type Lane, notePace } from './lanes.ts'
-import { createOutcomeWriter } from './outcomes.ts'
+import { createOutcomeWriter, type OutcomeWriter } from './outcomes.ts'
 import { type ClaimedDelivery, claimDue } from './queue.ts'
 import type { AttemptResult, Sender } from './sender.ts'
 
@@ -33,6 +34,8 @@ export type Dispatcher = {
   readonly start: () => void
   /** Takes nothing new; resolves when what runs has ended and is written. */
   readonly drain: () => Promise<void>
+  /** Looking for what is due, attempts, and the writing of their outcomes. */
+  readonly loops: readonly Loop[]
 }
 
 /** How often retries that came due are looked for. */
@@ -42,9 +45,11 @@ const gatherMs = 3
 const leaseMarginSeconds = 30
 /** Sends what is due, each endpoint at its own pace. */
 export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
-  const { sql, send, logger } = deps
+  const { sql, logger } = deps
   const lanes = createLanes(deps.concurrencyMax)
   const outcomes = createOutcomeWriter(sql, logger)
+  const looks = createLoop('due webhook deliveries')
+  const attempts = createLoop('webhook attempts')
   const running = new Set<Promise<void>>()
   let pumping: Promise<void> | undefined
   let isWanted = false
@@ -68,23 +73,29 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   const pump = async (): Promise<void> => {
     isWanted = false
     try {
-      const endpoints = new Map((await deps.activeEndpoints()).map((one) => [one.id, one]))
-      const rooms = lanes.rooms(new Set(endpoints.keys()))
-      if (rooms.size === 0 || isDraining) return
-      const claimed = await claimDue(sql, rooms, deps.timeoutMs / 1000 + leaseMarginSeconds)
-      for (const delivery of claimed) {
-        const endpoint = endpoints.get(delivery.endpointId)
-        if (endpoint !== undefined) launch(delivery, endpoint)
-      }
+      await looks.round(take)
     } catch (error) {
       logger.error({ err: error }, 'due webhook deliveries could not be taken')
+    }
+  }
+
+  const take = async (): Promise<void> => {
+    const endpoints = new Map((await deps.activeEndpoints()).map((one) => [one.id, one]))
+    const rooms = lanes.rooms(new Set(endpoints.keys()))
+    if (rooms.size === 0 || isDraining) return
+    const claimed = await claimDue(sql, rooms, deps.timeoutMs / 1000 + leaseMarginSeconds)
+    for (const delivery of claimed) {
+      const endpoint = endpoints.get(delivery.endpointId)
+      if (endpoint !== undefined) launch(delivery, endpoint)
     }
   }
 
   const launch = (delivery: ClaimedDelivery, endpoint: ActiveEndpoint): void => {
     const lane = lanes.of(endpoint.id)
     lane.running++
-    const run = attempt(delivery, endpoint, lane).finally(() => {
+    const work = attempts.begin()
+    const run = attempt(deps, outcomes, delivery, endpoint, lane).finally(() => {
+      work.end()
       lane.running--
       running.delete(run)
       kick()
@@ -92,26 +103,9 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
     running.add(run)
   }
 
-  const attempt = async (
-    delivery: ClaimedDelivery,
-    endpoint: ActiveEndpoint,
-    lane: Lane,
-  ): Promise<void> => {
-    const data = endpoint.include === 'full' ? (delivery.dataFull ?? delivery.data) : delivery.data
-    const { url, keys } = endpoint
-    const body = bodyOf({ ...delivery, id: delivery.eventId, data })
-    const result = await tracedSend(delivery, () =>
-      send({ url, keys, eventId: delivery.eventId, body }),
-    )
-    const step = afterAttempt(delivery.attempt, result.outcome, Math.random())
-    notePace(lane, step.state === 'delivered', deps.concurrencyMax)
-    const status = step.state === 'pending' ? 'failed' : step.state
-    deps.deliveries.inc({ event_type: delivery.type, status })
-    outcomes.add({ delivery, result, step })
-  }
-
   return {
     kick,
+    loops: [looks, attempts, outcomes.watched],
     start: () => {
       poll = setInterval(kick, pollMs)
       kick()
@@ -125,6 +119,27 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
       await outcomes.settled()
     },
   }
+}
+
+/** One attempt, and what follows from it. */
+const attempt = async (
+  { send, deliveries, concurrencyMax }: DispatcherDeps,
+  outcomes: OutcomeWriter,
+  delivery: ClaimedDelivery,
+  endpoint: ActiveEndpoint,
+  lane: Lane,
+): Promise<void> => {
+  const data = endpoint.include === 'full' ? (delivery.dataFull ?? delivery.data) : delivery.data
+  const { url, keys } = endpoint
+  const body = bodyOf({ ...delivery, id: delivery.eventId, data })
+  const result = await tracedSend(delivery, () =>
+    send({ url, keys, eventId: delivery.eventId, body }),
+  )
+  const step = afterAttempt(delivery.attempt, result.outcome, Math.random())
+  notePace(lane, step.state === 'delivered', concurrencyMax)
+  const status = step.state === 'pending' ? 'failed' : step.state
+  deliveries.inc({ event_type: delivery.type, status })
+  outcomes.add({ delivery, result, step })
 }
 
 /** A span of the trace that caused the event. */

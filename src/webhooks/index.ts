@@ -78,6 +78,7 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
   return {
     ...common,
     routes,
+    loops: () => [relay.watched, ...dispatcher.loops],
     ...(sealer === undefined
       ? {}
       : {

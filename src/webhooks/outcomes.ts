@@ -1,4 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
+import { createLoop, type Loop } from '#src/platform/progress/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
 import { failingMaxMs } from './domain.ts'
 import { emitEvent } from './events.ts'
@@ -13,10 +14,12 @@ export type OutcomeWriter = {
   readonly add: (finished: FinishedAttempt) => void
   /** Resolves when all that was added is written. */
   readonly settled: () => Promise<void>
+  readonly watched: Loop
 }
 
 /** Writes outcomes in batches: what comes in while one is written makes the next. */
 export const createOutcomeWriter = (sql: Client, logger: Logger): OutcomeWriter => {
+  const watched = createLoop('outcomes of webhook attempts')
   let waiting: FinishedAttempt[] = []
   let writing: Promise<void> | undefined
 
@@ -24,17 +27,21 @@ export const createOutcomeWriter = (sql: Client, logger: Logger): OutcomeWriter 
     while (waiting.length > 0) {
       const batch = waiting
       waiting = []
+      const work = watched.begin()
       try {
         await writeBatch(sql, batch)
       } catch (error) {
         // The lease ends, and the deliveries are attempted again.
         logger.error({ err: error, count: batch.length }, 'webhook outcomes could not be written')
+      } finally {
+        work.end()
       }
     }
     writing = undefined
   }
 
   return {
+    watched,
     add: (finished) => {
       waiting.push(finished)
       writing ??= writeAll()

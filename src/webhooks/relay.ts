@@ -1,4 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
+import { createLoop, type Loop } from '#src/platform/progress/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
 import { eventsChannel } from './events.ts'
 import { fanOut, markPublished, takeOutbox } from './store.ts'
@@ -29,6 +30,7 @@ const sweepMs = 1_000
 export type Relay = {
   readonly start: () => Promise<void>
   readonly drain: () => Promise<void>
+  readonly watched: Loop
 }
 
 /**
@@ -42,6 +44,7 @@ export const createRelay = (deps: {
   readonly logger: Logger
 }): Relay => {
   const { sql, broker, logger } = deps
+  const watched = createLoop('outbox of webhook events')
   let running: Promise<void> | undefined
   let isWanted = false
   let isDraining = false
@@ -73,7 +76,7 @@ export const createRelay = (deps: {
     try {
       do {
         isWanted = false
-        const count = await relayBatch()
+        const count = await watched.round(relayBatch)
         if (count > 0 && broker === undefined) deps.onDeliveries()
         if (count === batchSizeMax) isWanted = true
       } while (isWanted && !isDraining)
@@ -89,6 +92,7 @@ export const createRelay = (deps: {
   }
 
   return {
+    watched,
     start: async () => {
       consumer = broker?.consume({
         topic,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from '#src/platform/database/index.ts'
+import { createLoop, type Loop, type Work } from '#src/platform/progress/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import type { CardNetworks, Network } from '../networks/index.ts'
 import type { Vault } from '../vault/index.ts'
@@ -57,6 +58,7 @@ export type Reversals = {
   readonly start: () => void
   /** Takes nothing more, and waits for what is on the wire: for a network's time at most. */
   readonly drain: () => Promise<void>
+  readonly loops: readonly Loop[]
 }
 
 /**
@@ -73,6 +75,8 @@ class Engine {
   /** From claiming to the first byte: the vault is asked meanwhile. */
   private readonly claimLeaseSeconds: number
   private readonly context: AttemptContext
+  private readonly rounds = createLoop('due card reversals')
+  private readonly attempts = createLoop('attempts of card reversals')
   private readonly running = new Map<string, Set<Promise<void>>>()
   private timer: ReturnType<typeof setInterval> | undefined
   private round: Promise<void> | undefined
@@ -110,6 +114,7 @@ class Engine {
   face(): Reversals {
     return {
       kick: () => this.look(false),
+      loops: [this.rounds, this.attempts],
       start: () => {
         this.timer ??= setInterval(() => this.look(true), this.pollMs)
         this.look(true)
@@ -142,16 +147,20 @@ class Engine {
 
   private async work(): Promise<void> {
     try {
-      if (this.isExpiryDue) await this.expireAll()
-      this.isExpiryDue = false
-      const rooms = this.rooms()
-      if (rooms.size > 0) await this.claim(rooms)
+      await this.rounds.round((round) => this.takeDue(round))
       this.isFailing = false
     } catch (err) {
       // Once per outage: every look fails while the database is away.
       if (!this.isFailing) this.context.logger.error({ err }, 'reversals cannot be worked on')
       this.isFailing = true
     }
+  }
+
+  private async takeDue(round: Work): Promise<void> {
+    if (this.isExpiryDue) await this.expireAll(round)
+    this.isExpiryDue = false
+    const rooms = this.rooms()
+    if (rooms.size > 0) await this.claim(rooms)
   }
 
   /** How many may be taken, per network that can send any: none of one that is down, so it costs no attempts. */
@@ -173,7 +182,9 @@ class Engine {
       const network = this.deps.networks.byName(reversal.network)
       if (network === undefined) throw new Error('a reversal of a network that was not asked for')
       const attempts = this.runningOf(network.name)
+      const work = this.attempts.begin()
       const attempt: Promise<void> = this.attempt(network, { reversal, owner }).finally(() => {
+        work.end()
         attempts.delete(attempt)
         this.look(false)
       })
@@ -195,10 +206,11 @@ class Engine {
   }
 
   /** Each in its own transaction: one that cannot be ended keeps no other from it. */
-  private async expireAll(): Promise<void> {
+  private async expireAll({ advance }: Work): Promise<void> {
     const { sql, onEnded, metrics, logger } = this.context
     for (const id of await findOver(sql, this.limits, EXPIRED_MAX)) {
       if (this.isDraining) return
+      advance()
       try {
         const expired = await sql.begin(async (tx) => {
           const reversal = await expire(tx, id, this.limits)

@@ -1,5 +1,6 @@
 /** The engine of one network: two loops, one that sends and one that follows. */
 
+import { createLoop, type Loop, type WatchedLoop } from '#src/platform/progress/index.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
@@ -14,6 +15,8 @@ export type Engine = {
   /** Ends both loops after what they are doing. */
   readonly stop: () => Promise<void>
   readonly state: () => EngineState
+  /** A turn that fails has ended: that the chain is away stalls nothing. */
+  readonly loops: readonly Loop[]
 }
 
 export type EngineState = {
@@ -30,6 +33,8 @@ export function createEngine(context: EngineContext): Engine {
   let running: Promise<unknown> | undefined
   let isStopped = false
   const alarm = createAlarm()
+  const sending = createLoop(`sending to ${network.id}`)
+  const following = createLoop(`following of ${network.id}`)
 
   const attempt = async (what: string, work: () => Promise<number>): Promise<number> => {
     try {
@@ -69,17 +74,18 @@ export function createEngine(context: EngineContext): Engine {
     }
   }
 
-  const submitLoop = async (): Promise<void> => {
+  const submitLoop = (): Promise<void> => {
     const submitter = createSubmitter(context)
-    while (!isStopped) {
+    return turning(sending, async () => {
       if ((await attempt('sending', submitter.submitOnce)) === 0) await alarm.wait(settings.pollMs)
-    }
+      return !isStopped
+    })
   }
 
-  const followLoop = async (): Promise<void> => {
+  const followLoop = (): Promise<void> => {
     const follower = createFollower(context)
     let sweptMs = performance.now()
-    while (!isStopped) {
+    return turning(following, async () => {
       await attempt('following', follower.followOnce)
       if (performance.now() - sweptMs >= settings.resendMs / 2) {
         sweptMs = performance.now()
@@ -89,7 +95,8 @@ export function createEngine(context: EngineContext): Engine {
         })
       }
       await Bun.sleep(settings.pollMs)
-    }
+      return !isStopped
+    })
   }
 
   return {
@@ -104,7 +111,15 @@ export function createEngine(context: EngineContext): Engine {
       state = { status: 'stopped', detail: undefined }
     },
     state: () => state,
+    loops: [sending, following],
   }
+}
+
+/** Turns a loop until a turn says that it is the last. */
+async function turning(loop: WatchedLoop, turn: () => Promise<boolean>): Promise<void> {
+  const work = loop.begin()
+  while (await turn()) work.advance()
+  work.end()
 }
 
 /** Compares the genesis block with the one remembered. @returns false when it must not be used */

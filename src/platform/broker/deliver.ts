@@ -10,6 +10,8 @@ export type DeliverDeps = {
   readonly logger: Logger
   /** Aborted when the consumer drains: no further attempt is begun. */
   readonly signal: AbortSignal
+  /** A message of several is settled. */
+  readonly onSettled: () => void
 }
 
 /** The retrying of dependencies, which knows no end. */
@@ -36,6 +38,7 @@ export const deliver = async (
   }
   for (const [index, message] of batch.entries()) {
     if (!(await deliverOne(message, options, deps))) return index
+    deps.onSettled()
   }
   return batch.length
 }

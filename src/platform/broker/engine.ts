@@ -1,3 +1,4 @@
+import { createLoop, type Loop, type Work } from '../progress/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 import { type DeliverDeps, deliver } from './deliver.ts'
 import type { ConsumeOptions, Consumer, Delivery } from './types.ts'
@@ -27,6 +28,8 @@ export type PartitionSource<Lease extends { readonly partition: number }, M exte
 export type Engine = Consumer & {
   /** Something may have been published. */
   readonly wake: () => void
+  /** Its batches, each until it is settled, and its turns. */
+  readonly watched: Loop
 }
 
 const rebalanceEveryMs = 500
@@ -41,19 +44,23 @@ const pollMaxMs = 250
 export const startEngine = <Lease extends { readonly partition: number }, M extends Delivery>(
   source: PartitionSource<Lease, M>,
   options: ConsumeOptions,
-  deps: Omit<DeliverDeps, 'signal'>,
+  deps: Omit<DeliverDeps, 'signal' | 'onSettled'>,
 ): Engine => {
   const draining = new AbortController()
   const busy = new Map<number, Promise<void>>()
   const bell = createBell()
   const { logger } = deps
+  const watched = createLoop(`consumer of ${options.topic} (${options.group})`)
 
   const run = async ({ lease, messages }: FetchedBatch<Lease, M>): Promise<void> => {
+    const work = watched.begin()
     try {
-      const settled = await deliver(messages, options, { ...deps, signal: draining.signal })
+      const { signal } = draining
+      const settled = await deliver(messages, options, { ...deps, signal, onSettled: work.advance })
       const last = messages[settled - 1]
       if (last !== undefined) source.settle(lease, last)
     } finally {
+      work.end()
       busy.delete(lease.partition)
       bell.ring()
     }
@@ -68,9 +75,11 @@ export const startEngine = <Lease extends { readonly partition: number }, M exte
     return batches.length > 0
   }
 
-  const loop = async (): Promise<void> => {
+  const loop = async (turns: Work): Promise<void> => {
     let rebalancedMs = Number.NEGATIVE_INFINITY
     while (!draining.signal.aborted) {
+      // A turn that failed has ended too: that the broker is away is said elsewhere.
+      turns.advance()
       try {
         const isDue = performance.now() - rebalancedMs > rebalanceEveryMs
         // A member without partitions has just come or has lost its session: it does not wait.
@@ -88,7 +97,8 @@ export const startEngine = <Lease extends { readonly partition: number }, M exte
     }
   }
 
-  const ended = loop()
+  const turns = watched.begin()
+  const ended = loop(turns).finally(turns.end)
   let drained: Promise<void> | undefined
   const drain = (): Promise<void> => {
     drained ??= (async () => {
@@ -102,6 +112,7 @@ export const startEngine = <Lease extends { readonly partition: number }, M exte
   let stopped: Promise<void> | undefined
   return {
     wake: bell.ring,
+    watched,
     drain,
     stop: () => {
       stopped ??= drain().then(() => source.close())

@@ -12,6 +12,7 @@ export const createBrokerFeature = (broker: Broker, logger: Logger): Feature => 
     await broker.start()
   },
   stop: () => broker.stop(),
+  loops: () => broker.loops(),
   checks: async () => (await broker.checks?.()) ?? [],
   health: async () => {
     const answers = await broker.ping().catch(() => false)

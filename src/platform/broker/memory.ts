@@ -82,6 +82,8 @@ export const createMemoryBroker = (deps: BrokerDeps & { readonly metrics?: Metri
       return { depth: waiting.length, ageSeconds }
     },
     ping: async () => true,
+    loops: () =>
+      [...byName.values()].flatMap(({ engines }) => [...engines].map(({ watched }) => watched)),
     start: async () => {},
     stop: async () => {
       const engines = [...byName.values()].flatMap((topic) => [...topic.engines])

@@ -44,6 +44,7 @@ export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): Transa
         ageSeconds: Math.max(there.ageSeconds, here.ageSeconds),
       }
     },
+    loops: () => [...log.loops(), ...target.loops()],
     start: async () => {
       await log.start()
       await target.start()

@@ -1,4 +1,5 @@
 import type { Check } from '#src/platform/lifecycle/index.ts'
+import type { Loop } from '#src/platform/progress/index.ts'
 
 /** What is published. The topics, keys and headers are those of the specification. */
 export type OutgoingMessage = {
@@ -85,6 +86,8 @@ export type Broker = {
   ping(): Promise<boolean>
   /** What `trilho doctor` finds. Asked without `start`; changes nothing. */
   checks?(): Promise<readonly Check[]>
+  /** One for each consumer. */
+  loops(): readonly Loop[]
   start(): Promise<void>
   /** Stops all consumers, then closes. */
   stop(): Promise<void>

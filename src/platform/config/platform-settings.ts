@@ -75,6 +75,10 @@ export const platformSettings = defineSettings({
     default: '20',
     doc: 'Seconds a stop may take before what still runs is cut off.',
   }),
+  stallSeconds: setting('TRILHO_STALL_SECONDS', integer(0, 3_600), {
+    default: '60',
+    doc: 'Seconds after which a queue or loop with work at hand and no progress makes `/ready` answer 503; longer than one try may take. `0`: never.',
+  }),
 })
 
 export type PlatformSettings = SettingValues<typeof platformSettings>

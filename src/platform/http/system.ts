@@ -12,6 +12,8 @@ export type HealthCheck = {
   readonly status: 'ok' | 'degraded' | 'down'
   /** False: this process must not get traffic now. */
   readonly ready: boolean
+  /** Why not, for everybody: no personal data, no addresses. */
+  readonly reason?: string
   /** For callers with `ops:read`. */
   readonly detail?: Readonly<Record<string, unknown>>
 }
@@ -114,13 +116,16 @@ const readyRoute = ({ health: report }: SystemOptions): Route => ({
     tag,
     responses: {
       200: { description: 'Ready', schema: readiness },
-      503: { description: 'Draining, or a needed part is down', schema: readiness },
+      503: {
+        description: 'Draining, a needed part is down, or a loop has stalled',
+        schema: readiness,
+      },
     },
   },
   handle: async (c) => {
     const { draining, checks } = await report()
-    const failing = Object.entries(checks).find(([, check]) => !check.ready)?.[0]
-    const reason = draining ? 'draining' : failing
+    const failing = Object.entries(checks).find(([, check]) => !check.ready)
+    const reason = draining ? 'draining' : (failing?.[1].reason ?? failing?.[0])
     return reason === undefined
       ? c.json({ status: 'ready' })
       : c.json({ status: 'not_ready', reason }, 503)

@@ -1,5 +1,6 @@
 import type { KeySource } from '../auth/index.ts'
 import type { ErrorCatalogue, HealthCheck, Route } from '../http/index.ts'
+import type { Loop } from '../progress/index.ts'
 import type { ResealCounts } from '../sealing/index.ts'
 import type { Check } from './check.ts'
 import type { Demo, DemoGateway } from './demo.ts'
@@ -26,6 +27,8 @@ export type Feature = {
   /** Finishes what runs and closes; bounded by the caller. */
   readonly stop?: () => void | Promise<void>
   readonly health?: () => HealthCheck | Promise<HealthCheck>
+  /** What it works off by itself; one of them that stalls makes the process not ready. */
+  readonly loops?: () => readonly Loop[]
   /** What `trilho doctor` finds: counterparties, certificates. Asked without `start`; changes nothing. */
   readonly checks?: () => Promise<readonly Check[]>
   /** What it keeps sealed under the master key, for `trilho rotate-master-key`. Asked without `start`. */

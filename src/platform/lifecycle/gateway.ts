@@ -10,6 +10,7 @@ import {
   type Route,
   systemRoutes,
 } from '../http/index.ts'
+import { createStallWatch, type StallWatch } from '../progress/index.ts'
 import type { Logger, Metrics } from '../telemetry/index.ts'
 import type { Feature } from './feature.ts'
 import { createHealthReporter } from './health.ts'
@@ -27,6 +28,8 @@ export type GatewayOptions = {
   /** Equal to `http`: one listener serves both. */
   readonly cards: ListenAddress
   readonly stopTimeoutMs: number
+  /** A loop whose work comes no further for so long makes the process not ready; 0: never. */
+  readonly stallMs: number
 }
 
 export type GatewayUrls = {
@@ -47,14 +50,21 @@ export type Gateway = {
 export const createGateway = (options: GatewayOptions): Gateway => {
   const { features, logger } = options
   const listeners: Listener[] = []
+  const stalls = createStallWatch({
+    loops: () => features.flatMap(({ loops }) => loops?.() ?? []),
+    stallMs: options.stallMs,
+    logger,
+    metrics: options.metrics,
+  })
   const lifecycle = createLifecycle({
     logger,
     stopTimeoutMs: options.stopTimeoutMs,
     parts: [
       ...features,
+      { name: 'progress', start: stalls.start, drain: stalls.stop },
       {
         name: 'listeners',
-        start: () => openListeners(options, () => lifecycle.isDraining(), listeners),
+        start: () => openListeners(options, () => lifecycle.isDraining(), listeners, stalls),
         stop: () => closeListeners(listeners, options.stopTimeoutMs / 2),
       },
     ],
@@ -83,6 +93,7 @@ const openListeners = (
   options: GatewayOptions,
   isDraining: () => boolean,
   listeners: Listener[],
+  stalls: StallWatch,
 ): void => {
   const { features, authenticator, metrics, logger, cardsLogger } = options
   const allRoutes = [
@@ -93,7 +104,7 @@ const openListeners = (
     version: options.version,
     metrics: options.metricsEnabled ? metrics : undefined,
     authenticator,
-    health: createHealthReporter(features, isDraining),
+    health: createHealthReporter(features, isDraining, stalls),
     errors: [httpErrors, ...features.map((feature) => feature.errors ?? {})].flatMap((errors) =>
       Object.values(errors),
     ),

@@ -1,4 +1,5 @@
 import type { HealthCheck, HealthReport } from '../http/index.ts'
+import type { StallWatch } from '../progress/index.ts'
 import type { Feature } from './feature.ts'
 
 const checkTimeoutMs = 500
@@ -11,6 +12,7 @@ const cacheMs = 500
 export const createHealthReporter = (
   features: readonly Feature[],
   isDraining: () => boolean,
+  stalls?: Pick<StallWatch, 'stalled'>,
 ): (() => Promise<HealthReport>) => {
   let cached:
     | { readonly atMs: number; readonly checks: Promise<HealthReport['checks']> }
@@ -18,17 +20,29 @@ export const createHealthReporter = (
   return async () => {
     const nowMs = performance.now()
     if (cached === undefined || nowMs - cached.atMs > cacheMs) {
-      cached = { atMs: nowMs, checks: askAll(features) }
+      cached = { atMs: nowMs, checks: askAll(features, stalls) }
     }
     return { draining: isDraining(), checks: await cached.checks }
   }
 }
 
-const askAll = async (features: readonly Feature[]): Promise<HealthReport['checks']> => {
+const askAll = async (
+  features: readonly Feature[],
+  stalls: Pick<StallWatch, 'stalled'> | undefined,
+): Promise<HealthReport['checks']> => {
   const asked = features.flatMap((feature) =>
     feature.health === undefined ? [] : [ask(feature.name, feature.health)],
   )
-  return Object.fromEntries(await Promise.all(asked))
+  const checks = Object.fromEntries(await Promise.all(asked))
+  return stalls === undefined ? checks : { ...checks, progress: progressOf(stalls) }
+}
+
+const progressOf = (stalls: Pick<StallWatch, 'stalled'>): HealthCheck => {
+  const stalled = stalls.stalled()
+  const [worst] = stalled
+  if (worst === undefined) return { status: 'ok', ready: true }
+  const reason = `${worst.loop} has made no progress for ${worst.seconds} s`
+  return { status: 'down', ready: false, reason, detail: { stalled } }
 }
 
 const ask = async (

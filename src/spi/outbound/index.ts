@@ -68,6 +68,7 @@ export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
       stage?.start()
     },
     drain: () => stage?.drain(),
+    loops: () => stage?.loops ?? [],
     stop: async () => {
       await stage?.stop()
       signing.close()
@@ -92,6 +93,7 @@ const createStage = (
     ...(deps.watchTimes === undefined ? {} : { times: deps.watchTimes }),
   })
   const requeue = createRounds(
+    'search for lost queue entries',
     deps.requeueEveryMs ?? requeueEveryMsDefault,
     createRequeue({
       ...{ sql, broker, group, logger },
@@ -103,6 +105,7 @@ const createStage = (
   const { handle, isTransient } = createHandler({ sql, broker, ...parts, emitEvents, logger })
   let consumer: Consumer | undefined
   return {
+    loops: [watch.watched, requeue.watched],
     start: (): void => {
       consumer = broker.consume({
         topic: topics.outbound,

@@ -74,7 +74,7 @@ export const createWatch = (deps: WatchDeps): Rounds => {
     )
   }
 
-  return createRounds(times.everyMs, round, (err) =>
+  return createRounds('watch of unanswered messages', times.everyMs, round, (err) =>
     logger.error({ err }, 'unanswered messages were not looked for'),
   )
 }

@@ -1,6 +1,7 @@
 import type { Broker, RetryPolicy } from '#src/platform/broker/index.ts'
 import type { HealthCheck } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
+import { createLoop, type WatchedLoop } from '#src/platform/progress/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import type { InterfaceClient } from '../interface/types.ts'
 import type { Channel } from '../messages/index.ts'
@@ -36,7 +37,12 @@ const timesDefault: PullTimes = {
   silentMs: 60_000,
 }
 
-type Link = { openStreams: number; answeredAtMs: number; isKnownSilent: boolean }
+type Link = {
+  openStreams: number
+  answeredAtMs: number
+  isKnownSilent: boolean
+  readonly watched: WatchedLoop
+}
 
 /** INBOUND_PULL: fetches received messages over read streams of every channel and publishes them. */
 export const createPull = (deps: PullDeps): Feature => {
@@ -59,6 +65,7 @@ export const createPull = (deps: PullDeps): Feature => {
       client,
       channel,
       publish: (messages) => broker.publish(messages),
+      watched: link.watched,
       retry: times.retry,
       logger,
       draining: draining.signal,
@@ -96,6 +103,7 @@ export const createPull = (deps: PullDeps): Feature => {
     drain,
     stop: drain,
     health: links.health,
+    loops: () => channels.map((channel) => links.of(channel).watched),
   }
 }
 
@@ -108,10 +116,17 @@ type Links = {
   readonly health: () => HealthCheck
 }
 
+const newLink = (channel: Channel): Link => ({
+  openStreams: 0,
+  answeredAtMs: 0,
+  isKnownSilent: false,
+  watched: createLoop(`received messages of ${channel}`),
+})
+
 const createLinks = (channels: readonly Channel[], silentMs: number, logger: Logger): Links => {
   const links = new Map<Channel, Link>()
   const of = (channel: Channel): Link => {
-    const link = links.get(channel) ?? { openStreams: 0, answeredAtMs: 0, isKnownSilent: false }
+    const link = links.get(channel) ?? newLink(channel)
     links.set(channel, link)
     return link
   }

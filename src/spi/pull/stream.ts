@@ -1,4 +1,5 @@
 import { backoffMs, type RetryPolicy } from '#src/platform/broker/index.ts'
+import type { WatchedLoop } from '#src/platform/progress/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
 import { inSpan } from '#src/platform/tracing/index.ts'
 import type { InterfaceClient, PulledMessage, PullStream } from '../interface/types.ts'
@@ -11,6 +12,8 @@ export type StreamDeps = {
   readonly channel: Channel
   /** Resolves when the messages are durable. */
   readonly publish: (messages: readonly InboundMessage[]) => Promise<void>
+  /** Has a batch at hand from its receipt until it is published. */
+  readonly watched: Pick<WatchedLoop, 'round'>
   readonly retry: RetryPolicy
   readonly logger: Logger
   /** Aborted when the process drains: what runs is finished, nothing new is begun. */
@@ -73,7 +76,7 @@ const pullUntilDrained = async (deps: StreamDeps): Promise<void> => {
         'messaging.batch.message_count': batch.length,
       }
       mayConfirm = await inSpan('spi received', { kind: 'consumer', attributes }, () =>
-        publishUntilDrained(batch, deps),
+        deps.watched.round(() => publishUntilDrained(batch, deps)),
       )
       if (!mayConfirm) return
     }

@@ -39,6 +39,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
   const trust = createTrust(settings, logger)
   const metrics = createWorkerMetrics(deps.metrics)
   const remembered = createRounds(
+    'remembered answers',
     rememberedEveryMs,
     () => applyRemembered({ sql, emitEvents, metrics, logger }),
     (err) => logger.error({ err }, 'remembered answers were not looked at'),
@@ -62,6 +63,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
   let consumers: readonly Consumer[] = []
   return {
     name: 'worker',
+    loops: () => [remembered.watched],
     start: () => {
       if (settings.autoAccept) {
         logger.warn({}, 'SPI_AUTO_ACCEPT: every payment received is accepted without asking anyone')

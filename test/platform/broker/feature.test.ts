@@ -1,5 +1,11 @@
-import { expect, test } from 'bun:test'
-import { createBrokerFeature, createMemoryBroker } from '#src/platform/broker/index.ts'
+import { describe, expect, test } from 'bun:test'
+import {
+  createBrokerFeature,
+  createMemoryBroker,
+  type Delivery,
+} from '#src/platform/broker/index.ts'
+import { createStallWatch } from '#src/platform/progress/index.ts'
+import { createMetrics } from '#src/platform/telemetry/index.ts'
 import { quietLogger } from '../../support/database.ts'
 
 test('health says what kind it is and whether messages outlive the process', async () => {
@@ -25,5 +31,69 @@ test('a broker that is away is reported and does not fail readiness', async () =
   expect(await createBrokerFeature(away, quietLogger).health?.()).toMatchObject({
     status: 'down',
     ready: true,
+  })
+})
+
+describe('a consumer in the eyes of the stall watch', () => {
+  /** The loops of a consumer of one topic, and what its handler waits for. */
+  const consuming = async (handler: (batch: readonly Delivery[]) => Promise<void>) => {
+    const broker = createMemoryBroker({ logger: quietLogger })
+    const feature = createBrokerFeature(broker, quietLogger)
+    const consumer = broker.consume({ topic: 't', group: 'g', batchSizeMax: 10, handler })
+    const watch = createStallWatch({
+      loops: () => feature.loops?.() ?? [],
+      stallMs: 150,
+      logger: quietLogger,
+      metrics: createMetrics({ version: 'test', withProcess: false }),
+    })
+    const send = (count: number) =>
+      broker.publish(
+        Array.from({ length: count }, () => ({ topic: 't', value: new Uint8Array(1) })),
+      )
+    const until = async (wanted: boolean): Promise<void> => {
+      while (watch.stalled().length > 0 !== wanted) await Bun.sleep(5)
+    }
+    return { watch, send, until, stop: () => consumer.stop() }
+  }
+
+  test('is stalled while a handler does not come back, and no longer than that', async () => {
+    const stuck = Promise.withResolvers<void>()
+    const { watch, send, until, stop } = await consuming(() => stuck.promise)
+    await Bun.sleep(200)
+    expect(watch.stalled()).toEqual([])
+    await send(1)
+    await until(true)
+    expect(watch.stalled()).toMatchObject([{ loop: 'consumer of t (g)' }])
+    stuck.resolve()
+    await until(false)
+    await stop()
+  })
+
+  test('is stalled by a message that is tried again and again', async () => {
+    let isAway = true
+    const { send, until, stop } = await consuming(async () => {
+      if (isAway) throw new Error('away')
+    })
+    await send(1)
+    await until(true)
+    isAway = false
+    await until(false)
+    await stop()
+  })
+
+  test('is not stalled by work that takes long and goes on', async () => {
+    let handled = 0
+    const { watch, send, stop } = await consuming(async (batch) => {
+      // Each message by itself: a batch of several is refused.
+      if (batch.length > 1) throw new Error('one by one')
+      await Bun.sleep(60)
+      handled++
+    })
+    await send(6)
+    while (handled < 6) {
+      expect(watch.stalled()).toEqual([])
+      await Bun.sleep(5)
+    }
+    await stop()
   })
 })

@@ -85,6 +85,7 @@ describe('the gateway', () => {
       http: { host: '127.0.0.1', port: 0 },
       cards: { host: cardsPort === 0 ? '127.0.0.1' : '127.0.0.2', port: 0 },
       stopTimeoutMs: 400,
+      stallMs: 60_000,
     })
 
   const document = { summary: 'x', tag: 'x', responses: {} }

@@ -46,6 +46,7 @@ export const createKafkaBroker = (deps: KafkaBrokerDeps): Broker => {
       const { checkCluster } = await import('./check.ts')
       return checkCluster(deps.cluster, deps.topics)
     },
+    loops: () => [...engines].map(({ watched }) => watched),
     start: async () => {
       // The library takes a fifth of a second and 80 MB to load: who has no Kafka does not pay for it.
       const { openCluster } = await import('./cluster.ts')

@@ -93,6 +93,7 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
     consume,
     backlog: (topic, group) => backlogOf(sql, topic, group),
     ping: async () => (await sql`select 1`).length === 1,
+    loops: () => [...engines.values()].flatMap((all) => [...all].map(({ watched }) => watched)),
     start: maintenance.start,
     stop: async () => {
       maintenance.stop()

@@ -1,0 +1,2 @@
+export { createLoop, type Loop, type WatchedLoop, type Work } from './loop.ts'
+export { createStallWatch, type StalledLoop, type StallWatch } from './stall-watch.ts'

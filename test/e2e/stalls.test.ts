@@ -1,0 +1,91 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { createTestDatabase } from '../support/database.ts'
+import { runProgram, startProgram, variants } from '../support/program.ts'
+
+setDefaultTimeout(60_000)
+
+const waitMs = 20_000
+
+type Readiness = { readonly status: number; readonly reason: string | undefined }
+
+const readiness = async (url: string): Promise<Readiness> => {
+  const response = await fetch(`${url}/ready`)
+  const { reason } = (await response.json()) as { readonly reason?: string }
+  return { status: response.status, reason }
+}
+
+const until = async (url: string, wanted: (now: Readiness) => boolean): Promise<Readiness> => {
+  const deadlineMs = performance.now() + waitMs
+  for (;;) {
+    const now = await readiness(url)
+    if (wanted(now)) return now
+    if (performance.now() > deadlineMs) throw new Error(`still ${JSON.stringify(now)}`)
+    await Bun.sleep(20)
+  }
+}
+
+/** What waits for each table, and the loop that is to be named. */
+const stalls = [
+  { table: 'webhook_events', loop: 'outbox of webhook events' },
+  { table: 'webhook_endpoints', loop: 'due webhook deliveries' },
+  { table: 'card_reversals', loop: 'due card reversals' },
+  { table: 'card_transactions', loop: 'abandoned card operations' },
+  { table: 'broker_log', loop: 'consumer of webhook.events (webhooks)' },
+] as const
+
+test('loops that a lock holds up make the program not ready, by name, until it is let go', async () => {
+  const [variant] = variants
+  if (variant === undefined) throw new Error('no variant')
+  const { dsn, sql, close } = await createTestDatabase()
+  const env = {
+    ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', DATABASE_DSN: dsn, CARDGW_DATABASE_URL: dsn },
+    // Nothing answers there: that alone holds nothing up.
+    ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: '1' },
+    ...{ CARDGW_VAULT_URL: 'http://127.0.0.1:1', CARDGW_VAULT_TOKEN: 'a-token-of-the-vault' },
+    TRILHO_STALL_SECONDS: '1',
+  }
+  const create = ['keys', 'create', '--name', 'ops', '--scopes', 'ops:read', '--json']
+  const { key } = JSON.parse((await runProgram(variant, create, { env })).out) as { key: string }
+  const headers = { Authorization: `Bearer ${key}` }
+  const program = startProgram(variant, ['serve'], { env })
+  const line = await program.line((text) => text.includes('"msg":"listening"'))
+  const { http_url: url } = JSON.parse(line) as { http_url: string }
+  await until(url, ({ status }) => status === 200)
+  const holding = Promise.withResolvers<void>()
+  const letGo = Promise.withResolvers<void>()
+  const locked = sql.begin(async (tx) => {
+    for (const { table } of stalls) await tx`lock table ${tx(table)} in access exclusive mode`
+    holding.resolve()
+    await letGo.promise
+  })
+  await holding.promise
+  const stalledNames = async (): Promise<readonly string[]> => {
+    const response = await fetch(`${url}/health`, { headers })
+    expect(response.status).toBe(200)
+    const { checks } = (await response.json()) as {
+      readonly checks: {
+        readonly progress: { readonly detail?: { readonly stalled: readonly { loop: string }[] } }
+      }
+    }
+    return checks.progress.detail?.stalled.map(({ loop }) => loop) ?? []
+  }
+  const named = (names: readonly string[]) => stalls.every(({ loop }) => names.includes(loop))
+  const deadlineMs = performance.now() + waitMs
+  while (!named(await stalledNames())) {
+    if (performance.now() > deadlineMs) throw new Error(`only ${await stalledNames()}`)
+    await Bun.sleep(50)
+  }
+  const { status, reason } = await readiness(url)
+  expect(status).toBe(503)
+  expect(reason).toMatch(/^.+ has made no progress for \d+ s$/)
+  letGo.resolve()
+  await locked
+  await until(url, (now) => now.status === 200)
+  program.signal('SIGTERM')
+  const { code, out } = await program.end()
+  expect(code).toBe(0)
+  for (const { loop } of stalls) {
+    expect(out).toContain(`"loop":"${loop}"`)
+  }
+  await close()
+})
