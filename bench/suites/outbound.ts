@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildMessage, messageDefinitionIdOf, spiIspb } from '#codecs/iso20022'
+import { buildMessage, createRandomText, messageDefinitionIdOf, spiIspb } from '#codecs/iso20022'
 import { createPostgresBroker, topics } from '#src/platform/broker/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
@@ -28,12 +28,14 @@ const CONNECTIONS_MAX = 10
 const SIGNING_AT_ONCE = 64
 const enqueuedTogether = 200
 
+const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
+
 const messageOf = (): OutboundMessage => {
   const params = { local_instrument: 'MANU', transactions: [transfer(ispb, accepting, 100)] }
   const built = buildMessage('PACS008', params, {
     ispb,
     nowMs: Date.now(),
-    random: (bytes: Uint8Array) => crypto.getRandomValues(bytes),
+    random,
     revision: '5.11.1',
   })
   if (!built.ok) throw new Error(JSON.stringify(built.problems))

@@ -2,6 +2,7 @@ import { XMLBuilder } from 'fast-xml-parser'
 import { SaxesParser } from 'saxes'
 import {
   buildMessage,
+  createRandomText,
   findMetadata,
   messageVocabulary,
   ourCatalogue,
@@ -91,7 +92,7 @@ const params = {
   ],
 }
 
-const random = (bytes: Uint8Array): void => void crypto.getRandomValues(bytes)
+const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 const build = (): Uint8Array => {
   const context = { ispb: '12345678', nowMs: Date.now(), random, revision: '5.11.1' } as const

@@ -10,9 +10,11 @@ export {
   buildMessage,
   buildProblemsMax,
   chargesMax,
+  createRandomText,
   isBuildableMessage,
   priorityTransactionsMax,
   type RandomSource,
+  type RandomText,
   scheduledTransactionsMax,
 } from './builders/index.ts'
 export {

@@ -2,6 +2,7 @@
 import {
   type BuildableMessage,
   buildMessage,
+  createRandomText,
   identifyMessage,
   messageVocabulary,
   readMessage,
@@ -25,9 +26,7 @@ export type Received = {
 }
 
 const scanner = createXmlScanner({ vocabulary: messageVocabulary })
-const random = (bytes: Uint8Array) => {
-  crypto.getRandomValues(bytes)
-}
+const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 export const build = (
   ispb: string,

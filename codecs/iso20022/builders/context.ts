@@ -1,5 +1,5 @@
 import type { MessageType } from '../catalogue/index.ts'
-import type { RandomSource } from './identifiers.ts'
+import type { RandomText } from './identifiers.ts'
 import type { Params } from './params.ts'
 
 /** What a message needs beyond its parameters. */
@@ -8,7 +8,8 @@ export type BuildContext = {
   readonly ispb: string
   /** Milliseconds since the epoch. */
   readonly nowMs: number
-  readonly random: RandomSource
+  /** One for as long as the caller lives: {@link createRandomText}. */
+  readonly random: RandomText
 }
 
 /** What a builder is given: the context, and the message's own id, version and date-time. */

@@ -1,39 +1,87 @@
 /** Fills the array with cryptographic randomness. */
 export type RandomSource = (bytes: Uint8Array) => void
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** Gives so many random letters and digits, never the same ones twice. */
+export type RandomText = (count: number) => string
+
+const alphabet = new TextEncoder().encode(
+  '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
+)
 /** Bytes from here on are drawn again, so that each of the 62 characters is as likely as another. */
 const FAIR_BYTES = 248
+/** Randomness drawn at once: a call for each identifier costs more than the identifier. */
+export const randomPoolBytes = 4096
 
-/** `count` random letters and digits: 5.95 bits each. */
-const randomText = (count: number, random: RandomSource): string => {
-  const bytes = new Uint8Array(count + 8)
-  let text = ''
-  while (text.length < count) {
+const decoder = new TextDecoder()
+
+/**
+ * Random letters and digits of 5.95 bits each, from a pool that is drawn anew when it is used up. Each caller that
+ * makes identifiers keeps one for as long as it lives.
+ */
+export const createRandomText = (random: RandomSource): RandomText => {
+  const bytes = new Uint8Array(randomPoolBytes)
+  const draw = (): string => {
     random(bytes)
-    for (let i = 0; i < bytes.length && text.length < count; i++) {
-      const byte = bytes[i] as number
-      if (byte < FAIR_BYTES) text += alphabet[byte % 62]
+    let count = 0
+    for (const byte of bytes) {
+      if (byte < FAIR_BYTES) bytes[count++] = alphabet[byte % alphabet.length] as number
     }
+    return decoder.decode(bytes.subarray(0, count))
   }
-  return text
+  let pool = ''
+  let at = 0
+  return (count) => {
+    if (at + count > pool.length) {
+      pool = pool.slice(at)
+      while (pool.length < count) pool += draw()
+      at = 0
+    }
+    at += count
+    return pool.slice(at - count, at)
+  }
+}
+
+const MINUTE_MS = 60_000
+const digits = (count: number, width: number): readonly string[] =>
+  Array.from({ length: count }, (_, i) => String(i).padStart(width, '0'))
+const seconds = digits(60, 2)
+const milliseconds = digits(1000, 3)
+
+/** The minute last written: messages come many in one. */
+let minuteNumber = Number.NaN
+/** `YYYY-MM-DDThh:mm:` and `YYYYMMDDhhmm` of it. */
+let minutePrefix = ''
+let minuteText = ''
+
+const turnTo = (timeMs: number): void => {
+  const number = Math.floor(timeMs / MINUTE_MS)
+  if (number === minuteNumber) return
+  minutePrefix = new Date(timeMs).toISOString().slice(0, 17)
+  minuteText = minutePrefix.replace(/[-T:]/g, '')
+  minuteNumber = number
 }
 
 /** `YYYYMMDDhhmm` of the time in UTC. */
-const minuteOf = (timeMs: number): string =>
-  new Date(timeMs).toISOString().slice(0, 16).replace(/[-T:]/g, '')
+const minuteOf = (timeMs: number): string => {
+  turnTo(timeMs)
+  return minuteText
+}
 
 /** BizMsgIdr and MsgId: `M`, the ISPB, and 23 random characters. */
-export const messageId = (ispb: string, random: RandomSource): string =>
-  `M${ispb}${randomText(23, random)}`
+export const messageId = (ispb: string, random: RandomText): string => `M${ispb}${random(23)}`
 
 /** EndToEndId: `E`, the ISPB, the minute in UTC, and 11 random characters. */
-export const endToEndId = (ispb: string, timeMs: number, random: RandomSource): string =>
-  `E${ispb}${minuteOf(timeMs)}${randomText(11, random)}`
+export const endToEndId = (ispb: string, timeMs: number, random: RandomText): string =>
+  `E${ispb}${minuteOf(timeMs)}${random(11)}`
 
 /** RtrId: `D`, the ISPB, the minute in UTC, and 11 random characters. */
-export const returnId = (ispb: string, timeMs: number, random: RandomSource): string =>
-  `D${ispb}${minuteOf(timeMs)}${randomText(11, random)}`
+export const returnId = (ispb: string, timeMs: number, random: RandomText): string =>
+  `D${ispb}${minuteOf(timeMs)}${random(11)}`
 
 /** The SPI's date-time: UTC, three decimals, `Z`. */
-export const dateTimeOf = (timeMs: number): string => new Date(timeMs).toISOString()
+export const dateTimeOf = (timeMs: number): string => {
+  turnTo(timeMs)
+  const inMinute = Math.floor(timeMs) - minuteNumber * MINUTE_MS
+  const second = Math.floor(inMinute / 1000)
+  return `${minutePrefix}${seconds[second]}.${milliseconds[inMinute - second * 1000]}Z`
+}

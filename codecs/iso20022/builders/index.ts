@@ -12,7 +12,7 @@ import { type BuildProblem, Params } from './params.ts'
 import { type BuiltMessage, envelope } from './write.ts'
 
 export type { BuildContext } from './context.ts'
-export type { RandomSource } from './identifiers.ts'
+export { createRandomText, type RandomSource, type RandomText } from './identifiers.ts'
 export { priorityTransactionsMax, scheduledTransactionsMax } from './pacs008.ts'
 export { chargesMax } from './pain.ts'
 export { type BuildProblem, buildProblemsMax } from './params.ts'

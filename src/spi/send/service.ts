@@ -3,6 +3,7 @@ import {
   type BuildableMessage,
   type BuildProblem,
   buildMessage,
+  createRandomText,
   messageDefinitionIdOf,
   messageVocabulary,
   type Revision,
@@ -51,6 +52,8 @@ export type SendDeps = {
 
 export type SendService = (request: SendRequest, sender: SenderOfRequest) => Promise<SendOutcome>
 
+const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
+
 /** A document is read whole before the next is scanned. */
 const scanner = createXmlScanner({
   vocabulary: messageVocabulary,
@@ -82,7 +85,7 @@ export const createSendService = (deps: SendDeps): SendService => {
     const build = buildMessage(request.messageType, request.params, {
       ispb: deps.ispb,
       nowMs: Date.now(),
-      random: (bytes: Uint8Array) => crypto.getRandomValues(bytes),
+      random,
       revision: deps.revision,
     })
     if (!build.ok) return build

@@ -1,4 +1,10 @@
-import { buildMessage, messageDefinitionIdOf, type Revision, spiIspb } from '#codecs/iso20022'
+import {
+  buildMessage,
+  createRandomText,
+  messageDefinitionIdOf,
+  type Revision,
+  spiIspb,
+} from '#codecs/iso20022'
 import { traceHeader } from '#src/platform/broker/index.ts'
 import type { OutboundMessage } from '../messages/index.ts'
 import type { TransactionView } from '../view/index.ts'
@@ -12,9 +18,7 @@ export type ReplyContext = {
 
 const answered: ReadonlySet<string> = new Set(['pacs.008', 'pacs.004'])
 
-const random = (bytes: Uint8Array): void => {
-  crypto.getRandomValues(bytes)
-}
+const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 /**
  * What SPI_AUTO_ACCEPT answers: ACSP to every payment and return of the message, one pacs.002 each, on the channel

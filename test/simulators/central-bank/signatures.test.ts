@@ -1,6 +1,12 @@
 import { afterEach, expect, test } from 'bun:test'
 import { createPublicKey, hash, sign, verify, X509Certificate } from 'node:crypto'
-import { buildMessage, messageVocabulary, ourCatalogue, validateDocument } from '#codecs/iso20022'
+import {
+  buildMessage,
+  createRandomText,
+  messageVocabulary,
+  ourCatalogue,
+  validateDocument,
+} from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
 import { issuerText, prepareKeyInfo, signEnvelope, verifyEnvelope } from '#codecs/xmldsig'
 import {
@@ -25,9 +31,7 @@ afterEach(async () => {
 /** A payment signed as a participant signs, or not at all. */
 const signedPayment = async (from: string, pair: IssuedPair | undefined): Promise<Uint8Array> => {
   const params = { local_instrument: 'MANU', transactions: [transfer(from, acceptingPsp, 100)] }
-  const random = (bytes: Uint8Array) => {
-    crypto.getRandomValues(bytes)
-  }
+  const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
   const context = { ispb: from, nowMs: Date.now(), random, revision: '5.11.1' } as const
   const built = buildMessage('PACS008', params, context)
   if (!built.ok) throw new Error(JSON.stringify(built.problems))

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { buildMessage, messageDefinitionIdOf, spiIspb } from '#codecs/iso20022'
+import { buildMessage, createRandomText, messageDefinitionIdOf, spiIspb } from '#codecs/iso20022'
 import { createPostgresBroker, type Delivery, topics } from '#src/platform/broker/index.ts'
 import {
   enqueueMessages,
@@ -21,6 +21,7 @@ afterAll(async () => {
 })
 
 const ispb = '12345678'
+const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 const outbound = (): OutboundMessage => {
   const build = buildMessage(
     'PACS002',
@@ -28,7 +29,7 @@ const outbound = (): OutboundMessage => {
     {
       ispb,
       nowMs: Date.now(),
-      random: (bytes: Uint8Array) => crypto.getRandomValues(bytes),
+      random,
       revision: '5.10.1',
     },
   )

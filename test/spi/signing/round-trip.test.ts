@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { buildMessage } from '#codecs/iso20022'
+import { buildMessage, createRandomText } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
 import {
   createEnvelopeSigner,
@@ -11,6 +11,7 @@ import { envelopeOf } from '../../support/envelope.ts'
 import { issueCertificate } from '../../support/pki.ts'
 
 const scan = (bytes: Uint8Array) => createXmlScanner().scan(bytes)
+const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 const pair = issueCertificate('AC Um')
 const other = issueCertificate('AC Dois')
 const envelope = envelopeOf('<A>João</A>')
@@ -87,7 +88,7 @@ describe('messages of our builders', () => {
       const built = buildMessage(name, samples[name], {
         ispb: '12345678',
         nowMs: Date.UTC(2026, 2, 31),
-        random: (bytes) => crypto.getRandomValues(bytes),
+        random,
         revision: '5.11.1',
       })
       if (!built.ok) throw new Error(JSON.stringify(built.problems))

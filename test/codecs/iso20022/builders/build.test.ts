@@ -3,6 +3,7 @@ import {
   type BuildableMessage,
   buildableMessages,
   buildMessage,
+  createRandomText,
   knownVersions,
   messageVocabulary,
   ourCatalogue,
@@ -19,12 +20,12 @@ const signature = shapedSignature.replaceAll('q=', 'A=')
 const decoder = new TextDecoder()
 
 let seed = 7
-const random = (bytes: Uint8Array): void => {
+const random = createRandomText((bytes) => {
   for (let i = 0; i < bytes.length; i++) {
     seed = (Math.imul(seed, 1103515245) + 12345) | 0
     bytes[i] = seed >>> 16
   }
-}
+})
 const nowMs = Date.UTC(2026, 2, 31, 23, 59, 58, 7)
 const context = { ispb: '12345678', nowMs, random, revision: '5.11.1' } as const
 const original = 'E1234567820260302140500000000001'
