@@ -201,6 +201,8 @@ test(`after ${PAYMENTS} payments of every outcome no card number is in database,
     expect(dump.get('public.card_transactions')?.split('\n').length).toBeGreaterThanOrEqual(900)
     expect(metrics).toContain('cardgw')
     expect(collector.spans.length).toBeGreaterThan(PAYMENTS)
+    const exchanges = collector.spans.filter(({ name }) => name.startsWith('card exchange 0'))
+    expect(exchanges.length).toBeGreaterThan(PAYMENTS / 2)
     expect(out.split('\n').length).toBeGreaterThan(PAYMENTS)
     const places = [
       ...dump,

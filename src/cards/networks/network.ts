@@ -1,9 +1,11 @@
 import type { CardMessage } from '#codecs/iso8583'
+import { isTracing } from '#src/platform/tracing/index.ts'
 import { Connection } from './connection.ts'
 import { Exchanges } from './exchanges.ts'
 import { exchangeKey, isAnswer } from './matching.ts'
 import type { NetworkCounts } from './metrics.ts'
 import { DRAIN_MS, type NetworkOptions } from './options.ts'
+import { tracedExchange } from './traced.ts'
 import type { ExchangeOutcome, Network, NetworkHealth } from './types.ts'
 
 const STAN_MAX = 999_999
@@ -73,6 +75,11 @@ class ConnectionPool implements Network {
   }
 
   exchange(request: CardMessage, timeoutMs: number): Promise<ExchangeOutcome> {
+    if (!isTracing()) return this.send(request, timeoutMs)
+    return tracedExchange(this.options, request, () => this.send(request, timeoutMs))
+  }
+
+  private send(request: CardMessage, timeoutMs: number): Promise<ExchangeOutcome> {
     const key = exchangeKey(request.mti, request.stan)
     if (key < 0) return Promise.reject(new Error('the request has no STAN of six digits'))
     if (this.exchanges.has(key)) return Promise.resolve(DUPLICATE_KEY)

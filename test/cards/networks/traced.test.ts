@@ -1,0 +1,125 @@
+import { expect, test } from 'bun:test'
+import { startTracing } from '#src/platform/tracing/start.ts'
+import { testTokens } from '../../../src/simulators/card-network/index.ts'
+import { createNetworkRig, payment, stanOf } from '../../support/card-network.ts'
+import { authorizationBody, createCardsRig } from '../../support/cards-rig.ts'
+import { type CollectedSpan, type Collector, startCollector } from '../../support/collector.ts'
+
+/** What was exported while `work` ran. */
+const collected = async (work: () => Promise<void>): Promise<Collector> => {
+  const collector = await startCollector()
+  const tracing = startTracing({
+    endpoint: collector.url,
+    serviceName: 'x',
+    serviceVersion: '1',
+    samplingRatio: 1,
+  })
+  try {
+    await work()
+  } finally {
+    await tracing.stop()
+    collector.stop()
+  }
+  return collector
+}
+
+const exchangesOf = ({ spans }: Collector): readonly CollectedSpan[] =>
+  spans.filter(({ name }) => name.startsWith('card exchange'))
+
+/** As digits, and as bytes in hexadecimal or base64 would show them. */
+const shapesOf = (pan: Uint8Array): readonly string[] => [
+  Buffer.from(pan).toString('latin1'),
+  Buffer.from(pan).toString('hex'),
+  Buffer.from(pan).toString('base64').replace(/=+$/, ''),
+]
+
+const expectNoCards = (collector: Collector): void => {
+  const text = collector.text()
+  const found = [...testTokens].filter(([, pan]) =>
+    shapesOf(pan).some((shape) => text.includes(shape)),
+  )
+  expect(found.map(([token]) => token)).toEqual([])
+}
+
+test('every exchange is one client span with what came of it, and nothing of the card', async () => {
+  const collector = await collected(async () => {
+    await using rig = await createNetworkRig({ window: 2 })
+    const { network } = rig
+    const send = (number: number, token: string, timeoutMs = 1_000) =>
+      network.exchange(payment(number, { token }), timeoutMs)
+    await send(1, 'tok_visa_approved')
+    await send(2, 'tok_visa_declined_51')
+    await Promise.all([
+      send(3, 'tok_visa_timeout', 60),
+      send(3, 'tok_visa_timeout', 60),
+      send(4, 'tok_visa_timeout', 60),
+      send(5, 'tok_visa_approved', 60),
+    ])
+    const unwritable = payment(6, { amount: '4111111111111111' })
+    await network.exchange(unwritable, 1_000).catch(() => {})
+    await network.exchange(payment(7, {}, '0400'), 1_000)
+    await network.stop()
+    await send(8, 'tok_visa_approved')
+  })
+  const spans = exchangesOf(collector)
+  const told = spans
+    .map(({ name, attributes, isFailed }) => ({
+      name,
+      stan: attributes['trilho.cards.stan'],
+      outcome: attributes['trilho.cards.outcome'],
+      code: attributes['trilho.cards.response_code'],
+      error: attributes['error.type'],
+      isFailed,
+    }))
+    .sort((a, b) => `${a.stan} ${a.error}`.localeCompare(`${b.stan} ${b.error}`))
+  const name = 'card exchange 0100'
+  const answered = { name, outcome: 'answered', error: undefined, isFailed: false }
+  const failed = (number: number, outcome: string | undefined, error: string) => ({
+    ...{ name, stan: stanOf(number), outcome, code: undefined, error, isFailed: true },
+  })
+  expect(told).toEqual([
+    { ...answered, stan: stanOf(1), code: '00' },
+    { ...answered, stan: stanOf(2), code: '51' },
+    failed(3, 'not_sent', 'duplicate_key'),
+    failed(3, 'timed_out', 'timed_out'),
+    failed(4, 'timed_out', 'timed_out'),
+    failed(5, 'not_sent', 'window_full'),
+    failed(6, undefined, 'iso8583_length'),
+    { ...answered, name: 'card exchange 0400', stan: stanOf(7), code: '25' },
+    failed(8, 'not_sent', 'no_connection'),
+  ])
+  expect(spans[0]).toMatchObject({
+    kind: 3,
+    attributes: {
+      'server.address': '127.0.0.1',
+      'server.port': expect.any(Number),
+      'network.transport': 'tcp',
+      'network.protocol.name': 'iso8583',
+      'network.protocol.version': '1987',
+      'trilho.cards.network': 'neta',
+      'trilho.cards.mti': '0100',
+    },
+  })
+  expectNoCards(collector)
+  expect(collector.text()).not.toContain('4111111111111111')
+})
+
+test('an exchange belongs to the trace of the request that caused it', async () => {
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+  const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }
+  const collector = await collected(async () => {
+    await using rig = await createCardsRig()
+    const path = '/v1/transactions/authorize'
+    const approved = await rig.post(path, authorizationBody('tok_visa_approved'), headers)
+    expect(approved.status).toBe(201)
+    const { id } = (await approved.json()) as { readonly id: string }
+    await rig.post(`/v1/transactions/${id}/void`, undefined, headers)
+    await rig.settled(id)
+  })
+  const ofTrace = collector.spans.filter((span) => span.traceId === traceId)
+  const requests = new Set(ofTrace.filter(({ kind }) => kind === 2).map(({ spanId }) => spanId))
+  const exchanges = exchangesOf(collector).filter((span) => span.traceId === traceId)
+  expect(exchanges.length).toBeGreaterThan(0)
+  for (const { parentSpanId } of exchanges) expect(requests.has(parentSpanId)).toBe(true)
+  expectNoCards(collector)
+})
