@@ -169,6 +169,11 @@ export class XmlDocument {
       : this.decoded(start, end)
   }
 
+  /** The bytes between two offsets, one character (U+0000 to U+00FF) for each. */
+  octets(start: number, end: number): string {
+    return this.cut(start, end)
+  }
+
   private cut(start: number, end: number): string {
     this.text ??= this.latin1(this.bytes)
     return this.text.substring(start, end)

@@ -1,5 +1,19 @@
-import { ABSENT, ELEMENT, NEEDS_DECODING, NODE_STRIDE, TEXT, type XmlDocument } from '#codecs/xml'
+import {
+  ABSENT,
+  ATTRIBUTE_COUNT_SHIFT,
+  ELEMENT,
+  KIND_MASK,
+  NEEDS_DECODING,
+  NODE_CONTENT,
+  NODE_END,
+  NODE_NAMESPACE,
+  NODE_START,
+  NODE_STRIDE,
+  TEXT,
+  type XmlDocument,
+} from '#codecs/xml'
 import { exclusiveC14n } from './exclusive-c14n.ts'
+import { joined } from './joined.ts'
 
 const LT = 0x3c
 const GT = 0x3e
@@ -16,23 +30,26 @@ const encoder = new TextEncoder()
 /** The references that the canonical form writes in text. */
 const TEXT_REFERENCES = ['&amp;', '&lt;', '&gt;', '&#xD;'].map((text) => encoder.encode(text))
 
+const NAME = /^[\x21-\x7e]+$/
+const URI = /^[\x21\x23-\x25\x27-\x3b\x3d-\x7e]+$/
+/** No character that the canonical form escapes, or beyond ASCII. */
+const VALUE = /^[\x20\x21\x23-\x25\x27-\x3b\x3d-\x7e]*$/
+
 function startsWith(bytes: Uint8Array, at: number, expected: Uint8Array): boolean {
   for (let i = 0; i < expected.length; i++) if (bytes[at + i] !== expected[i]) return false
   return true
 }
 
 /** No reference but those that the canonical form writes, no ">" and no carriage return as such. */
-function isCanonicalText(
-  { bytes }: XmlDocument,
-  from: number,
-  end: number,
-  plain: boolean,
-): boolean {
-  if (plain) {
-    for (let at = from; at < end; at++) if (bytes[at] === GT) return false
+function isCanonicalText({ bytes, nodes }: XmlDocument, node: number): boolean {
+  const record = node * NODE_STRIDE
+  const end = nodes[record + NODE_END]!
+  let at = nodes[record + NODE_START]!
+  if ((nodes[record]! & NEEDS_DECODING) === 0) {
+    while (at < end) if (bytes[at++] === GT) return false
     return true
   }
-  for (let at = from; at < end; at++) {
+  for (; at < end; at++) {
     const byte = bytes[at]!
     if (byte === GT || byte === CARRIAGE_RETURN) return false
     if (byte === AMP && !TEXT_REFERENCES.some((text) => startsWith(bytes, at, text))) return false
@@ -60,8 +77,7 @@ function isCanonicalAttribute(document: XmlDocument, element: number, from: numb
   if (document.isNamespaceDeclaration(attribute)) return false
   const name = document.attributeName(attribute)
   const value = document.attributeValue(attribute)
-  // Any character that the canonical form escapes, or that normalisation changed, is left alone.
-  if (name.includes(':') || !/^[\x20\x21\x23-\x25\x27-\x3b\x3d-\x7e]*$/.test(value)) return false
+  if (name.includes(':') || !VALUE.test(value)) return false
   const equals = from + 1 + name.length
   const close = equals + 2 + value.length
   return (
@@ -69,7 +85,9 @@ function isCanonicalAttribute(document: XmlDocument, element: number, from: numb
     bytes[equals] === EQUALS &&
     bytes[equals + 1] === QUOTE &&
     bytes[close] === QUOTE &&
-    bytes[close + 1] === GT
+    bytes[close + 1] === GT &&
+    // A line break or a tab has become a blank in the value, of the same length.
+    document.raw(equals + 2, close) === value
   )
 }
 
@@ -81,39 +99,50 @@ function endsCanonically(bytes: Uint8Array, from: number, to: number, end: numbe
 
 type Apex = { readonly namespaceId: number; readonly start: number; readonly prefix: number }
 
+/** Whether the name in [from, to) has the apex's prefix, or none where the apex has none. */
+function hasPrefix(bytes: Uint8Array, from: number, to: number, apex: Apex): boolean {
+  const { prefix } = apex
+  for (let at = from; at < to; at++) {
+    if (bytes[at] === COLON) {
+      if (at - from + 1 !== prefix) return false
+      for (let i = 0; i < prefix; i++) {
+        if (bytes[from + i] !== bytes[apex.start + 1 + i]) return false
+      }
+      return true
+    }
+  }
+  return prefix === 0
+}
+
 /** Whether an element below the apex is written as the canonical form writes it. */
 function isCanonicalElement(document: XmlDocument, node: number, apex: Apex): boolean {
-  if (document.namespaceId(node) !== apex.namespaceId) return false
-  const { bytes } = document
-  const start = document.start(node)
-  // One walk finds the end of the name and the prefix.
-  let to = start + 1
-  let prefix = 0
-  for (let byte = bytes[to]!; byte > SPACE && byte !== GT && byte !== SLASH; byte = bytes[++to]!) {
-    if (byte === COLON) prefix = to - start
-  }
-  if (prefix !== apex.prefix) return false
-  for (let i = 1; i < prefix; i++) if (bytes[start + i] !== bytes[apex.start + i]) return false
-  if (bytes[to] === GT) {
-    return (
-      document.attributeCount(node) === 0 &&
-      endsCanonically(bytes, start + 1, to, document.end(node))
-    )
-  }
+  const { bytes, nodes } = document
+  const record = node * NODE_STRIDE
+  if (nodes[record + NODE_NAMESPACE] !== apex.namespaceId) return false
+  const start = nodes[record + NODE_START]!
+  const content = nodes[record + NODE_CONTENT]!
+  const end = nodes[record + NODE_END]!
+  const attributes = nodes[record]! >> ATTRIBUTE_COUNT_SHIFT
+  // Without attributes, anything but the name in a start tag is white space or "/" at its end.
+  const to = attributes === 0 ? content - 1 : nameEnd(bytes, start)
+  if (bytes[to - 1]! <= SPACE || bytes[to - 1] === SLASH) return false
   return (
-    document.attributeCount(node) === 1 &&
-    isCanonicalAttribute(document, node, to) &&
-    endsCanonically(bytes, start + 1, to, document.end(node))
+    hasPrefix(bytes, start + 1, to, apex) &&
+    endsCanonically(bytes, start + 1, to, end) &&
+    (attributes === 0 || (attributes === 1 && isCanonicalAttribute(document, node, to)))
   )
 }
 
-/** The canonical start tag of the apex: its name, its namespace, then its attribute if it has one. */
+/**
+ * The canonical start tag of the apex: its name, its namespace, then its attribute if it has one.
+ * Undefined where it has more, or characters beyond ASCII.
+ */
 function apexTag(document: XmlDocument, node: number): string | undefined {
   const name = document.qualifiedName(node)
   const uri = document.namespaceUri(node)
   const colon = name.indexOf(':')
   const declared = colon < 0 ? 'xmlns' : `xmlns:${name.slice(0, colon)}`
-  if (uri === '' || !/^[\x21\x23-\x25\x27-\x3b\x3d-\x7e]+$/.test(uri)) return undefined
+  if (!NAME.test(name) || !URI.test(uri)) return undefined
   let tag = `<${name} ${declared}="${uri}"`
   const first = document.firstAttribute(node)
   let attributes = 0
@@ -121,9 +150,7 @@ function apexTag(document: XmlDocument, node: number): string | undefined {
     if (document.isNamespaceDeclaration(at)) continue
     const attribute = document.attributeName(at)
     const value = document.attributeValue(at)
-    if (attribute.includes(':') || !/^[\x20\x21\x23-\x25\x27-\x3b\x3d-\x7e]*$/.test(value)) {
-      return undefined
-    }
+    if (attribute.includes(':') || !VALUE.test(value)) return undefined
     if (++attributes > 1) return undefined
     tag += ` ${attribute}="${value}"`
   }
@@ -158,38 +185,19 @@ export function canonicalCopy(
       at = document.next(omit) - 1
       continue
     }
-    const kind = document.kind(at)
-    if (kind === ELEMENT) {
-      if (!isCanonicalElement(document, at, apex)) return undefined
-      continue
-    }
-    const plain = (nodes[at * NODE_STRIDE]! & NEEDS_DECODING) === 0
-    if (kind !== TEXT || !isCanonicalText(document, document.start(at), document.end(at), plain)) {
-      return undefined
-    }
+    const kind = nodes[at * NODE_STRIDE]! & KIND_MASK
+    const isCanonical =
+      kind === ELEMENT
+        ? isCanonicalElement(document, at, apex)
+        : kind === TEXT && isCanonicalText(document, at)
+    if (!isCanonical) return undefined
   }
   const tag = apexTag(document, node)
   if (tag === undefined) return undefined
   const content = node + 1 < limit ? document.start(node + 1) : end - (to - start) - 2
-  return join(bytes, tag, content, end, omit === ABSENT ? undefined : document, omit)
-}
-
-function join(
-  bytes: Uint8Array,
-  tag: string,
-  content: number,
-  end: number,
-  document: XmlDocument | undefined,
-  omit: number,
-): Uint8Array {
-  const cutFrom = document === undefined ? end : document.start(omit)
-  const cutTo = document === undefined ? end : document.end(omit)
-  const out = new Uint8Array(tag.length * 2 + (cutFrom - content) + (end - cutTo))
-  let at = encoder.encodeInto(tag, out).written
-  out.set(bytes.subarray(content, cutFrom), at)
-  at += cutFrom - content
-  out.set(bytes.subarray(cutTo, end), at)
-  return out.subarray(0, at + (end - cutTo))
+  const cutFrom = omit === ABSENT ? end : document.start(omit)
+  const cutTo = omit === ABSENT ? end : document.end(omit)
+  return joined(bytes, tag, [content, cutFrom, cutTo, end])
 }
 
 /** The exclusive canonical form of an element (http://www.w3.org/2001/10/xml-exc-c14n#). */

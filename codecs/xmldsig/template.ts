@@ -1,6 +1,17 @@
 import type { XmlDocument } from '#codecs/xml'
+import { decodeBase64 } from './base64.ts'
+import { NAME_CHARS_MAX } from './distinguished-name.ts'
 import type { SignatureParts } from './grammar.ts'
-import { DSIG, ENVELOPED, EXC_C14N, RSA_SHA256, SHA256 } from './vocabulary.ts'
+import { joined } from './joined.ts'
+import {
+  DIGEST_BYTES,
+  DSIG,
+  ENVELOPED,
+  EXC_C14N,
+  RSA_SHA256,
+  SHA256,
+  SIGNATURE_BYTES,
+} from './vocabulary.ts'
 
 // Signatures in one of the two layouts that writers really produce, read by comparing bytes: the
 // prefix ds, no white space between elements, and empty elements either as a pair of tags or as
@@ -41,19 +52,24 @@ const LAYOUTS: readonly Layout[] = [
   { fixed: fixedParts(() => '/>'), canonical: false },
 ]
 
-/** `<ds:Signature …><ds:SignedInfo>`: what the canonical SignedInfo replaces by its own start tag. */
-const SIGNED_INFO_AT = `<ds:Signature xmlns:ds="${DSIG}"><ds:SignedInfo>`.length
+const SIGNATURE_OPEN = `<ds:Signature xmlns:ds="${DSIG}">`
+const SIGNATURE_CLOSE = '</ds:Signature>'
+const SIGNED_INFO_TAG = '<ds:SignedInfo>'
+/** The canonical start tag, which declares what SignedInfo inherits. */
 const SIGNED_INFO_OPEN = `<ds:SignedInfo xmlns:ds="${DSIG}">`
+const KEY_INFO_OPEN = `<ds:KeyInfo xmlns:ds="${DSIG}" Id="`
 const VALUE_OPEN = '<ds:SignatureValue>'
 const VALUE_CLOSE = '</ds:SignatureValue>'
-const SIGNED_INFO_START = encoder.encode(SIGNED_INFO_OPEN)
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-
-/** Where each varying part lies: identifier, three digests, value, identifier, issuer, serial. */
-function locateParts(text: string, fixed: readonly string[]): readonly number[] | undefined {
+/** Ends of each varying part: identifier, three digests, value, identifier, issuer, serial. */
+function locateParts(
+  text: string,
+  from: number,
+  to: number,
+  fixed: readonly string[],
+): readonly number[] | undefined {
   const places: number[] = []
-  let at = 0
+  let at = from
   for (let i = 0; i < fixed.length; i++) {
     const part = fixed[i]!
     if (!text.startsWith(part, at)) return undefined
@@ -65,26 +81,20 @@ function locateParts(text: string, fixed: readonly string[]): readonly number[] 
     if (at < 0) return undefined
     places.push(at)
   }
-  return at === text.length ? places : undefined
+  return at === to ? places : undefined
 }
 
 /** The same parts in the canonical layout. */
 function assemble(texts: readonly string[]): Uint8Array {
-  let out = SIGNED_INFO_OPEN + PAIRS[0]!.slice(SIGNED_INFO_AT)
+  let out = SIGNED_INFO_OPEN + PAIRS[0]!.slice(SIGNATURE_OPEN.length + SIGNED_INFO_TAG.length)
   for (let i = 0; i < 4; i++) out += texts[i]! + PAIRS[i + 1]!
   return encoder.encode(out.slice(0, -VALUE_OPEN.length))
 }
 
-function joined(start: Uint8Array, rest: Uint8Array): Uint8Array {
-  const out = new Uint8Array(start.length + rest.length)
-  out.set(start)
-  out.set(rest, start.length)
-  return out
-}
-
-const DIGEST = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/
-/** 256 bytes. */
-const VALUE = /^[A-Za-z0-9+/]{341}[AQgw]==$/
+const ID = /^[A-Za-z_][A-Za-z0-9._-]*$/
+/** ASCII alone: beyond it the text is octets, not characters. */
+const ISSUER = /^[\t\n\x20-\x25\x27-\x3b\x3d\x3f-\x7e]+$/
+const SERIAL = /^\d{1,60}$/
 
 /**
  * Reads a signature in one of the two layouts; undefined for any other, which says nothing about
@@ -94,45 +104,66 @@ export function readTemplate(document: XmlDocument, signature: number): Signatur
   const { bytes } = document
   const from = document.start(signature)
   const to = document.end(signature)
-  const text = decoder.decode(bytes.subarray(from, to))
-  // Beyond ASCII, places in the text are not places in the bytes.
-  if (text.length !== to - from) return undefined
-  for (const { fixed, canonical } of LAYOUTS) {
-    const places = locateParts(text, fixed)
-    if (places === undefined) continue
-    const texts: string[] = []
-    for (let i = 0; i < places.length; i += 2) texts.push(text.slice(places[i], places[i + 1]))
-    const [id, keyInfoDigest, appHdrDigest, documentDigest, value, secondId, issuer, serial] =
-      texts as [string, string, string, string, string, string, string, string]
-    const fits =
-      id === secondId &&
-      /^[A-Za-z_][A-Za-z0-9._-]*$/.test(id) &&
-      [keyInfoDigest, appHdrDigest, documentDigest].every((text) => DIGEST.test(text)) &&
-      VALUE.test(value) &&
-      /^[^<>&\r]+$/.test(issuer) &&
-      /^\d{1,60}$/.test(serial)
-    if (!fits) return undefined
-    const signedInfoEnd = from + places[7]! + fixed[4]!.length - VALUE_OPEN.length
-    const keyInfoStart = encoder.encode(`<ds:KeyInfo xmlns:ds="${DSIG}" Id="${id}`)
-    return {
-      signedInfo: canonical
-        ? joined(SIGNED_INFO_START, bytes.subarray(from + SIGNED_INFO_AT, signedInfoEnd))
-        : assemble(texts),
-      signedInfoAt: from + SIGNED_INFO_AT - '<ds:SignedInfo>'.length,
-      keyInfo: joined(
-        keyInfoStart,
-        bytes.subarray(from + places[11]!, to - '</ds:Signature>'.length),
-      ),
-      keyInfoAt: from + places[9]! + VALUE_CLOSE.length,
-      signatureValue: Uint8Array.fromBase64(value),
-      digests: [
-        Uint8Array.fromBase64(keyInfoDigest),
-        Uint8Array.fromBase64(appHdrDigest),
-        Uint8Array.fromBase64(documentDigest),
-      ],
-      issuer,
-      serial: serial.replace(/^0+(?=\d)/, ''),
-    }
+  // One character for each byte, so that places in the text are places in the bytes.
+  const text = document.octets(0, bytes.length)
+  for (const layout of LAYOUTS) {
+    const places = locateParts(text, from, to, layout.fixed)
+    if (places !== undefined) return partsAt(bytes, text, layout, places)
   }
   return undefined
+}
+
+function partsAt(
+  bytes: Uint8Array,
+  text: string,
+  { fixed, canonical }: Layout,
+  places: readonly number[],
+): SignatureParts | undefined {
+  const start = (part: number): number => places[2 * part]!
+  const end = (part: number): number => places[2 * part + 1]!
+  const textOf = (part: number): string => text.slice(start(part), end(part))
+  const decoded = (part: number, length: number) =>
+    decodeBase64(bytes, start(part), end(part), length)
+  const id = textOf(0)
+  const issuer = textOf(6)
+  const serial = textOf(7)
+  const namesFit =
+    id === textOf(5) &&
+    ID.test(id) &&
+    issuer.length <= NAME_CHARS_MAX &&
+    ISSUER.test(issuer) &&
+    SERIAL.test(serial)
+  if (!namesFit) return undefined
+  const keyInfoDigest = decoded(1, DIGEST_BYTES)
+  const appHdrDigest = decoded(2, DIGEST_BYTES)
+  const documentDigest = decoded(3, DIGEST_BYTES)
+  const signatureValue = decoded(4, SIGNATURE_BYTES)
+  if (
+    keyInfoDigest === undefined ||
+    appHdrDigest === undefined ||
+    documentDigest === undefined ||
+    signatureValue === undefined
+  ) {
+    return undefined
+  }
+  const signedInfoAt = start(0) - fixed[0]!.length + SIGNATURE_OPEN.length
+  const signedInfoEnd = end(3) + fixed[4]!.length - VALUE_OPEN.length
+  const keyInfoEnd = end(7) + fixed[8]!.length - SIGNATURE_CLOSE.length
+  return {
+    signedInfo: canonical
+      ? joined(bytes, SIGNED_INFO_OPEN, [
+          signedInfoAt + SIGNED_INFO_TAG.length,
+          signedInfoEnd,
+          0,
+          0,
+        ])
+      : assemble([0, 1, 2, 3].map(textOf)),
+    signedInfoAt,
+    keyInfo: joined(bytes, `${KEY_INFO_OPEN}${id}`, [end(5), keyInfoEnd, 0, 0]),
+    keyInfoAt: end(4) + VALUE_CLOSE.length,
+    signatureValue,
+    digests: [keyInfoDigest, appHdrDigest, documentDigest],
+    issuer,
+    serial: serial.replace(/^0+(?=\d)/, ''),
+  }
 }

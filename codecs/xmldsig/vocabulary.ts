@@ -8,3 +8,5 @@ export const SHA256 = 'http://www.w3.org/2001/04/xmlenc#sha256'
 /** SHA-256 in base64. */
 export const DIGEST_CHARS = 44
 export const DIGEST_BYTES = 32
+/** RSA-2048. */
+export const SIGNATURE_BYTES = 256
