@@ -1,5 +1,4 @@
-import type { Primitive } from './builtin.ts'
-import { dotOf, isPlain } from './byte-form.ts'
+import { dotOf, forms, isPlain } from './byte-form.ts'
 import type { PatternMatcher } from './pattern/index.ts'
 import type { Limits } from './simple.ts'
 
@@ -13,7 +12,7 @@ const characterBytesMax = 4
 export class ByteCheck {
   /** False for a type of which no value is sure. */
   private readonly isQuick: boolean
-  private readonly primitive: Primitive
+  private readonly form: number
   private readonly patterns: readonly PatternMatcher[]
   private readonly enumeration: PatternMatcher | undefined
   private readonly lengthMin: number
@@ -33,7 +32,7 @@ export class ByteCheck {
       (isText ? limits.whiteSpace === 'preserve' && builtIn.lexical === undefined : !hasLength) &&
       // Plain numbers are not below zero.
       bounds.every(({ rule, written }) => rule === 'minInclusive' && written === '0')
-    this.primitive = primitive
+    this.form = forms[primitive]
     this.patterns = limits.patterns.map(({ matcher }) => matcher)
     this.enumeration = enumeration
     this.lengthMin = Math.max(limits.length ?? 0, limits.minLength ?? 0)
@@ -46,7 +45,7 @@ export class ByteCheck {
   }
 
   accepts(bytes: Uint8Array, start: number, end: number): boolean {
-    if (!this.isQuick || !isPlain(this.primitive, bytes, start, end)) return false
+    if (!this.isQuick || !isPlain(this.form, bytes, start, end)) return false
     const { patterns } = this
     for (let i = 0; i < patterns.length; i++) {
       if (!(patterns[i] as PatternMatcher).matchesAscii(bytes, start, end)) return false
@@ -54,7 +53,7 @@ export class ByteCheck {
     if (this.enumeration !== undefined && !this.enumeration.matchesAscii(bytes, start, end)) {
       return false
     }
-    return this.primitive === 'decimal' || this.primitive === 'integer'
+    return this.form === forms.decimal || this.form === forms.integer
       ? this.hasDigits(bytes, start, end)
       : this.hasLength(bytes, start, end)
   }
@@ -63,7 +62,7 @@ export class ByteCheck {
   acceptsEncoded(start: number, end: number): boolean {
     return (
       this.isQuick &&
-      this.primitive === 'string' &&
+      this.form === forms.string &&
       this.patterns.length === 0 &&
       this.enumeration === undefined &&
       this.lengthMin <= 1 &&
