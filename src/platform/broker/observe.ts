@@ -1,4 +1,4 @@
-import type { Metrics } from '../telemetry/index.ts'
+import type { Gauge, Metrics } from '../telemetry/index.ts'
 import type { Backlog } from './types.ts'
 
 export type BrokerObserver = {
@@ -16,28 +16,55 @@ export const observeBroker = (
     'topic',
     'code',
   ])
-  const labels = ['topic', 'group'] as const
-  const age = metrics?.gauge(
-    'spigw_broker_queue_age_seconds',
-    'Age of the oldest message that waits for a group.',
-    labels,
-  )
-  metrics?.gauge(
-    'spigw_broker_queue_depth',
-    'Messages that wait for a group.',
-    labels,
-    async (depth) => {
-      const look = async (at: { readonly topic: string; readonly group: string }) => {
-        const waiting = await backlog(at.topic, at.group).catch(() => undefined)
-        if (waiting === undefined) return
-        depth.set(at, waiting.depth)
-        age?.set(at, waiting.ageSeconds)
-      }
-      await Promise.all([...consumed.values()].map(look))
+  gaugeBacklogs(metrics, {
+    labels: ['topic', 'group'],
+    depth: ['spigw_broker_queue_depth', 'Messages that wait for a group.'],
+    age: ['spigw_broker_queue_age_seconds', 'Age of the oldest message that waits for a group.'],
+    // Of a queue that cannot be asked nothing is told.
+    ask: async () => {
+      const asked = [...consumed.values()].map(async (labels) => {
+        const waiting = await backlog(labels.topic, labels.group).catch(() => undefined)
+        return waiting === undefined ? [] : [{ labels, waiting }]
+      })
+      return (await Promise.all(asked)).flat()
     },
-  )
+  })
   return {
     onConsume: ({ topic, group }) => consumed.set(`${topic}\0${group}`, { topic, group }),
     onDeadLetter: (topic, code) => letters?.inc({ topic, code }),
   }
+}
+
+type Named = readonly [name: string, help: string]
+type Waiting<L extends string> = {
+  readonly labels: Readonly<Record<L, string>>
+  readonly waiting: Backlog
+}
+
+/** How many messages wait, and how old the oldest is: one question for both gauges of a scrape. */
+export const gaugeBacklogs = <L extends string>(
+  metrics: Metrics | undefined,
+  of: {
+    readonly labels: readonly L[]
+    readonly depth: Named
+    readonly age: Named
+    readonly ask: () => Promise<readonly Waiting<L>[]>
+  },
+): void => {
+  let asked: Promise<readonly Waiting<L>[]> | undefined
+  const ask = (): Promise<readonly Waiting<L>[]> => {
+    asked ??= of.ask().finally(() => {
+      asked = undefined
+    })
+    return asked
+  }
+  const gauge = ([name, help]: Named, value: (waiting: Backlog) => number): void => {
+    metrics?.gauge(name, help, of.labels, async (one: Gauge<L>) => {
+      const all = await ask()
+      one.reset()
+      for (const { labels, waiting } of all) one.set(labels, value(waiting))
+    })
+  }
+  gauge(of.depth, ({ depth }) => depth)
+  gauge(of.age, ({ ageSeconds }) => ageSeconds)
 }

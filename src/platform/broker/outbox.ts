@@ -1,5 +1,6 @@
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import { BrokerUnavailableError, PoisonMessageError, PublishRefusedError } from './errors.ts'
+import { gaugeBacklogs } from './observe.ts'
 import { addressed, outboxTopic, unaddressed } from './outbox-message.ts'
 import type { TransactionalBroker } from './postgresql/index.ts'
 import { tracedBroker } from './traced.ts'
@@ -100,20 +101,13 @@ const keepLetters = (target: Broker, log: Broker, logger: Logger): Consumer =>
     },
   })
 
-const observe = (log: Broker, metrics: Metrics | undefined): void => {
-  const age = metrics?.gauge(
-    'spigw_broker_outbox_age_seconds',
-    'Age of the oldest message of the outbox that is not in the broker yet.',
-  )
-  metrics?.gauge(
-    'spigw_broker_outbox_depth',
-    'Messages of the outbox that are not in the broker yet.',
-    [],
-    async (depth) => {
-      const waiting = await log.backlog(outboxTopic, relayGroup).catch(() => undefined)
-      if (waiting === undefined) return
-      depth.set(waiting.depth)
-      age?.set(waiting.ageSeconds)
-    },
-  )
-}
+const observe = (log: Broker, metrics: Metrics | undefined): void =>
+  gaugeBacklogs(metrics, {
+    labels: [],
+    depth: ['spigw_broker_outbox_depth', 'Messages of the outbox that are not in the broker yet.'],
+    age: [
+      'spigw_broker_outbox_age_seconds',
+      'Age of the oldest message of the outbox that is not in the broker yet.',
+    ],
+    ask: async () => [{ labels: {}, waiting: await log.backlog(outboxTopic, relayGroup) }],
+  })

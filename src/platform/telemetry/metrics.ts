@@ -4,7 +4,10 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 export type Metrics = {
   readonly registry: Registry
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>
-  /** `collect` sets the value when the metrics are scraped. */
+  /**
+   * `collect` sets the values when the metrics are scraped. Where it fails or is late the gauge tells nothing in that
+   * scrape: neither an old value nor an error in place of all the others.
+   */
   gauge<L extends string>(
     name: string,
     help: string,
@@ -28,6 +31,30 @@ export const latencyBucketsSeconds = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ] as const
 
+/** A scrape must not wait for a database that is away. */
+export const collectMsMax = 2_000
+
+/** The values as the library keeps them: its `reset` would leave a zero where there are no labels. */
+type Kept = { hashMap: object }
+
+const collectInTime = <L extends string>(
+  gauge: Gauge<L>,
+  collect: (gauge: Gauge<L>) => void | Promise<void>,
+): void | Promise<void> => {
+  const forget = (): void => {
+    ;(gauge as unknown as Kept).hashMap = {}
+  }
+  const collected = collect(gauge)
+  if (collected === undefined) return
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(() => {
+    forget()
+    late.resolve()
+  }, collectMsMax)
+  const done = collected.catch(forget).finally(() => clearTimeout(timer))
+  return Promise.race([done, late.promise])
+}
+
 /** `withProcess`: also process and event-loop figures, which keep a timer running. */
 export const createMetrics = (options: {
   readonly version: string
@@ -50,7 +77,7 @@ export const createMetrics = (options: {
         help,
         labelNames: [...labels],
         registers: [registry],
-        ...(collect === undefined ? {} : { collect: (): void | Promise<void> => collect(gauge) }),
+        ...(collect === undefined ? {} : { collect: () => collectInTime(gauge, collect) }),
       })
       return gauge
     },
