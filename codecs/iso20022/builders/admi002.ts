@@ -1,6 +1,10 @@
 import type { Builder } from './context.ts'
-import { forms, textForm } from './params.ts'
-import { tag } from './write.ts'
+import { forms, textForm } from './forms.ts'
+
+const referenceForm = textForm(33)
+const reasonForm = textForm(35)
+const longForm = textForm(350)
+const dataForm = textForm(1000)
 
 /**
  * ADMI002: refuses a message.
@@ -14,15 +18,15 @@ import { tag } from './write.ts'
  */
 export const admi002: Builder = {
   type: 'admi.002',
-  build: (params, draft) => {
-    const reference = params.text('reference', textForm(33))
-    const reason = params.text('reason', textForm(35))
+  build: (params, draft, output) => {
+    const reference = params.text('reference', referenceForm)
+    const reason = params.text('reason', reasonForm)
     const rejected = params.optional('rejected_at', forms.dateTime) ?? draft.created
-    const location = params.optional('location', textForm(350))
-    const description = params.optional('description', textForm(350))
-    const data = params.optional('additional_data', textForm(1000))
+    const location = params.optional('location', longForm)
+    const description = params.optional('description', longForm)
+    const data = params.optional('additional_data', dataForm)
     params.done()
-    const xml = `<admi.002.001.01><RltdRef><Ref>${reference}</Ref></RltdRef><Rsn><RjctgPtyRsn>${reason}</RjctgPtyRsn><RjctnDtTm>${rejected}</RjctnDtTm>${tag('ErrLctn', location)}${tag('RsnDesc', description)}${tag('AddtlData', data)}</Rsn></admi.002.001.01>`
-    return { xml, endToEndIds: [] }
+    output.write`<admi.002.001.01><RltdRef/Ref>${reference}</><Rsn><RjctgPtyRsn>${reason}</><RjctnDtTm>${rejected}</><ErrLctn>${location}</><RsnDesc>${description}</><AddtlData>${data}</></></>`
+    return []
   },
 }

@@ -1,17 +1,22 @@
-import { type Builder, type Draft, groupHeader } from './context.ts'
-import { codeForm, forms, type Params, textForm } from './params.ts'
-import { agent, money, person, tag } from './write.ts'
+import { amountOf } from './amount.ts'
+import type { Builder, Draft } from './context.ts'
+import { codeForm, forms, textForm } from './forms.ts'
+import type { XmlOutput } from './output.ts'
+import type { Params } from './params.ts'
 
 const id29 = textForm(29, 29)
+const text35 = textForm(35)
 
-const assignment = ({ ispb, messageId, created }: Draft, other: string): string =>
-  `<Assgnmt><Id>${messageId}</Id><Assgnr>${agent('Agt', ispb)}</Assgnr><Assgne>${agent('Agt', other)}</Assgne><CreDtTm>${created}</CreDtTm></Assgnmt>`
+const writeAssignment = (
+  { ispb, messageId, created }: Draft,
+  other: string,
+  output: XmlOutput,
+): void =>
+  output.write`<Assgnmt><Id>${messageId}</><Assgnr/Agt/FinInstnId/ClrSysMmbId/MmbId>${ispb}</><Assgne/Agt/FinInstnId/ClrSysMmbId/MmbId>${other}</><CreDtTm>${created}</></>`
 
-const processing = (type: string, dateTime: string): string =>
-  `<SplmtryData><Envlp><CxlPrcgDtls><CxlPrcgTp>${type}</CxlPrcgTp><PrcgDtTm>${dateTime}</PrcgDtTm></CxlPrcgDtls></Envlp></SplmtryData>`
-
-const cancellationReasons = ['SLBD', 'SLCR', 'ACCT', 'BLCK', 'CCLD', 'FAIL', 'OTHR']
+const cancellationReasons = codeForm(['SLBD', 'SLCR', 'ACCT', 'BLCK', 'CCLD', 'FAIL', 'OTHR'])
 const payersOnly = ['CCLD', 'FAIL']
+const processingTypes = codeForm(['DHSR', 'DHIP'])
 
 /**
  * CAMT055: asks to cancel a scheduled charge (`DHSR`, by the receiver's participant), or says that it was
@@ -27,25 +32,28 @@ const payersOnly = ['CCLD', 'FAIL']
  */
 export const camt055: Builder = {
   type: 'camt.055',
-  build: (params, draft) => {
+  build: (params, draft, output) => {
     const cancellation = params.text('cancellation_id', id29)
-    const reconciliation = params.text('reconciliation_id', textForm(35))
+    const reconciliation = params.text('reconciliation_id', text35)
     const original = params.text('original_end_to_end_id', forms.endToEndId)
     const other = params.text('counterparty_ispb', forms.ispb)
     const requester = params.text('requester_document', forms.cpfCnpj)
-    const reason = params.text('reason', codeForm(cancellationReasons))
-    const type = params.text('processing_type', codeForm(['DHSR', 'DHIP']))
+    const reason = params.text('reason', cancellationReasons)
+    const type = params.text('processing_type', processingTypes)
     const at = params.optional('processing_date_time', forms.dateTime) ?? draft.created
     if (payersOnly.includes(reason) && type === 'DHSR') {
       params.refuse('reason', 'consistency', `${reason} is given with processing_type DHIP only`)
     }
     params.done()
-    const xml = `<CstmrPmtCxlReq>${assignment(draft, other)}<Undrlyg><OrgnlPmtInfAndCxl><PmtCxlId>${cancellation}</PmtCxlId><OrgnlPmtInfId>${reconciliation}</OrgnlPmtInfId><CxlRsnInf>${person('Orgtr', requester)}<Rsn><Prtry>${reason}</Prtry></Rsn></CxlRsnInf><TxInf><OrgnlEndToEndId>${original}</OrgnlEndToEndId>${processing(type, at)}</TxInf></OrgnlPmtInfAndCxl></Undrlyg></CstmrPmtCxlReq>`
-    return { xml, endToEndIds: [original] }
+    output.write`<CstmrPmtCxlReq>`
+    writeAssignment(draft, other, output)
+    output.write`<Undrlyg/OrgnlPmtInfAndCxl><PmtCxlId>${cancellation}</><OrgnlPmtInfId>${reconciliation}</><CxlRsnInf><Orgtr/Id/PrvtId/Othr/Id>${requester}</><Rsn/Prtry>${reason}</></><TxInf><OrgnlEndToEndId>${original}</><SplmtryData/Envlp/CxlPrcgDtls><CxlPrcgTp>${type}</><PrcgDtTm>${at}</></></></></CstmrPmtCxlReq>`
+    return [original]
   },
 }
 
-const refusals = ['AB09', 'AB10', 'CH16', 'CRNC', 'DENC', 'FBRD', 'FF08', 'PRJL']
+const answers = codeForm(['ACCR', 'RJCR'])
+const refusals = codeForm(['AB09', 'AB10', 'CH16', 'CRNC', 'DENC', 'FBRD', 'FF08', 'PRJL'])
 
 /**
  * CAMT029: answers a CAMT055.
@@ -60,13 +68,13 @@ const refusals = ['AB09', 'AB10', 'CH16', 'CRNC', 'DENC', 'FBRD', 'FF08', 'PRJL'
  */
 export const camt029: Builder = {
   type: 'camt.029',
-  build: (params, draft) => {
+  build: (params, draft, output) => {
     const cancellation = params.text('cancellation_id', id29)
-    const reconciliation = params.text('reconciliation_id', textForm(35))
+    const reconciliation = params.text('reconciliation_id', text35)
     const original = params.text('original_end_to_end_id', forms.endToEndId)
     const other = params.text('counterparty_ispb', forms.ispb)
-    const status = params.text('status', codeForm(['ACCR', 'RJCR']))
-    const reason = params.optional('reason', codeForm(refusals))
+    const status = params.text('status', answers)
+    const reason = params.optional('reason', refusals)
     if (status === 'RJCR' && !params.has('reason')) {
       params.refuse('reason', 'required', 'is needed with status RJCR')
     }
@@ -75,12 +83,24 @@ export const camt029: Builder = {
     }
     const at = params.optional('processing_date_time', forms.dateTime) ?? draft.created
     params.done()
-    const why =
-      reason === undefined ? '' : `<CxlStsRsnInf><Rsn>${tag('Prtry', reason)}</Rsn></CxlStsRsnInf>`
-    const xml = `<RsltnOfInvstgtn>${assignment(draft, other)}<Sts><Conf>INFO</Conf></Sts><CxlDtls><OrgnlPmtInfAndSts><OrgnlPmtInfCxlId>${cancellation}</OrgnlPmtInfCxlId><OrgnlPmtInfId>${reconciliation}</OrgnlPmtInfId><PmtInfCxlSts>${status}</PmtInfCxlSts>${why}<TxInfAndSts><OrgnlEndToEndId>${original}</OrgnlEndToEndId></TxInfAndSts></OrgnlPmtInfAndSts></CxlDtls>${processing(status === 'ACCR' ? 'DHAC' : 'DHRC', at)}</RsltnOfInvstgtn>`
-    return { xml, endToEndIds: [original] }
+    const type = status === 'ACCR' ? 'DHAC' : 'DHRC'
+    output.write`<RsltnOfInvstgtn>`
+    writeAssignment(draft, other, output)
+    output.write`<Sts/Conf>INFO</><CxlDtls/OrgnlPmtInfAndSts><OrgnlPmtInfCxlId>${cancellation}</><OrgnlPmtInfId>${reconciliation}</><PmtInfCxlSts>${status}</><CxlStsRsnInf/Rsn/Prtry>${reason}</><TxInfAndSts/OrgnlEndToEndId>${original}</></><SplmtryData/Envlp/CxlPrcgDtls><CxlPrcgTp>${type}</><PrcgDtTm>${at}</></></RsltnOfInvstgtn>`
+    return [original]
   },
 }
+
+const directions = codeForm(['CRDT', 'DBIT'])
+const entryStatuses = codeForm(['BOOK', 'INFO'])
+const domains = codeForm(['PMNT', 'CAMT'])
+const families = codeForm(['IRCT', 'RRCT', 'MCOP', 'MDOP'])
+const subFamilies = codeForm(['DMCT', 'RRTN', 'NTAV'])
+const serviceLevels = codeForm(['PAGPRI', 'PAGFRD', 'PAGAGD'])
+const instruments = codeForm(['MANU', 'DICT', 'QRES', 'QRDN', 'APES', 'APDN', 'INIC', 'AUTO'])
+const purposes = codeForm(['IPAY', 'GSCB', 'OTHR', 'REFU', 'IPRT'])
+const notificationIdForm = textForm(32)
+const remittanceForm = textForm(140)
 
 /**
  * CAMT054: notifies of one entry on a PI account.
@@ -96,44 +116,37 @@ export const camt029: Builder = {
  */
 export const camt054: Builder = {
   type: 'camt.054',
-  build: (params, draft) => {
-    const id = params.optional('notification_id', textForm(32)) ?? draft.messageId
+  build: (params, draft, output) => {
+    const id = params.optional('notification_id', notificationIdForm) ?? draft.messageId
     const owner = params.text('account_ispb', forms.ispb)
-    const { text } = params.cents('amount')
-    const direction = params.text('direction', codeForm(['CRDT', 'DBIT']))
-    const status = params.text('status', codeForm(['BOOK', 'INFO']))
+    const amount = amountOf(params.cents('amount'))
+    const direction = params.text('direction', directions)
+    const status = params.text('status', entryStatuses)
     const booked = params.optional('booking_date', forms.date)
     const valued = params.optional('value_date_time', forms.dateTime)
-    const domain = params.text('domain', codeForm(['PMNT', 'CAMT']))
-    const family = params.text('family', codeForm(['IRCT', 'RRCT', 'MCOP', 'MDOP']))
-    const subFamily = params.text('sub_family', codeForm(['DMCT', 'RRTN', 'NTAV']))
-    const origin = params.text('origin_message', textForm(35))
-    const { xml: details, endToEndId } = detailsOf(params)
+    const domain = params.text('domain', domains)
+    const family = params.text('family', families)
+    const subFamily = params.text('sub_family', subFamilies)
+    const origin = params.text('origin_message', text35)
+    output.write`<BkToCstmrDbtCdtNtfctn><GrpHdr><MsgId>${draft.messageId}</><CreDtTm>${draft.created}</></><Ntfctn><Id>${id}</><Acct/Id/Othr/Id>${owner}</><Ntry><Amt Ccy="BRL">${amount}</><CdtDbtInd>${direction}</><Sts/Cd>${status}</><BookgDt/Dt>${booked}</><ValDt/DtTm>${valued}</><BkTxCd/Domn><Cd>${domain}</><Fmly><Cd>${family}</><SubFmlyCd>${subFamily}</></></><AddtlInfInd/MsgNmId>${origin}</><NtryDtls/TxDtls>`
+    const endToEndId = writeDetails(params, output)
     params.done()
-    const booking = booked === undefined ? '' : `<BookgDt><Dt>${booked}</Dt></BookgDt>`
-    const value = valued === undefined ? '' : `<ValDt><DtTm>${valued}</DtTm></ValDt>`
-    const xml = `<BkToCstmrDbtCdtNtfctn><GrpHdr>${groupHeader(draft)}</GrpHdr><Ntfctn><Id>${id}</Id><Acct><Id><Othr><Id>${owner}</Id></Othr></Id></Acct><Ntry>${money('Amt', text)}<CdtDbtInd>${direction}</CdtDbtInd><Sts><Cd>${status}</Cd></Sts>${booking}${value}<BkTxCd><Domn><Cd>${domain}</Cd><Fmly><Cd>${family}</Cd><SubFmlyCd>${subFamily}</SubFmlyCd></Fmly></Domn></BkTxCd><AddtlInfInd><MsgNmId>${origin}</MsgNmId></AddtlInfInd><NtryDtls><TxDtls>${details}</TxDtls></NtryDtls></Ntry></Ntfctn></BkToCstmrDbtCdtNtfctn>`
-    return { xml, endToEndIds: [endToEndId] }
+    output.write`</TxDtls></NtryDtls></Ntry></Ntfctn></BkToCstmrDbtCdtNtfctn>`
+    return [endToEndId]
   },
 }
 
-const localInstruments = ['MANU', 'DICT', 'QRES', 'QRDN', 'APES', 'APDN', 'INIC', 'AUTO']
-const purposes = ['IPAY', 'GSCB', 'OTHR', 'REFU', 'IPRT']
-
-const detailsOf = (params: Params): { readonly xml: string; readonly endToEndId: string } => {
+const writeDetails = (params: Params, output: XmlOutput): string => {
   const instructionId = params.optional('instruction_id', forms.instructionId)
   const endToEndId = params.text('end_to_end_id', forms.endToEndId)
-  const level = params.optional('service_level', codeForm(['PAGPRI', 'PAGFRD', 'PAGAGD']))
+  const level = params.optional('service_level', serviceLevels)
   const debtor = params.optional('debtor_ispb', forms.ispb)
   const creditor = params.optional('creditor_ispb', forms.ispb)
-  const instrument = params.optional('local_instrument', codeForm(localInstruments))
-  const purpose = params.optional('purpose', codeForm(purposes))
-  const remittance = params.optional('remittance_information', textForm(140))
-  const wrapped = (outer: string, inner: string, value: string | undefined): string =>
-    value === undefined ? '' : tag(outer, tag(inner, value))
-  const levelXml =
-    level === undefined ? '' : `<Prtry><Tp>ServiceLevel</Tp><Ref>${level}</Ref></Prtry>`
-  const agents = `${debtor === undefined ? '' : agent('DbtrAgt', debtor)}${creditor === undefined ? '' : agent('CdtrAgt', creditor)}`
-  const xml = `<Refs>${tag('InstrId', instructionId)}<EndToEndId>${endToEndId}</EndToEndId>${levelXml}</Refs><RltdAgts>${agents}</RltdAgts>${wrapped('LclInstrm', 'Prtry', instrument)}${wrapped('Purp', 'Cd', purpose)}${wrapped('RmtInf', 'Ustrd', remittance)}`
-  return { xml, endToEndId }
+  const instrument = params.optional('local_instrument', instruments)
+  const purpose = params.optional('purpose', purposes)
+  const remittance = params.optional('remittance_information', remittanceForm)
+  output.write`<Refs><InstrId>${instructionId}</><EndToEndId>${endToEndId}</>`
+  if (level !== undefined) output.write`<Prtry><Tp>ServiceLevel</><Ref>${level}</></>`
+  output.write`</Refs><RltdAgts><DbtrAgt/FinInstnId/ClrSysMmbId/MmbId>${debtor}</><CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>${creditor}</></><LclInstrm/Prtry>${instrument}</><Purp/Cd>${purpose}</><RmtInf/Ustrd>${remittance}</>`
+  return endToEndId
 }

@@ -1,5 +1,6 @@
 import type { MessageType } from '../catalogue/index.ts'
 import type { RandomText } from './identifiers.ts'
+import type { XmlOutput } from './output.ts'
 import type { Params } from './params.ts'
 
 /** What a message needs beyond its parameters. */
@@ -19,14 +20,12 @@ export type Draft = BuildContext & {
   readonly created: string
 }
 
-/** A built document: its XML, and the ids by which its transactions are found again. */
-export type Content = { readonly xml: string; readonly endToEndIds: readonly string[] }
-
 export type Builder = {
   readonly type: MessageType
-  readonly build: (params: Params, draft: Draft) => Content
+  /**
+   * Writes what the document holds.
+   *
+   * @returns the ids by which its transactions are found again
+   */
+  readonly build: (params: Params, draft: Draft, output: XmlOutput) => readonly string[]
 }
-
-/** `MsgId` and `CreDtTm`, the same as the header's. */
-export const groupHeader = ({ messageId, created }: Draft): string =>
-  `<MsgId>${messageId}</MsgId><CreDtTm>${created}</CreDtTm>`

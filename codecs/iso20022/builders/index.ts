@@ -1,22 +1,28 @@
 import { knownVersions, type MessageType, type Revision, versionOf } from '../catalogue/index.ts'
-import { messageDefinitionIdOf, namespaceOf, spiIspb } from '../envelope.ts'
 import { admi002 } from './admi002.ts'
 import { camt029, camt054, camt055 } from './camt.ts'
-import type { BuildContext, Builder } from './context.ts'
+import type { BuildContext, Builder, Draft } from './context.ts'
 import { dateTimeOf, messageId } from './identifiers.ts'
+import {
+  type BuiltMessage,
+  finishMessage,
+  type MessageVersion,
+  newMessageVersion,
+  writeHeader,
+} from './message.ts'
+import { XmlOutput } from './output.ts'
 import { pacs002 } from './pacs002.ts'
 import { pacs004 } from './pacs004.ts'
 import { pacs008 } from './pacs008.ts'
 import { pain013, pain014 } from './pain.ts'
-import { type BuildProblem, Params } from './params.ts'
-import { type BuiltMessage, envelope } from './write.ts'
+import { type BuildProblem, type Findings, newFindings, Params } from './params.ts'
 
 export type { BuildContext } from './context.ts'
 export { createRandomText, type RandomSource, type RandomText } from './identifiers.ts'
+export type { BuiltMessage, ByteRange } from './message.ts'
 export { priorityTransactionsMax, scheduledTransactionsMax } from './pacs008.ts'
 export { chargesMax } from './pain.ts'
 export { type BuildProblem, buildProblemsMax } from './params.ts'
-export type { BuiltMessage, ByteRange } from './write.ts'
 
 const builders = {
   PACS008: pacs008,
@@ -53,6 +59,13 @@ export type Build =
     }
   | { readonly ok: false; readonly problems: readonly BuildProblem[] }
 
+const versions: ReadonlyMap<MessageType, ReadonlyMap<string, MessageVersion>> = new Map(
+  Object.values(builders).map(({ type }) => [
+    type,
+    new Map(knownVersions(type).map((version) => [version, newMessageVersion(type, version)])),
+  ]),
+)
+
 /**
  * Builds a message to the SPI in the version of a revision, its conditional rules checked. Amounts are cents.
  * Each builder's own comment gives its parameters with an example.
@@ -65,35 +78,57 @@ export const buildMessage = (
   params: unknown,
   context: BuildContext & { readonly revision: Revision; readonly version?: string },
 ): Build => {
-  const { type, build } = builders[name] as Builder
-  const version = context.version ?? versionOf(type, context.revision).version
-  if (!knownVersions(type).includes(version)) {
-    throw new RangeError(`${type} has no version ${version}`)
-  }
+  const builder: Builder = builders[name]
+  const { type } = builder
+  const wanted = context.version ?? versionOf(type, context.revision).version
+  const version = versions.get(type)?.get(wanted)
+  if (version === undefined) throw new RangeError(`${type} has no version ${wanted}`)
   const { ispb, nowMs, random } = context
-  const id = messageId(ispb, random)
-  const created = dateTimeOf(nowMs)
-  const fields = new Params(params)
-  const content = build(fields, { ispb, nowMs, random, version, messageId: id, created })
-  if (fields.problems.length > 0) return { ok: false, problems: fields.problems }
-  const message = envelope({
-    namespace: namespaceOf({ type, version }),
-    from: ispb,
-    to: spiIspb,
-    id,
-    definition: messageDefinitionIdOf({ type, version }),
-    created,
-    document: content.xml,
-  })
+  const draft: Draft = {
+    ispb,
+    nowMs,
+    random,
+    version: version.version,
+    messageId: messageId(ispb, random),
+    created: dateTimeOf(nowMs),
+  }
+  const findings = newFindings(false)
+  const build = write(builder, version, params, draft, findings)
+  if (!findings.unknownFields) return build
+  return write(builder, version, params, draft, newFindings(true))
+}
+
+const output = new XmlOutput()
+
+const write = (
+  { build }: Builder,
+  version: MessageVersion,
+  params: unknown,
+  draft: Draft,
+  findings: Findings,
+): Build => {
+  output.clear()
+  const documentAt = writeHeader(version, draft, output)
+  const endToEndIds = build(new Params(params, findings), draft, output)
+  if (findings.problems.length > 0) return { ok: false, problems: findings.problems }
+  const { bytes, namespace, appHdr, signatureAt, document } = finishMessage(
+    version,
+    documentAt,
+    output,
+  )
   return {
     ok: true,
     message: {
-      ...message,
-      type,
-      version,
-      businessMessageId: id,
-      creationDateTime: created,
-      endToEndIds: content.endToEndIds,
+      bytes,
+      namespace,
+      appHdr,
+      signatureAt,
+      document,
+      type: version.type,
+      version: version.version,
+      businessMessageId: draft.messageId,
+      creationDateTime: draft.created,
+      endToEndIds,
     },
   }
 }

@@ -1,7 +1,6 @@
 import { statusReasons } from '../codes/reasons.ts'
-import { type Builder, groupHeader } from './context.ts'
-import { codeForm, forms, textForm } from './params.ts'
-import { tag } from './write.ts'
+import type { Builder } from './context.ts'
+import { codeForm, type Form, forms, textForm } from './forms.ts'
 
 /** The reasons that a receiving participant may give, of the version sent. */
 const newReasons: Readonly<Record<string, number>> = {
@@ -18,6 +17,20 @@ const reasonsOf = (version: string): readonly string[] =>
     .map(({ code }) => code)
     .filter((code) => Number(version.split('.')[1]) >= (newReasons[code] ?? 0))
 
+/** By version. */
+const reasonForms = new Map<string, Form>()
+
+const reasonForm = (version: string): Form => {
+  const known = reasonForms.get(version)
+  if (known !== undefined) return known
+  const fresh = codeForm(reasonsOf(version))
+  reasonForms.set(version, fresh)
+  return fresh
+}
+
+const statusForm = codeForm(['ACSP', 'RJCT'])
+const informationForm = textForm(105)
+
 /**
  * PACS002: the answer to a payment (or, with `original_instruction_id` its RtrId, to a return).
  *
@@ -30,12 +43,12 @@ const reasonsOf = (version: string): readonly string[] =>
  */
 export const pacs002: Builder = {
   type: 'pacs.002',
-  build: (params, draft) => {
+  build: (params, { version, messageId, created }, output) => {
     const original = params.text('original_end_to_end_id', forms.endToEndId)
     const instruction = params.optional('original_instruction_id', forms.instructionId) ?? original
-    const status = params.text('status', codeForm(['ACSP', 'RJCT']))
-    const reason = params.optional('reason', codeForm(reasonsOf(draft.version)))
-    const information = params.optional('additional_information', textForm(105))
+    const status = params.text('status', statusForm)
+    const reason = params.optional('reason', reasonForm(version))
+    const information = params.optional('additional_information', informationForm)
     if (status === 'RJCT' && !params.has('reason')) {
       params.refuse('reason', 'required', 'is needed with status RJCT')
     }
@@ -43,11 +56,11 @@ export const pacs002: Builder = {
       params.refuse('reason', 'forbidden', 'is not given with status ACSP')
     }
     params.done()
-    const reasons =
-      reason === undefined
-        ? ''
-        : `<StsRsnInf><Rsn><Cd>${reason}</Cd></Rsn>${tag('AddtlInf', information)}</StsRsnInf>`
-    const xml = `<FIToFIPmtStsRpt><GrpHdr>${groupHeader(draft)}</GrpHdr><TxInfAndSts><OrgnlInstrId>${instruction}</OrgnlInstrId><OrgnlEndToEndId>${original}</OrgnlEndToEndId><TxSts>${status}</TxSts>${reasons}</TxInfAndSts></FIToFIPmtStsRpt>`
-    return { xml, endToEndIds: [original] }
+    output.write`<FIToFIPmtStsRpt><GrpHdr><MsgId>${messageId}</><CreDtTm>${created}</></><TxInfAndSts><OrgnlInstrId>${instruction}</><OrgnlEndToEndId>${original}</><TxSts>${status}</>`
+    if (reason !== undefined) {
+      output.write`<StsRsnInf><Rsn/Cd>${reason}</><AddtlInf>${information}</></>`
+    }
+    output.write`</TxInfAndSts></FIToFIPmtStsRpt>`
+    return [original]
   },
 }

@@ -1,8 +1,13 @@
 import { returnReasons } from '../codes/reasons.ts'
-import { type Builder, groupHeader } from './context.ts'
+import { amountOf } from './amount.ts'
+import type { Builder } from './context.ts'
+import { codeForm, forms, textForm } from './forms.ts'
 import { returnId } from './identifiers.ts'
-import { codeForm, forms, textForm } from './params.ts'
-import { agent, money, tag } from './write.ts'
+
+const priorityForm = codeForm(['HIGH', 'NORM'])
+const reasonForm = codeForm([...returnReasons.keys()])
+const informationForm = textForm(105)
+const remittanceForm = textForm(140)
 
 /**
  * PACS004: gives a payment back, whole or in part.
@@ -17,20 +22,18 @@ import { agent, money, tag } from './write.ts'
  */
 export const pacs004: Builder = {
   type: 'pacs.004',
-  build: (params, draft) => {
+  build: (params, { ispb, nowMs, random, messageId, created }, output) => {
     const original = params.text('original_end_to_end_id', forms.endToEndId)
-    const id =
-      params.optional('return_id', forms.returnId) ??
-      returnId(draft.ispb, draft.nowMs, draft.random)
-    const { text } = params.cents('amount')
-    const priority = params.optional('priority', codeForm(['HIGH', 'NORM'])) ?? 'HIGH'
-    const reason = params.text('return_reason', codeForm([...returnReasons.keys()]))
-    const information = params.optional('additional_information', textForm(105))
-    const remittance = params.optional('remittance_information', textForm(140))
-    const returning = params.optional('returning_ispb', forms.ispb) ?? draft.ispb
+    const id = params.optional('return_id', forms.returnId) ?? returnId(ispb, nowMs, random)
+    const amount = amountOf(params.cents('amount'))
+    const priority = params.optional('priority', priorityForm) ?? 'HIGH'
+    const reason = params.text('return_reason', reasonForm)
+    const information = params.optional('additional_information', informationForm)
+    const remittance = params.optional('remittance_information', remittanceForm)
+    const returning = params.optional('returning_ispb', forms.ispb) ?? ispb
     const receiving = params.optional('receiving_ispb', forms.ispb) ?? original.slice(1, 9)
     params.done()
-    const xml = `<PmtRtr><GrpHdr>${groupHeader(draft)}<NbOfTxs>1</NbOfTxs><SttlmInf><SttlmMtd>CLRG</SttlmMtd></SttlmInf></GrpHdr><TxInf><RtrId>${id}</RtrId><OrgnlEndToEndId>${original}</OrgnlEndToEndId>${money('RtrdIntrBkSttlmAmt', text)}<SttlmPrty>${priority}</SttlmPrty><ChrgBr>SLEV</ChrgBr><RtrRsnInf><Rsn><Cd>${reason}</Cd></Rsn>${tag('AddtlInf', information)}</RtrRsnInf><OrgnlTxRef>${remittance === undefined ? '' : `<RmtInf><Ustrd>${remittance}</Ustrd></RmtInf>`}${agent('DbtrAgt', returning)}${agent('CdtrAgt', receiving)}</OrgnlTxRef></TxInf></PmtRtr>`
-    return { xml, endToEndIds: [original] }
+    output.write`<PmtRtr><GrpHdr><MsgId>${messageId}</><CreDtTm>${created}</><NbOfTxs>1</><SttlmInf/SttlmMtd>CLRG</></><TxInf><RtrId>${id}</><OrgnlEndToEndId>${original}</><RtrdIntrBkSttlmAmt Ccy="BRL">${amount}</><SttlmPrty>${priority}</><ChrgBr>SLEV</><RtrRsnInf><Rsn/Cd>${reason}</><AddtlInf>${information}</></><OrgnlTxRef><RmtInf/Ustrd>${remittance}</><DbtrAgt/FinInstnId/ClrSysMmbId/MmbId>${returning}</><CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>${receiving}</></></></>`
+    return [original]
   },
 }

@@ -1,40 +1,85 @@
-import { type Builder, type Content, type Draft, groupHeader } from './context.ts'
+import { amountOf } from './amount.ts'
+import type { Builder, Draft } from './context.ts'
+import { codeForm, type Form, forms, textForm } from './forms.ts'
 import { endToEndId } from './identifiers.ts'
-import { codeForm, type Form, forms, type Params, textForm } from './params.ts'
-import { account, agent, money, person, tag } from './write.ts'
+import type { XmlOutput } from './output.ts'
+import type { Params } from './params.ts'
 
 /** Transactions of one message on the priority service levels, and on PAGAGD. */
 export const priorityTransactionsMax = 10
 export const scheduledTransactionsMax = 500
 
+/** What a version's schema admits, where versions differ. */
+type Edition = {
+  readonly instrument: Form
+  readonly account: Form
+  readonly accountType: Form
+  readonly purpose: Form
+}
+
 const instruments = ['MANU', 'DICT', 'QRES', 'QRDN', 'APES', 'APDN', 'INIC', 'AUTO']
-const serviceLevels = codeForm(['PAGPRI', 'PAGFRD', 'PAGAGD'])
 const purposes = ['IPAY', 'GSCB', 'OTHR', 'REFU', 'IPRT']
-const debtorAccounts = ['CACC', 'SVGS', 'TRAN', 'OTHR']
-const agents = codeForm(['AGFSS', 'AGTEC', 'AGTOT'])
+const accountTypes = ['CACC', 'SVGS', 'TRAN', 'OTHR']
+const without = (codes: readonly string[], one: string): readonly string[] =>
+  codes.filter((code) => code !== one)
+
+const upTo114: Edition = {
+  instrument: codeForm(without(instruments, 'APES')),
+  account: forms.numericAccount,
+  accountType: codeForm(without(accountTypes, 'OTHR')),
+  purpose: codeForm(without(purposes, 'IPRT')),
+}
+/** Contactless static codes, PI accounts, IPRT and lettered accounts came with 1.15. */
+const since115: Edition = {
+  instrument: codeForm(instruments),
+  account: forms.accountNumber,
+  accountType: codeForm(accountTypes),
+  purpose: codeForm(purposes),
+}
+
+const editionOf = (version: string): Edition =>
+  Number(version.slice(version.indexOf('.') + 1)) >= 15 ? since115 : upTo114
+
+const serviceLevelForm = codeForm(['PAGPRI', 'PAGFRD', 'PAGAGD'])
+const agentForm = codeForm(['AGFSS', 'AGTEC', 'AGTOT'])
 const name140 = textForm(140)
 const key77 = textForm(77)
-const numericAccount: Form = { pattern: /^\d{1,20}$/, expected: '1 to 20 digits' }
 
-/** Whether TxId is given, by local instrument. */
-const transactionIdRules: Readonly<
-  Record<string, { readonly form: Form | undefined; readonly required: boolean }>
-> = {
-  MANU: { form: undefined, required: false },
-  DICT: { form: undefined, required: false },
-  QRES: { form: shortId(), required: false },
-  APES: { form: shortId(), required: false },
-  INIC: { form: shortId(), required: true },
-  QRDN: { form: forms.reconciliationId, required: true },
-  APDN: { form: forms.reconciliationId, required: true },
-  AUTO: { form: forms.reconciliationId, required: true },
+/** What goes with a local instrument. */
+type InstrumentRules = {
+  /** Undefined: none is given. */
+  readonly transactionId: Form | undefined
+  readonly needsTransactionId: boolean
+  /** Needed, or else forbidden. */
+  readonly proxy: boolean
 }
 
-function shortId(): Form {
-  return { pattern: /^[a-zA-Z0-9]{1,25}$/, expected: '1 to 25 letters or digits' }
-}
+const rules = (
+  transactionId: Form | undefined,
+  needsTransactionId: boolean,
+  proxy: boolean,
+): InstrumentRules => ({ transactionId, needsTransactionId, proxy })
 
-const withoutKey = ['MANU', 'AUTO']
+const instrumentRules: ReadonlyMap<string, InstrumentRules> = new Map([
+  ['MANU', rules(undefined, false, false)],
+  ['DICT', rules(undefined, false, true)],
+  ['QRES', rules(forms.shortTransactionId, false, true)],
+  ['APES', rules(forms.shortTransactionId, false, true)],
+  ['INIC', rules(forms.shortTransactionId, true, true)],
+  ['QRDN', rules(forms.reconciliationId, true, true)],
+  ['APDN', rules(forms.reconciliationId, true, true)],
+  ['AUTO', rules(forms.reconciliationId, true, false)],
+])
+
+/** What all transactions of a message share. */
+type Shared = {
+  readonly draft: Draft
+  readonly edition: Edition
+  /** Empty where it is missing or wrong. */
+  readonly instrument: string
+  readonly rules: InstrumentRules | undefined
+  readonly serviceLevel: string
+}
 
 /**
  * PACS008: credit transfers.
@@ -55,87 +100,101 @@ const withoutKey = ['MANU', 'AUTO']
  */
 export const pacs008: Builder = {
   type: 'pacs.008',
-  build: (params, draft) => {
-    const instrument = params.text('local_instrument', codeForm(instrumentsOf(draft)))
-    const serviceLevel = params.optional('service_level', serviceLevels) ?? 'PAGPRI'
+  build: (params, draft, output) => {
+    const edition = editionOf(draft.version)
+    const instrument = params.text('local_instrument', edition.instrument)
+    const serviceLevel = params.optional('service_level', serviceLevelForm) ?? 'PAGPRI'
     const max = serviceLevel === 'PAGAGD' ? scheduledTransactionsMax : priorityTransactionsMax
     const transactions = params.list('transactions', max)
-    const built = transactions.map((item) => transaction(item, draft, instrument, serviceLevel))
-    params.done()
     const priority = serviceLevel === 'PAGPRI' ? 'HIGH' : 'NORM'
-    const xml = `<FIToFICstmrCdtTrf><GrpHdr>${groupHeader(draft)}<NbOfTxs>${built.length}</NbOfTxs><SttlmInf><SttlmMtd>CLRG</SttlmMtd></SttlmInf><PmtTpInf><InstrPrty>${priority}</InstrPrty><SvcLvl><Prtry>${serviceLevel}</Prtry></SvcLvl></PmtTpInf></GrpHdr>${built.map(({ xml }) => xml).join('')}</FIToFICstmrCdtTrf>`
-    return { xml, endToEndIds: built.flatMap(({ endToEndIds }) => endToEndIds) }
+    output.write`<FIToFICstmrCdtTrf><GrpHdr><MsgId>${draft.messageId}</><CreDtTm>${draft.created}</><NbOfTxs>${String(transactions.length)}</><SttlmInf/SttlmMtd>CLRG</><PmtTpInf><InstrPrty>${priority}</><SvcLvl/Prtry>${serviceLevel}</></></>`
+    const shared: Shared = {
+      draft,
+      edition,
+      instrument,
+      rules: instrumentRules.get(instrument),
+      serviceLevel,
+    }
+    const ids: string[] = []
+    for (const item of transactions) ids.push(writeTransaction(item, shared, output))
+    params.done()
+    output.write`</FIToFICstmrCdtTrf>`
+    return ids
   },
 }
 
-/** Contactless static codes, PI accounts, IPRT and lettered accounts came with 1.15. */
-const isSince115 = ({ version }: Draft): boolean => Number(version.split('.')[1]) >= 15
-
-const instrumentsOf = (draft: Draft): readonly string[] =>
-  isSince115(draft) ? instruments : instruments.filter((code) => code !== 'APES')
-
-const transaction = (
-  params: Params,
-  draft: Draft,
-  instrument: string,
-  serviceLevel: string,
-): Content => {
+const writeTransaction = (params: Params, shared: Shared, output: XmlOutput): string => {
+  const { draft, edition, instrument, serviceLevel } = shared
   const id =
     params.optional('end_to_end_id', forms.endToEndId) ??
     endToEndId(draft.ispb, draft.nowMs, draft.random)
-  const transactionId = transactionIdOf(params, instrument)
-  const { cents, text } = params.cents('amount')
+  const transactionId = transactionIdOf(params, shared)
+  const cents = params.cents('amount')
   const accepted = params.optional('acceptance_date_time', forms.dateTime) ?? draft.created
   const initiator = params.optional('initiator_document', forms.cnpj)
   if (instrument === 'INIC' && !params.has('initiator_document')) {
     params.refuse('initiator_document', 'required', 'is needed with local_instrument INIC')
   }
-  const debtor = partyOf(params.object('debtor'), draft, true)
-  const creditor = partyOf(params.object('creditor'), draft, false, instrument)
-  const codes = isSince115(draft) ? purposes : purposes.filter((code) => code !== 'IPRT')
-  const purpose = params.optional('purpose', codeForm(codes)) ?? 'IPAY'
+  const debtor = debtorOf(params.object('debtor'), edition)
+  const creditor = creditorOf(params.object('creditor'), shared)
+  const purpose = params.optional('purpose', edition.purpose) ?? 'IPAY'
   purposeRules(params, purpose, instrument, serviceLevel)
-  const remittance = remittanceOf(params, purpose, cents)
+  const text = params.optional('remittance_information', name140)
+  const cash = cashOf(params, purpose, cents)
   params.done()
-  const xml = `<CdtTrfTxInf><PmtId><EndToEndId>${id}</EndToEndId>${tag('TxId', transactionId)}</PmtId>${money('IntrBkSttlmAmt', text)}<AccptncDtTm>${accepted}</AccptncDtTm><ChrgBr>SLEV</ChrgBr><MndtRltdInf><Tp><LclInstrm><Prtry>${instrument}</Prtry></LclInstrm></Tp></MndtRltdInf>${initiator === undefined ? '' : `<InitgPty><Id><OrgId><Othr><Id>${initiator}</Id></Othr></OrgId></Id></InitgPty>`}${person('Dbtr', debtor.document, debtor.name)}${account('DbtrAcct', debtor)}${agent('DbtrAgt', debtor.ispb)}${agent('CdtrAgt', creditor.ispb)}${person('Cdtr', creditor.document)}${account('CdtrAcct', creditor)}<Purp><Cd>${purpose}</Cd></Purp>${remittance}</CdtTrfTxInf>`
-  return { xml, endToEndIds: [id] }
+  output.write`<CdtTrfTxInf><PmtId><EndToEndId>${id}</><TxId>${transactionId}</></><IntrBkSttlmAmt Ccy="BRL">${amountOf(cents)}</><AccptncDtTm>${accepted}</><ChrgBr>SLEV</><MndtRltdInf/Tp/LclInstrm/Prtry>${instrument}</><InitgPty/Id/OrgId/Othr/Id>${initiator}</><Dbtr><Nm>${debtor.name}</><Id/PrvtId/Othr/Id>${debtor.document}</></><DbtrAcct><Id/Othr><Id>${debtor.account}</><Issr>${debtor.branch}</></><Tp/Cd>${debtor.type}</></><DbtrAgt/FinInstnId/ClrSysMmbId/MmbId>${debtor.ispb}</><CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>${creditor.ispb}</><Cdtr/Id/PrvtId/Othr/Id>${creditor.document}</><CdtrAcct><Id/Othr><Id>${creditor.account}</><Issr>${creditor.branch}</></><Tp/Cd>${creditor.type}</><Prxy/Id>${creditor.proxy}</></><Purp/Cd>${purpose}</>`
+  if (cash !== undefined) {
+    output.write`<RmtInf><Ustrd>${text}</>`
+    writeCash(cash, output)
+    output.write`</RmtInf></CdtTrfTxInf>`
+  } else output.write`<RmtInf/Ustrd>${text}</></CdtTrfTxInf>`
+  return id
 }
 
-const transactionIdOf = (params: Params, instrument: string): string | undefined => {
-  const rule = transactionIdRules[instrument]
-  const value = params.optional('transaction_id', rule?.form ?? forms.transactionId)
-  if (rule === undefined) return value
-  if (rule.form === undefined && params.has('transaction_id')) {
+const transactionIdOf = (
+  params: Params,
+  { instrument, rules: its }: Shared,
+): string | undefined => {
+  const value = params.optional('transaction_id', its?.transactionId ?? forms.transactionId)
+  if (its === undefined) return value
+  if (its.transactionId === undefined && params.has('transaction_id')) {
     params.refuse('transaction_id', 'forbidden', `is not given with local_instrument ${instrument}`)
   }
-  if (rule.required && !params.has('transaction_id')) {
+  if (its.needsTransactionId && !params.has('transaction_id')) {
     params.refuse('transaction_id', 'required', `is needed with local_instrument ${instrument}`)
   }
   return value
 }
 
-const partyOf = (params: Params, draft: Draft, isDebtor: boolean, instrument = '') => {
-  const types = isSince115(draft)
-    ? debtorAccounts
-    : debtorAccounts.filter((code) => code !== 'OTHR')
-  const number = isSince115(draft) ? forms.accountNumber : numericAccount
+const debtorOf = (params: Params, { account, accountType }: Edition) => {
   const party = {
     ispb: params.text('ispb', forms.ispb),
-    // The schema has a name for the debtor only; the creditor's may be given and is not sent.
-    name: isDebtor ? params.text('name', name140) : params.optional('name', name140),
+    name: params.text('name', name140),
     document: params.text('document', forms.cpfCnpj),
-    number: params.text('account_num', number),
+    account: params.text('account_num', account),
     branch: params.optional('branch', forms.branch),
-    type: params.text('account_type', codeForm(types)),
-    proxy: isDebtor ? undefined : params.optional('proxy', key77),
+    type: params.text('account_type', accountType),
   }
-  if (!isDebtor && instrument !== '') {
-    const forbidden = withoutKey.includes(instrument)
-    if (forbidden && params.has('proxy')) {
-      params.refuse('proxy', 'forbidden', `is not given with local_instrument ${instrument}`)
-    } else if (!forbidden && !params.has('proxy')) {
-      params.refuse('proxy', 'required', `is needed with local_instrument ${instrument}`)
-    }
+  params.done()
+  return party
+}
+
+const creditorOf = (params: Params, { edition, instrument, rules: its }: Shared) => {
+  const ispb = params.text('ispb', forms.ispb)
+  // The schema has a name for the debtor only; the creditor's may be given and is not sent.
+  params.optional('name', name140)
+  const party = {
+    ispb,
+    document: params.text('document', forms.cpfCnpj),
+    account: params.text('account_num', edition.account),
+    branch: params.optional('branch', forms.branch),
+    type: params.text('account_type', edition.accountType),
+    proxy: params.optional('proxy', key77),
+  }
+  if (its?.proxy === false && params.has('proxy')) {
+    params.refuse('proxy', 'forbidden', `is not given with local_instrument ${instrument}`)
+  } else if (its?.proxy === true && !params.has('proxy')) {
+    params.refuse('proxy', 'required', `is needed with local_instrument ${instrument}`)
   }
   params.done()
   return party
@@ -156,9 +215,15 @@ const purposeRules = (
   }
 }
 
-/** Ustrd and Strd: who hands out the cash, and of what the amount consists. */
-const remittanceOf = (params: Params, purpose: string, cents: bigint): string => {
-  const text = params.optional('remittance_information', name140)
+/** Who hands out cash, and of what the amount consists. */
+type Cash = {
+  readonly agentType: string
+  readonly agentIspb: string
+  readonly cents: number
+  readonly purchaseCents: number | undefined
+}
+
+const cashOf = (params: Params, purpose: string, amountCents: number): Cash | undefined => {
   const withdrawal = params.optionalObject('withdrawal')
   const isCash = purpose === 'GSCB' || purpose === 'OTHR'
   if (!isCash && withdrawal !== undefined) {
@@ -167,23 +232,22 @@ const remittanceOf = (params: Params, purpose: string, cents: bigint): string =>
   if (isCash && withdrawal === undefined) {
     params.refuse('withdrawal', 'required', `is needed with purpose ${purpose}`)
   }
-  const structured = withdrawal === undefined ? '' : structuredOf(withdrawal, purpose, cents)
-  return text === undefined && structured === ''
-    ? ''
-    : `<RmtInf>${tag('Ustrd', text)}${structured}</RmtInf>`
+  if (withdrawal === undefined) return undefined
+  const agentType = withdrawal.text('agent_type', agentForm)
+  const agentIspb = withdrawal.text('agent_ispb', forms.ispb)
+  const cents = withdrawal.cents('cash_amount')
+  const purchaseCents = purpose === 'GSCB' ? withdrawal.cents('purchase_amount') : undefined
+  if (purchaseCents !== undefined && cents + purchaseCents !== amountCents) {
+    withdrawal.refuse('', 'sum', 'cash_amount and purchase_amount must add up to amount')
+  }
+  withdrawal.done()
+  return { agentType, agentIspb, cents, purchaseCents }
 }
 
-const structuredOf = (params: Params, purpose: string, cents: bigint): string => {
-  const type = params.text('agent_type', agents)
-  const ispb = params.text('agent_ispb', forms.ispb)
-  const cash = params.cents('cash_amount')
-  const purchase = purpose === 'GSCB' ? params.cents('purchase_amount') : undefined
-  const sum = cash.cents + (purchase?.cents ?? 0n)
-  if (purpose === 'GSCB' && sum !== cents) {
-    params.refuse('', 'sum', 'cash_amount and purchase_amount must add up to amount')
+const writeCash = (cash: Cash, output: XmlOutput): void => {
+  output.write`<Strd><RfrdDocInf/Tp><CdOrPrtry/Prtry>${cash.agentType}</><Issr>${cash.agentIspb}</></><RfrdDocAmt>`
+  if (cash.purchaseCents !== undefined) {
+    output.write`<AdjstmntAmtAndRsn><Amt Ccy="BRL">${amountOf(cash.purchaseCents)}</><Rsn>VLCP</></>`
   }
-  params.done()
-  const part = (amount: string, reason: string): string =>
-    `<AdjstmntAmtAndRsn>${money('Amt', amount)}<Rsn>${reason}</Rsn></AdjstmntAmtAndRsn>`
-  return `<Strd><RfrdDocInf><Tp><CdOrPrtry><Prtry>${type}</Prtry></CdOrPrtry><Issr>${ispb}</Issr></Tp></RfrdDocInf><RfrdDocAmt>${purchase === undefined ? '' : part(purchase.text, 'VLCP')}${part(cash.text, 'VLDN')}</RfrdDocAmt></Strd>`
+  output.write`<AdjstmntAmtAndRsn><Amt Ccy="BRL">${amountOf(cash.cents)}</><Rsn>VLDN</></></RfrdDocAmt></Strd>`
 }

@@ -1,13 +1,16 @@
-import { type Builder, type Content, type Draft, groupHeader } from './context.ts'
+import { amountOf } from './amount.ts'
+import type { Builder, Draft } from './context.ts'
+import { codeForm, type Form, forms, textForm } from './forms.ts'
 import { endToEndId } from './identifiers.ts'
-import { codeForm, forms, type Params, textForm } from './params.ts'
-import { account, agent, money, person, tag } from './write.ts'
+import type { XmlOutput } from './output.ts'
+import type { Params } from './params.ts'
 
 /** Charges of one PAIN013. */
 export const chargesMax = 500
 
-const noOrganisation =
-  '<InitgPty><Id><OrgId><Othr><Id>00000000000000</Id></Othr></OrgId></Id></InitgPty>'
+const accountTypes = codeForm(['CACC', 'SVGS', 'TRAN'])
+const purposes = codeForm(['AGND', 'NTAG', 'RIFL'])
+const name140 = textForm(140)
 
 /**
  * PAIN013: schedules charges of Pix Automático; each becomes a payment with the same `end_to_end_id`.
@@ -26,15 +29,17 @@ const noOrganisation =
  */
 export const pain013: Builder = {
   type: 'pain.013',
-  build: (params, draft) => {
-    const charges = params.list('charges', chargesMax).map((item) => charge(item, draft))
+  build: (params, draft, output) => {
+    const charges = params.list('charges', chargesMax)
+    output.write`<CdtrPmtActvtnReq><GrpHdr><MsgId>${draft.messageId}</><CreDtTm>${draft.created}</><NbOfTxs>${String(charges.length)}</><InitgPty/Id/OrgId/Othr/Id>00000000000000</></>`
+    const ids = charges.map((item) => writeCharge(item, draft, output))
     params.done()
-    const xml = `<CdtrPmtActvtnReq><GrpHdr>${groupHeader(draft)}<NbOfTxs>${charges.length}</NbOfTxs>${noOrganisation}</GrpHdr>${charges.map(({ xml }) => xml).join('')}</CdtrPmtActvtnReq>`
-    return { xml, endToEndIds: charges.flatMap(({ endToEndIds }) => endToEndIds) }
+    output.write`</CdtrPmtActvtnReq>`
+    return ids
   },
 }
 
-const charge = (params: Params, draft: Draft): Content => {
+const writeCharge = (params: Params, draft: Draft, output: XmlOutput): string => {
   const reconciliationId = params.text('reconciliation_id', forms.reconciliationId)
   const execution = params.optional('execution_date_time', forms.dateTime)
   const due = params.text('due_date', forms.date)
@@ -42,48 +47,49 @@ const charge = (params: Params, draft: Draft): Content => {
   const debtorDocument = debtor.text('document', forms.cpfCnpj)
   const debtorIspb = debtor.text('ispb', forms.ispb)
   debtor.done()
-  const ultimate = ultimateDebtor(params)
+  const ultimate = ultimateDebtorOf(params)
   const id =
     params.optional('end_to_end_id', forms.endToEndId) ??
     endToEndId(draft.ispb, draft.nowMs, draft.random)
-  const { text } = params.cents('amount')
+  const amount = amountOf(params.cents('amount'))
   const mandateId = params.text('mandate_id', forms.mandateId)
   const creditor = creditorOf(params.object('creditor'), draft)
-  const purpose = params.text('purpose', codeForm(['AGND', 'NTAG', 'RIFL']))
+  const purpose = params.text('purpose', purposes)
   if (purpose === 'AGND' && !params.has('execution_date_time')) {
     params.refuse('execution_date_time', 'required', 'is needed with purpose AGND')
   }
   if (purpose !== 'AGND' && params.has('execution_date_time')) {
     params.refuse('execution_date_time', 'forbidden', 'is given with purpose AGND only')
   }
-  const remittance = params.optional('remittance_information', textForm(140))
+  const remittance = params.optional('remittance_information', name140)
   params.done()
-  const when = execution === undefined ? '' : `<ReqdExctnDt><DtTm>${execution}</DtTm></ReqdExctnDt>`
-  const note = remittance === undefined ? '' : `<RmtInf><Ustrd>${remittance}</Ustrd></RmtInf>`
-  const xml = `<PmtInf><PmtInfId>${reconciliationId}</PmtInfId><PmtMtd>TRF</PmtMtd>${when}<XpryDt><Dt>${due}</Dt></XpryDt>${person('Dbtr', debtorDocument)}${agent('DbtrAgt', debtorIspb)}${ultimate}<CdtTrfTx><PmtId><EndToEndId>${id}</EndToEndId></PmtId><PmtTpInf><InstrPrty>NORM</InstrPrty><SvcLvl><Prtry>PAGAGD</Prtry></SvcLvl><LclInstrm><Prtry>AUTO</Prtry></LclInstrm></PmtTpInf><Amt>${money('InstdAmt', text)}</Amt><ChrgBr>SLEV</ChrgBr><MndtRltdInf><MndtId>${mandateId}</MndtId></MndtRltdInf>${creditor}<Purp><Prtry>${purpose}</Prtry></Purp>${note}</CdtTrfTx></PmtInf>`
-  return { xml, endToEndIds: [id] }
+  output.write`<PmtInf><PmtInfId>${reconciliationId}</><PmtMtd>TRF</><ReqdExctnDt/DtTm>${execution}</><XpryDt/Dt>${due}</><Dbtr/Id/PrvtId/Othr/Id>${debtorDocument}</><DbtrAgt/FinInstnId/ClrSysMmbId/MmbId>${debtorIspb}</>`
+  if (ultimate !== undefined) {
+    output.write`<UltmtDbtr><Nm>${ultimate.name}</><Id/PrvtId/Othr/Id>${ultimate.document}</></>`
+  }
+  output.write`<CdtTrfTx><PmtId/EndToEndId>${id}</><PmtTpInf><InstrPrty>NORM</><SvcLvl/Prtry>PAGAGD</><LclInstrm/Prtry>AUTO</></><Amt/InstdAmt Ccy="BRL">${amount}</><ChrgBr>SLEV</><MndtRltdInf/MndtId>${mandateId}</><CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>${creditor.ispb}</><Cdtr/Id/PrvtId/Othr/Id>${creditor.document}</><CdtrAcct><Id/Othr><Id>${creditor.account}</><Issr>${creditor.branch}</></><Tp/Cd>${creditor.type}</></><Purp/Prtry>${purpose}</><RmtInf/Ustrd>${remittance}</></></PmtInf>`
+  return id
 }
 
-const ultimateDebtor = (params: Params): string => {
+const ultimateDebtorOf = (params: Params) => {
   const party = params.optionalObject('ultimate_debtor')
-  if (party === undefined) return ''
-  const name = party.text('name', textForm(140))
+  if (party === undefined) return undefined
+  const name = party.text('name', name140)
   const document = party.text('document', forms.cpfCnpj)
   party.done()
-  return person('UltmtDbtr', document, name)
+  return { name, document }
 }
 
-const creditorOf = (params: Params, draft: Draft): string => {
-  const ispb = params.optional('ispb', forms.ispb) ?? draft.ispb
-  const document = params.text('document', forms.cnpj)
-  const target = {
-    number: params.text('account_num', forms.accountNumber),
+const creditorOf = (params: Params, draft: Draft) => {
+  const party = {
+    ispb: params.optional('ispb', forms.ispb) ?? draft.ispb,
+    document: params.text('document', forms.cnpj),
+    account: params.text('account_num', forms.accountNumber),
     branch: params.optional('branch', forms.branch),
-    type: params.text('account_type', codeForm(['CACC', 'SVGS', 'TRAN'])),
-    proxy: undefined,
+    type: params.text('account_type', accountTypes),
   }
   params.done()
-  return agent('CdtrAgt', ispb) + person('Cdtr', document) + account('CdtrAcct', target)
+  return party
 }
 
 const refusals =
@@ -92,6 +98,10 @@ const refusals =
   )
 /** Dropped with 2.4. */
 const olderRefusals = ['AG12', 'AM23', 'DS27', 'RR06']
+const reasonForm: Form = codeForm(refusals)
+const olderReasonForm: Form = codeForm([...refusals, ...olderRefusals])
+const statusForm = codeForm(['ACSP', 'RJCT'])
+const text35 = textForm(35)
 
 /**
  * PAIN014: answers one charge of a PAIN013.
@@ -105,12 +115,11 @@ const olderRefusals = ['AG12', 'AM23', 'DS27', 'RR06']
  */
 export const pain014: Builder = {
   type: 'pain.014',
-  build: (params, draft) => {
-    const reconciliationId = params.text('reconciliation_id', textForm(35))
+  build: (params, draft, output) => {
+    const reconciliationId = params.text('reconciliation_id', text35)
     const original = params.text('original_end_to_end_id', forms.endToEndId)
-    const status = params.text('status', codeForm(['ACSP', 'RJCT']))
-    const codes = draft.version === '2.3' ? [...refusals, ...olderRefusals] : refusals
-    const reason = params.optional('reason', codeForm(codes))
+    const status = params.text('status', statusForm)
+    const reason = params.optional('reason', draft.version === '2.3' ? olderReasonForm : reasonForm)
     if (status === 'RJCT' && !params.has('reason')) {
       params.refuse('reason', 'required', 'is needed with status RJCT')
     }
@@ -123,9 +132,7 @@ export const pain014: Builder = {
     const document = creditor.text('document', forms.cpfCnpj)
     creditor.done()
     params.done()
-    const why =
-      reason === undefined ? '' : `<StsRsnInf><Rsn>${tag('Prtry', reason)}</Rsn></StsRsnInf>`
-    const xml = `<CdtrPmtActvtnReqStsRpt><GrpHdr>${groupHeader(draft)}${noOrganisation}</GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>${'0'.repeat(32)}</OrgnlMsgId><OrgnlMsgNmId>00000000</OrgnlMsgNmId></OrgnlGrpInfAndSts><OrgnlPmtInfAndSts><OrgnlPmtInfId>${reconciliationId}</OrgnlPmtInfId><TxInfAndSts><OrgnlEndToEndId>${original}</OrgnlEndToEndId><TxSts>${status}</TxSts>${why}<DbtrDcsnDtTm>${decided}</DbtrDcsnDtTm><OrgnlTxRef>${agent('CdtrAgt', ispb)}${person('Cdtr', document)}</OrgnlTxRef></TxInfAndSts></OrgnlPmtInfAndSts></CdtrPmtActvtnReqStsRpt>`
-    return { xml, endToEndIds: [original] }
+    output.write`<CdtrPmtActvtnReqStsRpt><GrpHdr><MsgId>${draft.messageId}</><CreDtTm>${draft.created}</><InitgPty/Id/OrgId/Othr/Id>00000000000000</></><OrgnlGrpInfAndSts><OrgnlMsgId>00000000000000000000000000000000</><OrgnlMsgNmId>00000000</></><OrgnlPmtInfAndSts><OrgnlPmtInfId>${reconciliationId}</><TxInfAndSts><OrgnlEndToEndId>${original}</><TxSts>${status}</><StsRsnInf/Rsn/Prtry>${reason}</><DbtrDcsnDtTm>${decided}</><OrgnlTxRef><CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>${ispb}</><Cdtr/Id/PrvtId/Othr/Id>${document}</></></></></>`
+    return [original]
   },
 }
