@@ -2,9 +2,11 @@ import { namespaceOf } from '../envelope.ts'
 import {
   type CompiledSchema,
   compileSchema,
-  type PatternCache,
+  createSimpleTypeCache,
   parseSchema,
+  type SchemaDocumentCache,
   type SchemaModel,
+  withNamespace,
 } from '../schema/index.ts'
 import { messageVocabulary } from '../vocabulary.ts'
 import { isMessageType, type MessageType } from './revisions.ts'
@@ -67,7 +69,7 @@ export type SchemaCatalogue = {
   readonly schemaOf: (type: string, version: string) => CompiledSchema | undefined
 }
 
-const patterns: PatternCache = new Map()
+const simpleTypes = createSimpleTypeCache()
 let signature: SchemaModel | undefined
 
 /** The structure of the signatures that the header's strict wildcard leads to. */
@@ -83,28 +85,51 @@ const ourSource = (file: string): Uint8Array | undefined => {
   return text === undefined ? undefined : encoder.encode(text)
 }
 
-/** Our own document for a message version, with that version's namespace. */
-export const schemaText = (type: MessageType, version: string): string | undefined => {
-  const file = Object.hasOwn(documents[type], version) ? documents[type][version] : undefined
-  const text = file === undefined ? undefined : schemaTexts.get(file)
+const fileOf = (type: MessageType, version: string): string | undefined =>
+  Object.hasOwn(documents[type], version) ? documents[type][version] : undefined
+
+/** A document of ours with another target namespace than the one it is written with. */
+const textWith = (file: string, namespace: string): string | undefined => {
+  const text = schemaTexts.get(file)
   if (text === undefined) return undefined
   const written = /targetNamespace="([^"]*)"/.exec(text)?.[1] ?? ''
-  return text.replaceAll(`"${written}"`, `"${namespaceOf({ type, version })}"`)
+  return text.replaceAll(`"${written}"`, `"${namespace}"`)
+}
+
+/** Our own document for a message version, with that version's namespace. */
+export const schemaText = (type: MessageType, version: string): string | undefined => {
+  const file = fileOf(type, version)
+  return file === undefined ? undefined : textWith(file, namespaceOf({ type, version }))
+}
+
+/** All of ours are read with this namespace, so that what they include is read once. */
+const commonNamespace = 'urn:message'
+const parsed: SchemaDocumentCache = new Map()
+/** By file; compiled schemas of {@link commonNamespace}. */
+const compiled = new Map<string, CompiledSchema>()
+
+const compileFile = (file: string): CompiledSchema => {
+  const known = compiled.get(file)
+  if (known !== undefined) return known
+  const source = (name: string): Uint8Array | undefined => {
+    const text = name === file ? textWith(name, commonNamespace) : schemaTexts.get(name)
+    return text === undefined ? undefined : encoder.encode(text)
+  }
+  const schema = compileForSpi(parseSchema(file, source, parsed))
+  compiled.set(file, schema)
+  return schema
 }
 
 const compileOurs = (type: MessageType, version: string): CompiledSchema | undefined => {
-  const text = schemaText(type, version)
-  if (text === undefined) return undefined
-  const entry = `${type}.spi.${version}.xsd`
-  const model = parseSchema(entry, (file) =>
-    file === entry ? encoder.encode(text) : ourSource(file),
-  )
-  return compileForSpi(model)
+  const file = fileOf(type, version)
+  return file === undefined
+    ? undefined
+    : withNamespace(compileFile(file), namespaceOf({ type, version }))
 }
 
 /** Compiles a message schema, official or ours, for documents scanned with {@link messageVocabulary}. */
 export const compileForSpi = (model: SchemaModel): CompiledSchema =>
-  compileSchema(model, { vocabulary: messageVocabulary, imports: [signatureModel()], patterns })
+  compileSchema(model, { vocabulary: messageVocabulary, imports: [signatureModel()], simpleTypes })
 
 const ours = new Map<string, CompiledSchema>()
 

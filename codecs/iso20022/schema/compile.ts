@@ -9,11 +9,9 @@ import {
   type CompiledUnique,
   EDGE_STRIDE,
   type Member,
-  type Wildcard,
 } from './compiled.ts'
 import { SchemaError } from './errors.ts'
 import {
-  type AnyNamespaces,
   type AttributeUse,
   type ComplexType,
   type ElementDeclaration,
@@ -29,14 +27,20 @@ import {
   type UniqueConstraint,
   xsdNamespace,
 } from './model.ts'
-import { type PatternCache, SimpleValidator } from './simple.ts'
+import {
+  compileSimpleType,
+  createSimpleTypeCache,
+  type SimpleTypeCache,
+  SimpleValidator,
+} from './simple.ts'
+import type { Wildcard } from './wildcard.ts'
 
 export type CompileOptions = {
   /** The vocabulary of the scanner whose documents are validated. */
   readonly vocabulary: XmlVocabulary
   /** Components of namespaces that strict wildcards lead to. */
   readonly imports?: readonly SchemaModel[]
-  readonly patterns?: PatternCache
+  readonly simpleTypes?: SimpleTypeCache
 }
 
 /**
@@ -51,7 +55,7 @@ class Compiler {
   readonly #model: SchemaModel
   readonly #imports: readonly SchemaModel[]
   readonly #vocabulary: XmlVocabulary
-  readonly #patterns: PatternCache
+  readonly #simpleTypes: SimpleTypeCache
   readonly #namespaces: string[] = []
   readonly #types: CompiledType[] = []
   readonly #typeIds = new Map<TypeDefinition | QName, number>()
@@ -69,7 +73,7 @@ class Compiler {
     this.#model = model
     this.#imports = options.imports ?? []
     this.#vocabulary = options.vocabulary
-    this.#patterns = options.patterns ?? new Map()
+    this.#simpleTypes = options.simpleTypes ?? createSimpleTypeCache()
     this.#namespaceId(model.targetNamespace)
   }
 
@@ -158,7 +162,7 @@ class Compiler {
       else throw new SchemaError(place.file, place.line, `xs:${localOf(type)} is not supported`)
     } else {
       const base = this.#simpleType(type.base, type.place, depth + 1)
-      validator = base.restricted(type.facets, this.#patterns)
+      validator = compileSimpleType(type, base, this.#simpleTypes)
     }
     this.#simple.set(type, validator)
     return validator
@@ -217,7 +221,7 @@ class Compiler {
       base?.kind === 'complex' && base.simpleContent !== undefined
         ? this.#simpleContent(base)
         : this.#simpleType(name, type.place)
-    return validator.restricted(type.facets, this.#patterns)
+    return validator.restricted(type.facets, this.#simpleTypes)
   }
 
   #attribute(attribute: AttributeUse, place: Place): CompiledAttribute {
@@ -262,9 +266,8 @@ class Compiler {
       case 'any': {
         const wildcard = this.#wildcards.length
         this.#wildcards.push({
-          admits: admits(particle.namespaces),
+          namespaces: particle.namespaces,
           processContents: particle.processContents,
-          expected: describe(particle.namespaces),
         })
         const leaf: Leaf = { key: 'any', edge: [ANY_NAME, wildcard, -1], particle }
         return { kind: 'leaf', min, max, leaf }
@@ -356,28 +359,6 @@ const hasWildcard = (particle: ResolvedParticle): boolean =>
   particle.kind === 'leaf'
     ? particle.leaf.edge[0] === ANY_NAME
     : particle.items.some((item) => hasWildcard(item))
-
-const admits = (namespaces: AnyNamespaces): ((uri: string) => boolean) => {
-  switch (namespaces.kind) {
-    case 'any':
-      return () => true
-    case 'not':
-      return (uri) => uri !== namespaces.namespace && uri !== ''
-    case 'list':
-      return (uri) => namespaces.namespaces.includes(uri)
-  }
-}
-
-const describe = (namespaces: AnyNamespaces): string => {
-  switch (namespaces.kind) {
-    case 'any':
-      return 'any element'
-    case 'not':
-      return `an element of a namespace other than ${namespaces.namespace}`
-    case 'list':
-      return `an element of ${namespaces.namespaces.join(' or ')}`
-  }
-}
 
 /** The key under which {@link CompiledSchema.globals} holds an element. */
 export const globalKey = (namespace: string, name: string): string => qName(namespace, name)

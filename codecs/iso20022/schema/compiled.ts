@@ -1,4 +1,5 @@
 import type { SimpleValidator } from './simple.ts'
+import type { Wildcard } from './wildcard.ts'
 
 /** Ints of one edge of a content automaton. */
 export const EDGE_STRIDE = 4
@@ -11,12 +12,6 @@ export const EDGE_ELEMENT = 2
 export const EDGE_NEXT = 3
 
 export const ANY_NAME = -2
-
-export type Wildcard = {
-  readonly admits: (namespaceUri: string) => boolean
-  readonly processContents: 'strict' | 'lax' | 'skip'
-  readonly expected: string
-}
 
 export type CompiledAttribute = {
   readonly name: string

@@ -2,8 +2,9 @@ export { type CompileOptions, compileSchema } from './compile.ts'
 export type { CompiledElement, CompiledSchema, CompiledType } from './compiled.ts'
 export { SchemaError } from './errors.ts'
 export type { SchemaModel } from './model.ts'
+export { withNamespace } from './namespace.ts'
 export { PatternError, PatternMatcher, parsePattern, patternPlacesMax } from './pattern/index.ts'
-export type { PatternCache } from './simple.ts'
+export { createSimpleTypeCache, type SimpleTypeCache } from './simple.ts'
 export { validateDocument } from './validate.ts'
 export {
   type SchemaViolation,
@@ -11,4 +12,10 @@ export {
   type ViolationRule,
   violationsMax,
 } from './violation.ts'
-export { occursMax, parseSchema, type SchemaSource, schemaDocumentsMax } from './xsd-parse.ts'
+export { occursMax } from './xsd-declarations.ts'
+export {
+  parseSchema,
+  type SchemaDocumentCache,
+  type SchemaSource,
+  schemaDocumentsMax,
+} from './xsd-parse.ts'

@@ -34,10 +34,10 @@ import {
   EDGE_NAMESPACE,
   EDGE_NEXT,
   EDGE_STRIDE,
-  type Wildcard,
 } from './compiled.ts'
 import type { SimpleValidator } from './simple.ts'
 import { checkUnique } from './unique.ts'
+import { admits, type Wildcard } from './wildcard.ts'
 
 /** Open elements; a document with more is left to the thorough pass. */
 export const quickDepthMax = 64
@@ -112,8 +112,8 @@ export class QuickPass {
     )
     this.namespaces = new Int32Array(schema.namespaces.length)
     this.admitted = Uint8Array.from(
-      schema.wildcards.flatMap(({ admits }) =>
-        schema.namespaces.map((uri) => (admits(uri) ? 1 : 0)),
+      schema.wildcards.flatMap((wildcard) =>
+        schema.namespaces.map((uri) => (admits(wildcard, uri) ? 1 : 0)),
       ),
     )
   }

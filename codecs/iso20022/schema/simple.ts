@@ -10,7 +10,7 @@ import {
 } from './builtin.ts'
 import { ByteCheck } from './byte-check.ts'
 import { SchemaError } from './errors.ts'
-import type { Facet } from './model.ts'
+import type { Facet, SimpleType } from './model.ts'
 import { literalChoice, PatternError, PatternMatcher, parsePattern } from './pattern/index.ts'
 
 /** A facet that a value breaks; no part of the value is in it. */
@@ -33,8 +33,35 @@ export type Limits = {
   readonly bounds: readonly Bound[]
 }
 
-/** Shared between the types of one compilation, so that a pattern used everywhere is compiled once. */
-export type PatternCache = Map<string, PatternMatcher>
+/** Shared between compilations, so that a pattern or a type used everywhere is compiled once. */
+export type SimpleTypeCache = {
+  readonly patterns: Map<string, PatternMatcher>
+  /** What became of a type, and of which base: that of a shared type may be another in another schema. */
+  readonly types: WeakMap<
+    SimpleType,
+    { readonly base: SimpleValidator; readonly validator: SimpleValidator }
+  >
+}
+
+export const createSimpleTypeCache = (): SimpleTypeCache => ({
+  patterns: new Map(),
+  types: new WeakMap(),
+})
+
+/** A simple type as a restriction of its base. */
+export const compileSimpleType = (
+  type: SimpleType,
+  base: SimpleValidator,
+  cache: SimpleTypeCache,
+): SimpleValidator => {
+  const known = cache.types.get(type)
+  if (known?.base === base) return known.validator
+  const validator = base.restricted(type.facets, cache)
+  cache.types.set(type, { base, validator })
+  return validator
+}
+
+const builtInValidators = new Map<string, SimpleValidator>()
 
 const enumerationsShown = 12
 
@@ -56,11 +83,13 @@ export class SimpleValidator {
   }
 
   static builtIn(name: string): SimpleValidator | undefined {
+    const known = builtInValidators.get(name)
+    if (known !== undefined) return known
     const builtIn = Object.hasOwn(builtIns, name) ? builtIns[name] : undefined
     if (builtIn === undefined) return undefined
     const bound = (rule: string, written: string | undefined): Bound[] =>
       written === undefined ? [] : [{ rule, value: parseDecimal(written), written }]
-    return new SimpleValidator({
+    const validator = new SimpleValidator({
       builtIn,
       typeName: name,
       whiteSpace: builtIn.whiteSpace,
@@ -73,10 +102,12 @@ export class SimpleValidator {
       fractionDigits: undefined,
       bounds: [...bound('minInclusive', builtIn.min), ...bound('maxInclusive', builtIn.max)],
     })
+    builtInValidators.set(name, validator)
+    return validator
   }
 
   /** The type restricted further. */
-  restricted(facets: readonly Facet[], cache: PatternCache): SimpleValidator {
+  restricted(facets: readonly Facet[], cache: SimpleTypeCache): SimpleValidator {
     if (facets.length === 0) return this
     const last = this.#limits
     const patterns = facets.filter(({ name }) => name === 'pattern')
@@ -191,11 +222,11 @@ const decimalFaults = (limits: Limits, value: Decimal, faults: FacetFault[]): vo
 
 const patternStep = (
   facets: readonly Facet[],
-  cache: PatternCache,
+  cache: SimpleTypeCache,
 ): { readonly matcher: PatternMatcher; readonly written: string } => {
   const written = facets.map(({ value }) => value).join(' | ')
   const key = facets.map(({ value }) => value).join('\n')
-  let matcher = cache.get(key)
+  let matcher = cache.patterns.get(key)
   if (matcher === undefined) {
     const items = facets.map((facet) => {
       try {
@@ -206,7 +237,7 @@ const patternStep = (
       }
     })
     matcher = new PatternMatcher({ kind: 'choice', items })
-    cache.set(key, matcher)
+    cache.patterns.set(key, matcher)
   }
   return { matcher, written }
 }

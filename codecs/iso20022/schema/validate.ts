@@ -24,7 +24,6 @@ import {
   EDGE_NAMESPACE,
   EDGE_NEXT,
   EDGE_STRIDE,
-  type Wildcard,
 } from './compiled.ts'
 import { QuickPass } from './quick.ts'
 import { checkUnique } from './unique.ts'
@@ -37,6 +36,7 @@ import {
   type ViolationRule,
   violationsMax,
 } from './violation.ts'
+import { admits, described, type Wildcard } from './wildcard.ts'
 
 /** Children named in `expected`. */
 const expectedShownMax = 8
@@ -198,7 +198,7 @@ export class Validation {
 
   #admits(edge: number, namespace: number): boolean {
     const wildcard = this.schema.wildcards[this.#edges[edge + EDGE_NAMESPACE] as number] as Wildcard
-    return wildcard.admits(this.document.namespaces[namespace] as string)
+    return admits(wildcard, this.document.namespaces[namespace] as string)
   }
 
   #wildcard(node: number, index: number): void {
@@ -258,7 +258,7 @@ export class Validation {
     for (let at = start; at < end && names.length < expectedShownMax; at += EDGE_STRIDE) {
       const element = schema.elements[schema.edges[at + EDGE_ELEMENT] as number]
       const wildcard = schema.wildcards[schema.edges[at + EDGE_NAMESPACE] as number]
-      names.push(element?.name ?? wildcard?.expected ?? '')
+      names.push(element?.name ?? (wildcard === undefined ? '' : described(wildcard)))
     }
     return names.join(' | ')
   }

@@ -2,21 +2,15 @@ import { CodecError } from '#codecs/bytes'
 import { createXmlScanner } from '#codecs/xml'
 import { SchemaError } from './errors.ts'
 import {
-  type AnyNamespaces,
-  type AttributeUse,
-  type ComplexType,
   type ElementDeclaration,
-  type Facet,
-  type Occurs,
   type Particle,
+  type Place,
   type QName,
   qName,
   type SchemaModel,
-  type SimpleType,
   type TypeDefinition,
-  UNBOUNDED,
-  type UniqueConstraint,
 } from './model.ts'
+import { Declarations } from './xsd-declarations.ts'
 import { XsdElement } from './xsd-element.ts'
 
 /** Gives the bytes of a schema document by the location another one names; undefined where there is none. */
@@ -24,10 +18,30 @@ export type SchemaSource = (location: string) => Uint8Array | undefined
 
 /** Documents that one schema may be made of. */
 export const schemaDocumentsMax = 64
-/** Repetitions that are written out as states; beyond, a schema is refused. */
-export const occursMax = 2000
 
 const scanner = createXmlScanner()
+
+/** One schema document, read for one target namespace: what it declares and refers to, in its order. */
+export type SchemaDocument = {
+  readonly namespace: string
+  readonly declared: readonly Declared[]
+  readonly place: Place
+}
+
+type Declared =
+  | { readonly kind: 'include'; readonly location: string }
+  | {
+      readonly kind: 'import'
+      readonly location: string | undefined
+      readonly namespace: string
+      readonly place: Place
+    }
+  | { readonly kind: 'element'; readonly element: ElementDeclaration }
+  | { readonly kind: 'type'; readonly name: QName; readonly type: TypeDefinition }
+  | { readonly kind: 'group'; readonly name: QName; readonly particle: Particle }
+
+/** Included documents that were read before, of the same source, by name and namespace: each is read once. */
+export type SchemaDocumentCache = Map<string, SchemaDocument>
 
 /**
  * Reads a schema document and all it includes and imports.
@@ -37,10 +51,15 @@ const scanner = createXmlScanner()
  *
  * @throws SchemaError with file and line for what is malformed or not supported
  */
-export const parseSchema = (file: string, source: SchemaSource): SchemaModel => {
-  const collector = new Collector(source)
+export const parseSchema = (
+  file: string,
+  source: SchemaSource,
+  cache: SchemaDocumentCache = new Map(),
+): SchemaModel => {
+  const collector = new Collector(source, cache)
   const targetNamespace = collector.read(file, undefined)
-  return { targetNamespace, ...collector }
+  const { elements, types, groups } = collector
+  return { targetNamespace, elements, types, groups }
 }
 
 class Collector {
@@ -48,328 +67,136 @@ class Collector {
   readonly types = new Map<QName, TypeDefinition>()
   readonly groups = new Map<QName, Particle>()
   readonly #source: SchemaSource
+  readonly #cache: SchemaDocumentCache
   readonly #read = new Set<string>()
 
-  constructor(source: SchemaSource) {
+  constructor(source: SchemaSource, cache: SchemaDocumentCache) {
     this.#source = source
+    this.#cache = cache
   }
 
   /** @param adopted the namespace of the including document */
   read(file: string, adopted: string | undefined): string {
-    const root = this.#root(file, adopted)
-    const own = root.attribute('targetNamespace')
-    const namespace = own ?? adopted ?? ''
-    if (adopted !== undefined && own !== undefined && own !== adopted) {
-      throw root.error(`targetNamespace is not ${adopted}, that of the including document`)
-    }
+    const { namespace, declared, place } = this.#document(file, adopted)
     const key = `${file} ${namespace}`
     if (this.#read.has(key)) return namespace
     if (this.#read.size === schemaDocumentsMax) {
-      throw root.error(`more than ${schemaDocumentsMax} schema documents`)
+      throw errorAt(place, `more than ${schemaDocumentsMax} schema documents`)
     }
     this.#read.add(key)
-    const qualified = root.attribute('elementFormDefault') === 'qualified'
-    const declarations = new Declarations(namespace, qualified)
-    for (const child of root.children()) this.#declaration(child, declarations, namespace)
+    for (const declaration of declared) this.#add(declaration, namespace)
     return namespace
   }
 
-  #root(file: string, adopted: string | undefined): XsdElement {
-    const bytes = this.#source(file)
-    if (bytes === undefined) throw new SchemaError(file, 0, 'there is no such schema document')
-    try {
-      const document = scanner.scan(bytes)
-      const root = new XsdElement(document, document.root, file, new Map(), adopted)
-      if (root.name !== 'schema') throw root.error('the root is not <schema>')
-      return root
-    } catch (error) {
-      if (!(error instanceof CodecError)) throw error
-      throw new SchemaError(file, 0, `not well-formed at byte ${error.offset}: ${error.message}`)
-    }
+  #document(file: string, adopted: string | undefined): SchemaDocument {
+    if (adopted === undefined) return readDocument(file, this.#source(file), adopted)
+    const key = `${file} ${adopted}`
+    const known = this.#cache.get(key)
+    if (known !== undefined) return known
+    const document = readDocument(file, this.#source(file), adopted)
+    this.#cache.set(key, document)
+    return document
   }
 
-  #declaration(child: XsdElement, declarations: Declarations, namespace: string): void {
-    switch (child.name) {
+  #add(declared: Declared, namespace: string): void {
+    switch (declared.kind) {
       case 'include':
-        this.read(child.required('schemaLocation'), namespace)
+        this.read(declared.location, namespace)
         return
       case 'import':
-        this.#import(child)
+        this.#import(declared.location, declared.namespace, declared.place)
         return
-      case 'element':
-        add(this.elements, declarations.element(child, true), child)
-        return
-      case 'complexType':
-      case 'simpleType': {
-        const name = qName(namespace, child.required('name'))
-        if (this.types.has(name)) throw child.error(`${name} is declared twice`)
-        this.types.set(name, declarations.type(child))
+      case 'element': {
+        const { name, place } = declared.element
+        if (this.elements.has(name)) throw errorAt(place, `${name} is declared twice`)
+        this.elements.set(name, declared.element)
         return
       }
-      case 'group': {
-        const [particle, ...more] = child.children()
-        if (particle === undefined || more.length > 0)
-          throw child.error('a group holds one particle')
-        this.groups.set(qName(namespace, child.required('name')), declarations.particle(particle))
+      case 'type': {
+        const { name, type } = declared
+        if (this.types.has(name)) throw errorAt(type.place, `${name} is declared twice`)
+        this.types.set(name, type)
         return
       }
-      default:
-        throw child.error(`<${child.name}> is not supported`)
+      case 'group':
+        this.groups.set(declared.name, declared.particle)
+        return
     }
   }
 
-  #import(child: XsdElement): void {
-    const location = child.attribute('schemaLocation')
+  #import(location: string | undefined, wanted: string, place: Place): void {
     if (location === undefined || this.#source(location) === undefined) return
     const namespace = this.read(location, undefined)
-    if (namespace !== (child.attribute('namespace') ?? '')) {
-      throw child.error(`${location} has the namespace ${namespace}`)
-    }
+    if (namespace !== wanted) throw errorAt(place, `${location} has the namespace ${namespace}`)
   }
 }
 
-const add = (
-  elements: Map<QName, ElementDeclaration>,
-  declaration: ElementDeclaration,
+const errorAt = ({ file, line }: Place, message: string): SchemaError =>
+  new SchemaError(file, line, message)
+
+const readDocument = (
+  file: string,
+  bytes: Uint8Array | undefined,
+  adopted: string | undefined,
+): SchemaDocument => {
+  const root = rootOf(file, bytes, adopted)
+  const own = root.attribute('targetNamespace')
+  const namespace = own ?? adopted ?? ''
+  if (adopted !== undefined && own !== undefined && own !== adopted) {
+    throw root.error(`targetNamespace is not ${adopted}, that of the including document`)
+  }
+  const qualified = root.attribute('elementFormDefault') === 'qualified'
+  const declarations = new Declarations(namespace, qualified)
+  const declared = root.children().map((child) => declaration(child, declarations, namespace))
+  return { namespace, declared, place: root.place }
+}
+
+const rootOf = (
+  file: string,
+  bytes: Uint8Array | undefined,
+  adopted: string | undefined,
+): XsdElement => {
+  if (bytes === undefined) throw new SchemaError(file, 0, 'there is no such schema document')
+  try {
+    const document = scanner.scan(bytes)
+    const root = new XsdElement(document, document.root, file, new Map(), adopted)
+    if (root.name !== 'schema') throw root.error('the root is not <schema>')
+    return root
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error
+    throw new SchemaError(file, 0, `not well-formed at byte ${error.offset}: ${error.message}`)
+  }
+}
+
+const declaration = (
   child: XsdElement,
-): void => {
-  if (elements.has(declaration.name)) throw child.error(`${declaration.name} is declared twice`)
-  elements.set(declaration.name, declaration)
-}
-
-/** Reads the declarations of one document. */
-class Declarations {
-  readonly #namespace: string
-  readonly #qualified: boolean
-
-  constructor(namespace: string, qualified: boolean) {
-    this.#namespace = namespace
-    this.#qualified = qualified
-  }
-
-  element(node: XsdElement, global: boolean): ElementDeclaration {
-    node.only('name', 'type', 'minOccurs', 'maxOccurs', 'fixed', 'form')
-    const form = node.attribute('form')
-    const qualified = global || (form === undefined ? this.#qualified : form === 'qualified')
-    const children = node.children()
-    const typed = children.filter((child) => /^(?:simple|complex)Type$/.test(child.name))
-    const unique = children.filter((child) => child.name === 'unique')
-    const other = children.find((child) => !typed.includes(child) && !unique.includes(child))
-    if (other !== undefined) throw other.error(`<${other.name}> is not supported here`)
-    const name = node.attribute('type')
-    const anonymous = typed[0] === undefined ? undefined : this.type(typed[0])
-    if ((name === undefined) === (anonymous === undefined) || typed.length > 1) {
-      throw node.error('an element has either a type attribute or one type of its own')
-    }
-    return {
-      name: qName(qualified ? this.#namespace : '', node.required('name')),
-      type: anonymous ?? node.reference(name ?? ''),
-      fixed: node.attribute('fixed'),
-      unique: unique.map((constraint) => uniqueConstraint(constraint)),
-      place: node.place,
-    }
-  }
-
-  type(node: XsdElement): TypeDefinition {
-    return node.name === 'simpleType' ? this.#simpleType(node) : this.#complexType(node)
-  }
-
-  #simpleType(node: XsdElement): SimpleType {
-    node.only('name', 'final')
-    const [restriction, ...more] = node.children()
-    if (restriction?.name !== 'restriction' || more.length > 0) {
-      throw node.error('only a restriction is supported in a simple type')
-    }
-    const children = restriction.children()
-    const inner = children[0]?.name === 'simpleType' ? children.shift() : undefined
-    return {
-      kind: 'simple',
-      base:
-        inner === undefined
-          ? restriction.reference(restriction.required('base'))
-          : this.#simpleType(inner),
-      facets: facets(children),
-      place: node.place,
-    }
-  }
-
-  #complexType(node: XsdElement): ComplexType {
-    node.only('name', 'mixed', 'final', 'block')
-    const children = node.children()
-    const [first] = children
-    const common = {
-      kind: 'complex',
-      mixed: node.attribute('mixed') === 'true',
-      place: node.place,
-    } as const
-    if (first?.name !== 'simpleContent' && first?.name !== 'complexContent') {
+  declarations: Declarations,
+  namespace: string,
+): Declared => {
+  const named = () => qName(namespace, child.required('name'))
+  switch (child.name) {
+    case 'include':
+      return { kind: 'include', location: child.required('schemaLocation') }
+    case 'import':
       return {
-        ...common,
-        ...this.#content(children),
-        simpleContent: undefined,
-        facets: [],
-        extends: undefined,
+        kind: 'import',
+        location: child.attribute('schemaLocation'),
+        namespace: child.attribute('namespace') ?? '',
+        place: child.place,
       }
-    }
-    const [derivation] = first.children()
-    if (derivation === undefined) throw first.error(`<${first.name}> is empty`)
-    const base = derivation.reference(derivation.required('base'))
-    if (first.name === 'simpleContent') {
-      const isFacet = (child: XsdElement) => !/^(?:attribute|anyAttribute)$/.test(child.name)
-      const parts = derivation.children()
-      const limits = facets(parts.filter(isFacet))
-      const content = this.#content(parts.filter((part) => !isFacet(part)))
-      return { ...common, ...content, simpleContent: base, facets: limits, extends: undefined }
-    }
-    // A restriction repeats what stays of the base, so it stands on its own.
-    const extended = derivation.name === 'extension' ? base : undefined
-    return {
-      ...common,
-      ...this.#content(derivation.children()),
-      simpleContent: undefined,
-      facets: [],
-      extends: extended,
-    }
-  }
-
-  #content(
-    children: readonly XsdElement[],
-  ): Pick<ComplexType, 'particle' | 'attributes' | 'anyAttribute'> {
-    let particle: Particle | undefined
-    const attributes: AttributeUse[] = []
-    let anyAttribute = false
-    for (const child of children) {
-      if (child.name === 'attribute') {
-        if (child.attribute('use') !== 'prohibited') attributes.push(this.#attribute(child))
-      } else if (child.name === 'anyAttribute') anyAttribute = true
-      else if (particle === undefined) particle = this.particle(child)
-      else throw child.error('a type has one content model')
-    }
-    return { particle, attributes, anyAttribute }
-  }
-
-  #attribute(node: XsdElement): AttributeUse {
-    node.only('name', 'type', 'use', 'fixed', 'form')
-    const [inline] = node.children()
-    const type =
-      inline === undefined ? node.reference(node.required('type')) : this.#simpleType(inline)
-    const qualified = node.attribute('form') === 'qualified'
-    return {
-      name: qName(qualified ? this.#namespace : '', node.required('name')),
-      type,
-      required: node.attribute('use') === 'required',
-      fixed: node.attribute('fixed'),
-    }
-  }
-
-  particle(node: XsdElement): Particle {
-    const occurs = occursOf(node)
-    switch (node.name) {
-      case 'sequence':
-      case 'choice':
-        return {
-          kind: node.name,
-          ...occurs,
-          items: node.children().map((child) => this.particle(child)),
-        }
-      case 'element': {
-        const ref = node.attribute('ref')
-        if (ref === undefined)
-          return { kind: 'element', ...occurs, element: this.element(node, false) }
-        return { kind: 'element-ref', ...occurs, name: node.reference(ref), place: node.place }
+    case 'element':
+      return { kind: 'element', element: declarations.element(child, true) }
+    case 'complexType':
+    case 'simpleType':
+      return { kind: 'type', name: named(), type: declarations.type(child) }
+    case 'group': {
+      const [particle, ...more] = child.children()
+      if (particle === undefined || more.length > 0) {
+        throw child.error('a group holds one particle')
       }
-      case 'group': {
-        const name = node.reference(node.required('ref'))
-        return { kind: 'group-ref', ...occurs, name, place: node.place }
-      }
-      case 'any':
-        return this.#any(node, occurs)
-      default:
-        throw node.error(`<${node.name}> is not supported`)
+      return { kind: 'group', name: named(), particle: declarations.particle(particle) }
     }
-  }
-
-  #any(node: XsdElement, occurs: Occurs): Particle {
-    const processContents = node.attribute('processContents') ?? 'strict'
-    if (processContents !== 'strict' && processContents !== 'lax' && processContents !== 'skip') {
-      throw node.error('processContents is strict, lax or skip')
-    }
-    const written = node.attribute('namespace') ?? '##any'
-    return {
-      kind: 'any',
-      ...occurs,
-      namespaces: this.#anyNamespaces(written),
-      processContents,
-      place: node.place,
-    }
-  }
-
-  #anyNamespaces(written: string): AnyNamespaces {
-    if (written === '##any') return { kind: 'any' }
-    if (written === '##other') return { kind: 'not', namespace: this.#namespace }
-    const namespaces = written.split(/\s+/).map((name) => {
-      if (name === '##targetNamespace') return this.#namespace
-      return name === '##local' ? '' : name
-    })
-    return { kind: 'list', namespaces }
-  }
-}
-
-const facetNames = new Set([
-  'pattern',
-  'enumeration',
-  'length',
-  'minLength',
-  'maxLength',
-  'minInclusive',
-  'maxInclusive',
-  'minExclusive',
-  'maxExclusive',
-  'totalDigits',
-  'fractionDigits',
-  'whiteSpace',
-])
-
-const facets = (nodes: readonly XsdElement[]): readonly Facet[] =>
-  nodes.map((node) => {
-    if (!facetNames.has(node.name)) throw node.error(`<${node.name}> is not supported here`)
-    return { name: node.name, value: node.required('value'), place: node.place }
-  })
-
-const occursOf = (node: XsdElement): Occurs => {
-  const bound = (name: 'minOccurs' | 'maxOccurs'): number => {
-    const written = node.attribute(name) ?? '1'
-    if (name === 'maxOccurs' && written === 'unbounded') return UNBOUNDED
-    const value = Number(written)
-    if (!/^[0-9]{1,9}$/.test(written) || value > occursMax) {
-      throw node.error(`${name} is a number up to ${occursMax}`)
-    }
-    return value
-  }
-  const occurs = { min: bound('minOccurs'), max: bound('maxOccurs') }
-  if (occurs.max < occurs.min) throw node.error('maxOccurs is below minOccurs')
-  return occurs
-}
-
-const uniqueConstraint = (node: XsdElement): UniqueConstraint => {
-  const steps = (child: XsdElement): readonly QName[] => {
-    const path = child.required('xpath')
-    if (path === '.') return []
-    if (!/^[\w.:-]+(?:\/[\w.:-]+)*$/.test(path)) {
-      throw child.error('only child steps are supported in an XPath')
-    }
-    // Unprefixed names in these paths mean no namespace, also where a default namespace is declared.
-    return path
-      .split('/')
-      .map((step) => (step.includes(':') ? child.reference(step) : qName('', step)))
-  }
-  const [selector, ...fields] = node.children()
-  if (selector?.name !== 'selector' || fields.some(({ name }) => name !== 'field')) {
-    throw node.error('a unique constraint is one selector and its fields')
-  }
-  return {
-    name: node.required('name'),
-    selector: steps(selector),
-    fields: fields.map(steps),
+    default:
+      throw child.error(`<${child.name}> is not supported`)
   }
 }

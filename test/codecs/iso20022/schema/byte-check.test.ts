@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { builtIns } from '../../../../codecs/iso20022/schema/builtin.ts'
 import type { Facet } from '../../../../codecs/iso20022/schema/model.ts'
-import { SimpleValidator } from '../../../../codecs/iso20022/schema/simple.ts'
+import {
+  createSimpleTypeCache,
+  SimpleValidator,
+} from '../../../../codecs/iso20022/schema/simple.ts'
 import { createRandom } from '../../../support/mutations.ts'
 
 const encoder = new TextEncoder()
@@ -16,7 +19,7 @@ const typeOf = (
   const written: Facet[] = Object.entries(facets).flatMap(([name, values]) =>
     values.split('~').map((value) => ({ name, value, place })),
   )
-  return base.restricted(written, new Map())
+  return base.restricted(written, createSimpleTypeCache())
 }
 
 /** Between other bytes, which must not matter. */
