@@ -182,11 +182,14 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   })
   const schemas = createSchemas({ settings: values.schemas, logger })
   const transform = createTransform({ metrics, catalogue: schemas.catalogue })
-  const cards = cardFeatures(values, database, deps)
+  const cardDatabase = openCardDatabase(values, logger)
+  const cards = cardFeatures(values, cardDatabase?.database ?? database, deps)
+  const databases = [database, cardDatabase?.database].filter((one) => one !== undefined)
   return [
     createTracing(values.platform, logger),
     ...(database === undefined ? [] : databaseFeatures(values, database, logger)),
-    createAudit({ sql: database?.sql, logger }),
+    ...(cardDatabase?.features ?? []),
+    createAudit({ databases: databases.map(({ sql }) => sql), logger }),
     ...(broker === undefined ? [] : [createBrokerFeature(broker, logger)]),
     certificates,
     createJose({ keys: certificates.keys, settings: values.jose }),
@@ -291,10 +294,12 @@ const cardDatabaseDsn = ({ cards, database }: Values): string | undefined =>
 
 /** The database of card transactions alone; its metrics would have the names of the shared one's. */
 const openCardDatabase = (
-  { database: settings, platform }: Values,
-  dsn: string,
+  values: Values,
   logger: Logger,
-): { readonly database: Database; readonly features: readonly Feature[] } => {
+): { readonly database: Database; readonly features: readonly Feature[] } | undefined => {
+  const { database: settings, platform } = values
+  const dsn = cardDatabaseDsn(values)
+  if (dsn === undefined) return undefined
   const { connectionsMax, statementTimeoutSeconds, idempotencyHours, migrateOnStart } = settings
   const database = openDatabase({
     ...{ dsn, connectionsMax, logger },
@@ -314,16 +319,13 @@ const openCardDatabase = (
 /** The card networks, and the gateway above them. */
 const cardFeatures = (
   values: Values,
-  shared: Database | undefined,
+  database: Database | undefined,
   { cardsLogger: logger, metrics }: PlatformDeps,
 ): readonly Feature[] => {
   const { cards: settings, networkA, networkB, vault, reversals } = values
   const networks = createCardNetworks({ settings, networkA, networkB, logger, metrics })
-  const dsn = cardDatabaseDsn(values)
-  const own = dsn === undefined ? undefined : openCardDatabase(values, dsn, logger)
-  const sql = (own?.database ?? shared)?.sql
+  const sql = database?.sql
   return [
-    ...(own?.features ?? []),
     networks.feature,
     createCards({ sql, networks, settings: { ...settings, vault, reversals }, logger, metrics }),
   ]

@@ -54,7 +54,8 @@ export const authorize = async (
   const { pan, network, transaction } = prepared
   let isOurs: boolean
   try {
-    isOurs = await context.writer.insert({ transaction, claim: caller.claim })
+    const { claim, actor } = caller
+    isOurs = await context.writer.insert({ transaction, claim, requestId: actor.requestId })
   } catch (error) {
     pan.fill(0)
     throw error
@@ -79,7 +80,7 @@ type Prepared = {
 const prepare = async (
   { networks, vault, stans, now }: CardContext,
   request: AuthorizationRequest,
-  { owner, claim }: Caller,
+  { actor, claim }: Caller,
 ): Promise<Prepared> => {
   const pan = await resolveCard(vault, request.cardToken)
   try {
@@ -103,7 +104,7 @@ const prepare = async (
       brand: network.brand,
       claimOwner: claim?.owner,
       claimKey: claim?.key,
-      createdBy: owner,
+      createdBy: actor.id,
       createdAt: at,
       updatedAt: at,
     }

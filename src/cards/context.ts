@@ -1,3 +1,4 @@
+import type { Actor } from '#src/platform/audit/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import { claimKey, type IdempotencyClaim } from '#src/platform/idempotency/index.ts'
@@ -28,8 +29,8 @@ export type CardContext = {
 }
 
 export type Caller = {
-  /** Public id of the API key. */
-  readonly owner: string
+  /** The API key, and its request. */
+  readonly actor: Actor
   readonly claim: IdempotencyClaim | undefined
 }
 

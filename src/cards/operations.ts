@@ -1,3 +1,4 @@
+import type { AuditEntry } from '#src/platform/audit/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
 import { claimKey } from '#src/platform/idempotency/index.ts'
@@ -62,7 +63,7 @@ export const capture = async (
   }
   const network = networkOf(context, before)
   const ready = await readyCapture(context, network, before, amount)
-  const begun = await begin(context, before, ready, caller, 'captured')
+  const begun = await begin(context, before, ready, caller, 'capture')
   return begun ?? captureFrom(context, network, ready, 200)
 }
 
@@ -92,7 +93,7 @@ export const voidTransaction = async (
     }
     const after = changed(before, 'void_started', fields, now())
     const events = [{ type: 'void_sent', data: { stan: numbers.stan } }]
-    const begun = await begin(context, before, { after, events, pan }, caller, 'voided')
+    const begun = await begin(context, before, { after, events, pan }, caller, 'void')
     if (begun !== undefined) return begun
     let verdict: Verdict
     try {
@@ -145,11 +146,16 @@ const begin = async (
     readonly events: readonly NewCardEvent[]
     readonly pan: Uint8Array
   },
-  { claim }: Caller,
-  aim: string,
+  { actor, claim }: Caller,
+  operation: 'capture' | 'void',
 ): Promise<Answered | undefined> => {
   const { after, events, pan } = started
-  const change = { before, after, events }
+  const aim = operation === 'capture' ? 'captured' : 'voided'
+  const audit: AuditEntry = {
+    ...{ actor, object: before.id, outcome: 'started' },
+    action: `cards.${operation}`,
+  }
+  const change = { before, after, events, audit }
   let hasBegun = false
   try {
     const replay = await (claim === undefined

@@ -1,3 +1,4 @@
+import type { AuditEntry } from '#src/platform/audit/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
 import { claimKey } from '#src/platform/idempotency/index.ts'
 import { changed } from './changes.ts'
@@ -28,10 +29,14 @@ export const resolve = async (
     }
     const before = underClaim(await find({ sql: tx }, id), caller)
     const after = resolved(before, request.outcome, now())
-    const data = { ...request, operation: before.operation ?? null, api_key: caller.owner }
+    const data = { ...request, operation: before.operation ?? null, api_key: caller.actor.id }
     const answer = answerOf(200, after)
+    const audit: AuditEntry = {
+      ...{ actor: caller.actor, object: before.id, outcome: request.outcome },
+      action: 'cards.resolve',
+    }
     const [isOurs] = await changeTransactions(tx, [
-      { before, after, events: [{ type: 'resolved', data }], answer },
+      { before, after, events: [{ type: 'resolved', data }], answer, audit },
     ])
     if (isOurs !== true) throw notWaiting()
     return fresh(answer)

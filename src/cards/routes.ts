@@ -1,3 +1,4 @@
+import { actorOf } from '#src/platform/audit/index.ts'
 import {
   ApiError,
   httpErrors,
@@ -33,7 +34,7 @@ const jsonOf = (bytes: Uint8Array): unknown => {
 }
 
 const callerOf = (c: RequestContext, body: Uint8Array): Caller => ({
-  owner: c.env.principal?.keyId ?? '',
+  actor: actorOf(c),
   claim: claimOf(c, body),
 })
 

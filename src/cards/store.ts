@@ -1,3 +1,4 @@
+import { type AuditEntry, auditInsert } from '#src/platform/audit/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { IdempotencyClaim } from '#src/platform/idempotency/index.ts'
 import type { CardOperation, CardStatus, Currency } from './domain.ts'
@@ -47,6 +48,8 @@ export type CardChange = {
   readonly events: readonly NewCardEvent[]
   /** What the transaction's key answers from now on; `free` forgets it; undefined leaves it running. */
   readonly answer?: { readonly status: number; readonly body: string } | 'free' | undefined
+  /** Of a step that somebody asked for. */
+  readonly audit?: AuditEntry | undefined
 }
 
 export type NewCardEvent = {
@@ -101,10 +104,11 @@ const read = (row: Row): CardTransaction => ({
 export type NewRow = {
   readonly transaction: NewCardTransaction
   readonly claim: IdempotencyClaim | undefined
+  readonly requestId: string | undefined
 }
 
 /**
- * Writes transactions and their idempotency keys, one statement for any number: one way to the server, one commit.
+ * Writes transactions with their audit entries and their idempotency keys, one statement for any number: one way to the server, one commit.
  * Keys go in in one order, so that two processes never wait for each other in a circle.
  *
  * @returns for each whether it was written; false when its key was there before
@@ -114,8 +118,10 @@ export const insertTransactions = async (
   rows: readonly NewRow[],
 ): Promise<readonly boolean[]> => {
   const first = firstOfEachKey(rows)
-  const input = first.map(({ transaction, claim }) => ({
+  const input = first.map(({ transaction, claim, requestId }) => ({
     ...transaction,
+    auditId: Bun.randomUUIDv7(),
+    requestId,
     amountCents: String(transaction.amountCents),
     ...keyOf(claim),
     fingerprint: claim === undefined ? null : Buffer.from(claim.fingerprint).toString('hex'),
@@ -126,7 +132,7 @@ export const insertTransactions = async (
         id text, network text, brand text, "cardToken" text, "amountCents" bigint, currency text,
         "merchantId" text, "terminalId" text, installments int, stan text, rrn text,
         transmission text, "createdBy" text, "createdAt" timestamptz, owner text, key text,
-        fingerprint text)
+        fingerprint text, "auditId" text, "requestId" text)
     ),
     keys as (
       insert into idempotency_keys (owner, key, fingerprint)
@@ -142,7 +148,11 @@ export const insertTransactions = async (
       insert into card_events (transaction_id, type, data, at)
       select id, 'authorization_sent', json_build_object('stan', stan, 'rrn', rrn), "createdAt"
       from fresh
-    )
+    ),
+    audited as (${auditInsert(
+      sql,
+      sql`select "auditId", "createdBy", 'cards.authorize', id, 'pending', "requestId" from fresh`,
+    )})
     insert into card_transactions (id, status, network, brand, card_token, amount_cents, currency,
       merchant_id, terminal_id, installments, stan, rrn, transmission, created_by, created_at,
       updated_at, claim_owner, claim_key)
@@ -173,8 +183,9 @@ const firstOfEachKey = (rows: readonly NewRow[]): readonly NewRow[] => {
 const centsOf = (cents: bigint | undefined): string | null =>
   cents === undefined ? null : String(cents)
 
-const inputOf = ({ before, after, events, answer }: CardChange, position: number) => ({
+const inputOf = ({ before, after, events, answer, audit }: CardChange, position: number) => ({
   ...after,
+  ...(audit === undefined ? {} : { auditId: Bun.randomUUIDv7(), audit }),
   position,
   fromStatus: before.status,
   fromOperation: before.operation,
@@ -189,7 +200,7 @@ const inputOf = ({ before, after, events, answer }: CardChange, position: number
 })
 
 /**
- * Takes each transaction from one state to the next with its events and the answer of its key, one statement for
+ * Takes each transaction from one state to the next with its events, its audit entry and the answer of its key, one statement for
  * any number. A transaction that is no longer in the state it is to leave stays as it is.
  *
  * @returns for each whether it was changed
@@ -207,7 +218,8 @@ export const changeTransactions = async (
         "authCode" text, "responseCode" text, "capturedCents" bigint, "captureError" text,
         "voidError" text, reason text, "needsAttention" boolean, "claimOwner" text,
         "claimKey" text, "updatedAt" timestamptz, "capturedAt" timestamptz,
-        "voidedAt" timestamptz, events json, "answerStatus" int, "answerBody" text, frees boolean)
+        "voidedAt" timestamptz, events json, "answerStatus" int, "answerBody" text, frees boolean,
+        "auditId" text, audit json)
     ),
     changed as (
       update card_transactions t set
@@ -240,7 +252,13 @@ export const changeTransactions = async (
     freed as (
       delete from idempotency_keys k using mine m
       where m.frees and k.owner = m."claimOwner" and k.key = m."claimKey"
-    )
+    ),
+    audited as (${auditInsert(
+      sql,
+      sql`select "auditId", audit -> 'actor' ->> 'id', audit ->> 'action', audit ->> 'object',
+          audit ->> 'outcome', audit -> 'actor' ->> 'requestId'
+        from mine where "auditId" is not null`,
+    )})
     select position from changed`
   const written = new Set(changed.map(({ position }) => first[position]))
   return changes.map((change) => written.has(change))

@@ -26,7 +26,7 @@ const inserted = async (id: string): Promise<CardTransaction> => {
     ...{ merchantId: 'MERCHANT000001', terminalId: undefined, installments: 1, amountCents: 100n },
     ...{ stan: '000001', rrn: id, transmission: '1121000000', createdBy: 'test', createdAt: at },
   } as const satisfies NewCardTransaction
-  await insertTransactions(database.sql, [{ transaction, claim: undefined }])
+  await insertTransactions(database.sql, [{ transaction, claim: undefined, requestId: undefined }])
   const row = await transactionById(database.sql, id)
   if (row === undefined) throw new Error('not there')
   return row

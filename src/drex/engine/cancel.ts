@@ -1,5 +1,6 @@
 /** Taking the place of a signed transaction, where fees make that possible. */
 
+import { type AuditEntry, writeAudit } from '#src/platform/audit/index.ts'
 import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import { currentFees, nextFees } from './fees.ts'
@@ -9,10 +10,14 @@ import { replace } from './sweep.ts'
 
 /**
  * Sends nothing to oneself at the same nonce for a higher fee. Which of the two is mined decides;
- * until then the transaction stays as it is.
+ * until then the transaction stays as it is. Who wanted it is recorded with the replacement.
  * @returns false when there is nothing to replace or the fee limit forbids it
  */
-export async function cancelInFlight(context: EngineContext, id: string): Promise<boolean> {
+export async function cancelInFlight(
+  context: EngineContext,
+  id: string,
+  audit: AuditEntry,
+): Promise<boolean> {
   const { network, rpc, settings, sql } = context
   const transaction = await store.inFlightById(sql, id)
   if (transaction === undefined) return false
@@ -22,7 +27,7 @@ export async function cancelInFlight(context: EngineContext, id: string): Promis
   const current = await currentFees(network.gasPolicy, rpc)
   const fees = nextFees(network.gasPolicy, previous, current, settings.feeMaxWei)
   if (fees === undefined) return false
-  const attempt = await replace(context, transaction, 'cancel', fees)
+  const attempt = await replace(context, transaction, 'cancel', fees, (tx) => writeAudit(tx, audit))
   if (attempt === undefined) return false
   await send(context, [{ id, raw: attempt.raw }])
   return true

@@ -2,6 +2,7 @@
  * What a healthy run never needs: asking for receipts by hash, sending again, replacing with a
  * higher fee, filling missing nonces, and taking up everything after a crash.
  */
+import type { Queryable } from '#src/platform/database/index.ts'
 import type { AttemptFees } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import { quantity } from '../evm/hex.ts'
@@ -98,12 +99,14 @@ async function resendables(
 /**
  * Signs another transaction for the same nonce and commits it before it is sent: the same call
  * for a higher fee, or nothing at all to oneself.
+ * @param alongside written in the same transaction
  */
 export async function replace(
   context: EngineContext,
   transaction: OpenTransaction,
   kind: attemptStore.Attempt['kind'],
   fees: AttemptFees,
+  alongside?: (tx: Queryable) => Promise<void>,
 ): Promise<attemptStore.Attempt | undefined> {
   if (transaction.nonce === undefined) return undefined
   const isCancel = kind === 'cancel'
@@ -119,7 +122,10 @@ export async function replace(
   const signer = await context.signerFor(transaction.sender)
   const signed = await signer.signTransaction(unsigned)
   const attempt = { transactionId: transaction.id, kind, ...signed, ...fees }
-  await attemptStore.insertAttempt(context.sql, context.network.id, attempt)
+  await context.sql.begin(async (tx) => {
+    await attemptStore.insertAttempt(tx, context.network.id, attempt)
+    await alongside?.(tx)
+  })
   return attempt
 }
 

@@ -6,7 +6,7 @@ import type { CallOutcome, Contracts } from '../contracts/service.ts'
 import { type Contract, trackedById } from '../contracts/store.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
-import { once } from './once.ts'
+import { type Audited, once } from './once.ts'
 import {
   addressParameter,
   addressSchema,
@@ -128,6 +128,7 @@ function deployRoute(contracts: Contracts, sql: Client): Route {
             createdBy: ownerOf(c),
           }),
         show,
+        audit: ({ id }) => ({ action: 'contracts.deploy', object: id, outcome: 'pending' }),
         reread: (kept) => withoutAddress(kept, contracts),
       }),
   }
@@ -173,6 +174,7 @@ function registerRoute(contracts: Contracts, sql: Client): Route {
             createdBy: ownerOf(c),
           }),
         show,
+        audit: ({ id }) => ({ action: 'contracts.register', object: id, outcome: 'registered' }),
       }),
   }
 }
@@ -219,9 +221,16 @@ function callRoute(contracts: Contracts, sql: Client): Route {
             createdBy: ownerOf(c),
           }),
         show: showOutcome,
+        audit: auditOf,
       })
     },
   }
+}
+
+function auditOf(outcome: CallOutcome): Audited | undefined {
+  return outcome.kind === 'view'
+    ? undefined
+    : { action: 'contracts.call', object: outcome.transactionId, outcome: 'pending' }
 }
 
 function showOutcome(outcome: CallOutcome) {

@@ -1,5 +1,6 @@
 /** Requests that create something, each once per Idempotency-Key whatever dies in between. */
 import type { z } from 'zod'
+import { type AuditEntry, actorOf, writeAudit } from '#src/platform/audit/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { type RequestContext, readBytes, validated } from '#src/platform/http/index.ts'
 import {
@@ -13,28 +14,33 @@ import {
 import type { Creation } from '../creation.ts'
 import { parseBody } from './shared.ts'
 
+export type Audited = Omit<AuditEntry, 'actor'>
+
 export type Once<T, R> = {
   readonly schema: z.ZodType<T>
   readonly status: number
   /** Asks and checks; writes nothing that a repetition would write again. */
   readonly prepare: (request: T) => Promise<Creation<R>>
   readonly show: (result: R) => unknown
+  /** What is recorded of it; undefined where nothing was changed. */
+  readonly audit: (result: R) => Audited | undefined
   /** The newest state behind an answer that was kept before all was known; undefined keeps it. */
   readonly reread?: (kept: string) => Promise<R | undefined>
 }
 
 /**
- * The row, the key and an answer commit together: a request whose process died before has done
+ * The row, its audit entry, the key and an answer commit together: a request whose process died before has done
  * nothing, one whose process died after is answered with what it created.
  */
 export async function once<T, R>(
   sql: Client,
   c: RequestContext,
-  { schema, status, prepare, show, reread }: Once<T, R>,
+  { schema, status, prepare, show, audit, reread }: Once<T, R>,
 ): Promise<Response> {
   const bytes = await readBytes(c)
   const request = validated(schema, parseBody(bytes), '')
   const claim = claimOf(c, bytes)
+  const actor = actorOf(c)
   const answer = (result: R): StoredResponse => ({
     status,
     contentType: 'application/json',
@@ -53,6 +59,8 @@ export async function once<T, R>(
       if (claimed.kind === 'replay') return claimed
     }
     const written = await creation.write(tx)
+    const entry = audit(written)
+    if (entry !== undefined) await writeAudit(tx, { ...entry, actor })
     if (claim !== undefined) await completeClaim(tx, claim, answer(written))
     return { kind: 'new' as const, written }
   })

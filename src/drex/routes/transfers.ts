@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { actorOf } from '#src/platform/audit/index.ts'
 import {
   httpErrors,
   type Route,
@@ -16,7 +17,6 @@ import {
   addressSchema,
   metadataSchema,
   networkSchema,
-  ownerOf,
   pageOf,
   pageResponse,
   pageSchema,
@@ -155,7 +155,7 @@ function createRoute(transfers: Transfers): Route {
             reserveWallet: swap.reserve_wallet,
           },
         },
-        { owner: ownerOf(c), claim: claimOf(c, bytes) },
+        { actor: actorOf(c), claim: claimOf(c, bytes) },
       )
       return toResponse(
         { status: 202, contentType: 'application/json', body: accepted.body },
@@ -228,7 +228,7 @@ function cancelRoute(transfers: Transfers): Route {
       errors: [drexErrors.transfer_not_found, drexErrors.transfer_not_cancellable],
     },
     async handle(c) {
-      return Response.json(show(await transfers.cancel(c.req.param('id') ?? '')))
+      return Response.json(show(await transfers.cancel(c.req.param('id') ?? '', actorOf(c))))
     },
   }
 }

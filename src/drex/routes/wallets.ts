@@ -84,6 +84,7 @@ function createRoute(wallets: Wallets, sql: Client): Route {
           settle: async (wallet) => wallet,
         }),
         show,
+        audit: ({ id }) => ({ action: 'wallets.create', object: id, outcome: 'created' }),
       }),
   }
 }

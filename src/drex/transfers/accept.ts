@@ -1,8 +1,9 @@
 /**
  * Writes accepted transfers. Requests that arrive together share one statement, which also writes
- * their idempotency keys with the very answer each gets: a key is there if and only if its
+ * their audit entries and their idempotency keys with the very answer each gets: a key is there if and only if its
  * transfer is.
  */
+import { auditInsert } from '#src/platform/audit/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import type { IdempotencyClaim } from '#src/platform/idempotency/index.ts'
@@ -14,6 +15,7 @@ export type Acceptance = {
   readonly transfer: NewTransfer
   readonly steps: readonly NewTransaction[]
   readonly key: IdempotencyClaim | undefined
+  readonly requestId: string | undefined
   /** What is answered, and answered again. */
   readonly body: string
 }
@@ -123,9 +125,12 @@ async function insertAll(sql: Client, rows: readonly Acceptance[]): Promise<Read
         ${rows.map((row) => row.key?.owner ?? null)}::text[],
         ${rows.map((row) => row.key?.key ?? null)}::text[],
         ${rows.map((row) => (row.key === undefined ? null : hexOf(row.key.fingerprint)))}::text[],
-        ${rows.map((row) => row.body)}::text[]
+        ${rows.map((row) => row.body)}::text[],
+        ${rows.map(() => Bun.randomUUIDv7())}::text[],
+        ${rows.map((row) => row.requestId ?? null)}::text[]
       ) as t(id, transaction_id, network, token, from_wallet, to_wallet, amount, reference,
-        metadata, created_by, created_at, owner, key, fingerprint, body)
+        metadata, created_by, created_at, owner, key, fingerprint, body, audit_id,
+        request_id)
     ), taken as (
       insert into idempotency_keys (owner, key, fingerprint, status, content_type, body)
       select owner, key, decode(fingerprint, 'hex'), ${STATUS}, ${CONTENT_TYPE},
@@ -148,7 +153,10 @@ async function insertAll(sql: Client, rows: readonly Acceptance[]): Promise<Read
         ${steps.map((row) => row.expiresAt.toISOString())}::text[]
       ) as s(id, sender, kind, subject, recipient, data, after_id, expires_at)
       join fresh f on f.id = s.subject
-    )
+    ), audited as (${auditInsert(
+      sql,
+      sql`select audit_id, created_by, 'drex.transfer', id, 'pending', request_id from fresh`,
+    )})
     insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet,
       amount_cents, reference, metadata, created_by, created_at)
     select id, transaction_id, network, token, from_wallet, to_wallet, amount::bigint, reference,

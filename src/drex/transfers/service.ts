@@ -1,4 +1,5 @@
 /** Transfers: taken, shown, taken back. Sending them is the engine's. */
+import { type Actor, type AuditEntry, writeAudit } from '#src/platform/audit/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import type { IdempotencyClaim } from '#src/platform/idempotency/index.ts'
@@ -36,8 +37,8 @@ export type SwapRequest = {
 }
 
 export type Caller = {
-  /** Id of the API key. */
-  readonly owner: string
+  /** The API key, and its request. */
+  readonly actor: Actor
   readonly claim: IdempotencyClaim | undefined
 }
 
@@ -45,7 +46,7 @@ export type Transfers = {
   readonly create: (request: TransferRequest, caller: Caller) => Promise<Accepted>
   readonly get: (id: string) => Promise<{ transfer: store.Transfer; steps: readonly store.Step[] }>
   readonly list: (filter: store.TransferFilter) => Promise<readonly store.Transfer[]>
-  readonly cancel: (id: string) => Promise<store.Transfer>
+  readonly cancel: (id: string, actor: Actor) => Promise<store.Transfer>
 }
 
 export function createTransfers(deps: {
@@ -78,7 +79,12 @@ export function createTransfers(deps: {
       const createdAt = new Date()
       const expiresAt = new Date(createdAt.getTime() + deps.expirySeconds * 1000)
       const id = newId('trf')
-      const common = { subject: id, network: rail.network.id, createdBy: caller.owner, expiresAt }
+      const common = {
+        subject: id,
+        network: rail.network.id,
+        createdBy: caller.actor.id,
+        expiresAt,
+      }
       const steps = stepsFor(rail, request).reduce<NewTransaction[]>((before, step) => {
         before.push({ id: newId('dtx'), ...common, ...step, afterId: before.at(-1)?.id })
         return before
@@ -93,23 +99,31 @@ export function createTransfers(deps: {
         amountCents: request.amountCents,
         reference: request.reference,
         metadata: request.metadata,
-        createdBy: caller.owner,
+        createdBy: caller.actor.id,
         createdAt,
       }
-      return acceptor.accept({ transfer, steps, key: caller.claim, body: creationBody(transfer) })
+      return acceptor.accept({
+        ...{ transfer, steps, key: caller.claim, body: creationBody(transfer) },
+        requestId: caller.actor.requestId,
+      })
     },
     get: async (id) => ({ transfer: await get(id), steps: await store.stepsOf(sql, id) }),
     list: (filter) => store.listTransfers(sql, filter),
-    async cancel(id) {
+    async cancel(id, actor) {
       const transfer = await get(id)
       const taken = await sql.begin(async (tx) => {
         const ids = await store.cancelPending(tx, id)
         // A later step alone is no cancellation while an earlier one is on its way.
         const isWhole = ids.includes(transfer.transactionId)
-        if (isWhole) await deps.onEnded(tx, endedBy(transfer))
+        if (isWhole) {
+          await deps.onEnded(tx, endedBy(transfer))
+          await writeAudit(tx, cancellation(transfer, actor, 'cancelled'))
+        }
         return isWhole
       })
-      if (!taken) await cancelSigned(deps.contextOf(transfer.network as NetworkId), transfer)
+      if (!taken) {
+        await cancelSigned(deps.contextOf(transfer.network as NetworkId), transfer, actor)
+      }
       return get(id)
     },
   }
@@ -174,9 +188,14 @@ function endedBy(transfer: store.Transfer) {
   ] as const
 }
 
+function cancellation(transfer: store.Transfer, actor: Actor, outcome: string): AuditEntry {
+  return { actor, action: 'drex.cancel', object: transfer.id, outcome }
+}
+
 async function cancelSigned(
   context: EngineContext | undefined,
   transfer: store.Transfer,
+  actor: Actor,
 ): Promise<void> {
   if (isFinal(transfer.status) || context === undefined || transfer.status === 'mined') {
     throw new ApiError(
@@ -190,7 +209,8 @@ async function cancelSigned(
       'The transfer is signed, and on a network without fees nothing can take its place.',
     )
   }
-  if (!(await cancelInFlight(context, transfer.transactionId))) {
+  const audit = cancellation(transfer, actor, 'requested')
+  if (!(await cancelInFlight(context, transfer.transactionId, audit))) {
     throw new ApiError(
       drexErrors.transfer_not_cancellable,
       'A replacement would cost more than the fee limit, or the transfer was mined meanwhile.',

@@ -1,4 +1,5 @@
 /** Wallets: who may sign, and with what. A private key never leaves this folder and `custody/`. */
+import { writeAudit } from '#src/platform/audit/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import {
@@ -128,7 +129,12 @@ export function createWallets(deps: {
         const made = await store.walletByCreator(tx, DEPLOYER)
         if (made !== undefined) return made
         const wanted = { type: 'managed', label: 'deployer', metadata: {} } as const
-        return create({ ...wanted, address: undefined, createdBy: DEPLOYER }, tx)
+        const created = await create({ ...wanted, address: undefined, createdBy: DEPLOYER }, tx)
+        await writeAudit(tx, {
+          ...{ actor: { id: DEPLOYER, requestId: undefined }, outcome: 'created' },
+          ...{ action: 'wallets.create', object: created.id },
+        })
+        return created
       })
     },
     reseal: () => reseal(requireSealer(), sealedKeys(sql)),

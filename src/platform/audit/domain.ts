@@ -1,6 +1,16 @@
 /** What is recorded: whatever moves money, and whatever changes who may do or learn what. */
 export const auditActions = [
   'spi.send',
+  'cards.authorize',
+  'cards.capture',
+  'cards.void',
+  'cards.resolve',
+  'drex.transfer',
+  'drex.cancel',
+  'wallets.create',
+  'contracts.deploy',
+  'contracts.register',
+  'contracts.call',
   'webhooks.create',
   'webhooks.change',
   'webhooks.delete',

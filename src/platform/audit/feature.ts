@@ -10,17 +10,17 @@ const monthsAhead = 2
 const everyMs = 6 * 3_600_000
 const table = { name: 'audit_log', unit: 'month', bound: uuidBound } as const
 
-/** The table of who did what, and the endpoint that reads it. */
+/** The tables of who did what, one in each database, and the endpoint that reads them as one. */
 export const createAudit = ({
-  sql,
+  databases,
   logger,
 }: {
-  /** Undefined: the endpoint answers 503 and names DATABASE_DSN. */
-  readonly sql: Client | undefined
+  /** None: the endpoint answers 503 and names DATABASE_DSN. */
+  readonly databases: readonly Client[]
   readonly logger: Logger
 }): Feature => {
   const name = 'audit'
-  if (sql === undefined) {
+  if (databases.length === 0) {
     const never = (): never => {
       throw new Error('no database')
     }
@@ -30,14 +30,20 @@ export const createAudit = ({
   // Without its partition a row lies in the default one: a failure here is not one of the service.
   const makePartitions = async (): Promise<void> => {
     try {
-      await ensurePartitions(sql, table, monthsAhead, new Date())
+      for (const sql of databases) await ensurePartitions(sql, table, monthsAhead, new Date())
     } catch (err) {
       logger.warn({ err }, 'the partitions of the audit table could not be made')
     }
   }
   return {
     name,
-    routes: auditRoutes((filter, page) => listAudit(sql, filter, page)),
+    routes: auditRoutes(async (filter, page) => {
+      const found = await Promise.all(databases.map((sql) => listAudit(sql, filter, page)))
+      return found
+        .flat()
+        .sort((a, b) => (a.id < b.id ? 1 : -1))
+        .slice(0, page.limit)
+    }),
     start: async () => {
       await makePartitions()
       timer = setInterval(makePartitions, everyMs)

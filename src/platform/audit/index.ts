@@ -7,4 +7,4 @@ export {
 } from './domain.ts'
 export { createAudit } from './feature.ts'
 export { actorOf } from './routes.ts'
-export { writeAudit } from './store.ts'
+export { auditInsert, writeAudit } from './store.ts'

@@ -1,3 +1,4 @@
+import type { PendingQuery, Row } from 'postgres'
 import type { Queryable } from '../database/index.ts'
 import { uuidBound } from '../partitions/index.ts'
 import type { AuditEntry, AuditFilter, AuditRecord } from './domain.ts'
@@ -12,6 +13,16 @@ export const writeAudit = async (
     values (${Bun.randomUUIDv7()}, ${actor.id}, ${action}, ${object}, ${outcome},
       ${actor.requestId ?? null})`
 }
+
+/**
+ * For a statement that writes what it tells of by itself: to stand in its `with`.
+ *
+ * @param entries a query of actor, action, object, outcome and request id, and an id (a UUIDv7 as text) before them
+ */
+export const auditInsert = (sql: Queryable, entries: PendingQuery<Row[]>) => sql`
+  insert into audit_log (id, actor, action, object, outcome, request_id)
+  select id::uuid, actor, action, object, outcome, request_id
+  from (${entries}) as entry(id, actor, action, object, outcome, request_id)`
 
 /** Newest first; those before an id where one is given. */
 export const listAudit = (

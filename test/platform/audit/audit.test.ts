@@ -12,7 +12,7 @@ import { transfer } from '../../support/participant.ts'
 const database = await createTestDatabase()
 const { sql, dsn } = database
 const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger })
-const audit = createAudit({ sql, logger })
+const audit = createAudit({ databases: [sql], logger })
 await audit.start?.()
 const webhooks = createWebhooks({
   ...{ sql, broker, sealer: undefined, environment: 'sandbox', version: 'test', logger },
@@ -142,10 +142,43 @@ test('the cursor walks every entry once; filters and times hold', async () => {
   expect((await ask('?limit=500')).status).toBe(200)
 })
 
+test('entries of two databases are read as one, newest first, in whole pages', async () => {
+  const other = await createTestDatabase()
+  try {
+    const object = Bun.randomUUIDv7()
+    const actor = { id: 'somebody', requestId: undefined }
+    const written: string[] = []
+    for (const [index, outcome] of ['one', 'two', 'three', 'four', 'five'].entries()) {
+      const into = index % 2 === 0 ? sql : other.sql
+      await writeAudit(into, { actor, action: 'spi.send', object, outcome })
+      written.unshift(outcome)
+    }
+    const { key, record } = testKey('ops:admin')
+    const both = createAudit({ databases: [sql, other.sql], logger })
+    const app = testApp(both.routes ?? [], { keys: [record] })
+    const seen: string[] = []
+    for (let cursor = ''; ; ) {
+      const path = `/v1/audit?object=${object}&limit=2${cursor}`
+      const { entries, next_cursor: next } = (await (
+        await app.call('GET', path, { key })
+      ).json()) as {
+        readonly entries: readonly { readonly outcome: string }[]
+        readonly next_cursor: string | null
+      }
+      seen.push(...entries.map(({ outcome }) => outcome))
+      if (next === null) break
+      cursor = `&cursor=${next}`
+    }
+    expect(seen).toEqual(written)
+  } finally {
+    await other.close()
+  }
+})
+
 test('needs ops:admin, and a database', async () => {
   expect((await call('GET', '/v1/audit', { key: shop.key })).status).toBe(403)
   const { key, record } = testKey('ops:admin')
-  const bare = testApp(createAudit({ sql: undefined, logger }).routes ?? [], { keys: [record] })
+  const bare = testApp(createAudit({ databases: [], logger }).routes ?? [], { keys: [record] })
   const response = await bare.call('GET', '/v1/audit', { key })
   expect(response.status).toBe(503)
   expect(await response.text()).toContain('DATABASE_DSN')
