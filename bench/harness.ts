@@ -26,22 +26,27 @@ export type Goal = {
   readonly atLeast: number
 }
 
+/** CPU microseconds of one operation that our contender may take, whatever a peer takes. */
+export type Ceiling = { readonly ours: string; readonly cpuUsMax: number }
+
 /** Contenders that are measured against one another. */
 export type Group = {
   readonly name: string
   readonly contenders: readonly Contender[]
   readonly goals: readonly Goal[]
+  readonly ceilings?: readonly Ceiling[]
   /** Contenders whose checksums must agree. */
   readonly sameWork?: readonly string[]
 }
 
-/** Something of other processes that has no peer: a time to be ready, a memory. */
+/** Something that has no peer: a time to be ready, a memory. Without a bound it is only reported. */
 export type Figure = {
   readonly name: string
   /** Median of the rounds. */
   readonly value: number
   readonly unit: 'ms' | 'µs' | 'MB' | '×'
-  readonly atMost: number
+  readonly atMost?: number
+  readonly atLeast?: number
 }
 
 export type FigureResult = Figure & { readonly suite: string; readonly reached: boolean }
@@ -67,11 +72,14 @@ export type ContenderResult = {
 
 export type GoalResult = Goal & { readonly ratio: number; readonly reached: boolean }
 
+export type CeilingResult = Ceiling & { readonly cpuUs: number; readonly reached: boolean }
+
 export type GroupResult = {
   readonly suite: string
   readonly group: string
   readonly contenders: readonly ContenderResult[]
   readonly goals: readonly GoalResult[]
+  readonly ceilings: readonly CeilingResult[]
 }
 
 export const median = (values: readonly number[]): number => {
@@ -113,8 +121,20 @@ export const runGroup = async (suite: string, group: Group, mode: Mode): Promise
       checksum: single,
     })),
     goals: group.goals.map((goal) => judge(goal, samples)),
+    ceilings: (group.ceilings ?? []).map((ceiling) => {
+      const cpuUs = median(samples.get(ceiling.ours) ?? [])
+      return { ...ceiling, cpuUs, reached: cpuUs <= ceiling.cpuUsMax }
+    }),
   }
 }
+
+export const judgeFigure = (suite: string, figure: Figure): FigureResult => ({
+  ...figure,
+  suite,
+  reached:
+    figure.value <= (figure.atMost ?? Number.POSITIVE_INFINITY) &&
+    figure.value >= (figure.atLeast ?? Number.NEGATIVE_INFINITY),
+})
 
 const refuseOtherWork = (group: Group, checksums: ReadonlyMap<string, string>): void => {
   const [first, ...others] = group.sameWork ?? []
@@ -170,6 +190,10 @@ const groupMarkdown = (result: GroupResult): string[] => [
     ({ ours, peer, ratio, atLeast, reached }) =>
       `- ${ours}: **${ratio.toFixed(1)}×** ${peer} (goal ${atLeast}×: ${reached ? 'reached' : 'missed'})`,
   ),
+  ...result.ceilings.map(
+    ({ ours, cpuUs: us, cpuUsMax, reached }) =>
+      `- ${ours}: **${us.toFixed(1)} µs** (goal at most ${cpuUsMax} µs: ${reached ? 'reached' : 'missed'})`,
+  ),
   '',
 ]
 
@@ -179,9 +203,16 @@ const figuresMarkdown = (figures: readonly FigureResult[]): string[] =>
     : [
         '## Figures',
         '',
-        ...figures.map(
-          ({ suite, name, value, unit, atMost, reached }) =>
-            `- ${suite}, ${name}: **${value.toFixed(unit === '×' || value < 10 ? 2 : 0)} ${unit}** (goal at most ${atMost}: ${reached ? 'reached' : 'missed'})`,
-        ),
+        ...figures.map((figure) => {
+          const { suite, name, value, unit } = figure
+          const text = value.toFixed(unit === '×' || value < 10 ? 2 : 0)
+          return `- ${suite}, ${name}: **${text} ${unit}**${boundMarkdown(figure)}`
+        }),
         '',
       ]
+
+const boundMarkdown = ({ atMost, atLeast, reached }: FigureResult): string => {
+  if (atMost === undefined && atLeast === undefined) return ''
+  const bound = atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`
+  return ` (goal ${bound}: ${reached ? 'reached' : 'missed'})`
+}

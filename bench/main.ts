@@ -4,6 +4,7 @@ import {
   type FigureResult,
   full,
   type GroupResult,
+  judgeFigure,
   runGroup,
   smoke,
   writeReport,
@@ -28,7 +29,7 @@ for (const [name, load] of Object.entries(suites)) {
     results.push(await runGroup(suite.name, group, mode))
   }
   for (const figure of (await suite.figures?.(mode)) ?? []) {
-    figures.push({ ...figure, suite: suite.name, reached: figure.value <= figure.atMost })
+    figures.push(judgeFigure(suite.name, figure))
   }
 }
 console.log(

@@ -1,0 +1,101 @@
+import { dlopen, ptr } from 'bun:ffi'
+import { type Figure, type Mode, median, smoke } from '../harness.ts'
+
+const WINDOWS = 9
+const WINDOW_MS = 700
+const HELD_MS_MAX = 1
+const LANES = 8
+const THREAD_CPUTIME_ID = 3
+
+/**
+ * CPU milliseconds of this thread; wall time where the system has no such clock. The runtime's own
+ * figure moves in steps of four milliseconds.
+ */
+const openThreadClock = (): (() => number) => {
+  try {
+    const { symbols } = dlopen('libc.so.6', {
+      clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' },
+    })
+    const time = new BigInt64Array(2)
+    const at = ptr(time)
+    return () => {
+      symbols.clock_gettime(THREAD_CPUTIME_ID, at)
+      return Number(time[0]) * 1e3 + Number(time[1]) / 1e6
+    }
+  } catch {
+    return () => performance.now()
+  }
+}
+
+type Work = () => Promise<unknown>
+
+/** @property cpuMs - what the thread of the event loop itself worked in its longest turn */
+type Longest = { readonly wallMs: number; readonly cpuMs: number }
+
+/** The longest turn of the event loop in a window; nothing is kept of the others, since a list that grows would hold the loop itself. */
+const longestTurn = async (
+  threadMs: () => number,
+  work: Work | undefined,
+  windowMs: number,
+): Promise<Longest> => {
+  let [wallMs, cpuMs, isRunning] = [0, 0, true]
+  let [lastMs, lastThreadMs] = [performance.now(), threadMs()]
+  const turn = (): void => {
+    const [nowMs, nowThreadMs] = [performance.now(), threadMs()]
+    wallMs = Math.max(wallMs, nowMs - lastMs)
+    cpuMs = Math.max(cpuMs, nowThreadMs - lastThreadMs)
+    lastMs = nowMs
+    lastThreadMs = nowThreadMs
+    if (isRunning) setImmediate(turn)
+  }
+  const lane = async (busy: Work): Promise<void> => {
+    while (isRunning) await busy()
+  }
+  const lanes = work === undefined ? [] : Array.from({ length: LANES }, () => lane(work))
+  setImmediate(turn)
+  await Bun.sleep(windowMs)
+  isRunning = false
+  await Promise.all(lanes)
+  return { wallMs, cpuMs }
+}
+
+/**
+ * The longest turn of the event loop, idle and while it asks for signatures without a pause: windows
+ * of both in turns, of each the longest turn, of those the median and the worst. By the clock a turn
+ * is also as long as the system lets other threads have the core, which with as many busy threads as
+ * cores it does. What the loop's own thread worked holds the collections of garbage that any turn may
+ * meet; what it worked beyond its longest idle turn is laid at signing's door.
+ */
+export const loopFigures = async (sign: Work, mode: Mode): Promise<readonly Figure[]> => {
+  const threadMs = openThreadClock()
+  const windowMs = mode === smoke ? 50 : WINDOW_MS
+  const idle: Longest[] = []
+  const busy: Longest[] = []
+  // What is compiled in the first window is no cost of signing.
+  await longestTurn(threadMs, sign, windowMs)
+  for (let window = 0; window < (mode === smoke ? 1 : WINDOWS); window++) {
+    idle.push(await longestTurn(threadMs, undefined, windowMs))
+    busy.push(await longestTurn(threadMs, sign, windowMs))
+  }
+  const figuresOf = (when: string, turns: readonly Longest[]): Figure[] => {
+    const wall = turns.map(({ wallMs }) => wallMs)
+    const cpu = turns.map(({ cpuMs }) => cpuMs)
+    const figure = (name: string, value: number): Figure => ({ name, value, unit: 'ms' })
+    return [
+      figure(`longest turn of the event loop ${when}, by the clock`, median(wall)),
+      figure(`the worst of all windows ${when}, by the clock`, Math.max(...wall)),
+      figure(`longest turn of the event loop ${when}, its own CPU`, median(cpu)),
+      figure(`the worst of all windows ${when}, its own CPU`, Math.max(...cpu)),
+    ]
+  }
+  return [
+    ...figuresOf('idle', idle),
+    ...figuresOf('while signing', busy),
+    {
+      name: 'longest turn while signing over the longest idle one, own CPU',
+      value: median(busy.map(({ cpuMs }, window) => cpuMs - (idle[window]?.cpuMs ?? 0))),
+      unit: 'ms',
+      atMost: HELD_MS_MAX,
+    },
+  ]
+}
