@@ -16,7 +16,7 @@ export type CallsDeps = {
   readonly authenticator: Authenticator
   readonly logger: Logger
   readonly metrics: Metrics
-  /** By the path of the method; one that is not here cannot be called. */
+  /** By the path of the method; one that is not here is UNIMPLEMENTED. */
   readonly scopes: ReadonlyMap<string, Scope | 'public'>
 }
 
@@ -30,6 +30,9 @@ export type Calls = {
 }
 
 export const requestIdKey = 'x-request-id'
+
+/** What a caller made up as a method is neither a label nor a name of a span. */
+const unmatched = 'unmatched'
 
 /** Names and values of one call's metadata together; HTTP/2 itself allows more. */
 export const metadataBytesMax = 16_384
@@ -50,8 +53,9 @@ export const createCalls = ({ authenticator, logger, metrics, scopes }: CallsDep
 
   const interceptor: ServerInterceptor = (definition, base) => {
     const { path } = definition
+    const scope = scopes.get(path)
     const call: Call = {
-      path,
+      path: scope === undefined ? unmatched : path,
       startedMs: performance.now(),
       requestId: '',
       principal: undefined,
@@ -77,7 +81,7 @@ export const createCalls = ({ authenticator, logger, metrics, scopes }: CallsDep
       next: (metadata: Metadata) => void,
     ): void => {
       call.principal = principal
-      const refusal = refusalOf(principal, scopes.get(path))
+      const refusal = refusalOf(principal, scope)
       if (refusal === undefined) next(metadata)
       else refuse(refusal.code, refusal.details)
     }
@@ -89,8 +93,12 @@ export const createCalls = ({ authenticator, logger, metrics, scopes }: CallsDep
         return
       }
       metadata.set(requestIdKey, call.requestId)
-      if (isTracing()) call.span = spanOf(path, onlyText(metadata, 'traceparent'))
-      if (scopes.get(path) === 'public') {
+      if (isTracing()) call.span = spanOf(call.path, onlyText(metadata, 'traceparent'))
+      if (scope === undefined) {
+        refuse(codes.UNIMPLEMENTED, 'There is no such method.')
+        return
+      }
+      if (scope === 'public') {
         next(metadata)
         return
       }
@@ -171,11 +179,13 @@ const wrap = (
   }
 }
 
+const methodName = (path: string): string => (path === unmatched ? path : path.slice(1))
+
 /** `/spigw.v1.TransformationService/Transform` */
 const spanOf = (path: string, parent: string | undefined): OpenSpan => {
-  const [, service = '', method = ''] = path.split('/')
+  const [, service = '', method = '_OTHER'] = path.split('/')
   const attributes = { 'rpc.system.name': 'grpc', 'rpc.service': service, 'rpc.method': method }
-  return openSpan(path.slice(1), { kind: 'server', parent, attributes })
+  return openSpan(methodName(path), { kind: 'server', parent, attributes })
 }
 
 /** The library ends calls by itself too (deadline, size), past every interceptor, but by this method. */
@@ -237,7 +247,7 @@ const createObserver = (metrics: Metrics, logger: Logger): ((call: Call, code: n
   /** By method and code: looking labels up for each call would cost more than counting. */
   const known = new Map<string, ReturnType<typeof seriesOf>>()
   const seriesOf = (path: string, code: number) => {
-    const method = path.slice(1)
+    const method = methodName(path)
     const name = codes[code] ?? 'UNKNOWN'
     return {
       name,

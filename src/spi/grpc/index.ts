@@ -48,14 +48,17 @@ const closeMs = 500
 const services = [transformationService, healthService, reflectionService]
 
 /** What a key needs for each method. */
-const scopes = new Map<string, Scope | 'public'>([
-  ...pathsOf(transformationDefinition).map((path) => [path, 'spi:transform'] as const),
-  ...pathsOf(healthDefinition).map((path) => [path, 'public'] as const),
-  ...pathsOf(reflectionDefinition).map((path) => [path, 'public'] as const),
-])
+const scopesOf = ({ reflectionEnabled }: GrpcSettings) =>
+  new Map<string, Scope | 'public'>([
+    ...pathsOf(transformationDefinition).map((path) => [path, 'spi:transform'] as const),
+    ...pathsOf(healthDefinition).map((path) => [path, 'public'] as const),
+    ...(reflectionEnabled
+      ? pathsOf(reflectionDefinition).map((path) => [path, 'public'] as const)
+      : []),
+  ])
 
-const createServer = ({ interceptor }: Calls): Server =>
-  new Server({
+const createServer = ({ interceptor }: Calls): Server => {
+  const server = new Server({
     interceptors: [interceptor],
     'grpc.enable_channelz': 0,
     'grpc.max_receive_message_length': messageBytesMax,
@@ -64,6 +67,23 @@ const createServer = ({ interceptor }: Calls): Server =>
     'grpc.keepalive_timeout_ms': keepaliveTimeoutMs,
     'grpc.max_connection_idle_ms': idleMs,
   })
+  handUnknownOver(server)
+  return server
+}
+
+type Finder = { _retrieveHandler(path: string): object | null }
+
+/**
+ * The library answers a method that it does not know by itself. With a handler the call reaches the interceptor, which
+ * answers it, counts it and writes its line.
+ */
+const handUnknownOver = (server: Server): void => {
+  const finder = server as unknown as Finder
+  const find = finder._retrieveHandler.bind(server)
+  const same = (bytes: Buffer): Buffer => bytes
+  const nobody = { type: 'unary', func: () => {}, serialize: same, deserialize: same, path: '' }
+  finder._retrieveHandler = (path) => find(path) ?? nobody
+}
 
 /** The transformations over gRPC, with the keys and scopes of HTTP. */
 export const createGrpc = (deps: GrpcDeps): Feature => {
@@ -72,7 +92,7 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
     logger.error({ err }, 'the new certificate of gRPC cannot be used, the old one stays')
   })
   const health = createHealth([transformationService])
-  const calls = createCalls({ ...deps, scopes })
+  const calls = createCalls({ ...deps, scopes: scopesOf(settings) })
   const server = createServer(calls)
   server.addService(transformationDefinition, transformationHandlers(deps.run, logger))
   server.addService(healthDefinition, health.handlers)

@@ -162,9 +162,28 @@ describe('keys', () => {
   })
 })
 
-test('an unknown method is UNIMPLEMENTED', async () => {
-  const error = await failure(call('Nothing', Buffer.alloc(0)))
-  expect(error.code).toBe(status.UNIMPLEMENTED)
+test('an unknown method is UNIMPLEMENTED for anybody, counted and logged without its name', async () => {
+  for (const path of [`${service}/Nothing`, '/spigw.v2.Other/Call', '/x', '/']) {
+    for (const metadata of [withKey(rig.key, { 'x-request-id': 'nothing-1' }), new Metadata()]) {
+      rig.lines.length = 0
+      const error = await failure(client.unary(path, Buffer.alloc(0), metadata))
+      expect(error.code).toBe(status.UNIMPLEMENTED)
+      const [line = ''] = rig.lines
+      expect(JSON.parse(line)).toMatchObject({
+        path: 'unmatched',
+        status: 12,
+        code: 'UNIMPLEMENTED',
+      })
+    }
+  }
+  const stream = client.stream(`${service}/Nothing`, withKey(rig.key))
+  const ended = Promise.withResolvers<number>()
+  stream.on('status', ({ code }) => ended.resolve(code))
+  stream.on('error', () => {})
+  expect(await ended.promise).toBe(status.UNIMPLEMENTED)
+  const { text } = await rig.metrics.render()
+  expect(text).toContain('trilho_grpc_requests_total{method="unmatched",code="UNIMPLEMENTED"} 9')
+  expect(text).not.toContain('Nothing')
 })
 
 test('the request id of the caller comes back, another one is replaced', async () => {
