@@ -210,7 +210,12 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     ...pipeline(values, database, broker, deps),
     digitalCurrency(values, database, deps),
     ...cards,
-    createGrpc({ ...deps, settings: values.grpc, run: transform.run }),
+    createGrpc({
+      ...deps,
+      settings: values.grpc,
+      run: transform.run,
+      stopTimeoutMs: values.platform.stopTimeoutSeconds * 1000,
+    }),
   ]
 }
 

@@ -16,6 +16,7 @@ const grpc = createGrpc({
   }),
   logger: createLogger({ level: 'info', sink: new LineWriter(openSync('/dev/null', 'w')) }),
   metrics,
+  stopTimeoutMs: 1_000,
 })
 await grpc.start?.()
 answerCpu(grpc.url?.() ?? '')

@@ -69,6 +69,7 @@ export const createCalls = ({ authenticator, logger, metrics, scopes }: CallsDep
       observe(call, code)
       call.span?.end(code === codes.OK ? undefined : { code: codes[code] })
     }
+    dropOverflownDeadline(base)
     running.add(base)
     watchStatus(base, (status) => {
       end(status.code ?? codes.UNKNOWN)
@@ -225,6 +226,20 @@ const metadataBytes = (metadata: Metadata): number => {
     for (const value of values) size += key.length + value.length
   }
   return size
+}
+
+/** The library's own, made just before it is intercepted. */
+type Timed = { deadline: number; deadlineTimer: ReturnType<typeof setTimeout> | null }
+
+const overflowMsMax = 5
+
+/** A time of more than 24 days has too many milliseconds for the library: it is over before it begins. */
+const dropOverflownDeadline = (base: ServerInterceptingCallInterface): void => {
+  const timed = base as unknown as Timed
+  if (timed.deadlineTimer === null || timed.deadline > Date.now() - overflowMsMax) return
+  clearTimeout(timed.deadlineTimer)
+  timed.deadlineTimer = null
+  timed.deadline = Number.POSITIVE_INFINITY
 }
 
 const isLate = (base: ServerInterceptingCallInterface): boolean => {

@@ -25,23 +25,32 @@ export type GrpcDeps = {
   readonly authenticator: Authenticator
   readonly logger: Logger
   readonly metrics: Metrics
-  /** How long running calls may go on once the gateway stops. */
-  readonly stopGraceMs?: number | undefined
+  /** For the whole gateway to stop; calls that run may go on through the first half, as requests over HTTP may. */
+  readonly stopTimeoutMs: number
   readonly connectionsMax?: number | undefined
   /** How long a client may take for its part of the TLS handshake. */
   readonly handshakeMs?: number | undefined
+  readonly times?: Partial<ConnectionTimes> | undefined
+}
+
+export type ConnectionTimes = {
+  /** A silent connection is asked after so long whether it still lives, … */
+  readonly keepaliveMs: number
+  /** … and closed when nothing comes back for so long. */
+  readonly keepaliveTimeoutMs: number
+  /** A connection without calls for so long is closed. */
+  readonly idleMs: number
 }
 
 /** A request and its message, as over HTTP. */
 export const messageBytesMax = bodyBytesMaxDefault
 /** Calls at once on one connection. */
 export const concurrentStreamsMax = 100
-/** A silent connection is asked whether it still lives, and closed when nothing comes back. */
-const keepaliveMs = 60_000
-const keepaliveTimeoutMs = 20_000
-/** A connection without calls is closed. */
-const idleMs = 300_000
-const stopGraceMsDefault = 8_000
+const timesDefault: ConnectionTimes = {
+  keepaliveMs: 60_000,
+  keepaliveTimeoutMs: 20_000,
+  idleMs: 300_000,
+}
 /** How long clients have to take their last statuses and close, once no call runs. */
 const closeMs = 500
 
@@ -57,7 +66,8 @@ const scopesOf = ({ reflectionEnabled }: GrpcSettings) =>
       : []),
   ])
 
-const createServer = ({ interceptor }: Calls): Server => {
+const createServer = ({ interceptor }: Calls, times: GrpcDeps['times']): Server => {
+  const { keepaliveMs, keepaliveTimeoutMs, idleMs } = { ...timesDefault, ...times }
   const server = new Server({
     interceptors: [interceptor],
     'grpc.enable_channelz': 0,
@@ -93,13 +103,14 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
   })
   const health = createHealth([transformationService])
   const calls = createCalls({ ...deps, scopes: scopesOf(settings) })
-  const server = createServer(calls)
+  const server = createServer(calls, deps.times)
   server.addService(transformationDefinition, transformationHandlers(deps.run, logger))
   server.addService(healthDefinition, health.handlers)
   if (settings.reflectionEnabled) {
     server.addService(reflectionDefinition, reflectionHandlers(services))
   }
   let listener: GrpcListener | undefined
+  let graceEndMs = 0
 
   return {
     name: 'grpc',
@@ -120,6 +131,7 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
     },
     // Every client is told to go (GOAWAY); what runs may end.
     drain: () => {
+      graceEndMs = performance.now() + deps.stopTimeoutMs / 2
       listener?.close()
       health.stopServing()
       // On Bun its callback comes at once and says nothing; calls and connections are ours to wait for.
@@ -127,7 +139,7 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
     },
     stop: async () => {
       material?.stop()
-      const isIdle = await within(calls.idle(), deps.stopGraceMs ?? stopGraceMsDefault)
+      const isIdle = await within(calls.idle(), Math.max(0, graceEndMs - performance.now()))
       if (!isIdle) calls.cutOff()
       if (listener !== undefined) await within(listener.closed(), closeMs)
       listener?.destroy()

@@ -12,6 +12,7 @@ import { createAuthenticator, type KeyRecord } from '#src/platform/auth/index.ts
 import { loadSettings } from '#src/platform/config/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { createLogger, createMetrics } from '#src/platform/telemetry/index.ts'
+import type { ConnectionTimes } from '#src/spi/grpc/index.ts'
 import { createGrpc, createTransform, grpcSettings } from '#src/spi/index.ts'
 import { testKey } from '../../support/app.ts'
 import { root } from '../../support/program.ts'
@@ -69,9 +70,10 @@ export const startRig = async (
   options: {
     readonly env?: Readonly<Record<string, string>>
     readonly failingKeys?: boolean
-    readonly stopGraceMs?: number
+    readonly stopTimeoutMs?: number
     readonly connectionsMax?: number
     readonly handshakeMs?: number
+    readonly times?: Partial<ConnectionTimes>
   } = {},
 ): Promise<Rig> => {
   const good = testKey('spi:transform')
@@ -101,7 +103,8 @@ export const startRig = async (
     }),
     logger,
     metrics,
-    stopGraceMs: options.stopGraceMs,
+    stopTimeoutMs: options.stopTimeoutMs ?? 16_000,
+    times: options.times,
     connectionsMax: options.connectionsMax,
     handshakeMs: options.handshakeMs,
   })

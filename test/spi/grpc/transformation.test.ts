@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { Metadata, status } from '@grpc/grpc-js'
 import { messageBytesMax } from '#src/spi/grpc/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
-import { pacs008 } from '../../support/messages.ts'
+import { pacs008, shapedSignature } from '../../support/messages.ts'
 import {
   decodeResponse,
   encodeRequest,
@@ -26,6 +26,8 @@ afterAll(async () => {
 })
 
 const xml = Buffer.from(pacs008())
+/** By its schema too. */
+const valid = Buffer.from(pacs008({ signature: shapedSignature.replaceAll('q=', 'A=') }))
 const payment: Request = {
   source_format: 'pacs.008',
   target_format: 'pix_payment',
@@ -49,8 +51,9 @@ const overHttp = async (request: Request): Promise<string> => {
 
 describe('Transform', () => {
   test('gives the result of HTTP', async () => {
-    for (const options of [undefined, { enrich: true }]) {
-      const request = { ...payment, ...(options === undefined ? {} : { options }) }
+    const options = [{}, { enrich: true }, { validate: true }, { validate: true, enrich: true }]
+    for (const chosen of options) {
+      const request = { ...payment, message: valid, options: chosen }
       const response = await transform(request)
       expect(response.status).toBe('SUCCESS')
       expect(response.transformationId).toStartWith('trf_')
