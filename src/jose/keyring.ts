@@ -37,9 +37,15 @@ export type Keyring = {
 }
 
 const CACHE_MS = 5_000
+/** RFC 7518, 3.3, 3.5 and 4.3: smaller keys are not to be used; larger ones only cost time. */
+const RSA_BITS_MIN = 2048
+const RSA_BITS_MAX = 8192
 
 function kindOf({ publicKey }: X509Certificate): KeyKind | undefined {
-  if (publicKey.asymmetricKeyType === 'rsa') return 'rsa'
+  if (publicKey.asymmetricKeyType === 'rsa') {
+    const bits = publicKey.asymmetricKeyDetails?.modulusLength ?? 0
+    return bits >= RSA_BITS_MIN && bits <= RSA_BITS_MAX ? 'rsa' : undefined
+  }
   switch (publicKey.asymmetricKeyDetails?.namedCurve) {
     case 'prime256v1':
       return 'P-256'

@@ -1,25 +1,16 @@
 import {
   CompactEncrypt,
   CompactSign,
-  compactDecrypt,
-  decodeProtectedHeader,
-  errors,
   FlattenedEncrypt,
   type FlattenedJWE,
   type FlattenedJWS,
   FlattenedSign,
-  flattenedDecrypt,
-  flattenedVerify,
 } from 'jose'
-import {
-  type ContentAlgorithm,
-  contentAlgorithms,
-  HEADER_CHARS_MAX,
-  KID_CHARS_MAX,
-  type Serialization,
-} from './domain.ts'
+import { type ContentAlgorithm, KID_CHARS_MAX, type Serialization } from './domain.ts'
 import { JoseFailure, type VerificationFailure } from './errors.ts'
+import type { JoseHeader } from './header.ts'
 import type { JoseKey, Keyring } from './keyring.ts'
+import { openJwe, openJws, readJwe, readJws } from './open.ts'
 
 export type SignRequest = {
   readonly kid: string
@@ -37,7 +28,7 @@ export type Verified =
       readonly kid: string
       readonly algorithm: string
       readonly content: Uint8Array
-      readonly header: Readonly<Record<string, unknown>>
+      readonly header: JoseHeader
     }
   | { readonly valid: false; readonly reason: VerificationFailure }
 
@@ -48,32 +39,9 @@ export type JoseService = {
   readonly decrypt: (token: string | FlattenedJWE) => Promise<Extract<Verified, { valid: true }>>
 }
 
-type Header = {
-  readonly kid: string
-  readonly alg: unknown
-  readonly zip: unknown
-  readonly b64: unknown
-}
-
-/** Members of the protected header that decide which key is used; undefined when it is malformed. */
-function readHeader(token: string | FlattenedJWS | FlattenedJWE): Header | undefined {
-  const encoded = typeof token === 'string' ? token.split('.', 1)[0] : token.protected
-  if (encoded === undefined || encoded.length > HEADER_CHARS_MAX) return undefined
-  try {
-    const { kid, alg, zip, b64 } = decodeProtectedHeader(token)
-    if (typeof kid !== 'string' || kid.length > KID_CHARS_MAX) return undefined
-    return { kid, alg, zip, b64 }
-  } catch {
-    return undefined
-  }
-}
-
-/** Three parts of a compact JWS as the flattened form holds them. */
-function flattened(token: string | FlattenedJWS): FlattenedJWS | undefined {
-  if (typeof token !== 'string') return token
-  const [header, payload, signature, ...rest] = token.split('.')
-  if (payload === undefined || signature === undefined || rest.length > 0) return undefined
-  return { protected: header ?? '', payload, signature }
+/** Which key a token names; undefined where it names none. */
+function kidOf({ kid }: JoseHeader): string | undefined {
+  return typeof kid === 'string' && kid.length <= KID_CHARS_MAX ? kid : undefined
 }
 
 async function keyFor(keyring: Keyring, kid: string): Promise<JoseKey> {
@@ -111,33 +79,18 @@ async function sign(keyring: Keyring, request: SignRequest): Promise<string | Fl
     : new FlattenedSign(request.content).setProtectedHeader(header).sign(secret)
 }
 
-async function verify(keyring: Keyring, token: string | FlattenedJWS): Promise<Verified> {
-  const header = readHeader(token)
-  const jws = flattened(token)
-  if (header === undefined || jws === undefined || header.b64 !== undefined) {
-    return { valid: false, reason: 'malformed' }
-  }
-  const key = await keyring.find(header.kid)
+async function verify(keyring: Keyring, jws: string | FlattenedJWS): Promise<Verified> {
+  const read = readJws(jws)
+  const kid = read === undefined ? undefined : kidOf(read.header)
+  if (read === undefined || kid === undefined) return { valid: false, reason: 'malformed' }
+  const key = await keyring.find(kid)
   const publicKey = await key?.use('verify')
   if (key === undefined || publicKey === undefined) return { valid: false, reason: 'key_unknown' }
-  const { signature: algorithm } = key.pin
-  if (header.alg !== algorithm) return { valid: false, reason: 'algorithm_not_allowed' }
-  try {
-    const result = await flattenedVerify(jws, publicKey, { algorithms: [algorithm] })
-    return {
-      valid: true,
-      kid: key.kid,
-      algorithm,
-      content: result.payload,
-      header: { ...result.protectedHeader },
-    }
-  } catch (error) {
-    if (error instanceof errors.JWSSignatureVerificationFailed) {
-      return { valid: false, reason: 'signature_invalid' }
-    }
-    if (error instanceof errors.JOSEError) return { valid: false, reason: 'malformed' }
-    throw error
-  }
+  const algorithm = key.pin.signature
+  const opened = await openJws(read, publicKey, algorithm)
+  return typeof opened === 'string'
+    ? { valid: false, reason: opened }
+    : { valid: true, kid, algorithm, ...opened }
 }
 
 async function encrypt(keyring: Keyring, request: EncryptRequest): Promise<string | FlattenedJWE> {
@@ -158,44 +111,22 @@ async function encrypt(keyring: Keyring, request: EncryptRequest): Promise<strin
 
 async function decrypt(
   keyring: Keyring,
-  token: string | FlattenedJWE,
+  jwe: string | FlattenedJWE,
 ): Promise<Extract<Verified, { valid: true }>> {
-  const header = readHeader(token)
-  if (header === undefined || header.zip !== undefined) {
+  const read = readJwe(jwe)
+  const kid = read === undefined ? undefined : kidOf(read.header)
+  if (read === undefined || kid === undefined) {
     throw new JoseFailure('malformed', 'The token is no JWE with a kid, or is compressed.')
   }
-  const key = await keyFor(keyring, header.kid)
+  const key = await keyFor(keyring, kid)
   const algorithm = key.pin.keyManagement
-  checkAlgorithm(String(header.alg), algorithm, key.kid)
+  if (algorithm === undefined) {
+    throw new JoseFailure('algorithm_not_allowed', `The key ${kid} is not for encryption.`)
+  }
+  checkAlgorithm(String(read.header['alg']), algorithm, kid)
   const secret = await material(key, 'decrypt')
-  const options = {
-    keyManagementAlgorithms: algorithm === undefined ? [] : [algorithm],
-    contentEncryptionAlgorithms: [...contentAlgorithms],
-  }
-  try {
-    const result =
-      typeof token === 'string'
-        ? await compactDecrypt(token, secret, options)
-        : await flattenedDecrypt(token, secret, options)
-    return {
-      valid: true,
-      kid: key.kid,
-      algorithm: algorithm ?? '',
-      content: result.plaintext,
-      header: { ...result.protectedHeader },
-    }
-  } catch (error) {
-    if (error instanceof errors.JOSEAlgNotAllowed) {
-      throw new JoseFailure('algorithm_not_allowed', 'The content encryption is not accepted.')
-    }
-    if (error instanceof errors.JWEDecryptionFailed) {
-      throw new JoseFailure('decryption_failed', 'The token cannot be decrypted.')
-    }
-    if (error instanceof errors.JOSEError) {
-      throw new JoseFailure('malformed', 'The token is no JWE of the accepted form.')
-    }
-    throw error
-  }
+  const opened = await openJwe(read, secret, algorithm)
+  return { valid: true, kid, algorithm, ...opened }
 }
 
 /** Signs, verifies, encrypts and decrypts with the keys of the certificate store. */
