@@ -102,6 +102,33 @@ describe('TLS', () => {
     await rig.stop()
   }, 12_000)
 
+  test('a certificate that changes under load loses no call, on old connections and new ones', async () => {
+    install(issue(authority))
+    const rig = await startRig({ env: paths })
+    const trust = credentials.createSsl(pem(authority.cert))
+    const kept = rawClient(rig.target, trust)
+    const path = `${service}/Transform`
+    const onKept = () => kept.unary(path, request, withKey(rig.key), 3_000)
+    const onNew = () => transform(rig, trust)
+    let isRunning = true
+    const caller = async (call: () => Promise<unknown>): Promise<number> => {
+      let answered = 0
+      for (; isRunning; answered++) await call()
+      return answered
+    }
+    // A call that is lost rejects, and with it the test.
+    const callers = [onKept, onKept, onNew, onNew].map(caller)
+    for (let turn = 0; turn < 2; turn++) {
+      const next = issue(authority)
+      install(next)
+      await waitForSerial(rig.port, next.serial)
+    }
+    isRunning = false
+    for (const answered of await Promise.all(callers)) expect(answered).toBeGreaterThan(10)
+    kept.close()
+    await rig.stop()
+  }, 20_000)
+
   test('with client authorities, a client without their certificate is refused', async () => {
     install(issue(authority))
     const rig = await startRig({ env: { ...paths, GRPC_TLS_CLIENT_CA_PATH: clientCa } })
