@@ -3,6 +3,7 @@ import {
   defineSettings,
   integer,
   oneOf,
+  type Pem,
   pem,
   type SettingProblem,
   type SettingValues,
@@ -10,6 +11,7 @@ import {
   setting,
   text,
 } from '../config/index.ts'
+import { createTlsMaterial, TlsMaterialError } from '../tls/index.ts'
 import { partitionCount } from './partition.ts'
 
 /** Topics, and how Kafka is reached where `BROKER_ADDRESSES` names one. */
@@ -78,5 +80,24 @@ export const brokerProblems = (settings: BrokerSettings): readonly SettingProble
     ...(!isSigningIn && saslPassword !== undefined
       ? [needs('TRILHO_BROKER_SASL_PASSWORD', 'TRILHO_BROKER_SASL_MECHANISM')]
       : []),
+    ...(certificate !== undefined && key !== undefined ? pairProblems(certificate, key) : []),
   ]
+}
+
+const pairProblems = (certificate: Pem, key: Pem): readonly SettingProblem[] => {
+  try {
+    createTlsMaterial({ certificate, key, ca: undefined })
+    return []
+  } catch (error) {
+    if (!(error instanceof TlsMaterialError)) throw error
+    return [
+      {
+        name: 'TRILHO_BROKER_CERT_PATH',
+        value: '***',
+        problem: error.message,
+        expected: 'a certificate and its private key',
+        fix: 'set TRILHO_BROKER_CERT_PATH and TRILHO_BROKER_KEY_PATH to a certificate and its key',
+      },
+    ]
+  }
 }

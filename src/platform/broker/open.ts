@@ -1,5 +1,6 @@
 import type { Client } from '#src/platform/database/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import { createTlsMaterial, type TlsMaterial, type TlsOptions } from '#src/platform/tls/index.ts'
 import type { BrokerSettings } from './config.ts'
 import { createKafkaBroker, type KafkaBrokerDeps } from './kafka/index.ts'
 import { withOutbox } from './outbox.ts'
@@ -23,9 +24,11 @@ export const openBroker = (options: OpenBrokerOptions): TransactionalBroker => {
   if (addresses === undefined) {
     return tracedBroker(createPostgresBroker({ sql, dsn, retentionDays, logger, metrics }))
   }
-  const { partitions, replicas } = settings
+  const { partitions, replicas, hasTls } = settings
+  const tls = hasTls ? tlsOf(settings, logger) : undefined
+  tls?.watch()
   const broker = createKafkaBroker({
-    cluster: clusterOf(addresses, settings),
+    cluster: clusterOf(addresses, settings, tls),
     topics: { partitions, replicas, retentionDays },
     logger,
     metrics,
@@ -34,32 +37,39 @@ export const openBroker = (options: OpenBrokerOptions): TransactionalBroker => {
   return withOutbox({ broker, log, logger, metrics })
 }
 
-/** How the settings say that Kafka is reached. */
+const tlsOf = ({ certificate, key, ca }: BrokerSettings, logger: Logger): TlsMaterial =>
+  createTlsMaterial({ certificate, key, ca }, (err) =>
+    logger.error({ err }, 'new certificates of the broker cannot be used, the old ones stay'),
+  )
+
+/** The library reads the members at every connection: later ones show what was exchanged meanwhile. */
+const asOfNow = (material: TlsMaterial): TlsOptions =>
+  Object.defineProperties(
+    {},
+    Object.fromEntries(
+      (['cert', 'key', 'ca'] as const).map((name) => [
+        name,
+        { enumerable: true, get: () => material.current()[name] },
+      ]),
+    ),
+  )
+
+/** How the settings say that Kafka is reached, with TLS where there is material for it. */
 export const clusterOf = (
   addresses: readonly string[],
-  settings: BrokerSettings,
-): KafkaBrokerDeps['cluster'] => {
-  const { hasTls, ca, certificate, key, saslMechanism, saslUsername, saslPassword } = settings
-  return {
-    addresses,
-    clientId: 'trilho',
-    ...(hasTls
-      ? {
-          tls: {
-            ...(ca === undefined ? {} : { ca: ca.text }),
-            ...(certificate === undefined ? {} : { cert: certificate.text }),
-            ...(key === undefined ? {} : { key: key.text }),
-          },
-        }
-      : {}),
-    ...(saslMechanism === undefined
-      ? {}
-      : {
-          sasl: {
-            mechanism: saslMechanism,
-            username: saslUsername ?? '',
-            password: saslPassword ?? '',
-          },
-        }),
-  }
-}
+  { saslMechanism, saslUsername, saslPassword }: BrokerSettings,
+  tls: TlsMaterial | undefined,
+): KafkaBrokerDeps['cluster'] => ({
+  addresses,
+  clientId: 'trilho',
+  ...(tls === undefined ? {} : { tls: asOfNow(tls) }),
+  ...(saslMechanism === undefined
+    ? {}
+    : {
+        sasl: {
+          mechanism: saslMechanism,
+          username: saslUsername ?? '',
+          password: saslPassword ?? '',
+        },
+      }),
+})

@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createServer } from 'node:tls'
 import { brokerProblems, brokerSettings, createKafkaBroker } from '#src/platform/broker/index.ts'
+import { openWire } from '#src/platform/broker/kafka/wire.ts'
 import { clusterOf } from '#src/platform/broker/open.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
+import { createTlsMaterial } from '#src/platform/tls/index.ts'
 import { until } from '../../../contract/broker.contract.ts'
 import { quietLogger } from '../../../support/database.ts'
 import { isKafkaHere, startTestKafka, type TestKafka } from '../../../support/kafka.ts'
-import { issueCertificate } from '../../../support/pki.ts'
+import { type IssuedPair, issueCertificate } from '../../../support/pki.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
 import { freshTopic } from './support.ts'
 
 /** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
@@ -42,8 +48,9 @@ describe.skipIf(!isKafkaHere)('a Kafka that asks for TLS and a sign-in', () => {
     TRILHO_BROKER_SASL_PASSWORD: password,
   }
   const open = async (changed: Readonly<Record<string, string>>, address = kafka.address) => {
+    const settings = settingsOf({ ...env, ...changed })
     const broker = createKafkaBroker({
-      cluster: clusterOf([address], settingsOf({ ...env, ...changed })),
+      cluster: clusterOf([address], settings, createTlsMaterial(settings)),
       topics: { partitions: 2, replicas: undefined, retentionDays: 1 },
       publishTimeoutMs: 5_000,
       logger: quietLogger,
@@ -122,4 +129,55 @@ describe('settings of Kafka', () => {
       'TRILHO_BROKER_SASL_PASSWORD',
     ])
   })
+
+  test('that do not belong together are told of', () => {
+    const [one, other] = [issueCertificate('one'), issueCertificate('other')]
+    const env = {
+      TRILHO_BROKER_TLS: 'true',
+      TRILHO_BROKER_CERT_BASE64: base64(one.cert),
+      TRILHO_BROKER_KEY_BASE64: base64(one.key),
+    }
+    expect(problemsOf(env)).toEqual([])
+    expect(problemsOf({ ...env, TRILHO_BROKER_KEY_BASE64: base64(other.key) })).toEqual([
+      'TRILHO_BROKER_CERT_PATH',
+    ])
+  })
+})
+
+test('a certificate that changes is shown by the next connection', async () => {
+  const authority = issueCertificate('Test Authority', { authority: true })
+  const listener = issueCertificate('kafka.test', { issuer: authority, hosts: ['127.0.0.1'] })
+  const issue = (name: string) => issueCertificate(name, { issuer: authority })
+  const directory = temporaryDirectory()
+  const files = { cert: join(directory, 'cert.pem'), key: join(directory, 'key.pem') }
+  const install = async ({ cert, key }: IssuedPair): Promise<void> => {
+    await Bun.write(files.key, key)
+    await Bun.write(files.cert, cert)
+  }
+  const shown: string[] = []
+  const { cert, key } = listener
+  // No Kafka: who asks is seen from the handshake, and then sent away.
+  const server = createServer({ cert, key, ca: authority.cert, requestCert: true }, (socket) => {
+    shown.push(String(socket.getPeerCertificate().subject?.CN))
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+  const { port } = server.address() as AddressInfo
+  const first = issue('first')
+  await install(first)
+  const material = createTlsMaterial({
+    certificate: { text: first.cert, path: files.cert },
+    key: { text: first.key, path: files.key },
+    ca: { text: authority.cert, path: undefined },
+  })
+  const wire = openWire(clusterOf([`127.0.0.1:${port}`], settingsOf({}), material), 1_000)
+  await expect(wire.ping()).rejects.toThrow()
+  expect(new Set(shown)).toEqual(new Set(['first']))
+  await install(issue('second'))
+  await material.reload()
+  const before = shown.length
+  await expect(wire.ping()).rejects.toThrow()
+  expect(new Set(shown.slice(before))).toEqual(new Set(['second']))
+  await wire.close()
+  server.close()
 })
