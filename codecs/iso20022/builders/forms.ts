@@ -1,9 +1,23 @@
+import { xmlText } from './text.ts'
+
 /** The written form of a field. */
 export type Form = {
-  readonly accepts: (value: string) => boolean
+  /** The value as it is written in XML, one character per byte of UTF-8; undefined for a wrong one. */
+  readonly read: (value: string) => string | undefined
   /** For people. */
   readonly expected: string
 }
+
+/** A form of ASCII without anything that XML wants escaped. */
+const form = (accepts: (value: string) => boolean, expected: string): Form => ({
+  read: (value) => (accepts(value) ? value : undefined),
+  expected,
+})
+
+const patternForm = (pattern: RegExp, expected: string): Form => ({
+  read: (value) => (pattern.test(value) ? value : undefined),
+  expected,
+})
 
 const DIGIT = 1
 const CAPITAL = 2
@@ -17,9 +31,9 @@ for (let i = 0; i < 26; i++) {
   classes[0x61 + i] = SMALL
 }
 
-/** Whether the characters from `from` to before `to` are all of some classes. */
-const consists = (value: string, wanted: number, from: number, to: number): boolean => {
-  for (let i = from; i < to; i++) {
+/** Whether all characters are of some classes. */
+const consists = (value: string, wanted: number): boolean => {
+  for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i)
     if (code > 127 || ((classes[code] as number) & wanted) === 0) return false
   }
@@ -27,25 +41,8 @@ const consists = (value: string, wanted: number, from: number, to: number): bool
 }
 
 /** `min` to `max` characters of some classes. */
-const characters = (wanted: number, min: number, max: number, expected: string): Form => ({
-  accepts: (value) =>
-    value.length >= min && value.length <= max && consists(value, wanted, 0, value.length),
-  expected,
-})
-
-const CNPJ_LENGTH = 14
-
-const isCnpj = (value: string): boolean =>
-  value.length === CNPJ_LENGTH &&
-  consists(value, DIGIT | CAPITAL, 0, 12) &&
-  consists(value, DIGIT, 12, CNPJ_LENGTH)
-
-const isCpf = (value: string): boolean => value.length === 11 && consists(value, DIGIT, 0, 11)
-
-const patternForm = (pattern: RegExp, expected: string): Form => ({
-  accepts: (value) => pattern.test(value),
-  expected,
-})
+const characters = (wanted: number, min: number, max: number, expected: string): Form =>
+  form((value) => value.length >= min && value.length <= max && consists(value, wanted), expected)
 
 const minute = '\\d{4}[0-1]\\d[0-3]\\d[0-2]\\d[0-5]\\d[a-zA-Z0-9]{11}'
 const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -66,11 +63,8 @@ const dateTimePattern = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{
 /** The forms of the schemas' simple types. */
 export const forms = {
   ispb: characters(DIGIT | CAPITAL, 8, 8, '8 digits or capital letters'),
-  cpfCnpj: {
-    accepts: (value) => isCpf(value) || isCnpj(value),
-    expected: 'a CPF or CNPJ without punctuation',
-  },
-  cnpj: { accepts: isCnpj, expected: 'a CNPJ without punctuation' },
+  cpfCnpj: patternForm(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/, 'a CPF or CNPJ without punctuation'),
+  cnpj: patternForm(/^[0-9A-Z]{12}\d{2}$/, 'a CNPJ without punctuation'),
   accountNumber: characters(DIGIT | CAPITAL, 1, 20, '1 to 20 digits or capital letters'),
   numericAccount: characters(DIGIT, 1, 20, '1 to 20 digits'),
   branch: characters(DIGIT, 1, 4, '1 to 4 digits'),
@@ -90,32 +84,18 @@ export const forms = {
     /^R[RN][0-9A-Z]{8}\d{8}[a-zA-Z0-9]{11}$/,
     'RR or RN, ISPB, date, 11 characters',
   ),
-  dateTime: {
-    accepts: (value) => dateTimePattern.test(value) && exists(value),
-    expected: 'YYYY-MM-DDThh:mm:ss.sssZ in UTC',
-  },
-  date: {
-    accepts: (value) => datePattern.test(value) && exists(value),
-    expected: 'YYYY-MM-DD',
-  },
+  dateTime: form(
+    (value) => dateTimePattern.test(value) && exists(value),
+    'YYYY-MM-DDThh:mm:ss.sssZ in UTC',
+  ),
+  date: form((value) => datePattern.test(value) && exists(value), 'YYYY-MM-DD'),
 } as const satisfies Readonly<Record<string, Form>>
-
-const SPACE = 0x20
-const FIRST_SURROGATE = 0xd800
 
 /** Well-formed text of some length, in characters of Unicode, without control characters. */
 export const textForm = (max: number, min = 1): Form => {
-  const pattern = new RegExp(`^[^\\u0000-\\u001f\\ufffe\\uffff]{${min},${max}}$`, 'u')
+  const plain = new RegExp(`^[ -%'-;=?-~]{${min},${max}}$`)
   return {
-    accepts: (value) => {
-      const { length } = value
-      for (let i = 0; i < length; i++) {
-        const code = value.charCodeAt(i)
-        if (code < SPACE) return false
-        if (code >= FIRST_SURROGATE) return pattern.test(value) && value.isWellFormed()
-      }
-      return length >= min && length <= max
-    },
+    read: (value) => (plain.test(value) ? value : xmlText(value, min, max)),
     expected: `${min} to ${max} characters`,
   }
 }
@@ -123,5 +103,5 @@ export const textForm = (max: number, min = 1): Form => {
 /** One of some codes. */
 export const codeForm = (codes: readonly string[]): Form => {
   const known = new Set(codes)
-  return { accepts: (value) => known.has(value), expected: codes.join(' | ') }
+  return form((value) => known.has(value), codes.join(' | '))
 }

@@ -23,8 +23,9 @@ export const createRandomText = (random: RandomSource): RandomText => {
   const draw = (): string => {
     random(bytes)
     let count = 0
-    for (const byte of bytes) {
-      if (byte < FAIR_BYTES) bytes[count++] = alphabet[byte % alphabet.length] as number
+    for (let i = 0; i < randomPoolBytes; i++) {
+      const byte = bytes[i] as number
+      if (byte < FAIR_BYTES) bytes[count++] = alphabet[byte % 62] as number
     }
     return decoder.decode(bytes.subarray(0, count))
   }

@@ -2,6 +2,7 @@ import type { MessageType } from '../catalogue/index.ts'
 import { messageDefinitionIdOf, namespaceOf, spiIspb } from '../envelope.ts'
 import type { Draft } from './context.ts'
 import type { XmlOutput } from './output.ts'
+import { compileTemplate, type Template } from './template.ts'
 
 /** Bytes from `from` to before `to`. */
 export type ByteRange = { readonly from: number; readonly to: number }
@@ -24,22 +25,26 @@ export type MessageVersion = {
   readonly type: MessageType
   readonly version: string
   readonly namespace: string
-  readonly definition: string
+  /** All that stands before the content of `Document`. */
+  readonly header: Template
   /** Where `AppHdr` begins. */
   readonly headerAt: number
 }
 
-const xmlOpening = (namespace: string): string =>
-  `<?xml version="1.0" encoding="UTF-8"?><Envelope xmlns="${namespace}">`
-
 export const newMessageVersion = (type: MessageType, version: string): MessageVersion => {
   const namespace = namespaceOf({ type, version })
-  const definition = messageDefinitionIdOf({ type, version })
-  return { type, version, namespace, definition, headerAt: xmlOpening(namespace).length }
+  const opening = `<?xml version="1.0" encoding="UTF-8"?><Envelope xmlns="${namespace}">`
+  const header = compileTemplate([
+    `${opening}<AppHdr><Fr/FIId/FinInstnId/Othr/Id>`,
+    `</><To/FIId/FinInstnId/Othr/Id>${spiIspb}</><BizMsgIdr>`,
+    `</><MsgDefIdr>${messageDefinitionIdOf({ type, version })}</><CreDt>`,
+    '</><Sgntr></></><Document>',
+  ])
+  return { type, version, namespace, header, headerAt: opening.length }
 }
 
-const HEADER_END = '</Sgntr></AppHdr>'.length
-const DOCUMENT_START = '<Document>'.length
+const BEHIND_SIGNATURE = '</Sgntr></AppHdr>'.length
+const DOCUMENT_TAG = '<Document>'.length
 const ENVELOPE_END = '</Envelope>'.length
 
 /**
@@ -48,12 +53,12 @@ const ENVELOPE_END = '</Envelope>'.length
  * @returns where `Document` begins
  */
 export const writeHeader = (
-  { namespace, definition }: MessageVersion,
+  { header }: MessageVersion,
   { ispb, messageId, created }: Draft,
   output: XmlOutput,
 ): number => {
-  output.write`<?xml version="1.0" encoding="UTF-8"?><Envelope xmlns="${namespace}"><AppHdr><Fr/FIId/FinInstnId/Othr/Id>${ispb}</><To/FIId/FinInstnId/Othr/Id>${spiIspb}</><BizMsgIdr>${messageId}</><MsgDefIdr>${definition}</><CreDt>${created}</><Sgntr></></><Document>`
-  return output.at - DOCUMENT_START
+  output.fill(header, [ispb, messageId, created])
+  return output.at - DOCUMENT_TAG
 }
 
 /** Closes the message and hands it out. */
@@ -68,7 +73,7 @@ export const finishMessage = (
     bytes,
     namespace,
     appHdr: { from: headerAt, to: documentAt },
-    signatureAt: documentAt - HEADER_END,
+    signatureAt: documentAt - BEHIND_SIGNATURE,
     document: { from: documentAt, to: bytes.length - ENVELOPE_END },
   }
 }

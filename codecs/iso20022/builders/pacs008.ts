@@ -1,3 +1,4 @@
+import { knownVersions } from '../catalogue/index.ts'
 import { amountOf } from './amount.ts'
 import type { Builder, Draft } from './context.ts'
 import { codeForm, type Form, forms, textForm } from './forms.ts'
@@ -37,8 +38,12 @@ const since115: Edition = {
   purpose: codeForm(purposes),
 }
 
-const editionOf = (version: string): Edition =>
-  Number(version.slice(version.indexOf('.') + 1)) >= 15 ? since115 : upTo114
+const editions: ReadonlyMap<string, Edition> = new Map(
+  knownVersions('pacs.008').map((version) => [
+    version,
+    Number(version.split('.')[1]) >= 15 ? since115 : upTo114,
+  ]),
+)
 
 const serviceLevelForm = codeForm(['PAGPRI', 'PAGFRD', 'PAGAGD'])
 const agentForm = codeForm(['AGFSS', 'AGTEC', 'AGTOT'])
@@ -101,7 +106,7 @@ type Shared = {
 export const pacs008: Builder = {
   type: 'pacs.008',
   build: (params, draft, output) => {
-    const edition = editionOf(draft.version)
+    const edition = editions.get(draft.version) ?? upTo114
     const instrument = params.text('local_instrument', edition.instrument)
     const serviceLevel = params.optional('service_level', serviceLevelForm) ?? 'PAGPRI'
     const max = serviceLevel === 'PAGAGD' ? scheduledTransactionsMax : priorityTransactionsMax

@@ -67,10 +67,13 @@ export class Params {
     problems.push({ pointer, rule, message, ...(expected === undefined ? {} : { expected }) })
   }
 
-  /** The text; empty where it is missing or wrong. */
+  /** The text, ready for XML; empty where it is missing or wrong. */
   text(name: string, form: Form): string {
     const value = this.read(name)
-    if (typeof value === 'string' && form.accepts(value)) return value
+    if (typeof value === 'string') {
+      const text = form.read(value)
+      if (text !== undefined) return text
+    }
     if (value === undefined || value === null) this.refuse(name, 'required', 'is missing')
     else this.refuseForm(name, value, form)
     return ''
@@ -79,7 +82,10 @@ export class Params {
   optional(name: string, form: Form): string | undefined {
     const value = this.read(name)
     if (value === undefined || value === null) return undefined
-    if (typeof value === 'string' && form.accepts(value)) return value
+    if (typeof value === 'string') {
+      const text = form.read(value)
+      if (text !== undefined) return text
+    }
     this.refuseForm(name, value, form)
     return undefined
   }
@@ -124,7 +130,11 @@ export class Params {
       this.refuse(name, 'count', `must hold 1 to ${max} items`, `1 to ${max}`)
       return []
     }
-    return Array.from(value, (item, i) => new Params(item, this.findings, this, name, i))
+    const items: Params[] = []
+    for (let i = 0; i < value.length; i++) {
+      items.push(new Params(value[i], this.findings, this, name, i))
+    }
+    return items
   }
 
   /** Refuses the fields that nothing has read. */

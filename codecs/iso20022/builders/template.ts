@@ -1,14 +1,22 @@
-/** The constant bytes before, between and behind the values of a template. */
+/**
+ * The constant parts of some XML, before, between and behind its values. There are four variants of each: whole,
+ * and without what goes with the value behind it (+ 1), with the one before it (+ 2), or with both.
+ */
 export type Template = {
-  /** One more than there are values. Index: 2 × "the value before is absent" + "the value behind is absent". */
-  readonly segments: readonly (readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array])[]
-  /** Bytes of all segments. */
-  readonly bytes: number
+  /** All variants, eight bytes in each number (the first byte lowest), each variant filled up with zeros. */
+  readonly words: Float64Array
+  /** Where each variant begins in `words`; one more than there are variants. */
+  readonly starts: Int32Array
+  /** Of each variant, in bytes. */
+  readonly lengths: Int32Array
+  /** No more than this many bytes are written for the constant parts. */
+  readonly bytesMax: number
 }
+
+export const WORD_BYTES = 8
 
 type Token = { readonly text: string; readonly kind: 'open' | 'close' | 'text' }
 
-const encoder = new TextEncoder()
 /** A tag; of `</>` and of declarations the path is empty. */
 const tag = /<(\/?)([^<> ?]*)([^<>]*)>/g
 
@@ -17,30 +25,44 @@ const tag = /<(\/?)([^<> ?]*)([^<>]*)>/g
  * open. An element that would hold nothing but an absent value is left out with it, and so is its parent, if that
  * would be all it holds.
  *
- * @param texts the parts of a tagged template
+ * @param texts the parts of a tagged template, in ASCII
  */
 export const compileTemplate = (texts: readonly string[]): Template => {
   const open: string[][] = []
   const parts = texts.map((text) => tokensOf(text, open))
-  const segments = parts.map((tokens, i) => {
-    const fromStart = i === 0 ? 0 : wrapping(parts[i - 1] ?? [], tokens)
-    const fromEnd = i === parts.length - 1 ? 0 : wrapping(tokens, parts[i + 1] ?? [])
-    const bytesOf = (from: number, to: number): Uint8Array =>
-      encoder.encode(
-        tokens
-          .slice(from, Math.max(from, to))
-          .map(({ text }) => text)
-          .join(''),
-      )
-    const { length } = tokens
+  const variants = parts.flatMap((tokens, i) => {
+    const fromStart = wrapping(parts[i - 1] ?? [], tokens)
+    const behind = tokens.length - wrapping(tokens, parts[i + 1] ?? [])
+    const whole = tokens.length
     return [
-      bytesOf(0, length),
-      bytesOf(0, length - fromEnd),
-      bytesOf(fromStart, length),
-      bytesOf(fromStart, length - fromEnd),
-    ] as const
+      tokens,
+      tokens.slice(0, behind),
+      tokens.slice(fromStart, whole),
+      tokens.slice(fromStart, Math.max(fromStart, behind)),
+    ].map((some) => some.map(({ text }) => text).join(''))
   })
-  return { segments, bytes: segments.reduce((sum, [whole]) => sum + whole.length, 0) }
+  const starts = new Int32Array(variants.length + 1)
+  variants.forEach((text, i) => {
+    starts[i + 1] = (starts[i] as number) + Math.ceil(text.length / WORD_BYTES)
+  })
+  const words = new Float64Array(starts.at(-1) ?? 0)
+  const view = new DataView(new ArrayBuffer(words.length * WORD_BYTES))
+  variants.forEach((text, i) => {
+    writeAscii(text, view, (starts[i] as number) * WORD_BYTES)
+  })
+  for (let i = 0; i < words.length; i++) words[i] = view.getFloat64(i * WORD_BYTES, true)
+  const lengths = Int32Array.from(variants, ({ length }) => length)
+  const bytesMax = parts.flat().reduce((sum, { text }) => sum + text.length, WORD_BYTES)
+  return { words, starts, lengths, bytesMax }
+}
+
+/** Of ASCII no eight bytes are a number that is none, of which a processor may change the bits. */
+const writeAscii = (text: string, view: DataView, at: number): void => {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code >= 0x7f) throw new Error('a template holds more than ASCII')
+    view.setUint8(at + i, code)
+  }
 }
 
 /** How many elements hold nothing but the value between two parts. */

@@ -1,5 +1,5 @@
 import { ABSENT, createXmlScanner, type XmlDocument } from '#codecs/xml'
-import { escaped } from '../builders/escape.ts'
+import { escaped } from '../builders/text.ts'
 import {
   type CompiledElement,
   type CompiledSchema,

@@ -158,6 +158,25 @@ describe('every message', () => {
     expect(() => problemsOf('PACS002', {}, '9.9')).toThrow(RangeError)
   })
 
+  test('refuses what it does not know, in every object', () => {
+    const pointersOf = (value: unknown, pointer: string): readonly string[] =>
+      typeof value !== 'object' || value === null
+        ? []
+        : [
+            ...(Array.isArray(value) ? [] : [pointer]),
+            ...Object.entries(value).flatMap(([key, one]) => pointersOf(one, `${pointer}/${key}`)),
+          ]
+    for (const name of buildableMessages) {
+      for (const pointer of pointersOf(examples[name], '')) {
+        const params: unknown = JSON.parse(JSON.stringify(examples[name]))
+        let at = params as Record<string, unknown>
+        for (const key of pointer.split('/').slice(1)) at = at[key] as Record<string, unknown>
+        at['surprise'] = null
+        expect(problemsOf(name, params)).toEqual([`${pointer}/surprise unknown`])
+      }
+    }
+  })
+
   test('has identifiers of its own, from the ISPB and the minute in UTC', () => {
     const [one, two] = [built('PACS008', examples.PACS008), built('PACS008', examples.PACS008)]
     expect(one.businessMessageId).toMatch(/^M12345678[0-9a-zA-Z]{23}$/)

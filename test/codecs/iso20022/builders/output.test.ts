@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { amountOf } from '../../../../codecs/iso20022/builders/amount.ts'
-import { escaped } from '../../../../codecs/iso20022/builders/escape.ts'
-import { XmlOutput } from '../../../../codecs/iso20022/builders/output.ts'
+import { KEPT_BYTES_MAX, XmlOutput } from '../../../../codecs/iso20022/builders/output.ts'
 import { compileTemplate } from '../../../../codecs/iso20022/builders/template.ts'
+import { escaped, xmlText } from '../../../../codecs/iso20022/builders/text.ts'
 
 const decoder = new TextDecoder()
 const written = (write: (output: XmlOutput) => void): string => {
@@ -21,6 +21,7 @@ describe('templates', () => {
       '<?xml version="1.0"?><A x="1">',
     )
     expect(() => compileTemplate(['</>'])).toThrow('not open')
+    expect(() => compileTemplate(['ç'])).toThrow('ASCII')
   })
 
   const both = (one?: string, two?: string) =>
@@ -40,41 +41,66 @@ describe('templates', () => {
   })
 })
 
+describe('values', () => {
+  test('of every length stand between constants of every length', () => {
+    for (let constant = 0; constant <= 17; constant++) {
+      for (let length = 0; length <= 33; length++) {
+        const values = [...'ab'].map((one) => one.repeat(length))
+        const parts = ['x'.repeat(constant), 'y'.repeat(17 - constant), 'z']
+        expect(
+          written((output) => {
+            output.fill(compileTemplate(parts), values)
+            output.fill(compileTemplate(['.']), [])
+          }),
+        ).toBe(`${parts[0]}${values[0]}${parts[1]}${values[1]}z.`)
+      }
+    }
+  })
+
+  test('outgrow the room there is, at every place; a copy stays as it is', () => {
+    const output = new XmlOutput()
+    for (let over = -40; over <= 40; over++) {
+      output.clear()
+      const filling = 'x'.repeat(KEPT_BYTES_MAX + over - 8)
+      output.write`${filling}`
+      output.write`<A>${'1'}</><B>${'2'.repeat(20)}</>`
+      const result = output.result()
+      output.clear()
+      output.write`<C>`
+      expect(decoder.decode(result)).toBe(`${filling}<A>1</A><B>${'2'.repeat(20)}</B>`)
+    }
+  })
+})
+
 describe('text', () => {
-  test('is written as UTF-8 and escaped as the canonical form wants it', () => {
+  const plain = (text: string): boolean =>
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+    text.isWellFormed() && !/[\u0000-\u001f\ufffe\uffff]/.test(text)
+  const canonical = (text: string): string =>
+    text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+  test('is escaped as the canonical form wants it, and of one character per byte of UTF-8', () => {
+    const letters = ['a', '&', '<', '>', '\r', '"', '\u007f', 'ç', '\u0080', '\u07ff', '\u0800']
+    const rare = ['€', '\ud7ff', '\ue000', '\ufffd', '\ufffe', '\uffff', '😀', '\u{10ffff}']
+    const halves = ['\ud800', '\udbff', '\udc00', '\udfff', '\u001f', '\0']
+    const any = fc.array(fc.constantFrom(...letters, ...rare, ...halves), { maxLength: 8 })
     fc.assert(
-      fc.property(
-        fc.array(fc.string({ unit: 'binary', maxLength: 60 })),
-        fc.constantFrom('', '&', '<', '>', '\r', '"', '\n', 'ç', '€', '😀', '\ufffd'),
-        (texts, special) => {
-          const values = texts.map((text) => text + special + text)
-          expect(
-            written((output) => {
-              for (const value of values) output.write`<A>${value}</>`
-            }),
-          ).toBe(values.map((value) => `<A>${escaped(value)}</A>`).join(''))
-        },
-      ),
+      fc.property(any, fc.nat(3), fc.nat(9), (parts, min, max) => {
+        const text = parts.join('')
+        const length = [...text].length
+        const isRight = plain(text) && length >= min && length <= max
+        const made = xmlText(text, min, max)
+        expect(made === undefined ? undefined : Buffer.from(made, 'latin1').toString()).toBe(
+          isRight ? canonical(text) : undefined,
+        )
+      }),
+      { numRuns: 2_000 },
     )
   })
 
-  test('outgrows the room there is, at every place', () => {
-    const output = new XmlOutput()
-    const room = output.bytes.length
-    for (const value of ['a', 'ç', '€', '😀', '&']) {
-      for (let over = -12; over <= 12; over++) {
-        output.clear()
-        expect(output.bytes.length).toBe(room)
-        const filling = 'x'.repeat(room + over - 8)
-        output.text(filling, 0)
-        output.write`<A>${value}</>`
-        expect(decoder.decode(output.result())).toBe(`${filling}<A>${escaped(value)}</A>`)
-      }
-    }
-    const result = output.result()
-    output.clear()
-    output.write`<B>`
-    expect(decoder.decode(result.subarray(0, 3))).toBe('xxx')
+  test('of other sources keeps its carriage returns', () => {
+    expect(escaped('a&b<c>d\re"\n')).toBe('a&amp;b&lt;c&gt;d&#xD;e"\n')
+    expect(escaped('plain')).toBe('plain')
   })
 })
 
