@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { XMLBuilder } from 'fast-xml-parser'
 import {
   XmlDocument as LibxmlDocument,
@@ -18,12 +19,11 @@ import {
 import { createXmlScanner } from '#codecs/xml'
 import { nativeText } from '#src/spi/native-text.ts'
 import { schemaTexts } from '../../codecs/iso20022/catalogue/texts.ts'
-import { pacs008, shapedSignature } from '../../test/support/messages.ts'
-import type { Group, Suite } from '../harness.ts'
+import { type Figure, type Group, type Mode, median, type Suite, smoke } from '../harness.ts'
+import { batchMessage, batchTransactions, singleMessage } from '../messages.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
-const signature = shapedSignature.replaceAll('q=', 'A=')
 const schema = ourCatalogue.schemaOf('pacs.008', '1.13')
 if (schema === undefined) throw new Error('no schema')
 
@@ -81,16 +81,9 @@ const libxmlJudge = (xml: Uint8Array): (() => number) => {
   }
 }
 
-const batchTransactions = 500
-
 const reading = (): Group => {
-  const xml = encoder.encode(pacs008({ signature }))
-  // As a batch is announced: what HIGH and PAGPRI carry are at most ten.
-  const many = encoder.encode(
-    pacs008({ signature, transactions: batchTransactions })
-      .replace('>HIGH<', '>NORM<')
-      .replace('>PAGPRI<', '>PAGAGD<'),
-  )
+  const xml = singleMessage()
+  const many = batchMessage()
   const single = judge(xml)
   const batch = judge(many)
   const ours = 'trilho'
@@ -197,4 +190,35 @@ const treeOf = (xml: string): object => {
   }
 }
 
-export const schemaSuite: Suite = { name: 'schema', groups: () => [reading(), building()] }
+/** What a process of its own prints, the median of a few. */
+const measured = (what: 'compile' | 'memory', rounds: number): number => {
+  const script = join(import.meta.dir, '../servers/schema.ts')
+  return median(
+    Array.from({ length: rounds }, () => {
+      const { stdout, success } = Bun.spawnSync([process.execPath, script, what])
+      if (!success) throw new Error(`${what} failed`)
+      return Number(stdout.toString())
+    }),
+  )
+}
+
+const figures = async (mode: Mode): Promise<readonly Figure[]> => [
+  {
+    name: 'the whole catalogue compiles, cold, in',
+    value: measured('compile', mode === smoke ? 1 : 9),
+    unit: 'ms',
+    atMost: 100,
+  },
+  {
+    name: `a validated message of ${batchTransactions} transactions, bytes included, over its bytes`,
+    value: measured('memory', mode === smoke ? 1 : 3),
+    unit: '×',
+    atMost: 3,
+  },
+]
+
+export const schemaSuite: Suite = {
+  name: 'schema',
+  groups: () => [reading(), building()],
+  figures,
+}

@@ -14,26 +14,30 @@ export const NEEDS_DECODING = 0x10
 export const WHITESPACE_ONLY = 0x20
 /** Text with bytes beyond ASCII: it is decoded, not cut from the string that has a character for each byte. */
 export const BEYOND_ASCII = 0x40
-/** Attribute count of an element, from this bit on. */
-export const ATTRIBUTE_COUNT_SHIFT = 8
+/**
+ * An element has no flags: above its kind stand the number of its attributes, and above that the index of its
+ * namespace among the document's.
+ */
+export const ATTRIBUTE_COUNT_SHIFT = 4
+export const ATTRIBUTE_COUNT_MASK = 0x7f
+export const NAMESPACE_SHIFT = 11
 
 /** Ints of one node record. */
-export const NODE_STRIDE = 8
+export const NODE_STRIDE = 6
 export const NODE_KIND = 0
 /** Element: id of the local name. */
 export const NODE_NAME = 1
-/** Element: index into the document's namespaces. */
-export const NODE_NAMESPACE = 2
 /** First byte of the node: the '<' of a tag, comment or CDATA section, or the first byte of text. */
-export const NODE_START = 3
-/** Element: the byte after its start tag. Otherwise: first byte of the content. */
-export const NODE_CONTENT = 4
+export const NODE_START = 2
+/**
+ * Element with attributes: index of the first one. Element without: the byte after its start tag. Otherwise:
+ * first byte of the content.
+ */
+export const NODE_CONTENT = 3
 /** The byte after the node, end tag included. */
-export const NODE_END = 5
+export const NODE_END = 4
 /** Index of the node after this one and all beneath it. */
-export const NODE_NEXT = 6
-/** Element: index of its first attribute. */
-export const NODE_ATTRIBUTE = 7
+export const NODE_NEXT = 5
 
 /** Ints of one attribute record. */
 export const ATTRIBUTE_STRIDE = 6
@@ -48,6 +52,12 @@ export const VALUE_NEEDS_DECODING = 1
 export const IS_NAMESPACE_DECLARATION = 2
 
 export const ABSENT = -1
+
+const GT = 0x3e
+
+/** Of an element, by the first int of its record. */
+export const attributeCountOf = (kind: number): number =>
+  (kind >> ATTRIBUTE_COUNT_SHIFT) & ATTRIBUTE_COUNT_MASK
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -105,7 +115,7 @@ export class XmlDocument {
   }
 
   namespaceId(node: number): number {
-    return this.nodes[node * NODE_STRIDE + NODE_NAMESPACE] as number
+    return (this.nodes[node * NODE_STRIDE] as number) >>> NAMESPACE_SHIFT
   }
 
   namespaceUri(node: number): string {
@@ -218,12 +228,27 @@ export class XmlDocument {
   }
 
   attributeCount(node: number): number {
-    return (this.nodes[node * NODE_STRIDE] as number) >> ATTRIBUTE_COUNT_SHIFT
+    return attributeCountOf(this.nodes[node * NODE_STRIDE] as number)
   }
 
   /** The index of an element's first attribute; the others follow it. Namespace declarations are among them. */
   firstAttribute(node: number): number {
-    return this.nodes[node * NODE_STRIDE + NODE_ATTRIBUTE] as number
+    const at = node * NODE_STRIDE
+    return attributeCountOf(this.nodes[at] as number) === 0
+      ? 0
+      : (this.nodes[at + NODE_CONTENT] as number)
+  }
+
+  /** The byte after an element's start tag. */
+  contentStart(node: number): number {
+    const count = this.attributeCount(node)
+    const content = this.nodes[node * NODE_STRIDE + NODE_CONTENT] as number
+    if (count === 0) return content
+    const last = (content + count - 1) * ATTRIBUTE_STRIDE
+    // Behind the quote of the last value stand white space and a '/' at most.
+    let at = (this.attributes[last + ATTRIBUTE_VALUE_END] as number) + 1
+    while (this.bytes[at] !== GT) at++
+    return at + 1
   }
 
   attributeName(attribute: number): string {

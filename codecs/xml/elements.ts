@@ -1,11 +1,10 @@
 import {
   ATTRIBUTE_COUNT_SHIFT,
   ELEMENT,
-  NODE_ATTRIBUTE,
+  NAMESPACE_SHIFT,
   NODE_CONTENT,
   NODE_END,
   NODE_NAME,
-  NODE_NAMESPACE,
   NODE_NEXT,
   NODE_START,
   NODE_STRIDE,
@@ -113,7 +112,6 @@ export class Elements extends Tape {
         const guess = guesses[state] as number
         if (simple[guess] !== 1 || depth === depthMax || !tags.matches(guess, view, at)) break
         const record = count * NODE_STRIDE
-        nodes[record] = ELEMENT
         nodes[record + NODE_NAME] = tags.nameId[guess] as number
         const prefix = tags.prefix[guess] as number
         if (prefix !== lastPrefix) {
@@ -123,15 +121,14 @@ export class Elements extends Tape {
               : this.namespaces.ofPrefix(b, at + 1, at + (tags.local[guess] as number) - 1)
           lastPrefix = prefix
         }
-        nodes[record + NODE_NAMESPACE] = lastNamespace
+        nodes[record] = ELEMENT | (lastNamespace << NAMESPACE_SHIFT)
         nodes[record + NODE_START] = at
-        nodes[record + NODE_ATTRIBUTE] = 0
-        if (tags.attributeCount[guess] !== 0) this.knownAttributes(record, guess, at)
         open[++depth] = count++
         elements++
         const length = tags.length[guess] as number
+        if (tags.attributeCount[guess] === 0) nodes[record + NODE_CONTENT] = at + length
+        else this.knownAttributes(record, guess, at)
         at += length
-        nodes[record + NODE_CONTENT] = at
         openNameBytes[depth] = (tags.nameEnd[guess] as number) - 1
         state = stateOf(guess, openTag[depth - 1] as number, 0)
         openTag[depth] = guess
@@ -146,8 +143,8 @@ export class Elements extends Tape {
 
   knownAttributes(record: number, tag: number, from: number): void {
     const count = this.tags.attributeCount[tag] as number
-    this.nodes[record] = ELEMENT | (count << ATTRIBUTE_COUNT_SHIFT)
-    this.nodes[record + NODE_ATTRIBUTE] = this.attributes.count
+    this.nodes[record] = (this.nodes[record] as number) | (count << ATTRIBUTE_COUNT_SHIFT)
+    this.nodes[record + NODE_CONTENT] = this.attributes.count
     this.attributes.copy(this.tags, tag, from, count)
   }
 
@@ -160,22 +157,21 @@ export class Elements extends Tape {
     const count = tags.attributeCount[tag] as number
     const local = tags.local[tag] as number
     const nameEnd = tags.nameEnd[tag] as number
-    nodes[record] = ELEMENT | (count << ATTRIBUTE_COUNT_SHIFT)
     const known = tags.nameId[tag] as number
     nodes[record + NODE_NAME] =
       known >= 0
         ? known
         : this.names.intern(this.buffer, from + local, from + nameEnd, tags.hash[tag] as number)
-    nodes[record + NODE_CONTENT] = end
-    nodes[record + NODE_ATTRIBUTE] = this.attributes.count
+    nodes[record + NODE_CONTENT] = count === 0 ? end : this.attributes.count
     if (count > 0) this.attributes.copy(tags, tag, from, count)
     if (tags.declares[tag] === 1) {
       this.attributes.declareAgain(this.buffer, count, this.namespaces, this.depth)
     }
-    nodes[record + NODE_NAMESPACE] =
+    const namespace =
       local === 1
         ? this.namespaces.defaultId
         : this.namespaces.ofPrefix(this.buffer, from + 1, from + local - 1)
+    nodes[record] = ELEMENT | (count << ATTRIBUTE_COUNT_SHIFT) | (namespace << NAMESPACE_SHIFT)
     this.enter(node, tag, nameEnd - 1, end, tags.isEmpty[tag] === 1)
     return end
   }

@@ -2,13 +2,13 @@ import { CodecError } from '#codecs/bytes'
 import { classOf, NAME, NAME_START, SPACE } from './characters.ts'
 import { DeclarationScanner } from './declaration.ts'
 import {
+  ATTRIBUTE_COUNT_MASK,
   ATTRIBUTE_COUNT_SHIFT,
   ELEMENT,
-  NODE_ATTRIBUTE,
+  NAMESPACE_SHIFT,
   NODE_CONTENT,
   NODE_END,
   NODE_NAME,
-  NODE_NAMESPACE,
   NODE_NEXT,
   NODE_START,
   NODE_STRIDE,
@@ -60,6 +60,9 @@ export type XmlScanner = {
 export const createXmlScanner = (options: XmlScannerOptions = {}): XmlScanner => {
   const vocabulary = options.vocabulary ?? { names: [], size: 0, idOf: () => -1 }
   const limits = { ...xmlLimits, ...options.limits }
+  if (limits.attributesMax > ATTRIBUTE_COUNT_MASK) {
+    throw new RangeError(`attributesMax is at most ${ATTRIBUTE_COUNT_MASK}`)
+  }
   const run = new Scan(vocabulary, limits, options.native ?? webNative, options.reuse ?? false)
   return { scan: (bytes) => run.document(bytes) }
 }
@@ -86,7 +89,7 @@ class Scan extends Elements {
     if (!isAscii) this.checkUtf8(bytes)
     const document = new XmlDocument({
       bytes,
-      nodes: this.nodes,
+      nodes: this.takenNodes(),
       firstNode,
       endNode: this.count,
       elementCount: this.elements,
@@ -229,14 +232,13 @@ class Scan extends Elements {
     const nodes = this.nodes
     const record = node * NODE_STRIDE
     const nameId = this.names.intern(b, local, nameEnd, tag.hash)
-    nodes[record] = ELEMENT | (tag.count << ATTRIBUTE_COUNT_SHIFT)
-    nodes[record + NODE_NAME] = nameId
-    nodes[record + NODE_NAMESPACE] =
+    const namespace =
       local === from + 1
         ? this.namespaces.defaultId
         : this.namespaces.ofPrefix(b, from + 1, local - 1)
-    nodes[record + NODE_CONTENT] = at
-    nodes[record + NODE_ATTRIBUTE] = tag.first
+    nodes[record] = ELEMENT | (tag.count << ATTRIBUTE_COUNT_SHIFT) | (namespace << NAMESPACE_SHIFT)
+    nodes[record + NODE_NAME] = nameId
+    nodes[record + NODE_CONTENT] = tag.count === 0 ? at : tag.first
     this.learned = this.tags.learn(
       this.view,
       {

@@ -30,6 +30,11 @@ const BRACKET = 0x5d
 const ARRAY_NODES = 8192
 /** A document starts in a new array when fewer nodes than this are left. */
 const ARRAY_NODES_LEFT_MIN = 1024
+/** An array grows by these factors, as the bytes still to come suggest. */
+const GROWTH_MIN = 1.25
+const GROWTH_MAX = 8
+/** A larger array is kept for further documents up to this size. */
+const KEEP_NODES_MAX = 65_536
 
 /** The tape that a scan writes, and the nodes that have nothing beneath them: text, CDATA, comments. */
 export class Tape extends Source {
@@ -50,21 +55,34 @@ export class Tape extends Source {
   /** Makes room for a new document behind the earlier ones. */
   rewind(): void {
     if (this.reuse) this.count = 0
-    const left = this.nodes.length / NODE_STRIDE - this.count
-    if (left < ARRAY_NODES_LEFT_MIN || this.nodes.length > ARRAY_NODES * NODE_STRIDE) {
+    const size = this.nodes.length / NODE_STRIDE
+    const sizeMax = this.reuse ? KEEP_NODES_MAX : ARRAY_NODES
+    if (size - this.count < ARRAY_NODES_LEFT_MIN || size > sizeMax) {
       this.nodes = new Int32Array(ARRAY_NODES * NODE_STRIDE)
       this.count = 0
     }
     this.attributes.reset()
   }
 
+  /** The nodes that the document keeps: one that has an array of its own keeps no more than it fills. */
+  takenNodes(): Int32Array {
+    const isOwn = this.nodes.length > ARRAY_NODES * NODE_STRIDE
+    return isOwn && !this.reuse ? this.nodes.slice(0, this.count * NODE_STRIDE) : this.nodes
+  }
+
   node(kind: number, start: number): number {
     const node = this.count++
     const record = node * NODE_STRIDE
-    if (record + NODE_STRIDE > this.nodes.length) this.nodes = grown(this.nodes, record * 2)
+    if (record + NODE_STRIDE > this.nodes.length) this.enlarge(record, start)
     this.nodes[record + NODE_KIND] = kind
     this.nodes[record + NODE_START] = start
     return node
+  }
+
+  /** Room for what the rest of the document holds if it goes on as it began: seldom a second time. */
+  enlarge(ints: number, at: number): void {
+    const whole = ((ints * this.length) / at) * 1.05
+    this.nodes = grown(this.nodes, Math.ceil(Math.min(ints * GROWTH_MAX, whole)), GROWTH_MIN)
   }
 
   endLeaf(node: number, content: number, end: number): void {

@@ -107,9 +107,9 @@ export const hashName = (bytes: Uint8Array, start: number, end: number): number 
   return hash
 }
 
-/** A copy with room for at least `needed` entries, growing by half again and more. */
-export const grown = <T extends Uint8Array | Int32Array>(old: T, needed: number): T => {
-  const size = Math.max(needed, old.length * 2)
+/** A copy with room for at least `needed` entries, growing by a factor at least. */
+export const grown = <T extends Uint8Array | Int32Array>(old: T, needed: number, factor = 2): T => {
+  const size = Math.max(needed, Math.ceil(old.length * factor))
   const next = old instanceof Uint8Array ? new Uint8Array(size) : new Int32Array(size)
   next.set(old)
   return next as T

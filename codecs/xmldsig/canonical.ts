@@ -1,12 +1,9 @@
 import {
   ABSENT,
-  ATTRIBUTE_COUNT_SHIFT,
   ELEMENT,
   KIND_MASK,
   NEEDS_DECODING,
-  NODE_CONTENT,
   NODE_END,
-  NODE_NAMESPACE,
   NODE_START,
   NODE_STRIDE,
   TEXT,
@@ -118,11 +115,11 @@ function hasPrefix(bytes: Uint8Array, from: number, to: number, apex: Apex): boo
 function isCanonicalElement(document: XmlDocument, node: number, apex: Apex): boolean {
   const { bytes, nodes } = document
   const record = node * NODE_STRIDE
-  if (nodes[record + NODE_NAMESPACE] !== apex.namespaceId) return false
+  if (document.namespaceId(node) !== apex.namespaceId) return false
   const start = nodes[record + NODE_START]!
-  const content = nodes[record + NODE_CONTENT]!
+  const content = document.contentStart(node)
   const end = nodes[record + NODE_END]!
-  const attributes = nodes[record]! >> ATTRIBUTE_COUNT_SHIFT
+  const attributes = document.attributeCount(node)
   // Without attributes, anything but the name in a start tag is white space or "/" at its end.
   const to = attributes === 0 ? content - 1 : nameEnd(bytes, start)
   if (bytes[to - 1]! <= SPACE || bytes[to - 1] === SLASH) return false

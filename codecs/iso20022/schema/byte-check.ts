@@ -1,4 +1,5 @@
 import { dotOf, forms, isPlain } from './byte-form.ts'
+import { ByteSet } from './byte-set.ts'
 import type { PatternMatcher } from './pattern/index.ts'
 import type { Limits } from './simple.ts'
 
@@ -14,13 +15,13 @@ export class ByteCheck {
   private readonly isQuick: boolean
   private readonly form: number
   private readonly patterns: readonly PatternMatcher[]
-  private readonly enumeration: PatternMatcher | undefined
+  private readonly enumeration: ByteSet | undefined
   private readonly lengthMin: number
   private readonly lengthMax: number
   private readonly digitsMax: number
   private readonly fractionMax: number
 
-  constructor(limits: Limits, enumeration: PatternMatcher | undefined) {
+  constructor(limits: Limits) {
     const { builtIn, bounds } = limits
     const { primitive } = builtIn
     const isText = primitive === 'string'
@@ -34,7 +35,7 @@ export class ByteCheck {
       bounds.every(({ rule, written }) => rule === 'minInclusive' && written === '0')
     this.form = forms[primitive]
     this.patterns = limits.patterns.map(({ matcher }) => matcher)
-    this.enumeration = enumeration
+    this.enumeration = limits.enumeration && new ByteSet(limits.enumeration)
     this.lengthMin = Math.max(limits.length ?? 0, limits.minLength ?? 0)
     this.lengthMax = Math.min(
       limits.length ?? Number.MAX_SAFE_INTEGER,
@@ -50,7 +51,7 @@ export class ByteCheck {
     for (let i = 0; i < patterns.length; i++) {
       if (!(patterns[i] as PatternMatcher).matchesAscii(bytes, start, end)) return false
     }
-    if (this.enumeration !== undefined && !this.enumeration.matchesAscii(bytes, start, end)) {
+    if (this.enumeration !== undefined && !this.enumeration.has(bytes, start, end)) {
       return false
     }
     return this.form === forms.decimal || this.form === forms.integer

@@ -1,21 +1,20 @@
 import {
-  ATTRIBUTE_COUNT_SHIFT,
   ATTRIBUTE_LOCAL_START,
   ATTRIBUTE_NAME_END,
   ATTRIBUTE_NAMESPACE,
   ATTRIBUTE_STRIDE,
   ATTRIBUTE_VALUE_END,
   ATTRIBUTE_VALUE_START,
+  attributeCountOf,
   COMMENT,
   ELEMENT,
   IS_NAMESPACE_DECLARATION,
   KIND_MASK,
+  NAMESPACE_SHIFT,
   NEEDS_DECODING,
-  NODE_ATTRIBUTE,
   NODE_CONTENT,
   NODE_END,
   NODE_NAME,
-  NODE_NAMESPACE,
   NODE_NEXT,
   NODE_STRIDE,
   TEXT,
@@ -181,7 +180,7 @@ export class QuickPass {
     const name = nodes[at + NODE_NAME] as number
     // A name that only this document has; schemas number theirs in another way.
     if (name >= this.schema.vocabularySize) return UNSURE
-    const namespace = nodes[at + NODE_NAMESPACE] as number
+    const namespace = (nodes[at] as number) >>> NAMESPACE_SHIFT
     const end = (stateEdges[state + 1] as number) * EDGE_STRIDE
     for (let edge = (stateEdges[state] as number) * EDGE_STRIDE; edge < end; edge += EDGE_STRIDE) {
       const wanted = edges[edge + EDGE_NAME] as number
@@ -217,10 +216,11 @@ export class QuickPass {
   private global(nodes: Int32Array, node: number): number {
     const { globalNames } = this.schema
     const at = node * NODE_STRIDE
+    const namespace = (nodes[at] as number) >>> NAMESPACE_SHIFT
     for (let i = 0; i < globalNames.length; i += EDGE_STRIDE) {
       if (
         globalNames[i + EDGE_NAME] === nodes[at + NODE_NAME] &&
-        this.namespaces[globalNames[i + EDGE_NAMESPACE] as number] === nodes[at + NODE_NAMESPACE]
+        this.namespaces[globalNames[i + EDGE_NAMESPACE] as number] === namespace
       ) {
         return globalNames[i + EDGE_ELEMENT] as number
       }
@@ -258,11 +258,11 @@ export class QuickPass {
   private hasAttributes(document: XmlDocument, node: number, element: number): boolean {
     const { nodes, attributes: records, bytes } = document
     const at = node * NODE_STRIDE
-    const count = (nodes[at] as number) >> ATTRIBUTE_COUNT_SHIFT
+    const count = attributeCountOf(nodes[at] as number)
     const type = this.attributes[element] as QuickAttributes
     if (count === 0) return type.requiredCount === 0
     let missing = type.requiredCount
-    const first = (nodes[at + NODE_ATTRIBUTE] as number) * ATTRIBUTE_STRIDE
+    const first = (nodes[at + NODE_CONTENT] as number) * ATTRIBUTE_STRIDE
     const end = first + count * ATTRIBUTE_STRIDE
     for (let record = first; record < end; record += ATTRIBUTE_STRIDE) {
       const flags = records[record + ATTRIBUTE_NAMESPACE] as number

@@ -11,7 +11,7 @@ import {
 import { ByteCheck } from './byte-check.ts'
 import { SchemaError } from './errors.ts'
 import type { Facet, SimpleType } from './model.ts'
-import { literalChoice, PatternError, PatternMatcher, parsePattern } from './pattern/index.ts'
+import { PatternError, PatternMatcher, parsePattern } from './pattern/index.ts'
 
 /** A facet that a value breaks; no part of the value is in it. */
 export type FacetFault = { readonly rule: string; readonly expected: string }
@@ -76,10 +76,7 @@ export class SimpleValidator {
     this.#limits = limits
     const { enumeration } = limits
     this.#enumeration = enumeration && new Set(enumeration.map((value) => this.key(value)))
-    this.bytes = new ByteCheck(
-      limits,
-      enumeration && new PatternMatcher(literalChoice(enumeration)),
-    )
+    this.bytes = new ByteCheck(limits)
   }
 
   static builtIn(name: string): SimpleValidator | undefined {

@@ -1,11 +1,11 @@
 import {
   ABSENT,
-  ATTRIBUTE_COUNT_SHIFT,
+  attributeCountOf,
   CDATA,
   ELEMENT,
   KIND_MASK,
+  NAMESPACE_SHIFT,
   NODE_NAME,
-  NODE_NAMESPACE,
   NODE_NEXT,
   NODE_STRIDE,
   TEXT,
@@ -117,7 +117,7 @@ export class Validation {
   #element(node: number, element: number): void {
     const declaration = this.schema.elements[element] as CompiledElement
     const type = this.schema.types[declaration.type] as CompiledType
-    const attributeCount = (this.#nodes[node * NODE_STRIDE] as number) >> ATTRIBUTE_COUNT_SHIFT
+    const attributeCount = attributeCountOf(this.#nodes[node * NODE_STRIDE] as number)
     if (attributeCount > 0 || !type.plain) checkAttributes(this, node, type)
     if (type.simple !== undefined) this.#simpleContent(node, type, declaration)
     else this.#elementContent(node, type)
@@ -174,7 +174,7 @@ export class Validation {
     const nodes = this.#nodes
     const record = child * NODE_STRIDE
     const name = this.#nameId(child, nodes[record + NODE_NAME] as number)
-    const namespace = nodes[record + NODE_NAMESPACE] as number
+    const namespace = (nodes[record] as number) >>> NAMESPACE_SHIFT
     const end = (this.#stateEdges[state + 1] as number) * EDGE_STRIDE
     for (let at = (this.#stateEdges[state] as number) * EDGE_STRIDE; at < end; at += EDGE_STRIDE) {
       if (edges[at] === name) {

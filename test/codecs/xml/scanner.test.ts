@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { CodecError } from '#codecs/bytes'
-import { createXmlScanner, createXmlVocabulary, type XmlDocument, xmlLimits } from '#codecs/xml'
-import { utf8 } from '../../support/messages.ts'
+import { messageVocabulary } from '#codecs/iso20022'
+import {
+  createXmlScanner,
+  createXmlVocabulary,
+  NODE_STRIDE,
+  type XmlDocument,
+  xmlLimits,
+} from '#codecs/xml'
+import { pacs008, utf8 } from '../../support/messages.ts'
 
 const scanner = createXmlScanner()
 const scan = (text: string): XmlDocument => scanner.scan(utf8(text))
@@ -153,6 +160,23 @@ describe('what is read', () => {
     const slice = bytes.subarray(document.start(child), document.end(child))
     expect(new TextDecoder().decode(slice)).toBe('<b>x</b>')
     expect(slice.buffer).toBe(bytes.buffer)
+  })
+
+  test('the content of an element begins behind its start tag, with attributes or without', () => {
+    for (const tag of ['<b>', '<b >', '<b x="1">', '<b x=\'1\' y="2>" \n>', '<b x="1"/>', '<b/>']) {
+      const end = tag.endsWith('/>') ? '' : '</b>'
+      const document = scan(`<a>${tag}${end}</a>`)
+      const child = document.firstChild(document.root)
+      expect(document.contentStart(child)).toBe('<a>'.length + tag.length)
+    }
+  })
+
+  test('keeps of a large document a tape of less than twice its bytes', () => {
+    const bytes = utf8(pacs008({ transactions: 500 }))
+    const document = createXmlScanner({ vocabulary: messageVocabulary }).scan(bytes)
+    const tape = document.nodes.byteLength + document.attributes.byteLength
+    expect(tape / bytes.length).toBeLessThan(2)
+    expect(document.nodes.length).toBe(document.endNode * NODE_STRIDE)
   })
 
   test('a document stays whole when the scanner goes on to the next', () => {

@@ -1,2 +1,3 @@
-export { PatternMatcher, patternPlacesMax } from './matcher.ts'
-export { literalChoice, PatternError, type PatternNode, parsePattern } from './parse.ts'
+export { patternPlacesMax } from './automaton.ts'
+export { PatternMatcher } from './matcher.ts'
+export { PatternError, type PatternNode, parsePattern } from './parse.ts'

@@ -198,12 +198,3 @@ const single = (character: string): CharSet => {
   const code = character.codePointAt(0) as number
   return [code, code]
 }
-
-/** The tree that matches exactly these texts. */
-export const literalChoice = (texts: readonly string[]): PatternNode => ({
-  kind: 'choice',
-  items: texts.map((text) => ({
-    kind: 'sequence',
-    items: [...text].map((character) => ({ kind: 'set', set: single(character) })),
-  })),
-})

@@ -1,0 +1,39 @@
+const encoder = new TextEncoder()
+
+/** Texts that are looked up by their bytes, without making strings. */
+export class ByteSet {
+  private readonly lengthMax: number
+  /** By hash; nearly always one. */
+  private readonly texts = new Map<number, readonly Uint8Array[]>()
+
+  constructor(texts: readonly string[]) {
+    const encoded = texts.map((text) => encoder.encode(text))
+    this.lengthMax = Math.max(0, ...encoded.map(({ length }) => length))
+    for (const text of encoded) {
+      const hash = hashOf(text, 0, text.length)
+      this.texts.set(hash, [...(this.texts.get(hash) ?? []), text])
+    }
+  }
+
+  has(bytes: Uint8Array, start: number, end: number): boolean {
+    if (end - start > this.lengthMax) return false
+    const texts = this.texts.get(hashOf(bytes, start, end))
+    if (texts === undefined) return false
+    for (let i = 0; i < texts.length; i++) {
+      if (isSame(texts[i] as Uint8Array, bytes, start, end)) return true
+    }
+    return false
+  }
+}
+
+const hashOf = (bytes: Uint8Array, start: number, end: number): number => {
+  let hash = 0
+  for (let i = start; i < end; i++) hash = (Math.imul(hash, 31) + (bytes[i] as number)) | 0
+  return hash
+}
+
+const isSame = (text: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean => {
+  if (text.length !== end - start) return false
+  for (let i = 0; i < text.length; i++) if (text[i] !== bytes[start + i]) return false
+  return true
+}
