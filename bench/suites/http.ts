@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { pacs008 } from '../../test/support/messages.ts'
 import type { Contender, Group, Suite } from '../harness.ts'
+import { createHttpLoad } from '../http-load.ts'
 import { type Server, startServer } from '../server-process.ts'
 
-const concurrency = 16
+const connections = 16
 
 type Payment = {
   readonly result: {
@@ -17,28 +18,15 @@ type Payment = {
   }
 }
 
-/** Sends `times` requests, some at once; what came back makes the checksum. */
-const load =
-  (url: string, init: RequestInit) =>
-  async (times: number): Promise<number> => {
-    let left = times
-    let sum = 0
-    const worker = async (): Promise<void> => {
-      while (left > 0) {
-        left--
-        const response = await fetch(url, init)
-        if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
-        const { result } = (await response.json()) as Payment
-        const text = result.end_to_end_id + result.debtor.name + result.debtor.document
-        sum += result.amount + result.transaction_count + Bun.hash.crc32(text)
-      }
-    }
-    await Promise.all(Array.from({ length: concurrency }, worker))
-    return Math.round(sum)
-  }
+/** What came back makes the checksum. */
+const check = (body: string): number => {
+  const { result } = JSON.parse(body) as Payment
+  const text = result.end_to_end_id + result.debtor.name + result.debtor.document
+  return Math.round(result.amount * 100) + result.transaction_count + Bun.hash.crc32(text)
+}
 
 /** Requests before the first that counts: a young process mostly compiles. */
-const warmUp = 4_000
+const warmUp = 16_000
 
 export const transformContenders = async (
   path: string,
@@ -50,10 +38,13 @@ export const transformContenders = async (
   const all = Object.entries(servers).map(([name, server]) => ({
     name,
     cpuUs: server.cpuUs,
-    run: load(server.url + path, {
-      method: 'POST',
+    run: createHttpLoad({
+      url: server.url,
+      path,
       headers: { 'Content-Type': contentType, Authorization: `Bearer ${key}` },
       body,
+      connections,
+      check,
     }),
   }))
   for (const { run } of all) await run(warmUp)

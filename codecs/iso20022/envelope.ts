@@ -1,5 +1,6 @@
 import { ABSENT, type XmlDocument } from '#codecs/xml'
-import { chain, type MessageReader, shape } from './reader.ts'
+import { layout } from './layout.ts'
+import type { MessageReader } from './reader.ts'
 
 /** The SPI's own ISPB: every message of a participant goes to it, every message received comes from it. */
 export const spiIspb = '00038166'
@@ -44,34 +45,59 @@ export const namespaceOf = ({ type, version }: MessageIdentity): string => {
   return `${namespacePrefix}${type}/${version}`
 }
 
+const definitionInfix = '.spi.'
+
 /** What `MsgDefIdr` must hold: `pacs.008.spi.1.13`. */
 export const messageDefinitionIdOf = ({ type, version }: MessageIdentity): string => {
-  return `${type}.spi.${version}`
+  return type + definitionInfix + version
 }
 
-const envelopeShape = shape('AppHdr Document')
-const headerShape = shape('Fr To BizMsgIdr MsgDefIdr CreDt Sgntr?')
-const ispbPath = chain('FIId/FinInstnId/Othr/Id')
+/** True where `MsgDefIdr` holds that of this type and version. */
+export const isDefinitionOf = (text: string, { type, version }: MessageIdentity): boolean =>
+  text.length === type.length + definitionInfix.length + version.length &&
+  text.startsWith(type) &&
+  text.startsWith(definitionInfix, type.length) &&
+  text.endsWith(version)
+
+const envelope = layout(
+  'AppHdr(Fr/FIId/FinInstnId/Othr/Id To/FIId/FinInstnId/Othr/Id BizMsgIdr MsgDefIdr CreDt Sgntr?) Document',
+)
+const from = envelope.at('AppHdr/Fr/FIId/FinInstnId/Othr/Id')
+const to = envelope.at('AppHdr/To/FIId/FinInstnId/Othr/Id')
+const businessMessageId = envelope.at('AppHdr/BizMsgIdr')
+const definition = envelope.at('AppHdr/MsgDefIdr')
+const created = envelope.at('AppHdr/CreDt')
+const signature = envelope.at('AppHdr/Sgntr')
+const documentItem = envelope.at('Document')
 
 /** The header of a message, and the node of its `Document`. */
 export const readEnvelope = (
   reader: MessageReader,
   document: XmlDocument,
 ): { readonly header: BusinessHeader; readonly document: number } => {
-  const [appHdr = ABSENT, documentNode = ABSENT] = reader.slots(document.root, envelopeShape)
-  const [from, to, businessMessageId, definition, created, signature = ABSENT] = reader.slots(
-    appHdr,
-    headerShape,
-  )
+  const found = reader.find(document.root, envelope)
+  const signatureNode = found[signature] ?? ABSENT
   return {
-    document: documentNode,
+    document: found[documentItem] ?? ABSENT,
     header: {
-      fromIspb: reader.leaf(from, ispbPath),
-      toIspb: reader.leaf(to, ispbPath),
-      businessMessageId: reader.text(businessMessageId),
-      messageDefinitionId: reader.text(definition),
-      creationDateTime: reader.text(created),
-      signed: signature !== ABSENT && document.firstChild(signature) !== ABSENT,
+      fromIspb: reader.text(found[from]),
+      toIspb: reader.text(found[to]),
+      businessMessageId: reader.text(found[businessMessageId]),
+      messageDefinitionId: reader.text(found[definition]),
+      creationDateTime: reader.text(found[created]),
+      signed: signatureNode !== ABSENT && document.firstChild(signatureNode) !== ABSENT,
     },
+  }
+}
+
+/** What {@link readEnvelope} gives, of the header only what it says the message is. */
+export const readDefinition = (
+  reader: MessageReader,
+  document: XmlDocument,
+): { readonly messageDefinitionId: string; readonly document: number } => {
+  const found = reader.find(document.root, envelope)
+  return {
+    messageDefinitionId: reader.text(found[definition]),
+    document: found[documentItem] ?? ABSENT,
   }
 }

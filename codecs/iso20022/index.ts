@@ -40,6 +40,7 @@ export { returnReason, returnReasons, statusReason, statusReasons } from './code
 export {
   type BusinessHeader,
   identityOfNamespace,
+  isDefinitionOf,
   type MessageIdentity,
   messageDefinitionIdOf,
   namespaceOf,
@@ -60,6 +61,7 @@ export type {
   CreditTransfer,
   Pacs008,
   Party,
+  PaymentNodes,
   Remittance,
   Tax,
 } from './messages/pacs008.ts'
@@ -68,6 +70,8 @@ export {
   identifyMessage,
   isTypedMessageType,
   type MessageReading,
+  type PaymentsReading,
+  paymentsOf,
   readMessage,
   type TypedMessage,
   type TypedMessageType,

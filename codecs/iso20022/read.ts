@@ -2,7 +2,7 @@ import type { XmlDocument } from '#codecs/xml'
 import { identityOfNamespace, type MessageIdentity } from './envelope.ts'
 import { type Pacs002, readPacs002 } from './messages/pacs002.ts'
 import { type Pacs004, readPacs004 } from './messages/pacs004.ts'
-import { type Pacs008, readPacs008 } from './messages/pacs008.ts'
+import { type Pacs008, type PaymentNodes, readPacs008, readPayments } from './messages/pacs008.ts'
 import { MessageReader, type ReadProblem } from './reader.ts'
 import { nameIdOf } from './vocabulary.ts'
 
@@ -44,5 +44,22 @@ export const readMessage = (
   const message = readers[identity.type](reader, document, identity.version)
   return reader.problems.length === 0
     ? { ok: true, message }
+    : { ok: false, problems: reader.problems }
+}
+
+export type PaymentsReading =
+  | {
+      readonly ok: true
+      readonly messageDefinitionId: string
+      readonly payments: readonly PaymentNodes[]
+    }
+  | { readonly ok: false; readonly problems: readonly ReadProblem[] }
+
+/** Where the payments of a scanned pacs.008 stand, and no more of it: refuses what {@link readMessage} refuses. */
+export const paymentsOf = (document: XmlDocument): PaymentsReading => {
+  const reader = new MessageReader(document)
+  const { messageDefinitionId, payments } = readPayments(reader, document)
+  return reader.problems.length === 0
+    ? { ok: true, messageDefinitionId, payments }
     : { ok: false, problems: reader.problems }
 }

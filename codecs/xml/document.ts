@@ -1,3 +1,4 @@
+import type { XmlNative } from './scanner.ts'
 import { decodeText, decodeValue } from './text.ts'
 
 /** Kinds of nodes. */
@@ -59,7 +60,8 @@ const GT = 0x3e
 export const attributeCountOf = (kind: number): number =>
   (kind >> ATTRIBUTE_COUNT_SHIFT) & ATTRIBUTE_COUNT_MASK
 
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+/** Texts decoded each by itself, before it pays to decode the document. */
+const CUTS_ALONE_MAX = 10
 
 /**
  * A well-formed document as a flat tape of offsets into its bytes, in document order; strings are made when
@@ -79,8 +81,9 @@ export class XmlDocument {
   readonly namespaces: readonly string[]
   /** True where every byte is one character. */
   readonly isAscii: boolean
-  private readonly latin1: (bytes: Uint8Array) => string
+  private readonly native: XmlNative
   private text: string | undefined
+  private cuts = 0
 
   constructor(parts: {
     readonly bytes: Uint8Array
@@ -92,7 +95,7 @@ export class XmlDocument {
     readonly elementCount: number
     readonly namespaces: readonly string[]
     readonly isAscii: boolean
-    readonly latin1: (bytes: Uint8Array) => string
+    readonly native: XmlNative
   }) {
     this.bytes = parts.bytes
     this.nodes = parts.nodes
@@ -103,7 +106,7 @@ export class XmlDocument {
     this.endNode = parts.endNode
     this.elementCount = parts.elementCount
     this.isAscii = parts.isAscii
-    this.latin1 = parts.latin1
+    this.native = parts.native
   }
 
   kind(node: number): number {
@@ -169,9 +172,9 @@ export class XmlDocument {
   }
 
   /**
-   * The document's own characters between two offsets that fall on character bounds. Ranges of ASCII are cut
-   * from one string of the whole document, which costs less than decoding each; bytes beyond ASCII elsewhere
-   * come out wrong in it and are never asked for.
+   * The document's own characters between two offsets that fall on character bounds. Ranges of ASCII, after the
+   * first few, are cut from one string of the whole document, which costs less than decoding each; bytes beyond
+   * ASCII elsewhere come out wrong in it and are never asked for.
    */
   raw(start: number, end: number): string {
     return this.isAscii || isAsciiRange(this.bytes, start, end)
@@ -185,12 +188,21 @@ export class XmlDocument {
   }
 
   private cut(start: number, end: number): string {
-    this.text ??= this.latin1(this.bytes)
+    if (this.text === undefined) {
+      if (++this.cuts <= CUTS_ALONE_MAX) return this.native.latin1(this.bytes, start, end)
+      this.text = this.native.latin1(this.bytes, 0, this.bytes.length)
+    }
     return this.text.substring(start, end)
   }
 
   private decoded(start: number, end: number): string {
-    return utf8.decode(this.bytes.subarray(start, end))
+    return this.native.utf8(this.bytes, start, end)
+  }
+
+  /** The text that is all there is in an element, references and line ends as written; -1 for any other content. */
+  onlyText(node: number): number {
+    const leaf = node + 1
+    return this.next(node) === leaf + 1 && this.kind(leaf) === TEXT ? leaf : ABSENT
   }
 
   /** XPath string value: all text and CDATA beneath, references resolved, line ends normalised. */

@@ -12,7 +12,22 @@ import {
 import type { XmlLimits } from './limits.ts'
 import { Namespaces } from './namespaces.ts'
 import type { XmlNative } from './scanner.ts'
-import { START_STATE, TAGS_MAX, TagCache } from './tags.ts'
+import {
+  START_STATE,
+  TAG_ATTRIBUTES_SHIFT,
+  TAG_DECLARES,
+  TAG_FLAGS,
+  TAG_IS_EMPTY,
+  TAG_IS_SIMPLE,
+  TAG_LENGTH,
+  TAG_LOCAL,
+  TAG_NAME,
+  TAG_NAME_END,
+  TAG_PREFIX,
+  TAG_STRIDE,
+  TAGS_MAX,
+  TagCache,
+} from './tags.ts'
 import { Tape } from './tape.ts'
 import { NameTable, type XmlVocabulary } from './vocabulary.ts'
 
@@ -28,7 +43,7 @@ export class Elements extends Tape {
   readonly names: NameTable
   readonly namespaces = new Namespaces()
   readonly tags = new TagCache()
-  readonly guesses = new Int32Array(GUESSES)
+  readonly guesses = new Uint16Array(GUESSES)
   elements = 0
   depth = 0
   /** What came last, as an index into the guesses. */
@@ -68,7 +83,7 @@ export class Elements extends Tape {
    */
   expected(from: number): number {
     const { buffer: b, view, tags, guesses, open, openTag, openNameBytes, nodes } = this
-    const { simple } = tags
+    const { records } = tags
     const namespace = this.namespaces.defaultId
     const innermost = this.namespaces.innermost
     const depthMax = this.limits.depthMax
@@ -110,26 +125,29 @@ export class Elements extends Tape {
         if (--depth === 0) break
       } else {
         const guess = guesses[state] as number
-        if (simple[guess] !== 1 || depth === depthMax || !tags.matches(guess, view, at)) break
+        const tag = guess * TAG_STRIDE
+        const flags = records[tag + TAG_FLAGS] as number
+        if ((flags & TAG_IS_SIMPLE) === 0 || depth === depthMax) break
+        if (!tags.matches(guess, view, at)) break
         const record = count * NODE_STRIDE
-        nodes[record + NODE_NAME] = tags.nameId[guess] as number
-        const prefix = tags.prefix[guess] as number
+        nodes[record + NODE_NAME] = records[tag + TAG_NAME] as number
+        const prefix = records[tag + TAG_PREFIX] as number
         if (prefix !== lastPrefix) {
           lastNamespace =
             prefix === 0
               ? namespace
-              : this.namespaces.ofPrefix(b, at + 1, at + (tags.local[guess] as number) - 1)
+              : this.namespaces.ofPrefix(b, at + 1, at + (records[tag + TAG_LOCAL] as number) - 1)
           lastPrefix = prefix
         }
         nodes[record] = ELEMENT | (lastNamespace << NAMESPACE_SHIFT)
         nodes[record + NODE_START] = at
         open[++depth] = count++
         elements++
-        const length = tags.length[guess] as number
-        if (tags.attributeCount[guess] === 0) nodes[record + NODE_CONTENT] = at + length
+        const length = records[tag + TAG_LENGTH] as number
+        if (flags >> TAG_ATTRIBUTES_SHIFT === 0) nodes[record + NODE_CONTENT] = at + length
         else this.knownAttributes(record, guess, at)
         at += length
-        openNameBytes[depth] = (tags.nameEnd[guess] as number) - 1
+        openNameBytes[depth] = (records[tag + TAG_NAME_END] as number) - 1
         state = stateOf(guess, openTag[depth - 1] as number, 0)
         openTag[depth] = guess
       }
@@ -142,7 +160,8 @@ export class Elements extends Tape {
   }
 
   knownAttributes(record: number, tag: number, from: number): void {
-    const count = this.tags.attributeCount[tag] as number
+    const flags = this.tags.records[tag * TAG_STRIDE + TAG_FLAGS] as number
+    const count = flags >> TAG_ATTRIBUTES_SHIFT
     this.nodes[record] = (this.nodes[record] as number) | (count << ATTRIBUTE_COUNT_SHIFT)
     this.nodes[record + NODE_CONTENT] = this.attributes.count
     this.attributes.copy(this.tags, tag, from, count)
@@ -151,20 +170,23 @@ export class Elements extends Tape {
   knownTag(tag: number, from: number): number {
     const tags = this.tags
     const node = this.element(from)
-    const end = from + (tags.length[tag] as number)
+    const { records } = tags
+    const at = tag * TAG_STRIDE
+    const end = from + (records[at + TAG_LENGTH] as number)
     const record = node * NODE_STRIDE
     const nodes = this.nodes
-    const count = tags.attributeCount[tag] as number
-    const local = tags.local[tag] as number
-    const nameEnd = tags.nameEnd[tag] as number
-    const known = tags.nameId[tag] as number
+    const flags = records[at + TAG_FLAGS] as number
+    const count = flags >> TAG_ATTRIBUTES_SHIFT
+    const local = records[at + TAG_LOCAL] as number
+    const nameEnd = records[at + TAG_NAME_END] as number
+    const known = records[at + TAG_NAME] as number
     nodes[record + NODE_NAME] =
       known >= 0
         ? known
         : this.names.intern(this.buffer, from + local, from + nameEnd, tags.hash[tag] as number)
     nodes[record + NODE_CONTENT] = count === 0 ? end : this.attributes.count
     if (count > 0) this.attributes.copy(tags, tag, from, count)
-    if (tags.declares[tag] === 1) {
+    if ((flags & TAG_DECLARES) !== 0) {
       this.attributes.declareAgain(this.buffer, count, this.namespaces, this.depth)
     }
     const namespace =
@@ -172,7 +194,7 @@ export class Elements extends Tape {
         ? this.namespaces.defaultId
         : this.namespaces.ofPrefix(this.buffer, from + 1, from + local - 1)
     nodes[record] = ELEMENT | (count << ATTRIBUTE_COUNT_SHIFT) | (namespace << NAMESPACE_SHIFT)
-    this.enter(node, tag, nameEnd - 1, end, tags.isEmpty[tag] === 1)
+    this.enter(node, tag, nameEnd - 1, end, (flags & TAG_IS_EMPTY) !== 0)
     return end
   }
 

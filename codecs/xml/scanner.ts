@@ -43,8 +43,10 @@ export type XmlScannerOptions = {
 export type XmlNative = {
   /** Strict. */
   readonly isUtf8: (bytes: Uint8Array) => boolean
-  /** One character for each byte. */
-  readonly latin1: (bytes: Uint8Array) => string
+  /** One character for each byte from `start` to before `end`. */
+  readonly latin1: (bytes: Uint8Array, start: number, end: number) => string
+  /** Of bytes that are UTF-8, a byte order mark among them kept. */
+  readonly utf8: (bytes: Uint8Array, start: number, end: number) => string
 }
 
 export type XmlScanner = {
@@ -97,7 +99,7 @@ class Scan extends Elements {
       root,
       namespaces: this.namespaces.taken(),
       isAscii,
-      latin1: this.native.latin1,
+      native: this.native,
     })
     return document
   }

@@ -165,7 +165,8 @@ export const webNative: XmlNative = {
     }
   },
   // Windows-1252, strictly: the bytes that differ from Latin-1 are beyond ASCII and never asked for.
-  latin1: (bytes) => latin1.decode(bytes),
+  latin1: (bytes, start, end) => latin1.decode(bytes.subarray(start, end)),
+  utf8: (bytes, start, end) => lenient.decode(bytes.subarray(start, end)),
 }
 
 /** The length of the longest valid beginning. */

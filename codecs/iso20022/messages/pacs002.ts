@@ -1,6 +1,7 @@
-import { ABSENT, type XmlDocument } from '#codecs/xml'
+import type { XmlDocument } from '#codecs/xml'
 import { type BusinessHeader, readEnvelope } from '../envelope.ts'
-import { chain, type MessageReader, shape } from '../reader.ts'
+import { layout } from '../layout.ts'
+import type { MessageReader } from '../reader.ts'
 
 /**
  * pacs.002, FIToFIPaymentStatusReport, as the SPI restricts it.
@@ -37,50 +38,65 @@ export type StatusReason = {
   readonly additionalInformation: readonly string[]
 }
 
-const documentShape = shape('FIToFIPmtStsRpt')
-const messageShape = shape('GrpHdr TxInfAndSts+')
-const groupHeaderShape = shape('MsgId CreDtTm')
-const transactionShape = shape(
-  'OrgnlInstrId OrgnlEndToEndId TxSts StsRsnInf* FctvIntrBkSttlmDt? OrgnlTxRef?',
-)
-const reasonShape = shape('Rsn? AddtlInf*')
+const message = layout('FIToFIPmtStsRpt(GrpHdr(MsgId CreDtTm) TxInfAndSts+)')
+const inMessage = {
+  root: message.at('FIToFIPmtStsRpt'),
+  messageId: message.at('FIToFIPmtStsRpt/GrpHdr/MsgId'),
+  created: message.at('FIToFIPmtStsRpt/GrpHdr/CreDtTm'),
+  transactions: message.at('FIToFIPmtStsRpt/TxInfAndSts'),
+} as const
 
-const code = chain('Cd')
-const dateTime = chain('DtTm')
-const settlementDate = chain('IntrBkSttlmDt')
+const transaction = layout(
+  'OrgnlInstrId OrgnlEndToEndId TxSts StsRsnInf* FctvIntrBkSttlmDt?/DtTm OrgnlTxRef?/IntrBkSttlmDt',
+)
+const inTransaction = {
+  instructionId: transaction.at('OrgnlInstrId'),
+  endToEndId: transaction.at('OrgnlEndToEndId'),
+  status: transaction.at('TxSts'),
+  reasons: transaction.at('StsRsnInf'),
+  settlementDateTime: transaction.at('FctvIntrBkSttlmDt/DtTm'),
+  settlementDate: transaction.at('OrgnlTxRef/IntrBkSttlmDt'),
+} as const
+
+const reason = layout('Rsn?/Cd AddtlInf*')
+const inReason = { code: reason.at('Rsn/Cd'), additional: reason.at('AddtlInf') } as const
 
 /** Reads a scanned pacs.002; problems are left in `reader`. */
 export const readPacs002 = (reader: MessageReader, xml: XmlDocument, version: string): Pacs002 => {
   const { header, document } = readEnvelope(reader, xml)
-  const [root = ABSENT] = reader.slots(document, documentShape)
-  const [groupHeader = ABSENT, first = ABSENT] = reader.slots(root, messageShape)
-  const [messageId, created] = reader.slots(groupHeader, groupHeaderShape)
+  const found = reader.find(document, message)
   return {
     type: 'pacs.002',
     version,
     header,
-    groupHeader: { messageId: reader.text(messageId), creationDateTime: reader.text(created) },
-    transactions: reader.each(root, first, (node) => readStatus(reader, node)),
+    groupHeader: {
+      messageId: reader.text(found[inMessage.messageId]),
+      creationDateTime: reader.text(found[inMessage.created]),
+    },
+    transactions: reader.each(found[inMessage.root], found[inMessage.transactions], (node) =>
+      readStatus(reader, node),
+    ),
   }
 }
 
 const readStatus = (reader: MessageReader, node: number): PaymentStatus => {
-  const [instructionId, endToEndId, status, reason = ABSENT, settled, original] = reader.slots(
-    node,
-    transactionShape,
-  )
+  const found = reader.find(node, transaction)
   return {
-    originalInstructionId: reader.text(instructionId),
-    originalEndToEndId: reader.text(endToEndId),
-    status: reader.text(status),
-    reasons: reader.each(node, reason, (information) => {
-      const [codeNode, additional = ABSENT] = reader.slots(information, reasonShape)
+    originalInstructionId: reader.text(found[inTransaction.instructionId]),
+    originalEndToEndId: reader.text(found[inTransaction.endToEndId]),
+    status: reader.text(found[inTransaction.status]),
+    reasons: reader.each(node, found[inTransaction.reasons], (information) => {
+      const foundInReason = reader.find(information, reason)
       return {
-        code: reader.optionalLeaf(codeNode, code),
-        additionalInformation: reader.each(information, additional, (text) => reader.text(text)),
+        code: reader.optionalText(foundInReason[inReason.code]),
+        additionalInformation: reader.each(
+          information,
+          foundInReason[inReason.additional],
+          (text) => reader.text(text),
+        ),
       }
     }),
-    settlementDateTime: reader.optionalLeaf(settled, dateTime),
-    settlementDate: reader.optionalLeaf(original, settlementDate),
+    settlementDateTime: reader.optionalText(found[inTransaction.settlementDateTime]),
+    settlementDate: reader.optionalText(found[inTransaction.settlementDate]),
   }
 }

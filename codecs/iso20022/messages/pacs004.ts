@@ -1,6 +1,7 @@
-import { ABSENT, type XmlDocument } from '#codecs/xml'
+import type { XmlDocument } from '#codecs/xml'
 import { type BusinessHeader, readEnvelope } from '../envelope.ts'
-import { chain, type MessageReader, type Money, shape } from '../reader.ts'
+import { layout } from '../layout.ts'
+import type { MessageReader, Money } from '../reader.ts'
 
 /**
  * pacs.004, PaymentReturn, as the SPI restricts it.
@@ -41,57 +42,67 @@ export type PaymentReturn = {
   readonly creditorAgentIspb: string
 }
 
-const documentShape = shape('PmtRtr')
-const messageShape = shape('GrpHdr TxInf+')
-const groupHeaderShape = shape('MsgId CreDtTm NbOfTxs SttlmInf')
-const transactionShape = shape(
-  'RtrId OrgnlEndToEndId RtrdIntrBkSttlmAmt SttlmPrty ChrgBr RtrRsnInf OrgnlTxRef',
-)
-const reasonShape = shape('Rsn AddtlInf?')
-const originalShape = shape('RmtInf? DbtrAgt CdtrAgt')
+const message = layout('PmtRtr(GrpHdr(MsgId CreDtTm NbOfTxs SttlmInf/SttlmMtd) TxInf+)')
+const inMessage = {
+  root: message.at('PmtRtr'),
+  messageId: message.at('PmtRtr/GrpHdr/MsgId'),
+  created: message.at('PmtRtr/GrpHdr/CreDtTm'),
+  count: message.at('PmtRtr/GrpHdr/NbOfTxs'),
+  settlementMethod: message.at('PmtRtr/GrpHdr/SttlmInf/SttlmMtd'),
+  transactions: message.at('PmtRtr/TxInf'),
+} as const
 
-const settlementMethod = chain('SttlmMtd')
-const code = chain('Cd')
-const unstructured = chain('Ustrd')
-const memberId = chain('FinInstnId/ClrSysMmbId/MmbId')
+const transaction = layout(
+  `RtrId OrgnlEndToEndId RtrdIntrBkSttlmAmt SttlmPrty ChrgBr RtrRsnInf(Rsn/Cd AddtlInf?)
+OrgnlTxRef(RmtInf?/Ustrd DbtrAgt/FinInstnId/ClrSysMmbId/MmbId CdtrAgt/FinInstnId/ClrSysMmbId/MmbId)`,
+)
+const inTransaction = {
+  returnId: transaction.at('RtrId'),
+  endToEndId: transaction.at('OrgnlEndToEndId'),
+  amount: transaction.at('RtrdIntrBkSttlmAmt'),
+  priority: transaction.at('SttlmPrty'),
+  chargeBearer: transaction.at('ChrgBr'),
+  reason: transaction.at('RtrRsnInf/Rsn/Cd'),
+  additional: transaction.at('RtrRsnInf/AddtlInf'),
+  unstructured: transaction.at('OrgnlTxRef/RmtInf/Ustrd'),
+  debtorAgent: transaction.at('OrgnlTxRef/DbtrAgt/FinInstnId/ClrSysMmbId/MmbId'),
+  creditorAgent: transaction.at('OrgnlTxRef/CdtrAgt/FinInstnId/ClrSysMmbId/MmbId'),
+} as const
 
 /** Reads a scanned pacs.004; problems are left in `reader`. */
 export const readPacs004 = (reader: MessageReader, xml: XmlDocument, version: string): Pacs004 => {
   const { header, document } = readEnvelope(reader, xml)
-  const [root = ABSENT] = reader.slots(document, documentShape)
-  const [groupHeader = ABSENT, first = ABSENT] = reader.slots(root, messageShape)
-  const [messageId, created, count, settlement] = reader.slots(groupHeader, groupHeaderShape)
+  const found = reader.find(document, message)
   return {
     type: 'pacs.004',
     version,
     header,
     groupHeader: {
-      messageId: reader.text(messageId),
-      creationDateTime: reader.text(created),
-      numberOfTransactions: reader.text(count),
-      settlementMethod: reader.leaf(settlement, settlementMethod),
+      messageId: reader.text(found[inMessage.messageId]),
+      creationDateTime: reader.text(found[inMessage.created]),
+      numberOfTransactions: reader.text(found[inMessage.count]),
+      settlementMethod: reader.text(found[inMessage.settlementMethod]),
     },
-    transactions: reader.each(root, first, (node) => readReturn(reader, node)),
+    transactions: reader.each(found[inMessage.root], found[inMessage.transactions], (node) =>
+      readReturn(reader, node),
+    ),
   }
 }
 
 const readReturn = (reader: MessageReader, node: number): PaymentReturn => {
-  const [returnId, endToEndId, amount, priority, bearer, reason = ABSENT, original = ABSENT] =
-    reader.slots(node, transactionShape)
-  const [reasonCode, additional] = reader.slots(reason, reasonShape)
-  const [remittance, debtorAgent, creditorAgent] = reader.slots(original, originalShape)
+  const found = reader.find(node, transaction)
   return {
-    returnId: reader.text(returnId),
-    originalEndToEndId: reader.text(endToEndId),
-    amount: reader.money(amount),
-    settlementPriority: reader.text(priority),
-    chargeBearer: reader.text(bearer),
+    returnId: reader.text(found[inTransaction.returnId]),
+    originalEndToEndId: reader.text(found[inTransaction.endToEndId]),
+    amount: reader.money(found[inTransaction.amount]),
+    settlementPriority: reader.text(found[inTransaction.priority]),
+    chargeBearer: reader.text(found[inTransaction.chargeBearer]),
     reason: {
-      code: reader.leaf(reasonCode, code),
-      additionalInformation: reader.optionalText(additional),
+      code: reader.text(found[inTransaction.reason]),
+      additionalInformation: reader.optionalText(found[inTransaction.additional]),
     },
-    remittanceUnstructured: reader.optionalLeaf(remittance, unstructured),
-    debtorAgentIspb: reader.leaf(debtorAgent, memberId),
-    creditorAgentIspb: reader.leaf(creditorAgent, memberId),
+    remittanceUnstructured: reader.optionalText(found[inTransaction.unstructured]),
+    debtorAgentIspb: reader.text(found[inTransaction.debtorAgent]),
+    creditorAgentIspb: reader.text(found[inTransaction.creditorAgent]),
   }
 }

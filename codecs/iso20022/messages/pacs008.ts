@@ -1,6 +1,7 @@
 import { ABSENT, type XmlDocument } from '#codecs/xml'
-import { type BusinessHeader, readEnvelope } from '../envelope.ts'
-import { chain, type MessageReader, type Money, shape } from '../reader.ts'
+import { type BusinessHeader, readDefinition, readEnvelope } from '../envelope.ts'
+import { layout } from '../layout.ts'
+import type { MessageReader, Money, Slots } from '../reader.ts'
 
 /**
  * pacs.008, FIToFICustomerCreditTransfer, as the SPI restricts it.
@@ -87,132 +88,198 @@ export type Remittance = {
   } | null
 }
 
-const documentShape = shape('FIToFICstmrCdtTrf')
-const messageShape = shape('GrpHdr CdtTrfTxInf+')
-const groupHeaderShape = shape('MsgId CreDtTm NbOfTxs SttlmInf PmtTpInf')
-const paymentTypeShape = shape('InstrPrty SvcLvl')
-const transactionShape = shape(
-  'PmtId IntrBkSttlmAmt AccptncDtTm ChrgBr MndtRltdInf InitgPty? Dbtr DbtrAcct DbtrAgt CdtrAgt Cdtr CdtrAcct Purp Tax? RmtInf?',
+const message = layout(
+  'FIToFICstmrCdtTrf(GrpHdr(MsgId CreDtTm NbOfTxs SttlmInf/SttlmMtd PmtTpInf(InstrPrty SvcLvl/Prtry)) CdtTrfTxInf+)',
 )
-const paymentIdShape = shape('InstrId? EndToEndId TxId?')
+const header = (path: string): number => message.at(`FIToFICstmrCdtTrf/GrpHdr/${path}`)
+const inMessage = {
+  root: message.at('FIToFICstmrCdtTrf'),
+  messageId: header('MsgId'),
+  created: header('CreDtTm'),
+  count: header('NbOfTxs'),
+  settlementMethod: header('SttlmInf/SttlmMtd'),
+  priority: header('PmtTpInf/InstrPrty'),
+  serviceLevel: header('PmtTpInf/SvcLvl/Prtry'),
+  transactions: message.at('FIToFICstmrCdtTrf/CdtTrfTxInf'),
+} as const
+
 /** The schema asks a name of the debtor; a payment without one is still a payment, so it reads as null. */
-const partyShape = shape('Nm? Id')
-const accountShape = shape('Id Tp Prxy?')
-const accountIdShape = shape('Othr')
-const accountNumberShape = shape('Id Issr?')
-const taxShape = shape('RefNb Rcrd+')
-const taxRecordShape = shape('Tp Ctgy TaxAmt')
-const taxAmountShape = shape('TtlAmt')
-const remittanceShape = shape('Ustrd? Strd?')
-const structuredShape = shape('RfrdDocInf RfrdDocAmt')
-const referredDocumentShape = shape('Tp')
-const documentTypeShape = shape('CdOrPrtry Issr')
-const adjustmentsShape = shape('AdjstmntAmtAndRsn+')
-const adjustmentShape = shape('Amt Rsn')
+const transaction = layout(
+  `PmtId(InstrId? EndToEndId TxId?) IntrBkSttlmAmt AccptncDtTm ChrgBr MndtRltdInf/Tp/LclInstrm/Prtry
+InitgPty?/Id/OrgId/Othr/Id Dbtr(Nm? Id/PrvtId/Othr/Id) DbtrAcct(Id/Othr(Id Issr?) Tp/Cd)
+DbtrAgt/FinInstnId/ClrSysMmbId/MmbId CdtrAgt/FinInstnId/ClrSysMmbId/MmbId Cdtr(Nm? Id/PrvtId/Othr/Id)
+CdtrAcct(Id/Othr(Id Issr?) Tp/Cd Prxy?/Id) Purp/Cd Tax? RmtInf?(Ustrd? Strd?)`,
+)
+const inTransaction = {
+  instructionId: transaction.at('PmtId/InstrId'),
+  endToEndId: transaction.at('PmtId/EndToEndId'),
+  transactionId: transaction.at('PmtId/TxId'),
+  amount: transaction.at('IntrBkSttlmAmt'),
+  accepted: transaction.at('AccptncDtTm'),
+  chargeBearer: transaction.at('ChrgBr'),
+  localInstrument: transaction.at('MndtRltdInf/Tp/LclInstrm/Prtry'),
+  initiator: transaction.at('InitgPty/Id/OrgId/Othr/Id'),
+  debtorName: transaction.at('Dbtr/Nm'),
+  debtorDocument: transaction.at('Dbtr/Id/PrvtId/Othr/Id'),
+  debtorAccount: transaction.at('DbtrAcct/Id/Othr/Id'),
+  debtorBranch: transaction.at('DbtrAcct/Id/Othr/Issr'),
+  debtorAccountType: transaction.at('DbtrAcct/Tp/Cd'),
+  debtorAgent: transaction.at('DbtrAgt/FinInstnId/ClrSysMmbId/MmbId'),
+  creditorAgent: transaction.at('CdtrAgt/FinInstnId/ClrSysMmbId/MmbId'),
+  creditorName: transaction.at('Cdtr/Nm'),
+  creditorDocument: transaction.at('Cdtr/Id/PrvtId/Othr/Id'),
+  creditorAccount: transaction.at('CdtrAcct/Id/Othr/Id'),
+  creditorBranch: transaction.at('CdtrAcct/Id/Othr/Issr'),
+  creditorAccountType: transaction.at('CdtrAcct/Tp/Cd'),
+  proxy: transaction.at('CdtrAcct/Prxy/Id'),
+  purpose: transaction.at('Purp/Cd'),
+  tax: transaction.at('Tax'),
+  remittance: transaction.at('RmtInf'),
+  unstructured: transaction.at('RmtInf/Ustrd'),
+  structured: transaction.at('RmtInf/Strd'),
+} as const
 
-const settlementMethod = chain('SttlmMtd')
-const proprietary = chain('Prtry')
-const code = chain('Cd')
-const localInstrument = chain('Tp/LclInstrm/Prtry')
-const organisationId = chain('Id/OrgId/Othr/Id')
-const privateId = chain('PrvtId/Othr/Id')
-const memberId = chain('FinInstnId/ClrSysMmbId/MmbId')
-const proxyId = chain('Id')
+const taxLayout = layout('RefNb Rcrd+')
+const inTax = { reference: taxLayout.at('RefNb'), records: taxLayout.at('Rcrd') } as const
+const recordLayout = layout('Tp Ctgy TaxAmt/TtlAmt')
+const inRecord = {
+  type: recordLayout.at('Tp'),
+  category: recordLayout.at('Ctgy'),
+  amount: recordLayout.at('TaxAmt/TtlAmt'),
+} as const
+const structuredLayout = layout(
+  'RfrdDocInf/Tp(CdOrPrtry/Prtry Issr) RfrdDocAmt(AdjstmntAmtAndRsn+)',
+)
+const inStructured = {
+  documentType: structuredLayout.at('RfrdDocInf/Tp/CdOrPrtry/Prtry'),
+  issuer: structuredLayout.at('RfrdDocInf/Tp/Issr'),
+  amounts: structuredLayout.at('RfrdDocAmt'),
+  adjustments: structuredLayout.at('RfrdDocAmt/AdjstmntAmtAndRsn'),
+} as const
+const adjustmentLayout = layout('Amt Rsn')
+const inAdjustment = { amount: adjustmentLayout.at('Amt'), reason: adjustmentLayout.at('Rsn') }
 
-/** Reads a scanned pacs.008; problems are left in `reader`. */
-export const readPacs008 = (reader: MessageReader, xml: XmlDocument, version: string): Pacs008 => {
-  const { header, document } = readEnvelope(reader, xml)
-  const [root = ABSENT] = reader.slots(document, documentShape)
-  const [groupHeader = ABSENT, first = ABSENT] = reader.slots(root, messageShape)
-  return {
-    type: 'pacs.008',
-    version,
-    header,
-    groupHeader: readGroupHeader(reader, groupHeader),
-    transactions: reader.each(root, first, (node) => readTransaction(reader, node)),
-  }
+/** What a payment is to those who only pass it on: the nodes of its texts, -1 where there is none. */
+export type PaymentNodes = {
+  readonly endToEndId: number
+  readonly amount: Money
+  readonly debtorName: number
+  readonly debtorDocument: number
+  readonly creditorName: number
+  readonly creditorDocument: number
 }
 
-const readGroupHeader = (reader: MessageReader, node: number): Pacs008['groupHeader'] => {
-  const [messageId, created, count, settlement, paymentType = ABSENT] = reader.slots(
-    node,
-    groupHeaderShape,
-  )
-  const [priority, serviceLevel] = reader.slots(paymentType, paymentTypeShape)
+/** Finds that in a scanned pacs.008, after the same checks; problems are left in `reader`. */
+export const readPayments = (
+  reader: MessageReader,
+  xml: XmlDocument,
+): { readonly messageDefinitionId: string; readonly payments: readonly PaymentNodes[] } => {
+  const { messageDefinitionId, document } = readDefinition(reader, xml)
+  const found = reader.find(document, message)
   return {
-    messageId: reader.text(messageId),
-    creationDateTime: reader.text(created),
-    numberOfTransactions: reader.text(count),
-    settlementMethod: reader.leaf(settlement, settlementMethod),
-    instructionPriority: reader.text(priority),
-    serviceLevel: reader.leaf(serviceLevel, proprietary),
-  }
-}
-
-const readTransaction = (reader: MessageReader, node: number): CreditTransfer => {
-  const slots = reader.slots(node, transactionShape)
-  const ids = reader.slots(slots[0] ?? ABSENT, paymentIdShape)
-  const tax = slots[13] ?? ABSENT
-  const remittance = slots[14] ?? ABSENT
-  // By position in the shape, not by destructuring: an iterator over fifteen places costs more than reading them.
-  return {
-    instructionId: reader.optionalText(ids[0]),
-    endToEndId: reader.text(ids[1]),
-    transactionId: reader.optionalText(ids[2]),
-    amount: reader.money(slots[1]),
-    acceptanceDateTime: reader.text(slots[2]),
-    chargeBearer: reader.text(slots[3]),
-    localInstrument: reader.leaf(slots[4], localInstrument),
-    initiatingPartyDocument: reader.optionalLeaf(slots[5], organisationId),
-    debtor: readParty(reader, slots[6] ?? ABSENT),
-    debtorAccount: readAccount(reader, slots[7] ?? ABSENT),
-    debtorAgentIspb: reader.leaf(slots[8], memberId),
-    creditorAgentIspb: reader.leaf(slots[9], memberId),
-    creditor: readParty(reader, slots[10] ?? ABSENT),
-    creditorAccount: readAccount(reader, slots[11] ?? ABSENT),
-    purpose: reader.leaf(slots[12], code),
-    tax: tax === ABSENT ? null : readTax(reader, tax),
-    remittance: remittance === ABSENT ? null : readRemittance(reader, remittance),
-  }
-}
-
-const readParty = (reader: MessageReader, node: number): Party => {
-  const [name, id] = reader.slots(node, partyShape)
-  return { name: reader.optionalText(name), document: reader.leaf(id, privateId) }
-}
-
-const readAccount = (reader: MessageReader, node: number): Account => {
-  const [id = ABSENT, type, proxy] = reader.slots(node, accountShape)
-  const [other = ABSENT] = reader.slots(id, accountIdShape)
-  const [number, branch] = reader.slots(other, accountNumberShape)
-  return {
-    id: reader.text(number),
-    branch: reader.optionalText(branch),
-    type: reader.leaf(type, code),
-    proxyId: reader.optionalLeaf(proxy, proxyId),
-  }
-}
-
-const readTax = (reader: MessageReader, node: number): Tax => {
-  const [reference, first = ABSENT] = reader.slots(node, taxShape)
-  return {
-    referenceNumber: reader.text(reference),
-    records: reader.each(node, first, (record) => {
-      const [type, category, amount = ABSENT] = reader.slots(record, taxRecordShape)
-      const [total] = reader.slots(amount, taxAmountShape)
+    messageDefinitionId,
+    payments: reader.each(found[inMessage.root], found[inMessage.transactions], (node) => {
+      const foundInTransaction = reader.find(node, transaction)
+      // Their amounts are checked as well.
+      readTax(reader, foundInTransaction)
+      readRemittance(reader, foundInTransaction)
       return {
-        type: reader.text(type),
-        category: reader.text(category),
-        amount: reader.money(total),
+        endToEndId: at(foundInTransaction, inTransaction.endToEndId),
+        amount: reader.money(foundInTransaction[inTransaction.amount]),
+        debtorName: at(foundInTransaction, inTransaction.debtorName),
+        debtorDocument: at(foundInTransaction, inTransaction.debtorDocument),
+        creditorName: at(foundInTransaction, inTransaction.creditorName),
+        creditorDocument: at(foundInTransaction, inTransaction.creditorDocument),
       }
     }),
   }
 }
 
-const readRemittance = (reader: MessageReader, node: number): Remittance => {
-  const [unstructured, structured = ABSENT] = reader.slots(node, remittanceShape)
+const at = (found: Slots, item: number): number => found[item] ?? ABSENT
+
+/** Reads a scanned pacs.008; problems are left in `reader`. */
+export const readPacs008 = (reader: MessageReader, xml: XmlDocument, version: string): Pacs008 => {
+  const { header, document } = readEnvelope(reader, xml)
+  const found = reader.find(document, message)
   return {
-    unstructured: reader.optionalText(unstructured),
+    type: 'pacs.008',
+    version,
+    header,
+    groupHeader: {
+      messageId: reader.text(found[inMessage.messageId]),
+      creationDateTime: reader.text(found[inMessage.created]),
+      numberOfTransactions: reader.text(found[inMessage.count]),
+      settlementMethod: reader.text(found[inMessage.settlementMethod]),
+      instructionPriority: reader.text(found[inMessage.priority]),
+      serviceLevel: reader.text(found[inMessage.serviceLevel]),
+    },
+    transactions: reader.each(found[inMessage.root], found[inMessage.transactions], (node) =>
+      readTransaction(reader, node),
+    ),
+  }
+}
+
+const readTransaction = (reader: MessageReader, node: number): CreditTransfer => {
+  const found = reader.find(node, transaction)
+  return {
+    instructionId: reader.optionalText(found[inTransaction.instructionId]),
+    endToEndId: reader.text(found[inTransaction.endToEndId]),
+    transactionId: reader.optionalText(found[inTransaction.transactionId]),
+    amount: reader.money(found[inTransaction.amount]),
+    acceptanceDateTime: reader.text(found[inTransaction.accepted]),
+    chargeBearer: reader.text(found[inTransaction.chargeBearer]),
+    localInstrument: reader.text(found[inTransaction.localInstrument]),
+    initiatingPartyDocument: reader.optionalText(found[inTransaction.initiator]),
+    debtor: {
+      name: reader.optionalText(found[inTransaction.debtorName]),
+      document: reader.text(found[inTransaction.debtorDocument]),
+    },
+    debtorAccount: {
+      id: reader.text(found[inTransaction.debtorAccount]),
+      branch: reader.optionalText(found[inTransaction.debtorBranch]),
+      type: reader.text(found[inTransaction.debtorAccountType]),
+      proxyId: null,
+    },
+    debtorAgentIspb: reader.text(found[inTransaction.debtorAgent]),
+    creditorAgentIspb: reader.text(found[inTransaction.creditorAgent]),
+    creditor: {
+      name: reader.optionalText(found[inTransaction.creditorName]),
+      document: reader.text(found[inTransaction.creditorDocument]),
+    },
+    creditorAccount: {
+      id: reader.text(found[inTransaction.creditorAccount]),
+      branch: reader.optionalText(found[inTransaction.creditorBranch]),
+      type: reader.text(found[inTransaction.creditorAccountType]),
+      proxyId: reader.optionalText(found[inTransaction.proxy]),
+    },
+    purpose: reader.text(found[inTransaction.purpose]),
+    tax: readTax(reader, found),
+    remittance: readRemittance(reader, found),
+  }
+}
+
+const readTax = (reader: MessageReader, foundInTransaction: Slots): Tax | null => {
+  const node = foundInTransaction[inTransaction.tax] ?? ABSENT
+  if (node === ABSENT) return null
+  const found = reader.find(node, taxLayout)
+  return {
+    referenceNumber: reader.text(found[inTax.reference]),
+    records: reader.each(node, found[inTax.records], (record) => {
+      const foundInRecord = reader.find(record, recordLayout)
+      return {
+        type: reader.text(foundInRecord[inRecord.type]),
+        category: reader.text(foundInRecord[inRecord.category]),
+        amount: reader.money(foundInRecord[inRecord.amount]),
+      }
+    }),
+  }
+}
+
+const readRemittance = (reader: MessageReader, found: Slots): Remittance | null => {
+  if (found[inTransaction.remittance] === ABSENT) return null
+  const structured = found[inTransaction.structured] ?? ABSENT
+  return {
+    unstructured: reader.optionalText(found[inTransaction.unstructured]),
     structured: structured === ABSENT ? null : readStructured(reader, structured),
   }
 }
@@ -221,16 +288,20 @@ const readStructured = (
   reader: MessageReader,
   node: number,
 ): NonNullable<Remittance['structured']> => {
-  const [information = ABSENT, amounts = ABSENT] = reader.slots(node, structuredShape)
-  const [type = ABSENT] = reader.slots(information, referredDocumentShape)
-  const [documentType, issuer] = reader.slots(type, documentTypeShape)
-  const [first = ABSENT] = reader.slots(amounts, adjustmentsShape)
+  const found = reader.find(node, structuredLayout)
   return {
-    documentType: reader.leaf(documentType, proprietary),
-    issuerIspb: reader.text(issuer),
-    adjustments: reader.each(amounts, first, (adjustment) => {
-      const [amount, reason] = reader.slots(adjustment, adjustmentShape)
-      return { amount: reader.money(amount), reason: reader.text(reason) }
-    }),
+    documentType: reader.text(found[inStructured.documentType]),
+    issuerIspb: reader.text(found[inStructured.issuer]),
+    adjustments: reader.each(
+      found[inStructured.amounts],
+      found[inStructured.adjustments],
+      (adjustment) => {
+        const foundInAdjustment = reader.find(adjustment, adjustmentLayout)
+        return {
+          amount: reader.money(foundInAdjustment[inAdjustment.amount]),
+          reason: reader.text(foundInAdjustment[inAdjustment.reason]),
+        }
+      },
+    ),
   }
 }

@@ -17,6 +17,7 @@ export {
   httpErrors,
   type Violation,
 } from './errors.ts'
+export { readyHeaders } from './headers.ts'
 export { type JsonValue, jsonValue } from './json-value.ts'
 export { type Listener, listen } from './listen.ts'
 export { logLevelRoutes } from './log-level.ts'

@@ -19,3 +19,4 @@ export {
 } from './metrics.ts'
 export type { RequestFields } from './request-line.ts'
 export { scrub } from './scrub.ts'
+export { timestamp } from './timestamp.ts'

@@ -3,7 +3,13 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 /** The process's metrics. Declare each metric once, with the exact name, type and labels. */
 export type Metrics = {
   readonly registry: Registry
-  counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>
+  /** `collect` adds what was counted elsewhere when the metrics are scraped. */
+  counter<L extends string>(
+    name: string,
+    help: string,
+    labels?: readonly L[],
+    collect?: (counter: Counter<L>) => void,
+  ): Counter<L>
   /**
    * `collect` sets the values when the metrics are scraped. Where it fails or is late the gauge tells nothing in that
    * scrape: neither an old value nor an error in place of all the others.
@@ -64,8 +70,21 @@ export const createMetrics = (options: {
   if (options.withProcess) collectDefaultMetrics({ register: registry })
   const metrics: Metrics = {
     registry,
-    counter: (name, help, labels = []) =>
-      new Counter({ name, help, labelNames: [...labels], registers: [registry] }),
+    counter: <L extends string>(
+      name: string,
+      help: string,
+      labels: readonly L[] = [],
+      collect?: (counter: Counter<L>) => void,
+    ) => {
+      const counter: Counter<L> = new Counter<L>({
+        name,
+        help,
+        labelNames: [...labels],
+        registers: [registry],
+        ...(collect === undefined ? {} : { collect: () => collect(counter) }),
+      })
+      return counter
+    },
     gauge: <L extends string>(
       name: string,
       help: string,

@@ -1,4 +1,5 @@
 import { scrub } from './scrub.ts'
+import { timestamp } from './timestamp.ts'
 
 /** One handled request, for its log line. */
 export type RequestFields = {
@@ -16,19 +17,6 @@ export type RequestFields = {
 }
 
 const plainWord = /^[A-Z]{1,16}$/
-
-let stampMs = 0
-let stamp = ''
-
-/** The time in ISO 8601, formatted once per millisecond. */
-const timestamp = (): string => {
-  const nowMs = Date.now()
-  if (nowMs !== stampMs) {
-    stampMs = nowMs
-    stamp = new Date(nowMs).toISOString()
-  }
-  return stamp
-}
 
 /**
  * The same JSON the logger would write, put together by hand: this line is written for every request

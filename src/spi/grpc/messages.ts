@@ -1,4 +1,4 @@
-import type { TransformationStatus } from '../transform/run.ts'
+import type { TransformationStatus } from '../transform/metrics.ts'
 import type { TransformOptions, TransformRequest } from '../transform/service.ts'
 import { readBoolean, readBytes, readFields, readText, wireTypes, writeFields } from './wire.ts'
 

@@ -1,7 +1,4 @@
-import { isMessageType, messageTypes, type TypedMessage } from '#codecs/iso20022'
-import { pixPayment } from './projections/pix-payment.ts'
-import { pixReturn } from './projections/pix-return.ts'
-import { pixStatus } from './projections/pix-status.ts'
+import { isMessageType, messageTypes } from '#codecs/iso20022'
 
 /** The message types that have a business view, and what that view is called. */
 export const projectionTargets = {
@@ -61,15 +58,3 @@ export const acceptedPairs = [
   `any message type → ${JSON_FORMAT}`,
   `${JSON_FORMAT} → any message type`,
 ].join(', ')
-
-/** The business view of a message that was read, as JSON. */
-export const project = (message: TypedMessage, enrich: boolean): string => {
-  switch (message.type) {
-    case 'pacs.008':
-      return pixPayment(message, enrich)
-    case 'pacs.002':
-      return pixStatus(message, enrich)
-    case 'pacs.004':
-      return pixReturn(message, enrich)
-  }
-}

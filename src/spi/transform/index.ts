@@ -21,13 +21,6 @@ export const createTransform = ({
   metrics,
   catalogue = ourCatalogue,
 }: TransformDeps): Transform => {
-  const run = createRunTransform(
-    catalogue,
-    metrics.counter(
-      'spigw_transformations_total',
-      'Transformations by source type, target format and outcome.',
-      ['source_type', 'target_format', 'status'],
-    ),
-  )
+  const run = createRunTransform(catalogue, metrics)
   return { name: 'transform', demo: transformDemo, routes: transformRoutes(run), run }
 }

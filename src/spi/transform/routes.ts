@@ -6,8 +6,10 @@ import {
   type Route,
   readBytes,
   readJsonValue,
+  readyHeaders,
   type Violation,
 } from '#src/platform/http/index.ts'
+import { timestamp } from '#src/platform/telemetry/index.ts'
 import { listDocument, transformDocument } from './documents.ts'
 import {
   type ProjectedType,
@@ -21,7 +23,7 @@ import type { TransformRequest } from './service.ts'
 
 const XML = 'application/xml'
 const JSON_TYPE = 'application/json'
-const headers = { 'Content-Type': JSON_TYPE }
+const headers = readyHeaders(JSON_TYPE)
 
 export const transformRoutes = (run: RunTransform): readonly Route[] => {
   const handle = (declared: ProjectedType | undefined) => async (c: RequestContext) => {
@@ -29,7 +31,7 @@ export const transformRoutes = (run: RunTransform): readonly Route[] => {
     if (!outcome.ok) throw outcome.error
     const { transformationId, sourceFormat, targetFormat, result } = outcome
     // By hand: the result is JSON already, and of the others none has a character to escape.
-    const body = `{"transformation_id":"${transformationId}","source_format":"${sourceFormat}","target_format":"${targetFormat}","result":${result},"created_at":"${new Date().toISOString()}"}`
+    const body = `{"transformation_id":"${transformationId}","source_format":"${sourceFormat}","target_format":"${targetFormat}","result":${result},"created_at":"${timestamp()}"}`
     return new Response(body, { headers })
   }
   return [
@@ -65,7 +67,8 @@ const readRequest = async (
   c: RequestContext,
   declared: ProjectedType | undefined,
 ): Promise<TransformRequest> => {
-  if (mediaType(c.req.raw.headers.get('content-type') ?? '') === XML) {
+  const contentType = c.req.raw.headers.get('content-type') ?? ''
+  if (contentType === XML || mediaType(contentType) === XML) {
     return rawRequest(c, declared, await readBytes(c))
   }
   const parsed = parseTransformRequest(await readJsonValue(c), declared)
@@ -80,15 +83,16 @@ const rawRequest = (
   message: Uint8Array,
 ): TransformRequest => {
   const violations: Violation[] = []
+  const query = c.req.query()
   const flag = (name: 'validate' | 'enrich'): boolean => {
-    const text = c.req.query(name)
+    const text = query[name]
     if (text !== undefined && text !== 'true' && text !== 'false') {
       violations.push({ pointer: name, rule: 'type', message: 'must be true or false' })
     }
     return text === 'true'
   }
   const options = { validate: flag('validate'), enrich: flag('enrich') }
-  const targetFormat = c.req.query('target_format')
+  const targetFormat = query['target_format']
   const view = declared && projectionTargets[declared]
   if (view !== undefined && targetFormat !== undefined && targetFormat !== view) {
     const message = 'contradicts the path'
@@ -96,7 +100,7 @@ const rawRequest = (
   }
   if (violations.length > 0) throw invalid(violations)
   return {
-    sourceFormat: declared ?? c.req.query('source_format'),
+    sourceFormat: declared ?? query['source_format'],
     targetFormat,
     message,
     options,

@@ -1,6 +1,6 @@
 import type { SchemaCatalogue } from '#codecs/iso20022'
 import { ApiError, httpErrors, type Violation } from '#src/platform/http/index.ts'
-import type { Counter } from '#src/platform/telemetry/index.ts'
+import type { Metrics } from '#src/platform/telemetry/index.ts'
 import {
   acceptedPairs,
   defaultTarget,
@@ -9,12 +9,10 @@ import {
   sourceFormats,
   supportedTransformations,
 } from './formats.ts'
+import { createTransformationCounter, type TransformationStatus } from './metrics.ts'
 import { type TransformFailure, type TransformRequest, transform } from './service.ts'
 
-type FailureStatus = 'validation_error' | 'parse_error' | 'unsupported_format'
-
-/** The `status` label of the metric: the gRPC names in lower case. */
-export type TransformationStatus = 'success' | FailureStatus
+type FailureStatus = Exclude<TransformationStatus, 'success'>
 
 /** What every interface answers, each in its own form. */
 export type TransformRun =
@@ -31,27 +29,22 @@ export type TransformRun =
 export type RunTransform = (request: TransformRequest) => TransformRun
 
 /** Transforms and counts. */
-export const createRunTransform =
-  (
-    catalogue: SchemaCatalogue,
-    /** `spigw_transformations_total`. */
-    transformations: Counter<'source_type' | 'target_format' | 'status'>,
-  ): RunTransform =>
-  (request) => {
+export const createRunTransform = (catalogue: SchemaCatalogue, metrics: Metrics): RunTransform => {
+  const count = createTransformationCounter(metrics)
+  return (request) => {
     const outcome = transform(request, catalogue)
     if (!outcome.ok) {
       const { error, status } = apiError(outcome.failure)
-      transformations.inc({ ...boundedLabels(request), status })
+      const { source, target } = boundedLabels(request)
+      count(source, target, status)
       return { ok: false, status, error }
     }
-    const { sourceFormat, targetFormat } = outcome
-    transformations.inc({
-      source_type: sourceFormat,
-      target_format: targetFormat,
-      status: 'success',
-    })
-    return { ...outcome, transformationId: `trf_${Bun.randomUUIDv7()}` }
+    const { sourceFormat, targetFormat, result } = outcome
+    count(sourceFormat, targetFormat, 'success')
+    const transformationId = `trf_${Bun.randomUUIDv7()}`
+    return { ok: true, transformationId, sourceFormat, targetFormat, result }
   }
+}
 
 /** What a caller is told. */
 const apiError = (
@@ -166,11 +159,11 @@ const unsupported = (source: string): ApiError =>
 const boundedLabels = ({
   sourceFormat,
   targetFormat,
-}: TransformRequest): { readonly source_type: string; readonly target_format: string } => {
+}: TransformRequest): { readonly source: string; readonly target: string } => {
   if (sourceFormat === undefined || !isSourceFormat(sourceFormat)) {
-    return { source_type: 'other', target_format: 'other' }
+    return { source: 'other', target: 'other' }
   }
   const supported = isSupported(sourceFormat, targetFormat)
   const target = supported ? (targetFormat ?? defaultTarget(sourceFormat)) : undefined
-  return { source_type: sourceFormat, target_format: target ?? 'other' }
+  return { source: sourceFormat, target: target ?? 'other' }
 }

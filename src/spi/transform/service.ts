@@ -2,6 +2,7 @@ import { CodecError } from '#codecs/bytes'
 import {
   type GenericProblem,
   identifyMessage,
+  isDefinitionOf,
   isTypedMessageType,
   type MessageIdentity,
   messageDefinitionIdOf,
@@ -9,7 +10,6 @@ import {
   messageVocabulary,
   ourCatalogue,
   type ReadProblem,
-  readMessage,
   type SchemaCatalogue,
   type SchemaViolation,
   validateDocument,
@@ -21,8 +21,9 @@ import {
   type XmlExplanation,
 } from '#codecs/xml'
 import { nativeText } from '../native-text.ts'
-import { isSupported, JSON_FORMAT, project, projectionTargets } from './formats.ts'
+import { isSupported, JSON_FORMAT, projectionTargets } from './formats.ts'
 import { definitionIn, fromJson } from './from-json.ts'
+import { project } from './projections/index.ts'
 
 export type TransformOptions = {
   /** Check the whole schema first and refuse with every violation. */
@@ -110,17 +111,12 @@ export const transform = (
   }
   if (targetFormat === JSON_FORMAT) return toJson(scanned.document, identity, catalogue)
   if (!isTypedMessageType(type)) return unsupported(type, targetFormat)
-  const reading = readMessage(scanned.document, { type, version })
-  if (!reading.ok) return failed({ kind: 'violations', violations: reading.problems })
-  const { message } = reading
-  const contradiction = contradicted(message.header.messageDefinitionId, identity)
+  const projection = project(scanned.document, { type, version }, options.enrich)
+  if (!projection.ok) return failed({ kind: 'violations', violations: projection.problems })
+  const contradiction = contradicted(projection.messageDefinitionId, identity)
   if (contradiction !== undefined) return failed(contradiction)
-  return {
-    ok: true,
-    sourceFormat: message.type,
-    targetFormat: projectionTargets[message.type],
-    result: project(message, options.enrich),
-  }
+  const { result } = projection
+  return { ok: true, sourceFormat: type, targetFormat: projectionTargets[type], result }
 }
 
 /** The whole message, which its schema alone describes; so it must be valid, but for a signature. */
@@ -153,8 +149,8 @@ const contradicted = (
   definition: unknown,
   identity: MessageIdentity,
 ): TransformFailure | undefined => {
+  if (typeof definition === 'string' && isDefinitionOf(definition, identity)) return undefined
   const expected = messageDefinitionIdOf(identity)
-  if (definition === expected) return undefined
   return {
     kind: 'contradiction',
     definition: String(definition).slice(0, definitionCharactersShown),

@@ -22,10 +22,12 @@ export const jsonAmount = (cents: bigint): number => {
   return JSON.rawJSON(formatCents(cents))
 }
 
-const visibleCharacters = 4
+/** What is shown of a document. */
+export const visibleCharacters = 4
 
 /** A CPF or CNPJ with all but its last four characters replaced by asterisks. */
 export const maskDocument = (document: string): string => {
-  const hidden = Math.max(document.length - visibleCharacters, 0)
-  return '*'.repeat(hidden) + document.slice(hidden)
+  const characters = [...document]
+  const hidden = Math.max(characters.length - visibleCharacters, 0)
+  return '*'.repeat(hidden) + characters.slice(hidden).join('')
 }

@@ -1,44 +1,97 @@
-import {
-  type Account,
-  type CreditTransfer,
-  formatCents,
-  type Pacs008,
-  type Party,
-} from '#codecs/iso20022'
-import { jsonAmount, jsonMembers, jsonText, maskDocument } from './json.ts'
-import { withTransactions } from './transactions.ts'
+import type { Account, CreditTransfer, Pacs008, PaymentNodes } from '#codecs/iso20022'
+import type { XmlDocument } from '#codecs/xml'
+import { jsonAmount, jsonMembers } from './json.ts'
+import { constant, JsonWriter } from './json-writer.ts'
 
-/** `pix_payment`: one payment as the specification names its fields; `enrich` adds what a ledger needs. */
-export const pixPayment = (message: Pacs008, enrich: boolean): string =>
-  withTransactions(
-    message.transactions.map((transaction) =>
-      enrich ? enrichedPayment(message, transaction) : payment(transaction, '', ''),
-    ),
-  )
+/** The constant parts of the result, in its order. */
+const parts = {
+  start: constant('{'),
+  endToEndId: constant('"end_to_end_id":'),
+  amount: constant(',"amount":'),
+  currency: constant(',"currency":"'),
+  debtor: constant('","debtor":{"name":'),
+  document: constant(',"document":'),
+  creditor: constant('},"creditor":{"name":'),
+  partyEnd: constant('}'),
+  count: constant(',"transaction_count":'),
+  transactions: constant(',"transactions":[{'),
+  next: constant('},{'),
+  transactionsEnd: constant('}]'),
+  end: constant('}'),
+} as const
+
+/** What `enrich` adds to a payment, as JSON members, each with a comma before. */
+export type Enrichment = {
+  readonly debtor: string
+  readonly creditor: string
+  readonly payment: string
+}
+
+/** A result is written from beginning to end without a pause, so one is enough. */
+const writer = new JsonWriter()
 
 /**
- * The members of one payment. Written as text, not as an object: this is the hot path.
- *
- * @param debtorMore further members of the debtor, with a comma before
+ * `pix_payment`: a payment as the specification names its fields. Of more than one, the top-level fields are the
+ * first's and `transactions` holds all in the same shape.
  */
-const payment = (
-  { endToEndId, amount, debtor, creditor }: CreditTransfer,
-  debtorMore: string,
-  creditorMore: string,
-): string =>
-  `"end_to_end_id":${jsonText(endToEndId)},"amount":${formatCents(amount.cents)},"currency":${jsonText(amount.currency)},"debtor":{${party(debtor)}${debtorMore}},"creditor":{${party(creditor)}${creditorMore}}`
+export const pixPayment = (
+  document: XmlDocument,
+  payments: readonly PaymentNodes[],
+  enrichments: readonly Enrichment[],
+): string => {
+  writer.begin()
+  writer.constant(parts.start)
+  writePayment(document, payments[0], enrichments[0])
+  writer.constant(parts.count)
+  writer.integer(payments.length)
+  if (payments.length > 1) {
+    for (let at = 0; at < payments.length; at++) {
+      writer.constant(at === 0 ? parts.transactions : parts.next)
+      writePayment(document, payments[at], enrichments[at])
+    }
+    writer.constant(parts.transactionsEnd)
+  }
+  writer.constant(parts.end)
+  return writer.end()
+}
 
-const party = ({ name, document }: Party): string =>
-  `"name":${name === null ? 'null' : jsonText(name)},"document":${jsonText(maskDocument(document))}`
+const writePayment = (
+  document: XmlDocument,
+  payment: PaymentNodes | undefined,
+  enrichment: Enrichment | undefined,
+): void => {
+  if (payment === undefined) return
+  writer.constant(parts.endToEndId)
+  writer.text(document, payment.endToEndId)
+  writer.constant(parts.amount)
+  writer.cents(payment.amount.cents)
+  writer.constant(parts.currency)
+  writer.json(payment.amount.currency)
+  writer.constant(parts.debtor)
+  writer.text(document, payment.debtorName)
+  writer.constant(parts.document)
+  writer.masked(document, payment.debtorDocument)
+  if (enrichment !== undefined) writer.json(enrichment.debtor)
+  writer.constant(parts.creditor)
+  writer.text(document, payment.creditorName)
+  writer.constant(parts.document)
+  writer.masked(document, payment.creditorDocument)
+  if (enrichment !== undefined) writer.json(enrichment.creditor)
+  writer.constant(parts.partyEnd)
+  if (enrichment !== undefined) writer.json(enrichment.payment)
+}
 
-const enrichedPayment = (message: Pacs008, transaction: CreditTransfer): string => {
-  const { groupHeader } = message
+/** What a ledger needs besides. */
+export const enrichmentsOf = (message: Pacs008): readonly Enrichment[] =>
+  message.transactions.map((transaction) => enrichment(message, transaction))
+
+const enrichment = ({ groupHeader }: Pacs008, transaction: CreditTransfer): Enrichment => {
   const debtor = { ispb: transaction.debtorAgentIspb, account: account(transaction.debtorAccount) }
   const creditor = {
     ispb: transaction.creditorAgentIspb,
     account: account(transaction.creditorAccount),
   }
-  const more = {
+  const payment = {
     message_id: groupHeader.messageId,
     creation_date_time: groupHeader.creationDateTime,
     acceptance_date_time: transaction.acceptanceDateTime,
@@ -53,8 +106,11 @@ const enrichedPayment = (message: Pacs008, transaction: CreditTransfer): string 
     initiator_document: transaction.initiatingPartyDocument,
     tax: tax(transaction),
   }
-  const members = payment(transaction, `,${jsonMembers(debtor)}`, `,${jsonMembers(creditor)}`)
-  return `${members},${jsonMembers(more)}`
+  return {
+    debtor: `,${jsonMembers(debtor)}`,
+    creditor: `,${jsonMembers(creditor)}`,
+    payment: `,${jsonMembers(payment)}`,
+  }
 }
 
 const account = ({ id, branch, type }: Account): object => {
