@@ -2,6 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
+import forge from 'node-forge'
 import {
   PKCS12_BYTES_MAX,
   PKCS12_ROUNDS_MAX,
@@ -102,6 +104,56 @@ describe('damaged files', () => {
     }
   }, 60_000)
 
+  test('nested without end, of known and of unknown length', () => {
+    for (const tag of [0x30, 0xa0, 0x24, 0x31]) {
+      const unknown = new Uint8Array(PKCS12_BYTES_MAX).map((_, i) => (i % 2 === 0 ? tag : 0x80))
+      const known: number[] = []
+      for (let rest = PKCS12_BYTES_MAX - 5; rest > 5; rest -= 5) {
+        known.push(tag, 0x83, rest >> 16, (rest >> 8) & 0xff, rest & 0xff)
+      }
+      for (const bytes of [unknown, new Uint8Array(known)]) {
+        expect(reasonOf(() => readPkcs12(bytes, 'segredo'))).toBe('damaged')
+      }
+    }
+  })
+
+  test('lengths that say more than there is, or nothing', () => {
+    const whole = file('nomac.p12')
+    for (let at = 0; at < 80; at++) {
+      for (const octet of [0x00, 0x7f, 0x80, 0x81, 0x84, 0x88, 0xff]) {
+        const reason = reasonOf(() => readPkcs12(whole.with(at, octet), 'segredo'))
+        expect(['damaged', 'read', 'rounds_exceeded', 'no_certificate']).toContain(reason)
+      }
+    }
+  })
+
+  test('whatever is changed, a reason is given', () => {
+    const bases = ['nomac.p12', 'ec.p12'].map(file)
+    const change = fc.record({
+      at: fc.nat(),
+      remove: fc.nat({ max: 8 }),
+      insert: fc.uint8Array({ maxLength: 8 }),
+    })
+    const changes = fc.array(change, { minLength: 1, maxLength: 4 })
+    const passwords = fc.constantFrom('segredo', 'errada')
+    fc.assert(
+      fc.property(fc.constantFrom(...bases), changes, passwords, (base, edits, password) => {
+        let bytes = base
+        for (const { at, remove, insert } of edits) {
+          const from = at % (bytes.length + 1)
+          bytes = new Uint8Array([
+            ...bytes.subarray(0, from),
+            ...insert,
+            ...bytes.subarray(from + remove),
+          ])
+        }
+        // Anything else that is thrown would end the thread without a reason.
+        reasonOf(() => readPkcs12(bytes, password))
+      }),
+      { numRuns: 500 },
+    )
+  }, 30_000)
+
   test('262144 bytes are looked at, one more is not', () => {
     const at = new Uint8Array(PKCS12_BYTES_MAX)
     expect(reasonOf(() => readPkcs12(at, ''))).toBe('damaged')
@@ -138,7 +190,27 @@ describe('rounds of key derivation', () => {
     expect(reason({ keyRounds: 1000, outerRounds: 1000 }, 'errada')).toBe('wrong_password')
   })
 
-  test('of the integrity check', () => {
+  test('of the integrity check, in numbers of any length', () => {
+    const withCheckRounds = (octets: string): Uint8Array => {
+      const bytes = Buffer.from(file('aes.p12')).toString('latin1')
+      const pfx = forge.asn1.fromDer(bytes)
+      const parts = (node: forge.asn1.Asn1 | undefined) => (node?.value ?? []) as forge.asn1.Asn1[]
+      const rounds = parts(parts(pfx)[2])[2]
+      if (rounds === undefined) throw new Error('the file has no integrity check')
+      rounds.value = octets
+      return new Uint8Array(Buffer.from(forge.asn1.toDer(pfx).getBytes(), 'latin1'))
+    }
+    const reasons = (octets: string) =>
+      reasonOf(() => readPkcs12(withCheckRounds(octets), 'segredo'))
+    expect(reasons('\x08\x00')).toBe('read')
+    expect(reasons('\x7f\xff\xff\xff')).toBe('rounds_exceeded')
+    // None, negative, and longer than any number of the runtime.
+    for (const octets of ['', '\x00', '\xff', '\x80\x00\x00\x00', '\x7f'.repeat(9)]) {
+      expect(['damaged', 'rounds_exceeded']).toContain(reasons(octets))
+    }
+  })
+
+  test('of an integrity check by openssl', () => {
     // 1000001 for the check, as many for the certificate, as many for the key.
     expect(reasonOf(() => readPkcs12(file('iterations.p12'), 'segredo'))).toBe('rounds_exceeded')
   })
