@@ -1,6 +1,7 @@
 import type { SettingProblem } from '#src/platform/config/index.ts'
 import { createTlsMaterial, TlsMaterialError } from '#src/platform/tls/index.ts'
 import type { SpiRole, SpiSettings } from './config.ts'
+import { rsfnProblems } from './rsfn/index.ts'
 
 /** What each stage cannot run without. */
 const needs: Readonly<Record<SpiRole, readonly ('ISPB' | 'SPI_PRIMARY_URL' | 'DATABASE_DSN')[]>> = {
@@ -9,7 +10,7 @@ const needs: Readonly<Record<SpiRole, readonly ('ISPB' | 'SPI_PRIMARY_URL' | 'DA
   OUTBOUND_SEND: ['ISPB', 'SPI_PRIMARY_URL', 'DATABASE_DSN'],
 }
 
-/** What no single setting can say: a stage that lacks something, a certificate that is not its key's. */
+/** What no single setting can say: a stage that lacks something, keys that do not fit. */
 export const spiProblems = (
   settings: SpiSettings,
   dsn: string | undefined,
@@ -30,7 +31,12 @@ export const spiProblems = (
         fix: `set ${name}, or take ${role} out of SPI_ROLES`,
       })),
   )
-  return [...problems, ...fastPathProblems(settings, isSet), ...certificateProblems(settings)]
+  return [
+    ...problems,
+    ...fastPathProblems(settings, isSet),
+    ...certificateProblems(settings),
+    ...rsfnProblems(settings),
+  ]
 }
 
 const fastPathProblems = (

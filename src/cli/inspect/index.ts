@@ -24,6 +24,10 @@ export const inspectCommand: Command = {
     unmasked: { type: 'boolean', doc: 'ISO 8583: show card data.' },
     pack: { type: 'string', value: 'file', doc: 'ISO 8583: print the hex of a message in JSON.' },
     validate: { type: 'boolean', doc: 'ISO 20022: judge by the schema; 1 when invalid.' },
+    open: {
+      type: 'boolean',
+      doc: 'RSFN: decrypt with RSFN_PRIVATE_KEY_PATH, verify with RSFN_PUBLIC_KEY_PATH; 1 when refused.',
+    },
     kinds: { type: 'boolean', doc: 'List the kinds.' },
   },
   examples: [
@@ -38,7 +42,7 @@ export const inspectCommand: Command = {
       io.out(inspectors.map(({ name, summary }) => `${name}: ${summary}\n`).join(''))
       return exitCodes.ok
     }
-    const options = await optionsOf(args)
+    const options = await optionsOf(args, io)
     const packed = args.text('pack')
     if (packed !== undefined) {
       const kind = choose(inspectors, args.text('as') ?? 'iso8583', new Uint8Array(0))
@@ -74,7 +78,7 @@ const inputOf = async (path: string | undefined, io: Io): Promise<Uint8Array> =>
   return new Uint8Array(await readFile(path))
 }
 
-const optionsOf = async (args: CommandArguments): Promise<InspectOptions> => {
+const optionsOf = async (args: CommandArguments, { env }: Io): Promise<InspectOptions> => {
   const dialect = args.text('dialect')
   const frame = args.text('frame')
   return {
@@ -84,6 +88,7 @@ const optionsOf = async (args: CommandArguments): Promise<InspectOptions> => {
     ...(frame !== undefined && { frame }),
     unmasked: args.flag('unmasked'),
     validate: args.flag('validate'),
+    ...(args.flag('open') && { openWith: env }),
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Environment } from '../config/index.ts'
+
 /** One line of an explanation: a field, its value as text, what a code means, what lies beneath. */
 export type ExplainedField = {
   readonly name: string
@@ -26,6 +28,8 @@ export type InspectOptions = {
   readonly unmasked?: boolean
   /** Judge the whole message by its schema; what breaks it is a failure. */
   readonly validate?: boolean
+  /** Open what is encrypted, with the keys that these settings name. */
+  readonly openWith?: Environment | undefined
 }
 
 /** Explains one kind of message to a person; `trilho inspect` picks it by content or by `--as`. */

@@ -1,1 +1,2 @@
 export { rsfnInspector } from './inspector.ts'
+export { rsfnProblems } from './keys.ts'

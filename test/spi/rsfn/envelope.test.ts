@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
+import fc from 'fast-check'
+import { CodecError } from '#codecs/bytes'
 import {
   clearRsfn,
   decodeUtf16be,
+  explainRsfn,
   openRsfn,
+  RSFN_ERRORS,
   RSFN_HEADER_BYTES,
   RSFN_SPECIAL_USE,
   type RsfnOpenPorts,
@@ -191,3 +195,39 @@ describe('each code of C03', () => {
     }
   }, 30_000)
 })
+
+test('whatever comes, it is opened as it was sealed or refused with a code of the table', async () => {
+  const content = new Uint8Array(64).fill(7)
+  const bases = [
+    await seal({ content }),
+    await seal({ content, protocol: 2 }),
+    await seal({ content, specialUse: 4 }),
+    await seal({ content, specialUse: 2 }),
+    clearRsfn(content),
+  ]
+  const edit = fc.record({ at: fc.nat(), octet: fc.nat({ max: 255 }) })
+  const message = fc.oneof(
+    fc
+      .tuple(fc.constantFrom(...bases), fc.array(edit, { maxLength: 6 }), fc.nat())
+      .map(([base, edits, cut]) => {
+        const copy = cut % 5 === 0 ? base.slice(0, cut % (base.length + 1)) : base.slice()
+        for (const { at, octet } of edits) if (copy.length > 0) copy[at % copy.length] = octet
+        return copy
+      }),
+    fc.uint8Array({ maxLength: 700 }).map((bytes) => Uint8Array.of(0x02, 0x4c, ...bytes)),
+  )
+  const policies: readonly RsfnPolicy[] = [{}, { acceptSecondVersion: true, acceptClear: true }]
+  await fc.assert(
+    fc.asyncProperty(message, fc.constantFrom(...policies), async (bytes, policy) => {
+      const result = await openRsfn(bytes, openPorts(), policy)
+      if (!result.ok) expect(Object.keys(RSFN_ERRORS)).toContain(String(result.code))
+      else if (result.signed) expect(new Uint8Array(result.content)).toEqual(content)
+      try {
+        expect(explainRsfn(bytes).length).toBe(15)
+      } catch (error) {
+        if (!(error instanceof CodecError)) throw error
+      }
+    }),
+    { numRuns: 400 },
+  )
+}, 20_000)
