@@ -184,15 +184,15 @@ export class XmlDocument {
 
   /** The bytes between two offsets, one character (U+0000 to U+00FF) for each. */
   octets(start: number, end: number): string {
-    return this.cut(start, end)
+    this.text ??= this.native.latin1(this.bytes, 0, this.bytes.length)
+    return this.text.substring(start, end)
   }
 
   private cut(start: number, end: number): string {
-    if (this.text === undefined) {
-      if (++this.cuts <= CUTS_ALONE_MAX) return this.native.latin1(this.bytes, start, end)
-      this.text = this.native.latin1(this.bytes, 0, this.bytes.length)
+    if (this.text === undefined && ++this.cuts <= CUTS_ALONE_MAX) {
+      return this.native.latin1(this.bytes, start, end)
     }
-    return this.text.substring(start, end)
+    return this.octets(start, end)
   }
 
   private decoded(start: number, end: number): string {
