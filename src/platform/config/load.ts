@@ -150,13 +150,15 @@ const findPem = (
 ): Found | undefined => {
   if (path !== undefined) return { text: readText(name, path), path, name }
   if (base64 === undefined) return undefined
-  if (!/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(base64)) {
-    throw new SettingError(base64Name, 'is not base64', `set ${base64Name} to base64 of the PEM`)
-  }
-  return {
-    text: Buffer.from(base64, 'base64').toString('utf8'),
-    path: undefined,
-    name: base64Name,
+  return { text: decodeBase64(base64Name, base64), path: undefined, name: base64Name }
+}
+
+/** White space is skipped, padding may be absent; anything else would be cut off or left out silently. */
+const decodeBase64 = (name: string, base64: string): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.fromBase64(base64))
+  } catch {
+    throw new SettingError(name, 'is not base64 of a text', `set ${name} to base64 of the PEM`)
   }
 }
 

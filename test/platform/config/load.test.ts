@@ -120,10 +120,27 @@ describe('secrets and files', () => {
     expect(load({ CERT_PATH: path }).values.settings.cert).toEqual({ text: pemText, path })
     const inline = Buffer.from(pemText).toString('base64')
     expect(load({ CERT_BASE64: inline }).values.settings.cert?.text).toBe(pemText)
-    expect(load({ CERT_BASE64: '%%' }).problems[0]).toMatchObject({
-      name: 'CERT_BASE64',
-      problem: 'is not base64',
-    })
+    const lines = inline.replace(/.{64}/g, '$&\r\n')
+    for (const text of [lines, ` ${inline}\n`, inline.replace(/=+$/, '')]) {
+      expect(load({ CERT_BASE64: text }).values.settings.cert?.text).toBe(pemText)
+    }
+    const binary = Buffer.from([0x30, 0x82, 0xff, 0xfe]).toString('base64')
+    for (const text of [
+      '%%',
+      `${inline}=`,
+      `${inline}==A`,
+      `-${inline}`,
+      `${inline.slice(1)}_`,
+      binary,
+    ]) {
+      expect(load({ CERT_BASE64: text }).problems[0]).toMatchObject({
+        name: 'CERT_BASE64',
+        problem: 'is not base64 of a text',
+      })
+    }
+    expect(load({ CERT_BASE64: inline.slice(0, -8) }).problems[0]?.problem).toBe(
+      'holds no PEM block',
+    )
     expect(load({ CERT_PATH: file('empty.pem', 'x') }).problems[0]?.problem).toBe(
       'holds no PEM block',
     )
