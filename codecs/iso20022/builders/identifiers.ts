@@ -42,24 +42,22 @@ export const createRandomText = (random: RandomSource): RandomText => {
   }
 }
 
-const MINUTE_MS = 60_000
-const digits = (count: number, width: number): readonly string[] =>
-  Array.from({ length: count }, (_, i) => String(i).padStart(width, '0'))
-const seconds = digits(60, 2)
-const milliseconds = digits(1000, 3)
+const SECOND_MS = 1000
+/** `000Z` to `999Z`. */
+const fractions = Array.from({ length: SECOND_MS }, (_, i) => `${String(i).padStart(3, '0')}Z`)
 
-/** The minute last written: messages come many in one. */
-let minuteNumber = Number.NaN
-/** `YYYY-MM-DDThh:mm:` and `YYYYMMDDhhmm` of it. */
-let minutePrefix = ''
+/** The second last written: messages come many in one. */
+let secondNumber = Number.NaN
+/** `YYYY-MM-DDThh:mm:ss.` and `YYYYMMDDhhmm` of it. */
+let secondPrefix = ''
 let minuteText = ''
 
 const turnTo = (timeMs: number): void => {
-  const number = Math.floor(timeMs / MINUTE_MS)
-  if (number === minuteNumber) return
-  minutePrefix = new Date(timeMs).toISOString().slice(0, 17)
-  minuteText = minutePrefix.replace(/[-T:]/g, '')
-  minuteNumber = number
+  const number = Math.floor(timeMs / SECOND_MS)
+  if (number === secondNumber) return
+  secondPrefix = new Date(timeMs).toISOString().slice(0, 20)
+  minuteText = secondPrefix.slice(0, 16).replace(/[-T:]/g, '')
+  secondNumber = number
 }
 
 /** `YYYYMMDDhhmm` of the time in UTC. */
@@ -82,7 +80,5 @@ export const returnId = (ispb: string, timeMs: number, random: RandomText): stri
 /** The SPI's date-time: UTC, three decimals, `Z`. */
 export const dateTimeOf = (timeMs: number): string => {
   turnTo(timeMs)
-  const inMinute = Math.floor(timeMs) - minuteNumber * MINUTE_MS
-  const second = Math.floor(inMinute / 1000)
-  return `${minutePrefix}${seconds[second]}.${milliseconds[inMinute - second * 1000]}Z`
+  return secondPrefix + fractions[Math.floor(timeMs) - secondNumber * SECOND_MS]
 }

@@ -43,6 +43,7 @@ export const newMessageVersion = (type: MessageType, version: string): MessageVe
   return { type, version, namespace, header, headerAt: opening.length }
 }
 
+const ending = compileTemplate(['</Document></Envelope>'])
 const BEHIND_SIGNATURE = '</Sgntr></AppHdr>'.length
 const DOCUMENT_TAG = '<Document>'.length
 const ENVELOPE_END = '</Envelope>'.length
@@ -67,7 +68,7 @@ export const finishMessage = (
   documentAt: number,
   output: XmlOutput,
 ): BuiltMessage => {
-  output.write`</Document></Envelope>`
+  output.fill(ending, [])
   const bytes = output.result()
   return {
     bytes,
