@@ -182,8 +182,23 @@ export function readKey(pem: string): KeyObject {
   return createPrivateKey(pem)
 }
 
-/** The certificates of a PEM text, in its order. */
+/**
+ * A certificate, PEM or DER, whose key can be used: the runtime reads the key only when it is asked for.
+ *
+ * @throws Error when certificate or key cannot be read
+ */
+export function readCertificate(content: string | Uint8Array): X509Certificate {
+  const certificate = new X509Certificate(content)
+  if (certificate.publicKey.type !== 'public') throw new Error('the certificate has no public key')
+  return certificate
+}
+
+/**
+ * The certificates of a PEM text, in its order.
+ *
+ * @throws Error when one of them cannot be read
+ */
 export function readCertificates(pem: string): readonly X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []
-  return blocks.map((block) => new X509Certificate(block))
+  return blocks.map(readCertificate)
 }

@@ -1,4 +1,5 @@
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
+import { readCertificate } from './check.ts'
 import { PKCS12_BYTES_MAX, PKCS12_TIMEOUT_MS, Pkcs12Error } from './pkcs12.ts'
 import type { FromPkcs12Worker, ToPkcs12Worker } from './pkcs12-worker.ts'
 
@@ -48,7 +49,7 @@ const readInThread = (request: ToPkcs12Worker, timeoutMs: number): Promise<FromP
 
 const certificateOf = (der: Uint8Array): X509Certificate => {
   try {
-    return new X509Certificate(der)
+    return readCertificate(der)
   } catch {
     throw new Pkcs12Error('damaged')
   }

@@ -248,6 +248,23 @@ describe('rules', () => {
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
     expect(await rulesOf(broken)).toEqual(['certificate_unreadable'])
   })
+
+  test('a certificate whose key is of no known kind, first or in the chain', async () => {
+    const unknownKey = (certificate: string): string => {
+      const der = Buffer.from(certificate.replace(/-----[^-]+-----|\s/g, ''), 'base64')
+      const rsaEncryption = Buffer.from('2a864886f70d010101', 'hex')
+      der[der.indexOf(rsaEncryption) + rsaEncryption.length - 1] = 0x63
+      const lines = der.toString('base64').replace(/.{64}/g, '$&\n')
+      return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`
+    }
+    for (const text of [
+      pem(pair.cert, unknownKey(authority.cert), pair.key),
+      pem(unknownKey(pair.cert), authority.cert, pair.key),
+      unknownKey(pair.cert),
+    ]) {
+      expect(await rulesOf(text)).toEqual(['certificate_unreadable'])
+    }
+  })
 })
 
 describe('master key', () => {
