@@ -193,6 +193,26 @@ describe('providers of RSA', () => {
     expect((await chooseRsaKey(pkcs8(), nodeProvider, liar)).provider).toBe('node:crypto')
   })
 
+  test('what counts is the work of a signature, not how long a busy machine takes over it', async () => {
+    const der = pkcs8()
+    const good = await nodeProvider.open(der)
+    const known = new Map<string, Promise<Uint8Array>>()
+    const delayed: RsaProvider = {
+      name: 'libcrypto',
+      open: async () => ({
+        sign: async (bytes) => {
+          const name = Buffer.from(bytes).toString()
+          if (!known.has(name)) known.set(name, good.sign(bytes))
+          // Longer than the other takes for all of a round.
+          await Bun.sleep(30)
+          return known.get(name)!
+        },
+        close: () => {},
+      }),
+    }
+    expect((await chooseRsaKey(der, nodeProvider, delayed)).provider).toBe('libcrypto')
+  })
+
   test('an optional provider that breaks later is replaced signature by signature', async () => {
     const der = pkcs8()
     const good = await nodeProvider.open(der)
