@@ -13,6 +13,12 @@ export type GathererOptions<Row, Result> = {
   /** Rows that may wait or be written at once. */
   readonly waitingMax: number
   /**
+   * The least time between the starts of two statements, unless the rows of a whole one wait: where many callers write
+   * they share statements that would else go out with a few rows each. A lone row waits for nobody, and any other so
+   * long at most; 0 when absent.
+   */
+  readonly spacingMs?: number
+  /**
    * True when a row may be to blame (a constraint): the batch is halved until only the row itself fails. False
    * (a connection is away): all rows of the batch fail with the error.
    */
@@ -32,11 +38,12 @@ type Waiting<Row, Result> = {
 export const createGatherer = <Row, Result>(
   options: GathererOptions<Row, Result>,
 ): ((row: Row) => Promise<Result>) => {
-  const { rowsMax, writersMax, waitingMax, isRowFault } = options
+  const { rowsMax, writersMax, waitingMax, spacingMs = 0, isRowFault } = options
   const queue: Waiting<Row, Result>[] = []
   let held = 0
   let writers = 0
   let isScheduled = false
+  let startedMs = Number.NEGATIVE_INFINITY
 
   const attempt = async (batch: readonly Waiting<Row, Result>[]): Promise<void> => {
     try {
@@ -57,12 +64,19 @@ export const createGatherer = <Row, Result>(
   const start = (): void => {
     isScheduled = false
     while (queue.length > 0 && writers < writersMax) {
+      const leftMs = startedMs + spacingMs - performance.now()
+      if (leftMs > 0 && queue.length < rowsMax) {
+        isScheduled = true
+        setTimeout(start, leftMs)
+        return
+      }
+      startedMs = performance.now()
       const batch = queue.splice(0, rowsMax)
       writers++
       void attempt(batch).finally(() => {
         writers--
         held -= batch.length
-        start()
+        if (!isScheduled) start()
       })
     }
   }

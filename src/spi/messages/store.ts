@@ -133,7 +133,8 @@ const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Prom
 
 /**
  * Moves messages to a status they may take from where they are; the others stay (an answer that came twice, or
- * late). Status and history change together. What became UNKNOWN without a PI-ResourceId is SENT when it gets one.
+ * late). Status and history change together. What became UNKNOWN without a PI-ResourceId is SENT when it gets one; a
+ * PI-ResourceId is kept whatever the status.
  *
  * @returns the ids of those moved
  */
@@ -141,30 +142,23 @@ export const changeStatuses = async (
   sql: Queryable,
   changes: readonly StatusChange[],
 ): Promise<ReadonlySet<string>> => {
+  // Rows are locked in the order of the list: all writers have the same.
   const sorted = [...changes].sort((a, b) => (a.id < b.id ? -1 : 1))
   const wanted = sorted.map((change) => ({ ...change, from: predecessorsOf(change.status) }))
-  const moved = await sql<{ id: string }[]>`
+  const rows = await sql<{ id: string }[]>`
     with wanted as materialized (
       select * from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
         as wanted(id uuid, status text, detail text, "errorCode" text, "resourceId" text,
           "from" text[])
-    ), locked as materialized (
-      select message.id, message.status, message.resource_id from spi_messages message
-      where message.id in (select id from wanted) order by message.id for update
-    ), decided as materialized (
-      select wanted.*, locked.status = any(wanted."from") or (wanted.status = 'SENT'
-          and locked.status = 'UNKNOWN' and locked.resource_id is null
-          and wanted."resourceId" is not null) as is_moved
-      from wanted join locked using (id)
     ), moved as (
       update spi_messages message
-      set status = case when decided.is_moved then decided.status else message.status end,
-        resource_id = coalesce(decided."resourceId", message.resource_id),
-        error_code = case when decided.is_moved then decided."errorCode" else message.error_code end
-      from decided
-      where message.id = decided.id and (decided.is_moved or decided."resourceId" is not null)
-      returning message.id, message.direction, decided.status, decided.detail, decided."resourceId",
-        decided.is_moved
+      set status = wanted.status, error_code = wanted."errorCode",
+        resource_id = coalesce(wanted."resourceId", message.resource_id)
+      from wanted
+      where message.id = wanted.id and (message.status = any(wanted."from")
+        or (wanted.status = 'SENT' and message.status = 'UNKNOWN'
+          and message.resource_id is null and wanted."resourceId" is not null))
+      returning message.id, message.direction, wanted.status, wanted.detail, wanted."resourceId"
     ), keyed as (
       insert into spi_message_keys (kind, key, message_id)
       select direction || ':ResourceId', "resourceId", id from moved where "resourceId" is not null
@@ -172,8 +166,27 @@ export const changeStatuses = async (
     )
     insert into spi_history (message_id, position, status, detail)
     select id, 1 + (select max(position) from spi_history where message_id = moved.id), status, detail
-    from moved where is_moved returning message_id as id`
-  return new Set(moved.map(({ id }) => id))
+    from moved returning message_id as id`
+  const moved = new Set(rows.map(({ id }) => id))
+  const stayed = sorted.filter(({ id, resourceId }) => resourceId !== undefined && !moved.has(id))
+  if (stayed.length > 0) await keepResourceIds(sql, stayed)
+  return moved
+}
+
+/** Of messages whose status has gone on: the answer was faster than the record of the sending. */
+const keepResourceIds = async (sql: Queryable, changes: readonly StatusChange[]): Promise<void> => {
+  await sql`
+    with wanted as materialized (
+      select * from jsonb_to_recordset(${jsonText(changes)}::text::jsonb)
+        as wanted(id uuid, "resourceId" text)
+    ), kept as (
+      update spi_messages message set resource_id = wanted."resourceId"
+      from wanted where message.id = wanted.id
+      returning message.id, message.direction, wanted."resourceId"
+    )
+    insert into spi_message_keys (kind, key, message_id)
+    select direction || ':ResourceId', "resourceId", id from kept
+    order by 1, 2 on conflict do nothing`
 }
 
 /** The message that each natural key belongs to; unknown keys are left out. */

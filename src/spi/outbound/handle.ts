@@ -33,7 +33,8 @@ export const group = 'spi-outbound'
 const refusedCode = 'refused_by_interface'
 /** Results written by one transaction. */
 const recordedMax = 200
-const transactionsMax = 2
+/** What comes while one runs shares the next. */
+const transactionsMax = 1
 const waitingMax = 5_000
 
 export type HandleDeps = {

@@ -36,8 +36,8 @@ export type OutboundDeps = {
   readonly runsStage?: boolean
 }
 
-/** Of one partition. */
-const batchSizeMax = 50
+/** Of one partition. Its next batch waits for the slowest of this one: with fewer the cores wait too. */
+const batchSizeMax = 100
 const requeueEveryMsDefault = 10_000
 
 export type OutboundFeature = Feature & { readonly sendNow: SendNow }

@@ -23,7 +23,9 @@ export type Sendings = {
 const compressionLevel = 1
 /** Of one statement. */
 const rowsMax = 200
-const writersMax = 4
+/** What comes while a statement runs shares the next one: several at once would each carry less for the same cost. */
+const writersMax = 1
+const spacingMs = 10
 const waitingMax = 5_000
 
 /**
@@ -31,7 +33,7 @@ const waitingMax = 5_000
  * leaves its bytes, and the next one sends those and no others and knows that it is not the first.
  */
 export const createSendings = (sql: Client): Sendings => {
-  const limits = { rowsMax, writersMax, waitingMax }
+  const limits = { rowsMax, writersMax, waitingMax, spacingMs }
   const isRowFault = (error: unknown): boolean => !isTransientDatabaseError(error)
   return {
     begin: createGatherer<Sending, boolean>({

@@ -3,7 +3,13 @@ import fc from 'fast-check'
 import { createGatherer, OverloadedError } from '#src/platform/batching/index.ts'
 
 const gatherer = (
-  over: Partial<{ rowsMax: number; writersMax: number; waitingMax: number; bad: Set<number> }> = {},
+  over: Partial<{
+    rowsMax: number
+    writersMax: number
+    waitingMax: number
+    spacingMs: number
+    bad: Set<number>
+  }> = {},
 ) => {
   const batches: number[][] = []
   const written: number[] = []
@@ -13,6 +19,7 @@ const gatherer = (
     rowsMax: over.rowsMax ?? 100,
     writersMax: over.writersMax ?? 1,
     waitingMax: over.waitingMax ?? 1_000,
+    ...(over.spacingMs === undefined ? {} : { spacingMs: over.spacingMs }),
     isRowFault: (error) => error instanceof RangeError,
     write: async (rows) => {
       batches.push([...rows])
@@ -42,6 +49,28 @@ describe('the gatherer', () => {
     expect(Math.max(...batches.map(({ length }) => length))).toBe(10)
     expect(batches.length).toBe(10)
     expect(most()).toBe(2)
+  })
+
+  test('with a spacing the first row waits for nobody, and what follows it shares a statement', async () => {
+    const spacingMs = 40
+    const { write, batches } = gatherer({ spacingMs })
+    const startMs = performance.now()
+    await write(0)
+    expect(performance.now() - startMs).toBeLessThan(spacingMs)
+    const later: Promise<string>[] = []
+    for (const row of [1, 2, 3]) {
+      later.push(write(row))
+      await Bun.sleep(1)
+    }
+    expect(await Promise.all(later)).toEqual(['r1', 'r2', 'r3'])
+    expect(batches).toEqual([[0], [1, 2, 3]])
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(spacingMs - 1)
+  })
+
+  test('with a spacing the rows of whole statements wait for one another only', async () => {
+    const { write, batches } = gatherer({ rowsMax: 10, spacingMs: 60_000 })
+    await Promise.all(Array.from({ length: 30 }, (_, index) => write(index)))
+    expect(batches.map(({ length }) => length)).toEqual([10, 10, 10])
   })
 
   test('refuses one row more than may wait, and takes rows again afterwards', async () => {
