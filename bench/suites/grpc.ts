@@ -1,46 +1,17 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { encodeRequest } from '../../test/spi/grpc/support.ts'
 import { pacs008 } from '../../test/support/messages.ts'
+import { createGrpcLoad } from '../grpc-load.ts'
 import type { Contender, Group, Suite } from '../harness.ts'
 import { type Server, startServer } from '../server-process.ts'
 
-const concurrency = 16
+const calls = 16
 /** Calls before the first that counts: a young process mostly compiles. */
-const warmUp = 4_000
+const warmUp = 16_000
 const path = '/spigw.v1.TransformationService/Transform'
-
-const same = (bytes: Buffer): Buffer => bytes
-
-/** Makes `times` calls, some at once; the sizes of the answers make the checksum. */
-const load = (url: string, request: Buffer, key: string) => {
-  const client = new Client(new URL(url).host, credentials.createInsecure())
-  const metadata = new Metadata()
-  metadata.set('authorization', `Bearer ${key}`)
-  const call = (): Promise<number> =>
-    new Promise((resolve, reject) => {
-      client.makeUnaryRequest(path, same, same, request, metadata, (error, answer) => {
-        if (error !== null || answer === undefined) reject(error)
-        else resolve(answer.length)
-      })
-    })
-  return async (times: number): Promise<number> => {
-    let left = times
-    let sum = 0
-    const worker = async (): Promise<void> => {
-      while (left > 0) {
-        left--
-        const size = await call()
-        sum += size
-      }
-    }
-    await Promise.all(Array.from({ length: concurrency }, worker))
-    return sum
-  }
-}
 
 const ours = 'trilho'
 const echoAndTransform = 'grpc-js echo and the transformation'
@@ -63,7 +34,7 @@ const groups = async (): Promise<readonly Group[]> => {
   const contenders: Contender[] = Object.entries(servers).map(([name, { url, cpuUs }]) => ({
     name,
     cpuUs,
-    run: load(url, request, key),
+    run: createGrpcLoad({ url, path, authorization: `Bearer ${key}`, request, calls }),
   }))
   for (const { run } of contenders) await run(warmUp)
   return [

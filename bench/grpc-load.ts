@@ -1,0 +1,197 @@
+import type { Socket } from 'bun'
+
+export type GrpcLoad = {
+  readonly url: string
+  /** `/package.Service/Method`. */
+  readonly path: string
+  readonly authorization: string
+  readonly request: Uint8Array
+  /** Calls under way at once, on one connection. */
+  readonly calls: number
+}
+
+const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+const FRAME_HEAD_BYTES = 9
+const DATA = 0
+const HEADERS = 1
+const RST_STREAM = 3
+const SETTINGS = 4
+const PING = 6
+const GOAWAY = 7
+const WINDOW_UPDATE = 8
+const END_STREAM = 1
+const ACK = 1
+const END_HEADERS = 4
+/** RFC 9113, 6.9.2. */
+const WINDOW_AT_FIRST = 65_535
+const WINDOW_STEP = 32_768
+
+/**
+ * Makes one unary call over and over. It speaks HTTP/2 frames to a plain socket: the library's client costs more than
+ * its server, which then waits and is woken for each call by itself.
+ */
+export const createGrpcLoad = (load: GrpcLoad): ((times: number) => Promise<number>) => {
+  const { hostname, port } = new URL(load.url)
+  const headers = headerBlock(load, `${hostname}:${port}`)
+  const message = Buffer.alloc(5 + load.request.length)
+  message.writeUInt32BE(load.request.length, 1)
+  message.set(load.request, 5)
+  return async (times) => {
+    const connection = new Connection(headers, message, times)
+    const socket = await Bun.connect<undefined>({
+      hostname,
+      port: Number(port),
+      socket: {
+        data: (_, chunk) => connection.take(chunk),
+        drain: () => connection.flush(),
+        error: (_, error) => connection.outcome.reject(error),
+        close: () => connection.outcome.reject(new Error('the connection was closed')),
+      },
+    })
+    connection.start(socket, load.calls)
+    try {
+      return await connection.outcome.promise
+    } finally {
+      socket.end()
+    }
+  }
+}
+
+/** One connection's calls; the sizes of the answers make the checksum. */
+class Connection {
+  readonly outcome = Promise.withResolvers<number>()
+  private socket: Socket<undefined> | undefined
+  private unread: Buffer = Buffer.alloc(0)
+  private unsent: Buffer = Buffer.alloc(0)
+  private window = WINDOW_AT_FIRST
+  private waiting = 0
+  private stream = 1
+  private sum = 0
+  private answered = 0
+  private received = 0
+  private toSend: number
+  private toCome: number
+  private readonly headers: Buffer
+  private readonly message: Buffer
+
+  constructor(headers: Buffer, message: Buffer, times: number) {
+    this.headers = headers
+    this.message = message
+    this.toSend = times
+    this.toCome = times
+  }
+
+  start(socket: Socket<undefined>, calls: number): void {
+    this.socket = socket
+    this.send(Buffer.concat([Buffer.from(PREFACE), frame(SETTINGS, 0, 0, Buffer.alloc(0))]))
+    this.waiting = Math.min(calls, this.toSend)
+    this.sendWaiting()
+  }
+
+  take(chunk: Buffer): void {
+    this.unread = this.unread.length === 0 ? chunk : Buffer.concat([this.unread, chunk])
+    let at = 0
+    while (at + FRAME_HEAD_BYTES <= this.unread.length) {
+      const end = at + FRAME_HEAD_BYTES + this.unread.readUIntBE(at, 3)
+      if (end > this.unread.length) break
+      this.frame(this.unread.subarray(at, end))
+      at = end
+    }
+    this.unread = Buffer.from(this.unread.subarray(at))
+    this.sendWaiting()
+  }
+
+  flush(): void {
+    this.send(Buffer.alloc(0))
+  }
+
+  private frame(bytes: Buffer): void {
+    const flags = bytes.readUInt8(4)
+    const payload = bytes.subarray(FRAME_HEAD_BYTES)
+    switch (bytes.readUInt8(3)) {
+      case DATA:
+        this.answered++
+        this.sum += payload.length
+        this.received += payload.length
+        break
+      case HEADERS:
+        if ((flags & END_STREAM) !== 0) this.ended()
+        break
+      case SETTINGS:
+        if ((flags & ACK) === 0) this.send(frame(SETTINGS, ACK, 0, Buffer.alloc(0)))
+        break
+      case PING:
+        if ((flags & ACK) === 0) this.send(frame(PING, ACK, 0, payload))
+        break
+      case WINDOW_UPDATE:
+        if (bytes.readUInt32BE(5) === 0) this.window += payload.readUInt32BE(0)
+        break
+      case RST_STREAM:
+      case GOAWAY:
+        this.outcome.reject(new Error('the server gave up'))
+        break
+      default:
+    }
+    if (this.received < WINDOW_STEP) return
+    const update = Buffer.alloc(4)
+    update.writeUInt32BE(this.received)
+    this.received = 0
+    this.send(frame(WINDOW_UPDATE, 0, 0, update))
+  }
+
+  private ended(): void {
+    // Trailers without an answer before them are an error of the call.
+    if (this.answered-- === 0) this.outcome.reject(new Error('a call failed'))
+    if (--this.toCome === 0) this.outcome.resolve(this.sum)
+    if (this.toSend > 0) this.waiting++
+  }
+
+  private sendWaiting(): void {
+    const frames: Buffer[] = []
+    while (this.waiting > 0 && this.toSend > 0 && this.window >= this.message.length) {
+      this.waiting--
+      this.toSend--
+      this.window -= this.message.length
+      frames.push(
+        frame(HEADERS, END_HEADERS, this.stream, this.headers),
+        frame(DATA, END_STREAM, this.stream, this.message),
+      )
+      this.stream += 2
+    }
+    if (frames.length > 0) this.send(Buffer.concat(frames))
+  }
+
+  private send(bytes: Buffer): void {
+    const all = this.unsent.length === 0 ? bytes : Buffer.concat([this.unsent, bytes])
+    this.unsent = all.subarray(this.socket?.write(all) ?? 0)
+  }
+}
+
+const frame = (type: number, flags: number, stream: number, payload: Buffer): Buffer => {
+  const head = Buffer.alloc(FRAME_HEAD_BYTES)
+  head.writeUIntBE(payload.length, 0, 3)
+  head.writeUInt8(type, 3)
+  head.writeUInt8(flags, 4)
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+/** Literal fields that neither side keeps (RFC 7541, 6.2.2); none is longer than 126 bytes or said in two bytes. */
+const headerBlock = ({ path, authorization }: GrpcLoad, authority: string): Buffer =>
+  Buffer.concat(
+    Object.entries({
+      ':method': 'POST',
+      ':scheme': 'http',
+      ':path': path,
+      ':authority': authority,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      authorization,
+    }).flatMap(([name, value]) => [Buffer.of(0), literal(name), literal(value)]),
+  )
+
+const literal = (text: string): Buffer => {
+  const bytes = Buffer.from(text)
+  if (bytes.length > 126) throw new Error('a longer header needs more than one byte for its length')
+  return Buffer.concat([Buffer.of(bytes.length), bytes])
+}
