@@ -7,6 +7,7 @@ export {
   type BuiltMessage,
   type ByteRange,
   buildableMessages,
+  buildableVersions,
   buildMessage,
   buildProblemsMax,
   chargesMax,
@@ -16,6 +17,8 @@ export {
   type RandomSource,
   type RandomText,
   scheduledTransactionsMax,
+  statusesMax,
+  statusReasonsMax,
 } from './builders/index.ts'
 export {
   type Certainty,

@@ -14,7 +14,7 @@ const form = (accepts: (value: string) => boolean, expected: string): Form => ({
   expected,
 })
 
-const patternForm = (pattern: RegExp, expected: string): Form => ({
+export const patternForm = (pattern: RegExp, expected: string): Form => ({
   read: (value) => (pattern.test(value) ? value : undefined),
   expected,
 })

@@ -20,6 +20,7 @@ import { type BuildProblem, type Findings, newFindings, Params } from './params.
 export type { BuildContext } from './context.ts'
 export { createRandomText, type RandomSource, type RandomText } from './identifiers.ts'
 export type { BuiltMessage, ByteRange } from './message.ts'
+export { statusesMax, statusReasonsMax } from './pacs002.ts'
 export { priorityTransactionsMax, scheduledTransactionsMax } from './pacs008.ts'
 export { chargesMax } from './pain.ts'
 export { type BuildProblem, buildProblemsMax } from './params.ts'
@@ -66,12 +67,17 @@ const versions: ReadonlyMap<MessageType, ReadonlyMap<string, MessageVersion>> = 
   ]),
 )
 
+/** The versions in which a message can be built, the oldest first. */
+export const buildableVersions = (name: BuildableMessage): readonly string[] =>
+  knownVersions(builders[name].type)
+
 /**
  * Builds a message to the SPI in the version of a revision, its conditional rules checked. Amounts are cents.
  * Each builder's own comment gives its parameters with an example.
  *
  * @param params as a caller sends them, unchecked
- * @param version another version than the revision's, of {@link knownVersions}
+ * @param version another version than the revision's, of {@link buildableVersions}
+ * @throws RangeError on any other version
  */
 export const buildMessage = (
   name: BuildableMessage,

@@ -1,10 +1,12 @@
 import { knownVersions } from '../catalogue/index.ts'
 import { amountOf } from './amount.ts'
+import { cashOf, writeCash } from './cash.ts'
 import type { Builder, Draft } from './context.ts'
 import { codeForm, type Form, forms, textForm } from './forms.ts'
 import { endToEndId } from './identifiers.ts'
 import type { XmlOutput } from './output.ts'
-import type { Params } from './params.ts'
+import { type Params, refuseRepeated } from './params.ts'
+import { taxOf, writeTax } from './tax.ts'
 
 /** Transactions of one message on the priority service levels, and on PAGAGD. */
 export const priorityTransactionsMax = 10
@@ -16,6 +18,8 @@ type Edition = {
   readonly account: Form
   readonly accountType: Form
   readonly purpose: Form
+  readonly hasTax: boolean
+  readonly hasInstructionId: boolean
 }
 
 const instruments = ['MANU', 'DICT', 'QRES', 'QRDN', 'APES', 'APDN', 'INIC', 'AUTO']
@@ -29,24 +33,30 @@ const upTo114: Edition = {
   account: forms.numericAccount,
   accountType: codeForm(without(accountTypes, 'OTHR')),
   purpose: codeForm(without(purposes, 'IPRT')),
+  hasTax: false,
+  hasInstructionId: false,
 }
-/** Contactless static codes, PI accounts, IPRT and lettered accounts came with 1.15. */
-const since115: Edition = {
+/** Contactless static codes, PI accounts, IPRT, lettered accounts and the tax split came with 1.15. */
+const of115: Edition = {
   instrument: codeForm(instruments),
   account: forms.accountNumber,
   accountType: codeForm(accountTypes),
   purpose: codeForm(purposes),
+  hasTax: true,
+  hasInstructionId: false,
+}
+const since116: Edition = { ...of115, hasInstructionId: true }
+
+const editionOf = (version: string): Edition => {
+  const minor = Number(version.split('.')[1])
+  return minor < 15 ? upTo114 : minor === 15 ? of115 : since116
 }
 
 const editions: ReadonlyMap<string, Edition> = new Map(
-  knownVersions('pacs.008').map((version) => [
-    version,
-    Number(version.split('.')[1]) >= 15 ? since115 : upTo114,
-  ]),
+  knownVersions('pacs.008').map((version) => [version, editionOf(version)]),
 )
 
 const serviceLevelForm = codeForm(['PAGPRI', 'PAGFRD', 'PAGAGD'])
-const agentForm = codeForm(['AGFSS', 'AGTEC', 'AGTOT'])
 const name140 = textForm(140)
 const key77 = textForm(77)
 
@@ -102,6 +112,14 @@ type Shared = {
  * Further fields of a transaction: `end_to_end_id` (made when absent), `transaction_id`,
  * `acceptance_date_time` (now when absent), `initiator_document`, and `withdrawal` with `agent_type`,
  * `agent_ispb`, `cash_amount` and `purchase_amount` (cents) for Pix Saque (OTHR) and Pix Troco (GSCB).
+ *
+ * Since 1.15, between two companies: `tax`, the parts of the amount that are split off when it is settled.
+ *
+ * ```json
+ * { "tax": { "reference": "NF0000123", "cbs_amount": 109, "ibs_amount": 12 } }
+ * ```
+ *
+ * Since 1.16: `instruction_id`.
  */
 export const pacs008: Builder = {
   type: 'pacs.008',
@@ -122,6 +140,7 @@ export const pacs008: Builder = {
     }
     const ids: string[] = []
     for (const item of transactions) ids.push(writeTransaction(item, shared, output))
+    refuseRepeated(transactions, 'end_to_end_id', ids)
     params.done()
     output.write`</FIToFICstmrCdtTrf>`
     return ids
@@ -133,6 +152,10 @@ const writeTransaction = (params: Params, shared: Shared, output: XmlOutput): st
   const id =
     params.optional('end_to_end_id', forms.endToEndId) ??
     endToEndId(draft.ispb, draft.nowMs, draft.random)
+  const instructionId = params.optional('instruction_id', forms.instructionId)
+  if (!edition.hasInstructionId && params.has('instruction_id')) {
+    params.refuse('instruction_id', 'version', 'needs pacs.008 1.16 or later', '1.16 or later')
+  }
   const transactionId = transactionIdOf(params, shared)
   const cents = params.cents('amount')
   const accepted = params.optional('acceptance_date_time', forms.dateTime) ?? draft.created
@@ -144,10 +167,24 @@ const writeTransaction = (params: Params, shared: Shared, output: XmlOutput): st
   const creditor = creditorOf(params.object('creditor'), shared)
   const purpose = params.optional('purpose', edition.purpose) ?? 'IPAY'
   purposeRules(params, purpose, instrument, serviceLevel)
+  const taxParams = params.optionalObject('tax')
+  const tax =
+    taxParams === undefined
+      ? undefined
+      : taxOf(taxParams, {
+          amountCents: cents,
+          instrument,
+          debtorDocument: debtor.document,
+          creditorDocument: creditor.document,
+        })
+  if (tax !== undefined && !edition.hasTax) {
+    params.refuse('tax', 'version', 'needs pacs.008 1.15 or later', '1.15 or later')
+  }
   const text = params.optional('remittance_information', name140)
   const cash = cashOf(params, purpose, cents)
   params.done()
-  output.write`<CdtTrfTxInf><PmtId><EndToEndId>${id}</><TxId>${transactionId}</></><IntrBkSttlmAmt Ccy="BRL">${amountOf(cents)}</><AccptncDtTm>${accepted}</><ChrgBr>SLEV</><MndtRltdInf/Tp/LclInstrm/Prtry>${instrument}</><InitgPty/Id/OrgId/Othr/Id>${initiator}</><Dbtr><Nm>${debtor.name}</><Id/PrvtId/Othr/Id>${debtor.document}</></><DbtrAcct><Id/Othr><Id>${debtor.account}</><Issr>${debtor.branch}</></><Tp/Cd>${debtor.type}</></><DbtrAgt/FinInstnId/ClrSysMmbId/MmbId>${debtor.ispb}</><CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>${creditor.ispb}</><Cdtr/Id/PrvtId/Othr/Id>${creditor.document}</><CdtrAcct><Id/Othr><Id>${creditor.account}</><Issr>${creditor.branch}</></><Tp/Cd>${creditor.type}</><Prxy/Id>${creditor.proxy}</></><Purp/Cd>${purpose}</>`
+  output.write`<CdtTrfTxInf><PmtId><InstrId>${instructionId}</><EndToEndId>${id}</><TxId>${transactionId}</></><IntrBkSttlmAmt Ccy="BRL">${amountOf(cents)}</><AccptncDtTm>${accepted}</><ChrgBr>SLEV</><MndtRltdInf/Tp/LclInstrm/Prtry>${instrument}</><InitgPty/Id/OrgId/Othr/Id>${initiator}</><Dbtr><Nm>${debtor.name}</><Id/PrvtId/Othr/Id>${debtor.document}</></><DbtrAcct><Id/Othr><Id>${debtor.account}</><Issr>${debtor.branch}</></><Tp/Cd>${debtor.type}</></><DbtrAgt/FinInstnId/ClrSysMmbId/MmbId>${debtor.ispb}</><CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>${creditor.ispb}</><Cdtr/Id/PrvtId/Othr/Id>${creditor.document}</><CdtrAcct><Id/Othr><Id>${creditor.account}</><Issr>${creditor.branch}</></><Tp/Cd>${creditor.type}</><Prxy/Id>${creditor.proxy}</></><Purp/Cd>${purpose}</>`
+  if (tax !== undefined) writeTax(tax, output)
   if (cash !== undefined) {
     output.write`<RmtInf><Ustrd>${text}</>`
     writeCash(cash, output)
@@ -218,41 +255,4 @@ const purposeRules = (
   if (isRefund && (instrument !== 'MANU' || serviceLevel !== 'PAGPRI')) {
     params.refuse('purpose', 'consistency', `${purpose} needs local_instrument MANU and PAGPRI`)
   }
-}
-
-/** Who hands out cash, and of what the amount consists. */
-type Cash = {
-  readonly agentType: string
-  readonly agentIspb: string
-  readonly cents: number
-  readonly purchaseCents: number | undefined
-}
-
-const cashOf = (params: Params, purpose: string, amountCents: number): Cash | undefined => {
-  const withdrawal = params.optionalObject('withdrawal')
-  const isCash = purpose === 'GSCB' || purpose === 'OTHR'
-  if (!isCash && withdrawal !== undefined) {
-    params.refuse('withdrawal', 'forbidden', `is not given with purpose ${purpose}`)
-  }
-  if (isCash && withdrawal === undefined) {
-    params.refuse('withdrawal', 'required', `is needed with purpose ${purpose}`)
-  }
-  if (withdrawal === undefined) return undefined
-  const agentType = withdrawal.text('agent_type', agentForm)
-  const agentIspb = withdrawal.text('agent_ispb', forms.ispb)
-  const cents = withdrawal.cents('cash_amount')
-  const purchaseCents = purpose === 'GSCB' ? withdrawal.cents('purchase_amount') : undefined
-  if (purchaseCents !== undefined && cents + purchaseCents !== amountCents) {
-    withdrawal.refuse('', 'sum', 'cash_amount and purchase_amount must add up to amount')
-  }
-  withdrawal.done()
-  return { agentType, agentIspb, cents, purchaseCents }
-}
-
-const writeCash = (cash: Cash, output: XmlOutput): void => {
-  output.write`<Strd><RfrdDocInf/Tp><CdOrPrtry/Prtry>${cash.agentType}</><Issr>${cash.agentIspb}</></><RfrdDocAmt>`
-  if (cash.purchaseCents !== undefined) {
-    output.write`<AdjstmntAmtAndRsn><Amt Ccy="BRL">${amountOf(cash.purchaseCents)}</><Rsn>VLCP</></>`
-  }
-  output.write`<AdjstmntAmtAndRsn><Amt Ccy="BRL">${amountOf(cash.cents)}</><Rsn>VLDN</></></RfrdDocAmt></Strd>`
 }

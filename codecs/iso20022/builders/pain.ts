@@ -3,7 +3,7 @@ import type { Builder, Draft } from './context.ts'
 import { codeForm, type Form, forms, textForm } from './forms.ts'
 import { endToEndId } from './identifiers.ts'
 import type { XmlOutput } from './output.ts'
-import type { Params } from './params.ts'
+import { type Params, refuseRepeated } from './params.ts'
 
 /** Charges of one PAIN013. */
 export const chargesMax = 500
@@ -33,6 +33,7 @@ export const pain013: Builder = {
     const charges = params.list('charges', chargesMax)
     output.write`<CdtrPmtActvtnReq><GrpHdr><MsgId>${draft.messageId}</><CreDtTm>${draft.created}</><NbOfTxs>${String(charges.length)}</><InitgPty/Id/OrgId/Othr/Id>00000000000000</></>`
     const ids = charges.map((item) => writeCharge(item, draft, output))
+    refuseRepeated(charges, 'end_to_end_id', ids)
     params.done()
     output.write`</CdtrPmtActvtnReq>`
     return ids

@@ -101,6 +101,11 @@ export class Params {
     return 0
   }
 
+  /** As {@link cents}, but may be zero. */
+  centsOrNone(name: string): number {
+    return this.fields[name] === 0 ? Number(this.read(name)) : this.cents(name)
+  }
+
   has(name: string): boolean {
     return this.fields[name] !== undefined && this.fields[name] !== null
   }
@@ -126,15 +131,28 @@ export class Params {
       this.refuse(name, value === undefined ? 'required' : 'type', 'must be an array of objects')
       return []
     }
-    if (value.length === 0 || value.length > max) {
-      this.refuse(name, 'count', `must hold 1 to ${max} items`, `1 to ${max}`)
-      return []
-    }
+    if (!this.counted(name, value.length, max)) return []
     const items: Params[] = []
     for (let i = 0; i < value.length; i++) {
       items.push(new Params(value[i], this.findings, this, name, i))
     }
     return items
+  }
+
+  /** One text, or an array of one to `max`; none where it is absent. */
+  texts(name: string, form: Form, max: number): readonly string[] {
+    const value = this.fields[name]
+    if (!Array.isArray(value)) {
+      const text = this.optional(name, form)
+      return text === undefined ? [] : [text]
+    }
+    this.read(name)
+    if (!this.counted(name, value.length, max)) return []
+    return value.map((one, i) => {
+      const text = typeof one === 'string' ? form.read(one) : undefined
+      if (text === undefined) this.refuseForm(`${name}/${i}`, one, form)
+      return text ?? ''
+    })
   }
 
   /** Refuses the fields that nothing has read. */
@@ -147,6 +165,12 @@ export class Params {
       if (this.readNames.has(name)) continue
       this.refuse(name.slice(0, 64), 'unknown', 'is no parameter here')
     }
+  }
+
+  private counted(name: string, count: number, max: number): boolean {
+    if (count > 0 && count <= max) return true
+    this.refuse(name, 'count', `must hold 1 to ${max} items`, `1 to ${max}`)
+    return false
   }
 
   private read(name: string): unknown {
@@ -166,4 +190,19 @@ export class Params {
     const own = `${this.parent.pointer()}/${this.name}`
     return this.index === -1 ? own : `${own}/${this.index}`
   }
+}
+
+/** Refuses what another of the items has already: `values` are the items' own, in order. */
+export const refuseRepeated = (
+  items: readonly Params[],
+  name: string,
+  values: readonly string[],
+): void => {
+  if (values.length < 2) return
+  const known = new Set<string>()
+  values.forEach((value, i) => {
+    if (value !== '' && known.has(value))
+      items[i]?.refuse(name, 'unique', 'is the same in another item')
+    known.add(value)
+  })
 }

@@ -5,12 +5,18 @@ import { sendExamples } from './examples.ts'
 
 export const sendBody = z.strictObject({
   message_type: z.enum(buildableMessages).meta({ example: 'PACS008' }),
+  version: z.string().max(8).optional().meta({
+    example: '1.14',
+    description:
+      'Another version of the message than that of SPI_REVISION; GET /v1/schemas lists them.',
+  }),
   channel: z.enum(['PRIMARY', 'SECONDARY']).optional().meta({
     description:
       'By default SECONDARY for a PACS008 of service_level PAGAGD (scheduled), PRIMARY for everything else.',
   }),
   params: z.record(z.string(), z.unknown()).meta({
-    description: 'Depends on message_type; amounts are integers in cents.',
+    description:
+      'Depends on message_type, see the examples; amounts are integers in cents. A parameter that breaks a rule is refused with its pointer and the rule.',
     example: { original_end_to_end_id: 'E1234567820260302140500000000001', status: 'ACSP' },
   }),
 })

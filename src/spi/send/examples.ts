@@ -92,7 +92,84 @@ const params: Readonly<Record<BuildableMessage, object>> = {
   },
 }
 
-/** A request of each message type, as the API's document shows it. */
-export const sendExamples: Readonly<Record<string, object>> = Object.fromEntries(
-  Object.entries(params).map(([type, value]) => [type, { message_type: type, params: value }]),
-)
+const company = { ispb: '12345678', name: 'Exemplo Ltda', document: '12345678000195' }
+
+/** What else some of them can say. */
+const more: Readonly<Record<string, object>> = {
+  'PACS008 with a tax split, since 1.15': {
+    message_type: 'PACS008',
+    version: '1.15',
+    params: {
+      local_instrument: 'MANU',
+      transactions: [
+        {
+          amount: 12_345,
+          debtor: { ...company, account_num: '500100', account_type: 'CACC' },
+          creditor: {
+            ispb: '87654321',
+            document: '98765432000198',
+            account_num: '600200',
+            account_type: 'CACC',
+          },
+          tax: { reference: 'NF0000123', cbs_amount: 109, ibs_amount: 12 },
+        },
+      ],
+    },
+  },
+  'PACS008 of a Pix Troco': {
+    message_type: 'PACS008',
+    params: {
+      local_instrument: 'QRES',
+      transactions: [
+        {
+          amount: 15_000,
+          purpose: 'GSCB',
+          debtor: {
+            ispb: '12345678',
+            name: 'Maria de Exemplo',
+            document: '12345678909',
+            account_num: '500100',
+            account_type: 'CACC',
+          },
+          creditor: {
+            ispb: '87654321',
+            document: '98765432000198',
+            account_num: '600200',
+            account_type: 'CACC',
+            proxy: 'key@example.com',
+          },
+          withdrawal: {
+            agent_type: 'AGTEC',
+            agent_ispb: '87654321',
+            cash_amount: 5_000,
+            purchase_amount: 10_000,
+          },
+        },
+      ],
+    },
+  },
+  'PACS002 of several operations, with several reasons': {
+    message_type: 'PACS002',
+    params: {
+      transactions: [
+        { original_end_to_end_id: original, status: 'ACSP' },
+        {
+          original_end_to_end_id: 'E1234567820260302140500000000002',
+          status: 'RJCT',
+          reasons: [
+            { reason: 'AC03' },
+            { reason: 'BE01', additional_information: ['holder is another', 'see the contract'] },
+          ],
+        },
+      ],
+    },
+  },
+}
+
+/** A request of each message type, and more of some, as the API's document shows them. */
+export const sendExamples: Readonly<Record<string, object>> = {
+  ...Object.fromEntries(
+    Object.entries(params).map(([type, value]) => [type, { message_type: type, params: value }]),
+  ),
+  ...more,
+}

@@ -1,4 +1,4 @@
-import type { BuildProblem } from '#codecs/iso20022'
+import { type BuildableMessage, type BuildProblem, buildableVersions } from '#codecs/iso20022'
 import { actorOf } from '#src/platform/audit/index.ts'
 import { ApiError, httpErrors, type Route, readBytes, validated } from '#src/platform/http/index.ts'
 import { claimOf } from '#src/platform/idempotency/index.ts'
@@ -17,9 +17,11 @@ export const sendRoutes = (send: SendService): readonly Route[] => [
     document: sendDocument,
     handle: async (c) => {
       const bytes = await readBytes(c)
-      const { message_type: messageType, channel, params } = validated(sendBody, parse(bytes), '')
+      const body = validated(sendBody, parse(bytes), '')
+      const { message_type: messageType, version, channel, params } = body
+      requireVersion(messageType, version)
       const outcome = await send(
-        { messageType, channel, params },
+        { messageType, version, channel, params },
         { claim: claimOf(c, bytes), actor: actorOf(c) },
       )
       if (!outcome.ok) throw refused(outcome.problems)
@@ -35,6 +37,16 @@ const parse = (bytes: Uint8Array): unknown => {
     // The parser's message quotes the input; it stays inside.
     throw new ApiError(httpErrors.bad_request, 'The body is not JSON.', { cause })
   }
+}
+
+const requireVersion = (messageType: BuildableMessage, version: string | undefined): void => {
+  const versions = buildableVersions(messageType)
+  if (version === undefined || versions.includes(version)) return
+  const message = `must be a version of ${messageType} that is known here`
+  const expected = versions.join(' | ')
+  throw new ApiError(httpErrors.validation_failed, `/version: ${message}: ${expected}`, {
+    errors: [{ pointer: '/version', rule: 'version', message, expected }],
+  })
 }
 
 const refused = (problems: readonly BuildProblem[]): ApiError => {

@@ -31,6 +31,8 @@ import { createFastPath } from './fast-path.ts'
 
 export type SendRequest = {
   readonly messageType: BuildableMessage
+  /** Undefined: the revision's. */
+  readonly version: string | undefined
   /** Chosen by the message's priority when undefined. */
   readonly channel: Channel | undefined
   readonly params: unknown
@@ -87,6 +89,7 @@ export const createSendService = (deps: SendDeps): SendService => {
       nowMs: Date.now(),
       random,
       revision: deps.revision,
+      ...(request.version === undefined ? {} : { version: request.version }),
     })
     if (!build.ok) return build
     const built = builtOf(build.message, request, deps.ispb)

@@ -214,6 +214,29 @@ test.each(Object.entries(others))(
   },
 )
 
+const acceptance = { original_end_to_end_id: endToEndId(1), status: 'ACSP' }
+
+test('a version may be named, and an unknown one is refused with those that are known', async () => {
+  const named = await send({ message_type: 'PACS002', version: '1.17', params: acceptance })
+  expect(named.status).toBe(202)
+  const { id } = (await named.json()) as { id: string }
+  const [row] = await sql`select definition from spi_messages where id = ${id}`
+  expect(row?.['definition']).toBe('pacs.002.spi.1.17')
+  for (const version of ['1.11', '9.9', '']) {
+    const refused = await send({ message_type: 'PACS002', version, params: acceptance })
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({
+      errors: [
+        {
+          pointer: '/version',
+          rule: 'version',
+          expected: '1.12 | 1.13 | 1.14 | 1.15 | 1.16 | 1.17',
+        },
+      ],
+    })
+  }
+})
+
 test('the document shows a request of every type, and each is taken', async () => {
   const { routes = [] } = createSend({ ispb, sql, broker, revision, logger: quietLogger })
   const document = JSON.parse(JSON.stringify(await openApiDocument(routes, 'test'))) as {
@@ -221,7 +244,10 @@ test('the document shows a request of every type, and each is taken', async () =
   }
   const body = document.paths['/v1/spi/send']?.post.requestBody
   const examples = body?.content['application/json']?.examples ?? {}
-  expect(Object.keys(examples).sort()).toEqual([...buildableMessages].sort())
+  const shown = Object.values(examples).map(
+    ({ value }) => (value as { message_type: string }).message_type,
+  )
+  expect([...new Set(shown)].sort()).toEqual([...buildableMessages].sort())
   for (const [type, { value }] of Object.entries(examples)) {
     expect([type, (await send(value)).status]).toEqual([type, 202])
   }
