@@ -15,6 +15,7 @@ import m11 from './0011_provisional_answers.sql' with { type: 'text' }
 import m12 from './0012_spi_pending_answers.sql' with { type: 'text' }
 import m13 from './0013_audit.sql' with { type: 'text' }
 import m14 from './0014_spi_sendings.sql' with { type: 'text' }
+import m15 from './0015_spi_sending_places.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   { name: '0012_spi_pending_answers', sql: m12 },
   { name: '0013_audit', sql: m13 },
   { name: '0014_spi_sendings', sql: m14 },
+  { name: '0015_spi_sending_places', sql: m15 },
 ]

@@ -33,6 +33,13 @@ export {
 } from './enqueue.ts'
 export { type EmitEvents, type SpiEvent, statusEvent } from './events.ts'
 export { processedMessages } from './metrics.ts'
+export {
+  type KeptSending,
+  keptOf,
+  type SendingRow,
+  sendingOf,
+  sentBytes,
+} from './sending.ts'
 export { changeStatuses, idsByKey, insertMessages, type StoredOutcome } from './store.ts'
 
 export type MessagesDeps = {

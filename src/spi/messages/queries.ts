@@ -7,6 +7,7 @@ import type {
   MessageTransaction,
   Page,
 } from './domain.ts'
+import { type SendingRow, sendingOf, sentBytes } from './sending.ts'
 
 const recordColumns = (sql: Client) => sql`
   id, type, direction, status, channel, source_ispb as "sourceIspb",
@@ -96,9 +97,10 @@ export const findMessage = async (sql: Client, id: string): Promise<MessageDetai
 
 /** The bytes as they were sent or received. */
 export const readDocument = async (sql: Client, id: string): Promise<Uint8Array | undefined> => {
-  const [row] = await sql<{ xml: Uint8Array }[]>`
-    select coalesce(
-        (select xml from spi_sendings where message_id = message.id), xml) as xml
-    from spi_messages message where id = ${id}::uuid`
-  return row === undefined ? undefined : Bun.zstdDecompressSync(row.xml)
+  const [row] = await sql<({ readonly xml: Uint8Array } & SendingRow)[]>`
+    select message.xml, sending.xml as "sendingXml", sending.position as "sendingPosition",
+      sending.checksum as "sendingChecksum"
+    from spi_messages message left join spi_sendings sending on sending.message_id = message.id
+    where id = ${id}::uuid`
+  return row === undefined ? undefined : sentBytes(row.xml, sendingOf(row))
 }

@@ -33,7 +33,7 @@ export const spiMessages = pgTable(
     errorCode: text('error_code'),
     signature: text().notNull(),
     warnings: jsonb(),
-    /** The bytes received, zstd; of a message that is sent, those in `spi_sendings` where it has some. */
+    /** The bytes received, zstd; of a message that is sent, those from which a row of `spi_sendings` makes what goes out. */
     xml: bytea().notNull(),
     /** Where the signature of a queued message goes; null: `xml` is what is sent, byte for byte. */
     envelope: text(),
@@ -60,8 +60,11 @@ export const spiMessages = pgTable(
  */
 export const spiSendings = pgTable('spi_sendings', {
   messageId: uuid('message_id').primaryKey(),
-  /** The bytes sent, zstd. */
+  /** zstd: what was put into the message's own bytes, its signature; all that is sent where `position` is null. */
   xml: bytea().notNull(),
+  position: integer(),
+  /** CRC-32 of all that is sent, as a signed number. */
+  checksum: integer(),
 })
 
 /** What a message holds; range-partitioned as `spi_messages`. */

@@ -24,7 +24,7 @@ import {
 import { SignatureServiceError } from '../signing/index.ts'
 import { isRetried, messageIdOf, reopen } from './dead-letters.ts'
 import type { OutboundMetrics } from './metrics.ts'
-import { createSendings, type Sendings } from './sendings.ts'
+import { createSendings, type Sending, type Sendings } from './sendings.ts'
 import type { Sign } from './signing.ts'
 import { findOutbound, noteDoubt, type QueuedOutbound } from './store.ts'
 import type { MessageOutcome, Transport } from './transport.ts'
@@ -58,6 +58,9 @@ type Result = {
   readonly stored: QueuedOutbound
   readonly outcome: Final
 }
+
+/** What is sent, and what of it is stored as the message where it has just been signed. */
+type Ready = Pick<Sending, 'bytes' | 'unsigned'>
 
 type Parts = HandleDeps & {
   readonly sendings: Sendings
@@ -133,9 +136,9 @@ const sendOne = async (
     const startedMs = performance.now()
     parts.metrics.change(1)
     try {
-      const bytes = await prepare()
+      const ready = await prepare()
       const signedMs = performance.now()
-      const outcome = await transmit(stored, bytes, parts)
+      const outcome = await transmit(stored, ready, parts)
       const sentMs = performance.now()
       const result = { delivery, stored, outcome }
       await parts.record(result)
@@ -149,10 +152,10 @@ const sendOne = async (
 /** An explicit answer; without one the message is left as it is, with what the central bank may have of it. */
 const transmit = async (
   { id, type, channel, isInDoubt }: QueuedOutbound,
-  bytes: Uint8Array,
+  { bytes, unsigned }: Ready,
   { sql, sendings, transport }: Parts,
 ): Promise<Final> => {
-  if (!isInDoubt && !(await sendings.begin({ id, bytes }))) {
+  if (!isInDoubt && !(await sendings.begin({ id, bytes, unsigned }))) {
     throw new NotSentError('another process has begun to send it')
   }
   const outcome = await transport({ type, channel, bytes })
@@ -167,10 +170,12 @@ const preparationOf = (
   delivery: Delivery,
   { finalXml }: QueuedOutbound,
   sign: Sign,
-): (() => Promise<Uint8Array>) | undefined => {
-  if (finalXml !== undefined) return async () => finalXml
+): (() => Promise<Ready>) | undefined => {
+  if (finalXml !== undefined) return async () => ({ bytes: finalXml(), unsigned: undefined })
   const unsigned = unsignedMessageOf(delivery)
-  return unsigned === undefined ? undefined : () => sign(unsigned)
+  return unsigned === undefined
+    ? undefined
+    : async () => ({ bytes: await sign(unsigned), unsigned })
 }
 
 /** Statuses, events and dead letters: a fixed number of statements for any number of results. */

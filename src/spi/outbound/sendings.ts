@@ -5,9 +5,15 @@ import {
   type Queryable,
 } from '#src/platform/database/index.ts'
 import { bytesArray, textArray } from '#src/platform/sql/index.ts'
+import { keptOf, type UnsignedMessage } from '../messages/index.ts'
 
 /** What is about to go out of a message for the first time. */
-export type Sending = { readonly id: string; readonly bytes: Uint8Array }
+export type Sending = {
+  readonly id: string
+  readonly bytes: Uint8Array
+  /** What is stored of it, where that was signed just now. */
+  readonly unsigned: UnsignedMessage | undefined
+}
 
 export type Sendings = {
   /**
@@ -19,8 +25,6 @@ export type Sendings = {
   readonly withdraw: (id: string) => Promise<void>
 }
 
-/** Faster than gzip's least, and smaller. */
-const compressionLevel = 1
 /** Of one statement. */
 const rowsMax = 200
 /** What comes while a statement runs shares the next one: several at once would each carry less for the same cost. */
@@ -54,17 +58,17 @@ export const createSendings = (sql: Client): Sendings => {
 
 const insert = async (sql: Client, sendings: readonly Sending[]): Promise<readonly boolean[]> => {
   const sorted = [...sendings].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const documents = sorted.map(({ bytes }) =>
-    Bun.zstdCompressSync(bytes, { level: compressionLevel }),
-  )
+  const kept = sorted.map(({ bytes, unsigned }) => keptOf(bytes, unsigned))
   const rows = await sql<{ id: string }[]>`
-    insert into spi_sendings (message_id, xml)
+    insert into spi_sendings (message_id, xml, position, checksum)
     select * from unnest(${textArray(sorted.map(({ id }) => id))}::text::uuid[],
-      ${bytesArray(documents)}::text::bytea[])
+      ${bytesArray(kept.map(({ xml }) => xml))}::text::bytea[],
+      ${textArray(kept.map(({ position }) => position))}::text::int[],
+      ${textArray(kept.map(({ checksum }) => checksum))}::text::int[])
     on conflict do nothing returning message_id as id`
   // Of two for one message only one may go.
-  const kept = new Set(rows.map(({ id }) => id))
-  return sendings.map(({ id }) => kept.delete(id))
+  const fresh = new Set(rows.map(({ id }) => id))
+  return sendings.map(({ id }) => fresh.delete(id))
 }
 
 /** What was kept of messages that are surely not with the central bank. */

@@ -1,7 +1,14 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import { uuidBound } from '#src/platform/partitions/index.ts'
 import { textArray } from '#src/platform/sql/index.ts'
-import type { Channel, MessageStatus, StoredQueued } from '../messages/index.ts'
+import {
+  type Channel,
+  type MessageStatus,
+  type SendingRow,
+  type StoredQueued,
+  sendingOf,
+  sentBytes,
+} from '../messages/index.ts'
 
 /** A message of ours as far as sending it needs. */
 export type StoredOutbound = {
@@ -16,8 +23,8 @@ export type StoredOutbound = {
 export type QueuedOutbound = StoredOutbound & {
   /** The central bank may have it. */
   readonly isInDoubt: boolean
-  /** What is sent, byte for byte, once that is decided. */
-  readonly finalXml: Uint8Array | undefined
+  /** What is sent, byte for byte, once that is decided; its call throws where it cannot be made any more. */
+  readonly finalXml: (() => Uint8Array) | undefined
 }
 
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
@@ -27,23 +34,29 @@ export const findOutbound = async (
   sql: Queryable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, QueuedOutbound>> => {
-  const rows = await sql<
-    (Omit<QueuedOutbound, 'finalXml'> & { readonly finalXml: Buffer | null })[]
-  >`
+  const rows = await sql<OutboundRow[]>`
     select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
       in_doubt_since is not null or sending.xml is not null as "isInDoubt",
-      case status
-        when 'QUEUED' then coalesce(sending.xml, case when envelope is null then message.xml end)
-        when 'FAILED' then case when envelope is null then message.xml end
-      end as "finalXml"
+      case when status in ('QUEUED', 'FAILED') and envelope is null
+        or status = 'QUEUED' and sending.xml is not null then message.xml end as xml,
+      case when status = 'QUEUED' then sending.xml end as "sendingXml",
+      sending.position as "sendingPosition", sending.checksum as "sendingChecksum"
     from spi_messages message left join spi_sendings sending on sending.message_id = message.id
     where id = any(${textArray(ids.filter(isUuid))}::text::uuid[]) and direction = 'OUTBOUND'`
-  return new Map(
-    rows.map(({ finalXml, ...row }) => [
-      row.id,
-      { ...row, finalXml: finalXml === null ? undefined : Bun.zstdDecompressSync(finalXml) },
-    ]),
-  )
+  return new Map(rows.map((row) => [row.id, queuedOutboundOf(row)]))
+}
+
+type OutboundRow = Omit<QueuedOutbound, 'finalXml'> & SendingRow & { readonly xml: Buffer | null }
+
+const queuedOutboundOf = ({
+  xml,
+  sendingXml,
+  sendingPosition,
+  sendingChecksum,
+  ...row
+}: OutboundRow): QueuedOutbound => {
+  const sending = sendingOf({ sendingXml, sendingPosition, sendingChecksum })
+  return { ...row, finalXml: xml === null ? undefined : () => sentBytes(xml, sending) }
 }
 
 /** For the watch: the central bank may have the message since now, if not since before. */
@@ -55,20 +68,27 @@ export const noteDoubt = async (sql: Queryable, id: string, now: Date): Promise<
 
 export type Unanswered = StoredOutbound & {
   readonly resourceId: string | null
-  readonly xml: Uint8Array
+  /** What was sent, byte for byte; throws where it cannot be made any more. */
+  readonly sentXml: () => Uint8Array
 }
 
-type UnansweredRow = Omit<Unanswered, 'xml'> & { readonly xml: Buffer }
+type UnansweredRow = Omit<Unanswered, 'sentXml'> & SendingRow & { readonly xml: Buffer }
 
 const unansweredColumns = (sql: Queryable) => sql`
   id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
-  resource_id as "resourceId",
-  coalesce((select xml from spi_sendings where message_id = message.id), xml) as xml`
+  resource_id as "resourceId", message.xml, sending.xml as "sendingXml",
+  sending.position as "sendingPosition", sending.checksum as "sendingChecksum"`
 
-const unansweredOf = ({ xml, ...row }: UnansweredRow): Unanswered => ({
-  ...row,
-  xml: Bun.zstdDecompressSync(xml),
-})
+const unansweredOf = ({
+  xml,
+  sendingXml,
+  sendingPosition,
+  sendingChecksum,
+  ...row
+}: UnansweredRow): Unanswered => {
+  const sending = sendingOf({ sendingXml, sendingPosition, sendingChecksum })
+  return { ...row, sentXml: () => sentBytes(xml, sending) }
+}
 
 /** Types whose answer decides over money. */
 const answeredTypes = ['pacs.008', 'pacs.004']
@@ -91,12 +111,12 @@ export const lockUnanswered = async (
 ): Promise<readonly Unanswered[]> => {
   const rows = await sql<UnansweredRow[]>`
     select ${unansweredColumns(sql)}
-    from spi_messages message
+    from spi_messages message left join spi_sendings sending on sending.message_id = message.id
     where status in ('SENT', 'UNKNOWN') and direction = 'OUTBOUND'
       and type = any(${textArray(answeredTypes)}::text::text[])
       and id >= ${uuidBound(from)}::uuid and id < ${uuidBound(to)}::uuid
       and id <> all(${textArray(except)}::text::uuid[])
-    order by id limit ${limit} for update skip locked`
+    order by id limit ${limit} for update of message skip locked`
   return rows.map(unansweredOf)
 }
 
@@ -107,12 +127,12 @@ export const lockDoubtful = async (
 ): Promise<readonly Unanswered[]> => {
   const rows = await sql<UnansweredRow[]>`
     select ${unansweredColumns(sql)}
-    from spi_messages message
+    from spi_messages message left join spi_sendings sending on sending.message_id = message.id
     where status in ('QUEUED', 'UNKNOWN') and in_doubt_since is not null
       and in_doubt_since >= ${from} and in_doubt_since < ${to}
       and resource_id is null and direction = 'OUTBOUND'
       and id <> all(${textArray(except)}::text::uuid[])
-    order by id limit ${limit} for update skip locked`
+    order by id limit ${limit} for update of message skip locked`
   return rows.map(unansweredOf)
 }
 

@@ -62,8 +62,8 @@ export const createWatch = (deps: WatchDeps): Rounds => {
       backoffMaxMs: times.reaskMaxMs,
     }
     due.set(message.id, { atMs: nowMs + times.reaskFirstMs / 2 + backoffMs(asked, retry), asked })
-    const { type, channel, xml: bytes } = message
-    const outcome = await deps.transport({ type, channel, bytes })
+    const { type, channel, sentXml } = message
+    const outcome = await deps.transport({ type, channel, bytes: sentXml() })
     deps.metrics.onReasked()
     if (outcome.kind === 'accepted' && message.resourceId === null) {
       await noteSent(deps, message, outcome)

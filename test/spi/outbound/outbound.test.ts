@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { createXmlScanner } from '#codecs/xml'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { type SendingRow, sendingOf, sentBytes } from '#src/spi/messages/index.ts'
 import { createPull } from '#src/spi/pull/index.ts'
 import { createMessageVerifier } from '#src/spi/signing/index.ts'
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
@@ -33,6 +34,19 @@ afterAll(async () => {
 
 const running = runningOn(rig)
 
+/** What was sent of every message, and what is kept of it. */
+const sent = async () => {
+  const rows = await sql<(SendingRow & { readonly xml: Buffer })[]>`
+    select message.xml, sending.xml as "sendingXml", position as "sendingPosition",
+      checksum as "sendingChecksum"
+    from spi_sendings sending join spi_messages message on message.id = sending.message_id`
+  return rows.map(({ xml, ...row }) => {
+    const kept = sendingOf(row)
+    if (kept === undefined) throw new Error('no sending')
+    return { bytes: sentBytes(xml, kept), kept }
+  })
+}
+
 const settledBy = (ids: readonly string[]) =>
   bank.book().operations.filter(({ endToEndId }) => ids.includes(endToEndId))
 
@@ -56,12 +70,14 @@ describe('sending', () => {
     const signing = signingWith(pair)
     await rig.pay(3)
     await running(() => rig.until('SENT', 3), client, { signing })
-    const rows = await sql<{ xml: Buffer }[]>`select xml from spi_sendings`
+    const rows = await sent()
     expect(rows).toHaveLength(3)
     const verifier = createMessageVerifier([pair.cert])
-    for (const { xml } of rows) {
-      const document = createXmlScanner().scan(Bun.zstdDecompressSync(xml))
+    for (const { bytes, kept } of rows) {
+      const document = createXmlScanner().scan(bytes)
       expect(verifier.verify(document)).toMatchObject({ ok: true })
+      // The signature alone is kept: the rest is stored already.
+      expect(kept.position).toBeGreaterThan(0)
     }
   })
 
@@ -132,6 +148,30 @@ describe('sending', () => {
     }, dying)
     expect((await rig.statuses())['QUEUED']).toBe(5)
     await running(() => rig.until('SENT', 5), client)
+    expect(settledBy(ids)).toHaveLength(5)
+  })
+
+  test('what was signed before a change of certificate goes out again with the same bytes', async () => {
+    const ids = await rig.pay(5)
+    const sendings: string[][] = [[], []]
+    const noting = (run: number, isAnswered: boolean) => ({
+      ...client,
+      send: async (...args: Parameters<typeof client.send>) => {
+        sendings[run]?.push(...args[1].map((bytes) => Buffer.from(bytes).toString()))
+        const outcome = await client.send(...args)
+        return isAnswered ? outcome : ({ kind: 'unknown', reason: 'killed' } as const)
+      },
+    })
+    const before = signingWith(issueCertificate('before'))
+    const until = async () => {
+      while ((sendings[0] ?? []).length < 5) await Bun.sleep(5)
+    }
+    await running(until, noting(0, false), { signing: before })
+    const after = signingWith(issueCertificate('after'))
+    await running(() => rig.until('SENT', 5), noting(1, true), { signing: after })
+    const [first, second] = sendings.map((all) => new Set(all))
+    expect(first?.size).toBe(5)
+    expect(second).toEqual(first)
     expect(settledBy(ids)).toHaveLength(5)
   })
 })
@@ -271,11 +311,9 @@ describe('queued messages without a queue entry', () => {
       watchTimes: { everyMs: 60_000 },
     })
     expect(settledBy(ids)).toHaveLength(3)
-    const rows = await sql<{ xml: Buffer }[]>`select xml from spi_sendings`
+    const rows = await sent()
     expect(rows).toHaveLength(3)
-    for (const { xml } of rows) {
-      expect(Buffer.from(Bun.zstdDecompressSync(xml)).toString()).toContain('SignatureValue')
-    }
+    for (const { bytes } of rows) expect(Buffer.from(bytes).toString()).toContain('SignatureValue')
   })
 
   test('what still waits in the queue is left alone', async () => {

@@ -1,0 +1,2 @@
+ALTER TABLE "spi_sendings" ADD COLUMN "position" integer;
+ALTER TABLE "spi_sendings" ADD COLUMN "checksum" integer;
