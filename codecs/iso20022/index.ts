@@ -37,7 +37,13 @@ export {
   type VersionEntry,
   versionOf,
 } from './catalogue/index.ts'
-export type { CodeEntry, CodeList, RaisedBy } from './codes/entry.ts'
+export {
+  type CodeCertainty,
+  type CodeEntry,
+  type CodeList,
+  codesOf,
+  type RaisedBy,
+} from './codes/entry.ts'
 export { codeLists } from './codes/lists.ts'
 export { returnReason, returnReasons, statusReason, statusReasons } from './codes/reasons.ts'
 export {

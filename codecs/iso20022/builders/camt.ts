@@ -1,3 +1,4 @@
+import { cancellationReasons, cancellationRefusals } from '../codes/refusals.ts'
 import { amountOf } from './amount.ts'
 import type { Builder, Draft } from './context.ts'
 import { codeForm, forms, textForm } from './forms.ts'
@@ -14,8 +15,7 @@ const writeAssignment = (
 ): void =>
   output.write`<Assgnmt><Id>${messageId}</><Assgnr/Agt/FinInstnId/ClrSysMmbId/MmbId>${ispb}</><Assgne/Agt/FinInstnId/ClrSysMmbId/MmbId>${other}</><CreDtTm>${created}</></>`
 
-const cancellationReasons = codeForm(['SLBD', 'SLCR', 'ACCT', 'BLCK', 'CCLD', 'FAIL', 'OTHR'])
-const payersOnly = ['CCLD', 'FAIL']
+const reasonForm = codeForm([...cancellationReasons.keys()])
 const processingTypes = codeForm(['DHSR', 'DHIP'])
 
 /**
@@ -38,10 +38,10 @@ export const camt055: Builder = {
     const original = params.text('original_end_to_end_id', forms.endToEndId)
     const other = params.text('counterparty_ispb', forms.ispb)
     const requester = params.text('requester_document', forms.cpfCnpj)
-    const reason = params.text('reason', cancellationReasons)
+    const reason = params.text('reason', reasonForm)
     const type = params.text('processing_type', processingTypes)
     const at = params.optional('processing_date_time', forms.dateTime) ?? draft.created
-    if (payersOnly.includes(reason) && type === 'DHSR') {
+    if (type === 'DHSR' && cancellationReasons.get(reason)?.raisedBy.includes('R') === false) {
       params.refuse('reason', 'consistency', `${reason} is given with processing_type DHIP only`)
     }
     params.done()
@@ -53,7 +53,7 @@ export const camt055: Builder = {
 }
 
 const answers = codeForm(['ACCR', 'RJCR'])
-const refusals = codeForm(['AB09', 'AB10', 'CH16', 'CRNC', 'DENC', 'FBRD', 'FF08', 'PRJL'])
+const refusals = codeForm([...cancellationRefusals.keys()])
 
 /**
  * CAMT029: answers a CAMT055.

@@ -16,6 +16,7 @@ import { pacs004 } from './pacs004.ts'
 import { pacs008 } from './pacs008.ts'
 import { pain013, pain014 } from './pain.ts'
 import { type BuildProblem, type Findings, newFindings, Params } from './params.ts'
+import { perVersion } from './versions.ts'
 
 export type { BuildContext } from './context.ts'
 export { createRandomText, type RandomSource, type RandomText } from './identifiers.ts'
@@ -60,12 +61,12 @@ export type Build =
     }
   | { readonly ok: false; readonly problems: readonly BuildProblem[] }
 
-const versions: ReadonlyMap<MessageType, ReadonlyMap<string, MessageVersion>> = new Map(
-  Object.values(builders).map(({ type }) => [
-    type,
-    new Map(knownVersions(type).map((version) => [version, newMessageVersion(type, version)])),
+const versionsOf = Object.fromEntries(
+  Object.entries(builders).map(([name, { type }]) => [
+    name,
+    perVersion(type, (version) => newMessageVersion(type, version)),
   ]),
-)
+) as Readonly<Record<BuildableMessage, (version: string) => MessageVersion>>
 
 /** The versions in which a message can be built, the oldest first. */
 export const buildableVersions = (name: BuildableMessage): readonly string[] =>
@@ -85,10 +86,9 @@ export const buildMessage = (
   context: BuildContext & { readonly revision: Revision; readonly version?: string },
 ): Build => {
   const builder: Builder = builders[name]
-  const { type } = builder
-  const wanted = context.version ?? versionOf(type, context.revision).version
-  const version = versions.get(type)?.get(wanted)
-  if (version === undefined) throw new RangeError(`${type} has no version ${wanted}`)
+  const version = versionsOf[name](
+    context.version ?? versionOf(builder.type, context.revision).version,
+  )
   const { ispb, nowMs, random } = context
   const draft: Draft = {
     ispb,

@@ -1,34 +1,19 @@
+import { codesOf } from '../codes/entry.ts'
 import { statusReasons } from '../codes/reasons.ts'
 import type { Builder } from './context.ts'
 import { codeForm, type Form, forms, textForm } from './forms.ts'
 import type { XmlOutput } from './output.ts'
 import { type Params, refuseRepeated } from './params.ts'
+import { perVersion } from './versions.ts'
 
 /** The reasons that a receiving participant may give, of the version sent. */
-const newReasons: Readonly<Record<string, number>> = {
-  AM23: 16,
-  RR06: 16,
-  DS02: 17,
-  DU03: 17,
-  INDT: 17,
-}
-
-const reasonsOf = (version: string): readonly string[] =>
-  [...statusReasons.values()]
-    .filter(({ raisedBy }) => raisedBy.includes('R') || raisedBy.length === 0)
-    .map(({ code }) => code)
-    .filter((code) => Number(version.split('.')[1]) >= (newReasons[code] ?? 0))
-
-/** By version. */
-const reasonForms = new Map<string, Form>()
-
-const reasonForm = (version: string): Form => {
-  const known = reasonForms.get(version)
-  if (known !== undefined) return known
-  const fresh = codeForm(reasonsOf(version))
-  reasonForms.set(version, fresh)
-  return fresh
-}
+const reasonForm = perVersion('pacs.002', (version) =>
+  codeForm(
+    codesOf(statusReasons, version)
+      .filter(({ raisedBy }) => raisedBy.includes('R') || raisedBy.length === 0)
+      .map(({ code }) => code),
+  ),
+)
 
 const statusForm = codeForm(['ACSP', 'RJCT'])
 const informationForm = textForm(105)

@@ -1,4 +1,3 @@
-import { knownVersions } from '../catalogue/index.ts'
 import { amountOf } from './amount.ts'
 import { cashOf, writeCash } from './cash.ts'
 import type { Builder, Draft } from './context.ts'
@@ -7,6 +6,7 @@ import { endToEndId } from './identifiers.ts'
 import type { XmlOutput } from './output.ts'
 import { type Params, refuseRepeated } from './params.ts'
 import { taxOf, writeTax } from './tax.ts'
+import { perVersion } from './versions.ts'
 
 /** Transactions of one message on the priority service levels, and on PAGAGD. */
 export const priorityTransactionsMax = 10
@@ -47,14 +47,10 @@ const of115: Edition = {
 }
 const since116: Edition = { ...of115, hasInstructionId: true }
 
-const editionOf = (version: string): Edition => {
+const editionOf = perVersion('pacs.008', (version) => {
   const minor = Number(version.split('.')[1])
   return minor < 15 ? upTo114 : minor === 15 ? of115 : since116
-}
-
-const editions: ReadonlyMap<string, Edition> = new Map(
-  knownVersions('pacs.008').map((version) => [version, editionOf(version)]),
-)
+})
 
 const serviceLevelForm = codeForm(['PAGPRI', 'PAGFRD', 'PAGAGD'])
 const name140 = textForm(140)
@@ -124,7 +120,7 @@ type Shared = {
 export const pacs008: Builder = {
   type: 'pacs.008',
   build: (params, draft, output) => {
-    const edition = editions.get(draft.version) ?? upTo114
+    const edition = editionOf(draft.version)
     const instrument = params.text('local_instrument', edition.instrument)
     const serviceLevel = params.optional('service_level', serviceLevelForm) ?? 'PAGPRI'
     const max = serviceLevel === 'PAGAGD' ? scheduledTransactionsMax : priorityTransactionsMax

@@ -1,9 +1,12 @@
+import { codesOf } from '../codes/entry.ts'
+import { chargeRefusals } from '../codes/refusals.ts'
 import { amountOf } from './amount.ts'
 import type { Builder, Draft } from './context.ts'
-import { codeForm, type Form, forms, textForm } from './forms.ts'
+import { codeForm, forms, textForm } from './forms.ts'
 import { endToEndId } from './identifiers.ts'
 import type { XmlOutput } from './output.ts'
 import { type Params, refuseRepeated } from './params.ts'
+import { perVersion } from './versions.ts'
 
 /** Charges of one PAIN013. */
 export const chargesMax = 500
@@ -93,14 +96,9 @@ const creditorOf = (params: Params, draft: Draft) => {
   return party
 }
 
-const refusals =
-  'AB10 AC05 AC06 AM02 AM09 CRNC DENC DTED DTNT FCD1 FCD2 GRER IRNT MIDI MSUC NIEC NIPA NITX QUNT UDEI'.split(
-    ' ',
-  )
-/** Dropped with 2.4. */
-const olderRefusals = ['AG12', 'AM23', 'DS27', 'RR06']
-const reasonForm: Form = codeForm(refusals)
-const olderReasonForm: Form = codeForm([...refusals, ...olderRefusals])
+const reasonForm = perVersion('pain.014', (version) =>
+  codeForm(codesOf(chargeRefusals, version).map(({ code }) => code)),
+)
 const statusForm = codeForm(['ACSP', 'RJCT'])
 const text35 = textForm(35)
 
@@ -120,7 +118,7 @@ export const pain014: Builder = {
     const reconciliationId = params.text('reconciliation_id', text35)
     const original = params.text('original_end_to_end_id', forms.endToEndId)
     const status = params.text('status', statusForm)
-    const reason = params.optional('reason', draft.version === '2.3' ? olderReasonForm : reasonForm)
+    const reason = params.optional('reason', reasonForm(draft.version))
     if (status === 'RJCT' && !params.has('reason')) {
       params.refuse('reason', 'required', 'is needed with status RJCT')
     }

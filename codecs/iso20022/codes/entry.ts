@@ -1,23 +1,82 @@
-/** Who may write a code: `R` the receiving participant, `S` the SPI itself. */
-export type RaisedBy = 'R' | 'S'
+/** Who may write a code: `R` the receiving participant, `P` the paying one, `S` the SPI itself. */
+export type RaisedBy = 'R' | 'P' | 'S'
+
+/**
+ * How sure a meaning is: in the central bank's own table for this message; as others report who read its
+ * catalogue; concluded, because the same code means so in another message; or not known at all, only the code is.
+ */
+export type CodeCertainty = 'official' | 'reported' | 'inferred' | 'unknown'
 
 /** One code of a list, with its meaning for people. */
 export type CodeEntry = {
   readonly code: string
-  readonly meaning: { readonly en: string; readonly pt: string }
+  readonly certainty: CodeCertainty
+  /** Undefined where it is not known. */
+  readonly meaning: { readonly en: string; readonly pt: string } | undefined
   /** Empty where the sources do not say. */
   readonly raisedBy: readonly RaisedBy[]
+  /** The first version of the message that has it, and the last, where not all have it. */
+  readonly since?: string
+  readonly until?: string
 }
 
 export type CodeList = ReadonlyMap<string, CodeEntry>
 
-/** Rows of code, raiser (`R`, `S`, `RS` or nothing), English, Portuguese. */
+/** Code, raisers (`R`, `RS` or nothing, say), English, Portuguese, and what is not as in the whole list. */
+export type CodeRow = readonly [
+  code: string,
+  raisedBy: string,
+  en: string,
+  pt: string,
+  other?: Partial<Pick<CodeEntry, 'certainty' | 'since' | 'until'>>,
+]
+
+/** @param certainty of all rows that do not say */
 export const codeList = (
-  rows: readonly (readonly [code: string, raisedBy: string, en: string, pt: string])[],
+  rows: readonly CodeRow[],
+  certainty: CodeCertainty = 'official',
 ): CodeList =>
   new Map(
-    rows.map(([code, raisedBy, en, pt]) => [
+    rows.map(([code, raisedBy, en, pt, other]) => [
       code,
-      { code, meaning: { en, pt }, raisedBy: [...raisedBy] as RaisedBy[] },
+      { code, certainty, meaning: { en, pt }, raisedBy: raisersOf(raisedBy), ...other },
     ]),
   )
+
+/** Codes of which nothing else is known. */
+export const bareCodes = (codes: string, raisedBy = ''): CodeList =>
+  new Map(
+    codes.split(' ').map((code) => [
+      code,
+      {
+        code,
+        certainty: 'unknown',
+        meaning: undefined,
+        raisedBy: raisersOf(raisedBy),
+      },
+    ]),
+  )
+
+/** Several lists as one, by code. */
+export const joined = (...lists: readonly CodeList[]): CodeList =>
+  new Map(
+    lists
+      .flatMap((list) => [...list])
+      .toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0)),
+  )
+
+/** The codes that a version of the message has. */
+export const codesOf = (list: CodeList, version: string): readonly CodeEntry[] =>
+  [...list.values()].filter(
+    ({ since, until }) =>
+      (since === undefined || minorOf(since) <= minorOf(version)) &&
+      (until === undefined || minorOf(version) <= minorOf(until)),
+  )
+
+/** A message's versions differ in what is behind the point. */
+const minorOf = (version: string): number => Number(version.slice(version.indexOf('.') + 1))
+
+const raisers: readonly RaisedBy[] = ['R', 'P', 'S']
+
+const raisersOf = (letters: string): readonly RaisedBy[] =>
+  raisers.filter((one) => letters.includes(one))

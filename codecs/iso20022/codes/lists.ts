@@ -1,5 +1,14 @@
 import { type CodeList, codeList } from './entry.ts'
 import { returnReasons, statusReasons } from './reasons.ts'
+import {
+  cancellationReasons,
+  cancellationRefusals,
+  chargeRefusals,
+  mandateCancellationReasons,
+  mandateRefusals,
+  partyStatusReasons,
+  receiptRefusals,
+} from './refusals.ts'
 
 const statuses = codeList([
   ['ACSP', 'R', 'Accepted by the receiving participant', 'Aceita pelo participante do recebedor'],
@@ -18,7 +27,13 @@ const localInstruments = codeList([
   ['DICT', '', 'Pix key typed in', 'Inserção manual de chave Pix'],
   ['QRES', '', 'Static QR code', 'QR Code estático'],
   ['QRDN', '', 'Dynamic QR code', 'QR Code dinâmico'],
-  ['APES', '', 'Contactless, static', 'Pix por aproximação estático'],
+  [
+    'APES',
+    '',
+    'Contactless, static',
+    'Pix por aproximação estático',
+    { certainty: 'reported', since: '1.15' },
+  ],
   ['APDN', '', 'Contactless, dynamic', 'Pix por aproximação dinâmico'],
   ['INIC', '', 'Payment initiation service', 'Serviço de iniciação de pagamento'],
   ['AUTO', '', 'Pix Automático', 'Pix Automático'],
@@ -34,7 +49,13 @@ const purposes = codeList([
     'Refund by the special return mechanism for Pix Automático',
     'Reembolso no âmbito do MED para o Pix Automático',
   ],
-  ['IPRT', '', 'Return by the special return mechanism 2.0', 'Devolução no âmbito do MED 2.0'],
+  [
+    'IPRT',
+    '',
+    'Return by the special return mechanism 2.0',
+    'Devolução no âmbito do MED 2.0',
+    { certainty: 'reported', since: '1.15' },
+  ],
 ])
 
 const accountTypes = codeList([
@@ -47,7 +68,7 @@ const accountTypes = codeList([
     'Salary account; for the National Treasury only',
     'Conta-salário; uso exclusivo da STN',
   ],
-  ['OTHR', '', 'PI account', 'Conta PI'],
+  ['OTHR', '', 'PI account', 'Conta PI', { certainty: 'reported', since: '1.15' }],
 ])
 
 const priorities = codeList([
@@ -77,6 +98,13 @@ export const codeLists = {
   transaction_status: statuses,
   status_reason: statusReasons,
   return_reason: returnReasons,
+  mandate_cancellation_reason: mandateCancellationReasons,
+  mandate_refusal: mandateRefusals,
+  charge_refusal: chargeRefusals,
+  receipt_refusal: receiptRefusals,
+  cancellation_refusal: cancellationRefusals,
+  cancellation_reason: cancellationReasons,
+  party_status_reason: partyStatusReasons,
   local_instrument: localInstruments,
   purpose: purposes,
   account_type: accountTypes,

@@ -1,5 +1,7 @@
 import { type CodeEntry, codeList } from './entry.ts'
 
+const since117 = { certainty: 'reported', since: '1.17' } as const
+
 /** `StsRsnInf/Rsn/Cd` of pacs.002: why a payment or a return was refused (catalogues up to pacs.002 1.17). */
 export const statusReasons = codeList([
   ['AB03', 'S', 'Settlement timed out in the SPI', 'Liquidação interrompida por timeout no SPI'],
@@ -44,7 +46,13 @@ export const statusReasons = codeList([
     'Soma de dinheiro e compra diverge do valor',
   ],
   ['AM18', 'S', 'Invalid number of transactions', 'Quantidade de transações inválida'],
-  ['AM23', '', 'The tax amounts exceed the payment', 'Tributos maiores que o pagamento'],
+  [
+    'AM23',
+    '',
+    'The tax amounts exceed the payment',
+    'Tributos maiores que o pagamento',
+    { certainty: 'reported', since: '1.16' },
+  ],
   ['BE01', 'R', 'The tax id is not the account holder’s', 'CPF/CNPJ não é do titular da conta'],
   ['BE05', 'S', 'The initiator is not registered in Pix', 'Iniciador não cadastrado no Pix'],
   ['BE15', 'R', 'Wrong reconciliation id of the receiver', 'idConciliacaoRecebedor incorreto'],
@@ -62,6 +70,7 @@ export const statusReasons = codeList([
     '',
     'Blocked by the institution’s own setting',
     'Bloqueado por configuração da própria instituição',
+    since117,
   ],
   [
     'DS04',
@@ -83,7 +92,7 @@ export const statusReasons = codeList([
   ],
   ['DT02', 'S', 'Invalid creation date-time', 'Data e hora de criação inválidas'],
   ['DT05', 'S', 'The time for returns is over', 'Prazo de devolução excedido'],
-  ['DU03', '', 'Already paid by other means', 'Já pago por outro meio'],
+  ['DU03', '', 'Already paid by other means', 'Já pago por outro meio', since117],
   [
     'DUPL',
     'R',
@@ -104,6 +113,7 @@ export const statusReasons = codeList([
     '',
     'The payment differs from its QR code or schedule',
     'Pagamento difere do QR Code ou agendamento',
+    since117,
   ],
   ['MD01', 'S', 'Unknown withdrawal facilitator', 'Facilitador de saque desconhecido'],
   ['RC09', 'S', 'Invalid ISPB of the payer', 'ISPB do pagador inválido'],
@@ -114,7 +124,13 @@ export const statusReasons = codeList([
     'The payer is under United Nations sanctions',
     'Pagador sancionado pelas Nações Unidas',
   ],
-  ['RR06', '', 'The tax block needs two companies', 'Bloco de tributos exige dois CNPJ'],
+  [
+    'RR06',
+    '',
+    'The tax block needs two companies',
+    'Bloco de tributos exige dois CNPJ',
+    { certainty: 'reported', since: '1.16' },
+  ],
   [
     'SL02',
     'R',

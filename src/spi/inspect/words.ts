@@ -1,4 +1,4 @@
-import { returnReason, statusReason } from '#codecs/iso20022'
+import { type CodeList, codeLists } from '#codecs/iso20022'
 
 /** What the elements of SPI messages are called by people. */
 const elementNames: Readonly<Record<string, string>> = {
@@ -90,6 +90,21 @@ const codes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const central = '00038166'
 
+/** The list of a reason by an element that it stands in. */
+const reasons: readonly (readonly [around: string, list: CodeList])[] = [
+  ['RtrRsnInf', codeLists.return_reason],
+  ['RjctRsn', codeLists.mandate_refusal],
+  ['CxlStsRsnInf', codeLists.cancellation_refusal],
+  ['CxlRsnInf', codeLists.cancellation_reason],
+  ['CxlRsn', codeLists.mandate_cancellation_reason],
+  ['RctDtls', codeLists.receipt_refusal],
+  ['PtySts', codeLists.party_status_reason],
+]
+
+const reasonsOf = (element: string, around: readonly string[]): CodeList =>
+  reasons.find(([name]) => around.includes(name))?.[1] ??
+  (element === 'Prtry' ? codeLists.charge_refusal : codeLists.status_reason)
+
 /** The plain name of an element. */
 export const nameOfElement = (element: string): string | undefined => elementNames[element]
 
@@ -101,9 +116,8 @@ export const meaningOf = (
 ): string | undefined => {
   if (value === central) return 'Banco Central, SPI'
   const holder = element === 'Cd' || element === 'Prtry' ? (around[0] ?? '') : element
-  if (holder === 'Rsn') {
-    const entry = around.includes('RtrRsnInf') ? returnReason(value) : statusReason(value)
-    return entry?.meaning.en
+  if (holder === 'Rsn' || holder === 'RjctRsn') {
+    return reasonsOf(element, around).get(value)?.meaning?.en
   }
   return codes[holder]?.[value]
 }

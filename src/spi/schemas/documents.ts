@@ -75,15 +75,28 @@ export const codesDocumentation: RouteDocument = {
   summary: 'List the codes of the messages with their meanings',
   responses: {
     200: {
-      description: 'Lists by name; raised_by: R the receiving participant, S the SPI.',
+      description:
+        'Lists by name. Of pacs.002: transaction_status, status_reason; pacs.004: return_reason; pain.011: mandate_cancellation_reason; pain.012: mandate_refusal; pain.014: charge_refusal; camt.025: receipt_refusal; camt.029: cancellation_refusal; camt.055: cancellation_reason; reda.016: party_status_reason; the others of pacs.008.',
       schema: z.object({
         codes: z.record(
           z.string(),
           z.array(
             z.object({
               code: z.string(),
-              meaning: z.object({ en: z.string(), pt: z.string() }),
-              raised_by: z.array(z.enum(['R', 'S'])),
+              meaning: z
+                .object({ en: z.string(), pt: z.string() })
+                .nullable()
+                .meta({ description: 'Null where only the code is known.' }),
+              certainty: z.enum(['official', 'reported', 'inferred', 'unknown']).meta({
+                description:
+                  'Of the meaning. official: the central bank’s own table for this message; reported: by others who read its catalogue; inferred: what the same code means in another message.',
+              }),
+              raised_by: z.array(z.enum(['R', 'P', 'S'])).meta({
+                description:
+                  'R: the receiving participant, P: the paying one, S: the SPI. Empty where that is not known, and for codes that are no reasons.',
+              }),
+              since: z.string().nullable().meta({ description: 'First version that has it.' }),
+              until: z.string().nullable().meta({ description: 'Last version that has it.' }),
             }),
           ),
         ),

@@ -65,10 +65,13 @@ const codes = {
   codes: Object.fromEntries(
     Object.entries(codeLists).map(([name, list]) => [
       name,
-      [...list.values()].map(({ code, meaning, raisedBy }) => ({
+      [...list.values()].map(({ code, meaning, raisedBy, certainty, since, until }) => ({
         code,
-        meaning,
+        meaning: meaning ?? null,
+        certainty,
         raised_by: raisedBy,
+        since: since ?? null,
+        until: until ?? null,
       })),
     ]),
   ),

@@ -120,6 +120,17 @@ test('GET /v1/schemas and GET /v1/codes', async () => {
   const { codes } = await get('/v1/codes')
   expect(codes.status_reason.find(({ code }: { code: string }) => code === 'AC03')).toMatchObject({
     raised_by: ['R'],
+    certainty: 'official',
+    since: null,
+    until: null,
+  })
+  expect(codes.mandate_refusal.find(({ code }: { code: string }) => code === 'AP07')).toEqual({
+    code: 'AP07',
+    meaning: null,
+    certainty: 'unknown',
+    raised_by: [],
+    since: null,
+    until: null,
   })
 })
 

@@ -23,7 +23,7 @@ const giveBack = (transaction: PaymentReturn): object => {
     currency: transaction.amount.currency,
     reason: {
       code,
-      meaning: returnReason(code)?.meaning.en ?? null,
+      meaning: returnReason(code)?.meaning?.en ?? null,
       additional_information: additionalInformation,
     },
     returning_ispb: transaction.debtorAgentIspb,

@@ -22,7 +22,7 @@ const status = (transaction: PaymentStatus): object => {
     accepted: transaction.status !== rejected,
     reasons: transaction.reasons.map(({ code, additionalInformation }) => ({
       code,
-      meaning: code === null ? null : (statusReason(code)?.meaning.en ?? null),
+      meaning: code === null ? null : (statusReason(code)?.meaning?.en ?? null),
       additional_information: additionalInformation,
     })),
     settlement_date_time: transaction.settlementDateTime,

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'bun:test'
+import { codeLists, codesOf, knownVersions, type MessageType, schemaText } from '#codecs/iso20022'
+
+/** The codes that a schema admits behind a place in its text. */
+const admitted = (type: MessageType, version: string, place: string): readonly string[] => {
+  const text = schemaText(type, version) ?? ''
+  const from = text.indexOf(place)
+  if (from === -1) throw new Error(`${type} ${version} has no ${place}`)
+  const block = text.slice(from, text.indexOf('</xs:simpleType>', from))
+  return [...block.matchAll(/enumeration value="([^"]+)"/g)].map(([, code = '']) => code).sort()
+}
+
+const lists = [
+  ['status_reason', 'pacs.002', 'name="StatusReason"'],
+  ['mandate_cancellation_reason', 'pain.011', 'name="Rsn"'],
+  ['mandate_refusal', 'pain.012', 'name="RjctRsn"'],
+  ['charge_refusal', 'pain.014', 'name="RefusalReason"'],
+  ['receipt_refusal', 'camt.025', 'name="Rsn"'],
+  ['cancellation_refusal', 'camt.029', 'name="Rsn"'],
+  ['cancellation_reason', 'camt.055', 'name="Rsn"'],
+  ['party_status_reason', 'reda.016', 'name="Rsn"'],
+] as const
+
+describe('the codes of a list are those of the schema, in every version', () => {
+  for (const [name, type, place] of lists) {
+    test(`${name}, ${type}`, () => {
+      for (const version of knownVersions(type)) {
+        const codes = codesOf(codeLists[name], version).map(({ code }) => code)
+        expect([version, codes.sort()]).toEqual([version, [...admitted(type, version, place)]])
+      }
+    })
+  }
+
+  test('local_instrument and purpose, pacs.008', () => {
+    const codes = (name: 'local_instrument' | 'purpose', version: string) =>
+      codesOf(codeLists[name], version).map(({ code }) => code)
+    const inSchema = (place: string) => [...admitted('pacs.008', '1.13', place)]
+    expect(codes('local_instrument', '1.13').sort()).toEqual(inSchema('name="PaymentInstrument"'))
+    expect(codes('purpose', '1.13').sort()).toEqual(inSchema('name="Purpose"'))
+    expect(codes('local_instrument', '1.15')).toContain('APES')
+    expect(codes('purpose', '1.15')).toContain('IPRT')
+  })
+})
+
+test('an entry has a meaning in both languages, or says that it is unknown', () => {
+  for (const list of Object.values(codeLists)) {
+    expect(list.size).toBeGreaterThan(0)
+    for (const [key, { code, meaning, certainty }] of list) {
+      expect(key).toBe(code)
+      expect([code, meaning === undefined]).toEqual([code, certainty === 'unknown'])
+      if (meaning !== undefined)
+        expect(Math.min(meaning.en.length, meaning.pt.length)).toBeGreaterThan(2)
+    }
+  }
+})
+
+test('what is concluded from pacs.002 is said to be', () => {
+  const meaning = codeLists.status_reason.get('FF08')?.meaning
+  expect(codeLists.status_reason.get('FF08')?.certainty).toBe('official')
+  for (const name of ['receipt_refusal', 'cancellation_refusal'] as const) {
+    expect(codeLists[name].get('FF08')).toMatchObject({ meaning, certainty: 'inferred' } as object)
+  }
+  expect(codeLists.status_reason.get('INDT')).toMatchObject({
+    certainty: 'reported',
+    since: '1.17',
+  })
+  expect(codeLists.charge_refusal.get('AG12')).toMatchObject({
+    certainty: 'inferred',
+    until: '2.3',
+  })
+})
+
+test('who may give a code', () => {
+  const raisers = (name: keyof typeof codeLists, code: string) =>
+    codeLists[name].get(code)?.raisedBy
+  expect(raisers('cancellation_reason', 'FAIL')).toEqual(['P'])
+  expect(raisers('cancellation_reason', 'SLBD')).toEqual(['R', 'P'])
+  expect(raisers('receipt_refusal', 'AG01')).toEqual(['S'])
+  expect(raisers('status_reason', 'ED05')).toEqual(['R', 'S'])
+  expect(raisers('charge_refusal', 'AC06')).toEqual([])
+})
