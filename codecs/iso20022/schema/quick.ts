@@ -1,4 +1,6 @@
 import {
+  ATTRIBUTE_COUNT_MASK,
+  ATTRIBUTE_COUNT_SHIFT,
   ATTRIBUTE_LOCAL_START,
   ATTRIBUTE_NAME_END,
   ATTRIBUTE_NAMESPACE,
@@ -41,6 +43,8 @@ import { admits, type Wildcard } from './wildcard.ts'
 /** Open elements; a document with more is left to the thorough pass. */
 export const quickDepthMax = 64
 const UNSURE = -1
+/** The bits of a node's first int that count its attributes. */
+const ATTRIBUTES = ATTRIBUTE_COUNT_MASK << ATTRIBUTE_COUNT_SHIFT
 
 const encoder = new TextEncoder()
 
@@ -87,6 +91,8 @@ export class QuickPass {
   /** By element. */
   private readonly validators: readonly (SimpleValidator | undefined)[]
   private readonly attributes: readonly QuickAttributes[]
+  /** By element: whether its type has an attribute that must be there. */
+  private readonly requires: Uint8Array
   /** By element: whether only the thorough pass, or a look at `xs:unique`, can tell. */
   private readonly special: Uint8Array
   /** By namespace of the schema: that of the document. */
@@ -106,6 +112,9 @@ export class QuickPass {
     )
     this.validators = elements.map((element) => typeOf(element).simple)
     this.attributes = elements.map(({ type }) => ofTypes[type] as QuickAttributes)
+    this.requires = Uint8Array.from(this.attributes, ({ requiredCount }) =>
+      requiredCount > 0 ? 1 : 0,
+    )
     this.special = Uint8Array.from(elements, (element) =>
       element.fixed !== undefined || element.unique.length > 0 ? 1 : 0,
     )
@@ -118,7 +127,7 @@ export class QuickPass {
   }
 
   accepts(document: XmlDocument): boolean {
-    const { schema, states, openStates, openEnds } = this
+    const { schema, states, requires, special, openStates, openEnds } = this
     const { nodes } = document
     const { stateAccepts, edges } = schema
     let node = document.root
@@ -152,12 +161,16 @@ export class QuickPass {
       if (edge === UNSURE) return false
       state = edges[edge + EDGE_NEXT] as number
       const next = nodes[at + NODE_NEXT] as number
+      // Nearly all elements have no attribute and may have none: that needs no call.
       const element =
         edges[edge] === ANY_NAME
           ? this.strict(nodes, node, edges[edge + EDGE_NAMESPACE] as number)
           : (edges[edge + EDGE_ELEMENT] as number)
-      if (element === UNSURE || !this.hasAttributes(document, node, element)) return false
-      if (this.special[element] === 1 && !this.isUnique(document, node, element)) return false
+      if (element === UNSURE) return false
+      if ((kind & ATTRIBUTES) !== 0 || requires[element] === 1) {
+        if (!this.hasAttributes(document, node, element)) return false
+      }
+      if (special[element] === 1 && !this.isUnique(document, node, element)) return false
       const content = states[element] as number
       if (content === UNSURE) {
         if (!this.hasValue(document, node, next, element)) return false
