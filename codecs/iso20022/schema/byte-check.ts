@@ -1,10 +1,19 @@
 import { dotOf, forms, isPlain } from './byte-form.ts'
 import { ByteSet } from './byte-set.ts'
-import type { PatternMatcher } from './pattern/index.ts'
+import type { LinearPattern, PatternMatcher } from './pattern/index.ts'
 import type { Limits } from './simple.ts'
 
 /** A character of XML is at most four bytes long. */
 const characterBytesMax = 4
+
+/** As the SPI writes date and time; each 0 is any digit. */
+const plainDateTime = '0000-00-00T00:00:00.000Z'
+
+/** The one alternative of a type's one pattern, where it is of fixed form. */
+const onlyLinear = ({ patterns }: Limits): LinearPattern | undefined => {
+  const linear = patterns.length === 1 ? patterns[0]?.matcher.linear : undefined
+  return linear?.length === 1 ? linear[0] : undefined
+}
 
 /**
  * A simple type that judges bytes without making strings: its yes is sure, its no says nothing. Fields without
@@ -15,6 +24,10 @@ export class ByteCheck {
   private readonly isQuick: boolean
   private readonly form: number
   private readonly patterns: readonly PatternMatcher[]
+  /** All that a text must match, where that is one pattern of fixed form and its lengths suit. */
+  private readonly only: LinearPattern | undefined
+  /** Bytes of a date and time that match the pattern if they are a plain one; -1 where that is not sure. */
+  private readonly plainBytes: number
   private readonly enumeration: ByteSet | undefined
   private readonly lengthMin: number
   private readonly lengthMax: number
@@ -22,7 +35,7 @@ export class ByteCheck {
   private readonly fractionMax: number
 
   constructor(limits: Limits) {
-    const { builtIn, bounds } = limits
+    const { builtIn, bounds, enumeration } = limits
     const { primitive } = builtIn
     const isText = primitive === 'string'
     const hasLength =
@@ -35,18 +48,34 @@ export class ByteCheck {
       bounds.every(({ rule, written }) => rule === 'minInclusive' && written === '0')
     this.form = forms[primitive]
     this.patterns = limits.patterns.map(({ matcher }) => matcher)
-    this.enumeration = limits.enumeration && new ByteSet(limits.enumeration)
+    this.enumeration = enumeration && new ByteSet(enumeration)
     this.lengthMin = Math.max(limits.length ?? 0, limits.minLength ?? 0)
     this.lengthMax = Math.min(
       limits.length ?? Number.MAX_SAFE_INTEGER,
       limits.maxLength ?? Number.MAX_SAFE_INTEGER,
     )
+    const linear = onlyLinear(limits)
+    this.plainBytes =
+      primitive === 'dateTime' && enumeration === undefined && linear?.takesAll(plainDateTime)
+        ? plainDateTime.length
+        : -1
+    this.only =
+      isText &&
+      enumeration === undefined &&
+      linear !== undefined &&
+      linear.lengthMin >= this.lengthMin &&
+      linear.lengthMax <= this.lengthMax
+        ? linear
+        : undefined
     this.digitsMax = limits.totalDigits ?? Number.MAX_SAFE_INTEGER
     this.fractionMax = limits.fractionDigits ?? Number.MAX_SAFE_INTEGER
   }
 
   accepts(bytes: Uint8Array, start: number, end: number): boolean {
-    if (!this.isQuick || !isPlain(this.form, bytes, start, end)) return false
+    if (!this.isQuick) return false
+    if (this.only !== undefined) return this.only.matches(bytes, start, end)
+    if (!isPlain(this.form, bytes, start, end)) return false
+    if (end - start === this.plainBytes) return true
     const { patterns } = this
     for (let i = 0; i < patterns.length; i++) {
       if (!(patterns[i] as PatternMatcher).matchesAscii(bytes, start, end)) return false

@@ -24,6 +24,7 @@ import {
   WHITESPACE_ONLY,
   type XmlDocument,
 } from '#codecs/xml'
+import type { ByteCheck } from './byte-check.ts'
 import {
   ANY_NAME,
   type CompiledAttribute,
@@ -43,10 +44,23 @@ import { admits, type Wildcard } from './wildcard.ts'
 /** Open elements; a document with more is left to the thorough pass. */
 export const quickDepthMax = 64
 const UNSURE = -1
+const PLAIN_MASK = KIND_MASK | NEEDS_DECODING
 /** The bits of a node's first int that count its attributes. */
 const ATTRIBUTES = ATTRIBUTE_COUNT_MASK << ATTRIBUTE_COUNT_SHIFT
 
 const encoder = new TextEncoder()
+
+/** No element has it. */
+const NO_NAME = -3
+
+const firstEdgesOf = ({ edges, stateEdges, vocabularySize }: CompiledSchema): Int32Array =>
+  stateEdges.map((first, state) => {
+    const edge = first * EDGE_STRIDE
+    const name = edges[edge + EDGE_NAME] ?? NO_NAME
+    const isEmpty = first === (stateEdges[state + 1] ?? first)
+    // A name beyond the vocabulary is numbered in another way by each document.
+    return isEmpty || name < 0 || name >= vocabularySize ? edges.length : edge
+  })
 
 /** What {@link QuickPass} needs to know of a type's attributes. */
 class QuickAttributes {
@@ -90,15 +104,18 @@ export class QuickPass {
   private readonly states: Int32Array
   /** By element. */
   private readonly validators: readonly (SimpleValidator | undefined)[]
+  private readonly checks: readonly (ByteCheck | undefined)[]
   private readonly attributes: readonly QuickAttributes[]
-  /** By element: whether its type has an attribute that must be there. */
-  private readonly requires: Uint8Array
-  /** By element: whether only the thorough pass, or a look at `xs:unique`, can tell. */
-  private readonly special: Uint8Array
+  /** By element: whether more is to be judged than its content, also where it has no attribute. */
+  private readonly demands: Uint8Array
   /** By namespace of the schema: that of the document. */
   private readonly namespaces: Int32Array
   /** By wildcard, and within it by namespace of the schema. */
   private readonly admitted: Uint8Array
+  /** Those of the schema, and behind them one that no element takes. */
+  private readonly edges: Int32Array
+  /** By state: its first edge where an element's name alone decides it; else the one that none takes. */
+  private readonly firstEdges: Int32Array
   private readonly openStates = new Int32Array(quickDepthMax - 1)
   private readonly openEnds = new Int32Array(quickDepthMax - 1)
 
@@ -111,13 +128,15 @@ export class QuickPass {
       typeOf(element).simple === undefined ? typeOf(element).state : UNSURE,
     )
     this.validators = elements.map((element) => typeOf(element).simple)
+    this.checks = this.validators.map((validator) => validator?.bytes)
     this.attributes = elements.map(({ type }) => ofTypes[type] as QuickAttributes)
-    this.requires = Uint8Array.from(this.attributes, ({ requiredCount }) =>
-      requiredCount > 0 ? 1 : 0,
-    )
-    this.special = Uint8Array.from(elements, (element) =>
-      element.fixed !== undefined || element.unique.length > 0 ? 1 : 0,
-    )
+    this.demands = Uint8Array.from(elements, ({ fixed, unique }, element) => {
+      const { requiredCount } = this.attributes[element] as QuickAttributes
+      return fixed !== undefined || unique.length > 0 || requiredCount > 0 ? 1 : 0
+    })
+    this.edges = new Int32Array(schema.edges.length + EDGE_STRIDE).fill(NO_NAME)
+    this.edges.set(schema.edges)
+    this.firstEdges = firstEdgesOf(schema)
     this.namespaces = new Int32Array(schema.namespaces.length)
     this.admitted = Uint8Array.from(
       schema.wildcards.flatMap((wildcard) =>
@@ -127,9 +146,10 @@ export class QuickPass {
   }
 
   accepts(document: XmlDocument): boolean {
-    const { schema, states, requires, special, openStates, openEnds } = this
-    const { nodes } = document
-    const { stateAccepts, edges } = schema
+    const { schema, states, demands, namespaces, openStates, openEnds } = this
+    const { nodes, bytes } = document
+    const { stateAccepts } = schema
+    const { edges, firstEdges, checks } = this
     let node = document.root
     for (let i = 0; i < this.namespaces.length; i++) {
       this.namespaces[i] = document.namespaces.indexOf(schema.namespaces[i] as string)
@@ -139,8 +159,7 @@ export class QuickPass {
     let depth = 0
     let state = states[root] as number
     let end = nodes[node * NODE_STRIDE + NODE_NEXT] as number
-    if (state === UNSURE || !this.hasAttributes(document, node, root)) return false
-    if (this.special[root] === 1 && !this.isUnique(document, node, root)) return false
+    if (state === UNSURE || !this.hasMore(document, node, root)) return false
     node++
     for (;;) {
       while (node === end) {
@@ -157,23 +176,42 @@ export class QuickPass {
         node++
         continue
       }
-      const edge = this.edge(document, node, state)
-      if (edge === UNSURE) return false
+      // Nearly always what comes next is what can come first.
+      let edge = firstEdges[state] as number
+      if (
+        edges[edge] !== nodes[at + NODE_NAME] ||
+        namespaces[edges[edge + EDGE_NAMESPACE] as number] !== kind >>> NAMESPACE_SHIFT
+      ) {
+        edge = this.edge(document, node, state)
+        if (edge === UNSURE) return false
+      }
       state = edges[edge + EDGE_NEXT] as number
       const next = nodes[at + NODE_NEXT] as number
-      // Nearly all elements have no attribute and may have none: that needs no call.
       const element =
         edges[edge] === ANY_NAME
           ? this.strict(nodes, node, edges[edge + EDGE_NAMESPACE] as number)
           : (edges[edge + EDGE_ELEMENT] as number)
       if (element === UNSURE) return false
-      if ((kind & ATTRIBUTES) !== 0 || requires[element] === 1) {
-        if (!this.hasAttributes(document, node, element)) return false
-      }
-      if (special[element] === 1 && !this.isUnique(document, node, element)) return false
+      // Nearly all elements have no attribute and need none: those cost no call.
+      const hasMore = (kind & ATTRIBUTES) !== 0 || demands[element] === 1
+      if (hasMore && !this.hasMore(document, node, element)) return false
       const content = states[element] as number
       if (content === UNSURE) {
-        if (!this.hasValue(document, node, next, element)) return false
+        const text = at + NODE_STRIDE
+        const isPlain = next === node + 2 && ((nodes[text] as number) & PLAIN_MASK) === TEXT
+        if (
+          !(
+            isPlain &&
+            (checks[element] as ByteCheck).accepts(
+              bytes,
+              nodes[text + NODE_CONTENT] as number,
+              nodes[text + NODE_END] as number,
+            )
+          ) &&
+          !this.hasValue(document, node, next, element)
+        ) {
+          return false
+        }
         node = next
         continue
       }
@@ -187,7 +225,8 @@ export class QuickPass {
   }
 
   private edge(document: XmlDocument, node: number, state: number): number {
-    const { edges, stateEdges } = this.schema
+    const { stateEdges } = this.schema
+    const { edges } = this
     const { nodes } = document
     const at = node * NODE_STRIDE
     const name = nodes[at + NODE_NAME] as number
@@ -241,9 +280,12 @@ export class QuickPass {
     return UNSURE
   }
 
-  private isUnique(document: XmlDocument, node: number, element: number): boolean {
+  /** Whether an element's attributes are right, and what `xs:unique` selects beneath it. */
+  private hasMore(document: XmlDocument, node: number, element: number): boolean {
     const { fixed, unique } = this.schema.elements[element] as CompiledElement
-    let isUnique = fixed === undefined
+    if (fixed !== undefined || !this.hasAttributes(document, node, element)) return false
+    let isUnique = true
+    if (unique.length === 0) return isUnique
     const report = () => {
       isUnique = false
     }
@@ -251,8 +293,9 @@ export class QuickPass {
     return isUnique
   }
 
+  /** Whether a value is valid whose bytes, as they stand, do not tell. */
   private hasValue(document: XmlDocument, node: number, next: number, element: number): boolean {
-    const { nodes, bytes } = document
+    const { nodes } = document
     const validator = this.validators[element] as SimpleValidator
     if (next === node + 1) return validator.faults('').length === 0
     const at = (node + 1) * NODE_STRIDE
@@ -261,9 +304,7 @@ export class QuickPass {
     const start = nodes[at + NODE_CONTENT] as number
     const end = nodes[at + NODE_END] as number
     return (
-      ((kind & NEEDS_DECODING) === 0
-        ? validator.bytes.accepts(bytes, start, end)
-        : validator.bytes.acceptsEncoded(start, end)) ||
+      ((kind & NEEDS_DECODING) !== 0 && validator.bytes.acceptsEncoded(start, end)) ||
       validator.faults(document.textOf(node)).length === 0
     )
   }

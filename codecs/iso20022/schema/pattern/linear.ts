@@ -5,8 +5,8 @@ import type { PatternNode } from './parse.ts'
 const positionsMax = 64
 /** Alternatives are tried one after the other: where there are more, the automaton is faster. */
 const alternativesMax = 4
-/** Sets of one pattern: a bit each. */
-const setsMax = 31
+/** Sets of one pattern: a bit each. More than bytes hold would be memory that every message goes through. */
+const setsMax = 8
 
 /**
  * A pattern whose every position reads one set of characters whatever stands before it, as identifiers have:
@@ -16,16 +16,16 @@ export class LinearPattern {
   readonly lengthMin: number
   readonly lengthMax: number
   /** By byte: a bit for each set it is in. */
-  readonly setsOf: Int32Array
+  readonly setsOf: Uint8Array
   /** By position: the bit of its set. */
-  readonly wanted: Int32Array
+  readonly wanted: Uint8Array
 
   constructor(positions: readonly CharSet[], lengthMin: number) {
     const sets = new Map<string, number>()
     this.lengthMin = lengthMin
     this.lengthMax = positions.length
-    this.setsOf = new Int32Array(256)
-    this.wanted = Int32Array.from(positions, (set) => {
+    this.setsOf = new Uint8Array(256)
+    this.wanted = Uint8Array.from(positions, (set) => {
       const key = set.join()
       const known = sets.get(key)
       if (known !== undefined) return known
@@ -36,6 +36,18 @@ export class LinearPattern {
       }
       return bit
     })
+  }
+
+  /** Whether it takes every text of this form, in which each 0 stands for any digit. */
+  takesAll(form: string): boolean {
+    if (form.length < this.lengthMin || form.length > this.lengthMax) return false
+    const takes = (code: number, at: number) =>
+      ((this.setsOf[code] as number) & (this.wanted[at] as number)) !== 0
+    return [...form].every((character, at) =>
+      character === '0'
+        ? [...'0123456789'].every((digit) => takes(digit.charCodeAt(0), at))
+        : takes(character.charCodeAt(0), at),
+    )
   }
 
   /** False where a byte is not ASCII. */

@@ -5,7 +5,7 @@ import type { PatternNode } from './parse.ts'
 /** Matches whole texts in one step per character, whatever the pattern. */
 export class PatternMatcher {
   /** What {@link matchesAscii} asks instead of the automaton, where the pattern is simple enough. */
-  private readonly linear: readonly LinearPattern[] | undefined
+  readonly linear: readonly LinearPattern[] | undefined
   private automaton: PatternAutomaton | undefined
   private readonly pattern: PatternNode
 

@@ -28,6 +28,8 @@ const accepts = (type: SimpleValidator, text: string): boolean => {
   return type.bytes.accepts(bytes, 2, bytes.length - 2)
 }
 
+const instant = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z'
+
 const types: readonly (readonly [string, SimpleValidator, string])[] = [
   ...Object.keys(builtIns).map((name) => [name, typeOf(name), ''] as const),
   ['amount', typeOf('decimal', { fractionDigits: '2', totalDigits: '18', minInclusive: '0' }), ''],
@@ -44,6 +46,12 @@ const types: readonly (readonly [string, SimpleValidator, string])[] = [
   ['short base64', typeOf('base64Binary', { maxLength: '3' }), ''],
   ['short URI', typeOf('anyURI', { maxLength: '3' }), ''],
   ['time', typeOf('time', { pattern: '[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z' }), ''],
+  ['instant', typeOf('dateTime', { pattern: instant }), ''],
+  ['instant of another form', typeOf('dateTime', { pattern: instant.replace('Z', '[A-Y]') }), ''],
+  ['instant of this year', typeOf('dateTime', { pattern: `2026${instant.slice(8)}` }), ''],
+  ['short identifier', typeOf('string', { pattern: '[A-Z]{2}[0-9]{1,3}', maxLength: '4' }), ''],
+  ['long identifier', typeOf('string', { pattern: '[A-Z]{2}[0-9]{1,3}', minLength: '4' }), ''],
+  ['listed identifier', typeOf('string', { pattern: '[A-Z]+[0-9]*', enumeration: 'AB12~A' }), ''],
   ['one line', typeOf('string', { whiteSpace: 'collapse', maxLength: '3' }), ''],
 ]
 
@@ -58,6 +66,7 @@ const alphabets = [
 ]
 const spellings = [
   ...['2026-03-02T14:05:09.123Z', '2026-02-29T14:05:09.123Z', '0000-03-02T14:05:09.123Z'],
+  ...['2025-03-02T14:05:09.12Z', '2026-03-02T24:05:09.123Z', 'AB1', 'AB12', 'AB123', 'ABC'],
   ...['2026-13-02', '2026-12-28', '2026-12-31', '2026-12-32', '2026-00-10', '14:05:09.1Z'],
   ...['24:00:00.000Z', '23:59:60.000Z', '23:59:59.Z', '12:60:00.0Z', '2026-12-28T24:00:00.0Z'],
   ...[
