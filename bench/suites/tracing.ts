@@ -1,4 +1,3 @@
-import { startCollector } from '../../test/support/collector.ts'
 import { pacs008 } from '../../test/support/messages.ts'
 import type { Group, Suite } from '../harness.ts'
 import { startServer } from '../server-process.ts'
@@ -9,7 +8,7 @@ const untraced = 'no collector'
 
 const groups = async (): Promise<readonly Group[]> => {
   const { key, keyFile } = await transformKey()
-  const collector = await startCollector()
+  const collector = await startServer('collector.ts')
   const running = {
     [traced]: await startServer('trilho.ts', keyFile, collector.url),
     [untraced]: await startServer('trilho.ts', keyFile),

@@ -96,7 +96,7 @@ const service: ServiceDefinition = {
 export const startCollector = async (): Promise<Collector> => {
   const spans: CollectedSpan[] = []
   const received: Buffer[] = []
-  const server = new Server({ 'grpc.max_receive_message_length': 64 * 1024 * 1024 })
+  const server = new Server()
   server.addService(service, {
     export: (
       call: { readonly request: Buffer },

@@ -12,7 +12,7 @@ export const createTracing = (settings: PlatformSettings, logger: Logger): Featu
   return {
     name,
     start: async () => {
-      // Loaded here: the exporter brings gRPC with it, which a start without tracing need not pay for.
+      // Loaded here: the exporter brings HTTP/2 with it, which a start without tracing need not pay for.
       const { startTracing } = await import('./start.ts')
       const samplingRatio = settings.samplingRatio
       tracing = startTracing({
@@ -20,8 +20,8 @@ export const createTracing = (settings: PlatformSettings, logger: Logger): Featu
         serviceName,
         serviceVersion,
         samplingRatio,
-        onProblem: ({ name }, spans) =>
-          logger.warn({ error: name, spans }, 'spans were lost: the collector did not take them'),
+        onProblem: (reason, spans) =>
+          logger.warn({ reason, spans }, 'spans were lost: the collector did not take them'),
       })
     },
     stop: () => tracing?.stop(),

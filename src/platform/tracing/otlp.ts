@@ -18,7 +18,7 @@ const textCharactersMax = 512
 const spanBytesMax = 4_096 + attributesMax * (4 * 2 * textCharactersMax)
 
 class Writer {
-  bytes: Buffer = Buffer.allocUnsafe(65_536)
+  bytes: Buffer<ArrayBuffer> = Buffer.allocUnsafe(65_536)
   at = 0
 
   ensure(more: number): void {
@@ -185,15 +185,14 @@ const writeSpan = (to: Writer, span: Span): void => {
 
 export type Origin = { readonly serviceName: string; readonly serviceVersion: string }
 
-/**
- * An ExportTraceServiceRequest that spans are written to as they end: bytes cost a busy process less to keep than
- * the objects they were.
- */
+/** An ExportTraceServiceRequest that spans are written to. One is enough: what it has finished is taken from it at once. */
 export class SpanBatch {
   count = 0
   private readonly to = new Writer()
   private readonly resourceSpans: number
   private readonly scopeSpans: number
+  /** Where the first span begins. */
+  private readonly first: number
 
   constructor({ serviceName, serviceVersion }: Origin) {
     const { to } = this
@@ -207,6 +206,7 @@ export class SpanBatch {
     to.text(1, 'trilho')
     to.text(2, serviceVersion)
     to.close(scope)
+    this.first = to.at
   }
 
   add(span: Span): void {
@@ -214,11 +214,19 @@ export class SpanBatch {
     this.count++
   }
 
-  /** Ends the batch. @returns the message */
-  finish(): Buffer {
+  /** So far. */
+  get bytes(): number {
+    return this.to.at
+  }
+
+  /** Ends the batch and begins the next. @returns a view of the message, which the next span overwrites */
+  finish(): Buffer<ArrayBuffer> {
     const { to } = this
     to.close(this.scopeSpans)
     to.close(this.resourceSpans)
-    return to.bytes.subarray(0, to.at)
+    const message = to.bytes.subarray(0, to.at)
+    to.at = this.first
+    this.count = 0
+    return message
   }
 }

@@ -1,5 +1,6 @@
-import { Client, credentials, Metadata } from '@grpc/grpc-js'
+import { createExportClient, ExportError } from './export-client.ts'
 import { SpanBatch } from './otlp.ts'
+import type { Span } from './span.ts'
 import { useSink } from './tracing.ts'
 
 export type TracingOptions = {
@@ -9,8 +10,8 @@ export type TracingOptions = {
   readonly serviceVersion: string
   /** Share of the traces that begin here which are kept, 0 to 1; a caller's decision is followed. */
   readonly samplingRatio: number
-  /** Told of each export that fails, with the number of spans lost. */
-  readonly onProblem?: (error: Error, spans: number) => void
+  /** Told of each export that fails: why, and the number of spans lost. */
+  readonly onProblem?: (reason: string, spans: number) => void
 }
 
 export type Tracing = {
@@ -18,95 +19,93 @@ export type Tracing = {
   stop(): Promise<void>
 }
 
-const path = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
-const batchSpansMax = 1_000
-const queuedBatchesMax = 20
+const batchSpansMax = 2_000
+/** Before compression; a collector takes 4 MiB at once unless it is told otherwise. */
+const batchBytesMax = 1_048_576
+const queuedBatchesMax = 10
 /** What waits for the collector at most; more is dropped, so an absent collector costs memory up to here. */
 export const queuedSpansMax = batchSpansMax * queuedBatchesMax
+/**
+ * Spans that wait to be encoded together: code that runs once for each of them, between everything else that a request
+ * does, is never in the processor's cache. Few enough not to grow old in the garbage collector.
+ */
+const gatheredMax = 64
 const exportEveryMs = 1_000
-const exportTimeoutMs = 5_000
+const compression = { level: 1, library: 'zlib' } as const
+
+type Export = { readonly message: Uint8Array; readonly spans: number }
 
 /** From now on spans are made and exported. One per process: the active span follows asynchronous calls. */
 export const startTracing = (options: TracingOptions): Tracing => {
-  const exporter = createExporter(options)
-  const full: SpanBatch[] = []
-  let open: SpanBatch | undefined
+  const { endpoint, samplingRatio, onProblem = () => {} } = options
+  const client = createExportClient(endpoint)
+  const gathered: Span[] = []
+  const batch = new SpanBatch(options)
+  const queue: Export[] = []
+  let dropped = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let sending: Promise<void> | undefined
 
+  /** A collector that is away loses these spans: that must not delay or fail anything else. */
+  const send = ({ message, spans }: Export): Promise<void> =>
+    client.send(message).catch((error: unknown) => {
+      onProblem(error instanceof ExportError ? error.reason : 'internal', spans)
+    })
+  /** One at a time: a slow collector fills the queue, not the memory. */
+  const sendAll = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      await send(next)
+      if (dropped > 0) onProblem('too many wait', dropped)
+      dropped = 0
+    }
+  }
   const flush = (): Promise<void> => {
-    clearTimeout(timer)
-    timer = undefined
     sending ??= sendAll().finally(() => {
       sending = undefined
     })
     return sending
   }
-  /** One batch at a time: a slow collector fills the queue, not the memory. */
-  const sendAll = async (): Promise<void> => {
-    for (;;) {
-      const batch = full.shift() ?? open
-      if (batch === undefined) return
-      if (batch === open) open = undefined
-      await exporter.send(batch)
+  const closeBatch = (): void => {
+    if (batch.count === 0) return
+    const { count: spans } = batch
+    queue.push({ message: Bun.gzipSync(batch.finish(), compression), spans })
+    void flush()
+  }
+  const encode = (): void => {
+    for (const span of gathered) {
+      if (queue.length >= queuedBatchesMax) {
+        dropped++
+        continue
+      }
+      batch.add(span)
+      if (batch.count >= batchSpansMax || batch.bytes >= batchBytesMax) closeBatch()
     }
+    gathered.length = 0
+  }
+  /** Under load batches are full long before it is time: an export costs nearly as much for few spans as for many. */
+  const closeAll = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    encode()
+    closeBatch()
   }
   useSink({
-    samplingRatio: options.samplingRatio,
+    samplingRatio,
     add: (span) => {
-      if (open === undefined) {
-        if (full.length >= queuedBatchesMax) return
-        open = new SpanBatch(options)
-      }
-      open.add(span)
-      if (open.count >= batchSpansMax) {
-        full.push(open)
-        open = undefined
-        if (sending === undefined) void flush()
-      } else if (timer === undefined && sending === undefined) {
-        timer = setTimeout(flush, exportEveryMs)
+      if (timer === undefined) {
+        timer = setTimeout(closeAll, exportEveryMs)
         timer.unref()
       }
+      gathered.push(span)
+      if (gathered.length >= gatheredMax) encode()
     },
   })
   return {
     stop: async () => {
       useSink(undefined)
-      // What was being sent may have left more behind.
-      await sending
+      closeAll()
       await flush()
-      exporter.close()
+      client.close()
     },
-  }
-}
-
-const createExporter = (options: TracingOptions) => {
-  const { endpoint, onProblem = () => {} } = options
-  const { protocol, host } = new URL(endpoint)
-  const client = new Client(
-    host,
-    protocol === 'https:' ? credentials.createSsl() : credentials.createInsecure(),
-  )
-  const same = (bytes: Buffer): Buffer => bytes
-  return {
-    /** A collector that is away loses these spans: that must not delay or fail anything else. */
-    send: (batch: SpanBatch): Promise<void> => {
-      const done = Promise.withResolvers<void>()
-      const deadline = Date.now() + exportTimeoutMs
-      client.makeUnaryRequest(
-        path,
-        same,
-        same,
-        batch.finish(),
-        new Metadata(),
-        { deadline },
-        (error) => {
-          if (error !== null) onProblem(error, batch.count)
-          done.resolve()
-        },
-      )
-      return done.promise
-    },
-    close: () => client.close(),
   }
 }

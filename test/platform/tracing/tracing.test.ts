@@ -20,6 +20,7 @@ const parent = `00-${parentTrace}-${parentSpan}-01`
 const spansOf = async (
   work: () => unknown,
   samplingRatio = 1,
+  onProblem?: (reason: string, spans: number) => void,
 ): Promise<readonly CollectedSpan[]> => {
   const collector = await startCollector()
   const tracing = startTracing({
@@ -27,6 +28,7 @@ const spansOf = async (
     serviceName: 'trilho-test',
     serviceVersion: '1.2.3',
     samplingRatio,
+    ...(onProblem === undefined ? {} : { onProblem }),
   })
   try {
     await work()
@@ -217,28 +219,48 @@ describe('limits', () => {
     expect(span?.attributes).not.toHaveProperty('a27')
   })
 
-  test('more spans than wait at most are dropped; what was taken arrives', async () => {
-    const spans = await spansOf(() => {
-      for (let index = 0; index < queuedSpansMax + 1_500; index++) inSpan(`s${index}`, {}, () => {})
-    })
+  test('more spans than wait at most are dropped, and told of; what was taken arrives', async () => {
+    const made = queuedSpansMax + 5_000
+    let lost = 0
+    const spans = await spansOf(
+      () => {
+        for (let index = 0; index < made; index++) inSpan(`s${index}`, {}, () => {})
+      },
+      1,
+      (_, count) => {
+        lost += count
+      },
+    )
     // One batch is on its way while the queue fills up behind it.
     expect(spans.length).toBeGreaterThanOrEqual(queuedSpansMax)
-    expect(spans.length).toBeLessThanOrEqual(queuedSpansMax + 1_000)
+    expect(spans.length).toBeLessThanOrEqual(queuedSpansMax + 2_000)
+    expect(lost).toBe(made - spans.length)
     expect(spans[0]?.name).toBe('s0')
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length)
   })
 
+  test('spans of many bytes go out in messages that every collector takes', async () => {
+    const attributes = Object.fromEntries(
+      Array.from({ length: 32 }, (_, index) => [`attribute ${index}`, '\u0000'.repeat(512)]),
+    )
+    // A collector of the usual limit, 4 MiB, refuses more.
+    const spans = await spansOf(() => {
+      for (let index = 0; index < 500; index++) inSpan('large', { attributes }, () => {})
+    })
+    expect(spans).toHaveLength(500)
+  })
+
   test('who sends is told when spans are lost', async () => {
-    const lost: number[] = []
+    const lost: (readonly [reason: string, spans: number])[] = []
     const tracing = startTracing({
       endpoint: 'http://127.0.0.1:1',
       serviceName: 'x',
       serviceVersion: '1',
       samplingRatio: 1,
-      onProblem: (_, spans) => lost.push(spans),
+      onProblem: (...told) => lost.push(told),
     })
     inSpan('x', {}, () => {})
     await tracing.stop()
-    expect(lost).toEqual([1])
+    expect(lost).toEqual([['ECONNREFUSED', 1]])
   })
 })
