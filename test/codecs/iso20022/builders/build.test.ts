@@ -6,9 +6,7 @@ import {
   buildMessage,
   messageVocabulary,
   ourCatalogue,
-  priorityTransactionsMax,
   revisions,
-  scheduledTransactionsMax,
   validateDocument,
 } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
@@ -170,21 +168,6 @@ describe('refusals name the field and the rule', () => {
     [one({ remittance_information: '😀'.repeat(140) }), []],
   ])('%j', (params, expected) => {
     expect(problemsOf('PACS008', params)).toEqual(expected)
-  })
-
-  test('of too many transactions, by service level', () => {
-    const many = (count: number, service_level: string) =>
-      problemsOf('PACS008', {
-        local_instrument: 'DICT',
-        service_level,
-        transactions: Array.from({ length: count }, () => transfer),
-      })
-    expect(many(priorityTransactionsMax, 'PAGPRI')).toEqual([])
-    expect(many(priorityTransactionsMax + 1, 'PAGPRI')).toEqual(['/transactions count'])
-    expect(many(priorityTransactionsMax + 1, 'PAGFRD')).toEqual(['/transactions count'])
-    expect(many(scheduledTransactionsMax, 'PAGAGD')).toEqual([])
-    expect(many(scheduledTransactionsMax + 1, 'PAGAGD')).toEqual(['/transactions count'])
-    expect(many(0, 'PAGPRI')).toEqual(['/transactions count'])
   })
 
   test('of answers: a refusal has a reason that a participant may give, an acceptance none', () => {
