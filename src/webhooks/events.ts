@@ -53,21 +53,25 @@ const writeEvents = (
   }))
   return tx<EmittedEvent[]>`
     with given as materialized (
-      select *, row_number() over (partition by subject order by place) as turn
+      select *, row_number() over (partition by subject order by place) as turn,
+        count(*) over (partition by subject) as turns
       from json_to_recordset(${JSON.stringify(rows)}::text::json) as given(
         place int, id text, type text, patterns text[], subject text, data text, "full" text,
         traceparent text)
     ), numbered as (
       insert into webhook_sequences as s (subject, last)
-      select subject, count(*) from given group by subject order by subject
+      select subject, turns from given where turn = 1 order by subject
       on conflict (subject) do update set last = s.last + excluded.last
       returning subject, last
+    ), counted as materialized (
+      -- To be looked up in: a join of the two would compare each with each.
+      select jsonb_object_agg(subject, last) as lasts from numbered
     ), written as (
       insert into webhook_events (id, type, patterns, subject, sequence, data, data_full,
         traceparent)
-      select id, type, patterns, subject,
-        last - (count(*) over (partition by subject)) + turn, data, "full", traceparent
-      from given join numbered using (subject) order by place
+      select id, type, patterns, subject, (lasts ->> subject)::bigint - turns + turn, data,
+        "full", traceparent
+      from given, counted order by place
       returning id, sequence
     ), told as (
       select pg_notify(${eventsChannel}, '')

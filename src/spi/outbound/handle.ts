@@ -33,8 +33,9 @@ export const group = 'spi-outbound'
 const refusedCode = 'refused_by_interface'
 /** Results written by one transaction. */
 const recordedMax = 200
-/** What comes while one runs shares the next. */
+/** What comes while one runs, or soon after its start, shares the next. */
 const transactionsMax = 1
+const spacingMs = 20
 const waitingMax = 5_000
 
 export type HandleDeps = {
@@ -88,6 +89,7 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
     rowsMax: recordedMax,
     writersMax: transactionsMax,
     waitingMax,
+    spacingMs,
     isRowFault: (error) => !isTransientDatabaseError(error),
   })
   const parts = { ...deps, sendings: createSendings(sql), record }
