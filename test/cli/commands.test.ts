@@ -42,7 +42,7 @@ const pairs: Inspector = {
         { name: 'both', children: [{ name, value, meaning: 'as written' }] },
       ],
       value: { [name]: value, big: 12n },
-      ...(options?.validate === true && { failure: { message: 'invalid', violations: [name] } }),
+      ...(options?.validateWith && { failure: { message: 'invalid', violations: [name] } }),
     }
   },
 }

@@ -23,7 +23,10 @@ export const inspectCommand: Command = {
     frame: { type: 'string', value: 'name', doc: 'ISO 8583: the framing around the message.' },
     unmasked: { type: 'boolean', doc: 'ISO 8583: show card data.' },
     pack: { type: 'string', value: 'file', doc: 'ISO 8583: print the hex of a message in JSON.' },
-    validate: { type: 'boolean', doc: 'ISO 20022: judge by the schema; 1 when invalid.' },
+    validate: {
+      type: 'boolean',
+      doc: 'ISO 20022: judge by the schema (SPI_SCHEMA_DIR, or ours); 1 when invalid.',
+    },
     open: {
       type: 'boolean',
       doc: 'RSFN: decrypt with RSFN_PRIVATE_KEY_PATH, verify with RSFN_PUBLIC_KEY_PATH; 1 when refused.',
@@ -87,7 +90,7 @@ const optionsOf = async (args: CommandArguments, { env }: Io): Promise<InspectOp
     }),
     ...(frame !== undefined && { frame }),
     unmasked: args.flag('unmasked'),
-    validate: args.flag('validate'),
+    ...(args.flag('validate') && { validateWith: env }),
     ...(args.flag('open') && { openWith: env }),
   }
 }

@@ -26,8 +26,8 @@ export type InspectOptions = {
   readonly dialect?: unknown
   readonly frame?: string
   readonly unmasked?: boolean
-  /** Judge the whole message by its schema; what breaks it is a failure. */
-  readonly validate?: boolean
+  /** Judge the whole message by its schema, the one that these settings name; what breaks it is a failure. */
+  readonly validateWith?: Environment | undefined
   /** Open what is encrypted, with the keys that these settings name. */
   readonly openWith?: Environment | undefined
 }

@@ -4,8 +4,8 @@ import {
   isTypedMessageType,
   type MessageIdentity,
   messageVocabulary,
-  ourCatalogue,
   readMessage,
+  type SchemaCatalogue,
   validateDocument,
 } from '#codecs/iso20022'
 import {
@@ -15,7 +15,10 @@ import {
   lineColumnAt,
   type XmlDocument,
 } from '#codecs/xml'
+import { type Environment, loadSettings } from '#src/platform/config/index.ts'
 import type { ExplainedField, Explanation, Inspector } from '#src/platform/lifecycle/index.ts'
+import { schemaSettings } from '../schemas/config.ts'
+import { builtInSchemas, loadSchemas } from '../schemas/load.ts'
 import { meaningOf, nameOfElement } from './words.ts'
 
 const blank = /[\s\ufeff]/
@@ -36,17 +39,30 @@ export const iso20022Inspector: Inspector = {
       identity === undefined
         ? { title: 'XML, but no message of the SPI', ...tree(document, document.root) }
         : explainMessage(document, identity)
-    return options?.validate === true ? judged(explanation, document, identity) : explanation
+    const { validateWith } = options ?? {}
+    return validateWith === undefined
+      ? explanation
+      : judged(explanation, document, identity, catalogueOf(validateWith))
   },
 }
 
-/** The explanation with the verdict of our schema for the message's version. */
+/** @throws Error for a setting that is wrong, and where SPI_SCHEMA_DIR cannot be read */
+const catalogueOf = (env: Environment): SchemaCatalogue => {
+  const { values, problems } = loadSettings({ schemas: schemaSettings }, env)
+  const [problem] = problems
+  if (problem !== undefined) throw new Error(`${problem.name} ${problem.problem}`)
+  const { folder } = values.schemas
+  return (folder === undefined ? builtInSchemas : loadSchemas(folder)).catalogue
+}
+
+/** The explanation with the verdict of the schema for the message's version. */
 const judged = (
   explanation: Explanation,
   document: XmlDocument,
   identity: MessageIdentity | undefined,
+  catalogue: SchemaCatalogue,
 ): Explanation => {
-  const schema = identity && ourCatalogue.schemaOf(identity.type, identity.version)
+  const schema = identity && catalogue.schemaOf(identity.type, identity.version)
   if (schema === undefined) {
     return { ...explanation, failure: { message: 'there is no schema for this message' } }
   }

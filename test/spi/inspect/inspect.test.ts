@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { ExplainedField, Explanation } from '#src/platform/lifecycle/index.ts'
 import { iso20022Inspector } from '#src/spi/index.ts'
 import { pacs002, pacs008, shapedSignature, utf8 } from '../../support/messages.ts'
@@ -77,8 +80,8 @@ test('recognises XML, also after blanks and a byte order mark', () => {
 
 describe('with validate', () => {
   const signed = pacs008({ signature: shapedSignature.replaceAll('q=', 'A=') })
-  const judge = async (xml: string): Promise<Explanation> =>
-    iso20022Inspector.explain(utf8(xml), { validate: true })
+  const judge = async (xml: string, env: Record<string, string> = {}): Promise<Explanation> =>
+    iso20022Inspector.explain(utf8(xml), { validateWith: env })
 
   test('a valid message is said to be so', async () => {
     const { title, failure } = await judge(signed)
@@ -100,6 +103,24 @@ describe('with validate', () => {
       violations: [{ rule: 'pattern', line: 1 }],
     })
     expect((await explain(broken)).failure).toBeUndefined()
+  })
+
+  test('the schemas of SPI_SCHEMA_DIR judge where it is set', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'inspect-'))
+    try {
+      const namespace = 'https://www.bcb.gov.br/pi/pacs.008/1.13'
+      writeFileSync(
+        join(folder, 'strict.xsd'),
+        `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="${namespace}"><xs:element name="Envelope" type="xs:date"/></xs:schema>`,
+      )
+      const { failure } = await judge(signed, { SPI_SCHEMA_DIR: folder })
+      expect(failure?.message).toBe('the message breaks its schema at 1 place(s)')
+      await expect(judge(signed, { SPI_SCHEMA_DIR: join(folder, 'absent') })).rejects.toThrow(
+        'ENOENT',
+      )
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   test('what has no schema is not valid', async () => {

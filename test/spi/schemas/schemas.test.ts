@@ -200,3 +200,41 @@ test('options.validate of a transformation refuses with every violation', async 
   expect(code).toBe('schema_violation')
   expect(errors.map(({ rule }: { rule: string }) => rule)).toEqual(['enumeration', 'enumeration'])
 })
+
+test('options.validate is refused where there is no schema to validate by', async () => {
+  const { record, key } = testKey('spi:transform')
+  const { metrics } = testApp([])
+  const { routes = [] } = createTransform({ metrics })
+  const app = testApp(routes, { keys: [record] })
+  const message = pacs008({ signature, version: '7.77' })
+  const send = async (validate: boolean) =>
+    await app.call('POST', '/v1/transform/pacs008', {
+      key,
+      body: { message, options: { validate } },
+    })
+  expect((await send(false)).status).toBe(200)
+  const refused = await send(true)
+  expect(refused.status).toBe(422)
+  expect(await json(refused)).toMatchObject({
+    code: 'message_rejected',
+    detail: 'There is no schema for pacs.008 7.77.',
+  })
+})
+
+test('options.validate asks the schemas of SPI_SCHEMA_DIR', async () => {
+  const folder = join(directory, 'strict')
+  mkdirSync(folder)
+  writeFileSync(
+    join(folder, 'pacs.008.xsd'),
+    xsd('1.13').replaceAll('/pi/pibr.001/', '/pi/pacs.008/'),
+  )
+  const { schemas } = appWith(folder)
+  const { record, key } = testKey('spi:transform')
+  const { metrics } = testApp([])
+  const { routes = [] } = createTransform({ metrics, catalogue: schemas.catalogue })
+  const app = testApp(routes, { keys: [record] })
+  const body = { message: pacs008({ signature }), options: { validate: true } }
+  const refused = await app.call('POST', '/v1/transform/pacs008', { key, body })
+  expect(refused.status).toBe(422)
+  expect((await json(refused)).errors).toMatchObject([{ rule: 'element-content' }])
+})
