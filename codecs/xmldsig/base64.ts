@@ -17,12 +17,12 @@ export function decodeBase64(
   from: number,
   to: number,
   length: number,
+  into: Uint8Array = new Uint8Array(length),
 ): Uint8Array | undefined {
   const padding = (3 - (length % 3)) % 3
   if (to - from !== ((length + padding) / 3) * 4) return undefined
   const chars = to - from - padding
   for (let at = from + chars; at < to; at++) if (text[at] !== EQUALS) return undefined
-  const bytes = new Uint8Array(length)
   let seen = 0
   let bits = 0
   let place = 0
@@ -30,7 +30,7 @@ export function decodeBase64(
     const value = values[text[from + i]!]!
     seen |= value
     bits = (bits << 6) | value
-    if ((i & 3) !== 0) bytes[place++] = bits >> (6 - 2 * (i & 3))
+    if ((i & 3) !== 0) into[place++] = bits >> (6 - 2 * (i & 3))
   }
-  return seen < 64 && (bits & ((1 << (2 * padding)) - 1)) === 0 ? bytes : undefined
+  return seen < 64 && (bits & ((1 << (2 * padding)) - 1)) === 0 ? into : undefined
 }

@@ -3,6 +3,7 @@ import { decodeBase64 } from './base64.ts'
 import { NAME_CHARS_MAX } from './distinguished-name.ts'
 import type { SignatureParts } from './grammar.ts'
 import { joined } from './joined.ts'
+import { scratchBytes } from './scratch.ts'
 import {
   DIGEST_BYTES,
   DSIG,
@@ -122,8 +123,8 @@ function partsAt(
   const start = (part: number): number => places[2 * part]!
   const end = (part: number): number => places[2 * part + 1]!
   const textOf = (part: number): string => text.slice(start(part), end(part))
-  const decoded = (part: number, length: number) =>
-    decodeBase64(bytes, start(part), end(part), length)
+  const decoded = (part: number, length: number, into?: Uint8Array) =>
+    decodeBase64(bytes, start(part), end(part), length, into)
   const id = textOf(0)
   const issuer = textOf(6)
   const serial = textOf(7)
@@ -137,7 +138,7 @@ function partsAt(
   const keyInfoDigest = decoded(1, DIGEST_BYTES)
   const appHdrDigest = decoded(2, DIGEST_BYTES)
   const documentDigest = decoded(3, DIGEST_BYTES)
-  const signatureValue = decoded(4, SIGNATURE_BYTES)
+  const signatureValue = decoded(4, SIGNATURE_BYTES, scratchBytes(SIGNATURE_BYTES))
   if (
     keyInfoDigest === undefined ||
     appHdrDigest === undefined ||

@@ -2,6 +2,7 @@ import type { XmlDocument } from '#codecs/xml'
 import { canonicalForm } from './canonical.ts'
 import { locate, readSignature } from './grammar.ts'
 import { RefusalSignal, type XmldsigRefusal, type XmldsigRefusalCode } from './refusal.ts'
+import { withScratch } from './scratch.ts'
 import type { Sha256 } from './sign.ts'
 import { readTemplate } from './template.ts'
 
@@ -9,11 +10,12 @@ import { readTemplate } from './template.ts'
 export type SignerCertificate = {
   /** False when it is expired, not yet valid, revoked or not for signatures. */
   readonly valid: boolean
-  /** RSASSA-PKCS1-v1_5 with SHA-256. */
+  /** RSASSA-PKCS1-v1_5 with SHA-256. Both arrays are valid during the call only. */
   readonly verify: (signedInfo: Uint8Array, signature: Uint8Array) => boolean
 }
 
 export type VerifyPorts<C extends SignerCertificate> = {
+  /** The bytes it is given are valid during the call only. */
   readonly sha256: Sha256
   /**
    * Looks a certificate up in our own store; nothing of the message is trusted for it.
@@ -81,7 +83,7 @@ export function verifyEnvelope<C extends SignerCertificate>(
   ports: VerifyPorts<C>,
 ): XmldsigVerified<C> | XmldsigRefusal {
   try {
-    return verifyOrThrow(document, ports)
+    return withScratch(() => verifyOrThrow(document, ports))
   } catch (error) {
     if (error instanceof RefusalSignal) return error.refusal
     throw error

@@ -3,6 +3,7 @@ import { createPublicKey, sign, verify } from 'node:crypto'
 import { CodecError } from '#codecs/bytes'
 import { createXmlScanner, ELEMENT } from '#codecs/xml'
 import {
+  canonicalForm,
   exclusiveC14n,
   parseName,
   prepareKeyInfo,
@@ -472,6 +473,62 @@ describe('inside the signature', () => {
 
   test('KeyInfo exchanged for the same certificate in another spelling', () => {
     expect(verdict(edited('O=ICP-Brasil,', 'O=ICP-Brasil ,'))).toBe('digest_key_info')
+  })
+})
+
+describe('memory that verifications share', () => {
+  test('a message of any length verifies, and altered at its end it does not', async () => {
+    for (const length of [60_000, 120_000, 131_072, 500_000]) {
+      const long = `<A>${'x'.repeat(length)}</A><B>1</B>`
+      const signed = await signEnvelope(envelopeOf(long), key, sha256, signBytes)
+      const xml = new TextDecoder().decode(signed)
+      expect(verdict(xml)).toBe('ok')
+      expect(verdict(xml.replace('<B>1<', '<B>2<'))).toBe('digest_document')
+    }
+  })
+
+  test('a verification within another spoils neither', () => {
+    const document = scanner.scan(new TextEncoder().encode(good))
+    const bad = scanner.scan(new TextEncoder().encode(edited('>100.00<', '>900.00<')))
+    const inner: string[] = []
+    const within = <T>(value: T): T => {
+      const result = verifyEnvelope(bad, ports())
+      inner.push(result.ok ? 'ok' : result.code)
+      return value
+    }
+    const outer = verifyEnvelope(document, {
+      sha256: (bytes) => sha256(within(bytes)),
+      findCertificate: (name, serial) => {
+        const found = ports().findCertificate(name, serial)
+        if (found === undefined) return undefined
+        return { valid: true, verify: (bytes, value) => found.verify(within(bytes), value) }
+      },
+    })
+    expect(outer.ok).toBe(true)
+    expect(inner).toEqual([
+      'digest_document',
+      'digest_document',
+      'digest_document',
+      'digest_document',
+    ])
+  })
+
+  test('a port that throws leaves nothing behind', () => {
+    const document = scanner.scan(new TextEncoder().encode(good))
+    const failing = () => {
+      throw new Error('no store')
+    }
+    expect(() => verifyEnvelope(document, { sha256, findCertificate: failing })).toThrow('no store')
+    expect(verdict(good)).toBe('ok')
+    expect(verdict(edited('>100.00<', '>900.00<'))).toBe('digest_document')
+  })
+
+  test('what is canonicalised outside of a verification is not written over', () => {
+    const document = scanner.scan(new TextEncoder().encode(good))
+    const form = canonicalForm(document, document.root + 1)
+    const before = form.slice()
+    expect(verdict(good)).toBe('ok')
+    expect(form).toEqual(before)
   })
 })
 
