@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { buildableMessages } from '#codecs/iso20022'
 import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
 import { sendExamples } from './examples.ts'
+import { parameterTables } from './parameters.ts'
 
 export const sendBody = z.strictObject({
   message_type: z.enum(buildableMessages).meta({ example: 'PACS008' }),
@@ -15,8 +16,7 @@ export const sendBody = z.strictObject({
       'By default SECONDARY for a PACS008 of service_level PAGAGD (scheduled), PRIMARY for everything else.',
   }),
   params: z.record(z.string(), z.unknown()).meta({
-    description:
-      'Depends on message_type, see the examples; amounts are integers in cents. A parameter that breaks a rule is refused with its pointer and the rule.',
+    description: 'Depends on message_type; see the tables above and the examples.',
     example: { original_end_to_end_id: 'E1234567820260302140500000000001', status: 'ACSP' },
   }),
 })
@@ -32,8 +32,12 @@ const sent = z.object({
 
 export const sendDocument: RouteDocument = {
   summary: 'Send a message to the SPI',
-  description:
+  description: [
     'Builds the message in the version of SPI_REVISION, checks it, stores it and puts it on the queue `spi.outbound` in one transaction. `queued` says that it will be sent, not that it was accepted. With SPI_SYNC_ENABLED a PACS008 is sent within the request: `sent` says that the message interface has it, `queued` that the queue sends the same message. Repeat with the same Idempotency-Key: a request without one makes a new message each time.',
+    '### Parameters',
+    'By `message_type`. Amounts are integers in cents; date-times are UTC with three decimals and `Z`. Where a parameter depends on others, its rule is told with it; what breaks a rule is refused with the pointer of the parameter and the rule.',
+    parameterTables(),
+  ].join('\n\n'),
   tag: 'Instant payments',
   body: { 'application/json': sendBody },
   bodyExamples: sendExamples,

@@ -1,0 +1,218 @@
+import type { BuildableMessage } from '#codecs/iso20022'
+
+/** Whether a parameter is needed: always, never, or by a rule that is told with it. */
+type Need = 'yes' | 'no' | 'rule'
+
+/** Path (`[]` stands for the items of a list), need, and what it holds. */
+export type Parameter = readonly [path: string, need: Need, what: string]
+
+const account = (of: string, types: string): readonly Parameter[] => [
+  [`${of}.account_num`, 'yes', '1 to 20 digits (and capital letters since pacs.008 1.15).'],
+  [`${of}.branch`, 'no', '1 to 4 digits.'],
+  [`${of}.account_type`, 'yes', types],
+]
+
+const accountTypes = 'CACC, SVGS, TRAN (and OTHR since pacs.008 1.15).'
+const now = 'Now when absent.'
+const document = 'CPF or CNPJ without punctuation.'
+const original = 'EndToEndId of the payment.'
+const text140 = 'Up to 140 characters.'
+
+const transfer: readonly Parameter[] = [
+  [
+    'local_instrument',
+    'yes',
+    'MANU, DICT, QRES, QRDN, APDN, INIC, AUTO (and APES since 1.15): how the payment was begun.',
+  ],
+  ['service_level', 'no', 'PAGPRI (when absent; priority HIGH), PAGFRD or PAGAGD (priority NORM).'],
+  ['transactions', 'yes', '1 to 10; with PAGAGD 1 to 500.'],
+  ['transactions[].amount', 'yes', 'In cents.'],
+  [
+    'transactions[].purpose',
+    'no',
+    'IPAY (when absent), GSCB, OTHR, REFU (and IPRT since 1.15). AUTO has IPAY; REFU and IPRT need MANU and PAGPRI.',
+  ],
+  ['transactions[].end_to_end_id', 'no', 'Made when absent; one for each transaction.'],
+  ['transactions[].instruction_id', 'no', 'An EndToEndId or RtrId. Since 1.16.'],
+  [
+    'transactions[].transaction_id',
+    'rule',
+    'QRDN, APDN, AUTO: needed, 26 to 35 letters or digits. INIC: needed, up to 25. QRES, APES: up to 25. MANU, DICT: none.',
+  ],
+  ['transactions[].acceptance_date_time', 'no', now],
+  ['transactions[].initiator_document', 'rule', 'CNPJ of the initiator; needed with INIC.'],
+  ['transactions[].debtor', 'yes', 'Who pays.'],
+  ['transactions[].debtor.ispb', 'yes', 'The paying institution.'],
+  ['transactions[].debtor.name', 'yes', text140],
+  ['transactions[].debtor.document', 'yes', document],
+  ...account('transactions[].debtor', accountTypes),
+  ['transactions[].creditor', 'yes', 'Who is paid.'],
+  ['transactions[].creditor.ispb', 'yes', 'The receiving institution.'],
+  ['transactions[].creditor.name', 'no', 'Not sent: the message has no place for it.'],
+  ['transactions[].creditor.document', 'yes', document],
+  ...account('transactions[].creditor', accountTypes),
+  [
+    'transactions[].creditor.proxy',
+    'rule',
+    'The Pix key: needed, but with MANU and AUTO, which have none. Up to 77 characters.',
+  ],
+  ['transactions[].remittance_information', 'no', text140],
+  ['transactions[].withdrawal', 'rule', 'Needed with GSCB and OTHR, else none.'],
+  ['transactions[].withdrawal.agent_type', 'yes', 'AGFSS, AGTEC or AGTOT.'],
+  ['transactions[].withdrawal.agent_ispb', 'yes', 'The withdrawal facilitator.'],
+  ['transactions[].withdrawal.cash_amount', 'yes', 'In cents; with OTHR the whole amount.'],
+  [
+    'transactions[].withdrawal.purchase_amount',
+    'rule',
+    'In cents; with GSCB only, where both add up to the amount.',
+  ],
+  [
+    'transactions[].tax',
+    'no',
+    'The split of the amount, between two companies, with QRES, APES, MANU or DICT. Since 1.15.',
+  ],
+  ['transactions[].tax.reference', 'yes', '1 to 50 letters or digits.'],
+  ['transactions[].tax.cbs_amount', 'yes', 'In cents; may be 0.'],
+  ['transactions[].tax.ibs_amount', 'yes', 'In cents; may be 0. Both are no more than the amount.'],
+]
+
+/** A status of PACS002, for the message or for each of `transactions`. */
+const status = (of: string): readonly Parameter[] => [
+  [`${of}original_end_to_end_id`, 'yes', original],
+  [`${of}original_instruction_id`, 'no', 'RtrId, where a return is answered.'],
+  [`${of}status`, 'yes', 'ACSP or RJCT.'],
+  [`${of}reason`, 'rule', 'Of status_reason in /v1/codes; needed with RJCT, else none.'],
+  [`${of}additional_information`, 'no', 'Up to 105 characters, or 1 to 10 such texts.'],
+  [`${of}reasons`, 'rule', '1 to 10, instead of one reason.'],
+  [`${of}reasons[].reason`, 'yes', 'As above.'],
+  [`${of}reasons[].additional_information`, 'no', 'As above.'],
+]
+
+const answer: readonly Parameter[] = [
+  ...status(''),
+  ['transactions', 'rule', '1 to 500 answers, instead of one.'],
+  ...status('transactions[].'),
+]
+
+const refund: readonly Parameter[] = [
+  ['original_end_to_end_id', 'yes', original],
+  ['amount', 'yes', 'In cents.'],
+  ['return_reason', 'yes', 'Of return_reason in /v1/codes.'],
+  ['return_id', 'no', 'RtrId; made when absent.'],
+  ['priority', 'no', 'HIGH (when absent) or NORM.'],
+  ['additional_information', 'no', 'Up to 105 characters.'],
+  ['remittance_information', 'no', text140],
+  ['returning_ispb', 'no', 'The sender when absent.'],
+  ['receiving_ispb', 'no', 'The institution in the EndToEndId when absent.'],
+]
+
+const charges: readonly Parameter[] = [
+  ['charges', 'yes', '1 to 500.'],
+  ['charges[].reconciliation_id', 'yes', '26 to 35 letters or digits.'],
+  ['charges[].mandate_id', 'yes', 'RR or RN, ISPB, date, 11 characters.'],
+  ['charges[].end_to_end_id', 'no', 'Made when absent; the payment repeats it.'],
+  ['charges[].amount', 'yes', 'In cents.'],
+  ['charges[].purpose', 'yes', 'AGND schedules; NTAG and RIFL try again.'],
+  ['charges[].execution_date_time', 'rule', 'Needed with AGND, else none.'],
+  ['charges[].due_date', 'yes', 'YYYY-MM-DD.'],
+  ['charges[].debtor', 'yes', 'Who pays.'],
+  ['charges[].debtor.ispb', 'yes', 'The paying institution.'],
+  ['charges[].debtor.document', 'yes', document],
+  ['charges[].ultimate_debtor', 'no', 'For whom is paid.'],
+  ['charges[].ultimate_debtor.name', 'yes', text140],
+  ['charges[].ultimate_debtor.document', 'yes', document],
+  ['charges[].creditor', 'yes', 'Who is paid.'],
+  ['charges[].creditor.ispb', 'no', 'The sender when absent.'],
+  ['charges[].creditor.document', 'yes', 'CNPJ without punctuation.'],
+  ['charges[].creditor.account_num', 'yes', '1 to 20 digits or capital letters.'],
+  ['charges[].creditor.branch', 'no', '1 to 4 digits.'],
+  ['charges[].creditor.account_type', 'yes', 'CACC, SVGS or TRAN.'],
+  ['charges[].remittance_information', 'no', text140],
+]
+
+const chargeAnswer: readonly Parameter[] = [
+  ['reconciliation_id', 'yes', 'That of the charge.'],
+  ['original_end_to_end_id', 'yes', 'That of the charge.'],
+  ['status', 'yes', 'ACSP or RJCT.'],
+  ['reason', 'rule', 'Of charge_refusal in /v1/codes; needed with RJCT, else none.'],
+  ['decision_date_time', 'no', now],
+  ['creditor', 'yes', 'Who is paid.'],
+  ['creditor.ispb', 'yes', 'The receiving institution.'],
+  ['creditor.document', 'yes', document],
+]
+
+const cancellation: readonly Parameter[] = [
+  ['cancellation_id', 'yes', '29 characters.'],
+  ['reconciliation_id', 'yes', 'That of the charge.'],
+  ['original_end_to_end_id', 'yes', 'That of the charge.'],
+  ['counterparty_ispb', 'yes', 'The other institution.'],
+  ['processing_date_time', 'no', now],
+]
+
+const notification: readonly Parameter[] = [
+  ['notification_id', 'no', 'Up to 32 characters; that of the message when absent.'],
+  ['account_ispb', 'yes', 'Whose PI account it is.'],
+  ['amount', 'yes', 'In cents.'],
+  ['direction', 'yes', 'CRDT or DBIT.'],
+  ['status', 'yes', 'BOOK or INFO.'],
+  ['booking_date', 'no', 'YYYY-MM-DD.'],
+  ['value_date_time', 'no', 'YYYY-MM-DDThh:mm:ss.sssZ.'],
+  ['domain', 'yes', 'PMNT or CAMT.'],
+  ['family', 'yes', 'IRCT, RRCT, MCOP or MDOP.'],
+  ['sub_family', 'yes', 'DMCT, RRTN or NTAV.'],
+  ['origin_message', 'yes', 'pacs.008, say.'],
+  ['instruction_id', 'no', 'An EndToEndId or RtrId.'],
+  ['end_to_end_id', 'yes', original],
+  ['service_level', 'no', 'PAGPRI, PAGFRD or PAGAGD.'],
+  ['debtor_ispb', 'no', 'The paying institution.'],
+  ['creditor_ispb', 'no', 'The receiving institution.'],
+  ['local_instrument', 'no', 'As of PACS008.'],
+  ['purpose', 'no', 'As of PACS008.'],
+  ['remittance_information', 'no', text140],
+]
+
+const refusal: readonly Parameter[] = [
+  ['reference', 'yes', 'MsgId of what is refused, or its PI-ResourceId.'],
+  ['reason', 'yes', 'Up to 35 characters.'],
+  ['rejected_at', 'no', now],
+  ['location', 'no', 'Up to 350 characters.'],
+  ['description', 'no', 'Up to 350 characters.'],
+  ['additional_data', 'no', 'Up to 1000 characters.'],
+]
+
+/** All parameters of each message, for people; the builders are what decides. */
+export const sendParameters: Readonly<Record<BuildableMessage, readonly Parameter[]>> = {
+  PACS008: transfer,
+  PACS002: answer,
+  PACS004: refund,
+  PAIN013: charges,
+  PAIN014: chargeAnswer,
+  CAMT029: [
+    ...cancellation,
+    ['status', 'yes', 'ACCR or RJCR.'],
+    ['reason', 'rule', 'Of cancellation_refusal in /v1/codes; needed with RJCR, else none.'],
+  ],
+  CAMT054: notification,
+  CAMT055: [
+    ...cancellation,
+    ['requester_document', 'yes', document],
+    ['reason', 'yes', 'Of cancellation_reason in /v1/codes; CCLD and FAIL with DHIP only.'],
+    ['processing_type', 'yes', 'DHSR asks for it, DHIP says that it was done.'],
+  ],
+  ADMI002: refusal,
+}
+
+const needs: Readonly<Record<Need, string>> = { yes: 'yes', no: '', rule: 'by rule' }
+
+/** The parameters as tables in Markdown. */
+export const parameterTables = (): string =>
+  Object.entries(sendParameters)
+    .map(([name, parameters]) => {
+      const rows = parameters.map(
+        ([path, need, what]) => `| \`${path}\` | ${needs[need]} | ${what} |`,
+      )
+      return [`#### ${name}`, '', '| parameter | needed | what |', '|---|---|---|', ...rows].join(
+        '\n',
+      )
+    })
+    .join('\n\n')
