@@ -35,10 +35,16 @@ export const builtInSchemas: LoadedSchemas = { catalogue: ourCatalogue, report: 
  * Compiles the message schemas of a folder (with its subfolders) or a zip archive; where it has none for a
  * version, ours is used. A file that cannot be compiled is reported, not fatal.
  *
- * @throws Error when folder or archive cannot be read
+ * @throws Error, naming the setting, when folder or archive cannot be read
  */
 export const loadSchemas = (path: string): LoadedSchemas => {
-  const files = filesOf(path)
+  let files: Files
+  try {
+    files = filesOf(path)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`SPI_SCHEMA_DIR: ${reason}`, { cause: error })
+  }
   const schemas = new Map<string, CompiledSchema>()
   const report = [...files.keys()].sort().map((file) => loadOne(file, files, schemas))
   return {

@@ -178,7 +178,7 @@ describe('SPI_SCHEMA_DIR', () => {
     expect(() => appWith(path)).toThrow('no zip archive')
     writeFileSync(path, zipOf({ 'readme.txt': '' }))
     expect(() => appWith(path)).toThrow('no .xsd file')
-    expect(() => appWith(join(directory, 'absent'))).toThrow()
+    expect(() => appWith(join(directory, 'absent'))).toThrow('SPI_SCHEMA_DIR: ENOENT')
   })
 })
 
