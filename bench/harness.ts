@@ -188,7 +188,7 @@ const groupMarkdown = (result: GroupResult): string[] => [
   '',
   ...result.goals.map(
     ({ ours, peer, ratio, atLeast, reached }) =>
-      `- ${ours}: **${ratio.toFixed(1)}×** ${peer} (goal ${atLeast}×: ${reached ? 'reached' : 'missed'})`,
+      `- ${ours}: **${ratio.toFixed(ratio < 10 ? 2 : 1)}×** ${peer} (goal ${atLeast}×: ${reached ? 'reached' : 'missed'})`,
   ),
   ...result.ceilings.map(
     ({ ours, cpuUs: us, cpuUsMax, reached }) =>

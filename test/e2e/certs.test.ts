@@ -29,6 +29,13 @@ describe('trilho certs', () => {
         chain_length: 1,
         has_private_key: true,
       })
+      const shown = await certs('show', '99999010.PIA.1', '--json')
+      expect(JSON.parse(shown.out)).toMatchObject({
+        ispb: '99999010',
+        type: 'PIA',
+        fingerprint_sha256: JSON.parse(listed.out).certificates[0].fingerprint_sha256,
+      })
+      expect((await certs('show', '99999010.PIA.2')).code).toBe(1)
       const { out } = await certs('export', '99999010.PIA.1', '--private-key')
       expect(new X509Certificate(out).checkPrivateKey(createPrivateKey(out))).toBe(true)
       const manifest = await certs('manifest', '99999010.PIA.1', '--namespace', 'payments')
