@@ -11,8 +11,10 @@ const templateOf = (texts: TemplateStringsArray): Template => {
   return fresh
 }
 
-/** Room kept from one message to the next: a single payment, and batches of dozens. */
-export const KEPT_BYTES_MAX = 65_536
+/** Room for a single payment, and for batches of dozens. */
+export const ROOM_BYTES = 65_536
+/** Room kept from one message to the next: of a batch of 500. */
+const KEPT_BYTES_MAX = 1_048_576
 /** Shorter text is written faster by a loop than by a call. */
 const LOOP_LENGTH_MAX = 12
 
@@ -28,16 +30,16 @@ const newRoom = (bytes: number): Room => Buffer.from(new ArrayBuffer(bytes)) as 
  * Values are text that is ready: escaped, and of one character per byte of UTF-8 (as {@link xmlText} makes it).
  */
 export class XmlOutput {
-  private room = newRoom(KEPT_BYTES_MAX)
+  private room = newRoom(ROOM_BYTES)
   private bytes = new Uint8Array(this.room.buffer)
   private view = new DataView(this.room.buffer)
-  private capacity = KEPT_BYTES_MAX
+  private capacity = ROOM_BYTES
   at = 0
 
   /** Starts another message. */
   clear(): void {
     this.at = 0
-    if (this.capacity !== KEPT_BYTES_MAX) this.resize(KEPT_BYTES_MAX)
+    if (this.capacity > KEPT_BYTES_MAX) this.resize(ROOM_BYTES)
   }
 
   /** A copy of what is written. */

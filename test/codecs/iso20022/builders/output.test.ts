@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { amountOf } from '../../../../codecs/iso20022/builders/amount.ts'
-import { KEPT_BYTES_MAX, XmlOutput } from '../../../../codecs/iso20022/builders/output.ts'
+import { ROOM_BYTES, XmlOutput } from '../../../../codecs/iso20022/builders/output.ts'
 import { compileTemplate } from '../../../../codecs/iso20022/builders/template.ts'
 import { escaped, xmlText } from '../../../../codecs/iso20022/builders/text.ts'
 
@@ -58,16 +58,26 @@ describe('values', () => {
   })
 
   test('outgrow the room there is, at every place; a copy stays as it is', () => {
-    const output = new XmlOutput()
     for (let over = -40; over <= 40; over++) {
-      output.clear()
-      const filling = 'x'.repeat(KEPT_BYTES_MAX + over - 8)
+      const output = new XmlOutput()
+      const filling = 'x'.repeat(ROOM_BYTES + over - 8)
       output.write`${filling}`
       output.write`<A>${'1'}</><B>${'2'.repeat(20)}</>`
       const result = output.result()
       output.clear()
       output.write`<C>`
       expect(decoder.decode(result)).toBe(`${filling}<A>1</A><B>${'2'.repeat(20)}</B>`)
+      expect(decoder.decode(output.result())).toBe('<C>')
+    }
+  })
+
+  test('of a large message leave room for the next', () => {
+    const output = new XmlOutput()
+    for (const length of [2_000_000, 10, 900_000, 10, 3_000_000]) {
+      output.clear()
+      const value = 'y'.repeat(length)
+      output.write`<A>${value}</>`
+      expect(decoder.decode(output.result()) === `<A>${value}</A>`).toBe(true)
     }
   })
 })
