@@ -8,9 +8,12 @@ import {
 } from '@grpc/grpc-js'
 import type { Authenticator, Principal, Scope } from '#src/platform/auth/index.ts'
 import { requestIdOf } from '#src/platform/http/index.ts'
-import { type Logger, latencyBucketsSeconds, type Metrics } from '#src/platform/telemetry/index.ts'
-import { isTracing, type OpenSpan, openSpan } from '#src/platform/tracing/index.ts'
-import { createOpenSet } from './open-set.ts'
+import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import { currentTraceId, isTracing, type OpenSpan, openSpan } from '#src/platform/tracing/index.ts'
+import { dropOverflownDeadline, isLate } from './deadline.ts'
+import { metadataBytes, onlyText, setText } from './metadata.ts'
+import { createObserver, methodName, unmatched } from './observer.ts'
+import { createOpenSet, type OpenSet } from './open-set.ts'
 
 export type CallsDeps = {
   readonly authenticator: Authenticator
@@ -31,264 +34,195 @@ export type Calls = {
 
 export const requestIdKey = 'x-request-id'
 
-/** What a caller made up as a method is neither a label nor a name of a span. */
-const unmatched = 'unmatched'
-
 /** Names and values of one call's metadata together; HTTP/2 itself allows more. */
 export const metadataBytesMax = 16_384
 
-/** One call, from its metadata to its status. */
-type Call = {
-  readonly path: string
-  readonly startedMs: number
-  requestId: string
-  principal: Principal | undefined
-  ended: boolean
-  span: OpenSpan | undefined
-}
-
-export const createCalls = ({ authenticator, logger, metrics, scopes }: CallsDeps): Calls => {
-  const running = createOpenSet<ServerInterceptingCallInterface>()
-  const observe = createObserver(metrics, logger)
-
-  const interceptor: ServerInterceptor = (definition, base) => {
-    const { path } = definition
-    const scope = scopes.get(path)
-    const call: Call = {
-      path: scope === undefined ? unmatched : path,
-      startedMs: performance.now(),
-      requestId: '',
-      principal: undefined,
-      ended: false,
-      span: undefined,
-    }
-    const end = (code: number): void => {
-      if (call.ended) return
-      call.ended = true
-      running.delete(base)
-      observe(call, code)
-      call.span?.end(code === codes.OK ? undefined : { code: codes[code] })
-    }
-    dropOverflownDeadline(base)
-    running.add(base)
-    watchStatus(base, (status) => {
-      end(status.code ?? codes.UNKNOWN)
-      return withRequestId(status, call.requestId)
-    })
-    const refuse = (code: number, details: string): void => base.sendStatus({ code, details })
-    const admit = (
-      principal: Principal | undefined,
-      metadata: Metadata,
-      next: (metadata: Metadata) => void,
-    ): void => {
-      call.principal = principal
-      const refusal = refusalOf(principal, scope)
-      if (refusal === undefined) next(metadata)
-      else refuse(refusal.code, refusal.details)
-    }
-    const onMetadata = (metadata: Metadata, next: (metadata: Metadata) => void): void => {
-      call.requestId = requestIdOf(onlyText(metadata, requestIdKey) ?? null)
-      if (metadataBytes(metadata) > metadataBytesMax) {
-        const details = `The metadata is over ${metadataBytesMax} bytes.`
-        refuse(codes.RESOURCE_EXHAUSTED, details)
-        return
-      }
-      metadata.set(requestIdKey, call.requestId)
-      if (isTracing()) call.span = spanOf(call.path, onlyText(metadata, 'traceparent'))
-      if (scope === undefined) {
-        refuse(codes.UNIMPLEMENTED, 'There is no such method.')
-        return
-      }
-      if (scope === 'public') {
-        next(metadata)
-        return
-      }
-      const found = authenticator.verify(onlyText(metadata, 'authorization'))
-      if (!(found instanceof Promise)) {
-        admit(found, metadata, next)
-        return
-      }
-      found.then(
-        (principal) => admit(principal, metadata, next),
-        (err: unknown) => {
-          logger.error({ request_id: call.requestId, err }, 'a key cannot be verified')
-          refuse(codes.UNAVAILABLE, 'The API key cannot be verified now.')
-        },
-      )
-    }
-    // Also told after every status; then the call has ended already.
-    const onCancel = (): void => end(isLate(base) ? codes.DEADLINE_EXCEEDED : codes.CANCELLED)
-    wrap(base, { call, onMetadata, onCancel })
-    // Typed as the library's own wrapper, of which it uses no more than this interface.
-    return base as ServerInterceptingCall
-  }
-
+export const createCalls = (deps: CallsDeps): Calls => {
+  const running = createOpenSet<GatewayCall>()
+  const context: Context = { ...deps, running, observe: createObserver(deps.metrics, deps.logger) }
   return {
-    interceptor,
+    // Typed as the library's own wrapper, of which it uses no more than this interface.
+    interceptor: ({ path }, base) =>
+      new GatewayCall(context, path, base) as unknown as ServerInterceptingCall,
     idle: running.empty,
     cutOff: () => {
-      for (const base of running.items()) {
-        base.sendStatus({ code: codes.UNAVAILABLE, details: 'The gateway is stopping.' })
-      }
+      for (const call of running.items()) call.refuse(codes.UNAVAILABLE, 'The gateway is stopping.')
     },
   }
 }
 
-type PartialStatus = Parameters<ServerInterceptingCallInterface['sendStatus']>[0]
-
-/** A success has told the id in its headers already. */
-const withRequestId = (status: PartialStatus, requestId: string): PartialStatus => {
-  if (status.code === codes.OK || requestId === '') return status
-  const metadata = status.metadata ?? new MetadataClass()
-  metadata.set(requestIdKey, requestId)
-  return { ...status, metadata }
+type Context = CallsDeps & {
+  readonly running: OpenSet<GatewayCall>
+  readonly observe: ReturnType<typeof createObserver>
 }
+
+type Base = ServerInterceptingCallInterface
+type Listener = Parameters<Base['start']>[0]
+type PartialStatus = Parameters<Base['sendStatus']>[0]
 
 /**
- * Puts our steps before the library's own. Its `ServerInterceptingCall` would do the same with a queue and two objects
- * per event: a third of the cost of a whole call.
+ * One call, from its metadata to its status: ours before the library's own, and listening to it. Its
+ * `ServerInterceptingCall` would do the same with a queue and two objects per event: a third of the cost of a whole call.
  */
-const wrap = (
-  base: ServerInterceptingCallInterface,
-  own: {
-    readonly call: Call
-    readonly onMetadata: (metadata: Metadata, next: (metadata: Metadata) => void) => void
-    readonly onCancel: () => void
-  },
-): void => {
-  const { call } = own
-  const start = base.start.bind(base)
-  const sendMetadata = base.sendMetadata.bind(base)
-  const within = (work: () => void): void => {
-    if (call.span === undefined) work()
-    else call.span.within(work)
+class GatewayCall implements Base, Listener {
+  readonly path: string
+  readonly startedMs = performance.now()
+  requestId = ''
+  keyId: string | undefined = undefined
+  traceId: string | undefined = undefined
+  private readonly context: Context
+  private readonly base: Base
+  private readonly scope: Scope | 'public' | undefined
+  private listener: Listener | undefined = undefined
+  private span: OpenSpan | undefined = undefined
+  private hasEnded = false
+  private hasSentMetadata = false
+
+  constructor(context: Context, path: string, base: Base) {
+    this.context = context
+    this.base = base
+    this.scope = context.scopes.get(path)
+    this.path = this.scope === undefined ? unmatched : path
+    dropOverflownDeadline(base)
+    context.running.add(this)
+    // The library ends calls by itself too (deadline, size), past every interceptor, but by this method.
+    const send = base.sendStatus.bind(base)
+    base.sendStatus = (status) => {
+      this.end(status.code ?? codes.UNKNOWN)
+      send(this.withRequestId(status))
+    }
   }
-  base.start = (listener) =>
-    start({
-      onReceiveMetadata: (metadata) =>
-        own.onMetadata(metadata, (admitted) => listener.onReceiveMetadata(admitted)),
-      onReceiveMessage: (message) => within(() => listener.onReceiveMessage(message)),
-      onReceiveHalfClose: () => within(() => listener.onReceiveHalfClose()),
-      onCancel: () => {
-        own.onCancel()
-        listener.onCancel()
+
+  start(listener: Listener): void {
+    this.listener = listener
+    this.base.start(this)
+  }
+
+  onReceiveMetadata(metadata: Metadata): void {
+    const { authenticator, logger } = this.context
+    this.requestId = requestIdOf(onlyText(metadata, requestIdKey) ?? null)
+    if (metadataBytes(metadata) > metadataBytesMax) {
+      this.refuse(codes.RESOURCE_EXHAUSTED, `The metadata is over ${metadataBytesMax} bytes.`)
+      return
+    }
+    setText(metadata, requestIdKey, this.requestId)
+    if (isTracing()) this.openSpan(onlyText(metadata, 'traceparent'))
+    if (this.scope === undefined) {
+      this.refuse(codes.UNIMPLEMENTED, 'There is no such method.')
+      return
+    }
+    if (this.scope === 'public') {
+      this.listener?.onReceiveMetadata(metadata)
+      return
+    }
+    const found = authenticator.verify(onlyText(metadata, 'authorization'))
+    if (!(found instanceof Promise)) {
+      this.admit(found, metadata)
+      return
+    }
+    found.then(
+      (principal) => this.admit(principal, metadata),
+      (err: unknown) => {
+        logger.error({ request_id: this.requestId, err }, 'a key cannot be verified')
+        this.refuse(codes.UNAVAILABLE, 'The API key cannot be verified now.')
       },
-    })
-  base.sendMetadata = (metadata) => {
-    metadata.set(requestIdKey, call.requestId)
-    sendMetadata(metadata)
+    )
   }
-}
 
-const methodName = (path: string): string => (path === unmatched ? path : path.slice(1))
-
-/** `/spigw.v1.TransformationService/Transform` */
-const spanOf = (path: string, parent: string | undefined): OpenSpan => {
-  const [, service = '', method = '_OTHER'] = path.split('/')
-  const attributes = { 'rpc.system.name': 'grpc', 'rpc.service': service, 'rpc.method': method }
-  return openSpan(methodName(path), { kind: 'server', parent, attributes })
-}
-
-/** The library ends calls by itself too (deadline, size), past every interceptor, but by this method. */
-const watchStatus = (
-  base: ServerInterceptingCallInterface,
-  change: (status: PartialStatus) => PartialStatus,
-): void => {
-  const send = base.sendStatus.bind(base)
-  base.sendStatus = (status) => send(change(status))
-}
-
-const refusalOf = (
-  principal: Principal | undefined,
-  scope: Scope | 'public' | undefined,
-): { readonly code: number; readonly details: string } | undefined => {
-  if (principal === undefined) {
-    const details = 'A valid API key is needed: send authorization: Bearer <key>.'
-    return { code: codes.UNAUTHENTICATED, details }
+  onReceiveMessage(message: unknown): void {
+    if (this.span === undefined) this.listener?.onReceiveMessage(message)
+    else this.span.within(() => this.listener?.onReceiveMessage(message))
   }
-  if (scope !== undefined && scope !== 'public' && principal.scopes.has(scope)) return undefined
-  return { code: codes.PERMISSION_DENIED, details: `The API key lacks the scope ${scope}.` }
-}
 
-/** Undefined when the key is missing, or there more than once. */
-const onlyText = (metadata: Metadata, key: string): string | undefined => {
-  const values = metadata.get(key)
-  const [value] = values
-  return values.length === 1 && typeof value === 'string' ? value : undefined
-}
-
-/** The library's own map: its public views copy every value, and this is done for every call. */
-type MetadataEntries = { readonly internalRepr: ReadonlyMap<string, readonly (string | Buffer)[]> }
-
-const metadataBytes = (metadata: Metadata): number => {
-  let size = 0
-  for (const [key, values] of (metadata as unknown as MetadataEntries).internalRepr) {
-    for (const value of values) size += key.length + value.length
+  onReceiveHalfClose(): void {
+    if (this.span === undefined) this.listener?.onReceiveHalfClose()
+    else this.span.within(() => this.listener?.onReceiveHalfClose())
   }
-  return size
-}
 
-/** The library's own, made just before it is intercepted. */
-type Timed = { deadline: number; deadlineTimer: ReturnType<typeof setTimeout> | null }
-
-const overflowMsMax = 5
-
-/** A time of more than 24 days has too many milliseconds for the library: it is over before it begins. */
-const dropOverflownDeadline = (base: ServerInterceptingCallInterface): void => {
-  const timed = base as unknown as Timed
-  if (timed.deadlineTimer === null || timed.deadline > Date.now() - overflowMsMax) return
-  clearTimeout(timed.deadlineTimer)
-  timed.deadlineTimer = null
-  timed.deadline = Number.POSITIVE_INFINITY
-}
-
-const isLate = (base: ServerInterceptingCallInterface): boolean => {
-  const deadline = base.getDeadline()
-  return (typeof deadline === 'number' ? deadline : deadline.getTime()) <= Date.now()
-}
-
-/** Counts a call and writes its log line. */
-const createObserver = (metrics: Metrics, logger: Logger): ((call: Call, code: number) => void) => {
-  const requests = metrics.counter('trilho_grpc_requests_total', 'gRPC calls by method and code.', [
-    'method',
-    'code',
-  ])
-  const durations = metrics.histogram(
-    'trilho_grpc_request_duration_seconds',
-    'gRPC calls from their metadata to their status.',
-    ['method'],
-    latencyBucketsSeconds,
-  )
-  /** By method and code: looking labels up for each call would cost more than counting. */
-  const known = new Map<string, ReturnType<typeof seriesOf>>()
-  const seriesOf = (path: string, code: number) => {
-    const method = methodName(path)
-    const name = codes[code] ?? 'UNKNOWN'
-    return {
-      name,
-      count: requests.labels({ method, code: name }),
-      duration: durations.labels({ method }),
-    }
+  /** Also told after every status; then the call has ended already. */
+  onCancel(): void {
+    if (!this.hasEnded) this.end(isLate(this.base) ? codes.DEADLINE_EXCEEDED : codes.CANCELLED)
+    this.listener?.onCancel()
   }
-  return ({ path, startedMs, requestId, principal }, code) => {
-    const durationMs = performance.now() - startedMs
-    const key = `${path} ${code}`
-    let series = known.get(key)
-    if (series === undefined) {
-      series = seriesOf(path, code)
-      known.set(key, series)
-    }
-    const { name } = series
-    series.count.inc()
-    series.duration.observe(durationMs / 1000)
-    logger.request({
-      requestId,
-      method: 'GRPC',
-      path,
-      status: code,
-      durationMs,
-      keyId: principal?.keyId,
-      more: { code: name },
-    })
+
+  sendMetadata(metadata: Metadata): void {
+    this.hasSentMetadata = true
+    setText(metadata, requestIdKey, this.requestId)
+    this.base.sendMetadata(metadata)
+  }
+
+  sendMessage(message: unknown, callback: () => void): void {
+    if (!this.hasSentMetadata) this.sendMetadata(new MetadataClass())
+    this.base.sendMessage(message, callback)
+  }
+
+  sendStatus(status: PartialStatus): void {
+    this.base.sendStatus(status)
+  }
+
+  startRead(): void {
+    this.base.startRead()
+  }
+
+  getPeer(): string {
+    return this.base.getPeer()
+  }
+
+  getDeadline(): ReturnType<Base['getDeadline']> {
+    return this.base.getDeadline()
+  }
+
+  getHost(): string {
+    return this.base.getHost()
+  }
+
+  getAuthContext(): ReturnType<Base['getAuthContext']> {
+    return this.base.getAuthContext()
+  }
+
+  getConnectionInfo(): ReturnType<Base['getConnectionInfo']> {
+    return this.base.getConnectionInfo()
+  }
+
+  getMetricsRecorder(): ReturnType<Base['getMetricsRecorder']> {
+    return this.base.getMetricsRecorder()
+  }
+
+  refuse(code: number, details: string): void {
+    this.base.sendStatus({ code, details })
+  }
+
+  private admit(principal: Principal | undefined, metadata: Metadata): void {
+    this.keyId = principal?.keyId
+    const { scope } = this
+    if (principal === undefined) {
+      const details = 'A valid API key is needed: send authorization: Bearer <key>.'
+      this.refuse(codes.UNAUTHENTICATED, details)
+    } else if (scope === undefined || scope === 'public' || !principal.scopes.has(scope)) {
+      this.refuse(codes.PERMISSION_DENIED, `The API key lacks the scope ${scope}.`)
+    } else this.listener?.onReceiveMetadata(metadata)
+  }
+
+  private openSpan(parent: string | undefined): void {
+    const [, service = '', method = '_OTHER'] = this.path.split('/')
+    const attributes = { 'rpc.system.name': 'grpc', 'rpc.service': service, 'rpc.method': method }
+    this.span = openSpan(methodName(this.path), { kind: 'server', parent, attributes })
+    this.traceId = this.span.within(currentTraceId)
+  }
+
+  private end(code: number): void {
+    if (this.hasEnded) return
+    this.hasEnded = true
+    this.context.running.delete(this)
+    this.context.observe(this, code)
+    this.span?.end(code === codes.OK ? undefined : { code: codes[code] })
+  }
+
+  /** A success has told the id in its headers already. */
+  private withRequestId(status: PartialStatus): PartialStatus {
+    if (status.code === codes.OK || this.requestId === '') return status
+    const metadata = status.metadata ?? new MetadataClass()
+    setText(metadata, requestIdKey, this.requestId)
+    return { ...status, metadata }
   }
 }

@@ -1,6 +1,14 @@
 import type { TransformationStatus } from '../transform/metrics.ts'
 import type { TransformOptions, TransformRequest } from '../transform/service.ts'
-import { readBoolean, readBytes, readFields, readText, wireTypes, writeFields } from './wire.ts'
+import {
+  readBoolean,
+  readBytes,
+  readFields,
+  readText,
+  wireTypes,
+  writeFields,
+  writeTextsAndNumber,
+} from './wire.ts'
 
 /*
  * The messages of proto/spigw/v1/transformation.proto. Reading follows proto3: the last value of a
@@ -75,11 +83,7 @@ export const writeTransformResponse = ({
   result,
   status,
 }: TransformResponse): Buffer =>
-  writeFields([
-    { number: 1, text: transformationId },
-    { number: 2, text: result },
-    { number: 3, varint: statusNumbers[status] },
-  ])
+  writeTextsAndNumber(transformationId, result, statusNumbers[status])
 
 export const writeListTransformationsResponse = (
   pairs: readonly { readonly source_format: string; readonly target_format: string }[],

@@ -20,6 +20,7 @@ import {
   writeListTransformationsResponse,
   writeTransformResponse,
 } from './messages.ts'
+import { onlyText } from './metadata.ts'
 import { type Incoming, malformed, serverMethod } from './methods.ts'
 import { WireError } from './wire.ts'
 
@@ -56,7 +57,7 @@ const unreadable = ({ message }: WireError): ApiError =>
 const answer = (
   run: RunTransform,
   request: TransformRequest,
-  requestId: string,
+  metadata: Metadata,
 ): TransformResponse => {
   const outcome = run(request)
   return outcome.ok
@@ -65,24 +66,24 @@ const answer = (
         result: outcome.result,
         status: 'success',
       }
-    : refusal(outcome.error, outcome.status, requestId)
+    : refusal(outcome.error, outcome.status, metadata)
 }
 
 const refusal = (
   error: ApiError,
   status: TransformResponse['status'],
-  requestId: string,
+  metadata: Metadata,
 ): TransformResponse => ({
   transformationId: '',
-  result: JSON.stringify(problemBody(error, requestId)),
+  result: JSON.stringify(problemBody(error, requestIdOfCall(metadata))),
   status,
 })
 
-const requestIdOfCall = (metadata: Metadata): string => String(metadata.get(requestIdKey)[0] ?? '')
+const requestIdOfCall = (metadata: Metadata): string => onlyText(metadata, requestIdKey) ?? ''
 
 /** What a caller is told of an unexpected exception: nothing of it leaves the process. */
-const internal = (logger: Logger, requestId: string, err: unknown): Partial<StatusObject> => {
-  logger.error({ request_id: requestId, err }, 'request failed')
+const internal = (logger: Logger, metadata: Metadata, err: unknown): Partial<StatusObject> => {
+  logger.error({ request_id: requestIdOfCall(metadata), err }, 'request failed')
   return { code: codes.INTERNAL, details: 'The gateway failed to handle the request.' }
 }
 
@@ -94,32 +95,31 @@ export const transformationHandlers = (
     call,
     reply,
   ) => {
-    const { request } = call
+    const { request, metadata } = call
     if (request instanceof WireError) return reply(malformed(request))
-    const requestId = requestIdOfCall(call.metadata)
     try {
-      return reply(null, answer(run, request, requestId))
+      return reply(null, answer(run, request, metadata))
     } catch (err) {
-      return reply(internal(logger, requestId, err))
+      return reply(internal(logger, metadata, err))
     }
   }
 
   const transformStream: handleBidiStreamingCall<Incoming<TransformRequest>, TransformResponse> = (
     call,
   ) => {
-    const requestId = requestIdOfCall(call.metadata)
+    const { metadata } = call
     call.on('data', (request: Incoming<TransformRequest>) => {
       try {
         const response =
           request instanceof WireError
-            ? refusal(unreadable(request), 'parse_error', requestId)
-            : answer(run, request, requestId)
+            ? refusal(unreadable(request), 'parse_error', metadata)
+            : answer(run, request, metadata)
         if (call.write(response)) return
         // The client does not take its results: take no more requests of it.
         call.pause()
         call.once('drain', () => call.resume())
       } catch (err) {
-        call.emit('error', internal(logger, requestId, err))
+        call.emit('error', internal(logger, metadata, err))
       }
     })
     // A stream that the client resets ends, too, on Bun; a turn later it is known to be cancelled.

@@ -159,6 +159,39 @@ export const writeFields = (fields: readonly WireField[]): Buffer => {
   return out
 }
 
+/**
+ * As {@link writeFields} with two texts and a number below 128, which are the fields 1 to 3: this one is written for
+ * every call.
+ */
+export const writeTextsAndNumber = (first: string, second: string, third: number): Buffer => {
+  const firstLength = Buffer.byteLength(first)
+  const secondLength = Buffer.byteLength(second)
+  const size = textSize(firstLength) + textSize(secondLength) + (third === 0 ? 0 : 2)
+  const out = Buffer.allocUnsafe(size)
+  let at = writeShortText(out, 0, 1, first, firstLength)
+  at = writeShortText(out, at, 2, second, secondLength)
+  if (third !== 0) {
+    out[at] = 3 * 8 + wireTypes.varint
+    out[at + 1] = third
+  }
+  return out
+}
+
+const textSize = (length: number): number => (length === 0 ? 0 : 1 + varintLength(length) + length)
+
+const writeShortText = (
+  out: Buffer,
+  start: number,
+  number: number,
+  text: string,
+  length: number,
+): number => {
+  if (length === 0) return start
+  out[start] = number * 8 + wireTypes.bytes
+  const at = writeVarint(out, start + 1, length)
+  return at + out.write(text, at, 'utf8')
+}
+
 /** Without tag and length; undefined: the field is left out. */
 const valueLength = (field: WireField): number | undefined => {
   if ('message' in field) return field.message.length
