@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { createXmlScanner } from '#codecs/xml'
+import fc from 'fast-check'
+import { CodecError } from '#codecs/bytes'
+import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { prepareKeyInfo, signEnvelope } from '#codecs/xmldsig'
 import { locate, readSignature } from '../../../codecs/xmldsig/grammar.ts'
+import { RefusalSignal } from '../../../codecs/xmldsig/refusal.ts'
 import { readTemplate } from '../../../codecs/xmldsig/template.ts'
 import { envelopeOf, sha256 } from '../../support/envelope.ts'
 
+const scanner = createXmlScanner()
 const value = new Uint8Array(256).map((_, i) => i)
 
 async function signed(issuer = 'CN=AC Teste, C=BR'): Promise<string> {
@@ -20,6 +24,22 @@ function both(xml: string) {
     byGrammar: readSignature(document, signature),
     byTemplate: readTemplate(document, signature),
   }
+}
+
+/** Undefined where the message is refused before, or left to the grammar. */
+function outcomeOf(xml: string) {
+  let document: XmlDocument
+  let signature: number
+  try {
+    document = scanner.scan(new TextEncoder().encode(xml))
+    signature = locate(document).signature
+  } catch (error) {
+    if (error instanceof CodecError || error instanceof RefusalSignal) return undefined
+    throw error
+  }
+  const byTemplate = readTemplate(document, signature)
+  // What the template takes, the grammar must not refuse.
+  return byTemplate && { byTemplate, byGrammar: readSignature(document, signature) }
 }
 
 const oneTag = (xml: string) => xml.replace(/><\/ds:\w+(?<=Method|Transform)>/g, '/>')
@@ -64,3 +84,36 @@ describe('left to the grammar', () => {
     }
   })
 })
+
+test('whatever is changed, what the template reads the grammar reads alike', async () => {
+  const xml = await signed()
+  const markup = fc.constantFrom(
+    ...['<', '>', '&', '"', ' ', '\n', '\r', ':', '&#65;', '&#13;', 'ds:', '\u00e9', 'A', '0'],
+    ...['xmlns:ds="urn:y"', ' Id="x"', '<!---->', '</ds:Signature>', '=', '0'.repeat(61)],
+  )
+  const from = xml.indexOf('<ds:Signature')
+  const edit = fc.record({
+    at: fc.integer({ min: from, max: xml.indexOf('</Sgntr>') }),
+    remove: fc.nat({ max: 4 }),
+    insert: fc.oneof(markup, fc.constant('')),
+  })
+  let read = 0
+  fc.assert(
+    fc.property(
+      fc.constantFrom(xml, oneTag(xml)),
+      fc.array(edit, { minLength: 1, maxLength: 2 }),
+      (base, edits) => {
+        const changed = edits.reduce(
+          (text, { at, remove, insert }) => text.slice(0, at) + insert + text.slice(at + remove),
+          base,
+        )
+        const outcome = outcomeOf(changed)
+        if (outcome?.byTemplate === undefined) return
+        read++
+        expect(outcome.byGrammar).toEqual(outcome.byTemplate)
+      },
+    ),
+    { numRuns: 8_000 },
+  )
+  expect(read).toBeGreaterThan(50)
+}, 20_000)
