@@ -6,6 +6,7 @@ import { codeForm, forms, textForm } from './forms.ts'
 import { endToEndId } from './identifiers.ts'
 import type { XmlOutput } from './output.ts'
 import { type Params, refuseRepeated } from './params.ts'
+import { chargeTaxOf, writeChargeTax } from './tax.ts'
 import { perVersion } from './versions.ts'
 
 /** Charges of one PAIN013. */
@@ -28,7 +29,8 @@ const name140 = textForm(140)
  *
  * `purpose`: AGND schedules and needs `execution_date_time`; NTAG and RIFL try again and have none. Further:
  * `end_to_end_id`, `creditor.ispb` (the sender when absent), `creditor.branch`,
- * `ultimate_debtor` with `name` and `document`, `remittance_information`.
+ * `ultimate_debtor` with `name` and `document`, `remittance_information`, and of a company `tax` with `cbs_amount`,
+ * `ibs_amount` (cents), `reference`, and `corrected_cbs_amount` and `corrected_ibs_amount`, which count instead.
  */
 export const pain013: Builder = {
   type: 'pain.013',
@@ -55,7 +57,7 @@ const writeCharge = (params: Params, draft: Draft, output: XmlOutput): string =>
   const id =
     params.optional('end_to_end_id', forms.endToEndId) ??
     endToEndId(draft.ispb, draft.nowMs, draft.random)
-  const amount = amountOf(params.cents('amount'))
+  const cents = params.cents('amount')
   const mandateId = params.text('mandate_id', forms.mandateId)
   const creditor = creditorOf(params.object('creditor'), draft)
   const purpose = params.text('purpose', purposes)
@@ -65,13 +67,17 @@ const writeCharge = (params: Params, draft: Draft, output: XmlOutput): string =>
   if (purpose !== 'AGND' && params.has('execution_date_time')) {
     params.refuse('execution_date_time', 'forbidden', 'is given with purpose AGND only')
   }
+  const taxParams = params.optionalObject('tax')
+  const tax = taxParams && chargeTaxOf(taxParams, cents, debtorDocument)
   const remittance = params.optional('remittance_information', name140)
   params.done()
   output.write`<PmtInf><PmtInfId>${reconciliationId}</><PmtMtd>TRF</><ReqdExctnDt/DtTm>${execution}</><XpryDt/Dt>${due}</><Dbtr/Id/PrvtId/Othr/Id>${debtorDocument}</><DbtrAgt/FinInstnId/ClrSysMmbId/MmbId>${debtorIspb}</>`
   if (ultimate !== undefined) {
     output.write`<UltmtDbtr><Nm>${ultimate.name}</><Id/PrvtId/Othr/Id>${ultimate.document}</></>`
   }
-  output.write`<CdtTrfTx><PmtId/EndToEndId>${id}</><PmtTpInf><InstrPrty>NORM</><SvcLvl/Prtry>PAGAGD</><LclInstrm/Prtry>AUTO</></><Amt/InstdAmt Ccy="BRL">${amount}</><ChrgBr>SLEV</><MndtRltdInf/MndtId>${mandateId}</><CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>${creditor.ispb}</><Cdtr/Id/PrvtId/Othr/Id>${creditor.document}</><CdtrAcct><Id/Othr><Id>${creditor.account}</><Issr>${creditor.branch}</></><Tp/Cd>${creditor.type}</></><Purp/Prtry>${purpose}</><RmtInf/Ustrd>${remittance}</></></PmtInf>`
+  output.write`<CdtTrfTx><PmtId/EndToEndId>${id}</><PmtTpInf><InstrPrty>NORM</><SvcLvl/Prtry>PAGAGD</><LclInstrm/Prtry>AUTO</></><Amt/InstdAmt Ccy="BRL">${amountOf(cents)}</><ChrgBr>SLEV</><MndtRltdInf/MndtId>${mandateId}</><CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>${creditor.ispb}</><Cdtr/Id/PrvtId/Othr/Id>${creditor.document}</><CdtrAcct><Id/Othr><Id>${creditor.account}</><Issr>${creditor.branch}</></><Tp/Cd>${creditor.type}</></><Purp/Prtry>${purpose}</>`
+  if (tax !== undefined) writeChargeTax(tax, output)
+  output.write`<RmtInf/Ustrd>${remittance}</></CdtTrfTx></PmtInf>`
   return id
 }
 

@@ -106,6 +106,13 @@ export class Params {
     return this.fields[name] === 0 ? Number(this.read(name)) : this.cents(name)
   }
 
+  /** As {@link centsOrNone}, but may be absent. */
+  optionalCents(name: string): number | undefined {
+    if (this.has(name)) return this.centsOrNone(name)
+    this.read(name)
+    return undefined
+  }
+
   has(name: string): boolean {
     return this.fields[name] !== undefined && this.fields[name] !== null
   }

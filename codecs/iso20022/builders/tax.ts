@@ -51,3 +51,56 @@ export const taxOf = (
 export const writeTax = ({ reference, cbsCents, ibsCents }: Tax, output: XmlOutput): void => {
   output.write`<Tax><RefNb>${reference}</><Rcrd><Tp>CBSSPLIT</><Ctgy>INF</><TaxAmt/TtlAmt Ccy="BRL">${amountOf(cbsCents)}</></><Rcrd><Tp>IBSSPLIT</><Ctgy>INF</><TaxAmt/TtlAmt Ccy="BRL">${amountOf(ibsCents)}</></></>`
 }
+
+/** The tax of a charge, which its payment repeats as a {@link Tax}. */
+export type ChargeTax = {
+  readonly reference: string | undefined
+  readonly cbsCents: number
+  readonly ibsCents: number
+  /** What counts instead, where it is given. */
+  readonly correctedCbsCents: number | undefined
+  readonly correctedIbsCents: number | undefined
+}
+
+/**
+ * @param tax the parameter of this name
+ * @param debtorDocument empty where it is missing or wrong
+ */
+export const chargeTaxOf = (
+  tax: Params,
+  amountCents: number,
+  debtorDocument: string,
+): ChargeTax => {
+  const reference = tax.optional('reference', referenceForm)
+  const cbsCents = tax.centsOrNone('cbs_amount')
+  const ibsCents = tax.centsOrNone('ibs_amount')
+  const correctedCbsCents = tax.optionalCents('corrected_cbs_amount')
+  const correctedIbsCents = tax.optionalCents('corrected_ibs_amount')
+  if ((correctedCbsCents ?? cbsCents) + (correctedIbsCents ?? ibsCents) > amountCents) {
+    tax.refuse('', 'sum', 'what counts of CBS and IBS must not exceed amount')
+  }
+  if (debtorDocument !== '' && !isCompany(debtorDocument)) {
+    tax.refuse('', 'consistency', 'needs a CNPJ as document of the debtor')
+  }
+  tax.done()
+  return { reference, cbsCents, ibsCents, correctedCbsCents, correctedIbsCents }
+}
+
+export const writeChargeTax = (tax: ChargeTax, output: XmlOutput): void => {
+  output.write`<Tax><RefNb>${tax.reference}</>`
+  writeRecord('CBSSPLIT', 'INF', tax.cbsCents, output)
+  writeRecord('IBSSPLIT', 'INF', tax.ibsCents, output)
+  writeRecord('CBSSPLIT', 'COR', tax.correctedCbsCents, output)
+  writeRecord('IBSSPLIT', 'COR', tax.correctedIbsCents, output)
+  output.write`</Tax>`
+}
+
+const writeRecord = (
+  type: string,
+  category: string,
+  cents: number | undefined,
+  output: XmlOutput,
+): void => {
+  if (cents === undefined) return
+  output.write`<Rcrd><Tp>${type}</><Ctgy>${category}</><TaxAmt/TtlAmt Ccy="BRL">${amountOf(cents)}</></>`
+}

@@ -127,6 +127,16 @@ const charges: readonly Parameter[] = [
   ['charges[].creditor.account_num', 'yes', '1 to 20 digits or capital letters.'],
   ['charges[].creditor.branch', 'no', '1 to 4 digits.'],
   ['charges[].creditor.account_type', 'yes', 'CACC, SVGS or TRAN.'],
+  ['charges[].tax', 'no', 'The split of the amount; of a debtor with a CNPJ.'],
+  ['charges[].tax.reference', 'no', '1 to 50 letters or digits.'],
+  ['charges[].tax.cbs_amount', 'yes', 'In cents; may be 0.'],
+  [
+    'charges[].tax.ibs_amount',
+    'yes',
+    'In cents; may be 0. What counts is no more than the amount.',
+  ],
+  ['charges[].tax.corrected_cbs_amount', 'no', 'In cents; counts instead of cbs_amount.'],
+  ['charges[].tax.corrected_ibs_amount', 'no', 'In cents; counts instead of ibs_amount.'],
   ['charges[].remittance_information', 'no', text140],
 ]
 

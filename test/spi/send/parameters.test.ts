@@ -52,7 +52,7 @@ const readOf = (name: BuildableMessage, more: readonly object[]): readonly strin
 
 const nested: Partial<Record<BuildableMessage, readonly object[]>> = {
   PACS002: [{ reasons: [{}] }],
-  PAIN013: [{ charges: [{ ultimate_debtor: {} }] }],
+  PAIN013: [{ charges: [{ ultimate_debtor: {}, tax: {} }] }],
 }
 
 test.each(buildableMessages)('%s: the parameters documented are those that are read', (name) => {

@@ -190,3 +190,31 @@ test('PAIN013: AGND has an execution date-time, NTAG and RIFL have none', () => 
     }),
   ).toEqual(['/charges/1/end_to_end_id unique'])
 })
+
+test('PAIN013: the tax of a company, corrected or not, is no more than the amount', () => {
+  const [one] = (examples.PAIN013 as { readonly charges: readonly object[] }).charges
+  const debtor = { ispb: '87654321', document: '98765432000198' }
+  const charge = (tax: object, more: object = {}) => ({
+    charges: [{ ...one, debtor, tax, ...more }],
+  })
+  const judge = (tax: object, more?: object) => problemsOf('PAIN013', charge(tax, more))
+  const tax = { cbs_amount: 4_900, ibs_amount: 90 }
+  const at = '/charges/0/tax'
+  expect(judge(tax)).toEqual([])
+  expect(judge({ ...tax, ibs_amount: 91 })).toEqual([`${at} sum`])
+  expect(judge({ ...tax, ibs_amount: 91, corrected_ibs_amount: 90 })).toEqual([])
+  expect(judge({ ...tax, corrected_cbs_amount: 4_901 })).toEqual([`${at} sum`])
+  expect(judge({ ...tax, corrected_cbs_amount: null, reference: 'NF1' })).toEqual([])
+  expect(judge({ ...tax, corrected_cbs_amount: '1', reference: '-' })).toEqual([
+    `${at}/reference format`,
+    `${at}/corrected_cbs_amount type`,
+  ])
+  const person = { debtor: { ...debtor, document: '98765432100' } }
+  expect(judge(tax, person)).toEqual([`${at} consistency`])
+  const xml = (changes: object) =>
+    decoder.decode(built('PAIN013', charge({ ...tax, ...changes })).bytes)
+  expect(xml({ corrected_ibs_amount: 0 })).toContain(
+    '</Purp><Tax><Rcrd><Tp>CBSSPLIT</Tp><Ctgy>INF</Ctgy><TaxAmt><TtlAmt Ccy="BRL">49.00</TtlAmt></TaxAmt></Rcrd><Rcrd><Tp>IBSSPLIT</Tp><Ctgy>INF</Ctgy><TaxAmt><TtlAmt Ccy="BRL">0.90</TtlAmt></TaxAmt></Rcrd><Rcrd><Tp>IBSSPLIT</Tp><Ctgy>COR</Ctgy><TaxAmt><TtlAmt Ccy="BRL">0.00</TtlAmt></TaxAmt></Rcrd></Tax></CdtTrfTx>',
+  )
+  expect(xml({ reference: 'NF1' })).toContain('<Tax><RefNb>NF1</RefNb><Rcrd>')
+})

@@ -71,6 +71,10 @@ describe('every message', () => {
       const instruction_id = original
       expectRight('PACS008', message({ ...transaction, tax, instruction_id }), '1.16')
     }
+    const [charge] = (examples.PAIN013 as { readonly charges: readonly object[] }).charges
+    const taxes = { reference: 'NF1', ...{ cbs_amount: 1, ibs_amount: 2, corrected_cbs_amount: 0 } }
+    const charged = { ...charge, debtor: { ispb: '87654321', document: '98765432000198' } }
+    expectRight('PAIN013', { charges: [{ ...charged, tax: taxes }, charged] }, '2.2')
     const reasons = [{ reason: 'AC03', additional_information: ['a', '<b>'] }, { reason: 'BE01' }]
     const refusal = { original_end_to_end_id: original, status: 'RJCT', reasons }
     const acceptance = { original_end_to_end_id: original.replace('E1', 'E2'), status: 'ACSP' }
