@@ -1,7 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { createLoop, type Loop } from '#src/platform/progress/index.ts'
 import type { Counter, Logger } from '#src/platform/telemetry/index.ts'
-import { inSpan } from '#src/platform/tracing/index.ts'
+import { inSpan, isTracing, serverOf } from '#src/platform/tracing/index.ts'
 import { afterAttempt } from './domain.ts'
 import { bodyOf } from './events.ts'
 import { createLanes, type Lane, notePace } from './lanes.ts'
@@ -132,7 +132,7 @@ const attempt = async (
   const data = endpoint.include === 'full' ? (delivery.dataFull ?? delivery.data) : delivery.data
   const { url, keys } = endpoint
   const body = bodyOf({ ...delivery, id: delivery.eventId, data })
-  const result = await tracedSend(delivery, () =>
+  const result = await tracedSend(delivery, url, () =>
     send({ url, keys, eventId: delivery.eventId, body }),
   )
   const step = afterAttempt(delivery.attempt, result.outcome, Math.random())
@@ -145,9 +145,16 @@ const attempt = async (
 /** A span of the trace that caused the event. */
 const tracedSend = (
   { type, attempt, traceparent }: ClaimedDelivery,
+  url: string,
   send: () => Promise<AttemptResult>,
 ): Promise<AttemptResult> => {
-  const attributes = { 'trilho.webhook.event_type': type, 'trilho.webhook.attempt': attempt }
+  if (!isTracing()) return send()
+  const attributes = {
+    'http.request.method': 'POST',
+    ...serverOf(url),
+    'trilho.webhook.event_type': type,
+    'trilho.webhook.attempt': attempt,
+  }
   const parent = traceparent ?? undefined
   return inSpan('webhook attempt', { kind: 'client', parent, attributes }, async (span) => {
     const result = await send()

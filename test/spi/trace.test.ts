@@ -59,8 +59,22 @@ test('one trace from the request through outbox, queue and signing to the centra
       '5 process spi.outbound',
       '5 send pacs.008',
       '3 spi send',
+      '3 POST',
     ]),
   )
+  const request = spans.find(({ name }) => name === 'POST')
+  const sending = spans.find(({ name }) => name === 'spi send')
+  expect(request).toMatchObject({
+    parentSpanId: sending?.spanId ?? '',
+    attributes: {
+      'http.request.method': 'POST',
+      'server.address': '127.0.0.1',
+      'server.port': Number(new URL(bank.url).port),
+      'http.response.status_code': 201,
+    },
+  })
+  // The polling of the mailbox is part of nothing.
+  expect(spans.some(({ name }) => name === 'GET')).toBe(false)
   const back = spans.find(({ name }) => name === 'receive pacs.002')
   expect(names(back?.traceId ?? '')).toEqual(
     expect.arrayContaining([

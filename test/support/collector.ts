@@ -1,4 +1,5 @@
 import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
+import { startTracing } from '#src/platform/tracing/start.ts'
 
 export type CollectedSpan = {
   readonly traceId: string
@@ -118,4 +119,22 @@ export const startCollector = async (): Promise<Collector> => {
     text: () => received.map((bytes) => bytes.toString('latin1')).join('\n'),
     stop: () => server.forceShutdown(),
   }
+}
+
+/** What a collector got while `work` ran. */
+export const collected = async (work: () => unknown): Promise<Collector> => {
+  const collector = await startCollector()
+  const tracing = startTracing({
+    endpoint: collector.url,
+    serviceName: 'trilho-test',
+    serviceVersion: '1',
+    samplingRatio: 1,
+  })
+  try {
+    await work()
+  } finally {
+    await tracing.stop()
+    collector.stop()
+  }
+  return collector
 }

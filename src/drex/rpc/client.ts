@@ -3,7 +3,7 @@
  * is worth retrying, failover to the next node, and a check that a node is on the right chain
  * before it is used.
  */
-import { inSpan, type SpanOptions } from '#src/platform/tracing/index.ts'
+import { inSpan, isTracing, type SpanOptions, serverOf } from '#src/platform/tracing/index.ts'
 import { classifyHttpStatus, classifyRpcError, isRetryable, RpcFailure } from './errors.ts'
 
 export type RpcRequest = { readonly method: string; readonly params: readonly unknown[] }
@@ -120,7 +120,7 @@ async function exchange(
 ): Promise<readonly RpcOutcome[]> {
   const calls = requests.map((request, id) => ({ jsonrpc: '2.0', id, ...request }))
   const body = JSON.stringify(calls.length === 1 ? calls[0] : calls)
-  const text = await inSpan(`rpc ${methodsOf(requests)}`, spanOptions(requests), () =>
+  const text = await inSpan(`rpc ${methodsOf(requests)}`, spanOptions(url, requests), () =>
     post(url, body, timeoutMs),
   )
   let reply: unknown
@@ -139,10 +139,18 @@ function methodsOf(requests: readonly RpcRequest[]): string {
   return methods.size === 1 ? first : 'batch'
 }
 
-const spanOptions = (requests: readonly RpcRequest[]): SpanOptions => ({
-  kind: 'client',
-  attributes: { 'rpc.system.name': 'jsonrpc', 'rpc.batch.size': requests.length },
-})
+const spanOptions = (url: string, requests: readonly RpcRequest[]): SpanOptions =>
+  isTracing()
+    ? {
+        kind: 'client',
+        attributes: {
+          'rpc.system.name': 'jsonrpc',
+          'rpc.method': methodsOf(requests),
+          'rpc.batch.size': requests.length,
+          ...serverOf(url),
+        },
+      }
+    : {}
 
 async function post(url: string, body: string, timeoutMs: number): Promise<string> {
   try {

@@ -1,4 +1,5 @@
 import type { TlsMaterial } from '#src/platform/tls/index.ts'
+import { inRequestSpan } from '#src/platform/tracing/index.ts'
 import { InterfaceError } from './errors.ts'
 
 /** Of one answer, after decompression: ten messages of the largest size we take, and what surrounds them. */
@@ -45,7 +46,12 @@ const headersOf = (request: ExchangeRequest): Record<string, string> => ({
  *
  * @throws NotConnectedError, InterfaceError (no answer, cut answer, answer over {@link answerBytesMax})
  */
-export const exchange = async (
+export const exchange = (
+  request: ExchangeRequest,
+  tls: TlsMaterial | undefined,
+): Promise<ExchangeAnswer> => inRequestSpan(request, () => ask(request, tls))
+
+const ask = async (
   request: ExchangeRequest,
   tls: TlsMaterial | undefined,
 ): Promise<ExchangeAnswer> => {

@@ -1,27 +1,8 @@
 import { expect, test } from 'bun:test'
-import { startTracing } from '#src/platform/tracing/start.ts'
 import { testTokens } from '../../../src/simulators/card-network/index.ts'
 import { createNetworkRig, payment, stanOf } from '../../support/card-network.ts'
 import { authorizationBody, createCardsRig } from '../../support/cards-rig.ts'
-import { type CollectedSpan, type Collector, startCollector } from '../../support/collector.ts'
-
-/** What was exported while `work` ran. */
-const collected = async (work: () => Promise<void>): Promise<Collector> => {
-  const collector = await startCollector()
-  const tracing = startTracing({
-    endpoint: collector.url,
-    serviceName: 'x',
-    serviceVersion: '1',
-    samplingRatio: 1,
-  })
-  try {
-    await work()
-  } finally {
-    await tracing.stop()
-    collector.stop()
-  }
-  return collector
-}
+import { type CollectedSpan, type Collector, collected } from '../../support/collector.ts'
 
 const exchangesOf = ({ spans }: Collector): readonly CollectedSpan[] =>
   spans.filter(({ name }) => name.startsWith('card exchange'))

@@ -7,6 +7,7 @@ import {
   type RpcFailureKind,
 } from '../../../src/drex/rpc/errors.ts'
 import { type Chain, createChain, PILOT_CHAIN_ID } from '../../../src/simulators/chain/index.ts'
+import { collected } from '../../support/collector.ts'
 
 let chain: Chain
 let alien: Chain
@@ -183,4 +184,28 @@ describe('classified refusals', () => {
     ).toBe(true)
     expect(isRetryable('nonce_too_low')).toBe(false)
   })
+})
+
+test('every exchange is a client span with method and server, and nothing of the URL’s path', async () => {
+  const url = `${chain.url}/secret-of-the-node?key=secret-too`
+  const collector = await collected(async () => {
+    await client({ urls: [url] }).call('eth_blockNumber')
+    await client({ urls: ['http://127.0.0.1:1'], attemptsMax: 1 })
+      .call('eth_blockNumber')
+      .catch(() => {})
+  })
+  const spans = collector.spans.map(({ name, kind, attributes, isFailed }) => ({
+    ...{ name, kind, isFailed },
+    port: attributes['server.port'],
+    method: attributes['rpc.method'],
+    system: attributes['rpc.system.name'],
+  }))
+  const port = Number(new URL(chain.url).port)
+  const common = { kind: 3, system: 'jsonrpc' }
+  expect(spans).toEqual([
+    { ...common, name: 'rpc eth_chainId', method: 'eth_chainId', port, isFailed: false },
+    { ...common, name: 'rpc eth_blockNumber', method: 'eth_blockNumber', port, isFailed: false },
+    { ...common, name: 'rpc eth_chainId', method: 'eth_chainId', port: 1, isFailed: true },
+  ])
+  expect(collector.text()).not.toContain('secret')
 })
