@@ -1,5 +1,8 @@
+import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { currentTraceparent, inSpan, openSpan } from '#src/platform/tracing/index.ts'
+import { createTransform } from '#src/spi/index.ts'
 import { pacs008 } from '../../test/support/messages.ts'
-import type { Group, Suite } from '../harness.ts'
+import { type Figure, type Group, type Mode, median, type Suite } from '../harness.ts'
 import { startServer } from '../server-process.ts'
 import { transformContenders, transformKey } from './http.ts'
 
@@ -25,5 +28,46 @@ const groups = async (): Promise<readonly Group[]> => {
   ]
 }
 
+/** More spans than the transformation of one message ever has. */
+const spansPerRequest = 4
+
+/** What a request does for its spans where no collector is configured. */
+const spanNothing = (): number => {
+  let count = 0
+  for (let index = 0; index < spansPerRequest / 2; index++) {
+    inSpan('a', { kind: 'client', attributes: { 'server.port': index } }, () => count++)
+    openSpan('b', { kind: 'server' }).within(() => currentTraceparent() ?? count++)
+  }
+  return count
+}
+
+const cpuUsOf = (work: () => unknown, roundMs: number): number => {
+  const endMs = performance.now() + roundMs
+  const before = process.cpuUsage()
+  let times = 0
+  for (; performance.now() < endMs; times += 100) for (let once = 0; once < 100; once++) work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / times
+}
+
+const figures = async ({ rounds, roundMs }: Mode): Promise<readonly Figure[]> => {
+  const { run } = createTransform({
+    metrics: createMetrics({ version: 'bench', withProcess: false }),
+  })
+  const request = {
+    sourceFormat: 'pacs.008',
+    targetFormat: undefined,
+    message: Buffer.from(pacs008()),
+    options: { validate: false, enrich: false },
+  }
+  const shares: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const transformUs = cpuUsOf(() => run(request), roundMs)
+    shares.push(cpuUsOf(spanNothing, roundMs) / transformUs)
+  }
+  const name = `${spansPerRequest} spans without a collector, as a share of one transformation`
+  return [{ name, value: median(shares), unit: '×', atMost: 0.01 }]
+}
+
 /** CPU time per transformation with and without tracing, the export to a collector included. */
-export const tracingSuite: Suite = { name: 'tracing', groups }
+export const tracingSuite: Suite = { name: 'tracing', groups, figures }
