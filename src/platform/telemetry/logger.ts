@@ -1,4 +1,5 @@
 import pino from 'pino'
+import { currentTraceId } from '../tracing/index.ts'
 import { type RequestFields, requestLine } from './request-line.ts'
 import { scrub } from './scrub.ts'
 
@@ -27,7 +28,8 @@ export type LineSink = { write(line: string): void }
 
 /**
  * JSON lines `{"level","ts","msg",…}` (or `ts LEVEL msg {fields}` as text), each scrubbed.
- * Errors under the key `err` are written with type, message and stack.
+ * Errors under the key `err` are written with type, message and stack. A line of a traced request or message
+ * has its `trace_id`.
  */
 export const createLogger = (options: {
   readonly level: LogLevel
@@ -43,6 +45,7 @@ export const createLogger = (options: {
       timestamp: () => `,"ts":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: pino.stdSerializers.err },
+      mixin: traceFields,
     },
     { write: (line: string) => sink.write(scrub(asText ? textLine(line) : line)) },
   )
@@ -52,6 +55,12 @@ export const createLogger = (options: {
     sink.write(asText ? textLine(line) : line)
   }
   return Object.assign(logger, { request }) as unknown as Logger
+}
+
+/** A new object for each line: what it returns is written to. */
+const traceFields = (): { trace_id?: string } => {
+  const traceId = currentTraceId()
+  return traceId === undefined ? {} : { trace_id: traceId }
 }
 
 const textLine = (line: string): string => {

@@ -1,6 +1,5 @@
 export { createTracing } from './feature.ts'
 export { inRequestSpan, serverOf } from './http-client.ts'
-export { startTracing, type Tracing, type TracingOptions } from './start.ts'
 export {
   type ActiveSpan,
   currentTraceId,
