@@ -3,6 +3,7 @@ import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders }
 export type ExportClient = {
   /** Resolves when the collector has taken the spans; rejects with an {@link ExportError}, in bounded time. */
   send(message: Uint8Array): Promise<void>
+  /** For good. */
   close(): void
 }
 
@@ -32,6 +33,7 @@ export const createExportClient = (
   timeoutMs: number = timeoutMsDefault,
 ): ExportClient => {
   let session: ClientHttp2Session | undefined
+  let isClosed = false
   const connected = (): ClientHttp2Session => {
     if (session !== undefined && !session.closed && !session.destroyed) return session
     const fresh = connect(endpoint)
@@ -49,8 +51,14 @@ export const createExportClient = (
     return fresh
   }
   return {
-    send: (message) => call(connected(), framed(message), timeoutMs),
-    close: () => session?.destroy(),
+    send: (message) =>
+      isClosed
+        ? Promise.reject(new ExportError('closed'))
+        : call(connected(), framed(message), timeoutMs),
+    close: () => {
+      isClosed = true
+      session?.destroy()
+    },
   }
 }
 

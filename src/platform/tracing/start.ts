@@ -12,6 +12,8 @@ export type TracingOptions = {
   readonly samplingRatio: number
   /** Told of each export that fails: why, and the number of spans lost. */
   readonly onProblem?: (reason: string, spans: number) => void
+  /** For what is left at the stop; 5 s. */
+  readonly stopTimeoutMs?: number
 }
 
 export type Tracing = {
@@ -31,6 +33,7 @@ export const queuedSpansMax = batchSpansMax * queuedBatchesMax
  */
 const gatheredMax = 64
 const exportEveryMs = 1_000
+const stopTimeoutMsDefault = 5_000
 const compression = { level: 1, library: 'zlib' } as const
 
 type Export = { readonly message: Uint8Array; readonly spans: number }
@@ -38,6 +41,7 @@ type Export = { readonly message: Uint8Array; readonly spans: number }
 /** From now on spans are made and exported. One per process: the active span follows asynchronous calls. */
 export const startTracing = (options: TracingOptions): Tracing => {
   const { endpoint, samplingRatio, onProblem = () => {} } = options
+  const { stopTimeoutMs = stopTimeoutMsDefault } = options
   const client = createExportClient(endpoint)
   const gathered: Span[] = []
   const batch = new SpanBatch(options)
@@ -104,7 +108,10 @@ export const startTracing = (options: TracingOptions): Tracing => {
     stop: async () => {
       useSink(undefined)
       closeAll()
+      // What is under way then fails at once, and what waits behind it.
+      const late = setTimeout(client.close, stopTimeoutMs)
       await flush()
+      clearTimeout(late)
       client.close()
     },
   }

@@ -263,4 +263,25 @@ describe('limits', () => {
     await tracing.stop()
     expect(lost).toEqual([['ECONNREFUSED', 1]])
   })
+
+  test('a collector that takes connections and no more holds the stop up for a bounded time', async () => {
+    const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
+    let lost = 0
+    const tracing = startTracing({
+      endpoint: `http://127.0.0.1:${silent.port}`,
+      serviceName: 'x',
+      serviceVersion: '1',
+      samplingRatio: 1,
+      stopTimeoutMs: 200,
+      onProblem: (_, spans) => {
+        lost += spans
+      },
+    })
+    for (let index = 0; index < 7_000; index++) inSpan('x', {}, () => {})
+    const before = performance.now()
+    await tracing.stop()
+    expect(performance.now() - before).toBeLessThan(1_500)
+    expect(lost).toBe(7_000)
+    silent.stop(true)
+  })
 })
