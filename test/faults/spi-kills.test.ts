@@ -16,6 +16,8 @@ const SEED = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const OUT_PER_KILL = 20
 const IN_PER_KILL = 20
 const SETTLE_MS = 60_000
+/** A stage killed every other second comes back to its Kafka group after six: that must not end a payment by its time. */
+const SETTLEMENT_LIMIT_MS = 300_000
 const ispb = '12345678'
 const stages = ['OUTBOUND_SEND', 'WORKER', 'INBOUND_PULL', 'API'] as const
 type Stage = (typeof stages)[number]
@@ -123,7 +125,10 @@ test.each(ways)(
   async (way) => {
     const pick = seeded(SEED)
     const database = await createTestDatabase(4)
-    const bank = await createCentralBank({ longPollMs: 200, streamIdleMs: 1_000 })
+    const bank = await createCentralBank({
+      ...{ longPollMs: 200, streamIdleMs: 1_000 },
+      settlementLimitMs: SETTLEMENT_LIMIT_MS,
+    })
     const kafka = way === 'Kafka' ? await startTestKafka() : undefined
     const pipeline = await createPipeline(database, bank, kafka, way === 'the fast path')
     try {
