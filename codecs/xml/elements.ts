@@ -35,6 +35,12 @@ const LT = 0x3c
 const GT = 0x3e
 const SLASH = 0x2f
 
+/**
+ * Where tags are new this often they are so each time, as `KeyInfo` with an Id of its own for each signature:
+ * remembering those would only push out what comes again.
+ */
+export const SURPRISES_MAX = 16
+
 /** Slots of the table of guesses; a collision is a wrong guess, no more. */
 const GUESSES = 4096
 
@@ -44,6 +50,8 @@ export class Elements extends Tape {
   readonly namespaces = new Namespaces()
   readonly tags = new TagCache()
   readonly guesses = new Uint16Array(GUESSES)
+  /** By state: how often a tag came there that was in no document before. */
+  readonly surprises = new Uint8Array(GUESSES)
   elements = 0
   depth = 0
   /** What came last, as an index into the guesses. */
@@ -73,6 +81,7 @@ export class Elements extends Tape {
     if (this.tags.count === TAGS_MAX) {
       this.tags.reset()
       this.guesses.fill(0)
+      this.surprises.fill(0)
     }
   }
 

@@ -14,7 +14,7 @@ import {
   NODE_STRIDE,
   XmlDocument,
 } from './document.ts'
-import { Elements, stateOf } from './elements.ts'
+import { Elements, SURPRISES_MAX, stateOf } from './elements.ts'
 import { xmlError } from './errors.ts'
 import { type XmlLimits, xmlLimits } from './limits.ts'
 import { firstInvalidUtf8, webNative } from './source.ts'
@@ -74,6 +74,8 @@ class Scan extends Elements {
   readonly declaration = new DeclarationScanner()
   /** What {@link startTag} read, as a remembered tag, or 0. */
   learned = 0
+  /** Whether a tag that is new is remembered. */
+  remembers = true
 
   document(bytes: Uint8Array): XmlDocument {
     if (bytes.length > this.limits.documentBytesMax) {
@@ -173,7 +175,11 @@ class Scan extends Elements {
     const state = this.state
     const guess = this.guesses[state] as number
     if (guess !== 0 && this.tags.matches(guess, this.view, at)) return this.knownTag(guess, at)
+    const surprises = this.surprises[state] as number
+    this.remembers = surprises < SURPRISES_MAX
+    const known = this.tags.count
     const end = this.startTag(at)
+    if (this.tags.count > known) this.surprises[state] = surprises + 1
     this.guesses[state] = this.learned
     return end
   }
@@ -255,6 +261,7 @@ class Scan extends Elements {
       this.attributes.records,
       tag.first,
       tag.count,
+      this.remembers,
     )
     this.enter(node, this.learned, nameEnd - from - 1, at, empty)
     return at

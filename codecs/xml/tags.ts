@@ -114,6 +114,7 @@ export class TagCache {
     records: Int32Array,
     first: number,
     count: number,
+    remembers: boolean,
   ): number {
     const { start } = tag
     let declares = 0
@@ -131,7 +132,7 @@ export class TagCache {
         ? known
         : 0
     }
-    if (this.count === TAGS_MAX || !isAscii(view, start, length)) return 0
+    if (!remembers || this.count === TAGS_MAX || !isAscii(view, start, length)) return 0
     const id = ++this.count
     this.#byHash.set(key, id)
     const isSimple = tag.nameId >= 0 && !tag.isEmpty && declares === 0

@@ -200,6 +200,21 @@ describe('what is read', () => {
     }
   })
 
+  test('a tag that is another in every document is read in every document', () => {
+    const vocabulary = createXmlVocabulary(['root', 'key', 'other'])
+    const own = createXmlScanner({ vocabulary })
+    for (let round = 0; round < 3000; round++) {
+      const document = own.scan(
+        utf8(`<root><key Id="k${round}" x="${round % 7}">t</key><other>${round}</other></root>`),
+      )
+      const key = document.firstChild(document.root)
+      expect(document.nameId(key)).toBe(1)
+      expect(document.attribute(key, 'Id')).toBe(`k${round}`)
+      expect(document.attribute(key, 'x')).toBe(String(round % 7))
+      expect(document.textOf(document.nextSibling(key, document.root))).toBe(String(round))
+    }
+  })
+
   test('a tag with bytes beyond ASCII is judged anew in every document', () => {
     const instance = createXmlScanner()
     const invalid = Buffer.concat([utf8('<root><a b="x'), Buffer.of(0xff), utf8('yy"/></root>')])
