@@ -57,7 +57,7 @@ export const createStallWatch = (options: {
   }
   options.metrics.gauge(
     'trilho_loop_stuck_seconds',
-    'How long the work that a loop has at hand has come no further; 0 when it has none.',
+    'How long what a loop has at hand has come no further: work, or for an idle consumer its wait of some seconds.',
     ['loop'],
     (gauge) => {
       gauge.reset()
