@@ -61,7 +61,7 @@ export const attributeCountOf = (kind: number): number =>
   (kind >> ATTRIBUTE_COUNT_SHIFT) & ATTRIBUTE_COUNT_MASK
 
 /** Texts decoded each by itself, before it pays to decode the document. */
-const CUTS_ALONE_MAX = 10
+const CUTS_ALONE_MAX = 3
 
 /**
  * A well-formed document as a flat tape of offsets into its bytes, in document order; strings are made when
