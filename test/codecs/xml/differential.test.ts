@@ -11,6 +11,7 @@ const runs = process.env['TRILHO_LONG'] === '1' ? 100_000 : 2000
 
 const scanner = createXmlScanner()
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const lenient = new TextDecoder()
 
 type Verdict = { readonly accepted: boolean; readonly events: string }
 
@@ -91,6 +92,13 @@ const isOutsideSubset = (text: string): boolean => {
   // XML 1.1 has other rules for characters; we read 1.x documents by the rules of 1.0, saxes by its own.
   return /version\s*=\s*["'](?!1\.0["'])/.test(declaration)
 }
+
+/**
+ * A namespace name that begins or ends with white space: saxes cuts that off, though names are the same only where
+ * every character is (Namespaces in XML 1.0, section 2.3).
+ */
+const isMisreadBySaxes = (text: string): boolean =>
+  /xmlns[^=<>]*=\s*(?:"(?:\s|&#|[^"]*(?:\s|&#\w+;)")|'(?:\s|&#|[^']*(?:\s|&#\w+;)'))/.test(text)
 
 const fixtures = [
   pacs008(),
@@ -174,6 +182,12 @@ describe('the scanner and saxes', () => {
     }
   })
 
+  test('a blank in a namespace name is part of it, and saxes does not see it', () => {
+    const bytes = utf8('<a xmlns=" u"/>')
+    expect(ours(bytes).events).toBe('open a{ u} xmlns{http://www.w3.org/2000/xmlns/}=" u"\nclose')
+    expect(theirs(bytes).events).toStartWith('open a{u}')
+  })
+
   test(`agree on ${runs} mutated messages: accepted or not, and every event`, () => {
     let accepted = 0
     fc.assert(
@@ -182,6 +196,7 @@ describe('the scanner and saxes', () => {
         fc.array(edit, { minLength: 1, maxLength: 3 }),
         (fixture, edits) => {
           const bytes = mutated(fixture, edits)
+          fc.pre(!isMisreadBySaxes(lenient.decode(bytes)))
           const verdict = ours(bytes)
           const oracle = theirs(bytes)
           if (verdict.accepted) accepted++
