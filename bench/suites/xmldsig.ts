@@ -9,7 +9,7 @@ import { SignedXml } from 'xml-crypto'
 import { messageVocabulary } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
 import { prepareKeyInfo, prepareSignature, verifyEnvelope } from '#codecs/xmldsig'
-import { nativeText } from '#src/spi/native-text.ts'
+import { nativeText } from '#src/platform/native-text/index.ts'
 import { chooseRsaKey } from '../../src/spi/signing/choose-provider.ts'
 import {
   createLibcryptoProvider,

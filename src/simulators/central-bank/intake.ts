@@ -17,6 +17,7 @@ import {
 } from '#codecs/iso20022'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { canonicalForm } from '#codecs/xmldsig'
+import { nativeText } from '#src/platform/native-text/index.ts'
 import { messageReject, type Refusal } from './drafts.ts'
 import type { Channel } from './options.ts'
 import type { Origin, PostOffice } from './post-office.ts'
@@ -78,7 +79,11 @@ export const createIntake = (deps: IntakeDeps): Intake => new OrderedIntake(deps
 
 class OrderedIntake implements Intake {
   private readonly deps: IntakeDeps
-  private readonly scanner = createXmlScanner({ vocabulary: messageVocabulary, reuse: true })
+  private readonly scanner = createXmlScanner({
+    vocabulary: messageVocabulary,
+    native: nativeText,
+    reuse: true,
+  })
   private readonly remembered = new Map<string, Remembered>()
   private readonly counted: Record<string, number> = {}
   private queue: Stored[] = []

@@ -16,7 +16,7 @@ import {
   type XmlDocument,
   type XmlExplanation,
 } from '#codecs/xml'
-import { nativeText } from '../native-text.ts'
+import { nativeText } from '#src/platform/native-text/index.ts'
 
 export type Validation =
   | { readonly kind: 'malformed'; readonly explanation: XmlExplanation }

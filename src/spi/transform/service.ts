@@ -20,7 +20,7 @@ import {
   type XmlDocument,
   type XmlExplanation,
 } from '#codecs/xml'
-import { nativeText } from '../native-text.ts'
+import { nativeText } from '#src/platform/native-text/index.ts'
 import { isSupported, JSON_FORMAT, projectionTargets } from './formats.ts'
 import { definitionIn, fromJson } from './from-json.ts'
 import { project } from './projections/index.ts'

@@ -1,6 +1,6 @@
 import { formatCents } from '#codecs/iso20022'
 import { ABSENT, type XmlDocument } from '#codecs/xml'
-import { nativeText } from '../../native-text.ts'
+import { nativeText } from '#src/platform/native-text/index.ts'
 import { jsonText, maskDocument, visibleCharacters } from './json.ts'
 
 const encoder = new TextEncoder()
