@@ -311,9 +311,10 @@ test('what waits, is under way, unknown or given up is told while it is so', asy
   await transaction
   await expectSamples({ [depth]: 0, [age]: 0 })
 
-  bank.setFaults([{ kind: 'latency', operation: 'send', delayMs: 1_500 }])
-  await statuses([send(1), send(2)])
-  await expectSamples({ spigw_outbound_in_flight: 2 })
+  // Long enough for a scrape of a busy machine; one payment, for two need not be taken up together.
+  bank.setFaults([{ kind: 'latency', operation: 'send', delayMs: 4_000 }])
+  await statuses([send(1)])
+  await expectSamples({ spigw_outbound_in_flight: 1 })
   bank.setFaults([])
   await expectSamples({ spigw_outbound_in_flight: 0 })
 
