@@ -3,6 +3,7 @@ import { buildableMessages } from '#codecs/iso20022'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { openApiDocument } from '#src/platform/http/index.ts'
 import { createSend } from '#src/spi/send/index.ts'
+import { examples } from '../../codecs/iso20022/builders/support.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { endToEndId } from '../../support/messages.ts'
@@ -140,79 +141,17 @@ test('what is not configured is named; a key without the scope is refused', asyn
   expect(other.status).toBe(403)
 })
 
-const others = {
-  PACS004: { original_end_to_end_id: endToEndId(1), amount: 100, return_reason: 'MD06' },
-  PAIN013: {
-    charges: [
-      {
-        reconciliation_id: 'a'.repeat(26),
-        mandate_id: 'RR123456782026030100000000001',
-        amount: 4990,
-        purpose: 'AGND',
-        execution_date_time: '2026-04-05T12:00:00.000Z',
-        due_date: '2026-04-05',
-        debtor: { ispb: '87654321', document: '98765432100' },
-        ultimate_debtor: { name: 'Fulana', document: '98765432100' },
-        creditor: { document: '12345678000195', account_num: '500100', account_type: 'CACC' },
-      },
-    ],
-  },
-  PAIN014: {
-    reconciliation_id: 'a'.repeat(26),
-    original_end_to_end_id: endToEndId(1),
-    status: 'RJCT',
-    reason: 'AC06',
-    creditor: { ispb: '12345678', document: '12345678000195' },
-  },
-  CAMT055: {
-    cancellation_id: 'c'.repeat(29),
-    reconciliation_id: 'a'.repeat(26),
-    original_end_to_end_id: endToEndId(1),
-    counterparty_ispb: '87654321',
-    requester_document: '98765432100',
-    reason: 'SLBD',
-    processing_type: 'DHSR',
-  },
-  CAMT029: {
-    cancellation_id: 'c'.repeat(29),
-    reconciliation_id: 'a'.repeat(26),
-    original_end_to_end_id: endToEndId(1),
-    counterparty_ispb: '12345678',
-    status: 'ACCR',
-  },
-  CAMT054: {
-    account_ispb: '12345678',
-    amount: 12345,
-    direction: 'CRDT',
-    status: 'BOOK',
-    booking_date: '2026-03-31',
-    domain: 'PMNT',
-    family: 'IRCT',
-    sub_family: 'DMCT',
-    origin_message: 'pacs.008',
-    end_to_end_id: endToEndId(1),
-    service_level: 'PAGPRI',
-    debtor_ispb: '12345678',
-    purpose: 'IPAY',
-  },
-  ADMI002: {
-    reference: 'M12345678aB3dE5gH7jK9mN1pQ3sT5vW',
-    reason: 'schema',
-    location: '/Envelope',
-  },
-}
+/** The payment and the report have tests of their own above. */
+const others = Object.entries(examples).filter(([type]) => type !== 'PACS008' && type !== 'PACS002')
 
-test.each(Object.entries(others))(
-  '%s is queued under its own type',
-  async (messageType, params) => {
-    const response = await send({ message_type: messageType, params })
-    expect(response.status).toBe(202)
-    const { id } = (await response.json()) as { id: string }
-    const type = `${messageType.slice(0, 4).toLowerCase()}.${messageType.slice(4)}`
-    const rows = await sql`select type, status from spi_messages where id = ${id}`
-    expect([...rows]).toEqual([{ type, status: 'QUEUED' }])
-  },
-)
+test.each(others)('%s is queued under its own type', async (messageType, params) => {
+  const response = await send({ message_type: messageType, params })
+  expect(response.status).toBe(202)
+  const { id } = (await response.json()) as { id: string }
+  const type = `${messageType.slice(0, 4).toLowerCase()}.${messageType.slice(4)}`
+  const rows = await sql`select type, status from spi_messages where id = ${id}`
+  expect([...rows]).toEqual([{ type, status: 'QUEUED' }])
+})
 
 const acceptance = { original_end_to_end_id: endToEndId(1), status: 'ACSP' }
 
