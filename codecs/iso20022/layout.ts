@@ -5,7 +5,6 @@ import { nameIdOf } from './vocabulary.ts'
  * together, in schema order.
  */
 export type Layout = {
-  readonly size: number
   /** By item: the local name; empty for item 0. */
   readonly names: readonly string[]
   readonly nameIds: Int32Array
@@ -91,7 +90,6 @@ const flatten = (root: Item): Layout => {
     }
   }
   return {
-    size: all.length,
     names: all.map(({ name }) => name),
     nameIds: Int32Array.from(all, ({ name }) => (name === '' ? -1 : nameIdOf(name))),
     required: Uint8Array.from(all, ({ required }) => (required ? 1 : 0)),

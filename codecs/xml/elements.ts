@@ -60,7 +60,6 @@ export class Elements extends Tape {
   readonly open: Int32Array
   readonly openNameBytes: Int32Array
   readonly openTag: Int32Array
-  /** What {@link #startTag} read, as a remembered tag, or 0. */
 
   constructor(vocabulary: XmlVocabulary, limits: XmlLimits, native: XmlNative, reuse: boolean) {
     super(limits, native, reuse)
