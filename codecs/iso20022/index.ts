@@ -16,6 +16,7 @@ export {
   priorityTransactionsMax,
   type RandomSource,
   type RandomText,
+  returnsMax,
   scheduledTransactionsMax,
   statusesMax,
   statusReasonsMax,

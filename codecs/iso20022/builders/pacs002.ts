@@ -48,17 +48,22 @@ export const pacs002: Builder = {
   build: (params, { version, messageId, created }, output) => {
     const reasons = reasonForm(version)
     output.write`<FIToFIPmtStsRpt><GrpHdr><MsgId>${messageId}</><CreDtTm>${created}</></>`
-    const ids = params.has('transactions')
-      ? writeStatuses(params, reasons, output)
-      : [writeStatus(params, reasons, output).endToEndId]
+    const items = params.optionalList('transactions', statusesMax)
+    const ids =
+      items === undefined
+        ? [writeStatus(params, reasons, output).endToEndId]
+        : writeStatuses(items, reasons, output)
     params.done()
     output.write`</FIToFIPmtStsRpt>`
     return ids
   },
 }
 
-const writeStatuses = (params: Params, reasons: Form, output: XmlOutput): readonly string[] => {
-  const items = params.list('transactions', statusesMax)
+const writeStatuses = (
+  items: readonly Params[],
+  reasons: Form,
+  output: XmlOutput,
+): readonly string[] => {
   const written = items.map((item) => {
     const status = writeStatus(item, reasons, output)
     item.done()
@@ -77,9 +82,9 @@ const writeStatus = (params: Params, reasons: Form, output: XmlOutput): Written 
     params.optional('original_instruction_id', forms.instructionId) ?? endToEndId
   const status = params.text('status', statusForm)
   output.write`<TxInfAndSts><OrgnlInstrId>${instructionId}</><OrgnlEndToEndId>${endToEndId}</><TxSts>${status}</>`
-  const several = params.has('reasons')
-  if (several) {
-    for (const item of params.list('reasons', statusReasonsMax)) {
+  const several = params.optionalList('reasons', statusReasonsMax)
+  if (several !== undefined) {
+    for (const item of several) {
       writeReason(item, item.text('reason', reasons), output)
       item.done()
     }
@@ -88,13 +93,13 @@ const writeStatus = (params: Params, reasons: Form, output: XmlOutput): Written 
     }
   }
   writeReason(params, params.optional('reason', reasons), output)
-  if (status === 'RJCT' && !several && !params.has('reason')) {
+  if (status === 'RJCT' && several === undefined && !params.has('reason')) {
     params.refuse('reason', 'required', 'is needed with status RJCT')
   }
   if (status === 'ACSP' && (params.has('reason') || params.has('additional_information'))) {
     params.refuse('reason', 'forbidden', 'is not given with status ACSP')
   }
-  if (status === 'ACSP' && several) {
+  if (status === 'ACSP' && several !== undefined) {
     params.refuse('reasons', 'forbidden', 'is not given with status ACSP')
   }
   output.write`</TxInfAndSts>`

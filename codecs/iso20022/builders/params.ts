@@ -134,16 +134,15 @@ export class Params {
   /** Between one and `max` objects. */
   list(name: string, max: number): readonly Params[] {
     const value = this.read(name)
-    if (!Array.isArray(value)) {
-      this.refuse(name, value === undefined ? 'required' : 'type', 'must be an array of objects')
-      return []
-    }
-    if (!this.counted(name, value.length, max)) return []
-    const items: Params[] = []
-    for (let i = 0; i < value.length; i++) {
-      items.push(new Params(value[i], this.findings, this, name, i))
-    }
-    return items
+    if (value !== undefined) return this.items(name, value, max)
+    this.refuse(name, 'required', 'must be an array of objects')
+    return []
+  }
+
+  /** As {@link list}, but may be absent. */
+  optionalList(name: string, max: number): readonly Params[] | undefined {
+    const value = this.read(name)
+    return value === undefined || value === null ? undefined : this.items(name, value, max)
   }
 
   /** One text, or an array of one to `max`; none where it is absent. */
@@ -172,6 +171,19 @@ export class Params {
       if (this.readNames.has(name)) continue
       this.refuse(name.slice(0, 64), 'unknown', 'is no parameter here')
     }
+  }
+
+  private items(name: string, value: unknown, max: number): readonly Params[] {
+    if (!Array.isArray(value)) {
+      this.refuse(name, 'type', 'must be an array of objects')
+      return []
+    }
+    if (!this.counted(name, value.length, max)) return []
+    const items: Params[] = []
+    for (let i = 0; i < value.length; i++) {
+      items.push(new Params(value[i], this.findings, this, name, i))
+    }
+    return items
   }
 
   private counted(name: string, count: number, max: number): boolean {

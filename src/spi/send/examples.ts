@@ -148,6 +148,21 @@ const more: Readonly<Record<string, object>> = {
       ],
     },
   },
+  'PACS004 of several returns': {
+    message_type: 'PACS004',
+    params: {
+      transactions: [
+        { original_end_to_end_id: original, amount: 10_000, return_reason: 'MD06' },
+        {
+          original_end_to_end_id: 'E1234567820260302140500000000002',
+          amount: 500,
+          return_reason: 'BE08',
+          priority: 'NORM',
+          additional_information: 'paid twice',
+        },
+      ],
+    },
+  },
   'PACS002 of several operations, with several reasons': {
     message_type: 'PACS002',
     params: {

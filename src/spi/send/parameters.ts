@@ -94,16 +94,23 @@ const answer: readonly Parameter[] = [
   ...status('transactions[].'),
 ]
 
+/** A return of PACS004, for the message or for each of `transactions`. */
+const oneReturn = (of: string): readonly Parameter[] => [
+  [`${of}original_end_to_end_id`, 'yes', original],
+  [`${of}amount`, 'yes', 'In cents.'],
+  [`${of}return_reason`, 'yes', 'Of return_reason in /v1/codes.'],
+  [`${of}return_id`, 'no', 'RtrId, one for each return; made when absent.'],
+  [`${of}priority`, 'no', 'HIGH (when absent) or NORM.'],
+  [`${of}additional_information`, 'no', 'Up to 105 characters.'],
+  [`${of}remittance_information`, 'no', text140],
+  [`${of}returning_ispb`, 'no', 'The sender when absent.'],
+  [`${of}receiving_ispb`, 'no', 'The institution in the EndToEndId when absent.'],
+]
+
 const refund: readonly Parameter[] = [
-  ['original_end_to_end_id', 'yes', original],
-  ['amount', 'yes', 'In cents.'],
-  ['return_reason', 'yes', 'Of return_reason in /v1/codes.'],
-  ['return_id', 'no', 'RtrId; made when absent.'],
-  ['priority', 'no', 'HIGH (when absent) or NORM.'],
-  ['additional_information', 'no', 'Up to 105 characters.'],
-  ['remittance_information', 'no', text140],
-  ['returning_ispb', 'no', 'The sender when absent.'],
-  ['receiving_ispb', 'no', 'The institution in the EndToEndId when absent.'],
+  ...oneReturn(''),
+  ['transactions', 'rule', '1 to 10 returns, also of one payment, instead of one.'],
+  ...oneReturn('transactions[].'),
 ]
 
 const charges: readonly Parameter[] = [

@@ -30,6 +30,7 @@ describe('PACS002 of several operations', () => {
     ])
     expect(problemsOf('PACS002', { transactions: [] })).toEqual(['/transactions count'])
     expect(problemsOf('PACS002', { transactions: accepted })).toEqual(['/transactions type'])
+    expect(problemsOf('PACS002', { ...accepted, transactions: null, reasons: null })).toEqual([])
   })
 
   test('names the operation whose answer is wrong', () => {
