@@ -1,0 +1,56 @@
+import { migrations } from '../../drizzle/index.ts'
+import type { PlatformDeps } from '../cli/index.ts'
+import { createKeyTable } from '../platform/auth/index.ts'
+import { createDatabaseFeature, type Database, openDatabase } from '../platform/database/index.ts'
+import { createIdempotencySweep } from '../platform/idempotency/index.ts'
+import type { Feature } from '../platform/lifecycle/index.ts'
+import type { Values } from './settings.ts'
+
+/** Opened but not connected. */
+export type Databases = {
+  /** Undefined when none is configured. */
+  readonly shared: Database | undefined
+  /** That of card transactions: the shared one, unless they have one of their own. */
+  readonly cards: Database | undefined
+  /** Each once. */
+  readonly all: readonly Database[]
+  /** What brings their schema up to date and keeps the tables of the platform. */
+  readonly features: readonly Feature[]
+}
+
+/** The connection strings that hold our schema, each once. */
+export const databaseDsns = (values: Values): readonly string[] =>
+  [values.database.dsn, cardDatabaseDsn(values)].filter((dsn) => dsn !== undefined)
+
+/** Undefined when card transactions are in the shared database. */
+const cardDatabaseDsn = ({ cards, database }: Values): string | undefined =>
+  cards.databaseUrl === database.dsn ? undefined : cards.databaseUrl
+
+export const openDatabases = (values: Values, { logger, metrics }: PlatformDeps): Databases => {
+  const { platform, database: settings } = values
+  const { connectionsMax, statementTimeoutSeconds, migrateOnStart } = settings
+  const retentionHours = settings.idempotencyHours
+  const isTraced = platform.otlpEndpoint !== undefined
+  const statementTimeoutMs = statementTimeoutSeconds * 1000
+  const options = { connectionsMax, statementTimeoutMs, isTraced, logger }
+  const featuresOf = (name: string, dsn: string, database: Database): readonly Feature[] => [
+    createDatabaseFeature({ name, dsn, database, migrations, migrateOnStart, logger }),
+    createIdempotencySweep({ sql: database.sql, retentionHours, logger }),
+  ]
+  const features: Feature[] = []
+  const { dsn } = settings
+  const shared = dsn === undefined ? undefined : openDatabase({ ...options, dsn, metrics })
+  if (dsn !== undefined && shared !== undefined) {
+    const onProblem = (err: unknown) => logger.warn({ err }, 'last uses of keys were not written')
+    features.push(...featuresOf('database', dsn, shared))
+    features.push(createKeyTable({ sql: shared.sql, onProblem }))
+  }
+  const cardDsn = cardDatabaseDsn(values)
+  // Without metrics: they would have the names of the shared one's.
+  const own = cardDsn === undefined ? undefined : openDatabase({ ...options, dsn: cardDsn })
+  if (cardDsn !== undefined && own !== undefined) {
+    features.push(...featuresOf('cards_database', cardDsn, own))
+  }
+  const all = [shared, own].filter((database) => database !== undefined)
+  return { shared, cards: own ?? shared, all, features }
+}

@@ -1,0 +1,89 @@
+import type { PlatformDeps } from '../cli/index.ts'
+import type { TransactionalBroker } from '../platform/broker/index.ts'
+import type { Database } from '../platform/database/index.ts'
+import type { Feature } from '../platform/lifecycle/index.ts'
+import { createTlsMaterial } from '../platform/tls/index.ts'
+import {
+  createCatalogue,
+  createInterfaceClient,
+  createOutbound,
+  createPull,
+  createSend,
+  createWorker,
+  type InterfaceClient,
+  type OutboundFeature,
+} from '../spi/index.ts'
+import { emitEvents } from '../webhooks/index.ts'
+import type { Values } from './settings.ts'
+
+/** What the stages keep their messages in; undefined where it is not configured. */
+type Stores = {
+  readonly database: Database | undefined
+  readonly broker: TransactionalBroker | undefined
+}
+
+/** The stages of SPI_ROLES and what they share: the client of the message interface. */
+export const createPipeline = (
+  values: Values,
+  { database, broker }: Stores,
+  deps: PlatformDeps,
+): readonly Feature[] => {
+  const { spi, schemas, worker, pull } = values
+  const { ispb } = spi
+  const { logger, metrics } = deps
+  const client = openInterface(values, deps)
+  const missing = [
+    ...(ispb === undefined ? ['ISPB'] : []),
+    ...(spi.primaryUrl === undefined ? ['SPI_PRIMARY_URL'] : []),
+  ]
+  const stages: Feature[] = [createCatalogue({ client, missing })]
+  const runs = new Set(spi.roles)
+  const outbound = openOutbound(values, { database, broker }, client, deps)
+  const sendNow = spi.syncEnabled ? outbound?.sendNow : undefined
+  const { revision } = schemas
+  const sql = database?.sql
+  stages.push(createSend({ ispb, sql, broker, revision, sendNow, logger }))
+  if (broker === undefined || database === undefined) return stages
+  if (runs.has('WORKER')) {
+    const { sql } = database
+    stages.push(
+      createWorker({ sql, broker, settings: worker, ispb, revision, emitEvents, logger, metrics }),
+    )
+  }
+  if (client === undefined) return stages
+  if (outbound !== undefined) stages.push(outbound)
+  if (runs.has('INBOUND_PULL')) {
+    stages.push(createPull({ client, broker, settings: pull, logger, metrics }))
+  }
+  return stages
+}
+
+/** What signs and sends: the stage, and the fast path of requests where it is enabled. */
+const openOutbound = (
+  { spi, outbound: settings, signing }: Values,
+  { database, broker }: Stores,
+  client: InterfaceClient | undefined,
+  { logger, metrics }: PlatformDeps,
+): OutboundFeature | undefined => {
+  const runsStage = spi.roles?.includes('OUTBOUND_SEND') === true
+  if (database === undefined || broker === undefined || client === undefined) return undefined
+  if (!runsStage && !spi.syncEnabled) return undefined
+  const { sql } = database
+  const common = { sql, broker, client, emitEvents, logger, metrics }
+  return createOutbound({ ...common, settings, signing, runsStage })
+}
+
+/** Undefined where the institution or both channels are not configured. */
+const openInterface = (
+  { spi, interface: settings }: Values,
+  { logger, metrics }: PlatformDeps,
+): InterfaceClient | undefined => {
+  const { ispb, primaryUrl, secondaryUrl, certificate, key, ca } = spi
+  if (ispb === undefined || (primaryUrl ?? secondaryUrl) === undefined) return undefined
+  const tls = createTlsMaterial({ certificate, key, ca }, (err) =>
+    logger.error({ err }, 'new certificates of the message interface cannot be used'),
+  )
+  tls.watch()
+  const urls = { PRIMARY: primaryUrl, SECONDARY: secondaryUrl }
+  return createInterfaceClient({ ispb, urls, tls, settings, logger, metrics })
+}

@@ -1,0 +1,100 @@
+import {
+  cardProblems,
+  cardSettings,
+  networkASettings,
+  networkBSettings,
+  reversalSettings,
+  vaultSettings,
+} from '../cards/index.ts'
+import { certificateSettings } from '../certificates/index.ts'
+import { drexSettings } from '../drex/index.ts'
+import { joseSettings } from '../jose/index.ts'
+import { brokerProblems, brokerSettings } from '../platform/broker/index.ts'
+import {
+  type LoadedSettings,
+  platformSettings,
+  type SettingGroup,
+  type SettingProblem,
+} from '../platform/config/index.ts'
+import { databaseSettings } from '../platform/database/index.ts'
+import {
+  grpcProblems,
+  grpcSettings,
+  interfaceSettings,
+  outboundSettings,
+  pullSettings,
+  schemaSettings,
+  signingSettings,
+  spiProblems,
+  spiSettings,
+  workerSettings,
+} from '../spi/index.ts'
+import { webhookSettings } from '../webhooks/index.ts'
+
+/** Every feature's settings: one line per feature. */
+export const settingGroups = {
+  platform: platformSettings,
+  database: databaseSettings,
+  broker: brokerSettings,
+  spi: spiSettings,
+  grpc: grpcSettings,
+  schemas: schemaSettings,
+  signing: signingSettings,
+  interface: interfaceSettings,
+  outbound: outboundSettings,
+  pull: pullSettings,
+  worker: workerSettings,
+  webhooks: webhookSettings,
+  certificates: certificateSettings,
+  jose: joseSettings,
+  drex: drexSettings,
+  cards: cardSettings,
+  networkA: networkASettings,
+  networkB: networkBSettings,
+  vault: vaultSettings,
+  reversals: reversalSettings,
+}
+
+const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
+  platform: 'Platform',
+  database: 'Database',
+  broker: 'Broker',
+  spi: 'Instant payments',
+  grpc: 'Instant payments: gRPC',
+  schemas: 'Instant payments: schemas',
+  signing: 'Instant payments: signing',
+  interface: 'Instant payments: message interface',
+  outbound: 'Instant payments: sending',
+  pull: 'Instant payments: receiving',
+  worker: 'Instant payments: received messages',
+  webhooks: 'Webhooks',
+  certificates: 'Certificates',
+  jose: 'JOSE',
+  drex: 'Digital currency',
+  cards: 'Cards',
+  networkA: 'Cards: network A',
+  networkB: 'Cards: network B',
+  vault: 'Cards: token vault',
+  reversals: 'Cards: reversals',
+}
+
+/** What the settings say, parsed and bounded. */
+export type Values = LoadedSettings<typeof settingGroups>['values']
+
+/** The same groups under their titles, in the order of the documentation. */
+export const titledGroups: readonly { readonly title: string; readonly settings: SettingGroup }[] =
+  Object.entries(settingGroups).map(([name, settings]) => ({
+    title: settingTitles[name as keyof typeof settingGroups],
+    settings,
+  }))
+
+/** What no single setting can say. */
+export const jointProblems = (values: Values): readonly SettingProblem[] => {
+  const { broker, grpc, spi, database } = values
+  return [
+    ...brokerProblems(broker),
+    ...grpcProblems(grpc),
+    ...spiProblems(spi, database.dsn),
+    ...cardProblems(values),
+  ]
+}
