@@ -12,11 +12,11 @@ export const mediaType = (header: string): string => {
 
 /** Refuses by headers alone, before a byte of the body is read. */
 export const checkBodyHeaders = (request: Request, route: Route): void => {
-  if (route.accepts === undefined) return
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > (route.bodyBytesMax ?? bodyBytesMaxDefault)) {
     throw tooLarge(route)
   }
+  if (route.accepts === undefined) return
   const contentType = request.headers.get('content-type')
   if (contentType === null) {
     // Without a body there is nothing to name: operations with an optional body take it as absent.
@@ -111,7 +111,7 @@ export const validated = <T>(schema: ZodType<T>, value: unknown, prefix: string 
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
   throw new ApiError(
     httpErrors.validation_failed,
-    `${first?.pointer || 'The body'}: ${first?.message ?? 'is not valid'}${more}`,
+    `${first?.pointer || (prefix === undefined ? 'The query' : 'The body')}: ${first?.message ?? 'is not valid'}${more}`,
     { errors },
   )
 }

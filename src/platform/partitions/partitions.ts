@@ -15,9 +15,9 @@ export type PartitionRange = { readonly name: string; readonly from: Date; reado
 
 export const timestampBound = (from: Date): string => from.toISOString()
 
-/** The least UUIDv7 of a moment: time-ordered ids partition by themselves. */
+/** The least UUIDv7 of a moment: time-ordered ids partition by themselves. None is of a moment before 1970. */
 export const uuidBound = (from: Date): string => {
-  const time = from.getTime().toString(16).padStart(12, '0')
+  const time = Math.max(0, from.getTime()).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`
 }
 

@@ -20,21 +20,31 @@ export const endToEndIdForm = z
   .string()
   .regex(/^[0-9A-Za-z]{1,35}$/, 'must be 1 to 35 letters and digits')
 
+const inCapitals = (value: unknown): unknown =>
+  typeof value === 'string' ? value.toUpperCase() : value
+
+const page = {
+  offset: whole(0, offsetMax, 0),
+  cursor: z.string().max(64).optional(),
+}
+
+export const endToEndQuery = z.strictObject({ limit: whole(1, limitMax, limitMax), ...page })
+
 export const listQuery = z.strictObject({
   type: z
     .string()
     .regex(/^[a-z]{4}\.\d{3}$/, 'must be a dotted message type, for example pacs.008')
     .optional(),
   direction: z.enum(directions).optional(),
-  status: z.enum(messageStatuses).optional(),
+  // The answer to a send request says `queued` and `sent`.
+  status: z.preprocess(inCapitals, z.enum(messageStatuses)).optional(),
   source_ispb: ispb.optional(),
   destination_ispb: ispb.optional(),
   end_to_end_id: endToEndIdForm.optional(),
   from: instant.optional(),
   to: instant.optional(),
   limit: whole(1, limitMax, limitDefault),
-  offset: whole(0, offsetMax, 0),
-  cursor: z.string().max(64).optional(),
+  ...page,
 })
 
 const record = z.object({
@@ -100,6 +110,7 @@ export const documents = {
     summary: 'Messages of one payment, newest first',
     tag,
     params: z.object({ endToEndId: endToEndIdForm }),
+    query: endToEndQuery,
     responses: { 200: { description: 'Messages', schema: listEnvelope } },
   },
 }

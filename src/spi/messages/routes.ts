@@ -7,8 +7,8 @@ import {
   readQuery,
   validated,
 } from '#src/platform/http/index.ts'
-import { documents, endToEndIdForm, limitMax, listQuery } from './documents.ts'
-import { type MessageDetail, type MessageRecord, momentOf } from './domain.ts'
+import { documents, endToEndIdForm, endToEndQuery, listQuery } from './documents.ts'
+import { type MessageDetail, type MessageRecord, momentOf, type Page } from './domain.ts'
 import type { MessageList, MessageService } from './service.ts'
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -32,9 +32,7 @@ export const messageRoutes = (service: MessageService): readonly Route[] => [
         from: query.from,
         to: query.to,
       }
-      const before = query.cursor === undefined ? undefined : parseCursor(query.cursor)
-      const { limit, offset } = query
-      return Response.json(listView(await service.list(filter, { limit, offset, before })))
+      return Response.json(listView(await service.list(filter, pageOf(query))))
     },
   },
   {
@@ -44,7 +42,7 @@ export const messageRoutes = (service: MessageService): readonly Route[] => [
     document: documents.endToEnd,
     handle: async (c) => {
       const endToEndId = validated(endToEndIdForm, c.req.param('endToEndId'), '/endToEndId')
-      const page = { limit: limitMax, offset: 0, before: undefined }
+      const page = pageOf(readQuery(c, endToEndQuery))
       const list = await service.list({ endToEndId }, page)
       if (list.total === 0) throw notFound()
       return Response.json(listView(list))
@@ -62,6 +60,16 @@ export const messageRoutes = (service: MessageService): readonly Route[] => [
     },
   },
 ]
+
+const pageOf = ({
+  limit,
+  offset,
+  cursor,
+}: {
+  readonly limit: number
+  readonly offset: number
+  readonly cursor?: string | undefined
+}): Page => ({ limit, offset, before: cursor === undefined ? undefined : parseCursor(cursor) })
 
 const notFound = (): ApiError => new ApiError(httpErrors.not_found, 'No such message.')
 

@@ -13,6 +13,7 @@ export const sendRoutes = (send: SendService): readonly Route[] => [
     method: 'POST',
     path: '/v1/spi/send',
     scope: 'spi:send',
+    accepts: ['application/json'],
     bodyBytesMax,
     document: sendDocument,
     handle: async (c) => {

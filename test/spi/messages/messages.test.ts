@@ -260,9 +260,14 @@ describe('the list', () => {
     expect(await total('destination_ispb=33333333')).toBe(40)
     expect(await total('direction=OUTBOUND')).toBe(24)
     expect(await total('status=FAILED')).toBe(18)
+    // As the answer to a send request writes them.
+    expect(await total('status=failed')).toBe(18)
     expect(await total('type=camt.054&direction=OUTBOUND')).toBe(12)
     expect(await total('from=2019-01-01T00:00:10Z&to=2019-01-01T00:00:20Z')).toBe(10)
     expect(await total('from=2018-12-31T21:00:10-03:00&to=2019-01-01T00:00:20Z')).toBe(10)
+    expect(await total('from=1969-12-31T23:59:59Z')).toBe(120)
+    expect(await total('to=0001-01-01T00:00:00Z')).toBe(0)
+    expect(await total('from=9999-12-31T23:59:59Z')).toBe(0)
     expect(await total(`end_to_end_id=${many[7]?.transactions[0]?.endToEndId}`)).toBe(1)
   })
 
@@ -282,6 +287,7 @@ describe('the list', () => {
 
   test('limit is at most 500; what is malformed or unknown is refused by name', async () => {
     expect((await get('/v1/messages?limit=500')).status).toBe(200)
+    expect((await get('/v1/messages?offset=100000')).status).toBe(200)
     for (const query of [
       'limit=501',
       'limit=0',
@@ -291,11 +297,14 @@ describe('the list', () => {
       'source_ispb=1',
       'from=yesterday',
       'cursor=AAAA',
+      'status=sending',
+      'offset=100001',
       'colour=red',
     ]) {
       const { status, body } = await get(`/v1/messages?${query}`)
       expect([query, status]).toEqual([query, 400])
       expect(JSON.stringify(body)).toContain(query.split('=')[0]!)
+      expect(body['detail']).not.toContain('The body')
     }
   })
 
@@ -308,6 +317,24 @@ describe('the list', () => {
     expect(ids(body)).toEqual([pair.id])
     expect((await get(`/v1/messages/e2e/${other.endToEndId}`)).body['total']).toBe(2)
     expect((await get('/v1/messages/e2e/E2NOBODY')).status).toBe(404)
+  })
+
+  test('of one payment is paged as any', async () => {
+    const [first] = message().transactions
+    const pages = Array.from({ length: 3 }, () => message({ transactions: [first!] }))
+    await insertMessages(sql, pages)
+    const path = `/v1/messages/e2e/${first?.endToEndId}`
+    const newest = await get(`${path}?limit=2`)
+    expect([ids(newest.body).length, newest.body['total']]).toEqual([2, 3])
+    const last = await get(`${path}?limit=2&cursor=${newest.body['next_cursor']}`)
+    expect([...ids(newest.body), ...ids(last.body)].sort()).toEqual(
+      pages.map(({ id }) => id).sort(),
+    )
+    expect(last.body['next_cursor']).toBeNull()
+    expect(ids((await get(`${path}?offset=2`)).body)).toEqual(ids(last.body))
+    for (const query of ['limit=501', 'cursor=AAAA', 'status=SENT']) {
+      expect([query, (await get(`${path}?${query}`)).status]).toEqual([query, 400])
+    }
   })
 })
 

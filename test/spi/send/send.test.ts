@@ -128,6 +128,18 @@ test.each([
   expect(await countOf()).toBe(before)
 })
 
+test('a body is JSON, and has a mebibyte at most', async () => {
+  const statusOf = async (body: string, contentType = 'application/json') => {
+    const headers = { 'Content-Type': contentType, 'Content-Length': String(body.length) }
+    return (await app.call('POST', '/v1/spi/send', { key, body, headers })).status
+  }
+  const body = JSON.stringify(report)
+  expect(await statusOf(body.padEnd(1_048_576))).toBe(202)
+  expect(await statusOf(body.padEnd(1_048_577))).toBe(413)
+  expect(await statusOf(body, 'text/plain')).toBe(415)
+  expect(await statusOf(body, 'application/json; charset=utf-8')).toBe(202)
+})
+
 test('what is not configured is named; a key without the scope is refused', async () => {
   for (const [deps, name] of [
     [{ ispb: undefined }, 'ISPB'],
