@@ -13,6 +13,7 @@ export {
   chargesMax,
   createRandomText,
   isBuildableMessage,
+  notificationsMax,
   priorityTransactionsMax,
   type RandomSource,
   type RandomText,

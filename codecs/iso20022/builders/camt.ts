@@ -1,9 +1,7 @@
 import { cancellationReasons, cancellationRefusals } from '../codes/refusals.ts'
-import { amountOf } from './amount.ts'
 import type { Builder, Draft } from './context.ts'
 import { codeForm, forms, textForm } from './forms.ts'
 import type { XmlOutput } from './output.ts'
-import type { Params } from './params.ts'
 
 const id29 = textForm(29, 29)
 const text35 = textForm(35)
@@ -89,64 +87,4 @@ export const camt029: Builder = {
     output.write`<Sts/Conf>INFO</><CxlDtls/OrgnlPmtInfAndSts><OrgnlPmtInfCxlId>${cancellation}</><OrgnlPmtInfId>${reconciliation}</><PmtInfCxlSts>${status}</><CxlStsRsnInf/Rsn/Prtry>${reason}</><TxInfAndSts/OrgnlEndToEndId>${original}</></><SplmtryData/Envlp/CxlPrcgDtls><CxlPrcgTp>${type}</><PrcgDtTm>${at}</></></RsltnOfInvstgtn>`
     return [original]
   },
-}
-
-const directions = codeForm(['CRDT', 'DBIT'])
-const entryStatuses = codeForm(['BOOK', 'INFO'])
-const domains = codeForm(['PMNT', 'CAMT'])
-const families = codeForm(['IRCT', 'RRCT', 'MCOP', 'MDOP'])
-const subFamilies = codeForm(['DMCT', 'RRTN', 'NTAV'])
-const serviceLevels = codeForm(['PAGPRI', 'PAGFRD', 'PAGAGD'])
-const instruments = codeForm(['MANU', 'DICT', 'QRES', 'QRDN', 'APES', 'APDN', 'INIC', 'AUTO'])
-const purposes = codeForm(['IPAY', 'GSCB', 'OTHR', 'REFU', 'IPRT'])
-const notificationIdForm = textForm(32)
-const remittanceForm = textForm(140)
-
-/**
- * CAMT054: notifies of one entry on a PI account.
- *
- * ```json
- * { "account_ispb": "12345678", "amount": 12345, "direction": "CRDT", "status": "BOOK",
- *   "domain": "PMNT", "family": "IRCT", "sub_family": "DMCT", "origin_message": "pacs.008",
- *   "end_to_end_id": "E12345678202603021405…", "debtor_ispb": "12345678", "creditor_ispb": "87654321" }
- * ```
- *
- * Further: `notification_id` (the message's own id when absent), `instruction_id`, `booking_date`,
- * `value_date_time`, `service_level`, `local_instrument`, `purpose`, `remittance_information`.
- */
-export const camt054: Builder = {
-  type: 'camt.054',
-  build: (params, draft, output) => {
-    const id = params.optional('notification_id', notificationIdForm) ?? draft.messageId
-    const owner = params.text('account_ispb', forms.ispb)
-    const amount = amountOf(params.cents('amount'))
-    const direction = params.text('direction', directions)
-    const status = params.text('status', entryStatuses)
-    const booked = params.optional('booking_date', forms.date)
-    const valued = params.optional('value_date_time', forms.dateTime)
-    const domain = params.text('domain', domains)
-    const family = params.text('family', families)
-    const subFamily = params.text('sub_family', subFamilies)
-    const origin = params.text('origin_message', text35)
-    output.write`<BkToCstmrDbtCdtNtfctn><GrpHdr><MsgId>${draft.messageId}</><CreDtTm>${draft.created}</></><Ntfctn><Id>${id}</><Acct/Id/Othr/Id>${owner}</><Ntry><Amt Ccy="BRL">${amount}</><CdtDbtInd>${direction}</><Sts/Cd>${status}</><BookgDt/Dt>${booked}</><ValDt/DtTm>${valued}</><BkTxCd/Domn><Cd>${domain}</><Fmly><Cd>${family}</><SubFmlyCd>${subFamily}</></></><AddtlInfInd/MsgNmId>${origin}</><NtryDtls/TxDtls>`
-    const endToEndId = writeDetails(params, output)
-    params.done()
-    output.write`</TxDtls></NtryDtls></Ntry></Ntfctn></BkToCstmrDbtCdtNtfctn>`
-    return [endToEndId]
-  },
-}
-
-const writeDetails = (params: Params, output: XmlOutput): string => {
-  const instructionId = params.optional('instruction_id', forms.instructionId)
-  const endToEndId = params.text('end_to_end_id', forms.endToEndId)
-  const level = params.optional('service_level', serviceLevels)
-  const debtor = params.optional('debtor_ispb', forms.ispb)
-  const creditor = params.optional('creditor_ispb', forms.ispb)
-  const instrument = params.optional('local_instrument', instruments)
-  const purpose = params.optional('purpose', purposes)
-  const remittance = params.optional('remittance_information', remittanceForm)
-  output.write`<Refs><InstrId>${instructionId}</><EndToEndId>${endToEndId}</>`
-  if (level !== undefined) output.write`<Prtry><Tp>ServiceLevel</><Ref>${level}</></>`
-  output.write`</Refs><RltdAgts><DbtrAgt/FinInstnId/ClrSysMmbId/MmbId>${debtor}</><CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>${creditor}</></><LclInstrm/Prtry>${instrument}</><Purp/Cd>${purpose}</><RmtInf/Ustrd>${remittance}</>`
-  return endToEndId
 }

@@ -14,17 +14,37 @@ export type Cash = {
 
 const agentForm = codeForm(['AGFSS', 'AGTEC', 'AGTOT'])
 
+/** With Pix Troco and with Pix Saque, of all purposes. */
+const isCash = (purpose: string | undefined): boolean => purpose === 'GSCB' || purpose === 'OTHR'
+
 /** Reads `withdrawal` of a transaction, which has it with Pix Saque (OTHR) and Pix Troco (GSCB) only. */
 export const cashOf = (params: Params, purpose: string, amountCents: number): Cash | undefined => {
   const withdrawal = params.optionalObject('withdrawal')
-  const isCash = purpose === 'GSCB' || purpose === 'OTHR'
-  if (!isCash && withdrawal !== undefined) {
-    params.refuse('withdrawal', 'forbidden', `is not given with purpose ${purpose}`)
-  }
-  if (isCash && withdrawal === undefined) {
+  if (isCash(purpose) && withdrawal === undefined) {
     params.refuse('withdrawal', 'required', `is needed with purpose ${purpose}`)
   }
   if (withdrawal === undefined) return undefined
+  if (!isCash(purpose)) {
+    params.refuse('withdrawal', 'forbidden', `is not given with purpose ${purpose}`)
+  }
+  return read(withdrawal, purpose, amountCents)
+}
+
+/** As {@link cashOf}, where a transaction is told of and need not be told of whole. */
+export const reportedCashOf = (
+  params: Params,
+  purpose: string | undefined,
+  amountCents: number,
+): Cash | undefined => {
+  const withdrawal = params.optionalObject('withdrawal')
+  if (withdrawal === undefined) return undefined
+  if (!isCash(purpose)) {
+    params.refuse('withdrawal', 'forbidden', 'is given with purpose GSCB or OTHR only')
+  }
+  return read(withdrawal, purpose, amountCents)
+}
+
+const read = (withdrawal: Params, purpose: string | undefined, amountCents: number): Cash => {
   const agentType = withdrawal.text('agent_type', agentForm)
   const agentIspb = withdrawal.text('agent_ispb', forms.ispb)
   const cents = withdrawal.cents('cash_amount')

@@ -1,6 +1,7 @@
 import { knownVersions, type MessageType, type Revision, versionOf } from '../catalogue/index.ts'
 import { admi002 } from './admi002.ts'
-import { camt029, camt054, camt055 } from './camt.ts'
+import { camt029, camt055 } from './camt.ts'
+import { camt054 } from './camt054.ts'
 import type { BuildContext, Builder, Draft } from './context.ts'
 import { dateTimeOf, messageId } from './identifiers.ts'
 import {
@@ -18,6 +19,7 @@ import { pain013, pain014 } from './pain.ts'
 import { type BuildProblem, type Findings, newFindings, Params } from './params.ts'
 import { perVersion } from './versions.ts'
 
+export { notificationsMax } from './camt054.ts'
 export type { BuildContext } from './context.ts'
 export { createRandomText, type RandomSource, type RandomText } from './identifiers.ts'
 export type { BuiltMessage, ByteRange } from './message.ts'

@@ -5,7 +5,8 @@ import type { Params } from './params.ts'
 
 /** The parts of an amount that go to the tax authorities when it is settled. */
 export type Tax = {
-  readonly reference: string
+  /** Undefined where a payment is told of without it. */
+  readonly reference: string | undefined
   readonly cbsCents: number
   readonly ibsCents: number
 }
@@ -13,6 +14,7 @@ export type Tax = {
 /** What a tax split has to agree with. */
 export type TaxedPayment = {
   readonly amountCents: number
+  /** Empty where it is missing or wrong. */
   readonly instrument: string
   /** Empty where it is missing or wrong. */
   readonly debtorDocument: string
@@ -26,11 +28,18 @@ const CNPJ_LENGTH = 14
 const isCompany = (document: string): boolean => document.length === CNPJ_LENGTH
 
 /** @param tax the parameter of this name */
-export const taxOf = (
+export const taxOf = (tax: Params, payment: TaxedPayment): Tax =>
+  read(tax, tax.text('reference', referenceForm), payment)
+
+/** As {@link taxOf}, where a payment is told of and need not be told of whole. */
+export const reportedTaxOf = (tax: Params, payment: TaxedPayment): Tax =>
+  read(tax, tax.optional('reference', referenceForm), payment)
+
+const read = (
   tax: Params,
+  reference: string | undefined,
   { amountCents, instrument, debtorDocument, creditorDocument }: TaxedPayment,
 ): Tax => {
-  const reference = tax.text('reference', referenceForm)
   const cbsCents = tax.centsOrNone('cbs_amount')
   const ibsCents = tax.centsOrNone('ibs_amount')
   if (cbsCents + ibsCents > amountCents) {

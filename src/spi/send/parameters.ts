@@ -12,6 +12,19 @@ const account = (of: string, types: string): readonly Parameter[] => [
   [`${of}.account_type`, 'yes', types],
 ]
 
+const cash = (of: string): readonly Parameter[] => [
+  [`${of}.agent_type`, 'yes', 'AGFSS, AGTEC or AGTOT.'],
+  [`${of}.agent_ispb`, 'yes', 'The withdrawal facilitator.'],
+  [`${of}.cash_amount`, 'yes', 'In cents; with OTHR the whole amount.'],
+  [`${of}.purchase_amount`, 'rule', 'In cents; with GSCB only, where both add up to the amount.'],
+]
+
+const split = (of: string): readonly Parameter[] => [
+  [`${of}.cbs_amount`, 'yes', 'In cents; may be 0.'],
+  [`${of}.ibs_amount`, 'yes', 'In cents; may be 0. Both are no more than the amount.'],
+]
+
+const reportedAccountTypes = 'CACC, SVGS, TRAN, SLRY or OTHR.'
 const accountTypes = 'CACC, SVGS, TRAN (and OTHR since pacs.008 1.15).'
 const now = 'Now when absent.'
 const document = 'CPF or CNPJ without punctuation.'
@@ -58,22 +71,14 @@ const transfer: readonly Parameter[] = [
   ],
   ['transactions[].remittance_information', 'no', text140],
   ['transactions[].withdrawal', 'rule', 'Needed with GSCB and OTHR, else none.'],
-  ['transactions[].withdrawal.agent_type', 'yes', 'AGFSS, AGTEC or AGTOT.'],
-  ['transactions[].withdrawal.agent_ispb', 'yes', 'The withdrawal facilitator.'],
-  ['transactions[].withdrawal.cash_amount', 'yes', 'In cents; with OTHR the whole amount.'],
-  [
-    'transactions[].withdrawal.purchase_amount',
-    'rule',
-    'In cents; with GSCB only, where both add up to the amount.',
-  ],
+  ...cash('transactions[].withdrawal'),
   [
     'transactions[].tax',
     'no',
     'The split of the amount, between two companies, with QRES, APES, MANU or DICT. Since 1.15.',
   ],
   ['transactions[].tax.reference', 'yes', '1 to 50 letters or digits.'],
-  ['transactions[].tax.cbs_amount', 'yes', 'In cents; may be 0.'],
-  ['transactions[].tax.ibs_amount', 'yes', 'In cents; may be 0. Both are no more than the amount.'],
+  ...split('transactions[].tax'),
 ]
 
 /** A status of PACS002, for the message or for each of `transactions`. */
@@ -166,26 +171,71 @@ const cancellation: readonly Parameter[] = [
   ['processing_date_time', 'no', now],
 ]
 
+/** An entry of CAMT054, for the message or for each of `notifications`. */
+const entry = (of: string): readonly Parameter[] => [
+  [
+    `${of}notification_id`,
+    'no',
+    'Up to 32 characters: MsgId of the CAMT060 that is answered. Made when absent.',
+  ],
+  [`${of}account_ispb`, 'yes', 'Whose PI account it is.'],
+  [`${of}amount`, 'yes', 'In cents.'],
+  [`${of}direction`, 'yes', 'CRDT or DBIT.'],
+  [`${of}status`, 'yes', 'BOOK or INFO.'],
+  [`${of}booking_date`, 'no', 'YYYY-MM-DD.'],
+  [`${of}value_date_time`, 'no', 'YYYY-MM-DDThh:mm:ss.sssZ.'],
+  [`${of}domain`, 'yes', 'PMNT or CAMT.'],
+  [`${of}family`, 'yes', 'IRCT, RRCT, MCOP or MDOP.'],
+  [`${of}sub_family`, 'yes', 'DMCT, RRTN or NTAV.'],
+  [`${of}origin_message`, 'yes', 'pacs.008, say.'],
+  [`${of}error_code`, 'no', 'Of a query that failed: up to 4 characters.'],
+  [`${of}error_description`, 'no', 'Of a query that failed: up to 105 characters.'],
+  [`${of}instruction_id`, 'no', 'An EndToEndId or RtrId.'],
+  [`${of}end_to_end_id`, 'yes', original],
+  [`${of}transaction_id`, 'no', '1 to 35 letters or digits.'],
+  [
+    `${of}clearing_system_reference`,
+    'no',
+    'Up to 20 characters: the STR’s own number of the transfer.',
+  ],
+  [`${of}service_level`, 'no', 'PAGPRI, PAGFRD or PAGAGD.'],
+  [`${of}priority`, 'rule', 'HIGH or NORM; beside a service_level HIGH with PAGPRI only.'],
+  [`${of}initiator_document`, 'rule', 'CNPJ of the initiator; beside debtor and creditor.'],
+  [`${of}debtor`, 'rule', 'Who pays; beside the creditor, or neither.'],
+  [`${of}debtor.name`, 'yes', text140],
+  [`${of}debtor.document`, 'yes', document],
+  [`${of}debtor.account_num`, 'yes', '1 to 20 digits or capital letters.'],
+  [`${of}debtor.branch`, 'no', '1 to 4 digits.'],
+  [`${of}debtor.account_type`, 'yes', reportedAccountTypes],
+  [`${of}creditor`, 'rule', 'Who is paid; beside the debtor, or neither.'],
+  [`${of}creditor.document`, 'yes', document],
+  [`${of}creditor.account_num`, 'yes', '1 to 20 digits or capital letters.'],
+  [`${of}creditor.branch`, 'no', '1 to 4 digits.'],
+  [`${of}creditor.account_type`, 'yes', reportedAccountTypes],
+  [`${of}creditor.proxy`, 'no', 'The Pix key, up to 77 characters.'],
+  [`${of}debtor_ispb`, 'no', 'The paying institution.'],
+  [`${of}creditor_ispb`, 'no', 'The receiving institution.'],
+  [`${of}local_instrument`, 'no', 'MANU, DICT, QRES, QRDN, APES, APDN, INIC or AUTO.'],
+  [`${of}purpose`, 'no', 'IPAY, GSCB, OTHR, REFU or IPRT.'],
+  [`${of}remittance_information`, 'no', text140],
+  [`${of}acceptance_date_time`, 'no', 'YYYY-MM-DDThh:mm:ss.sssZ.'],
+  [`${of}withdrawal`, 'rule', 'With GSCB and OTHR only.'],
+  ...cash(`${of}withdrawal`),
+  [
+    `${of}tax`,
+    'rule',
+    'The split of the amount; with a local_instrument that is split, of companies.',
+  ],
+  [`${of}tax.reference`, 'no', '1 to 50 letters or digits.'],
+  ...split(`${of}tax`),
+  [`${of}return_reason`, 'rule', 'Of return_reason in /v1/codes; with RRTN only.'],
+  [`${of}additional_information`, 'rule', 'Up to 105 characters, beside a return_reason.'],
+]
+
 const notification: readonly Parameter[] = [
-  ['notification_id', 'no', 'Up to 32 characters; that of the message when absent.'],
-  ['account_ispb', 'yes', 'Whose PI account it is.'],
-  ['amount', 'yes', 'In cents.'],
-  ['direction', 'yes', 'CRDT or DBIT.'],
-  ['status', 'yes', 'BOOK or INFO.'],
-  ['booking_date', 'no', 'YYYY-MM-DD.'],
-  ['value_date_time', 'no', 'YYYY-MM-DDThh:mm:ss.sssZ.'],
-  ['domain', 'yes', 'PMNT or CAMT.'],
-  ['family', 'yes', 'IRCT, RRCT, MCOP or MDOP.'],
-  ['sub_family', 'yes', 'DMCT, RRTN or NTAV.'],
-  ['origin_message', 'yes', 'pacs.008, say.'],
-  ['instruction_id', 'no', 'An EndToEndId or RtrId.'],
-  ['end_to_end_id', 'yes', original],
-  ['service_level', 'no', 'PAGPRI, PAGFRD or PAGAGD.'],
-  ['debtor_ispb', 'no', 'The paying institution.'],
-  ['creditor_ispb', 'no', 'The receiving institution.'],
-  ['local_instrument', 'no', 'As of PACS008.'],
-  ['purpose', 'no', 'As of PACS008.'],
-  ['remittance_information', 'no', text140],
+  ...entry(''),
+  ['notifications', 'rule', '1 to 500 entries, instead of one.'],
+  ...entry('notifications[].'),
 ]
 
 const refusal: readonly Parameter[] = [

@@ -50,8 +50,11 @@ const readOf = (name: BuildableMessage, more: readonly object[]): readonly strin
   return [...paths].sort()
 }
 
+const parties = { debtor: {}, creditor: {}, tax: {}, purpose: 'GSCB', withdrawal: {} }
+
 const nested: Partial<Record<BuildableMessage, readonly object[]>> = {
   PACS002: [{ reasons: [{}] }],
+  CAMT054: [parties, { notifications: [parties] }],
   PAIN013: [{ charges: [{ ultimate_debtor: {}, tax: {} }] }],
 }
 
