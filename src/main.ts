@@ -15,11 +15,7 @@ import {
 import { createDrex, createDrexWithoutDatabase } from './drex/index.ts'
 import { createJose } from './jose/index.ts'
 import { createAudit } from './platform/audit/index.ts'
-import {
-  createBrokerFeature,
-  openBroker,
-  type TransactionalBroker,
-} from './platform/broker/index.ts'
+import { createBrokerFeature, type OpenedBroker, openBroker } from './platform/broker/index.ts'
 import { type Environment, loadSettings } from './platform/config/index.ts'
 import type { Database } from './platform/database/index.ts'
 import type { Feature } from './platform/lifecycle/index.ts'
@@ -46,7 +42,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   const { masterKey, previousMasterKey, environment } = platform
   const databases = openDatabases(values, deps)
   const sql = databases.shared?.sql
-  const broker = openSharedBroker(values, databases.shared, deps)
+  const opened = openSharedBroker(values, databases.shared, deps)
   const sealer = sealerOf(values)
   const certificates = createCertificates({
     ...{ sql, masterKey, previousMasterKey, environment, logger, metrics },
@@ -58,7 +54,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     createTracing(platform, logger),
     ...databases.features,
     createAudit({ databases: databases.all.map((database) => database.sql), logger }),
-    ...(broker === undefined ? [] : [createBrokerFeature(broker, logger)]),
+    ...(opened === undefined ? [] : [createBrokerFeature(opened.broker, logger)]),
     certificates,
     createJose({ keys: certificates.keys, settings: values.jose }),
     schemas,
@@ -66,10 +62,10 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     createMessages({ sql, logger }),
     createQrcodes(),
     createWebhooks({
-      ...{ sql, broker, sealer, environment, version, logger, metrics },
+      ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },
       settings: values.webhooks,
     }),
-    ...createPipeline(values, { database: databases.shared, broker }, deps),
+    ...createPipeline(values, { database: databases.shared, opened }, deps),
     digitalCurrency(values, databases.shared, deps),
     ...cards(values, databases.cards, deps),
     createGrpc({
@@ -81,21 +77,18 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   ]
 }
 
-/** Its transactional sends are in the database: there is none without. */
 const openSharedBroker = (
   { platform, database: { dsn = '' }, broker: settings }: Values,
   database: Database | undefined,
   { logger, metrics }: PlatformDeps,
-): TransactionalBroker | undefined => {
-  const { brokerAddresses: addresses } = platform
-  if (database === undefined) {
-    if (addresses !== undefined) {
-      logger.warn({}, 'BROKER_ADDRESSES has no effect without DATABASE_DSN')
-    }
-    return undefined
-  }
-  return openBroker({ addresses, settings, sql: database.sql, dsn, logger, metrics })
-}
+): OpenedBroker | undefined =>
+  openBroker({
+    addresses: platform.brokerAddresses,
+    settings,
+    database: database && { sql: database.sql, dsn },
+    logger,
+    metrics,
+  })
 
 const sealerOf = ({ platform }: Values): Sealer | undefined => {
   const { masterKey, previousMasterKey } = platform

@@ -1,5 +1,5 @@
 import type { PlatformDeps } from '../cli/index.ts'
-import type { TransactionalBroker } from '../platform/broker/index.ts'
+import type { OpenedBroker } from '../platform/broker/index.ts'
 import type { Database } from '../platform/database/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
 import { createTlsMaterial } from '../platform/tls/index.ts'
@@ -19,16 +19,17 @@ import type { Values } from './settings.ts'
 /** What the stages keep their messages in; undefined where it is not configured. */
 type Stores = {
   readonly database: Database | undefined
-  readonly broker: TransactionalBroker | undefined
+  readonly opened: OpenedBroker | undefined
 }
 
 /** The stages of SPI_ROLES and what they share: the client of the message interface. */
 export const createPipeline = (
   values: Values,
-  { database, broker }: Stores,
+  stores: Stores,
   deps: PlatformDeps,
 ): readonly Feature[] => {
   const { spi, schemas, worker, pull } = values
+  const { database, opened } = stores
   const { ispb } = spi
   const { logger, metrics } = deps
   const client = openInterface(values, deps)
@@ -36,24 +37,24 @@ export const createPipeline = (
     ...(ispb === undefined ? ['ISPB'] : []),
     ...(spi.primaryUrl === undefined ? ['SPI_PRIMARY_URL'] : []),
   ]
-  const stages: Feature[] = [createCatalogue({ client, missing })]
   const runs = new Set(spi.roles)
-  const outbound = openOutbound(values, { database, broker }, client, deps)
+  const broker = opened?.transactional
+  const outbound = openOutbound(values, stores, client, deps)
   const sendNow = spi.syncEnabled ? outbound?.sendNow : undefined
   const { revision } = schemas
   const sql = database?.sql
-  stages.push(createSend({ ispb, sql, broker, revision, sendNow, logger }))
-  if (broker === undefined || database === undefined) return stages
-  if (runs.has('WORKER')) {
-    const { sql } = database
+  const stages: Feature[] = [
+    createCatalogue({ client, missing }),
+    createSend({ ispb, sql, broker, revision, sendNow, logger }),
+  ]
+  if (runs.has('WORKER') && broker !== undefined && sql !== undefined) {
     stages.push(
       createWorker({ sql, broker, settings: worker, ispb, revision, emitEvents, logger, metrics }),
     )
   }
-  if (client === undefined) return stages
   if (outbound !== undefined) stages.push(outbound)
-  if (runs.has('INBOUND_PULL')) {
-    stages.push(createPull({ client, broker, settings: pull, logger, metrics }))
+  if (runs.has('INBOUND_PULL') && opened !== undefined && client !== undefined) {
+    stages.push(createPull({ client, broker: opened.broker, settings: pull, logger, metrics }))
   }
   return stages
 }
@@ -61,10 +62,11 @@ export const createPipeline = (
 /** What signs and sends: the stage, and the fast path of requests where it is enabled. */
 const openOutbound = (
   { spi, outbound: settings, signing }: Values,
-  { database, broker }: Stores,
+  { database, opened }: Stores,
   client: InterfaceClient | undefined,
   { logger, metrics }: PlatformDeps,
 ): OutboundFeature | undefined => {
+  const broker = opened?.transactional
   const runsStage = spi.roles?.includes('OUTBOUND_SEND') === true
   if (database === undefined || broker === undefined || client === undefined) return undefined
   if (!runsStage && !spi.syncEnabled) return undefined

@@ -90,11 +90,12 @@ export const titledGroups: readonly { readonly title: string; readonly settings:
 
 /** What no single setting can say. */
 export const jointProblems = (values: Values): readonly SettingProblem[] => {
-  const { broker, grpc, spi, database } = values
+  const { broker, grpc, spi, database, platform } = values
+  const { brokerAddresses } = platform
   return [
     ...brokerProblems(broker),
     ...grpcProblems(grpc),
-    ...spiProblems(spi, database.dsn),
+    ...spiProblems(spi, { dsn: database.dsn, brokerAddresses }),
     ...cardProblems(values),
   ]
 }

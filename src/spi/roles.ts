@@ -3,22 +3,31 @@ import { createTlsMaterial, TlsMaterialError } from '#src/platform/tls/index.ts'
 import type { SpiRole, SpiSettings } from './config.ts'
 import { rsfnProblems } from './rsfn/index.ts'
 
-/** What each stage cannot run without. */
-const needs: Readonly<Record<SpiRole, readonly ('ISPB' | 'SPI_PRIMARY_URL' | 'DATABASE_DSN')[]>> = {
-  INBOUND_PULL: ['ISPB', 'SPI_PRIMARY_URL', 'DATABASE_DSN'],
+type Need = 'ISPB' | 'SPI_PRIMARY_URL' | 'DATABASE_DSN' | 'BROKER_ADDRESSES or DATABASE_DSN'
+
+/** What each stage cannot run without. Pulling keeps nothing itself: whatever holds the topics will do. */
+const needs: Readonly<Record<SpiRole, readonly Need[]>> = {
+  INBOUND_PULL: ['ISPB', 'SPI_PRIMARY_URL', 'BROKER_ADDRESSES or DATABASE_DSN'],
   WORKER: ['DATABASE_DSN'],
   OUTBOUND_SEND: ['ISPB', 'SPI_PRIMARY_URL', 'DATABASE_DSN'],
+}
+
+/** What of other features' settings the stages stand on. */
+export type SpiSurroundings = {
+  readonly dsn: string | undefined
+  readonly brokerAddresses: readonly string[] | undefined
 }
 
 /** What no single setting can say: a stage that lacks something, keys that do not fit. */
 export const spiProblems = (
   settings: SpiSettings,
-  dsn: string | undefined,
+  { dsn, brokerAddresses }: SpiSurroundings,
 ): readonly SettingProblem[] => {
   const isSet = {
     ISPB: settings.ispb !== undefined,
     SPI_PRIMARY_URL: settings.primaryUrl !== undefined || settings.secondaryUrl !== undefined,
     DATABASE_DSN: dsn !== undefined,
+    'BROKER_ADDRESSES or DATABASE_DSN': dsn !== undefined || brokerAddresses !== undefined,
   }
   const problems = (settings.roles ?? []).flatMap((role) =>
     needs[role]
@@ -41,7 +50,7 @@ export const spiProblems = (
 
 const fastPathProblems = (
   { syncEnabled }: SpiSettings,
-  isSet: Readonly<Record<'ISPB' | 'SPI_PRIMARY_URL' | 'DATABASE_DSN', boolean>>,
+  isSet: Readonly<Record<Need, boolean>>,
 ): readonly SettingProblem[] =>
   needs.OUTBOUND_SEND.filter((name) => syncEnabled && !isSet[name]).map((name) => ({
     name: 'SPI_SYNC_ENABLED',

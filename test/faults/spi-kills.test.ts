@@ -46,7 +46,8 @@ const createPipeline = async (
     const env = {
       HTTP_ADDR: `127.0.0.1:${port}`,
       CARDGW_PORT: String(port),
-      DATABASE_DSN: database.dsn,
+      // What only pulls needs no database where Kafka keeps the topics.
+      ...(stage === 'INBOUND_PULL' && kafka !== undefined ? {} : { DATABASE_DSN: database.dsn }),
       API_KEYS_FILE: keyFile,
       ISPB: ispb,
       SPI_PRIMARY_URL: bank.url,

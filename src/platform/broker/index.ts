@@ -4,7 +4,7 @@ export { BrokerUnavailableError, PoisonMessageError, PublishRefusedError } from 
 export { createBrokerFeature } from './feature.ts'
 export { createKafkaBroker, type KafkaBrokerDeps } from './kafka/index.ts'
 export { createMemoryBroker } from './memory.ts'
-export { type OpenBrokerOptions, openBroker } from './open.ts'
+export { type OpenBrokerOptions, type OpenedBroker, openBroker } from './open.ts'
 export { withOutbox } from './outbox.ts'
 export { outboxTopic } from './outbox-message.ts'
 export {

@@ -6,35 +6,51 @@ import { createKafkaBroker, type KafkaBrokerDeps } from './kafka/index.ts'
 import { withOutbox } from './outbox.ts'
 import { createPostgresBroker, type TransactionalBroker } from './postgresql/index.ts'
 import { tracedBroker } from './traced.ts'
+import type { Broker } from './types.ts'
 
 export type OpenBrokerOptions = {
   /** `host:port` of Kafka's brokers; undefined: topics are kept in the database. */
   readonly addresses: readonly string[] | undefined
   readonly settings: BrokerSettings
-  readonly sql: Client
-  readonly dsn: string
+  /** Undefined: nothing of this process takes part in transactions. */
+  readonly database: { readonly sql: Client; readonly dsn: string } | undefined
   readonly logger: Logger
   readonly metrics: Metrics
 }
 
-/** The broker of `serve`: Kafka with an outbox in the database where there is one, else the database itself. */
-export const openBroker = (options: OpenBrokerOptions): TransactionalBroker => {
-  const { addresses, settings, sql, dsn, logger, metrics } = options
+export type OpenedBroker = {
+  readonly broker: Broker
+  /** The same broker, where there is a database whose transactions can publish. */
+  readonly transactional: TransactionalBroker | undefined
+}
+
+/**
+ * The broker of `serve`: Kafka, with an outbox where there is a database, else the database itself. Undefined where
+ * there is neither: messages that are confirmed to the central bank are not kept in memory alone.
+ */
+export const openBroker = (options: OpenBrokerOptions): OpenedBroker | undefined => {
+  const { addresses, settings, database, logger, metrics } = options
   const { retentionDays } = settings
   if (addresses === undefined) {
-    return tracedBroker(createPostgresBroker({ sql, dsn, retentionDays, logger, metrics }))
+    if (database === undefined) return undefined
+    const broker = tracedBroker(
+      createPostgresBroker({ ...database, retentionDays, logger, metrics }),
+    )
+    return { broker, transactional: broker }
   }
   const { partitions, replicas, hasTls } = settings
   const tls = hasTls ? tlsOf(settings, logger) : undefined
   tls?.watch()
-  const broker = createKafkaBroker({
+  const kafka = createKafkaBroker({
     cluster: clusterOf(addresses, settings, tls),
     topics: { partitions, replicas, retentionDays },
     logger,
     metrics,
   })
-  const log = createPostgresBroker({ sql, dsn, retentionDays, logger })
-  return withOutbox({ broker, log, logger, metrics })
+  if (database === undefined) return { broker: tracedBroker(kafka), transactional: undefined }
+  const log = createPostgresBroker({ ...database, retentionDays, logger })
+  const broker = withOutbox({ broker: kafka, log, logger, metrics })
+  return { broker, transactional: broker }
 }
 
 const tlsOf = ({ certificate, key, ca }: BrokerSettings, logger: Logger): TlsMaterial =>
