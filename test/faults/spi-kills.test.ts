@@ -9,8 +9,9 @@ import { transfer } from '../support/participant.ts'
 import { freePort, type RunningProgram, startProgram, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
-/** The long lane kills fifty times; the ordinary one each stage once and one more. */
-const KILLS = process.env['TRILHO_LONG'] === '1' ? 50 : 5
+/** The long lane kills each stage fifty times, and any of them as often; the ordinary one each once and one more. */
+const IS_LONG = process.env['TRILHO_LONG'] === '1'
+const KILLS = IS_LONG ? 50 : 5
 /** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
 const SEED = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const OUT_PER_KILL = 20
@@ -116,14 +117,14 @@ const booksOf = async ({ sql }: TestDatabase): Promise<Books> => {
 }
 
 /** Through Kafka, and with messages sent within their requests, only in the long lane. */
-const ways =
-  process.env['TRILHO_LONG'] === '1'
-    ? ['PostgreSQL', 'the fast path', ...(isKafkaHere ? ['Kafka'] : [])]
-    : ['PostgreSQL']
+const ways = IS_LONG
+  ? ['PostgreSQL', 'the fast path', ...(isKafkaHere ? ['Kafka'] : [])]
+  : ['PostgreSQL']
+const victims = IS_LONG ? (['any stage', ...stages] as const) : (['any stage'] as const)
 
-test.each(ways)(
-  `${KILLS} kills of single stages under load in both directions, through %s: both books agree (seed ${SEED})`,
-  async (way) => {
+test.each(victims.flatMap((victim) => ways.map((way) => [victim, way] as const)))(
+  `${KILLS} kills of %s under load in both directions, through %s: both books agree (seed ${SEED})`,
+  async (victim, way) => {
     const pick = seeded(SEED)
     const database = await createTestDatabase(4)
     const bank = await createCentralBank({
@@ -144,8 +145,9 @@ test.each(ways)(
         ])
         const round = Array.from({ length: OUT_PER_KILL }, (_, index) => `key-${kill}-${index}`)
         keys.push(...round)
+        const any = stages[kill < stages.length ? kill : pick(stages.length)] ?? 'WORKER'
         const killed = Bun.sleep(pick(300)).then(() =>
-          pipeline.kill(stages[kill < stages.length ? kill : pick(stages.length)] ?? 'WORKER'),
+          pipeline.kill(victim === 'any stage' ? any : victim),
         )
         for (let index = 0; index < IN_PER_KILL; index++) {
           bank.payIn({ to: ispb, amountCents: 100n })
@@ -183,6 +185,14 @@ test.each(ways)(
       )
       expect(books.received).toHaveLength(KILLS * IN_PER_KILL)
       expect(balanced).toBe(true)
+      // Under another BizMsgIdr a payment or an answer would be one more message, and refused or late.
+      const { received, lateAnswers } = bank.statistics()
+      expect({ ...received, lateAnswers }).toMatchObject({
+        'pacs.008': ids.length,
+        'pacs.002': KILLS * IN_PER_KILL,
+        lateAnswers: 0,
+      })
+      expect(received['refused']).toBeUndefined()
       expect(pipeline.sentAtOnce() > 0).toBe(way === 'the fast path')
     } finally {
       await pipeline.stop()
