@@ -19,4 +19,11 @@ export {
 } from './metrics.ts'
 export type { RequestFields } from './request-line.ts'
 export { scrub } from './scrub.ts'
+export {
+  type CountSeries,
+  createCountSeries,
+  createTimeSeries,
+  observeSeconds,
+  type TimeSeries,
+} from './series.ts'
 export { timestamp } from './timestamp.ts'

@@ -1,5 +1,13 @@
 import { status as codes } from '@grpc/grpc-js'
-import { type Logger, latencyBucketsSeconds, type Metrics } from '#src/platform/telemetry/index.ts'
+import {
+  type CountSeries,
+  createCountSeries,
+  createTimeSeries,
+  type Logger,
+  type Metrics,
+  observeSeconds,
+  type TimeSeries,
+} from '#src/platform/telemetry/index.ts'
 
 /** A call that has ended. */
 export type ObservedCall = {
@@ -16,44 +24,44 @@ export const unmatched = 'unmatched'
 
 export const methodName = (path: string): string => (path === unmatched ? path : path.slice(1))
 
+type Method = {
+  readonly times: TimeSeries<'method'>
+  readonly byCode: Map<string, CountSeries<'method' | 'code'>>
+}
+
 /** Counts a call and writes its log line. */
 export const createObserver = (
   metrics: Metrics,
   logger: Logger,
 ): ((call: ObservedCall, code: number) => void) => {
-  const requests = metrics.counter('trilho_grpc_requests_total', 'gRPC calls by method and code.', [
-    'method',
-    'code',
-  ])
-  const durations = metrics.histogram(
+  const counts = createCountSeries<'method' | 'code'>(
+    metrics,
+    'trilho_grpc_requests_total',
+    'gRPC calls by method and code.',
+  )
+  const times = createTimeSeries<'method'>(
+    metrics,
     'trilho_grpc_request_duration_seconds',
     'gRPC calls from their metadata to their status.',
-    ['method'],
-    latencyBucketsSeconds,
   )
-  const seriesOf = (path: string, code: number) => {
-    const method = methodName(path)
-    const name = codes[code] ?? 'UNKNOWN'
-    return {
-      more: { code: name },
-      count: requests.labels({ method, code: name }),
-      duration: durations.labels({ method }),
-    }
+  const methods = new Map<string, Method>()
+  const methodFor = (path: string): Method => {
+    const made: Method = { times: times({ method: methodName(path) }), byCode: new Map() }
+    methods.set(path, made)
+    return made
   }
-  /** By path and code: looking labels up for each call would cost more than counting. */
-  const known = new Map<string, Map<number, ReturnType<typeof seriesOf>>>()
-  const find = (path: string, code: number) => {
-    const found = known.get(path)?.get(code)
-    if (found !== undefined) return found
-    const made = seriesOf(path, code)
-    known.set(path, (known.get(path) ?? new Map()).set(code, made))
+  const countFor = ({ times: { labels }, byCode }: Method, code: string) => {
+    const made = counts({ ...labels, code })
+    byCode.set(code, made)
     return made
   }
   return ({ path, startedMs, requestId, keyId, traceId }, code) => {
     const durationMs = performance.now() - startedMs
-    const series = find(path, code)
-    series.count.inc()
-    series.duration.observe(durationMs / 1000)
+    const name = codes[code] ?? 'UNKNOWN'
+    const method = methods.get(path) ?? methodFor(path)
+    const series = method.byCode.get(name) ?? countFor(method, name)
+    series.count++
+    observeSeconds(method.times, durationMs / 1000)
     logger.request({
       requestId,
       method: 'GRPC',
@@ -62,7 +70,7 @@ export const createObserver = (
       durationMs,
       keyId,
       traceId,
-      more: series.more,
+      more: { code: name },
     })
   }
 }

@@ -1,4 +1,4 @@
-import type { Metrics } from '#src/platform/telemetry/index.ts'
+import { type CountSeries, createCountSeries, type Metrics } from '#src/platform/telemetry/index.ts'
 
 /** The `status` label of the metric: the gRPC names in lower case. */
 export type TransformationStatus =
@@ -7,34 +7,19 @@ export type TransformationStatus =
   | 'parse_error'
   | 'unsupported_format'
 
-type Series = {
-  readonly labels: {
-    readonly source_type: string
-    readonly target_format: string
-    readonly status: TransformationStatus
-  }
-  count: number
-}
+type Label = 'source_type' | 'target_format' | 'status'
 
-/**
- * `spigw_transformations_total`, as plain counts until it is scraped: the metric's own hashing of labels would cost
- * as much as reading a message's payments.
- */
+/** `spigw_transformations_total`. */
 export const createTransformationCounter = (
   metrics: Metrics,
 ): ((source: string, target: string, status: TransformationStatus) => void) => {
-  const all: Series[] = []
-  metrics.counter(
+  const seriesFor = createCountSeries<Label>(
+    metrics,
     'spigw_transformations_total',
     'Transformations by source type, target format and outcome.',
-    ['source_type', 'target_format', 'status'],
-    (counter) => {
-      for (const series of all) {
-        counter.inc(series.labels, series.count)
-        series.count = 0
-      }
-    },
   )
+  // So few that looking at each is the quickest way to find one.
+  const all: CountSeries<Label>[] = []
   return (source, target, status) => {
     for (const series of all) {
       const { labels } = series
@@ -47,6 +32,8 @@ export const createTransformationCounter = (
         return
       }
     }
-    all.push({ labels: { source_type: source, target_format: target, status }, count: 1 })
+    const series = seriesFor({ source_type: source, target_format: target, status })
+    series.count++
+    all.push(series)
   }
 }
