@@ -3,10 +3,10 @@ import { XMLBuilder } from 'fast-xml-parser'
 import { SaxesParser } from 'saxes'
 import {
   buildMessage,
+  createMessageScanner,
   createRandomText,
   findMetadata,
   type MessageMetadata,
-  messageVocabulary,
   ourCatalogue,
   schemaText,
   validateDocument,
@@ -34,11 +34,7 @@ const judge = (
   told: (found: MessageMetadata, document: XmlDocument) => number,
 ): (() => number) => {
   // As the gateway's transformation uses it.
-  const scanner = createXmlScanner({
-    vocabulary: messageVocabulary,
-    native: nativeText,
-    reuse: true,
-  })
+  const scanner = createMessageScanner(nativeText)
   return () => {
     const document = scanner.scan(xml)
     if (!validateDocument(schema, document).valid) throw new Error('not valid')

@@ -88,6 +88,7 @@ export {
   type TypedMessageType,
 } from './read.ts'
 export { type Money, type ReadProblem, readProblemsMax } from './reader.ts'
+export { createMessageScanner } from './scanner.ts'
 export {
   type CompiledSchema,
   PatternError,

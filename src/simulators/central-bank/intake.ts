@@ -1,13 +1,13 @@
 /** Takes stored messages one by one: checks them, and hands each to what it is for. */
 import { CodecError } from '#codecs/bytes'
 import {
+  createMessageScanner,
   findMetadata,
   isMessageType,
   isTypedMessageType,
   type MessageMetadata,
   type MessageType,
   messageDefinitionIdOf,
-  messageVocabulary,
   ourCatalogue,
   readMessage,
   spiIspb,
@@ -15,7 +15,7 @@ import {
   type TypedMessageType,
   validateDocument,
 } from '#codecs/iso20022'
-import { createXmlScanner, type XmlDocument } from '#codecs/xml'
+import type { XmlDocument } from '#codecs/xml'
 import { canonicalForm } from '#codecs/xmldsig'
 import { nativeText } from '#src/platform/native-text/index.ts'
 import { messageReject, type Refusal } from './drafts.ts'
@@ -79,11 +79,7 @@ export const createIntake = (deps: IntakeDeps): Intake => new OrderedIntake(deps
 
 class OrderedIntake implements Intake {
   private readonly deps: IntakeDeps
-  private readonly scanner = createXmlScanner({
-    vocabulary: messageVocabulary,
-    native: nativeText,
-    reuse: true,
-  })
+  private readonly scanner = createMessageScanner(nativeText)
   private readonly remembered = new Map<string, Remembered>()
   private readonly counted: Record<string, number> = {}
   private queue: Stored[] = []

@@ -1,21 +1,16 @@
 import { CodecError } from '#codecs/bytes'
 import {
+  createMessageScanner,
   identifyMessage,
   isMessageType,
   type MessageIdentity,
-  messageVocabulary,
   type Revision,
   revisionsOf,
   type SchemaCatalogue,
   type Verdict,
   validateDocument,
 } from '#codecs/iso20022'
-import {
-  createXmlScanner,
-  explainXmlError,
-  type XmlDocument,
-  type XmlExplanation,
-} from '#codecs/xml'
+import { explainXmlError, type XmlDocument, type XmlExplanation } from '#codecs/xml'
 import { nativeText } from '#src/platform/native-text/index.ts'
 
 export type Validation =
@@ -31,11 +26,7 @@ export type Validation =
     }
 
 /** A document is judged before the next is scanned. */
-const scanner = createXmlScanner({
-  vocabulary: messageVocabulary,
-  native: nativeText,
-  reuse: true,
-})
+const scanner = createMessageScanner(nativeText)
 
 /** Judges one message by the schema of its type and version. */
 export const validateMessage = (catalogue: SchemaCatalogue, message: Uint8Array): Validation => {

@@ -3,13 +3,12 @@ import {
   type BuildableMessage,
   type BuildProblem,
   buildMessage,
+  createMessageScanner,
   createRandomText,
   messageDefinitionIdOf,
-  messageVocabulary,
   type Revision,
   spiIspb,
 } from '#codecs/iso20022'
-import { createXmlScanner } from '#codecs/xml'
 import { writeAudit } from '#src/platform/audit/index.ts'
 import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
@@ -57,11 +56,7 @@ export type SendService = (request: SendRequest, sender: SenderOfRequest) => Pro
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 /** A document is read whole before the next is scanned. */
-const scanner = createXmlScanner({
-  vocabulary: messageVocabulary,
-  native: nativeText,
-  reuse: true,
-})
+const scanner = createMessageScanner(nativeText)
 
 /**
  * Builds a message and stores and queues it with the answer of its Idempotency-Key, all in one transaction: a

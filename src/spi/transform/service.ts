@@ -1,5 +1,6 @@
 import { CodecError } from '#codecs/bytes'
 import {
+  createMessageScanner,
   type GenericProblem,
   identifyMessage,
   isDefinitionOf,
@@ -7,19 +8,13 @@ import {
   type MessageIdentity,
   messageDefinitionIdOf,
   messageToJson,
-  messageVocabulary,
   ourCatalogue,
   type ReadProblem,
   type SchemaCatalogue,
   type SchemaViolation,
   validateDocument,
 } from '#codecs/iso20022'
-import {
-  createXmlScanner,
-  explainXmlError,
-  type XmlDocument,
-  type XmlExplanation,
-} from '#codecs/xml'
+import { explainXmlError, type XmlDocument, type XmlExplanation } from '#codecs/xml'
 import { nativeText } from '#src/platform/native-text/index.ts'
 import { isSupported, JSON_FORMAT, projectionTargets } from './formats.ts'
 import { definitionIn, fromJson } from './from-json.ts'
@@ -69,11 +64,7 @@ export type TransformOutcome =
   | { readonly ok: false; readonly failure: TransformFailure }
 
 /** A document is read whole before the next is scanned: nothing of it outlives {@link transform}. */
-const scanner = createXmlScanner({
-  vocabulary: messageVocabulary,
-  native: nativeText,
-  reuse: true,
-})
+const scanner = createMessageScanner(nativeText)
 
 /** Reads one message and gives its business view, or its other form. No clock, no metrics, no state. */
 export const transform = (

@@ -1,6 +1,6 @@
 import { CodecError } from '#codecs/bytes'
-import { messageVocabulary } from '#codecs/iso20022'
-import { createXmlScanner, type XmlDocument } from '#codecs/xml'
+import { createMessageScanner } from '#codecs/iso20022'
+import type { XmlDocument } from '#codecs/xml'
 import { type Delivery, deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { nativeText } from '#src/platform/native-text/index.ts'
 import type { Channel, NewMessage, SignatureVerdict, Warning } from '../messages/index.ts'
@@ -28,11 +28,7 @@ export type ReadContext = {
 }
 
 /** A document is read whole before the next is scanned: nothing of it outlives {@link readInbound}. */
-const scanner = createXmlScanner({
-  vocabulary: messageVocabulary,
-  native: nativeText,
-  reuse: true,
-})
+const scanner = createMessageScanner(nativeText)
 
 const notOurs = 'not_an_spi_message'
 
