@@ -156,7 +156,7 @@ const throughput = async (
     client: interfaceClient({ PRIMARY: bank.url }, { timeoutSeconds: 15 }, ispb),
     settings: {
       ...{ requestsMax: 6, channelFailover: true },
-      ...{ settlementLimitSeconds: 3_600, syncTimeoutSeconds: 5 },
+      ...{ settlementLimitSeconds: 3_600, scheduledLimitSeconds: 3_600, syncTimeoutSeconds: 5 },
     },
   })
   await stage.start?.()

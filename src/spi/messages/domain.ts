@@ -80,6 +80,8 @@ export type NewMessage = {
   readonly receivedAt?: Date | undefined
   /** Where the signature of a message goes whose `xml` is not signed yet. */
   readonly envelope?: string | undefined
+  /** Of a payment without haste (PAGAGD). */
+  readonly isScheduled?: boolean | undefined
   /** Of a message that is sent by whoever stores it: the queue takes it over at `requeueAfter`. */
   readonly inDoubtSince?: Date | undefined
   readonly requeueAfter?: Date | undefined

@@ -27,6 +27,8 @@ export type OutboundMessage = {
   readonly destinationIspb: string
   readonly bizMsgIdr: string
   readonly transactions: readonly MessageTransaction[]
+  /** Of a payment without haste (PAGAGD): its answer may take 45 minutes. */
+  readonly isScheduled?: boolean | undefined
   readonly envelope: UnsignedMessage
   /** W3C trace context of what caused it. */
   readonly traceparent?: string | undefined

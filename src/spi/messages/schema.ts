@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import {
   bigint,
+  boolean,
   customType,
   index,
   integer,
@@ -39,6 +40,8 @@ export const spiMessages = pgTable(
     envelope: text(),
     /** Since when the central bank may have a message whose sending was not confirmed. */
     inDoubtSince: timestamp('in_doubt_since', { withTimezone: true }),
+    /** A payment that the central bank settles within 45 minutes (PAGAGD); null: within 40 seconds. */
+    isScheduled: boolean('is_scheduled'),
     /** A queued message is not put on the queue again before; null: as its age says. */
     requeueAfter: timestamp('requeue_after', { withTimezone: true }),
   },

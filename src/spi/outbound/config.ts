@@ -20,6 +20,10 @@ export const outboundSettings = defineSettings({
     default: '60',
     doc: 'Seconds after which a payment or return without an answer is UNKNOWN and asked for again; the central bank itself decides within 40.',
   }),
+  scheduledLimitSeconds: setting('SPI_SCHEDULED_SETTLEMENT_LIMIT', integer(10, 86_400), {
+    default: '2760',
+    doc: 'The same for scheduled payments (PAGAGD); the central bank itself decides within 45 minutes.',
+  }),
   syncTimeoutSeconds: setting('SPI_SYNC_TIMEOUT', integer(1, 30), {
     default: '5',
     doc: 'Seconds that a send request waits for the message interface when SPI_SYNC_ENABLED is true; afterwards the queue sends the same message.',

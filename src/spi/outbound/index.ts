@@ -88,8 +88,9 @@ const createStage = (
   const { sql, broker, settings, emitEvents, logger } = deps
   const { transport, metrics } = parts
   const settlementLimitMs = settings.settlementLimitSeconds * 1000
+  const scheduledLimitMs = settings.scheduledLimitSeconds * 1000
   const watch = createWatch({
-    ...{ sql, transport, emitEvents, settlementLimitMs, metrics, logger },
+    ...{ sql, transport, emitEvents, settlementLimitMs, scheduledLimitMs, metrics, logger },
     ...(deps.watchTimes === undefined ? {} : { times: deps.watchTimes }),
   })
   const requeue = createRounds(

@@ -97,6 +97,8 @@ export type Search = {
   /** Made or, where the sending is in doubt, first sent between these moments. */
   readonly from: Date
   readonly to: Date
+  /** The same of scheduled payments. */
+  readonly scheduledTo: Date
   readonly limit: number
   readonly except: readonly string[]
 }
@@ -107,7 +109,7 @@ export type Search = {
  */
 export const lockUnanswered = async (
   sql: Queryable,
-  { from, to, limit, except }: Search,
+  { from, to, scheduledTo, limit, except }: Search,
 ): Promise<readonly Unanswered[]> => {
   const rows = await sql<UnansweredRow[]>`
     select ${unansweredColumns(sql)}
@@ -115,6 +117,7 @@ export const lockUnanswered = async (
     where status in ('SENT', 'UNKNOWN') and direction = 'OUTBOUND'
       and type = any(${textArray(answeredTypes)}::text::text[])
       and id >= ${uuidBound(from)}::uuid and id < ${uuidBound(to)}::uuid
+      and (is_scheduled is not true or id < ${uuidBound(scheduledTo)}::uuid)
       and id <> all(${textArray(except)}::text::uuid[])
     order by id limit ${limit} for update of message skip locked`
   return rows.map(unansweredOf)

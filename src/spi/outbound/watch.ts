@@ -12,6 +12,8 @@ export type WatchDeps = {
   readonly transport: Transport
   readonly emitEvents: EmitEvents
   readonly settlementLimitMs: number
+  /** Of scheduled payments. */
+  readonly scheduledLimitMs: number
   readonly metrics: OutboundMetrics
   readonly logger: Logger
   /** How often unanswered messages are looked for, and asked for again at first and at most. */
@@ -35,7 +37,7 @@ const knownForMs = 24 * 3_600_000
  * same bytes until an explicit answer comes. The central bank takes a repetition for the message it has and answers.
  */
 export const createWatch = (deps: WatchDeps): Rounds => {
-  const { settlementLimitMs, logger } = deps
+  const { settlementLimitMs, scheduledLimitMs, logger } = deps
   const times = { ...timesDefault, ...deps.times }
   /** When each is asked for again, by id; as many as wait in the last day at most. */
   const due = new Map<string, { readonly atMs: number; readonly asked: number }>()
@@ -48,6 +50,7 @@ export const createWatch = (deps: WatchDeps): Rounds => {
     const messages = await markUnknown(deps, {
       from: new Date(oldestMs),
       to: new Date(nowMs - settlementLimitMs),
+      scheduledTo: new Date(nowMs - scheduledLimitMs),
       limit: reaskedMax,
       except: resting,
     })

@@ -25,7 +25,7 @@ import {
   queuedAnswer,
   type SenderOfRequest,
 } from './answers.ts'
-import { channelOf } from './domain.ts'
+import { channelOf, isScheduled } from './domain.ts'
 import { createFastPath } from './fast-path.ts'
 
 export type SendRequest = {
@@ -107,6 +107,7 @@ const builtOf = (message: BuiltSuccess, request: SendRequest, ispb: string): Bui
     destinationIspb: spiIspb,
     bizMsgIdr: message.businessMessageId,
     transactions: transactionsOf(message.bytes),
+    ...(isScheduled(request.messageType, request.params) ? { isScheduled: true } : {}),
     envelope: message,
   },
 })

@@ -122,6 +122,7 @@ describe('dead letters', () => {
     requestsMax: 4,
     channelFailover: true,
     settlementLimitSeconds: 0,
+    scheduledLimitSeconds: 2_760,
     syncTimeoutSeconds: 5,
   }
   const unusable = (): never => {

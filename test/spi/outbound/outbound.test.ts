@@ -7,10 +7,11 @@ import { createMessageVerifier } from '#src/spi/signing/index.ts'
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { endToEndId } from '../../support/messages.ts'
+import { transfer } from '../../support/participant.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import { answer, interfaceClient, rawServer } from '../interface/support.ts'
 import { workerOn } from '../worker/support.ts'
-import { ispb, rigOn, runningOn, signingWith } from './support.ts'
+import { accepting, ispb, rigOn, runningOn, signingWith } from './support.ts'
 
 const database = await createTestDatabase(10)
 const rig = await rigOn(database)
@@ -194,6 +195,7 @@ describe('unanswered payments', () => {
       requestsMax: 4,
       channelFailover: true,
       settlementLimitSeconds: 0,
+      scheduledLimitSeconds: 2_760,
       syncTimeoutSeconds: 5,
     }
     await running(
@@ -233,11 +235,53 @@ describe('unanswered payments', () => {
     await answering.stop()
   }, 30_000)
 
+  test('a scheduled payment has a limit of its own', async () => {
+    const silent = rawServer(() => answer(201, { 'PI-ResourceId': Bun.randomUUIDv7() }))
+    const unanswering = interfaceClient({ PRIMARY: silent.url, SECONDARY: silent.url }, {}, ispb)
+    const scheduled = { local_instrument: 'MANU', service_level: 'PAGAGD' }
+    const [later = ''] = await rig.pay(1, {
+      message_type: 'PACS008',
+      // On the channel of priority payments: it is the payment that says when it settles.
+      channel: 'PRIMARY',
+      params: { ...scheduled, transactions: [transfer(ispb, accepting, 100)] },
+    })
+    const [soon = ''] = await rig.pay(1)
+    const statusOf = async (endToEndId: string) => {
+      const [row] = await sql<{ status: string }[]>`
+        select status from spi_messages where end_to_end_id = ${endToEndId}`
+      return row?.status
+    }
+    const settings = {
+      requestsMax: 4,
+      channelFailover: true,
+      settlementLimitSeconds: 0,
+      scheduledLimitSeconds: 2_760,
+      syncTimeoutSeconds: 5,
+    }
+    await running(
+      async () => {
+        await rig.until('UNKNOWN', 1)
+        // Sent again and again, the other is still left alone.
+        while (silent.requests.length < 5) await Bun.sleep(10)
+        expect([await statusOf(soon), await statusOf(later)]).toEqual(['UNKNOWN', 'SENT'])
+      },
+      unanswering,
+      { settings, watchTimes },
+    )
+    await running(() => rig.until('UNKNOWN', 2), unanswering, {
+      settings: { ...settings, scheduledLimitSeconds: 0 },
+      watchTimes,
+    })
+    expect(await statusOf(later)).toBe('UNKNOWN')
+    silent.stop()
+  })
+
   const inDoubt = {
     settings: {
       requestsMax: 4,
       channelFailover: true,
       settlementLimitSeconds: 0,
+      scheduledLimitSeconds: 2_760,
       syncTimeoutSeconds: 5,
     },
   }
@@ -297,6 +341,7 @@ describe('queued messages without a queue entry', () => {
     requestsMax: 4,
     channelFailover: true,
     settlementLimitSeconds: 0,
+    scheduledLimitSeconds: 2_760,
     syncTimeoutSeconds: 5,
   }
 

@@ -72,6 +72,7 @@ export const rigOn = async (
           requestsMax: 4,
           channelFailover: true,
           settlementLimitSeconds: 60,
+          scheduledLimitSeconds: 2_760,
           syncTimeoutSeconds: 5,
         },
         signing: unsignedSettings,

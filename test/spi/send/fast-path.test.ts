@@ -47,6 +47,7 @@ const settings: OutboundDeps['settings'] = {
   requestsMax: 4,
   channelFailover: true,
   settlementLimitSeconds: 60,
+  scheduledLimitSeconds: 2_760,
   syncTimeoutSeconds: 1,
 }
 

@@ -1,0 +1,1 @@
+ALTER TABLE "spi_messages" ADD COLUMN "is_scheduled" boolean;
