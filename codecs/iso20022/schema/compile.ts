@@ -171,21 +171,19 @@ class Compiler {
   #complexType(type: ComplexType): CompiledType {
     const { place } = type
     const bases = this.#basesOf(type)
-    const attributes = bases
-      .flatMap((base) => base.attributes)
-      .map((attribute) => this.#attribute(attribute, place))
-    const anyAttribute = bases.some((base) => base.anyAttribute)
+    const attributes = attributesOf(bases).map((attribute) => this.#attribute(attribute, place))
+    const extended = extendedOf(bases)
     const common = {
       attributes,
-      anyAttribute,
+      anyAttribute: extended.some(({ anyAttribute }) => anyAttribute),
       plain: attributes.length === 0,
-      mixed: bases.some(({ mixed }) => mixed),
+      mixed: extended.some(({ mixed }) => mixed),
     }
     if (type.simpleContent !== undefined) {
       const simple = this.#simpleContent(type)
       return { ...common, simple, state: -1, members: [], wildcardMembers: false }
     }
-    const particles = bases.flatMap(({ particle }) => particle ?? [])
+    const particles = extended.flatMap(({ particle }) => particle ?? [])
     const resolved = this.#resolve({ kind: 'sequence', min: 1, max: 1, items: particles }, 0)
     const state = this.#addAutomaton(buildAutomaton(resolved, place))
     const members = membersOf(resolved)
@@ -198,20 +196,21 @@ class Compiler {
     }
   }
 
-  /** The type and those it extends, the outermost base first. */
+  /** The type and those it is derived from, the outermost base first. */
   #basesOf(type: ComplexType): readonly ComplexType[] {
     const bases = [type]
-    for (let at = type; at.extends !== undefined; ) {
-      const base = this.#findType(at.extends, at.place)
+    for (let at = type; ; ) {
+      const name = at.extends ?? at.restricts
+      if (name === undefined) return bases
+      const base = this.#findType(name, at.place)
+      const isOpen = at.simpleContent !== undefined || name === anyType
+      if (base?.kind !== 'complex' && isOpen) return bases
       if (base?.kind !== 'complex' || bases.includes(base)) {
-        throw new SchemaError(at.place.file, at.place.line, `${at.extends} cannot be extended`)
+        throw new SchemaError(at.place.file, at.place.line, `${name} cannot be extended`)
       }
       bases.unshift(base)
       at = base
     }
-    if (type.simpleContent === undefined) return bases
-    const base = this.#findType(type.simpleContent, type.place)
-    return base?.kind === 'complex' ? [base, type] : bases
   }
 
   #simpleContent(type: ComplexType): SimpleValidator {
@@ -312,6 +311,27 @@ class Compiler {
     return this.#namespaces.push(namespace) - 1
   }
 }
+
+const anyType = qName(xsdNamespace, 'anyType')
+
+/** The attributes of a type, each as the last of the bases that speaks of it says. */
+const attributesOf = (bases: readonly ComplexType[]): readonly AttributeUse[] => {
+  const uses = new Map<QName, AttributeUse>()
+  for (const { attributes, prohibited } of bases) {
+    for (const name of prohibited) uses.delete(name)
+    for (const attribute of attributes) uses.set(attribute.name, attribute)
+  }
+  return [...uses.values()]
+}
+
+/** Of the bases of a type those whose content is part of its own: a restriction says anew what stays. */
+const extendedOf = (bases: readonly ComplexType[]): readonly ComplexType[] =>
+  bases.slice(
+    Math.max(
+      0,
+      bases.findLastIndex(({ restricts }) => restricts !== undefined),
+    ),
+  )
 
 const simpleType = (simple: SimpleValidator): CompiledType => ({
   simple,

@@ -35,12 +35,16 @@ export type ComplexType = {
   readonly mixed: boolean
   /** Content of elements; undefined for empty and for simple content. */
   readonly particle: Particle | undefined
-  /** The type that `simpleContent` extends. */
+  /** The type that `simpleContent` extends or restricts. */
   readonly simpleContent: QName | undefined
   readonly facets: readonly Facet[]
-  /** The complex type that `complexContent` extends. */
+  /** The type that this one is derived from, if any: the same as `simpleContent` where it has that. */
   readonly extends: QName | undefined
+  /** A restriction has the attributes of its base but where it says otherwise. */
+  readonly restricts: QName | undefined
   readonly attributes: readonly AttributeUse[]
+  /** Names of attributes of the base that a restriction leaves out. */
+  readonly prohibited: readonly QName[]
   readonly anyAttribute: boolean
   readonly place: Place
 }

@@ -22,10 +22,12 @@ export const occursMax = 2000
 export class Declarations {
   readonly #namespace: string
   readonly #qualified: boolean
+  readonly #qualifiedAttributes: boolean
 
-  constructor(namespace: string, qualified: boolean) {
+  constructor(namespace: string, qualified: boolean, qualifiedAttributes: boolean) {
     this.#namespace = namespace
     this.#qualified = qualified
+    this.#qualifiedAttributes = qualifiedAttributes
   }
 
   element(node: XsdElement, global: boolean): ElementDeclaration {
@@ -77,56 +79,63 @@ export class Declarations {
   #complexType(node: XsdElement): ComplexType {
     node.only('name', 'mixed', 'final', 'block')
     const children = node.children()
-    const [first] = children
-    const common = {
-      kind: 'complex',
-      mixed: node.attribute('mixed') === 'true',
-      place: node.place,
-    } as const
+    const [first, ...more] = children
+    const common = { kind: 'complex', place: node.place } as const
+    const mixed = node.boolean('mixed')
     if (first?.name !== 'simpleContent' && first?.name !== 'complexContent') {
-      return {
-        ...common,
-        ...this.#content(children),
-        simpleContent: undefined,
-        facets: [],
-        extends: undefined,
-      }
+      const none = { simpleContent: undefined, facets: [], extends: undefined }
+      return { ...common, mixed, ...this.#content(children), ...none, restricts: undefined }
     }
+    if (more.length > 0) throw node.error(`nothing stands beside <${first.name}>`)
+    first.only('mixed')
     const [derivation] = first.children()
     if (derivation === undefined) throw first.error(`<${first.name}> is empty`)
+    const isExtension = derivation.name === 'extension'
+    if (!isExtension && derivation.name !== 'restriction') {
+      throw derivation.error(`<${derivation.name}> is not supported here`)
+    }
+    derivation.only('base')
     const base = derivation.reference(derivation.required('base'))
-    if (first.name === 'simpleContent') {
-      const isFacet = (child: XsdElement) => !/^(?:attribute|anyAttribute)$/.test(child.name)
-      const parts = derivation.children()
-      const limits = facets(parts.filter(isFacet))
-      const content = this.#content(parts.filter((part) => !isFacet(part)))
-      return { ...common, ...content, simpleContent: base, facets: limits, extends: undefined }
-    }
-    // A restriction repeats what stays of the base, so it stands on its own.
-    const extended = derivation.name === 'extension' ? base : undefined
-    return {
+    const derived = {
       ...common,
-      ...this.#content(derivation.children()),
-      simpleContent: undefined,
-      facets: [],
-      extends: extended,
+      mixed: mixed || first.boolean('mixed'),
+      extends: isExtension ? base : undefined,
+      restricts: isExtension ? undefined : base,
     }
+    const parts = derivation.children()
+    if (first.name === 'complexContent') {
+      return { ...derived, ...this.#content(parts), simpleContent: undefined, facets: [] }
+    }
+    const isFacet = (child: XsdElement) => !/^(?:attribute|anyAttribute)$/.test(child.name)
+    const content = this.#content(parts.filter((part) => !isFacet(part)))
+    const limits = facets(parts.filter(isFacet))
+    return { ...derived, ...content, simpleContent: base, facets: limits }
   }
 
   #content(
     children: readonly XsdElement[],
-  ): Pick<ComplexType, 'particle' | 'attributes' | 'anyAttribute'> {
+  ): Pick<ComplexType, 'particle' | 'attributes' | 'prohibited' | 'anyAttribute'> {
     let particle: Particle | undefined
     const attributes: AttributeUse[] = []
+    const prohibited: QName[] = []
     let anyAttribute = false
     for (const child of children) {
       if (child.name === 'attribute') {
-        if (child.attribute('use') !== 'prohibited') attributes.push(this.#attribute(child))
-      } else if (child.name === 'anyAttribute') anyAttribute = true
-      else if (particle === undefined) particle = this.particle(child)
+        if (child.attribute('use') === 'prohibited') prohibited.push(this.#attributeName(child))
+        else attributes.push(this.#attribute(child))
+      } else if (child.name === 'anyAttribute') {
+        requireOpen(child)
+        anyAttribute = true
+      } else if (particle === undefined) particle = this.particle(child)
       else throw child.error('a type has one content model')
     }
-    return { particle, attributes, anyAttribute }
+    return { particle, attributes, prohibited, anyAttribute }
+  }
+
+  #attributeName(node: XsdElement): QName {
+    const form = node.attribute('form')
+    const qualified = form === undefined ? this.#qualifiedAttributes : form === 'qualified'
+    return qName(qualified ? this.#namespace : '', node.required('name'))
   }
 
   #attribute(node: XsdElement): AttributeUse {
@@ -134,9 +143,8 @@ export class Declarations {
     const [inline] = node.children()
     const type =
       inline === undefined ? node.reference(node.required('type')) : this.#simpleType(inline)
-    const qualified = node.attribute('form') === 'qualified'
     return {
-      name: qName(qualified ? this.#namespace : '', node.required('name')),
+      name: this.#attributeName(node),
       type,
       required: node.attribute('use') === 'required',
       fixed: node.attribute('fixed'),
@@ -194,6 +202,14 @@ export class Declarations {
     })
     return { kind: 'list', namespaces }
   }
+}
+
+/** What stands for any attribute admits all of them unseen, or is not supported. */
+const requireOpen = (node: XsdElement): void => {
+  const namespace = node.attribute('namespace') ?? '##any'
+  const contents = node.attribute('processContents') ?? 'strict'
+  if (namespace === '##any' && (contents === 'skip' || contents === 'lax')) return
+  throw node.error('<anyAttribute> is supported for any namespace, lax or skip, only')
 }
 
 const facetNames = new Set([

@@ -54,6 +54,14 @@ export class XsdElement {
     return value
   }
 
+  /** False where it is absent. */
+  boolean(name: string): boolean {
+    const value = this.attribute(name)?.trim() ?? 'false'
+    if (value === 'true' || value === '1') return true
+    if (value === 'false' || value === '0') return false
+    throw this.error(`${name} is true or false`)
+  }
+
   /** A name written in an attribute, by the namespaces in scope. */
   reference(written: string): QName {
     const colon = written.indexOf(':')

@@ -38,7 +38,12 @@ type Declared =
     }
   | { readonly kind: 'element'; readonly element: ElementDeclaration }
   | { readonly kind: 'type'; readonly name: QName; readonly type: TypeDefinition }
-  | { readonly kind: 'group'; readonly name: QName; readonly particle: Particle }
+  | {
+      readonly kind: 'group'
+      readonly name: QName
+      readonly particle: Particle
+      readonly place: Place
+    }
 
 /** Included documents that were read before, of the same source, by name and namespace: each is read once. */
 export type SchemaDocumentCache = Map<string, SchemaDocument>
@@ -118,9 +123,12 @@ class Collector {
         this.types.set(name, type)
         return
       }
-      case 'group':
-        this.groups.set(declared.name, declared.particle)
+      case 'group': {
+        const { name, particle, place } = declared
+        if (this.groups.has(name)) throw errorAt(place, `${name} is declared twice`)
+        this.groups.set(name, particle)
         return
+      }
     }
   }
 
@@ -146,7 +154,8 @@ const readDocument = (
     throw root.error(`targetNamespace is not ${adopted}, that of the including document`)
   }
   const qualified = root.attribute('elementFormDefault') === 'qualified'
-  const declarations = new Declarations(namespace, qualified)
+  const qualifiedAttributes = root.attribute('attributeFormDefault') === 'qualified'
+  const declarations = new Declarations(namespace, qualified, qualifiedAttributes)
   const declared = root.children().map((child) => declaration(child, declarations, namespace))
   return { namespace, declared, place: root.place }
 }
@@ -194,7 +203,8 @@ const declaration = (
       if (particle === undefined || more.length > 0) {
         throw child.error('a group holds one particle')
       }
-      return { kind: 'group', name: named(), particle: declarations.particle(particle) }
+      const { place } = child
+      return { kind: 'group', name: named(), particle: declarations.particle(particle), place }
     }
     default:
       throw child.error(`<${child.name}> is not supported`)

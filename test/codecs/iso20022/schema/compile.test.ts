@@ -106,6 +106,53 @@ const structure: readonly Case[] = [
     ['<b/><c/>', ''],
   ),
   one(
+    'a restriction, which keeps the attributes it does not speak of',
+    schema(
+      `<xs:complexType name="Base"><xs:sequence>${leaf('b', ' minOccurs="0"')}</xs:sequence><xs:attribute name="w" type="xs:int"/><xs:attribute name="x" type="xs:string"/><xs:attribute name="y" type="xs:string" use="required"/></xs:complexType><xs:complexType name="Less"><xs:complexContent><xs:restriction base="Base"><xs:sequence>${leaf('b')}</xs:sequence><xs:attribute name="w" use="prohibited"/><xs:attribute name="x" type="xs:token" use="required"/></xs:restriction></xs:complexContent></xs:complexType><xs:element name="a"><xs:complexType><xs:complexContent><xs:extension base="Less"><xs:sequence>${leaf('c')}</xs:sequence></xs:extension></xs:complexContent></xs:complexType></xs:element>`,
+    ),
+    ['x="1" y="1"|<b/><c/>'],
+    ['y="1"|<b/><c/>', 'x="1"|<b/><c/>', 'w="1" x="1" y="1"|<b/><c/>', 'x="1" y="1"|<c/>'],
+  ),
+  one(
+    'a restriction of anything',
+    complex(
+      `<xs:complexContent><xs:restriction base="xs:anyType"><xs:sequence>${leaf('b')}</xs:sequence></xs:restriction></xs:complexContent>`,
+    ),
+    ['<b/>'],
+    ['', '<c/>', 'x="1"|<b/>'],
+  ),
+  one(
+    'simple content derived twice',
+    schema(
+      `<xs:complexType name="One"><xs:simpleContent><xs:extension base="xs:decimal"><xs:attribute name="x" type="xs:int" use="required"/></xs:extension></xs:simpleContent></xs:complexType><xs:complexType name="Two"><xs:simpleContent><xs:extension base="One"><xs:attribute name="y" type="xs:int"/></xs:extension></xs:simpleContent></xs:complexType><xs:element name="a"><xs:complexType><xs:simpleContent><xs:restriction base="Two">${facet('maxInclusive', '5')}<xs:attribute name="y" type="xs:int" use="required"/></xs:restriction></xs:simpleContent></xs:complexType></xs:element>`,
+    ),
+    ['x="1" y="2"|5'],
+    ['x="1"|5', 'y="2"|5', 'x="1" y="2"|6', 'x="a" y="2"|5'],
+  ),
+  one(
+    'attributes in the namespace',
+    schema(
+      `<xs:element name="a"><xs:complexType><xs:attribute name="x" type="xs:int"/><xs:attribute name="y" type="xs:int" form="unqualified"/></xs:complexType></xs:element>`,
+      'targetNamespace="urn:t" attributeFormDefault="qualified"',
+    ),
+    ['xmlns:t="urn:t" t:x="1" y="1"|', '|'],
+    ['x="1"|', 'xmlns:t="urn:t" t:y="1"|'],
+  ),
+  one(
+    'any attribute',
+    complex('<xs:anyAttribute processContents="skip"/>'),
+    ['x="1"|', 'xmlns:z="urn:z" z:x="1"|', '|'],
+    ['x="1"|<b/>'],
+  ),
+  one(
+    'mixed content, otherwise written',
+    complex(
+      `<xs:complexContent mixed="1"><xs:restriction base="xs:anyType"><xs:sequence>${leaf('b')}</xs:sequence></xs:restriction></xs:complexContent>`,
+    ),
+    ['x<b/>y'],
+    ['x'],
+  ),
+  one(
     'simple content with attributes, and its restriction',
     schema(
       `<xs:complexType name="Amount"><xs:simpleContent><xs:extension base="xs:decimal"><xs:attribute name="Ccy" type="xs:string" use="required"/></xs:extension></xs:simpleContent></xs:complexType><xs:element name="a"><xs:complexType><xs:simpleContent><xs:restriction base="Amount">${facet('fractionDigits', '2')}</xs:restriction></xs:simpleContent></xs:complexType></xs:element>`,
@@ -328,6 +375,27 @@ describe('what is not supported, or wrong, is refused with file and line', () =>
     [schema('<xs:element name="a" type="Z"/>'), 2, 'no type {urn:t}Z'],
     [schema('<xs:element name="a" type="p:Z"/>'), 2, 'prefix p is not bound'],
     [schema('<xs:element name="a"/>'), 2, 'either a type attribute or one type'],
+    [
+      complex('\n<xs:anyAttribute namespace="##other" processContents="lax"/>'),
+      3,
+      '<anyAttribute> is supported',
+    ],
+    [complex('\n<xs:anyAttribute/>'), 3, '<anyAttribute> is supported'],
+    [complex('\n<xs:attribute ref="x"/>'), 3, 'ref of <attribute> is not supported'],
+    [complex('\n<xs:attributeGroup ref="x"/>'), 3, '<attributeGroup> is not supported'],
+    [withContent('\n<xs:complexType mixed="yes"/>'), 3, 'mixed is true or false'],
+    [complex('<xs:complexContent>\n<xs:list/></xs:complexContent>'), 3, '<list> is not supported'],
+    [
+      complex('<xs:complexContent><xs:extension base="xs:string"/></xs:complexContent>'),
+      2,
+      'cannot be extended',
+    ],
+    [withContent(`<xs:complexType/>\n<xs:key name="k"/>`), 3, '<key> is not supported here'],
+    [
+      schema(`${'<xs:group name="g"><xs:sequence/></xs:group>'.repeat(2)}`),
+      2,
+      '{urn:t}g is declared twice',
+    ],
     [schema(`${leaf('a')}\n${leaf('a')}`), 3, '{urn:t}a is declared twice'],
     [
       schema(
