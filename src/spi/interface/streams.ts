@@ -1,8 +1,14 @@
 import { CodecError } from '#codecs/bytes'
-import { boundaryOf, decodeMultipart } from '#codecs/multipart'
+import { boundaryOf, decodeMultipart, MULTIPART_LIMITS } from '#codecs/multipart'
 import type { TlsMaterial } from '#src/platform/tls/index.ts'
 import { InterfaceError, StreamGoneError, TooManyStreamsError } from './errors.ts'
-import { type ExchangeAnswer, exchange, retryAfterMs } from './exchange.ts'
+import {
+  answerBytesMax,
+  type ExchangeAnswer,
+  exchange,
+  NotConnectedError,
+  retryAfterMs,
+} from './exchange.ts'
 import { problemOf } from './problem.ts'
 import type { PulledMessage, PullStream } from './types.ts'
 
@@ -11,6 +17,8 @@ export const channelStreamsMax = 6
 const throttledMs = 1_000
 const closeTimeoutMs = 5_000
 const pathCharactersMax = 2_048
+/** The whole answer is bounded: a part of it that is too large for anything else still gets to be stored. */
+const multipartLimits = { ...MULTIPART_LIMITS, partBytesMax: answerBytesMax }
 
 export type StreamDeps = {
   /** `…/api/v1/out/{ispb}/stream/start` */
@@ -31,24 +39,33 @@ export const openStream = async (
   let first: Reading | undefined = await read(deps, deps.startUrl, signal)
   let { nextUrl } = first
   let hasEnded = false
+  /** The interface may have answered the last read with messages that nobody has seen. */
+  let isUnseen = false
   const end = (): void => {
     if (!hasEnded) deps.onEnd()
     hasEnded = true
   }
+  const readOn = async (given: AbortSignal | undefined): Promise<Reading> => {
+    try {
+      const reading = await read(deps, nextUrl, given)
+      isUnseen = false
+      return reading
+    } catch (error) {
+      isUnseen ||= mayHaveDelivered(error)
+      if (error instanceof StreamGoneError) end()
+      throw error
+    }
+  }
   return {
     next: async (given) => {
-      try {
-        const reading = first ?? (await read(deps, nextUrl, given))
-        first = undefined
-        nextUrl = reading.nextUrl
-        return reading.messages
-      } catch (error) {
-        end()
-        throw error
-      }
+      const reading = first ?? (await readOn(given))
+      first = undefined
+      nextUrl = reading.nextUrl
+      return reading.messages
     },
     close: async () => {
       end()
+      if (isUnseen) return
       const { status } = await exchange(
         { method: 'DELETE', url: nextUrl, accept: '*/*', timeoutMs: closeTimeoutMs },
         deps.tls,
@@ -58,6 +75,13 @@ export const openStream = async (
       }
     },
   }
+}
+
+/** Only a refusal, or no connection, says that the interface has handed nothing out. */
+const mayHaveDelivered = (error: unknown): boolean => {
+  if (error instanceof NotConnectedError) return false
+  const status = error instanceof InterfaceError ? error.status : undefined
+  return status === undefined || status < 400 || status >= 500
 }
 
 const read = async (
@@ -100,10 +124,10 @@ const messagesOf = ({ headers, body, status }: ExchangeAnswer): readonly PulledM
   const contentType = headers.get('content-type') ?? ''
   try {
     if (!/^\s*multipart\//i.test(contentType)) {
-      return [{ resourceId: idOf(headers.get('pi-resourceid')), xml: body }]
+      return [{ resourceId: headers.get('pi-resourceid') || undefined, xml: body }]
     }
-    return decodeMultipart(body, boundaryOf(contentType)).map((part) => ({
-      resourceId: idOf(part.headers.get('pi-resourceid')),
+    return decodeMultipart(body, boundaryOf(contentType), multipartLimits).map((part) => ({
+      resourceId: part.headers.get('pi-resourceid') || undefined,
       xml: part.body,
     }))
   } catch (error) {
@@ -113,11 +137,4 @@ const messagesOf = ({ headers, body, status }: ExchangeAnswer): readonly PulledM
       cause: error,
     })
   }
-}
-
-const idOf = (id: string | null | undefined): string => {
-  if (id === null || id === undefined || id === '') {
-    throw new InterfaceError('a message came without PI-ResourceId')
-  }
-  return id
 }

@@ -19,8 +19,8 @@ export type InterfaceProblem = {
 }
 
 export type PulledMessage = {
-  /** PI-ResourceId; the same again when the message is delivered again. */
-  readonly resourceId: string
+  /** PI-ResourceId; the same again when the message is delivered again. Undefined where it came without one. */
+  readonly resourceId: string | undefined
   readonly xml: Uint8Array
 }
 
@@ -28,12 +28,15 @@ export type PulledMessage = {
 export type PullStream = {
   /**
    * Confirms the previous batch and waits for the next; empty when nothing came (204). Store a batch before
-   * calling again.
+   * calling again. After a failure the same read is made again: the interface repeats what it had answered.
    *
-   * @throws StreamGoneError after 410, InterfaceError otherwise; the stream is of no more use then
+   * @throws StreamGoneError after 410, when the stream is of no more use; InterfaceError otherwise
    */
   next(signal?: AbortSignal): Promise<readonly PulledMessage[]>
-  /** Confirms the last batch and ends the stream; 200 and 410 are both success. */
+  /**
+   * Confirms the last batch and ends the stream; 200 and 410 are both success. Where the last read failed with an
+   * answer that may have held messages, nothing is confirmed: the stream is left to end by itself.
+   */
   close(): Promise<void>
 }
 

@@ -10,7 +10,7 @@ import { createPullMetrics } from './metrics.ts'
 import { runStream } from './stream.ts'
 
 export { type PullSettings, pullSettings } from './config.ts'
-export { inboundHeaders, inboundTopics } from './message.ts'
+export { inboundHeaders, inboundTopics, inboundXmlOf } from './message.ts'
 
 export type PullDeps = {
   readonly client: InterfaceClient

@@ -1,10 +1,13 @@
+import { valueBytesMax } from '#src/platform/broker/index.ts'
 import type { PulledMessage } from '../interface/types.ts'
 import type { Channel } from '../messages/index.ts'
 
 /** Headers of messages on `spi.inbound.primary` and `spi.inbound.secondary`; the value is the XML as received. */
 export const inboundHeaders = {
-  /** PI-ResourceId. */
+  /** PI-ResourceId; absent where the message came without one. */
   resourceId: 'resource-id',
+  /** `zstd` where the XML is larger than the broker takes; absent otherwise. */
+  encoding: 'content-encoding',
   channel: 'channel',
   /** ISO 8601, when it was fetched. */
   receivedAt: 'received-at',
@@ -16,9 +19,11 @@ export const inboundTopics: Readonly<Record<Channel, string>> = {
   SECONDARY: 'spi.inbound.secondary',
 }
 
+const compressed = 'zstd'
+
 export type InboundMessage = {
   readonly topic: string
-  readonly key: string
+  readonly key: string | undefined
   readonly value: Uint8Array
   readonly headers: Readonly<Record<string, string>>
 }
@@ -28,16 +33,27 @@ export const inboundMessageOf = (
   { resourceId, xml }: PulledMessage,
   channel: Channel,
   receivedAt: Date,
-): InboundMessage => ({
-  topic: inboundTopics[channel],
-  key: keyOf(xml) ?? resourceId,
-  value: xml,
-  headers: {
-    [inboundHeaders.resourceId]: resourceId,
-    [inboundHeaders.channel]: channel,
-    [inboundHeaders.receivedAt]: receivedAt.toISOString(),
-  },
-})
+): InboundMessage => {
+  const isLarge = xml.length > valueBytesMax
+  return {
+    topic: inboundTopics[channel],
+    key: keyOf(xml) ?? resourceId,
+    value: isLarge ? Bun.zstdCompressSync(xml) : xml,
+    headers: {
+      ...(resourceId === undefined ? {} : { [inboundHeaders.resourceId]: resourceId }),
+      ...(isLarge ? { [inboundHeaders.encoding]: compressed } : {}),
+      [inboundHeaders.channel]: channel,
+      [inboundHeaders.receivedAt]: receivedAt.toISOString(),
+    },
+  }
+}
+
+/** The XML as received. */
+export const inboundXmlOf = ({
+  value,
+  headers,
+}: Pick<InboundMessage, 'value' | 'headers'>): Uint8Array =>
+  headers[inboundHeaders.encoding] === compressed ? Bun.zstdDecompressSync(value) : value
 
 /** `EndToEndId` and `OrgnlEndToEndId`, with or without prefix: a payment and its answers have one key. */
 const marks = [Buffer.from('EndToEndId>'), Buffer.from('BizMsgIdr>')]

@@ -1,11 +1,11 @@
-import { backoffMs, type RetryPolicy } from '#src/platform/broker/index.ts'
+import { backoffMs, PublishRefusedError, type RetryPolicy } from '#src/platform/broker/index.ts'
 import type { WatchedLoop } from '#src/platform/progress/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
 import { inSpan } from '#src/platform/tracing/index.ts'
 import type { InterfaceClient, PulledMessage, PullStream } from '../interface/types.ts'
 import type { Channel } from '../messages/index.ts'
 import { type PullFailure, pullFailureOf } from './failure.ts'
-import { type InboundMessage, inboundMessageOf } from './message.ts'
+import { type InboundMessage, inboundHeaders, inboundMessageOf } from './message.ts'
 
 export type StreamDeps = {
   readonly client: InterfaceClient
@@ -26,6 +26,9 @@ export type StreamDeps = {
   readonly onAnswer: (messages: number) => void
   readonly onFailure: (kind: PullFailure['kind'] | 'publish') => void
 }
+
+/** A read that fails is made so often again on its stream; afterwards the stream is given up for another. */
+export const repeatsMax = 3
 
 /**
  * Keeps one read stream open until the process drains. The next request, which confirms what came before, is made
@@ -68,9 +71,8 @@ const pullUntilDrained = async (deps: StreamDeps): Promise<void> => {
   let mayConfirm = true
   try {
     while (!deps.draining.aborted) {
-      const batch = await stream.next(deps.giveUp)
-      deps.onAnswer(batch.length)
-      if (batch.length === 0) continue
+      const batch = await readNext(stream, deps)
+      if (batch === undefined || batch.length === 0) continue
       const attributes = {
         'trilho.spi.channel': deps.channel,
         'messaging.batch.message_count': batch.length,
@@ -91,6 +93,39 @@ const pullUntilDrained = async (deps: StreamDeps): Promise<void> => {
   }
 }
 
+/**
+ * The next batch. A read that failed may have had an answer: it is made again on the same stream, which gives that
+ * answer again, whereas another stream has it only when the interface has missed this one for long enough. Undefined
+ * when the process drained first.
+ */
+const readNext = async (
+  stream: PullStream,
+  deps: StreamDeps,
+): Promise<readonly PulledMessage[] | undefined> => {
+  let failures = 0
+  for (;;) {
+    try {
+      const batch = await stream.next(deps.giveUp)
+      deps.onAnswer(batch.length)
+      return batch
+    } catch (error) {
+      const failure = pullFailureOf(error)
+      const isOver = failure.kind === 'gone' || failure.kind === 'refused'
+      // A stream that is told to wait is no worse for it.
+      if (failure.kind !== 'throttled') failures++
+      if (isOver || failures > repeatsMax || deps.giveUp.aborted) throw error
+      deps.onFailure(failure.kind)
+      const waitMs = waitBefore(failure, Math.max(1, failures), deps.retry)
+      deps.logger.warn(
+        { channel: deps.channel, kind: failure.kind, wait_ms: Math.round(waitMs), err: error },
+        'a read failed: making it again',
+      )
+      await pause(waitMs, deps.draining)
+      if (deps.draining.aborted) return undefined
+    }
+  }
+}
+
 const close = async (stream: PullStream, { channel, logger }: StreamDeps): Promise<void> => {
   try {
     await stream.close()
@@ -105,19 +140,39 @@ const publishUntilDrained = async (
   { channel, publish, retry, logger, giveUp, onFailure }: StreamDeps,
 ): Promise<boolean> => {
   const receivedAt = new Date()
-  const messages = batch.map((message) => inboundMessageOf(message, channel, receivedAt))
+  let left = batch.map((message) => inboundMessageOf(message, channel, receivedAt))
   for (let attempt = 1; ; attempt++) {
     try {
-      await publish(messages)
+      await publish(left)
       return true
     } catch (error) {
       onFailure('publish')
-      logger.error({ channel, attempt, err: error }, 'received messages cannot be published')
+      // What the broker will not take must not hold up what it does.
+      if (error instanceof PublishRefusedError) left = await publishEach(left, publish)
+      if (left.length === 0) return true
+      const fields = { channel, attempt, messages: left.length, resource_ids: idsOf(left) }
+      logger.error({ ...fields, err: error }, 'received messages cannot be published')
       await pause(backoffMs(attempt, retry), giveUp)
       if (giveUp.aborted) return false
     }
   }
 }
+
+/** In their order. @returns those that were not taken */
+const publishEach = async (
+  messages: readonly InboundMessage[],
+  publish: StreamDeps['publish'],
+): Promise<InboundMessage[]> => {
+  if (messages.length === 1) return [...messages]
+  const refused: InboundMessage[] = []
+  for (const message of messages) {
+    await publish([message]).catch(() => refused.push(message))
+  }
+  return refused
+}
+
+const idsOf = (messages: readonly InboundMessage[]): readonly (string | undefined)[] =>
+  messages.map(({ headers }) => headers[inboundHeaders.resourceId])
 
 /** Over early when the signal is aborted. */
 const pause = async (ms: number, signal: AbortSignal): Promise<void> => {

@@ -4,7 +4,7 @@ import type { XmlDocument } from '#codecs/xml'
 import { type Delivery, deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { nativeText } from '#src/platform/native-text/index.ts'
 import type { Channel, NewMessage, SignatureVerdict, Warning } from '../messages/index.ts'
-import { inboundHeaders } from '../pull/index.ts'
+import { inboundHeaders, inboundXmlOf } from '../pull/index.ts'
 import type { MessageVerifier } from '../signing/index.ts'
 import { idCharsMax, type MessageView, viewMessage } from '../view/index.ts'
 import { type Answer, answersOf } from './answers.ts'
@@ -50,7 +50,7 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
     })
   let document: XmlDocument
   try {
-    document = scanner.scan(delivery.value)
+    document = scanner.scan(base.xml)
   } catch (error) {
     if (error instanceof CodecError) return failed(error.code)
     throw error
@@ -58,8 +58,10 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
   const view = viewMessage(document)
   if (view === undefined) return failed(notOurs)
   const { ispb, verifier } = context
+  const { headers } = delivery
   const signature = judge(document, verifier)
   const warnings = [
+    ...(headers[inboundHeaders.resourceId] === undefined ? [withoutResourceId] : []),
     ...signature.warnings,
     ...validate({ view, document, ispb, nowMs: now.getTime() }),
   ]
@@ -68,6 +70,13 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
     answers: answersOf(view),
     view,
   })
+}
+
+/** It is known by its BizMsgIdr alone. */
+const withoutResourceId: Warning = {
+  rule: 'PI-ResourceId',
+  path: '',
+  message: 'did not come with the message',
 }
 
 const unread = {
@@ -81,7 +90,8 @@ const unread = {
   transactions: [],
 } as const
 
-const baseOf = ({ value, headers, publishedAt }: Delivery, now: Date) => {
+const baseOf = (delivery: Delivery, now: Date) => {
+  const { headers, publishedAt } = delivery
   // A dead letter that is tried again is known by its resource id: as the message that could not be read.
   const isRetried = headers[deadLetterHeaders.retried] !== undefined
   const resourceId = isRetried ? undefined : headers[inboundHeaders.resourceId]
@@ -92,7 +102,7 @@ const baseOf = ({ value, headers, publishedAt }: Delivery, now: Date) => {
     channel: channelOf(headers[inboundHeaders.channel]),
     resourceId:
       resourceId !== undefined && resourceId.length <= idCharsMax ? resourceId : undefined,
-    xml: value,
+    xml: inboundXmlOf(delivery),
     receivedAt: Number.isNaN(receivedAt.getTime()) ? publishedAt : receivedAt,
   } as const
 }

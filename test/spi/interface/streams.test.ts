@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { InterfaceError, StreamGoneError, TooManyStreamsError } from '#src/spi/interface/index.ts'
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
+import { answerBytesMax } from '../../../src/spi/interface/exchange.ts'
 import { answer, interfaceClient, ispb, type RawAnswer, rawServer } from './support.ts'
 
 const nextHeader = { 'PI-Pull-Next': `/api/v1/out/${ispb}/stream/t2?x=1` }
@@ -17,9 +18,10 @@ const multipartHeaders = {
 const opened = async (
   replies: readonly RawAnswer[],
   work: (client: ReturnType<typeof interfaceClient>) => Promise<void>,
+  more: Parameters<typeof interfaceClient>[1] = {},
 ) => {
   const server = rawServer((_, count) => replies[count - 1] ?? 'cut')
-  await work(interfaceClient({ PRIMARY: server.url }))
+  await work(interfaceClient({ PRIMARY: server.url }, more))
   server.stop()
   return server.requests.map(({ lines }) => lines)
 }
@@ -93,7 +95,6 @@ describe('a read stream', () => {
     ['no PI-Pull-Next', answer(204)],
     ['PI-Pull-Next of another host', answer(204, { 'PI-Pull-Next': 'https://evil.example/x' })],
     ['an endless PI-Pull-Next', answer(204, { 'PI-Pull-Next': `/${'x'.repeat(2_048)}` })],
-    ['no PI-ResourceId', answer(200, { ...nextHeader, 'Content-Type': 'application/xml' }, '<a/>')],
     ['a body cut short', answer(200, multipartHeaders, multipart.subarray(0, -8))],
     ['no boundary', answer(200, { ...nextHeader, 'Content-Type': 'multipart/mixed' }, multipart)],
     ['a cut connection', 'cut'],
@@ -102,6 +103,82 @@ describe('a read stream', () => {
       expect(await thrownBy(client.openStream('PRIMARY'))).toBeInstanceOf(InterfaceError)
     })
     expect(requests).toHaveLength(1)
+  })
+
+  test('a message without PI-ResourceId, or with an empty one, is a message all the same', async () => {
+    const xmlHeaders = { ...nextHeader, 'Content-Type': 'application/xml' }
+    const parts =
+      '--b\r\nPI-ResourceId:\r\n\r\n<a/>\r\n--b\r\nPI-ResourceId: r2\r\n\r\n<b/>\r\n--b--'
+    await opened(
+      [
+        answer(200, xmlHeaders, '<a/>'),
+        answer(200, { ...nextHeader, 'Content-Type': 'multipart/mixed; boundary=b' }, parts),
+      ],
+      async (client) => {
+        const stream = await client.openStream('PRIMARY')
+        expect((await stream.next()).map(({ resourceId }) => resourceId)).toEqual([undefined])
+        expect((await stream.next()).map(({ resourceId }) => resourceId)).toEqual([undefined, 'r2'])
+      },
+    )
+  })
+
+  const started = answer(204, nextHeader)
+  test.each([
+    ['no answer', 'silent'],
+    ['500', answer(500)],
+    ['a body cut short', answer(200, multipartHeaders, multipart.subarray(0, -8))],
+    ['no PI-Pull-Next', answer(204)],
+  ] as const)(
+    'after %s the same read is made again; what it may have held is not confirmed',
+    async (_, bad) => {
+      const again = await opened(
+        [started, bad, answer(200, multipartHeaders, multipart), answer(200)],
+        async (client) => {
+          const stream = await client.openStream('PRIMARY')
+          expect(await stream.next()).toEqual([])
+          expect(await thrownBy(stream.next())).toBeInstanceOf(InterfaceError)
+          expect(await stream.next()).toHaveLength(2)
+          await stream.close()
+        },
+        { timeoutSeconds: 0.3 },
+      )
+      expect(again.map(([line]) => line?.split(' ')[0])).toEqual(['GET', 'GET', 'GET', 'DELETE'])
+      expect(again[2]).toEqual(again[1] ?? [])
+      // A DELETE confirms what the interface delivered last, which nobody has seen.
+      const left = await opened(
+        [started, bad],
+        async (client) => {
+          const stream = await client.openStream('PRIMARY')
+          await stream.next()
+          await thrownBy(stream.next())
+          await stream.close()
+        },
+        { timeoutSeconds: 0.3 },
+      )
+      expect(left).toHaveLength(2)
+    },
+  )
+
+  test('after a refusal, which delivers nothing, a stream is closed', async () => {
+    const requests = await opened([started, answer(403), answer(200)], async (client) => {
+      const stream = await client.openStream('PRIMARY')
+      await stream.next()
+      expect(await thrownBy(stream.next())).toMatchObject({ status: 403 })
+      await stream.close()
+    })
+    expect(requests[2]?.[0]).toBe(`DELETE /api/v1/out/${ispb}/stream/t2?x=1 HTTP/1.1`)
+  })
+
+  test('an answer of the largest size is taken, one byte more is not', async () => {
+    const compressed = { ...nextHeader, 'Content-Encoding': 'gzip', 'PI-ResourceId': 'r1' }
+    const zeros = (bytes: number) => gzipSync(new Uint8Array(bytes), { level: 1 })
+    const large = (bytes: number) =>
+      opened([answer(200, compressed, zeros(bytes))], async (client) => {
+        const [message] = await (await client.openStream('PRIMARY')).next()
+        expect(message?.xml.length).toBe(answerBytesMax)
+      })
+    await large(answerBytesMax)
+    expect(String(await thrownBy(large(answerBytesMax + 1)))).toContain('the answer has more than')
   })
 
   test('gives up when asked to', async () => {
@@ -135,7 +212,7 @@ describe('with the simulated central bank', () => {
     const client = interfaceClient({ PRIMARY: bank.url })
     for (let index = 0; index < 12; index++) bank.payIn({ to: ispb, amountCents: 100n })
     const stream = await client.openStream('PRIMARY')
-    const seen: string[] = []
+    const seen: (string | undefined)[] = []
     while (seen.length < 12) seen.push(...(await stream.next()).map(({ resourceId }) => resourceId))
     await stream.close()
     expect(new Set(seen).size).toBe(12)

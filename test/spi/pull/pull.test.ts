@@ -1,14 +1,23 @@
 import { describe, expect, test } from 'bun:test'
-import type { OutgoingMessage } from '#src/platform/broker/index.ts'
+import {
+  type OutgoingMessage,
+  PublishRefusedError,
+  valueBytesMax,
+} from '#src/platform/broker/index.ts'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
-import { createPull, inboundHeaders, type PullTimes } from '#src/spi/pull/index.ts'
-import { StreamGoneError, TooManyStreamsError } from '../../../src/spi/interface/errors.ts'
+import { createPull, inboundHeaders, inboundXmlOf, type PullTimes } from '#src/spi/pull/index.ts'
+import {
+  InterfaceError,
+  StreamGoneError,
+  TooManyStreamsError,
+} from '../../../src/spi/interface/errors.ts'
+import { repeatsMax } from '../../../src/spi/pull/stream.ts'
 import { until } from '../../contract/broker.contract.ts'
 import { quietLogger } from '../../support/database.ts'
 import { endToEndId, pacs002, pacs008, utf8 } from '../../support/messages.ts'
 import { scriptedInterface } from './interface.ts'
 
-const silent = { ...quietLogger, error: () => {} }
+const silent = { ...quietLogger, error: () => {}, warn: () => {} }
 const retry = { attemptsMax: 1, backoffFirstMs: 1, backoffMaxMs: 5 }
 
 const pullFrom = (times: Partial<PullTimes> = {}) => {
@@ -20,6 +29,9 @@ const pullFrom = (times: Partial<PullTimes> = {}) => {
     publish: async (messages: readonly OutgoingMessage[]) => {
       broker.attempts++
       if (broker.isAway) throw new Error('away')
+      if (messages.some(({ value }) => value.length > valueBytesMax || value.length === 0)) {
+        throw new PublishRefusedError('refused')
+      }
       published.push(...messages)
       script.calls.push(`published ${messages.length}`)
     },
@@ -130,16 +142,88 @@ describe('pulling', () => {
     expect(calls).toEqual(['open 1', 'next 1'])
   })
 
-  test('closes a stream that failed and opens another; one that is gone is not closed', async () => {
+  test('makes a read that failed again on its stream, a few times; then opens another', async () => {
     const { feature, answer, calls, metrics } = pullFrom()
-    answer(new Error('reset'), new StreamGoneError())
+    const failures = (count: number) => Array.from({ length: count }, () => new Error('reset'))
+    const reads = (stream: number, count: number) => Array(count).fill(`next ${stream}`)
+    answer(...failures(repeatsMax), [], ...failures(repeatsMax + 1))
+    await feature.start?.()
+    await until(() => calls.at(-1) === 'next 2')
+    expect(calls).toEqual([
+      'open 1',
+      ...reads(1, 2 * repeatsMax + 2),
+      'close 1',
+      'open 2',
+      'next 2',
+    ])
+    const { text } = await metrics.render()
+    const failed = `spigw_pull_failures_total{channel="PRIMARY",kind="failed"} ${2 * repeatsMax + 1}`
+    expect(text).toContain(failed)
+    expect(text).toContain('spigw_pull_streams{channel="PRIMARY"} 1')
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('opens another stream at once after 410 and after a refusal; one that is gone is not closed', async () => {
+    const { feature, answer, calls, metrics } = pullFrom()
+    answer(new StreamGoneError(), new InterfaceError('no', { status: 403 }))
     await feature.start?.()
     await until(() => calls.at(-1) === 'next 3')
-    expect(calls).toEqual(['open 1', 'next 1', 'close 1', 'open 2', 'next 2', 'open 3', 'next 3'])
+    expect(calls).toEqual(['open 1', 'next 1', 'open 2', 'next 2', 'close 2', 'open 3', 'next 3'])
     const { text } = await metrics.render()
-    expect(text).toContain('spigw_pull_failures_total{channel="PRIMARY",kind="failed"} 1')
     expect(text).toContain('spigw_pull_failures_total{channel="PRIMARY",kind="gone"} 1')
-    expect(text).toContain('spigw_pull_streams{channel="PRIMARY"} 1')
+    expect(text).toContain('spigw_pull_failures_total{channel="PRIMARY",kind="refused"} 1')
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('waits on its stream as long as 429 asks, however often', async () => {
+    const { feature, answer, calls } = pullFrom()
+    const count = repeatsMax + 2
+    answer(...Array.from({ length: count }, () => new TooManyStreamsError(20)))
+    const startMs = performance.now()
+    await feature.start?.()
+    await until(() => calls.length === 2 + count)
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(count * 19)
+    expect(new Set(calls)).toEqual(new Set(['open 1', 'next 1']))
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('publishes what the broker takes of a batch, and does not confirm what it refuses', async () => {
+    const { feature, answer, calls, broker, published } = pullFrom({ drainMs: 20 })
+    answer([message('a'), message('refused', ''), message('c')])
+    await feature.start?.()
+    await until(() => broker.attempts >= 6)
+    expect(published.map(({ headers }) => headers?.[inboundHeaders.resourceId])).toEqual(['a', 'c'])
+    await feature.drain?.()
+    expect(new Set(calls)).toEqual(new Set(['open 1', 'next 1', 'published 1']))
+  })
+
+  test('a message without PI-ResourceId goes on without; one the broker would not take goes compressed', async () => {
+    const { feature, answer, published } = pullFrom()
+    const largest = new Uint8Array(valueBytesMax).fill(0x20)
+    const larger = new Uint8Array(valueBytesMax + 1).fill(0x20)
+    answer([
+      { resourceId: undefined, xml: utf8('<a/>') },
+      { resourceId: 'largest', xml: largest },
+      { resourceId: 'larger', xml: larger },
+    ])
+    await feature.start?.()
+    await until(() => published.length === 3)
+    const [without, plain, compressed] = published
+    expect(without?.headers).not.toHaveProperty(inboundHeaders.resourceId)
+    expect(without?.key).toBeUndefined()
+    expect(plain?.value).toBe(largest)
+    expect(compressed?.value.length).toBeLessThan(1_000)
+    expect(compressed?.headers?.[inboundHeaders.encoding]).toBe('zstd')
+    for (const [sent, xml] of [
+      [plain, largest],
+      [compressed, larger],
+    ] as const) {
+      const { value = utf8(''), headers = {} } = sent ?? {}
+      expect(Buffer.compare(inboundXmlOf({ value, headers }), xml)).toBe(0)
+    }
     answer([])
     await feature.stop?.()
   })
