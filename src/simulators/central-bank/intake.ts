@@ -23,6 +23,7 @@ import type { Channel } from './options.ts'
 import type { Origin, PostOffice } from './post-office.ts'
 import type { Settlement } from './settlement.ts'
 import type { SignatureCheck } from './signatures.ts'
+import { bodyOf, childrenOf, nodeAt } from './tree.ts'
 
 /** A message as it was posted. */
 export type Stored = {
@@ -152,7 +153,7 @@ class OrderedIntake implements Intake {
       this.takeTyped(stored, document, { type, version, id, origin })
       return
     }
-    this.deps.debit(stored, type, 1)
+    this.deps.debit(stored, type, transfersOf(document))
     this.deps.answerOther({ type, version, id, document, agents: found.metadata.ispbs, origin })
   }
 
@@ -242,6 +243,13 @@ const duplicateOperation: Refusal = {
   reason: 'duplicate_operation',
   description: 'Identificador de operação já utilizado',
 }
+
+/** Book transfers that a trck.002 names; at least one. */
+const transfersOf = (document: XmlDocument): number =>
+  Math.max(
+    1,
+    childrenOf(document, nodeAt(document, bodyOf(document), 'TrckrStsAndTx'), 'Tx').length,
+  )
 
 /** Each transaction of a message as canonical XML without the message's namespace. */
 const transactionsOf = (document: XmlDocument, message: TypedMessage): readonly string[] => {

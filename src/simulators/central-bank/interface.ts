@@ -93,7 +93,10 @@ const receive = async (
   if (isFull()) return problem('unavailable')
   const body = await request.body()
   if (body === 'too_large') return problem('payloadTooLarge')
-  const parts = partsOf(body, text(headers['content-type']), text(headers['content-encoding']))
+  const encoding = text(headers['content-encoding'])
+  // Recommended on the primary channel, mandatory on the secondary one.
+  if (channel === 'secondary' && encoding !== 'gzip') return problem('unsupportedMediaType')
+  const parts = partsOf(body, text(headers['content-type']), encoding)
   if ('status' in parts) return parts
   const stored = parts.map((bytes): Stored => ({ ispb, channel, resourceId: resourceId(), bytes }))
   intake.store(stored)
@@ -145,7 +148,7 @@ const partsOf = (
     case 'multipart/mixed':
       try {
         const parts = decodeMultipart(body, boundaryOf(contentType))
-        return parts.length > batchMessagesMax
+        return parts.length === 0 || parts.length > batchMessagesMax
           ? problem('badRequest')
           : parts.map((part) => part.body)
       } catch (error) {

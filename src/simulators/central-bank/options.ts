@@ -34,9 +34,9 @@ export type CentralBankOptions = {
   readonly signing?: { readonly certificate: string; readonly key: string }
   /** PEM, one certificate each, by ISPB: messages must be signed by their sender's. */
   readonly participantCertificates?: Readonly<Record<string, readonly string[]>>
-  /** From receipt of a payment to its rejection with AB03. */
+  /** From the acceptance of a priority payment (AccptncDtTm), or receipt of any other, to its rejection with AB03. */
   readonly settlementLimitMs?: number
-  /** The same for scheduled payments (PAGAGD). */
+  /** The same for scheduled payments (PAGAGD), from their receipt. */
   readonly scheduledLimitMs?: number
   /** How long a read waits for a message. */
   readonly longPollMs?: number

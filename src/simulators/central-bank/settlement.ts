@@ -31,7 +31,8 @@ export type Operation = {
   /** Reason of a rejection. */
   code: string | undefined
   settledAtMs: number | undefined
-  readonly isScheduled: boolean
+  /** When it is rejected with AB03, unless it is over by then. */
+  readonly dueAtMs: number
   /** Of a payment: what returns gave back or hold. */
   returnedCents: bigint
 }
@@ -76,20 +77,15 @@ export const createSettlement = (deps: SettlementDeps): Settlement => new GrossS
 class GrossSettlement implements Settlement {
   private readonly deps: SettlementDeps
   private readonly entries = new Map<string, Entry>()
-  private readonly priority: Deadlines<Entry>
-  private readonly scheduled: Deadlines<Entry>
+  private readonly deadlines: Deadlines<Entry>
   private late = 0
 
   constructor(deps: SettlementDeps) {
     this.deps = deps
-    const limited = (limitMs: number) =>
-      createDeadlines<Entry>({
-        limitMs,
-        now: deps.now,
-        onPassed: (passed) => this.expire(passed),
-      })
-    this.priority = limited(deps.settlementLimitMs)
-    this.scheduled = limited(deps.scheduledLimitMs)
+    this.deadlines = createDeadlines<Entry>({
+      now: deps.now,
+      onPassed: (passed) => this.expire(passed),
+    })
   }
 
   pay(message: Pacs008, xml: readonly string[], origin: Origin): void {
@@ -107,7 +103,7 @@ class GrossSettlement implements Settlement {
           channel: origin.channel,
         },
         origin,
-        serviceLevel === 'PAGAGD',
+        this.dueAt(serviceLevel, Date.parse(item.acceptanceDateTime)),
       ),
       fault: paymentFault(message, item),
     }))
@@ -190,22 +186,25 @@ class GrossSettlement implements Settlement {
   }
 
   stop(): void {
-    this.priority.stop()
-    this.scheduled.stop()
+    this.deadlines.stop()
   }
 
-  private deadlinesOf({ isScheduled }: Entry): Deadlines<Entry> {
-    return isScheduled ? this.scheduled : this.priority
+  /** The time of a priority payment runs from its acceptance by the payer's institution, of others from here. */
+  private dueAt(serviceLevel: string, acceptedAtMs: number): number {
+    const { now, settlementLimitMs, scheduledLimitMs } = this.deps
+    if (serviceLevel === 'PAGAGD') return now() + scheduledLimitMs
+    const fromMs = serviceLevel === 'PAGPRI' ? Math.min(acceptedAtMs, now()) : now()
+    return fromMs + settlementLimitMs
   }
 
   private entryOf(
     parts: Pick<Entry, 'id' | 'kind' | 'endToEndId' | 'payer' | 'receiver' | 'cents' | 'channel'>,
     origin: Origin | undefined,
-    isScheduled = false,
+    dueAtMs = this.deps.now() + this.deps.settlementLimitMs,
   ): Entry {
     return {
       ...parts,
-      isScheduled,
+      dueAtMs,
       origin,
       receivedAtMs: this.deps.now(),
       state: 'waiting',
@@ -235,7 +234,7 @@ class GrossSettlement implements Settlement {
   private start(entry: Entry, fault: string | undefined): boolean {
     const { ledger } = this.deps
     this.remember(entry)
-    const code = fault ?? this.unreachable(entry) ?? this.overdrawn(entry)
+    const code = fault ?? this.overdue(entry) ?? this.unreachable(entry) ?? this.overdrawn(entry)
     if (code !== undefined) {
       entry.state = 'rejected'
       entry.code = code
@@ -243,8 +242,12 @@ class GrossSettlement implements Settlement {
     }
     ledger.open(entry.receiver)
     this.countReturn(entry, entry.cents)
-    this.deadlinesOf(entry).add(entry)
+    this.deadlines.add(entry, entry.dueAtMs)
     return true
+  }
+
+  private overdue({ dueAtMs }: Entry): string | undefined {
+    return dueAtMs <= this.deps.now() ? 'AB03' : undefined
   }
 
   private unreachable({ receiver }: Entry): string | undefined {
@@ -301,7 +304,7 @@ class GrossSettlement implements Settlement {
     ledger.settle(entry.payer, entry.receiver, entry.cents)
     entry.state = 'settled'
     entry.settledAtMs = now()
-    this.deadlinesOf(entry).done(entry)
+    this.deadlines.done(entry)
     const { id, endToEndId, settledAtMs } = entry
     const told = (to: string, status: 'ACSC' | 'ACCC'): Addressed => ({
       to,
@@ -317,7 +320,7 @@ class GrossSettlement implements Settlement {
     this.countReturn(entry, -entry.cents)
     entry.state = 'rejected'
     entry.code = code
-    this.deadlinesOf(entry).done(entry)
+    this.deadlines.done(entry)
   }
 
   private expire(passed: readonly Entry[]): void {

@@ -98,6 +98,8 @@ describe('sending', () => {
     expect(await post(XML, { 'Content-Encoding': 'deflate' })).toBe('415 unsupportedMediaType')
     expect(await post(XML, { 'Content-Encoding': 'gzip' })).toBe('400 badRequest')
     expect(await post('multipart/mixed; boundary=x')).toBe('400 badRequest')
+    const nothingIn = Buffer.from('--x--\r\n')
+    expect(await post('multipart/mixed; boundary=x', {}, nothingIn)).toBe('400 badRequest')
     expect(await post(XML, { traceparent: '00-1-1-00' })).toBe('400 invalidHeader')
     expect(await post(XML, { 'Accept-Encoding': 'gzip, *' })).toBe('400 invalidHeader')
     expect(await problemOf(await a.call(`/api/v1/in/${A}/msgs`))).toBe('405 methodNotAllowed')
@@ -107,6 +109,26 @@ describe('sending', () => {
     const path = `/api/v1/in/${A}/msgs`
     const nothing = await raw(bank.url, `POST ${path} HTTP/1.1\r\nHost: h\r\n\r\n`)
     expect(nothing).toStartWith('HTTP/1.1 411')
+  })
+
+  test('gzip is a matter of choice on the primary channel, and a must on the secondary one', async () => {
+    const { a, secondary } = await open()
+    const message = payment(A, acceptingPsp, 1)
+    const packed = Bun.gzipSync(message as Uint8Array<ArrayBuffer>)
+    const gzip = { 'Content-Encoding': 'gzip' }
+    expect((await a.post(payment(A, acceptingPsp, 1), XML)).status).toBe(201)
+    expect(await problemOf(await secondary.post(message, XML))).toBe('415 unsupportedMediaType')
+    expect((await secondary.post(packed, XML, gzip)).status).toBe(201)
+    const each = new Response(`--x\r\nContent-Type: ${XML}\r\nContent-Encoding: gzip\r\n\r\n`)
+    // Each part compressed instead of the whole: nobody unpacks it.
+    const parts = Buffer.concat([
+      Buffer.from(await each.arrayBuffer()),
+      packed,
+      Buffer.from('\r\n--x--\r\n'),
+    ])
+    expect((await a.post(parts, 'multipart/mixed; boundary=x')).status).toBe(201)
+    const answers = await a.receive(2)
+    expect(answers.map(({ type }) => type).sort()).toEqual(['admi.002', 'pacs.002'])
   })
 
   test('Host with a port is a reset connection where that is asked for', async () => {
@@ -319,7 +341,7 @@ describe('messages that are not taken have an admi.002', () => {
 test('token buckets: by day 350 at once on the secondary channel, then 429 until it fills again', async () => {
   let nowMs = Date.UTC(2026, 2, 2, 15)
   const { a, secondary } = await open({ rateLimits: true, now: () => nowMs, longPollMs: 20 })
-  const pay = (participant: typeof a) => participant.post(payment(A, acceptingPsp, 1), XML)
+  const pay = (participant: typeof a) => participant.sendAll([payment(A, acceptingPsp, 1)])
   // 350 in the bucket of the secondary channel by day; messages are debited when they are taken.
   for (let sent = 0; sent < 35; sent++) {
     const batch = Array.from({ length: 10 }, () => payment(A, acceptingPsp, 1))
@@ -331,6 +353,32 @@ test('token buckets: by day 350 at once on the secondary channel, then 429 until
   expect((await pay(a)).status).toBe(201)
   nowMs += 1_000
   expect((await pay(secondary)).status).toBe(201)
+})
+
+test('a trck.002 costs as many tokens as it names book transfers', async () => {
+  const nowMs = Date.UTC(2026, 2, 2, 15)
+  const { secondary } = await open({
+    ...{ rateLimits: true, validate: false, now: () => nowMs, longPollMs: 20 },
+  })
+  const party = (ispb: string) =>
+    `<FIId><FinInstnId><Othr><Id>${ispb}</Id></Othr></FinInstnId></FIId>`
+  const report = (transfers: number, serial: number): Uint8Array => {
+    const id = `M${A}${String(serial).padStart(23, '0')}`
+    const named = Array.from(
+      { length: transfers },
+      (_, index) =>
+        `<Tx><PmtId><EndToEndId>E${A}202603021500${String(index).padStart(11, '0')}</EndToEndId></PmtId></Tx>`,
+    )
+    return Buffer.from(
+      `<Envelope xmlns="https://www.bcb.gov.br/pi/trck.002/1.1"><AppHdr><Fr>${party(A)}</Fr><To>${party('00038166')}</To><BizMsgIdr>${id}</BizMsgIdr><MsgDefIdr>trck.002.spi.1.1</MsgDefIdr><CreDt>2026-03-02T15:00:00.000Z</CreDt><Sgntr></Sgntr></AppHdr><Document><PmtStsTrckrRpt><TrckrStsAndTx>${named.join('')}</TrckrStsAndTx></PmtStsTrckrRpt></Document></Envelope>`,
+    )
+  }
+  expect((await secondary.sendAll([report(1_499, 1)])).status).toBe(201)
+  // One camt.025 for each 500 of them.
+  expect((await secondary.receive(3)).map(({ type }) => type)).toEqual(Array(3).fill('camt.025'))
+  expect((await secondary.sendAll([report(1, 2)])).status).toBe(201)
+  await secondary.receive(1)
+  expect((await secondary.sendAll([report(1, 3)])).status).toBe(429)
 })
 
 describe('bounds', () => {

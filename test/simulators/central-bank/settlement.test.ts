@@ -80,7 +80,7 @@ test('the receiver’s rejection reaches the payer with its code, and the money 
 })
 
 test('without an answer in time both are told AB03, and a late answer changes nothing', async () => {
-  const { a, b, bank } = await open({ settlementLimitMs: 60 })
+  const { a, b, bank } = await open({ settlementLimitMs: 300 })
   await a.send(payment(A, B, 500))
   const [asked, rejected] = await b.receive(2)
   const [told] = await a.receive()
@@ -196,8 +196,46 @@ test('a steady rate of payments, for load', async () => {
   expect(bank.book().operations.map(({ amountCents }) => amountCents)).toEqual(Array(10).fill(3n))
 })
 
+test('the time of a priority payment runs from its acceptance by the payer’s institution, of others from receipt', async () => {
+  let nowMs = Date.now()
+  const { a, b, bank } = await open({ now: () => nowMs })
+  const accepted = (agoMs: number, serviceLevel: string, cents: number): Uint8Array => {
+    const message = build(A, 'PACS008', {
+      local_instrument: 'MANU',
+      service_level: serviceLevel,
+      transactions: [transfer(A, B, cents)],
+    })
+    const time = new Date(nowMs - agoMs).toISOString()
+    return Buffer.from(
+      Buffer.from(message)
+        .toString()
+        .replace(/<AccptncDtTm>.*?</, `<AccptncDtTm>${time}<`),
+    )
+  }
+  await a.send(accepted(40_000, 'PAGPRI', 1))
+  expect((await a.receive()).flatMap(statuses)).toEqual(['RJCT AB03'])
+  await a.sendAll([
+    accepted(39_000, 'PAGPRI', 2),
+    accepted(3_600_000, 'PAGFRD', 3),
+    accepted(3_600_000, 'PAGAGD', 4),
+  ])
+  expect((await b.receive(3)).map(({ type }) => type)).toEqual(Array(3).fill('pacs.008'))
+  const rejected = async () => {
+    const told = await a.receive()
+    expect(told.flatMap(statuses)).toEqual(['RJCT AB03'])
+    const { operations } = bank.book()
+    return operations.flatMap(({ amountCents, state }) => (state === 'waiting' ? amountCents : []))
+  }
+  nowMs += 1_100
+  expect(await rejected()).toEqual([3n, 4n])
+  nowMs += 39_000
+  expect(await rejected()).toEqual([4n])
+  nowMs += 45 * 60_000
+  expect(await rejected()).toEqual([])
+})
+
 test('scheduled payments have a limit of their own', async () => {
-  const { a, b } = await open({ settlementLimitMs: 40, scheduledLimitMs: 400 })
+  const { a, b } = await open({ settlementLimitMs: 300, scheduledLimitMs: 5_000 })
   const scheduled = build(A, 'PACS008', {
     local_instrument: 'MANU',
     service_level: 'PAGAGD',
