@@ -23,10 +23,10 @@ import {
 
 /*
  * Our verdicts against libxml2's, on the official schemas: the official samples, then samples changed as a
- * program with a bug would change them. TRILHO_LONG=1 runs 5 000 changes per type.
+ * program with a bug would change them. TRILHO_LONG=1 runs four times as many.
  */
 
-const mutations = process.env['TRILHO_LONG'] === '1' ? 5000 : 300
+const mutations = process.env['TRILHO_LONG'] === '1' ? 20_000 : 5000
 const filesPerRun = 250
 
 const xmllint = Bun.which('xmllint')
@@ -174,8 +174,3 @@ describe.if(hasSharedData && xmllint !== null)(`the official schemas${reason}`, 
     }, 600_000)
   }
 })
-
-test.skipIf(hasSharedData && xmllint !== null)(
-  `the official schemas are compared${reason}`,
-  () => {},
-)

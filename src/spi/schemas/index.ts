@@ -1,8 +1,8 @@
-import type { SchemaCatalogue } from '#codecs/iso20022'
+import { messageTypes, type Revision, type SchemaCatalogue, versionOf } from '#codecs/iso20022'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
 import type { SchemaSettings } from './config.ts'
-import { builtInSchemas, loadSchemas } from './load.ts'
+import { builtInSchemas, loadSchemas, type SchemaReport } from './load.ts'
 import { schemaRoutes } from './routes.ts'
 
 export { type SchemaSettings, schemaSettings } from './config.ts'
@@ -20,16 +20,31 @@ export const createSchemas = ({
 }): Schemas => {
   const { folder, revision } = settings
   const loaded = folder === undefined ? builtInSchemas : loadSchemas(folder)
-  for (const { file, outcome, reason } of loaded.report) {
-    if (outcome === 'failed') logger.warn({ file, reason }, 'schema file was not loaded')
-  }
-  if (folder !== undefined) {
-    const count = loaded.report.filter(({ outcome }) => outcome === 'loaded').length
-    logger.info({ loaded: count, files: loaded.report.length }, 'schemas loaded')
-  }
+  if (folder !== undefined) logReport(loaded.report, revision, logger)
   return {
     name: 'schemas',
     catalogue: loaded.catalogue,
     routes: schemaRoutes(loaded, revision),
   }
+}
+
+/** Says of each file what became of it, and which versions that are sent have no schema among them. */
+const logReport = (report: readonly SchemaReport[], revision: Revision, logger: Logger): void => {
+  for (const { file, outcome, reason } of report) {
+    if (outcome === 'failed') logger.warn({ file, reason }, 'schema file was not loaded')
+    if (outcome === 'skipped') logger.info({ file, reason }, 'schema file was left out')
+  }
+  const loaded = report.flatMap(({ type, version }) =>
+    type === undefined ? [] : [`${type} ${version}`],
+  )
+  const sent = messageTypes.map((type) => `${type} ${versionOf(type, revision).version}`)
+  logger.info(
+    {
+      files: report.length,
+      loaded,
+      revision,
+      built_in: sent.filter((version) => !loaded.includes(version)),
+    },
+    'schemas loaded',
+  )
 }

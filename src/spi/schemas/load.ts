@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import {
   type CompiledSchema,
   compileForSpi,
@@ -10,12 +10,14 @@ import {
 } from '#codecs/iso20022'
 import { readZip } from './zip.ts'
 
-/** XSD files read from SPI_SCHEMA_DIR, and bytes of one. */
+/** XSD files read from SPI_SCHEMA_DIR, bytes of one, and bytes of an archive with them. */
 export const schemaFilesMax = 500
 export const schemaBytesMax = 4 * 1024 * 1024
+export const archiveBytesMax = 64 * 1024 * 1024
 
 /** What became of one file. */
 export type SchemaReport = {
+  /** With its folders in SPI_SCHEMA_DIR. */
   readonly file: string
   readonly outcome: 'loaded' | 'skipped' | 'failed'
   readonly type: string | undefined
@@ -33,7 +35,8 @@ export const builtInSchemas: LoadedSchemas = { catalogue: ourCatalogue, report: 
 
 /**
  * Compiles the message schemas of a folder (with its subfolders) or a zip archive; where it has none for a
- * version, ours is used. A file that cannot be compiled is reported, not fatal.
+ * version, ours is used. A file that cannot be compiled is reported, not fatal; of two for one version the first by
+ * name is taken.
  *
  * @throws Error, naming the setting, when folder or archive cannot be read
  */
@@ -45,57 +48,73 @@ export const loadSchemas = (path: string): LoadedSchemas => {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(`SPI_SCHEMA_DIR: ${reason}`, { cause: error })
   }
-  const schemas = new Map<string, CompiledSchema>()
-  const report = [...files.keys()].sort().map((file) => loadOne(file, files, schemas))
+  const loaded = new Map<string, Loaded>()
+  const report = [...files.keys()].sort().map((file) => loadOne(file, files, loaded))
   return {
     report,
     catalogue: {
       schemaOf: (type, version) =>
-        schemas.get(`${type} ${version}`) ?? ourCatalogue.schemaOf(type, version),
+        loaded.get(`${type} ${version}`)?.schema ?? ourCatalogue.schemaOf(type, version),
     },
   }
 }
 
+type Loaded = { readonly file: string; readonly schema: CompiledSchema }
+
+/** By name with folders. */
 type Files = ReadonlyMap<string, () => Uint8Array>
 
-/** By name without folders: includes name their neighbours. */
+/** What an archiver of macOS adds beside each file. */
+const byproduct = /(?:^|\/)(?:__MACOSX\/|\._)/
+
 const filesOf = (path: string): Files => {
   const all: (readonly [string, () => Uint8Array])[] = statSync(path).isDirectory()
     ? readdirSync(path, { recursive: true, encoding: 'utf8' }).map((name) => [
         name,
-        () => readBounded(join(path, name)),
+        () => readBounded(join(path, name), schemaBytesMax),
       ])
-    : readZip(new Uint8Array(readFileSync(path))).map(({ name, read }) => [
+    : readZip(readBounded(path, archiveBytesMax)).map(({ name, read }) => [
         name,
         () => read(schemaBytesMax),
       ])
-  const schemas = all.filter(([name]) => /\.xsd$/i.test(name))
+  const schemas = all.filter(([name]) => /\.xsd$/i.test(name) && !byproduct.test(name))
   if (schemas.length === 0) throw new Error(`${path} holds no .xsd file`)
   if (schemas.length > schemaFilesMax) {
     throw new Error(`${path} holds more than ${schemaFilesMax} .xsd files`)
   }
-  return new Map(schemas.map(([name, read]) => [basename(name), read]))
+  return new Map(schemas)
 }
 
-const readBounded = (path: string): Uint8Array => {
-  if (statSync(path).size > schemaBytesMax) throw new Error(`over ${schemaBytesMax} bytes`)
+/** What a file includes: relative to its own folder, else the one file of that name anywhere. */
+const included = (file: string, location: string, files: Files): Uint8Array | undefined => {
+  const beside = files.get(normalize(join(dirname(file), location)))
+  if (beside !== undefined) return beside()
+  const [only, ...more] = [...files].filter(([name]) => basename(name) === basename(location))
+  return more.length === 0 ? only?.[1]() : undefined
+}
+
+const readBounded = (path: string, bytesMax: number): Uint8Array => {
+  if (statSync(path).size > bytesMax) throw new Error(`${path} has over ${bytesMax} bytes`)
   return new Uint8Array(readFileSync(path))
 }
 
-const loadOne = (
-  file: string,
-  files: Files,
-  schemas: Map<string, CompiledSchema>,
-): SchemaReport => {
+const loadOne = (file: string, files: Files, loaded: Map<string, Loaded>): SchemaReport => {
+  const skipped = (reason: string): SchemaReport => {
+    return { file, outcome: 'skipped', type: undefined, version: undefined, reason }
+  }
   try {
-    const model = parseSchema(file, (name) => files.get(basename(name))?.())
+    const model = parseSchema(file, (name) =>
+      name === file ? files.get(file)?.() : included(file, name, files),
+    )
     const identity = identityOfNamespace(model.targetNamespace)
     if (identity === undefined) {
-      const reason = 'its target namespace is no message version of the SPI'
-      return { file, outcome: 'skipped', type: undefined, version: undefined, reason }
+      return skipped('its target namespace is no message version of the SPI')
     }
     const { type, version } = identity
-    schemas.set(`${type} ${version}`, compileForSpi(model))
+    const key = `${type} ${version}`
+    const other = loaded.get(key)
+    if (other !== undefined) return skipped(`${key} is loaded from ${other.file}`)
+    loaded.set(key, { file, schema: compileForSpi(model) })
     return { file, outcome: 'loaded', type, version, reason: undefined }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)

@@ -1,4 +1,4 @@
-import { inflateRawSync } from 'node:zlib'
+import { crc32, inflateRawSync } from 'node:zlib'
 
 const END_OF_DIRECTORY = 0x06054b50
 const DIRECTORY_ENTRY = 0x02014b50
@@ -42,8 +42,13 @@ const readEntry = (archive: Buffer, entry: number, bytesMax: number): Uint8Array
   const size = archive.readUInt32LE(entry + 20)
   const local = archive.readUInt32LE(entry + 42)
   const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28)
-  const packed = archive.subarray(start, start + size)
-  if (method === STORED && size <= bytesMax) return new Uint8Array(packed)
+  const bytes = unpacked(archive.subarray(start, start + size), method, bytesMax)
+  if (crc32(bytes) !== archive.readUInt32LE(entry + 16)) throw new Error('the entry is damaged')
+  return bytes
+}
+
+const unpacked = (packed: Buffer, method: number, bytesMax: number): Uint8Array => {
+  if (method === STORED && packed.length <= bytesMax) return new Uint8Array(packed)
   if (method !== DEFLATED) throw new Error('the entry is packed in an unsupported way or too large')
   return new Uint8Array(inflateRawSync(packed, { maxOutputLength: bytesMax }))
 }
