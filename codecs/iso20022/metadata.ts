@@ -11,7 +11,7 @@ export type MessageMetadata = {
   readonly businessMessageId: number
   /** Nodes of EndToEndId and OrgnlEndToEndId, in document order. */
   readonly endToEndIds: readonly number[]
-  /** Nodes of amounts of transactions, in document order. */
+  /** Nodes of amounts of transactions, in document order; what one consists of is none. */
   readonly amounts: readonly number[]
   /** Nodes of MmbId: the ISPBs of agents. */
   readonly ispbs: readonly number[]
@@ -23,6 +23,7 @@ const END_TO_END_ID = 3
 const AMOUNT = 4
 const AGENT_ID = 5
 const DOCUMENT = 6
+const PART = 7
 
 const roles = new Uint8Array(messageVocabulary.size)
 const roleNames: Readonly<Record<string, number>> = {
@@ -36,6 +37,8 @@ const roleNames: Readonly<Record<string, number>> = {
   Amt: AMOUNT,
   MmbId: AGENT_ID,
   Document: DOCUMENT,
+  AdjstmntAmtAndRsn: PART,
+  Adjstmnt: PART,
 }
 for (const [name, role] of Object.entries(roleNames)) roles[nameIdOf(name)] = role
 
@@ -70,6 +73,12 @@ export const findMetadata = (document: XmlDocument): MessageMetadata => {
       case DOCUMENT:
         inHeader = false
         break
+      case PART: {
+        const last = document.next(node) - 1
+        at += (last - node) * NODE_STRIDE
+        node = last
+        break
+      }
     }
   }
   const identity = identityOfNamespace(document.namespaceUri(root))

@@ -93,9 +93,90 @@ const adjustmentReasons = codeList([
   ['VLDN', '', 'Cash handed out', 'Valor do recurso em espécie'],
 ])
 
+const mandateStatuses = codeList(
+  [
+    ['PDNG', 'P', 'Waiting for the payer', 'Pendente de confirmação do pagador'],
+    ['CFDB', 'P', 'Confirmed by the payer', 'Confirmada pelo pagador'],
+    ['CCLD', 'P', 'Cancelled', 'Cancelada'],
+  ],
+  'inferred',
+)
+
+const chargeStatuses = codeList(
+  [
+    ['ACSP', 'P', 'Scheduled by the paying participant', 'Agendada pelo participante do pagador'],
+    ['RJCT', 'P', 'Refused by the paying participant', 'Rejeitada pelo participante do pagador'],
+  ],
+  'inferred',
+)
+
+const chargePurposes = codeList(
+  [
+    ['AGND', 'R', 'Schedules a charge', 'Agendamento da cobrança'],
+    ['NTAG', 'R', 'A further attempt after the due date', 'Nova tentativa após o vencimento'],
+    ['RIFL', 'R', 'Sent again after a failure', 'Reenvio após falha'],
+  ],
+  'inferred',
+)
+
+const cancellationStatuses = codeList(
+  [
+    ['ACCR', '', 'The cancellation is accepted', 'Cancelamento aceito'],
+    ['RJCR', '', 'The cancellation is refused', 'Cancelamento rejeitado'],
+  ],
+  'inferred',
+)
+
+const cancellationProcessing = codeList(
+  [
+    [
+      'DHSR',
+      'R',
+      'When the receiver’s participant asked',
+      'Data e hora da solicitação do recebedor',
+    ],
+    ['DHIP', 'P', 'When the payer’s participant cancelled', 'Data e hora informada pelo pagador'],
+    ['DHAC', '', 'When it was accepted', 'Data e hora da aceitação'],
+    ['DHRC', '', 'When it was refused', 'Data e hora da rejeição'],
+  ],
+  'reported',
+)
+
+const receiptStatuses = codeList(
+  [
+    ['ACPT', 'S', 'The book transfer is accepted', 'Transferência informada aceita'],
+    ['RJCT', 'S', 'The book transfer is refused', 'Transferência informada rejeitada'],
+  ],
+  'inferred',
+)
+
+const partyStatuses = codeList(
+  [
+    ['COMP', 'S', 'Done', 'Concluída'],
+    ['QUED', 'S', 'Waits for a condition', 'Pendente'],
+    ['REJT', 'S', 'Refused', 'Rejeitada'],
+  ],
+  'inferred',
+)
+
+const entryStatuses = codeList(
+  [
+    ['BOOK', 'S', 'Booked on the PI account', 'Lançamento efetivado na conta PI'],
+    ['INFO', 'S', 'For information', 'Informativo'],
+  ],
+  'inferred',
+)
+
 /** Every list of codes by name; see {@link CodeEntry} for what an entry tells. */
 export const codeLists = {
   transaction_status: statuses,
+  mandate_status: mandateStatuses,
+  charge_status: chargeStatuses,
+  cancellation_status: cancellationStatuses,
+  cancellation_processing: cancellationProcessing,
+  receipt_status: receiptStatuses,
+  party_status: partyStatuses,
+  entry_status: entryStatuses,
   status_reason: statusReasons,
   return_reason: returnReasons,
   mandate_cancellation_reason: mandateCancellationReasons,
@@ -107,6 +188,7 @@ export const codeLists = {
   party_status_reason: partyStatusReasons,
   local_instrument: localInstruments,
   purpose: purposes,
+  charge_purpose: chargePurposes,
   account_type: accountTypes,
   priority: priorities,
   service_level: serviceLevels,

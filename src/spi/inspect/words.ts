@@ -51,41 +51,28 @@ const elementNames: Readonly<Record<string, string>> = {
   Issr: 'issuer',
 }
 
-/** Codes by the element that holds them, or by the one around a `Cd` or `Prtry`. */
-const codes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  InstrPrty: { HIGH: 'settled at once', NORM: 'may wait' },
-  SttlmPrty: { HIGH: 'settled at once', NORM: 'may wait' },
-  SvcLvl: {
-    PAGPRI: 'priority payment',
-    PAGAGD: 'scheduled payment',
-    PAGFRD: 'payment under fraud analysis',
-  },
-  SttlmMtd: { CLRG: 'through the SPI' },
-  ChrgBr: { SLEV: 'as the scheme says' },
-  LclInstrm: {
-    MANU: 'account data typed in',
-    DICT: 'PIX key',
-    QRES: 'static QR code',
-    QRDN: 'dynamic QR code',
-    APES: 'static, by approximation',
-    APDN: 'dynamic, by approximation',
-    INIC: 'payment initiator',
-    AUTO: 'Pix Autom\u00e1tico',
-  },
-  Purp: {
-    IPAY: 'purchase or transfer',
-    GSCB: 'Pix Troco',
-    OTHR: 'Pix Saque',
-    REFU: 'refund',
-    IPRT: 'special return mechanism 2.0',
-  },
-  Tp: { CACC: 'current account', SVGS: 'savings account', TRAN: 'payment account' },
-  TxSts: {
-    ACSP: 'accepted by the receiving institution',
-    ACSC: 'settled, said to the payer\u2019s institution',
-    ACCC: 'settled, said to the receiver\u2019s institution',
-    RJCT: 'rejected',
-  },
+/** The list of a code by the element that holds it, or by the one around a `Cd` or `Prtry`. */
+const codes: Readonly<Record<string, readonly CodeList[]>> = {
+  InstrPrty: [codeLists.priority],
+  SttlmPrty: [codeLists.priority],
+  AddtlTxInf: [codeLists.priority],
+  SvcLvl: [codeLists.service_level],
+  Ref: [codeLists.service_level],
+  LclInstrm: [codeLists.local_instrument],
+  Purp: [codeLists.purpose, codeLists.charge_purpose],
+  Tp: [codeLists.account_type],
+  CdOrPrtry: [codeLists.withdrawal_agent],
+  TxSts: [codeLists.transaction_status],
+  MndtSts: [codeLists.mandate_status],
+  PmtInfCxlSts: [codeLists.cancellation_status],
+  CxlPrcgTp: [codeLists.cancellation_processing],
+  Sts: [codeLists.entry_status, codeLists.receipt_status, codeLists.party_status],
+}
+
+/** Codes that are the same in every message. */
+const constants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  SttlmMtd: { CLRG: 'Through the SPI' },
+  ChrgBr: { SLEV: 'As the scheme says' },
 }
 
 const central = '00038166'
@@ -93,6 +80,8 @@ const central = '00038166'
 /** The list of a reason by an element that it stands in. */
 const reasons: readonly (readonly [around: string, list: CodeList])[] = [
   ['RtrRsnInf', codeLists.return_reason],
+  ['RtrInf', codeLists.return_reason],
+  ['AdjstmntAmtAndRsn', codeLists.adjustment_reason],
   ['RjctRsn', codeLists.mandate_refusal],
   ['CxlStsRsnInf', codeLists.cancellation_refusal],
   ['CxlRsnInf', codeLists.cancellation_reason],
@@ -119,5 +108,8 @@ export const meaningOf = (
   if (holder === 'Rsn' || holder === 'RjctRsn') {
     return reasonsOf(element, around).get(value)?.meaning?.en
   }
-  return codes[holder]?.[value]
+  const isCharge = holder === 'TxSts' && around.includes('OrgnlPmtInfAndSts')
+  const lists = isCharge ? [codeLists.charge_status] : codes[holder]
+  const found = lists?.map((list) => list.get(value)).find((entry) => entry !== undefined)
+  return found?.meaning?.en ?? constants[holder]?.[value]
 }

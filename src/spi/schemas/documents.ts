@@ -76,7 +76,7 @@ export const codesDocumentation: RouteDocument = {
   responses: {
     200: {
       description:
-        'Lists by name. Of pacs.002: transaction_status, status_reason; pacs.004: return_reason; pain.011: mandate_cancellation_reason; pain.012: mandate_refusal; pain.014: charge_refusal; camt.025: receipt_refusal; camt.029: cancellation_refusal; camt.055: cancellation_reason; reda.016: party_status_reason; the others of pacs.008.',
+        'Lists by name. Of pacs.002: transaction_status, status_reason; pacs.004: return_reason; pain.011: mandate_cancellation_reason; pain.012: mandate_status, mandate_refusal; pain.013: charge_purpose; pain.014: charge_status, charge_refusal; camt.025: receipt_status, receipt_refusal; camt.029: cancellation_status, cancellation_refusal; camt.055: cancellation_reason; both: cancellation_processing; camt.054: entry_status; reda.016: party_status, party_status_reason; the others of pacs.008.',
       schema: z.object({
         codes: z.record(
           z.string(),

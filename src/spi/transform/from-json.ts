@@ -1,7 +1,7 @@
 import { messageFromJson, type SchemaCatalogue } from '#codecs/iso20022'
 import type { TransformFailure } from './service.ts'
 
-const decoder = new TextDecoder()
+const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Where the JSON form says which version it is: it has no namespaces. */
 const definitionPath = '/Envelope/AppHdr/MsgDefIdr'

@@ -16,3 +16,13 @@ test('metadata is found on the tape', () => {
   expect(texts(found.amounts)).toEqual(['1000.50', '1001.50'])
   expect(texts(found.ispbs)).toEqual(['12345678', '87654321', '12345678', '87654321'])
 })
+
+test('amounts of which one consists are none of a transaction', () => {
+  const strd =
+    '<RmtInf><Strd><RfrdDocAmt><AdjstmntAmtAndRsn><Amt Ccy="BRL">1.00</Amt><Rsn>VLDN</Rsn></AdjstmntAmtAndRsn></RfrdDocAmt></Strd></RmtInf></CdtTrfTxInf>'
+  const xml = pacs008({ transactions: 2 }).replaceAll('</CdtTrfTxInf>', strd)
+  const document = createXmlScanner({ vocabulary: messageVocabulary }).scan(utf8(xml))
+  const { amounts, endToEndIds } = findMetadata(document)
+  expect(amounts.map((node) => document.textOf(node))).toEqual(['1000.50', '1001.50'])
+  expect(endToEndIds.length).toBe(2)
+})

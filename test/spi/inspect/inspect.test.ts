@@ -25,10 +25,10 @@ describe('a pacs.008', () => {
     expect(await find(pacs008(), 'MndtRltdInf/')).toEqual({
       name: 'MndtRltdInf/Tp/LclInstrm/Prtry (how the payment was started)',
       value: 'DICT',
-      meaning: 'PIX key',
+      meaning: 'Pix key typed in',
     })
     expect(await find(pacs008(), 'To/')).toMatchObject({ meaning: 'Banco Central, SPI' })
-    expect(await find(pacs008(), 'Tp/Cd')).toMatchObject({ meaning: 'current account' })
+    expect(await find(pacs008(), 'Tp/Cd')).toMatchObject({ meaning: 'Current account' })
   })
 
   test('gives its typed value, all transactions', async () => {
@@ -55,7 +55,7 @@ test('reasons of a refusal are translated', async () => {
   const refused = pacs002(
     '<TxInfAndSts><OrgnlInstrId>E1</OrgnlInstrId><OrgnlEndToEndId>E1</OrgnlEndToEndId><TxSts>RJCT</TxSts><StsRsnInf><Rsn><Cd>AC03</Cd></Rsn></StsRsnInf></TxInfAndSts>',
   )
-  expect(await find(refused, 'TxSts')).toMatchObject({ meaning: 'rejected' })
+  expect(await find(refused, 'TxSts')).toMatchObject({ meaning: 'Rejected' })
   expect(await find(refused, 'StsRsnInf')).toMatchObject({
     value: 'AC03',
     meaning: 'Branch or account missing or invalid',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { messageTypes } from '#codecs/iso20022'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
 import { createTransform } from '#src/spi/index.ts'
+import { transform } from '../../../src/spi/transform/service.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { pacs008 } from '../../support/messages.ts'
 
@@ -63,6 +64,21 @@ describe('the JSON form', () => {
     expect(status).toBe(422)
     expect(body.detail).toContain('no schema for pacs.008 7.77')
   })
+})
+
+test('JSON that is no UTF-8 is refused, not mended', () => {
+  const request = (message: Uint8Array) =>
+    transform({
+      sourceFormat: 'json',
+      targetFormat: 'pacs.008',
+      message,
+      options: { validate: false, enrich: false },
+    })
+  expect(request(new Uint8Array([0x22, 0xff, 0x22]))).toEqual({
+    ok: false,
+    failure: { kind: 'not_json' },
+  })
+  expect(request(new TextEncoder().encode('"ÿ"'))).toMatchObject({ failure: { kind: 'problems' } })
 })
 
 describe('what a message says it is', () => {

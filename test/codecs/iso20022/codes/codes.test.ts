@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { codeLists, codesOf, knownVersions, type MessageType, schemaText } from '#codecs/iso20022'
+import {
+  codeLists,
+  codesOf,
+  knownVersions,
+  type MessageType,
+  ourCatalogue,
+  schemaText,
+} from '#codecs/iso20022'
 
 /** The codes that a schema admits behind a place in its text. */
 const admitted = (type: MessageType, version: string, place: string): readonly string[] => {
@@ -39,6 +46,46 @@ describe('the codes of a list are those of the schema, in every version', () => 
     expect(codes('purpose', '1.13').sort()).toEqual(inSchema('name="Purpose"'))
     expect(codes('local_instrument', '1.15')).toContain('APES')
     expect(codes('purpose', '1.15')).toContain('IPRT')
+  })
+})
+
+describe('the codes of a list are all that an element of its message may hold', () => {
+  test.each([
+    ['return_reason', 'pacs.004', 'Cd'],
+    ['return_reason', 'camt.054', 'Cd'],
+    ['priority', 'pacs.008', 'InstrPrty'],
+    ['priority', 'pacs.004', 'SttlmPrty'],
+    ['service_level', 'pacs.008', 'Prtry'],
+    ['withdrawal_agent', 'pacs.008', 'Prtry'],
+    ['adjustment_reason', 'pacs.008', 'Rsn'],
+    ['account_type', 'pacs.008', 'Cd'],
+    ['purpose', 'pacs.008', 'Cd'],
+    ['local_instrument', 'pacs.008', 'Prtry'],
+    ['transaction_status', 'pacs.002', 'TxSts'],
+    ['mandate_status', 'pain.012', 'MndtSts'],
+    ['charge_status', 'pain.014', 'TxSts'],
+    ['charge_purpose', 'pain.013', 'Prtry'],
+    ['cancellation_status', 'camt.029', 'PmtInfCxlSts'],
+    ['receipt_status', 'camt.025', 'Cd'],
+    ['party_status', 'reda.016', 'Sts'],
+    ['entry_status', 'camt.054', 'Cd'],
+  ] as const)('%s: %s, %s', (name, type, element) => {
+    for (const version of knownVersions(type)) {
+      const schema = ourCatalogue.schemaOf(type, version)
+      const found = (schema?.elements ?? [])
+        .filter((one) => one.name === element)
+        .map((one) => schema?.types[one.type]?.simple?.limits.enumeration?.toSorted())
+      const codes = codesOf(codeLists[name], version).map(({ code }) => code)
+      expect(found).toContainEqual(codes.toSorted())
+    }
+  })
+
+  test('cancellation_processing: camt.055 and camt.029', () => {
+    const admittedBy = (type: 'camt.055' | 'camt.029', version: string) =>
+      admitted(type, version, 'name="CxlPrcgTp"')
+    expect([...admittedBy('camt.029', '1.2'), ...admittedBy('camt.055', '1.1')].sort()).toEqual(
+      [...codeLists.cancellation_processing.keys()].sort(),
+    )
   })
 })
 
