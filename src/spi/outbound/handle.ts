@@ -122,12 +122,12 @@ const sendOne = async (
 ): Promise<void> => {
   const stored =
     found !== undefined && isRetried(delivery, found) ? await reopen(found, parts) : found
+  // Decided already, it has no bytes any more. One whose outcome is UNKNOWN is asked for by the watch.
+  if (stored !== undefined && stored.status !== 'QUEUED') return
   const prepare = stored === undefined ? undefined : preparationOf(delivery, stored, parts.sign)
   if (stored === undefined || prepare === undefined) {
     throw new PoisonMessageError('outbound_message_unknown', 'no message of the gateway')
   }
-  // One whose outcome is UNKNOWN is asked for by the watch.
-  if (stored.status !== 'QUEUED') return
   const { type, channel } = stored
   const options = {
     kind: 'consumer',

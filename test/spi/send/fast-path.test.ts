@@ -165,6 +165,21 @@ describe.each([
   )
 })
 
+test('what is answered before the queue takes it over is passed over, not taken for a stranger’s', async () => {
+  bank.setFaults([{ kind: 'error_after_storing', operation: 'send' }])
+  const { post, stop } = await gateway(client)
+  const { id } = await answerOf(await post())
+  bank.setFaults([])
+  await sql`update spi_messages set status = 'ACCEPTED' where id = ${id}`
+  const stage = rig.outbound(client)
+  await stage.start?.()
+  while ((await rig.broker.backlog('spi.outbound', 'spi-outbound')).depth > 0) await Bun.sleep(10)
+  await stage.drain?.()
+  await stage.stop?.()
+  expect((await rig.broker.backlog('dlq', 'any')).depth).toBe(0)
+  await stop()
+})
+
 test('nobody listens: queued at once', async () => {
   const away = rawServer(() => 'cut')
   away.stop()
