@@ -180,14 +180,17 @@ describe('sending', () => {
 describe('unanswered payments', () => {
   const watchTimes = { everyMs: 20, reaskFirstMs: 50, reaskMaxMs: 100 }
 
-  test('become UNKNOWN, are asked for again, and end with an explicit answer', async () => {
-    const silent = rawServer(({ body }) => {
-      const text = Buffer.from(Bun.gunzipSync(new Uint8Array(body))).toString()
-      const count = text.split('<AppHdr>').length - 1
-      return answer(201, {
-        'PI-ResourceId': Array.from({ length: count }, Bun.randomUUIDv7).join(','),
-      })
+  /** Stores what is sent, and never answers it. */
+  const taken = ({ body }: { readonly body: Uint8Array }) => {
+    const text = Buffer.from(Bun.gunzipSync(new Uint8Array(body))).toString()
+    const count = text.split('<AppHdr>').length - 1
+    return answer(201, {
+      'PI-ResourceId': Array.from({ length: count }, Bun.randomUUIDv7).join(','),
     })
+  }
+
+  test('become UNKNOWN, are asked for again, and end with an explicit answer', async () => {
+    const silent = rawServer(taken)
     const unanswering = interfaceClient({ PRIMARY: silent.url }, {}, ispb)
     await rig.pay(2)
     await running(() => rig.until('SENT', 2), unanswering)
@@ -236,7 +239,7 @@ describe('unanswered payments', () => {
   }, 30_000)
 
   test('a scheduled payment has a limit of its own', async () => {
-    const silent = rawServer(() => answer(201, { 'PI-ResourceId': Bun.randomUUIDv7() }))
+    const silent = rawServer(taken)
     const unanswering = interfaceClient({ PRIMARY: silent.url, SECONDARY: silent.url }, {}, ispb)
     const scheduled = { local_instrument: 'MANU', service_level: 'PAGAGD' }
     const [later = ''] = await rig.pay(1, {
