@@ -6,6 +6,7 @@ import type { Channel } from '../messages/index.ts'
 import type { InterfaceSettings } from './config.ts'
 import { InterfaceError, TooManyStreamsError } from './errors.ts'
 import { exchange } from './exchange.ts'
+import { createHold } from './hold.ts'
 import { createPacing } from './pacing.ts'
 import { problemOf } from './problem.ts'
 import { sendMessages } from './send.ts'
@@ -37,6 +38,7 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
     ? createPacing(settings.pacingShare, deps.now ?? Date.now)
     : undefined
   const streams: Record<Channel, number> = { PRIMARY: 0, SECONDARY: 0 }
+  const holds = { PRIMARY: createHold(), SECONDARY: createHold() }
   const observe = createObserver(deps)
 
   const baseOf = (channel: Channel): string => {
@@ -53,6 +55,7 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
         channel,
         tls,
         pacing,
+        hold: holds[channel],
         isGzip: settings.gzipPrimary,
         timeoutMs: settings.sendTimeoutSeconds * secondMs,
         attemptsMax: settings.sendAttemptsMax,
@@ -75,24 +78,33 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
       }
     },
     catalogue: async (direction, signal) => {
-      const [channel = 'PRIMARY'] = channels
-      const answer = await exchange(
-        {
-          method: 'GET',
-          url: `${baseOf(channel)}/api/v1/${direction}/catalog`,
-          accept: 'application/xml',
-          timeoutMs: settings.sendTimeoutSeconds * secondMs,
-          signal,
-        },
-        tls,
-      )
-      const { status, body } = answer
-      if (status === 200) return body
-      const problem = problemOf(body)
-      throw new InterfaceError(`catalogue: status ${status}`, { status, problem })
+      let last: unknown = new InterfaceError('no channel is configured')
+      for (const channel of channels) {
+        try {
+          return await readCatalogue(`${baseOf(channel)}/api/v1/${direction}/catalog`, deps, signal)
+        } catch (error) {
+          last = error
+        }
+      }
+      throw last
     },
     close: async () => tls?.stop(),
   }
+}
+
+/** @throws InterfaceError */
+const readCatalogue = async (
+  url: string,
+  { settings, tls }: InterfaceDeps,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array> => {
+  const timeoutMs = settings.sendTimeoutSeconds * secondMs
+  const { status, body } = await exchange(
+    { method: 'GET', url, accept: 'application/xml', timeoutMs, signal },
+    tls,
+  )
+  if (status === 200) return body
+  throw new InterfaceError(`catalogue: status ${status}`, { status, problem: problemOf(body) })
 }
 
 type Observed = (

@@ -105,8 +105,11 @@ const failureOf = (error: unknown, isLate: boolean): Error => {
   return new InterfaceError(`the connection ended before the answer: ${code}`, { cause: error })
 }
 
-/** Retry-After in seconds; the given time where it is absent or unreadable. */
+/** No server may hold a channel back for longer. */
+export const retryAfterMaxMs = 60_000
+
+/** Retry-After in seconds, bounded; the given time where it is absent or unreadable. */
 export const retryAfterMs = (headers: Headers, otherwiseMs: number): number => {
   const text = headers.get('retry-after') ?? ''
-  return /^\d{1,5}$/.test(text) ? Number(text) * 1000 : otherwiseMs
+  return /^\d{1,9}$/.test(text) ? Math.min(Number(text) * 1000, retryAfterMaxMs) : otherwiseMs
 }

@@ -10,6 +10,7 @@ import {
   NotConnectedError,
   retryAfterMs,
 } from './exchange.ts'
+import type { Hold } from './hold.ts'
 import type { Pacing } from './pacing.ts'
 import { problemOf } from './problem.ts'
 import type { SendOutcome } from './types.ts'
@@ -29,6 +30,8 @@ export type SendDeps = {
   readonly channel: Channel
   readonly tls: TlsMaterial | undefined
   readonly pacing: Pacing | undefined
+  /** Of the channel, shared by all its requests. */
+  readonly hold: Hold
   readonly isGzip: boolean
   readonly timeoutMs: number
   readonly attemptsMax: number
@@ -45,11 +48,13 @@ export const sendMessages = async (
   }
   const waitMs = await paced(deps, messages)
   if (waitMs > 0) {
-    return { kind: 'unreachable', reason: 'the token bucket is empty', retryAfterMs: waitMs }
+    const reason = 'the channel is to be left alone for a while'
+    return { kind: 'unreachable', reason, retryAfterMs: waitMs, isDown: false }
   }
   const request = requestOf(deps, messages, signal)
   for (let attempt = 1; ; attempt++) {
     const outcome = await once(request, deps, messages.length)
+    if (outcome.kind === 'unreachable' && !outcome.isDown) deps.hold.hold(outcome.retryAfterMs)
     // What may be stored already stays in doubt, whatever a repetition could not reach.
     if (attempt > 1 && outcome.kind === 'refused') {
       return { kind: 'unknown', reason: `status ${outcome.status} after an attempt without answer` }
@@ -60,17 +65,19 @@ export const sendMessages = async (
       return { kind: 'unknown', reason: outcome.reason }
     }
     await Bun.sleep(backoffMs(attempt, { ...retry, attemptsMax: deps.attemptsMax }))
+    // A repetition costs as much as the first.
+    if ((await paced(deps, messages)) > 0) return { kind: 'unknown', reason: outcome.reason }
   }
 }
 
-/** 0 when the tokens are taken; otherwise how long the bucket wants, which is too long to wait here. */
+/** 0 when the tokens are taken; otherwise how long the channel wants, which is too long to wait here. */
 const paced = async (
-  { pacing, channel }: SendDeps,
+  { pacing, hold, channel }: SendDeps,
   messages: readonly Uint8Array[],
 ): Promise<number> => {
   let leftMs = pacingWaitMaxMs
   for (;;) {
-    const waitMs = pacing?.take(channel, messages) ?? 0
+    const waitMs = hold.leftMs() || (pacing?.take(channel, messages) ?? 0)
     if (waitMs === 0 || waitMs > leftMs) return waitMs
     leftMs -= waitMs
     await Bun.sleep(waitMs)
@@ -116,7 +123,12 @@ const once = async (
   } catch (error) {
     if (!(error instanceof InterfaceError)) throw error
     if (error instanceof NotConnectedError) {
-      return { kind: 'unreachable', reason: error.message, retryAfterMs: unreachableMs }
+      return {
+        kind: 'unreachable',
+        reason: error.message,
+        retryAfterMs: unreachableMs,
+        isDown: true,
+      }
     }
     return { kind: 'unknown', reason: error.message }
   }
@@ -131,9 +143,10 @@ const outcomeOf = ({ status, headers, body }: ExchangeAnswer, count: number): Se
   }
   // 408: the interface gave up reading the request. 429: it did not begin.
   if (status === 429 || status === 408) {
-    const reason = status === 429 ? 'too many requests' : 'the interface did not read in time'
-    return { kind: 'unreachable', reason, retryAfterMs: retryAfterMs(headers, throttledMs) }
+    const isDown = status === 408
+    const reason = isDown ? 'the interface did not read in time' : 'too many requests'
+    return { kind: 'unreachable', reason, retryAfterMs: retryAfterMs(headers, throttledMs), isDown }
   }
-  if (status >= 300 && status < 500) return { kind: 'refused', status, problem: problemOf(body) }
+  if (status >= 400 && status < 500) return { kind: 'refused', status, problem: problemOf(body) }
   return { kind: 'unknown', reason: `status ${status}` }
 }

@@ -4,11 +4,17 @@ import type { Channel } from '../messages/index.ts'
 export type SendOutcome =
   /** 201: the interface holds them all; one PI-ResourceId each, in order. */
   | { readonly kind: 'accepted'; readonly resourceIds: readonly string[] }
-  /** 4xx: nothing was stored, and the same bytes would be refused again. */
+  /** 4xx, save 408 and 429: nothing was stored, and the same bytes would be refused again. */
   | { readonly kind: 'refused'; readonly status: number; readonly problem: InterfaceProblem }
-  /** No byte of the request left this process, or 429: nothing was stored, sending again is right. */
-  | { readonly kind: 'unreachable'; readonly reason: string; readonly retryAfterMs: number }
-  /** 5xx or no answer: it may have been stored. Only the same messages may be sent again. */
+  /** Nothing was stored, sending again is right. */
+  | {
+      readonly kind: 'unreachable'
+      readonly reason: string
+      readonly retryAfterMs: number
+      /** No byte of the request left this process, or it was not read; false: asked to wait, by 429 or the own pacing. */
+      readonly isDown: boolean
+    }
+  /** Anything else, 5xx or no answer: it may have been stored. Only the same messages may be sent again. */
   | { readonly kind: 'unknown'; readonly reason: string }
 
 /** An RFC 7807 body of the interface; empty strings where it gave none. */

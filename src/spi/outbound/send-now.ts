@@ -96,10 +96,10 @@ const within = async (ms: number, sending: Promise<MessageOutcome>): Promise<Mes
   const late = Promise.withResolvers<MessageOutcome>()
   const timer = setTimeout(() => late.resolve({ kind: 'unknown', reason: 'no answer in time' }), ms)
   const known = sending.catch(
-    (error: unknown): MessageOutcome => ({
-      kind: error instanceof OverloadedError ? 'unreachable' : 'unknown',
-      reason: String(error),
-    }),
+    (error: unknown): MessageOutcome =>
+      error instanceof OverloadedError
+        ? { kind: 'unreachable', reason: String(error), isDown: false }
+        : { kind: 'unknown', reason: String(error) },
   )
   try {
     return await Promise.race([known, late.promise])

@@ -1,4 +1,5 @@
 import { createGatherer } from '#src/platform/batching/index.ts'
+import { createCircuitBreaker } from '#src/platform/circuit-breaker/index.ts'
 import {
   type InterfaceClient,
   type InterfaceProblem,
@@ -11,7 +12,12 @@ export type MessageOutcome =
   | { readonly kind: 'accepted'; readonly resourceId: string; readonly channel: Channel }
   | { readonly kind: 'refused'; readonly status: number; readonly problem: InterfaceProblem }
   /** Nothing was stored. */
-  | { readonly kind: 'unreachable'; readonly reason: string }
+  | {
+      readonly kind: 'unreachable'
+      readonly reason: string
+      /** False: the channel asks for time; another one is not the answer to that. */
+      readonly isDown: boolean
+    }
   /** It may have been stored: only the same bytes may follow. */
   | { readonly kind: 'unknown'; readonly reason: string }
 
@@ -28,6 +34,11 @@ const waitingMax = 5_000
 /** Returns have one channel, whatever its state. */
 const boundToChannel = new Set(['pacs.004'])
 
+/** Requests in a row without an answer after which a channel is taken for down. */
+export const failuresMax = 3
+/** Afterwards one request looks whether it answers again. */
+export const downMs = 5_000
+
 /** A request of several was refused, which says nothing of any one of them. */
 class RefusedTogetherError extends Error {
   override readonly name = 'RefusedTogetherError'
@@ -35,17 +46,24 @@ class RefusedTogetherError extends Error {
 
 /**
  * Gathers messages that are ready at the same time into requests of up to ten, per channel. A refused request is cut
- * in two until the message to blame stands alone; the others pass.
+ * in two until the message to blame stands alone; the others pass. A channel that cannot be reached, or has left several
+ * requests in a row without an answer, is passed over for the other one: the SPI takes the same bytes for the same
+ * message, whichever channel they come by.
  */
 export const createTransport = (options: {
   readonly client: InterfaceClient
   readonly requestsMax: number
   readonly isFailover: boolean
+  /** Other than the system's in tests. */
+  readonly nowMs?: () => number
 }): Transport => {
-  const { client, requestsMax, isFailover } = options
+  const { client, requestsMax, isFailover, nowMs = () => performance.now() } = options
+  const hasOther = isFailover && client.channels.length > 1
   const laneOf = (channel: Channel) =>
     createGatherer<Uint8Array, MessageOutcome>({
-      write: (messages) => sendTogether(client, channel, messages),
+      write: hasOther
+        ? whileUp(channel, nowMs, (messages) => sendTogether(client, channel, messages))
+        : (messages) => sendTogether(client, channel, messages),
       rowsMax: requestMessagesMax,
       writersMax: requestsMax,
       waitingMax,
@@ -56,14 +74,36 @@ export const createTransport = (options: {
   return async ({ type, channel, bytes }) => {
     const others = boundToChannel.has(type) ? [] : client.channels.filter((one) => one !== channel)
     const ways = isFailover ? [channel, ...others] : [channel]
-    let last: MessageOutcome = { kind: 'unreachable', reason: `${channel} is not configured` }
+    let last: MessageOutcome = downOf(`${channel} is not configured`)
     for (const way of ways) {
       const lane = lanes.get(way)
       if (lane === undefined) continue
       last = await lane(bytes)
-      if (last.kind !== 'unreachable') return last
+      if (last.kind !== 'unreachable' || !last.isDown) return last
     }
     return last
+  }
+}
+
+type Write = (messages: readonly Uint8Array[]) => Promise<readonly MessageOutcome[]>
+
+const downOf = (reason: string): MessageOutcome => ({ kind: 'unreachable', reason, isDown: true })
+
+/** Answers for a channel that is down, so that nothing waits there which can go elsewhere. */
+const whileUp = (channel: Channel, nowMs: () => number, write: Write): Write => {
+  const breaker = createCircuitBreaker(failuresMax, downMs, nowMs)
+  return async (messages) => {
+    if (!breaker.admit()) return messages.map(() => downOf(`${channel} has not answered lately`))
+    try {
+      const outcomes = await write(messages)
+      const [one] = outcomes
+      if (one?.kind === 'unknown' || (one?.kind === 'unreachable' && one.isDown)) breaker.failed()
+      else breaker.succeeded()
+      return outcomes
+    } catch (error) {
+      if (error instanceof RefusedTogetherError) breaker.succeeded()
+      throw error
+    }
   }
 }
 
@@ -79,9 +119,11 @@ const sendTogether = async (
     case 'refused':
       if (messages.length > 1) throw new RefusedTogetherError(`status ${outcome.status}`)
       return [outcome]
-    default: {
-      const { kind, reason } = outcome
-      return messages.map(() => ({ kind, reason }))
+    case 'unreachable': {
+      const { kind, reason, isDown } = outcome
+      return messages.map(() => ({ kind, reason, isDown }))
     }
+    case 'unknown':
+      return messages.map(() => outcome)
   }
 }

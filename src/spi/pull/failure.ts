@@ -10,13 +10,10 @@ export type PullFailure =
   | { readonly kind: 'refused' }
   | { readonly kind: 'failed' }
 
-/** No server may hold a channel back for longer. */
-const waitMaxMs = 60_000
-
 export const pullFailureOf = (error: unknown): PullFailure => {
   if (error instanceof StreamGoneError) return { kind: 'gone' }
   if (error instanceof TooManyStreamsError) {
-    return { kind: 'throttled', waitMs: Math.min(error.retryAfterMs, waitMaxMs) }
+    return { kind: 'throttled', waitMs: error.retryAfterMs }
   }
   const status = error instanceof InterfaceError ? (error.status ?? 0) : 0
   return status >= 400 && status < 500 ? { kind: 'refused' } : { kind: 'failed' }

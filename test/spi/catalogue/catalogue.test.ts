@@ -62,6 +62,20 @@ test('is asked once a minute; a failure is not kept', async () => {
   server.stop()
 })
 
+test('the other channel is asked where the first has no answer', async () => {
+  const [bad, good] = [
+    rawServer(() => answer(500)),
+    rawServer(() => answer(200, {}, '<Catalog><Message>odd</Message></Catalog>')),
+  ]
+  const client = interfaceClient({ PRIMARY: bad.url, SECONDARY: good.url })
+  const { call } = appOf(createCatalogue({ client, missing: [] }))
+  const found = await call('GET', '/v1/catalog/in', { key })
+  expect(await found.json()).toMatchObject({ messages: [{ name: 'odd' }] })
+  expect([bad.requests.length, good.requests.length]).toEqual([1, 1])
+  bad.stop()
+  good.stop()
+})
+
 test('nonsense and an absent bank are 502; without settings 503', async () => {
   const server = rawServer(() => answer(200, {}, 'nonsense'))
   const feature = createCatalogue({ client: interfaceClient({ PRIMARY: server.url }), missing: [] })

@@ -7,6 +7,8 @@ import { gunzipSync } from 'node:zlib'
 import { boundaryOf, decodeMultipart } from '#codecs/multipart'
 import { createTlsMaterial } from '#src/platform/tls/index.ts'
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
+import { createHold } from '../../../src/spi/interface/hold.ts'
+import { sendMessages } from '../../../src/spi/interface/send.ts'
 import { payment } from '../../support/participant.ts'
 import { type IssuedPair, issueCertificate } from '../../support/pki.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
@@ -97,17 +99,79 @@ describe('outcomes', () => {
 
   test('429 and 408: nothing was stored', async () => {
     const { outcome } = await against(() => answer(429, { 'Retry-After': '7' }))
-    expect(outcome).toMatchObject({ kind: 'unreachable', retryAfterMs: 7_000 })
+    expect(outcome).toMatchObject({ kind: 'unreachable', retryAfterMs: 7_000, isDown: false })
     const late = await against(() => answer(408))
-    expect(late.outcome).toMatchObject({ kind: 'unreachable' })
+    expect(late.outcome).toMatchObject({ kind: 'unreachable', isDown: true })
     expect(late.requests).toHaveLength(1)
+  })
+
+  test('Retry-After is honoured by the whole channel, and by no other', async () => {
+    const server = rawServer((_, count) =>
+      count === 1 ? answer(429, { 'Retry-After': '7' }) : accepted('id'),
+    )
+    const client = interfaceClient({ PRIMARY: server.url, SECONDARY: server.url })
+    expect(await client.send('PRIMARY', [one])).toMatchObject({ isDown: false })
+    const held = await client.send('PRIMARY', [one])
+    expect(held).toMatchObject({ kind: 'unreachable', isDown: false })
+    if (held.kind === 'unreachable') {
+      expect(held.retryAfterMs).toBeGreaterThan(6_000)
+      expect(held.retryAfterMs).toBeLessThanOrEqual(7_000)
+    }
+    expect(server.requests).toHaveLength(1)
+    expect(await client.send('SECONDARY', [one])).toMatchObject({ kind: 'accepted' })
+    server.stop()
+  })
+
+  test('429 without a Retry-After that can be read is one of a second, and none is of more than a minute', async () => {
+    const asked = async (headers: Readonly<Record<string, string>>) =>
+      (await against(() => answer(429, headers))).outcome
+    for (const headers of [{}, { 'Retry-After': '' }, { 'Retry-After': 'Wed, 21 Oct 2026' }]) {
+      expect(await asked(headers)).toMatchObject({ retryAfterMs: 1_000 })
+    }
+    expect(await asked({ 'Retry-After': '60' })).toMatchObject({ retryAfterMs: 60_000 })
+    expect(await asked({ 'Retry-After': '61' })).toMatchObject({ retryAfterMs: 60_000 })
+    const server = rawServer((_, count) => (count === 1 ? answer(429) : accepted('id')))
+    const client = interfaceClient({ PRIMARY: server.url })
+    await client.send('PRIMARY', [one])
+    const startMs = performance.now()
+    expect(await client.send('PRIMARY', [one])).toMatchObject({ kind: 'accepted' })
+    expect(performance.now() - startMs).toBeGreaterThan(900)
+    server.stop()
+  })
+
+  test('what is no answer of the interface leaves a doubt: 200, 204, 302', async () => {
+    for (const status of [200, 204, 302, 399]) {
+      const { outcome } = await against(() => answer(status, { Location: '/' }))
+      expect(outcome).toEqual({ kind: 'unknown', reason: `status ${status}` })
+    }
+  })
+
+  test('a repetition takes tokens as the first attempt does, and is not made without', async () => {
+    const server = rawServer(() => answer(503))
+    const sendWith = async (tokens: number) => {
+      let left = tokens
+      const pacing = { take: () => (left-- > 0 ? 0 : 60_000) }
+      const url = `${server.url}/api/v1/in/${ispb}/msgs`
+      const settings = { isGzip: false, timeoutMs: 1_000, attemptsMax: 3, hold: createHold() }
+      const before = server.requests.length
+      const outcome = await sendMessages(
+        { url, channel: 'PRIMARY', tls: undefined, pacing, ...settings },
+        [one],
+        undefined,
+      )
+      return { kind: outcome.kind, requests: server.requests.length - before }
+    }
+    expect(await sendWith(3)).toEqual({ kind: 'unknown', requests: 3 })
+    expect(await sendWith(2)).toEqual({ kind: 'unknown', requests: 2 })
+    expect(await sendWith(0)).toEqual({ kind: 'unreachable', requests: 0 })
+    server.stop()
   })
 
   test('no listener: unreachable', async () => {
     const server = rawServer(() => 'cut')
     server.stop()
     const outcome = await interfaceClient({ PRIMARY: server.url }).send('PRIMARY', [one])
-    expect(outcome).toMatchObject({ kind: 'unreachable' })
+    expect(outcome).toMatchObject({ kind: 'unreachable', isDown: true })
   })
 
   test('5xx, a cut connection, no answer: the same bytes again, then unknown', async () => {
