@@ -1,3 +1,5 @@
+import { activeContext } from '../tracing/index.ts'
+
 /** More rows wait than may: the caller is told at once instead of waiting without end. */
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError'
@@ -29,6 +31,8 @@ type Waiting<Row, Result> = {
   readonly row: Row
   readonly resolve: (result: Result) => void
   readonly reject: (error: unknown) => void
+  /** Of the caller. */
+  readonly within: ReturnType<typeof activeContext>
 }
 
 /**
@@ -72,8 +76,9 @@ export const createGatherer = <Row, Result>(
       }
       startedMs = performance.now()
       const batch = queue.splice(0, rowsMax)
+      const within = batch[0]?.within
       writers++
-      void attempt(batch).finally(() => {
+      void (within === undefined ? attempt(batch) : within(() => attempt(batch))).finally(() => {
         writers--
         held -= batch.length
         if (!isScheduled) start()
@@ -87,7 +92,7 @@ export const createGatherer = <Row, Result>(
     }
     held++
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    queue.push({ row, resolve, reject })
+    queue.push({ row, resolve, reject, within: activeContext() })
     if (!isScheduled && writers < writersMax) {
       isScheduled = true
       setImmediate(start)

@@ -2,6 +2,7 @@ export { createTracing } from './feature.ts'
 export { inRequestSpan, serverOf } from './http-client.ts'
 export {
   type ActiveSpan,
+  activeContext,
   currentTraceId,
   currentTraceparent,
   inSpan,

@@ -180,6 +180,16 @@ export const currentTraceparent = (): Traceparent | undefined => {
   return span === undefined ? undefined : formatTraceparent(span)
 }
 
+/**
+ * Runs work within the span that is active now, however much later and whoever calls: what is done for several at once
+ * belongs to the trace of the first. Undefined when nothing is traced.
+ */
+export const activeContext = (): (<T>(work: () => T) => T) | undefined => {
+  if (sink === undefined) return undefined
+  const span = activeSpan.getStore()
+  return (work) => (span === undefined ? activeSpan.exit(work) : activeSpan.run(span, work))
+}
+
 /** 32 hexadecimal digits, for log lines; undefined when there is no active span. */
 export const currentTraceId = (): string | undefined =>
   sink === undefined ? undefined : activeSpan.getStore()?.traceId

@@ -11,7 +11,7 @@ import { createPacing } from './pacing.ts'
 import { problemOf } from './problem.ts'
 import { sendMessages } from './send.ts'
 import { channelStreamsMax, openStream } from './streams.ts'
-import type { InterfaceClient, SendOutcome } from './types.ts'
+import type { InterfaceClient, SendOptions, SendOutcome } from './types.ts'
 
 export type InterfaceDeps = {
   /** The institution's own. */
@@ -49,7 +49,7 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
 
   return {
     channels,
-    send: (channel, messages, signal) => {
+    send: (channel, messages, { signal, links } = {}) => {
       const sendDeps = {
         url: `${baseOf(channel)}/api/v1/in/${ispb}/msgs`,
         channel,
@@ -60,7 +60,8 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
         timeoutMs: settings.sendTimeoutSeconds * secondMs,
         attemptsMax: settings.sendAttemptsMax,
       }
-      return observe(channel, messages.length, () => sendMessages(sendDeps, messages, signal))
+      const sending = { channel, count: messages.length, links }
+      return observe(sending, () => sendMessages(sendDeps, messages, signal))
     },
     openStream: async (channel, signal) => {
       if (streams[channel] >= channelStreamsMax) throw new TooManyStreamsError(streamsFullMs)
@@ -108,8 +109,7 @@ const readCatalogue = async (
 }
 
 type Observed = (
-  channel: Channel,
-  count: number,
+  sending: { readonly channel: Channel; readonly count: number } & Pick<SendOptions, 'links'>,
   send: () => Promise<SendOutcome>,
 ) => Promise<SendOutcome>
 
@@ -125,13 +125,18 @@ const createObserver = ({ metrics, logger }: InterfaceDeps): Observed => {
     ['channel'],
     latencyBucketsSeconds,
   )
-  return async (channel, count, send) => {
+  return async ({ channel, count, links }, send) => {
     const startedMs = performance.now()
     const attributes = {
       'trilho.spi.channel': names[channel],
       'messaging.batch.message_count': count,
     }
-    const outcome = await inSpan('spi send', { kind: 'client', attributes }, async (span) => {
+    const options = {
+      kind: 'client',
+      attributes,
+      ...(links === undefined ? {} : { links }),
+    } as const
+    const outcome = await inSpan('spi send', options, async (span) => {
       const result = await send()
       span.set({ 'trilho.spi.outcome': result.kind })
       if (result.kind !== 'accepted') span.fail(result.kind)

@@ -1,3 +1,4 @@
+import type { Traceparent } from '#src/platform/tracing/index.ts'
 import type { Channel } from '../messages/index.ts'
 
 /** What became of one request with 1 to 10 messages. */
@@ -46,6 +47,12 @@ export type PullStream = {
   close(): Promise<void>
 }
 
+export type SendOptions = {
+  readonly signal?: AbortSignal | undefined
+  /** Of the messages that share the request with the one in whose trace it is. */
+  readonly links?: readonly (Traceparent | undefined)[] | undefined
+}
+
 /** The message interface of the central bank, over both channels. */
 export type InterfaceClient = {
   /** The channels that are configured. */
@@ -57,7 +64,7 @@ export type InterfaceClient = {
   send(
     channel: Channel,
     messages: readonly Uint8Array[],
-    signal?: AbortSignal,
+    options?: SendOptions,
   ): Promise<SendOutcome>
   /** @throws TooManyStreamsError after 429, InterfaceError otherwise */
   openStream(channel: Channel, signal?: AbortSignal): Promise<PullStream>

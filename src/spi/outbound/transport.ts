@@ -1,5 +1,6 @@
 import { createGatherer } from '#src/platform/batching/index.ts'
 import { createCircuitBreaker } from '#src/platform/circuit-breaker/index.ts'
+import { currentTraceparent, inSpan, type Traceparent } from '#src/platform/tracing/index.ts'
 import {
   type InterfaceClient,
   type InterfaceProblem,
@@ -39,6 +40,8 @@ export const failuresMax = 3
 /** Afterwards one request looks whether it answers again. */
 export const downMs = 5_000
 
+type Row = { readonly bytes: Uint8Array; readonly trace: Traceparent | undefined }
+
 /** A request of several was refused, which says nothing of any one of them. */
 class RefusedTogetherError extends Error {
   override readonly name = 'RefusedTogetherError'
@@ -60,7 +63,7 @@ export const createTransport = (options: {
   const { client, requestsMax, isFailover, nowMs = () => performance.now() } = options
   const hasOther = isFailover && client.channels.length > 1
   const laneOf = (channel: Channel) =>
-    createGatherer<Uint8Array, MessageOutcome>({
+    createGatherer<Row, MessageOutcome>({
       write: hasOther
         ? whileUp(channel, nowMs, (messages) => sendTogether(client, channel, messages))
         : (messages) => sendTogether(client, channel, messages),
@@ -71,21 +74,29 @@ export const createTransport = (options: {
     })
   const lanes = new Map(client.channels.map((channel) => [channel, laneOf(channel)]))
 
-  return async ({ type, channel, bytes }) => {
+  const transmit = async ({ type, channel, bytes }: OutgoingBytes): Promise<MessageOutcome> => {
     const others = boundToChannel.has(type) ? [] : client.channels.filter((one) => one !== channel)
     const ways = isFailover ? [channel, ...others] : [channel]
     let last: MessageOutcome = downOf(`${channel} is not configured`)
     for (const way of ways) {
       const lane = lanes.get(way)
       if (lane === undefined) continue
-      last = await lane(bytes)
+      last = await lane({ bytes, trace: currentTraceparent() })
       if (last.kind !== 'unreachable' || !last.isDown) return last
     }
     return last
   }
+  // In the trace of the message itself: the request may be in that of another, and is linked to this one.
+  return (message) =>
+    inSpan('spi transmit', { kind: 'client' }, async (span) => {
+      const outcome = await transmit(message)
+      span.set({ 'trilho.spi.outcome': outcome.kind })
+      if (outcome.kind !== 'accepted') span.fail(outcome.kind)
+      return outcome
+    })
 }
 
-type Write = (messages: readonly Uint8Array[]) => Promise<readonly MessageOutcome[]>
+type Write = (messages: readonly Row[]) => Promise<readonly MessageOutcome[]>
 
 const downOf = (reason: string): MessageOutcome => ({ kind: 'unreachable', reason, isDown: true })
 
@@ -110,9 +121,14 @@ const whileUp = (channel: Channel, nowMs: () => number, write: Write): Write => 
 const sendTogether = async (
   client: InterfaceClient,
   channel: Channel,
-  messages: readonly Uint8Array[],
+  messages: readonly Row[],
 ): Promise<readonly MessageOutcome[]> => {
-  const outcome = await client.send(channel, messages)
+  const [, ...others] = messages
+  const outcome = await client.send(
+    channel,
+    messages.map(({ bytes }) => bytes),
+    { links: others.map(({ trace }) => trace) },
+  )
   switch (outcome.kind) {
     case 'accepted':
       return outcome.resourceIds.map((resourceId) => ({ kind: 'accepted', resourceId, channel }))

@@ -1,9 +1,8 @@
 import { createPostgresBroker, type TransactionalBroker } from '#src/platform/broker/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
-import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
 import type { InterfaceClient } from '#src/spi/interface/index.ts'
-import { createOutbound, type OutboundDeps } from '#src/spi/outbound/index.ts'
+import { createOutbound, type OutboundDeps, type OutboundFeature } from '#src/spi/outbound/index.ts'
 import { createSend } from '#src/spi/send/index.ts'
 import { signingSettings } from '#src/spi/signing/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
@@ -30,7 +29,7 @@ export const unsignedSettings: OutboundDeps['signing'] = {
 export type Rig = {
   readonly broker: TransactionalBroker
   /** A stage of its own, as another process would run it. */
-  readonly outbound: (client: InterfaceClient, more?: Partial<OutboundDeps>) => Feature
+  readonly outbound: (client: InterfaceClient, more?: Partial<OutboundDeps>) => OutboundFeature
   /** Queues so many payments; their EndToEndIds. */
   readonly pay: (
     count: number,
