@@ -79,13 +79,15 @@ export type {
 export { findMetadata, type MessageMetadata } from './metadata.ts'
 export {
   identifyMessage,
-  isTypedMessageType,
+  isPaymentMessageType,
   type MessageReading,
+  type PaymentMessage,
+  type PaymentMessageType,
   type PaymentsReading,
   paymentsOf,
   readMessage,
   type TypedMessage,
-  type TypedMessageType,
+  type TypedMessages,
 } from './read.ts'
 export { type Money, type ReadProblem, readProblemsMax } from './reader.ts'
 export { createMessageScanner } from './scanner.ts'

@@ -38,7 +38,7 @@ type Item = {
  * @example layout('PmtId(InstrId? EndToEndId TxId?) Dbtr(Nm? Id/PrvtId/Othr/Id)')
  */
 export const layout = (text: string): Layout => {
-  const tokens = text.match(/[A-Za-z0-9]+|[?*+/()]/g) ?? []
+  const tokens = text.match(/[A-Za-z0-9.]+|[?*+/()]/g) ?? []
   const root: Item = {
     name: '',
     required: true,

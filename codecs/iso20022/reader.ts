@@ -140,6 +140,16 @@ export class MessageReader {
     }
   }
 
+  /** An `xs:boolean`. */
+  flag(node: number): boolean {
+    const text = this.text(node).trim()
+    if (text === 'true' || text === '1') return true
+    if (node !== ABSENT && text !== 'false' && text !== '0') {
+      this.report(node, 'boolean', 'is neither true nor false')
+    }
+    return false
+  }
+
   private report(node: number, rule: string, message: string, suffix = ''): void {
     if (this.problems.length === readProblemsMax) return
     const path = pathOf(this.document, node) + suffix

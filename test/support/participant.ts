@@ -5,8 +5,8 @@ import {
   createRandomText,
   identifyMessage,
   messageVocabulary,
+  type PaymentMessage,
   readMessage,
-  type TypedMessage,
 } from '#codecs/iso20022'
 import {
   boundaryOf,
@@ -22,7 +22,7 @@ export type Received = {
   readonly xml: string
   readonly type: string
   /** Of the pacs types. */
-  readonly message: TypedMessage | undefined
+  readonly message: PaymentMessage | undefined
 }
 
 const scanner = createXmlScanner({ vocabulary: messageVocabulary })

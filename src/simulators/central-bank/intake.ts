@@ -4,15 +4,15 @@ import {
   createMessageScanner,
   findMetadata,
   isMessageType,
-  isTypedMessageType,
+  isPaymentMessageType,
   type MessageMetadata,
   type MessageType,
   messageDefinitionIdOf,
   ourCatalogue,
+  type PaymentMessage,
+  type PaymentMessageType,
   readMessage,
   spiIspb,
-  type TypedMessage,
-  type TypedMessageType,
   validateDocument,
 } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
@@ -149,7 +149,7 @@ class OrderedIntake implements Intake {
     const origin: Origin = { from: stored.ispb, channel: stored.channel, answers: [] }
     if (this.isRepeated(stored, id, origin)) return
     this.count(type)
-    if (isTypedMessageType(type)) {
+    if (isPaymentMessageType(type)) {
       this.takeTyped(stored, document, { type, version, id, origin })
       return
     }
@@ -161,7 +161,7 @@ class OrderedIntake implements Intake {
     stored: Stored,
     document: XmlDocument,
     found: {
-      readonly type: TypedMessageType
+      readonly type: PaymentMessageType
       readonly version: string
       readonly id: string
       readonly origin: Origin
@@ -182,7 +182,7 @@ class OrderedIntake implements Intake {
   }
 
   private dispatch(
-    message: TypedMessage,
+    message: PaymentMessage,
     document: XmlDocument,
     origin: Origin,
   ): Refusal | undefined {
@@ -252,7 +252,7 @@ const transfersOf = (document: XmlDocument): number =>
   )
 
 /** Each transaction of a message as canonical XML without the message's namespace. */
-const transactionsOf = (document: XmlDocument, message: TypedMessage): readonly string[] => {
+const transactionsOf = (document: XmlDocument, message: PaymentMessage): readonly string[] => {
   const name = message.type === 'pacs.008' ? 'CdtTrfTxInf' : 'TxInf'
   const namespace = document.namespaceUri(document.root)
   const inherited = `<${name} xmlns="${namespace}">`

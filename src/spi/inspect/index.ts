@@ -1,7 +1,7 @@
 import { CodecError } from '#codecs/bytes'
 import {
   identifyMessage,
-  isTypedMessageType,
+  isMessageType,
   type MessageIdentity,
   messageVocabulary,
   readMessage,
@@ -96,7 +96,7 @@ const scan = (input: Uint8Array): XmlDocument => {
 const explainMessage = (document: XmlDocument, { type, version }: MessageIdentity): Explanation => {
   const title = `${type}, version ${version}`
   const whole = tree(document, document.root)
-  if (!isTypedMessageType(type)) return { title, ...whole }
+  if (!isMessageType(type)) return { title, ...whole }
   const reading = readMessage(document, { type, version })
   if (reading.ok) return { title, fields: whole.fields, value: reading.message }
   const problems = reading.problems.map((problem): ExplainedField => {

@@ -4,7 +4,7 @@ import {
   type GenericProblem,
   identifyMessage,
   isDefinitionOf,
-  isTypedMessageType,
+  isPaymentMessageType,
   type MessageIdentity,
   messageDefinitionIdOf,
   messageToJson,
@@ -101,7 +101,7 @@ export const transform = (
     if (!verdict.valid) return failed({ kind: 'invalid', violations: verdict.violations })
   }
   if (targetFormat === JSON_FORMAT) return toJson(scanned.document, identity, catalogue)
-  if (!isTypedMessageType(type)) return unsupported(type, targetFormat)
+  if (!isPaymentMessageType(type)) return unsupported(type, targetFormat)
   const projection = project(scanned.document, { type, version }, options.enrich)
   if (!projection.ok) return failed({ kind: 'violations', violations: projection.problems })
   const contradiction = contradicted(projection.messageDefinitionId, identity)

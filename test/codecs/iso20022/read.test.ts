@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import {
   identifyMessage,
-  isTypedMessageType,
+  isPaymentMessageType,
   type MessageReading,
   messageVocabulary,
   type Pacs008,
@@ -15,7 +15,7 @@ const scanner = createXmlScanner({ vocabulary: messageVocabulary })
 const read = (xml: string): MessageReading => {
   const document = scanner.scan(utf8(xml))
   const identity = identifyMessage(document)
-  if (identity === undefined || !isTypedMessageType(identity.type)) throw new Error('not typed')
+  if (identity === undefined || !isPaymentMessageType(identity.type)) throw new Error('not typed')
   return readMessage(document, { type: identity.type, version: identity.version })
 }
 

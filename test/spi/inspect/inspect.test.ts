@@ -51,6 +51,15 @@ describe('a pacs.008', () => {
   })
 })
 
+test('a message of any other type gives its typed value as well', async () => {
+  const xml =
+    '<Envelope xmlns="https://www.bcb.gov.br/pi/pibr.001/1.3"><AppHdr><Fr><FIId><FinInstnId><Othr><Id>12345678</Id></Othr></FinInstnId></FIId></Fr><To><FIId><FinInstnId><Othr><Id>00038166</Id></Othr></FinInstnId></FIId></To><BizMsgIdr>M1</BizMsgIdr><MsgDefIdr>pibr.001.spi.1.3</MsgDefIdr><CreDt>x</CreDt></AppHdr><Document><EchoReq><GrpHdr><MsgId>M1</MsgId><CreDtTm>x</CreDtTm></GrpHdr><EchoTxInf><Data>hello</Data></EchoTxInf></EchoReq></Document></Envelope>'
+  expect((await explain(xml)).value).toMatchObject({ type: 'pibr.001', data: 'hello' })
+  const { title, fields } = await explain(xml.replace('<Data>hello</Data>', ''))
+  expect(title).toBe('pibr.001, version 1.3, with 1 problems')
+  expect(fields[0]?.children?.[0]?.name).toEndWith('/EchoTxInf/Data')
+})
+
 test('reasons of a refusal are translated', async () => {
   const refused = pacs002(
     '<TxInfAndSts><OrgnlInstrId>E1</OrgnlInstrId><OrgnlEndToEndId>E1</OrgnlEndToEndId><TxSts>RJCT</TxSts><StsRsnInf><Rsn><Cd>AC03</Cd></Rsn></StsRsnInf></TxInfAndSts>',

@@ -1,9 +1,9 @@
 import {
   type MessageIdentity,
+  type PaymentMessageType,
   paymentsOf,
   type ReadProblem,
   readMessage,
-  type TypedMessageType,
 } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import { type Enrichment, enrichmentsOf, pixPayment } from './pix-payment.ts'
@@ -23,7 +23,7 @@ export type Projection =
 /** The business view of a scanned message. */
 export const project = (
   document: XmlDocument,
-  identity: MessageIdentity & { readonly type: TypedMessageType },
+  identity: MessageIdentity & { readonly type: PaymentMessageType },
   enrich: boolean,
 ): Projection => {
   // Nearly all of the traffic: nothing is read but what the result holds.

@@ -1,4 +1,4 @@
-import { isTypedMessageType, readMessage, type TypedMessageType } from '#codecs/iso20022'
+import { isPaymentMessageType, type PaymentMessageType, readMessage } from '#codecs/iso20022'
 import { eachTransaction, structureWarning, unless, type Validator } from './rule.ts'
 
 const idForm = /^[ED][0-9A-Z]{8}(\d{4})(\d\d)(\d\d)([01]\d|2[0-3])[0-5]\d[a-zA-Z0-9]{11}$/
@@ -68,7 +68,7 @@ export const statusOf =
 /** What the reader of the type misses: elements, and amounts that are none. */
 export const readable: Validator = ({ view: { identity }, document }) => {
   const { type, version } = identity
-  if (!isTypedMessageType(type)) return []
-  const reading = readMessage(document, { type: type satisfies TypedMessageType, version })
+  if (!isPaymentMessageType(type)) return []
+  const reading = readMessage(document, { type: type satisfies PaymentMessageType, version })
   return reading.ok ? [] : reading.problems.map(structureWarning)
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   buildableVersions,
   identifyMessage,
-  isTypedMessageType,
+  isPaymentMessageType,
   messageVocabulary,
   type PaymentReturn,
   readMessage,
@@ -19,7 +19,7 @@ const second = original.replace('E1', 'E2')
 const readOf = (params: unknown, version: string) => {
   const document = scanner.scan(built('PACS004', params, version).bytes)
   const identity = identifyMessage(document)
-  if (identity === undefined || !isTypedMessageType(identity.type)) throw new Error('no pacs.004')
+  if (identity === undefined || !isPaymentMessageType(identity.type)) throw new Error('no pacs.004')
   const reading = readMessage(document, { ...identity, type: identity.type })
   if (!reading.ok || reading.message.type !== 'pacs.004') throw new Error('is not read')
   return reading.message
