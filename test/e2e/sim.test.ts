@@ -1,8 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
 import { createNetwork } from '../../src/cards/networks/index.ts'
 import { networkOptions, payment, until } from '../support/card-network.ts'
 import { createParticipant, payment as creditTransfer } from '../support/participant.ts'
+import { issueCertificate } from '../support/pki.ts'
 import { runProgram, startProgram, variants } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 setDefaultTimeout(60_000)
 
@@ -58,6 +61,37 @@ describe.each(variants)('trilho sim ($name)', (variant) => {
   })
 })
 
+test('central-bank checks signatures, signs, and writes another revision where it is told to', async () => {
+  const [sources] = variants
+  if (sources === undefined) throw new Error('no variant')
+  const folder = temporaryDirectory()
+  const [own, bank] = [issueCertificate('participant'), issueCertificate('bank')]
+  const write = (name: string, pem: string) => Bun.write(join(folder, name), pem)
+  await write('12345678.pem', own.cert)
+  await write('bank.crt', bank.cert)
+  await write('bank.key', bank.key)
+  const program = startProgram(sources, [
+    ...['sim', 'central-bank', '--port', '0', '--secondary-port', '0', '--json'],
+    ...['--signers', folder, '--revision', '5.10.1', '--opening-balance-cents', '250'],
+    ...['--sign-cert', join(folder, 'bank.crt'), '--sign-key', join(folder, 'bank.key')],
+    ...['--long-poll-seconds', '0.2', '--from-acceptance', '--scheduled-limit-seconds', '9'],
+  ])
+  const { central_bank: place } = JSON.parse(await program.line(() => true)) as {
+    central_bank: { primary_url: string }
+  }
+  const participant = createParticipant(place.primary_url, '12345678')
+  await participant.send(creditTransfer('12345678', '99999A04', 100))
+  const [refusal] = await participant.receive()
+  expect([refusal?.type, refusal?.xml.includes('<RjctgPtyRsn>schema<')]).toEqual(['admi.002', true])
+  expect(refusal?.xml).toContain('SignatureValue')
+  const catalogue = await (await participant.call('/api/v1/out/catalog')).text()
+  expect(catalogue).toContain('pacs.008.spi.1.13')
+  const book = (await (await fetch(`${place.primary_url}/simulator/book`)).json()) as object
+  expect(book).toMatchObject({ accounts: [{ ispb: '12345678', available: '250' }] })
+  program.signal('SIGTERM')
+  expect((await program.end()).code).toBe(0)
+})
+
 test('trilho sim says what is wrong with its options', async () => {
   const [sources] = variants
   if (sources === undefined) throw new Error('no variant')
@@ -69,6 +103,11 @@ test('trilho sim says what is wrong with its options', async () => {
     [['central-bank', '--port', '65536'], '65535'],
     [['central-bank', '--long-poll-seconds', '0'], 'long-poll'],
     [['central-bank', '--tls-cert', 'x.pem'], '--tls-key'],
+    [['central-bank', '--sign-key', 'x.pem'], '--sign-cert'],
+    [['central-bank', '--signers', temporaryDirectory()], '<ISPB>.pem'],
+    [['central-bank', '--revision', '5.12'], '5.11.1'],
+    [['central-bank', '--scheduled-limit-seconds', '3601'], 'scheduled-limit'],
+    [['central-bank', '--opening-balance-cents', '1.5'], 'opening-balance'],
   ] as const) {
     const { code, err } = await runProgram(sources, ['sim', ...args])
     expect(code).toBe(2)

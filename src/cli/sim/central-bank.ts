@@ -1,9 +1,12 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import {
   acceptingPsp,
   type CentralBankOptions,
   createCentralBank,
   payingPsp,
+  type Revision,
+  revisions,
 } from '#src/simulators/central-bank/index.ts'
 import { type CommandArguments, UsageError } from '../command.ts'
 import type { Simulator } from './simulator.ts'
@@ -12,6 +15,7 @@ import type { Simulator } from './simulator.ts'
 const PORT = 16_522
 const SECONDARY_PORT = 17_522
 const secondsMax = 3_600
+const revisionDefault = '5.11.1'
 
 /** `trilho sim central-bank`: the message interface of instant payments, with settlement. */
 export const centralBankSimulator: Simulator = {
@@ -41,6 +45,36 @@ export const centralBankSimulator: Simulator = {
       type: 'string',
       value: 'seconds',
       doc: 'How long a read waits for a message; 5.',
+    },
+    'scheduled-limit-seconds': {
+      type: 'string',
+      value: 'seconds',
+      doc: 'The same for scheduled payments (PAGAGD); 2700.',
+    },
+    'from-acceptance': {
+      type: 'boolean',
+      doc: 'Counts the time of priority payments from their AccptncDtTm, as the real one does, not from receipt.',
+    },
+    signers: {
+      type: 'string',
+      value: 'folder',
+      doc: 'With <ISPB>.pem or <ISPB>.<more>.pem: messages must be signed under their sender’s certificate.',
+    },
+    'sign-cert': {
+      type: 'string',
+      value: 'file',
+      doc: 'PEM; signs what the bank sends, needs --sign-key.',
+    },
+    'sign-key': { type: 'string', value: 'file', doc: 'PEM of the RSA private key.' },
+    revision: {
+      type: 'string',
+      value: 'revision',
+      doc: `In whose versions the bank writes: ${revisions.join(', ')}; ${revisionDefault}.`,
+    },
+    'opening-balance-cents': {
+      type: 'string',
+      value: 'cents',
+      doc: 'What an account holds when its participant is first seen; 100000000000.',
     },
     'host-without-port': {
       type: 'boolean',
@@ -76,15 +110,23 @@ export const centralBankSimulator: Simulator = {
 const optionsOf = async (args: CommandArguments): Promise<CentralBankOptions> => {
   const host = args.text('host')
   const settlementLimitMs = millisecondsOf(args, 'settlement-limit-seconds')
+  const scheduledLimitMs = millisecondsOf(args, 'scheduled-limit-seconds')
   const longPollMs = millisecondsOf(args, 'long-poll-seconds')
   const tls = await tlsOf(args)
+  const keys = await keysOf(args)
+  const openingBalanceCents = centsOf(args, 'opening-balance-cents')
   return {
     ...(host === undefined ? {} : { hostname: host }),
     port: portOf(args, 'port', PORT),
     secondaryPort: portOf(args, 'secondary-port', SECONDARY_PORT),
     ...(tls === undefined ? {} : { tls }),
     ...(settlementLimitMs === undefined ? {} : { settlementLimitMs }),
+    ...(scheduledLimitMs === undefined ? {} : { scheduledLimitMs }),
     ...(longPollMs === undefined ? {} : { longPollMs }),
+    ...keys,
+    ...(openingBalanceCents === undefined ? {} : { openingBalanceCents }),
+    revision: revisionOf(args),
+    fromAcceptance: args.flag('from-acceptance'),
     hostWithoutPort: args.flag('host-without-port'),
     rateLimits: args.flag('rate-limits'),
   }
@@ -101,6 +143,61 @@ const tlsOf = async (args: CommandArguments): Promise<CentralBankOptions['tls']>
     key: await readFile(key, 'utf8'),
     ...(clientCa === undefined ? {} : { clientCa: await readFile(clientCa, 'utf8') }),
   }
+}
+
+const keysOf = async (
+  args: CommandArguments,
+): Promise<Pick<CentralBankOptions, 'signing' | 'participantCertificates'>> => {
+  const [certificate, key, folder] = ['sign-cert', 'sign-key', 'signers'].map((name) =>
+    args.text(name),
+  )
+  if ((certificate === undefined) !== (key === undefined)) {
+    throw new UsageError('signing needs both --sign-cert and --sign-key')
+  }
+  return {
+    ...(certificate === undefined || key === undefined
+      ? {}
+      : {
+          signing: {
+            certificate: await readFile(certificate, 'utf8'),
+            key: await readFile(key, 'utf8'),
+          },
+        }),
+    ...(folder === undefined ? {} : { participantCertificates: await signersIn(folder) }),
+  }
+}
+
+const signerFile = /^([0-9A-Z]{8})(?:\..+)?\.pem$/
+
+/** PEM by ISPB. */
+const signersIn = async (folder: string): Promise<Record<string, readonly string[]>> => {
+  const certificates: Record<string, readonly string[]> = {}
+  for (const name of await readdir(folder)) {
+    const [, ispb] = signerFile.exec(name) ?? []
+    if (ispb === undefined) continue
+    const pem = await readFile(join(folder, name), 'utf8')
+    certificates[ispb] = [...(certificates[ispb] ?? []), pem]
+  }
+  if (Object.keys(certificates).length === 0) {
+    throw new UsageError(`${folder} holds no <ISPB>.pem: nobody could send anything`)
+  }
+  return certificates
+}
+
+const revisionOf = (args: CommandArguments): Revision => {
+  const text = args.text('revision') ?? revisionDefault
+  const revision = revisions.find((one) => one === text)
+  if (revision === undefined) throw new UsageError(`--revision is one of ${revisions.join(', ')}`)
+  return revision
+}
+
+const centsOf = (args: CommandArguments, option: string): bigint | undefined => {
+  const text = args.text(option)
+  if (text === undefined) return undefined
+  if (!/^\d{1,16}$/.test(text)) {
+    throw new UsageError(`--${option} is a whole number of up to 16 digits`)
+  }
+  return BigInt(text)
 }
 
 const millisecondsOf = (args: CommandArguments, option: string): number | undefined => {

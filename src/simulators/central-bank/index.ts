@@ -24,6 +24,7 @@ import { createSettlement } from './settlement.ts'
 import { createSignatureCheck } from './signatures.ts'
 import { createTokenBuckets } from './token-bucket.ts'
 
+export { type Revision, revisions } from '#codecs/iso20022'
 export type { Book, BookEntry } from './book.ts'
 export { FAULT_KINDS, type Fault, type FaultKind } from './faults.ts'
 export {
@@ -142,6 +143,7 @@ const createParts = (options: ResolvedOptions) => {
     now,
     settlementLimitMs: options.settlementLimitMs,
     scheduledLimitMs: options.scheduledLimitMs,
+    fromAcceptance: options.fromAcceptance,
     bookOperationsMax: limits.bookOperationsMax,
     paymentVersion: versionOf('pacs.008', revision).version,
   })

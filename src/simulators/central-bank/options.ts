@@ -34,10 +34,12 @@ export type CentralBankOptions = {
   readonly signing?: { readonly certificate: string; readonly key: string }
   /** PEM, one certificate each, by ISPB: messages must be signed by their sender's. */
   readonly participantCertificates?: Readonly<Record<string, readonly string[]>>
-  /** From the acceptance of a priority payment (AccptncDtTm), or receipt of any other, to its rejection with AB03. */
+  /** From receipt of a payment to its rejection with AB03. */
   readonly settlementLimitMs?: number
   /** The same for scheduled payments (PAGAGD), from their receipt. */
   readonly scheduledLimitMs?: number
+  /** Counts the time of priority payments from their AccptncDtTm, as the real one does; old samples are late then. */
+  readonly fromAcceptance?: boolean
   /** How long a read waits for a message. */
   readonly longPollMs?: number
   /** A read stream without a request for so long is abandoned: 410, and its batch is free again. */
@@ -95,6 +97,7 @@ export const resolveOptions = (options: CentralBankOptions) => ({
   validate: options.validate ?? true,
   settlementLimitMs: options.settlementLimitMs ?? settlementLimitMs,
   scheduledLimitMs: options.scheduledLimitMs ?? scheduledLimitMs,
+  fromAcceptance: options.fromAcceptance ?? false,
   longPollMs: options.longPollMs ?? longPollMs,
   streamIdleMs: options.streamIdleMs ?? streamIdleMs,
   openingBalanceCents: options.openingBalanceCents ?? openingBalanceCents,

@@ -67,6 +67,7 @@ type SettlementDeps = {
   readonly now: () => number
   readonly settlementLimitMs: number
   readonly scheduledLimitMs: number
+  readonly fromAcceptance: boolean
   readonly bookOperationsMax: number
   /** The version in which the bank pays itself. */
   readonly paymentVersion: string
@@ -189,12 +190,12 @@ class GrossSettlement implements Settlement {
     this.deadlines.stop()
   }
 
-  /** The time of a priority payment runs from its acceptance by the payer's institution, of others from here. */
+  /** The time of a priority payment may run from its acceptance by the payer's institution; of others from here. */
   private dueAt(serviceLevel: string, acceptedAtMs: number): number {
-    const { now, settlementLimitMs, scheduledLimitMs } = this.deps
+    const { now, settlementLimitMs, scheduledLimitMs, fromAcceptance } = this.deps
     if (serviceLevel === 'PAGAGD') return now() + scheduledLimitMs
-    const fromMs = serviceLevel === 'PAGPRI' ? Math.min(acceptedAtMs, now()) : now()
-    return fromMs + settlementLimitMs
+    const isEarlier = fromAcceptance && serviceLevel === 'PAGPRI'
+    return (isEarlier ? Math.min(acceptedAtMs, now()) : now()) + settlementLimitMs
   }
 
   private entryOf(
