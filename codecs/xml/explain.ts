@@ -1,5 +1,6 @@
 import { SaxesParser } from 'saxes'
 import type { CodecError } from '#codecs/bytes'
+import type { XmlErrorCode } from './errors.ts'
 
 /** An error of the scanner for a person: where, by line and column from 1, and why. */
 export type XmlExplanation = {
@@ -30,10 +31,25 @@ export const lineColumnAt = (
   return { line, column: decoder.decode(bytes.subarray(lineStart, end)).length + 1 }
 }
 
+/** What only the scanner refuses: a second parser would tell of something else, further on. */
+const ownCodes: ReadonlySet<string> = new Set<XmlErrorCode>([
+  'document_too_large',
+  'depth_exceeded',
+  'attributes_exceeded',
+  'name_too_long',
+  'text_too_long',
+  'elements_exceeded',
+  'encoding_unsupported',
+  'utf8_invalid',
+  'doctype_forbidden',
+  'processing_instruction_forbidden',
+])
+
 /** The scanner's code and place, with the reason in the words of a second parser where it agrees to refuse. */
 export const explainXmlError = (bytes: Uint8Array, error: CodecError): XmlExplanation => {
   const { line, column } = lineColumnAt(bytes, error.offset)
-  return { code: error.code, line, column, reason: saxesReason(bytes) ?? error.message }
+  const theirs = ownCodes.has(error.code) ? undefined : saxesReason(bytes)
+  return { code: error.code, line, column, reason: theirs ?? error.message }
 }
 
 /** saxes says "line:column: reason." and may quote a name of the document; that is all it says of it. */

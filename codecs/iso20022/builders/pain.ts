@@ -109,35 +109,54 @@ const statusForm = codeForm(['ACSP', 'RJCT'])
 const text35 = textForm(35)
 
 /**
- * PAIN014: answers one charge of a PAIN013.
+ * PAIN014: answers a charge of a PAIN013.
  *
  * ```json
  * { "reconciliation_id": "…", "original_end_to_end_id": "E12345678202603021405…", "status": "RJCT",
  *   "reason": "AC06", "creditor": { "ispb": "12345678", "document": "12345678000195" } }
  * ```
  *
- * `status` is ACSP or RJCT, RJCT with a reason. `decision_date_time` is now when absent.
+ * `status` is ACSP or RJCT, RJCT with a reason. `decision_date_time` is now when absent. The answers to up to 500
+ * charges go into `transactions`, each with the same parameters.
  */
 export const pain014: Builder = {
   type: 'pain.014',
   build: (params, draft, output) => {
-    const reconciliationId = params.text('reconciliation_id', text35)
-    const original = params.text('original_end_to_end_id', forms.endToEndId)
-    const status = params.text('status', statusForm)
-    const reason = params.optional('reason', reasonForm(draft.version))
-    if (status === 'RJCT' && !params.has('reason')) {
-      params.refuse('reason', 'required', 'is needed with status RJCT')
-    }
-    if (status === 'ACSP' && params.has('reason')) {
-      params.refuse('reason', 'forbidden', 'is not given with status ACSP')
-    }
-    const decided = params.optional('decision_date_time', forms.dateTime) ?? draft.created
-    const creditor = params.object('creditor')
-    const ispb = creditor.text('ispb', forms.ispb)
-    const document = creditor.text('document', forms.cpfCnpj)
-    creditor.done()
+    output.write`<CdtrPmtActvtnReqStsRpt><GrpHdr><MsgId>${draft.messageId}</><CreDtTm>${draft.created}</><InitgPty/Id/OrgId/Othr/Id>00000000000000</></><OrgnlGrpInfAndSts><OrgnlMsgId>00000000000000000000000000000000</><OrgnlMsgNmId>00000000</></>`
+    const items = params.optionalList('transactions', chargesMax)
+    const ids =
+      items === undefined
+        ? [writeAnswer(params, draft, output)]
+        : items.map((item) => writeAnswerOf(item, draft, output))
+    if (items !== undefined) refuseRepeated(items, 'original_end_to_end_id', ids)
     params.done()
-    output.write`<CdtrPmtActvtnReqStsRpt><GrpHdr><MsgId>${draft.messageId}</><CreDtTm>${draft.created}</><InitgPty/Id/OrgId/Othr/Id>00000000000000</></><OrgnlGrpInfAndSts><OrgnlMsgId>00000000000000000000000000000000</><OrgnlMsgNmId>00000000</></><OrgnlPmtInfAndSts><OrgnlPmtInfId>${reconciliationId}</><TxInfAndSts><OrgnlEndToEndId>${original}</><TxSts>${status}</><StsRsnInf/Rsn/Prtry>${reason}</><DbtrDcsnDtTm>${decided}</><OrgnlTxRef><CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>${ispb}</><Cdtr/Id/PrvtId/Othr/Id>${document}</></></></></>`
-    return [original]
+    output.write`</CdtrPmtActvtnReqStsRpt>`
+    return ids
   },
+}
+
+const writeAnswerOf = (item: Params, draft: Draft, output: XmlOutput): string => {
+  const id = writeAnswer(item, draft, output)
+  item.done()
+  return id
+}
+
+const writeAnswer = (params: Params, draft: Draft, output: XmlOutput): string => {
+  const reconciliationId = params.text('reconciliation_id', text35)
+  const original = params.text('original_end_to_end_id', forms.endToEndId)
+  const status = params.text('status', statusForm)
+  const reason = params.optional('reason', reasonForm(draft.version))
+  if (status === 'RJCT' && !params.has('reason')) {
+    params.refuse('reason', 'required', 'is needed with status RJCT')
+  }
+  if (status === 'ACSP' && params.has('reason')) {
+    params.refuse('reason', 'forbidden', 'is not given with status ACSP')
+  }
+  const decided = params.optional('decision_date_time', forms.dateTime) ?? draft.created
+  const creditor = params.object('creditor')
+  const ispb = creditor.text('ispb', forms.ispb)
+  const document = creditor.text('document', forms.cpfCnpj)
+  creditor.done()
+  output.write`<OrgnlPmtInfAndSts><OrgnlPmtInfId>${reconciliationId}</><TxInfAndSts><OrgnlEndToEndId>${original}</><TxSts>${status}</><StsRsnInf/Rsn/Prtry>${reason}</><DbtrDcsnDtTm>${decided}</><OrgnlTxRef><CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>${ispb}</><Cdtr/Id/PrvtId/Othr/Id>${document}</></></></>`
+  return original
 }

@@ -149,7 +149,7 @@ class Writer {
     const content =
       type.simple === undefined
         ? this.#children(type, value, pointer, namespace)
-        : this.#simple(value, pointer)
+        : this.#simple(type, value, pointer)
     return `<${opened}${attributes}>${content}</${tag}>`
   }
 
@@ -174,11 +174,10 @@ class Writer {
       .join('')
   }
 
-  #simple(value: GenericMessage, pointer: string): string {
+  #simple(type: CompiledType, value: GenericMessage, pointer: string): string {
+    const known = new Set(['#text', ...type.attributes.map(({ name }) => `@${name}`)])
     for (const name of Object.keys(value)) {
-      if (!(name.startsWith('@') || name === '#text')) {
-        this.#problem(`${pointer}/${shown(name)}`, 'is not known here')
-      }
+      if (!known.has(name)) this.#problem(`${pointer}/${shown(name)}`, 'is not known here')
     }
     const text = value['#text']
     return typeof text === 'string'

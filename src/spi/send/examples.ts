@@ -149,6 +149,26 @@ const more: Readonly<Record<string, object>> = {
       ],
     },
   },
+  'PAIN014 of several charges': {
+    message_type: 'PAIN014',
+    params: {
+      transactions: [
+        {
+          reconciliation_id: reconciliation,
+          original_end_to_end_id: original,
+          status: 'ACSP',
+          creditor: { ispb: '12345678', document: '12345678000195' },
+        },
+        {
+          reconciliation_id: 'CHARGE2026030002ABCDEFGHIJ',
+          original_end_to_end_id: 'E1234567820260302140500000000002',
+          status: 'RJCT',
+          reason: 'AM02',
+          creditor: { ispb: '12345678', document: '12345678000195' },
+        },
+      ],
+    },
+  },
   'CAMT054 of a payment with who pays and is paid': {
     message_type: 'CAMT054',
     params: {

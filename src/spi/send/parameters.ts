@@ -152,15 +152,22 @@ const charges: readonly Parameter[] = [
   ['charges[].remittance_information', 'no', text140],
 ]
 
+/** An answer of PAIN014, for the message or for each of `transactions`. */
+const oneAnswer = (of: string): readonly Parameter[] => [
+  [`${of}reconciliation_id`, 'yes', 'That of the charge.'],
+  [`${of}original_end_to_end_id`, 'yes', 'That of the charge.'],
+  [`${of}status`, 'yes', 'ACSP or RJCT.'],
+  [`${of}reason`, 'rule', 'Of charge_refusal in /v1/codes; needed with RJCT, else none.'],
+  [`${of}decision_date_time`, 'no', now],
+  [`${of}creditor`, 'yes', 'Who is paid.'],
+  [`${of}creditor.ispb`, 'yes', 'The receiving institution.'],
+  [`${of}creditor.document`, 'yes', document],
+]
+
 const chargeAnswer: readonly Parameter[] = [
-  ['reconciliation_id', 'yes', 'That of the charge.'],
-  ['original_end_to_end_id', 'yes', 'That of the charge.'],
-  ['status', 'yes', 'ACSP or RJCT.'],
-  ['reason', 'rule', 'Of charge_refusal in /v1/codes; needed with RJCT, else none.'],
-  ['decision_date_time', 'no', now],
-  ['creditor', 'yes', 'Who is paid.'],
-  ['creditor.ispb', 'yes', 'The receiving institution.'],
-  ['creditor.document', 'yes', document],
+  ...oneAnswer(''),
+  ['transactions', 'rule', '1 to 500 answers, instead of one.'],
+  ...oneAnswer('transactions[].'),
 ]
 
 const cancellation: readonly Parameter[] = [

@@ -77,9 +77,9 @@ describe('pix_payment', () => {
         (name, document, id, count) => {
           const message = utf8(
             pacs008({ transactions: count, signature: '' })
-              .replaceAll('Conceição &amp; Irmãos', name)
-              .replaceAll('98765432100', document)
-              .replaceAll('<EndToEndId>', `<EndToEndId>${id}`),
+              .replaceAll('Conceição &amp; Irmãos', () => name)
+              .replaceAll('98765432100', () => document)
+              .replaceAll('<EndToEndId>', () => `<EndToEndId>${id}`),
           )
           const reading = wholeReading(message)
           if (!reading.ok || reading.message.type !== 'pacs.008') throw new Error('not read')

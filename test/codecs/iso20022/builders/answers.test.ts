@@ -172,6 +172,38 @@ describe('reasons go by message and version', () => {
   })
 })
 
+describe('PAIN014 of several charges', () => {
+  const answer = { ...examples.PAIN014, status: 'ACSP', reason: null }
+  const answers = (count: number) =>
+    numbered(count).map(({ original_end_to_end_id }) => ({ ...answer, original_end_to_end_id }))
+
+  test('is one answer for each, in order', () => {
+    const transactions = answers(2)
+    const message = built('PAIN014', { transactions })
+    const [one, two] = transactions.map((item) => item.original_end_to_end_id)
+    expect(message.endToEndIds).toEqual([one as string, two as string])
+    const xml = decoder.decode(message.bytes)
+    expect(xml.split('<OrgnlPmtInfAndSts>').length).toBe(3)
+    expect(xml).toContain(`</OrgnlPmtInfAndSts><OrgnlPmtInfAndSts><OrgnlPmtInfId>`)
+    expect(xml.indexOf(`>${one}<`)).toBeLessThan(xml.indexOf(`>${two}<`))
+  })
+
+  test('answers 500 at most, none twice, and names the one that is wrong', () => {
+    const judge = (transactions: unknown) => problemsOf('PAIN014', { transactions })
+    expect(judge(answers(500))).toEqual([])
+    for (const count of [0, 501]) expect(judge(answers(count))).toEqual(['/transactions count'])
+    const [one, two] = answers(2)
+    expect(judge([one, two, one])).toEqual(['/transactions/2/original_end_to_end_id unique'])
+    expect(judge([one, { ...two, status: 'RJCT', surprise: 1 }])).toEqual([
+      '/transactions/1/reason required',
+      '/transactions/1/surprise unknown',
+    ])
+    expect(problemsOf('PAIN014', { status: 'ACSP', transactions: [one] })).toEqual([
+      '/status unknown',
+    ])
+  })
+})
+
 test('PAIN013: AGND has an execution date-time, NTAG and RIFL have none', () => {
   const [charge] = (examples.PAIN013 as { charges: object[] }).charges
   const judge = (changes: object) => problemsOf('PAIN013', { charges: [{ ...charge, ...changes }] })

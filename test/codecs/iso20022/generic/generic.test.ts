@@ -90,6 +90,20 @@ describe('JSON to XML', () => {
     expect('problems' in built && built.problems[0]?.pointer).toBe(pointer)
   })
 
+  test('refuses what is beside the text of an amount', () => {
+    const at = '/Envelope/Document/FIToFICstmrCdtTrf/CdtTrfTxInf/0/IntrBkSttlmAmt'
+    const problemsWith = (more: object) => {
+      const json = message()
+      const transfer = json.Envelope.Document.FIToFICstmrCdtTrf.CdtTrfTxInf[0]
+      transfer.IntrBkSttlmAmt = { ...transfer.IntrBkSttlmAmt, ...more }
+      const built = messageFromJson(schema, json)
+      return 'problems' in built ? built.problems.map(({ pointer }) => pointer) : []
+    }
+    expect(problemsWith({})).toEqual([])
+    expect(problemsWith({ '@Xx': '1', Amt: '1' })).toEqual([`${at}/@Xx`, `${at}/Amt`])
+    expect(problemsWith({ '@Ccy': 1, '#text': 10 })).toEqual([`${at}/@Ccy`, `${at}/#text`])
+  })
+
   test('tells what the schema misses', () => {
     const json = message()
     json.Envelope.AppHdr.CreDt = undefined
