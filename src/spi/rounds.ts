@@ -1,4 +1,5 @@
 import { createLoop, type Loop } from '#src/platform/progress/index.ts'
+import { createOutageLog, type Logger } from '#src/platform/telemetry/index.ts'
 
 export type Rounds = {
   readonly start: () => void
@@ -6,20 +7,25 @@ export type Rounds = {
   readonly watched: Loop
 }
 
-/** Work that is done again and again, one round at a time; a round that fails is reported and the next one tries. */
+/** Work that is done again and again, one round at a time; a round that fails is logged and the next one tries. */
 export const createRounds = (
   name: string,
   everyMs: number,
   round: () => Promise<void>,
-  onProblem: (error: unknown) => void,
+  logger: Logger,
 ): Rounds => {
   let timer: ReturnType<typeof setInterval> | undefined
   let running: Promise<void> | undefined
   const watched = createLoop(name)
+  const outage = createOutageLog(logger, {
+    level: 'error',
+    away: `${name}: failed`,
+    back: `${name}: works again`,
+  })
   const look = (): void => {
     running ??= watched
       .round(round)
-      .catch(onProblem)
+      .then(outage.worked, outage.failed)
       .finally(() => {
         running = undefined
       })

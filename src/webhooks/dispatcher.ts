@@ -1,6 +1,6 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { createLoop, type Loop } from '#src/platform/progress/index.ts'
-import type { Counter, Logger } from '#src/platform/telemetry/index.ts'
+import { type Counter, createOutageLog, type Logger } from '#src/platform/telemetry/index.ts'
 import { inSpan, isTracing, serverOf } from '#src/platform/tracing/index.ts'
 import { afterAttempt } from './domain.ts'
 import { bodyOf } from './events.ts'
@@ -52,6 +52,11 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   const attempts = createLoop('webhook attempts')
   const running = new Set<Promise<void>>()
   let pumping: Promise<void> | undefined
+  const outage = createOutageLog(logger, {
+    level: 'error',
+    away: 'due webhook deliveries could not be taken',
+    back: 'due webhook deliveries can be taken again',
+  })
   let isWanted = false
   let isDraining = false
   let poll: ReturnType<typeof setInterval> | undefined
@@ -74,8 +79,9 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
     isWanted = false
     try {
       await looks.round(take)
+      outage.worked()
     } catch (error) {
-      logger.error({ err: error }, 'due webhook deliveries could not be taken')
+      outage.failed(error)
     }
   }
 

@@ -1,6 +1,6 @@
-import type { Client } from '#src/platform/database/index.ts'
+import { type Client, isTransientDatabaseError } from '#src/platform/database/index.ts'
 import { createLoop, type Loop } from '#src/platform/progress/index.ts'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import { createOutageLog, type Logger } from '#src/platform/telemetry/index.ts'
 import { eventsChannel } from './events.ts'
 import { fanOut, markPublished, takeOutbox } from './store.ts'
 
@@ -18,6 +18,7 @@ export type EventBroker = {
     readonly group: string
     readonly batchSizeMax: number
     readonly handler: (batch: readonly { readonly value: Uint8Array }[]) => Promise<void>
+    readonly isTransient?: (error: unknown) => boolean
   }): { drain(): Promise<void>; stop(): Promise<void> }
 }
 
@@ -45,6 +46,11 @@ export const createRelay = (deps: {
 }): Relay => {
   const { sql, broker, logger } = deps
   const watched = createLoop('outbox of webhook events')
+  const outage = createOutageLog(logger, {
+    level: 'error',
+    away: 'webhook events could not be relayed',
+    back: 'webhook events are relayed again',
+  })
   let running: Promise<void> | undefined
   let isWanted = false
   let isDraining = false
@@ -80,8 +86,9 @@ export const createRelay = (deps: {
         if (count > 0 && broker === undefined) deps.onDeliveries()
         if (count === batchSizeMax) isWanted = true
       } while (isWanted && !isDraining)
+      outage.worked()
     } catch (error) {
-      logger.error({ err: error }, 'webhook events could not be relayed')
+      outage.failed(error)
     }
     running = undefined
   }
@@ -98,6 +105,8 @@ export const createRelay = (deps: {
         topic,
         group,
         batchSizeMax,
+        // An event is no dead letter because the database is away.
+        isTransient: isTransientDatabaseError,
         handler: async (batch) => {
           await fanOut(sql, batch.map(eventIdOf))
           deps.onDeliveries()

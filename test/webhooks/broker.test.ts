@@ -1,5 +1,10 @@
 import { expect, test } from 'bun:test'
-import { createMemoryBroker, createPostgresBroker } from '#src/platform/broker/index.ts'
+import {
+  type ConsumeOptions,
+  createMemoryBroker,
+  createPostgresBroker,
+} from '#src/platform/broker/index.ts'
+import { createRelay } from '../../src/webhooks/relay.ts'
 import { quietLogger } from '../support/database.ts'
 import { emit, openTestDatabase, startReceiver, startWebhooks, until } from './support.ts'
 
@@ -27,3 +32,26 @@ test.each(['memory', 'postgresql'] as const)(
   },
   30_000,
 )
+
+test('an event waits while the database is away: only what is wrong with it makes it a dead letter', async () => {
+  const database = await openTestDatabase()
+  let options: Pick<ConsumeOptions, 'isTransient'> | undefined
+  const relay = createRelay({
+    sql: database.sql,
+    broker: {
+      publish: async () => {},
+      consume: (given) => {
+        options = given
+        return { drain: async () => {}, stop: async () => {} }
+      },
+    },
+    onDeliveries: () => {},
+    logger: quietLogger,
+  })
+  await relay.start()
+  const isTransient = options?.isTransient
+  expect(isTransient?.(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }))).toBe(true)
+  expect(isTransient?.(new Error('a message of webhook.events names no event'))).toBe(false)
+  await relay.drain()
+  await database.close()
+})

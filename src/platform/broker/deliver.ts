@@ -27,28 +27,33 @@ export const deliver = async (
   options: ConsumeOptions,
   deps: DeliverDeps,
 ): Promise<number> => {
-  if (batch.length > 1) {
-    try {
-      await options.handler(batch)
-      return batch.length
-    } catch (error) {
-      if (deps.signal.aborted) return 0
-      deps.logger.debug({ topic: options.topic, err: error }, 'a batch failed: one by one now')
-    }
-  }
+  let isTogether = batch.length > 1
   for (const [index, message] of batch.entries()) {
-    if (!(await deliverOne(message, options, deps))) return index
+    const left = batch.length - index
+    if (isTogether && left > 1) {
+      try {
+        await options.handler(index === 0 ? batch : batch.slice(index))
+        return batch.length
+      } catch (error) {
+        if (deps.signal.aborted) return index
+        deps.logger.debug({ topic: options.topic, err: error }, 'a batch failed: one by one now')
+      }
+    }
+    const settled = await deliverOne(message, options, deps)
+    if (settled === 'drained') return index
+    // A dependency that was away kept the message from being handled, and no other message is to blame.
+    isTogether = settled === 'after_waiting'
     deps.onSettled()
   }
   return batch.length
 }
 
-/** True when the message is settled. */
+/** Whether the message is settled, and whether it had to wait for its surroundings. */
 const deliverOne = async (
   message: Delivery,
   options: ConsumeOptions,
   deps: DeliverDeps,
-): Promise<boolean> => {
+): Promise<'settled' | 'after_waiting' | 'drained'> => {
   const { retry = retryPolicyDefault, isTransient = () => false } = options
   let failures = 0
   let waits = 0
@@ -56,14 +61,14 @@ const deliverOne = async (
   for (;;) {
     try {
       await options.handler([{ ...message, attempt: failures + 1 }])
-      return true
+      return waits > 0 ? 'after_waiting' : 'settled'
     } catch (error) {
       firstFailure ??= new Date()
       const isPoison = error instanceof PoisonMessageError
       if (!isPoison && isTransient(error)) {
         waits++
         deps.logger.warn({ topic: message.topic, waits, err: error }, 'a dependency is away')
-        if (!(await pause(backoffMs(waits, transientPolicy), deps.signal))) return false
+        if (!(await pause(backoffMs(waits, transientPolicy), deps.signal))) return 'drained'
         continue
       }
       failures++
@@ -80,9 +85,9 @@ const deliverOne = async (
         )
         const buried = await buryUntilDone(() => bury(letter, message, errorCode), message, deps)
         if (buried) deps.onDeadLetter(message.topic, errorCode)
-        return buried
+        return buried ? 'settled' : 'drained'
       }
-      if (!(await pause(backoffMs(failures, retry), deps.signal))) return false
+      if (!(await pause(backoffMs(failures, retry), deps.signal))) return 'drained'
     }
   }
 }

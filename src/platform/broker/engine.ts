@@ -1,5 +1,5 @@
 import { createLoop, type Loop, type Work } from '../progress/index.ts'
-import type { Logger } from '../telemetry/index.ts'
+import { createOutageLog } from '../telemetry/index.ts'
 import { type DeliverDeps, deliver } from './deliver.ts'
 import type { ConsumeOptions, Consumer, Delivery } from './types.ts'
 
@@ -49,8 +49,13 @@ export const startEngine = <Lease extends { readonly partition: number }, M exte
   const draining = new AbortController()
   const busy = new Map<number, Promise<void>>()
   const bell = createBell()
-  const { logger } = deps
-  const watched = createLoop(`consumer of ${options.topic} (${options.group})`)
+  const { topic, group } = options
+  const outage = createOutageLog(deps.logger, {
+    level: 'warn',
+    away: 'the broker cannot be read',
+    back: 'the broker can be read again',
+  })
+  const watched = createLoop(`consumer of ${topic} (${group})`)
 
   const run = async ({ lease, messages }: FetchedBatch<Lease, M>): Promise<void> => {
     const work = watched.begin()
@@ -87,10 +92,12 @@ export const startEngine = <Lease extends { readonly partition: number }, M exte
           await source.rebalance(new Set(busy.keys()))
           rebalancedMs = performance.now()
         }
-        if (await readOnce()) continue
+        const hasRead = await readOnce()
+        outage.worked()
+        if (hasRead) continue
       } catch (error) {
         if (draining.signal.aborted) return
-        logError(logger, options, error)
+        outage.failed(error, { topic, group })
         rebalancedMs = Number.NEGATIVE_INFINITY
       }
       await bell.heard()
@@ -120,9 +127,6 @@ export const startEngine = <Lease extends { readonly partition: number }, M exte
     },
   }
 }
-
-const logError = (logger: Logger, { topic, group }: ConsumeOptions, error: unknown): void =>
-  logger.warn({ topic, group, err: error }, 'the broker cannot be read')
 
 /** Waits for a ring, or for a time that doubles while nothing rings. */
 const createBell = (): { readonly ring: () => void; readonly heard: () => Promise<void> } => {

@@ -17,6 +17,7 @@ export {
   latencyBucketsSeconds,
   type Metrics,
 } from './metrics.ts'
+export { createOutageLog, type OutageLog, type OutageWords, remindEveryMs } from './outage.ts'
 export type { RequestFields } from './request-line.ts'
 export { scrub } from './scrub.ts'
 export {

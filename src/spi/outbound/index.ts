@@ -101,7 +101,7 @@ const createStage = (
       queuedLongMs: settlementLimitMs,
       onRequeued: metrics.onRequeued,
     }),
-    (err) => logger.error({ err }, 'lost queue entries were not looked for'),
+    logger,
   )
   const { handle, isTransient } = createHandler({ sql, broker, ...parts, emitEvents, logger })
   let consumer: Consumer | undefined

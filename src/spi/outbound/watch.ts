@@ -77,9 +77,7 @@ export const createWatch = (deps: WatchDeps): Rounds => {
     )
   }
 
-  return createRounds('watch of unanswered messages', times.everyMs, round, (err) =>
-    logger.error({ err }, 'unanswered messages were not looked for'),
-  )
+  return createRounds('watch of unanswered messages', times.everyMs, round, logger)
 }
 
 /** The sending is in doubt no more; the answer may still be. */

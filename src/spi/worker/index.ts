@@ -42,7 +42,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
     'remembered answers',
     rememberedEveryMs,
     () => applyRemembered({ sql, emitEvents, metrics, logger }),
-    (err) => logger.error({ err }, 'remembered answers were not looked at'),
+    logger,
   )
   const service = createWorkerService({
     sql,

@@ -1,0 +1,45 @@
+import type { LogFields, Logger } from './logger.ts'
+
+/** Tells of something that fails again and again without filling the log with it. */
+export type OutageLog = {
+  /** Logged the first time, then once in a while with the number of failures. */
+  readonly failed: (error: unknown, fields?: LogFields) => void
+  /** After failures: logged once. */
+  readonly worked: () => void
+}
+
+export type OutageWords = {
+  readonly level: 'warn' | 'error'
+  readonly away: string
+  readonly back: string
+}
+
+export const remindEveryMs = 30_000
+
+export const createOutageLog = (
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>,
+  { level, away, back }: OutageWords,
+  nowMs: () => number = () => performance.now(),
+): OutageLog => {
+  let failures = 0
+  let sinceMs = 0
+  let saidMs = 0
+  return {
+    failed: (error, fields = {}) => {
+      const now = nowMs()
+      failures++
+      if (failures === 1) sinceMs = now
+      else if (now - saidMs < remindEveryMs) return
+      saidMs = now
+      const more = failures === 1 ? {} : { failures, for_seconds: secondsSince(sinceMs, now) }
+      logger[level]({ ...fields, ...more, err: error }, away)
+    },
+    worked: () => {
+      if (failures === 0) return
+      logger.info({ failures, after_seconds: secondsSince(sinceMs, nowMs()) }, back)
+      failures = 0
+    },
+  }
+}
+
+const secondsSince = (fromMs: number, toMs: number): number => Math.round((toMs - fromMs) / 1000)
