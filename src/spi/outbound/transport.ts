@@ -1,5 +1,4 @@
 import { createGatherer } from '#src/platform/batching/index.ts'
-import { createCircuitBreaker } from '#src/platform/circuit-breaker/index.ts'
 import { currentTraceparent, inSpan, type Traceparent } from '#src/platform/tracing/index.ts'
 import {
   type InterfaceClient,
@@ -61,12 +60,16 @@ export const createTransport = (options: {
   readonly nowMs?: () => number
 }): Transport => {
   const { client, requestsMax, isFailover, nowMs = () => performance.now() } = options
-  const hasOther = isFailover && client.channels.length > 1
+  const health = createHealth(nowMs)
   const laneOf = (channel: Channel) =>
     createGatherer<Row, MessageOutcome>({
-      write: hasOther
-        ? whileUp(channel, nowMs, (messages) => sendTogether(client, channel, messages))
-        : (messages) => sendTogether(client, channel, messages),
+      write: async (messages) => {
+        const hasOther = isFailover && client.channels.some((one) => health.isUp(one))
+        if (hasOther && !health.isUp(channel)) {
+          return messages.map(() => downOf(`${channel} has not answered lately`))
+        }
+        return health.noted(channel, () => sendTogether(client, channel, messages))
+      },
       rowsMax: requestMessagesMax,
       writersMax: requestsMax,
       waitingMax,
@@ -96,25 +99,50 @@ export const createTransport = (options: {
     })
 }
 
-type Write = (messages: readonly Row[]) => Promise<readonly MessageOutcome[]>
-
 const downOf = (reason: string): MessageOutcome => ({ kind: 'unreachable', reason, isDown: true })
 
-/** Answers for a channel that is down, so that nothing waits there which can go elsewhere. */
-const whileUp = (channel: Channel, nowMs: () => number, write: Write): Write => {
-  const breaker = createCircuitBreaker(failuresMax, downMs, nowMs)
-  return async (messages) => {
-    if (!breaker.admit()) return messages.map(() => downOf(`${channel} has not answered lately`))
-    try {
-      const outcomes = await write(messages)
-      const [one] = outcomes
-      if (one?.kind === 'unknown' || (one?.kind === 'unreachable' && one.isDown)) breaker.failed()
-      else breaker.succeeded()
-      return outcomes
-    } catch (error) {
-      if (error instanceof RefusedTogetherError) breaker.succeeded()
-      throw error
-    }
+type Health = {
+  /** False: what waits for this channel had better go elsewhere, where there is an elsewhere. */
+  readonly isUp: (channel: Channel) => boolean
+  readonly noted: (
+    channel: Channel,
+    request: () => Promise<readonly MessageOutcome[]>,
+  ) => Promise<readonly MessageOutcome[]>
+}
+
+/** Which channels answer. A channel that is down has one request at a time look whether it is back. */
+const createHealth = (nowMs: () => number): Health => {
+  const states = new Map<Channel, { failures: number; downUntilMs: number }>()
+  const stateOf = (channel: Channel) => {
+    const state = states.get(channel) ?? { failures: 0, downUntilMs: 0 }
+    states.set(channel, state)
+    return state
+  }
+  const failed = (channel: Channel): void => {
+    const state = stateOf(channel)
+    state.failures++
+    if (state.failures >= failuresMax) state.downUntilMs = nowMs() + downMs
+  }
+  const answered = (channel: Channel): void => {
+    states.delete(channel)
+  }
+  return {
+    isUp: (channel) => nowMs() >= stateOf(channel).downUntilMs,
+    noted: async (channel, request) => {
+      const state = stateOf(channel)
+      if (state.failures >= failuresMax) state.downUntilMs = nowMs() + downMs
+      try {
+        const outcomes = await request()
+        const [one] = outcomes
+        const isAnswered = one?.kind !== 'unknown' && !(one?.kind === 'unreachable' && one.isDown)
+        if (isAnswered) answered(channel)
+        else failed(channel)
+        return outcomes
+      } catch (error) {
+        if (error instanceof RefusedTogetherError) answered(channel)
+        throw error
+      }
+    },
   }
 }
 

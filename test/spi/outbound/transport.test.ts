@@ -121,6 +121,17 @@ describe('a channel that leaves requests without an answer', () => {
     expect(new Set(ways())).toEqual(new Set(['PRIMARY']))
   })
 
+  test('is asked on where the other is no better, by every message', async () => {
+    const { send, ways } = transportOver({ PRIMARY: unknown, SECONDARY: unknown })
+    for (let count = 0; count < failuresMax; count++) await send()
+    for (let count = 0; count < failuresMax; count++) await send('pacs.008', 'SECONDARY')
+    ways()
+    await send()
+    await send('pacs.008', 'SECONDARY')
+    await send()
+    expect(ways()).toEqual(['PRIMARY', 'SECONDARY', 'PRIMARY'])
+  })
+
   test('is asked on where no other is to be used', async () => {
     const { send, ways } = transportOver({ PRIMARY: unknown }, { isFailover: false })
     for (let count = 0; count < failuresMax + 2; count++) await send()
