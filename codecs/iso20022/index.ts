@@ -86,6 +86,7 @@ export {
   type PaymentsReading,
   paymentsOf,
   readMessage,
+  readWithPayments,
   type TypedMessage,
   type TypedMessages,
 } from './read.ts'

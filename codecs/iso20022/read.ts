@@ -126,3 +126,22 @@ export const paymentsOf = (document: XmlDocument): PaymentsReading => {
     ? { ok: true, messageDefinitionId, payments }
     : { ok: false, problems: reader.problems }
 }
+
+/** Both at once: a pacs.008 read whole, and where its payments stand. */
+export const readWithPayments = (
+  document: XmlDocument,
+  version: string,
+):
+  | {
+      readonly ok: true
+      readonly message: TypedMessages['pacs.008']
+      readonly payments: readonly PaymentNodes[]
+    }
+  | { readonly ok: false; readonly problems: readonly ReadProblem[] } => {
+  const reader = new MessageReader(document)
+  const payments: PaymentNodes[] = []
+  const message = readPacs008(reader, document, version, payments)
+  return reader.problems.length === 0
+    ? { ok: true, message, payments }
+    : { ok: false, problems: reader.problems }
+}

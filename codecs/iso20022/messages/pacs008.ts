@@ -183,22 +183,33 @@ export const readPayments = (
       // Their amounts are checked as well.
       readTax(reader, foundInTransaction)
       readRemittance(reader, foundInTransaction)
-      return {
-        endToEndId: at(foundInTransaction, inTransaction.endToEndId),
-        amount: reader.money(foundInTransaction[inTransaction.amount]),
-        debtorName: at(foundInTransaction, inTransaction.debtorName),
-        debtorDocument: at(foundInTransaction, inTransaction.debtorDocument),
-        creditorName: at(foundInTransaction, inTransaction.creditorName),
-        creditorDocument: at(foundInTransaction, inTransaction.creditorDocument),
-      }
+      const amount = reader.money(foundInTransaction[inTransaction.amount])
+      return nodesOf(foundInTransaction, amount)
     }),
   }
 }
 
+const nodesOf = (foundInTransaction: Slots, amount: Money): PaymentNodes => ({
+  endToEndId: at(foundInTransaction, inTransaction.endToEndId),
+  amount,
+  debtorName: at(foundInTransaction, inTransaction.debtorName),
+  debtorDocument: at(foundInTransaction, inTransaction.debtorDocument),
+  creditorName: at(foundInTransaction, inTransaction.creditorName),
+  creditorDocument: at(foundInTransaction, inTransaction.creditorDocument),
+})
+
 const at = (found: Slots, item: number): number => found[item] ?? ABSENT
 
-/** Reads a scanned pacs.008; problems are left in `reader`. */
-export const readPacs008 = (reader: MessageReader, xml: XmlDocument, version: string): Pacs008 => {
+/**
+ * Reads a scanned pacs.008; problems are left in `reader`, and in `payments` what {@link readPayments} would have
+ * found.
+ */
+export const readPacs008 = (
+  reader: MessageReader,
+  xml: XmlDocument,
+  version: string,
+  payments?: PaymentNodes[],
+): Pacs008 => {
   const { header, document } = readEnvelope(reader, xml)
   const found = reader.find(document, message)
   return {
@@ -213,14 +224,16 @@ export const readPacs008 = (reader: MessageReader, xml: XmlDocument, version: st
       instructionPriority: reader.text(found[inMessage.priority]),
       serviceLevel: reader.text(found[inMessage.serviceLevel]),
     },
-    transactions: reader.each(found[inMessage.root], found[inMessage.transactions], (node) =>
-      readTransaction(reader, node),
-    ),
+    transactions: reader.each(found[inMessage.root], found[inMessage.transactions], (node) => {
+      const foundInTransaction = reader.find(node, transaction)
+      const read = readTransaction(reader, foundInTransaction)
+      payments?.push(nodesOf(foundInTransaction, read.amount))
+      return read
+    }),
   }
 }
 
-const readTransaction = (reader: MessageReader, node: number): CreditTransfer => {
-  const found = reader.find(node, transaction)
+const readTransaction = (reader: MessageReader, found: Slots): CreditTransfer => {
   return {
     instructionId: reader.optionalText(found[inTransaction.instructionId]),
     endToEndId: reader.text(found[inTransaction.endToEndId]),

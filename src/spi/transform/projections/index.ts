@@ -1,12 +1,14 @@
 import {
   type MessageIdentity,
+  type PaymentMessage,
   type PaymentMessageType,
   paymentsOf,
   type ReadProblem,
   readMessage,
+  readWithPayments,
 } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
-import { type Enrichment, enrichmentsOf, pixPayment } from './pix-payment.ts'
+import { enrichmentsOf, pixPayment } from './pix-payment.ts'
 import { pixReturn } from './pix-return.ts'
 import { pixStatus } from './pix-status.ts'
 
@@ -23,28 +25,40 @@ export type Projection =
 /** The business view of a scanned message. */
 export const project = (
   document: XmlDocument,
-  identity: MessageIdentity & { readonly type: PaymentMessageType },
+  { type, version }: MessageIdentity & { readonly type: PaymentMessageType },
   enrich: boolean,
 ): Projection => {
-  // Nearly all of the traffic: nothing is read but what the result holds.
-  if (identity.type === 'pacs.008' && !enrich) return projectPayments(document, [])
-  const reading = readMessage(document, identity)
-  if (!reading.ok) return reading
-  const { message } = reading
-  const { messageDefinitionId } = message.header
-  switch (message.type) {
+  switch (type) {
     case 'pacs.008':
-      return projectPayments(document, enrichmentsOf(message))
-    case 'pacs.002':
-      return { ok: true, messageDefinitionId, result: pixStatus(message, enrich) }
-    case 'pacs.004':
-      return { ok: true, messageDefinitionId, result: pixReturn(message, enrich) }
+      return enrich ? enrichedPayments(document, version) : plainPayments(document)
+    case 'pacs.002': {
+      const reading = readMessage(document, { type, version })
+      return reading.ok ? projected(reading.message, pixStatus(reading.message, enrich)) : reading
+    }
+    case 'pacs.004': {
+      const reading = readMessage(document, { type, version })
+      return reading.ok ? projected(reading.message, pixReturn(reading.message, enrich)) : reading
+    }
   }
 }
 
-const projectPayments = (document: XmlDocument, enrichments: readonly Enrichment[]): Projection => {
+/** Nearly all of the traffic: nothing is read but what the result holds. */
+const plainPayments = (document: XmlDocument): Projection => {
   const reading = paymentsOf(document)
   if (!reading.ok) return reading
   const { messageDefinitionId, payments } = reading
-  return { ok: true, messageDefinitionId, result: pixPayment(document, payments, enrichments) }
+  return { ok: true, messageDefinitionId, result: pixPayment(document, payments, []) }
 }
+
+const enrichedPayments = (document: XmlDocument, version: string): Projection => {
+  const reading = readWithPayments(document, version)
+  if (!reading.ok) return reading
+  const { message, payments } = reading
+  return projected(message, pixPayment(document, payments, enrichmentsOf(message)))
+}
+
+const projected = ({ header }: PaymentMessage, result: string): Projection => ({
+  ok: true,
+  messageDefinitionId: header.messageDefinitionId,
+  result,
+})
