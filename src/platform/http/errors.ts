@@ -166,6 +166,14 @@ export const httpErrors = defineErrors({
     remedy: 'Report the request_id. Repeat only with the same Idempotency-Key.',
     retryable: true,
   },
+  database_unavailable: {
+    status: 503,
+    title: 'Database unavailable',
+    meaning:
+      'The database does not answer; whether a request that changes something took effect is not known.',
+    remedy: 'Repeat with the same Idempotency-Key. /health tells when the database is back.',
+    retryable: true,
+  },
   not_configured: {
     status: 503,
     title: 'Not configured',

@@ -1,3 +1,4 @@
+import { isTransientDatabaseError } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from './errors.ts'
 
 /** How a feature's errors look: RFC 9457 problem details, or `{error: {code, message, details}}`. */
@@ -67,7 +68,14 @@ const envelopeDetails = (error: ApiError): Readonly<Record<string, unknown>> => 
 }
 
 /** What an unexpected exception becomes for the caller: nothing of it leaves the process. */
-export const internalError = (cause: unknown): ApiError =>
-  cause instanceof ApiError
-    ? cause
-    : new ApiError(httpErrors.internal, 'The gateway failed to handle the request.', { cause })
+export const internalError = (cause: unknown): ApiError => {
+  if (cause instanceof ApiError) return cause
+  if (isTransientDatabaseError(cause)) {
+    const headers = { 'Retry-After': retryAfterSeconds }
+    const message = 'The database does not answer now.'
+    return new ApiError(httpErrors.database_unavailable, message, { cause, headers })
+  }
+  return new ApiError(httpErrors.internal, 'The gateway failed to handle the request.', { cause })
+}
+
+const retryAfterSeconds = '1'

@@ -32,7 +32,7 @@ export type PullTimes = {
 
 /** The interface holds a request for some seconds before it answers 204. */
 const timesDefault: PullTimes = {
-  retry: { attemptsMax: Number.POSITIVE_INFINITY, backoffFirstMs: 200, backoffMaxMs: 15_000 },
+  retry: { attemptsMax: Number.POSITIVE_INFINITY, backoffFirstMs: 200, backoffMaxMs: 5_000 },
   drainMs: 8_000,
   silentMs: 60_000,
 }

@@ -1,6 +1,6 @@
 import { backoffMs, PublishRefusedError, type RetryPolicy } from '#src/platform/broker/index.ts'
 import type { WatchedLoop } from '#src/platform/progress/index.ts'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import { createOutageLog, type Logger } from '#src/platform/telemetry/index.ts'
 import { inSpan } from '#src/platform/tracing/index.ts'
 import type { InterfaceClient, PulledMessage, PullStream } from '../interface/types.ts'
 import type { Channel } from '../messages/index.ts'
@@ -29,6 +29,8 @@ export type StreamDeps = {
 
 /** A read that fails is made so often again on its stream; afterwards the stream is given up for another. */
 export const repeatsMax = 3
+/** The broker is our own, and the payments that wait for it have forty seconds. */
+const publishBackoffMaxMs = 1_000
 
 /**
  * Keeps one read stream open until the process drains. The next request, which confirms what came before, is made
@@ -140,19 +142,25 @@ const publishUntilDrained = async (
   { channel, publish, retry, logger, giveUp, onFailure }: StreamDeps,
 ): Promise<boolean> => {
   const receivedAt = new Date()
+  const waits = { ...retry, backoffMaxMs: Math.min(retry.backoffMaxMs, publishBackoffMaxMs) }
+  const outage = createOutageLog(logger, {
+    level: 'error',
+    away: 'received messages cannot be published',
+    back: 'received messages are published again',
+  })
   let left = batch.map((message) => inboundMessageOf(message, channel, receivedAt))
   for (let attempt = 1; ; attempt++) {
     try {
       await publish(left)
+      outage.worked()
       return true
     } catch (error) {
       onFailure('publish')
       // What the broker will not take must not hold up what it does.
       if (error instanceof PublishRefusedError) left = await publishEach(left, publish)
       if (left.length === 0) return true
-      const fields = { channel, attempt, messages: left.length, resource_ids: idsOf(left) }
-      logger.error({ ...fields, err: error }, 'received messages cannot be published')
-      await pause(backoffMs(attempt, retry), giveUp)
+      outage.failed(error, { channel, messages: left.length, resource_ids: idsOf(left) })
+      await pause(backoffMs(attempt, waits), giveUp)
       if (giveUp.aborted) return false
     }
   }

@@ -50,6 +50,15 @@ const routes: readonly Route[] = [
   },
   {
     method: 'GET',
+    path: '/v1/stored',
+    scope: 'public',
+    document,
+    handle: () => {
+      throw Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' })
+    },
+  },
+  {
+    method: 'GET',
     path: '/v1/broken',
     scope: 'public',
     document,
@@ -239,6 +248,17 @@ describe('errors', () => {
     })
     const method = await call('GET', '/v1/cards')
     expect(await method.json()).toMatchObject({ error: { code: 'METHOD_NOT_ALLOWED' } })
+  })
+
+  test('a database that is away is a 503 that may be repeated, and says nothing of where it is', async () => {
+    const { call, lines } = harness()
+    const response = await call('GET', '/v1/stored')
+    expect(response.status).toBe(503)
+    expect(response.headers.get('Retry-After')).toBe('1')
+    const text = await response.text()
+    expect(JSON.parse(text)).toMatchObject({ code: 'database_unavailable', retryable: true })
+    expect(text).not.toContain('10.0.0.1')
+    expect(lines.find((line) => line.includes('request failed'))).toContain('ECONNREFUSED')
   })
 
   test('an unexpected exception is a 500 that says nothing of the cause, which is logged', async () => {
