@@ -1,4 +1,4 @@
-import type { SchemaCatalogue } from '#codecs/iso20022'
+import { type SchemaCatalogue, violationsMax } from '#codecs/iso20022'
 import { ApiError, httpErrors, type Violation } from '#src/platform/http/index.ts'
 import type { Metrics } from '#src/platform/telemetry/index.ts'
 import {
@@ -122,14 +122,19 @@ const apiError = (
 
 const broken = (
   errors: readonly Violation[],
-): { readonly error: ApiError; readonly status: FailureStatus } => ({
-  status: 'validation_error',
-  error: new ApiError(
-    httpErrors.schema_violation,
-    `The message breaks its schema at ${errors.length} place(s).`,
-    { errors },
-  ),
-})
+): { readonly error: ApiError; readonly status: FailureStatus } => {
+  // What finds them lists no more.
+  const count = errors.length < violationsMax ? `${errors.length} place(s)` : 'many places'
+  const rest = errors.length < violationsMax ? '' : `; the first ${violationsMax} are listed`
+  return {
+    status: 'validation_error',
+    error: new ApiError(
+      httpErrors.schema_violation,
+      `The message breaks its schema at ${count}${rest}.`,
+      { errors },
+    ),
+  }
+}
 
 const unsupported = (source: string): ApiError =>
   new ApiError(

@@ -333,6 +333,26 @@ test('options.validate of a transformation refuses with every violation', async 
   expect(errors.map(({ rule }: { rule: string }) => rule)).toEqual(['enumeration', 'enumeration'])
 })
 
+test('options.validate says where it lists only the first of many violations', async () => {
+  const { record, key } = testKey('spi:transform')
+  const { metrics } = testApp([])
+  const { routes = [] } = createTransform({ metrics })
+  const app = testApp(routes, { keys: [record] })
+  const refusal = async (transactions: number) => {
+    const message = pacs008({ signature, transactions }).replaceAll('>SLEV<', '>DEBT<')
+    const body = { message, options: { validate: true } }
+    return await json(await app.call('POST', '/v1/transform/pacs008', { key, body }))
+  }
+  const few = await refusal(99)
+  expect(few.detail).toBe('The message breaks its schema at 99 place(s).')
+  expect(few.errors.length).toBe(99)
+  const many = await refusal(101)
+  expect(many.detail).toBe(
+    'The message breaks its schema at many places; the first 100 are listed.',
+  )
+  expect(many.errors.length).toBe(100)
+})
+
 test('options.validate is refused where there is no schema to validate by', async () => {
   const { record, key } = testKey('spi:transform')
   const { metrics } = testApp([])
