@@ -67,8 +67,21 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     const state = join(temporaryDirectory(), '.trilho')
     const own = await startDev(variant, state)
     expect(own.ready.ispb).toBe('12345678')
-    const statistics = await fetch(`${own.ready.central_bank_url}/simulator/statistics`)
-    expect(statistics.status).toBe(200)
+    const book = await fetch(`${own.ready.central_bank_url}/simulator/book`)
+    expect(await book.json()).toMatchObject({
+      operations: [
+        { payer: '12345678', receiver: '99999A04', amountCents: '1050', state: 'settled' },
+        { payer: '99999A03', receiver: '12345678', amountCents: '1050', state: 'settled' },
+      ],
+    })
+    const headers = { Authorization: `Bearer ${own.ready.api_key}` }
+    const list = await fetch(`${own.ready.url}/v1/messages?direction=OUTBOUND`, { headers })
+    expect(await list.json()).toMatchObject({
+      messages: [
+        { type: 'pacs.002', status: 'ACCEPTED' },
+        { type: 'pacs.008', status: 'ACCEPTED' },
+      ],
+    })
     own.program.signal('SIGTERM')
     expect((await own.program.end()).code).toBe(0)
     const url = 'http://127.0.0.1:9'
