@@ -10,7 +10,7 @@ export const configCommand: Command = {
     'Reads the environment as serve does. Ends with 78 when serve would refuse to start.',
   options: {
     json: { type: 'boolean', doc: 'One JSON object: settings, problems, warnings.' },
-    markdown: { type: 'boolean', doc: 'The table of all settings, as in the README.' },
+    markdown: { type: 'boolean', doc: 'The tables of all settings, as in docs/settings.md.' },
   },
   examples: ['LOG_LEVEL=debug trilho config', 'trilho config --json'],
   positionalsMax: 0,

@@ -125,9 +125,9 @@ describe('config', () => {
     expect(err).toContain('did you mean SPI_TOKEN?')
   })
 
-  test('writes the table of the README', async () => {
+  test('writes the tables of the documentation', async () => {
     const { out } = await run(['config', '--markdown'])
-    expect(out).toStartWith('### Probe\n')
+    expect(out).toStartWith('## Probe\n')
     expect(out).toContain('| `SPI_TOKEN`<br>or `SPI_TOKEN_FILE` | none | secret | A secret. |')
   })
 })

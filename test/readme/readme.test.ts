@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pages } from '../support/pages.ts'
 import { root, startProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 /*
- * The README's commands, run as they stand against a running `dev`.
+ * The commands of the README and of the pages it leads to, run as they stand against a running `dev`.
  *
  * A block "sh run" is run by a shell with $URL, $CARDS_URL, $GRPC_URL and $KEY set; the block "json output" or
  * "text output" after it is what it must answer. `…` stands for anything within a line. White space
@@ -18,9 +19,13 @@ const readme = readFileSync(join(root, 'README.md'), 'utf8')
 
 type Block = { readonly info: string; readonly text: string }
 
-const blocks: readonly Block[] = [...readme.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].map(
-  ([, info = '', text = '']) => ({ info, text }),
-)
+const blocksOf = (page: string): readonly Block[] =>
+  [...page.matchAll(/^```([^\n]*)\n([\s\S]*?)^```$/gm)].map(([, info = '', text = '']) => ({
+    info,
+    text,
+  }))
+
+const blocks = pages.flatMap((page) => blocksOf(readFileSync(join(root, page), 'utf8')))
 
 const blockOf = (info: string): string =>
   blocks.find((block) => block.info === info)?.text.trim() ?? ''

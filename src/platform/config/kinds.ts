@@ -1,6 +1,6 @@
 /** How one setting's text becomes a value. `parse` throws an Error whose message never quotes the text. */
 export type Kind<T> = {
-  /** What the operator should have written, for the problems table and the README. */
+  /** What the operator should have written, for the problems table and the documentation. */
   readonly expected: string
   /** `secret`: also read from NAME_FILE. `pem`: NAME_PATH names a file, NAME_BASE64 holds its content. */
   readonly from: 'value' | 'secret' | 'pem'

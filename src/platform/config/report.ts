@@ -36,14 +36,14 @@ export const problemsTable = (problems: readonly SettingProblem[]): string =>
     ]),
   )
 
-/** The README's table of settings: one heading per group, one row per variable. */
+/** The tables of `docs/settings.md`: one heading per group, one row per variable. */
 export const settingsMarkdown = (
   groups: readonly { readonly title: string; readonly settings: SettingGroup }[],
 ): string =>
   groups
     .map(({ title, settings }) =>
       [
-        `### ${title}`,
+        `## ${title}`,
         '',
         '| Variable | Default | Value | Meaning |',
         '|---|---|---|---|',

@@ -6,7 +6,7 @@ export type Setting<T> = {
   readonly kind: Kind<unknown>
   /** As the operator would write it; undefined when the setting has none. */
   readonly default: string | undefined
-  /** One sentence for the README. */
+  /** One sentence for the documentation. */
   readonly doc: string
   /** Only in the type: what {@link SettingValues} gives for this setting. */
   readonly value?: T

@@ -188,10 +188,10 @@ describe('loading', () => {
     ])
   })
 
-  test('the table for the README', () => {
+  test('the tables of the documentation', () => {
     expect(settingsMarkdown([{ title: 'Cards', settings: group }])).toBe(
       [
-        '### Cards',
+        '## Cards',
         '',
         '| Variable | Default | Value | Meaning |',
         '|---|---|---|---|',
