@@ -60,17 +60,32 @@ export const many = <F extends Fields>(path: string, fields: F): Field<readonly 
   }
 }
 
-const recordReader = <F extends Fields>(fields: F) => {
-  const expected = layoutOf(fields)
-  const members = Object.entries(fields).map(([name, { path, read }]) => {
+type Member = {
+  readonly name: string
+  readonly read: Field<unknown>['read']
+  readonly item: number
+  readonly parent: number
+}
+
+const membersOf = (fields: Fields, expected: Layout): readonly Member[] =>
+  Object.entries(fields).map(([name, { path, read }]) => {
     const plain = path.replace(/[?*+]/g, '')
     const above = plain.slice(0, Math.max(0, plain.lastIndexOf('/')))
     return { name, read, item: expected.at(plain), parent: above === '' ? 0 : expected.at(above) }
   })
+
+/** Its layout is made with the first message: most types never come. */
+const recordReader = <F extends Fields>(fields: F) => {
+  let made: { readonly expected: Layout; readonly members: readonly Member[] } | undefined
+  const make = () => {
+    const expected = layoutOf(fields)
+    return { expected, members: membersOf(fields, expected) }
+  }
   return (reader: MessageReader, node: number): RecordOf<F> => {
-    const found = reader.find(node, expected)
+    made ??= make()
+    const found = reader.find(node, made.expected)
     const record: Record<string, unknown> = {}
-    for (const { name, read, item, parent } of members) {
+    for (const { name, read, item, parent } of made.members) {
       record[name] = read(reader, found[item] ?? ABSENT, found[parent] ?? ABSENT)
     }
     return record as RecordOf<F>

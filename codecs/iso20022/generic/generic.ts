@@ -10,7 +10,8 @@ import {
 import { messageVocabulary } from '../vocabulary.ts'
 
 /**
- * Any message as JSON, without loss and by its schema alone.
+ * Any message as JSON, without loss and by its schema alone. What is not kept is spelling: white space between
+ * elements, comments, prefixes; a signature over a message that was written otherwise does not fit what comes back.
  *
  * An element is a member of its parent's object, in an array where the schema lets it repeat. Text is a string as
  * written; an element with attributes has them as `@name` and its text as `#text`:
