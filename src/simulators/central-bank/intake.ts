@@ -55,8 +55,6 @@ const turnMessagesMax = 32
 /** Places of taken messages that the queue keeps before it moves up. */
 const takenKeptMax = 4096
 
-type Remembered = { readonly hash: bigint | number; readonly origin: Origin }
-
 type Identified = {
   readonly type: MessageType
   readonly version: string
@@ -81,7 +79,7 @@ export const createIntake = (deps: IntakeDeps): Intake => new OrderedIntake(deps
 class OrderedIntake implements Intake {
   private readonly deps: IntakeDeps
   private readonly scanner = createMessageScanner(nativeText)
-  private readonly remembered = new Map<string, Remembered>()
+  private readonly remembered = new Map<string, Origin>()
   private readonly counted: Record<string, number> = {}
   private queue: Stored[] = []
   private head = 0
@@ -146,7 +144,8 @@ class OrderedIntake implements Intake {
       this.refuse(stored, id, refusal)
       return
     }
-    const origin: Origin = { from: stored.ispb, channel: stored.channel, answers: [] }
+    const hash = Bun.hash(stored.bytes)
+    const origin: Origin = { from: stored.ispb, channel: stored.channel, hash, answers: [] }
     if (this.isRepeated(stored, id, origin)) return
     this.count(type)
     if (isPaymentMessageType(type)) {
@@ -196,7 +195,11 @@ class OrderedIntake implements Intake {
         : message.transactions.map(({ returnId }) => returnId)
     const known = settlement.operations()
     if (new Set(ids).size < ids.length || ids.some((id) => known.has(id))) {
-      return duplicateOperation
+      // Its BizMsgIdr may be forgotten: as long as its operations are known it is the same message still.
+      const before = settlement.originOf(ids[0] ?? '')
+      if (before === undefined || !isSame(before, origin)) return duplicateOperation
+      this.repeat(before)
+      return undefined
     }
     const xml = transactionsOf(document, message)
     if (message.type === 'pacs.008') settlement.pay(message, xml, origin)
@@ -207,21 +210,23 @@ class OrderedIntake implements Intake {
   /** A message sent before gets its answers again; the first time, it is remembered. */
   private isRepeated(stored: Stored, id: string, origin: Origin): boolean {
     const { remembered } = this
-    const hash = Bun.hash(stored.bytes)
     const before = remembered.get(id)
     if (before === undefined) {
-      remembered.set(id, { hash, origin })
+      remembered.set(id, origin)
       if (remembered.size > this.deps.rememberedMessagesMax) {
         const [oldest] = remembered.keys()
         if (oldest !== undefined) remembered.delete(oldest)
       }
       return false
     }
-    if (before.hash === hash && before.origin.from === stored.ispb) {
-      this.count('repeated')
-      this.deps.post.repeat(before.origin)
-    } else this.refuse(stored, id, { reason: 'duplicate', description: 'BizMsgIdr já utilizado' })
+    if (isSame(before, origin)) this.repeat(before)
+    else this.refuse(stored, id, { reason: 'duplicate', description: 'BizMsgIdr já utilizado' })
     return true
+  }
+
+  private repeat(before: Origin): void {
+    this.count('repeated')
+    this.deps.post.repeat(before)
   }
 
   private count(name: string): void {
@@ -233,6 +238,9 @@ class OrderedIntake implements Intake {
     this.deps.post.send(ispb, channel, messageReject(reference, refusal))
   }
 }
+
+const isSame = (one: Origin, other: Origin): boolean =>
+  one.hash === other.hash && one.from === other.from
 
 const unknownOperation: Refusal = {
   reason: 'unknown_operation',

@@ -17,6 +17,8 @@ import { type Draft, writeMessage } from './write.ts'
 export type Origin = {
   readonly from: string
   readonly channel: Channel
+  /** Of its bytes: by it the same message is known again. */
+  readonly hash: bigint | number
   /** What it was answered with: a repetition gets the same. */
   readonly answers: Uint8Array[]
 }

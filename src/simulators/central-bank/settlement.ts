@@ -46,6 +46,8 @@ export type Settlement = {
   /** A payment of the paying PSP. @returns its EndToEndId */
   payIn(to: string, cents: bigint, channel: Channel): string
   operations(): ReadonlyMap<string, Operation>
+  /** The message that brought an operation. */
+  originOf(id: string): Origin | undefined
   lateAnswers(): number
   stop(): void
 }
@@ -180,6 +182,10 @@ class GrossSettlement implements Settlement {
 
   operations(): ReadonlyMap<string, Operation> {
     return this.entries
+  }
+
+  originOf(id: string): Origin | undefined {
+    return this.entries.get(id)?.origin
   }
 
   lateAnswers(): number {

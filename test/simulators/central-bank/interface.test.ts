@@ -404,17 +404,23 @@ describe('bounds', () => {
     expect(await statusOf()).toBe(201)
   })
 
-  test('a repetition is known as long as the message is remembered', async () => {
+  test('a repetition is known as long as the message is remembered, or what it asked for is in the book', async () => {
     const { a, bank } = await open({ limits: { rememberedMessagesMax: 2 } })
     const messages = [1, 2, 3].map((cents) => payment(A, acceptingPsp, cents))
     for (const message of messages) await a.send(message)
     await a.receive(3)
     await a.sendAll(messages.slice(1))
     expect((await a.receive(2)).map(({ type }) => type)).toEqual(['pacs.002', 'pacs.002'])
-    await a.send(messages[0] ?? new Uint8Array())
-    // Its operation is known still: nothing is settled twice.
+    const [forgotten = new Uint8Array()] = messages
+    await a.send(forgotten)
+    expect((await a.receive()).map(({ xml }) => xml)[0]).toContain('ACSC')
+    expect(bank.statistics().received['repeated']).toBe(3)
+    await a.sendAll(messages.slice(1))
+    await a.receive(2)
+    // Other content under the id and with the operation of a forgotten message.
+    await a.send(edited(forgotten, '>0.01<', '>0.02<'))
     expect((await a.receive()).map(({ xml }) => xml)[0]).toContain('duplicate_operation')
-    expect(bank.statistics().received['repeated']).toBe(2)
+    expect(bank.book().operations.map(({ amountCents }) => amountCents)).toEqual([1n, 2n, 3n])
   })
 
   test('the oldest finished operations leave the book, never one that waits', async () => {
