@@ -30,9 +30,23 @@ export const emitEvent: EmitEvent = async (tx, event) => {
   return emitted
 }
 
-/** {@link emitEvent} for several, in their order: one statement for any number. */
+/**
+ * {@link emitEvent} for several, in their order: two statements for any number. Those that no active endpoint takes are
+ * not written, as nothing would come of them: an endpoint gets what happens after it was made.
+ */
 export const emitEvents = async (tx: Queryable, events: readonly WebhookEvent[]): Promise<void> => {
-  if (events.length > 0) await writeEvents(tx, events)
+  if (events.length === 0) return
+  const subscribed = await subscriptionsOf(tx)
+  if (subscribed.size === 0) return
+  const wanted = events.filter(({ type }) => patternsOf(type).some((one) => subscribed.has(one)))
+  if (wanted.length > 0) await writeEvents(tx, wanted)
+}
+
+/** What the active endpoints take. */
+const subscriptionsOf = async (tx: Queryable): Promise<ReadonlySet<string>> => {
+  const rows = await tx<{ pattern: string }[]>`
+    select distinct unnest(events) as pattern from webhook_endpoints where active`
+  return new Set(rows.map(({ pattern }) => pattern))
 }
 
 /** Subjects are counted in one order by all writers: two with the same ones wait and do not deadlock. */

@@ -1,9 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
 import { emitEvent, emitEvents } from '#src/webhooks/index.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { subscribe } from '../support/webhooks.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
+await subscribe(sql, ['pacs.*'])
 afterAll(() => database.close())
 
 const event = (subject: string, number: number, full?: object) => ({
@@ -54,4 +56,28 @@ test('writers of the same subjects in different orders wait for one another', as
   const rows = await sql<{ last: bigint }[]>`
     select last from webhook_sequences where subject like 's%'`
   expect(rows.map(({ last }) => last)).toEqual(subjects.map(() => 6n))
+})
+
+test('only what an active endpoint takes is written', async () => {
+  const own = await createTestDatabase()
+  const of = (type: string) => ({ type, subject: type, data: {} })
+  const emitted = async (...types: readonly string[]) => {
+    await own.sql`truncate webhook_events cascade`
+    await emitEvents(own.sql, types.map(of))
+    const rows = await own.sql<{ type: string }[]>`select type from webhook_events order by type`
+    return rows.map(({ type }) => type)
+  }
+  const all = ['message.status', 'pacs.004', 'pacs.008'] as const
+  expect(await emitted(...all)).toEqual([])
+  const sequences = await own.sql`select from webhook_sequences`
+  expect(sequences).toHaveLength(0)
+  await subscribe(own.sql, ['pacs.004', 'camt.*'])
+  expect(await emitted(...all)).toEqual(['pacs.004'])
+  await subscribe(own.sql, ['pacs.*'])
+  expect(await emitted(...all)).toEqual(['pacs.004', 'pacs.008'])
+  await subscribe(own.sql, ['*'])
+  expect(await emitted(...all)).toEqual([...all])
+  await own.sql`update webhook_endpoints set active = false`
+  expect(await emitted(...all)).toEqual([])
+  await own.close()
 })

@@ -9,6 +9,7 @@ import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { endToEndId } from '../../support/messages.ts'
 import { transfer } from '../../support/participant.ts'
 import { issueCertificate } from '../../support/pki.ts'
+import { subscribe } from '../../support/webhooks.ts'
 import { answer, interfaceClient, rawServer } from '../interface/support.ts'
 import { workerOn } from '../worker/support.ts'
 import { accepting, ispb, rigOn, runningOn, signingWith } from './support.ts'
@@ -22,6 +23,7 @@ const client = interfaceClient(
   ispb,
 )
 const { sql } = database
+await subscribe(sql, ['message.status'])
 
 afterEach(async () => {
   bank.setFaults([])
@@ -264,6 +266,7 @@ describe('unanswered payments', () => {
     await running(
       async () => {
         await rig.until('UNKNOWN', 1)
+        await rig.until('SENT', 1)
         // Sent again and again, the other is still left alone.
         while (silent.requests.length < 5) await Bun.sleep(10)
         expect([await statusOf(soon), await statusOf(later)]).toEqual(['UNKNOWN', 'SENT'])

@@ -9,6 +9,7 @@ import { createTestDatabase } from '../../support/database.ts'
 import { sliceEnvelope } from '../../support/envelope.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
+import { subscribe } from '../../support/webhooks.ts'
 import { fresh, inbound, payment, queued, report, storedWhen, workerOn } from './support.ts'
 
 const database = await createTestDatabase(10)
@@ -83,6 +84,7 @@ test('a database that breaks statements off loses nothing, stores nothing twice,
       letters.push(...batch)
     },
   })
+  await subscribe(own.sql)
   const ids = Array.from({ length: 400 }, () => fresh.endToEndId())
   for (let at = 0; at < ids.length; at += 10) {
     await worker.broker.publish(

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { changeStatuses } from '#src/spi/messages/index.ts'
 import { createTestDatabase } from '../../support/database.ts'
+import { subscribe } from '../../support/webhooks.ts'
 import { fresh, inbound, queued, refusal, storedWhen, workerOn } from './support.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
+await subscribe(sql, ['message.status'])
 const worker = await workerOn(database)
 beforeAll(() => worker.feature.start?.())
 afterAll(async () => {

@@ -3,6 +3,7 @@ import { type Delivery, deadLetterHeaders, topics } from '#src/platform/broker/i
 import { changeStatuses, outboundHeaders } from '#src/spi/messages/index.ts'
 import { until } from '../../contract/broker.contract.ts'
 import { createTestDatabase } from '../../support/database.ts'
+import { subscribe } from '../../support/webhooks.ts'
 import {
   envelope,
   fresh,
@@ -19,6 +20,7 @@ import {
 
 const database = await createTestDatabase()
 const { sql } = database
+await subscribe(sql)
 const worker = await workerOn(database)
 const letters: Delivery[] = []
 
