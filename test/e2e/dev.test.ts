@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { transfer } from '../support/participant.ts'
 import { root, runProgram, startProgram, type Variant, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
@@ -65,7 +66,7 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
 
   test('has a central bank beside it, unless another is named', async () => {
     const state = join(temporaryDirectory(), '.trilho')
-    const own = await startDev(variant, state)
+    const own = await startDev(variant, state, { SPI_SYNC_ENABLED: 'true' })
     expect(own.ready.ispb).toBe('12345678')
     const book = await fetch(`${own.ready.central_bank_url}/simulator/book`)
     expect(await book.json()).toMatchObject({
@@ -74,7 +75,10 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
         { payer: '99999A03', receiver: '12345678', amountCents: '1050', state: 'settled' },
       ],
     })
-    const headers = { Authorization: `Bearer ${own.ready.api_key}` }
+    const headers = {
+      Authorization: `Bearer ${own.ready.api_key}`,
+      'Content-Type': 'application/json',
+    }
     const list = await fetch(`${own.ready.url}/v1/messages?direction=OUTBOUND`, { headers })
     expect(await list.json()).toMatchObject({
       messages: [
@@ -82,6 +86,16 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
         { type: 'pacs.008', status: 'ACCEPTED' },
       ],
     })
+    const params = {
+      local_instrument: 'MANU',
+      transactions: [transfer('12345678', '99999A04', 100)],
+    }
+    const body = JSON.stringify({ message_type: 'PACS008', params })
+    const sent = await fetch(`${own.ready.url}/v1/spi/send`, { method: 'POST', headers, body })
+    expect([sent.status, await sent.json()]).toMatchObject([
+      202,
+      { status: 'sent', resource_id: expect.stringMatching(/^UEk/) },
+    ])
     own.program.signal('SIGTERM')
     expect((await own.program.end()).code).toBe(0)
     const url = 'http://127.0.0.1:9'

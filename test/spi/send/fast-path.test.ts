@@ -11,7 +11,7 @@ import { testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { transfer } from '../../support/participant.ts'
 import { issueCertificate } from '../../support/pki.ts'
-import { interfaceClient, rawServer } from '../interface/support.ts'
+import { answer, interfaceClient, rawServer } from '../interface/support.ts'
 import { accepting, ispb, rigOn, unsignedSettings } from '../outbound/support.ts'
 
 const database = await createTestDatabase(10)
@@ -188,6 +188,29 @@ test('nobody listens: queued at once', async () => {
   expect(answer.status).toBe('queued')
   await finish(1)
   expect(bookOf(answer.end_to_end_ids)).toHaveLength(1)
+  await stop()
+})
+
+test('what the interface refuses is queued, refused there with the same bytes, and FAILED', async () => {
+  const strict = rawServer(() => answer(400, {}, '<problem><type>https://x/error/charset</type>'))
+  const picky = interfaceClient({ PRIMARY: strict.url }, {}, ispb)
+  const { post, stop } = await gateway(picky, { signing: values.signing })
+  const { id, status } = await answerOf(await post('refused'))
+  expect(status).toBe('queued')
+  const stage = rig.outbound(picky)
+  await stage.start?.()
+  await rig.until('FAILED', 1)
+  await stage.drain?.()
+  await stage.stop?.()
+  const [first, ...others] = new Set(
+    strict.requests.map(({ body }) => Buffer.from(Bun.gunzipSync(new Uint8Array(body))).toString()),
+  )
+  expect([first?.includes('SignatureValue'), others]).toEqual([true, []])
+  expect(strict.requests.length).toBeGreaterThanOrEqual(2)
+  const rows = await sql`select status, error_code from spi_messages where id = ${id}`
+  expect([...rows]).toEqual([{ status: 'FAILED', error_code: 'refused_by_interface' }])
+  expect((await rig.broker.backlog('dlq', 'any')).depth).toBe(1)
+  strict.stop()
   await stop()
 })
 
