@@ -15,7 +15,7 @@ import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { nativeText } from '#src/platform/native-text/index.ts'
 import { schemaTexts } from '../../codecs/iso20022/catalogue/texts.ts'
 import { type Figure, type Group, type Mode, median, type Suite, smoke } from '../harness.ts'
-import { batchMessage, batchTransactions, singleMessage } from '../messages.ts'
+import { batchMessage, batchTransactions, overAll, singleMessages } from '../messages.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -30,12 +30,11 @@ const repeat = (work: () => number) => (times: number) => {
 
 /** Reads, validates and extracts; what is told of the places found makes the checksum. */
 const judge = (
-  xml: Uint8Array,
   told: (found: MessageMetadata, document: XmlDocument) => number,
-): (() => number) => {
+): ((xml: Uint8Array) => number) => {
   // As the gateway's transformation uses it.
   const scanner = createMessageScanner(nativeText)
-  return () => {
+  return (xml) => {
     const document = scanner.scan(xml)
     if (!validateDocument(schema, document).valid) throw new Error('not valid')
     return told(findMetadata(document), document)
@@ -83,7 +82,7 @@ const paths = [
  * once, as its XPaths are. Loaded in the process of this contender alone: a WebAssembly memory is a burden to the
  * others.
  */
-const libxmlJudge = async (xml: Uint8Array): Promise<() => number> => {
+const libxmlJudge = async (): Promise<(xml: Uint8Array) => number> => {
   const { XmlBufferInputProvider, XmlDocument, XmlXPath, XsdValidator, xmlRegisterInputProvider } =
     await import('libxml2-wasm')
   const namespace = 'https://www.bcb.gov.br/pi/pacs.008/1.13'
@@ -94,7 +93,7 @@ const libxmlJudge = async (xml: Uint8Array): Promise<() => number> => {
   const whole = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="${namespace}"><xs:include schemaLocation="message.xsd"/><xs:import namespace="http://www.w3.org/2000/09/xmldsig#" schemaLocation="xmldsig.xsd"/></xs:schema>`
   const validator = XsdValidator.fromDoc(XmlDocument.fromString(whole))
   const wanted = paths.map((path) => XmlXPath.compile(path, { m: namespace }))
-  return () => {
+  return (xml) => {
     const document = XmlDocument.fromBuffer(xml)
     validator.validate(document)
     let length = 0
@@ -107,32 +106,30 @@ const libxmlJudge = async (xml: Uint8Array): Promise<() => number> => {
 }
 
 const reading = (): Group => {
-  const xml = singleMessage()
+  const messages = singleMessages()
   const many = batchMessage()
-  const single = judge(xml, countOf)
-  const batch = judge(many, countOf)
-  const told = judge(xml, lengthOf)
-  let peer: (() => number) | undefined
+  const batch = judge(countOf)
+  let peer: ((xml: Uint8Array) => number) | undefined
   const ours = 'trilho'
   const ofBatch = `trilho, a transaction of a PAGAGD of ${batchTransactions}`
   const saxes = 'saxes (xmlns), parsed only'
   const oursTold = 'trilho, the extracted texts made'
   const libxml = 'libxml2-wasm, parsed, validated, the same texts'
   return {
-    name: `read, validate and extract a signed pacs.008 of ${xml.length} bytes`,
+    name: `read, validate and extract a signed pacs.008 of ${messages[0]?.length} bytes and others like it`,
     contenders: [
-      { name: ours, run: repeat(single) },
+      { name: ours, run: overAll(messages, judge(countOf)) },
       {
         name: ofBatch,
-        run: (times) => repeat(batch)(Math.ceil(times / batchTransactions)),
+        run: (times) => repeat(() => batch(many))(Math.ceil(times / batchTransactions)),
       },
-      { name: saxes, run: repeat(() => saxesElements(xml)) },
-      { name: oursTold, run: repeat(told) },
+      { name: saxes, run: overAll(messages, saxesElements) },
+      { name: oursTold, run: overAll(messages, judge(lengthOf)) },
       {
         name: libxml,
         run: async (times) => {
-          peer ??= await libxmlJudge(xml)
-          return repeat(peer)(times)
+          peer ??= await libxmlJudge()
+          return overAll(messages, peer)(times)
         },
       },
     ],

@@ -1,4 +1,11 @@
-import { ELEMENT, KIND_MASK, NODE_NAME, NODE_STRIDE, type XmlDocument } from '#codecs/xml'
+import {
+  ELEMENT,
+  KIND_MASK,
+  NODE_NAME,
+  NODE_STRIDE,
+  type XmlDocument,
+  type XmlShape,
+} from '#codecs/xml'
 import { identityOfNamespace, type MessageIdentity } from './envelope.ts'
 import { messageVocabulary, nameIdOf } from './vocabulary.ts'
 
@@ -42,8 +49,24 @@ const roleNames: Readonly<Record<string, number>> = {
 }
 for (const [name, role] of Object.entries(roleNames)) roles[nameIdOf(name)] = role
 
-/** One look at each node of a document scanned with {@link messageVocabulary}; builds no objects of it. */
+/** Where it stands follows from the markup alone. */
+const known = new WeakMap<XmlShape, MessageMetadata>()
+
+/**
+ * One look at each node of a document scanned with {@link messageVocabulary}; builds no objects of it. Once for all
+ * documents of one shape.
+ */
 export const findMetadata = (document: XmlDocument): MessageMetadata => {
+  const { shape } = document
+  if (shape === undefined) return lookedUp(document)
+  const found = known.get(shape)
+  if (found !== undefined) return found
+  const metadata = lookedUp(document)
+  known.set(shape, metadata)
+  return metadata
+}
+
+const lookedUp = (document: XmlDocument): MessageMetadata => {
   const { nodes, root, endNode } = document
   const headerIds: number[] = []
   const endToEndIds: number[] = []

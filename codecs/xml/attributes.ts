@@ -8,6 +8,7 @@ import {
   VALUE_STOP,
 } from './characters.ts'
 import {
+  ABSENT,
   ATTRIBUTE_LOCAL_START,
   ATTRIBUTE_NAME_END,
   ATTRIBUTE_NAME_START,
@@ -258,12 +259,13 @@ export class AttributeReader {
     this.#length = length
     let at = from + 1
     if (b[at] === 0x23) return this.#characterReference(b, from)
+    const end = predefinedEnd(b, from)
+    if (end !== ABSENT) return end
     while ((classOf[b[at] as number] as number) & NAME) at++
     if (b[at] !== SEMICOLON || at === from + 1) {
       throw this.#error('reference_invalid', at >= length ? at : from)
     }
-    if (!isPredefined(b, from + 1, at - from - 1)) throw xmlError('entity_undefined', from)
-    return at + 1
+    throw xmlError('entity_undefined', from)
   }
 
   #characterReference(b: Uint8Array, from: number): number {
@@ -300,6 +302,13 @@ const digitOf = (byte: number, hex: boolean): number => {
   if (!hex) return -1
   const lower = byte | 0x20
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
+}
+
+/** The offset behind a reference to a predefined entity; -1 where `from` is not the '&' of one. */
+export const predefinedEnd = (b: Uint8Array, from: number): number => {
+  let at = from + 1
+  while ((classOf[b[at] as number] as number) & NAME) at++
+  return b[at] === SEMICOLON && isPredefined(b, from + 1, at - from - 1) ? at + 1 : ABSENT
 }
 
 /** lt, gt, amp, quot, apos (XML 1.0, 4.6). */

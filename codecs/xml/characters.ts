@@ -29,7 +29,7 @@ export const classOf: Uint8Array = (() => {
   set(0x0d, 0x0d, TEXT_STOP | VALUE_STOP)
   set(0x09, 0x0a, VALUE_STOP)
   for (const char of '<&') set(char.charCodeAt(0), char.charCodeAt(0), TEXT_STOP | VALUE_STOP)
-  set(0x5d, 0x5d, TEXT_STOP)
+  set(0x3e, 0x3e, TEXT_STOP)
   set(0x22, 0x22, VALUE_STOP)
   set(0x27, 0x27, VALUE_STOP)
   return table

@@ -60,8 +60,18 @@ const GT = 0x3e
 export const attributeCountOf = (kind: number): number =>
   (kind >> ATTRIBUTE_COUNT_SHIFT) & ATTRIBUTE_COUNT_MASK
 
-/** Texts decoded each by itself, before it pays to decode the document. */
-const CUTS_ALONE_MAX = 3
+/**
+ * What documents have in common whose markup is the same, byte for byte, around values of their own: all of their
+ * tapes but offsets and the flags of those values. One object for one shape, so that what follows from the markup
+ * alone can be remembered by it.
+ */
+export type XmlShape = {
+  /** The attributes whose values are the document's own; those of all others are the same. */
+  readonly variableAttributes: Int32Array
+}
+
+/** Decoding a document costs what decoding a text by itself does for each so many of its bytes. */
+const BYTES_FOR_A_CUT = 256
 
 /**
  * A well-formed document as a flat tape of offsets into its bytes, in document order; strings are made when
@@ -81,6 +91,8 @@ export class XmlDocument {
   readonly namespaces: readonly string[]
   /** True where every byte is one character. */
   readonly isAscii: boolean
+  /** Undefined where it is not one that the scanner has learned. */
+  readonly shape: XmlShape | undefined
   private readonly native: XmlNative
   private text: string | undefined
   private cuts = 0
@@ -95,6 +107,7 @@ export class XmlDocument {
     readonly elementCount: number
     readonly namespaces: readonly string[]
     readonly isAscii: boolean
+    readonly shape?: XmlShape
     readonly native: XmlNative
   }) {
     this.bytes = parts.bytes
@@ -106,6 +119,7 @@ export class XmlDocument {
     this.endNode = parts.endNode
     this.elementCount = parts.elementCount
     this.isAscii = parts.isAscii
+    this.shape = parts.shape
     this.native = parts.native
   }
 
@@ -189,7 +203,7 @@ export class XmlDocument {
   }
 
   private cut(start: number, end: number): string {
-    if (this.text === undefined && ++this.cuts <= CUTS_ALONE_MAX) {
+    if (this.text === undefined && ++this.cuts * BYTES_FOR_A_CUT <= this.bytes.length) {
       return this.native.latin1(this.bytes, start, end)
     }
     return this.octets(start, end)

@@ -72,6 +72,7 @@ export class Elements extends Tape {
   /** Forgets the last document; keeps what was learned from it. */
   override rewind(): void {
     super.rewind()
+    this.high = 0
     this.elements = 0
     this.depth = 0
     this.state = START_STATE

@@ -26,6 +26,7 @@ export {
   VALUE_NEEDS_DECODING,
   WHITESPACE_ONLY,
   XmlDocument,
+  type XmlShape,
 } from './document.ts'
 export { type XmlErrorCode, xmlErrorCodes } from './errors.ts'
 export { explainXmlError, lineColumnAt, type XmlExplanation } from './explain.ts'

@@ -17,6 +17,7 @@ import {
 import { Elements, SURPRISES_MAX, stateOf } from './elements.ts'
 import { xmlError } from './errors.ts'
 import { type XmlLimits, xmlLimits } from './limits.ts'
+import { Shapes } from './shapes.ts'
 import { firstInvalidUtf8, webNative } from './source.ts'
 import type { XmlVocabulary } from './vocabulary.ts'
 
@@ -76,6 +77,8 @@ class Scan extends Elements {
   learned = 0
   /** Whether a tag that is new is remembered. */
   remembers = true
+  /** A document that is used after the next scan has a tape of its own, so none of a shape. */
+  readonly shapes = this.reuse ? new Shapes() : undefined
 
   document(bytes: Uint8Array): XmlDocument {
     if (bytes.length > this.limits.documentBytesMax) {
@@ -85,6 +88,31 @@ class Scan extends Elements {
       })
     }
     this.load(bytes)
+    return this.alike(bytes) ?? this.scanned(bytes)
+  }
+
+  /** The document, if it is of a known shape. */
+  alike(bytes: Uint8Array): XmlDocument | undefined {
+    const shape = this.shapes?.of(this)
+    if (shape === undefined) return undefined
+    const isAscii = (this.high & 0x80808080) === 0
+    if (!isAscii) this.checkUtf8(bytes)
+    return new XmlDocument({
+      bytes,
+      nodes: shape.nodes,
+      firstNode: 0,
+      endNode: shape.endNode,
+      elementCount: shape.elementCount,
+      attributes: shape.attributes,
+      root: shape.root,
+      namespaces: shape.namespaces,
+      isAscii,
+      shape,
+      native: this.native,
+    })
+  }
+
+  scanned(bytes: Uint8Array): XmlDocument {
     this.rewind()
     const b = this.buffer
     const firstNode = this.count
@@ -103,6 +131,7 @@ class Scan extends Elements {
       isAscii,
       native: this.native,
     })
+    this.shapes?.learn(document, this)
     return document
   }
 

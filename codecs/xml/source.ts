@@ -45,10 +45,10 @@ export class Source {
   }
 
   /**
-   * The first byte from `from` on that is not plain text: '<', '&', ']' or a control character. Four bytes at
+   * The first byte from `from` on that is not plain text: '<', '>', '&' or a control character. Four bytes at
    * a time: `(x - 0x01…) & ~x` has a sign bit where a byte of x is zero, and x is zero where the byte sought
-   * stands; likewise `(w - 0x20…) & ~w` where a byte is below 0x20. The lowest sign bit is exact: a borrow
-   * that could set one wrongly comes from a lower byte whose own is set.
+   * stands, '<' and '>' being the same but for one bit; likewise `(w - 0x20…) & ~w` where a byte is below 0x20.
+   * The lowest sign bit is exact: a borrow that could set one wrongly comes from a lower byte whose own is set.
    */
   plain(from: number): number {
     const view = this.view
@@ -57,14 +57,10 @@ export class Source {
     let high = 0
     for (;;) {
       const w = view.getInt32(at, true)
-      const lt = w ^ 0x3c3c3c3c
+      const angle = (w | 0x02020202) ^ 0x3e3e3e3e
       const amp = w ^ 0x26262626
-      const bracket = w ^ 0x5d5d5d5d
       const stops =
-        ((lt - 0x01010101) & ~lt) |
-        ((amp - 0x01010101) & ~amp) |
-        ((bracket - 0x01010101) & ~bracket) |
-        ((w - 0x20202020) & ~w)
+        ((angle - 0x01010101) & ~angle) | ((amp - 0x01010101) & ~amp) | ((w - 0x20202020) & ~w)
       const signs = stops & 0x80808080
       if (signs === 0) {
         high |= w

@@ -1,6 +1,7 @@
-import { AttributeReader } from './attributes.ts'
-import { classOf, PLAIN_SPACE, SPACE } from './characters.ts'
+import { AttributeReader, predefinedEnd } from './attributes.ts'
+import { classOf, PLAIN_SPACE, SPACE, VALUE_STOP } from './characters.ts'
 import {
+  ABSENT,
   BEYOND_ASCII,
   CDATA,
   COMMENT,
@@ -128,8 +129,11 @@ export class Tape extends Source {
         } else if (byte === 0x0d) {
           flags |= NEEDS_DECODING
           at++
-        } else if (byte === BRACKET) {
-          if (b[at + 1] === BRACKET && b[at + 2] === GT) throw this.error('cdata_end_in_text', at)
+        } else if (byte === GT) {
+          // Before a text stands the '>' of a tag or the like, never a bracket.
+          if (b[at - 1] === BRACKET && b[at - 2] === BRACKET) {
+            throw this.error('cdata_end_in_text', at - 2)
+          }
           at++
         } else throw this.error('character_forbidden', at)
       }
@@ -138,6 +142,34 @@ export class Tape extends Source {
     const node = this.node(flags, from)
     this.endLeaf(node, from, at)
     return at
+  }
+
+  /**
+   * The end of text that is not white space alone and ends with a tag or the like; its flags are left in
+   * {@link textFlags}. {@link ABSENT} where it takes more than a look to know that.
+   */
+  valueText(from: number): number {
+    const b = this.buffer
+    let at = this.plain(from)
+    let flags = (this.runHigh & 0x80808080) === 0 ? TEXT : TEXT | BEYOND_ASCII
+    while (b[at] === AMP) {
+      const end = predefinedEnd(b, at)
+      if (end === ABSENT) return ABSENT
+      at = this.plain(end)
+      flags |= NEEDS_DECODING
+      if ((this.runHigh & 0x80808080) !== 0) flags |= BEYOND_ASCII
+    }
+    this.textFlags = flags
+    return b[at] === LT ? at : ABSENT
+  }
+
+  /** The end of an attribute value that is its bytes, all of them ASCII; else {@link ABSENT}. */
+  valueOfAttribute(from: number, quote: number): number {
+    const b = this.buffer
+    let at = from
+    let byte = b[at] as number
+    while (byte < 0x80 && ((classOf[byte] as number) & VALUE_STOP) === 0) byte = b[++at] as number
+    return byte === quote ? at : ABSENT
   }
 
   comment(from: number): number {

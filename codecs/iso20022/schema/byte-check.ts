@@ -49,6 +49,8 @@ export class ByteCheck {
     this.form = forms[primitive]
     this.patterns = limits.patterns.map(({ matcher }) => matcher)
     this.enumeration = enumeration && new ByteSet(enumeration)
+    this.digitsMax = limits.totalDigits ?? Number.MAX_SAFE_INTEGER
+    this.fractionMax = limits.fractionDigits ?? Number.MAX_SAFE_INTEGER
     this.lengthMin = Math.max(limits.length ?? 0, limits.minLength ?? 0)
     this.lengthMax = Math.min(
       limits.length ?? Number.MAX_SAFE_INTEGER,
@@ -60,15 +62,13 @@ export class ByteCheck {
         ? plainDateTime.length
         : -1
     this.only =
-      isText &&
+      (isText || (primitive === 'integer' && linear?.isDigits())) &&
       enumeration === undefined &&
       linear !== undefined &&
       linear.lengthMin >= this.lengthMin &&
-      linear.lengthMax <= this.lengthMax
+      linear.lengthMax <= Math.min(this.lengthMax, this.digitsMax)
         ? linear
         : undefined
-    this.digitsMax = limits.totalDigits ?? Number.MAX_SAFE_INTEGER
-    this.fractionMax = limits.fractionDigits ?? Number.MAX_SAFE_INTEGER
   }
 
   accepts(bytes: Uint8Array, start: number, end: number): boolean {

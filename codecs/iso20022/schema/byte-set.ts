@@ -5,6 +5,8 @@ export class ByteSet {
   private readonly lengthMax: number
   /** By hash; nearly always one. */
   private readonly texts = new Map<number, readonly Uint8Array[]>()
+  /** What was found last, which most messages have again. */
+  private last: Uint8Array = new Uint8Array(0)
 
   constructor(texts: readonly string[]) {
     const encoded = texts.map((text) => encoder.encode(text))
@@ -16,11 +18,15 @@ export class ByteSet {
   }
 
   has(bytes: Uint8Array, start: number, end: number): boolean {
+    if (isSame(this.last, bytes, start, end) && end > start) return true
     if (end - start > this.lengthMax) return false
     const texts = this.texts.get(hashOf(bytes, start, end))
     if (texts === undefined) return false
     for (let i = 0; i < texts.length; i++) {
-      if (isSame(texts[i] as Uint8Array, bytes, start, end)) return true
+      const text = texts[i] as Uint8Array
+      if (!isSame(text, bytes, start, end)) continue
+      this.last = text
+      return true
     }
     return false
   }

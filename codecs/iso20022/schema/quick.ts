@@ -23,6 +23,7 @@ import {
   VALUE_NEEDS_DECODING,
   WHITESPACE_ONLY,
   type XmlDocument,
+  type XmlShape,
 } from '#codecs/xml'
 import type { ByteCheck } from './byte-check.ts'
 import {
@@ -37,6 +38,7 @@ import {
   EDGE_NEXT,
   EDGE_STRIDE,
 } from './compiled.ts'
+import { QuickNotes, type QuickPlan } from './quick-plan.ts'
 import type { SimpleValidator } from './simple.ts'
 import { checkUnique } from './unique.ts'
 import { admits, type Wildcard } from './wildcard.ts'
@@ -118,6 +120,8 @@ export class QuickPass {
   private readonly firstEdges: Int32Array
   private readonly openStates = new Int32Array(quickDepthMax - 1)
   private readonly openEnds = new Int32Array(quickDepthMax - 1)
+  private readonly noted = new QuickNotes()
+  private readonly plans = new WeakMap<XmlShape, QuickPlan>()
 
   constructor(schema: CompiledSchema) {
     const { elements, types } = schema
@@ -146,10 +150,46 @@ export class QuickPass {
   }
 
   accepts(document: XmlDocument): boolean {
+    const { shape } = document
+    const known = shape && this.plans.get(shape)
+    if (known !== undefined) return this.hasValues(document, known)
+    this.noted.clear()
+    if (!this.judges(document)) return false
+    if (shape !== undefined && this.noted.isWhole) {
+      this.plans.set(shape, this.noted.plan(document, shape, this.checks))
+    }
+    return true
+  }
+
+  /** Whether the values are right of a document whose markup is. */
+  private hasValues(document: XmlDocument, plan: QuickPlan): boolean {
+    const { nodes, bytes } = document
+    const { places, checks, elements } = plan
+    for (let i = 0; i < places.length; i++) {
+      const at = places[i] as number
+      if (
+        ((nodes[at] as number) & PLAIN_MASK) === TEXT &&
+        (checks[i] as ByteCheck).accepts(
+          bytes,
+          nodes[at + NODE_CONTENT] as number,
+          nodes[at + NODE_END] as number,
+        )
+      ) {
+        continue
+      }
+      const node = at / NODE_STRIDE - 1
+      if (!this.hasValue(document, node, node + 2, elements[i] as number)) return false
+    }
+    return plan.attributes.every(({ record, validator }) =>
+      this.hasAttributeValue(document, record, validator),
+    )
+  }
+
+  private judges(document: XmlDocument): boolean {
     const { schema, states, demands, namespaces, openStates, openEnds } = this
     const { nodes, bytes } = document
     const { stateAccepts } = schema
-    const { edges, firstEdges, checks } = this
+    const { edges, firstEdges, checks, noted } = this
     let node = document.root
     for (let i = 0; i < this.namespaces.length; i++) {
       this.namespaces[i] = document.namespaces.indexOf(schema.namespaces[i] as string)
@@ -197,6 +237,7 @@ export class QuickPass {
       if (hasMore && !this.hasMore(document, node, element)) return false
       const content = states[element] as number
       if (content === UNSURE) {
+        noted.note(node, element)
         const text = at + NODE_STRIDE
         const isPlain = next === node + 2 && ((nodes[text] as number) & PLAIN_MASK) === TEXT
         if (
@@ -286,6 +327,7 @@ export class QuickPass {
     if (fixed !== undefined || !this.hasAttributes(document, node, element)) return false
     let isUnique = true
     if (unique.length === 0) return isUnique
+    this.noted.isWhole = false
     const report = () => {
       isUnique = false
     }
@@ -325,14 +367,23 @@ export class QuickPass {
       if (declared === UNSURE) return false
       missing -= type.required[declared] as number
       const validator = type.validators[declared] as SimpleValidator
-      const start = records[record + ATTRIBUTE_VALUE_START] as number
-      const valueEnd = records[record + ATTRIBUTE_VALUE_END] as number
-      const isPlain = (flags & VALUE_NEEDS_DECODING) === 0
-      if (!isPlain || !validator.bytes.accepts(bytes, start, valueEnd)) {
-        const value = document.attributeValue(record / ATTRIBUTE_STRIDE)
-        if (validator.faults(value).length > 0) return false
-      }
+      if (!this.hasAttributeValue(document, record, validator)) return false
+      this.noted.attributes.push({ record, validator })
     }
     return missing === 0
+  }
+
+  private hasAttributeValue(
+    document: XmlDocument,
+    record: number,
+    validator: SimpleValidator,
+  ): boolean {
+    const { attributes: records, bytes } = document
+    const start = records[record + ATTRIBUTE_VALUE_START] as number
+    const end = records[record + ATTRIBUTE_VALUE_END] as number
+    const flags = records[record + ATTRIBUTE_NAMESPACE] as number
+    const isPlain = (flags & VALUE_NEEDS_DECODING) === 0
+    if (isPlain && validator.bytes.accepts(bytes, start, end)) return true
+    return validator.faults(document.attributeValue(record / ATTRIBUTE_STRIDE)).length === 0
   }
 }

@@ -50,6 +50,12 @@ export class LinearPattern {
     )
   }
 
+  /** Whether what it takes is digits alone, one or more. */
+  isDigits(): boolean {
+    const isDigit = (code: number) => code >= 0x30 && code <= 0x39
+    return this.lengthMin > 0 && this.setsOf.every((sets, code) => sets === 0 || isDigit(code))
+  }
+
   /** False where a byte is not ASCII. */
   matches(bytes: Uint8Array, start: number, end: number): boolean {
     const length = end - start

@@ -1,0 +1,95 @@
+/** What ends the value behind a literal where that is text; `"` or `'` end an attribute's. */
+export const TEXT_ENDS = 0x3c
+/** Nothing stands behind the literal. */
+export const NO_VALUE = 0
+const SPACE = 0x20
+
+/** Literals that may follow one; each is tried. */
+export const BRANCHES_MAX = 64
+
+/**
+ * A stretch of ASCII that stood in a document before a value, or at its end; and the literals that followed that
+ * value. Fields without `#`: JavaScriptCore is slow with those.
+ */
+export class Literal {
+  readonly bytes: Uint8Array
+  /** The byte that ends the value behind it: {@link TEXT_ENDS}, a quote, or {@link NO_VALUE}. */
+  readonly terminator: number
+  private readonly length: number
+  /** The bytes as numbers of eight, the last one overlapping the one before it. */
+  private readonly words: Float64Array
+  private branches: Literal[] = []
+
+  constructor(bytes: Uint8Array, terminator: number) {
+    const { length } = bytes
+    const view = new DataView(bytes.buffer, bytes.byteOffset, length)
+    this.bytes = bytes
+    this.length = length
+    this.terminator = terminator
+    this.words = Float64Array.from({ length: length < 8 ? 0 : Math.ceil(length / 8) }, (_, i) =>
+      view.getFloat64(Math.min(i * 8, length - 8), true),
+    )
+  }
+
+  /** The branch that stands at `at`, a value behind it where one belongs. The one found last is tried first. */
+  branch(b: Uint8Array, view: DataView, at: number, length: number): Literal | undefined {
+    const { branches } = this
+    for (let i = 0; i < branches.length; i++) {
+      const literal = branches[i] as Literal
+      if (!literal.stands(b, view, at, length)) continue
+      if (i > 0) {
+        branches.copyWithin(1, 0, i)
+        branches[0] = literal
+      }
+      return literal
+    }
+    return undefined
+  }
+
+  private stands(b: Uint8Array, view: DataView, at: number, length: number): boolean {
+    const { terminator, words } = this
+    const end = at + this.length
+    if (end > length) return false
+    const after = b[end] as number
+    if (terminator === NO_VALUE ? end < length : after === terminator) return false
+    // Text that begins with white space may be nothing else, and then it is no value.
+    if (terminator === TEXT_ENDS && after <= SPACE) return false
+    const last = words.length - 1
+    if (last < 0) return isAt(this.bytes, b, at)
+    for (let i = 0; i < last; i++) {
+      // Bytes beyond ASCII may make no number (NaN), which differs from every other.
+      if (view.getFloat64(at + i * 8, true) !== words[i]) return false
+    }
+    return view.getFloat64(end - 8, true) === words[last]
+  }
+
+  /**
+   * Adds a branch; false where there are too many. Those that it begins and that go on with what is a value now are
+   * given up: documents that had them have this one.
+   */
+  add(literal: Literal): boolean {
+    const { bytes, terminator } = literal
+    if (terminator !== NO_VALUE) {
+      this.branches = this.branches.filter(
+        (other) => other.bytes[bytes.length] === terminator || !isAt(bytes, other.bytes, 0),
+      )
+    }
+    if (this.branches.length === BRANCHES_MAX) return false
+    this.branches.unshift(literal)
+    return true
+  }
+
+  /** How many bytes from `at` on the branch shares that shares most. */
+  sharedBytes(b: Uint8Array, at: number): number {
+    return this.branches.reduce((most, { bytes }) => {
+      let count = 0
+      while (count < bytes.length && bytes[count] === b[at + count]) count++
+      return Math.max(most, count)
+    }, 0)
+  }
+}
+
+const isAt = (bytes: Uint8Array, b: Uint8Array, at: number): boolean => {
+  for (let i = 0; i < bytes.length; i++) if (bytes[i] !== b[at + i]) return false
+  return true
+}

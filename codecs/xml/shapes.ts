@@ -1,0 +1,190 @@
+import {
+  ATTRIBUTE_NAMESPACE,
+  ATTRIBUTE_STRIDE,
+  ATTRIBUTE_VALUE_END,
+  ATTRIBUTE_VALUE_START,
+  attributeCountOf,
+  ELEMENT,
+  IS_NAMESPACE_DECLARATION,
+  KIND_MASK,
+  NODE_CONTENT,
+  NODE_END,
+  NODE_STRIDE,
+  TEXT,
+  VALUE_NEEDS_DECODING,
+  WHITESPACE_ONLY,
+  type XmlDocument,
+} from './document.ts'
+import { Literal, NO_VALUE, TEXT_ENDS } from './literal.ts'
+import { Shape, type Value } from './shape.ts'
+import type { Tape } from './tape.ts'
+
+/** Larger documents are scanned each time: their shapes seldom recur, and take memory. */
+export const SHAPE_BYTES_MAX = 32_768
+/** Values of one document of a known shape. */
+export const SHAPE_VALUES_MAX = 512
+/** Bytes of all markup remembered; with more all is forgotten and learned anew. */
+export const SHAPES_BYTES_MAX = 1 << 20
+
+/** Learning a shape costs this many documents of known shape: where shapes do not recur, few are learned. */
+export const LEARNING_COSTS = 16
+/** Shapes learned one after the other while none recurs. */
+export const LEARNINGS_MAX = 64
+const CREDIT_MAX = LEARNINGS_MAX * LEARNING_COSTS
+/** Without credit one document in so many is compared all the same: shapes may have begun to recur. */
+export const PROBE_EVERY = 16
+
+/**
+ * Documents of one shape have the same markup, byte for byte, around values of their own: the texts of elements, and
+ * attribute values that were seen to vary. The messages of one kind and sender nearly all have one of a few shapes.
+ * Such a document is found well-formed by comparing its markup with what was found so before, eight bytes at a
+ * time, and by looking at its values; its tape is that of its shape, moved. Whatever differs is left to the scan
+ * proper, also where it is right: only that can tell.
+ *
+ * Shapes are the paths through a tree of literals, so that knowing many costs hardly more than knowing one.
+ */
+export class Shapes {
+  private tree = new Literal(new Uint8Array(0), NO_VALUE)
+  private shapes = new Map<Literal, Shape>()
+  private bytes = 0
+  private credit = CREDIT_MAX
+  private turn = 0
+  /** Of the last walk: where each stretch of markup begins, and the flags of the text behind it. */
+  private readonly starts = new Int32Array(SHAPE_VALUES_MAX + 1)
+  private readonly textFlags = new Int32Array(SHAPE_VALUES_MAX)
+
+  /** The shape of the loaded document, its tape that of the document; undefined where none is known. */
+  of(source: Tape): Shape | undefined {
+    if (source.length > SHAPE_BYTES_MAX || !this.isWorthwhile()) return undefined
+    const last = this.walk(source)
+    const shape = last && this.shapes.get(last)
+    if (shape === undefined) return undefined
+    if (this.credit < CREDIT_MAX) this.credit++
+    shape.moveTo(this.starts, this.textFlags)
+    return shape
+  }
+
+  private isWorthwhile(): boolean {
+    return this.credit >= LEARNING_COSTS || this.turn++ % PROBE_EVERY === 0
+  }
+
+  /** The literal that the document ends with, reached by literals and values alone. */
+  private walk(source: Tape): Literal | undefined {
+    const { starts, textFlags } = this
+    const { buffer: b, view, length } = source
+    const { textBytesMax } = source.limits
+    let at = 0
+    let count = 0
+    let literal: Literal | undefined = this.tree
+    for (;;) {
+      literal = literal.branch(b, view, at, length)
+      if (literal === undefined) return undefined
+      starts[count] = at
+      const { terminator } = literal
+      if (terminator === NO_VALUE) return literal
+      const start = at + literal.bytes.length
+      at =
+        terminator === TEXT_ENDS
+          ? source.valueText(start)
+          : source.valueOfAttribute(start, terminator)
+      if (at < 0 || at - start > textBytesMax) return undefined
+      textFlags[count++] = source.textFlags
+    }
+  }
+
+  /** Remembers the shape of a document that was scanned, unless too much has been learned in vain. */
+  learn(document: XmlDocument, source: Tape): void {
+    const { length } = document.bytes
+    if (length > SHAPE_BYTES_MAX || this.credit < LEARNING_COSTS) return
+    this.credit -= LEARNING_COSTS
+    if (this.bytes + length > SHAPES_BYTES_MAX) this.forget()
+    this.bytes += length
+    const candidates = valuesOf(document)
+    const values: Value[] = []
+    const starts = [0]
+    let parent = this.tree
+    let at = 0
+    // As far as the markup is known; but a new value may stand in it.
+    for (;;) {
+      const known = parent.branch(source.buffer, source.view, at, length)
+      if (known === undefined) break
+      const value = candidates.find(({ start }) => start === at + known.bytes.length)
+      if (value === undefined) return
+      values.push(value)
+      at = value.end
+      starts.push(at)
+      parent = known
+    }
+    const rest = restOf(candidates, at, at + parent.sharedBytes(document.bytes, at))
+    if (values.length + rest.length > SHAPE_VALUES_MAX) return
+    const literals = literalsOf(document.bytes, at, rest)
+    const [first] = literals
+    const last = literals.at(-1)
+    if (first === undefined || last === undefined || !parent.add(first)) return
+    for (const value of rest) {
+      values.push(value)
+      starts.push(value.end)
+    }
+    this.shapes.set(last, new Shape(document, values, starts))
+  }
+
+  private forget(): void {
+    this.tree = new Literal(new Uint8Array(0), NO_VALUE)
+    this.shapes.clear()
+    this.bytes = 0
+  }
+}
+
+/**
+ * The values behind known markup: all texts, and the attribute value in which the markup differs from what is known.
+ * Any other attribute value is part of the markup, until it is seen to vary.
+ */
+const restOf = (candidates: readonly Value[], from: number, differsAt: number): readonly Value[] =>
+  candidates.filter(
+    ({ isText, start, end }) =>
+      start > from && (isText || (start <= differsAt && differsAt <= end)),
+  )
+
+/** The markup around values, each literal the only branch of the one before it; none where it is not all ASCII. */
+const literalsOf = (
+  bytes: Uint8Array,
+  from: number,
+  values: readonly Value[],
+): readonly Literal[] => {
+  const literals: Literal[] = []
+  let at = from
+  for (const { start, end } of values) {
+    literals.push(new Literal(bytes.slice(at, start), bytes[end] as number))
+    at = end
+  }
+  literals.push(new Literal(bytes.slice(at), NO_VALUE))
+  if (literals.some((literal) => literal.bytes.some((byte) => byte >= 0x80))) return []
+  literals.reduce((before, literal) => {
+    before.add(literal)
+    return literal
+  })
+  return literals
+}
+
+/** What may be a value, in document order: texts that are more than white space, and plain attribute values. */
+const valuesOf = ({ nodes, attributes, firstNode, endNode }: XmlDocument): readonly Value[] => {
+  const values: Value[] = []
+  let attributeCount = 0
+  for (let index = firstNode; index < endNode; index++) {
+    const at = index * NODE_STRIDE
+    const kind = nodes[at] as number
+    if ((kind & KIND_MASK) === ELEMENT) attributeCount += attributeCountOf(kind)
+    if ((kind & (KIND_MASK | WHITESPACE_ONLY)) !== TEXT) continue
+    const start = nodes[at + NODE_CONTENT] as number
+    values.push({ isText: true, index, start, end: nodes[at + NODE_END] as number })
+  }
+  for (let index = 0; index < attributeCount; index++) {
+    const at = index * ATTRIBUTE_STRIDE
+    const flags = attributes[at + ATTRIBUTE_NAMESPACE] as number
+    const start = attributes[at + ATTRIBUTE_VALUE_START] as number
+    const end = attributes[at + ATTRIBUTE_VALUE_END] as number
+    const isPlain = (flags & (VALUE_NEEDS_DECODING | IS_NAMESPACE_DECLARATION)) === 0
+    if (isPlain && end > start) values.push({ isText: false, index, start, end })
+  }
+  return values.sort((one, other) => one.start - other.start)
+}

@@ -1,0 +1,272 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { CodecError } from '#codecs/bytes'
+import { messageVocabulary } from '#codecs/iso20022'
+import { ATTRIBUTE_STRIDE, createXmlScanner, NODE_STRIDE, type XmlDocument } from '#codecs/xml'
+import { BRANCHES_MAX } from '../../../codecs/xml/literal.ts'
+import {
+  LEARNING_COSTS,
+  LEARNINGS_MAX,
+  PROBE_EVERY,
+  SHAPE_BYTES_MAX,
+  SHAPE_VALUES_MAX,
+  SHAPES_BYTES_MAX,
+} from '../../../codecs/xml/shapes.ts'
+import { pacs008, utf8 } from '../../support/messages.ts'
+
+/** Lists of documents; many more in the long lane. */
+const runs = process.env['TRILHO_LONG'] === '1' ? 2000 : 100
+
+const learning = () => createXmlScanner({ vocabulary: messageVocabulary, reuse: true })
+
+const hasShape = (scanner: ReturnType<typeof learning>, text: string): boolean =>
+  scanner.scan(utf8(text)).shape !== undefined
+
+/** All that a document is, or why it is none. */
+const outcomeOf = (scan: (bytes: Uint8Array) => XmlDocument, bytes: Uint8Array): unknown => {
+  try {
+    const document = scan(bytes)
+    const { root, endNode, elementCount, namespaces, isAscii } = document
+    let attributes = 0
+    for (let node = root; node < endNode; node++) {
+      attributes += document.kind(node) === 1 ? document.attributeCount(node) : 0
+    }
+    return {
+      root,
+      endNode,
+      elementCount,
+      namespaces: [...namespaces],
+      isAscii,
+      nodes: [...document.nodes.subarray(0, endNode * NODE_STRIDE)],
+      attributes: [...document.attributes.subarray(0, attributes * ATTRIBUTE_STRIDE)],
+      text: document.textOf(root),
+    }
+  } catch (error) {
+    if (error instanceof CodecError) return [error.code, error.offset]
+    throw error
+  }
+}
+
+const freshly = (bytes: Uint8Array): XmlDocument =>
+  createXmlScanner({ vocabulary: messageVocabulary }).scan(bytes)
+
+/** Texts that a value may be, most of them plain. */
+const value = fc.oneof(
+  { weight: 20, arbitrary: fc.stringMatching(/^[A-Za-z0-9 .:-]{0,40}$/) },
+  fc.constantFrom('ção', 'x\u00e3', '😀', '\ufffd', 'a\nb', '\t', ' x', 'x ', 'a\rb', '\u007f'),
+  fc.constantFrom(
+    '&amp;',
+    'a&lt;b',
+    '&#233;',
+    '&x;',
+    '&',
+    ']',
+    ']]>',
+    '<![CDATA[&]]>',
+    '<!-- c -->',
+  ),
+  fc.constantFrom('\ufffe', '\u0001', '<i/>', '"', "'", '<', '>'),
+)
+
+/** One of a few markups around values; `p` names elements by a prefix. */
+const message = fc
+  .record({
+    id: value,
+    name: value,
+    other: value,
+    layout: fc.nat(5),
+    version: fc.constantFrom('1.13', '1.14'),
+  })
+  .map(({ id, name, other, layout, version }) => {
+    const body = [
+      `<Nm>${name}</Nm><Id>${other}</Id>`,
+      `<Nm>${name}</Nm>`,
+      `<Nm/><Id>${other}</Id>`,
+      `\n  <Nm>${name}</Nm>\n  <Id Ccy="BRL">${other}</Id>\n`,
+      `<p:Nm xmlns:p="u" p:Id="${other}">${name}</p:Nm>`,
+      `<Unknown>${name}<b>${other}</b>${name}</Unknown><!-- c -->`,
+    ][layout]
+    return `<Envelope xmlns="urn:${version}"><AppHdr Id="${id}"><Fr>${id}</Fr></AppHdr>${body}</Envelope>`
+  })
+
+const spoiled = fc
+  .tuple(
+    message,
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constant(null) },
+      fc.tuple(fc.nat(), fc.nat(255), fc.nat(2)),
+    ),
+  )
+  .map(([text, change]) => {
+    const bytes = utf8(text)
+    if (change === null) return bytes
+    const [place, byte, how] = change
+    const at = place % bytes.length
+    if (how === 0) return Uint8Array.from([...bytes.subarray(0, at), ...bytes.subarray(at + 1)])
+    if (how === 1) return Uint8Array.from([...bytes.subarray(0, at), byte, ...bytes.subarray(at)])
+    return bytes.with(at, byte)
+  })
+
+describe('a document of known shape', () => {
+  test('has the shape of those before it, and all else as if it were scanned anew', () => {
+    const scanner = learning()
+    const one = utf8(pacs008({ signature: '' }))
+    const other = utf8(
+      pacs008({ signature: '' }).replaceAll('500100', '77').replace('Pedido', 'Olá &amp;'),
+    )
+    expect(scanner.scan(one).shape).toBeUndefined()
+    const { shape } = scanner.scan(other)
+    expect(shape).toBeDefined()
+    expect(scanner.scan(one).shape).toBe(shape)
+    for (const bytes of [one, other, one]) {
+      expect(outcomeOf(scanner.scan, bytes)).toEqual(outcomeOf(freshly, bytes))
+    }
+  })
+
+  test('is told from one that differs by an element, which then is known too', () => {
+    const scanner = learning()
+    const texts = [
+      '<a><b>1</b></a>',
+      '<a><b>1</b><c/></a>',
+      '<a><b>1</b><c>2</c></a>',
+      '<a><b></b></a>',
+    ]
+    expect(texts.map((text) => hasShape(scanner, text))).toEqual([false, false, false, false])
+    expect(texts.map((text) => hasShape(scanner, text))).toEqual([true, true, true, true])
+    const shapes = texts.map((text) => scanner.scan(utf8(text)).shape)
+    expect(new Set(shapes).size).toBe(4)
+  })
+
+  test('may have attribute values of its own once they were seen to vary', () => {
+    const scanner = learning()
+    const text = (id: string, uri: string) => `<a Id="${id}" x="1"><b URI='${uri}'>t</b></a>`
+    const known = ['1', '2', '3', '4'].map((id) => hasShape(scanner, text(id, `#${id}`)))
+    expect(known).toEqual([false, false, false, true])
+    const document = scanner.scan(utf8(text('a longer one', '#')))
+    expect(document.shape?.variableAttributes).toEqual(Int32Array.of(0, 2))
+    expect(document.attribute(document.root, 'Id')).toBe('a longer one')
+    // What is not plain, or empty, is left to the scan proper.
+    for (const id of ['', 'é', '&lt;', 'a\tb', '"'])
+      expect(hasShape(scanner, text('1', id))).toBe(false)
+  })
+
+  test('is no document kept beyond the next scan', () => {
+    const scanner = createXmlScanner()
+    scanner.scan(utf8('<a>1</a>'))
+    expect(scanner.scan(utf8('<a>1</a>')).shape).toBeUndefined()
+  })
+
+  test.each([
+    ['a value of white space', '<a> </a>'],
+    ['one that begins with it', '<a> 1</a>'],
+    ['an angle bracket', '<a>></a>'],
+    ['a character reference', '<a>&#49;</a>'],
+    ['a CDATA section', '<a>1<![CDATA[2]]></a>'],
+    ['no value', '<a></a>'],
+    ['white space in its markup', '<a >1</a>'],
+    ['something behind it', '<a>1</a> '],
+  ])('has not %s', (_, text) => {
+    const scanner = learning()
+    for (let i = 0; i < 3; i++) scanner.scan(utf8('<a>1</a>'))
+    expect(hasShape(scanner, text)).toBe(false)
+    expect(outcomeOf(scanner.scan, utf8(text))).toEqual(outcomeOf(freshly, utf8(text)))
+  })
+
+  test('is refused for bytes that are no UTF-8 in a value, at the same place', () => {
+    const scanner = learning()
+    const bytes = utf8('<a><b>12345</b><b>6</b></a>')
+    scanner.scan(bytes)
+    for (const byte of [0x80, 0xc3, 0xed, 0xff]) {
+      const bad = bytes.with(8, byte)
+      expect(outcomeOf(scanner.scan, bad)).toEqual(outcomeOf(freshly, bad))
+    }
+  })
+
+  test('is refused for a text beyond its limit', () => {
+    const limits = { textBytesMax: 8 }
+    const scanner = createXmlScanner({ reuse: true, limits })
+    scanner.scan(utf8('<a>1</a>'))
+    expect(hasShape(scanner, '<a>12345678</a>')).toBe(true)
+    expect(outcomeOf(scanner.scan, utf8('<a>123456789</a>'))).toEqual(['text_too_long', 3])
+  })
+
+  test('in any order of documents, sound or not, gives what a new scanner gives', () => {
+    let known = 0
+    fc.assert(
+      fc.property(fc.array(spoiled, { minLength: 40, maxLength: 60 }), (documents) => {
+        const scanner = learning()
+        for (const bytes of documents) {
+          const scan = (input: Uint8Array): XmlDocument => {
+            const document = scanner.scan(input)
+            if (document.shape !== undefined) known++
+            return document
+          }
+          expect(outcomeOf(scan, bytes)).toEqual(outcomeOf(freshly, bytes))
+        }
+      }),
+      { numRuns: runs },
+    )
+    expect(known).toBeGreaterThan(runs)
+  }, 600_000)
+})
+
+describe('what is remembered', () => {
+  test(`is documents of up to ${SHAPE_BYTES_MAX} bytes`, () => {
+    const scanner = learning()
+    const text = (bytes: number) => `<a><b>${'x'.repeat(bytes - 14)}</b></a>`
+    const known = [SHAPE_BYTES_MAX, SHAPE_BYTES_MAX, SHAPE_BYTES_MAX + 1].map((bytes) =>
+      hasShape(scanner, text(bytes)),
+    )
+    expect(known).toEqual([false, true, false])
+  })
+
+  test(`is shapes of up to ${SHAPE_VALUES_MAX} values`, () => {
+    const scanner = learning()
+    const text = (values: number) => `<a>${'<b>1</b>'.repeat(values)}</a>`
+    const known = [0, 0, 1, 1].map((more) => hasShape(scanner, text(SHAPE_VALUES_MAX + more)))
+    expect(known).toEqual([false, true, false, false])
+  })
+
+  test(`is ${BRANCHES_MAX} ways to go on`, () => {
+    const scanner = learning()
+    const text = (name: number) => `<a>1<b${name}/></a>`
+    for (let name = 0; name <= BRANCHES_MAX; name++) {
+      // Those of known shape earn what learning costs.
+      for (let i = 0; i <= LEARNING_COSTS; i++) scanner.scan(utf8(text(name)))
+    }
+    expect(hasShape(scanner, text(0))).toBe(true)
+    expect(hasShape(scanner, text(BRANCHES_MAX - 1))).toBe(true)
+    expect(hasShape(scanner, text(BRANCHES_MAX))).toBe(false)
+  })
+
+  test('is little where shapes do not recur, until they do', () => {
+    const scanner = learning()
+    let name = 0
+    for (; name < LEARNINGS_MAX; name++)
+      expect(hasShape(scanner, `<a${name}>1</a${name}>`)).toBe(false)
+    expect(hasShape(scanner, `<a${name}>1</a${name}>`)).toBe(false)
+    expect(hasShape(scanner, `<a${name}>1</a${name}>`)).toBe(false)
+    const known = Array.from({ length: LEARNING_COSTS * PROBE_EVERY }, () =>
+      hasShape(scanner, '<a1>1</a1>'),
+    )
+    expect(known.indexOf(true)).toBeLessThan(PROBE_EVERY)
+    expect(hasShape(scanner, '<a1>1</a1>')).toBe(true)
+  })
+
+  test(`is forgotten beyond ${SHAPES_BYTES_MAX} bytes, and learned anew`, () => {
+    const scanner = learning()
+    const text = (name: number) => `<a><b${name}>${'x'.repeat(SHAPE_BYTES_MAX - 64)}</b${name}></a>`
+    let documents = 0
+    for (
+      let bytes = 0;
+      bytes + SHAPE_BYTES_MAX <= SHAPES_BYTES_MAX + SHAPE_BYTES_MAX;
+      documents++
+    ) {
+      for (let i = 0; i <= LEARNING_COSTS; i++) scanner.scan(utf8(text(documents)))
+      bytes += SHAPE_BYTES_MAX
+    }
+    expect(hasShape(scanner, text(documents - 1))).toBe(true)
+    expect(hasShape(scanner, text(0))).toBe(false)
+    expect(hasShape(scanner, text(0))).toBe(true)
+  })
+})
