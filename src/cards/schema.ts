@@ -8,11 +8,9 @@ import {
   jsonb,
   pgTable,
   text,
-  timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-
-const instant = (name: string) => timestamp(name, { withTimezone: true })
+import { instant } from '#src/platform/columns/index.ts'
 
 /** One row per authorization, written before the first byte of it is. No card number, only its token. */
 export const cardTransactions = pgTable(

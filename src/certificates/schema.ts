@@ -1,14 +1,5 @@
-import {
-  customType,
-  integer,
-  pgTable,
-  primaryKey,
-  text,
-  timestamp,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core'
-
-const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
+import { integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { bytea, instant } from '#src/platform/columns/index.ts'
 
 /** One row per certificate; versions are never replaced. */
 export const certificates = pgTable(
@@ -19,12 +10,12 @@ export const certificates = pgTable(
     version: integer().notNull(),
     /** SHA-256 of the DER, hexadecimal. */
     fingerprint: text().notNull(),
-    notAfter: timestamp('not_after', { withTimezone: true }).notNull(),
+    notAfter: instant('not_after').notNull(),
     certificate: text().notNull(),
     chain: text().array().notNull(),
     /** PKCS#8, sealed under the master key; null when only the certificate is known. */
     sealedKey: bytea('sealed_key'),
-    createdAt: timestamp('created_at', { withTimezone: true }).notNull().defaultNow(),
+    createdAt: instant('created_at').notNull().defaultNow(),
   },
   (table) => [
     primaryKey({ columns: [table.ispb, table.type, table.version] }),

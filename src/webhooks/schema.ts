@@ -3,17 +3,13 @@ import {
   bigint,
   bigserial,
   boolean,
-  customType,
   index,
   integer,
   pgTable,
   text,
-  timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-
-const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
-const instant = (name: string) => timestamp(name, { withTimezone: true })
+import { bytea, instant } from '#src/platform/columns/index.ts'
 
 /** Where events go. */
 export const webhookEndpoints = pgTable('webhook_endpoints', {

@@ -10,6 +10,7 @@ import { type Audited, once } from './once.ts'
 import {
   addressParameter,
   addressSchema,
+  idempotencyHeaders,
   networkSchema,
   ownerOf,
   pageOf,
@@ -102,7 +103,7 @@ function deployRoute(contracts: Contracts, sql: Client): Route {
       description:
         'Without `signer_wallet` the gateway’s own wallet deploys. On a permissioned network the contract is then added to the account rules; its status becomes `permitted`.',
       tag: TAG,
-      headers: z.object({ 'Idempotency-Key': z.string().max(255).optional() }),
+      headers: idempotencyHeaders,
       body: { 'application/json': deploySchema },
       responses: { 202: { description: 'Accepted', schema: contractSchema } },
       errors: [
@@ -151,7 +152,7 @@ function registerRoute(contracts: Contracts, sql: Client): Route {
     document: {
       summary: 'Register a contract that is there already, with its ABI',
       tag: TAG,
-      headers: z.object({ 'Idempotency-Key': z.string().max(255).optional() }),
+      headers: idempotencyHeaders,
       body: { 'application/json': registerSchema },
       responses: { 201: { description: 'Registered', schema: contractSchema } },
       errors: [
@@ -193,7 +194,7 @@ function callRoute(contracts: Contracts, sql: Client): Route {
         'A view answers at once with its `result`. Anything else is simulated, then sent: `transaction_id` follows it. Whole numbers are decimal strings.',
       tag: TAG,
       params: addressParams,
-      headers: z.object({ 'Idempotency-Key': z.string().max(255).optional() }),
+      headers: idempotencyHeaders,
       body: { 'application/json': callSchema },
       responses: { 200: { description: 'Result, or what follows it', schema: callResultSchema } },
       errors: [

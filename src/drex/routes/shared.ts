@@ -25,6 +25,11 @@ export const metadataSchema = z
     `must be at most ${METADATA_BYTES_MAX} bytes of JSON`,
   )
 
+/** Of every POST that makes something. */
+export const idempotencyHeaders = z.object({
+  'Idempotency-Key': z.string().max(255).optional(),
+})
+
 export const pageSchema = {
   limit: z.coerce.number().int().min(1).max(LIST_MAX).default(LIST_DEFAULT),
   cursor: z

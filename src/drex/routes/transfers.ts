@@ -15,6 +15,7 @@ import type { Transfers } from '../transfers/service.ts'
 import type { Step, Transfer } from '../transfers/store.ts'
 import {
   addressSchema,
+  idempotencyHeaders,
   metadataSchema,
   networkSchema,
   pageOf,
@@ -124,7 +125,7 @@ function createRoute(transfers: Transfers): Route {
       description:
         'Accepted for sending: the answer says `pending`, `tx_hash` is null until it is signed.',
       tag: TAG,
-      headers: z.object({ 'Idempotency-Key': z.string().max(255).optional() }),
+      headers: idempotencyHeaders,
       body: { 'application/json': createSchema },
       responses: { 202: { description: 'Accepted', schema: createdSchema } },
       errors: [

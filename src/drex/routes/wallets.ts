@@ -9,6 +9,7 @@ import { WALLET_TYPES, type Wallet } from '../wallets/store.ts'
 import { once } from './once.ts'
 import {
   addressSchema,
+  idempotencyHeaders,
   metadataSchema,
   ownerOf,
   pageOf,
@@ -69,7 +70,7 @@ function createRoute(wallets: Wallets, sql: Client): Route {
       description:
         '`managed`: the gateway makes and keeps the key. `external`: watched only. `web3signer`: a Web3Signer has the key.',
       tag: TAG,
-      headers: z.object({ 'Idempotency-Key': z.string().max(255).optional() }),
+      headers: idempotencyHeaders,
       body: { 'application/json': createSchema },
       responses: { 201: { description: 'Created', schema: walletSchema } },
       errors: [httpErrors.validation_failed, httpErrors.not_configured, drexErrors.wallet_exists],

@@ -1,6 +1,5 @@
-import { pgTable, text, timestamp } from 'drizzle-orm/pg-core'
-
-const instant = (name: string) => timestamp(name, { withTimezone: true })
+import { pgTable, text } from 'drizzle-orm/pg-core'
+import { instant } from '#src/platform/columns/index.ts'
 
 /** API keys: never the key, only the SHA-256 of its secret. */
 export const apiKeys = pgTable('api_keys', {

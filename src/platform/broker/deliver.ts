@@ -1,7 +1,7 @@
 import type { Logger } from '../telemetry/index.ts'
 import { deadLetterOf } from './dead-letter.ts'
 import { PoisonMessageError } from './errors.ts'
-import { backoffMs, retryPolicyDefault } from './retry.ts'
+import { backoffMs, pause, retryPolicyDefault } from './retry.ts'
 import type { ConsumeOptions, Delivery, OutgoingMessage, RetryPolicy } from './types.ts'
 
 export type DeliverDeps = {
@@ -107,17 +107,4 @@ const buryUntilDone = async (
       if (!(await pause(backoffMs(attempt, transientPolicy), deps.signal))) return false
     }
   }
-}
-
-/** False when the consumer drains. */
-const pause = async (ms: number, signal: AbortSignal): Promise<boolean> => {
-  if (signal.aborted) return false
-  const over = Promise.withResolvers<void>()
-  const timer = setTimeout(over.resolve, ms)
-  const wake = (): void => over.resolve()
-  signal.addEventListener('abort', wake)
-  await over.promise
-  clearTimeout(timer)
-  signal.removeEventListener('abort', wake)
-  return !signal.aborted
 }

@@ -18,7 +18,7 @@ export {
   type PostgresBrokerDeps,
   type TransactionalBroker,
 } from './postgresql/index.ts'
-export { backoffMs, retryPolicyDefault } from './retry.ts'
+export { backoffMs, pause, retryPolicyDefault } from './retry.ts'
 export { tracedBroker, traceHeader } from './traced.ts'
 export {
   type Backlog,

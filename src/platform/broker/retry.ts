@@ -15,3 +15,16 @@ export const backoffMs = (
   { backoffFirstMs, backoffMaxMs }: RetryPolicy,
   random: () => number = Math.random,
 ): number => random() * Math.min(backoffMaxMs, backoffFirstMs * 2 ** Math.min(attempt - 1, 30))
+
+/** Waits, but no longer than until `signal` is aborted; false where it is. */
+export const pause = async (ms: number, signal: AbortSignal): Promise<boolean> => {
+  if (signal.aborted) return false
+  const over = Promise.withResolvers<void>()
+  const timer = setTimeout(over.resolve, ms)
+  const wake = (): void => over.resolve()
+  signal.addEventListener('abort', wake)
+  await over.promise
+  clearTimeout(timer)
+  signal.removeEventListener('abort', wake)
+  return !signal.aborted
+}

@@ -1,14 +1,5 @@
-import {
-  customType,
-  index,
-  integer,
-  pgTable,
-  primaryKey,
-  text,
-  timestamp,
-} from 'drizzle-orm/pg-core'
-
-const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
+import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { bytea, instant } from '#src/platform/columns/index.ts'
 
 /** One row per Idempotency-Key and owner; written in the transaction of the effect it guards. */
 export const idempotencyKeys = pgTable(
@@ -24,8 +15,8 @@ export const idempotencyKeys = pgTable(
     contentType: text('content_type'),
     body: bytea(),
     /** Until then the answer may still become another: a repetition is told that the request runs. */
-    provisionalUntil: timestamp('provisional_until', { withTimezone: true }),
-    createdAt: timestamp('created_at', { withTimezone: true }).notNull().defaultNow(),
+    provisionalUntil: instant('provisional_until'),
+    createdAt: instant('created_at').notNull().defaultNow(),
   },
   (table) => [
     primaryKey({ columns: [table.owner, table.key] }),

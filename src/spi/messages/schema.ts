@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
-  customType,
   index,
   integer,
   jsonb,
@@ -12,8 +11,7 @@ import {
   timestamp,
   uuid,
 } from 'drizzle-orm/pg-core'
-
-const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
+import { bytea, instant } from '#src/platform/columns/index.ts'
 
 /** Every message sent or received; range-partitioned by id (a UUIDv7, so by time), a month each. */
 export const spiMessages = pgTable(
@@ -39,11 +37,11 @@ export const spiMessages = pgTable(
     /** Where the signature of a queued message goes; null: `xml` is what is sent, byte for byte. */
     envelope: text(),
     /** Since when the central bank may have a message whose sending was not confirmed. */
-    inDoubtSince: timestamp('in_doubt_since', { withTimezone: true }),
+    inDoubtSince: instant('in_doubt_since'),
     /** A payment that the central bank settles within 45 minutes (PAGAGD); null: within 40 seconds. */
     isScheduled: boolean('is_scheduled'),
     /** A queued message is not put on the queue again before; null: as its age says. */
-    requeueAfter: timestamp('requeue_after', { withTimezone: true }),
+    requeueAfter: instant('requeue_after'),
   },
   (table) => [
     index('spi_messages_type').on(table.type, table.id),

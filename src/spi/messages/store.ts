@@ -114,11 +114,18 @@ const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Prom
     union all
     select id, case when "receivedAt" is null then 0 else 1 end, status, now() from message`
   const transactions = messages.flatMap((message) =>
-    message.transactions.map((transaction, position) => ({
-      ...transaction,
-      messageId: message.id,
-      position,
-    })),
+    message.transactions.map(
+      ({ endToEndId, instructionId, amountCents, debtorIspb, creditorIspb, status }, position) => ({
+        messageId: message.id,
+        position,
+        endToEndId,
+        instructionId,
+        amountCents,
+        debtorIspb,
+        creditorIspb,
+        status,
+      }),
+    ),
   )
   if (transactions.length === 0) return
   await sql`

@@ -1,4 +1,9 @@
-import { backoffMs, PublishRefusedError, type RetryPolicy } from '#src/platform/broker/index.ts'
+import {
+  backoffMs,
+  PublishRefusedError,
+  pause,
+  type RetryPolicy,
+} from '#src/platform/broker/index.ts'
 import type { WatchedLoop } from '#src/platform/progress/index.ts'
 import { createOutageLog, type Logger } from '#src/platform/telemetry/index.ts'
 import { inSpan } from '#src/platform/tracing/index.ts'
@@ -181,15 +186,3 @@ const publishEach = async (
 
 const idsOf = (messages: readonly InboundMessage[]): readonly (string | undefined)[] =>
   messages.map(({ headers }) => headers[inboundHeaders.resourceId])
-
-/** Over early when the signal is aborted. */
-const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
-  if (signal.aborted) return
-  const over = Promise.withResolvers<void>()
-  const timer = setTimeout(over.resolve, ms)
-  const wake = (): void => over.resolve()
-  signal.addEventListener('abort', wake)
-  await over.promise
-  clearTimeout(timer)
-  signal.removeEventListener('abort', wake)
-}

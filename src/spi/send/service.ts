@@ -115,14 +115,5 @@ const builtOf = (message: BuiltSuccess, request: SendRequest, ispb: string): Bui
 const transactionsOf = (bytes: Uint8Array): OutboundMessage['transactions'] => {
   const view = viewMessage(scanner.scan(bytes))
   if (view === undefined) throw new Error('a built message cannot be read')
-  return view.transactions.map(
-    ({ endToEndId, instructionId, amountCents, debtorIspb, creditorIspb, status }) => ({
-      endToEndId,
-      instructionId,
-      amountCents,
-      debtorIspb,
-      creditorIspb,
-      status,
-    }),
-  )
+  return view.transactions
 }

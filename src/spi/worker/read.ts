@@ -121,16 +121,7 @@ const recordOf = (view: MessageView, { verdict }: Judgement, warnings: readonly 
     errorCode: undefined,
     signature: verdict,
     warnings,
-    transactions: view.transactions.map(
-      ({ endToEndId, instructionId, amountCents, debtorIspb, creditorIspb, status }) => ({
-        endToEndId,
-        instructionId,
-        amountCents,
-        debtorIspb,
-        creditorIspb,
-        status,
-      }),
-    ),
+    transactions: view.transactions,
   }) as const
 
 type Judgement = { readonly verdict: SignatureVerdict; readonly warnings: readonly Warning[] }

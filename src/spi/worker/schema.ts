@@ -1,4 +1,5 @@
-import { index, pgTable, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { index, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { instant } from '#src/platform/columns/index.ts'
 
 /** Answers that cite a PI-ResourceId which is not recorded yet: they take effect once it is. */
 export const spiPendingAnswers = pgTable(
@@ -9,7 +10,7 @@ export const spiPendingAnswers = pgTable(
     reference: text().notNull(),
     outcome: text().notNull(),
     reason: text(),
-    createdAt: timestamp('created_at', { withTimezone: true }).notNull().defaultNow(),
+    createdAt: instant('created_at').notNull().defaultNow(),
   },
   (table) => [
     primaryKey({ columns: [table.messageId, table.reference] }),

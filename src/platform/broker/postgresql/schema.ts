@@ -9,10 +9,9 @@ import {
   primaryKey,
   smallint,
   text,
-  timestamp,
 } from 'drizzle-orm/pg-core'
+import { bytea, instant } from '#src/platform/columns/index.ts'
 
-const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
 const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' })
 
 /** The log of all topics; range-partitioned by `published_at`, a day each. */
@@ -27,7 +26,7 @@ export const brokerLog = pgTable(
     key: text(),
     headers: jsonb(),
     value: bytea().notNull(),
-    publishedAt: timestamp('published_at', { withTimezone: true }).notNull().defaultNow(),
+    publishedAt: instant('published_at').notNull().defaultNow(),
   },
   (table) => [index('broker_log_position').on(table.topic, table.partition, table.xid, table.id)],
 )
@@ -41,7 +40,7 @@ export const brokerPositions = pgTable(
     partition: integer().notNull(),
     xid: xid8().notNull().default('0'),
     id: bigint({ mode: 'bigint' }).notNull().default(sql`0`),
-    settledAt: timestamp('settled_at', { withTimezone: true }).notNull().defaultNow(),
+    settledAt: instant('settled_at').notNull().defaultNow(),
   },
   (table) => [primaryKey({ columns: [table.topic, table.group, table.partition] })],
 )
