@@ -1,10 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Delivery, topics, valueBytesMax } from '#src/platform/broker/index.ts'
+import { knownVersions, messageTypes, messageVocabulary, ourCatalogue } from '#codecs/iso20022'
+import { createXmlScanner } from '#codecs/xml'
+import {
+  type Delivery,
+  deadLetterHeaders,
+  topics,
+  valueBytesMax,
+} from '#src/platform/broker/index.ts'
+import { textArray } from '#src/platform/sql/index.ts'
 import { inboundXmlOf } from '#src/spi/pull/index.ts'
 import { inboundMessageOf } from '../../../src/spi/pull/message.ts'
 import { until } from '../../contract/broker.contract.ts'
 import { createTestDatabase } from '../../support/database.ts'
+import { generateMessage } from '../../support/generated-messages.ts'
 import { utf8 } from '../../support/messages.ts'
+import { createRandom, mutate } from '../../support/mutations.ts'
 import { fresh, inbound, payment, storedWhen, workerOn } from './support.ts'
 
 /** What no interface should send, and one may all the same. */
@@ -59,3 +69,36 @@ test('a message larger than the broker takes is FAILED, and every byte of it is 
   const { value = utf8(''), headers = {} } = letters[0] ?? {}
   expect(Buffer.compare(inboundXmlOf({ value, headers }), xml)).toBe(0)
 })
+
+test('whatever a program with a bug sends of any type is PROCESSED or FAILED, and none is given up', async () => {
+  const random = createRandom(7)
+  const scanner = createXmlScanner({ vocabulary: messageVocabulary })
+  const before = letters.length
+  const messages = messageTypes.flatMap((type) => {
+    const schema = ourCatalogue.schemaOf(type, knownVersions(type).at(-1) ?? '')
+    if (schema === undefined) throw new Error(`no schema of ${type}`)
+    return Array.from({ length: 40 }, () => {
+      const whole = scanner.scan(utf8(generateMessage(schema, random)))
+      const id = `<BizMsgIdr>${fresh.businessId()}<`
+      return inbound(mutate(whole, random).replace(/<BizMsgIdr>[^<]*</, id))
+    })
+  })
+  await worker.broker.publish(messages)
+  const resourceIds = messages.map(({ headers = {} }) => headers['resource-id'] ?? '')
+  const storedOf = async () => {
+    const rows = await sql<{ status: string; count: number }[]>`
+      select status, count(*)::int as count from spi_messages
+      where resource_id = any(${textArray(resourceIds)}::text::text[]) group by status`
+    return new Map(rows.map(({ status, count }) => [status, count]))
+  }
+  let found = await storedOf()
+  const sum = (): number => [...found.values()].reduce((total, count) => total + count, 0)
+  const endMs = performance.now() + 15_000
+  while (sum() < messages.length && performance.now() < endMs) found = await storedOf()
+  expect([...found.keys()].sort()).toEqual(['FAILED', 'PROCESSED'])
+  expect(sum()).toBe(messages.length)
+  const failed = found.get('FAILED') ?? 0
+  await until(() => letters.length === before + failed)
+  const codes = letters.map(({ headers }) => headers[deadLetterHeaders.errorCode])
+  expect(codes).not.toContain('attempts_exhausted')
+}, 30_000)

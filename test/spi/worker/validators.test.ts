@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { messageVocabulary } from '#codecs/iso20022'
+import { knownVersions, messageTypes, messageVocabulary, ourCatalogue } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
 import { viewMessage } from '#src/spi/view/index.ts'
 import { validate, warningsMax } from '../../../src/spi/worker/validators/index.ts'
+import { generateMessage } from '../../support/generated-messages.ts'
+import { createRandom } from '../../support/mutations.ts'
 import { envelope, fresh, ispb, payment, paymentReturn, refusal, report } from './support.ts'
 
 const scanner = createXmlScanner({ vocabulary: messageVocabulary })
@@ -19,6 +21,10 @@ const warningsOf = (xml: string, own: string | null = ispb): string[] => {
 }
 const rules = (xml: string): string[] => warningsOf(xml).map((text) => text.split(' ')[0] ?? '')
 
+/** Of documents that are too short to be read whole. */
+const besides = (all: readonly string[]): readonly string[] =>
+  all.filter((text) => !text.startsWith('Structure'))
+
 const created = (offsetMs: number): string => new Date(now + offsetMs).toISOString()
 const header = '/Envelope/AppHdr'
 
@@ -26,47 +32,49 @@ describe('the header of every message', () => {
   const echo = (over: Parameters<typeof envelope>[3] = {}): string =>
     envelope('pibr.002', '1.3', '<EchoRpt></EchoRpt>', { created: created(0), ...over })
 
+  const found = (...of: Parameters<typeof warningsOf>) => besides(warningsOf(...of))
+
   test('without fault gives no warning', () => {
-    expect(warningsOf(echo())).toEqual([])
-    expect(warningsOf(echo({ to: '00038166' }))).toEqual([])
-    expect(warningsOf(echo({ to: '99999999' }), null)).toEqual([])
+    expect(found(echo())).toEqual([])
+    expect(found(echo({ to: '00038166' }))).toEqual([])
+    expect(found(echo({ to: '99999999' }), null)).toEqual([])
   })
 
   test('ISPB', () => {
-    expect(warningsOf(echo({ from: '1234567a', id: fresh.businessId() }))).toEqual([
+    expect(found(echo({ from: '1234567a', id: fresh.businessId() }))).toEqual([
       `ISPB ${header}/Fr`,
       `BizMsgIdr ${header}/BizMsgIdr`,
     ])
-    expect(warningsOf(echo({ to: '99999999' }))).toEqual([`ISPB ${header}/To`])
-    expect(warningsOf(echo({ to: '1234567' }))).toEqual([`ISPB ${header}/To`, `ISPB ${header}/To`])
+    expect(found(echo({ to: '99999999' }))).toEqual([`ISPB ${header}/To`])
+    expect(found(echo({ to: '1234567' }))).toEqual([`ISPB ${header}/To`, `ISPB ${header}/To`])
   })
 
   test('BizMsgIdr', () => {
     const path = `BizMsgIdr ${header}/BizMsgIdr`
     for (const id of ['M1', `m00038166${'a'.repeat(23)}`, `M00038166${'a'.repeat(24)}`, '']) {
-      expect(warningsOf(echo({ id }))).toEqual([path])
+      expect(found(echo({ id }))).toEqual([path])
     }
-    expect(warningsOf(echo({ id: fresh.businessId('99999999') }))).toEqual([path])
+    expect(found(echo({ id: fresh.businessId('99999999') }))).toEqual([path])
   })
 
   test('CreDt: at the limits nothing, one millisecond past them a warning', () => {
     const day = 24 * 3_600_000
     const path = `CreDt ${header}/CreDt`
-    expect(warningsOf(echo({ created: created(5 * 60_000) }))).toEqual([])
-    expect(warningsOf(echo({ created: created(5 * 60_000 + 1) }))).toEqual([path])
-    expect(warningsOf(echo({ created: created(-day) }))).toEqual([])
-    expect(warningsOf(echo({ created: created(-day - 1) }))).toEqual([path])
+    expect(found(echo({ created: created(5 * 60_000) }))).toEqual([])
+    expect(found(echo({ created: created(5 * 60_000 + 1) }))).toEqual([path])
+    expect(found(echo({ created: created(-day) }))).toEqual([])
+    expect(found(echo({ created: created(-day - 1) }))).toEqual([path])
     for (const text of ['2026-03-02T14:05:09Z', '2026-13-02T14:05:09.123Z', 'now', '']) {
-      expect(warningsOf(echo({ created: text }))).toEqual([path])
+      expect(found(echo({ created: text }))).toEqual([path])
     }
   })
 
   test('MsgDefIdr', () => {
-    expect(warningsOf(echo({ definition: 'pibr.002.spi.1.4' }))).toEqual([
+    expect(found(echo({ definition: 'pibr.002.spi.1.4' }))).toEqual([
       `MsgDefIdr ${header}/MsgDefIdr`,
     ])
     const fresher = envelope('pibr.002', '9.9', '', { created: created(0) })
-    expect(warningsOf(fresher)).toEqual(['MsgDefIdr /Envelope'])
+    expect(found(fresher)).toEqual(['MsgDefIdr /Envelope'])
     const other = envelope('abcd.001', '1.1', '', { created: created(0) })
     expect(warningsOf(other)).toEqual(['MsgDefIdr /Envelope'])
   })
@@ -87,7 +95,7 @@ describe('pacs.008', () => {
       'EndToEndId',
     ])
     expect(rules(payment({ amount: '0.00' }))).toEqual(['Amount'])
-    expect(rules(payment({ amount: 'ten' }))).toEqual(['Amount', 'Structure'])
+    expect(rules(payment({ amount: 'ten' }))).toEqual(['Structure', 'Amount'])
     expect(rules(payment({}, {}, { count: '2' }))).toEqual(['NbOfTxs'])
     expect(rules(payment({}, {}, { level: 'PAGAGD' }))).toEqual(['PmtTpInf'])
     expect(rules(payment({}, {}, { level: 'PAGXXX' }))).toEqual(['PmtTpInf'])
@@ -96,7 +104,7 @@ describe('pacs.008', () => {
     expect(rules(payment({ proxy: '' }))).toEqual(['Prxy'])
     expect(rules(payment({ transactionId: '<TxId>T1</TxId>' }))).toEqual(['TxId'])
     expect(rules(payment({ instrument: 'QRDN' }))).toEqual(['TxId'])
-    expect(rules(payment([]))).toEqual(['Transactions', 'Structure'])
+    expect(rules(payment([]))).toEqual(['Structure', 'Transactions'])
   })
 
   test('ten priority payments are allowed, eleven are not; warnings are bounded', () => {
@@ -139,7 +147,7 @@ test('pacs.004', () => {
 
 test('the other types with rules of their own', () => {
   const make = (type: string, version: string, body: string) =>
-    rules(envelope(type, version, body, { created: created(0) }))
+    besides(rules(envelope(type, version, body, { created: created(0) })))
   expect(rules(refusal(fresh.businessId()))).toEqual([])
   expect(make('admi.002', '1.5', '<admi.002.001.01></admi.002.001.01>')).toEqual(['RltdRef', 'Rsn'])
   expect(make('reda.016', '1.5', '<PtyStsAdvc></PtyStsAdvc>')).toEqual(['OrgnlBizInstr', 'Status'])
@@ -155,4 +163,30 @@ test('the other types with rules of their own', () => {
     'Transactions',
     'NbOfTxs',
   ])
+})
+
+test.each(messageTypes)('%s: what is missing is told, and nothing of a whole message', (type) => {
+  const version = knownVersions(type).at(-1) ?? ''
+  const schema = ourCatalogue.schemaOf(type, version)
+  if (schema === undefined) throw new Error(`no schema of ${type}`)
+  const random = createRandom(11)
+  for (let count = 0; count < 20; count++) {
+    expect(rules(generateMessage(schema, random))).not.toContain('Structure')
+  }
+  const empty = envelope(type, version, '')
+  expect(rules(empty)).toContain('Structure')
+})
+
+test('a confirmation names an EndToEndId or none', () => {
+  const confirm = (id: string) =>
+    besides(
+      rules(
+        envelope('trck.002', knownVersions('trck.002').at(-1) ?? '', `<Tx>${id}</Tx>`, {
+          created: created(0),
+        }),
+      ),
+    )
+  expect(confirm('')).toEqual([])
+  expect(confirm(`<EndToEndId>${fresh.endToEndId()}</EndToEndId>`)).toEqual([])
+  expect(confirm('<EndToEndId>E1</EndToEndId>')).toEqual(['EndToEndId'])
 })

@@ -1,4 +1,4 @@
-import { isPaymentMessageType, type PaymentMessageType, readMessage } from '#codecs/iso20022'
+import { isMessageType, readMessage } from '#codecs/iso20022'
 import { eachTransaction, structureWarning, unless, type Validator } from './rule.ts'
 
 const idForm = /^[ED][0-9A-Z]{8}(\d{4})(\d\d)(\d\d)([01]\d|2[0-3])[0-5]\d[a-zA-Z0-9]{11}$/
@@ -14,6 +14,16 @@ const isTransactionId = (text: string, kind: 'E' | 'D'): boolean => {
 
 export const endToEndId: Validator = eachTransaction(({ endToEndId: id = '', path }) =>
   unless(isTransactionId(id, 'E'), 'EndToEndId', path, 'is no EndToEndId with a UTC minute'),
+)
+
+/** Of types whose transactions need not have one. */
+export const givenEndToEndId: Validator = eachTransaction(({ endToEndId: id, path }) =>
+  unless(
+    id === undefined || isTransactionId(id, 'E'),
+    'EndToEndId',
+    path,
+    'is no EndToEndId with a UTC minute',
+  ),
 )
 
 export const returnId: Validator = eachTransaction(({ instructionId: id = '', path }) =>
@@ -68,7 +78,7 @@ export const statusOf =
 /** What the reader of the type misses: elements, and amounts that are none. */
 export const readable: Validator = ({ view: { identity }, document }) => {
   const { type, version } = identity
-  if (!isPaymentMessageType(type)) return []
-  const reading = readMessage(document, { type: type satisfies PaymentMessageType, version })
+  if (!isMessageType(type)) return []
+  const reading = readMessage(document, { type, version })
   return reading.ok ? [] : reading.problems.map(structureWarning)
 }
