@@ -128,6 +128,9 @@ const successes = ({ document }: Route): Record<string, unknown> =>
                   schema: response.schema,
                   ...(response.example === undefined ? {} : { example: response.example }),
                 },
+                ...Object.fromEntries(
+                  (response.alsoAs ?? []).map((type) => [type, { schema: z.string() }]),
+                ),
               },
             }),
       },

@@ -41,6 +41,8 @@ export type RouteResponse = {
   readonly description: string
   readonly schema?: ZodType
   readonly contentType?: string
+  /** Further media types, by `Accept`; texts. */
+  readonly alsoAs?: readonly string[]
   readonly example?: unknown
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { RouteDocument } from '#src/platform/http/index.ts'
+import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
 import { catalogueErrors } from './errors.ts'
 
 const entry = z.object({
@@ -21,8 +21,9 @@ export const catalogueDocument = (direction: 'in' | 'out'): RouteDocument => ({
     200: {
       description: 'The catalogue',
       schema: z.object({ messages: z.array(entry) }),
+      alsoAs: ['application/xml'],
       example: { messages: [{ name: 'pacs.008.spi.1.13', type: 'pacs.008', version: '1.13' }] },
     },
   },
-  errors: [catalogueErrors.message_interface_unavailable],
+  errors: [catalogueErrors.message_interface_unavailable, httpErrors.not_configured],
 })

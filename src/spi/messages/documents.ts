@@ -1,11 +1,13 @@
 import { z } from 'zod'
+import { httpErrors } from '#src/platform/http/index.ts'
 import { channels, directions, messageStatuses, signatureVerdicts } from './domain.ts'
 
 export const limitDefault = 50
 export const limitMax = 500
 export const offsetMax = 100_000
 
-const tag = 'messages'
+const tag = 'Instant payments'
+const errors = [httpErrors.validation_failed, httpErrors.not_configured]
 const ispb = z.string().regex(/^[0-9A-Z]{8}$/, 'must be 8 digits or capital letters')
 const whole = (min: number, max: number, missing: number) =>
   z
@@ -14,6 +16,7 @@ const whole = (min: number, max: number, missing: number) =>
     .transform(Number)
     .pipe(z.int().min(min).max(max))
     .default(missing)
+    .meta({ type: 'integer', minimum: min, maximum: max, default: missing, pattern: undefined })
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text))
 
 export const endToEndIdForm = z
@@ -98,13 +101,17 @@ export const documents = {
     tag,
     query: listQuery,
     responses: { 200: { description: 'Messages', schema: listEnvelope } },
+    errors,
   },
   find: {
     summary: 'One message',
     description: 'With `Accept: application/xml` the document itself, as it was sent or received.',
     tag,
     params: z.object({ id: z.uuid() }),
-    responses: { 200: { description: 'The message', schema: detail } },
+    responses: {
+      200: { description: 'The message', schema: detail, alsoAs: ['application/xml'] },
+    },
+    errors: [httpErrors.not_found, httpErrors.not_configured],
   },
   endToEnd: {
     summary: 'Messages of one payment, newest first',
@@ -112,5 +119,6 @@ export const documents = {
     params: z.object({ endToEndId: endToEndIdForm }),
     query: endToEndQuery,
     responses: { 200: { description: 'Messages', schema: listEnvelope } },
+    errors: [...errors, httpErrors.not_found],
   },
 }

@@ -39,6 +39,11 @@ export const sendDocument: RouteDocument = {
     parameterTables(),
   ].join('\n\n'),
   tag: 'Instant payments',
+  headers: z.object({
+    'Idempotency-Key': z.string().min(1).max(255).optional().meta({
+      description: 'Printable ASCII. A repetition under it gets the first answer.',
+    }),
+  }),
   body: { 'application/json': sendBody },
   bodyExamples: sendExamples,
   responses: { 202: { description: 'Stored, and queued or sent.', schema: sent } },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { openApiDocument } from '#src/platform/http/index.ts'
 import { createMessages } from '#src/spi/index.ts'
 import {
   changeStatuses,
@@ -355,4 +356,33 @@ test('what is not there is 404; without a database 503 names the setting; a key 
   }
   expect((await bare.call('GET', '/v1/messages', { key: stranger.key })).status).toBe(403)
   expect((await bare.call('GET', '/v1/messages')).status).toBe(401)
+})
+
+test('the document tells the parameters, the limits and what can go wrong', async () => {
+  type Operation = {
+    readonly parameters: readonly { readonly name: string; readonly schema: object }[]
+    readonly responses: Readonly<Record<string, { readonly content: object }>>
+  }
+  const { paths } = JSON.parse(
+    JSON.stringify(await openApiDocument(feature.routes ?? [], 'test')),
+  ) as { readonly paths: Readonly<Record<string, { readonly get: Operation }>> }
+  const operation = (path: string): Operation => paths[path]!.get
+  const schemas = Object.fromEntries(
+    operation('/v1/messages').parameters.map(({ name, schema }) => [name, schema]),
+  )
+  expect(Object.keys(schemas)).toEqual(
+    'type direction status source_ispb destination_ispb end_to_end_id from to limit offset cursor'.split(
+      ' ',
+    ),
+  )
+  expect(schemas).toMatchObject({
+    limit: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
+    offset: { type: 'integer', minimum: 0, maximum: 100_000, default: 0 },
+  })
+  const { responses } = operation('/v1/messages/{id}')
+  expect(Object.keys(responses['200']!.content)).toEqual(['application/json', 'application/xml'])
+  expect(Object.keys(responses)).toEqual(expect.arrayContaining(['404', '503']))
+  expect(Object.keys(operation('/v1/messages').responses)).toEqual(
+    expect.arrayContaining(['400', '503']),
+  )
 })
