@@ -2,9 +2,8 @@
  * Card authorizations through a gateway process of its own, with a durable PostgreSQL, a simulated network and a
  * vault beside it: two cores carry all of it, the clients too.
  */
+
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { dialects, framings } from '#codecs/iso8583'
 import { createKeyFileStore } from '#src/platform/auth/index.ts'
@@ -17,6 +16,7 @@ import {
   TEST_VAULT_KEY,
 } from '../../src/simulators/card-network/index.ts'
 import { quietLogger } from '../../test/support/database.ts'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Figure, type Mode, median, type Suite, smoke } from '../harness.ts'
 import { type Server, startServer } from '../server-process.ts'
 
@@ -177,7 +177,7 @@ const sustained = async (
 }
 
 const figures = async (mode: Mode): Promise<readonly Figure[]> => {
-  const directory = mkdtempSync(join(tmpdir(), 'trilho-bench-cards-'))
+  const directory = temporaryDirectory()
   const postgres = await startEmbeddedPostgres({ directory })
   await migrate(postgres.url, migrations, quietLogger)
   const network = startNetwork()
@@ -215,7 +215,6 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
     network.stop()
     await vault.stop()
     await postgres.stop()
-    rmSync(directory, { recursive: true, force: true })
   }
 }
 

@@ -2,9 +2,7 @@
  * Digital currency: signing against ethers, and whole transfers through a gateway process of its own
  * with PostgreSQL and the embedded chain beside it.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+
 import { Wallet } from 'ethers'
 import { migrate, startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { createSealer } from '#src/platform/sealing/index.ts'
@@ -12,6 +10,7 @@ import { migrations } from '../../drizzle/index.ts'
 import { managedSigner } from '../../src/drex/custody/signer.ts'
 import { quietLogger } from '../../test/support/database.ts'
 import { createRig, type Rig } from '../../test/support/drex-rig.ts'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Figure, type Group, type Mode, type Suite, smoke } from '../harness.ts'
 
 const WALLETS = 50
@@ -90,7 +89,7 @@ const groups = (): readonly Group[] => {
 }
 
 const figures = async (mode: Mode): Promise<readonly Figure[]> => {
-  const directory = mkdtempSync(join(tmpdir(), 'trilho-bench-drex-'))
+  const directory = temporaryDirectory()
   const postgres = await startEmbeddedPostgres({ directory })
   await migrate(postgres.url, migrations, quietLogger)
   const rig = await createRig(postgres.url)
@@ -105,7 +104,6 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
   } finally {
     await rig.stop()
     await postgres.stop()
-    rmSync(directory, { recursive: true, force: true })
   }
 }
 

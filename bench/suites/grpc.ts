@@ -1,9 +1,8 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { encodeRequest } from '../../test/spi/grpc/support.ts'
 import { pacs008 } from '../../test/support/messages.ts'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { createGrpcLoad } from '../grpc-load.ts'
 import type { Contender, Group, Suite } from '../harness.ts'
 import { type Server, startServer } from '../server-process.ts'
@@ -17,7 +16,7 @@ const ours = 'trilho'
 const echoAndTransform = 'grpc-js echo and the transformation'
 
 const groups = async (): Promise<readonly Group[]> => {
-  const keyFile = join(mkdtempSync(join(tmpdir(), 'trilho-bench-')), 'keys.json')
+  const keyFile = join(temporaryDirectory(), 'keys.json')
   const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
     name: 'bench',
     environment: 'test',

@@ -1,8 +1,7 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { pacs008 } from '../../test/support/messages.ts'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
 import type { Contender, Group, Suite } from '../harness.ts'
 import { createHttpLoad } from '../http-load.ts'
 import { type Server, startServer } from '../server-process.ts'
@@ -56,7 +55,7 @@ export const transformKey = async (): Promise<{
   readonly key: string
   readonly keyFile: string
 }> => {
-  const keyFile = join(mkdtempSync(join(tmpdir(), 'trilho-bench-')), 'keys.json')
+  const keyFile = join(temporaryDirectory(), 'keys.json')
   const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
     name: 'bench',
     environment: 'test',

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { OutgoingMessage } from '#src/platform/broker/index.ts'
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { createEnvelopeSigner, createNativeSigner } from '#src/spi/signing/index.ts'
@@ -8,6 +5,7 @@ import { fresh, inbound, payment, workerOn } from '../../test/spi/worker/support
 import { createTestDatabase } from '../../test/support/database.ts'
 import { sliceEnvelope } from '../../test/support/envelope.ts'
 import { issueCertificate } from '../../test/support/pki.ts'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Figure, type Mode, type Suite, smoke } from '../harness.ts'
 
 const MESSAGES_PER_SECOND = 2_500
@@ -51,7 +49,7 @@ const publishAll = async (
 
 /** A durable PostgreSQL, its broker and the worker: from the first publication to the last commit. */
 const figures = async (mode: Mode): Promise<readonly Figure[]> => {
-  const directory = mkdtempSync(join(tmpdir(), 'trilho-bench-'))
+  const directory = temporaryDirectory()
   const server = await startEmbeddedPostgres({ directory })
   process.env['TEST_DATABASE_URL'] = server.url
   const database = await createTestDatabase(connectionsMax)
@@ -84,7 +82,6 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
     await database.close()
     await server.stop()
     delete process.env['TEST_DATABASE_URL']
-    rmSync(directory, { recursive: true, force: true })
   }
 }
 

@@ -2,9 +2,7 @@
  * Signed payments from the queue to the central bank: queue, signature, request, record. Two cores carry it all: the
  * stage, a durable PostgreSQL, and the simulated bank in a process of its own.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
 import { buildMessage, createRandomText, messageDefinitionIdOf, spiIspb } from '#codecs/iso20022'
 import { createPostgresBroker, topics } from '#src/platform/broker/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
@@ -19,6 +17,7 @@ import { accepting, ispb } from '../../test/spi/outbound/support.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../test/support/database.ts'
 import { transfer } from '../../test/support/participant.ts'
 import { issueCertificate } from '../../test/support/pki.ts'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Figure, type Mode, type Suite, smoke } from '../harness.ts'
 import { type Server, startServer } from '../server-process.ts'
 
@@ -185,7 +184,7 @@ const throughput = async (
 }
 
 const figures = async (mode: Mode): Promise<readonly Figure[]> => {
-  const directory = mkdtempSync(join(tmpdir(), 'trilho-bench-'))
+  const directory = temporaryDirectory()
   const server = await startEmbeddedPostgres({ directory })
   process.env['TEST_DATABASE_URL'] = server.url
   const database = await createTestDatabase(CONNECTIONS_MAX)
@@ -220,7 +219,6 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
     await database.close()
     await server.stop()
     delete process.env['TEST_DATABASE_URL']
-    rmSync(directory, { recursive: true, force: true })
   }
 }
 

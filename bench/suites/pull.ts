@@ -2,9 +2,6 @@
  * Payments from the central bank to the database: pull, queue, check of the signature, commit. Two cores carry it all:
  * both stages, a durable PostgreSQL, and the simulated bank in a process of its own.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { createMetrics, type Logger } from '#src/platform/telemetry/index.ts'
 import { createPull } from '../../src/spi/pull/index.ts'
@@ -12,6 +9,7 @@ import { interfaceClient } from '../../test/spi/interface/support.ts'
 import { ispb, workerOn } from '../../test/spi/worker/support.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../test/support/database.ts'
 import { issueCertificate } from '../../test/support/pki.ts'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Figure, type Mode, type Suite, smoke } from '../harness.ts'
 import { startServer } from '../server-process.ts'
 
@@ -71,7 +69,7 @@ const receive = async ({ database, bank, count }: Given) => {
 }
 
 const figures = async (mode: Mode): Promise<readonly Figure[]> => {
-  const directory = mkdtempSync(join(tmpdir(), 'trilho-bench-'))
+  const directory = temporaryDirectory()
   const server = await startEmbeddedPostgres({ directory })
   process.env['TEST_DATABASE_URL'] = server.url
   const databases = [
@@ -117,7 +115,6 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
     await Promise.all(databases.map((database) => database.close()))
     await server.stop()
     delete process.env['TEST_DATABASE_URL']
-    rmSync(directory, { recursive: true, force: true })
   }
 }
 

@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { quietLogger, type TestDatabase } from '../../test/support/database.ts'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
 import {
   emit,
   openTestDatabase,
@@ -73,7 +71,7 @@ const latency = async (
 
 /** A durable PostgreSQL, its broker, and a receiver in this process: two cores carry all of it. */
 const figures = async (mode: Mode): Promise<readonly Figure[]> => {
-  const directory = mkdtempSync(join(tmpdir(), 'trilho-bench-'))
+  const directory = temporaryDirectory()
   const server = await startEmbeddedPostgres({ directory })
   process.env['TEST_DATABASE_URL'] = server.url
   const database = await openTestDatabase()
@@ -111,7 +109,6 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
     await database.close()
     await server.stop()
     delete process.env['TEST_DATABASE_URL']
-    rmSync(directory, { recursive: true, force: true })
   }
 }
 
