@@ -48,7 +48,8 @@ const STUCK = -1
  *
  * The document must come from a scanner with the vocabulary that the schema was compiled for. An element that
  * is not expected is matched to where the content model could go on, else left out, so that one fault does not
- * hide the others. `xsi:type` and `xsi:nil` are refused: no catalogue uses them.
+ * hide the others. `xsi:type` and `xsi:nil` are refused: no catalogue uses them. That an `xs:ID` is given once is
+ * not looked at: only signatures have them, and the profile of those admits one.
  */
 export const validateDocument = (schema: CompiledSchema, document: XmlDocument): Verdict =>
   quickPassOf(schema).accepts(document) ? valid : judgeThoroughly(schema, document)
@@ -117,11 +118,29 @@ export class Validation {
   #element(node: number, element: number): void {
     const declaration = this.schema.elements[element] as CompiledElement
     const type = this.schema.types[declaration.type] as CompiledType
+    const before = this.findings.length
     const attributeCount = attributeCountOf(this.#nodes[node * NODE_STRIDE] as number)
     if (attributeCount > 0 || !type.plain) checkAttributes(this, node, type)
     if (type.simple !== undefined) this.#simpleContent(node, type, declaration)
     else this.#elementContent(node, type)
-    if (declaration.unique.length > 0) checkUnique(this, node, declaration.unique)
+    if (declaration.unique.length > 0) this.#unique(node, declaration, before)
+  }
+
+  /** A repeated value is found where its element ends: before what is wrong behind it, and what is missing at last. */
+  #unique(node: number, { unique }: CompiledElement, before: number): void {
+    const { document, findings } = this
+    const report: Validation['report'] = (selected, rule, got, expected) => {
+      const end = document.next(selected)
+      const behind = findings.findIndex(
+        (one, i) =>
+          i >= before && (one.node >= end || (one.node === node && one.rule === 'missing')),
+      )
+      const finding = { node: selected, suffix: '', rule, got, expected }
+      if (behind === -1) this.report(selected, rule, got, expected)
+      else findings.splice(behind, 0, finding)
+      findings.length = Math.min(findings.length, violationsMax + 1)
+    }
+    checkUnique({ document, report }, node, unique)
   }
 
   #simpleContent(node: number, type: CompiledType, declaration: CompiledElement): void {

@@ -111,6 +111,30 @@ describe('our schemas', () => {
     expect(JSON.stringify(violations)).not.toContain('Fulano')
   })
 
+  test('tell of a repeated value before what is wrong behind it', () => {
+    const adjustment = (reason: string, amount = '1.00') =>
+      `<AdjstmntAmtAndRsn><Amt Ccy="BRL">${amount}</Amt><Rsn>${reason}</Rsn></AdjstmntAmtAndRsn>`
+    const told = (...adjustments: readonly string[]) => {
+      const document = `<RfrdDocInf><Tp><CdOrPrtry><Prtry>AGTEC</Prtry></CdOrPrtry><Issr>12345678</Issr></Tp></RfrdDocInf>`
+      const strd = `<RmtInf><Strd>${document}<RfrdDocAmt>${adjustments.join('')}</RfrdDocAmt></Strd></RmtInf>`
+      const xml = pacs008({ signature }).replace(/<RmtInf>.*<\/RmtInf>/, () => strd)
+      return verdict('pacs.008', '1.13', utf8(xml)).violations.map(
+        ({ rule, path }) => `${rule} ${path.slice(path.lastIndexOf('/') + 1)}`,
+      )
+    }
+    const [one, other] = [adjustment('VLCP'), adjustment('VLDN')]
+    expect(told(one, other)).toEqual([])
+    expect(told(one, one)).toEqual(['unique AdjstmntAmtAndRsn[2]'])
+    expect(told(one, one, other)).toEqual([
+      'unique AdjstmntAmtAndRsn[2]',
+      'unexpected AdjstmntAmtAndRsn[3]',
+    ])
+    expect(told(adjustment('VLCP', '1.234'), one)).toEqual([
+      'fractionDigits Amt',
+      'unique AdjstmntAmtAndRsn[2]',
+    ])
+  })
+
   test('differ between versions', () => {
     const of = (version: string, change: (message: string) => string) =>
       verdict('pacs.008', version, utf8(change(pacs008({ signature, version })))).violations.map(
