@@ -10,6 +10,7 @@ import {
   topics,
   valueBytesMax,
 } from '#src/platform/broker/index.ts'
+import { until } from '../support/until.ts'
 
 export type BrokerUnderTest = {
   /** A broker that shares its messages with others of `open`, as another process would. */
@@ -18,14 +19,6 @@ export type BrokerUnderTest = {
 }
 
 const text = (value: Uint8Array): string => Buffer.from(value).toString('utf8')
-
-export const until = async (holds: () => boolean, timeoutMs = 15_000): Promise<void> => {
-  const end = performance.now() + timeoutMs
-  while (!holds()) {
-    if (performance.now() > end) throw new Error(`did not come to hold in ${timeoutMs} ms`)
-    await Bun.sleep(5)
-  }
-}
 
 let serial = 0
 /** A name that no other test has used, in this run or another. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import currency from '../../src/drex/contracts/generated/Currency.json'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createRig, type Rig } from '../support/drex-rig.ts'
+import { until } from '../support/until.ts'
 
 const ENGINE_OFF = { DREX_ENGINE_ENABLED: 'false' }
 
@@ -22,14 +23,6 @@ type Request = { readonly path: string; readonly body: object; readonly key: str
 
 const post = ({ path, body, key }: Request) =>
   rig.call('POST', path, body, { 'Idempotency-Key': key })
-
-async function until(what: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000
-  while (!(await what())) {
-    if (performance.now() > deadline) throw new Error('it did not happen in time')
-    await Bun.sleep(10)
-  }
-}
 
 const count = async (table: string, where = 'true'): Promise<number> => {
   const [row] = await database.sql<{ count: number }[]>`

@@ -7,6 +7,7 @@ import { isKafkaHere, startTestKafka } from '../support/kafka.ts'
 import { transfer } from '../support/participant.ts'
 import { runProgram, startProgram, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 
 /** A Kafka starts in seconds, more of them on a busy machine. */
 setDefaultTimeout(60_000)
@@ -14,14 +15,6 @@ setDefaultTimeout(60_000)
 const ispb = '12345678'
 const SETTLE_MS = 30_000
 const PAYMENTS_IN = 25
-
-const until = async (what: string, isTrue: () => Promise<boolean>): Promise<void> => {
-  const endMs = performance.now() + SETTLE_MS
-  while (!(await isTrue())) {
-    if (performance.now() > endMs) throw new Error(`not in time: ${what}`)
-    await Bun.sleep(20)
-  }
-}
 
 const createKeyFile = async () => {
   const file = join(temporaryDirectory(), 'keys.json')
@@ -98,11 +91,15 @@ test.skipIf(!isKafkaHere)(
           where type = 'pacs.008' and direction = ${direction} order by 1`
         return rows.map(({ line }) => line)
       }
-      await until('all is over', async () => {
-        const [out = ''] = await linesOf('OUTBOUND')
-        const isOver = out.endsWith('ACCEPTED') && bank.statistics().operations.waiting === 0
-        return isOver && (await linesOf('INBOUND')).length === PAYMENTS_IN
-      })
+      await until(
+        async () => {
+          const [out = ''] = await linesOf('OUTBOUND')
+          const isOver = out.endsWith('ACCEPTED') && bank.statistics().operations.waiting === 0
+          return isOver && (await linesOf('INBOUND')).length === PAYMENTS_IN
+        },
+        SETTLE_MS,
+        'all is over',
+      )
       expect(await linesOf('OUTBOUND')).toEqual([`${endToEndId} ACCEPTED`])
       const paidIn = bank.book().operations.filter(({ payer }) => payer !== ispb)
       expect(paidIn.map(({ state }) => state)).toEqual(paidIn.map(() => 'settled'))

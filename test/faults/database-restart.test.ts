@@ -7,6 +7,7 @@ import { quietLogger } from '../support/database.ts'
 import { transfer } from '../support/participant.ts'
 import { freePort, startProgram, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 
 const ispb = '12345678'
 const RESTARTS = ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const
@@ -14,14 +15,6 @@ const OUTAGE_MS = 700
 const SETTLE_MS = 30_000
 const SENDERS = 4
 const PAYMENTS_IN = 40
-
-const until = async (what: string, isTrue: () => Promise<boolean>): Promise<void> => {
-  const endMs = performance.now() + SETTLE_MS
-  while (!(await isTrue())) {
-    if (performance.now() > endMs) throw new Error(`not in time: ${what}`)
-    await Bun.sleep(20)
-  }
-}
 
 test('PostgreSQL restarts under load in three ways: the same process goes on, and no payment is lost or doubled', async () => {
   const [sources] = variants
@@ -83,7 +76,7 @@ test('PostgreSQL restarts under load in three ways: the same process goes on, an
     }
   }
   try {
-    await until('the gateway is ready', isReady)
+    await until(isReady, SETTLE_MS, 'the gateway is ready')
     const ids: string[] = []
     let isLoaded = true
     const senders = Array.from({ length: SENDERS }, async (_, sender) => {
@@ -101,7 +94,7 @@ test('PostgreSQL restarts under load in three ways: the same process goes on, an
       await server.exited
       await Bun.sleep(OUTAGE_MS)
       server = await startEmbeddedPostgres({ directory, port })
-      await until(`ready after ${signal}`, isReady)
+      await until(isReady, SETTLE_MS, `ready after ${signal}`)
     }
     isLoaded = false
     await Promise.all(senders)
@@ -120,7 +113,7 @@ test('PostgreSQL restarts under load in three ways: the same process goes on, an
     const isOver = async (): Promise<boolean> =>
       (await linesOf('OUTBOUND')).every((line) => line.endsWith('ACCEPTED')) &&
       bank.statistics().operations.waiting === 0
-    await until('every payment has ended', isOver)
+    await until(isOver, SETTLE_MS, 'every payment has ended')
     const { operations, balanced } = bank.book()
     expect(await linesOf('OUTBOUND')).toEqual(ids.map((id) => `${id} ACCEPTED`).sort())
     expect(operations.filter(({ payer }) => payer === ispb)).toHaveLength(ids.length)
@@ -136,7 +129,7 @@ test('PostgreSQL restarts under load in three ways: the same process goes on, an
       select pid from pg_stat_activity where query like 'listen %'`
     expect(listening).toHaveLength(1)
     ids.push(await sendUntilKnown('key-afterwards'))
-    await until('one more payment', isOver)
+    await until(isOver, SETTLE_MS, 'one more payment')
     await database.close()
     gateway.signal('SIGTERM')
     expect((await ended).code).toBe(0)

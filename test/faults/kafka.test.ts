@@ -7,6 +7,7 @@ import { freePort, isKafkaHere, startTestKafka } from '../support/kafka.ts'
 import { transfer } from '../support/participant.ts'
 import { startProgram, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 
 /** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
 setDefaultTimeout(60_000)
@@ -15,14 +16,6 @@ const ispb = '12345678'
 const SETTLE_MS = 40_000
 const OUTAGE_MS = 500
 const PAYMENTS = 30
-
-const until = async (what: string, isTrue: () => Promise<boolean>): Promise<void> => {
-  const endMs = performance.now() + SETTLE_MS
-  while (!(await isTrue())) {
-    if (performance.now() > endMs) throw new Error(`not in time: ${what}`)
-    await Bun.sleep(20)
-  }
-}
 
 // The built file: what the client library reads at run time has to be in it.
 test.skipIf(!isKafkaHere)(
@@ -91,7 +84,7 @@ test.skipIf(!isKafkaHere)(
     try {
       await gateway.line((line) => line.includes('"listening"'))
       const first = await send()
-      await until('the first payment has ended', isOver)
+      await until(isOver, SETTLE_MS, 'the first payment has ended')
       expect(await linesOf('OUTBOUND')).toEqual([`${first} ACCEPTED`])
       expect(await brokerStatus()).toBe('ok')
 
@@ -99,21 +92,29 @@ test.skipIf(!isKafkaHere)(
       await kafka.kill()
       const ids = [first, ...(await underLoad), ...(await load())]
       // Requests are answered all the same: it says what is amiss, and is ready.
-      await until('Kafka is known to be away', async () => (await brokerStatus()) === 'down')
+      await until(
+        async () => (await brokerStatus()) === 'down',
+        SETTLE_MS,
+        'Kafka is known to be away',
+      )
       expect((await fetch(`${url}/ready`)).status).toBe(200)
       await Bun.sleep(OUTAGE_MS)
       await kafka.start()
-      await until('every payment has ended', isOver)
+      await until(isOver, SETTLE_MS, 'every payment has ended')
 
       const { operations, balanced } = bank.book()
       expect(await linesOf('OUTBOUND')).toEqual(ids.map((id) => `${id} ACCEPTED`).sort())
       expect(operations.filter(({ payer }) => payer === ispb)).toHaveLength(ids.length)
       const paidIn = operations.filter(({ payer }) => payer !== ispb)
       expect(paidIn).toHaveLength(2 * PAYMENTS)
-      await until('what came in is stored', async () => {
-        const stored = await linesOf('INBOUND')
-        return stored.filter((line) => line.endsWith('PROCESSED')).length === paidIn.length
-      })
+      await until(
+        async () => {
+          const stored = await linesOf('INBOUND')
+          return stored.filter((line) => line.endsWith('PROCESSED')).length === paidIn.length
+        },
+        SETTLE_MS,
+        'what came in is stored',
+      )
       expect(await linesOf('INBOUND')).toEqual(
         paidIn.map(({ endToEndId }) => `${endToEndId} PROCESSED`).sort(),
       )

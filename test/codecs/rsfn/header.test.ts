@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { CodecError } from '#codecs/bytes'
 import {
   decodeRsfnHeader,
   decodeUtf16be,
@@ -14,6 +13,7 @@ import {
   rsfnSerial,
   withRsfnError,
 } from '#codecs/rsfn'
+import { codeOf } from '../../support/codec-error.ts'
 
 const header: RsfnHeader = {
   protocol: 3,
@@ -29,16 +29,6 @@ const header: RsfnHeader = {
   senderSerial: rsfnSerial('AB'),
   wrappedKey: new Uint8Array(256).fill(0xc4),
   signature: new Uint8Array(256).fill(0xc5),
-}
-
-function codeOf(run: () => unknown): string {
-  try {
-    run()
-  } catch (error) {
-    if (error instanceof CodecError) return error.code
-    throw error
-  }
-  return 'no error'
 }
 
 describe('header', () => {

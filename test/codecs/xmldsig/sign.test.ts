@@ -1,21 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
-import { CodecError } from '#codecs/bytes'
 import { issuerText, prepareKeyInfo, prepareSignature, signEnvelope } from '#codecs/xmldsig'
+import { codeOf } from '../../support/codec-error.ts'
 import { envelopeOf, sha256, sliceEnvelope } from '../../support/envelope.ts'
 import { hasSharedData, readSharedData, skipReason } from '../../support/shared-data.ts'
 
 const issuer = 'CN=AC TESTE SPI (nao usar), OU=CSPB-4, O=ICP-Brasil, C=BR'
-
-function codeOf(run: () => unknown): string {
-  try {
-    run()
-  } catch (error) {
-    if (error instanceof CodecError) return error.code
-    throw error
-  }
-  return 'no error'
-}
 
 describe.skipIf(!hasSharedData)(`golden vector${skipReason}`, () => {
   const read = (name: string) => readSharedData(`spi/signed-vector/${name}`)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createMemoryBroker, PoisonMessageError } from '#src/platform/broker/index.ts'
-import { until } from '../../contract/broker.contract.ts'
 import { quietLogger } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
 
 const silent = { ...quietLogger, error: () => {}, warn: () => {} }
 const count = 10

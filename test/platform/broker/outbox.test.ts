@@ -16,13 +16,13 @@ import {
 import { createMetrics } from '#src/platform/telemetry/index.ts'
 import { currentTraceId, inSpan } from '#src/platform/tracing/index.ts'
 import { startTracing } from '#src/platform/tracing/start.ts'
-import { until } from '../../contract/broker.contract.ts'
 import { startCollector } from '../../support/collector.ts'
 import {
   createTestDatabase,
   quietLogger as logger,
   type TestDatabase,
 } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
 
 /** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
 setDefaultTimeout(60_000)

@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createPostgresBroker, type TransactionalBroker } from '#src/platform/broker/index.ts'
-import { brokerContract, until } from '../../contract/broker.contract.ts'
+import { brokerContract } from '../../contract/broker.contract.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
 
 const database = await createTestDatabase()
 afterAll(() => database.close())

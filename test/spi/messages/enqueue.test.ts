@@ -7,9 +7,9 @@ import {
   outboundHeaders,
   unsignedMessageOf,
 } from '#src/spi/messages/index.ts'
-import { until } from '../../contract/broker.contract.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { endToEndId } from '../../support/messages.ts'
+import { until } from '../../support/until.ts'
 
 const database = await createTestDatabase()
 const { sql, dsn } = database

@@ -12,9 +12,9 @@ import {
   TooManyStreamsError,
 } from '../../../src/spi/interface/errors.ts'
 import { repeatsMax } from '../../../src/spi/pull/stream.ts'
-import { until } from '../../contract/broker.contract.ts'
 import { quietLogger } from '../../support/database.ts'
 import { endToEndId, pacs002, pacs008, utf8 } from '../../support/messages.ts'
+import { until } from '../../support/until.ts'
 import { scriptedInterface } from './interface.ts'
 
 const silent = { ...quietLogger, error: () => {}, warn: () => {} }

@@ -10,11 +10,11 @@ import {
 import { textArray } from '#src/platform/sql/index.ts'
 import { inboundXmlOf } from '#src/spi/pull/index.ts'
 import { inboundMessageOf } from '../../../src/spi/pull/message.ts'
-import { until } from '../../contract/broker.contract.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { generateMessage } from '../../support/generated-messages.ts'
 import { utf8 } from '../../support/messages.ts'
 import { createRandom, mutate } from '../../support/mutations.ts'
+import { until } from '../../support/until.ts'
 import { fresh, inbound, payment, storedWhen, workerOn } from './support.ts'
 
 /** What no interface should send, and one may all the same. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Delivery, deadLetterHeaders, topics } from '#src/platform/broker/index.ts'
 import { changeStatuses, outboundHeaders } from '#src/spi/messages/index.ts'
-import { until } from '../../contract/broker.contract.ts'
 import { createTestDatabase } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
 import { subscribe } from '../../support/webhooks.ts'
 import {
   envelope,

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Broker, BrokerUnavailableError, valueBytesMax } from '#src/platform/broker/index.ts'
 import { waitingBytesMax } from '#src/platform/broker/kafka/publisher.ts'
-import { until } from '../../../contract/broker.contract.ts'
 import { freePort, isKafkaHere, startTestKafka } from '../../../support/kafka.ts'
+import { until } from '../../../support/until.ts'
 import { createReader, freshTopic, openKafkaBroker, startLoad } from './support.ts'
 
 /** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */

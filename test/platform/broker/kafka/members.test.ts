@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Broker, Delivery } from '#src/platform/broker/index.ts'
-import { until } from '../../../contract/broker.contract.ts'
 import { isKafkaHere, sharedTestKafka } from '../../../support/kafka.ts'
+import { until } from '../../../support/until.ts'
 import { freshTopic, openKafkaBroker } from './support.ts'
 
 /** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */

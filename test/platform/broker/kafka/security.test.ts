@@ -7,11 +7,11 @@ import { openWire } from '#src/platform/broker/kafka/wire.ts'
 import { clusterOf } from '#src/platform/broker/open.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { createTlsMaterial } from '#src/platform/tls/index.ts'
-import { until } from '../../../contract/broker.contract.ts'
 import { quietLogger } from '../../../support/database.ts'
 import { isKafkaHere, startTestKafka, type TestKafka } from '../../../support/kafka.ts'
 import { type IssuedPair, issueCertificate } from '../../../support/pki.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
+import { until } from '../../../support/until.ts'
 import { freshTopic } from './support.ts'
 
 /** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */

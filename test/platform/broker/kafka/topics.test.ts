@@ -6,9 +6,9 @@ import {
   topics,
   valueBytesMax,
 } from '#src/platform/broker/index.ts'
-import { until } from '../../../contract/broker.contract.ts'
 import { quietLogger } from '../../../support/database.ts'
 import { isKafkaHere, sharedTestKafka } from '../../../support/kafka.ts'
+import { until } from '../../../support/until.ts'
 import { freshTopic, openKafkaBroker } from './support.ts'
 
 /** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
