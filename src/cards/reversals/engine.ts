@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Client } from '#src/platform/database/index.ts'
 import { createLoop, type Loop, type Work } from '#src/platform/progress/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import { inSpan } from '#src/platform/tracing/index.ts'
 import type { CardNetworks, Network } from '../networks/index.ts'
 import type { Vault } from '../vault/index.ts'
 import {
@@ -12,7 +13,7 @@ import {
 } from './attempt.ts'
 import type { ReversalSettings } from './config.ts'
 import type { ReversalNumbers } from './message.ts'
-import { createReversalMetrics } from './metrics.ts'
+import { type AttemptOutcome, createReversalMetrics } from './metrics.ts'
 import { claimDue, expire, findOver, type Limits } from './store.ts'
 
 const POLL_MS = 1_000
@@ -195,7 +196,7 @@ class Engine {
   private async attempt(network: Network, claimed: ClaimedReversal): Promise<void> {
     const { logger, metrics } = this.context
     try {
-      const outcome = await attemptReversal(this.context, network, claimed)
+      const outcome = await this.traced(network, claimed)
       if (outcome !== undefined) metrics.attempts.inc({ network: network.name, outcome })
     } catch (err) {
       logger.error(
@@ -203,6 +204,17 @@ class Engine {
         'an attempt of a reversal was cut short; it follows when its lease ends',
       )
     }
+  }
+
+  /** Within a span of the payment's trace: the attempt may come hours after it, and from another process. */
+  private traced(network: Network, claimed: ClaimedReversal): Promise<AttemptOutcome | undefined> {
+    const { reverses, traceparent: parent } = claimed.reversal
+    const attributes = { 'trilho.cards.network': network.name, 'trilho.cards.reverses': reverses }
+    return inSpan('card reversal', { kind: 'consumer', parent, attributes }, async (span) => {
+      const outcome = await attemptReversal(this.context, network, claimed)
+      span.set({ 'trilho.cards.outcome': outcome })
+      return outcome
+    })
   }
 
   /** Each in its own transaction: one that cannot be ended keeps no other from it. */

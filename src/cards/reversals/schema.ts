@@ -22,6 +22,8 @@ export const cardReversals = pgTable(
     authCode: text('auth_code'),
     merchantId: text('merchant_id').notNull(),
     terminalId: text('terminal_id'),
+    /** W3C trace context of the payment. */
+    traceparent: text(),
     /** `pending`, `confirmed` or `expired`. */
     status: text().notNull().default('pending'),
     /** Times that bytes of it may have reached the network. */

@@ -26,16 +26,18 @@ export const insertReversals = async (
     auth_code: row.authCode ?? null,
     merchant_id: row.merchantId,
     terminal_id: row.terminalId ?? null,
+    traceparent: row.traceparent ?? null,
   }))
   await tx`
     insert into card_reversals (transaction_id, network, reverses, card_token, amount_cents, currency,
-      original_mti, original_stan, original_transmission, rrn, auth_code, merchant_id, terminal_id)
+      original_mti, original_stan, original_transmission, rrn, auth_code, merchant_id, terminal_id,
+      traceparent)
     select transaction_id, network, reverses, card_token, amount_cents, currency, original_mti,
-      original_stan, original_transmission, rrn, auth_code, merchant_id, terminal_id
+      original_stan, original_transmission, rrn, auth_code, merchant_id, terminal_id, traceparent
     from json_to_recordset(${JSON.stringify(given)}::text::json) as r(index int, transaction_id text,
       network text, reverses text, card_token text, amount_cents bigint, currency text,
       original_mti text, original_stan text, original_transmission text, rrn text, auth_code text,
-      merchant_id text, terminal_id text)
+      merchant_id text, terminal_id text, traceparent text)
     order by index
     on conflict do nothing`
 }
@@ -45,7 +47,7 @@ const columns = (sql: Queryable) => sql`
   r.amount_cents as "amountCents", r.currency, r.original_mti as "originalMti",
   r.original_stan as "originalStan", r.original_transmission as "originalTransmission", r.rrn,
   r.auth_code as "authCode", r.merchant_id as "merchantId", r.terminal_id as "terminalId",
-  r.attempts, r.stan, r.transmission, r.response_code as "responseCode", r.created_at as "createdAt"`
+  r.traceparent,  r.attempts, r.stan, r.transmission, r.response_code as "responseCode", r.created_at as "createdAt"`
 
 /** What may no longer be tried. */
 export type Limits = { readonly expirySeconds: number; readonly attemptsMax: number }

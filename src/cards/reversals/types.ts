@@ -1,4 +1,5 @@
 import type { Queryable } from '#src/platform/database/index.ts'
+import type { Traceparent } from '#src/platform/tracing/index.ts'
 
 /** A message whose effect has to be taken back, as whoever sent it knows it. */
 export type NewReversal = {
@@ -23,16 +24,19 @@ export type NewReversal = {
   readonly authCode: string | undefined
   readonly merchantId: string
   readonly terminalId: string | undefined
+  /** The trace that its attempts continue: that of the payment. */
+  readonly traceparent: Traceparent | undefined
 }
 
 /** Commits reversals with whatever else the transaction does. */
 export type InsertReversals = (tx: Queryable, rows: readonly NewReversal[]) => Promise<void>
 
 /** A reversal as it is stored, while it is pending. */
-export type Reversal = Omit<NewReversal, 'authCode' | 'terminalId'> & {
+export type Reversal = Omit<NewReversal, 'authCode' | 'terminalId' | 'traceparent'> & {
   readonly id: bigint
   readonly authCode: string | null
   readonly terminalId: string | null
+  readonly traceparent: Traceparent | null
   /** Times that bytes of it may have reached the network. */
   readonly attempts: number
   /** DE 11 and DE 7 of the reversal itself; null before its first attempt. */

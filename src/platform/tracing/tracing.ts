@@ -17,8 +17,8 @@ export type SpanOptions = {
   readonly kind?: 'internal' | 'server' | 'client' | 'producer' | 'consumer'
   /** Names by the semantic conventions; never personal or card data. */
   readonly attributes?: SpanAttributes
-  /** Whose child the span is; by default the span that is active. */
-  readonly parent?: Traceparent | undefined
+  /** Whose child the span is; by default the span that is active. Null: of none, whatever is active. */
+  readonly parent?: Traceparent | null | undefined
   /** What else caused it. */
   readonly links?: readonly (Traceparent | undefined)[]
 }
@@ -94,8 +94,7 @@ class RunningSpan implements Span, OpenSpan {
   isFailed = false
 
   constructor({ samplingRatio }: SpanSink, name: string, options: SpanOptions) {
-    const parent =
-      options.parent === undefined ? activeSpan.getStore() : parseTraceparent(options.parent)
+    const parent = parentOf(options.parent)
     this.traceId = parent?.traceId ?? randomHex(traceIdBytes)
     this.spanId = randomHex(spanIdBytes)
     this.parentSpanId = parent?.spanId ?? ''
@@ -133,6 +132,11 @@ class RunningSpan implements Span, OpenSpan {
   within<T>(work: () => T): T {
     return activeSpan.run(this, work)
   }
+}
+
+const parentOf = (given: SpanOptions['parent']): TraceContext | undefined => {
+  if (given === undefined) return activeSpan.getStore()
+  return given === null ? undefined : parseTraceparent(given)
 }
 
 const reasonOf = (error: unknown): string => {

@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
+import { inSpan } from '#src/platform/tracing/index.ts'
 import { testTokens } from '../../../src/simulators/card-network/index.ts'
 import { createNetworkRig, payment, stanOf } from '../../support/card-network.ts'
 import { authorizationBody, createCardsRig } from '../../support/cards-rig.ts'
 import { type CollectedSpan, type Collector, collected } from '../../support/collector.ts'
+import { createReversalRig, isEnded, reversalOf } from '../reversals/support.ts'
 
 const exchangesOf = ({ spans }: Collector): readonly CollectedSpan[] =>
   spans.filter(({ name }) => name.startsWith('card exchange'))
@@ -103,4 +105,54 @@ test('an exchange belongs to the trace of the request that caused it', async () 
   expect(exchanges.length).toBeGreaterThan(0)
   for (const { parentSpanId } of exchanges) expect(requests.has(parentSpanId)).toBe(true)
   expectNoCards(collector)
+})
+
+test('a reversal continues the trace of its payment, whoever sends it and when', async () => {
+  const traceIds = ['1', '2', '3'].map((digit) => digit.repeat(32))
+  const collector = await collected(async () => {
+    await using rig = await createCardsRig()
+    const reversed = traceIds.map(async (traceId) => {
+      const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }
+      const body = authorizationBody('tok_visa_timeout')
+      const response = await rig.post('/v1/transactions/authorize', body, headers)
+      expect(response.status).toBe(504)
+      const { error } = (await response.json()) as {
+        readonly error: { readonly details: { readonly transaction_id: string } }
+      }
+      await rig.settled(error.details.transaction_id)
+    })
+    await Promise.all(reversed)
+  })
+  for (const traceId of traceIds) {
+    const own = collector.spans.filter((span) => span.traceId === traceId)
+    const request = own.find(({ kind }) => kind === 2)
+    const [reversal, ...others] = own.filter(({ name }) => name === 'card reversal')
+    expect(others).toEqual([])
+    expect(reversal).toMatchObject({
+      kind: 5,
+      parentSpanId: request?.spanId ?? 'none',
+      attributes: {
+        'trilho.cards.network': 'neta',
+        'trilho.cards.reverses': 'authorization',
+        'trilho.cards.outcome': 'confirmed',
+      },
+    })
+    const sent = own.filter(({ name }) => name === 'card exchange 0400')
+    expect(sent.map(({ parentSpanId }) => parentSpanId)).toEqual([reversal?.spanId ?? 'none'])
+  }
+  expectNoCards(collector)
+})
+
+test('a reversal without a trace begins one of its own, whatever woke the engine', async () => {
+  const collector = await collected(async () => {
+    await using rig = await createReversalRig()
+    const engine = rig.engine({ timing: { pollMs: 60_000 } })
+    await rig.insert(reversalOf(1))
+    inSpan('another request', {}, () => engine.kick())
+    await rig.until(isEnded)
+  })
+  const reversal = collector.spans.find(({ name }) => name === 'card reversal')
+  const other = collector.spans.find(({ name }) => name === 'another request')
+  expect(reversal?.parentSpanId).toBe('')
+  expect(reversal?.traceId).not.toBe(other?.traceId)
 })

@@ -9,6 +9,7 @@ const stored = (change: Partial<Reversal> = {}): Reversal => ({
   id: 1n,
   authCode: 'A00001',
   terminalId: null,
+  traceparent: null,
   attempts: 0,
   stan: null,
   transmission: null,

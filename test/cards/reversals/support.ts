@@ -43,6 +43,7 @@ export const reversalOf = (number: number, change: Partial<NewReversal> = {}): N
   authCode: undefined,
   merchantId: 'MERCHANT000001',
   terminalId: 'TERM01',
+  traceparent: undefined,
   ...change,
 })
 

@@ -1,0 +1,1 @@
+ALTER TABLE "card_reversals" ADD COLUMN "traceparent" text;
