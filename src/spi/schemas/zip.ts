@@ -29,7 +29,8 @@ export const readZip = (bytes: Uint8Array): readonly ZipEntry[] => {
     const nameLength = archive.readUInt16LE(at + 28)
     const place = at
     entries.push({
-      name: archive.toString('utf8', at + 46, at + 46 + nameLength),
+      // Some archivers of Windows write its own separator, against 4.4.17.
+      name: archive.toString('utf8', at + 46, at + 46 + nameLength).replaceAll('\\', '/'),
       read: (bytesMax) => readEntry(archive, place, bytesMax),
     })
     at += 46 + nameLength + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32)

@@ -1,16 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { crc32, deflateRawSync } from 'node:zlib'
 import { createLogger } from '#src/platform/telemetry/index.ts'
 import { createSchemas, createTransform } from '#src/spi/index.ts'
-import {
-  archiveBytesMax,
-  loadSchemas,
-  schemaBytesMax,
-  schemaFilesMax,
-} from '../../../src/spi/schemas/load.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { pacs008, shapedSignature } from '../../support/messages.ts'
 
@@ -41,39 +34,6 @@ const appWith = (folder: string | undefined) => {
     await app.call('POST', '/v1/validate', { key, body: { message: xml } })
   const get = async (path: string) => json(await app.call('GET', path, { key }))
   return { validate, get, schemas }
-}
-
-/** The smallest archive: local headers, data, directory. */
-const zipOf = (files: Readonly<Record<string, string>>, stored = false): Uint8Array => {
-  const locals: Buffer[] = []
-  const directoryEntries: Buffer[] = []
-  let offset = 0
-  for (const [name, text] of Object.entries(files)) {
-    const data = stored ? Buffer.from(text) : deflateRawSync(text)
-    const common = Buffer.alloc(26)
-    common.writeUInt16LE(20, 0)
-    common.writeUInt16LE(stored ? 0 : 8, 4)
-    common.writeUInt32LE(crc32(text), 10)
-    common.writeUInt32LE(data.length, 14)
-    common.writeUInt32LE(Buffer.byteLength(text), 18)
-    common.writeUInt16LE(name.length, 22)
-    const local = Buffer.concat([Buffer.from('PK\x03\x04'), common, Buffer.from(name), data])
-    const tail = Buffer.alloc(14)
-    tail.writeUInt32LE(offset, 10)
-    const made = Buffer.from([20, 0])
-    directoryEntries.push(
-      Buffer.concat([Buffer.from('PK\x01\x02'), made, common, tail, Buffer.from(name)]),
-    )
-    locals.push(local)
-    offset += local.length
-  }
-  const end = Buffer.alloc(22)
-  end.write('PK\x05\x06', 'latin1')
-  end.writeUInt16LE(locals.length, 8)
-  end.writeUInt16LE(locals.length, 10)
-  end.writeUInt32LE(Buffer.concat(directoryEntries).length, 12)
-  end.writeUInt32LE(offset, 16)
-  return new Uint8Array(Buffer.concat([...locals, ...directoryEntries, end]))
 }
 
 describe('POST /v1/validate', () => {
@@ -137,180 +97,6 @@ test('GET /v1/schemas and GET /v1/codes', async () => {
     raised_by: [],
     since: null,
     until: null,
-  })
-})
-
-describe('SPI_SCHEMA_DIR', () => {
-  const files = {
-    'catalogue/pibr.001.spi.9.9.xsd': xsd('9.9'),
-    'broken.xsd': xsd('9.8', 'Missing'),
-    'other.xsd': xsd('9.9').replace('https://www.bcb.gov.br', 'urn'),
-    'readme.txt': 'no schema',
-  }
-
-  const expectLoaded = async (path: string) => {
-    const { get, validate } = appWith(path)
-    const { loaded } = await get('/v1/schemas')
-    expect(loaded.map(({ outcome }: { outcome: string }) => outcome).sort()).toEqual([
-      'failed',
-      'loaded',
-      'skipped',
-    ])
-    expect(await (await validate(envelope('9.9', '2026-03-02'))).json()).toMatchObject({
-      version: '9.9',
-      revision: null,
-      valid: true,
-    })
-    expect(await (await validate(envelope('9.9', 'x'))).json()).toMatchObject({ valid: false })
-    expect(await (await validate(pacs008({ signature }))).json()).toMatchObject({ valid: true })
-  }
-
-  test('is a folder with subfolders', async () => {
-    const folder = join(directory, 'folder')
-    mkdirSync(join(folder, 'catalogue'), { recursive: true })
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
-    await expectLoaded(folder)
-  })
-
-  test.each([true, false])('is a zip archive, stored: %p', async (stored) => {
-    const path = join(directory, 'spi.zip')
-    writeFileSync(path, zipOf(files, stored))
-    await expectLoaded(path)
-  })
-
-  test('tells at the start what was found, and what is not among it', () => {
-    const folder = join(directory, 'report')
-    mkdirSync(join(folder, 'catalogue'), { recursive: true })
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
-    const sent = xsd('1.5').replaceAll('/pi/pibr.001/', '/pi/pacs.004/')
-    writeFileSync(join(folder, 'sent.xsd'), sent)
-    writeFileSync(join(folder, 'twice.xsd'), sent)
-    const lines: string[] = []
-    const sink = { write: (line: string) => void lines.push(line) }
-    createSchemas({
-      settings: { folder, revision: '5.11.1' },
-      logger: createLogger({ level: 'info', sink }),
-    })
-    const told = lines
-      .join('')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    expect(told).toMatchObject([
-      {
-        msg: 'schema file was not loaded',
-        file: 'broken.xsd',
-        reason: expect.stringContaining('there is no type'),
-      },
-      { msg: 'schema file was left out', file: 'other.xsd' },
-      {
-        msg: 'schema file was left out',
-        file: 'twice.xsd',
-        reason: 'pacs.004 1.5 is loaded from sent.xsd',
-      },
-      {
-        msg: 'schemas loaded',
-        files: 5,
-        loaded: ['pibr.001 9.9', 'pacs.004 1.5'],
-        revision: '5.11.1',
-      },
-    ])
-    const builtIn: readonly string[] = told[3].built_in
-    expect(builtIn.length).toBe(26)
-    expect(builtIn).toContain('pacs.008 1.14')
-    expect(builtIn).not.toContain('pacs.004 1.5')
-  })
-
-  test('may hold files of one name in several folders; each includes its neighbour', async () => {
-    const main = (version: string) =>
-      xsd(version, 'T').replace(
-        '<xs:element',
-        '<xs:include schemaLocation="types.xsd"/><xs:element',
-      )
-    const types = (base: string) =>
-      `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:simpleType name="T"><xs:restriction base="${base}"/></xs:simpleType></xs:schema>`
-    const nested = {
-      'one/types.xsd': types('xs:date'),
-      'one/main.xsd': main('9.1').replace(
-        'type="T"',
-        'xmlns:p="https://www.bcb.gov.br/pi/pibr.001/9.1" type="p:T"',
-      ),
-      'two/types.xsd': types('xs:int'),
-      'two/main.xsd': main('9.2').replace(
-        'type="T"',
-        'xmlns:p="https://www.bcb.gov.br/pi/pibr.001/9.2" type="p:T"',
-      ),
-      '__MACOSX/one/._main.xsd': 'what an archiver adds',
-    }
-    const path = join(directory, 'nested.zip')
-    writeFileSync(path, zipOf(nested))
-    const { get, validate } = appWith(path)
-    const { loaded } = await get('/v1/schemas')
-    expect(loaded.map(({ file, outcome }: Record<string, string>) => `${file} ${outcome}`)).toEqual(
-      [
-        'one/main.xsd loaded',
-        'one/types.xsd skipped',
-        'two/main.xsd loaded',
-        'two/types.xsd skipped',
-      ],
-    )
-    const judge = async (version: string, text: string) =>
-      (await json(await validate(envelope(version, text)))).valid
-    expect(await judge('9.1', '2026-03-02')).toBe(true)
-    expect(await judge('9.1', '7')).toBe(false)
-    expect(await judge('9.2', '7')).toBe(true)
-    expect(await judge('9.2', '2026-03-02')).toBe(false)
-  })
-
-  test('that is damaged or too large is said to be', async () => {
-    const path = join(directory, 'damaged.zip')
-    const bytes = zipOf({ 'a.xsd': xsd('9.9') }, true)
-    bytes[60] = (bytes[60] ?? 0) ^ 1
-    writeFileSync(path, bytes)
-    const { loaded } = await appWith(path).get('/v1/schemas')
-    expect(loaded).toMatchObject([{ outcome: 'failed', reason: 'the entry is damaged' }])
-    const large = join(directory, 'large')
-    mkdirSync(large)
-    const padded = (size: number) => xsd('9.9').padEnd(size, ' ')
-    writeFileSync(join(large, 'a.xsd'), padded(schemaBytesMax))
-    writeFileSync(join(large, 'b.xsd'), padded(schemaBytesMax + 1).replace('9.9', '9.8'))
-    const outcomes = (await appWith(large).get('/v1/schemas')).loaded
-    expect(outcomes).toMatchObject([
-      { file: 'a.xsd', outcome: 'loaded' },
-      {
-        file: 'b.xsd',
-        outcome: 'failed',
-        reason: expect.stringContaining('has over 4194304 bytes'),
-      },
-    ])
-    const archive = join(directory, 'archive.zip')
-    const end = zipOf({ 'a.xsd': xsd('9.9') })
-    writeFileSync(archive, '')
-    truncateSync(archive, archiveBytesMax + 1)
-    expect(() => appWith(archive)).toThrow('has over 67108864 bytes')
-    truncateSync(archive, archiveBytesMax)
-    expect(() => appWith(archive)).toThrow('no zip archive')
-    writeFileSync(archive, end)
-    expect((await appWith(archive).get('/v1/schemas')).loaded.length).toBe(1)
-  })
-
-  test('holds 500 files at most', () => {
-    const path = join(directory, 'many.zip')
-    const many = (count: number) =>
-      zipOf(Object.fromEntries(Array.from({ length: count }, (_, i) => [`${i}.xsd`, ''])))
-    writeFileSync(path, many(schemaFilesMax))
-    expect(loadSchemas(path).report.length).toBe(schemaFilesMax)
-    writeFileSync(path, many(schemaFilesMax + 1))
-    expect(() => appWith(path)).toThrow('holds more than 500 .xsd files')
-  })
-
-  test('that holds no schema, or is no archive, ends the start', () => {
-    const path = join(directory, 'not.zip')
-    writeFileSync(path, 'PK')
-    expect(() => appWith(path)).toThrow('no zip archive')
-    writeFileSync(path, zipOf({ 'readme.txt': '' }))
-    expect(() => appWith(path)).toThrow('no .xsd file')
-    expect(() => appWith(join(directory, 'absent'))).toThrow('SPI_SCHEMA_DIR: ENOENT')
   })
 })
 
