@@ -1,5 +1,7 @@
 export {
+  alterTable,
   ensurePartitions,
+  lockTimeoutMs,
   type PartitionedTable,
   type PartitionRange,
   type PartitionUnit,

@@ -68,7 +68,8 @@ const create = async (
   { name, from, to }: PartitionRange,
 ): Promise<boolean> => {
   try {
-    await sql.unsafe(
+    await alterTable(
+      sql,
       `create table ${name} partition of ${table.name}
        for values from ('${table.bound(from)}') to ('${table.bound(to)}')`,
     )
@@ -78,6 +79,21 @@ const create = async (
     if (code === alreadyThere || code === overlaps || code === defaultHasRows) return false
     throw error
   }
+}
+
+/** All writers queue up behind a statement that waits for its lock: a backup may hold it for hours. */
+export const lockTimeoutMs = 1_000
+
+/**
+ * Makes or drops a partition, which needs the whole table for a moment; gives up when it cannot have it soon.
+ *
+ * @throws PostgresError 55P03 when the table is in use: another time will do
+ */
+export const alterTable = async (sql: Client, statement: string): Promise<void> => {
+  await sql.begin(async (tx) => {
+    await tx.unsafe(`set local lock_timeout = ${lockTimeoutMs}`)
+    await tx.unsafe(statement)
+  })
 }
 
 /** The names of the table's partitions other than the default, oldest first. */

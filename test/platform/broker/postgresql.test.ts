@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createPostgresBroker, type TransactionalBroker } from '#src/platform/broker/index.ts'
+import { createHeldBackWatch } from '#src/platform/broker/postgresql/held-back.ts'
 import { brokerContract } from '../../contract/broker.contract.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
@@ -65,6 +66,55 @@ describe('PostgreSQL broker', () => {
     await until(() => seen.length === 2)
     expect(seen).toEqual(['early', 'second'])
     await broker.stop()
+  })
+
+  test('does not wait for transactions of other databases of the server', async () => {
+    const elsewhere = await createTestDatabase(1)
+    const broker = await open()
+    const topic = `elsewhere.${Date.now()}`
+    let seen = 0
+    broker.consume({
+      topic,
+      group: 'g',
+      batchSizeMax: 10,
+      handler: async (batch) => {
+        seen += batch.length
+      },
+    })
+    await elsewhere.sql.begin(async (transaction) => {
+      await transaction`create table batch_job ()`
+      await broker.publish([{ topic, value: Buffer.from('1') }])
+      await until(() => seen === 1)
+    })
+    await broker.stop()
+    await elsewhere.close()
+  })
+
+  test('names the transaction that holds messages back, and says when it is over', async () => {
+    const lines: { readonly message: string; readonly pid: unknown }[] = []
+    const note = ({ pid }: Readonly<Record<string, unknown>>, message: string): void => {
+      lines.push({ message, pid })
+    }
+    const own = await createTestDatabase(2)
+    const watch = createHeldBackWatch(
+      { sql: own.sql, logger: { ...quietLogger, info: note, warn: note } },
+      20,
+    )
+    watch.start()
+    let pid: unknown
+    await own.sql.begin(async (transaction) => {
+      await transaction`create table forgotten ()`
+      const [row] = await transaction`select pg_backend_pid() as pid`
+      pid = row?.['pid']
+      await until(() => lines.length === 1)
+    })
+    await until(() => lines.length === 2)
+    watch.stop()
+    expect(lines).toEqual([
+      { message: expect.stringContaining('holds back every message'), pid },
+      { message: 'messages are held back no more', pid: undefined },
+    ])
+    await own.close()
   })
 
   test('goes on after its connections are cut, and another member takes over at once', async () => {

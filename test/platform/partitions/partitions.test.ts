@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import {
   ensurePartitions,
+  lockTimeoutMs,
   partitionNames,
   partitionRange,
   timestampBound,
@@ -59,5 +60,29 @@ describe('time partitions', () => {
       values ('t', 0, pg_current_xact_id(), '', ${at.toISOString()})`
     const made = await ensurePartitions(sql, log, 1, at)
     expect(made).toEqual(['broker_log_p20410509', 'broker_log_p20410511'])
+  })
+
+  test('a table in use holds up the partition, and that nobody else for long', async () => {
+    const at = new Date('2033-05-10T12:00:00Z')
+    const letGo = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    // As a backup does.
+    const backup = sql.begin(async (tx) => {
+      await tx`lock table broker_log in access share mode`
+      held.resolve()
+      await letGo.promise
+    })
+    await held.promise
+    const startMs = performance.now()
+    const refused = ensurePartitions(sql, log, 0, at).catch((error: unknown) => error)
+    await Bun.sleep(100)
+    // Behind the statement that waits.
+    await sql`
+      insert into broker_log (topic, partition, xid, value, published_at)
+      values ('t', 0, pg_current_xact_id(), '', ${at.toISOString()})`
+    expect(performance.now() - startMs).toBeLessThan(lockTimeoutMs + 1_500)
+    expect(await refused).toMatchObject({ code: '55P03' })
+    letGo.resolve()
+    await backup
   })
 })

@@ -15,6 +15,7 @@ import {
   type ConsumeOptions,
   type OutgoingMessage,
 } from '../types.ts'
+import { createHeldBackWatch } from './held-back.ts'
 import { createMaintenance } from './maintenance.ts'
 import { joinGroup } from './member.ts'
 import { insertMessages } from './publish.ts'
@@ -51,6 +52,7 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
   const engines = new Map<string, Set<Engine>>()
   const observer = observeBroker(deps.metrics, (topic, group) => backlogOf(sql, topic, group))
   const maintenance = createMaintenance(deps)
+  const heldBack = createHeldBackWatch(deps)
   const notifier = createNotifier(sql, (topic) => {
     for (const engine of engines.get(topic) ?? []) engine.wake()
   })
@@ -94,8 +96,12 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
     backlog: (topic, group) => backlogOf(sql, topic, group),
     ping: async () => (await sql`select 1`).length === 1,
     loops: () => [...engines.values()].flatMap((all) => [...all].map(({ watched }) => watched)),
-    start: maintenance.start,
+    start: async () => {
+      heldBack.start()
+      await maintenance.start()
+    },
     stop: async () => {
+      heldBack.stop()
       maintenance.stop()
       await Promise.all([...engines.values()].flatMap((all) => [...all].map((one) => one.stop())))
       const listener = await listening?.catch(() => undefined)

@@ -1,5 +1,6 @@
 import type { Client } from '#src/platform/database/index.ts'
 import {
+  alterTable,
   ensurePartitions,
   type PartitionedTable,
   partitionNames,
@@ -54,7 +55,7 @@ export const maintainLog = async (
           and (log.xid, log.id) > (at.xid, at.id)
       ) limit 1`
     if (behind === undefined) {
-      await sql`drop table ${sql(name)}`
+      await alterTable(sql, `drop table ${name}`)
       logger.info({ partition: name }, 'a day of the broker is past its retention')
     } else {
       logger.warn({ partition: name, ...behind }, 'a group is behind the retention of the broker')

@@ -99,6 +99,9 @@ export const joinGroup = (
   }
 }
 
+/** A session tells its transaction without the epoch. */
+const xidMask = '4294967295'
+
 /** Lost positions only mean redelivery, so they need not wait for the disk. */
 const openSession = (dsn: string, onLost: () => void): Client =>
   postgres(dsn, {
@@ -199,7 +202,8 @@ const claim = async (
 
 /**
  * The next messages of each partition. Only those are seen whose transaction is older than every one that
- * still runs: otherwise one that commits late would be passed over.
+ * still runs: otherwise one that commits late would be passed over. Transactions of other databases of the server
+ * have published nothing here and are not waited for.
  */
 const fetchBatches = async (
   { sql, topic, leases }: Session,
@@ -208,9 +212,19 @@ const fetchBatches = async (
 ): Promise<readonly FetchedBatch<Lease, LoggedDelivery>[]> => {
   const from = partitions.flatMap((partition) => leases.get(partition) ?? [])
   const rows = await sql<Row[]>`
+    with bound as materialized (
+      select coalesce(
+        (select running from pg_snapshot_xip(pg_current_snapshot()) running
+          where not exists (
+            select from pg_stat_get_activity(null) other
+            where other.backend_xid::text::bigint = running::text::bigint & ${xidMask}::bigint
+              and other.datid <> (select oid from pg_database where datname = current_database())
+          ) order by running limit 1),
+        pg_snapshot_xmax(pg_current_snapshot())) as xid
+    )
     select at.partition, log.id, log.xid::text as xid, log.key, log.headers, log.value,
       log.published_at as "publishedAt"
-    from unnest(${textArray(from.map(({ partition }) => partition))}::text::int[],
+    from bound cross join unnest(${textArray(from.map(({ partition }) => partition))}::text::int[],
       ${textArray(from.map(({ xid }) => xid))}::text::text[],
       ${textArray(from.map(({ id }) => id))}::text::text[])
       as at(partition, xid, id)
@@ -218,7 +232,7 @@ const fetchBatches = async (
       select * from broker_log
       where topic = ${topic} and partition = at.partition
         and (broker_log.xid, broker_log.id) > (at.xid::xid8, at.id::bigint)
-        and broker_log.xid < pg_snapshot_xmin(pg_current_snapshot())
+        and broker_log.xid < bound.xid
       order by broker_log.xid, broker_log.id limit ${messagesMax}
     ) log`
   return from.flatMap((lease) => {

@@ -1,0 +1,51 @@
+import type { Client } from '#src/platform/database/index.ts'
+import { createOutageLog, type Logger } from '#src/platform/telemetry/index.ts'
+
+const lookEveryMs = 10_000
+
+type Running = { readonly pid: number; readonly application: string; readonly xid: string }
+
+export type HeldBackWatch = { readonly start: () => void; readonly stop: () => void }
+
+/**
+ * What is published is delivered once every older transaction of this database that writes has ended. Says which one
+ * has not for long: an operator can end it by its pid.
+ */
+export const createHeldBackWatch = (
+  { sql, logger }: { readonly sql: Client; readonly logger: Logger },
+  everyMs = lookEveryMs,
+): HeldBackWatch => {
+  const outage = createOutageLog(logger, {
+    level: 'warn',
+    away: 'a transaction that does not end holds back every message published since it began to write',
+    back: 'messages are held back no more',
+  })
+  let oldest: { readonly xid: string; readonly seenMs: number } | undefined
+  let timer: ReturnType<typeof setInterval> | undefined
+  const look = async (): Promise<void> => {
+    const [running] = await oldestRunning(sql)
+    if (running === undefined || running.xid !== oldest?.xid) {
+      outage.worked()
+      oldest = running && { xid: running.xid, seenMs: performance.now() }
+      return
+    }
+    const { pid, application } = running
+    const seconds = Math.round((performance.now() - oldest.seenMs) / 1000)
+    outage.failed(undefined, { pid, application, seen_for_seconds: seconds })
+  }
+  return {
+    start: () => {
+      // A database that is away is told of by whoever needs it.
+      timer = setInterval(() => void look().catch(() => {}), everyMs)
+      timer.unref()
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+const oldestRunning = (sql: Client): Promise<readonly Running[]> => sql<Running[]>`
+  select pid, application_name as application, backend_xid::text as xid
+  from pg_stat_get_activity(null)
+  where backend_xid is not null and pid <> pg_backend_pid()
+    and datid = (select oid from pg_database where datname = current_database())
+  order by age(backend_xid) desc limit 1`
