@@ -6,6 +6,7 @@ import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { isKafkaHere, startTestKafka, type TestKafka } from '../support/kafka.ts'
 import { transfer } from '../support/participant.ts'
+import { issueCertificate } from '../support/pki.ts'
 import { freePort, type RunningProgram, startProgram, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
@@ -20,6 +21,7 @@ const SETTLE_MS = 60_000
 /** A stage killed every other second comes back to its Kafka group after six: that must not end a payment by its time. */
 const SETTLEMENT_LIMIT_MS = 300_000
 const ispb = '12345678'
+const signer = issueCertificate('signer')
 const stages = ['OUTBOUND_SEND', 'WORKER', 'INBOUND_PULL', 'API'] as const
 type Stage = (typeof stages)[number]
 
@@ -54,6 +56,8 @@ const createPipeline = async (
       SPI_PRIMARY_URL: bank.url,
       SPI_SECONDARY_URL: bank.secondaryUrl,
       SPI_AUTO_ACCEPT: 'true',
+      ...{ SPI_SIGN_ENABLED: 'true', SPI_SIGN_PROVIDER: 'node' },
+      ...{ SPI_SIGN_CERT_BASE64: btoa(signer.cert), SPI_SIGN_KEY_BASE64: btoa(signer.key) },
       ...(kafka === undefined ? {} : { BROKER_ADDRESSES: kafka.address }),
       ...(stage === 'API' ? { SPI_SYNC_ENABLED: String(isSync) } : { SPI_ROLES: stage }),
     }
@@ -130,6 +134,7 @@ test.each(victims.flatMap((victim) => ways.map((way) => [victim, way] as const))
     const bank = await createCentralBank({
       ...{ longPollMs: 200, streamIdleMs: 1_000 },
       settlementLimitMs: SETTLEMENT_LIMIT_MS,
+      participantCertificates: { [ispb]: [signer.cert] },
     })
     const kafka = way === 'Kafka' ? await startTestKafka() : undefined
     const pipeline = await createPipeline(database, bank, kafka, way === 'the fast path')

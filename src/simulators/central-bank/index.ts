@@ -33,6 +33,7 @@ export {
   bodyBytesMax,
   type CentralBankOptions,
   type Channel,
+  participantsMax,
   payingPsp,
   streamsMax,
 } from './options.ts'

@@ -28,7 +28,7 @@ const inCapitals = (value: unknown): unknown =>
 
 const page = {
   offset: whole(0, offsetMax, 0),
-  cursor: z.string().max(64).optional(),
+  cursor: z.string().max(64).optional().meta({ description: '`next_cursor` of the page before.' }),
 }
 
 export const endToEndQuery = z.strictObject({ limit: whole(1, limitMax, limitMax), ...page })
@@ -43,9 +43,9 @@ export const listQuery = z.strictObject({
   status: z.preprocess(inCapitals, z.enum(messageStatuses)).optional(),
   source_ispb: ispb.optional(),
   destination_ispb: ispb.optional(),
-  end_to_end_id: endToEndIdForm.optional(),
-  from: instant.optional(),
-  to: instant.optional(),
+  end_to_end_id: endToEndIdForm.optional().meta({ description: 'Of any transaction.' }),
+  from: instant.optional().meta({ description: 'Stored at that moment or later.' }),
+  to: instant.optional().meta({ description: 'Stored before that moment.' }),
   limit: whole(1, limitMax, limitDefault),
   ...page,
 })

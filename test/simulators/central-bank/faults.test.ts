@@ -117,6 +117,11 @@ describe('control endpoints', () => {
     expect((await put([{ kind: 'earthquake' }])).status).toBe(400)
     expect((await put([{ kind: 'cut', probability: 2 }])).status).toBe(400)
     expect((await put('x')).status).toBe(400)
+    const late = { kind: 'latency', operation: 'send', delayMs: 600_000, times: 1 }
+    expect((await put(Array.from({ length: 100 }, () => late))).status).toBe(200)
+    expect((await put(Array.from({ length: 101 }, () => late))).status).toBe(400)
+    expect((await put([{ ...late, delayMs: 600_001 }])).status).toBe(400)
+    expect((await control('faults')).body).toHaveLength(100)
     expect((await control('nothing')).status).toBe(404)
   })
 

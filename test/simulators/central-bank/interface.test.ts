@@ -7,6 +7,7 @@ import {
   type CentralBank,
   type CentralBankOptions,
   createCentralBank,
+  participantsMax,
   streamsMax,
 } from '../../../src/simulators/central-bank/index.ts'
 import {
@@ -392,6 +393,26 @@ describe('bounds', () => {
     expect((await a.post(bomb, XML, { 'Content-Encoding': 'gzip' })).status).toBe(400)
     expect((await a.receive()).map(refusalOf)[0]?.reason).toBe('xml')
     expect(bank.statistics().received['requests']).toBe(1)
+  })
+
+  test('as many participants as there may be are let in, the next is not', async () => {
+    const { bank } = await open()
+    const ispbOf = (index: number) => index.toString(36).toUpperCase().padStart(8, '0')
+    // The paying PSP is one of them.
+    for (let index = 1; index < participantsMax; index++) {
+      bank.payIn({ to: ispbOf(index), amountCents: 1n })
+    }
+    expect(bank.statistics().operations).toEqual({
+      waiting: participantsMax - 1,
+      settled: 0,
+      rejected: 0,
+    })
+    bank.payIn({ to: ispbOf(participantsMax), amountCents: 1n })
+    expect(bank.book().operations.at(-1)).toMatchObject({ state: 'rejected', code: 'RC10' })
+    const known = createParticipant(bank.url, ispbOf(participantsMax - 1))
+    expect((await known.read(known.start)).status).toBe(200)
+    const stranger = createParticipant(bank.url, ispbOf(participantsMax))
+    expect(await problemOf(await stranger.call(stranger.start))).toBe('403 forbidden')
   })
 
   test('as many messages wait as may; then sending is refused until somebody reads', async () => {
