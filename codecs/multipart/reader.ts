@@ -8,7 +8,7 @@ import { checkBoundary } from './boundary.ts'
 
 /**
  * @property headers - names in lower case; a name given twice keeps both values, joined by `, `
- * @property body - a copy the caller owns
+ * @property body - the caller's own; those of {@link decodeMultipart} lie in one buffer
  */
 export type MultipartPart = {
   readonly headers: ReadonlyMap<string, string>
@@ -46,6 +46,8 @@ const SPACE = 32
 const TAB = 9
 /** Blanks after a delimiter. */
 const PADDING_BYTES_MAX = 256
+/** Of a reader that is given chunks, at first. */
+const BUFFER_BYTES = 1_024
 const ENCODER = new TextEncoder()
 const DECODER = new TextDecoder('latin1')
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*?)[ \t]*$/
@@ -54,8 +56,10 @@ const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*?)[ \t]*$/
 export class MultipartReader {
   readonly #limits: MultipartLimits
   readonly #delimiter: Uint8Array
+  /** The whole body comes in one piece: nothing is written over what the parts lie in. */
+  readonly #isWhole: boolean
   /** What was not consumed yet lies in `[start, end)`. */
-  #buffer = new Uint8Array(1024)
+  #buffer: Uint8Array
   #start = 0
   #end = 2
   /** Offset in the body of `buffer[0]`. */
@@ -66,10 +70,15 @@ export class MultipartReader {
   #headers: ReadonlyMap<string, string> = new Map()
   #parts = 0
 
-  /** @throws CodecError `multipart_boundary` */
-  constructor(boundary: string, limits: MultipartLimits = MULTIPART_LIMITS) {
+  /**
+   * @param bodyBytes - where the only chunk will be the whole body: parts are then views of one copy of it
+   * @throws CodecError `multipart_boundary`
+   */
+  constructor(boundary: string, limits: MultipartLimits = MULTIPART_LIMITS, bodyBytes?: number) {
     checkBoundary(boundary)
     this.#limits = limits
+    this.#isWhole = bodyBytes !== undefined
+    this.#buffer = new Uint8Array(bodyBytes === undefined ? BUFFER_BYTES : bodyBytes + 2)
     this.#delimiter = ENCODER.encode(`\r\n--${boundary}`)
     // The first delimiter may stand at the very start: the line break before it is put there.
     this.#buffer[0] = CR
@@ -186,7 +195,8 @@ export class MultipartReader {
       throw this.#fail('multipart_part_bytes', start, message, this.#limits.partBytesMax)
     }
     if (found === undefined) return false
-    const body = this.#buffer.slice(start, Math.max(start, found.at))
+    const end = Math.max(start, found.at)
+    const body = this.#isWhole ? this.#buffer.subarray(start, end) : this.#buffer.slice(start, end)
     out.push({ headers: this.#headers, body })
     this.#open(found)
     return true
@@ -251,7 +261,7 @@ export function decodeMultipart(
   boundary: string,
   limits: MultipartLimits = MULTIPART_LIMITS,
 ): MultipartPart[] {
-  const reader = new MultipartReader(boundary, limits)
+  const reader = new MultipartReader(boundary, limits, body.length)
   const parts = reader.push(body)
   reader.end()
   return parts

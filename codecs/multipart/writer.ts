@@ -43,7 +43,7 @@ export function* writeMultipart(
 export function encodeMultipart(
   parts: readonly MultipartPartToWrite[],
   boundary: string,
-): Uint8Array {
+): Uint8Array<ArrayBuffer> {
   const pieces = [...writeMultipart(parts, boundary)]
   const out = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
   let at = 0

@@ -125,6 +125,19 @@ const read = async (
   return delivery(batch, `/api/v1/out/${ispb}/stream/`, form, gzip)
 }
 
+/** Of zlib, which takes no less. */
+const roomBytesMin = 64
+/** More than so many times its bytes no message of ours shrinks to; what does gets its room piece by piece. */
+const ratioMax = 32
+
+/** What a gzip says at its end to be its length, and a byte more: all of it is then written at once. */
+const roomFor = (gzip: Uint8Array): number => {
+  const { buffer, byteOffset, length } = gzip
+  if (length < 4) return roomBytesMin
+  const said = new DataView(buffer, byteOffset, length).getUint32(length - 4, true)
+  return Math.max(roomBytesMin, Math.min(said, length * ratioMax, bodyBytesMax) + 1)
+}
+
 /** The messages of a body, or why there are none. */
 const partsOf = (
   received: Uint8Array,
@@ -134,7 +147,7 @@ const partsOf = (
   let body = received
   if (contentEncoding === 'gzip') {
     try {
-      body = gunzipSync(received, { maxOutputLength: bodyBytesMax })
+      body = gunzipSync(received, { maxOutputLength: bodyBytesMax, chunkSize: roomFor(received) })
     } catch {
       return problem('badRequest')
     }

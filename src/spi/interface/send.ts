@@ -93,7 +93,7 @@ const requestOf = (
   const boundary = `trilho-${Bun.randomUUIDv7()}`
   const isSingle = messages.length === 1 && single !== undefined
   const plain = isSingle
-    ? single
+    ? new Uint8Array(single)
     : encodeMultipart(
         messages.map((body) => ({ headers: { 'Content-Type': xmlType }, body })),
         boundary,
@@ -104,9 +104,7 @@ const requestOf = (
     url,
     accept: '*/*',
     contentType: isSingle ? xmlType : multipartContentType(boundary),
-    body: isGzip
-      ? Bun.gzipSync(new Uint8Array(plain), { level: gzipLevel })
-      : new Uint8Array(plain),
+    body: isGzip ? Bun.gzipSync(plain, { level: gzipLevel }) : plain,
     isGzip,
     timeoutMs,
     signal,
