@@ -1,7 +1,7 @@
 import { SchemaError } from './errors.ts'
 import type { Particle, Place } from './model.ts'
 
-/** States of all content models of one schema. */
+/** States of one content model. */
 export const statesMax = 20_000
 
 /** A particle with its references followed; `leaf` says which. */
