@@ -13,7 +13,7 @@ export const sendBody = z.strictObject({
   }),
   channel: z.enum(['PRIMARY', 'SECONDARY']).optional().meta({
     description:
-      'By default SECONDARY for a PACS008 of service_level PAGAGD (scheduled), PRIMARY for everything else.',
+      'By default SECONDARY for a PACS008 of service_level PAGAGD (scheduled), for a PACS002 the channel on which the payment was received, PRIMARY for everything else.',
   }),
   params: z.record(z.string(), z.unknown()).meta({
     description: 'Depends on message_type; see the tables above and the examples.',

@@ -1,6 +1,6 @@
 /**
- * The channel of a message whose sender names none: scheduled payments (PAGAGD) go by the secondary, all else,
- * returns and status reports among it, by the primary.
+ * The channel of a message whose sender names none: scheduled payments (PAGAGD) go by the secondary, all else, returns
+ * and the answers to them among it, by the primary. The answer to a payment takes the channel on which that came.
  */
 export const channelOf = (messageType: string, params: unknown): 'PRIMARY' | 'SECONDARY' =>
   isScheduled(messageType, params) ? 'SECONDARY' : 'PRIMARY'
@@ -10,3 +10,16 @@ export const isScheduled = (messageType: string, params: unknown): boolean => {
   if (messageType !== 'PACS008' || typeof params !== 'object' || params === null) return false
   return 'service_level' in params && params.service_level === 'PAGAGD'
 }
+
+/** EndToEndId of the payment that a status report answers; undefined for a report on a return, or no report. */
+export const answeredPayment = (messageType: string, params: unknown): string | undefined => {
+  if (messageType !== 'PACS002') return undefined
+  const { transactions, ...alone } = recordOf(params)
+  const first = Array.isArray(transactions) ? recordOf(transactions[0]) : alone
+  const { original_end_to_end_id: endToEndId, original_instruction_id: instructionId } = first
+  const isReturn = instructionId !== undefined && instructionId !== endToEndId
+  return typeof endToEndId === 'string' && !isReturn ? endToEndId : undefined
+}
+
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? { ...value } : {}

@@ -25,8 +25,9 @@ import {
   queuedAnswer,
   type SenderOfRequest,
 } from './answers.ts'
-import { channelOf, isScheduled } from './domain.ts'
+import { answeredPayment, channelOf, isScheduled } from './domain.ts'
 import { createFastPath } from './fast-path.ts'
+import { channelOfPayment } from './store.ts'
 
 export type SendRequest = {
   readonly messageType: BuildableMessage
@@ -87,7 +88,8 @@ export const createSendService = (deps: SendDeps): SendService => {
       ...(request.version === undefined ? {} : { version: request.version }),
     })
     if (!build.ok) return build
-    const built = builtOf(build.message, request, deps.ispb)
+    const channel = request.channel ?? (await defaultChannel(sql, request))
+    const built = builtOf(build.message, { ...request, channel }, deps.ispb)
     const isFast = sendWithin !== undefined && request.messageType === 'PACS008'
     return { ok: true, response: await (isFast ? sendWithin : enqueue)(built, sender) }
   }
@@ -95,14 +97,27 @@ export const createSendService = (deps: SendDeps): SendService => {
 
 type BuiltSuccess = Extract<Build, { readonly ok: true }>['message']
 
-const builtOf = (message: BuiltSuccess, request: SendRequest, ispb: string): Built => ({
+const defaultChannel = async (
+  sql: Client,
+  { messageType, params }: SendRequest,
+): Promise<Channel> => {
+  const payment = answeredPayment(messageType, params)
+  const received = payment === undefined ? undefined : await channelOfPayment(sql, payment)
+  return received ?? channelOf(messageType, params)
+}
+
+const builtOf = (
+  message: BuiltSuccess,
+  request: SendRequest & { readonly channel: Channel },
+  ispb: string,
+): Built => ({
   messageType: request.messageType,
   endToEndIds: message.endToEndIds,
   message: {
     id: Bun.randomUUIDv7(),
     type: message.type,
     definition: messageDefinitionIdOf(message),
-    channel: request.channel ?? channelOf(request.messageType, request.params),
+    channel: request.channel,
     sourceIspb: ispb,
     destinationIspb: spiIspb,
     bizMsgIdr: message.businessMessageId,

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { buildableMessages } from '#codecs/iso20022'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { openApiDocument } from '#src/platform/http/index.ts'
+import { insertMessages } from '#src/spi/messages/index.ts'
 import { createSend } from '#src/spi/send/index.ts'
 import { examples } from '../../codecs/iso20022/builders/support.ts'
 import { testApp, testKey } from '../../support/app.ts'
@@ -95,6 +96,42 @@ test.each([
   const { id } = (await (await send(body)).json()) as { id: string }
   const rows = await sql`select channel from spi_messages where id = ${id}`
   expect([...rows]).toEqual([{ channel }])
+})
+
+test('the answer to a payment takes the channel on which that came, the answer to a return the primary', async () => {
+  const received = async (endToEnd: string, type: string, channel: 'PRIMARY' | 'SECONDARY') => {
+    const id = Bun.randomUUIDv7()
+    await insertMessages(sql, [
+      {
+        ...{ id, type, definition: undefined, direction: 'INBOUND', status: 'PROCESSED', channel },
+        ...{ sourceIspb: '00038166', destinationIspb: ispb, bizMsgIdr: undefined },
+        ...{ resourceId: id, errorCode: undefined, signature: 'VALID', warnings: [] },
+        transactions: [
+          {
+            ...{ endToEndId: endToEnd, instructionId: undefined, amountCents: 1n },
+            ...{ debtorIspb: undefined, creditorIspb: ispb, status: undefined },
+          },
+        ],
+        xml: new Uint8Array(),
+      },
+    ])
+  }
+  const channelFor = async (params: object) => {
+    const response = await send({ message_type: 'PACS002', params })
+    const { id } = (await response.json()) as { id: string }
+    const [row] = await sql`select channel from spi_messages where id = ${id}`
+    return row?.['channel']
+  }
+  const [first, second] = [endToEndId(71), endToEndId(72)]
+  await received(first, 'pacs.008', 'SECONDARY')
+  await received(second, 'pacs.008', 'PRIMARY')
+  await received(second, 'pacs.004', 'SECONDARY')
+  const accept = (id: string) => ({ original_end_to_end_id: id, status: 'ACSP' })
+  expect(await channelFor(accept(first))).toBe('SECONDARY')
+  expect(await channelFor(accept(second))).toBe('PRIMARY')
+  expect(await channelFor({ transactions: [accept(first), accept(second)] })).toBe('SECONDARY')
+  const ofReturn = { ...accept(first), original_instruction_id: `D${first.slice(1)}` }
+  expect(await channelFor(ofReturn)).toBe('PRIMARY')
 })
 
 test('a repetition under the key is the first answer; another body is refused', async () => {
