@@ -18,15 +18,23 @@ const statementTimeoutMs = 30_000
 export const dlqCommand: Command = {
   name: 'dlq',
   summary: 'Lists, shows, retries and drops messages that could not be handled.',
-  usage: 'list | show <id> | retry <id> | drop <id>',
+  usage: 'list | show <id> | retry <id>|--all | drop <id>',
   description: `Works on the dead letters in the database of DATABASE_DSN; with BROKER_ADDRESSES a running gateway copies
-those of Kafka there. retry publishes a message to the topic it came from and takes it out of dlq. show masks card numbers, CPF and CNPJ, keys; names and
+those of Kafka there. retry publishes a message to the topic it came from and takes it out of dlq; with --all every
+message that is there now, the oldest first, or those with one --code. show masks card numbers, CPF and CNPJ, keys; names and
 other texts of the message remain.`,
   options: {
     limit: { type: 'string', value: 'n', doc: `list: the newest n; ${limitDefault}.` },
+    all: { type: 'boolean', doc: 'retry: all of them.' },
+    code: { type: 'string', value: 'code', doc: 'retry --all: those with this error code.' },
     json: { type: 'boolean', doc: 'One JSON object.' },
   },
-  examples: ['trilho dlq list', 'trilho dlq show 4711', 'trilho dlq retry 4711'],
+  examples: [
+    'trilho dlq list',
+    'trilho dlq show 4711',
+    'trilho dlq retry 4711',
+    'trilho dlq retry --all --code refused_by_interface',
+  ],
   positionalsMax: 2,
   run: (args, io, program) => {
     const [action] = args.positionals
@@ -36,7 +44,9 @@ other texts of the message remain.`,
       case 'show':
         return withLetters(io, program, (box) => show(box, args, io))
       case 'retry':
-        return withLetters(io, program, (box) => end(box.retry, 'retried', args, io))
+        return withLetters(io, program, (box) =>
+          args.flag('all') ? retryAll(box, args, io) : end(box.retry, 'retried', args, io),
+        )
       case 'drop':
         return withLetters(io, program, (box) => end(box.drop, 'dropped', args, io))
       default:
@@ -124,6 +134,22 @@ const end = async (
   io.out(
     args.flag('json') ? `${JSON.stringify({ id: String(id), [done]: true })}\n` : `${done} ${id}\n`,
   )
+  return exitCodes.ok
+}
+
+/** Of one call: what comes back to dlq meanwhile is not taken again, and the rest is for another call. */
+const retriedMax = 10_000
+
+const retryAll = async (
+  { ids, retry }: DeadLetterBox,
+  args: CommandArguments,
+  io: Io,
+): Promise<number> => {
+  if (args.positionals.length > 1) throw new UsageError('name a message, or say --all')
+  let retried = 0
+  // One by one: each is a transaction, and what was retried stays so when the command is interrupted.
+  for (const id of await ids(retriedMax, args.text('code'))) if (await retry(id)) retried++
+  io.out(args.flag('json') ? `${JSON.stringify({ retried })}\n` : `retried ${retried}\n`)
   return exitCodes.ok
 }
 

@@ -5,6 +5,7 @@ import { dlqCommand } from '../../src/cli/dlq.ts'
 import type { Program } from '../../src/cli/program.ts'
 import { fresh, inbound, payment, storedWhen, workerOn } from '../spi/worker/support.ts'
 import { createTestDatabase, quietLogger } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 const database = await createTestDatabase()
 const { sql, dsn } = database
@@ -46,11 +47,11 @@ const failureOf = async (...argv: string[]): Promise<unknown> => {
   throw new Error('it went well')
 }
 
-const bury = async (value: string, topic?: string): Promise<string> => {
+const bury = async (value: string, topic?: string, code = 'why'): Promise<string> => {
   const headers = {
     'resource-id': 'UEk1',
     ...(topic === undefined ? {} : { [deadLetterHeaders.topic]: topic }),
-    [deadLetterHeaders.errorCode]: 'why',
+    [deadLetterHeaders.errorCode]: code,
     [deadLetterHeaders.attempt]: '6',
   }
   await broker.publish([
@@ -94,6 +95,32 @@ test('refuses what is no id, what is not there, and a limit past the bounds', as
   }
   const lost = await bury('<a/>')
   expect(String(await failureOf('retry', lost))).toContain('which topic')
+  expect((await run('drop', lost)).code).toBe(0)
+})
+
+test('retries all there are, the oldest first, or those with one code', async () => {
+  const topic = 'bulk.topic'
+  const seen: string[] = []
+  broker.consume({
+    topic,
+    group: 'g',
+    batchSizeMax: 10,
+    handler: async (batch) => {
+      seen.push(...batch.map(({ value }) => Buffer.from(value).toString()))
+    },
+  })
+  const lost = await bury('says not where from')
+  for (const value of ['1', '2', '3']) await bury(value, topic, 'refused')
+  await bury('other', topic, 'why')
+  expect(await failureOf('retry', '1', '--all')).toBeInstanceOf(UsageError)
+  expect((await run('retry', '--all', '--code', 'none such')).out).toBe('retried 0\n')
+  expect((await run('retry', '--all', '--code', 'refused')).out).toBe('retried 3\n')
+  await until(() => seen.length === 3)
+  expect(seen).toEqual(['1', '2', '3'])
+  expect((await run('retry', '--all', '--json')).out).toBe('{"retried":1}\n')
+  await until(() => seen.length === 4)
+  const { letters } = JSON.parse((await run('list', '--json')).out)
+  expect(letters.map(({ id }: { id: string }) => id)).toEqual([lost])
   expect((await run('drop', lost)).code).toBe(0)
 })
 

@@ -59,6 +59,11 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
         isGzip: settings.gzipPrimary,
         timeoutMs: settings.sendTimeoutSeconds * secondMs,
         attemptsMax: settings.sendAttemptsMax,
+        onRepeat: (attempt: number, reason: string) =>
+          deps.logger.warn(
+            { channel, messages: messages.length, attempt, reason },
+            'a request with messages has no clear answer: the same is sent again',
+          ),
       }
       const sending = { channel, count: messages.length, links }
       return observe(sending, () => sendMessages(sendDeps, messages, signal))

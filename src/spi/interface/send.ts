@@ -35,6 +35,8 @@ export type SendDeps = {
   readonly isGzip: boolean
   readonly timeoutMs: number
   readonly attemptsMax: number
+  /** Told before the same messages are sent again. */
+  readonly onRepeat?: (attempt: number, reason: string) => void
 }
 
 /** One request with 1 to 10 messages; made again with the same bytes when its outcome is not known. */
@@ -65,6 +67,7 @@ export const sendMessages = async (
       return { kind: 'unknown', reason: outcome.reason }
     }
     await Bun.sleep(backoffMs(attempt, { ...retry, attemptsMax: deps.attemptsMax }))
+    deps.onRepeat?.(attempt, outcome.reason)
     // A repetition costs as much as the first.
     if ((await paced(deps, messages)) > 0) return { kind: 'unknown', reason: outcome.reason }
   }

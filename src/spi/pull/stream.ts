@@ -5,7 +5,7 @@ import {
   type RetryPolicy,
 } from '#src/platform/broker/index.ts'
 import type { WatchedLoop } from '#src/platform/progress/index.ts'
-import { createOutageLog, type Logger } from '#src/platform/telemetry/index.ts'
+import { createOutageLog, type Logger, type OutageLog } from '#src/platform/telemetry/index.ts'
 import { inSpan } from '#src/platform/tracing/index.ts'
 import type { InterfaceClient, PulledMessage, PullStream } from '../interface/types.ts'
 import type { Channel } from '../messages/index.ts'
@@ -32,6 +32,8 @@ export type StreamDeps = {
   readonly onFailure: (kind: PullFailure['kind'] | 'publish') => void
 }
 
+type FollowDeps = StreamDeps & { readonly outage: OutageLog }
+
 /** A read that fails is made so often again on its stream; afterwards the stream is given up for another. */
 export const repeatsMax = 3
 /** The broker is our own, and the payments that wait for it have forty seconds. */
@@ -43,27 +45,36 @@ const publishBackoffMaxMs = 1_000
  */
 export const runStream = async (deps: StreamDeps): Promise<void> => {
   let failures = 0
+  const outage = createOutageLog(deps.logger, {
+    level: 'warn',
+    away: 'a read stream fails',
+    back: 'a read stream is answered again',
+  })
   const onAnswer = (messages: number): void => {
     failures = 0
+    outage.worked()
     deps.onAnswer(messages)
   }
   while (!deps.draining.aborted) {
     try {
-      await pullUntilDrained({ ...deps, onAnswer })
+      await pullUntilDrained({ ...deps, onAnswer, outage })
     } catch (error) {
       if (deps.giveUp.aborted) return
       const failure = pullFailureOf(error)
       deps.onFailure(failure.kind)
       failures++
       const waitMs = waitBefore(failure, failures, deps.retry)
-      deps.logger.warn(
-        { channel: deps.channel, kind: failure.kind, wait_ms: Math.round(waitMs), err: error },
-        'a read stream ended: opening another',
-      )
+      outage.failed(error, { ...aboutWait(deps.channel, failure, waitMs), next: 'another stream' })
       await pause(waitMs, deps.draining)
     }
   }
 }
+
+const aboutWait = (channel: Channel, { kind }: PullFailure, waitMs: number) => ({
+  channel,
+  kind,
+  wait_ms: Math.round(waitMs),
+})
 
 /** A stream that is gone is replaced at once, the first time: the server has merely forgotten it. */
 const waitBefore = (failure: PullFailure, failures: number, retry: RetryPolicy): number => {
@@ -72,7 +83,7 @@ const waitBefore = (failure: PullFailure, failures: number, retry: RetryPolicy):
 }
 
 /** Opens a stream and follows it. Rejects when the stream fails; closes it in every case. */
-const pullUntilDrained = async (deps: StreamDeps): Promise<void> => {
+const pullUntilDrained = async (deps: FollowDeps): Promise<void> => {
   const stream = await deps.client.openStream(deps.channel, deps.giveUp)
   deps.onOpen()
   let mayConfirm = true
@@ -107,7 +118,7 @@ const pullUntilDrained = async (deps: StreamDeps): Promise<void> => {
  */
 const readNext = async (
   stream: PullStream,
-  deps: StreamDeps,
+  deps: FollowDeps,
 ): Promise<readonly PulledMessage[] | undefined> => {
   let failures = 0
   for (;;) {
@@ -123,10 +134,7 @@ const readNext = async (
       if (isOver || failures > repeatsMax || deps.giveUp.aborted) throw error
       deps.onFailure(failure.kind)
       const waitMs = waitBefore(failure, Math.max(1, failures), deps.retry)
-      deps.logger.warn(
-        { channel: deps.channel, kind: failure.kind, wait_ms: Math.round(waitMs), err: error },
-        'a read failed: making it again',
-      )
+      deps.outage.failed(error, { ...aboutWait(deps.channel, failure, waitMs), next: 'same read' })
       await pause(waitMs, deps.draining)
       if (deps.draining.aborted) return undefined
     }

@@ -152,18 +152,27 @@ describe('outcomes', () => {
       let left = tokens
       const pacing = { take: () => (left-- > 0 ? 0 : 60_000) }
       const url = `${server.url}/api/v1/in/${ispb}/msgs`
-      const settings = { isGzip: false, timeoutMs: 1_000, attemptsMax: 3, hold: createHold() }
+      const repeats: string[] = []
+      const onRepeat = (attempt: number, reason: string) => repeats.push(`${attempt} ${reason}`)
+      const settings = {
+        onRepeat,
+        isGzip: false,
+        timeoutMs: 1_000,
+        attemptsMax: 3,
+        hold: createHold(),
+      }
       const before = server.requests.length
       const outcome = await sendMessages(
         { url, channel: 'PRIMARY', tls: undefined, pacing, ...settings },
         [one],
         undefined,
       )
-      return { kind: outcome.kind, requests: server.requests.length - before }
+      return { kind: outcome.kind, requests: server.requests.length - before, repeats }
     }
-    expect(await sendWith(3)).toEqual({ kind: 'unknown', requests: 3 })
-    expect(await sendWith(2)).toEqual({ kind: 'unknown', requests: 2 })
-    expect(await sendWith(0)).toEqual({ kind: 'unreachable', requests: 0 })
+    const told = ['1 status 503', '2 status 503']
+    expect(await sendWith(3)).toEqual({ kind: 'unknown', requests: 3, repeats: told })
+    expect(await sendWith(2)).toEqual({ kind: 'unknown', requests: 2, repeats: told })
+    expect(await sendWith(0)).toEqual({ kind: 'unreachable', requests: 0, repeats: [] })
     server.stop()
   })
 

@@ -20,6 +20,8 @@ export type ListedLetter = Omit<KeptLetter, 'value'> & { readonly bytes: number 
 export type DeadLetterBox = {
   /** The newest first. */
   list(limit: number): Promise<readonly ListedLetter[]>
+  /** Those that can be retried now, the oldest first; with a code only those that have it. */
+  ids(limit: number, errorCode?: string): Promise<readonly bigint[]>
   find(id: bigint): Promise<KeptLetter | undefined>
   /** Publishes it to the topic it came from and takes it out, both or neither; false when it is not there. */
   retry(id: bigint): Promise<boolean>
@@ -39,6 +41,14 @@ export const openDeadLetters = (sql: Client, isRelayed = false): DeadLetterBox =
     list: (limit) => sql<ListedLetter[]>`
       select id, key, headers, published_at as "publishedAt", octet_length(value) as bytes
       from broker_log where topic = ${topic} order by published_at desc, xid desc, id desc limit ${limit}`,
+    ids: async (limit, errorCode) => {
+      const rows = await sql<{ id: bigint }[]>`
+        select id from broker_log
+        where topic = ${topic} and headers ->> ${deadLetterHeaders.topic} is not null
+          and (${errorCode ?? null}::text is null or headers ->> ${deadLetterHeaders.errorCode} = ${errorCode ?? null})
+        order by xid, id limit ${limit}`
+      return rows.map(({ id }) => id)
+    },
     find: async (id) => {
       const [letter] = await sql<KeptLetter[]>`
         select id, key, value, headers, published_at as "publishedAt"
