@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'bun:test'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
+import { createServer, type TLSSocket } from 'node:tls'
 import { createLogger } from '#src/platform/telemetry/index.ts'
 import { createTlsMaterial } from '#src/platform/tls/index.ts'
 import { createNetwork, type Network } from '../../../src/cards/networks/index.ts'
 import { type CardNetwork, createCardNetwork } from '../../../src/simulators/card-network/index.ts'
 import { networkOptions, payment, until } from '../../support/card-network.ts'
 import { type IssuedPair, issueCertificate } from '../../support/pki.ts'
+import { rotatingMaterial, rotationOf, shownOn } from '../../support/rotation.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 const authority = issueCertificate('authority', { authority: true })
@@ -45,6 +48,37 @@ const rig = (
       await network.stop()
       simulator.stop()
     },
+  }
+}
+
+/** Stands before a network's plain port and notes whose certificate each connection shows. */
+const startFront = async (port: number) => {
+  const shown: string[] = []
+  const open = new Set<TLSSocket>()
+  const ca = authority.cert
+  const front = createServer(
+    { ...server, ca, requestCert: true, rejectUnauthorized: true },
+    (socket) => {
+      shown.push(shownOn(socket))
+      open.add(socket)
+      const inner = connect(port, '127.0.0.1')
+      socket.pipe(inner).pipe(socket)
+      inner.on('error', () => socket.destroy())
+      socket.on('error', () => inner.destroy())
+      socket.on('close', () => {
+        open.delete(socket)
+        inner.destroy()
+      })
+    },
+  )
+  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', () => resolve()))
+  return {
+    shown,
+    port: (front.address() as AddressInfo).port,
+    show: ({ cert, key }: IssuedPair) => front.setSecureContext({ cert, key, ca }),
+    /** Ends the oldest connection. */
+    drop: () => [...open][0]?.destroy(),
+    stop: () => front.close(),
   }
 }
 
@@ -101,5 +135,47 @@ describe('with TLS', () => {
     await write(client)
     await material.reload()
     await until(() => pair.network.health().connectionsUp === 1)
+  })
+
+  test('certificates change under load: no request is lost, the next connection shows the new one', async () => {
+    const first = { pair: issueCertificate('first', { issuer: authority }), ca: authority.cert }
+    const rotating = await rotatingMaterial(first)
+    const { dialect, framing } = networkOptions(1)
+    const simulator = createCardNetwork({ dialect, framing })
+    simulator.start()
+    const front = await startFront(simulator.port())
+    const network = createNetwork(
+      networkOptions(front.port, { tls: rotating.material, poolSize: 2, answerMs: 2_000 }),
+    )
+    network.start()
+    const isWhole = () => network.health().connectionsUp === 2
+    await until(isWhole)
+    let number = 0
+    /** Requests without a pause until `changing` is over, and some more. */
+    const load = async (changing: Promise<void> | void): Promise<void> => {
+      let isOver = false
+      const callers = Array.from({ length: 4 }, async () => {
+        for (let after = 0; after < 10; after += isOver ? 1 : 0) {
+          expect((await network.exchange(payment(++number), 5_000)).kind).toBe('answered')
+        }
+      })
+      await changing
+      isOver = true
+      await Promise.all(callers)
+    }
+    const shown = ['first', 'first']
+    for (const { make, shows } of rotationOf(rotating, front, authority)) {
+      await load(make())
+      // Those that are open end as they began.
+      expect(front.shown).toEqual(shown)
+      front.drop()
+      shown.push(shows)
+      await until(() => front.shown.length === shown.length && isWhole())
+      await load()
+      expect(front.shown).toEqual(shown)
+    }
+    await network.stop()
+    front.stop()
+    simulator.stop()
   })
 })

@@ -13,6 +13,12 @@ import {
 } from '../../../src/simulators/card-network/index.ts'
 import { quietLogger } from '../../support/database.ts'
 import { issueCertificate } from '../../support/pki.ts'
+import {
+  callUnderChanges,
+  rotatingMaterial,
+  rotationOf,
+  startPeer,
+} from '../../support/rotation.ts'
 
 const authority = issueCertificate('authority', { authority: true })
 const stranger = issueCertificate('stranger', { authority: true })
@@ -264,6 +270,19 @@ describe('TLS', () => {
     )
     expect(await faultOf(vault?.resolve('tok') ?? Promise.resolve())).toBe('unreachable')
   })
+
+  test('certificates change under load: no call fails, new ones show the new certificate', async () => {
+    const first = { pair: issueCertificate('first', { issuer: authority }), ca: authority.cert }
+    const rotating = await rotatingMaterial(first)
+    const body = '4000000000000002'
+    const peer = await startPeer(serverPair, authority.cert, () => ({ status: 200, body }))
+    const vault = vaultAt(peer.url, { tls: rotating.material.current })
+    const resolve = async (): Promise<void> => {
+      expect(new TextDecoder().decode(await vault.resolve('tok'))).toBe(body)
+    }
+    await callUnderChanges(peer.shown, resolve, rotationOf(rotating, peer, authority))
+    peer.stop()
+  }, 15_000)
 })
 
 const nothing = {

@@ -1,8 +1,4 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import http2 from 'node:http2'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import type { TLSSocket } from 'node:tls'
 import { gunzipSync } from 'node:zlib'
 import { boundaryOf, decodeMultipart } from '#codecs/multipart'
 import { createTlsMaterial } from '#src/platform/tls/index.ts'
@@ -10,8 +6,13 @@ import { createCentralBank } from '../../../src/simulators/central-bank/index.ts
 import { createHold } from '../../../src/spi/interface/hold.ts'
 import { sendMessages } from '../../../src/spi/interface/send.ts'
 import { payment } from '../../support/participant.ts'
-import { type IssuedPair, issueCertificate } from '../../support/pki.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
+import { issueCertificate } from '../../support/pki.ts'
+import {
+  callUnderChanges,
+  rotatingMaterial,
+  rotationOf,
+  startPeer,
+} from '../../support/rotation.ts'
 import { answer, interfaceClient, ispb, type RawAnswer, rawServer } from './support.ts'
 
 const one = new TextEncoder().encode('<a>1</a>')
@@ -252,66 +253,21 @@ describe('with the simulated central bank', () => {
     expect(bank.statistics().received).toEqual(before)
   })
 
-  test('our certificate changes under load: no message is lost, new requests show the new one', async () => {
-    const directory = temporaryDirectory()
-    const files = { cert: join(directory, 'cert.pem'), key: join(directory, 'key.pem') }
-    const install = async ({ cert, key }: IssuedPair): Promise<void> => {
-      await Bun.write(files.key, key)
-      await Bun.write(files.cert, cert)
+  test('certificates change under load: no message is lost, new requests show the new one', async () => {
+    const ca = authority.cert
+    const first = { pair: issueCertificate('first', { issuer: authority }), ca }
+    const rotating = await rotatingMaterial(first)
+    const peer = await startPeer(server, ca, () => ({
+      ...{ status: 201, body: '\n' },
+      headers: { 'PI-ResourceId': 'id' },
+    }))
+    const tls = rotating.material
+    const client = interfaceClient({ PRIMARY: peer.url }, { tls, attemptsMax: 1 })
+    const send = async (): Promise<void> => {
+      const outcome = await client.send('PRIMARY', [one])
+      expect(outcome).toEqual({ kind: 'accepted', resourceIds: ['id'] })
     }
-    const issue = (name: string) => issueCertificate(name, { issuer: authority })
-    const first = issue('first')
-    await install(first)
-    const tls = createTlsMaterial({
-      certificate: { text: first.cert, path: files.cert },
-      key: { text: first.key, path: files.key },
-      ca: pem(authority.cert),
-    })
-    const shown: string[] = []
-    const { cert, key } = server
-    const peer = http2.createSecureServer(
-      { cert, key, ca: authority.cert, requestCert: true, allowHTTP1: true },
-      (request, response) => {
-        shown.push(String((request.socket as TLSSocket).getPeerCertificate().subject?.CN))
-        request.resume()
-        request.on('end', () => {
-          response.statusCode = 201
-          response.setHeader('PI-ResourceId', 'id')
-          response.end('\n')
-        })
-      },
-    )
-    await new Promise<void>((resolve) => peer.listen(0, '127.0.0.1', () => resolve()))
-    const { port } = peer.address() as AddressInfo
-    const client = interfaceClient(
-      { PRIMARY: `https://127.0.0.1:${port}` },
-      { tls, attemptsMax: 1 },
-    )
-    let isRunning = true
-    const caller = async (): Promise<number> => {
-      let sent = 0
-      for (; isRunning; sent++) {
-        const outcome = await client.send('PRIMARY', [one])
-        expect(outcome).toEqual({ kind: 'accepted', resourceIds: ['id'] })
-      }
-      return sent
-    }
-    const callers = Array.from({ length: 4 }, caller)
-    const until = async (count: number): Promise<void> => {
-      while (shown.length < count) await Bun.sleep(5)
-    }
-    for (const name of ['second', 'third']) {
-      await until(shown.length + 40)
-      await install(issue(name))
-      expect(await tls.reload()).toBe(true)
-      // Those under way may still show the old one: one for each caller.
-      const changed = shown.length + callers.length
-      await until(changed + 40)
-      expect(new Set(shown.slice(changed))).toEqual(new Set([name]))
-    }
-    isRunning = false
-    const sent = (await Promise.all(callers)).reduce((sum, count) => sum + count, 0)
-    expect(shown.length).toBe(sent)
-    peer.close()
+    await callUnderChanges(peer.shown, send, rotationOf(rotating, peer, authority))
+    peer.stop()
   }, 15_000)
 })

@@ -6,6 +6,12 @@ import {
   type ServiceSignerOptions,
 } from '../../../src/spi/signing/service-signer.ts'
 import { type IssuedPair, issueCertificate } from '../../support/pki.ts'
+import {
+  callUnderChanges,
+  rotatingMaterial,
+  rotationOf,
+  startPeer,
+} from '../../support/rotation.ts'
 
 const authority = issueCertificate('AC Teste', { authority: true })
 const serverPair = issueCertificate('assinador', {
@@ -43,6 +49,11 @@ function serve(handle: Handler): { readonly url: string; readonly calls: string[
   })
   servers.push(server)
   return { url: `https://127.0.0.1:${server.port}/v1`, calls }
+}
+
+const signatureOf = (body: string): string => {
+  const { content: asked } = JSON.parse(body) as { readonly content: string }
+  return sign('sha256', Buffer.from(asked, 'base64'), signingPair.key).toString('base64')
 }
 
 /** Answers by the contract, signing with the given pair. */
@@ -105,6 +116,22 @@ describe('the contract', () => {
     await Bun.sleep(50)
     expect(calls).toEqual([])
   })
+
+  test('TLS certificates change under load: every message is signed, new calls show the new certificate', async () => {
+    const first = { pair: issueCertificate('first', { issuer: authority }), ca: authority.cert }
+    const rotating = await rotatingMaterial(first)
+    const peer = await startPeer(serverPair, authority.cert, (path, body) =>
+      path.endsWith('/certificate')
+        ? { status: 200, body: JSON.stringify({ certificate: signingPair.cert }) }
+        : { status: 200, body: JSON.stringify({ signature: signatureOf(body) }) },
+    )
+    const ours = signer(peer.url, { tls: rotating.material.current, attemptsMax: 1 })
+    const signed = async (): Promise<void> => {
+      expect((await signOnce(ours)).length).toBe(256)
+    }
+    await callUnderChanges(peer.shown, signed, rotationOf(rotating, peer, authority))
+    peer.stop()
+  }, 15_000)
 
   test('after a rotation the message is retryable and the next one names the new certificate', async () => {
     let pair = signingPair
