@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 import type { Logger, Metrics } from '../telemetry/index.ts'
+import { namedConnection } from './session-name.ts'
 import { tracedClient } from './traced.ts'
 
 /** postgres.js with bigint columns as JavaScript bigint. */
@@ -52,9 +52,8 @@ export const plannerSettings = {
 
 /** Opens a pool; connections are made when first needed. Every option of the driver that matters is explicit. */
 export const openDatabase = (options: DatabaseOptions): Database => {
-  // The server counts this pool's connections by their name: the driver does not tell.
-  const applicationName = `trilho-${randomBytes(4).toString('hex')}`
-  const sql: Client = postgres(options.dsn, {
+  const { dsn, name } = namedConnection(options.dsn)
+  const sql: Client = postgres(dsn, {
     max: options.connectionsMax,
     connect_timeout: connectTimeoutSeconds,
     idle_timeout: idleTimeoutSeconds,
@@ -63,7 +62,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     prepare: true,
     types: { bigint: postgres.BigInt },
     connection: {
-      application_name: applicationName,
+      application_name: name,
       statement_timeout: options.statementTimeoutMs,
       ...plannerSettings,
     },
@@ -75,7 +74,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     'Active database connections.',
     [],
     async (gauge) => {
-      const count = await inTime(connections(sql, applicationName))
+      const count = await inTime(connections(sql, name))
       if (count !== undefined) gauge.set(count)
     },
   )
@@ -90,9 +89,11 @@ export const openDatabase = (options: DatabaseOptions): Database => {
 const reconnectAfterSeconds = (retries: number): number =>
   (0.5 + Math.random() / 2) * Math.min(reconnectMinSeconds * 2 ** retries, reconnectMaxSeconds)
 
-const connections = async (sql: Client, applicationName: string): Promise<number> => {
+/** Those of this process to this database, its consumers' among them; the driver does not tell. */
+const connections = async (sql: Client, name: string): Promise<number> => {
   const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from pg_stat_activity where application_name = ${applicationName}`
+    select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and starts_with(application_name, ${name})`
   return row?.count ?? 0
 }
 

@@ -16,4 +16,5 @@ export {
 } from './embedded/index.ts'
 export { createDatabaseFeature, type DatabaseFeatureOptions } from './feature.ts'
 export { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
+export { namedConnection } from './session-name.ts'
 export { isTransientDatabaseError } from './transient.ts'

@@ -137,7 +137,7 @@ describe('PostgreSQL broker', () => {
       await until(() => seen.size > round * 50)
       await database.sql`
         select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name = 'trilho-broker' and datname = current_database()`
+        where application_name like '%-broker' and datname = current_database()`
     }
     await until(() => seen.size === 250)
     await broker.stop()

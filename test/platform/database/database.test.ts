@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { migrate, openDatabase, SchemaMismatchError } from '#src/platform/database/index.ts'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
 import { migrations } from '../../../drizzle/index.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
 
 let database: TestDatabase
 
@@ -66,19 +68,49 @@ describe('openDatabase', () => {
     await absent.close()
   })
 
-  test('the gauge counts the connections of this pool', async () => {
+  test('the gauge counts the connections of this process to its database, consumers included', async () => {
+    const own = await createTestDatabase(1)
+    await own.sql`select 1`
     const metrics = createMetrics({ version: '0', withProcess: false })
     const pool = openDatabase({
-      dsn: database.dsn,
+      dsn: own.dsn,
       connectionsMax: 3,
       statementTimeoutMs: 5000,
       logger: quietLogger,
       metrics,
     })
     await Promise.all([1, 2, 3].map(() => pool.sql`select pg_sleep(0.05)`))
-    const { text } = await metrics.render()
-    expect(text).toContain('spigw_db_connections_active 3')
+    const counted = async () =>
+      /spigw_db_connections_active (\d+)/.exec((await metrics.render()).text)
+    expect((await counted())?.[1]).toBe('4')
+    const broker = createPostgresBroker({
+      ...{ sql: own.sql, dsn: own.dsn, retentionDays: 1, logger: quietLogger },
+    })
+    broker.consume({ topic: 't', group: 'g', batchSizeMax: 1, handler: async () => {} })
+    // Its reader, and the one that listens.
+    await until(async () => (await counted())?.[1] === '6')
+    await broker.stop()
     await pool.close()
+    await own.close()
+  })
+
+  test('a name in the connection string is kept, and does not hide the connections', async () => {
+    const own = await createTestDatabase(1)
+    const metrics = createMetrics({ version: '0', withProcess: false })
+    const pool = openDatabase({
+      dsn: `${own.dsn}?application_name=gateway%20${'x'.repeat(60)}`,
+      connectionsMax: 2,
+      statementTimeoutMs: 5000,
+      logger: quietLogger,
+      metrics,
+    })
+    const [row] = await pool.sql<
+      { name: string }[]
+    >`select current_setting('application_name') as name`
+    expect(row?.name).toMatch(/^gateway x{32}-[0-9a-f]{8}$/)
+    expect((await metrics.render()).text).toContain('spigw_db_connections_active 1')
+    await pool.close()
+    await own.close()
   })
 
   test('a statement over the time limit is cancelled', async () => {

@@ -58,7 +58,7 @@ describe('a process that dies after sending', () => {
     while (silent.requests.length === 0) await Bun.sleep(5)
     const own = await sql<{ pid: number }[]>`
       select pid from pg_stat_activity
-      where application_name = 'trilho-broker' and datname = current_database()`
+      where application_name like '%-broker' and datname = current_database()`
     const stopped = stage.drain?.()
     for (const { pid } of own) await sql`select pg_terminate_backend(${pid})`
     await work(silent.requests)

@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { type Client, plannerSettings } from '#src/platform/database/index.ts'
+import { type Client, namedConnection, plannerSettings } from '#src/platform/database/index.ts'
 import { textArray } from '#src/platform/sql/index.ts'
 import type { FetchedBatch, PartitionSource } from '../engine.ts'
 import { partitionCount } from '../partition.ts'
@@ -103,15 +103,16 @@ export const joinGroup = (
 const xidMask = '4294967295'
 
 /** Lost positions only mean redelivery, so they need not wait for the disk. */
-const openSession = (dsn: string, onLost: () => void): Client =>
-  postgres(dsn, {
+const openSession = (given: string, onLost: () => void): Client => {
+  const { dsn, name } = namedConnection(given, 'broker')
+  return postgres(dsn, {
     max: 1,
     connect_timeout: 10,
     idle_timeout: 0,
     max_lifetime: null,
     types: { bigint: postgres.BigInt },
     connection: {
-      application_name: 'trilho-broker',
+      application_name: name,
       ...plannerSettings,
       synchronous_commit: 'off',
       statement_timeout: 30_000,
@@ -123,6 +124,7 @@ const openSession = (dsn: string, onLost: () => void): Client =>
     onnotice: () => {},
     onclose: onLost,
   })
+}
 
 /** The server ends a statement before this; later only the connection can be the reason. */
 const answerTimeoutMs = 40_000

@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto'
+
+/** The same for all connections of this process: the server tells them from those of other processes by it. */
+const processId = randomBytes(4).toString('hex')
+const baseDefault = 'trilho'
+/** The server cuts names at 63. */
+const baseCharactersMax = 40
+const parameter = 'application_name'
+
+export type NamedConnection = {
+  /** Without a name of its own, which the driver would prefer. */
+  readonly dsn: string
+  /** Begins with the name that the connection string asks for. */
+  readonly name: string
+}
+
+/** How connections of this process are called on the server, by what they are for. */
+export const namedConnection = (dsn: string, purpose?: 'broker'): NamedConnection => {
+  const url = URL.parse(dsn)
+  const base = url?.searchParams.get(parameter)?.slice(0, baseCharactersMax) || baseDefault
+  const name = [base, processId, ...(purpose === undefined ? [] : [purpose])].join('-')
+  if (url === null || !url.searchParams.has(parameter)) return { dsn, name }
+  url.searchParams.delete(parameter)
+  return { dsn: url.href, name }
+}
