@@ -43,6 +43,8 @@ export type HandleDeps = {
   readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
   readonly sign: Sign
   readonly transport: Transport
+  /** False: no channel that the message may take is configured, now or ever. */
+  readonly hasWay: (message: Pick<QueuedOutbound, 'type' | 'channel'>) => boolean
   readonly emitEvents: EmitEvents
   readonly metrics: OutboundMetrics
   readonly logger: Logger
@@ -127,6 +129,10 @@ const sendOne = async (
   const prepare = stored === undefined ? undefined : preparationOf(delivery, stored, parts.sign)
   if (stored === undefined || prepare === undefined) {
     throw new PoisonMessageError('outbound_message_unknown', 'no message of the gateway')
+  }
+  // Of what may be with the central bank already nobody knows that it failed: it waits.
+  if (!stored.isInDoubt && !parts.hasWay(stored)) {
+    throw new PoisonMessageError('channel_not_configured', `${stored.channel} is not configured`)
   }
   const { type, channel } = stored
   const options = {

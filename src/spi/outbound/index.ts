@@ -14,7 +14,7 @@ import { createRequeue } from './requeue.ts'
 import { createSendNow, type SendNow } from './send-now.ts'
 import { createSigning, type Sign } from './signing.ts'
 import { countUnknown } from './store.ts'
-import { createTransport, type Transport } from './transport.ts'
+import { createTransport, type Transport, waysOf } from './transport.ts'
 import { createWatch, type WatchTimes } from './watch.ts'
 
 export { type OutboundSettings, outboundSettings } from './config.ts'
@@ -103,7 +103,10 @@ const createStage = (
     }),
     logger,
   )
-  const { handle, isTransient } = createHandler({ sql, broker, ...parts, emitEvents, logger })
+  const { handle, isTransient } = createHandler({
+    ...{ sql, broker, ...parts, emitEvents, logger },
+    hasWay: (message) => waysOf(message, deps.client.channels, settings.channelFailover).length > 0,
+  })
   let consumer: Consumer | undefined
   return {
     loops: [watch.watched, requeue.watched],

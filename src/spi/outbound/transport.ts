@@ -46,6 +46,18 @@ class RefusedTogetherError extends Error {
   override readonly name = 'RefusedTogetherError'
 }
 
+/** The channels that a message may take, its own first: none where that is not configured and no other may be taken. */
+export const waysOf = (
+  { type, channel }: Pick<OutgoingBytes, 'type' | 'channel'>,
+  channels: readonly Channel[],
+  isFailover: boolean,
+): readonly Channel[] => {
+  const others = boundToChannel.has(type) || !isFailover ? [] : channels
+  return [channel, ...others.filter((one) => one !== channel)].filter((one) =>
+    channels.includes(one),
+  )
+}
+
 /**
  * Gathers messages that are ready at the same time into requests of up to ten, per channel. A refused request is cut
  * in two until the message to blame stands alone; the others pass. A channel that cannot be reached, or has left several
@@ -78,10 +90,8 @@ export const createTransport = (options: {
   const lanes = new Map(client.channels.map((channel) => [channel, laneOf(channel)]))
 
   const transmit = async ({ type, channel, bytes }: OutgoingBytes): Promise<MessageOutcome> => {
-    const others = boundToChannel.has(type) ? [] : client.channels.filter((one) => one !== channel)
-    const ways = isFailover ? [channel, ...others] : [channel]
     let last: MessageOutcome = downOf(`${channel} is not configured`)
-    for (const way of ways) {
+    for (const way of waysOf({ type, channel }, client.channels, isFailover)) {
       const lane = lanes.get(way)
       if (lane === undefined) continue
       last = await lane({ bytes, trace: currentTraceparent() })

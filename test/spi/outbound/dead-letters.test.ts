@@ -2,6 +2,7 @@ import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { openDeadLetters } from '#src/platform/broker/index.ts'
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
 import { createTestDatabase } from '../../support/database.ts'
+import { endToEndId } from '../../support/messages.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import { answer, interfaceClient, rawServer } from '../interface/support.ts'
 import { ispb, rigOn, runningOn, signingWith } from './support.ts'
@@ -128,6 +129,46 @@ describe('dead letters', () => {
   const unusable = (): never => {
     throw new Error('a fault of ours')
   }
+
+  test('what no channel is configured for is FAILED at once and blocks nobody', async () => {
+    const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
+    const letters = openDeadLetters(sql)
+    const before = (await letters.list(1_000)).length
+    const codes = async () => {
+      const rows = await sql<{ type: string; code: string | null }[]>`
+        select type, error_code as code from spi_messages order by id`
+      return rows.map(({ type, code }) => [type, code])
+    }
+    const none = 'channel_not_configured'
+    const giveBack = {
+      original_end_to_end_id: endToEndId(1),
+      amount: 100,
+      return_reason: 'MD06',
+    }
+    // A return has one channel; a payment may take another.
+    await rig.pay(1, { message_type: 'PACS004', channel: 'SECONDARY', params: giveBack })
+    await rig.pay(1, { channel: 'SECONDARY' })
+    await running(() => rig.until('SENT', 1), onlyPrimary)
+    expect(await codes()).toEqual([
+      ['pacs.004', none],
+      ['pacs.008', null],
+    ])
+    await sql`truncate spi_messages cascade`
+    await rig.pay(1, { channel: 'SECONDARY' })
+    await rig.pay(1)
+    const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
+    await running(() => rig.until('SENT', 1), onlyPrimary, { settings })
+    expect(await codes()).toEqual([
+      ['pacs.008', none],
+      ['pacs.008', null],
+    ])
+    const [last, first] = await letters.list(2)
+    expect([first, last].map((letter) => letter?.headers['dlq-error-code'])).toEqual([none, none])
+    // Once there is one, it is sent after all.
+    expect(await letters.retry(last?.id ?? 0n)).toBe(true)
+    await running(() => rig.until('SENT', 2), client, { settings })
+    expect((await letters.list(1_000)).length).toBe(before + 1)
+  })
 
   test('a message that cannot be sent is FAILED, stays so, and is sent once taken out of dlq', async () => {
     const ids = await rig.pay(1)
