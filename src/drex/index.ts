@@ -5,6 +5,7 @@ import { type HealthCheck, withMissingSettings } from '#src/platform/http/index.
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Sealer } from '#src/platform/sealing/index.ts'
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import { inRequestSpan } from '#src/platform/tracing/index.ts'
 import type { DrexSettings, NetworkId } from './config.ts'
 import { explainRevert } from './contracts/abi.ts'
 import { createContracts } from './contracts/service.ts'
@@ -165,13 +166,16 @@ function web3signer(settings: DrexSettings) {
   const { web3signerUrl } = settings
   if (web3signerUrl === undefined) return undefined
   return async (method: string, params: readonly unknown[]): Promise<unknown> => {
-    const response = await fetch(web3signerUrl, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      signal: AbortSignal.timeout(settings.rpcTimeoutMs),
+    const { reply } = await inRequestSpan({ method: 'POST', url: web3signerUrl }, async () => {
+      const response = await fetch(web3signerUrl, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+        signal: AbortSignal.timeout(settings.rpcTimeoutMs),
+      })
+      const reply = (await response.json()) as { result?: unknown; error?: { message?: string } }
+      return { status: response.status, reply }
     })
-    const reply = (await response.json()) as { result?: unknown; error?: { message?: string } }
     if (reply.error !== undefined) throw new Error(`web3signer: ${reply.error.message}`)
     return reply.result
   }

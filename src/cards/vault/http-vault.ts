@@ -1,5 +1,6 @@
 import { createCircuitBreaker } from '#src/platform/circuit-breaker/index.ts'
 import type { TlsOptions } from '#src/platform/tls/index.ts'
+import { inRequestSpan } from '#src/platform/tracing/index.ts'
 import { CardTokenNotFoundError, VaultUnavailableError } from './errors.ts'
 import type { Vault } from './types.ts'
 
@@ -55,24 +56,12 @@ export const createHttpVault = (options: HttpVaultOptions): Vault => {
 
 const ask = async (options: HttpVaultOptions, token: string): Promise<Uint8Array> => {
   const buffer = new Uint8Array(BODY_BYTES_MAX)
+  const url = `${options.url.replace(/\/$/, '')}/resolve`
+  const call = () => post(options, url, token, buffer)
   try {
-    const response = await fetch(`${options.url.replace(/\/$/, '')}/resolve`, {
-      method: 'POST',
-      redirect: 'manual',
-      signal: AbortSignal.timeout(options.timeoutMs),
-      headers: {
-        accept: 'application/octet-stream',
-        // Compressed card numbers would pass through buffers that nobody wipes.
-        'accept-encoding': 'identity',
-        'content-type': 'application/json',
-        ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
-      },
-      body: JSON.stringify({ token }),
-      ...(options.tls === undefined ? {} : { tls: options.tls() }),
-    })
-    const bytes = await readInto(response, buffer)
-    if (response.status === 404) throw new CardTokenNotFoundError()
-    if (response.status !== 200) throw new VaultUnavailableError('refused', response.status)
+    const { status, bytes } = await inRequestSpan({ method: 'POST', url }, call)
+    if (status === 404) throw new CardTokenNotFoundError()
+    if (status !== 200) throw new VaultUnavailableError('refused', status)
     if (!isPan(buffer, bytes)) throw new VaultUnavailableError('malformed')
     return buffer.slice(0, bytes)
   } catch (error) {
@@ -80,6 +69,30 @@ const ask = async (options: HttpVaultOptions, token: string): Promise<Uint8Array
   } finally {
     buffer.fill(0)
   }
+}
+
+/** Gives the status, and how many bytes of the body are in `buffer`. */
+const post = async (
+  options: HttpVaultOptions,
+  url: string,
+  token: string,
+  buffer: Uint8Array,
+): Promise<{ readonly status: number; readonly bytes: number }> => {
+  const response = await fetch(url, {
+    method: 'POST',
+    redirect: 'manual',
+    signal: AbortSignal.timeout(options.timeoutMs),
+    headers: {
+      accept: 'application/octet-stream',
+      // Compressed card numbers would pass through buffers that nobody wipes.
+      'accept-encoding': 'identity',
+      'content-type': 'application/json',
+      ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+    },
+    body: JSON.stringify({ token }),
+    ...(options.tls === undefined ? {} : { tls: options.tls() }),
+  })
+  return { status: response.status, bytes: await readInto(response, buffer) }
 }
 
 /**

@@ -2,6 +2,7 @@ import { verify, type X509Certificate } from 'node:crypto'
 import { z } from 'zod'
 import { type CircuitBreaker, createCircuitBreaker } from '#src/platform/circuit-breaker/index.ts'
 import type { TlsOptions } from '#src/platform/tls/index.ts'
+import { inRequestSpan } from '#src/platform/tracing/index.ts'
 import { identityOf, readCertificate } from './certificate.ts'
 
 import type { Signer, SigningKey } from './signer.ts'
@@ -71,13 +72,18 @@ async function readText(response: Response): Promise<string> {
   return Buffer.concat(chunks, bytes).toString()
 }
 
-async function exchange(
+function exchange(options: ServiceSignerOptions, path: string, body: unknown): Promise<Answer> {
+  const url = options.url.replace(/\/$/, '') + path
+  const method = body === undefined ? 'GET' : 'POST'
+  return inRequestSpan({ method, url }, () => ask(options, { method, url, body }))
+}
+
+async function ask(
   options: ServiceSignerOptions,
-  path: string,
-  body: unknown,
+  { method, url, body }: { readonly method: string; readonly url: string; readonly body: unknown },
 ): Promise<Answer> {
-  const response = await fetch(options.url.replace(/\/$/, '') + path, {
-    method: body === undefined ? 'GET' : 'POST',
+  const response = await fetch(url, {
+    method,
     redirect: 'manual',
     // A compressed answer could be longer than any limit before it is seen.
     decompress: false,

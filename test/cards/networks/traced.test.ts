@@ -104,6 +104,10 @@ test('an exchange belongs to the trace of the request that caused it', async () 
   const exchanges = exchangesOf(collector).filter((span) => span.traceId === traceId)
   expect(exchanges.length).toBeGreaterThan(0)
   for (const { parentSpanId } of exchanges) expect(requests.has(parentSpanId)).toBe(true)
+  // The vault is asked for the number by each of the two.
+  const asked = ofTrace.filter(({ name }) => name === 'POST')
+  expect(asked.map(({ attributes }) => attributes['http.response.status_code'])).toEqual([200, 200])
+  for (const { parentSpanId } of asked) expect(requests.has(parentSpanId)).toBe(true)
   expectNoCards(collector)
 })
 

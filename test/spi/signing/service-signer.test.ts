@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { sign, verify, X509Certificate } from 'node:crypto'
+import { inSpan } from '#src/platform/tracing/index.ts'
 import { createServiceSigner } from '../../../src/spi/signing/index.ts'
 import {
   ANSWER_BYTES_MAX,
   type ServiceSignerOptions,
 } from '../../../src/spi/signing/service-signer.ts'
+import { collected } from '../../support/collector.ts'
 import { type IssuedPair, issueCertificate } from '../../support/pki.ts'
 import {
   callUnderChanges,
@@ -115,6 +117,21 @@ describe('the contract', () => {
     expect(signOnce(ours)).rejects.toThrow('gave no answer')
     await Bun.sleep(50)
     expect(calls).toEqual([])
+  })
+
+  test('every call is a span of the trace that it belongs to', async () => {
+    const { url } = serve(honest())
+    const ours = signer(url)
+    const { spans } = await collected(async () => {
+      await inSpan('sign', {}, () => signOnce(ours))
+    })
+    const sign = spans.find(({ name }) => name === 'sign')
+    const attributes = { 'server.address': '127.0.0.1', 'http.response.status_code': 200 }
+    const parentSpanId = sign?.spanId ?? 'none'
+    expect(spans.filter(({ name }) => name !== 'sign')).toMatchObject([
+      { name: 'GET', kind: 3, parentSpanId, attributes },
+      { name: 'POST', kind: 3, parentSpanId, attributes },
+    ])
   })
 
   test('TLS certificates change under load: every message is signed, new calls show the new certificate', async () => {
