@@ -372,12 +372,29 @@ export const brokerContract = (name: string, underTest: BrokerUnderTest): void =
     )
 
     test(
-      'takes a value of the largest size and refuses one byte more',
+      'takes and gives a value of the largest size, beside others, and refuses one byte more',
       async () => {
         const broker = await open()
         const topic = fresh('large')
-        const value = new Uint8Array(valueBytesMax)
-        await broker.publish([{ topic, value }])
+        const value = new Uint8Array(valueBytesMax).fill(7)
+        const small = Buffer.from('small')
+        await broker.publish([
+          { topic, key: 'k', value: small },
+          { topic, key: 'k', value },
+          { topic, key: 'k', value: small },
+        ])
+        const seen: Uint8Array[] = []
+        broker.consume({
+          topic,
+          group: 'g',
+          batchSizeMax: 10,
+          handler: async (batch) => {
+            seen.push(...batch.map((one) => one.value))
+          },
+        })
+        await until(() => seen.length === 3)
+        expect(seen.map(({ length }) => length)).toEqual([5, valueBytesMax, 5])
+        expect(Buffer.compare(seen[1] ?? small, value)).toBe(0)
         const over = { topic, value: new Uint8Array(valueBytesMax + 1) }
         expect(broker.publish([over])).rejects.toThrow(PublishRefusedError)
         expect(await broker.ping()).toBe(true)

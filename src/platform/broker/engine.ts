@@ -54,6 +54,7 @@ export const startEngine = <Lease extends { readonly partition: number }, M exte
     level: 'warn',
     away: 'the broker cannot be read',
     back: 'the broker can be read again',
+    about: { topic, group },
   })
   const watched = createLoop(`consumer of ${topic} (${group})`)
 
@@ -97,7 +98,7 @@ export const startEngine = <Lease extends { readonly partition: number }, M exte
         if (hasRead) continue
       } catch (error) {
         if (draining.signal.aborted) return
-        outage.failed(error, { topic, group })
+        outage.failed(error)
         rebalancedMs = Number.NEGATIVE_INFINITY
       }
       await bell.heard()

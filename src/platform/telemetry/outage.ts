@@ -12,13 +12,15 @@ export type OutageWords = {
   readonly level: 'warn' | 'error'
   readonly away: string
   readonly back: string
+  /** Of every line. */
+  readonly about?: LogFields
 }
 
 export const remindEveryMs = 30_000
 
 export const createOutageLog = (
   logger: Pick<Logger, 'info' | 'warn' | 'error'>,
-  { level, away, back }: OutageWords,
+  { level, away, back, about = {} }: OutageWords,
   nowMs: () => number = () => performance.now(),
 ): OutageLog => {
   let failures = 0
@@ -32,11 +34,12 @@ export const createOutageLog = (
       else if (now - saidMs < remindEveryMs) return
       saidMs = now
       const more = failures === 1 ? {} : { failures, for_seconds: secondsSince(sinceMs, now) }
-      logger[level]({ ...fields, ...more, err: error }, away)
+      logger[level]({ ...about, ...fields, ...more, err: error }, away)
     },
     worked: () => {
       if (failures === 0) return
-      logger.info({ failures, after_seconds: secondsSince(sinceMs, nowMs()) }, back)
+      const ended = { failures, after_seconds: secondsSince(sinceMs, nowMs()) }
+      logger.info({ ...about, ...ended }, back)
       failures = 0
     },
   }

@@ -49,6 +49,7 @@ export const runStream = async (deps: StreamDeps): Promise<void> => {
     level: 'warn',
     away: 'a read stream fails',
     back: 'a read stream is answered again',
+    about: { channel: deps.channel },
   })
   const onAnswer = (messages: number): void => {
     failures = 0
@@ -64,14 +65,13 @@ export const runStream = async (deps: StreamDeps): Promise<void> => {
       deps.onFailure(failure.kind)
       failures++
       const waitMs = waitBefore(failure, failures, deps.retry)
-      outage.failed(error, { ...aboutWait(deps.channel, failure, waitMs), next: 'another stream' })
+      outage.failed(error, { ...aboutWait(failure, waitMs), next: 'another stream' })
       await pause(waitMs, deps.draining)
     }
   }
 }
 
-const aboutWait = (channel: Channel, { kind }: PullFailure, waitMs: number) => ({
-  channel,
+const aboutWait = ({ kind }: PullFailure, waitMs: number) => ({
   kind,
   wait_ms: Math.round(waitMs),
 })
@@ -134,7 +134,7 @@ const readNext = async (
       if (isOver || failures > repeatsMax || deps.giveUp.aborted) throw error
       deps.onFailure(failure.kind)
       const waitMs = waitBefore(failure, Math.max(1, failures), deps.retry)
-      deps.outage.failed(error, { ...aboutWait(deps.channel, failure, waitMs), next: 'same read' })
+      deps.outage.failed(error, { ...aboutWait(failure, waitMs), next: 'same read' })
       await pause(waitMs, deps.draining)
       if (deps.draining.aborted) return undefined
     }
@@ -160,6 +160,7 @@ const publishUntilDrained = async (
     level: 'error',
     away: 'received messages cannot be published',
     back: 'received messages are published again',
+    about: { channel },
   })
   let left = batch.map((message) => inboundMessageOf(message, channel, receivedAt))
   for (let attempt = 1; ; attempt++) {
@@ -172,7 +173,7 @@ const publishUntilDrained = async (
       // What the broker will not take must not hold up what it does.
       if (error instanceof PublishRefusedError) left = await publishEach(left, publish)
       if (left.length === 0) return true
-      outage.failed(error, { channel, messages: left.length, resource_ids: idsOf(left) })
+      outage.failed(error, { messages: left.length, resource_ids: idsOf(left) })
       await pause(backoffMs(attempt, waits), giveUp)
       if (giveUp.aborted) return false
     }

@@ -11,7 +11,8 @@ const logOf = () => {
       lines.push([level, message, ...about, JSON.stringify(fields)].join(' | '))
     }
   const logger = { info: write('info'), warn: write('warn'), error: write('error') }
-  const words = { level: 'warn', away: 'it is away', back: 'it is back' } as const
+  const about = { group: 'g' }
+  const words = { level: 'warn', away: 'it is away', back: 'it is back', about } as const
   return { clock, lines, outage: createOutageLog(logger, words, () => clock.ms) }
 }
 
@@ -32,9 +33,9 @@ test('an outage is told at once, again from time to time, and when it is over', 
   outage.worked()
   outage.worked()
   expect(lines).toEqual([
-    'warn | it is away | first | {"topic":"t"}',
-    'warn | it is away | fourth | {"topic":"t","failures":4,"for_seconds":30}',
-    'info | it is back | {"failures":5,"after_seconds":40}',
+    'warn | it is away | first | {"group":"g","topic":"t"}',
+    'warn | it is away | fourth | {"group":"g","topic":"t","failures":4,"for_seconds":30}',
+    'info | it is back | {"group":"g","failures":5,"after_seconds":40}',
   ])
 })
 
@@ -43,5 +44,5 @@ test('the next outage is told at once', () => {
   outage.failed(new Error('first'))
   outage.worked()
   outage.failed(new Error('second'))
-  expect(lines.at(-1)).toBe('warn | it is away | second | {}')
+  expect(lines.at(-1)).toBe('warn | it is away | second | {"group":"g"}')
 })
