@@ -54,13 +54,25 @@ export class Literal {
     if (terminator === NO_VALUE ? end < length : after === terminator) return false
     // Text that begins with white space may be nothing else, and then it is no value.
     if (terminator === TEXT_ENDS && after <= SPACE) return false
-    const last = words.length - 1
-    if (last < 0) return isAt(this.bytes, b, at)
-    for (let i = 0; i < last; i++) {
-      // Bytes beyond ASCII may make no number (NaN), which differs from every other.
-      if (view.getFloat64(at + i * 8, true) !== words[i]) return false
+    if (words.length === 0) return isAt(this.bytes, b, at)
+    const last = end - 8
+    let from = at
+    let i = 0
+    // Bytes beyond ASCII may make no number (NaN), which differs from every other. Four at a time: most are long.
+    for (; from < last - 24; from += 32, i += 4) {
+      if (
+        view.getFloat64(from, true) !== words[i] ||
+        view.getFloat64(from + 8, true) !== words[i + 1] ||
+        view.getFloat64(from + 16, true) !== words[i + 2] ||
+        view.getFloat64(from + 24, true) !== words[i + 3]
+      ) {
+        return false
+      }
     }
-    return view.getFloat64(end - 8, true) === words[last]
+    for (; from < last; from += 8, i++) {
+      if (view.getFloat64(from, true) !== words[i]) return false
+    }
+    return view.getFloat64(last, true) === words[i]
   }
 
   /**
