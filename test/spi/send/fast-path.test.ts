@@ -265,6 +265,22 @@ test('an acceptance that cannot be noted in time leaves the answer that repetiti
   await stop()
 })
 
+test('ten at once under one key are one payment, and whoever comes later gets its answer', async () => {
+  bank.setFaults([{ kind: 'latency', operation: 'send', delayMs: 50 }])
+  const { post, stop } = await gateway(client)
+  const all = await Promise.all(Array.from({ length: 10 }, () => post('ten-at-once')))
+  expect(all.every(({ status }) => status === 202 || status === 409)).toBe(true)
+  const answered = await answerOf(await post('ten-at-once'))
+  expect(answered.status).toBe('sent')
+  for (const one of all) if (one.status === 202) expect(await answerOf(one)).toEqual(answered)
+  const rows = await sql`select id from spi_messages`
+  expect([...rows]).toEqual([{ id: answered.id }])
+  expect(bookOf(answered.end_to_end_ids)).toHaveLength(1)
+  const other = { ...paymentBody, channel: 'SECONDARY' }
+  expect((await post('ten-at-once', other)).status).toBe(422)
+  await stop()
+})
+
 test('payments at the same time share requests', async () => {
   bank.setFaults([{ kind: 'latency', operation: 'send', delayMs: 100 }])
   const before = bank.statistics().received['requests'] ?? 0
