@@ -103,23 +103,38 @@ export type Search = {
   readonly except: readonly string[]
 }
 
+/** Payments and returns made between two moments. */
+const overdue = (
+  sql: Queryable,
+  { from, to, scheduledTo }: Omit<Search, 'limit' | 'except'>,
+) => sql`
+  direction = 'OUTBOUND' and type = any(${textArray(answeredTypes)}::text::text[])
+  and id >= ${uuidBound(from)}::uuid and id < ${uuidBound(to)}::uuid
+  and (is_scheduled is not true or id < ${uuidBound(scheduledTo)}::uuid)`
+
 /**
- * Payments and returns sent between two moments that nobody has answered, oldest first. The rows are locked until the
- * transaction ends; those another process works on are left out.
+ * Those that are SENT and that nobody has answered, oldest first. The rows are locked until the transaction ends; those
+ * another process works on are left out.
  */
+export const lockOverdue = (
+  sql: Queryable,
+  search: Omit<Search, 'except'>,
+): Promise<readonly StoredOutbound[]> => sql<StoredOutbound[]>`
+  select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr"
+  from spi_messages where status = 'SENT' and ${overdue(sql, search)}
+  order by id limit ${search.limit} for update skip locked`
+
+/** Those that are UNKNOWN; locked in the same way. */
 export const lockUnanswered = async (
   sql: Queryable,
-  { from, to, scheduledTo, limit, except }: Search,
+  search: Search,
 ): Promise<readonly Unanswered[]> => {
   const rows = await sql<UnansweredRow[]>`
     select ${unansweredColumns(sql)}
     from spi_messages message left join spi_sendings sending on sending.message_id = message.id
-    where status in ('SENT', 'UNKNOWN') and direction = 'OUTBOUND'
-      and type = any(${textArray(answeredTypes)}::text::text[])
-      and id >= ${uuidBound(from)}::uuid and id < ${uuidBound(to)}::uuid
-      and (is_scheduled is not true or id < ${uuidBound(scheduledTo)}::uuid)
-      and id <> all(${textArray(except)}::text::uuid[])
-    order by id limit ${limit} for update of message skip locked`
+    where status = 'UNKNOWN' and ${overdue(sql, search)}
+      and id <> all(${textArray(search.except)}::text::uuid[])
+    order by id limit ${search.limit} for update of message skip locked`
   return rows.map(unansweredOf)
 }
 

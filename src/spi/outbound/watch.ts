@@ -1,10 +1,17 @@
 import { backoffMs } from '#src/platform/broker/index.ts'
-import type { Client } from '#src/platform/database/index.ts'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
 import { changeStatuses, type EmitEvents, statusEvent } from '../messages/index.ts'
 import { createRounds, type Rounds } from '../rounds.ts'
 import type { OutboundMetrics } from './metrics.ts'
-import { lockDoubtful, lockUnanswered, type Search, type Unanswered } from './store.ts'
+import {
+  lockDoubtful,
+  lockOverdue,
+  lockUnanswered,
+  type Search,
+  type StoredOutbound,
+  type Unanswered,
+} from './store.ts'
 import type { MessageOutcome, Transport } from './transport.ts'
 
 export type WatchDeps = {
@@ -29,12 +36,17 @@ export type WatchTimes = {
 const timesDefault: WatchTimes = { everyMs: 5_000, reaskFirstMs: 30_000, reaskMaxMs: 900_000 }
 /** Asked for in one round. */
 const reaskedMax = 100
+/** Marked by one transaction, and transactions of one round. */
+export const markedMax = 500
+const marksMax = 20
+/** How far the first round looks back: nobody may have looked for long. */
+const firstLookMs = 30 * 24 * 3_600_000
 /** The central bank knows a repetition for a day; what is older needs a person. */
 const knownForMs = 24 * 3_600_000
 
 /**
- * Messages that nobody has answered in time, or of which nobody knows whether they were sent: their outcome is UNKNOWN, never failed, and they are sent again with the
- * same bytes until an explicit answer comes. The central bank takes a repetition for the message it has and answers.
+ * Messages that nobody has answered in time, or of which nobody knows whether they were sent: their outcome is UNKNOWN,
+ * never failed, and they are sent again with the same bytes until an explicit answer comes. The central bank takes a repetition for the message it has and answers.
  */
 export const createWatch = (deps: WatchDeps): Rounds => {
   const { settlementLimitMs, scheduledLimitMs, logger } = deps
@@ -42,15 +54,26 @@ export const createWatch = (deps: WatchDeps): Rounds => {
   /** When each is asked for again, by id; as many as wait in the last day at most. */
   const due = new Map<string, { readonly atMs: number; readonly asked: number }>()
 
+  let isFirst = true
+
   const round = async (): Promise<void> => {
     const nowMs = Date.now()
     const oldestMs = nowMs - knownForMs
-    for (const [id, { atMs }] of due) if (atMs < oldestMs) due.delete(id)
-    const resting = [...due].filter(([, { atMs }]) => atMs > nowMs).map(([id]) => id)
-    const messages = await markUnknown(deps, {
-      from: new Date(oldestMs),
+    const limits = {
       to: new Date(nowMs - settlementLimitMs),
       scheduledTo: new Date(nowMs - scheduledLimitMs),
+    }
+    await markOverdue(deps, {
+      ...limits,
+      from: new Date(isFirst ? nowMs - firstLookMs : oldestMs),
+      limit: markedMax,
+    })
+    isFirst = false
+    for (const [id, { atMs }] of due) if (atMs < oldestMs) due.delete(id)
+    const resting = [...due].filter(([, { atMs }]) => atMs > nowMs).map(([id]) => id)
+    const messages = await findToAsk(deps, {
+      ...limits,
+      from: new Date(oldestMs),
       limit: reaskedMax,
       except: resting,
     })
@@ -95,35 +118,49 @@ const noteSent = async (
   if (moved.size > 0) metrics.onStatus(message.type, 'SENT')
 }
 
-const detailOf = ({ status }: Unanswered): string =>
-  status === 'SENT' ? 'no answer in time' : 'not known to be sent'
+/** All that nobody has answered in time, however many: they are seen as such at once and asked for one by one. */
+const markOverdue = async (
+  deps: WatchDeps,
+  search: Parameters<typeof lockOverdue>[1],
+): Promise<void> => {
+  for (let marks = 0; marks < marksMax; marks++) {
+    const found = await deps.sql.begin(async (tx) => {
+      const messages = await lockOverdue(tx, search)
+      await markUnknown(tx, messages, 'no answer in time', deps)
+      return messages.length
+    })
+    if (found < search.limit) return
+  }
+}
 
-const markUnknown = ({ sql, emitEvents, metrics }: WatchDeps, search: Search) =>
+const findToAsk = ({ sql, ...deps }: WatchDeps, search: Search) =>
   sql.begin(async (tx): Promise<readonly Unanswered[]> => {
     const unanswered = await lockUnanswered(tx, search)
     const doubtful = await lockDoubtful(tx, {
       ...search,
       except: [...search.except, ...unanswered.map(({ id }) => id)],
     })
-    const messages = [...unanswered, ...doubtful]
-    const known = new Map(messages.map((message) => [message.id, message]))
-    const changes = messages
-      .filter(({ status }) => status !== 'UNKNOWN')
-      .map((message) => ({
-        id: message.id,
-        status: 'UNKNOWN' as const,
-        detail: detailOf(message),
-      }))
-    if (changes.length === 0) return messages
-    const moved = await changeStatuses(tx, changes)
-    const effective = changes.filter(({ id }) => moved.has(id))
-    await emitEvents(
-      tx,
-      effective.flatMap((change) => {
-        const message = known.get(change.id)
-        return message === undefined ? [] : [statusEvent(message, change)]
-      }),
-    )
-    for (const { id } of effective) metrics.onStatus(known.get(id)?.type ?? '', 'UNKNOWN')
-    return messages
+    const queued = doubtful.filter(({ status }) => status !== 'UNKNOWN')
+    await markUnknown(tx, queued, 'not known to be sent', deps)
+    return [...unanswered, ...doubtful]
   })
+
+const markUnknown = async (
+  tx: Queryable,
+  messages: readonly StoredOutbound[],
+  detail: string,
+  { emitEvents, metrics }: Pick<WatchDeps, 'emitEvents' | 'metrics'>,
+): Promise<void> => {
+  if (messages.length === 0) return
+  const status = 'UNKNOWN' as const
+  const moved = await changeStatuses(
+    tx,
+    messages.map(({ id }) => ({ id, status, detail })),
+  )
+  const effective = messages.filter(({ id }) => moved.has(id))
+  await emitEvents(
+    tx,
+    effective.map((message) => statusEvent(message, { id: message.id, status, detail })),
+  )
+  for (const { type } of effective) metrics.onStatus(type, status)
+}

@@ -1,10 +1,12 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { createXmlScanner } from '#codecs/xml'
+import { textArray } from '#src/platform/sql/index.ts'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
 import { type SendingRow, sendingOf, sentBytes } from '#src/spi/messages/index.ts'
 import { createPull } from '#src/spi/pull/index.ts'
 import { createMessageVerifier } from '#src/spi/signing/index.ts'
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
+import { markedMax } from '../../../src/spi/outbound/watch.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { endToEndId } from '../../support/messages.ts'
 import { transfer } from '../../support/participant.ts'
@@ -280,6 +282,30 @@ describe('unanswered payments', () => {
     })
     expect(await statusOf(later)).toBe('UNKNOWN')
     silent.stop()
+  })
+
+  test('however many are UNKNOWN at once, those of which nobody looked for long among them', async () => {
+    const count = 2 * markedMax + 1
+    await sql`
+      insert into spi_messages (id, type, direction, status, channel, biz_msg_idr, resource_id,
+        transaction_count, signature, xml)
+      select id, 'pacs.008', 'OUTBOUND', 'SENT', 'PRIMARY', id, id, 1, 'NOT_CHECKED',
+        ${Bun.zstdCompressSync('<AppHdr>')}
+      from unnest(${textArray(
+        Array.from({ length: count }, (_, index) =>
+          Bun.randomUUIDv7('hex', Date.now() - (index === 0 ? 29 : 0.5) * 86_400_000),
+        ),
+      )}::text::uuid[]) as made(id)`
+    await sql`
+      insert into spi_history (message_id, position, status)
+      select id, 0, status from spi_messages`
+    const silent = rawServer(taken)
+    const unanswering = interfaceClient({ PRIMARY: silent.url }, {}, ispb)
+    const times = { everyMs: 20, reaskFirstMs: 60_000 }
+    await running(() => rig.until('UNKNOWN', count), unanswering, { watchTimes: times })
+    silent.stop()
+    const [row] = await sql`select count(*)::int as count from webhook_events`
+    expect(row).toEqual({ count })
   })
 
   const inDoubt = {
