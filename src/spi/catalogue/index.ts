@@ -9,6 +9,7 @@ import {
 } from '#src/platform/http/index.ts'
 import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
 import { type InterfaceClient, InterfaceError } from '../interface/index.ts'
+import type { Channel } from '../messages/index.ts'
 import { catalogueDocument } from './documents.ts'
 import { catalogueErrors } from './errors.ts'
 
@@ -106,19 +107,21 @@ const entryOf = (name: string): { name: string; type: string; version: string } 
   return { name, type, version }
 }
 
-const check = async (client: InterfaceClient): Promise<readonly Check[]> => {
-  const name = 'message interface'
+/** Each channel by itself: the gateway works on with one, and nobody would know that it is the last. */
+const check = (client: InterfaceClient): Promise<readonly Check[]> =>
+  Promise.all(client.channels.map((channel) => checkChannel(client, channel)))
+
+const checkChannel = async (client: InterfaceClient, channel: Channel): Promise<Check> => {
+  const name = `message interface, ${channel}`
   try {
-    const names = namesOf(await client.catalogue('in'))
-    return [{ name, status: 'ok', detail: `takes ${names.length} message versions` }]
+    const names = namesOf(await client.catalogue('in', channel))
+    return { name, status: 'ok', detail: `takes ${names.length} message versions` }
   } catch (error) {
-    return [
-      {
-        name,
-        status: 'failed',
-        detail: error instanceof Error ? error.message : String(error),
-        fix: 'Check SPI_PRIMARY_URL, CERT_PATH, KEY_PATH and CA_PATH, and the way to the RSFN.',
-      },
-    ]
+    return {
+      name,
+      status: 'failed',
+      detail: error instanceof Error ? error.message : String(error),
+      fix: `Check SPI_${channel}_URL, CERT_PATH, KEY_PATH and CA_PATH, and the way to the RSFN.`,
+    }
   }
 }

@@ -83,11 +83,11 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
         throw error
       }
     },
-    catalogue: async (direction, signal) => {
+    catalogue: async (direction, only) => {
       let last: unknown = new InterfaceError('no channel is configured')
-      for (const channel of channels) {
+      for (const channel of only === undefined ? channels : [only]) {
         try {
-          return await readCatalogue(`${baseOf(channel)}/api/v1/${direction}/catalog`, deps, signal)
+          return await readCatalogue(`${baseOf(channel)}/api/v1/${direction}/catalog`, deps)
         } catch (error) {
           last = error
         }
@@ -102,11 +102,10 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
 const readCatalogue = async (
   url: string,
   { settings, tls }: InterfaceDeps,
-  signal: AbortSignal | undefined,
 ): Promise<Uint8Array> => {
   const timeoutMs = settings.sendTimeoutSeconds * secondMs
   const { status, body } = await exchange(
-    { method: 'GET', url, accept: 'application/xml', timeoutMs, signal },
+    { method: 'GET', url, accept: 'application/xml', timeoutMs },
     tls,
   )
   if (status === 200) return body

@@ -68,7 +68,12 @@ export type InterfaceClient = {
   ): Promise<SendOutcome>
   /** @throws TooManyStreamsError after 429, InterfaceError otherwise */
   openStream(channel: Channel, signal?: AbortSignal): Promise<PullStream>
-  /** The versions the interface takes (`in`) or delivers (`out`): the XML as received. */
-  catalogue(direction: 'in' | 'out', signal?: AbortSignal): Promise<Uint8Array>
+  /**
+   * The versions the interface takes (`in`) or delivers (`out`): the XML as received, over this channel or else over
+   * the first that answers.
+   *
+   * @throws InterfaceError
+   */
+  catalogue(direction: 'in' | 'out', channel?: Channel): Promise<Uint8Array>
   close(): Promise<void>
 }

@@ -68,10 +68,16 @@ test('the other channel is asked where the first has no answer', async () => {
     rawServer(() => answer(200, {}, '<Catalog><Message>odd</Message></Catalog>')),
   ]
   const client = interfaceClient({ PRIMARY: bad.url, SECONDARY: good.url })
-  const { call } = appOf(createCatalogue({ client, missing: [] }))
+  const feature = createCatalogue({ client, missing: [] })
+  const { call } = appOf(feature)
   const found = await call('GET', '/v1/catalog/in', { key })
   expect(await found.json()).toMatchObject({ messages: [{ name: 'odd' }] })
   expect([bad.requests.length, good.requests.length]).toEqual([1, 1])
+  // That one of them has no answer is still told.
+  expect(await feature.checks?.()).toMatchObject([
+    { name: 'message interface, PRIMARY', status: 'failed' },
+    { name: 'message interface, SECONDARY', status: 'ok' },
+  ])
   bad.stop()
   good.stop()
 })
