@@ -1,8 +1,9 @@
-import { z } from 'zod'
+import { type ZodType, z } from 'zod'
 import { buildableMessages } from '#codecs/iso20022'
 import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
 import { sendExamples } from './examples.ts'
 import { parameterTables } from './parameters.ts'
+import { paramsSchemaOf } from './schemas.ts'
 
 export const sendBody = z.strictObject({
   message_type: z.enum(buildableMessages).meta({ example: 'PACS008' }),
@@ -20,6 +21,28 @@ export const sendBody = z.strictObject({
     example: { original_end_to_end_id: 'E1234567820260302140500000000001', status: 'ACSP' },
   }),
 })
+
+const { version, channel } = sendBody.shape
+
+const newDocumentedBody = (): ZodType =>
+  z.union(
+    buildableMessages.map((messageType) =>
+      z.strictObject({
+        message_type: z.literal(messageType),
+        version,
+        channel,
+        params: paramsSchemaOf(messageType),
+      }),
+    ),
+  )
+
+let documented: ZodType | undefined
+
+/** What the API's document shows, with the parameters of each type: made when it is asked for, it takes a while. */
+export const documentedBody = (): ZodType => {
+  documented ??= newDocumentedBody()
+  return documented
+}
 
 const sent = z.object({
   id: z.uuid(),
@@ -44,7 +67,9 @@ export const sendDocument: RouteDocument = {
       description: 'Printable ASCII. A repetition under it gets the first answer.',
     }),
   }),
-  body: { 'application/json': sendBody },
+  get body() {
+    return { 'application/json': documentedBody() }
+  },
   bodyExamples: sendExamples,
   responses: { 202: { description: 'Stored, and queued or sent.', schema: sent } },
   errors: [

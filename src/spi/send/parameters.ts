@@ -81,16 +81,18 @@ const transfer: readonly Parameter[] = [
   ...split('transactions[].tax'),
 ]
 
+const texts105 = 'Up to 105 characters, or 1 to 10 such texts.'
+
 /** A status of PACS002, for the message or for each of `transactions`. */
 const status = (of: string): readonly Parameter[] => [
   [`${of}original_end_to_end_id`, 'yes', original],
   [`${of}original_instruction_id`, 'no', 'RtrId, where a return is answered.'],
   [`${of}status`, 'yes', 'ACSP or RJCT.'],
   [`${of}reason`, 'rule', 'Of status_reason in /v1/codes; needed with RJCT, else none.'],
-  [`${of}additional_information`, 'no', 'Up to 105 characters, or 1 to 10 such texts.'],
+  [`${of}additional_information`, 'no', texts105],
   [`${of}reasons`, 'rule', '1 to 10, instead of one reason.'],
   [`${of}reasons[].reason`, 'yes', 'As above.'],
-  [`${of}reasons[].additional_information`, 'no', 'As above.'],
+  [`${of}reasons[].additional_information`, 'no', texts105],
 ]
 
 const answer: readonly Parameter[] = [
