@@ -57,6 +57,11 @@ describe.each(variants)('trilho sim ($name)', (variant) => {
     expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({
       received: { 'pacs.008': 1 },
       operations: { settled: 1 },
+      balanced: true,
+      accounts: [
+        { ispb: '12345678', available: '99999999900', held: '0' },
+        { ispb: '99999A04', available: '100000000000000100', held: '0' },
+      ],
     })
   })
 })

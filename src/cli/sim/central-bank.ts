@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   acceptingPsp,
+  type CentralBank,
   type CentralBankOptions,
   createCentralBank,
   payingPsp,
@@ -41,15 +42,15 @@ export const centralBankSimulator: Simulator = {
       value: 'seconds',
       doc: 'From a payment to its rejection with AB03; 40.',
     },
-    'long-poll-seconds': {
-      type: 'string',
-      value: 'seconds',
-      doc: 'How long a read waits for a message; 5.',
-    },
     'scheduled-limit-seconds': {
       type: 'string',
       value: 'seconds',
       doc: 'The same for scheduled payments (PAGAGD); 2700.',
+    },
+    'long-poll-seconds': {
+      type: 'string',
+      value: 'seconds',
+      doc: 'How long a read waits for a message; 5.',
     },
     'from-acceptance': {
       type: 'boolean',
@@ -101,10 +102,23 @@ export const centralBankSimulator: Simulator = {
         `  curl ${bank.url}/simulator/pay-in -d '{"to":"12345678","amount_cents":1000}'`,
         `faults, book, statistics: ${bank.url}/simulator/`,
       ],
-      statistics: () => ({ ...bank.statistics() }),
+      statistics: () => ({ ...bank.statistics(), ...auditOf(bank) }),
       stop: bank.stop,
     }
   },
+}
+
+/** Whether money was made or lost, and who has how much: cents, as texts. */
+const auditOf = (bank: CentralBank) => {
+  const { balanced, accounts } = bank.book()
+  return {
+    balanced,
+    accounts: accounts.map(({ ispb, available, held }) => ({
+      ispb,
+      available: String(available),
+      held: String(held),
+    })),
+  }
 }
 
 const optionsOf = async (args: CommandArguments): Promise<CentralBankOptions> => {
