@@ -32,10 +32,10 @@ import type { MessageOutcome, Transport } from './transport.ts'
 export const group = 'spi-outbound'
 const refusedCode = 'refused_by_interface'
 /** Results written by one transaction. */
-const recordedMax = 200
+const recordedMax = 400
 /** What comes while one runs, or soon after its start, shares the next. */
 const transactionsMax = 1
-const spacingMs = 20
+const spacingMs = 40
 const waitingMax = 5_000
 
 export type HandleDeps = {

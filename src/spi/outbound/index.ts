@@ -37,7 +37,7 @@ export type OutboundDeps = {
 }
 
 /** Of one partition. Its next batch waits for the slowest of this one: with fewer the cores wait too. */
-const batchSizeMax = 100
+const batchSizeMax = 200
 const requeueEveryMsDefault = 10_000
 
 export type OutboundFeature = Feature & { readonly sendNow: SendNow }
