@@ -1,4 +1,5 @@
 import { ApiError } from '#src/platform/http/index.ts'
+import { currentTraceparent } from '#src/platform/tracing/index.ts'
 import { captureFrom, type StartedCapture, startCapture } from './capture.ts'
 import { changed } from './changes.ts'
 import {
@@ -104,6 +105,7 @@ const prepare = async (
       brand: network.brand,
       claimOwner: claim?.owner,
       claimKey: claim?.key,
+      traceparent: currentTraceparent(),
       createdBy: actor.id,
       createdAt: at,
       updatedAt: at,

@@ -3,7 +3,6 @@ import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import { claimKey, type IdempotencyClaim } from '#src/platform/idempotency/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
-import { currentTraceparent } from '#src/platform/tracing/index.ts'
 import { cardErrors } from './errors.ts'
 import type { Verdict } from './exchange.ts'
 import type { CardNetworks } from './networks/index.ts'
@@ -124,7 +123,7 @@ export const unwritten = (transactionId: string, cause: unknown): ApiError =>
     cause,
   })
 
-/** What has to be sent so that nothing of the operation under way remains; it continues the caller's trace. */
+/** What has to be sent so that nothing of the operation under way remains. */
 export const reversalOf = (
   transaction: CardTransaction,
   reverses: NewReversal['reverses'],
@@ -145,6 +144,6 @@ export const reversalOf = (
     authCode: transaction.authCode,
     merchantId: transaction.merchantId,
     terminalId: transaction.terminalId,
-    traceparent: currentTraceparent(),
+    traceparent: transaction.traceparent,
   }
 }

@@ -2,6 +2,7 @@ import type { AuditEntry } from '#src/platform/audit/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
 import { claimKey } from '#src/platform/idempotency/index.ts'
+import { currentTraceparent } from '#src/platform/tracing/index.ts'
 import { captureFrom, readyCapture } from './capture.ts'
 import { changed } from './changes.ts'
 import {
@@ -113,11 +114,12 @@ export const voidTransaction = async (
   }
 }
 
-/** The transaction, whose next change answers the key of this caller. */
+/** The transaction, whose next change answers the key of this caller and belongs to the caller's trace. */
 export const underClaim = (transaction: CardTransaction, { claim }: Caller): CardTransaction => ({
   ...transaction,
   claimOwner: claim?.owner,
   claimKey: claim?.key,
+  traceparent: currentTraceparent(),
 })
 
 const networkOf = ({ networks }: CardContext, { id, network }: CardTransaction): Network => {

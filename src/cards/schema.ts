@@ -53,6 +53,8 @@ export const cardTransactions = pgTable(
     /** The Idempotency-Key of the request that is or was under way last, and whose it is. */
     claimOwner: text('claim_owner'),
     claimKey: text('claim_key'),
+    /** W3C trace context of that request: a reversal continues its trace. */
+    traceparent: text(),
     /** Public id of the API key. */
     createdBy: text('created_by').notNull(),
     createdAt: instant('created_at').notNull(),

@@ -1,6 +1,7 @@
 import { type AuditEntry, auditInsert } from '#src/platform/audit/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { IdempotencyClaim } from '#src/platform/idempotency/index.ts'
+import type { Traceparent } from '#src/platform/tracing/index.ts'
 import type { CardOperation, CardStatus, Currency } from './domain.ts'
 import type { TraceNumbers } from './stan.ts'
 
@@ -15,6 +16,8 @@ export type NewCardTransaction = TraceNumbers & {
   readonly merchantId: string
   readonly terminalId: string | undefined
   readonly installments: number
+  /** The trace of the request that is or was under way last. */
+  readonly traceparent: Traceparent | undefined
   readonly createdBy: string
   readonly createdAt: Date
 }
@@ -78,7 +81,7 @@ const columns = (sql: Queryable) => sql`
   terminal_id as "terminalId", installments, stan, rrn, transmission, auth_code as "authCode",
   response_code as "responseCode", capture_error as "captureError", void_error as "voidError",
   reason, needs_attention as "needsAttention", claim_owner as "claimOwner",
-  claim_key as "claimKey", created_by as "createdBy",
+  claim_key as "claimKey", traceparent, created_by as "createdBy",
   created_at as "createdAt", updated_at as "updatedAt", captured_at as "capturedAt",
   voided_at as "voidedAt"`
 
@@ -97,6 +100,7 @@ const read = (row: Row): CardTransaction => ({
   reason: row.reason ?? undefined,
   claimOwner: row.claimOwner ?? undefined,
   claimKey: row.claimKey ?? undefined,
+  traceparent: row.traceparent ?? undefined,
   capturedAt: row.capturedAt ?? undefined,
   voidedAt: row.voidedAt ?? undefined,
 })
@@ -132,7 +136,7 @@ export const insertTransactions = async (
         id text, network text, brand text, "cardToken" text, "amountCents" bigint, currency text,
         "merchantId" text, "terminalId" text, installments int, stan text, rrn text,
         transmission text, "createdBy" text, "createdAt" timestamptz, owner text, key text,
-        fingerprint text, "auditId" text, "requestId" text)
+        fingerprint text, "auditId" text, "requestId" text, traceparent text)
     ),
     keys as (
       insert into idempotency_keys (owner, key, fingerprint)
@@ -155,10 +159,10 @@ export const insertTransactions = async (
     )})
     insert into card_transactions (id, status, network, brand, card_token, amount_cents, currency,
       merchant_id, terminal_id, installments, stan, rrn, transmission, created_by, created_at,
-      updated_at, claim_owner, claim_key)
+      updated_at, claim_owner, claim_key, traceparent)
     select id, 'pending', network, brand, "cardToken", "amountCents", currency, "merchantId",
       "terminalId", installments, stan, rrn, transmission, "createdBy", "createdAt", "createdAt",
-      owner, key
+      owner, key, traceparent
     from fresh returning id`
   const ids = new Set(written.map(({ id }) => id))
   return rows.map(({ transaction }) => ids.has(transaction.id))
@@ -217,7 +221,7 @@ export const changeTransactions = async (
         "operationStan" text, "operationTransmission" text, "operationCents" bigint,
         "authCode" text, "responseCode" text, "capturedCents" bigint, "captureError" text,
         "voidError" text, reason text, "needsAttention" boolean, "claimOwner" text,
-        "claimKey" text, "updatedAt" timestamptz, "capturedAt" timestamptz,
+        "claimKey" text, traceparent text, "updatedAt" timestamptz, "capturedAt" timestamptz,
         "voidedAt" timestamptz, events json, "answerStatus" int, "answerBody" text, frees boolean,
         "auditId" text, audit json)
     ),
@@ -228,7 +232,8 @@ export const changeTransactions = async (
         auth_code = i."authCode", response_code = i."responseCode",
         captured_cents = i."capturedCents", capture_error = i."captureError",
         void_error = i."voidError", reason = i.reason, needs_attention = i."needsAttention",
-        claim_owner = i."claimOwner", claim_key = i."claimKey", updated_at = i."updatedAt",
+        claim_owner = i."claimOwner", claim_key = i."claimKey", traceparent = i.traceparent,
+        updated_at = i."updatedAt",
         captured_at = i."capturedAt", voided_at = i."voidedAt"
       from input i
       where t.id = i.id and t.status = i."fromStatus"

@@ -4,6 +4,7 @@ import type { NewReversal } from '../../src/cards/reversals/types.ts'
 import { endReversal } from '../../src/cards/reversed.ts'
 import { transactionById } from '../../src/cards/store.ts'
 import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
+import { collected } from '../support/collector.ts'
 import { quietLogger } from '../support/database.ts'
 
 let rig: CardsRig
@@ -95,6 +96,20 @@ describe('what a process left on the wire', () => {
     expect(after.status).toBe(504)
     expect(after.headers.get('Idempotent-Replayed')).toBe('true')
     expect(await after.json()).toMatchObject({ error: { details: { transaction_id: id } } })
+  })
+
+  test('is reversed in the trace of its request', async () => {
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+    await collected(async () => {
+      const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }
+      const body = authorizationBody('tok_visa_approved')
+      const response = await rig.post('/v1/transactions/authorize', body, headers)
+      const { id } = (await response.json()) as { id: string }
+      await abandon(id, 'pending', null)
+    })
+    const { entered, sweep } = sweeper(HOUR_MS)
+    expect(await sweep()).toBe(1)
+    expect(entered[0]?.traceparent).toStartWith(`00-${traceId}-`)
   })
 
   test('is left alone while its own process still waits', async () => {

@@ -25,6 +25,7 @@ const inserted = async (id: string): Promise<CardTransaction> => {
     currency: 'BRL',
     ...{ merchantId: 'MERCHANT000001', terminalId: undefined, installments: 1, amountCents: 100n },
     ...{ stan: '000001', rrn: id, transmission: '1121000000', createdBy: 'test', createdAt: at },
+    traceparent: `00-${'1'.repeat(32)}-00f067aa0ba902b7-01`,
   } as const satisfies NewCardTransaction
   await insertTransactions(database.sql, [{ transaction, claim: undefined, requestId: undefined }])
   const row = await transactionById(database.sql, id)

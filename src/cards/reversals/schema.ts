@@ -22,7 +22,7 @@ export const cardReversals = pgTable(
     authCode: text('auth_code'),
     merchantId: text('merchant_id').notNull(),
     terminalId: text('terminal_id'),
-    /** W3C trace context of the payment. */
+    /** W3C trace context of the request whose message is taken back. */
     traceparent: text(),
     /** `pending`, `confirmed` or `expired`. */
     status: text().notNull().default('pending'),

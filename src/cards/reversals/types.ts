@@ -24,7 +24,7 @@ export type NewReversal = {
   readonly authCode: string | undefined
   readonly merchantId: string
   readonly terminalId: string | undefined
-  /** The trace that its attempts continue: that of the payment. */
+  /** The trace that its attempts continue: that of the request whose message is taken back. */
   readonly traceparent: Traceparent | undefined
 }
 

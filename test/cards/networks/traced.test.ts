@@ -147,6 +147,25 @@ test('a reversal continues the trace of its payment, whoever sends it and when',
   expectNoCards(collector)
 })
 
+test('a void without an answer is repeated in the trace of the void, not of the authorization', async () => {
+  const traceIds = ['4', '5'].map((digit) => digit.repeat(32))
+  const [authorizing, voiding] = traceIds.map((id) => ({
+    traceparent: `00-${id}-00f067aa0ba902b7-01`,
+  }))
+  const collector = await collected(async () => {
+    await using rig = await createCardsRig()
+    const body = authorizationBody('tok_visa_void_timeout')
+    const approved = await rig.post('/v1/transactions/authorize', body, authorizing)
+    const { id } = (await approved.json()) as { readonly id: string }
+    const response = await rig.post(`/v1/transactions/${id}/void`, undefined, voiding)
+    expect(response.status).toBe(504)
+    await rig.settled(id)
+  })
+  const reversals = collector.spans.filter(({ name }) => name === 'card reversal')
+  expect(reversals.length).toBeGreaterThan(0)
+  expect(new Set(reversals.map(({ traceId }) => traceId))).toEqual(new Set(traceIds.slice(1)))
+})
+
 test('a reversal without a trace begins one of its own, whatever woke the engine', async () => {
   const collector = await collected(async () => {
     await using rig = await createReversalRig()
