@@ -190,6 +190,9 @@ test.each(victims.flatMap((victim) => ways.map((way) => [victim, way] as const))
       )
       expect(books.received).toHaveLength(KILLS * IN_PER_KILL)
       expect(balanced).toBe(true)
+      const letters = await database.sql<{ code: string }[]>`
+        select headers ->> 'dlq-error-code' as code from broker_log where topic = 'dlq'`
+      expect([...letters]).toEqual([])
       // Under another BizMsgIdr a payment or an answer would be one more message, and refused or late.
       const { received, lateAnswers } = bank.statistics()
       expect({ ...received, lateAnswers }).toMatchObject({

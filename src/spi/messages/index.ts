@@ -40,7 +40,13 @@ export {
   sendingOf,
   sentBytes,
 } from './sending.ts'
-export { changeStatuses, idsByKey, insertMessages, type StoredOutcome } from './store.ts'
+export {
+  changeStatuses,
+  idsByKey,
+  insertMessages,
+  othersUnderKnownKeys,
+  type StoredOutcome,
+} from './store.ts'
 
 export type MessagesDeps = {
   /** Undefined: the endpoints answer 503 and name DATABASE_DSN. */

@@ -42,6 +42,34 @@ export const insertMessages = async (
   return { stored }
 }
 
+/**
+ * Of messages that are known by a natural key: the ids of those that are others than the ones stored under their keys,
+ * byte for byte.
+ */
+export const othersUnderKnownKeys = async (
+  sql: Queryable,
+  messages: readonly NewMessage[],
+): Promise<ReadonlySet<string>> => {
+  if (messages.length === 0) return new Set()
+  const wanted = messages.flatMap((message) =>
+    keysOf(message).map((key) => ({ ...key, messageId: message.id })),
+  )
+  const rows = await sql<{ messageId: string; xml: Buffer }[]>`
+    select wanted."messageId", message.xml
+    from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
+      as wanted(kind text, key text, "messageId" uuid)
+      join spi_message_keys known on known.kind = wanted.kind and known.key = wanted.key
+      join spi_messages message on message.id = known.message_id`
+  const stored = Map.groupBy(rows, ({ messageId }) => messageId)
+  const isOther = ({ id, xml }: NewMessage): boolean => {
+    const found = stored.get(id)
+    return (
+      found?.every((row) => Buffer.compare(Bun.zstdDecompressSync(row.xml), xml) !== 0) === true
+    )
+  }
+  return new Set(messages.filter(isOther).map(({ id }) => id))
+}
+
 /** The messages of the list without those that share a key with an earlier one. */
 const distinct = (messages: readonly NewMessage[]): readonly NewMessage[] => {
   const seen = new Set<string>()

@@ -8,6 +8,7 @@ import {
   type NewMessage,
   type OutboundMessage,
   type Outbox,
+  othersUnderKnownKeys,
   type StatusChange,
   statusEvent,
 } from '../messages/index.ts'
@@ -31,6 +32,8 @@ export type ApplyDeps = {
 export type Applied = {
   /** As stored, by what was read; what was known already is not among them. */
   readonly stored: ReadonlyMap<ReadInbound, NewMessage>
+  /** Under ids of messages that are known, and not these: in `dlq`. */
+  readonly misnamed: ReadonlySet<ReadInbound>
   readonly changes: readonly StatusChange[]
   readonly sent: ReadonlyMap<string, SentMessage>
   readonly repliesQueued: number
@@ -74,10 +77,19 @@ export const applyBatch = async (
   ])
   const replies = [...stored.keys()].flatMap(deps.replies)
   await enqueueMessages(tx, deps.outbox, replies)
-  const letters = [...stored].flatMap(([inbound, message]) => letterOf(inbound, message, deps, now))
+  const known = messages.filter(({ id }) => !ids.has(id))
+  const others = await othersUnderKnownKeys(tx, known)
+  const misnamed = batch.filter((_, index) => others.has(messages[index]?.id ?? ''))
+  const letters = [
+    ...[...stored].flatMap(([inbound, { errorCode }]) =>
+      errorCode === undefined ? [] : [letterOf(inbound, errorCode, deps, now)],
+    ),
+    ...misnamed.map((inbound) => letterOf(inbound, misnamedCode, deps, now)),
+  ]
   await deps.outbox.publishIn(tx, letters)
   return {
     stored,
+    misnamed: new Set(misnamed),
     changes,
     sent: matches.sent,
     repliesQueued: replies.length,
@@ -85,13 +97,14 @@ export const applyBatch = async (
   }
 }
 
-/** What cannot be read, for people to look at; it is stored as well. */
+/** Nobody has seen a central bank do so; a payment that is only logged would be lost. */
+const misnamedCode = 'ids_of_another_message'
+
+/** What cannot be read or stored, for people to look at. */
 const letterOf = (
   { delivery }: ReadInbound,
-  { errorCode }: NewMessage,
+  errorCode: string,
   { group }: ApplyDeps,
   firstFailure: Date,
-): readonly OutgoingMessage[] =>
-  errorCode === undefined
-    ? []
-    : [deadLetterOf({ delivery, group, errorCode, attempt: delivery.attempt, firstFailure })]
+): OutgoingMessage =>
+  deadLetterOf({ delivery, group, errorCode, attempt: delivery.attempt, firstFailure })

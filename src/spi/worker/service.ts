@@ -96,7 +96,9 @@ const report = (
     if (message === undefined) {
       metrics.onDuplicate()
       const { resourceId, bizMsgIdr } = inbound.message
-      logger.info({ resource_id: resourceId, biz_msg_idr: bizMsgIdr }, 'message is known already')
+      const fields = { resource_id: resourceId, biz_msg_idr: bizMsgIdr }
+      if (!applied.misnamed.has(inbound)) logger.info(fields, 'message is known already')
+      else logger.error(fields, 'message has the ids of another one: it is in dlq')
       continue
     }
     const waitedMs = Math.max(0, nowMs - (message.receivedAt?.getTime() ?? nowMs))

@@ -70,6 +70,30 @@ test('a message larger than the broker takes is FAILED, and every byte of it is 
   expect(Buffer.compare(inboundXmlOf({ value, headers }), xml)).toBe(0)
 })
 
+test('another message under the ids of one that is known is a dead letter; the same one again is none', async () => {
+  const before = letters.length
+  const resourceId = fresh.resourceId()
+  const id = fresh.businessId()
+  const first = inbound(payment({}, { id }), { resourceId, key: 'k' })
+  const sameResource = inbound(payment(), { resourceId, key: 'k' })
+  const sameBusinessId = inbound(payment({}, { id }), { key: 'k' })
+  const again = { ...first, headers: { ...first.headers, 'resource-id': fresh.resourceId() } }
+  // In one batch and later.
+  await worker.broker.publish([first, sameResource, first])
+  await storedWhen(database, 'resource_id', resourceId)
+  await worker.broker.publish([sameBusinessId, again, first])
+  await until(() => letters.length === before + 2)
+  const last = fresh.resourceId()
+  await worker.broker.publish([inbound(payment(), { resourceId: last, key: 'k' })])
+  await storedWhen(database, 'resource_id', last)
+  const added = letters.slice(before)
+  const codes = added.map(({ headers }) => headers[deadLetterHeaders.errorCode])
+  expect(codes).toEqual(['ids_of_another_message', 'ids_of_another_message'])
+  const values = added.map(({ value }) => Buffer.from(value).toString())
+  const expected = [sameResource, sameBusinessId].map(({ value }) => Buffer.from(value).toString())
+  expect(values).toEqual(expected)
+})
+
 test('whatever a program with a bug sends of any type is PROCESSED or FAILED, and none is given up', async () => {
   const random = createRandom(7)
   const scanner = createXmlScanner({ vocabulary: messageVocabulary })
