@@ -1,11 +1,9 @@
-import { join } from 'node:path'
-import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { encodeRequest } from '../../test/spi/grpc/support.ts'
 import { pacs008 } from '../../test/support/messages.ts'
-import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { createGrpcLoad } from '../grpc-load.ts'
 import type { Contender, Group, Suite } from '../harness.ts'
 import { type Server, startServer } from '../server-process.ts'
+import { transformKey } from './http.ts'
 
 const calls = 16
 /** Calls before the first that counts: a young process mostly compiles. */
@@ -16,13 +14,7 @@ const ours = 'trilho'
 const echoAndTransform = 'grpc-js echo and the transformation'
 
 const groups = async (): Promise<readonly Group[]> => {
-  const keyFile = join(temporaryDirectory(), 'keys.json')
-  const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
-    name: 'bench',
-    environment: 'test',
-    grants: ['spi:transform'],
-    expiresAt: undefined,
-  })
+  const { key, keyFile } = await transformKey()
   const servers: Readonly<Record<string, Server>> = {
     [ours]: await startServer('grpc.ts', keyFile),
     'grpc-js echo': await startServer('grpc-echo.ts'),

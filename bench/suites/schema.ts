@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { XMLBuilder } from 'fast-xml-parser'
-import { SaxesParser } from 'saxes'
 import {
   buildMessage,
   createMessageScanner,
@@ -16,6 +15,7 @@ import { nativeText } from '#src/platform/native-text/index.ts'
 import { schemaTexts } from '../../codecs/iso20022/catalogue/texts.ts'
 import { type Figure, type Group, type Mode, median, type Suite, smoke } from '../harness.ts'
 import { batchMessage, batchTransactions, overAll, singleMessages } from '../messages.ts'
+import { saxesElements } from '../saxes-elements.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -52,16 +52,6 @@ const lengthOf = (found: MessageMetadata, document: XmlDocument): number => {
   for (const node of found.amounts) length += document.textOf(node).length
   for (const node of found.ispbs) length += document.textOf(node).length
   return length
-}
-
-const saxesElements = (xml: Uint8Array): number => {
-  const parser = new SaxesParser({ xmlns: true })
-  let count = 0
-  parser.on('opentag', () => {
-    count++
-  })
-  parser.write(decoder.decode(xml)).close()
-  return count
 }
 
 const head = '/m:Envelope/m:AppHdr'

@@ -9,6 +9,7 @@ import { layouts } from '../../test/support/layouts.ts'
 import { pacs008 } from '../../test/support/messages.ts'
 import type { Contender, Group, Suite } from '../harness.ts'
 import { overAll, varied } from '../messages.ts'
+import { saxesElements } from '../saxes-elements.ts'
 
 /** As the gateway's transformation uses it. */
 const scannerOptions = { vocabulary: messageVocabulary, native: nativeText, reuse: true }
@@ -54,16 +55,6 @@ const wellFormed = (texts: readonly string[]): Contender[] => {
     { name: 'fast-xml-parser', run: run(fastXmlLength) },
     { name: 'libxml2-wasm', run: run(libxmlLength) },
   ]
-}
-
-const saxesElements = (xml: Uint8Array): number => {
-  const parser = new SaxesParser({ xmlns: true })
-  let count = 0
-  parser.on('opentag', () => {
-    count++
-  })
-  parser.write(decoder.decode(xml)).close()
-  return count
 }
 
 const htmlparser2Elements = (xml: Uint8Array): number => {

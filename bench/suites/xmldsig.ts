@@ -70,7 +70,7 @@ const inFlight =
     return sum
   }
 
-const xmlCryptoSign = (): number => {
+const signedByXmlCrypto = (): SignedXml => {
   const signer = new SignedXml({
     privateKey: pair.key,
     signatureAlgorithm: 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
@@ -83,8 +83,10 @@ const xmlCryptoSign = (): number => {
     transforms: ['http://www.w3.org/2000/09/xmldsig#enveloped-signature', CANONICAL],
   })
   signer.computeSignature(unsigned)
-  return signer.getSignedXml().length
+  return signer
 }
+
+const xmlCryptoSign = (): number => signedByXmlCrypto().getSignedXml().length
 
 const signature = rsaSign(
   'sha256',
@@ -163,18 +165,7 @@ const signed = prepareSignature(envelope, keyInfo, sha256).complete(signature)
 
 /** The same message signed by xml-crypto, which it then has to verify. */
 const theirs = (() => {
-  const signer = new SignedXml({
-    privateKey: pair.key,
-    signatureAlgorithm: 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
-    canonicalizationAlgorithm: CANONICAL,
-  })
-  signer.addReference({
-    xpath: '/*',
-    digestAlgorithm: SHA256,
-    isEmptyUri: true,
-    transforms: ['http://www.w3.org/2000/09/xmldsig#enveloped-signature', CANONICAL],
-  })
-  signer.computeSignature(unsigned)
+  const signer = signedByXmlCrypto()
   return { xml: signer.getSignedXml(), signature: signer.getSignatureXml() }
 })()
 

@@ -1,0 +1,14 @@
+import { SaxesParser } from 'saxes'
+
+const decoder = new TextDecoder()
+
+/** The elements of a document as saxes counts them, with its checks of well-formedness and namespaces. */
+export const saxesElements = (xml: Uint8Array): number => {
+  const parser = new SaxesParser({ xmlns: true })
+  let count = 0
+  parser.on('opentag', () => {
+    count++
+  })
+  parser.write(decoder.decode(xml)).close()
+  return count
+}
