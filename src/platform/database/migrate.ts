@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import postgres from 'postgres'
-import type { Logger } from '../telemetry/index.ts'
+import { createOutageLog, type Logger } from '../telemetry/index.ts'
 
 /** One file of `drizzle/`: its number and name, and its statements. */
 export type Migration = { readonly name: string; readonly sql: string }
@@ -8,6 +8,13 @@ export type Migration = { readonly name: string; readonly sql: string }
 /** The key of the advisory lock: any constant that nothing else on the server uses. */
 const lockKey = 0x7472696c
 const lockTimeoutMs = 120_000
+/**
+ * All writers of a table queue up behind a migration that waits for it, and a backup may hold it for hours: a migration
+ * waits a little, gives way, and tries again.
+ */
+export const tableLockTimeoutMs = 1_000
+const giveWayMs = 1_000
+const tableInUse = '55P03'
 
 /** The database holds a migration that this program does not know, or a known one with another text. */
 export class SchemaMismatchError extends Error {
@@ -40,16 +47,44 @@ export const migrate = async (
     const applied = new Map(done.map(({ name, sha256 }) => [name, sha256]))
     refuseMismatch(applied, migrations)
     const pending = migrations.filter(({ name }) => !applied.has(name))
-    for (const { name, sql: text } of pending) {
-      await sql.begin(async (transaction) => {
-        await transaction.unsafe(text)
-        await transaction`insert into schema_migrations (name, sha256) values (${name}, ${digest(text)})`
-      })
-      logger.info({ migration: name }, 'migration applied')
+    for (const migration of pending) {
+      await applyInTurns(sql, migration, logger)
+      logger.info({ migration: migration.name }, 'migration applied')
     }
     return pending.map(({ name }) => name)
   } finally {
     await sql.end({ timeout: 5 })
+  }
+}
+
+/** @throws what the migration throws, and the server's refusal where its tables have been in use for too long */
+const applyInTurns = async (
+  sql: postgres.Sql,
+  { name, sql: text }: Migration,
+  logger: Logger,
+): Promise<void> => {
+  const endMs = performance.now() + lockTimeoutMs
+  const outage = createOutageLog(logger, {
+    level: 'warn',
+    away: 'a migration needs tables that are in use: trying again',
+    back: 'the tables of the migration are free',
+    about: { migration: name },
+  })
+  for (;;) {
+    try {
+      await sql.begin(async (transaction) => {
+        await transaction.unsafe(`set local lock_timeout = ${tableLockTimeoutMs}`)
+        await transaction.unsafe(text)
+        await transaction`insert into schema_migrations (name, sha256) values (${name}, ${digest(text)})`
+      })
+      outage.worked()
+      return
+    } catch (error) {
+      const isInUse = error instanceof Error && 'code' in error && error.code === tableInUse
+      if (!isInUse || performance.now() > endMs) throw error
+      outage.failed(error)
+      await Bun.sleep(giveWayMs)
+    }
   }
 }
 

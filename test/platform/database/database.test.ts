@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { migrate, openDatabase, SchemaMismatchError } from '#src/platform/database/index.ts'
+import { tableLockTimeoutMs } from '#src/platform/database/migrate.ts'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
 import { migrations } from '../../../drizzle/index.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
@@ -36,6 +37,32 @@ describe('migrate', () => {
     const rows = await database.sql`select to_regclass('half') as half`
     expect(rows[0]?.['half']).toBeNull()
   })
+
+  test('a table in use holds up a migration, which lets others have it in between', async () => {
+    const own = await createTestDatabase(3)
+    await own.sql`create table busy (id int)`
+    const letGo = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    // As a backup does.
+    const backup = own.sql.begin(async (tx) => {
+      await tx`lock table busy in access share mode`
+      held.resolve()
+      await letGo.promise
+    })
+    await held.promise
+    const more = [...migrations, { name: '9998_busy', sql: 'alter table busy add column more int' }]
+    const migrating = migrate(own.dsn, more, quietLogger)
+    for (let count = 0; count < 3; count++) {
+      await Bun.sleep(200)
+      const startMs = performance.now()
+      await own.sql`insert into busy values (1)`
+      expect(performance.now() - startMs).toBeLessThan(tableLockTimeoutMs + 1_500)
+    }
+    letGo.resolve()
+    await backup
+    expect(await migrating).toEqual(['9998_busy'])
+    await own.close()
+  }, 20_000)
 
   test('a schema newer than the program is refused', async () => {
     const own = await createTestDatabase()
