@@ -1,6 +1,7 @@
 import {
   type DeadLetterBox,
   deadLetterHeaders,
+  type KeptLetter,
   type ListedLetter,
   openDeadLetters,
 } from '#src/platform/broker/index.ts'
@@ -112,7 +113,7 @@ const show = async (box: DeadLetterBox, args: CommandArguments, io: Io): Promise
   const id = idOf(args)
   const letter = await box.find(id)
   if (letter === undefined) throw new Error(`dlq has no message ${id}`)
-  const value = scrub(Buffer.from(letter.value).toString('utf8'))
+  const value = scrub(Buffer.from(plainOf(letter)).toString('utf8'))
   const record = { ...recordOf({ ...letter, bytes: letter.value.length }), value }
   if (args.flag('json')) {
     io.out(`${JSON.stringify(record)}\n`)
@@ -122,6 +123,10 @@ const show = async (box: DeadLetterBox, args: CommandArguments, io: Io): Promise
   io.out(`${scrub(textTable(['HEADER', 'VALUE'], rows))}\n\n${value}\n`)
   return exitCodes.ok
 }
+
+/** What was too large for the broker is compressed there. */
+const plainOf = ({ value, headers }: Pick<KeptLetter, 'value' | 'headers'>): Uint8Array =>
+  headers['content-encoding'] === 'zstd' ? Bun.zstdDecompressSync(value) : value
 
 const end = async (
   act: (id: bigint) => Promise<boolean>,

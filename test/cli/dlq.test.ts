@@ -98,6 +98,19 @@ test('refuses what is no id, what is not there, and a limit past the bounds', as
   expect((await run('drop', lost)).code).toBe(0)
 })
 
+test('shows what is compressed as it was', async () => {
+  await broker.publish([
+    {
+      topic: topics.deadLetters,
+      value: Bun.zstdCompressSync('<large/>'),
+      headers: { 'content-encoding': 'zstd', [deadLetterHeaders.topic]: 't' },
+    },
+  ])
+  const { letters } = JSON.parse((await run('list', '--json', '--limit', '1')).out)
+  expect((await run('show', letters[0].id)).out).toEndWith('<large/>\n')
+  expect((await run('drop', letters[0].id)).code).toBe(0)
+})
+
 test('retries all there are, the oldest first, or those with one code', async () => {
   const topic = 'bulk.topic'
   const seen: string[] = []
