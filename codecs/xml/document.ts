@@ -61,12 +61,13 @@ export const attributeCountOf = (kind: number): number =>
   (kind >> ATTRIBUTE_COUNT_SHIFT) & ATTRIBUTE_COUNT_MASK
 
 /**
- * What documents have in common whose markup is the same, byte for byte, around values of their own: all of their
- * tapes but offsets and the flags of those values. One object for one shape, so that what follows from the markup
- * alone can be remembered by it.
+ * What documents have in common that are the same, byte for byte, around values of their own: all of their tapes but
+ * offsets and the flags of those values. One object for one shape, so that what follows from what is the same can be
+ * remembered by it.
  */
 export type XmlShape = {
-  /** The attributes whose values are the document's own; those of all others are the same. */
+  /** The text nodes and the attributes whose values are the document's own; those of all others are the same. */
+  readonly variableTexts: Int32Array
   readonly variableAttributes: Int32Array
 }
 

@@ -18,7 +18,7 @@ export class Literal {
   private readonly length: number
   /** The bytes as numbers of eight, the last one overlapping the one before it. */
   private readonly words: Float64Array
-  private branches: Literal[] = []
+  branches: readonly Literal[] = []
 
   constructor(bytes: Uint8Array, terminator: number) {
     const { length } = bytes
@@ -37,10 +37,7 @@ export class Literal {
     for (let i = 0; i < branches.length; i++) {
       const literal = branches[i] as Literal
       if (!literal.stands(b, view, at, length)) continue
-      if (i > 0) {
-        branches.copyWithin(1, 0, i)
-        branches[0] = literal
-      }
+      if (i > 0) this.branches = [literal, ...branches.slice(0, i), ...branches.slice(i + 1)]
       return literal
     }
     return undefined
@@ -76,28 +73,36 @@ export class Literal {
   }
 
   /**
-   * Adds a branch; false where there are too many. Those that it begins and that go on with what is a value now are
-   * given up: documents that had them have this one.
+   * Adds a branch, unless there are too many. Gives up those that it begins and that go on with what is a value now:
+   * documents that had them have this one.
+   *
+   * @returns what was given up; undefined where nothing was added
    */
-  add(literal: Literal): boolean {
+  add(literal: Literal): readonly Literal[] | undefined {
     const { bytes, terminator } = literal
-    if (terminator !== NO_VALUE) {
-      this.branches = this.branches.filter(
-        (other) => other.bytes[bytes.length] === terminator || !isAt(bytes, other.bytes, 0),
-      )
-    }
-    if (this.branches.length === BRANCHES_MAX) return false
-    this.branches.unshift(literal)
-    return true
+    const isKept = (other: Literal) =>
+      terminator === NO_VALUE ||
+      other.bytes[bytes.length] === terminator ||
+      !isAt(bytes, other.bytes, 0)
+    const kept = this.branches.filter(isKept)
+    if (kept.length === BRANCHES_MAX) return undefined
+    const givenUp = this.branches.filter((other) => !isKept(other))
+    this.branches = [literal, ...kept]
+    return givenUp
   }
 
-  /** How many bytes from `at` on the branch shares that shares most. */
-  sharedBytes(b: Uint8Array, at: number): number {
-    return this.branches.reduce((most, { bytes }) => {
+  /** The branch that has most bytes from `at` on in common with a document; undefined where none has any. */
+  nearest(b: Uint8Array, at: number): Literal | undefined {
+    let nearest: Literal | undefined
+    let most = 0
+    for (const branch of this.branches) {
+      const { bytes } = branch
       let count = 0
       while (count < bytes.length && bytes[count] === b[at + count]) count++
-      return Math.max(most, count)
-    }, 0)
+      if (count > most) nearest = branch
+      most = Math.max(most, count)
+    }
+    return nearest
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type XmlShape,
 } from './document.ts'
 
-/** What a document has where the markup of its shape is the same as in all others of that shape. */
+/** What may differ between documents whose markup is the same. */
 export type Value = {
   /** Otherwise an attribute's. */
   readonly isText: boolean
@@ -22,15 +22,22 @@ export type Value = {
   readonly end: number
 }
 
+/** A document, and all that may be values in it. */
+export type Sample = { readonly bytes: Uint8Array; readonly candidates: readonly Value[] }
+
 /** Of one value that is no text. */
 const NO_NODE = -1
 
 /**
- * What documents share whose markup is the same around values of their own, and the tape of the last one of them.
- * Offsets in a tape move with the markup that they point into; all else in it is the same for all.
+ * What documents share that are the same around values of their own, and the tape of the last one of them. Offsets
+ * in a tape move with the stretch between two values that they point into; all else in it is the same for all.
  */
 export class Shape implements XmlShape {
+  readonly variableTexts: Int32Array
   readonly variableAttributes: Int32Array
+  /** The document that it was learned from. */
+  readonly sample: Sample
+  readonly values: readonly Value[]
   readonly nodes: Int32Array
   readonly attributes: Int32Array
   readonly namespaces: readonly string[]
@@ -42,16 +49,24 @@ export class Shape implements XmlShape {
   private readonly nodeOffsets: Offsets
   private readonly attributeOffsets: Offsets
 
-  /** @param starts where each stretch of markup begins: that before the first value, those behind each */
-  constructor(document: XmlDocument, values: readonly Value[], starts: readonly number[]) {
+  /** @param values those of the sample that are its own */
+  constructor(document: XmlDocument, sample: Sample, values: readonly Value[]) {
+    const starts = [0, ...values.map(({ end }) => end)]
+    this.sample = sample
+    this.values = values
     this.nodes = document.nodes.slice(0, document.endNode * NODE_STRIDE)
     this.attributes = document.attributes.slice(0, attributeTotal(document) * ATTRIBUTE_STRIDE)
     this.namespaces = document.namespaces
     this.root = document.root
     this.endNode = document.endNode
     this.elementCount = document.elementCount
-    const attributes = values.filter(({ isText }) => !isText)
-    this.variableAttributes = Int32Array.from(attributes, ({ index }) => index)
+    const indexes = (ofTexts: boolean) =>
+      Int32Array.from(
+        values.filter(({ isText }) => isText === ofTexts),
+        ({ index }) => index,
+      )
+    this.variableTexts = indexes(true)
+    this.variableAttributes = indexes(false)
     this.textPlaces = Int32Array.from(values, ({ isText, index }) =>
       isText ? index * NODE_STRIDE : NO_NODE,
     )
@@ -60,7 +75,7 @@ export class Shape implements XmlShape {
     this.attributeOffsets = offsetsOf(this.attributes, [...inAttributes], starts)
   }
 
-  /** Makes the tape that of the document whose markup begins at `starts`, its texts flagged so. */
+  /** Makes the tape that of the document whose stretches begin at `starts`, its texts flagged so. */
   moveTo(starts: Int32Array, textFlags: Int32Array): void {
     const { nodes, textPlaces } = this
     move(nodes, this.nodeOffsets, starts)
@@ -72,9 +87,9 @@ export class Shape implements XmlShape {
   }
 }
 
-/** By stretch of markup, the places of a tape that point into it. */
+/** By stretch between two values, the places of a tape that point into it. */
 type Offsets = {
-  /** Place, and how far behind the start of the markup it points; two ints each. */
+  /** Place, and how far behind the start of the stretch it points; two ints each. */
   readonly places: Int32Array
   /** By stretch: where its places end. */
   readonly ends: Int32Array

@@ -16,8 +16,10 @@ import {
   type XmlDocument,
 } from './document.ts'
 import { Literal, NO_VALUE, TEXT_ENDS } from './literal.ts'
-import { Shape, type Value } from './shape.ts'
+import { type Sample, Shape, type Value } from './shape.ts'
 import type { Tape } from './tape.ts'
+
+const SPACE = 0x20
 
 /** Larger documents are scanned each time: their shapes seldom recur, and take memory. */
 export const SHAPE_BYTES_MAX = 32_768
@@ -35,11 +37,11 @@ const CREDIT_MAX = LEARNINGS_MAX * LEARNING_COSTS
 export const PROBE_EVERY = 16
 
 /**
- * Documents of one shape have the same markup, byte for byte, around values of their own: the texts of elements, and
+ * Documents of one shape are the same, byte for byte, around values of their own: those texts of elements and those
  * attribute values that were seen to vary. The messages of one kind and sender nearly all have one of a few shapes.
- * Such a document is found well-formed by comparing its markup with what was found so before, eight bytes at a
- * time, and by looking at its values; its tape is that of its shape, moved. Whatever differs is left to the scan
- * proper, also where it is right: only that can tell.
+ * Such a document is found well-formed by comparing what is the same with what was found so before, and by
+ * looking at its values; its tape is that of its shape, moved. Whatever differs is left to the scan proper, also
+ * where it is right: only that can tell.
  *
  * Shapes are the paths through a tree of literals, so that knowing many costs hardly more than knowing one.
  */
@@ -98,34 +100,47 @@ export class Shapes {
     if (length > SHAPE_BYTES_MAX || this.credit < LEARNING_COSTS) return
     this.credit -= LEARNING_COSTS
     if (this.bytes + length > SHAPES_BYTES_MAX) this.forget()
-    this.bytes += length
     const candidates = valuesOf(document)
     const values: Value[] = []
-    const starts = [0]
     let parent = this.tree
     let at = 0
-    // As far as the markup is known; but a new value may stand in it.
     for (;;) {
       const known = parent.branch(source.buffer, source.view, at, length)
       if (known === undefined) break
-      const value = candidates.find(({ start }) => start === at + known.bytes.length)
+      const start = at + known.bytes.length
+      const value = candidates.find((candidate) => candidate.start === start)
+      // At the end, or where the value is not a plain one: there is nothing new.
       if (value === undefined) return
       values.push(value)
       at = value.end
-      starts.push(at)
       parent = known
     }
-    const rest = restOf(candidates, at, at + parent.sharedBytes(document.bytes, at))
+    const relative = this.shapeBehind(parent.nearest(document.bytes, at))
+    const sample = { bytes: document.bytes.slice(), candidates }
+    const rest = varying(sample, at, relative, values.length)
     if (values.length + rest.length > SHAPE_VALUES_MAX) return
-    const literals = literalsOf(document.bytes, at, rest)
+    const literals = literalsOf(sample.bytes, at, rest)
     const [first] = literals
     const last = literals.at(-1)
-    if (first === undefined || last === undefined || !parent.add(first)) return
-    for (const value of rest) {
-      values.push(value)
-      starts.push(value.end)
-    }
-    this.shapes.set(last, new Shape(document, values, starts))
+    const givenUp = first && parent.add(first)
+    if (last === undefined || givenUp === undefined) return
+    for (const literal of givenUp) this.drop(literal)
+    this.shapes.set(last, new Shape(document, sample, [...values, ...rest]))
+    this.bytes += length
+  }
+
+  /** That of some document which has the literal. */
+  private shapeBehind(literal: Literal | undefined): Shape | undefined {
+    let last = literal
+    while (last?.branches[0] !== undefined) last = last.branches[0]
+    return last && this.shapes.get(last)
+  }
+
+  private drop(literal: Literal): void {
+    const shape = this.shapes.get(literal)
+    if (shape !== undefined) this.bytes -= shape.sample.bytes.length
+    this.shapes.delete(literal)
+    for (const branch of literal.branches) this.drop(branch)
   }
 
   private forget(): void {
@@ -136,16 +151,55 @@ export class Shapes {
 }
 
 /**
- * The values behind known markup: all texts, and the attribute value in which the markup differs from what is known.
- * Any other attribute value is part of the markup, until it is seen to vary.
+ * The values from `from` on that are the document's own: those in which it differs from a document of a shape that
+ * has the same values before, as far as the markup of both is the same, and those that are that one's own. All
+ * others are taken to be the same in every document, until they are seen to vary; but what is beyond ASCII is not.
  */
-const restOf = (candidates: readonly Value[], from: number, differsAt: number): readonly Value[] =>
-  candidates.filter(
-    ({ isText, start, end }) =>
-      start > from && (isText || (start <= differsAt && differsAt <= end)),
-  )
+const varying = (
+  { bytes, candidates }: Sample,
+  from: number,
+  relative: Shape | undefined,
+  valuesBefore: number,
+): readonly Value[] => {
+  let at = from
+  let otherAt = relative?.values[valuesBefore - 1]?.end ?? 0
+  const others = relative?.sample.candidates.filter(({ start }) => start > otherAt) ?? []
+  const otherBytes = relative?.sample.bytes ?? bytes
+  let isAlike = true
+  return candidates
+    .filter(({ start }) => start > from)
+    .filter((value, i) => {
+      const { start, end } = value
+      const other = others[i] ?? value
+      isAlike &&= isSame(bytes, at, start, otherBytes, otherAt, other.start)
+      const varies =
+        relative?.values.includes(other) ||
+        !isSame(bytes, start, end, otherBytes, other.start, other.end)
+      at = end
+      otherAt = other.end
+      return (isAlike && varies) || !isAscii(bytes, start, end)
+    })
+}
 
-/** The markup around values, each literal the only branch of the one before it; none where it is not all ASCII. */
+const isSame = (
+  one: Uint8Array,
+  start: number,
+  end: number,
+  other: Uint8Array,
+  otherStart: number,
+  otherEnd: number,
+): boolean => {
+  if (end - start !== otherEnd - otherStart) return false
+  for (let i = start, j = otherStart; i < end; i++, j++) if (one[i] !== other[j]) return false
+  return true
+}
+
+const isAscii = (bytes: Uint8Array, start: number, end: number): boolean => {
+  for (let i = start; i < end; i++) if ((bytes[i] as number) >= 0x80) return false
+  return true
+}
+
+/** What stands around values, each literal the only branch of the one before it; none where it is not all ASCII. */
 const literalsOf = (
   bytes: Uint8Array,
   from: number,
@@ -158,7 +212,7 @@ const literalsOf = (
     at = end
   }
   literals.push(new Literal(bytes.slice(at), NO_VALUE))
-  if (literals.some((literal) => literal.bytes.some((byte) => byte >= 0x80))) return []
+  if (literals.some(({ bytes: own }) => !isAscii(own, 0, own.length))) return []
   literals.reduce((before, literal) => {
     before.add(literal)
     return literal
@@ -166,8 +220,17 @@ const literalsOf = (
   return literals
 }
 
-/** What may be a value, in document order: texts that are more than white space, and plain attribute values. */
-const valuesOf = ({ nodes, attributes, firstNode, endNode }: XmlDocument): readonly Value[] => {
+/**
+ * What may be a value, in document order: texts that are more than white space and begin with something else, and
+ * plain attribute values.
+ */
+const valuesOf = ({
+  bytes,
+  nodes,
+  attributes,
+  firstNode,
+  endNode,
+}: XmlDocument): readonly Value[] => {
   const values: Value[] = []
   let attributeCount = 0
   for (let index = firstNode; index < endNode; index++) {
@@ -176,6 +239,7 @@ const valuesOf = ({ nodes, attributes, firstNode, endNode }: XmlDocument): reado
     if ((kind & KIND_MASK) === ELEMENT) attributeCount += attributeCountOf(kind)
     if ((kind & (KIND_MASK | WHITESPACE_ONLY)) !== TEXT) continue
     const start = nodes[at + NODE_CONTENT] as number
+    if ((bytes[start] as number) <= SPACE) continue
     values.push({ isText: true, index, start, end: nodes[at + NODE_END] as number })
   }
   for (let index = 0; index < attributeCount; index++) {

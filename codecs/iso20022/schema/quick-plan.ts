@@ -1,18 +1,12 @@
-import {
-  ATTRIBUTE_STRIDE,
-  KIND_MASK,
-  NODE_NEXT,
-  NODE_STRIDE,
-  TEXT,
-  WHITESPACE_ONLY,
-  type XmlDocument,
-  type XmlShape,
-} from '#codecs/xml'
+import { ATTRIBUTE_STRIDE, NODE_STRIDE, type XmlShape } from '#codecs/xml'
 import type { ByteCheck } from './byte-check.ts'
 import type { SimpleValidator } from './simple.ts'
 
-/** Values of documents that a plan is made for. */
-const NOTES_MAX = 1024
+type JudgedText = {
+  readonly node: number
+  /** Of the schema. */
+  readonly element: number
+}
 
 type JudgedAttribute = {
   /** Its first int. */
@@ -20,7 +14,7 @@ type JudgedAttribute = {
   readonly validator: SimpleValidator
 }
 
-/** What is left to judge of a document of a shape whose markup was found right: its values. */
+/** What is left to judge of a document of a shape of which one was found right: its own values. */
 export type QuickPlan = {
   /** Of each text the first int of its node. */
   readonly places: Int32Array
@@ -30,52 +24,23 @@ export type QuickPlan = {
   readonly attributes: readonly JudgedAttribute[]
 }
 
-/** What was judged of a document beside its markup. */
+/** What was judged of a document beside its structure. */
 export class QuickNotes {
-  /** False where something was judged that is neither markup nor one value. */
+  /** False where something was judged that is neither structure nor one value. */
   isWhole = true
-  attributes: JudgedAttribute[] = []
-  private readonly pairs = new Int32Array(2 * NOTES_MAX)
-  private count = 0
+  readonly texts: JudgedText[] = []
+  readonly attributes: JudgedAttribute[] = []
 
-  clear(): void {
-    this.isWhole = true
-    this.attributes = []
-    this.count = 0
-  }
-
-  /** An element of simple content, and which one of the schema it is. */
-  note(node: number, element: number): void {
-    if (this.count === this.pairs.length) {
-      this.isWhole = false
-      return
-    }
-    this.pairs[this.count] = node
-    this.pairs[this.count + 1] = element
-    this.count += 2
-  }
-
-  /** The plan for further documents of the shape. White space alone is markup, and so is no text. */
+  /** The plan for further documents of the shape: what is the same in all of them was judged. */
   plan(
-    { nodes }: XmlDocument,
-    { variableAttributes }: XmlShape,
+    { variableTexts, variableAttributes }: XmlShape,
     checks: readonly (ByteCheck | undefined)[],
   ): QuickPlan {
-    const places: number[] = []
-    const elements: number[] = []
-    for (let i = 0; i < this.count; i += 2) {
-      const node = this.pairs[i] as number
-      const place = (node + 1) * NODE_STRIDE
-      const isEmpty = nodes[node * NODE_STRIDE + NODE_NEXT] === node + 1
-      const kind = (nodes[place] as number) & (KIND_MASK | WHITESPACE_ONLY)
-      if (isEmpty || kind !== TEXT) continue
-      places.push(place)
-      elements.push(this.pairs[i + 1] as number)
-    }
+    const texts = this.texts.filter(({ node }) => variableTexts.includes(node))
     return {
-      places: Int32Array.from(places),
-      elements: Int32Array.from(elements),
-      checks: elements.map((element) => checks[element] as ByteCheck),
+      places: Int32Array.from(texts, ({ node }) => node * NODE_STRIDE),
+      elements: Int32Array.from(texts, ({ element }) => element),
+      checks: texts.map(({ element }) => checks[element] as ByteCheck),
       attributes: this.attributes.filter(({ record }) =>
         variableAttributes.includes(record / ATTRIBUTE_STRIDE),
       ),

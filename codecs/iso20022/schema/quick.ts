@@ -120,7 +120,8 @@ export class QuickPass {
   private readonly firstEdges: Int32Array
   private readonly openStates = new Int32Array(quickDepthMax - 1)
   private readonly openEnds = new Int32Array(quickDepthMax - 1)
-  private readonly noted = new QuickNotes()
+  /** Where the document has a shape: what its plan is made of. */
+  private notes: QuickNotes | undefined
   private readonly plans = new WeakMap<XmlShape, QuickPlan>()
 
   constructor(schema: CompiledSchema) {
@@ -153,10 +154,11 @@ export class QuickPass {
     const { shape } = document
     const known = shape && this.plans.get(shape)
     if (known !== undefined) return this.hasValues(document, known)
-    this.noted.clear()
+    const notes = shape === undefined ? undefined : new QuickNotes()
+    this.notes = notes
     if (!this.judges(document)) return false
-    if (shape !== undefined && this.noted.isWhole) {
-      this.plans.set(shape, this.noted.plan(document, shape, this.checks))
+    if (shape !== undefined && notes?.isWhole) {
+      this.plans.set(shape, notes.plan(shape, this.checks))
     }
     return true
   }
@@ -189,7 +191,7 @@ export class QuickPass {
     const { schema, states, demands, namespaces, openStates, openEnds } = this
     const { nodes, bytes } = document
     const { stateAccepts } = schema
-    const { edges, firstEdges, checks, noted } = this
+    const { edges, firstEdges, checks, notes } = this
     let node = document.root
     for (let i = 0; i < this.namespaces.length; i++) {
       this.namespaces[i] = document.namespaces.indexOf(schema.namespaces[i] as string)
@@ -237,7 +239,7 @@ export class QuickPass {
       if (hasMore && !this.hasMore(document, node, element)) return false
       const content = states[element] as number
       if (content === UNSURE) {
-        noted.note(node, element)
+        if (notes !== undefined) notes.texts.push({ node: node + 1, element })
         const text = at + NODE_STRIDE
         const isPlain = next === node + 2 && ((nodes[text] as number) & PLAIN_MASK) === TEXT
         if (
@@ -327,7 +329,7 @@ export class QuickPass {
     if (fixed !== undefined || !this.hasAttributes(document, node, element)) return false
     let isUnique = true
     if (unique.length === 0) return isUnique
-    this.noted.isWhole = false
+    if (this.notes !== undefined) this.notes.isWhole = false
     const report = () => {
       isUnique = false
     }
@@ -368,7 +370,7 @@ export class QuickPass {
       missing -= type.required[declared] as number
       const validator = type.validators[declared] as SimpleValidator
       if (!this.hasAttributeValue(document, record, validator)) return false
-      this.noted.attributes.push({ record, validator })
+      this.notes?.attributes.push({ record, validator })
     }
     return missing === 0
   }

@@ -110,15 +110,15 @@ const spoiled = fc
 describe('a document of known shape', () => {
   test('has the shape of those before it, and all else as if it were scanned anew', () => {
     const scanner = learning()
-    const one = utf8(pacs008({ signature: '' }))
-    const other = utf8(
-      pacs008({ signature: '' }).replaceAll('500100', '77').replace('Pedido', 'Olá &amp;'),
-    )
-    expect(scanner.scan(one).shape).toBeUndefined()
-    const { shape } = scanner.scan(other)
+    const text = pacs008({ signature: '' })
+    const like = (account: string, order: string) =>
+      utf8(text.replaceAll('500100', account).replace('Pedido', order))
+    const [one, other, third] = [like('500100', 'Pedido'), like('77', 'Olá &amp;'), like('8', 'x')]
+    for (const bytes of [one, other]) expect(scanner.scan(bytes).shape).toBeUndefined()
+    const { shape } = scanner.scan(third)
     expect(shape).toBeDefined()
-    expect(scanner.scan(one).shape).toBe(shape)
-    for (const bytes of [one, other, one]) {
+    for (const bytes of [other, one, third]) {
+      expect(scanner.scan(bytes).shape).toBe(shape)
       expect(outcomeOf(scanner.scan, bytes)).toEqual(outcomeOf(freshly, bytes))
     }
   })
@@ -137,17 +137,41 @@ describe('a document of known shape', () => {
     expect(new Set(shapes).size).toBe(4)
   })
 
-  test('may have attribute values of its own once they were seen to vary', () => {
+  test('has those values of its own that were seen to vary', () => {
     const scanner = learning()
-    const text = (id: string, uri: string) => `<a Id="${id}" x="1"><b URI='${uri}'>t</b></a>`
-    const known = ['1', '2', '3', '4'].map((id) => hasShape(scanner, text(id, `#${id}`)))
-    expect(known).toEqual([false, false, false, true])
-    const document = scanner.scan(utf8(text('a longer one', '#')))
+    const text = (id: string, uri: string, t: string, u: string) =>
+      `<a Id="${id}" x="1"><b URI='${uri}'>${t}</b><c>${u}</c></a>`
+    const scanned = (...values: readonly [string, string, string, string]) =>
+      scanner.scan(utf8(text(...values)))
+    expect(scanned('1', '#1', 't', 'u').shape).toBeUndefined()
+    expect(scanned('2', '#2', 't', 'u').shape).toBeUndefined()
+    expect(scanned('3', '#3', 't', 'u').shape?.variableAttributes).toEqual(Int32Array.of(0, 2))
+    // One more: the ones before stay what they are, also where they are the same by chance.
+    expect(scanned('3', '#1', 't', 'v').shape).toBeUndefined()
+    const document = scanned('a longer one', '#', 't', 'w')
     expect(document.shape?.variableAttributes).toEqual(Int32Array.of(0, 2))
+    expect(document.shape?.variableTexts).toEqual(Int32Array.of(4))
     expect(document.attribute(document.root, 'Id')).toBe('a longer one')
-    // What is not plain, or empty, is left to the scan proper.
-    for (const id of ['', 'é', '&lt;', 'a\tb', '"'])
-      expect(hasShape(scanner, text('1', id))).toBe(false)
+    expect(scanned('1', '#1', 'other', 'w').shape).toBeUndefined()
+  })
+
+  test('has a value of its own where it is beyond ASCII', () => {
+    const scanner = learning()
+    expect(hasShape(scanner, '<a>é</a>')).toBe(false)
+    expect(hasShape(scanner, '<a>plain</a>')).toBe(true)
+    expect(hasShape(scanner, '<a b="é">plain</a>')).toBe(false)
+    expect(hasShape(scanner, '<a b="é">plain</a>')).toBe(false)
+  })
+
+  test.each(['', 'é', '&lt;', 'a\tb', '"'])('has no attribute value such as %j', (value) => {
+    const scanner = learning()
+    const text = (one: string) => `<a b='${one}'>t</a>`
+    for (const one of ['1', '2', '3']) scanner.scan(utf8(text(one)))
+    expect(hasShape(scanner, text('4'))).toBe(true)
+    expect(hasShape(scanner, text(value))).toBe(false)
+    expect(outcomeOf(scanner.scan, utf8(text(value)))).toEqual(
+      outcomeOf(freshly, utf8(text(value))),
+    )
   })
 
   test('is no document kept beyond the next scan', () => {
@@ -167,7 +191,8 @@ describe('a document of known shape', () => {
     ['something behind it', '<a>1</a> '],
   ])('has not %s', (_, text) => {
     const scanner = learning()
-    for (let i = 0; i < 3; i++) scanner.scan(utf8('<a>1</a>'))
+    for (let i = 0; i < 3; i++) scanner.scan(utf8(`<a>${i}</a>`))
+    expect(hasShape(scanner, '<a>1</a>')).toBe(true)
     expect(hasShape(scanner, text)).toBe(false)
     expect(outcomeOf(scanner.scan, utf8(text))).toEqual(outcomeOf(freshly, utf8(text)))
   })
@@ -175,7 +200,8 @@ describe('a document of known shape', () => {
   test('is refused for bytes that are no UTF-8 in a value, at the same place', () => {
     const scanner = learning()
     const bytes = utf8('<a><b>12345</b><b>6</b></a>')
-    scanner.scan(bytes)
+    for (const digit of [0x31, 0x32]) scanner.scan(bytes.with(8, digit))
+    expect(scanner.scan(bytes).shape).toBeDefined()
     for (const byte of [0x80, 0xc3, 0xed, 0xff]) {
       const bad = bytes.with(8, byte)
       expect(outcomeOf(scanner.scan, bad)).toEqual(outcomeOf(freshly, bad))
@@ -185,7 +211,7 @@ describe('a document of known shape', () => {
   test('is refused for a text beyond its limit', () => {
     const limits = { textBytesMax: 8 }
     const scanner = createXmlScanner({ reuse: true, limits })
-    scanner.scan(utf8('<a>1</a>'))
+    for (const one of ['1', '2']) scanner.scan(utf8(`<a>${one}</a>`))
     expect(hasShape(scanner, '<a>12345678</a>')).toBe(true)
     expect(outcomeOf(scanner.scan, utf8('<a>123456789</a>'))).toEqual(['text_too_long', 3])
   })
@@ -220,11 +246,16 @@ describe('what is remembered', () => {
     expect(known).toEqual([false, true, false])
   })
 
-  test(`is shapes of up to ${SHAPE_VALUES_MAX} values`, () => {
-    const scanner = learning()
-    const text = (values: number) => `<a>${'<b>1</b>'.repeat(values)}</a>`
-    const known = [0, 0, 1, 1].map((more) => hasShape(scanner, text(SHAPE_VALUES_MAX + more)))
-    expect(known).toEqual([false, true, false, false])
+  test(`is shapes of up to ${SHAPE_VALUES_MAX} values of their own`, () => {
+    const text = (values: number, each: string) => `<a>${`<b>${each}</b>`.repeat(values)}</a>`
+    const known = [0, 1].map((more) => {
+      const scanner = learning()
+      const all = ['1', '2', '3'].map((each) =>
+        hasShape(scanner, text(SHAPE_VALUES_MAX + more, each)),
+      )
+      return all.at(-1)
+    })
+    expect(known).toEqual([true, false])
   })
 
   test(`is ${BRANCHES_MAX} ways to go on`, () => {
