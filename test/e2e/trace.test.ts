@@ -46,6 +46,7 @@ test.each(['PostgreSQL', ...(isKafkaHere ? ['Kafka'] : [])])(
           ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keyFile },
           ...{ DATABASE_DSN: database.dsn, ISPB: ispb, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
           ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
+          SPI_AUTO_ACCEPT: 'true',
           ...(kafka === undefined ? {} : { BROKER_ADDRESSES: kafka.address }),
           ...more,
         },
@@ -77,6 +78,10 @@ test.each(['PostgreSQL', ...(isKafkaHere ? ['Kafka'] : [])])(
         if (performance.now() > endMs) throw new Error(`not in time: ${row?.status}`)
         await Bun.sleep(20)
       }
+      bank.payIn({ to: ispb, amountCents: 100n })
+      while (bank.statistics().operations.settled < 2 && performance.now() < endMs) {
+        await Bun.sleep(20)
+      }
       for (const program of running) program.signal('SIGTERM')
       for (const program of running) expect((await program.end()).code).toBe(0)
     } finally {
@@ -104,5 +109,13 @@ test.each(['PostgreSQL', ...(isKafkaHere ? ['Kafka'] : [])])(
       'publish spi.inbound.primary',
       'spi received',
     ])
+    // A payment received and the answer to it, up to the interface call, are one trace as well.
+    const answer = spans.find(({ name }) => name === 'send pacs.002')
+    const answered = spans.find(
+      ({ name, traceId: id }) => name === 'POST' && id === answer?.traceId,
+    )
+    const through = wayUp(spans, answered?.spanId ?? '')
+    expect(through.slice(0, 4)).toEqual(['POST', 'spi send', 'spi transmit', 'send pacs.002'])
+    expect(through).toEqual(expect.arrayContaining(['publish spi.inbound.primary', 'spi received']))
   },
 )
