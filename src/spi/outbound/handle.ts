@@ -14,6 +14,7 @@ import {
 import type { Logger } from '#src/platform/telemetry/index.ts'
 import { inSpan } from '#src/platform/tracing/index.ts'
 import {
+  type Channel,
   changeStatuses,
   type EmitEvents,
   outboundHeaders,
@@ -26,7 +27,7 @@ import { isRetried, messageIdOf, reopen } from './dead-letters.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { createSendings, type Sending, type Sendings } from './sendings.ts'
 import type { Sign } from './signing.ts'
-import { findOutbound, noteDoubt, type QueuedOutbound } from './store.ts'
+import { findOutbound, noteDoubt, type QueuedOutbound, setAside } from './store.ts'
 import type { MessageOutcome, Transport } from './transport.ts'
 
 export const group = 'spi-outbound'
@@ -43,8 +44,12 @@ export type HandleDeps = {
   readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
   readonly sign: Sign
   readonly transport: Transport
-  /** False: no channel that the message may take is configured, now or ever. */
-  readonly hasWay: (message: Pick<QueuedOutbound, 'type' | 'channel'>) => boolean
+  /** The channels that a message may take. */
+  readonly ways: (message: Pick<QueuedOutbound, 'type' | 'channel'>) => readonly Channel[]
+  /** All that are configured. */
+  readonly channels: readonly Channel[]
+  /** After so long a message is tried again whose one channel is away. */
+  readonly setAsideMs: number
   readonly emitEvents: EmitEvents
   readonly metrics: OutboundMetrics
   readonly logger: Logger
@@ -131,7 +136,7 @@ const sendOne = async (
     throw new PoisonMessageError('outbound_message_unknown', 'no message of the gateway')
   }
   // Of what may be with the central bank already nobody knows that it failed: it waits.
-  if (!stored.isInDoubt && !parts.hasWay(stored)) {
+  if (!stored.isInDoubt && parts.ways(stored).length === 0) {
     throw new PoisonMessageError('channel_not_configured', `${stored.channel} is not configured`)
   }
   const { type, channel } = stored
@@ -147,6 +152,7 @@ const sendOne = async (
       const ready = await prepare()
       const signedMs = performance.now()
       const outcome = await transmit(stored, ready, parts)
+      if (outcome === undefined) return
       const sentMs = performance.now()
       const result = { delivery, stored, outcome }
       await parts.record(result)
@@ -157,12 +163,17 @@ const sendOne = async (
   })
 }
 
-/** An explicit answer; without one the message is left as it is, with what the central bank may have of it. */
+/**
+ * An explicit answer; without one the message is left as it is, with what the central bank may have of it. Undefined:
+ * it is set aside.
+ */
 const transmit = async (
-  { id, type, channel, isInDoubt }: QueuedOutbound,
+  stored: QueuedOutbound,
   { bytes, unsigned }: Ready,
-  { sql, sendings, transport }: Parts,
-): Promise<Final> => {
+  parts: Parts,
+): Promise<Final | undefined> => {
+  const { id, type, channel, isInDoubt } = stored
+  const { sql, sendings, transport } = parts
   if (!isInDoubt && !(await sendings.begin({ id, bytes, unsigned }))) {
     throw new NotSentError('another process has begun to send it')
   }
@@ -170,8 +181,18 @@ const transmit = async (
   if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome
   if (outcome.kind === 'unknown') await noteDoubt(sql, id, new Date())
   else if (!isInDoubt) await sendings.withdraw(id)
-  throw new NotSentError(`${outcome.kind}: ${outcome.reason}`)
+  const reason = `${outcome.kind}: ${outcome.reason}`
+  const asksForTime = outcome.kind === 'unreachable' && !outcome.isDown
+  if (asksForTime || !isBound(stored, parts)) throw new NotSentError(reason)
+  await setAside(sql, id, new Date(Date.now() + parts.setAsideMs))
+  const fields = { id, type, channel, reason }
+  parts.logger.warn(fields, 'set aside: its channel is away, and the other is not its to take')
+  return undefined
 }
+
+/** It waits for one channel while what is behind it in the queue may take another. */
+const isBound = (stored: QueuedOutbound, { ways, channels }: Parts): boolean =>
+  ways(stored).length < channels.length
 
 /** What may be with the central bank already, or is decided; otherwise what is signed now. Undefined: there is nothing. */
 const preparationOf = (

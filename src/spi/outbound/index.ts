@@ -105,7 +105,9 @@ const createStage = (
   )
   const { handle, isTransient } = createHandler({
     ...{ sql, broker, ...parts, emitEvents, logger },
-    hasWay: (message) => waysOf(message, deps.client.channels, settings.channelFailover).length > 0,
+    channels: deps.client.channels,
+    ways: (message) => waysOf(message, deps.client.channels, settings.channelFailover),
+    setAsideMs: deps.requeueEveryMs ?? requeueEveryMsDefault,
   })
   let consumer: Consumer | undefined
   return {

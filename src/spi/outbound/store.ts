@@ -66,6 +66,12 @@ export const noteDoubt = async (sql: Queryable, id: string, now: Date): Promise<
     where id = ${id} and status = 'QUEUED'`
 }
 
+/** Off the queue until a moment; then it is put there again. */
+export const setAside = async (sql: Queryable, id: string, until: Date): Promise<void> => {
+  await sql`
+    update spi_messages set requeue_after = ${until} where id = ${id} and status = 'QUEUED'`
+}
+
 export type Unanswered = StoredOutbound & {
   readonly resourceId: string | null
   /** What was sent, byte for byte; throws where it cannot be made any more. */

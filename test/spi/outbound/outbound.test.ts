@@ -4,6 +4,7 @@ import { type SendingRow, sendingOf, sentBytes } from '#src/spi/messages/index.t
 import { createMessageVerifier } from '#src/spi/signing/index.ts'
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
 import { createTestDatabase } from '../../support/database.ts'
+import { endToEndId } from '../../support/messages.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import { subscribe } from '../../support/webhooks.ts'
 import { answer, interfaceClient, rawServer } from '../interface/support.ts'
@@ -127,6 +128,37 @@ describe('sending', () => {
     expect(settledBy(ids)).toHaveLength(3)
     const [row] = await sql`select distinct detail from spi_history where status = 'SENT'`
     expect(row).toEqual({ detail: 'SECONDARY' })
+  })
+
+  test('a return waits for its channel, and holds up no payment that may take the other', async () => {
+    const away = rawServer(() => 'cut')
+    away.stop()
+    const half = interfaceClient({ PRIMARY: away.url, SECONDARY: bank.secondaryUrl }, {}, ispb)
+    const giveBack = (index: number) => ({
+      message_type: 'PACS004',
+      params: { original_end_to_end_id: endToEndId(index), amount: 1, return_reason: 'MD06' },
+    })
+    for (let index = 0; index < 20; index++) await rig.pay(1, giveBack(index))
+    const notSent = async () => {
+      const rows = await sql<{ type: string; status: string; count: number }[]>`
+        select type, status, count(*)::int as count from spi_messages group by 1, 2 order by 1`
+      return rows.map(({ type, status, count }) => `${count} ${type} ${status}`)
+    }
+    await running(
+      async () => {
+        while ((await rig.broker.backlog('spi.outbound', 'spi-outbound')).depth > 0) {
+          await Bun.sleep(10)
+        }
+        await rig.pay(30)
+        await rig.until('SENT', 30)
+        expect(await notSent()).toEqual(['20 pacs.004 QUEUED', '30 pacs.008 SENT'])
+      },
+      half,
+      { requeueEveryMs: 200 },
+    )
+    const before = bank.statistics().received['pacs.004'] ?? 0
+    await running(() => rig.until('SENT', 50), client, { requeueEveryMs: 50 })
+    expect((bank.statistics().received['pacs.004'] ?? 0) - before).toBe(20)
   })
 
   test('what was sent before the process could note it is sent again, and settled once', async () => {
