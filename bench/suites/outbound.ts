@@ -195,7 +195,7 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
   const pair = issueCertificate('Bench')
   const [signing, plain] = [signingOf(pair), signingOf(pair, 'node')]
   // What the runtime compiles in its first seconds is no part of the rate.
-  const [warmUp, count] = mode === smoke ? [0, 200] : [5_000, 20_000]
+  const [warmUp, count] = mode === smoke ? [0, 200] : [15_000, 20_000]
   try {
     // Before and after, so that a change of the machine's mood hits both sides.
     const before = await bareRate(plain, count)
