@@ -23,9 +23,9 @@ const SPACE = 0x20
 
 /** Larger documents are scanned each time: their shapes seldom recur, and take memory. */
 export const SHAPE_BYTES_MAX = 32_768
-/** Values of one document of a known shape. */
+/** Values that a document of a known shape has of its own. */
 export const SHAPE_VALUES_MAX = 512
-/** Bytes of all markup remembered; with more all is forgotten and learned anew. */
+/** Bytes of the documents that shapes were learned from; with more all is forgotten and learned anew. */
 export const SHAPES_BYTES_MAX = 1 << 20
 
 /** Learning a shape costs this many documents of known shape: where shapes do not recur, few are learned. */
@@ -33,7 +33,9 @@ export const LEARNING_COSTS = 16
 /** Shapes learned one after the other while none recurs. */
 export const LEARNINGS_MAX = 64
 const CREDIT_MAX = LEARNINGS_MAX * LEARNING_COSTS
-/** Without credit one document in so many is compared all the same: shapes may have begun to recur. */
+/** After so many documents of no known shape, one after the other, only some are compared. */
+export const MISSES_MAX = 64
+/** One in so many, then: shapes may have begun to recur. */
 export const PROBE_EVERY = 16
 
 /**
@@ -50,24 +52,25 @@ export class Shapes {
   private shapes = new Map<Literal, Shape>()
   private bytes = 0
   private credit = CREDIT_MAX
-  private turn = 0
-  /** Of the last walk: where each stretch of markup begins, and the flags of the text behind it. */
+  private misses = 0
+  /** Of the last walk: where each stretch between two values begins, and the flags of the text behind it. */
   private readonly starts = new Int32Array(SHAPE_VALUES_MAX + 1)
   private readonly textFlags = new Int32Array(SHAPE_VALUES_MAX)
 
   /** The shape of the loaded document, its tape that of the document; undefined where none is known. */
   of(source: Tape): Shape | undefined {
-    if (source.length > SHAPE_BYTES_MAX || !this.isWorthwhile()) return undefined
-    const last = this.walk(source)
+    if (source.length > SHAPE_BYTES_MAX) return undefined
+    const isProbed = this.misses < MISSES_MAX || this.misses % PROBE_EVERY === 0
+    const last = isProbed ? this.walk(source) : undefined
     const shape = last && this.shapes.get(last)
-    if (shape === undefined) return undefined
+    if (shape === undefined) {
+      this.misses++
+      return undefined
+    }
+    this.misses = 0
     if (this.credit < CREDIT_MAX) this.credit++
     shape.moveTo(this.starts, this.textFlags)
     return shape
-  }
-
-  private isWorthwhile(): boolean {
-    return this.credit >= LEARNING_COSTS || this.turn++ % PROBE_EVERY === 0
   }
 
   /** The literal that the document ends with, reached by literals and values alone. */
