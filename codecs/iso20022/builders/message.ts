@@ -12,6 +12,7 @@ export type ByteRange = { readonly from: number; readonly to: number }
  * is `appHdr` and `document` with the namespace on their first tag.
  */
 export type BuiltMessage = {
+  /** Its `buffer` holds other messages too. */
   readonly bytes: Uint8Array
   readonly namespace: string
   readonly appHdr: ByteRange
@@ -59,7 +60,7 @@ export const writeHeader = (
   output: XmlOutput,
 ): number => {
   output.fill(header, [ispb, messageId, created])
-  return output.at - DOCUMENT_TAG
+  return output.length - DOCUMENT_TAG
 }
 
 /** Closes the message and hands it out. */

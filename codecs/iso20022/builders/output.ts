@@ -11,17 +11,26 @@ const templateOf = (texts: TemplateStringsArray): Template => {
   return fresh
 }
 
-/** Room for a single payment, and for batches of dozens. */
+/** Room for dozens of messages, which share its memory, or for one batch of dozens. */
 export const ROOM_BYTES = 65_536
-/** Room kept from one message to the next: of a batch of 500. */
+/** Room for larger batches that is kept from one to the next: of a batch of 500. */
 const KEPT_BYTES_MAX = 1_048_576
 /** Shorter text is written faster by a loop than by a call. */
 const LOOP_LENGTH_MAX = 12
 
-/** What writes text of one byte per character; Node.js and Bun have it, their types do not. */
-type Room = Buffer<ArrayBuffer> & { latin1Write(text: string, at: number): number }
+/** The same memory, as each way of writing wants it. */
+type Room = {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly view: DataView
+  /** Writes text of one byte per character; Node.js and Bun have it, their types do not. */
+  readonly buffer: Buffer<ArrayBuffer> & { latin1Write(text: string, at: number): number }
+}
 
-const newRoom = (bytes: number): Room => Buffer.from(new ArrayBuffer(bytes)) as Room
+/** Not filled with zeros: what is handed out was written. */
+const newRoom = (length: number): Room => {
+  const buffer = Buffer.allocUnsafeSlow(length) as Room['buffer']
+  return { buffer, bytes: new Uint8Array(buffer.buffer), view: new DataView(buffer.buffer) }
+}
 
 /**
  * Bytes of canonical XML (Canonical XML 1.0, 2.3): no white space, no self-closing tags, attributes in order. One
@@ -31,20 +40,29 @@ const newRoom = (bytes: number): Room => Buffer.from(new ArrayBuffer(bytes)) as 
  */
 export class XmlOutput {
   private room = newRoom(ROOM_BYTES)
-  private bytes = new Uint8Array(this.room.buffer)
-  private view = new DataView(this.room.buffer)
-  private capacity = ROOM_BYTES
-  at = 0
+  /** For what does not fit into the usual room. */
+  private batchRoom: Room | undefined
+  /** Where the message begins: those before it stay where they were written. */
+  private start = 0
+  private at = 0
 
   /** Starts another message. */
   clear(): void {
-    this.at = 0
-    if (this.capacity > KEPT_BYTES_MAX) this.resize(ROOM_BYTES)
+    this.start = this.at
+    if (this.room !== this.batchRoom) return
+    if (this.room.bytes.length > KEPT_BYTES_MAX) this.batchRoom = undefined
+    this.enter(newRoom(ROOM_BYTES))
   }
 
-  /** A copy of what is written. */
+  /** Bytes written of the message. */
+  get length(): number {
+    return this.at - this.start
+  }
+
+  /** What is written, for good. Only a batch is copied: a copy takes a seventh of the time of a small message. */
   result(): Uint8Array<ArrayBuffer> {
-    return this.bytes.slice(0, this.at)
+    const { room, start, at } = this
+    return room === this.batchRoom ? room.bytes.slice(start, at) : room.bytes.subarray(start, at)
   }
 
   /** Writes a template with its values; see {@link compileTemplate} for its shorthand and for absent values. */
@@ -60,8 +78,8 @@ export class XmlOutput {
       const value = values[i]
       if (value !== undefined) needed += value.length
     }
-    if (this.at + needed > this.capacity) this.grow(needed)
-    const { bytes, room, view } = this
+    if (this.at + needed > this.room.bytes.length) this.move(needed)
+    const { bytes, view, buffer } = this.room
     let { at } = this
     let variant = 0
     for (let i = 0; i < count; i++) {
@@ -79,7 +97,7 @@ export class XmlOutput {
         continue
       }
       const { length } = value
-      if (length > LOOP_LENGTH_MAX) room.latin1Write(value, at)
+      if (length > LOOP_LENGTH_MAX) buffer.latin1Write(value, at)
       else for (let j = 0; j < length; j++) bytes[at + j] = value.charCodeAt(j)
       at += length
     }
@@ -90,16 +108,25 @@ export class XmlOutput {
     this.at = at + (lengths[variant] as number)
   }
 
-  private grow(needed: number): void {
-    const { bytes } = this
-    this.resize(Math.max(this.capacity * 2, this.at + needed))
-    this.bytes.set(bytes.subarray(0, this.at))
+  /** Goes on where there is room for so many bytes more. */
+  private move(needed: number): void {
+    const bytes = this.length + needed
+    if (bytes <= ROOM_BYTES) {
+      this.enter(newRoom(ROOM_BYTES))
+      return
+    }
+    if (this.batchRoom === undefined || this.batchRoom.bytes.length < bytes) {
+      this.batchRoom = newRoom(2 * bytes)
+    }
+    this.enter(this.batchRoom)
   }
 
-  private resize(capacity: number): void {
-    this.capacity = capacity
-    this.room = newRoom(capacity)
-    this.bytes = new Uint8Array(this.room.buffer)
-    this.view = new DataView(this.room.buffer)
+  /** Takes along what is written of the message. */
+  private enter(room: Room): void {
+    const written = this.room.bytes.subarray(this.start, this.at)
+    room.bytes.set(written)
+    this.room = room
+    this.start = 0
+    this.at = written.length
   }
 }

@@ -71,6 +71,22 @@ describe('values', () => {
     }
   })
 
+  test('of messages that share their room, and of batches between them, stay as they are', () => {
+    const output = new XmlOutput()
+    const lengths = [1, 20_000, 20_000, 20_000, 20_000, ROOM_BYTES - 8, ROOM_BYTES, 20_000, 300_000]
+    const messages = [...lengths, ...lengths.toReversed()].map((length, i) => {
+      output.clear()
+      const value = String.fromCharCode(0x61 + i).repeat(length)
+      output.write`<A>${'1'}</>`
+      output.write`${value}`
+      expect(output.length).toBe(length + 8)
+      return { expected: `<A>1</A>${value}`, bytes: output.result() }
+    })
+    for (const { expected, bytes } of messages) {
+      expect(decoder.decode(bytes) === expected).toBe(true)
+    }
+  })
+
   test('of a large message leave room for the next', () => {
     const output = new XmlOutput()
     for (const length of [2_000_000, 10, 900_000, 10, 3_000_000]) {
