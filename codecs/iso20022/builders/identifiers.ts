@@ -7,8 +7,13 @@ export type RandomText = (count: number) => string
 const alphabet = new TextEncoder().encode(
   '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
 )
-/** Bytes from here on are drawn again, so that each of the 62 characters is as likely as another. */
-const FAIR_BYTES = 248
+/** All pairs of them, as two bytes. */
+const pairs = new Uint16Array(
+  Uint8Array.from([...alphabet].flatMap((one) => [...alphabet].flatMap((two) => [one, two])))
+    .buffer,
+)
+/** Numbers of two bytes from here on are drawn again, so that each pair is as likely as another. */
+const FAIR_NUMBERS = 65_536 - (65_536 % pairs.length)
 /** Randomness drawn at once: a call for each identifier costs more than the identifier. */
 export const randomPoolBytes = 4096
 
@@ -20,14 +25,15 @@ const decoder = new TextDecoder()
  */
 export const createRandomText = (random: RandomSource): RandomText => {
   const bytes = new Uint8Array(randomPoolBytes)
+  const numbers = new Uint16Array(bytes.buffer)
   const draw = (): string => {
     random(bytes)
     let count = 0
-    for (let i = 0; i < randomPoolBytes; i++) {
-      const byte = bytes[i] as number
-      if (byte < FAIR_BYTES) bytes[count++] = alphabet[byte % 62] as number
+    for (let i = 0; i < numbers.length; i++) {
+      const number = numbers[i] as number
+      if (number < FAIR_NUMBERS) numbers[count++] = pairs[number % pairs.length] as number
     }
-    return decoder.decode(bytes.subarray(0, count))
+    return decoder.decode(numbers.subarray(0, count))
   }
   let pool = ''
   let at = 0

@@ -9,33 +9,36 @@ import {
 } from '../../../../codecs/iso20022/builders/identifiers.ts'
 
 describe('random text', () => {
-  test('is the pool in order, without the bytes that would favour some characters', () => {
+  const createFrom = (numberOf: (i: number, draw: number) => number) => {
     let draws = 0
-    const next = createRandomText((bytes) => {
+    const next = createRandomText(({ buffer }) => {
+      const numbers = new Uint16Array(buffer)
+      for (let i = 0; i < numbers.length; i++) numbers[i] = numberOf(i, draws)
       draws++
-      for (let i = 0; i < bytes.length; i++) bytes[i] = i % 256
     })
-    const all = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-    expect(next(62)).toBe(all)
-    expect(next(0)).toBe('')
-    expect(next(62 * 3 + 1)).toBe(`${all.repeat(3)}0`)
-    expect(draws).toBe(1)
+    return { next, drawn: () => draws }
+  }
+
+  test('is the pool in order, two characters of a number, without the numbers that would favour some', () => {
+    const counted = createFrom((i) => i)
+    expect(counted.next(8)).toBe('00010203')
+    expect(counted.next(0)).toBe('')
+    expect(counted.next(1)).toBe('0')
+    expect(counted.next(2 * 59)).toEndWith('0z101')
+    const fair = 17 * 62 * 62
+    const numbers = [fair - 1, fair, 65_535, 62, fair - 62]
+    expect(createFrom((i) => numbers[i % 5] ?? 0).next(10)).toBe('zz10z0zz10')
   })
 
   test('is drawn anew when it is used up, even in the middle, and nothing is given twice', () => {
-    const perDraw = (randomPoolBytes / 256) * 248
-    let draws = 0
-    const next = createRandomText((bytes) => {
-      for (let i = 0; i < bytes.length; i++) bytes[i] = i % 256
-      bytes.fill(draws++, 0, 1)
-    })
-    expect(next(perDraw - 1)).toHaveLength(perDraw - 1)
-    expect(draws).toBe(1)
-    // The last of the first draw, and the first of the second, which is 1 and not 0.
-    expect(next(2)).toBe('z1')
-    expect(draws).toBe(2)
-    expect(next(perDraw * 3)).toHaveLength(perDraw * 3)
-    expect(draws).toBe(5)
+    const { next, drawn } = createFrom((_, draw) => draw * 63)
+    expect(next(randomPoolBytes - 1)).toHaveLength(randomPoolBytes - 1)
+    expect(drawn()).toBe(1)
+    // The last of the first draw, and the first of the second.
+    expect(next(2)).toBe('01')
+    expect(drawn()).toBe(2)
+    expect(next(randomPoolBytes * 3)).toHaveLength(randomPoolBytes * 3)
+    expect(drawn()).toBe(5)
   })
 
   test('each character comes as often as another', () => {
