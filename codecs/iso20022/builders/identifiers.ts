@@ -52,18 +52,17 @@ const SECOND_MS = 1000
 /** `000Z` to `999Z`. */
 const fractions = Array.from({ length: SECOND_MS }, (_, i) => `${String(i).padStart(3, '0')}Z`)
 
-/** The second last written: messages come many in one. */
-let secondNumber = Number.NaN
+/** Where the second last written begins: messages come many in one. */
+let secondMs = Number.NaN
 /** `YYYY-MM-DDThh:mm:ss.` and `YYYYMMDDhhmm` of it. */
 let secondPrefix = ''
 let minuteText = ''
 
 const turnTo = (timeMs: number): void => {
-  const number = Math.floor(timeMs / SECOND_MS)
-  if (number === secondNumber) return
+  if (timeMs >= secondMs && timeMs < secondMs + SECOND_MS) return
   secondPrefix = new Date(timeMs).toISOString().slice(0, 20)
   minuteText = secondPrefix.slice(0, 16).replace(/[-T:]/g, '')
-  secondNumber = number
+  secondMs = Math.floor(timeMs / SECOND_MS) * SECOND_MS
 }
 
 /** `YYYYMMDDhhmm` of the time in UTC. */
@@ -86,5 +85,5 @@ export const returnId = (ispb: string, timeMs: number, random: RandomText): stri
 /** The SPI's date-time: UTC, three decimals, `Z`. */
 export const dateTimeOf = (timeMs: number): string => {
   turnTo(timeMs)
-  return secondPrefix + fractions[Math.floor(timeMs) - secondNumber * SECOND_MS]
+  return secondPrefix + fractions[Math.floor(timeMs - secondMs)]
 }
