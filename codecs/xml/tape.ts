@@ -98,10 +98,12 @@ export class Tape extends Source {
   plainText(from: number): number {
     const b = this.buffer
     let at = from
-    while ((classOf[b[at] as number] as number) & PLAIN_SPACE) at++
-    if (b[at] === LT) {
-      this.textFlags = TEXT | WHITESPACE_ONLY
-      return at - from > this.limits.textBytesMax ? -1 : at
+    if ((b[at] as number) <= 0x20) {
+      while ((classOf[b[at] as number] as number) & PLAIN_SPACE) at++
+      if (b[at] === LT) {
+        this.textFlags = TEXT | WHITESPACE_ONLY
+        return at - from > this.limits.textBytesMax ? -1 : at
+      }
     }
     const end = this.plain(at)
     this.textFlags = (this.runHigh & 0x80808080) === 0 ? TEXT : TEXT | BEYOND_ASCII

@@ -1,8 +1,7 @@
 import {
   ATTRIBUTE_COUNT_MASK,
   ATTRIBUTE_COUNT_SHIFT,
-  ATTRIBUTE_LOCAL_START,
-  ATTRIBUTE_NAME_END,
+  ATTRIBUTE_NAME_START,
   ATTRIBUTE_NAMESPACE,
   ATTRIBUTE_STRIDE,
   ATTRIBUTE_VALUE_END,
@@ -28,7 +27,6 @@ import {
 import type { ByteCheck } from './byte-check.ts'
 import {
   ANY_NAME,
-  type CompiledAttribute,
   type CompiledElement,
   type CompiledSchema,
   type CompiledType,
@@ -38,6 +36,7 @@ import {
   EDGE_NEXT,
   EDGE_STRIDE,
 } from './compiled.ts'
+import { QuickAttributes } from './quick-attributes.ts'
 import { QuickNotes, type QuickPlan } from './quick-plan.ts'
 import type { SimpleValidator } from './simple.ts'
 import { checkUnique } from './unique.ts'
@@ -50,8 +49,6 @@ const PLAIN_MASK = KIND_MASK | NEEDS_DECODING
 /** The bits of a node's first int that count its attributes. */
 const ATTRIBUTES = ATTRIBUTE_COUNT_MASK << ATTRIBUTE_COUNT_SHIFT
 
-const encoder = new TextEncoder()
-
 /** No element has it. */
 const NO_NAME = -3
 
@@ -63,37 +60,6 @@ const firstEdgesOf = ({ edges, stateEdges, vocabularySize }: CompiledSchema): In
     // A name beyond the vocabulary is numbered in another way by each document.
     return isEmpty || name < 0 || name >= vocabularySize ? edges.length : edge
   })
-
-/** What {@link QuickPass} needs to know of a type's attributes. */
-class QuickAttributes {
-  readonly names: readonly Uint8Array[]
-  readonly validators: readonly SimpleValidator[]
-  readonly required: Uint8Array
-  readonly requiredCount: number
-
-  constructor(all: readonly CompiledAttribute[]) {
-    // Where one of the others is written, or lacks, its type's documents are never sure.
-    const attributes = all.filter(({ namespace, fixed }) => namespace === '' && fixed === undefined)
-    this.names = attributes.map(({ name }) => encoder.encode(name))
-    this.validators = attributes.map(({ validator }) => validator)
-    this.required = Uint8Array.from(attributes, ({ required }) => (required ? 1 : 0))
-    this.requiredCount = all.filter(({ required }) => required).length
-  }
-
-  /** Which one an attribute record names. */
-  indexOf(bytes: Uint8Array, records: Int32Array, record: number): number {
-    const start = records[record + ATTRIBUTE_LOCAL_START] as number
-    const length = (records[record + ATTRIBUTE_NAME_END] as number) - start
-    const { names } = this
-    for (let index = 0; index < names.length; index++) {
-      const name = names[index] as Uint8Array
-      let same = name.length === length ? 0 : -1
-      while (same >= 0 && same < length && name[same] === bytes[start + same]) same++
-      if (same === length) return index
-    }
-    return UNSURE
-  }
-}
 
 /**
  * Judges documents of one schema and says only whether they are surely valid, which nearly all are: it makes no
@@ -362,17 +328,24 @@ export class QuickPass {
     let missing = type.requiredCount
     const first = (nodes[at + NODE_CONTENT] as number) * ATTRIBUTE_STRIDE
     const end = first + count * ATTRIBUTE_STRIDE
+    const start = records[first + ATTRIBUTE_NAME_START] as number
+    const valueEnd = records[first + ATTRIBUTE_VALUE_END] as number
+    // Alone, in no namespace, with nothing in it to resolve.
+    const isSimple = count === 1 && records[first + ATTRIBUTE_NAMESPACE] === 0
+    if (isSimple && this.notes === undefined && type.wasRight(bytes, start, valueEnd)) return true
     for (let record = first; record < end; record += ATTRIBUTE_STRIDE) {
       const flags = records[record + ATTRIBUTE_NAMESPACE] as number
       if ((flags & IS_NAMESPACE_DECLARATION) !== 0) continue
-      const declared = flags >> 2 === 0 ? type.indexOf(bytes, records, record) : UNSURE
-      if (declared === UNSURE) return false
+      const declared = flags >> 2 === 0 ? type.indexOf(bytes, records, record) : -1
+      if (declared === -1) return false
       missing -= type.required[declared] as number
       const validator = type.validators[declared] as SimpleValidator
       if (!this.hasAttributeValue(document, record, validator)) return false
       this.notes?.attributes.push({ record, validator })
     }
-    return missing === 0
+    if (missing !== 0) return false
+    if (isSimple) type.remember(bytes, start, valueEnd)
+    return true
   }
 
   private hasAttributeValue(

@@ -1,0 +1,50 @@
+import { ATTRIBUTE_LOCAL_START, ATTRIBUTE_NAME_END } from '#codecs/xml'
+import type { CompiledAttribute } from './compiled.ts'
+import type { SimpleValidator } from './simple.ts'
+
+const encoder = new TextEncoder()
+
+/** What the quick pass needs to know of a type's attributes. */
+export class QuickAttributes {
+  readonly names: readonly Uint8Array[]
+  readonly validators: readonly SimpleValidator[]
+  readonly required: Uint8Array
+  readonly requiredCount: number
+  /** An element's one attribute that was found right last, name and value, as the currency of most amounts. */
+  private right: Uint8Array = new Uint8Array(0)
+
+  constructor(all: readonly CompiledAttribute[]) {
+    // Where one of the others is written, or lacks, its type's documents are never sure.
+    const attributes = all.filter(({ namespace, fixed }) => namespace === '' && fixed === undefined)
+    this.names = attributes.map(({ name }) => encoder.encode(name))
+    this.validators = attributes.map(({ validator }) => validator)
+    this.required = Uint8Array.from(attributes, ({ required }) => (required ? 1 : 0))
+    this.requiredCount = all.filter(({ required }) => required).length
+  }
+
+  /** Which one an attribute record names; -1 where it is none of them. */
+  indexOf(bytes: Uint8Array, records: Int32Array, record: number): number {
+    const start = records[record + ATTRIBUTE_LOCAL_START] as number
+    const length = (records[record + ATTRIBUTE_NAME_END] as number) - start
+    const { names } = this
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] as Uint8Array
+      let same = name.length === length ? 0 : -1
+      while (same >= 0 && same < length && name[same] === bytes[start + same]) same++
+      if (same === length) return index
+    }
+    return -1
+  }
+
+  /** Whether the bytes are an attribute that was found right where it stood alone. */
+  wasRight(bytes: Uint8Array, start: number, end: number): boolean {
+    const { right } = this
+    if (right.length !== end - start) return false
+    for (let i = 0; i < right.length; i++) if (right[i] !== bytes[start + i]) return false
+    return true
+  }
+
+  remember(bytes: Uint8Array, start: number, end: number): void {
+    this.right = bytes.slice(start, end)
+  }
+}
