@@ -326,7 +326,7 @@ export class XmlDocument {
   }
 }
 
-const isAsciiRange = (bytes: Uint8Array, start: number, end: number): boolean => {
+export const isAsciiRange = (bytes: Uint8Array, start: number, end: number): boolean => {
   let high = 0
   for (let at = start; at < end; at++) high |= bytes[at] as number
   return high < 0x80

@@ -6,6 +6,7 @@ import {
   attributeCountOf,
   ELEMENT,
   IS_NAMESPACE_DECLARATION,
+  isAsciiRange,
   KIND_MASK,
   NODE_CONTENT,
   NODE_END,
@@ -180,7 +181,7 @@ const varying = (
         !isSame(bytes, start, end, otherBytes, other.start, other.end)
       at = end
       otherAt = other.end
-      return (isAlike && varies) || !isAscii(bytes, start, end)
+      return (isAlike && varies) || !isAsciiRange(bytes, start, end)
     })
 }
 
@@ -197,11 +198,6 @@ const isSame = (
   return true
 }
 
-const isAscii = (bytes: Uint8Array, start: number, end: number): boolean => {
-  for (let i = start; i < end; i++) if ((bytes[i] as number) >= 0x80) return false
-  return true
-}
-
 /** What stands around values, each literal the only branch of the one before it; none where it is not all ASCII. */
 const literalsOf = (
   bytes: Uint8Array,
@@ -215,7 +211,7 @@ const literalsOf = (
     at = end
   }
   literals.push(new Literal(bytes.slice(at), NO_VALUE))
-  if (literals.some(({ bytes: own }) => !isAscii(own, 0, own.length))) return []
+  if (literals.some(({ bytes: own }) => !isAsciiRange(own, 0, own.length))) return []
   literals.reduce((before, literal) => {
     before.add(literal)
     return literal

@@ -38,7 +38,13 @@ const hashOf = (bytes: Uint8Array, start: number, end: number): number => {
   return hash
 }
 
-const isSame = (text: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean => {
+/** Whether the bytes from `start` to before `end` are those of the text. */
+export const isSame = (
+  text: Uint8Array,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): boolean => {
   if (text.length !== end - start) return false
   for (let i = 0; i < text.length; i++) if (text[i] !== bytes[start + i]) return false
   return true

@@ -1,4 +1,5 @@
 import { ATTRIBUTE_LOCAL_START, ATTRIBUTE_NAME_END } from '#codecs/xml'
+import { isSame } from './byte-set.ts'
 import type { CompiledAttribute } from './compiled.ts'
 import type { SimpleValidator } from './simple.ts'
 
@@ -25,23 +26,17 @@ export class QuickAttributes {
   /** Which one an attribute record names; -1 where it is none of them. */
   indexOf(bytes: Uint8Array, records: Int32Array, record: number): number {
     const start = records[record + ATTRIBUTE_LOCAL_START] as number
-    const length = (records[record + ATTRIBUTE_NAME_END] as number) - start
+    const end = records[record + ATTRIBUTE_NAME_END] as number
     const { names } = this
     for (let index = 0; index < names.length; index++) {
-      const name = names[index] as Uint8Array
-      let same = name.length === length ? 0 : -1
-      while (same >= 0 && same < length && name[same] === bytes[start + same]) same++
-      if (same === length) return index
+      if (isSame(names[index] as Uint8Array, bytes, start, end)) return index
     }
     return -1
   }
 
   /** Whether the bytes are an attribute that was found right where it stood alone. */
   wasRight(bytes: Uint8Array, start: number, end: number): boolean {
-    const { right } = this
-    if (right.length !== end - start) return false
-    for (let i = 0; i < right.length; i++) if (right[i] !== bytes[start + i]) return false
-    return true
+    return isSame(this.right, bytes, start, end)
   }
 
   remember(bytes: Uint8Array, start: number, end: number): void {
