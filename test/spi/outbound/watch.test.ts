@@ -28,6 +28,14 @@ afterAll(async () => {
 const running = runningOn(rig)
 
 describe('unanswered payments', () => {
+  /** Whatever is due at once is late at once. */
+  const settings = {
+    requestsMax: 4,
+    channelFailover: true,
+    settlementLimitSeconds: 0,
+    scheduledLimitSeconds: 2_760,
+    syncTimeoutSeconds: 5,
+  }
   const watchTimes = { everyMs: 20, reaskFirstMs: 50, reaskMaxMs: 100 }
 
   /** Stores what is sent, and never answers it. */
@@ -44,13 +52,6 @@ describe('unanswered payments', () => {
     const unanswering = interfaceClient({ PRIMARY: silent.url }, {}, ispb)
     await rig.pay(2)
     await running(() => rig.until('SENT', 2), unanswering)
-    const settings = {
-      requestsMax: 4,
-      channelFailover: true,
-      settlementLimitSeconds: 0,
-      scheduledLimitSeconds: 2_760,
-      syncTimeoutSeconds: 5,
-    }
     await running(
       async () => {
         await rig.until('UNKNOWN', 2)
@@ -103,13 +104,6 @@ describe('unanswered payments', () => {
       const [row] = await sql<{ status: string }[]>`
         select status from spi_messages where end_to_end_id = ${endToEndId}`
       return row?.status
-    }
-    const settings = {
-      requestsMax: 4,
-      channelFailover: true,
-      settlementLimitSeconds: 0,
-      scheduledLimitSeconds: 2_760,
-      syncTimeoutSeconds: 5,
     }
     await running(
       async () => {

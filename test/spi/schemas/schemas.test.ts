@@ -2,39 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLogger } from '#src/platform/telemetry/index.ts'
-import { createSchemas, createTransform } from '#src/spi/index.ts'
+import { createTransform } from '#src/spi/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
-import { pacs008, shapedSignature } from '../../support/messages.ts'
-
-const signature = shapedSignature.replaceAll('q=', 'A=')
-const logger = createLogger({ level: 'error', sink: { write: () => {} } })
-
-// biome-ignore lint/suspicious/noExplicitAny: an answer's members are what the tests look at
-const json = async (response: Response): Promise<any> => await response.json()
+import { pacs008 } from '../../support/messages.ts'
+import { appWith, envelope, json, signature, xsd } from './support.ts'
 
 let directory = ''
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'schemas-'))
 })
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
-
-/** A schema of our own for a version that no catalogue has. */
-const xsd = (version: string, type = 'xs:date'): string =>
-  `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="https://www.bcb.gov.br/pi/pibr.001/${version}" elementFormDefault="qualified"><xs:element name="Envelope" type="${type}"/></xs:schema>`
-
-const envelope = (version: string, text: string): string =>
-  `<Envelope xmlns="https://www.bcb.gov.br/pi/pibr.001/${version}">${text}</Envelope>`
-
-const appWith = (folder: string | undefined) => {
-  const { record, key } = testKey('spi:transform')
-  const schemas = createSchemas({ settings: { folder, revision: '5.11.1' }, logger })
-  const app = testApp(schemas.routes ?? [], { keys: [record] })
-  const validate = async (xml: string): Promise<Response> =>
-    await app.call('POST', '/v1/validate', { key, body: { message: xml } })
-  const get = async (path: string) => json(await app.call('GET', path, { key }))
-  return { validate, get, schemas }
-}
 
 describe('POST /v1/validate', () => {
   const { validate } = appWith(undefined)
