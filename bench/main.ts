@@ -32,9 +32,7 @@ for (const [name, load] of Object.entries(suites)) {
     figures.push(judgeFigure(suite.name, figure))
   }
 }
-console.log(
-  writeReport(results, figures, join(import.meta.dir, 'out'), values.smoke ? 'smoke' : 'full'),
-)
+console.log(writeReport(results, figures, join(import.meta.dir, 'out'), mode))
 
 // A server or a database connection of some suite must not keep a finished run alive.
 process.exit(process.exitCode ?? 0)
