@@ -1,4 +1,6 @@
 /** What the bank can be told to do wrong, so that a participant meets it on purpose. */
+
+import { createStrikes, type Strike } from '../strikes.ts'
 import type { MailboxFaults } from './mailbox.ts'
 import type { Channel } from './options.ts'
 
@@ -23,16 +25,12 @@ export const FAULT_KINDS = [
 
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
-export type Fault = {
+export type Fault = Strike & {
   readonly kind: FaultKind
   /** Only there; on both when absent. */
   readonly channel?: Channel
   /** Only requests of this kind. */
   readonly operation?: 'send' | 'read'
-  /** Chance per request or message, 0 to 1; certain when absent. */
-  readonly probability?: number
-  /** Times left to strike; unlimited when absent. */
-  readonly times?: number
   /** Of `latency`. */
   readonly delayMs?: number
 }
@@ -52,20 +50,15 @@ export type FaultPlan = {
 
 /** @param random source of chance in [0, 1), so that a run can be repeated */
 export const createFaultPlan = (random: () => number): FaultPlan => {
-  let entries: { readonly fault: Fault; left: number }[] = []
+  const strikes = createStrikes<Fault>(random)
 
-  const strike: FaultPlan['strike'] = (kinds, channel, operation) => {
-    for (const entry of entries) {
-      const { fault } = entry
-      if (entry.left <= 0 || !kinds.includes(fault.kind)) continue
-      if (fault.channel !== undefined && fault.channel !== channel) continue
-      if (fault.operation !== undefined && fault.operation !== operation) continue
-      if (fault.probability !== undefined && random() >= fault.probability) continue
-      entry.left--
-      return fault
-    }
-    return undefined
-  }
+  const strike: FaultPlan['strike'] = (kinds, channel, operation) =>
+    strikes.strike(
+      (fault) =>
+        kinds.includes(fault.kind) &&
+        (fault.channel === undefined || fault.channel === channel) &&
+        (fault.operation === undefined || fault.operation === operation),
+    )
 
   const shuffle = <T>(items: T[]): void => {
     for (let i = items.length - 1; i > 0; i--) {
@@ -77,10 +70,8 @@ export const createFaultPlan = (random: () => number): FaultPlan => {
   }
 
   return {
-    set: (faults) => {
-      entries = faults.map((fault) => ({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }))
-    },
-    active: () => entries.filter(({ left }) => left > 0).map(({ fault }) => fault),
+    set: strikes.set,
+    active: strikes.active,
     strike,
     mailbox: (channel) => ({
       duplicates: () => strike(['duplicate'], channel, 'read') !== undefined,

@@ -1,4 +1,5 @@
 /** What the simulated node can be told to do wrong, so that a client meets it on purpose. */
+import { createStrikes, type Strike } from '../strikes.ts'
 import type { RpcError } from './engine.ts'
 
 export const FAULT_KINDS = [
@@ -20,14 +21,10 @@ export const FAULT_KINDS = [
 
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
-export type Fault = {
+export type Fault = Strike & {
   readonly kind: FaultKind
   /** Only for this method; any method when absent. */
   readonly method?: string
-  /** Chance per matching call, 0 to 1; certain when absent. */
-  readonly probability?: number
-  /** Calls left to hit; unlimited when absent. */
-  readonly times?: number
 }
 
 export type FaultPlan = {
@@ -37,23 +34,12 @@ export type FaultPlan = {
 }
 
 /** @param random source of chance in [0, 1), so that a run can be repeated */
-export function createFaultPlan(random: () => number): FaultPlan {
-  let active: { fault: Fault; left: number }[] = []
+export const createFaultPlan = (random: () => number): FaultPlan => {
+  const strikes = createStrikes<Fault>(random)
   return {
-    set(faults) {
-      active = faults.map((fault) => ({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }))
-    },
-    strike(method) {
-      for (const entry of active) {
-        const { fault } = entry
-        if (entry.left <= 0) continue
-        if (fault.method !== undefined && fault.method !== method) continue
-        if (fault.probability !== undefined && random() >= fault.probability) continue
-        entry.left -= 1
-        return fault.kind
-      }
-      return undefined
-    },
+    set: strikes.set,
+    strike: (method) =>
+      strikes.strike((fault) => fault.method === undefined || fault.method === method)?.kind,
   }
 }
 

@@ -1,0 +1,37 @@
+/** What every fault of a simulator says of when it strikes. */
+export type Strike = {
+  /** Chance each time, 0 to 1; certain when absent. */
+  readonly probability?: number
+  /** Times left to strike; unlimited when absent. */
+  readonly times?: number
+}
+
+export type Strikes<F extends Strike> = {
+  /** Replaces all faults. */
+  readonly set: (faults: readonly F[]) => void
+  /** Those with times left. */
+  readonly active: () => readonly F[]
+  /** The first fault that `concerns` what happens now and strikes, or undefined. */
+  readonly strike: (concerns: (fault: F) => boolean) => F | undefined
+}
+
+/** @param random source of chance in [0, 1), so that a run can be repeated */
+export const createStrikes = <F extends Strike>(random: () => number): Strikes<F> => {
+  let entries: { readonly fault: F; left: number }[] = []
+  return {
+    set: (faults) => {
+      entries = faults.map((fault) => ({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }))
+    },
+    active: () => entries.filter(({ left }) => left > 0).map(({ fault }) => fault),
+    strike: (concerns) => {
+      const struck = entries.find(
+        ({ fault, left }) =>
+          left > 0 &&
+          concerns(fault) &&
+          (fault.probability === undefined || random() < fault.probability),
+      )
+      if (struck !== undefined) struck.left--
+      return struck?.fault
+    },
+  }
+}
