@@ -19,6 +19,7 @@ import m15 from './0015_spi_sending_places.sql' with { type: 'text' }
 import m16 from './0016_spi_scheduled.sql' with { type: 'text' }
 import m17 from './0017_card_reversal_trace.sql' with { type: 'text' }
 import m18 from './0018_card_transaction_trace.sql' with { type: 'text' }
+import m19 from './0019_spi_repetitions.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   { name: '0016_spi_scheduled', sql: m16 },
   { name: '0017_card_reversal_trace', sql: m17 },
   { name: '0018_card_transaction_trace', sql: m18 },
+  { name: '0019_spi_repetitions', sql: m19 },
 ]

@@ -91,6 +91,12 @@ const detail = record.extend({
       status: z.enum(messageStatuses),
       at: z.iso.datetime(),
       detail: z.string().nullable(),
+      repetition: z
+        .int()
+        .nullable()
+        .describe(
+          'Of an entry that tells of a repetition: how many times the message had been sent again by then. The first and the latest are kept.',
+        ),
     }),
   ),
 })

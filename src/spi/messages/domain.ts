@@ -98,6 +98,13 @@ export type StatusChange = {
   readonly resourceId?: string | undefined
 }
 
+/** A message whose outcome was not known went out again, with the same bytes. */
+export type Repetition = {
+  readonly id: string
+  /** What came of it, without personal data. */
+  readonly detail: string
+}
+
 export type MessageRecord = {
   readonly id: string
   readonly type: string | null
@@ -123,6 +130,8 @@ export type MessageDetail = {
     readonly status: MessageStatus
     readonly at: Date
     readonly detail: string | undefined
+    /** Undefined: the entry tells of a status. */
+    readonly repetition: number | undefined
   }[]
 }
 

@@ -16,6 +16,7 @@ export type {
   MessageStatus,
   MessageTransaction,
   NewMessage,
+  Repetition,
   SignatureVerdict,
   StatusChange,
   Warning,
@@ -33,6 +34,7 @@ export {
 } from './enqueue.ts'
 export { type EmitEvents, type SpiEvent, statusEvent } from './events.ts'
 export { processedMessages } from './metrics.ts'
+export { noteRepetitions, type RepetitionOutcome, setRepetitionOutcomes } from './repetitions.ts'
 export {
   type KeptSending,
   keptOf,

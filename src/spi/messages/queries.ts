@@ -56,6 +56,13 @@ type DetailRow = MessageRecord &
     readonly warnings: MessageDetail['warnings'] | null
   }
 
+type HistoryRow = {
+  readonly status: MessageRecord['status']
+  readonly atMs: number
+  readonly detail: string | null
+  readonly repetition: number | null
+}
+
 export const findMessage = async (sql: Client, id: string): Promise<MessageDetail | undefined> => {
   const [rows, transactions, history] = await Promise.all([
     sql<DetailRow[]>`
@@ -66,8 +73,8 @@ export const findMessage = async (sql: Client, id: string): Promise<MessageDetai
         amount_cents as "amountCents", debtor_ispb as "debtorIspb",
         creditor_ispb as "creditorIspb", status
       from spi_transactions where message_id = ${id}::uuid order by position`,
-    sql<{ status: MessageRecord['status']; atMs: number; detail: string | null }[]>`
-      select status, (extract(epoch from at) * 1000)::float8 as "atMs", detail
+    sql<HistoryRow[]>`
+      select status, (extract(epoch from at) * 1000)::float8 as "atMs", detail, repetition
       from spi_history where message_id = ${id}::uuid order by position`,
   ])
   const [row] = rows
@@ -87,10 +94,11 @@ export const findMessage = async (sql: Client, id: string): Promise<MessageDetai
       creditorIspb: transaction.creditorIspb ?? undefined,
       status: transaction.status ?? undefined,
     })),
-    history: history.map(({ status, atMs, detail }) => ({
+    history: history.map(({ status, atMs, detail, repetition }) => ({
       status,
       at: new Date(atMs),
       detail: detail ?? undefined,
+      repetition: repetition ?? undefined,
     })),
   }
 }

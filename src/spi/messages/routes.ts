@@ -139,9 +139,10 @@ const detailView = (detail: MessageDetail) => ({
     creditor_ispb: transaction.creditorIspb ?? null,
     status: transaction.status ?? null,
   })),
-  history: detail.history.map(({ status, at, detail: note }) => ({
+  history: detail.history.map(({ status, at, detail: note, repetition }) => ({
     status,
     at: at.toISOString(),
     detail: note ?? null,
+    repetition: repetition ?? null,
   })),
 })

@@ -88,7 +88,7 @@ export const spiTransactions = pgTable(
   ],
 )
 
-/** Every status a message has had; range-partitioned as `spi_messages`. */
+/** Every status a message has had, and when it was sent again; range-partitioned as `spi_messages`. */
 export const spiHistory = pgTable(
   'spi_history',
   {
@@ -97,6 +97,8 @@ export const spiHistory = pgTable(
     status: text().notNull(),
     at: timestamp({ withTimezone: true }).notNull().defaultNow(),
     detail: text(),
+    /** Of an entry that tells of a repetition: which one, from 1. Null: the entry tells of a status. */
+    repetition: integer(),
   },
   (table) => [primaryKey({ columns: [table.messageId, table.position] })],
 )

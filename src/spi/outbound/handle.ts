@@ -17,6 +17,7 @@ import {
   type Channel,
   changeStatuses,
   type EmitEvents,
+  noteRepetitions,
   outboundHeaders,
   type StatusChange,
   statusEvent,
@@ -25,6 +26,7 @@ import {
 import { SignatureServiceError } from '../signing/index.ts'
 import { isRetried, messageIdOf, reopen } from './dead-letters.ts'
 import type { OutboundMetrics } from './metrics.ts'
+import { problemText, repetitionText } from './repetition-text.ts'
 import { createSendings, type Sending, type Sendings } from './sendings.ts'
 import type { Sign } from './signing.ts'
 import { findOutbound, noteDoubt, type QueuedOutbound, setAside } from './store.ts'
@@ -179,7 +181,7 @@ const transmit = async (
   }
   const outcome = await transport({ type, channel, bytes })
   if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome
-  if (outcome.kind === 'unknown') await noteDoubt(sql, id, new Date())
+  if (outcome.kind === 'unknown') await noteUnclear(stored, outcome, sql)
   else if (!isInDoubt) await sendings.withdraw(id)
   const reason = `${outcome.kind}: ${outcome.reason}`
   const asksForTime = outcome.kind === 'unreachable' && !outcome.isDown
@@ -188,6 +190,20 @@ const transmit = async (
   const fields = { id, type, channel, reason }
   parts.logger.warn(fields, 'set aside: its channel is away, and the other is not its to take')
   return undefined
+}
+
+/** For the watch; and in its history, where it was not the first time that it went out. */
+const noteUnclear = (
+  { id, isInDoubt }: QueuedOutbound,
+  outcome: MessageOutcome,
+  sql: Client,
+): Promise<unknown> => {
+  const now = new Date()
+  if (!isInDoubt) return noteDoubt(sql, id, now)
+  return sql.begin(async (tx) => {
+    await noteDoubt(tx, id, now)
+    await noteRepetitions(tx, [{ id, detail: repetitionText(outcome) }])
+  })
 }
 
 /** It waits for one channel while what is behind it in the queue may take another. */
@@ -213,6 +229,13 @@ const recordResults = async (
   results: readonly Result[],
   { broker, emitEvents }: HandleDeps,
 ): Promise<void> => {
+  const repeated = results.filter(({ stored }) => stored.isInDoubt)
+  if (repeated.length > 0) {
+    await noteRepetitions(
+      tx,
+      repeated.map(({ stored: { id }, outcome }) => ({ id, detail: repetitionText(outcome) })),
+    )
+  }
   const changes = results.map(changeOf)
   const moved = await changeStatuses(tx, changes)
   const byId = new Map(results.map(({ stored }) => [stored.id, stored]))
@@ -244,10 +267,6 @@ const changeOf = ({ stored: { id, isInDoubt }, outcome }: Result): StatusChange 
     ? { id, status: 'UNKNOWN', detail }
     : { id, status: 'FAILED', detail, errorCode: refusedCode }
 }
-
-/** The last part of the problem's type names it: `https://icom…/error/forbidden`. */
-const problemText = ({ status, problem }: Extract<Final, { kind: 'refused' }>): string =>
-  `${status} ${problem.type.slice(problem.type.lastIndexOf('/') + 1).slice(0, 64)}`.trimEnd()
 
 const letterOf = ({ delivery }: Result) =>
   deadLetterOf({

@@ -1,9 +1,17 @@
 import { backoffMs } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
-import { changeStatuses, type EmitEvents, statusEvent } from '../messages/index.ts'
+import {
+  changeStatuses,
+  type EmitEvents,
+  noteRepetitions,
+  type RepetitionOutcome,
+  setRepetitionOutcomes,
+  statusEvent,
+} from '../messages/index.ts'
 import { createRounds, type Rounds } from '../rounds.ts'
 import type { OutboundMetrics } from './metrics.ts'
+import { repetitionText, sentAgain } from './repetition-text.ts'
 import {
   lockDoubtful,
   lockOverdue,
@@ -77,10 +85,14 @@ export const createWatch = (deps: WatchDeps): Rounds => {
       limit: reaskedMax,
       except: resting,
     })
-    await Promise.all(messages.map((message) => ask(message, nowMs)))
+    const asked = await Promise.allSettled(messages.map((message) => ask(message, nowMs)))
+    const outcomes = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    await setRepetitionOutcomes(deps.sql, outcomes)
+    const failed = asked.find((one) => one.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
   }
 
-  const ask = async (message: Unanswered, nowMs: number): Promise<void> => {
+  const ask = async (message: ToAsk, nowMs: number): Promise<RepetitionOutcome> => {
     const asked = (due.get(message.id)?.asked ?? 0) + 1
     const retry = {
       attemptsMax: asked,
@@ -88,16 +100,17 @@ export const createWatch = (deps: WatchDeps): Rounds => {
       backoffMaxMs: times.reaskMaxMs,
     }
     due.set(message.id, { atMs: nowMs + times.reaskFirstMs / 2 + backoffMs(asked, retry), asked })
-    const { type, channel, sentXml } = message
+    const { id, type, channel, sentXml, repetition } = message
     const outcome = await deps.transport({ type, channel, bytes: sentXml() })
     deps.metrics.onReasked()
     if (outcome.kind === 'accepted' && message.resourceId === null) {
       await noteSent(deps, message, outcome)
     }
     logger.warn(
-      { id: message.id, type, biz_msg_idr: message.bizMsgIdr, asked, outcome: outcome.kind },
+      { id, type, biz_msg_idr: message.bizMsgIdr, repetition, outcome: outcome.kind },
       'nobody has answered: the same message was sent again',
     )
+    return { id, repetition, detail: repetitionText(outcome) }
   }
 
   return createRounds('watch of unanswered messages', times.everyMs, round, logger)
@@ -133,8 +146,11 @@ const markOverdue = async (
   }
 }
 
+type ToAsk = Unanswered & { readonly repetition: number }
+
+/** In their history before the first byte goes out: a process that dies in between has told that it was about to ask. */
 const findToAsk = ({ sql, ...deps }: WatchDeps, search: Search) =>
-  sql.begin(async (tx): Promise<readonly Unanswered[]> => {
+  sql.begin(async (tx): Promise<readonly ToAsk[]> => {
     const unanswered = await lockUnanswered(tx, search)
     const doubtful = await lockDoubtful(tx, {
       ...search,
@@ -142,7 +158,16 @@ const findToAsk = ({ sql, ...deps }: WatchDeps, search: Search) =>
     })
     const queued = doubtful.filter(({ status }) => status !== 'UNKNOWN')
     await markUnknown(tx, queued, 'not known to be sent', deps)
-    return [...unanswered, ...doubtful]
+    const messages = [...unanswered, ...doubtful]
+    if (messages.length === 0) return []
+    const numbers = await noteRepetitions(
+      tx,
+      messages.map(({ id }) => ({ id, detail: sentAgain })),
+    )
+    return messages.flatMap((message) => {
+      const repetition = numbers.get(message.id)
+      return repetition === undefined ? [] : [{ ...message, repetition }]
+    })
   })
 
 const markUnknown = async (

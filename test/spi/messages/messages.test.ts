@@ -6,6 +6,8 @@ import {
   idsByKey,
   insertMessages,
   type NewMessage,
+  noteRepetitions,
+  setRepetitionOutcomes,
 } from '#src/spi/messages/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
@@ -113,7 +115,7 @@ describe('stored messages', () => {
           status: 'RJCT',
         },
       ],
-      history: [{ status: 'PROCESSED', at: expect.any(String), detail: null }],
+      history: [{ status: 'PROCESSED', at: expect.any(String), detail: null, repetition: null }],
     })
     const xml = await app.call('GET', `/v1/messages/${stored.id}`, {
       key: reader.key,
@@ -206,6 +208,38 @@ describe('stored messages', () => {
     })
   })
 
+  test('have the first and the latest repetition in their history, each with time and number', async () => {
+    const out = { direction: 'OUTBOUND', resourceId: undefined } as const
+    const open = message({ ...out, status: 'UNKNOWN' })
+    const decided = message({ ...out, status: 'ACCEPTED' })
+    await insertMessages(sql, [open, decided])
+    const again = (detail: string) =>
+      sql.begin((tx) =>
+        noteRepetitions(
+          tx,
+          [decided, open].map(({ id }) => ({ id, detail })),
+        ),
+      )
+    for (let number = 1; number <= 4; number++) {
+      expect(await again(`no. ${number}`)).toEqual(new Map([[open.id, number]]))
+    }
+    const status = 'UNKNOWN'
+    const at = expect.any(String)
+    const { id } = open
+    await setRepetitionOutcomes(sql, [
+      { id, repetition: 1, detail: 'not reached' },
+      { id, repetition: 3, detail: 'overtaken' },
+    ])
+    expect((await get(`/v1/messages/${id}`)).body['history']).toEqual([
+      { status, at, detail: null, repetition: null },
+      { status, at, detail: 'not reached', repetition: 1 },
+      { status, at, detail: 'no. 4', repetition: 4 },
+    ])
+    await changeStatuses(sql, [{ id, status: 'ACCEPTED' }])
+    expect(await again('too late')).toEqual(new Map())
+    expect((await get(`/v1/messages/${id}`)).body['history']).toHaveLength(4)
+  })
+
   test('are found by the resource id of their sending, also when an answer came before it', async () => {
     const sent = message({ direction: 'OUTBOUND', status: 'QUEUED', resourceId: undefined })
     await insertMessages(sql, [sent])
@@ -224,7 +258,7 @@ describe('stored messages', () => {
     const received = message({ receivedAt })
     await insertMessages(sql, [received])
     const { body } = await get(`/v1/messages/${received.id}`)
-    expect(body['history']).toEqual([
+    expect(body['history']).toMatchObject([
       { status: 'RECEIVED', at: receivedAt.toISOString(), detail: null },
       { status: 'PROCESSED', at: expect.any(String), detail: null },
     ])

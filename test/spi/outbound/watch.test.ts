@@ -124,6 +124,73 @@ describe('unanswered payments', () => {
     silent.stop()
   })
 
+  type Entry = {
+    readonly status: string
+    readonly detail: string | null
+    readonly repetition: number | null
+  }
+  const historyOf = async (): Promise<readonly Entry[]> => [
+    ...(await sql<Entry[]>`
+      select status, detail, repetition from spi_history order by position`),
+  ]
+
+  test('their history has the first repetition and the latest, with its number', async () => {
+    const silent = rawServer(taken)
+    const unanswering = interfaceClient({ PRIMARY: silent.url }, {}, ispb)
+    await rig.pay(1)
+    await running(
+      async () => {
+        while ((await historyOf()).every(({ repetition }) => (repetition ?? 0) < 4)) {
+          await Bun.sleep(10)
+        }
+      },
+      unanswering,
+      { settings, watchTimes },
+    )
+    // Another process counts on.
+    const [latest] = (await historyOf()).slice(-1)
+    await running(
+      async () => {
+        while ((await historyOf()).at(-1)?.repetition === latest?.repetition) await Bun.sleep(10)
+      },
+      unanswering,
+      { settings, watchTimes },
+    )
+    silent.stop()
+    const rows = await historyOf()
+    const again = { status: 'UNKNOWN', detail: 'sent again: taken by PRIMARY' }
+    expect(rows).toEqual([
+      { status: 'QUEUED', detail: null, repetition: null },
+      { status: 'SENT', detail: 'PRIMARY', repetition: null },
+      { status: 'UNKNOWN', detail: 'no answer in time', repetition: null },
+      { ...again, repetition: 1 },
+      { ...again, repetition: silent.requests.length - 1 },
+    ])
+  })
+
+  test('a sending that the queue repeats is in the history too', async () => {
+    let requests = 0
+    const server = rawServer(() => {
+      requests++
+      return requests < 5
+        ? answer(503, {}, '')
+        : answer(201, { 'PI-ResourceId': Bun.randomUUIDv7() })
+    })
+    await rig.pay(1)
+    await running(
+      () => rig.until('SENT', 1),
+      interfaceClient({ PRIMARY: server.url }, { attemptsMax: 1 }, ispb),
+    )
+    server.stop()
+    const status = 'QUEUED'
+    expect(await historyOf()).toEqual([
+      { status, detail: null, repetition: null },
+      { status, detail: 'sent again: no clear answer', repetition: 1 },
+      { status, detail: 'sent again: taken by PRIMARY', repetition: 4 },
+      { status: 'SENT', detail: 'PRIMARY', repetition: null },
+    ])
+  })
+
   test('however many are UNKNOWN at once, those of which nobody looked for long among them', async () => {
     const count = 2 * markedMax + 1
     await sql`
@@ -182,13 +249,13 @@ describe('unanswered payments', () => {
     )
     server.stop()
     expect(new Set(server.requests.map(textOf)).size).toBe(1)
-    const rows = await sql<{ status: string; detail: string | null }[]>`
-      select status, detail from spi_history order by position`
-    expect([...rows]).toEqual([
-      { status: 'QUEUED', detail: null },
-      { status: 'UNKNOWN', detail: 'not known to be sent' },
-      { status: 'SENT', detail: 'PRIMARY' },
+    const rows = await historyOf()
+    expect(rows.filter(({ repetition }) => repetition === null)).toEqual([
+      { status: 'QUEUED', detail: null, repetition: null },
+      { status: 'UNKNOWN', detail: 'not known to be sent', repetition: null },
+      { status: 'SENT', detail: 'PRIMARY', repetition: null },
     ])
+    expect(rows.at(-2)?.detail).toBe('sent again: taken by PRIMARY')
   })
 
   test('what is refused after an attempt without answer is UNKNOWN, not FAILED', async () => {

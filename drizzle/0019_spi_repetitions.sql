@@ -1,0 +1,1 @@
+ALTER TABLE "spi_history" ADD COLUMN "repetition" integer;

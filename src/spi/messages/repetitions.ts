@@ -1,0 +1,63 @@
+import type { Queryable } from '#src/platform/database/index.ts'
+import { textArray } from '#src/platform/sql/index.ts'
+import type { Repetition } from './domain.ts'
+
+/**
+ * Notes in the history of messages that each was sent once more. The first repetition has an entry of its own; all
+ * later ones share another, which counts on, so that a message asked for all day has two. Messages that are decided
+ * by now are left out.
+ *
+ * @returns the number of the repetition, by id, from 1
+ */
+export const noteRepetitions = async (
+  tx: Queryable,
+  repetitions: readonly Repetition[],
+): Promise<ReadonlyMap<string, number>> => {
+  const ids = textArray(repetitions.map(({ id }) => id))
+  const details = textArray(repetitions.map(({ detail }) => detail))
+  // A statement of its own: the positions are read by the next one, when nobody else writes any.
+  await tx`
+    select from spi_messages where id = any(${ids}::text::uuid[]) order by id for update`
+  const rows = await tx<{ id: string; repetition: number }[]>`
+    with wanted as (
+      select message.id, message.status, given.detail, history.last, history.repetitions
+      from unnest(${ids}::text::uuid[], ${details}::text::text[]) as given(id, detail)
+        join spi_messages message on message.id = given.id,
+        lateral (
+          select max(position) as last, coalesce(max(repetition), 0) as repetitions
+          from spi_history where message_id = given.id
+        ) history
+      where message.status in ('QUEUED', 'UNKNOWN')
+    ), counted as (
+      update spi_history history
+      set position = wanted.last + 1, status = wanted.status, at = now(), detail = wanted.detail,
+        repetition = wanted.repetitions + 1
+      from wanted
+      where history.message_id = wanted.id and history.repetition = wanted.repetitions
+        and wanted.repetitions > 1
+      returning history.message_id as id, history.repetition
+    ), added as (
+      insert into spi_history (message_id, position, status, detail, repetition)
+      select id, last + 1, status, detail, repetitions + 1 from wanted where repetitions < 2
+      returning message_id as id, repetition
+    )
+    select * from counted union all select * from added`
+  return new Map(rows.map(({ id, repetition }) => [id, repetition]))
+}
+
+export type RepetitionOutcome = Repetition & { readonly repetition: number }
+
+/** What came of repetitions that were noted before they went out; where another has followed by now that one stands. */
+export const setRepetitionOutcomes = async (
+  sql: Queryable,
+  outcomes: readonly RepetitionOutcome[],
+): Promise<void> => {
+  if (outcomes.length === 0) return
+  await sql`
+    update spi_history history set detail = outcome.detail
+    from unnest(${textArray(outcomes.map(({ id }) => id))}::text::uuid[],
+        ${textArray(outcomes.map(({ repetition }) => repetition))}::text::int[],
+        ${textArray(outcomes.map(({ detail }) => detail))}::text::text[])
+      as outcome(id, repetition, detail)
+    where history.message_id = outcome.id and history.repetition = outcome.repetition`
+}
