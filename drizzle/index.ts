@@ -20,6 +20,7 @@ import m16 from './0016_spi_scheduled.sql' with { type: 'text' }
 import m17 from './0017_card_reversal_trace.sql' with { type: 'text' }
 import m18 from './0018_card_transaction_trace.sql' with { type: 'text' }
 import m19 from './0019_spi_repetitions.sql' with { type: 'text' }
+import m20 from './0020_spi_message_trace.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   { name: '0017_card_reversal_trace', sql: m17 },
   { name: '0018_card_transaction_trace', sql: m18 },
   { name: '0019_spi_repetitions', sql: m19 },
+  { name: '0020_spi_message_trace', sql: m20 },
 ]

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { tracedBroker } from '#src/platform/broker/index.ts'
+import { openDeadLetters, tracedBroker } from '#src/platform/broker/index.ts'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
 import { startTracing } from '#src/platform/tracing/start.ts'
 import { createPull } from '#src/spi/pull/index.ts'
@@ -9,7 +9,7 @@ import { testApp, testKey } from '../support/app.ts'
 import { startCollector } from '../support/collector.ts'
 import { createTestDatabase, quietLogger } from '../support/database.ts'
 import { transfer } from '../support/participant.ts'
-import { interfaceClient } from './interface/support.ts'
+import { answer, interfaceClient, rawServer } from './interface/support.ts'
 import { accepting, ispb, rigOn } from './outbound/support.ts'
 import { workerOn } from './worker/support.ts'
 
@@ -183,4 +183,51 @@ test('the fast path is one trace, and what it leaves to the queue goes on with i
     expect.arrayContaining(['POST /v1/spi/send', 'publish spi.outbound', 'send pacs.008']),
   )
   expect(names(slow).filter((name) => name === 'spi transmit')).toHaveLength(2)
+})
+
+test('what is sent later belongs to it too: put on the queue again, taken out of dlq, asked for again', async () => {
+  const { collector, stop } = await tracing()
+  const rig = await rigOn(database, tracedBroker)
+  const { sql } = database
+  const server = rawServer(() =>
+    server.requests.length === 1
+      ? answer(403, {}, '')
+      : answer(201, { 'PI-ResourceId': Bun.randomUUIDv7() }),
+  )
+  const id = traceId.slice(0, -2).concat('f3')
+  // What is left without an answer would be asked for again.
+  await sql`truncate spi_messages, spi_sendings, spi_transactions, spi_history`
+  await rig.pay(1, {}, { traceparent: `00-${id}-00f067aa0ba902b7-01` })
+  await sql`delete from broker_log where topic = 'spi.outbound'`
+  const stage = rig.outbound(interfaceClient({ PRIMARY: server.url }, {}, ispb), {
+    settings: {
+      requestsMax: 4,
+      channelFailover: true,
+      settlementLimitSeconds: 0,
+      scheduledLimitSeconds: 2_760,
+      syncTimeoutSeconds: 5,
+    },
+    requeueEveryMs: 20,
+    watchTimes: { everyMs: 20, reaskFirstMs: 50, reaskMaxMs: 100 },
+  })
+  await stage.start?.()
+  await rig.until('FAILED', 1)
+  const letters = openDeadLetters(sql)
+  const [letter] = await letters.list(1)
+  expect(await letters.retry(letter?.id ?? 0n)).toBe(true)
+  rig.broker.wake(['spi.outbound'])
+  while (server.requests.length < 3) await Bun.sleep(10)
+  await stage.drain?.()
+  await stage.stop?.()
+  await rig.broker.stop()
+  server.stop()
+  await stop()
+
+  const own = collector.spans.filter((span) => span.traceId === id)
+  const known = new Set(['00f067aa0ba902b7', ...own.map(({ spanId }) => spanId)])
+  expect(own.filter(({ parentSpanId }) => !known.has(parentSpanId))).toEqual([])
+  const count = (name: string) => own.filter((span) => span.name === name).length
+  expect(count('send pacs.008')).toBe(2)
+  expect(count('send again pacs.008')).toBeGreaterThanOrEqual(1)
+  expect(count('spi transmit')).toBe(server.requests.length)
 })

@@ -85,6 +85,8 @@ export type NewMessage = {
   /** Of a message that is sent by whoever stores it: the queue takes it over at `requeueAfter`. */
   readonly inDoubtSince?: Date | undefined
   readonly requeueAfter?: Date | undefined
+  /** W3C Trace Context of what has it sent. */
+  readonly traceparent?: string | undefined
 }
 
 export type StatusChange = {

@@ -1,5 +1,6 @@
 import type { OutgoingMessage } from '#src/platform/broker/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
+import { currentTraceparent } from '#src/platform/tracing/index.ts'
 import type { Channel, MessageTransaction, NewMessage } from './domain.ts'
 import { insertMessages } from './store.ts'
 
@@ -30,7 +31,7 @@ export type OutboundMessage = {
   /** Of a payment without haste (PAGAGD): its answer may take 45 minutes. */
   readonly isScheduled?: boolean | undefined
   readonly envelope: UnsignedMessage
-  /** W3C trace context of what caused it. */
+  /** W3C Trace Context of what caused it; the active span's when absent. */
   readonly traceparent?: string | undefined
 }
 
@@ -80,6 +81,8 @@ export type StoredQueued = {
   readonly xml: Uint8Array
   /** Undefined: `xml` is what is sent, byte for byte. */
   readonly envelope: string | undefined
+  /** Of what had it sent, however long ago. */
+  readonly traceparent: string | undefined
 }
 
 /** Puts stored messages on `spi.outbound` again, whose entry is lost or was never written. */
@@ -112,8 +115,9 @@ export const storeForSending = async (
   return stored.has(message.id)
 }
 
-const recordOf = ({ envelope, traceparent: _, ...message }: OutboundMessage): NewMessage => ({
+const recordOf = ({ envelope, ...message }: OutboundMessage): NewMessage => ({
   ...message,
+  traceparent: message.traceparent ?? currentTraceparent(),
   direction: 'OUTBOUND',
   status: 'QUEUED',
   resourceId: undefined,
@@ -137,11 +141,10 @@ const queuedOf = (message: OutboundMessage): OutgoingMessage =>
     endToEndId: message.transactions[0]?.endToEndId ?? null,
     xml: message.envelope.bytes,
     envelope: envelopeText(message.envelope),
+    traceparent: message.traceparent,
   })
 
-const entryOf = (
-  message: StoredQueued & { readonly traceparent?: string | undefined },
-): OutgoingMessage => {
+const entryOf = (message: StoredQueued): OutgoingMessage => {
   const { xml, envelope, traceparent } = message
   const namespaceAt = envelope?.lastIndexOf(' ') ?? 0
   return {

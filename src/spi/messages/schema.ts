@@ -42,6 +42,8 @@ export const spiMessages = pgTable(
     isScheduled: boolean('is_scheduled'),
     /** A queued message is not put on the queue again before; null: as its age says. */
     requeueAfter: instant('requeue_after'),
+    /** W3C Trace Context of what had a message sent: whatever is done for it later belongs to that trace. */
+    traceparent: text(),
   },
   (table) => [
     index('spi_messages_type').on(table.type, table.id),

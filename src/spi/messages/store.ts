@@ -123,13 +123,14 @@ const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Prom
   await sql`
     insert into spi_messages (id, type, definition, direction, status, channel, source_ispb,
       destination_ispb, end_to_end_id, biz_msg_idr, resource_id, transaction_count, error_code,
-      signature, warnings, envelope, is_scheduled, in_doubt_since, requeue_after, xml)
+      signature, warnings, envelope, is_scheduled, in_doubt_since, requeue_after, traceparent, xml)
     select * from rows from (
       jsonb_to_recordset(${jsonText(rows)}::text::jsonb) as (id uuid, type text, definition text,
         direction text, status text, channel text, "sourceIspb" text, "destinationIspb" text,
         "endToEndId" text, "bizMsgIdr" text, "resourceId" text, "transactionCount" int,
         "errorCode" text, signature text, warnings jsonb, envelope text,
-        "isScheduled" boolean, "inDoubtSince" timestamptz, "requeueAfter" timestamptz),
+        "isScheduled" boolean, "inDoubtSince" timestamptz, "requeueAfter" timestamptz,
+        traceparent text),
       unnest(${bytesArray(documents)}::text::bytea[])
     ) as message`
   await sql`

@@ -74,6 +74,7 @@ export const setAside = async (sql: Queryable, id: string, until: Date): Promise
 
 export type Unanswered = StoredOutbound & {
   readonly resourceId: string | null
+  readonly traceparent: string | null
   /** What was sent, byte for byte; throws where it cannot be made any more. */
   readonly sentXml: () => Uint8Array
 }
@@ -82,7 +83,7 @@ type UnansweredRow = Omit<Unanswered, 'sentXml'> & SendingRow & { readonly xml: 
 
 const unansweredColumns = (sql: Queryable) => sql`
   id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
-  resource_id as "resourceId", message.xml, sending.xml as "sendingXml",
+  resource_id as "resourceId", traceparent, message.xml, sending.xml as "sendingXml",
   sending.position as "sendingPosition", sending.checksum as "sendingChecksum"`
 
 const unansweredOf = ({
@@ -201,19 +202,21 @@ export const takeLost = async (
     update spi_messages message set requeue_after = ${new Date(now.getTime() + pauseMs)}
     from lost where message.id = lost.id
     returning message.id, type, channel, biz_msg_idr as "bizMsgIdr", end_to_end_id as "endToEndId",
-      xml, envelope`
+      xml, envelope, traceparent`
   return rows.map(queuedOf).sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-type QueuedRow = Omit<StoredQueued, 'xml' | 'envelope'> & {
+type QueuedRow = Omit<StoredQueued, 'xml' | 'envelope' | 'traceparent'> & {
   readonly xml: Buffer
   readonly envelope: string | null
+  readonly traceparent: string | null
 }
 
-const queuedOf = ({ xml, envelope, ...row }: QueuedRow): StoredQueued => ({
+const queuedOf = ({ xml, envelope, traceparent, ...row }: QueuedRow): StoredQueued => ({
   ...row,
   xml: Bun.zstdDecompressSync(xml),
   envelope: envelope ?? undefined,
+  traceparent: traceparent ?? undefined,
 })
 
 /** How long an entry that is written now is trusted to be in the queue. */
@@ -233,7 +236,7 @@ export const releaseToQueue = async (
       in_doubt_since = case when ${isInDoubt} then in_doubt_since end
     where id = ${id} and status = 'QUEUED' and requeue_after = ${requeueAfter}
     returning id, type, channel, biz_msg_idr as "bizMsgIdr", end_to_end_id as "endToEndId", xml,
-      envelope`
+      envelope, traceparent`
   return rows.map(queuedOf)
 }
 

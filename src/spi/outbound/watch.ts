@@ -1,6 +1,7 @@
 import { backoffMs } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
+import { inSpan } from '#src/platform/tracing/index.ts'
 import {
   changeStatuses,
   type EmitEvents,
@@ -101,7 +102,10 @@ export const createWatch = (deps: WatchDeps): Rounds => {
     }
     due.set(message.id, { atMs: nowMs + times.reaskFirstMs / 2 + backoffMs(asked, retry), asked })
     const { id, type, channel, sentXml, repetition } = message
-    const outcome = await deps.transport({ type, channel, bytes: sentXml() })
+    const parent = message.traceparent ?? undefined
+    const outcome = await inSpan(`send again ${type}`, { parent }, () =>
+      deps.transport({ type, channel, bytes: sentXml() }),
+    )
     deps.metrics.onReasked()
     if (outcome.kind === 'accepted' && message.resourceId === null) {
       await noteSent(deps, message, outcome)

@@ -1,0 +1,1 @@
+ALTER TABLE "spi_messages" ADD COLUMN "traceparent" text;
