@@ -167,13 +167,15 @@ export class MultipartReader {
     const end = this.#end
     if (end - start < 2) return false
     const isEmpty = this.#buffer[start] === CR && this.#buffer[start + 1] === LF
+    // Without headers the blank line shares its first break with the delimiter, which may be gone: below zero.
     const at = isEmpty ? start - 2 : indexOf(this.#buffer, BLANK_LINE, this.#scanned, end)
-    const length = (at < 0 ? end - BLANK_LINE.length + 1 : at) - start
+    const isMissing = at < 0 && !isEmpty
+    const length = (isMissing ? end - BLANK_LINE.length + 1 : at) - start
     if (length > this.#limits.headerBytesMax) {
       const message = 'a part has too many bytes of headers'
       throw this.#fail('multipart_header_bytes', start, message, this.#limits.headerBytesMax)
     }
-    if (at < 0) {
+    if (isMissing) {
       this.#scanned = Math.max(start, end - BLANK_LINE.length + 1)
       return false
     }

@@ -44,6 +44,22 @@ describe('reading', () => {
     expect(shown(decodeMultipart(bytes(batch), boundary))).toEqual(batchShown)
   })
 
+  test('a part without headers, wherever the buffer is full when its blank line comes', () => {
+    const part = { headers: {}, body: bytes('second') }
+    for (let length = 0; length < 2_200; length++) {
+      const body = encodeMultipart([{ headers: {}, body: new Uint8Array(length) }, part], 'b')
+      const blankLine = body.length - '\r\nsecond\r\n--b--\r\n'.length
+      const reader = new MultipartReader('b')
+      const parts = [
+        ...reader.push(body.subarray(0, blankLine - 1)),
+        ...reader.push(body.subarray(blankLine - 1, blankLine)),
+        ...reader.push(body.subarray(blankLine)),
+      ]
+      reader.end()
+      expect(parts.map(({ body: own }) => own.length)).toEqual([length, part.body.length])
+    }
+  })
+
   test('a batch cut at every place into two, and at every two places into three', () => {
     const body = bytes(batch)
     for (let first = 0; first <= body.length; first++) {
