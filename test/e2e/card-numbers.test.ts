@@ -1,6 +1,4 @@
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import {
   createCardNetwork,
   createTestVault,
@@ -9,11 +7,12 @@ import {
   TEST_VAULT_KEY,
   testTokens,
 } from '../../src/simulators/card-network/index.ts'
+import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { startCollector } from '../support/collector.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { freePort, startProgram, variants } from '../support/program.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
+import { freePort } from '../support/free-port.ts'
+import { startProgram, variants } from '../support/program.ts'
 
 const PAYMENTS = 1_000
 const CLIENTS = 100
@@ -101,10 +100,7 @@ test(`after ${PAYMENTS} payments of every outcome no card number is in database,
   )
   for (const network of networks) network.start()
   const vault = createTestVault({ key: TEST_VAULT_KEY })
-  const keyFile = join(temporaryDirectory(), 'keys.json')
-  const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
-    ...{ name: 'test', environment: 'test', grants: ['cards:*', 'ops:read'], expiresAt: undefined },
-  })
+  const { file: keyFile, key } = await apiKeyFile('cards:*', 'ops:read')
   const port = String(freePort())
   const url = `http://127.0.0.1:${port}`
   const gateway = startProgram(sources, ['serve'], {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { status } from '@grpc/grpc-js'
-import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import {
   createCardNetwork,
@@ -13,12 +12,14 @@ import {
 } from '../../src/simulators/card-network/index.ts'
 import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
 import { encodeRequest, failure, rawClient, service, withKey } from '../spi/grpc/support.ts'
+import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { createTestDatabase, quietLogger } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
 import { pacs008 } from '../support/messages.ts'
 import { transfer } from '../support/participant.ts'
 import { issueCertificate } from '../support/pki.ts'
-import { freePort, type RunningProgram, startProgram, variants } from '../support/program.ts'
+import { type RunningProgram, startProgram, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../webhooks/support.ts'
@@ -85,13 +86,7 @@ const certificatesFolder = (): string => {
   return folder
 }
 
-const keyFile = join(temporaryDirectory(), 'keys.json')
-const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
-  name: 'test',
-  environment: 'test',
-  grants: ['spi:*', 'webhooks:*', 'cards:*', 'messages:read'],
-  expiresAt: undefined,
-})
+const { file: keyFile, key } = await apiKeyFile('spi:*', 'webhooks:*', 'cards:*', 'messages:read')
 const signer = issueCertificate(ispb)
 
 let program: RunningProgram

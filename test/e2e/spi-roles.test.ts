@@ -1,12 +1,10 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
-import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
+import { apiKeyFile } from '../support/api-key.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { isKafkaHere, startTestKafka } from '../support/kafka.ts'
 import { transfer } from '../support/participant.ts'
 import { runProgram, startProgram, variants } from '../support/program.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
 /** A Kafka starts in seconds, more of them on a busy machine. */
@@ -17,13 +15,7 @@ const SETTLE_MS = 30_000
 const PAYMENTS_IN = 25
 
 const createKeyFile = async () => {
-  const file = join(temporaryDirectory(), 'keys.json')
-  const { key } = await createKeyFileStore(file, () => new Date()).create({
-    name: 'test',
-    environment: 'test',
-    grants: ['spi:send', 'messages:read', 'ops:read'],
-    expiresAt: undefined,
-  })
+  const { file, key } = await apiKeyFile('spi:send', 'messages:read', 'ops:read')
   return {
     file,
     headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },

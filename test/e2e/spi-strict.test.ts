@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
-import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { type CentralBank, createCentralBank } from '../../src/simulators/central-bank/index.ts'
+import { apiKeyFile } from '../support/api-key.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { transfer } from '../support/participant.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { type RunningProgram, startProgram, variants } from '../support/program.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
 
 setDefaultTimeout(60_000)
 
@@ -41,13 +39,7 @@ const startGateway = async (
   const [sources] = variants
   if (sources === undefined) throw new Error('no program')
   const database = await createTestDatabase(2)
-  const keyFile = join(temporaryDirectory(), 'keys.json')
-  const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
-    name: 'test',
-    environment: 'test',
-    grants: ['spi:send', 'messages:read'],
-    expiresAt: undefined,
-  })
+  const { file: keyFile, key } = await apiKeyFile('spi:send', 'messages:read')
   const program = startProgram(sources, ['serve'], {
     env: {
       ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keyFile },

@@ -1,13 +1,11 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
-import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
+import { apiKeyFile } from '../support/api-key.ts'
 import { type CollectedSpan, startCollector } from '../support/collector.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { isKafkaHere, startTestKafka } from '../support/kafka.ts'
 import { transfer } from '../support/participant.ts'
 import { type RunningProgram, startProgram, variants } from '../support/program.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
 
 /** A Kafka starts in seconds, more of them on a busy machine. */
 setDefaultTimeout(60_000)
@@ -32,13 +30,7 @@ test.each(['PostgreSQL', ...(isKafkaHere ? ['Kafka'] : [])])(
     const kafka = way === 'Kafka' ? await startTestKafka() : undefined
     const bank = await createCentralBank({ longPollMs: 200 })
     const collector = await startCollector()
-    const keyFile = join(temporaryDirectory(), 'keys.json')
-    const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
-      name: 'test',
-      environment: 'test',
-      grants: ['spi:send'],
-      expiresAt: undefined,
-    })
+    const { file: keyFile, key } = await apiKeyFile('spi:send')
     const running: RunningProgram[] = []
     const serve = async (more: Readonly<Record<string, string>>): Promise<string> => {
       const program = startProgram(sources, ['serve'], {

@@ -1,6 +1,4 @@
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import {
   type CardNetwork,
   createCardNetwork,
@@ -9,11 +7,12 @@ import {
   findFraming,
   TEST_VAULT_KEY,
 } from '../../src/simulators/card-network/index.ts'
+import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { freePort, type RunningProgram, startProgram, variants } from '../support/program.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
+import { freePort } from '../support/free-port.ts'
+import { type RunningProgram, startProgram, variants } from '../support/program.ts'
 
 const isLong = process.env['TRILHO_LONG'] === '1'
 const AUTHORIZATIONS = isLong ? 100_000 : 3_000
@@ -55,10 +54,7 @@ const createGateway = async (
 ) => {
   const [sources] = variants
   if (sources === undefined) throw new Error('no program')
-  const keyFile = join(temporaryDirectory(), 'keys.json')
-  const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
-    ...{ name: 'test', environment: 'test', grants: ['cards:*'], expiresAt: undefined },
-  })
+  const { file: keyFile, key } = await apiKeyFile('cards:*')
   const port = String(freePort())
   const url = `http://127.0.0.1:${port}/v1/transactions`
   let program: RunningProgram | undefined

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { openDatabase, startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
+import { apiKeyFile } from '../support/api-key.ts'
 import { quietLogger } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
 import { transfer } from '../support/participant.ts'
-import { freePort, startProgram, variants } from '../support/program.ts'
+import { startProgram, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
@@ -23,13 +23,7 @@ test('PostgreSQL restarts under load in three ways: the same process goes on, an
   const port = freePort()
   let server = await startEmbeddedPostgres({ directory, port })
   const bank = await createCentralBank({ longPollMs: 200, streamIdleMs: 1_000 })
-  const keyFile = join(temporaryDirectory(), 'keys.json')
-  const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
-    name: 'test',
-    environment: 'test',
-    grants: ['spi:send'],
-    expiresAt: undefined,
-  })
+  const { file: keyFile, key } = await apiKeyFile('spi:send')
   const httpPort = freePort()
   const url = `http://127.0.0.1:${httpPort}`
   const gateway = startProgram(sources, ['serve'], {

@@ -1,12 +1,11 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
-import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
+import { apiKeyFile } from '../support/api-key.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { freePort, isKafkaHere, startTestKafka } from '../support/kafka.ts'
+import { freePort } from '../support/free-port.ts'
+import { isKafkaHere, startTestKafka } from '../support/kafka.ts'
 import { transfer } from '../support/participant.ts'
 import { startProgram, variants } from '../support/program.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
 /** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
@@ -26,14 +25,8 @@ test.skipIf(!isKafkaHere)(
     const kafka = await startTestKafka()
     const database = await createTestDatabase(2)
     const bank = await createCentralBank({ longPollMs: 200, streamIdleMs: 1_000 })
-    const keyFile = join(temporaryDirectory(), 'keys.json')
-    const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
-      name: 'test',
-      environment: 'test',
-      grants: ['spi:send', 'ops:read'],
-      expiresAt: undefined,
-    })
-    const port = await freePort()
+    const { file: keyFile, key } = await apiKeyFile('spi:send', 'ops:read')
+    const port = freePort()
     const url = `http://127.0.0.1:${port}`
     const gateway = startProgram(built, ['serve'], {
       env: {

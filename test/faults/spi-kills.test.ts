@@ -1,14 +1,13 @@
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { type CentralBank, createCentralBank } from '../../src/simulators/central-bank/index.ts'
+import { apiKeyFile } from '../support/api-key.ts'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
 import { isKafkaHere, startTestKafka, type TestKafka } from '../support/kafka.ts'
 import { transfer } from '../support/participant.ts'
 import { issueCertificate } from '../support/pki.ts'
-import { freePort, type RunningProgram, startProgram, variants } from '../support/program.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
+import { type RunningProgram, startProgram, variants } from '../support/program.ts'
 
 /** The long lane kills each stage fifty times, and any of them as often; the ordinary one each once and one more. */
 const IS_LONG = process.env['TRILHO_LONG'] === '1'
@@ -34,13 +33,7 @@ const createPipeline = async (
 ) => {
   const [sources] = variants
   if (sources === undefined) throw new Error('no program')
-  const keyFile = join(temporaryDirectory(), 'keys.json')
-  const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
-    name: 'test',
-    environment: 'test',
-    grants: ['spi:send'],
-    expiresAt: undefined,
-  })
+  const { file: keyFile, key } = await apiKeyFile('spi:send')
   const apiPort = freePort()
   const running = new Map<Stage, RunningProgram>()
   let sentAtOnce = 0

@@ -11,6 +11,7 @@ import {
 } from '#src/platform/database/index.ts'
 import { createLogger } from '#src/platform/telemetry/index.ts'
 import { migrations } from '../../drizzle/index.ts'
+import { freePort } from './free-port.ts'
 
 const template = 'trilho_template'
 
@@ -48,6 +49,7 @@ const startServer = async (): Promise<string> => {
   mkdirSync(directory, { mode: 0o755 })
   const server = await startEmbeddedPostgres({
     directory,
+    port: freePort(),
     settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
   })
   endWithThisProcess(server.pid, [directory, server.directory])

@@ -1,8 +1,5 @@
 /** The gateway as a process of its own, with a chain, a database and wallets beside it. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import {
   type Chain,
   type ChainOptions,
@@ -10,6 +7,8 @@ import {
   createIssuer,
   type Issuer,
 } from '../../src/simulators/chain/index.ts'
+import { apiKeyFile } from './api-key.ts'
+import { freePort } from './free-port.ts'
 
 export type Rig = {
   readonly chain: Chain
@@ -44,15 +43,7 @@ export async function createRig(
 ): Promise<Rig> {
   const chain = await createChain({ mining: 200, ...options.chain })
   const issuer = await createIssuer(chain)
-  const directory = mkdtempSync(join(tmpdir(), 'trilho-drex-'))
-  const keyFile = join(directory, 'keys.json')
-  const store = createKeyFileStore(keyFile, () => new Date())
-  const { key } = await store.create({
-    name: 'rig',
-    environment: 'test',
-    grants: ['*'],
-    expiresAt: undefined,
-  })
+  const { file: keyFile, key } = await apiKeyFile('*')
   const port = freePort()
   const url = `http://127.0.0.1:${port}`
   const env = {
@@ -128,7 +119,6 @@ export async function createRig(
     async stop() {
       await kill()
       await chain.stop()
-      rmSync(directory, { recursive: true, force: true })
     },
   }
 }
@@ -139,11 +129,4 @@ async function isReady(url: string): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
-  const { port } = listener
-  listener.stop(true)
-  return port
 }

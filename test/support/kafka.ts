@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './free-port.ts'
 
 /*
  * A real Apache Kafka (KRaft: broker and controller in one process), started from its jars. They are taken
@@ -73,15 +73,6 @@ export type TestKafka = {
   readonly start: (node?: number) => Promise<void>
   /** Stops it and takes its data away. */
   readonly close: () => Promise<void>
-}
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }
 
 /** Asks for TLS, SCRAM-SHA-512 or PLAIN, and a client certificate where one is there. */
@@ -165,7 +156,7 @@ export const startTestKafka = async ({
   const directory = mkdtempSync(join(tmpdir(), 'trilho-test-kafka-data-'))
   const nodes: Node[] = []
   while (nodes.length < nodesMax) {
-    nodes.push({ port: await freePort(), controllerPort: await freePort() })
+    nodes.push({ port: freePort(), controllerPort: freePort() })
   }
   const java = [...javaOptions, '-cp', join(libs, '*')]
   prepareNodes(java, { directory, nodes, security })

@@ -43,14 +43,6 @@ const sourcesHash = (): string => {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** A port nobody listens on now, for programs that have to come back on the same one. */
-export const freePort = (): number => {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
-  const { port } = listener
-  listener.stop(true)
-  return port
-}
-
 export type Run = {
   readonly code: number
   readonly out: string

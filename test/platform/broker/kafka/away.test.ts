@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Broker, BrokerUnavailableError, valueBytesMax } from '#src/platform/broker/index.ts'
 import { waitingBytesMax } from '#src/platform/broker/kafka/publisher.ts'
-import { freePort, isKafkaHere, startTestKafka } from '../../../support/kafka.ts'
+import { freePort } from '../../../support/free-port.ts'
+import { isKafkaHere, startTestKafka } from '../../../support/kafka.ts'
 import { until } from '../../../support/until.ts'
 import { createReader, freshTopic, openKafkaBroker, startLoad } from './support.ts'
 
@@ -20,7 +21,7 @@ describe('a Kafka that is away', () => {
   }
 
   test('does not keep the process from starting; publishing fails in time, and stopping works', async () => {
-    const address = `127.0.0.1:${await freePort()}`
+    const address = `127.0.0.1:${freePort()}`
     const broker = await open({ address, publishTimeoutMs: 300 })
     broker.consume({ topic: 't', group: 'g', batchSizeMax: 1, handler: async () => {} })
     await expect(broker.ping()).rejects.toThrow()
