@@ -13,7 +13,7 @@ export type BookEntry = {
   reversedAmount: number
   /** How often the message that opened it came; more than 1 is a fault of the sender. */
   requests: number
-  /** 0400 and 0401 that found it. */
+  /** 0400 and 0401 of it or of a capture of it. */
   reversals: number
 }
 
@@ -70,7 +70,6 @@ export class Book {
 
   /** Takes one capture back; the authorization stands again. */
   reverseCapture(capture: Capture): void {
-    capture.entry.reversals++
     if (capture.isReversed) return
     capture.isReversed = true
     capture.entry.capturedAmount -= capture.amount
@@ -78,7 +77,6 @@ export class Book {
 
   /** Takes the whole payment back; again is as once. */
   reverse(entry: BookEntry): void {
-    entry.reversals++
     entry.reversedAmount = entry.authorizedAmount
     entry.capturedAmount = 0
   }

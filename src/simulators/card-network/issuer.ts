@@ -168,8 +168,11 @@ class BookIssuer implements Issuer {
     answer.originalData = request.originalData
     const { mti, original } = reversedOf(request)
     const captured = mti === '0200' ? this.book.findCapture(original) : undefined
-    const entry =
-      this.book.find(original) ?? (mti === '0200' ? undefined : this.book.findByRrn(original.rrn))
+    const opened = this.book.find(original)
+    const payment = opened ?? this.book.findByRrn(original.rrn)
+    // Also where a capture never came: who is silent at the first reversal only must know the second.
+    if (payment !== undefined) payment.reversals++
+    const entry = mti === '0200' ? opened : payment
     answer.responseCode = APPROVED
     if (name === 'void_decline' || name === 'decline') answer.responseCode = twoDigits(argument)
     else if (captured !== undefined) this.book.reverseCapture(captured)

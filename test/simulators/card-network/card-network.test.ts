@@ -137,6 +137,19 @@ describe('the book', () => {
     ])
   })
 
+  test('leaves the first reversal of a capture that never came unanswered, and says then that it never came', async () => {
+    await using rig = await createNetworkRig()
+    const silent = { token: 'tok_visa_void_timeout' }
+    await rig.network.exchange(payment(1, silent), 5_000)
+    const { rrn } = payment(1)
+    const reversal = { ...silent, rrn, ...originalOf(2, '0200') }
+    const first = await rig.network.exchange(payment(3, reversal, '0400'), 60)
+    expect(codeOf(first)).toBe('timed_out')
+    const second = await rig.network.exchange(payment(3, reversal, '0401'), 5_000)
+    expect(codeOf(second)).toBe('25')
+    expect(rig.simulator.book()).toMatchObject([{ reversals: 2, reversedAmount: 0 }])
+  })
+
   test('outlives a restart on the same port', async () => {
     await using rig = await createNetworkRig()
     await rig.network.exchange(payment(1), 1_000)
