@@ -37,7 +37,7 @@ const createNetwork = (seed: number): CardNetwork => {
   const framing = findFraming('binary-2')
   if (dialect === undefined || framing === undefined) throw new Error('no such dialect or framing')
   const network = createCardNetwork({
-    ...{ dialect, framing, seed, lateMs: LATE_MS, faults: FAULTS },
+    ...{ dialect, framing, port: freePort(), seed, lateMs: LATE_MS, faults: FAULTS },
     latencyMs: { min: 0, max: 4 },
   })
   network.start()

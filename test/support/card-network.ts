@@ -7,6 +7,7 @@ import {
   createCardNetwork,
   testTokens,
 } from '../../src/simulators/card-network/index.ts'
+import { freePort } from './free-port.ts'
 
 const WAIT_MS = 5_000
 
@@ -75,7 +76,10 @@ export const createNetworkRig = async (
   simulated: Partial<CardNetworkOptions> = {},
 ): Promise<NetworkRig> => {
   const { dialect = dialects['ascii']!, framing = framings['binary-2'] } = options
-  const simulator = createCardNetwork({ dialect, framing, lateMs: 100, ...simulated })
+  const simulator = createCardNetwork({
+    ...{ dialect, framing, port: freePort(), lateMs: 100 },
+    ...simulated,
+  })
   simulator.start()
   const network = createNetwork(networkOptions(simulator.port(), { dialect, framing, ...options }))
   network.start()

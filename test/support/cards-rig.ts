@@ -21,6 +21,7 @@ import {
 import { type TestApp, testApp, testKey } from './app.ts'
 import { until } from './card-network.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from './database.ts'
+import { freePort } from './free-port.ts'
 
 export type CardRecord = Readonly<Record<string, unknown>> & {
   readonly id: string
@@ -73,7 +74,7 @@ const simulated = (): CardNetwork => {
   const dialect = findDialect('ascii')
   const framing = findFraming('binary-2')
   if (dialect === undefined || framing === undefined) throw new Error('no such dialect or framing')
-  const simulator = createCardNetwork({ dialect, framing, lateMs: 1_200 })
+  const simulator = createCardNetwork({ dialect, framing, port: freePort(), lateMs: 1_200 })
   simulator.start()
   return simulator
 }

@@ -13,6 +13,7 @@ import {
   writeFrame,
 } from '#codecs/iso8583'
 import { SendBuffer } from '#src/platform/sockets/index.ts'
+import { freePort } from './free-port.ts'
 
 /** One connection as the other side of a gateway sees it. */
 export type RawConnection = {
@@ -83,7 +84,7 @@ export const createRawPeer = (
   const find = (socket: Socket<undefined>) => connections.find((one) => one.socket === socket)
   const listener = Bun.listen<undefined>({
     hostname: '127.0.0.1',
-    port: 0,
+    port: freePort(),
     socket: {
       open: (socket) => {
         const outgoing = new SendBuffer(SEND_BYTES_MAX)

@@ -4,21 +4,22 @@ import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createExportClient, ExportError } from '#src/platform/tracing/export-client.ts'
+import { freePort } from '../../support/free-port.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import { root } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 const message = Bun.gzipSync(new Uint8Array([1, 2, 3]))
 
-const closing: (() => void)[] = []
-afterEach(() => {
-  for (const close of closing.splice(0)) close()
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
 })
 
 type Answer = (stream: http2.ServerHttp2Stream, body: Buffer) => void
 
 /** A server of HTTP/2 that collects a request and answers as it is told. */
-const serve = async (answer: Answer, port = 0) => {
+const serve = async (answer: Answer, port = freePort()) => {
   const server = http2.createServer()
   const sessions = new Set<http2.ServerHttp2Session>()
   server.on('session', (session) => sessions.add(session))
@@ -29,13 +30,12 @@ const serve = async (answer: Answer, port = 0) => {
     stream.on('end', () => answer(stream, Buffer.concat(chunks)))
   })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  const bound = (server.address() as AddressInfo).port
-  const stop = (): void => {
+  const stop = (): Promise<void> => {
     for (const session of sessions) session.destroy()
-    server.close()
+    return new Promise((resolve) => server.close(() => resolve()))
   }
   closing.push(stop)
-  return { url: `http://127.0.0.1:${bound}`, port: bound, sessions, stop }
+  return { url: `http://127.0.0.1:${port}`, port, sessions, stop }
 }
 
 const withStatus =
@@ -177,8 +177,7 @@ test('a collector that went away is found again', async () => {
   const first = await serve(withStatus(0))
   const client = clientOf(first.url)
   await client.send(message)
-  first.stop()
-  await Bun.sleep(20)
+  await first.stop()
   expect(await reasonOf(client.send(message))).toBeString()
   await serve(withStatus(0), first.port)
   await client.send(message)
