@@ -23,8 +23,8 @@ export type SignatureVerdict = (typeof signatureVerdicts)[number]
 
 /**
  * Where each status may come from. An answer can overtake the record of the sending, so QUEUED may be answered;
- * UNKNOWN is left by an explicit answer alone: where the sending itself was in doubt, its PI-ResourceId is one. What
- * FAILED was never stored by the central bank, so a person may have it sent after all.
+ * UNKNOWN is left by an explicit answer alone: where the sending itself was in doubt, its PI-ResourceId is one, unless an
+ * answer is overdue besides ({@link StatusChange}). What FAILED was never stored by the central bank, so a person may have it sent after all.
  */
 const predecessors: Readonly<Record<MessageStatus, readonly MessageStatus[]>> = {
   QUEUED: ['FAILED'],
@@ -98,6 +98,11 @@ export type StatusChange = {
   readonly errorCode?: string | undefined
   /** Noted also where the status stays: an answer may have overtaken it. */
   readonly resourceId?: string | undefined
+  /**
+   * Of what becomes SENT: its answer is overdue by now. Where the message is UNKNOWN it stays so, and its history says
+   * that it is known to be sent.
+   */
+  readonly isLate?: boolean | undefined
 }
 
 /** A message whose outcome was not known went out again, with the same bytes. */

@@ -21,6 +21,7 @@ export type {
   StatusChange,
   Warning,
 } from './domain.ts'
+export { momentOf } from './domain.ts'
 export {
   enqueueMessages,
   type OutboundMessage,

@@ -169,8 +169,8 @@ const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Prom
 
 /**
  * Moves messages to a status they may take from where they are; the others stay (an answer that came twice, or
- * late). Status and history change together. What became UNKNOWN without a PI-ResourceId is SENT when it gets one; a
- * PI-ResourceId is kept whatever the status.
+ * late). Status and history change together. What became UNKNOWN without a PI-ResourceId is SENT when it gets one, unless
+ * that is late: then only the history says so. A PI-ResourceId is kept whatever the status.
  *
  * @returns the ids of those moved
  */
@@ -181,32 +181,38 @@ export const changeStatuses = async (
   // Rows are locked in the order of the list: all writers have the same.
   const sorted = [...changes].sort((a, b) => (a.id < b.id ? -1 : 1))
   const wanted = sorted.map((change) => ({ ...change, from: predecessorsOf(change.status) }))
-  const rows = await sql<{ id: string }[]>`
+  const rows = await sql<{ id: string; isMoved: boolean }[]>`
     with wanted as materialized (
       select * from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
         as wanted(id uuid, status text, detail text, "errorCode" text, "resourceId" text,
-          "from" text[])
+          "isLate" boolean, "from" text[])
     ), moved as (
       update spi_messages message
-      set status = wanted.status, error_code = wanted."errorCode",
+      set status = case when message.status = 'UNKNOWN' and wanted."isLate" then message.status
+          else wanted.status end,
+        error_code = wanted."errorCode",
         resource_id = coalesce(wanted."resourceId", message.resource_id)
       from wanted
       where message.id = wanted.id and (message.status = any(wanted."from")
         or (wanted.status = 'SENT' and message.status = 'UNKNOWN'
           and message.resource_id is null and wanted."resourceId" is not null))
-      returning message.id, message.direction, wanted.status, wanted.detail, wanted."resourceId"
+      returning message.id, message.direction, message.status, wanted.detail, wanted."resourceId",
+        message.status = wanted.status as "isMoved"
     ), keyed as (
       insert into spi_message_keys (kind, key, message_id)
       select direction || ':ResourceId', "resourceId", id from moved where "resourceId" is not null
       order by 1, 2 on conflict do nothing
+    ), noted as (
+      insert into spi_history (message_id, position, status, detail)
+      select id, 1 + (select max(position) from spi_history where message_id = moved.id), status,
+        case when "isMoved" then detail else concat_ws(': ', 'known to be sent', detail) end
+      from moved
     )
-    insert into spi_history (message_id, position, status, detail)
-    select id, 1 + (select max(position) from spi_history where message_id = moved.id), status, detail
-    from moved returning message_id as id`
-  const moved = new Set(rows.map(({ id }) => id))
-  const stayed = sorted.filter(({ id, resourceId }) => resourceId !== undefined && !moved.has(id))
+    select id, "isMoved" from moved`
+  const noted = new Set(rows.map(({ id }) => id))
+  const stayed = sorted.filter(({ id, resourceId }) => resourceId !== undefined && !noted.has(id))
   if (stayed.length > 0) await keepResourceIds(sql, stayed)
-  return moved
+  return new Set(rows.filter(({ isMoved }) => isMoved).map(({ id }) => id))
 }
 
 /** Of messages whose status has gone on: the answer was faster than the record of the sending. */

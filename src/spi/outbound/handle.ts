@@ -25,6 +25,7 @@ import {
 } from '../messages/index.ts'
 import { SignatureServiceError } from '../signing/index.ts'
 import { isRetried, messageIdOf, reopen } from './dead-letters.ts'
+import type { IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { problemText, repetitionText } from './repetition-text.ts'
 import { createSendings, type Sending, type Sendings } from './sendings.ts'
@@ -52,6 +53,7 @@ export type HandleDeps = {
   readonly channels: readonly Channel[]
   /** After so long a message is tried again whose one channel is away. */
   readonly setAsideMs: number
+  readonly isLate: IsLate
   readonly emitEvents: EmitEvents
   readonly metrics: OutboundMetrics
   readonly logger: Logger
@@ -227,7 +229,7 @@ const preparationOf = (
 const recordResults = async (
   tx: Queryable,
   results: readonly Result[],
-  { broker, emitEvents }: HandleDeps,
+  { broker, emitEvents, isLate }: HandleDeps,
 ): Promise<void> => {
   const repeated = results.filter(({ stored }) => stored.isInDoubt)
   if (repeated.length > 0) {
@@ -236,7 +238,7 @@ const recordResults = async (
       repeated.map(({ stored: { id }, outcome }) => ({ id, detail: repetitionText(outcome) })),
     )
   }
-  const changes = results.map(changeOf)
+  const changes = results.map((result) => changeOf(result, isLate))
   const moved = await changeStatuses(tx, changes)
   const byId = new Map(results.map(({ stored }) => [stored.id, stored]))
   await emitEvents(
@@ -258,9 +260,11 @@ const isRefused = ({ stored, outcome }: Result): boolean =>
  * 201 to bytes that went out before is for the same message. 4xx says of what came with it that it was not stored, and
  * nothing of what went out before.
  */
-const changeOf = ({ stored: { id, isInDoubt }, outcome }: Result): StatusChange => {
+const changeOf = ({ stored, outcome }: Result, isLate: IsLate): StatusChange => {
+  const { id, isInDoubt } = stored
   if (outcome.kind === 'accepted') {
-    return { id, status: 'SENT', detail: outcome.channel, resourceId: outcome.resourceId }
+    const { channel: detail, resourceId } = outcome
+    return { id, status: 'SENT', detail, resourceId, isLate: isLate(stored) }
   }
   const detail = problemText(outcome)
   return isInDoubt
@@ -280,11 +284,11 @@ const letterOf = ({ delivery }: Result) =>
 const report = (
   result: Result,
   times: { readonly startedMs: number; readonly signedMs: number; readonly sentMs: number },
-  { metrics, logger }: HandleDeps,
+  { metrics, isLate, logger }: HandleDeps,
 ): void => {
   const { outcome } = result
   const { id, type, bizMsgIdr, endToEndId } = result.stored
-  metrics.onStatus(type, changeOf(result).status)
+  metrics.onStatus(type, changeOf(result, isLate).status)
   const fields = {
     id,
     type,

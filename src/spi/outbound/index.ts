@@ -9,6 +9,7 @@ import type { SigningSettings } from '../signing/index.ts'
 import type { OutboundSettings } from './config.ts'
 import { createBury } from './dead-letters.ts'
 import { createHandler, group } from './handle.ts'
+import { type AnswerLimits, createIsLate, type IsLate } from './limits.ts'
 import { createOutboundMetrics, type OutboundMetrics } from './metrics.ts'
 import { createRequeue } from './requeue.ts'
 import { createSendNow, type SendNow } from './send-now.ts'
@@ -56,10 +57,15 @@ export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
   })
   const signing = createSigning(deps.signing, metrics, logger)
   const { sign } = signing
+  const limits = {
+    settlementLimitMs: settings.settlementLimitSeconds * 1000,
+    scheduledLimitMs: settings.scheduledLimitSeconds * 1000,
+  }
+  const isLate = createIsLate(limits)
   const timeoutMs = settings.syncTimeoutSeconds * 1000
-  const sendNow = createSendNow({ sign, transport, outbox: broker, emitEvents, metrics, timeoutMs })
-  const parts = { sign, transport, metrics }
-  const stage = deps.runsStage === false ? undefined : createStage(deps, parts)
+  const parts = { sign, transport, metrics, isLate }
+  const sendNow = createSendNow({ ...parts, outbox: broker, emitEvents, timeoutMs })
+  const stage = deps.runsStage === false ? undefined : createStage(deps, { ...parts, limits })
   return {
     name: 'outbound',
     sendNow,
@@ -83,14 +89,14 @@ const createStage = (
     readonly sign: Sign
     readonly transport: Transport
     readonly metrics: OutboundMetrics
+    readonly limits: AnswerLimits
+    readonly isLate: IsLate
   },
 ) => {
   const { sql, broker, settings, emitEvents, logger } = deps
-  const { transport, metrics } = parts
-  const settlementLimitMs = settings.settlementLimitSeconds * 1000
-  const scheduledLimitMs = settings.scheduledLimitSeconds * 1000
+  const { metrics, limits } = parts
   const watch = createWatch({
-    ...{ sql, transport, emitEvents, settlementLimitMs, scheduledLimitMs, metrics, logger },
+    ...{ ...parts, sql, emitEvents, logger },
     ...(deps.watchTimes === undefined ? {} : { times: deps.watchTimes }),
   })
   const requeue = createRounds(
@@ -98,7 +104,7 @@ const createStage = (
     deps.requeueEveryMs ?? requeueEveryMsDefault,
     createRequeue({
       ...{ sql, broker, group, logger },
-      queuedLongMs: settlementLimitMs,
+      queuedLongMs: limits.settlementLimitMs,
       onRequeued: metrics.onRequeued,
     }),
     logger,

@@ -9,6 +9,7 @@ import {
   statusEvent,
   storeForSending,
 } from '../messages/index.ts'
+import type { IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import type { Sign } from './signing.ts'
 import { releaseToQueue } from './store.ts'
@@ -52,9 +53,10 @@ export const createSendNow = (deps: {
   readonly outbox: Pick<TransactionalBroker, 'publishIn'>
   readonly emitEvents: EmitEvents
   readonly metrics: OutboundMetrics
+  readonly isLate: IsLate
   readonly timeoutMs: number
 }): SendNow => {
-  const { sign, transport, outbox, emitEvents, metrics, timeoutMs } = deps
+  const { sign, transport, outbox, emitEvents, metrics, isLate, timeoutMs } = deps
   const leaseMs = timeoutMs + leaseMarginMs
   return {
     timeoutMs,
@@ -73,7 +75,9 @@ export const createSendNow = (deps: {
       return outcome
     },
     noteAccepted: async (tx, { message }, { resourceId, channel }) => {
-      const change = { id: message.id, status: 'SENT' as const, resourceId, detail: channel }
+      const { id } = message
+      const status = 'SENT' as const
+      const change = { id, status, resourceId, detail: channel, isLate: isLate(message) }
       const moved = await changeStatuses(tx, [change])
       if (moved.size === 0) return
       const endToEndId = message.transactions[0]?.endToEndId ?? null

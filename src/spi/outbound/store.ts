@@ -9,6 +9,7 @@ import {
   sendingOf,
   sentBytes,
 } from '../messages/index.ts'
+import { answeredTypes } from './limits.ts'
 
 /** A message of ours as far as sending it needs. */
 export type StoredOutbound = {
@@ -21,6 +22,7 @@ export type StoredOutbound = {
 }
 
 export type QueuedOutbound = StoredOutbound & {
+  readonly isScheduled: boolean
   /** The central bank may have it. */
   readonly isInDoubt: boolean
   /** What is sent, byte for byte, once that is decided; its call throws where it cannot be made any more. */
@@ -36,7 +38,7 @@ export const findOutbound = async (
 ): Promise<ReadonlyMap<string, QueuedOutbound>> => {
   const rows = await sql<OutboundRow[]>`
     select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
-      in_doubt_since is not null or sending.xml is not null as "isInDoubt",
+      is_scheduled is true as "isScheduled", in_doubt_since is not null or sending.xml is not null as "isInDoubt",
       case when status in ('QUEUED', 'FAILED') and envelope is null
         or status = 'QUEUED' and sending.xml is not null then message.xml end as xml,
       case when status = 'QUEUED' then sending.xml end as "sendingXml",
@@ -73,6 +75,7 @@ export const setAside = async (sql: Queryable, id: string, until: Date): Promise
 }
 
 export type Unanswered = StoredOutbound & {
+  readonly isScheduled: boolean
   readonly resourceId: string | null
   readonly traceparent: string | null
   /** What was sent, byte for byte; throws where it cannot be made any more. */
@@ -83,7 +86,7 @@ type UnansweredRow = Omit<Unanswered, 'sentXml'> & SendingRow & { readonly xml: 
 
 const unansweredColumns = (sql: Queryable) => sql`
   id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
-  resource_id as "resourceId", traceparent, message.xml, sending.xml as "sendingXml",
+  resource_id as "resourceId", is_scheduled is true as "isScheduled", traceparent, message.xml, sending.xml as "sendingXml",
   sending.position as "sendingPosition", sending.checksum as "sendingChecksum"`
 
 const unansweredOf = ({
@@ -96,9 +99,6 @@ const unansweredOf = ({
   const sending = sendingOf({ sendingXml, sendingPosition, sendingChecksum })
   return { ...row, sentXml: () => sentBytes(xml, sending) }
 }
-
-/** Types whose answer decides over money. */
-const answeredTypes = ['pacs.008', 'pacs.004']
 
 export type Search = {
   /** Made or, where the sending is in doubt, first sent between these moments. */

@@ -11,6 +11,7 @@ import {
   statusEvent,
 } from '../messages/index.ts'
 import { createRounds, type Rounds } from '../rounds.ts'
+import type { AnswerLimits, IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { repetitionText, sentAgain } from './repetition-text.ts'
 import {
@@ -27,9 +28,8 @@ export type WatchDeps = {
   readonly sql: Client
   readonly transport: Transport
   readonly emitEvents: EmitEvents
-  readonly settlementLimitMs: number
-  /** Of scheduled payments. */
-  readonly scheduledLimitMs: number
+  readonly limits: AnswerLimits
+  readonly isLate: IsLate
   readonly metrics: OutboundMetrics
   readonly logger: Logger
   /** How often unanswered messages are looked for, and asked for again at first and at most. */
@@ -58,7 +58,8 @@ const knownForMs = 24 * 3_600_000
  * never failed, and they are sent again with the same bytes until an explicit answer comes. The central bank takes a repetition for the message it has and answers.
  */
 export const createWatch = (deps: WatchDeps): Rounds => {
-  const { settlementLimitMs, scheduledLimitMs, logger } = deps
+  const { settlementLimitMs, scheduledLimitMs } = deps.limits
+  const { logger } = deps
   const times = { ...timesDefault, ...deps.times }
   /** When each is asked for again, by id; as many as wait in the last day at most. */
   const due = new Map<string, { readonly atMs: number; readonly asked: number }>()
@@ -120,13 +121,15 @@ export const createWatch = (deps: WatchDeps): Rounds => {
   return createRounds('watch of unanswered messages', times.everyMs, round, logger)
 }
 
-/** The sending is in doubt no more; the answer may still be. */
+/** The sending is in doubt no more; the answer may still be, and where that is overdue it is UNKNOWN as before. */
 const noteSent = async (
-  { sql, emitEvents, metrics }: WatchDeps,
+  { sql, isLate, emitEvents, metrics }: WatchDeps,
   message: Unanswered,
   { resourceId, channel }: Extract<MessageOutcome, { kind: 'accepted' }>,
 ): Promise<void> => {
-  const change = { id: message.id, status: 'SENT' as const, resourceId, detail: channel }
+  const { id } = message
+  const status = 'SENT' as const
+  const change = { id, status, resourceId, detail: channel, isLate: isLate(message) }
   const moved = await sql.begin(async (tx) => {
     const ids = await changeStatuses(tx, [change])
     if (ids.size > 0) await emitEvents(tx, [statusEvent(message, change)])

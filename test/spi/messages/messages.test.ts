@@ -1,16 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openApiDocument } from '#src/platform/http/index.ts'
 import { createMessages } from '#src/spi/index.ts'
-import {
-  changeStatuses,
-  idsByKey,
-  insertMessages,
-  type NewMessage,
-  noteRepetitions,
-  setRepetitionOutcomes,
-} from '#src/spi/messages/index.ts'
+import { changeStatuses, idsByKey, insertMessages } from '#src/spi/messages/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
+import { message } from './support.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
@@ -25,39 +19,6 @@ const get = async (path: string, headers: Record<string, string> = {}) => {
     ? ((await response.json()) as Record<string, unknown>)
     : { text: await response.text() }
   return { status: response.status, headers: response.headers, body }
-}
-
-let serial = 0
-const message = (over: Partial<NewMessage> = {}, at = new Date()): NewMessage => {
-  const number = String(serial++)
-  const endToEndId = `E00000001${number.padStart(23, '0')}`
-  return {
-    id: Bun.randomUUIDv7('hex', at),
-    type: 'pacs.008',
-    definition: 'pacs.008.spi.1.13',
-    direction: 'INBOUND',
-    status: 'PROCESSED',
-    channel: 'PRIMARY',
-    sourceIspb: '00038166',
-    destinationIspb: '12345678',
-    bizMsgIdr: `M00038166${number.padStart(23, '0')}`,
-    resourceId: `UEk${number.padStart(29, '0')}`,
-    errorCode: undefined,
-    signature: 'VALID',
-    warnings: [],
-    transactions: [
-      {
-        endToEndId,
-        instructionId: undefined,
-        amountCents: 123456789012345678n,
-        debtorIspb: '11111111',
-        creditorIspb: '12345678',
-        status: undefined,
-      },
-    ],
-    xml: Buffer.from(`<Envelope n="${number}">ação</Envelope>`),
-    ...over,
-  }
 }
 
 const ids = (body: Record<string, unknown>): string[] =>
@@ -206,38 +167,6 @@ describe('stored messages', () => {
         { status: 'ACCEPTED', detail: 'to ACCEPTED' },
       ],
     })
-  })
-
-  test('have the first and the latest repetition in their history, each with time and number', async () => {
-    const out = { direction: 'OUTBOUND', resourceId: undefined } as const
-    const open = message({ ...out, status: 'UNKNOWN' })
-    const decided = message({ ...out, status: 'ACCEPTED' })
-    await insertMessages(sql, [open, decided])
-    const again = (detail: string) =>
-      sql.begin((tx) =>
-        noteRepetitions(
-          tx,
-          [decided, open].map(({ id }) => ({ id, detail })),
-        ),
-      )
-    for (let number = 1; number <= 4; number++) {
-      expect(await again(`no. ${number}`)).toEqual(new Map([[open.id, number]]))
-    }
-    const status = 'UNKNOWN'
-    const at = expect.any(String)
-    const { id } = open
-    await setRepetitionOutcomes(sql, [
-      { id, repetition: 1, detail: 'not reached' },
-      { id, repetition: 3, detail: 'overtaken' },
-    ])
-    expect((await get(`/v1/messages/${id}`)).body['history']).toEqual([
-      { status, at, detail: null, repetition: null },
-      { status, at, detail: 'not reached', repetition: 1 },
-      { status, at, detail: 'no. 4', repetition: 4 },
-    ])
-    await changeStatuses(sql, [{ id, status: 'ACCEPTED' }])
-    expect(await again('too late')).toEqual(new Map())
-    expect((await get(`/v1/messages/${id}`)).body['history']).toHaveLength(4)
   })
 
   test('are found by the resource id of their sending, also when an answer came before it', async () => {

@@ -131,7 +131,9 @@ describe('unanswered payments', () => {
   }
   const historyOf = async (): Promise<readonly Entry[]> => [
     ...(await sql<Entry[]>`
-      select status, detail, repetition from spi_history order by position`),
+      select h.status, h.detail, h.repetition
+      from spi_history h join spi_messages m on m.id = h.message_id and m.direction = 'OUTBOUND'
+      order by h.position`),
   ]
 
   test('their history has the first repetition and the latest, with its number', async () => {
@@ -256,6 +258,81 @@ describe('unanswered payments', () => {
       { status: 'SENT', detail: 'PRIMARY', repetition: null },
     ])
     expect(rows.at(-2)?.detail).toBe('sent again: taken by PRIMARY')
+  })
+
+  test('a payment first known to be sent after its limit stays UNKNOWN until it is answered, and so do its events', async () => {
+    const bank = await createCentralBank({ longPollMs: 50 })
+    const urls = { PRIMARY: bank.url, SECONDARY: bank.secondaryUrl }
+    const reached = interfaceClient(urls, { attemptsMax: 1 }, ispb)
+    bank.setFaults([{ kind: 'error_after_storing', operation: 'send', times: 2 }])
+    await rig.pay(1)
+    const isKnown = async () =>
+      (await historyOf()).some(({ detail }) => detail?.startsWith('known to be sent') === true)
+    const isAsked = async () => (await historyOf()).some(({ repetition }) => (repetition ?? 0) >= 4)
+    await running(
+      async () => {
+        while (!(await isKnown()) || !(await isAsked())) await Bun.sleep(10)
+      },
+      reached,
+      { settings, watchTimes },
+    )
+    const worker = await workerOn(database)
+    const pull = createPull({
+      client: reached,
+      broker: worker.broker,
+      settings: { streams: 1 },
+      logger: quietLogger,
+      metrics: createMetrics({ version: 'test', withProcess: false }),
+    })
+    await worker.feature.start?.()
+    await pull.start?.()
+    await rig.until('ACCEPTED', 1)
+    await pull.drain?.()
+    await worker.stop()
+    await bank.stop()
+    const statuses = (await historyOf()).filter(({ repetition }) => repetition === null)
+    expect(statuses.map(({ status }) => status)).toEqual([
+      'QUEUED',
+      'UNKNOWN',
+      'UNKNOWN',
+      'ACCEPTED',
+    ])
+    const events = await sql<{ status: string }[]>`
+      select data::jsonb ->> 'status' as status from webhook_events
+      where type = 'message.status' order by sequence`
+    expect(events.map(({ status }) => status)).toEqual(['UNKNOWN', 'ACCEPTED'])
+  })
+
+  test('what the queue sends while the watch gives up waiting is no second UNKNOWN either', async () => {
+    const held = Promise.withResolvers<void>()
+    const server = rawServer(() => answer(201, { 'PI-ResourceId': Bun.randomUUIDv7() }))
+    const inner = interfaceClient({ PRIMARY: server.url }, {}, ispb)
+    let sends = 0
+    const slow = {
+      ...inner,
+      send: async (...args: Parameters<typeof inner.send>) => {
+        sends++
+        // Of the queue the second time; what the watch sends has no answer.
+        if (sends !== 2) return { kind: 'unknown', reason: 'status 503' } as const
+        await held.promise
+        return inner.send(...args)
+      },
+    }
+    await rig.pay(1)
+    await running(
+      async () => {
+        await rig.until('UNKNOWN', 1)
+        held.resolve()
+        while (!(await historyOf()).some(({ detail }) => detail === 'known to be sent: PRIMARY')) {
+          await Bun.sleep(10)
+        }
+      },
+      slow,
+      { settings, watchTimes: { ...watchTimes, everyMs: 200 } },
+    )
+    server.stop()
+    expect((await historyOf()).some(({ status }) => status === 'SENT')).toBe(false)
+    expect(await rig.statuses()).toEqual({ UNKNOWN: 1 })
   })
 
   test('what is refused after an attempt without answer is UNKNOWN, not FAILED', async () => {
