@@ -34,7 +34,7 @@ other texts of the message remain.`,
     'trilho dlq list',
     'trilho dlq show 4711',
     'trilho dlq retry 4711',
-    'trilho dlq retry --all --code refused_by_interface',
+    'trilho dlq retry --all --code access_refused',
   ],
   positionalsMax: 2,
   run: (args, io, program) => {

@@ -2,6 +2,7 @@ import { createGatherer, OverloadedError } from '#src/platform/batching/index.ts
 import {
   type Delivery,
   deadLetterOf,
+  type OutgoingMessage,
   PoisonMessageError,
   type TransactionalBroker,
   topics,
@@ -27,14 +28,14 @@ import { SignatureServiceError } from '../signing/index.ts'
 import { isRetried, messageIdOf, reopen } from './dead-letters.ts'
 import type { IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
-import { problemText, repetitionText } from './repetition-text.ts'
+import { refusalCodeOf, refusalText } from './refusal.ts'
+import { repetitionText } from './repetition-text.ts'
 import { createSendings, type Sending, type Sendings } from './sendings.ts'
 import type { Sign } from './signing.ts'
 import { findOutbound, noteDoubt, type QueuedOutbound, setAside } from './store.ts'
 import type { MessageOutcome, Transport } from './transport.ts'
 
 export const group = 'spi-outbound'
-const refusedCode = 'refused_by_interface'
 /** Results written by one transaction. */
 const recordedMax = 400
 /** What comes while one runs, or soon after its start, shares the next. */
@@ -248,8 +249,8 @@ const recordResults = async (
       return stored === undefined || !moved.has(change.id) ? [] : [statusEvent(stored, change)]
     }),
   )
-  const refused = results.filter(isRefused)
-  if (refused.length > 0) await broker.publishIn(tx, refused.map(letterOf))
+  const letters = results.flatMap(lettersOf)
+  if (letters.length > 0) await broker.publishIn(tx, letters)
 }
 
 /** Refused, and surely never stored: an attempt without an answer may have been. */
@@ -266,20 +267,19 @@ const changeOf = ({ stored, outcome }: Result, isLate: IsLate): StatusChange => 
     const { channel: detail, resourceId } = outcome
     return { id, status: 'SENT', detail, resourceId, isLate: isLate(stored) }
   }
-  const detail = problemText(outcome)
+  const detail = refusalText(outcome)
   return isInDoubt
     ? { id, status: 'UNKNOWN', detail }
-    : { id, status: 'FAILED', detail, errorCode: refusedCode }
+    : { id, status: 'FAILED', detail, errorCode: refusalCodeOf(outcome) }
 }
 
-const letterOf = ({ delivery }: Result) =>
-  deadLetterOf({
-    delivery,
-    group,
-    errorCode: refusedCode,
-    attempt: delivery.attempt,
-    firstFailure: new Date(),
-  })
+const lettersOf = (result: Result): readonly OutgoingMessage[] => {
+  const { delivery, outcome } = result
+  if (outcome.kind !== 'refused' || !isRefused(result)) return []
+  const errorCode = refusalCodeOf(outcome)
+  const { attempt } = delivery
+  return [deadLetterOf({ delivery, group, errorCode, attempt, firstFailure: new Date() })]
+}
 
 const report = (
   result: Result,
@@ -302,6 +302,6 @@ const report = (
     const { channel, resourceId } = outcome
     logger.info({ ...fields, channel, resource_id: resourceId }, 'message sent')
   } else {
-    logger.error({ ...fields, problem: problemText(outcome) }, 'message refused')
+    logger.error({ ...fields, problem: refusalText(outcome) }, 'message refused')
   }
 }

@@ -6,6 +6,7 @@ import type { InterfaceClient } from '../interface/index.ts'
 import type { EmitEvents } from '../messages/index.ts'
 import { createRounds } from '../rounds.ts'
 import type { SigningSettings } from '../signing/index.ts'
+import { createChannelHealth } from './channel-health.ts'
 import type { OutboundSettings } from './config.ts'
 import { createBury } from './dead-letters.ts'
 import { createHandler, group } from './handle.ts'
@@ -50,8 +51,10 @@ export type OutboundFeature = Feature & { readonly sendNow: SendNow }
 export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
   const { sql, broker, client, settings, emitEvents, logger } = deps
   const metrics = createOutboundMetrics(deps.metrics, () => countUnknown(sql))
+  const health = createChannelHealth({ channels: client.channels, logger })
   const transport = createTransport({
     client,
+    health,
     requestsMax: settings.requestsMax,
     isFailover: settings.channelFailover,
   })
@@ -74,6 +77,7 @@ export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
       stage?.start()
     },
     drain: () => stage?.drain(),
+    health: health.check,
     loops: () => stage?.loops ?? [],
     stop: async () => {
       await stage?.stop()

@@ -1,3 +1,4 @@
+import { refusalText } from './refusal.ts'
 import type { MessageOutcome } from './transport.ts'
 
 /** In the history of a message that goes out once more. */
@@ -12,17 +13,10 @@ const outcomeText = (outcome: MessageOutcome): string => {
     case 'accepted':
       return `taken by ${outcome.channel}`
     case 'refused':
-      return problemText(outcome)
+      return refusalText(outcome)
     case 'unreachable':
       return 'not reached'
     case 'unknown':
       return 'no clear answer'
   }
 }
-
-/** The last part of the problem's type names it: `https://icom…/error/forbidden`. */
-export const problemText = ({
-  status,
-  problem,
-}: Extract<MessageOutcome, { kind: 'refused' }>): string =>
-  `${status} ${problem.type.slice(problem.type.lastIndexOf('/') + 1).slice(0, 64)}`.trimEnd()

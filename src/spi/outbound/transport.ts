@@ -6,6 +6,7 @@ import {
   requestMessagesMax,
 } from '../interface/index.ts'
 import type { Channel } from '../messages/index.ts'
+import { type ChannelHealth, RefusedTogetherError } from './channel-health.ts'
 
 /** What became of one message. */
 export type MessageOutcome =
@@ -34,17 +35,7 @@ const waitingMax = 5_000
 /** Returns have one channel, whatever its state. */
 const boundToChannel = new Set(['pacs.004'])
 
-/** Requests in a row without an answer after which a channel is taken for down. */
-export const failuresMax = 3
-/** Afterwards one request looks whether it answers again. */
-export const downMs = 5_000
-
 type Row = { readonly bytes: Uint8Array; readonly trace: Traceparent | undefined }
-
-/** A request of several was refused, which says nothing of any one of them. */
-class RefusedTogetherError extends Error {
-  override readonly name = 'RefusedTogetherError'
-}
 
 /** The channels that a message may take, its own first: none where that is not configured and no other may be taken. */
 export const waysOf = (
@@ -68,11 +59,10 @@ export const createTransport = (options: {
   readonly client: InterfaceClient
   readonly requestsMax: number
   readonly isFailover: boolean
-  /** Other than the system's in tests. */
-  readonly nowMs?: () => number
+  /** Of the same channels. */
+  readonly health: ChannelHealth
 }): Transport => {
-  const { client, requestsMax, isFailover, nowMs = () => performance.now() } = options
-  const health = createHealth(nowMs)
+  const { client, requestsMax, isFailover, health } = options
   const laneOf = (channel: Channel) =>
     createGatherer<Row, MessageOutcome>({
       write: async (messages) => {
@@ -110,51 +100,6 @@ export const createTransport = (options: {
 }
 
 const downOf = (reason: string): MessageOutcome => ({ kind: 'unreachable', reason, isDown: true })
-
-type Health = {
-  /** False: what waits for this channel had better go elsewhere, where there is an elsewhere. */
-  readonly isUp: (channel: Channel) => boolean
-  readonly noted: (
-    channel: Channel,
-    request: () => Promise<readonly MessageOutcome[]>,
-  ) => Promise<readonly MessageOutcome[]>
-}
-
-/** Which channels answer. A channel that is down has one request at a time look whether it is back. */
-const createHealth = (nowMs: () => number): Health => {
-  const states = new Map<Channel, { failures: number; downUntilMs: number }>()
-  const stateOf = (channel: Channel) => {
-    const state = states.get(channel) ?? { failures: 0, downUntilMs: 0 }
-    states.set(channel, state)
-    return state
-  }
-  const failed = (channel: Channel): void => {
-    const state = stateOf(channel)
-    state.failures++
-    if (state.failures >= failuresMax) state.downUntilMs = nowMs() + downMs
-  }
-  const answered = (channel: Channel): void => {
-    states.delete(channel)
-  }
-  return {
-    isUp: (channel) => nowMs() >= stateOf(channel).downUntilMs,
-    noted: async (channel, request) => {
-      const state = stateOf(channel)
-      if (state.failures >= failuresMax) state.downUntilMs = nowMs() + downMs
-      try {
-        const outcomes = await request()
-        const [one] = outcomes
-        const isAnswered = one?.kind !== 'unknown' && !(one?.kind === 'unreachable' && one.isDown)
-        if (isAnswered) answered(channel)
-        else failed(channel)
-        return outcomes
-      } catch (error) {
-        if (error instanceof RefusedTogetherError) answered(channel)
-        throw error
-      }
-    },
-  }
-}
 
 const sendTogether = async (
   client: InterfaceClient,

@@ -204,19 +204,34 @@ describe('dead letters', () => {
     )
   })
 
-  test('what was refused is signed anew and sent when it is taken out of dlq', async () => {
-    const server = rawServer(() =>
-      server.requests.length === 1 ? answer(403, {}, '') : answer(201, { 'PI-ResourceId': 'R1' }),
-    )
-    const strict = interfaceClient({ PRIMARY: server.url }, {}, ispb)
-    await rig.pay(1)
-    await running(async () => {
-      await rig.until('FAILED', 1)
-      const [letter] = await openDeadLetters(sql).list(1)
-      expect(await openDeadLetters(sql).retry(letter?.id ?? 0n)).toBe(true)
-      rig.broker.wake(['spi.outbound'])
-      await rig.until('SENT', 1)
-    }, strict)
+  test('what was refused with all access is signed anew and sent once it is taken out of dlq', async () => {
+    let isLocked = true
+    const server = rawServer(({ body }) => {
+      if (isLocked) return answer(403, {}, '')
+      const count = Buffer.from(Bun.gunzipSync(new Uint8Array(body)))
+        .toString()
+        .split('<AppHdr>').length
+      return answer(201, {
+        'PI-ResourceId': Array.from({ length: count - 1 }, Bun.randomUUIDv7).join(','),
+      })
+    })
+    await rig.pay(3)
+    const stage = rig.outbound(interfaceClient({ PRIMARY: server.url }, {}, ispb))
+    await stage.start?.()
+    await rig.until('FAILED', 3)
+    expect(await stage.health?.()).toMatchObject({ status: 'down', ready: true })
+    const found = await sql<{ code: string }[]>`select error_code as code from spi_messages`
+    expect(new Set(found.map(({ code }) => code))).toEqual(new Set(['access_refused']))
+    isLocked = false
+    const letters = openDeadLetters(sql)
+    const ids = await letters.ids(10, 'access_refused')
+    expect(ids).toHaveLength(3)
+    for (const id of ids) expect(await letters.retry(id)).toBe(true)
+    rig.broker.wake(['spi.outbound'])
+    await rig.until('SENT', 3)
+    expect(await stage.health?.()).toMatchObject({ status: 'ok' })
+    await stage.drain?.()
+    await stage.stop?.()
     server.stop()
   })
 

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { InterfaceClient, SendOutcome } from '#src/spi/interface/index.ts'
 import type { Channel } from '#src/spi/messages/index.ts'
-import { createTransport, downMs, failuresMax } from '../../../src/spi/outbound/transport.ts'
+import {
+  createChannelHealth,
+  downMs,
+  failuresMax,
+} from '../../../src/spi/outbound/channel-health.ts'
+import { createTransport } from '../../../src/spi/outbound/transport.ts'
+import { quietLogger } from '../../support/database.ts'
 
 const down: SendOutcome = { kind: 'unreachable', reason: 'r', retryAfterMs: 1, isDown: true }
 const busy: SendOutcome = { ...down, isDown: false }
@@ -32,7 +38,12 @@ const transportOver = (
     close: async () => {},
   }
   const clock = { ms: 0 }
-  const send = createTransport({ client, requestsMax: 4, isFailover, nowMs: () => clock.ms })
+  const health = createChannelHealth({
+    channels,
+    logger: quietLogger,
+    nowMs: () => clock.ms,
+  })
+  const send = createTransport({ client, requestsMax: 4, isFailover, health })
   const bytes = Buffer.from('<a/>')
   return {
     answers,
