@@ -49,7 +49,7 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
 
   return {
     channels,
-    send: (channel, messages, { signal, links } = {}) => {
+    send: (channel, messages, { signal, links, onLate } = {}) => {
       const sendDeps = {
         url: `${baseOf(channel)}/api/v1/in/${ispb}/msgs`,
         channel,
@@ -59,6 +59,7 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
         isGzip: settings.gzipPrimary,
         timeoutMs: settings.sendTimeoutSeconds * secondMs,
         attemptsMax: settings.sendAttemptsMax,
+        onLate,
         onRepeat: (attempt: number, reason: string) =>
           deps.logger.warn(
             { channel, messages: messages.length, attempt, reason },

@@ -28,6 +28,11 @@ export class NotConnectedError extends InterfaceError {
   override readonly name = 'NotConnectedError'
 }
 
+/** The whole time has passed without an answer, or without the end of one. */
+export class LateError extends InterfaceError {
+  override readonly name = 'LateError'
+}
+
 /**
  * Exactly the headers that the interface knows: any other, a tracing header say, is refused with 400. `Host` carries
  * no port, or the connection is reset; TLS still checks the name in the URL.
@@ -44,7 +49,7 @@ const headersOf = (request: ExchangeRequest): Record<string, string> => ({
 /**
  * One request and its whole answer, over a kept connection where there is one. The runtime speaks TLS 1.2 or later.
  *
- * @throws NotConnectedError, InterfaceError (no answer, cut answer, answer over {@link answerBytesMax})
+ * @throws NotConnectedError, LateError, InterfaceError (cut answer, answer over {@link answerBytesMax})
  */
 export const exchange = (
   request: ExchangeRequest,
@@ -97,7 +102,7 @@ const notConnected =
 
 const failureOf = (error: unknown, isLate: boolean): Error => {
   if (error instanceof InterfaceError) return error
-  if (isLate) return new InterfaceError('no answer in time', { cause: error })
+  if (isLate) return new LateError('no answer in time', { cause: error })
   const code = String((error as { code?: unknown }).code ?? '')
   if (notConnected.test(code)) {
     return new NotConnectedError(`no connection: ${code}`, { cause: error })

@@ -7,5 +7,6 @@ export type {
   InterfaceProblem,
   PulledMessage,
   PullStream,
+  SendOptions,
   SendOutcome,
 } from './types.ts'

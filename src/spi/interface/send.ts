@@ -7,6 +7,7 @@ import {
   type ExchangeAnswer,
   type ExchangeRequest,
   exchange,
+  LateError,
   NotConnectedError,
   retryAfterMs,
 } from './exchange.ts'
@@ -35,6 +36,8 @@ export type SendDeps = {
   readonly isGzip: boolean
   readonly timeoutMs: number
   readonly attemptsMax: number
+  /** Told of every attempt that has no answer in time; false: it is the last. */
+  readonly onLate?: (() => boolean) | undefined
   /** Told before the same messages are sent again. */
   readonly onRepeat?: (attempt: number, reason: string) => void
 }
@@ -63,8 +66,10 @@ export const sendMessages = async (
     }
     const isOpen = outcome.kind === 'unknown' || (attempt > 1 && outcome.kind === 'unreachable')
     if (!isOpen) return outcome
-    if (attempt >= deps.attemptsMax || signal?.aborted === true) {
-      return { kind: 'unknown', reason: outcome.reason }
+    const isLate = outcome.kind === 'unknown' && outcome.isLate === true
+    const isLast = isLate && deps.onLate?.() === false
+    if (isLast || attempt >= deps.attemptsMax || signal?.aborted === true) {
+      return { kind: 'unknown', reason: outcome.reason, ...(isLate ? { isLate } : {}) }
     }
     await Bun.sleep(backoffMs(attempt, { ...retry, attemptsMax: deps.attemptsMax }))
     deps.onRepeat?.(attempt, outcome.reason)
@@ -131,7 +136,7 @@ const once = async (
         isDown: true,
       }
     }
-    return { kind: 'unknown', reason: error.message }
+    return { kind: 'unknown', reason: error.message, isLate: error instanceof LateError }
   }
 }
 

@@ -16,7 +16,12 @@ export type SendOutcome =
       readonly isDown: boolean
     }
   /** Anything else, 5xx or no answer: it may have been stored. Only the same messages may be sent again. */
-  | { readonly kind: 'unknown'; readonly reason: string }
+  | {
+      readonly kind: 'unknown'
+      readonly reason: string
+      /** True: the last attempt had no answer in time. */
+      readonly isLate?: boolean
+    }
 
 /** An RFC 7807 body of the interface; empty strings where it gave none. */
 export type InterfaceProblem = {
@@ -51,6 +56,8 @@ export type SendOptions = {
   readonly signal?: AbortSignal | undefined
   /** Of the messages that share the request with the one in whose trace it is. */
   readonly links?: readonly (Traceparent | undefined)[] | undefined
+  /** Told of every attempt that has no answer in time. False: no further one is made, the outcome is unknown. */
+  readonly onLate?: (() => boolean) | undefined
 }
 
 /** The message interface of the central bank, over both channels. */

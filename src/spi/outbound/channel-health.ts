@@ -4,7 +4,7 @@ import type { Channel } from '../messages/index.ts'
 import { accessRefusedCode, isAccessRefused } from './refusal.ts'
 import type { MessageOutcome } from './transport.ts'
 
-/** Requests in a row without an answer after which a channel is taken for down. */
+/** Requests in a row without a clear answer, or attempts of any without one in time, after which a channel is taken for down. */
 export const failuresMax = 3
 /** Afterwards one request looks whether it answers again. */
 export const downMs = 5_000
@@ -22,6 +22,8 @@ export type ChannelHealth = {
     channel: Channel,
     request: () => Promise<readonly MessageOutcome[]>,
   ) => Promise<readonly MessageOutcome[]>
+  /** An attempt has had no answer in time; its request may go on. */
+  readonly noteLate: (channel: Channel) => void
   readonly check: () => HealthCheck
 }
 
@@ -29,6 +31,8 @@ type State = {
   /** In a row without an answer. */
   failures: number
   downUntilMs: number
+  /** Requests under way that look whether it is back. */
+  looking: number
   /** In a row that were refused as those of a stranger. */
   accessRefusals: number
   readonly outage: OutageLog
@@ -55,7 +59,11 @@ export const createChannelHealth = ({
     states.set(channel, state)
     return state
   }
-  const isUp = (channel: Channel): boolean => nowMs() >= stateOf(channel).downUntilMs
+  const isUp = (channel: Channel): boolean => {
+    const { looking, downUntilMs } = stateOf(channel)
+    // A look may hang for long: what else waits is not to hang with it.
+    return looking === 0 && nowMs() >= downUntilMs
+  }
   const failed = (state: State): void => {
     state.failures++
     if (state.failures < failuresMax) return
@@ -81,20 +89,25 @@ export const createChannelHealth = ({
     isUp,
     noted: async (channel, request) => {
       const state = stateOf(channel)
-      if (state.failures >= failuresMax) state.downUntilMs = nowMs() + downMs
+      const isLook = state.failures >= failuresMax
+      if (isLook) state.looking++
       try {
         const outcomes = await request()
         const [one] = outcomes
         const isAnswered = one?.kind !== 'unknown' && !(one?.kind === 'unreachable' && one.isDown)
         if (isAnswered) answered(state)
-        else failed(state)
+        // Told by `noteLate` already.
+        else if (one?.kind !== 'unknown' || one.isLate !== true) failed(state)
         judge(state, one)
         return outcomes
       } catch (error) {
         if (error instanceof RefusedTogetherError) answered(state)
         throw error
+      } finally {
+        if (isLook) state.looking--
       }
     },
+    noteLate: (channel) => failed(stateOf(channel)),
     check: () => {
       const detail = Object.fromEntries(
         channels.map((channel) => {
@@ -115,6 +128,7 @@ export const createChannelHealth = ({
 const newState = (channel: Channel, logger: Logger): State => ({
   failures: 0,
   downUntilMs: 0,
+  looking: 0,
   accessRefusals: 0,
   outage: createOutageLog(logger, {
     level: 'error',

@@ -20,7 +20,7 @@ export type MessageOutcome =
       readonly isDown: boolean
     }
   /** It may have been stored: only the same bytes may follow. */
-  | { readonly kind: 'unknown'; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly reason: string; readonly isLate?: boolean }
 
 export type OutgoingBytes = {
   readonly type: string
@@ -52,7 +52,7 @@ export const waysOf = (
 /**
  * Gathers messages that are ready at the same time into requests of up to ten, per channel. A refused request is cut
  * in two until the message to blame stands alone; the others pass. A channel that cannot be reached, or has left several
- * requests in a row without an answer, is passed over for the other one: the SPI takes the same bytes for the same
+ * attempts in a row without an answer, is passed over for the other one: the SPI takes the same bytes for the same
  * message, whichever channel they come by.
  */
 export const createTransport = (options: {
@@ -63,14 +63,19 @@ export const createTransport = (options: {
   readonly health: ChannelHealth
 }): Transport => {
   const { client, requestsMax, isFailover, health } = options
+  const isPassedOver = (channel: Channel): boolean =>
+    isFailover && !health.isUp(channel) && client.channels.some((one) => health.isUp(one))
   const laneOf = (channel: Channel) =>
     createGatherer<Row, MessageOutcome>({
       write: async (messages) => {
-        const hasOther = isFailover && client.channels.some((one) => health.isUp(one))
-        if (hasOther && !health.isUp(channel)) {
+        if (isPassedOver(channel)) {
           return messages.map(() => downOf(`${channel} has not answered lately`))
         }
-        return health.noted(channel, () => sendTogether(client, channel, messages))
+        const onLate = (): boolean => {
+          health.noteLate(channel)
+          return !isPassedOver(channel)
+        }
+        return health.noted(channel, () => sendTogether(client, channel, messages, onLate))
       },
       rowsMax: requestMessagesMax,
       writersMax: requestsMax,
@@ -105,12 +110,13 @@ const sendTogether = async (
   client: InterfaceClient,
   channel: Channel,
   messages: readonly Row[],
+  onLate: () => boolean,
 ): Promise<readonly MessageOutcome[]> => {
   const [, ...others] = messages
   const outcome = await client.send(
     channel,
     messages.map(({ bytes }) => bytes),
-    { links: others.map(({ trace }) => trace) },
+    { links: others.map(({ trace }) => trace), onLate },
   )
   switch (outcome.kind) {
     case 'accepted':

@@ -193,8 +193,22 @@ describe('outcomes', () => {
       expect(new Set(requests.map(({ body }) => body.toString('hex'))).size).toBe(1)
     }
     const silent = await against(() => 'silent', [one], { timeoutSeconds: 0.1, attemptsMax: 2 })
-    expect(silent.outcome).toEqual({ kind: 'unknown', reason: 'no answer in time' })
+    expect(silent.outcome).toEqual({ kind: 'unknown', reason: 'no answer in time', isLate: true })
     expect(silent.requests).toHaveLength(2)
+  })
+
+  test('after an attempt without an answer in time the caller may end the repetitions; other trouble is not its to judge', async () => {
+    const server = rawServer((_, count) => (count === 1 ? answer(503, {}, '') : 'silent'))
+    const client = interfaceClient({ PRIMARY: server.url }, { timeoutSeconds: 0.1, attemptsMax: 5 })
+    let late = 0
+    const onLate = (): boolean => {
+      late++
+      return late < 2
+    }
+    const outcome = await client.send('PRIMARY', [one], { onLate })
+    server.stop()
+    expect(outcome).toEqual({ kind: 'unknown', reason: 'no answer in time', isLate: true })
+    expect([late, server.requests.length]).toEqual([2, 3])
   })
 
   test('an answer after trouble is the outcome; trouble after a doubt stays a doubt', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { InterfaceClient, SendOutcome } from '#src/spi/interface/index.ts'
+import type { InterfaceClient, SendOptions, SendOutcome } from '#src/spi/interface/index.ts'
 import type { Channel } from '#src/spi/messages/index.ts'
 import {
   createChannelHealth,
@@ -18,9 +18,11 @@ const refused: SendOutcome = {
   problem: { type: '', title: '', detail: '' },
 }
 
+type Answer = SendOutcome | ((options: SendOptions) => Promise<SendOutcome>)
+
 /** A client whose channels answer as told; accepted when nothing is. */
 const transportOver = (
-  answers: Partial<Record<Channel, SendOutcome>>,
+  answers: Partial<Record<Channel, Answer>>,
   {
     channels = ['PRIMARY', 'SECONDARY'],
     isFailover = true,
@@ -29,9 +31,11 @@ const transportOver = (
   const requests: { readonly channel: Channel; readonly messages: readonly Uint8Array[] }[] = []
   const client: InterfaceClient = {
     channels,
-    send: async (channel, messages) => {
+    send: async (channel, messages, options = {}) => {
       requests.push({ channel, messages })
-      return answers[channel] ?? { kind: 'accepted', resourceIds: messages.map(() => channel) }
+      const told = answers[channel]
+      if (typeof told === 'function') return told(options)
+      return told ?? { kind: 'accepted', resourceIds: messages.map(() => channel) }
     },
     openStream: () => Promise.reject(new Error('not used')),
     catalogue: () => Promise.reject(new Error('not used')),
@@ -147,5 +151,61 @@ describe('a channel that leaves requests without an answer', () => {
     const { send, ways } = transportOver({ PRIMARY: unknown }, { isFailover: false })
     for (let count = 0; count < failuresMax + 2; count++) await send()
     expect(ways()).toHaveLength(failuresMax + 2)
+  })
+
+  /** Requests that hang: each attempt of them ends, without an answer, when it is told to. */
+  const hanging = () => {
+    const attempts: (() => void)[] = []
+    const answer = async ({ onLate }: SendOptions): Promise<SendOutcome> => {
+      for (let attempt = 1; attempt <= 3; attempt++) {
+        const over = Promise.withResolvers<void>()
+        attempts.push(over.resolve)
+        await over.promise
+        if (onLate?.() === false) break
+      }
+      return { kind: 'unknown', reason: 'no answer in time', isLate: true }
+    }
+    const end = async (count: number): Promise<void> => {
+      while (attempts.length < count) await Bun.sleep(0)
+      for (const resolve of attempts.splice(0, count)) resolve()
+    }
+    return { attempts, answer, end }
+  }
+
+  test('is passed over after so many attempts in a row, of one request or of several at once', async () => {
+    const { answer, end, attempts } = hanging()
+    const { send, ways } = transportOver({ PRIMARY: answer })
+    // Two requests at once: their second attempts would be the third and fourth.
+    const first = send()
+    while (attempts.length < 1) await Bun.sleep(0)
+    const second = send()
+    await end(2)
+    await end(2)
+    expect((await Promise.all([first, second])).map(({ kind }) => kind)).toEqual([
+      'unknown',
+      'unknown',
+    ])
+    expect(attempts).toHaveLength(0)
+    expect(await send()).toMatchObject({ channel: 'SECONDARY' })
+    expect(ways()).toEqual(['PRIMARY', 'PRIMARY', 'SECONDARY'])
+  })
+
+  test('is looked at by one request, however long that hangs; all others take the other channel', async () => {
+    const { answer, end, attempts } = hanging()
+    const { send, ways, clock } = transportOver({ PRIMARY: answer })
+    const first = send()
+    for (let count = 0; count < failuresMax; count++) await end(1)
+    await first
+    clock.ms += downMs
+    const look = send()
+    while (attempts.length < 1) await Bun.sleep(0)
+    for (let count = 0; count < 5; count++) {
+      clock.ms += downMs
+      expect(await send()).toMatchObject({ channel: 'SECONDARY' })
+    }
+    // Its message is not kept for another attempt.
+    await end(1)
+    expect((await look).kind).toBe('unknown')
+    expect(ways().filter((way) => way === 'PRIMARY')).toHaveLength(2)
   })
 })
