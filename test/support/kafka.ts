@@ -232,8 +232,10 @@ const started = async (child: ChildProcess): Promise<void> => {
   let log = ''
   const ready = Promise.withResolvers<void>()
   const read = (chunk: Buffer): void => {
-    log = (log + chunk.toString()).slice(-10_000)
+    log += chunk.toString()
+    // Before what is old is cut off: where the loop was busy, one chunk may be longer than what is kept.
     if (log.includes('Kafka Server started')) ready.resolve()
+    log = log.slice(-10_000)
   }
   child.stdout?.on('data', read)
   child.stderr?.on('data', read)
