@@ -152,7 +152,7 @@ describe('damaged files', () => {
       }),
       { numRuns: 500 },
     )
-  }, 30_000)
+  }, 60_000)
 
   test('262144 bytes are looked at, one more is not', () => {
     const at = new Uint8Array(PKCS12_BYTES_MAX)

@@ -17,7 +17,7 @@ let rig: Rig
 beforeAll(async () => {
   database = await createTestDatabase()
   rig = await createRig(database.dsn)
-}, 20_000)
+}, 60_000)
 afterAll(async () => {
   await rig.stop()
   await database.close()
@@ -96,7 +96,7 @@ test('everything sealed is sealed anew beside a running gateway; the old key is 
   while ((await rig.balanceOf(bia)) !== 1_300n && performance.now() < deadline) await Bun.sleep(50)
   expect(await rig.balanceOf(bia)).toBe(1_300n)
   expect((await counts(NEW)).code).toBe(0)
-}, 40_000)
+}, 60_000)
 
 const sum = (...runs: readonly (readonly object[])[]): readonly number[] =>
   [0, 1, 2].map((at) =>
@@ -112,4 +112,4 @@ test('says what is missing, and shows a table', async () => {
   const shown = await command(NEW)
   expect(shown.code).toBe(0)
   expect(shown.out).toMatch(/^WHAT +SEALED ANEW +CURRENT +UNREADABLE\n/)
-}, 20_000)
+}, 60_000)

@@ -100,13 +100,13 @@ describe('buf curl', () => {
     const rig = await startRig()
     await callEverything(rig, 'http', ['--http2-prior-knowledge'])
     await rig.stop()
-  }, 30_000)
+  }, 60_000)
 
   test('calls everything over TLS', async () => {
     const rig = await startRig({ env: tls })
     await callEverything(rig, 'https', ['--cacert', ca])
     await rig.stop()
-  }, 30_000)
+  }, 60_000)
 
   test('calls everything over mutual TLS, and nothing without its certificate', async () => {
     const rig = await startRig({
@@ -119,5 +119,5 @@ describe('buf curl', () => {
     expect(answers).toEqual([])
     expect(err).not.toBe('')
     await rig.stop()
-  }, 30_000)
+  }, 60_000)
 })

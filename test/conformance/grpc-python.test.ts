@@ -49,7 +49,7 @@ describe.skipIf(missing)(`grpcio${note}`, () => {
     expect(answer['request_id']).toBeString()
     expect(JSON.parse(String(answer['result']))).toHaveProperty('end_to_end_id')
     await rig.stop()
-  }, 30_000)
+  }, 60_000)
 
   test('calls everything over mutual TLS', async () => {
     const ca = issueCertificate('authority', { authority: true })
@@ -65,5 +65,5 @@ describe.skipIf(missing)(`grpcio${note}`, () => {
     const answer = await peer(rig, { ca: ca.cert, key_pem: client.key, cert_pem: client.cert })
     expect(answer).toMatchObject(expected)
     await rig.stop()
-  }, 30_000)
+  }, 60_000)
 })

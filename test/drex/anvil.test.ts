@@ -100,7 +100,7 @@ describe.skipIf(path === null || path === undefined)('anvil', () => {
     })
     ana = await wallet(1_000n)
     bia = await wallet(0n)
-  }, 20_000)
+  }, 60_000)
   afterAll(async () => {
     await bench.stop()
     await anvil.stop()
@@ -127,8 +127,8 @@ describe.skipIf(path === null || path === undefined)('anvil', () => {
     await bench.until(async () => {
       await demand('evm_mine')
       return (await read(id)).status === 'confirmed'
-    }, 15_000)
+    }, 60_000)
     expect((await read(id)).tx_hash).toBe(tx_hash)
     expect(await balance(bia)).toBe(200n)
-  }, 20_000)
+  }, 60_000)
 })

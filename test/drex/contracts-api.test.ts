@@ -194,7 +194,7 @@ describe('deploying and calling', () => {
     })
     const documents = await call(house, { function: 'getAllDocuments' })
     expect((documents.json as { result: string[] }).result.length).toBe(1)
-  }, 20_000)
+  }, 60_000)
 
   test('the same key deploys once', async () => {
     const headers = { 'Idempotency-Key': 'deploy-1' }
@@ -272,7 +272,7 @@ describe('a permissioned network', () => {
       await permitted.bench.stop()
       await other.stop()
     }
-  }, 20_000)
+  }, 60_000)
 
   test('a wallet or contract that the rules do not know is refused before anything is signed', async () => {
     const other = await createBench()
@@ -319,7 +319,7 @@ describe('a permissioned network', () => {
       await permissioned.stop()
       await other.stop()
     }
-  }, 20_000)
+  }, 60_000)
 })
 
 /** A second gateway whose network has account rules, on the first one's chain. */
@@ -359,7 +359,7 @@ describe('between institutions', () => {
       await on.stop()
       await base.stop()
     }
-  }, 20_000)
+  }, 60_000)
 })
 
 async function exchange(base: Bench, on: Bench, swap: Hex): Promise<void> {

@@ -95,7 +95,7 @@ test('a base fee beyond the offer: replaced at the same nonce by what is asked n
   })
   expect((await reached(id, 'confirmed')).tx_hash).not.toBe(before.tx_hash)
   expect(await bench.balance(bia)).toBe(100n)
-}, 20_000)
+}, 60_000)
 
 test('the base fee falls before the replacement arrives: the first bytes count, once', async () => {
   await mineAt(10n * GWEI)
@@ -107,7 +107,7 @@ test('the base fee falls before the replacement arrives: the first bytes count, 
   await mineAt(15n * GWEI)
   expect((await reached(id, 'confirmed')).tx_hash).toBe(before.tx_hash)
   expect(await bench.balance(bia)).toBe(100n)
-}, 20_000)
+}, 60_000)
 
 test('replacements stop at the limit, and the transfer waits for the base fee to fall', async () => {
   await bench.stop()
@@ -128,4 +128,4 @@ test('replacements stop at the limit, and the transfer waits for the base fee to
   await mineAt(15n * GWEI)
   await reached(id, 'confirmed')
   expect(await bench.balance(bia)).toBe(100n)
-}, 20_000)
+}, 60_000)

@@ -13,7 +13,7 @@ let rig: Rig
 beforeAll(async () => {
   database = await createTestDatabase()
   rig = await createRig(database.dsn)
-}, 20_000)
+}, 60_000)
 afterAll(async () => {
   await rig.stop()
   await database.close()
@@ -84,7 +84,7 @@ test('a deployment, a call and a wallet are each there once after a kill and a r
   const [row] = await database.sql<{ id: string }[]>`
     select id from drex_wallets where label = 'once'`
   expect(created.json as object).toMatchObject({ wallet_id: row?.id })
-}, 40_000)
+}, 60_000)
 
 test('killed before the commit: nothing is there, and the key is free', async () => {
   const { sql } = database
@@ -106,4 +106,4 @@ test('killed before the commit: nothing is there, and the key is free', async ()
   await rig.start()
   await until(async () => (await post(wallet)).status === 201)
   expect(await count('drex_wallets', "label = 'early'")).toBe(1)
-}, 20_000)
+}, 60_000)

@@ -34,7 +34,7 @@ async function allEnd(ids: readonly string[], wanted = 'confirmed'): Promise<voi
     await bench.until(async () => {
       last = (await read(id)).status
       return ENDS.includes(last)
-    }, 25_000)
+    }, 60_000)
     expect(last).toBe(wanted)
   }
 }
@@ -58,7 +58,7 @@ describe('what a node may do wrong', () => {
       bench.chain.faults.set([])
       await allEnd(ids)
       expect(await bench.balance(bia)).toBe(1_200n)
-    }, 40_000)
+    }, 60_000)
   }
 
   test('a node out of reach holds transfers back and fails none', async () => {
@@ -73,7 +73,7 @@ describe('what a node may do wrong', () => {
     expect(balance.json as object).toMatchObject({ error: { code: 'NETWORK_UNREACHABLE' } })
     bench.chain.faults.set([])
     await allEnd([id])
-  }, 20_000)
+  }, 60_000)
 })
 
 function repeating(values: readonly number[]): () => number {
@@ -108,7 +108,7 @@ describe('reorganisations', () => {
     expect(confirmed.block_number).not.toBe(mined.block_number)
     expect(await bench.balance(bia)).toBe(100n)
     expect(bench.events.filter((each) => each.type === 'drex.transfer.confirmed').length).toBe(1)
-  }, 20_000)
+  }, 60_000)
 
   test('one deeper than the confirmations: the same bytes go out again with the next transfer', async () => {
     bench = await createBench({ chain: { mining: 'manual' } })
@@ -127,7 +127,7 @@ describe('reorganisations', () => {
       await Bun.sleep(100)
     }
     expect(await bench.balance(bia)).toBe(300n)
-  }, 20_000)
+  }, 60_000)
 
   test('a transfer is not confirmed one block too early', async () => {
     bench = await createBench({
@@ -164,7 +164,7 @@ describe('after a stop', () => {
     await allEnd(ids)
     expect(await Promise.all(ids.map(async (id) => (await read(id)).tx_hash))).toEqual(hashes)
     expect(await bench.balance(bia)).toBe(200n)
-  }, 20_000)
+  }, 60_000)
 
   test('what was mined meanwhile is found by its hash', async () => {
     bench = await createBench({ chain: { mining: 'manual' } })
@@ -188,7 +188,7 @@ describe('after a stop', () => {
     const filled = await bench.database.sql`
       select status from drex_transactions where kind = 'gap_fill' and sender = ${ana}`
     expect(filled.length).toBe(3)
-  }, 30_000)
+  }, 60_000)
 
   test('a nonce that somebody else used is known for lost, and the next transfers go on', async () => {
     bench = await createBench({ chain: { mining: 'manual' } })
@@ -217,7 +217,7 @@ describe('after a stop', () => {
     await bench.chain.mine()
     await status(next, 'confirmed')
     expect(await bench.balance(bia)).toBe(100n)
-  }, 20_000)
+  }, 60_000)
 
   test('another genesis block stops a network that should last', async () => {
     bench = await createBench()
@@ -316,7 +316,7 @@ describe('networks with fees', () => {
     const confirmed = await status(id, 'confirmed')
     expect(confirmed.tx_hash).not.toBe(first.tx_hash)
     expect(await bench.balance(bia)).toBe(100n)
-  }, 20_000)
+  }, 60_000)
 
   test('a signed transfer is cancelled by a transaction that does nothing', async () => {
     bench = await createBench(FEES)

@@ -54,7 +54,7 @@ test('share the wallets: every nonce once, none missing, and one may end at any 
   // Whoever settles a transfer tells of it, and nobody else does.
   expect(bench.events.length).toBe(SENDERS * EACH)
   expect(new Set(bench.events.map(({ subject }) => subject)).size).toBe(SENDERS * EACH)
-}, 30_000)
+}, 60_000)
 
 test('make one wallet for deployments, however many need it first', async () => {
   const { sql } = bench.database

@@ -73,7 +73,7 @@ describe('a transfer', () => {
       expect((await ended((json as TransferBody).transfer_id)).status).toBe('confirmed')
     }
     expect(await bench.balance(bia)).toBe(before + 120n)
-  }, 20_000)
+  }, 60_000)
 
   test('what the contract refuses fails in simulation, with its reason and without a nonce', async () => {
     const nonce = async () =>

@@ -282,7 +282,7 @@ describe('TLS', () => {
     }
     await callUnderChanges(peer.shown, resolve, rotationOf(rotating, peer, authority))
     peer.stop()
-  }, 15_000)
+  }, 60_000)
 })
 
 const nothing = {

@@ -249,4 +249,4 @@ test('however elements are moved, copied, wrapped and removed, nothing but the o
     { numRuns: 1_500 },
   )
   expect(refused).toBeGreaterThan(500)
-}, 20_000)
+}, 60_000)

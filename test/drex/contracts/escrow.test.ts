@@ -182,5 +182,5 @@ describe('escrow', () => {
         expect(await balance(escrow.address)).toBe(due)
       }
     }
-  }, 30_000)
+  }, 60_000)
 })

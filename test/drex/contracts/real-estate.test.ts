@@ -432,4 +432,4 @@ test('real estate: random walks keep Σ partitions = balance, supplies and the h
     expect(refused).toBeGreaterThan(10)
     expect(refused).toBeLessThan(110)
   }
-}, 30_000)
+}, 60_000)

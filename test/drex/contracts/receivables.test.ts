@@ -239,5 +239,5 @@ describe('receivables', () => {
         expect(await paper.read('totalSupply')).toBe(supply)
       }
     }
-  }, 30_000)
+  }, 60_000)
 })

@@ -141,7 +141,7 @@ describe('PostgreSQL broker', () => {
     }
     await until(() => seen.size === 250)
     await broker.stop()
-  }, 20_000)
+  }, 60_000)
 
   test('gives the work of a process that is killed to another within seconds', async () => {
     const broker = await open()
@@ -168,5 +168,5 @@ describe('PostgreSQL broker', () => {
     await until(() => seen.length >= values.length, 5_000)
     expect(seen).toEqual(values)
     await broker.stop()
-  }, 20_000)
+  }, 60_000)
 })

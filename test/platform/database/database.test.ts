@@ -62,7 +62,7 @@ describe('migrate', () => {
     await backup
     expect(await migrating).toEqual(['9998_busy'])
     await own.close()
-  }, 20_000)
+  }, 60_000)
 
   test('a schema newer than the program is refused', async () => {
     const own = await createTestDatabase()

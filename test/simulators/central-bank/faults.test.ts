@@ -287,6 +287,6 @@ describe('random walks through storms', () => {
         }
         expect(accounts).toContainEqual({ ispb: self.ispb, available: expected, held: 0n })
       }
-    }, 20_000)
+    }, 60_000)
   }
 })

@@ -100,7 +100,7 @@ describe('TLS', () => {
     await waitForSerial(rig.port, second.serial)
     expect(await transform(rig, credentials.createSsl(pem(authority.cert)))).toBe('SUCCESS')
     await rig.stop()
-  }, 12_000)
+  }, 60_000)
 
   test('a certificate that changes under load loses no call, on old connections and new ones', async () => {
     install(issue(authority))
@@ -127,7 +127,7 @@ describe('TLS', () => {
     for (const answered of await Promise.all(callers)) expect(answered).toBeGreaterThan(10)
     kept.close()
     await rig.stop()
-  }, 20_000)
+  }, 60_000)
 
   test('with client authorities, a client without their certificate is refused', async () => {
     install(issue(authority))
@@ -146,7 +146,7 @@ describe('TLS', () => {
     expect(await transform(rig, as(client))).toBe('SUCCESS')
     expect((await failure(transform(rig, as(theirs)))).code).toBe(status.UNAVAILABLE)
     await rig.stop()
-  }, 12_000)
+  }, 60_000)
 
   test('a client that begins no handshake is cut off', async () => {
     install(issue(authority))

@@ -78,7 +78,7 @@ describe('TransformStream', () => {
     await writing
     expect(index).toBe(itemsCount)
     close()
-  }, 30_000)
+  }, 60_000)
 
   test('answers a bad item by its own status and goes on', async () => {
     const { call, ended } = open()

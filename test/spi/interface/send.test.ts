@@ -283,5 +283,5 @@ describe('with the simulated central bank', () => {
     }
     await callUnderChanges(peer.shown, send, rotationOf(rotating, peer, authority))
     peer.stop()
-  }, 15_000)
+  }, 60_000)
 })

@@ -91,7 +91,7 @@ describe('sending', () => {
     const ids = await rig.pay(100)
     await running(() => rig.until('SENT', 100), client)
     expect(settledBy(ids)).toHaveLength(100)
-  }, 30_000)
+  }, 60_000)
 
   test('a message refused alone fails; those beside it pass', async () => {
     const ids = await rig.pay(4)

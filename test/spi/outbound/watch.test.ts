@@ -87,7 +87,7 @@ describe('unanswered payments', () => {
     await pull.drain?.()
     await worker.stop()
     await answering.stop()
-  }, 30_000)
+  }, 60_000)
 
   test('a scheduled payment has a limit of its own', async () => {
     const silent = rawServer(taken)

@@ -83,7 +83,7 @@ test('everything that both channels deliver is stored once, through faults of th
   const [row] = await database.sql<{ warnings: number }[]>`
     select count(warnings)::int as warnings from spi_messages`
   expect(row?.warnings).toBe(0)
-}, 20_000)
+}, 60_000)
 
 test('killed after it published and before it confirmed: delivered again, stored once', async () => {
   const ids = Array.from({ length: 12 }, () => payIn('primary'))
@@ -112,7 +112,7 @@ test('killed after it published and before it confirmed: delivered again, stored
   seen.push(...ids)
   await next.drain?.()
   expect(await storedIds()).toEqual(seen.toSorted())
-}, 20_000)
+}, 60_000)
 
 test('a drain confirms what was published, and nothing is delivered again', async () => {
   const ids = Array.from({ length: 30 }, () => payIn('secondary'))
@@ -135,4 +135,4 @@ test('a drain confirms what was published, and nothing is delivered again', asyn
   }
   await second.drain?.()
   expect(again).toEqual([marker])
-}, 20_000)
+}, 60_000)

@@ -193,7 +193,7 @@ describe('each code of C03', () => {
       const code = await codeOf(altered(message, at))
       expect(code, `octet ${at}`).not.toBe(0)
     }
-  }, 30_000)
+  }, 60_000)
 })
 
 test('whatever comes, it is opened as it was sealed or refused with a code of the table', async () => {
@@ -230,4 +230,4 @@ test('whatever comes, it is opened as it was sealed or refused with a code of th
     }),
     { numRuns: 400 },
   )
-}, 20_000)
+}, 60_000)

@@ -145,7 +145,7 @@ test('a running signer follows its two files', async () => {
     expect(serial).toBe(other.serial)
     signer.close()
   })
-}, 10_000)
+}, 60_000)
 
 describe('providers of RSA', () => {
   test.skipIf(libcrypto === undefined)(

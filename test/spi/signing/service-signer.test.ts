@@ -148,7 +148,7 @@ describe('the contract', () => {
     }
     await callUnderChanges(peer.shown, signed, rotationOf(rotating, peer, authority))
     peer.stop()
-  }, 15_000)
+  }, 60_000)
 
   test('after a rotation the message is retryable and the next one names the new certificate', async () => {
     let pair = signingPair

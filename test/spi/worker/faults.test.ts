@@ -66,7 +66,7 @@ test('signatures are judged where certificates are trusted; the bundle may chang
   }
   expect(await verdictOf(await signedBy(trusted, payment()))).toEqual(['VALID', 0])
   await worker.stop()
-}, 20_000)
+}, 60_000)
 
 test('a database that breaks statements off loses nothing, stores nothing twice, fills no dlq', async () => {
   const own = await createTestDatabase(10)
@@ -117,7 +117,7 @@ test('a database that breaks statements off loses nothing, stores nothing twice,
   expect(letters).toEqual([])
   await worker.stop()
   await own.close()
-}, 25_000)
+}, 60_000)
 
 test('a drain settles what runs and takes no more; another worker goes on where it ended', async () => {
   const own = await createTestDatabase(10)
@@ -147,7 +147,7 @@ test('a drain settles what runs and takes no more; another worker goes on where 
   await second.stop()
   expect(await count()).toBe(all.length)
   await own.close()
-}, 20_000)
+}, 60_000)
 
 test('what is logged of a message has no personal data and names every warning', async () => {
   const lines: string[] = []

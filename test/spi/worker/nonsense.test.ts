@@ -125,4 +125,4 @@ test('whatever a program with a bug sends of any type is PROCESSED or FAILED, an
   await until(() => letters.length === before + failed)
   const codes = letters.map(({ headers }) => headers[deadLetterHeaders.errorCode])
   expect(codes).not.toContain('attempts_exhausted')
-}, 30_000)
+}, 60_000)

@@ -143,7 +143,7 @@ describe.skipIf(!isKafkaHere)('members of a group in Kafka', () => {
       return seen.size === 4
     })
     expect(record.overlaps).toEqual([])
-  }, 40_000)
+  }, 60_000)
 
   test('the work of a process that is killed is done by another, from where it was settled', async () => {
     const topic = freshTopic('killed')
@@ -176,5 +176,5 @@ describe.skipIf(!isKafkaHere)('members of a group in Kafka', () => {
     victim.kill('SIGKILL')
     await until(() => seen.length >= 20, 20_000)
     expect(seen).toEqual(values.slice(20))
-  }, 40_000)
+  }, 60_000)
 })

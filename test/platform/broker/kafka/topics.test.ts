@@ -120,7 +120,7 @@ describe.skipIf(!isKafkaHere)('topics in Kafka', () => {
     gate.resolve()
     await until(() => taken === 256, 20_000)
     await broker.stop()
-  }, 40_000)
+  }, 60_000)
 
   test('are looked at by the doctor, who changes nothing', async () => {
     const admin = await openAdmin()
