@@ -38,12 +38,10 @@ describe('a thread for each file', () => {
   test('the event loop goes on while the most rounds are worked', async () => {
     let turns = 0
     const timer = setInterval(() => turns++, 5)
-    const startMs = performance.now()
     await createPkcs12Opener().open(slow, 'segredo')
-    const tookMs = performance.now() - startMs
     clearInterval(timer)
-    // A held loop would count one or two.
-    expect(turns).toBeGreaterThan(tookMs / 50)
+    // A held loop would count one or two, however long it takes.
+    expect(turns).toBeGreaterThan(4)
   })
 
   test('a file that takes longer than it may is given up, and the next one is read', async () => {

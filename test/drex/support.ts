@@ -182,7 +182,7 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
       const outcome = await chain.request('eth_call', [{ to: admin.token, data }, 'latest'])
       return BigInt(String((outcome as { result: string }).result))
     },
-    async until(what, timeoutMs = 10_000) {
+    async until(what, timeoutMs = 40_000) {
       const deadline = performance.now() + timeoutMs
       while (!(await what())) {
         if (performance.now() > deadline) throw new Error('it did not happen in time')

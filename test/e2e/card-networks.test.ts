@@ -31,7 +31,7 @@ describe.each(variants)('trilho serve with card networks ($name)', (variant) => 
     await signedOn(6)
     const metrics = await (await fetch(`${url}/metrics`)).text()
     expect(metrics).toContain('cardgw_network_connections_up{network="neta"}')
-    expect(metrics).toMatch(/cardgw_network_reconnects_total\{network="neta"\} [3-9]/)
+    expect(metrics).toMatch(/cardgw_network_reconnects_total\{network="neta"\} ([3-9]|\d\d+)\n/)
     const doctor = await runProgram(variant, ['doctor', '--json'], { env })
     expect(doctor.out).toContain('card network neta')
     program.signal('SIGTERM')

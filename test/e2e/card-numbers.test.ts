@@ -11,7 +11,6 @@ import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { startCollector } from '../support/collector.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { freePort } from '../support/free-port.ts'
 import { startProgram, variants } from '../support/program.ts'
 
 const PAYMENTS = 1_000
@@ -101,11 +100,10 @@ test(`after ${PAYMENTS} payments of every outcome no card number is in database,
   for (const network of networks) network.start()
   const vault = createTestVault({ key: TEST_VAULT_KEY })
   const { file: keyFile, key } = await apiKeyFile('cards:*', 'ops:read')
-  const port = String(freePort())
-  const url = `http://127.0.0.1:${port}`
+  let url = ''
   const gateway = startProgram(sources, ['serve'], {
     env: {
-      ...{ HTTP_ADDR: `127.0.0.1:${port}`, CARDGW_PORT: port, API_KEYS_FILE: keyFile },
+      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keyFile },
       ...{ LOG_LEVEL: 'debug', CARDGW_LOG_LEVEL: 'debug', METRICS_ENABLED: 'true' },
       ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, DATABASE_DSN: database.dsn },
       ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(networks[0]?.port()) },
@@ -134,7 +132,8 @@ test(`after ${PAYMENTS} payments of every outcome no card number is in database,
     return text
   }
   try {
-    await gateway.line((line) => line.includes('"listening"'))
+    const line = await gateway.line((text) => text.includes('"msg":"listening"'))
+    url = JSON.parse(line).http_url
     const tokens = [...testTokens.keys()]
     let next = 0
     const client = async (): Promise<void> => {

@@ -18,7 +18,7 @@ import { temporaryDirectory } from '../support/temporary.ts'
 
 setDefaultTimeout(60_000)
 
-const WAIT_MS = 20_000
+const WAIT_MS = 40_000
 
 let database: TestDatabase
 let simulator: CardNetwork
@@ -53,7 +53,7 @@ const environment = () =>
   bareEnvironment({
     ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keyFile() },
     ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(simulator.port()) },
-    ...{ CARDGW_NETA_TIMEOUT: '1', CARDGW_NETA_POOL_SIZE: '1' },
+    ...{ CARDGW_NETA_TIMEOUT: '10', CARDGW_NETA_POOL_SIZE: '1' },
     ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: TEST_VAULT_KEY },
     CARDGW_DATABASE_URL: database.dsn,
     // Nobody reads the lines of the requests, which would fill the pipe.

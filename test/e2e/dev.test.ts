@@ -232,7 +232,7 @@ test.skipIf(Bun.which('npx') === null)('ends when the npx that started it is kil
   const { url } = JSON.parse(await program.line((line) => line.startsWith('{'))) as Ready
   expect((await fetch(`${url}/health`)).status).toBe(200)
   program.signal('SIGKILL')
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 40_000
   const answers = () =>
     fetch(`${url}/health`).then(
       () => true,

@@ -94,10 +94,9 @@ let url = ''
 let grpcTarget = ''
 
 beforeAll(async () => {
-  const port = String(freePort())
   program = startProgram(sources, ['serve'], {
     env: {
-      ...{ HTTP_ADDR: `127.0.0.1:${port}`, CARDGW_PORT: port, API_KEYS_FILE: keyFile },
+      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keyFile },
       ...{ DATABASE_DSN: database.dsn, CARDGW_DATABASE_URL: database.dsn },
       ...{ ISPB: ispb, SPI_ROLES: 'INBOUND_PULL,WORKER,OUTBOUND_SEND' },
       ...{ SPI_PRIMARY_URL: bank.url, SPI_AUTO_ACCEPT: 'true', SPI_SIGN_ENABLED: 'true' },

@@ -110,7 +110,7 @@ describe.each(variants)('trilho serve ($name)', (variant) => {
     expect(await hasDetails()).toBe(true)
     const revoked = await runProgram(variant, ['keys', 'revoke', id, '--file', file])
     expect(revoked.code).toBe(0)
-    const deadline = Date.now() + 20_000
+    const deadline = Date.now() + 40_000
     while ((await hasDetails()) && Date.now() < deadline) await Bun.sleep(250)
     expect(await hasDetails()).toBe(false)
     program.signal('SIGTERM')

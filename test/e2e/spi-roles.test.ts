@@ -8,10 +8,10 @@ import { runProgram, startProgram, variants } from '../support/program.ts'
 import { until } from '../support/until.ts'
 
 /** A Kafka starts in seconds, more of them on a busy machine. */
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const ispb = '12345678'
-const SETTLE_MS = 30_000
+const SETTLE_MS = 40_000
 const PAYMENTS_IN = 25
 
 const createKeyFile = async () => {

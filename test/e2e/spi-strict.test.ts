@@ -10,7 +10,7 @@ setDefaultTimeout(60_000)
 
 const A = '11111111'
 const B = '22222222'
-const WAIT_MS = 30_000
+const WAIT_MS = 40_000
 
 type Gateway = {
   readonly ispb: string

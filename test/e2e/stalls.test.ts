@@ -4,7 +4,7 @@ import { runProgram, startProgram, variants } from '../support/program.ts'
 
 setDefaultTimeout(60_000)
 
-const waitMs = 20_000
+const waitMs = 40_000
 
 type Readiness = { readonly status: number; readonly reason: string | undefined }
 

@@ -8,10 +8,10 @@ import { transfer } from '../support/participant.ts'
 import { type RunningProgram, startProgram, variants } from '../support/program.ts'
 
 /** A Kafka starts in seconds, more of them on a busy machine. */
-setDefaultTimeout(60_000)
+setDefaultTimeout(150_000)
 
 const ispb = '12345678'
-const WAIT_MS = 20_000
+const WAIT_MS = 40_000
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const callerSpanId = '00f067aa0ba902b7'
 

@@ -5,6 +5,7 @@ import { createTestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 import { isKafkaHere, startTestKafka } from '../support/kafka.ts'
 import { transfer } from '../support/participant.ts'
+import { freePort } from '../support/port.ts'
 import { startProgram, variants } from '../support/program.ts'
 import { until } from '../support/until.ts'
 
@@ -122,5 +123,5 @@ test.skipIf(!isKafkaHere)(
       await kafka.close()
     }
   },
-  120_000,
+  240_000,
 )

@@ -38,7 +38,7 @@ const createPipeline = async (
   const running = new Map<Stage, RunningProgram>()
   let sentAtOnce = 0
   const start = async (stage: Stage): Promise<void> => {
-    const port = stage === 'API' ? apiPort : freePort()
+    const port = stage === 'API' ? apiPort : 0
     const env = {
       HTTP_ADDR: `127.0.0.1:${port}`,
       CARDGW_PORT: String(port),

@@ -9,9 +9,9 @@ import {
 } from '../../src/simulators/card-network/index.ts'
 import { freePort } from './free-port.ts'
 
-const WAIT_MS = 5_000
+const WAIT_MS = 40_000
 
-/** Waits until `test` holds; fails after five seconds. */
+/** Waits until `test` holds, and fails where that never comes. */
 export const until = async (test: () => boolean, what = 'the condition'): Promise<void> => {
   const deadline = performance.now() + WAIT_MS
   while (!test()) {

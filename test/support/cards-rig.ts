@@ -56,7 +56,7 @@ export type CardsRig = AsyncDisposable & {
   ) => Promise<CardRecord>
 }
 
-const SETTLE_MS = 5_000
+const SETTLE_MS = 40_000
 
 export const authorizationBody = (
   token: string,

@@ -32,7 +32,7 @@ export type Rig = {
 }
 
 const root = join(import.meta.dirname, '../..')
-const READY_TIMEOUT_MS = 20_000
+const READY_TIMEOUT_MS = 40_000
 const MASTER_KEY = Buffer.from(Uint8Array.from({ length: 32 }, (_, i) => i * 9 + 4)).toString(
   'base64',
 )

@@ -11,7 +11,7 @@ import { freePort } from './free-port.ts'
 
 const kafkaVersion = '4.1.0'
 const fetchTimeoutMs = 120_000
-const startTimeoutMs = 30_000
+const startTimeoutMs = 60_000
 
 const cache = join(tmpdir(), `trilho-test-kafka-${kafkaVersion}`)
 

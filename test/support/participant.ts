@@ -113,6 +113,8 @@ export type ParticipantOptions = {
   readonly fetchOptions?: RequestInit & { readonly tls?: object }
 }
 
+const RECEIVE_MS = 40_000
+
 export const createParticipant = (
   baseUrl: string,
   ispb: string,
@@ -170,8 +172,9 @@ export const createParticipant = (
     /** Reads on one stream of its own until `count` messages are there. */
     receive: async (count = 1): Promise<readonly Received[]> => {
       const all: Received[] = []
-      for (let tries = 0; all.length < count; tries++) {
-        if (tries === 50) throw new Error(`${all.length} of ${count} messages came`)
+      const endMs = performance.now() + RECEIVE_MS
+      while (all.length < count) {
+        if (performance.now() > endMs) throw new Error(`${all.length} of ${count} messages came`)
         const reading = await read(position)
         if (reading.next === '') throw new Error(`read answered ${reading.status}`)
         position = reading.next

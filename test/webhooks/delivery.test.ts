@@ -204,7 +204,7 @@ describe('failures', () => {
     const id = await hooks.subscribe(hanging.url)
     const result = await json(hooks.call('POST', `/${id}/test`))
     expect(result).toMatchObject({ delivered: false, status_code: null, error_class: 'timeout' })
-    expect(result.duration_ms).toBeGreaterThan(1_900)
+    expect(result.duration_ms).toBeGreaterThan(3_900)
   })
 })
 
@@ -222,10 +222,11 @@ test('an endpoint that hangs does not delay a thousand deliveries to another', a
   })
   await until(() => healthy.received.length >= 1000)
   const tookMs = performance.now() - startedMs
-  // The hanging endpoint holds each of its attempts for 2000 ms: serial or shared work would take minutes.
-  expect(tookMs).toBeLessThan(10_000)
+  // The hanging endpoint holds each of its attempts for 4000 ms: serial or shared work would take minutes.
+  expect(tookMs).toBeLessThan(40_000)
   const events = new Set(healthy.received.map(({ body }) => JSON.parse(body).data.i))
   expect(events.size).toBe(1000)
+
   expect(hanging.received.length).toBeLessThan(30)
 }, 60_000)
 

@@ -68,7 +68,7 @@ export const startWebhooks = async (database: TestDatabase, overrides: Overrides
     settings: {
       secret: overrides.secret ?? 'common secret of all',
       allowedTargets: overrides.allowedTargets ?? ['127.0.0.0/8'],
-      timeoutSeconds: overrides.timeoutSeconds ?? 2,
+      timeoutSeconds: overrides.timeoutSeconds ?? 4,
       concurrencyMax: overrides.concurrencyMax ?? 64,
       retentionDays: 30,
     },

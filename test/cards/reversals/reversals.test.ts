@@ -9,7 +9,7 @@ const ascii = dialects['ascii']!
 
 /** Waits until a scrape holds the text. */
 const untilScraped = async (metrics: Metrics, text: string): Promise<string> => {
-  const deadline = performance.now() + 5_000
+  const deadline = performance.now() + 40_000
   for (;;) {
     const scraped = (await metrics.render()).text
     if (scraped.includes(text)) return scraped

@@ -25,7 +25,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 const AMOUNT_CENTS = 10_000n
-const WAIT_MS = 10_000
+const WAIT_MS = 40_000
 const VAULT_TIMEOUT_MS = 5_000
 
 /** What has to be done to take back `payment(number)`. */

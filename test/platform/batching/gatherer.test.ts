@@ -51,12 +51,16 @@ describe('the gatherer', () => {
     expect(most()).toBe(2)
   })
 
-  test('with a spacing the first row waits for nobody, and what follows it shares a statement', async () => {
-    const spacingMs = 40
+  test('with a spacing the first row waits for nobody', async () => {
+    const { write } = gatherer({ spacingMs: 10 * 60_000 })
+    expect(await write(0)).toBe('r0')
+  })
+
+  test('with a spacing what follows the first row shares a statement', async () => {
+    const spacingMs = 700
     const { write, batches } = gatherer({ spacingMs })
     const startMs = performance.now()
     await write(0)
-    expect(performance.now() - startMs).toBeLessThan(spacingMs)
     const later: Promise<string>[] = []
     for (const row of [1, 2, 3]) {
       later.push(write(row))

@@ -35,20 +35,25 @@ test('a broker that is away is reported and does not fail readiness', async () =
 })
 
 describe('a consumer in the eyes of the stall watch', () => {
+  /** Far longer than the machine itself may stand still. */
+  const longMs = 1_200
   /** The loops of a consumer of one topic, and what its handler waits for. */
-  const consuming = async (handler: (batch: readonly Delivery[]) => Promise<void>) => {
+  const consuming = async (
+    handler: (batch: readonly Delivery[]) => Promise<void>,
+    stallMs: number,
+  ) => {
     const broker = createMemoryBroker({ logger: quietLogger })
     const feature = createBrokerFeature(broker, quietLogger)
     const consumer = broker.consume({ topic: 't', group: 'g', batchSizeMax: 10, handler })
     const watch = createStallWatch({
       loops: () => feature.loops?.() ?? [],
-      stallMs: 150,
+      stallMs,
       logger: quietLogger,
       metrics: createMetrics({ version: 'test', withProcess: false }),
     })
     const send = (count: number) =>
       broker.publish(
-        Array.from({ length: count }, () => ({ topic: 't', value: new Uint8Array(1) })),
+        Array.from({ length: count }, () => ({ topic: 't', key: 'k', value: new Uint8Array(1) })),
       )
     const until = async (wanted: boolean): Promise<void> => {
       while (watch.stalled().length > 0 !== wanted) await Bun.sleep(5)
@@ -58,8 +63,8 @@ describe('a consumer in the eyes of the stall watch', () => {
 
   test('is stalled while a handler does not come back, and no longer than that', async () => {
     const stuck = Promise.withResolvers<void>()
-    const { watch, send, until, stop } = await consuming(() => stuck.promise)
-    await Bun.sleep(200)
+    const { watch, send, until, stop } = await consuming(() => stuck.promise, longMs)
+    await Bun.sleep(longMs + 100)
     expect(watch.stalled()).toEqual([])
     await send(1)
     await until(true)
@@ -73,7 +78,7 @@ describe('a consumer in the eyes of the stall watch', () => {
     let isAway = true
     const { send, until, stop } = await consuming(async () => {
       if (isAway) throw new Error('away')
-    })
+    }, 150)
     await send(1)
     await until(true)
     isAway = false
@@ -86,9 +91,9 @@ describe('a consumer in the eyes of the stall watch', () => {
     const { watch, send, stop } = await consuming(async (batch) => {
       // Each message by itself: a batch of several is refused.
       if (batch.length > 1) throw new Error('one by one')
-      await Bun.sleep(60)
+      await Bun.sleep(longMs / 4)
       handled++
-    })
+    }, longMs)
     await send(6)
     while (handled < 6) {
       expect(watch.stalled()).toEqual([])

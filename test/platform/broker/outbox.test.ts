@@ -25,7 +25,7 @@ import {
 import { until } from '../../support/until.ts'
 
 /** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 describe('the outbox', () => {
   let database: TestDatabase

@@ -165,7 +165,7 @@ describe('PostgreSQL broker', () => {
     await Bun.sleep(300)
     expect(seen).toEqual([])
     victim.kill('SIGKILL')
-    await until(() => seen.length >= values.length, 5_000)
+    await until(() => seen.length >= values.length, 40_000)
     expect(seen).toEqual(values)
     await broker.stop()
   }, 60_000)

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { migrate, openDatabase, SchemaMismatchError } from '#src/platform/database/index.ts'
-import { tableLockTimeoutMs } from '#src/platform/database/migrate.ts'
 import { createMetrics } from '#src/platform/telemetry/index.ts'
 import { migrations } from '../../../drizzle/index.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
@@ -52,11 +51,13 @@ describe('migrate', () => {
     await held.promise
     const more = [...migrations, { name: '9998_busy', sql: 'alter table busy add column more int' }]
     const migrating = migrate(own.dsn, more, quietLogger)
+    const isHeldUp = async (): Promise<boolean> =>
+      (await own.sql`select from pg_locks where relation = 'busy'::regclass and not granted`)
+        .count > 0
+    // Each is written although the backup goes on: the migration in front of it gives up for a while.
     for (let count = 0; count < 3; count++) {
-      await Bun.sleep(200)
-      const startMs = performance.now()
+      await until(isHeldUp)
       await own.sql`insert into busy values (1)`
-      expect(performance.now() - startMs).toBeLessThan(tableLockTimeoutMs + 1_500)
     }
     letGo.resolve()
     await backup

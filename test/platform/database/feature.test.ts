@@ -23,7 +23,7 @@ const featureOf = (
     database: openDatabase({
       dsn,
       connectionsMax: 1,
-      statementTimeoutMs: 1_000,
+      statementTimeoutMs: 20_000,
       logger: quietLogger,
     }),
     migrations: options.wanted ?? known,
@@ -34,7 +34,7 @@ const featureOf = (
 const health = async (feature: Feature) => (await feature.health?.()) ?? { ready: undefined }
 
 const untilReady = async (feature: Feature): Promise<boolean> => {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 40_000
   while (Date.now() < deadline) {
     if ((await health(feature)).ready) return true
     await Bun.sleep(50)
@@ -69,7 +69,7 @@ describe('the database in the life of the process', () => {
     const admin = openDatabase({
       dsn: dsn.replace(/[^/]*$/, 'postgres'),
       connectionsMax: 1,
-      statementTimeoutMs: 1_000,
+      statementTimeoutMs: 20_000,
       logger: quietLogger,
     })
     await admin.sql`alter database ${admin.sql(name)} rename to ${admin.sql(`${name}_away`)}`

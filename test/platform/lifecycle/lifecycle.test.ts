@@ -23,7 +23,7 @@ describe('parts', () => {
   test('start in order; drain, then stop, in reverse', async () => {
     const events: string[] = []
     const parts = ['a', 'b'].map((name) => recorded(events, name))
-    const lifecycle = createLifecycle({ parts, logger, stopTimeoutMs: 1_000 })
+    const lifecycle = createLifecycle({ parts, logger, stopTimeoutMs: 20_000 })
     await lifecycle.start()
     expect(lifecycle.isDraining()).toBe(false)
     expect(await Promise.all([lifecycle.stop(), lifecycle.stop()])).toEqual([true, true])
@@ -35,7 +35,7 @@ describe('parts', () => {
     const events: string[] = []
     const failing = { start: () => Promise.reject(new Error('no port')) }
     const parts = [recorded(events, 'a'), recorded(events, 'b', failing), recorded(events, 'c')]
-    const lifecycle = createLifecycle({ parts, logger, stopTimeoutMs: 1_000 })
+    const lifecycle = createLifecycle({ parts, logger, stopTimeoutMs: 20_000 })
     await expect(lifecycle.start()).rejects.toThrow('no port')
     expect(events).not.toContain('start c')
     expect(events.slice(-2)).toEqual(['stop b', 'stop a'])
@@ -73,7 +73,7 @@ describe('health', () => {
 })
 
 describe('the gateway', () => {
-  const gatewayOf = (features: readonly Feature[], cardsPort: number) =>
+  const gatewayOf = (features: readonly Feature[], cardsPort: number, stopTimeoutMs = 20_000) =>
     createGateway({
       version: '9.9.9',
       features,
@@ -84,7 +84,7 @@ describe('the gateway', () => {
       metricsEnabled: true,
       http: { host: '127.0.0.1', port: 0 },
       cards: { host: cardsPort === 0 ? '127.0.0.1' : '127.0.0.2', port: 0 },
-      stopTimeoutMs: 400,
+      stopTimeoutMs,
       stallMs: 60_000,
     })
 
@@ -161,7 +161,7 @@ describe('the gateway', () => {
 
   test('cuts off what never ends', async () => {
     const stuck: Feature = { name: 'stuck', routes: routeAt('/stuck', () => new Promise(() => {})) }
-    const gateway = gatewayOf([stuck], 0)
+    const gateway = gatewayOf([stuck], 0, 400)
     const { httpUrl } = await gateway.start()
     const answer = fetch(`${httpUrl}/stuck`).then(
       () => 'answered',

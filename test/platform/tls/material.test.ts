@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { rename } from 'node:fs/promises'
 import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -11,16 +12,23 @@ import {
 } from '#src/platform/tls/index.ts'
 import { type IssuedPair, issueCertificate } from '../../support/pki.ts'
 import { withScratch } from '../../support/second-implementation.ts'
+import { until } from '../../support/until.ts'
 
 const authority = issueCertificate('AC Teste', { authority: true })
 const hosts = ['localhost', '127.0.0.1']
 const issue = (name: string) => issueCertificate(name, { issuer: authority, hosts })
 const [first, second, server] = [issue('first'), issue('second'), issue('server')]
 
+/** In one step, as operators do it: whoever reads at any time finds a whole file. */
+async function put(path: string, text: string): Promise<void> {
+  await Bun.write(`${path}.new`, text)
+  await rename(`${path}.new`, path)
+}
+
 /** Writes a pair where the material reads it, key first: the halfway state is part of the test. */
 async function save(directory: string, pair: IssuedPair): Promise<void> {
-  await Bun.write(join(directory, 'tls.key'), pair.key)
-  await Bun.write(join(directory, 'tls.crt'), pair.cert)
+  await put(join(directory, 'tls.key'), pair.key)
+  await put(join(directory, 'tls.crt'), pair.cert)
 }
 
 function materialOf(directory: string, pair: IssuedPair, problems: Error[] = []): TlsMaterial {
@@ -50,7 +58,9 @@ async function listen(pair: IssuedPair) {
   return { listener, seen, url: `https://localhost:${port}/` }
 }
 
-/** Eight callers in a loop until told to stop; gives how many requests were answered and lost. */
+const callersMax = 8
+
+/** Eight callers in a loop until told to stop, and how many of their requests were answered and lost. */
 function loadOf(url: string, material: TlsMaterial) {
   const counts = { answered: 0, lost: 0 }
   let running = true
@@ -65,11 +75,13 @@ function loadOf(url: string, material: TlsMaterial) {
       }
     }
   }
-  const callers = Array.from({ length: 8 }, caller)
-  return async () => {
-    running = false
-    await Promise.all(callers)
-    return counts
+  const callers = Array.from({ length: callersMax }, caller)
+  return {
+    counts,
+    end: async (): Promise<void> => {
+      running = false
+      await Promise.all(callers)
+    },
   }
 }
 
@@ -79,15 +91,16 @@ describe('rotation under load loses no request', () => {
       await save(directory, first)
       const material = materialOf(directory, first)
       const { listener, seen, url } = await listen(server)
-      const end = loadOf(url, material)
-      await Bun.sleep(150)
+      const { counts, end } = loadOf(url, material)
+      await until(() => seen.length > 20)
       expect(new Set(seen)).toEqual(new Set(['first']))
       material.watch()
       await save(directory, second)
-      await Bun.sleep(250)
-      const before = seen.length
-      await Bun.sleep(100)
-      const counts = await end()
+      await until(() => material.current().cert === second.cert)
+      // Each caller may have one on its way that shows the old one.
+      const before = seen.length + callersMax
+      await until(() => seen.length > before + 20)
+      await end()
       expect(counts.lost).toBe(0)
       expect(counts.answered).toBe(seen.length)
       expect(new Set(seen.slice(before))).toEqual(new Set(['second']))
@@ -108,16 +121,16 @@ describe('rotation under load loses no request', () => {
         ca: { text: authority.cert, path: undefined },
       })
       const shown = () => peerOf(url)
-      const end = loadOf(url, client)
-      await Bun.sleep(150)
+      const { counts, end } = loadOf(url, client)
+      await until(() => counts.answered > 20)
       expect(await shown()).toBe('first')
       await save(directory, server)
       expect(await material.reload()).toBe(true)
-      await Bun.sleep(150)
+      const before = counts.answered
+      await until(() => counts.answered > before + 20)
       expect(await shown()).toBe('server')
-      const counts = await end()
+      await end()
       expect(counts.lost).toBe(0)
-      expect(counts.answered).toBeGreaterThan(20)
       listener.close()
     })
   })
@@ -165,14 +178,16 @@ describe('material that cannot be used', () => {
       const problems: Error[] = []
       const material = materialOf(directory, first, problems)
       material.watch()
-      await Bun.write(join(directory, 'tls.key'), second.key)
+      await put(join(directory, 'tls.key'), second.key)
+      await until(() => problems.length > 0)
+      // Several looks later it has been told no second time.
       await Bun.sleep(150)
       expect(problems.map((problem) => problem.message)).toEqual([
         'certificate and private key do not belong together',
       ])
       expect(material.current().cert).toBe(first.cert)
-      await Bun.write(join(directory, 'tls.crt'), second.cert)
-      await Bun.sleep(150)
+      await put(join(directory, 'tls.crt'), second.cert)
+      await until(() => material.current().cert === second.cert)
       expect(material.current()).toMatchObject({ cert: second.cert, key: second.key })
       material.stop()
     })

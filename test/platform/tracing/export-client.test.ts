@@ -8,6 +8,7 @@ import { freePort } from '../../support/free-port.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import { root } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
+import { until } from '../../support/until.ts'
 
 const message = Bun.gzipSync(new Uint8Array([1, 2, 3]))
 
@@ -136,7 +137,7 @@ describe('spans are lost, and it is said why,', () => {
     const { url } = await serve(() => {})
     const before = performance.now()
     expect(await reasonOf(clientOf(url, 200).send(message))).toBe('no answer in time')
-    expect(performance.now() - before).toBeLessThan(1_500)
+    expect(performance.now() - before).toBeLessThan(4_500)
   })
 })
 
@@ -187,8 +188,9 @@ test('a collector that says it goes is not asked again on the same connection', 
   const server = await serve(withStatus(0))
   const client = clientOf(server.url)
   await client.send(message)
-  for (const session of server.sessions) session.goaway(0)
-  await Bun.sleep(20)
+  const [first] = server.sessions
+  first?.goaway(0)
+  await until(() => first?.destroyed === true)
   await client.send(message)
   expect(server.sessions.size).toBe(2)
 })

@@ -280,7 +280,7 @@ describe('limits', () => {
     for (let index = 0; index < 7_000; index++) inSpan('x', {}, () => {})
     const before = performance.now()
     await tracing.stop()
-    expect(performance.now() - before).toBeLessThan(1_500)
+    expect(performance.now() - before).toBeLessThan(4_500)
     expect(lost).toBe(7_000)
     silent.stop(true)
   })

@@ -258,7 +258,7 @@ describe('random walks through storms', () => {
         expect(bank.book().balanced).toBe(true)
       }
       bank.setFaults([])
-      const deadline = Date.now() + 5_000
+      const deadline = Date.now() + 40_000
       const isOver = () => {
         const { operations, mailboxes } = bank.statistics()
         const isRead = mailboxes.every((each) => each.waiting + each.unconfirmed === 0)

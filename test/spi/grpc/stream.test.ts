@@ -135,7 +135,7 @@ describe('TransformStream', () => {
 
 /** Waits for a line of the server's log. */
 const logged = async (text: string): Promise<void> => {
-  const deadline = performance.now() + 3_000
+  const deadline = performance.now() + 40_000
   while (!rig.lines.some((line) => line.includes(text))) {
     if (performance.now() > deadline) throw new Error(`no line holds ${text}`)
     await Bun.sleep(10)

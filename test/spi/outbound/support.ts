@@ -95,7 +95,7 @@ export const rigOn = async (
         }),
       ),
     until: async (status, count) => {
-      const end = performance.now() + 15_000
+      const end = performance.now() + 40_000
       for (;;) {
         const found = await statuses()
         if ((found[status] ?? 0) >= count) return

@@ -50,7 +50,7 @@ test('one that cites nothing of ours is forgotten after two days, not before', a
   }
   const young = await refer('47 hours 59 minutes')
   const old = await refer('48 hours 1 minute')
-  const endMs = performance.now() + 5_000
+  const endMs = performance.now() + 40_000
   while ((await pending(old)) > 0 && performance.now() < endMs) await Bun.sleep(20)
   expect([await pending(young), await pending(old)]).toEqual([1, 0])
 })

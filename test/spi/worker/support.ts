@@ -206,7 +206,7 @@ export const storedWhen = async (
   value: string,
   holds: (one: Stored) => boolean = () => true,
 ): Promise<Stored> => {
-  const end = performance.now() + 10_000
+  const end = performance.now() + 40_000
   for (;;) {
     const one = await stored(database, by, value)
     if (one !== undefined && holds(one)) return one

@@ -6,7 +6,7 @@ import { until } from '../../../support/until.ts'
 import { freshTopic, openKafkaBroker } from './support.ts'
 
 /** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const numberOf = ({ value }: Delivery): number => Number(Buffer.from(value).toString())
 
@@ -77,7 +77,7 @@ describe.skipIf(!isKafkaHere)('members of a group in Kafka', () => {
     })()
     const worksAfter = async (member: number): Promise<void> => {
       const before = record.byMember.get(`m${member}`) ?? 0
-      await until(() => (record.byMember.get(`m${member}`) ?? 0) > before + 50, 20_000)
+      await until(() => (record.byMember.get(`m${member}`) ?? 0) > before + 50, 40_000)
     }
     consume(0)
     await worksAfter(0)
@@ -92,11 +92,11 @@ describe.skipIf(!isKafkaHere)('members of a group in Kafka', () => {
     const expected = Array.from({ length: published }, (_, number) => number)
     await until(
       () => keys.every((key) => (record.settled.get(key)?.length ?? 0) >= published),
-      20_000,
+      40_000,
     )
     for (const key of keys) expect(record.settled.get(key)).toEqual(expected)
     expect(record.overlaps).toEqual([])
-  }, 60_000)
+  }, 120_000)
 
   test('a partition is not given away in the middle of a batch, and the others are', async () => {
     const topic = freshTopic('busy')
@@ -131,19 +131,19 @@ describe.skipIf(!isKafkaHere)('members of a group in Kafka', () => {
       },
     })
     // What is idle moves although the rest is busy.
-    await until(() => {
-      void first.publish(keys.map((key) => ({ topic, key, value: Buffer.from('2') })))
+    await until(async () => {
+      await first.publish(keys.map((key) => ({ topic, key, value: Buffer.from('2') })))
       return seen.size >= 3
     })
     await Bun.sleep(2_500)
     for (const partition of held) expect(seen.has(partition)).toBe(false)
     gate.resolve()
-    await until(() => {
-      void first.publish(keys.map((key) => ({ topic, key, value: Buffer.from('3') })))
+    await until(async () => {
+      await first.publish(keys.map((key) => ({ topic, key, value: Buffer.from('3') })))
       return seen.size === 4
     })
     expect(record.overlaps).toEqual([])
-  }, 60_000)
+  }, 120_000)
 
   test('the work of a process that is killed is done by another, from where it was settled', async () => {
     const topic = freshTopic('killed')
@@ -174,7 +174,7 @@ describe.skipIf(!isKafkaHere)('members of a group in Kafka', () => {
     await Bun.sleep(1_500)
     expect(seen).toEqual([])
     victim.kill('SIGKILL')
-    await until(() => seen.length >= 20, 20_000)
+    await until(() => seen.length >= 20, 40_000)
     expect(seen).toEqual(values.slice(20))
-  }, 60_000)
+  }, 120_000)
 })

@@ -15,7 +15,7 @@ import { until } from '../../../support/until.ts'
 import { freshTopic } from './support.ts'
 
 /** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 const base64 = (pem: string): string => Buffer.from(pem).toString('base64')
 
@@ -37,7 +37,7 @@ describe.skipIf(!isKafkaHere)('a Kafka that asks for TLS and a sign-in', () => {
     kafka = await startTestKafka({
       security: { ...listener, ca: authority.cert, user, password },
     })
-  }, 60_000)
+  }, 120_000)
   afterAll(() => kafka.close())
 
   const env = {
@@ -47,12 +47,15 @@ describe.skipIf(!isKafkaHere)('a Kafka that asks for TLS and a sign-in', () => {
     TRILHO_BROKER_SASL_USERNAME: user,
     TRILHO_BROKER_SASL_PASSWORD: password,
   }
-  const open = async (changed: Readonly<Record<string, string>>, address = kafka.address) => {
+  const open = async (
+    changed: Readonly<Record<string, string>>,
+    { address = kafka.address, publishTimeoutMs = 30_000 } = {},
+  ) => {
     const settings = settingsOf({ ...env, ...changed })
     const broker = createKafkaBroker({
       cluster: clusterOf([address], settings, createTlsMaterial(settings)),
       topics: { partitions: 2, replicas: undefined, retentionDays: 1 },
-      publishTimeoutMs: 5_000,
+      publishTimeoutMs,
       logger: quietLogger,
     })
     await broker.start()
@@ -94,7 +97,7 @@ describe.skipIf(!isKafkaHere)('a Kafka that asks for TLS and a sign-in', () => {
       { TRILHO_BROKER_CA_BASE64: base64(stranger.cert) },
     ],
   ])('is not used with %s', async (_, changed) => {
-    const broker = await open(changed)
+    const broker = await open(changed, { publishTimeoutMs: 3_000 })
     const publication = broker.publish([{ topic: freshTopic('no'), value: Buffer.from('x') }])
     const error: unknown = await publication.catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ name: 'BrokerUnavailableError' })
@@ -103,7 +106,8 @@ describe.skipIf(!isKafkaHere)('a Kafka that asks for TLS and a sign-in', () => {
   })
 
   test('is not used under a name that its certificate does not have', async () => {
-    const broker = await open({}, kafka.address.replace('127.0.0.1', 'localhost'))
+    const address = kafka.address.replace('127.0.0.1', 'localhost')
+    const broker = await open({}, { address, publishTimeoutMs: 3_000 })
     const publication = broker.publish([{ topic: freshTopic('no'), value: Buffer.from('x') }])
     await expect(publication).rejects.toThrow('Kafka has not taken the messages')
     await broker.stop()
