@@ -3,15 +3,21 @@ import { until } from '../support/card-network.ts'
 import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
 
 let rig: CardsRig
+/** For what ends by a time-out. */
+let hasty: CardsRig
 beforeAll(async () => {
   rig = await createCardsRig()
+  hasty = await createCardsRig({ timeoutSeconds: 2 })
 })
-afterAll(() => rig[Symbol.asyncDispose]())
+afterAll(async () => {
+  await rig[Symbol.asyncDispose]()
+  await hasty[Symbol.asyncDispose]()
+})
 
 const json = async (response: Response) => (await response.json()) as Record<string, unknown>
 const read = async (id: string) => json(await rig.get(`/v1/transactions/${id}`))
-const entryOf = (record: Readonly<Record<string, unknown>>) =>
-  rig.simulators[0].book().find(({ rrn }) => rrn === record['rrn'])
+const entryOf = (record: Readonly<Record<string, unknown>>, from = rig) =>
+  from.simulators[0].book().find(({ rrn }) => rrn === record['rrn'])
 
 describe('a capture', () => {
   test('without a body takes the whole', async () => {
@@ -73,22 +79,26 @@ describe('a capture', () => {
   })
 
   test('whose outcome nobody knows is reversed', async () => {
-    const { id } = await rig.authorize('tok_visa_capture_timeout')
+    const { id } = await hasty.authorize('tok_visa_capture_timeout')
     const headers = { 'Idempotency-Key': 'capture-timeout' }
-    const response = await rig.post(`/v1/transactions/${id}/capture`, { amount: 700 }, headers)
+    const response = await hasty.post(`/v1/transactions/${id}/capture`, { amount: 700 }, headers)
     expect(response.status).toBe(504)
     const text = await response.text()
     expect(JSON.parse(text)).toMatchObject({
       error: { code: 'NETWORK_TIMEOUT', details: { sent: true, transaction_id: id } },
     })
-    const again = await rig.post(`/v1/transactions/${id}/capture`, { amount: 700 }, headers)
+    const again = await hasty.post(`/v1/transactions/${id}/capture`, { amount: 700 }, headers)
     expect([again.status, await again.text()]).toEqual([504, text])
-    const [entered] = await rig.reversalsOf(id)
+    const [entered] = await hasty.reversalsOf(id)
     expect(entered).toMatchObject({ reverses: 'capture', original_mti: '0200', amount_cents: 700n })
-    const record = await rig.settled(id)
+    const record = await hasty.settled(id)
     expect(record).toMatchObject({ status: 'authorized', capture_error: 'timed_out' })
     expect(record['captured_amount']).toBeUndefined()
-    expect(entryOf(record)).toMatchObject({ capturedAmount: 0, reversedAmount: 0, reversals: 1 })
+    expect(entryOf(record, hasty)).toMatchObject({
+      capturedAmount: 0,
+      reversedAmount: 0,
+      reversals: 1,
+    })
   })
 
   test('of what is not authorized is refused', async () => {
@@ -133,14 +143,14 @@ describe('capture: true', () => {
   })
 
   test('reverses the capture alone where only its outcome is unknown', async () => {
-    const record = await rig.authorize('tok_visa_capture_timeout', { capture: true })
+    const record = await hasty.authorize('tok_visa_capture_timeout', { capture: true })
     expect(record).toMatchObject({
       status: 'authorized',
       capture_error: 'timed_out',
       operation: 'reversing_capture',
     })
-    expect(await rig.reversalsOf(record.id)).toMatchObject([{ reverses: 'capture' }])
-    expect(entryOf(await rig.settled(record.id))).toMatchObject({ capturedAmount: 0 })
+    expect(await hasty.reversalsOf(record.id)).toMatchObject([{ reverses: 'capture' }])
+    expect(entryOf(await hasty.settled(record.id), hasty)).toMatchObject({ capturedAmount: 0 })
   })
 
   test('is repeated under its key as one', async () => {
@@ -180,14 +190,14 @@ describe('a void', () => {
   })
 
   test('whose outcome nobody knows is repeated as a reversal', async () => {
-    const { id, ...record } = await rig.authorize('tok_visa_void_timeout')
-    const response = await rig.post(`/v1/transactions/${id}/void`)
+    const { id, ...record } = await hasty.authorize('tok_visa_void_timeout')
+    const response = await hasty.post(`/v1/transactions/${id}/void`)
     expect(response.status).toBe(504)
-    expect(await rig.reversalsOf(id)).toMatchObject([
+    expect(await hasty.reversalsOf(id)).toMatchObject([
       { reverses: 'void', original_mti: '0100', original_stan: record['stan'] },
     ])
-    expect(await rig.settled(id)).toMatchObject({ status: 'voided' })
-    expect(entryOf(record)).toMatchObject({ reversedAmount: 10_000 })
+    expect(await hasty.settled(id)).toMatchObject({ status: 'voided' })
+    expect(entryOf(record, hasty)).toMatchObject({ reversedAmount: 10_000 })
   })
 
   test('that cannot be sent gives its key free', async () => {

@@ -4,7 +4,7 @@ import { createNetworkRig, type NetworkRig, payment } from '../support/card-netw
 
 let rig: NetworkRig
 beforeAll(async () => {
-  rig = await createNetworkRig({ timeoutMs: 300 })
+  rig = await createNetworkRig({ timeoutMs: 1_500 })
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 

@@ -5,7 +5,6 @@ import { createTestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 import { isKafkaHere, startTestKafka } from '../support/kafka.ts'
 import { transfer } from '../support/participant.ts'
-import { freePort } from '../support/port.ts'
 import { startProgram, variants } from '../support/program.ts'
 import { until } from '../support/until.ts'
 

@@ -70,21 +70,27 @@ export const authorizationBody = (
   ...change,
 })
 
-const simulated = (): CardNetwork => {
+const simulated = (lateMs: number): CardNetwork => {
   const dialect = findDialect('ascii')
   const framing = findFraming('binary-2')
   if (dialect === undefined || framing === undefined) throw new Error('no such dialect or framing')
-  const simulator = createCardNetwork({ dialect, framing, port: freePort(), lateMs: 1_200 })
+  const simulator = createCardNetwork({ dialect, framing, port: freePort(), lateMs })
   simulator.start()
   return simulator
 }
 
 /** The card feature over real sockets: two simulated networks, the test vault and a database of its own. */
 export const createCardsRig = async (
-  options: { readonly poolSize?: number } = {},
+  options: {
+    readonly poolSize?: number
+    /** Of the networks: few where a time-out is what the test waits for. */
+    readonly timeoutSeconds?: number
+  } = {},
 ): Promise<CardsRig> => {
   const database = await createTestDatabase()
-  const simulators = [simulated(), simulated()] as const
+  const { timeoutSeconds = 20 } = options
+  const lateMs = timeoutSeconds * 1_000 + 700
+  const simulators = [simulated(lateMs), simulated(lateMs)] as const
   const testVault = createTestVault({ key: TEST_VAULT_KEY })
   const loaded = loadSettings(
     {
@@ -97,11 +103,11 @@ export const createCardsRig = async (
     {
       CARDGW_NETA_HOST: '127.0.0.1',
       CARDGW_NETA_PORT: String(simulators[0].port()),
-      CARDGW_NETA_TIMEOUT: '1',
+      CARDGW_NETA_TIMEOUT: String(timeoutSeconds),
       CARDGW_NETA_POOL_SIZE: String(options.poolSize ?? 1),
       CARDGW_NETB_HOST: '127.0.0.1',
       CARDGW_NETB_PORT: String(simulators[1].port()),
-      CARDGW_NETB_TIMEOUT: '1',
+      CARDGW_NETB_TIMEOUT: String(timeoutSeconds),
       CARDGW_NETB_POOL_SIZE: String(options.poolSize ?? 1),
       CARDGW_VAULT_URL: testVault.url,
       CARDGW_VAULT_TOKEN: TEST_VAULT_KEY,

@@ -25,25 +25,6 @@ const connect = async (
   return { network, [Symbol.asyncDispose]: () => network.stop() }
 }
 
-/** How many large requests a connection to a peer that does not read takes before it is full. */
-const placesOf = async (port: number): Promise<number> => {
-  await using rig = await connect(port, { window: 100_000 })
-  let isFull = false
-  let number = 0
-  while (!isFull) {
-    number++
-    const request = payment(number, { additionalData: 'x'.repeat(999) })
-    rig.network.exchange(request, 30_000).then(
-      ({ kind }) => {
-        if (kind === 'not_sent') isFull = true
-      },
-      () => undefined,
-    )
-    if (number % 100 === 0) await Bun.sleep(0)
-  }
-  return number
-}
-
 const approve = ({ send }: RawConnection, message: CardMessage): void => {
   send(frameOf(approvalOf(message)))
 }
@@ -62,7 +43,7 @@ describe('bytes', () => {
     await using rig = await connect(peer.port)
     const { length } = frameOf(approvalOf(payment(1)))
     for (split.at = 1; split.at < length; split.at++) {
-      const outcome = await rig.network.exchange(payment(split.at), 1_000)
+      const outcome = await rig.network.exchange(payment(split.at), 20_000)
       expect([split.at, outcome.kind]).toEqual([split.at, 'answered'])
     }
   })
@@ -86,9 +67,9 @@ describe('bytes', () => {
       }
     })
     await using rig = await connect(peer.port)
-    expect((await rig.network.exchange(payment(1), 1_000)).kind).toBe('answered')
+    expect((await rig.network.exchange(payment(1), 20_000)).kind).toBe('answered')
     const outcomes = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => rig.network.exchange(payment(index + 2), 1_000)),
+      Array.from({ length: 100 }, (_, index) => rig.network.exchange(payment(index + 2), 20_000)),
     )
     for (const [index, outcome] of outcomes.entries()) {
       expect(outcome.kind === 'answered' && outcome.response.stan).toBe(stanOf(index + 2))
@@ -104,7 +85,7 @@ describe('bytes', () => {
     for (let number = 1; !isFull && number < 100_000; number++) {
       const request = payment(number, { additionalData })
       waiting.push(
-        rig.network.exchange(request, 10_000).then((outcome) => {
+        rig.network.exchange(request, 60_000).then((outcome) => {
           if (outcome.kind === 'not_sent') isFull = true
           return outcome.kind === 'answered' && outcome.response.stan === stanOf(number)
         }),
@@ -133,30 +114,24 @@ describe('bytes', () => {
     })
     const kinds = new Map<string, number>()
     const waiting: Promise<void>[] = []
-    const send = (number: number): void => {
+    const started = performance.now()
+    let isOver = false
+    for (let number = 1; !isOver && number < 100_000; number++) {
+      // The first of every two hundred has little time: once it waits behind what the kernel took, so do the others.
+      const timeoutMs = number % 200 === 1 ? 50 : 30_000
       const request = payment(number, { additionalData: 'x'.repeat(999) })
       waiting.push(
-        rig.network.exchange(request, 30_000).then((outcome) => {
+        rig.network.exchange(request, timeoutMs).then((outcome) => {
           const name = outcome.kind === 'not_sent' ? outcome.reason : outcome.kind
           kinds.set(name, (kinds.get(name) ?? 0) + 1)
+          if (outcome.kind === 'not_sent') isOver = true
         }),
       )
+      if (number % 200 === 0) await Bun.sleep(0)
     }
-    const places = await placesOf(peer.port)
-    // Half of our own buffer stays free: the kernel does not always take as much as the last time.
-    for (let number = 1; number < places - 450; number++) {
-      send(number)
-      if (number % 100 === 0) await Bun.sleep(0)
-    }
-    await Bun.sleep(5)
-    const started = performance.now()
-    // Behind all the others, with little time.
-    expect(await rig.network.exchange(payment(200_000), 50)).toEqual({
-      kind: 'not_sent',
-      reason: 'no_connection',
-    })
     await Promise.all(waiting)
-    expect(performance.now() - started).toBeLessThan(5_000)
+    // Long before the time of the others.
+    expect(performance.now() - started).toBeLessThan(25_000)
     expect(kinds.get('connection_lost') ?? 0).toBeGreaterThan(1_000)
     expect(kinds.get('no_connection') ?? 0).toBeGreaterThan(100)
     expect(rig.network.health().connectionsUp).toBe(0)
@@ -174,7 +149,7 @@ describe('a lost connection', () => {
       [1, 2, 3].map((number) => rig.network.exchange(payment(number), 30_000)),
     )
     expect(outcomes).toEqual(outcomes.map(() => ({ kind: 'connection_lost' })))
-    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(performance.now() - started).toBeLessThan(20_000)
     await until(() => peer.connections.length === 2)
   })
 
@@ -185,17 +160,17 @@ describe('a lost connection', () => {
     })
     await using rig = await connect(peer.port, { poolSize: 2 })
     const outcomes = await Promise.all([
-      rig.network.exchange(payment(1), 1_000),
-      rig.network.exchange(payment(2, { amount: '000000000666' }), 1_000),
+      rig.network.exchange(payment(1), 20_000),
+      rig.network.exchange(payment(2, { amount: '000000000666' }), 20_000),
     ])
     expect(outcomes.map(({ kind }) => kind)).toEqual(['answered', 'connection_lost'])
-    expect((await rig.network.exchange(payment(3), 1_000)).kind).toBe('answered')
+    expect((await rig.network.exchange(payment(3), 20_000)).kind).toBe('answered')
   })
 
   test('that had not got a byte says not sent', async () => {
     using peer = createRawPeer(ignore)
     const rig = await connect(peer.port)
-    const outcome = rig.network.exchange(payment(1), 1_000)
+    const outcome = rig.network.exchange(payment(1), 20_000)
     // Closes before the turn of the event loop in which frames are written.
     const stopped = rig.network.stop()
     peer.connections[0]?.socket.terminate()
@@ -237,11 +212,11 @@ describe('a lost connection', () => {
     using peer = createRawPeer(approve)
     const { length } = frameOf(payment(1))
     await using tight = await connect(peer.port, { frameBytesMax: length - 3 })
-    expect(tight.network.exchange(payment(1), 1_000)).rejects.toThrow('longer')
+    expect(tight.network.exchange(payment(1), 20_000)).rejects.toThrow('longer')
     expect(tight.network.health()).toMatchObject({ connectionsUp: 1, inFlight: 0 })
     await using exact = await connect(peer.port, { frameBytesMax: length - 2 })
     // Its answer is longer still.
-    expect((await exact.network.exchange(payment(1), 1_000)).kind).toBe('connection_lost')
+    expect((await exact.network.exchange(payment(1), 20_000)).kind).toBe('connection_lost')
     expect(peer.received.length).toBe(1)
   })
 
@@ -254,7 +229,7 @@ describe('a lost connection', () => {
     ] as const) {
       using peer = createRawPeer(approve)
       await using rig = await connect(peer.port, { frameBytesMax })
-      expect((await rig.network.exchange(payment(1), 1_000)).kind).toBe(expected)
+      expect((await rig.network.exchange(payment(1), 20_000)).kind).toBe(expected)
     }
   })
 })
@@ -264,11 +239,11 @@ describe('an echo test', () => {
     using peer = createRawPeer(approve)
     await using rig = await connect(peer.port, { echoMs: 100 })
     expect(rig.network.health().lastEchoAt).toBeUndefined()
-    await until(() => peer.received.length === 3)
+    await until(() => peer.received.length >= 3)
     expect(peer.received.map(({ mti, networkCode }) => [mti, networkCode])).toEqual(
       peer.received.map(() => ['0800', '301']),
     )
-    expect(new Set(peer.received.map(({ stan }) => stan)).size).toBe(3)
+    expect(new Set(peer.received.map(({ stan }) => stan)).size).toBe(peer.received.length)
     expect(peer.connections.length).toBe(1)
     await until(() => rig.network.health().lastEchoAt !== undefined)
   })
@@ -282,13 +257,23 @@ describe('an echo test', () => {
   })
 
   test('is not sent while the network is heard', async () => {
-    using peer = createRawPeer(approve)
-    await using rig = await connect(peer.port, { echoMs: 400 })
+    const echoMs = 400
+    let heardMs = performance.now()
+    /** Before each echo test. */
+    const silencesMs: number[] = []
+    using peer = createRawPeer((connection, message) => {
+      if (message.mti === '0800') silencesMs.push(performance.now() - heardMs)
+      approve(connection, message)
+      heardMs = performance.now()
+    })
+    await using rig = await connect(peer.port, { echoMs })
     for (let number = 1; number <= 30; number++) {
-      await rig.network.exchange(payment(number), 1_000)
+      await rig.network.exchange(payment(number), 20_000)
       await Bun.sleep(20)
     }
-    expect(peer.received.every(({ mti }) => mti === '0100')).toBe(true)
+    // None, unless this machine itself stood still for so long.
+    expect(silencesMs.filter((ms) => ms < echoMs - 50)).toEqual([])
+    expect(peer.received.length - silencesMs.length).toBe(30)
   })
 })
 
@@ -305,7 +290,7 @@ describe('the sign-on', () => {
     expect((await network.exchange(payment(1), 100)).kind).toBe('not_sent')
     held[0]?.()
     await until(() => network.health().connectionsUp === 1)
-    expect((await network.exchange(payment(1), 1_000)).kind).toBe('answered')
+    expect((await network.exchange(payment(1), 20_000)).kind).toBe('answered')
     await network.stop()
     expect(peer.received.map(({ mti, networkCode }) => networkCode ?? mti)).toEqual([
       '001',
@@ -321,10 +306,11 @@ describe('the sign-on', () => {
       if (peer.connections.length === 1) answer.responseCode = '91'
       if (peer.connections.length !== 2) connection.socket.write(frameOf(answer))
     })
-    const network = createNetwork(networkOptions(peer.port, { signOn: true, answerMs: 50 }))
+    const network = createNetwork(networkOptions(peer.port, { signOn: true, answerMs: 500 }))
     network.start()
     await until(() => network.health().connectionsUp === 1)
-    expect(peer.connections.length).toBe(3)
+    expect(peer.connections.length).toBeGreaterThanOrEqual(3)
+    await until(() => peer.connections.filter(({ isOpen }) => isOpen).length === 1)
     await network.stop()
   })
 })
@@ -368,7 +354,7 @@ describe('a message of the network', () => {
     // 0120, an advice, is a type the gateway does not know.
     advice[4] = 0x32
     peer.connections[0]?.socket.write(advice)
-    expect((await rig.network.exchange(payment(9), 1_000)).kind).toBe('answered')
+    expect((await rig.network.exchange(payment(9), 20_000)).kind).toBe('answered')
     expect(peer.connections.length).toBe(1)
   })
 })
@@ -379,14 +365,14 @@ describe('stopping', () => {
     using peer = createRawPeer((connection, message) => {
       if (message.mti === '0100') held.push(() => approve(connection, message))
     })
-    const { network } = await connect(peer.port, { drainMs: 5_000 })
-    const pending = network.exchange(payment(1), 5_000)
+    const { network } = await connect(peer.port, { drainMs: 40_000 })
+    const pending = network.exchange(payment(1), 20_000)
     await until(() => held.length === 1)
     let isStopped = false
     const stopped = network.stop().then(() => {
       isStopped = true
     })
-    expect((await network.exchange(payment(2), 1_000)).kind).toBe('not_sent')
+    expect((await network.exchange(payment(2), 20_000)).kind).toBe('not_sent')
     peer.connections[0]?.socket.write(frameOf(management('301')))
     await until(() => peer.received.some(({ mti }) => mti === '0810'))
     expect(isStopped).toBe(false)

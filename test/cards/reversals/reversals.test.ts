@@ -92,7 +92,7 @@ describe('repeats', () => {
   })
 
   test('follow when the lease ends, where the end could not be written', async () => {
-    await using rig = await createReversalRig({ timeoutMs: 1_000 })
+    await using rig = await createReversalRig({ timeoutMs: 2_500 })
     await rig.reverse(1, 'tok_visa_timeout')
     let calls = 0
     rig.engine({

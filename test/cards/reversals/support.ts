@@ -26,7 +26,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 
 const AMOUNT_CENTS = 10_000n
 const WAIT_MS = 40_000
-const VAULT_TIMEOUT_MS = 5_000
+const VAULT_TIMEOUT_MS = 20_000
 
 /** What has to be done to take back `payment(number)`. */
 export const reversalOf = (number: number, change: Partial<NewReversal> = {}): NewReversal => ({
@@ -115,7 +115,7 @@ export const createReversalRig = async (
 ): Promise<ReversalRig> => {
   const database = await createTestDatabase()
   const { sql } = database
-  const rig = await createNetworkRig({ timeoutMs: 5_000, drainMs: 10, ...options }, simulated)
+  const rig = await createNetworkRig({ timeoutMs: 20_000, drainMs: 10, ...options }, simulated)
   const { network } = rig
   const testVault = createTestVault({ key: TEST_VAULT_KEY })
   const vault = createHttpVault({

@@ -45,7 +45,7 @@ const serve = (
 }
 
 const vaultAt = (url: string, change: Partial<HttpVaultOptions> = {}) =>
-  createHttpVault({ url, token: 'key', timeoutMs: 2_000, ...change })
+  createHttpVault({ url, token: 'key', timeoutMs: 20_000, ...change })
 
 const answering = (body: string | Uint8Array<ArrayBuffer>, status = 200) =>
   vaultAt(serve(() => new Response(body, { status })))
@@ -198,7 +198,7 @@ describe('circuit', () => {
       calls++
       return new Response('4000000000000002', { status })
     })
-    const vault = vaultAt(url, { circuitFailuresMax: 3, circuitOpenMs: 200 })
+    const vault = vaultAt(url, { circuitFailuresMax: 3, circuitOpenMs: 1_000 })
     const faults = async (count: number) => {
       const found: unknown[] = []
       for (let call = 0; call < count; call++) found.push(await faultOf(vault.resolve('tok')))
@@ -235,7 +235,7 @@ describe('TLS', () => {
   const pem = (text: string) => ({ text, path: undefined })
   const settings = {
     token: undefined,
-    timeoutMs: 2_000,
+    timeoutMs: 20_000,
     certificate: pem(clientPair.cert),
     key: pem(clientPair.key),
     ca: pem(authority.cert),
