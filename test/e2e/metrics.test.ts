@@ -15,7 +15,6 @@ import { encodeRequest, failure, rawClient, service, withKey } from '../spi/grpc
 import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { createTestDatabase, quietLogger } from '../support/database.ts'
-import { freePort } from '../support/free-port.ts'
 import { pacs008 } from '../support/messages.ts'
 import { transfer } from '../support/participant.ts'
 import { issueCertificate } from '../support/pki.ts'
