@@ -18,6 +18,8 @@ const dataForm = textForm(1000)
  */
 export const admi002: Builder = {
   type: 'admi.002',
+  root: 'admi.002.001.01',
+  isGroup: false,
   build: (params, draft, output) => {
     const reference = params.text('reference', referenceForm)
     const reason = params.text('reason', reasonForm)
@@ -26,7 +28,7 @@ export const admi002: Builder = {
     const description = params.optional('description', longForm)
     const data = params.optional('additional_data', dataForm)
     params.done()
-    output.write`<admi.002.001.01><RltdRef/Ref>${reference}</><Rsn><RjctgPtyRsn>${reason}</><RjctnDtTm>${rejected}</><ErrLctn>${location}</><RsnDesc>${description}</><AddtlData>${data}</></></>`
+    output.write`<RltdRef/Ref>${reference}</><Rsn><RjctgPtyRsn>${reason}</><RjctnDtTm>${rejected}</><ErrLctn>${location}</><RsnDesc>${description}</><AddtlData>${data}</></>`
     return []
   },
 }

@@ -2,13 +2,14 @@ import { cancellationReasons, cancellationRefusals } from '../codes/refusals.ts'
 import type { Builder, Draft } from './context.ts'
 import { codeForm, forms, textForm } from './forms.ts'
 import type { XmlOutput } from './output.ts'
+import type { Content } from './values.ts'
 
 const id29 = textForm(29, 29)
 const text35 = textForm(35)
 
 const writeAssignment = (
   { ispb, messageId, created }: Draft,
-  other: string,
+  other: Content,
   output: XmlOutput,
 ): void =>
   output.write`<Assgnmt><Id>${messageId}</><Assgnr/Agt/FinInstnId/ClrSysMmbId/MmbId>${ispb}</><Assgne/Agt/FinInstnId/ClrSysMmbId/MmbId>${other}</><CreDtTm>${created}</></>`
@@ -30,6 +31,8 @@ const processingTypes = codeForm(['DHSR', 'DHIP'])
  */
 export const camt055: Builder = {
   type: 'camt.055',
+  root: 'CstmrPmtCxlReq',
+  isGroup: false,
   build: (params, draft, output) => {
     const cancellation = params.text('cancellation_id', id29)
     const reconciliation = params.text('reconciliation_id', text35)
@@ -43,9 +46,8 @@ export const camt055: Builder = {
       params.refuse('reason', 'consistency', `${reason} is given with processing_type DHIP only`)
     }
     params.done()
-    output.write`<CstmrPmtCxlReq>`
     writeAssignment(draft, other, output)
-    output.write`<Undrlyg/OrgnlPmtInfAndCxl><PmtCxlId>${cancellation}</><OrgnlPmtInfId>${reconciliation}</><CxlRsnInf><Orgtr/Id/PrvtId/Othr/Id>${requester}</><Rsn/Prtry>${reason}</></><TxInf><OrgnlEndToEndId>${original}</><SplmtryData/Envlp/CxlPrcgDtls><CxlPrcgTp>${type}</><PrcgDtTm>${at}</></></></></CstmrPmtCxlReq>`
+    output.write`<Undrlyg/OrgnlPmtInfAndCxl><PmtCxlId>${cancellation}</><OrgnlPmtInfId>${reconciliation}</><CxlRsnInf><Orgtr/Id/PrvtId/Othr/Id>${requester}</><Rsn/Prtry>${reason}</></><TxInf><OrgnlEndToEndId>${original}</><SplmtryData/Envlp/CxlPrcgDtls><CxlPrcgTp>${type}</><PrcgDtTm>${at}</></></></>`
     return [original]
   },
 }
@@ -66,6 +68,8 @@ const refusals = codeForm([...cancellationRefusals.keys()])
  */
 export const camt029: Builder = {
   type: 'camt.029',
+  root: 'RsltnOfInvstgtn',
+  isGroup: false,
   build: (params, draft, output) => {
     const cancellation = params.text('cancellation_id', id29)
     const reconciliation = params.text('reconciliation_id', text35)
@@ -82,9 +86,8 @@ export const camt029: Builder = {
     const at = params.optional('processing_date_time', forms.dateTime) ?? draft.created
     params.done()
     const type = status === 'ACCR' ? 'DHAC' : 'DHRC'
-    output.write`<RsltnOfInvstgtn>`
     writeAssignment(draft, other, output)
-    output.write`<Sts/Conf>INFO</><CxlDtls/OrgnlPmtInfAndSts><OrgnlPmtInfCxlId>${cancellation}</><OrgnlPmtInfId>${reconciliation}</><PmtInfCxlSts>${status}</><CxlStsRsnInf/Rsn/Prtry>${reason}</><TxInfAndSts/OrgnlEndToEndId>${original}</></><SplmtryData/Envlp/CxlPrcgDtls><CxlPrcgTp>${type}</><PrcgDtTm>${at}</></></RsltnOfInvstgtn>`
+    output.write`<Sts/Conf>INFO</><CxlDtls/OrgnlPmtInfAndSts><OrgnlPmtInfCxlId>${cancellation}</><OrgnlPmtInfId>${reconciliation}</><PmtInfCxlSts>${status}</><CxlStsRsnInf/Rsn/Prtry>${reason}</><TxInfAndSts/OrgnlEndToEndId>${original}</></><SplmtryData/Envlp/CxlPrcgDtls><CxlPrcgTp>${type}</><PrcgDtTm>${at}</></>`
     return [original]
   },
 }

@@ -7,6 +7,7 @@ import { messageId } from './identifiers.ts'
 import type { XmlOutput } from './output.ts'
 import type { Params } from './params.ts'
 import { reportedTaxOf, writeTax } from './tax.ts'
+import type { Content, Value } from './values.ts'
 
 /** Notifications of one CAMT054: as many as one payment message has transactions; the schema has no limit. */
 export const notificationsMax = 500
@@ -58,15 +59,16 @@ const text140 = textForm(140)
  */
 export const camt054: Builder = {
   type: 'camt.054',
+  root: 'BkToCstmrDbtCdtNtfctn',
+  isGroup: true,
   build: (params, draft, output) => {
-    output.write`<BkToCstmrDbtCdtNtfctn><GrpHdr><MsgId>${draft.messageId}</><CreDtTm>${draft.created}</></>`
+    output.write`</GrpHdr>`
     const items = params.optionalList('notifications', notificationsMax)
     const ids =
       items === undefined
         ? [writeNotification(params, draft.messageId, output)]
         : items.map((item) => writeItem(item, draft, output))
     params.done()
-    output.write`</BkToCstmrDbtCdtNtfctn>`
     return ids
   },
 }
@@ -77,7 +79,7 @@ const writeItem = (item: Params, { ispb, random }: Draft, output: XmlOutput): st
   return id
 }
 
-const writeNotification = (params: Params, ownId: string, output: XmlOutput): string => {
+const writeNotification = (params: Params, ownId: Value, output: XmlOutput): string => {
   const id = params.optional('notification_id', text32) ?? ownId
   const owner = params.text('account_ispb', forms.ispb)
   const cents = params.cents('amount')
@@ -118,7 +120,7 @@ const writeReferences = (params: Params, output: XmlOutput): References => {
 }
 
 /** Empty where they are not told. */
-type Documents = { readonly debtorDocument: string; readonly creditorDocument: string }
+type Documents = { readonly debtorDocument: Content; readonly creditorDocument: Content }
 
 /** Who pays and who is paid are told together, or neither. */
 const writeParties = (params: Params, output: XmlOutput): Documents => {
@@ -170,7 +172,7 @@ const writePayment = (
 }
 
 const writeRemittance = (
-  text: string | undefined,
+  text: Content | undefined,
   cash: Cash | undefined,
   output: XmlOutput,
 ): void => {

@@ -2,11 +2,12 @@ import { amountOf } from './amount.ts'
 import { codeForm, forms } from './forms.ts'
 import type { XmlOutput } from './output.ts'
 import type { Params } from './params.ts'
+import type { Content } from './values.ts'
 
 /** Who hands out cash, and of what the amount consists. */
 export type Cash = {
   readonly agentType: string
-  readonly agentIspb: string
+  readonly agentIspb: Content
   readonly cents: number
   /** Of Pix Troco only. */
   readonly purchaseCents: number | undefined

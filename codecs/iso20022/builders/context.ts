@@ -2,6 +2,7 @@ import type { MessageType } from '../catalogue/index.ts'
 import type { RandomText } from './identifiers.ts'
 import type { XmlOutput } from './output.ts'
 import type { Params } from './params.ts'
+import type { Value } from './values.ts'
 
 /** What a message needs beyond its parameters. */
 export type BuildContext = {
@@ -16,14 +17,20 @@ export type BuildContext = {
 /** What a builder is given: the context, and the message's own id, version and date-time. */
 export type Draft = BuildContext & {
   readonly version: string
-  readonly messageId: string
-  readonly created: string
+  readonly messageId: Value
+  readonly created: Value
+  /** The same as text. */
+  readonly createdText: string
 }
 
 export type Builder = {
   readonly type: MessageType
+  /** The element that `Document` holds. */
+  readonly root: string
+  /** Whether it begins with a `GrpHdr`, which the builder goes on with behind `MsgId` and `CreDtTm`. */
+  readonly isGroup: boolean
   /**
-   * Writes what the document holds.
+   * Writes what the root holds.
    *
    * @returns the ids by which its transactions are found again
    */

@@ -1,8 +1,24 @@
+import {
+  createdValue,
+  keep,
+  lengthOf,
+  messageIdValue,
+  roomFor,
+  startOf,
+  type Value,
+  values,
+  writeAscii,
+} from './values.ts'
+
 /** Fills the array with cryptographic randomness. */
 export type RandomSource = (bytes: Uint8Array) => void
 
-/** Gives so many random letters and digits, never the same ones twice. */
-export type RandomText = (count: number) => string
+/** Random letters and digits, of which none is used twice. */
+export type RandomText = {
+  readonly bytes: Uint8Array
+  /** Where in `bytes` so many of them stand, until the next are taken. */
+  readonly take: (count: number) => number
+}
 
 const alphabet = new TextEncoder().encode(
   '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
@@ -17,8 +33,6 @@ const FAIR_NUMBERS = 65_536 - (65_536 % pairs.length)
 /** Randomness drawn at once: a call for each identifier costs more than the identifier. */
 export const randomPoolBytes = 4096
 
-const decoder = new TextDecoder()
-
 /**
  * Random letters and digits of 5.95 bits each, from a pool that is drawn anew when it is used up. Each caller that
  * makes identifiers keeps one for as long as it lives.
@@ -26,26 +40,24 @@ const decoder = new TextDecoder()
 export const createRandomText = (random: RandomSource): RandomText => {
   const bytes = new Uint8Array(randomPoolBytes)
   const numbers = new Uint16Array(bytes.buffer)
-  const draw = (): string => {
+  let at = 0
+  let end = 0
+  const draw = (): void => {
     random(bytes)
     let count = 0
     for (let i = 0; i < numbers.length; i++) {
       const number = numbers[i] as number
       if (number < FAIR_NUMBERS) numbers[count++] = pairs[number % pairs.length] as number
     }
-    return decoder.decode(numbers.subarray(0, count))
+    at = 0
+    end = 2 * count
   }
-  let pool = ''
-  let at = 0
-  return (count) => {
-    if (at + count > pool.length) {
-      pool = pool.slice(at)
-      while (pool.length < count) pool += draw()
-      at = 0
-    }
+  const take = (count: number): number => {
+    while (at + count > end) draw()
     at += count
-    return pool.slice(at - count, at)
+    return at - count
   }
+  return { bytes, take }
 }
 
 const SECOND_MS = 1000
@@ -71,19 +83,68 @@ const minuteOf = (timeMs: number): string => {
   return minuteText
 }
 
-/** BizMsgIdr and MsgId: `M`, the ISPB, and 23 random characters. */
-export const messageId = (ispb: string, random: RandomText): string => `M${ispb}${random(23)}`
-
-/** EndToEndId: `E`, the ISPB, the minute in UTC, and 11 random characters. */
-export const endToEndId = (ispb: string, timeMs: number, random: RandomText): string =>
-  `E${ispb}${minuteOf(timeMs)}${random(11)}`
-
-/** RtrId: `D`, the ISPB, the minute in UTC, and 11 random characters. */
-export const returnId = (ispb: string, timeMs: number, random: RandomText): string =>
-  `D${ispb}${minuteOf(timeMs)}${random(11)}`
-
 /** The SPI's date-time: UTC, three decimals, `Z`. */
 export const dateTimeOf = (timeMs: number): string => {
   turnTo(timeMs)
   return secondPrefix + fractions[Math.floor(timeMs - secondMs)]
 }
+
+let createdMs = Number.NaN
+let createdText = ''
+
+/** Makes {@link createdValue} a time; as {@link dateTimeOf}. */
+export const writeCreated = (timeMs: number): string => {
+  if (timeMs !== createdMs) {
+    createdMs = timeMs
+    createdText = dateTimeOf(timeMs)
+    writeAscii(createdText, startOf(createdValue))
+  }
+  return createdText
+}
+
+const LETTER_BYTES = 1
+const ISPB_BYTES = 8
+const MINUTE_BYTES = 12
+const MESSAGE_ID_RANDOM = 23
+const OPERATION_ID_RANDOM = 11
+const OPERATION_ID_BYTES = LETTER_BYTES + ISPB_BYTES + MINUTE_BYTES + OPERATION_ID_RANDOM
+
+const writeRandom = ({ bytes, take }: RandomText, count: number, at: number): void => {
+  const from = take(count)
+  for (let i = 0; i < count; i++) values[at + i] = bytes[from + i] as number
+}
+
+const writeMessageId = (ispb: string, random: RandomText, at: number): void => {
+  writeAscii('M', at)
+  writeAscii(ispb, at + LETTER_BYTES)
+  writeRandom(random, MESSAGE_ID_RANDOM, at + LETTER_BYTES + ISPB_BYTES)
+}
+
+/** Makes {@link messageIdValue} a new one (BizMsgIdr and MsgId): `M`, the ISPB, and 23 random characters. */
+export const drawMessageId = (ispb: string, random: RandomText): void =>
+  writeMessageId(ispb, random, startOf(messageIdValue))
+
+/** Another one, within a message. */
+export const messageId = (ispb: string, random: RandomText): Value => {
+  const length = lengthOf(messageIdValue)
+  const from = roomFor(length)
+  writeMessageId(ispb, random, from)
+  return keep(from, from + length)
+}
+
+const operationId = (letter: string, ispb: string, timeMs: number, random: RandomText): Value => {
+  const from = roomFor(OPERATION_ID_BYTES)
+  writeAscii(letter, from)
+  writeAscii(ispb, from + LETTER_BYTES)
+  writeAscii(minuteOf(timeMs), from + LETTER_BYTES + ISPB_BYTES)
+  writeRandom(random, OPERATION_ID_RANDOM, from + LETTER_BYTES + ISPB_BYTES + MINUTE_BYTES)
+  return keep(from, from + OPERATION_ID_BYTES)
+}
+
+/** EndToEndId: `E`, the ISPB, the minute in UTC, and 11 random characters. */
+export const endToEndId = (ispb: string, timeMs: number, random: RandomText): Value =>
+  operationId('E', ispb, timeMs, random)
+
+/** RtrId: `D`, the ISPB, the minute in UTC, and 11 random characters. */
+export const returnId = (ispb: string, timeMs: number, random: RandomText): Value =>
+  operationId('D', ispb, timeMs, random)

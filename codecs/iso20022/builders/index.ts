@@ -3,13 +3,13 @@ import { admi002 } from './admi002.ts'
 import { camt029, camt055 } from './camt.ts'
 import { camt054 } from './camt054.ts'
 import type { BuildContext, Builder, Draft } from './context.ts'
-import { dateTimeOf, messageId } from './identifiers.ts'
+import { drawMessageId, writeCreated } from './identifiers.ts'
 import {
   type BuiltMessage,
   finishMessage,
   type MessageVersion,
   newMessageVersion,
-  writeHeader,
+  openMessage,
 } from './message.ts'
 import { XmlOutput } from './output.ts'
 import { pacs002 } from './pacs002.ts'
@@ -17,6 +17,7 @@ import { pacs004 } from './pacs004.ts'
 import { pacs008 } from './pacs008.ts'
 import { pain013, pain014 } from './pain.ts'
 import { type BuildProblem, type Findings, newFindings, Params } from './params.ts'
+import { createdValue, messageIdValue, textOf } from './values.ts'
 import { perVersion } from './versions.ts'
 
 export { notificationsMax } from './camt054.ts'
@@ -65,9 +66,9 @@ export type Build =
   | { readonly ok: false; readonly problems: readonly BuildProblem[] }
 
 const versionsOf = Object.fromEntries(
-  Object.entries(builders).map(([name, { type }]) => [
+  Object.entries(builders).map(([name, builder]) => [
     name,
-    perVersion(type, (version) => newMessageVersion(type, version)),
+    perVersion(builder.type, (version) => newMessageVersion(builder, version)),
   ]),
 ) as Readonly<Record<BuildableMessage, (version: string) => MessageVersion>>
 
@@ -93,13 +94,15 @@ export const buildMessage = (
     context.version ?? versionOf(builder.type, context.revision).version,
   )
   const { ispb, nowMs, random } = context
+  drawMessageId(ispb, random)
   const draft: Draft = {
     ispb,
     nowMs,
     random,
     version: version.version,
-    messageId: messageId(ispb, random),
-    created: dateTimeOf(nowMs),
+    messageId: messageIdValue,
+    created: createdValue,
+    createdText: writeCreated(nowMs),
   }
   const findings = newFindings(false)
   const build = write(builder, version, params, draft, findings)
@@ -117,7 +120,7 @@ const write = (
   findings: Findings,
 ): Build => {
   output.clear()
-  const documentAt = writeHeader(version, draft, output)
+  const documentAt = openMessage(version, draft, output)
   const endToEndIds = build(new Params(params, findings), draft, output)
   if (findings.problems.length > 0) return { ok: false, problems: findings.problems }
   const { bytes, namespace, appHdr, signatureAt, document } = finishMessage(
@@ -135,8 +138,8 @@ const write = (
       document,
       type: version.type,
       version: version.version,
-      businessMessageId: draft.messageId,
-      creationDateTime: draft.created,
+      businessMessageId: textOf(draft.messageId),
+      creationDateTime: draft.createdText,
       endToEndIds,
     },
   }

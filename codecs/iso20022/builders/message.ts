@@ -1,8 +1,9 @@
 import type { MessageType } from '../catalogue/index.ts'
 import { messageDefinitionIdOf, namespaceOf, spiIspb } from '../envelope.ts'
-import type { Draft } from './context.ts'
+import type { Builder, Draft } from './context.ts'
 import type { XmlOutput } from './output.ts'
 import { compileTemplate, type Template } from './template.ts'
+import { createdValue, lengthOf, messageIdValue } from './values.ts'
 
 /** Bytes from `from` to before `to`. */
 export type ByteRange = { readonly from: number; readonly to: number }
@@ -26,46 +27,71 @@ export type MessageVersion = {
   readonly type: MessageType
   readonly version: string
   readonly namespace: string
-  /** All that stands before the content of `Document`. */
-  readonly header: Template
+  /** All that is the same in every message of the builder, before and behind the rest. */
+  readonly opening: Template
+  readonly ending: Template
+  readonly isGroup: boolean
   /** Where `AppHdr` begins. */
   readonly headerAt: number
+  /** How far before the end of the opening `Document` begins. */
+  readonly openedBytes: number
 }
 
-export const newMessageVersion = (type: MessageType, version: string): MessageVersion => {
+const HEADER_END = '</Sgntr></AppHdr>'
+const DOCUMENT_TAG = '<Document>'
+const ENVELOPE_END = '</Envelope>'
+const GROUP_BYTES =
+  '<GrpHdr><MsgId></MsgId><CreDtTm></CreDtTm>'.length +
+  lengthOf(messageIdValue) +
+  lengthOf(createdValue)
+
+export const newMessageVersion = (
+  { type, root, isGroup }: Builder,
+  version: string,
+): MessageVersion => {
   const namespace = namespaceOf({ type, version })
-  const opening = `<?xml version="1.0" encoding="UTF-8"?><Envelope xmlns="${namespace}">`
-  const header = compileTemplate([
-    `${opening}<AppHdr><Fr/FIId/FinInstnId/Othr/Id>`,
+  const envelope = `<?xml version="1.0" encoding="UTF-8"?><Envelope xmlns="${namespace}">`
+  const document = `${DOCUMENT_TAG}<${root}>`
+  const opening = [
+    `${envelope}<AppHdr><Fr/FIId/FinInstnId/Othr/Id>`,
     `</><To/FIId/FinInstnId/Othr/Id>${spiIspb}</><BizMsgIdr>`,
     `</><MsgDefIdr>${messageDefinitionIdOf({ type, version })}</><CreDt>`,
-    '</><Sgntr></></><Document>',
-  ])
-  return { type, version, namespace, header, headerAt: opening.length }
+    ...(isGroup
+      ? [`</><Sgntr>${HEADER_END}${document}<GrpHdr><MsgId>`, '</><CreDtTm>', '</>']
+      : [`</><Sgntr>${HEADER_END}${document}`]),
+  ]
+  return {
+    type,
+    version,
+    namespace,
+    opening: compileTemplate(opening),
+    ending: compileTemplate([`</${root}></Document>${ENVELOPE_END}`]),
+    isGroup,
+    headerAt: envelope.length,
+    openedBytes: document.length + (isGroup ? GROUP_BYTES : 0),
+  }
 }
 
-const ending = compileTemplate(['</Document></Envelope>'])
-const BEHIND_SIGNATURE = '</Sgntr></AppHdr>'.length
-const DOCUMENT_TAG = '<Document>'.length
-const ENVELOPE_END = '</Envelope>'.length
-
 /**
- * Writes all that stands before the content of `Document`.
+ * Writes all that stands before what a builder writes.
  *
  * @returns where `Document` begins
  */
-export const writeHeader = (
-  { header }: MessageVersion,
+export const openMessage = (
+  { opening, isGroup, openedBytes }: MessageVersion,
   { ispb, messageId, created }: Draft,
   output: XmlOutput,
 ): number => {
-  output.fill(header, [ispb, messageId, created])
-  return output.length - DOCUMENT_TAG
+  output.fill(
+    opening,
+    isGroup ? [ispb, messageId, created, messageId, created] : [ispb, messageId, created],
+  )
+  return output.length - openedBytes
 }
 
 /** Closes the message and hands it out. */
 export const finishMessage = (
-  { namespace, headerAt }: MessageVersion,
+  { namespace, headerAt, ending }: MessageVersion,
   documentAt: number,
   output: XmlOutput,
 ): BuiltMessage => {
@@ -75,7 +101,7 @@ export const finishMessage = (
     bytes,
     namespace,
     appHdr: { from: headerAt, to: documentAt },
-    signatureAt: documentAt - BEHIND_SIGNATURE,
-    document: { from: documentAt, to: bytes.length - ENVELOPE_END },
+    signatureAt: documentAt - HEADER_END.length,
+    document: { from: documentAt, to: bytes.length - ENVELOPE_END.length },
   }
 }

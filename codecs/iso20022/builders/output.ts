@@ -1,4 +1,5 @@
 import { compileTemplate, type Template, WORD_BYTES } from './template.ts'
+import { type Content, lengthOf, startOf, type Value, valueView } from './values.ts'
 
 /** Templates by their place in the source; there is a fixed number. */
 const compiled = new Map<TemplateStringsArray, Template>()
@@ -15,28 +16,40 @@ const templateOf = (texts: TemplateStringsArray): Template => {
 export const ROOM_BYTES = 65_536
 /** Room for larger batches that is kept from one to the next: of a batch of 500. */
 const KEPT_BYTES_MAX = 1_048_576
-/** Shorter text is written faster by a loop than by a call. */
-const LOOP_LENGTH_MAX = 12
-
 /** The same memory, as each way of writing wants it. */
-type Room = {
-  readonly bytes: Uint8Array<ArrayBuffer>
-  readonly view: DataView
-  /** Writes text of one byte per character; Node.js and Bun have it, their types do not. */
-  readonly buffer: Buffer<ArrayBuffer> & { latin1Write(text: string, at: number): number }
-}
+type Room = { readonly bytes: Uint8Array<ArrayBuffer>; readonly view: DataView }
 
 /** Not filled with zeros: what is handed out was written. */
 const newRoom = (length: number): Room => {
-  const buffer = Buffer.allocUnsafeSlow(length) as Room['buffer']
-  return { buffer, bytes: new Uint8Array(buffer.buffer), view: new DataView(buffer.buffer) }
+  const { buffer } = Buffer.allocUnsafeSlow(length)
+  return { bytes: new Uint8Array(buffer), view: new DataView(buffer) }
+}
+
+/** What is written behind the last byte, here and by {@link copyValue}, is written over by what comes next. */
+const copyWords = (
+  words: Float64Array,
+  from: number,
+  to: number,
+  view: DataView,
+  start: number,
+): void => {
+  for (let word = from, at = start; word < to; word++, at += WORD_BYTES) {
+    view.setFloat64(at, words[word] as number, true)
+  }
+}
+
+/** No eight bytes of UTF-8 are a number that is none, of which a processor may change the bits. */
+const copyValue = (value: Value, view: DataView, start: number): number => {
+  const end = start + lengthOf(value)
+  for (let at = start, from = startOf(value); at < end; at += WORD_BYTES, from += WORD_BYTES) {
+    view.setFloat64(at, valueView.getFloat64(from, true), true)
+  }
+  return end
 }
 
 /**
  * Bytes of canonical XML (Canonical XML 1.0, 2.3): no white space, no self-closing tags, attributes in order. One
  * is used for message after message.
- *
- * Values are text that is ready: escaped, and of one character per byte of UTF-8 (as {@link xmlText} makes it).
  */
 export class XmlOutput {
   private room = newRoom(ROOM_BYTES)
@@ -66,45 +79,34 @@ export class XmlOutput {
   }
 
   /** Writes a template with its values; see {@link compileTemplate} for its shorthand and for absent values. */
-  write(texts: TemplateStringsArray, ...values: (string | undefined)[]): void {
-    this.fill(templateOf(texts), values)
+  write(texts: TemplateStringsArray, ...contents: (Content | undefined)[]): void {
+    this.fill(templateOf(texts), contents)
   }
 
-  fill(template: Template, values: readonly (string | undefined)[]): void {
+  fill(template: Template, contents: readonly (Content | undefined)[]): void {
     const { words, starts, lengths } = template
-    const count = values.length
+    const count = contents.length
     let needed = template.bytesMax
     for (let i = 0; i < count; i++) {
-      const value = values[i]
-      if (value !== undefined) needed += value.length
+      const content = contents[i]
+      if (content !== undefined) needed += lengthOf(content)
     }
     if (this.at + needed > this.room.bytes.length) this.move(needed)
-    const { bytes, view, buffer } = this.room
+    const { bytes, view } = this.room
     let { at } = this
     let variant = 0
     for (let i = 0; i < count; i++) {
-      const value = values[i]
-      if (value === undefined) variant++
-      const end = starts[variant + 1] as number
-      // The zeros behind the last byte are written over by what comes next.
-      for (let word = starts[variant] as number, to = at; word < end; word++, to += WORD_BYTES) {
-        view.setFloat64(to, words[word] as number, true)
-      }
+      const content = contents[i]
+      if (content === undefined) variant++
+      copyWords(words, starts[variant] as number, starts[variant + 1] as number, view, at)
       at += lengths[variant] as number
       variant = 4 * i + 4
-      if (value === undefined) {
-        variant += 2
-        continue
-      }
-      const { length } = value
-      if (length > LOOP_LENGTH_MAX) buffer.latin1Write(value, at)
-      else for (let j = 0; j < length; j++) bytes[at + j] = value.charCodeAt(j)
-      at += length
+      if (content === undefined) variant += 2
+      else if (typeof content === 'string') {
+        for (let j = 0; j < content.length; j++) bytes[at++] = content.charCodeAt(j)
+      } else at = copyValue(content, view, at)
     }
-    const end = starts[variant + 1] as number
-    for (let word = starts[variant] as number, to = at; word < end; word++, to += WORD_BYTES) {
-      view.setFloat64(to, words[word] as number, true)
-    }
+    copyWords(words, starts[variant] as number, starts[variant + 1] as number, view, at)
     this.at = at + (lengths[variant] as number)
   }
 

@@ -45,23 +45,24 @@ export const statusReasonsMax = 10
  */
 export const pacs002: Builder = {
   type: 'pacs.002',
-  build: (params, { version, messageId, created }, output) => {
+  root: 'FIToFIPmtStsRpt',
+  isGroup: true,
+  build: (params, { version }, output) => {
     const reasons = reasonForm(version)
-    output.write`<FIToFIPmtStsRpt><GrpHdr><MsgId>${messageId}</><CreDtTm>${created}</></>`
+    output.write`</GrpHdr>`
     const items = params.optionalList('transactions', statusesMax)
     const ids =
       items === undefined
         ? [writeStatus(params, reasons, output).endToEndId]
         : writeStatuses(items, reasons, output)
     params.done()
-    output.write`</FIToFIPmtStsRpt>`
     return ids
   },
 }
 
 const writeStatuses = (
   items: readonly Params[],
-  reasons: Form,
+  reasons: Form<string>,
   output: XmlOutput,
 ): readonly string[] => {
   const written = items.map((item) => {
@@ -76,7 +77,7 @@ const writeStatuses = (
 
 type Written = { readonly endToEndId: string; readonly instructionId: string }
 
-const writeStatus = (params: Params, reasons: Form, output: XmlOutput): Written => {
+const writeStatus = (params: Params, reasons: Form<string>, output: XmlOutput): Written => {
   const endToEndId = params.text('original_end_to_end_id', forms.endToEndId)
   const instructionId =
     params.optional('original_instruction_id', forms.instructionId) ?? endToEndId

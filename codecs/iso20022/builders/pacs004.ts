@@ -5,6 +5,7 @@ import { codeForm, forms, textForm } from './forms.ts'
 import { returnId } from './identifiers.ts'
 import type { XmlOutput } from './output.ts'
 import { type Params, refuseRepeated } from './params.ts'
+import { textOf } from './values.ts'
 
 /**
  * Returns of one PACS004. The central bank's sheet leaves the number open; it is that of the other message that is
@@ -38,16 +39,17 @@ const remittanceForm = textForm(140)
  */
 export const pacs004: Builder = {
   type: 'pacs.004',
+  root: 'PmtRtr',
+  isGroup: true,
   build: (params, draft, output) => {
     const items = params.optionalList('transactions', returnsMax)
     const count = String(items?.length ?? 1)
-    output.write`<PmtRtr><GrpHdr><MsgId>${draft.messageId}</><CreDtTm>${draft.created}</><NbOfTxs>${count}</><SttlmInf/SttlmMtd>CLRG</></>`
+    output.write`<NbOfTxs>${count}</><SttlmInf/SttlmMtd>CLRG</></GrpHdr>`
     const originals =
       items === undefined
         ? [writeReturn(params, draft, output).original]
         : writeReturns(items, draft, output)
     params.done()
-    output.write`</PmtRtr>`
     return originals
   },
 }
@@ -87,5 +89,5 @@ const writeReturn = (
   const returning = params.optional('returning_ispb', forms.ispb) ?? ispb
   const receiving = params.optional('receiving_ispb', forms.ispb) ?? original.slice(1, 9)
   output.write`<TxInf><RtrId>${id}</><OrgnlEndToEndId>${original}</><RtrdIntrBkSttlmAmt Ccy="BRL">${amount}</><SttlmPrty>${priority}</><ChrgBr>SLEV</><RtrRsnInf><Rsn/Cd>${reason}</><AddtlInf>${information}</></><OrgnlTxRef><RmtInf/Ustrd>${remittance}</><DbtrAgt/FinInstnId/ClrSysMmbId/MmbId>${returning}</><CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>${receiving}</></></>`
-  return { id, original }
+  return { id: textOf(id), original }
 }

@@ -6,6 +6,7 @@ import { endToEndId } from './identifiers.ts'
 import type { XmlOutput } from './output.ts'
 import { type Params, refuseRepeated } from './params.ts'
 import { taxOf, writeTax } from './tax.ts'
+import { textOf, type Value } from './values.ts'
 import { perVersion } from './versions.ts'
 
 /** Transactions of one message on the priority service levels, and on PAGAGD. */
@@ -14,10 +15,10 @@ export const scheduledTransactionsMax = 500
 
 /** What a version's schema admits, where versions differ. */
 type Edition = {
-  readonly instrument: Form
+  readonly instrument: Form<string>
   readonly account: Form
-  readonly accountType: Form
-  readonly purpose: Form
+  readonly accountType: Form<string>
+  readonly purpose: Form<string>
   readonly hasTax: boolean
   readonly hasInstructionId: boolean
 }
@@ -119,6 +120,8 @@ type Shared = {
  */
 export const pacs008: Builder = {
   type: 'pacs.008',
+  root: 'FIToFICstmrCdtTrf',
+  isGroup: true,
   build: (params, draft, output) => {
     const edition = editionOf(draft.version)
     const instrument = params.text('local_instrument', edition.instrument)
@@ -126,7 +129,7 @@ export const pacs008: Builder = {
     const max = serviceLevel === 'PAGAGD' ? scheduledTransactionsMax : priorityTransactionsMax
     const transactions = params.list('transactions', max)
     const priority = serviceLevel === 'PAGPRI' ? 'HIGH' : 'NORM'
-    output.write`<FIToFICstmrCdtTrf><GrpHdr><MsgId>${draft.messageId}</><CreDtTm>${draft.created}</><NbOfTxs>${String(transactions.length)}</><SttlmInf/SttlmMtd>CLRG</><PmtTpInf><InstrPrty>${priority}</><SvcLvl/Prtry>${serviceLevel}</></></>`
+    output.write`<NbOfTxs>${String(transactions.length)}</><SttlmInf/SttlmMtd>CLRG</><PmtTpInf><InstrPrty>${priority}</><SvcLvl/Prtry>${serviceLevel}</></></GrpHdr>`
     const shared: Shared = {
       draft,
       edition,
@@ -138,7 +141,6 @@ export const pacs008: Builder = {
     for (const item of transactions) ids.push(writeTransaction(item, shared, output))
     refuseRepeated(transactions, 'end_to_end_id', ids)
     params.done()
-    output.write`</FIToFICstmrCdtTrf>`
     return ids
   },
 }
@@ -186,13 +188,10 @@ const writeTransaction = (params: Params, shared: Shared, output: XmlOutput): st
     writeCash(cash, output)
     output.write`</RmtInf></CdtTrfTxInf>`
   } else output.write`<RmtInf/Ustrd>${text}</></CdtTrfTxInf>`
-  return id
+  return textOf(id)
 }
 
-const transactionIdOf = (
-  params: Params,
-  { instrument, rules: its }: Shared,
-): string | undefined => {
+const transactionIdOf = (params: Params, { instrument, rules: its }: Shared): Value | undefined => {
   const value = params.optional('transaction_id', its?.transactionId ?? forms.transactionId)
   if (its === undefined) return value
   if (its.transactionId === undefined && params.has('transaction_id')) {

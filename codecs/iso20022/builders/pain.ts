@@ -7,6 +7,7 @@ import { endToEndId } from './identifiers.ts'
 import type { XmlOutput } from './output.ts'
 import { type Params, refuseRepeated } from './params.ts'
 import { chargeTaxOf, writeChargeTax } from './tax.ts'
+import { textOf } from './values.ts'
 import { perVersion } from './versions.ts'
 
 /** Charges of one PAIN013. */
@@ -34,13 +35,14 @@ const name140 = textForm(140)
  */
 export const pain013: Builder = {
   type: 'pain.013',
+  root: 'CdtrPmtActvtnReq',
+  isGroup: true,
   build: (params, draft, output) => {
     const charges = params.list('charges', chargesMax)
-    output.write`<CdtrPmtActvtnReq><GrpHdr><MsgId>${draft.messageId}</><CreDtTm>${draft.created}</><NbOfTxs>${String(charges.length)}</><InitgPty/Id/OrgId/Othr/Id>00000000000000</></>`
+    output.write`<NbOfTxs>${String(charges.length)}</><InitgPty/Id/OrgId/Othr/Id>00000000000000</></GrpHdr>`
     const ids = charges.map((item) => writeCharge(item, draft, output))
     refuseRepeated(charges, 'end_to_end_id', ids)
     params.done()
-    output.write`</CdtrPmtActvtnReq>`
     return ids
   },
 }
@@ -78,7 +80,7 @@ const writeCharge = (params: Params, draft: Draft, output: XmlOutput): string =>
   output.write`<CdtTrfTx><PmtId/EndToEndId>${id}</><PmtTpInf><InstrPrty>NORM</><SvcLvl/Prtry>PAGAGD</><LclInstrm/Prtry>AUTO</></><Amt/InstdAmt Ccy="BRL">${amountOf(cents)}</><ChrgBr>SLEV</><MndtRltdInf/MndtId>${mandateId}</><CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>${creditor.ispb}</><Cdtr/Id/PrvtId/Othr/Id>${creditor.document}</><CdtrAcct><Id/Othr><Id>${creditor.account}</><Issr>${creditor.branch}</></><Tp/Cd>${creditor.type}</></><Purp/Prtry>${purpose}</>`
   if (tax !== undefined) writeChargeTax(tax, output)
   output.write`<RmtInf/Ustrd>${remittance}</></CdtTrfTx></PmtInf>`
-  return id
+  return textOf(id)
 }
 
 const ultimateDebtorOf = (params: Params) => {
@@ -121,8 +123,10 @@ const text35 = textForm(35)
  */
 export const pain014: Builder = {
   type: 'pain.014',
+  root: 'CdtrPmtActvtnReqStsRpt',
+  isGroup: true,
   build: (params, draft, output) => {
-    output.write`<CdtrPmtActvtnReqStsRpt><GrpHdr><MsgId>${draft.messageId}</><CreDtTm>${draft.created}</><InitgPty/Id/OrgId/Othr/Id>00000000000000</></><OrgnlGrpInfAndSts><OrgnlMsgId>00000000000000000000000000000000</><OrgnlMsgNmId>00000000</></>`
+    output.write`<InitgPty/Id/OrgId/Othr/Id>00000000000000</></GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>00000000000000000000000000000000</><OrgnlMsgNmId>00000000</></>`
     const items = params.optionalList('transactions', chargesMax)
     const ids =
       items === undefined
@@ -130,7 +134,6 @@ export const pain014: Builder = {
         : items.map((item) => writeAnswerOf(item, draft, output))
     if (items !== undefined) refuseRepeated(items, 'original_end_to_end_id', ids)
     params.done()
-    output.write`</CdtrPmtActvtnReqStsRpt>`
     return ids
   },
 }
@@ -138,7 +141,7 @@ export const pain014: Builder = {
 const writeAnswerOf = (item: Params, draft: Draft, output: XmlOutput): string => {
   const id = writeAnswer(item, draft, output)
   item.done()
-  return id
+  return textOf(id)
 }
 
 const writeAnswer = (params: Params, draft: Draft, output: XmlOutput): string => {

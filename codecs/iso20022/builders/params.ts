@@ -1,4 +1,5 @@
 import type { Form } from './forms.ts'
+import type { Content } from './values.ts'
 
 /** A parameter that breaks a rule. Holds no value. */
 export type BuildProblem = {
@@ -67,8 +68,8 @@ export class Params {
     problems.push({ pointer, rule, message, ...(expected === undefined ? {} : { expected }) })
   }
 
-  /** The text, ready for XML; empty where it is missing or wrong. */
-  text(name: string, form: Form): string {
+  /** Empty where it is missing or wrong. */
+  text<Read extends Content>(name: string, form: Form<Read>): Read | '' {
     const value = this.read(name)
     if (typeof value === 'string') {
       const text = form.read(value)
@@ -79,7 +80,7 @@ export class Params {
     return ''
   }
 
-  optional(name: string, form: Form): string | undefined {
+  optional<Read extends Content>(name: string, form: Form<Read>): Read | undefined {
     const value = this.read(name)
     if (value === undefined || value === null) return undefined
     if (typeof value === 'string') {
@@ -146,7 +147,7 @@ export class Params {
   }
 
   /** One text, or an array of one to `max`; none where it is absent. */
-  texts(name: string, form: Form, max: number): readonly string[] {
+  texts(name: string, form: Form, max: number): readonly Content[] {
     const value = this.fields[name]
     if (!Array.isArray(value)) {
       const text = this.optional(name, form)
@@ -199,7 +200,7 @@ export class Params {
     return value
   }
 
-  private refuseForm(name: string, value: unknown, { expected }: Form): void {
+  private refuseForm(name: string, value: unknown, { expected }: Form<Content>): void {
     const rule = typeof value === 'string' ? 'format' : 'type'
     this.refuse(name, rule, `must be ${expected}`, expected)
   }

@@ -1,12 +1,13 @@
 import { amountOf } from './amount.ts'
-import { patternForm } from './forms.ts'
+import { CNPJ_LENGTH, patternForm } from './forms.ts'
 import type { XmlOutput } from './output.ts'
 import type { Params } from './params.ts'
+import { type Content, lengthOf } from './values.ts'
 
 /** The parts of an amount that go to the tax authorities when it is settled. */
 export type Tax = {
   /** Undefined where a payment is told of without it. */
-  readonly reference: string | undefined
+  readonly reference: Content | undefined
   readonly cbsCents: number
   readonly ibsCents: number
 }
@@ -17,15 +18,15 @@ export type TaxedPayment = {
   /** Empty where it is missing or wrong. */
   readonly instrument: string
   /** Empty where it is missing or wrong. */
-  readonly debtorDocument: string
-  readonly creditorDocument: string
+  readonly debtorDocument: Content
+  readonly creditorDocument: Content
 }
 
 const referenceForm = patternForm(/^[a-zA-Z0-9]{1,50}$/, '1 to 50 letters or digits')
 const taxedInstruments = ['QRES', 'APES', 'MANU', 'DICT']
-const CNPJ_LENGTH = 14
 
-const isCompany = (document: string): boolean => document.length === CNPJ_LENGTH
+/** Whether a document that is not empty is a CNPJ. */
+const isCompany = (document: Content): boolean => lengthOf(document) === CNPJ_LENGTH
 
 /** @param tax the parameter of this name */
 export const taxOf = (tax: Params, payment: TaxedPayment): Tax =>
@@ -37,7 +38,7 @@ export const reportedTaxOf = (tax: Params, payment: TaxedPayment): Tax =>
 
 const read = (
   tax: Params,
-  reference: string | undefined,
+  reference: Content | undefined,
   { amountCents, instrument, debtorDocument, creditorDocument }: TaxedPayment,
 ): Tax => {
   const cbsCents = tax.centsOrNone('cbs_amount')
@@ -63,7 +64,7 @@ export const writeTax = ({ reference, cbsCents, ibsCents }: Tax, output: XmlOutp
 
 /** The tax of a charge, which its payment repeats as a {@link Tax}. */
 export type ChargeTax = {
-  readonly reference: string | undefined
+  readonly reference: Content | undefined
   readonly cbsCents: number
   readonly ibsCents: number
   /** What counts instead, where it is given. */
@@ -78,7 +79,7 @@ export type ChargeTax = {
 export const chargeTaxOf = (
   tax: Params,
   amountCents: number,
-  debtorDocument: string,
+  debtorDocument: Content,
 ): ChargeTax => {
   const reference = tax.optional('reference', referenceForm)
   const cbsCents = tax.centsOrNone('cbs_amount')

@@ -4,19 +4,32 @@ import {
   dateTimeOf,
   endToEndId,
   messageId,
+  type RandomText,
   randomPoolBytes,
   returnId,
+  writeCreated,
 } from '../../../../codecs/iso20022/builders/identifiers.ts'
+import { createdValue, textOf } from '../../../../codecs/iso20022/builders/values.ts'
+
+const decoder = new TextDecoder()
+
+/** The characters taken, as text. */
+const reading =
+  ({ bytes, take }: RandomText) =>
+  (count: number): string => {
+    const from = take(count)
+    return decoder.decode(bytes.subarray(from, from + count))
+  }
 
 describe('random text', () => {
   const createFrom = (numberOf: (i: number, draw: number) => number) => {
     let draws = 0
-    const next = createRandomText(({ buffer }) => {
+    const random = createRandomText(({ buffer }) => {
       const numbers = new Uint16Array(buffer)
       for (let i = 0; i < numbers.length; i++) numbers[i] = numberOf(i, draws)
       draws++
     })
-    return { next, drawn: () => draws }
+    return { next: reading(random), drawn: () => draws }
   }
 
   test('is the pool in order, two characters of a number, without the numbers that would favour some', () => {
@@ -30,23 +43,29 @@ describe('random text', () => {
     expect(createFrom((i) => numbers[i % 5] ?? 0).next(10)).toBe('zz10z0zz10')
   })
 
-  test('is drawn anew when it is used up, even in the middle, and nothing is given twice', () => {
+  test('is drawn anew when too little is left, and nothing is given twice', () => {
     const { next, drawn } = createFrom((_, draw) => draw * 63)
-    expect(next(randomPoolBytes - 1)).toHaveLength(randomPoolBytes - 1)
+    expect(next(randomPoolBytes - 1)).toBe('0'.repeat(randomPoolBytes - 1))
+    expect(next(1)).toBe('0')
     expect(drawn()).toBe(1)
-    // The last of the first draw, and the first of the second.
-    expect(next(2)).toBe('01')
+    expect(next(randomPoolBytes - 1)).toBe('11'.repeat(randomPoolBytes / 2).slice(1))
     expect(drawn()).toBe(2)
-    expect(next(randomPoolBytes * 3)).toHaveLength(randomPoolBytes * 3)
-    expect(drawn()).toBe(5)
+    expect(next(2)).toBe('22')
+    expect(drawn()).toBe(3)
+  })
+
+  test('a draw that leaves too little is followed by another', () => {
+    const { next, drawn } = createFrom((i, draw) => (draw === 0 && i > 0 ? 65_535 : 1))
+    expect(next(3)).toBe('010')
+    expect(drawn()).toBe(2)
   })
 
   test('each character comes as often as another', () => {
-    const next = createRandomText((bytes) => crypto.getRandomValues(bytes))
+    const next = reading(createRandomText((bytes) => crypto.getRandomValues(bytes)))
     const counts = new Map<string, number>()
     const perCharacter = 2_000
-    for (const character of next(62 * perCharacter)) {
-      counts.set(character, (counts.get(character) ?? 0) + 1)
+    for (let i = 0; i < perCharacter; i++) {
+      for (const character of next(62)) counts.set(character, (counts.get(character) ?? 0) + 1)
     }
     expect(counts.size).toBe(62)
     // Ten standard deviations: this fails by chance less than once in 10²⁰ runs.
@@ -59,9 +78,14 @@ describe('random text', () => {
 test('identifiers have the forms of the schemas', () => {
   const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
   const timeMs = Date.UTC(2026, 1, 28, 23, 59, 59, 999)
-  expect(messageId('99999A04', random)).toMatch(/^M99999A04[0-9A-Za-z]{23}$/)
-  expect(endToEndId('99999A04', timeMs, random)).toMatch(/^E99999A04202602282359[0-9A-Za-z]{11}$/)
-  expect(returnId('99999A04', timeMs + 1, random)).toMatch(/^D99999A04202603010000[0-9A-Za-z]{11}$/)
+  const ids = [
+    messageId('99999A04', random),
+    endToEndId('99999A04', timeMs, random),
+    returnId('99999A04', timeMs + 1, random),
+  ].map(textOf)
+  expect(ids[0]).toMatch(/^M99999A04[0-9A-Za-z]{23}$/)
+  expect(ids[1]).toMatch(/^E99999A04202602282359[0-9A-Za-z]{11}$/)
+  expect(ids[2]).toMatch(/^D99999A04202603010000[0-9A-Za-z]{11}$/)
 })
 
 test('date-times are those of the clock in UTC, whatever was written before', () => {
@@ -76,6 +100,8 @@ test('date-times are those of the clock in UTC, whatever was written before', ()
   ]
   for (const timeMs of [...times, ...times.toReversed()]) {
     expect(dateTimeOf(timeMs)).toBe(new Date(timeMs).toISOString())
+    expect(writeCreated(timeMs)).toBe(new Date(timeMs).toISOString())
+    expect(textOf(createdValue)).toBe(new Date(timeMs).toISOString())
   }
   expect(dateTimeOf(1_772_323_200_000.75)).toBe('2026-03-01T00:00:00.000Z')
 })

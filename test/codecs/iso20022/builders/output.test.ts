@@ -3,7 +3,16 @@ import fc from 'fast-check'
 import { amountOf } from '../../../../codecs/iso20022/builders/amount.ts'
 import { ROOM_BYTES, XmlOutput } from '../../../../codecs/iso20022/builders/output.ts'
 import { compileTemplate } from '../../../../codecs/iso20022/builders/template.ts'
-import { escaped, xmlText } from '../../../../codecs/iso20022/builders/text.ts'
+import { escaped, keepText } from '../../../../codecs/iso20022/builders/text.ts'
+import {
+  type Content,
+  keepAscii,
+  lengthOf,
+  startOf,
+  textOf,
+  type Value,
+  values,
+} from '../../../../codecs/iso20022/builders/values.ts'
 
 const decoder = new TextDecoder()
 const written = (write: (output: XmlOutput) => void): string => {
@@ -41,20 +50,51 @@ describe('templates', () => {
   })
 })
 
+const read = (value: Value): string =>
+  decoder.decode(values.subarray(startOf(value), startOf(value) + lengthOf(value)))
+
 describe('values', () => {
   test('of every length stand between constants of every length', () => {
     for (let constant = 0; constant <= 17; constant++) {
       for (let length = 0; length <= 33; length++) {
-        const values = [...'ab'].map((one) => one.repeat(length))
+        const texts = [...'ab'].map((one) => one.repeat(length))
         const parts = ['x'.repeat(constant), 'y'.repeat(17 - constant), 'z']
-        expect(
+        const between = (contents: readonly Content[]): string =>
           written((output) => {
-            output.fill(compileTemplate(parts), values)
+            output.fill(compileTemplate(parts), contents)
             output.fill(compileTemplate(['.']), [])
-          }),
-        ).toBe(`${parts[0]}${values[0]}${parts[1]}${values[1]}z.`)
+          })
+        const expected = `${parts[0]}${texts[0]}${parts[1]}${texts[1]}z.`
+        expect(between(texts)).toBe(expected)
+        expect(between(texts.map(keepAscii))).toBe(expected)
       }
     }
+  })
+
+  test('of any text are copied as they are, whatever stands beside them', () => {
+    const pieces = ['😀', '\u007f', 'é', '\u{10ffff}', 'a']
+    const texts = fc.array(fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 12 }), {
+      minLength: 1,
+      maxLength: 6,
+    })
+    fc.assert(
+      fc.property(texts, (some) => {
+        const lines = some.map((parts) => parts.join(''))
+        const kept = lines.map((line) => keepText(line, 1, 100))
+        const output = new XmlOutput()
+        for (const value of kept) output.write`${value}`
+        expect(decoder.decode(output.result())).toBe(lines.join(''))
+      }),
+    )
+  })
+
+  test('stand while many more are kept, in a memory that does not grow', () => {
+    const texts = Array.from({ length: 500 }, (_, i) => String(i).padStart(100, '.'))
+    for (let round = 0; round < 5; round++) {
+      const kept = texts.map(keepAscii)
+      expect(kept.map(textOf)).toEqual(texts)
+    }
+    expect(values.length).toBeLessThan(70_000)
   })
 
   test('outgrow the room there is, at every place; a copy stays as it is', () => {
@@ -115,8 +155,8 @@ describe('text', () => {
         const text = parts.join('')
         const length = [...text].length
         const isRight = plain(text) && length >= min && length <= max
-        const made = xmlText(text, min, max)
-        expect(made === undefined ? undefined : Buffer.from(made, 'latin1').toString()).toBe(
+        const made = keepText(text, min, max)
+        expect(made === undefined ? undefined : read(made)).toBe(
           isRight ? canonical(text) : undefined,
         )
       }),
@@ -131,14 +171,15 @@ describe('text', () => {
 })
 
 test('amounts are exact up to the largest safe integer', () => {
-  expect(amountOf(0)).toBe('0.00')
-  expect(amountOf(7)).toBe('0.07')
-  expect(amountOf(12_345)).toBe('123.45')
-  expect(amountOf(Number.MAX_SAFE_INTEGER)).toBe('90071992547409.91')
+  const amountText = (cents: number): string => textOf(amountOf(cents))
+  expect(amountText(0)).toBe('0.00')
+  expect(amountText(7)).toBe('0.07')
+  expect(amountText(12_345)).toBe('123.45')
+  expect(amountText(Number.MAX_SAFE_INTEGER)).toBe('90071992547409.91')
   fc.assert(
     fc.property(fc.maxSafeNat(), (cents) => {
       const digits = String(cents).padStart(3, '0')
-      expect(amountOf(cents)).toBe(`${digits.slice(0, -2)}.${digits.slice(-2)}`)
+      expect(amountText(cents)).toBe(`${digits.slice(0, -2)}.${digits.slice(-2)}`)
     }),
   )
 })
