@@ -14,8 +14,9 @@ import { cardDemos, type DevCardNetworks, startDevCardNetworks } from './card-ne
 import { type DevCentralBank, devRoles, startDevCentralBank } from './central-bank.ts'
 import { type DevChain, startDevChain } from './chain.ts'
 import { type DevDatabase, startDevDatabase } from './database.ts'
-import { devEnvironment } from './environment.ts'
+import { devEnvironment, isSet } from './environment.ts'
 import { paymentDemos } from './payments.ts'
+import { whilePortsAreTaken } from './ports.ts'
 import { watchStarter } from './starter.ts'
 import { type DevState, openDevState } from './state.ts'
 
@@ -72,12 +73,9 @@ type Machine = {
   readonly lines: LineWriter
 }
 
-const run = async (
-  { state, database, chain, bank, cards, ended, lines }: Machine,
-  asJson: boolean,
-  io: Io,
-  program: Program,
-): Promise<number> => {
+/** The gateway, started; or what is wrong with the settings. */
+const open = async (machine: Machine, io: Io, program: Program) => {
+  const { state, database, chain, bank, cards, lines } = machine
   const { env, notes } = devEnvironment(io.env, state, database.url)
   const loaded = program.load({
     ...env,
@@ -86,15 +84,29 @@ const run = async (
     ...cards.env,
     ...devRoles(env, database.url),
   })
-  if (loaded.problems.length > 0) {
-    io.err(`${problemsTable(loaded.problems)}\n`)
-    return exitCodes.config
-  }
+  if (loaded.problems.length > 0) return { problems: loaded.problems }
   const logger = createLogger({ level: loaded.platform.logLevel, format: 'text', sink: lines })
   for (const warning of loaded.warnings) logger.warn({}, warning)
   const { gateway, features } = buildGateway(program, loaded, logger, logger)
+  return { gateway, features, notes, urls: await gateway.start() }
+}
+
+const run = async (
+  machine: Machine,
+  asJson: boolean,
+  io: Io,
+  program: Program,
+): Promise<number> => {
+  const { state, database, chain, bank, cards, ended } = machine
+  const start = () => open(machine, io, program)
+  const isGiven = isSet(io.env, 'HTTP_ADDR') && isSet(io.env, 'GRPC_ADDR')
+  const opened = await (isGiven ? start() : whilePortsAreTaken(start))
+  if (opened.problems !== undefined) {
+    io.err(`${problemsTable(opened.problems)}\n`)
+    return exitCodes.config
+  }
+  const { gateway, features, notes, urls } = opened
   try {
-    const urls = await gateway.start()
     const wallets = await chain.fundWallets(urls.httpUrl, state.apiKey)
     const demos = await runDemos(features, { ...urls, ...state })
     demos.push(...(await paymentDemos({ ...urls, ...state }, bank, features)))
