@@ -90,7 +90,7 @@ test('killed before the commit: nothing is there, and the key is free', async ()
   const { sql } = database
   await sql`
     create function hold_answer() returns trigger language plpgsql as $$
-      begin perform pg_sleep(1); return new; end $$`
+      begin perform pg_sleep(3); return new; end $$`
   await sql`
     create trigger hold_answer before update on idempotency_keys
       for each row execute function hold_answer()`

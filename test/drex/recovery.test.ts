@@ -28,6 +28,13 @@ async function status(id: string, wanted: string): Promise<TransferBody> {
   return transfer
 }
 
+const mineUntilConfirmed = (id: string): Promise<void> =>
+  bench.until(async () => {
+    await bench.chain.mine()
+    await Bun.sleep(50)
+    return (await read(id)).status === 'confirmed'
+  })
+
 async function allEnd(ids: readonly string[], wanted = 'confirmed'): Promise<void> {
   for (const id of ids) {
     let last = ''
@@ -98,10 +105,7 @@ describe('reorganisations', () => {
     await bench.chain.mine()
     // Sent again with the same bytes: the same hash, in another block.
     await status(id, 'broadcast')
-    for (let i = 0; i < 60 && (await read(id)).status !== 'confirmed'; i++) {
-      await bench.chain.mine()
-      await Bun.sleep(100)
-    }
+    await mineUntilConfirmed(id)
     const confirmed = await read(id)
     expect(confirmed.status).toBe('confirmed')
     expect(confirmed.tx_hash).toBe(mined.tx_hash)
@@ -122,10 +126,7 @@ describe('reorganisations', () => {
     expect(await bench.balance(bia)).toBe(0n)
     const second = await pay(ana, bia, '2.00')
     await status(second, 'broadcast')
-    for (let i = 0; i < 60 && (await read(second)).status !== 'confirmed'; i++) {
-      await bench.chain.mine()
-      await Bun.sleep(100)
-    }
+    await mineUntilConfirmed(second)
     expect(await bench.balance(bia)).toBe(300n)
   }, 60_000)
 
@@ -157,10 +158,7 @@ describe('after a stop', () => {
     const hashes = await Promise.all(ids.map(async (id) => (await read(id)).tx_hash))
     bench.chain.faults.set([])
     await bench.restart()
-    for (let i = 0; i < 40 && (await read(ids[1]!)).status !== 'confirmed'; i++) {
-      await bench.chain.mine()
-      await Bun.sleep(50)
-    }
+    await mineUntilConfirmed(ids[1]!)
     await allEnd(ids)
     expect(await Promise.all(ids.map(async (id) => (await read(id)).tx_hash))).toEqual(hashes)
     expect(await bench.balance(bia)).toBe(200n)

@@ -58,7 +58,7 @@ describe('test cards', () => {
   test('are declined with their code; an amount asks for the same', async () => {
     await using rig = await createNetworkRig()
     const ask = async (number: number, change: Parameters<typeof payment>[1]) =>
-      codeOf(await rig.network.exchange(payment(number, change), 1_000))
+      codeOf(await rig.network.exchange(payment(number, change), 20_000))
     expect(await ask(1, {})).toBe('00')
     expect(await ask(2, { token: 'tok_mastercard_declined_51' })).toBe('51')
     expect(await ask(3, { amount: '000000990154' })).toBe('54')
@@ -77,7 +77,7 @@ describe('the book', () => {
     await using rig = await createNetworkRig()
     const { rrn } = payment(1)
     const send = async (number: number, mti: '0100' | '0200' | '0400' | '0401', change = {}) =>
-      codeOf(await rig.network.exchange(payment(number, change, mti), 1_000))
+      codeOf(await rig.network.exchange(payment(number, change, mti), 20_000))
     const entry = () => rig.simulator.book()[0]
     expect(await send(1, '0100')).toBe('00')
     expect(await send(1, '0100')).toBe('00')
@@ -102,7 +102,7 @@ describe('the book', () => {
     for (const [index, name] of ['timeout', 'drop', 'drop_before', 'garbage'].entries()) {
       await until(() => rig.network.health().connectionsUp === 1)
       const token = `tok_visa_${name}`
-      const timeoutMs = name === 'timeout' ? 50 : 5_000
+      const timeoutMs = name === 'timeout' ? 50 : 20_000
       const outcome = await rig.network.exchange(payment(index + 1, { token }), timeoutMs)
       kinds.push(outcome.kind)
     }
@@ -116,7 +116,7 @@ describe('the book', () => {
       number: number,
       mti: '0100' | '0200' | '0400' | '0401',
       change: Parameters<typeof payment>[1],
-      timeoutMs = 5_000,
+      timeoutMs = 20_000,
     ) => codeOf(await rig.network.exchange(payment(number, change, mti), timeoutMs))
     const silent = { token: 'tok_visa_void_timeout' }
     expect(await send(1, '0100', silent)).toBe('00')
@@ -140,19 +140,19 @@ describe('the book', () => {
   test('leaves the first reversal of a capture that never came unanswered, and says then that it never came', async () => {
     await using rig = await createNetworkRig()
     const silent = { token: 'tok_visa_void_timeout' }
-    await rig.network.exchange(payment(1, silent), 5_000)
+    await rig.network.exchange(payment(1, silent), 20_000)
     const { rrn } = payment(1)
     const reversal = { ...silent, rrn, ...originalOf(2, '0200') }
     const first = await rig.network.exchange(payment(3, reversal, '0400'), 60)
     expect(codeOf(first)).toBe('timed_out')
-    const second = await rig.network.exchange(payment(3, reversal, '0401'), 5_000)
+    const second = await rig.network.exchange(payment(3, reversal, '0401'), 20_000)
     expect(codeOf(second)).toBe('25')
     expect(rig.simulator.book()).toMatchObject([{ reversals: 2, reversedAmount: 0 }])
   })
 
   test('outlives a restart on the same port', async () => {
     await using rig = await createNetworkRig()
-    await rig.network.exchange(payment(1), 1_000)
+    await rig.network.exchange(payment(1), 20_000)
     const port = rig.simulator.port()
     rig.simulator.stop()
     await until(() => rig.network.health().connectionsUp === 0)
@@ -160,7 +160,10 @@ describe('the book', () => {
     expect(rig.simulator.port()).toBe(port)
     await until(() => rig.network.health().connectionsUp === 1)
     const { rrn } = payment(1)
-    const outcome = await rig.network.exchange(payment(2, { rrn, ...originalOf(1) }, '0400'), 1_000)
+    const outcome = await rig.network.exchange(
+      payment(2, { rrn, ...originalOf(1) }, '0400'),
+      20_000,
+    )
     expect(codeOf(outcome)).toBe('00')
   })
 })
@@ -175,6 +178,8 @@ describe('chance', () => {
       await Promise.all(
         Array.from({ length: 100 }, (_, index) => rig.network.exchange(payment(index + 1), 50)),
       )
+      // What was not answered in time may not even have been read by then.
+      await until(() => rig.simulator.statistics().received['0100'] === 100)
       return rig.simulator.statistics().behaviours
     }
     const first = await run()

@@ -25,12 +25,12 @@ test('connections that it drops come back', async () => {
   rig.simulator.dropConnections()
   await until(() => rig.simulator.statistics().connectionsTotal === 4)
   await until(() => rig.network.health().connectionsUp === 2)
-  expect((await rig.network.exchange(payment(1), 1_000)).kind).toBe('answered')
+  expect((await rig.network.exchange(payment(1), 20_000)).kind).toBe('answered')
 })
 
 test('payments before the sign-on close the connection, where that is asked for', async () => {
   await using rig = await createNetworkRig({}, { needsSignOn: true })
-  expect((await rig.network.exchange(payment(1), 1_000)).kind).toBe('connection_lost')
+  expect((await rig.network.exchange(payment(1), 20_000)).kind).toBe('connection_lost')
   expect(rig.simulator.statistics().refused).toBe(1)
   expect(rig.simulator.book()).toEqual([])
 })

@@ -84,7 +84,7 @@ describe('sending', () => {
     for (const id of ids) {
       const bytes = Buffer.from(id, 'base64')
       expect([id.length, bytes.length, bytes.toString('latin1', 0, 2)]).toEqual([32, 24, 'PI'])
-      expect(Math.abs(bytes.readUIntBE(2, 6) - Date.now())).toBeLessThan(10_000)
+      expect(Math.abs(bytes.readUIntBE(2, 6) - Date.now())).toBeLessThan(60_000)
     }
     expect((await a.sendAll([...messages, payment(A, B, 1)])).status).toBe(400)
   })
@@ -168,7 +168,8 @@ describe('sending', () => {
 
 describe('reading', () => {
   test('204 still says where to go on; what comes is read at once', async () => {
-    const { a, b } = await open({ longPollMs: 50 })
+    const longPollMs = 3_000
+    const { a, b } = await open({ longPollMs })
     const empty = await b.read(b.start)
     expect([empty.status, empty.next]).toEqual([
       204,
@@ -179,7 +180,7 @@ describe('reading', () => {
     await a.send(payment(A, B, 1))
     const { received } = await waiting
     expect(received).toHaveLength(1)
-    expect(performance.now() - startedAt).toBeLessThan(1_000)
+    expect(performance.now() - startedAt).toBeLessThan(longPollMs - 200)
   })
 
   test('batches of at most 10, PI-ResourceId in each part; one message without multipart', async () => {

@@ -235,7 +235,7 @@ test('the time of a priority payment runs from its acceptance where that is aske
 })
 
 test('scheduled payments have a limit of their own', async () => {
-  const { a, b } = await open({ settlementLimitMs: 300, scheduledLimitMs: 5_000 })
+  const { a, b } = await open({ settlementLimitMs: 300, scheduledLimitMs: 60_000 })
   const scheduled = build(A, 'PACS008', {
     local_instrument: 'MANU',
     service_level: 'PAGAGD',

@@ -5,6 +5,7 @@ import { Metadata, status } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import { pacs008 } from '../../support/messages.ts'
 import { root } from '../../support/program.ts'
+import { until } from '../../support/until.ts'
 import {
   decodeResponse,
   encodeRequest,
@@ -98,15 +99,15 @@ describe('stopping', () => {
   })
 
   test('cuts off what does not end in time, with UNAVAILABLE', async () => {
-    const { rig, client, ended } = await openStream(1_000)
+    const { rig, client, ended } = await openStream(4_000)
     const before = performance.now()
     await rig.stop()
     // Half of the time; what was told of the end is given a little more to close.
     const tookMs = performance.now() - before
-    expect(tookMs).toBeGreaterThanOrEqual(499)
-    expect(tookMs).toBeLessThan(1_200)
+    expect(tookMs).toBeGreaterThanOrEqual(1_999)
+    expect(tookMs).toBeLessThan(3_900)
     expect(await ended).toBe(status.UNAVAILABLE)
-    expect(rig.lines.at(-1)).toContain('"code":"UNAVAILABLE"')
+    await until(() => rig.lines.at(-1)?.includes('"code":"UNAVAILABLE"') === true)
     client.close()
   })
 
@@ -116,7 +117,8 @@ describe('stopping', () => {
     await client.unary(`${health}/Check`, ask(''), new Metadata())
     const before = performance.now()
     await rig.stop()
-    expect(performance.now() - before).toBeLessThan(2_000)
+    // Far from the eight seconds of what does not end.
+    expect(performance.now() - before).toBeLessThan(7_000)
     client.close()
   })
 })

@@ -123,7 +123,6 @@ describe('a deadline', () => {
     const { code, tookMs } = await (await open('300m')).ended
     expect(code).toBe(status.DEADLINE_EXCEEDED)
     expect(tookMs).toBeGreaterThan(290)
-    expect(tookMs).toBeLessThan(1_500)
   })
 
   test('that is over already ends it at once', async () => {

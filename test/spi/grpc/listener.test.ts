@@ -13,6 +13,7 @@ import { grpcProblems, grpcSettings } from '#src/spi/index.ts'
 import { pacs008 } from '../../support/messages.ts'
 import { type IssuedPair, issueCertificate } from '../../support/pki.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
+import { until } from '../../support/until.ts'
 import {
   decodeResponse,
   encodeRequest,
@@ -44,11 +45,16 @@ writeFileSync(clientCa, authority.cert)
 
 const pem = (text: string): Buffer => Buffer.from(text)
 
-const transform = async (rig: Rig, channel = credentials.createInsecure()): Promise<string> => {
+const transform = async (
+  rig: Rig,
+  channel = credentials.createInsecure(),
+  deadlineMs = 30_000,
+): Promise<string> => {
   const client = rawClient(rig.target, channel)
   try {
     const path = `${service}/Transform`
-    return decodeResponse((await client.unary(path, request, withKey(rig.key), 3_000)).bytes).status
+    const { bytes } = await client.unary(path, request, withKey(rig.key), deadlineMs)
+    return decodeResponse(bytes).status
   } finally {
     client.close()
   }
@@ -85,7 +91,7 @@ describe('TLS', () => {
     expect(await transform(rig, credentials.createSsl(pem(authority.cert)))).toBe('SUCCESS')
     const untrusted = transform(rig, credentials.createSsl(pem(stranger.cert)))
     expect((await failure(untrusted)).code).toBe(status.UNAVAILABLE)
-    const plain = await failure(transform(rig))
+    const plain = await failure(transform(rig, credentials.createInsecure(), 3_000))
     expect([status.UNAVAILABLE, status.DEADLINE_EXCEEDED]).toContain(plain.code)
     await rig.stop()
   })
@@ -108,13 +114,12 @@ describe('TLS', () => {
     const trust = credentials.createSsl(pem(authority.cert))
     const kept = rawClient(rig.target, trust)
     const path = `${service}/Transform`
-    const onKept = () => kept.unary(path, request, withKey(rig.key), 3_000)
+    const onKept = () => kept.unary(path, request, withKey(rig.key))
     const onNew = () => transform(rig, trust)
     let isRunning = true
-    const caller = async (call: () => Promise<unknown>): Promise<number> => {
-      let answered = 0
-      for (; isRunning; answered++) await call()
-      return answered
+    const answered = [0, 0, 0, 0]
+    const caller = async (call: () => Promise<unknown>, index: number): Promise<void> => {
+      for (; isRunning; answered[index] = (answered[index] ?? 0) + 1) await call()
     }
     // A call that is lost rejects, and with it the test.
     const callers = [onKept, onKept, onNew, onNew].map(caller)
@@ -123,8 +128,9 @@ describe('TLS', () => {
       install(next)
       await waitForSerial(rig.port, next.serial)
     }
+    await until(() => answered.every((count) => count > 10))
     isRunning = false
-    for (const answered of await Promise.all(callers)) expect(answered).toBeGreaterThan(10)
+    await Promise.all(callers)
     kept.close()
     await rig.stop()
   }, 60_000)
@@ -150,7 +156,7 @@ describe('TLS', () => {
 
   test('a client that begins no handshake is cut off', async () => {
     install(issue(authority))
-    const rig = await startRig({ env: paths, handshakeMs: 500, connectionsMax: 2 })
+    const rig = await startRig({ env: paths, handshakeMs: 2_500, connectionsMax: 2 })
     const silent = [0, 1].map(() => connectPlain(rig.port, '127.0.0.1').resume())
     const closed = Promise.all(silent.map((socket) => once(socket, 'close')))
     await Promise.all(silent.map((socket) => once(socket, 'connect')))

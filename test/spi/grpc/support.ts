@@ -174,7 +174,7 @@ export const rawClient = (
     'grpc.use_local_subchannel_pool': 1,
   })
   return {
-    unary: (path, bytes, metadata = new Metadata(), deadlineMs = 10_000) =>
+    unary: (path, bytes, metadata = new Metadata(), deadlineMs = 50_000) =>
       new Promise((resolve, reject) => {
         let headers: Metadata | undefined
         const call = client.makeUnaryRequest(
@@ -193,7 +193,7 @@ export const rawClient = (
           headers = received
         })
       }),
-    stream: (path, metadata = new Metadata(), deadlineMs = 10_000) =>
+    stream: (path, metadata = new Metadata(), deadlineMs = 50_000) =>
       client.makeBidiStreamRequest(path, same, same, metadata, {
         deadline: Date.now() + deadlineMs,
       }),

@@ -3,6 +3,7 @@ import { Metadata, status } from '@grpc/grpc-js'
 import { messageBytesMax } from '#src/spi/grpc/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { pacs008, shapedSignature } from '../../support/messages.ts'
+import { until } from '../../support/until.ts'
 import {
   decodeResponse,
   encodeRequest,
@@ -171,6 +172,7 @@ test('an unknown method is UNIMPLEMENTED for anybody, counted and logged without
       rig.lines.length = 0
       const error = await failure(client.unary(path, Buffer.alloc(0), metadata))
       expect(error.code).toBe(status.UNIMPLEMENTED)
+      await until(() => rig.lines.length > 0)
       const [line = ''] = rig.lines
       expect(JSON.parse(line)).toMatchObject({
         path: 'unmatched',
@@ -184,8 +186,9 @@ test('an unknown method is UNIMPLEMENTED for anybody, counted and logged without
   stream.on('status', ({ code }) => ended.resolve(code))
   stream.on('error', () => {})
   expect(await ended.promise).toBe(status.UNIMPLEMENTED)
+  const nine = 'trilho_grpc_requests_total{method="unmatched",code="UNIMPLEMENTED"} 9'
+  await until(async () => (await rig.metrics.render()).text.includes(nine))
   const { text } = await rig.metrics.render()
-  expect(text).toContain('trilho_grpc_requests_total{method="unmatched",code="UNIMPLEMENTED"} 9')
   expect(text).not.toContain('Nothing')
 })
 
@@ -212,6 +215,7 @@ test('every call is counted, timed and logged, without its key', async () => {
   rig.lines.length = 0
   await call('Transform', encodeRequest(payment), withKey(rig.key, { 'x-request-id': 'seen-1' }))
   await failure(call('Transform', encodeRequest(payment), new Metadata()))
+  await until(() => rig.lines.length >= 2)
   const [first, second] = rig.lines.map((line) => JSON.parse(line))
   expect(first).toMatchObject({
     level: 'info',

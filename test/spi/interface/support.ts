@@ -6,7 +6,7 @@ import { quietLogger } from '../../support/database.ts'
 
 export const ispb = '12345678'
 
-/** A client with short times and without pacing. */
+/** A client without pacing, whose time is over early only when it is told. */
 export const interfaceClient = (
   urls: Readonly<Partial<Record<Channel, string>>>,
   more: {
@@ -21,9 +21,9 @@ export const interfaceClient = (
     urls,
     tls: more.tls,
     settings: {
-      sendTimeoutSeconds: more.timeoutSeconds ?? 2,
+      sendTimeoutSeconds: more.timeoutSeconds ?? 20,
       sendAttemptsMax: more.attemptsMax ?? 3,
-      pullTimeoutSeconds: more.timeoutSeconds ?? 5,
+      pullTimeoutSeconds: more.timeoutSeconds ?? 20,
       gzipPrimary: true,
       pacingEnabled: false,
       pacingShare: 1,

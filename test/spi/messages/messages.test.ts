@@ -87,15 +87,14 @@ describe('stored messages', () => {
   })
 
   test('lie in the partition of their month', async () => {
-    const now = message()
+    const at = new Date()
+    const now = message({}, at)
     const old = message({}, new Date('2020-02-29T23:59:59.999Z'))
     await insertMessages(sql, [now, old])
     const rows = await sql<{ id: string; name: string }[]>`
       select id, tableoid::regclass::text as name from spi_messages where id in (${now.id}, ${old.id})`
     const names = new Map(rows.map(({ id, name }) => [id, name]))
-    expect(names.get(now.id)).toBe(
-      `spi_messages_p${new Date().toISOString().slice(0, 7).replace('-', '')}`,
-    )
+    expect(names.get(now.id)).toBe(`spi_messages_p${at.toISOString().slice(0, 7).replace('-', '')}`)
     expect(names.get(old.id)).toBe('spi_messages_default')
   })
 

@@ -12,7 +12,7 @@ const rig = await rigOn(database)
 const bank = await createCentralBank({ longPollMs: 50, openingBalanceCents: 10n ** 12n })
 const client = interfaceClient(
   { PRIMARY: bank.url, SECONDARY: bank.secondaryUrl },
-  { timeoutSeconds: 1, attemptsMax: 1 },
+  { attemptsMax: 1 },
   ispb,
 )
 const { sql } = database

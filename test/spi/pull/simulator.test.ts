@@ -11,7 +11,7 @@ const database = await createTestDatabase(10)
 const worker = await workerOn(database)
 const bank = await createCentralBank({
   longPollMs: 100,
-  streamIdleMs: 300,
+  streamIdleMs: 3_000,
   settlementLimitMs: 60_000,
 })
 const client = interfaceClient({ PRIMARY: bank.url, SECONDARY: bank.secondaryUrl }, {}, ispb)
@@ -36,7 +36,7 @@ const pullThrough = (
     logger: silent,
     metrics: createMetrics({ version: 'test', withProcess: false }),
     times: {
-      drainMs: 1000,
+      drainMs: 20_000,
       retry: { attemptsMax: 1, backoffFirstMs: 5, backoffMaxMs: 20 },
     },
   })

@@ -19,7 +19,8 @@ const { sql } = database
 const rig = await rigOn(database)
 const bank = await createCentralBank({ longPollMs: 50, openingBalanceCents: 10n ** 12n })
 const urls = { PRIMARY: bank.url, SECONDARY: bank.secondaryUrl }
-const client = interfaceClient(urls, { timeoutSeconds: 1, attemptsMax: 1 }, ispb)
+const client = interfaceClient(urls, { attemptsMax: 1 }, ispb)
+const hasty = interfaceClient(urls, { timeoutSeconds: 1, attemptsMax: 1 }, ispb)
 const logger = { ...quietLogger, error: () => {}, warn: () => {} }
 const { key, record } = testKey('spi:send')
 
@@ -48,8 +49,10 @@ const settings: OutboundDeps['settings'] = {
   channelFailover: true,
   settlementLimitSeconds: 60,
   scheduledLimitSeconds: 2_760,
-  syncTimeoutSeconds: 1,
+  syncTimeoutSeconds: 20,
 }
+/** For what is not to be answered in time. */
+const inHaste = { ...settings, syncTimeoutSeconds: 1 }
 
 type Answer = {
   readonly id: string
@@ -144,7 +147,7 @@ describe.each([
     'falls back to the queue after %s, with the same bytes',
     async (_name, fault) => {
       bank.setFaults([fault])
-      const { post, stop } = await gateway(client, { signing })
+      const { post, stop } = await gateway(hasty, { signing, settings: inHaste })
       const first = await post(`fall-back-${fault.kind}-${signing.enabled}`)
       const text = await first.clone().text()
       const answer = await answerOf(first)
@@ -219,7 +222,7 @@ test('a process that dies before the sending is noted: the queue sends the same 
   const sent = Promise.withResolvers<void>()
   const { post, stop } = await gateway(client, { signing: values.signing }, (sendNow) => ({
     ...sendNow,
-    leaseMs: 50,
+    leaseMs: 500,
     prepare: async (message) => ({
       ...(await sendNow.prepare(message)),
       requeueAfter: new Date(Date.now() + 50),
@@ -282,7 +285,7 @@ test('ten at once under one key are one payment, and whoever comes later gets it
 })
 
 test('payments at the same time share requests', async () => {
-  bank.setFaults([{ kind: 'latency', operation: 'send', delayMs: 100 }])
+  bank.setFaults([{ kind: 'latency', operation: 'send', delayMs: 500 }])
   const before = bank.statistics().received['requests'] ?? 0
   const { post, stop } = await gateway(client)
   const answers = await Promise.all(Array.from({ length: 40 }, async () => answerOf(await post())))

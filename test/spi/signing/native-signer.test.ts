@@ -16,6 +16,7 @@ import { nodeProvider } from '../../../src/spi/signing/node-provider.ts'
 import type { RsaProvider } from '../../../src/spi/signing/rsa-provider.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import { withScratch } from '../../support/second-implementation.ts'
+import { until } from '../../support/until.ts'
 
 const pair = issueCertificate('AC Teste')
 const other = issueCertificate('AC Outra')
@@ -137,12 +138,7 @@ test('a running signer follows its two files', async () => {
     })
     if (signer.kind === 'none') throw new Error('no signer')
     await Promise.all([Bun.write(paths.cert, other.cert), Bun.write(paths.key, other.key)])
-    let serial = pair.serial
-    for (let look = 0; look < 100 && serial === pair.serial; look++) {
-      await Bun.sleep(50)
-      serial = (await signer.key()).identity.serial
-    }
-    expect(serial).toBe(other.serial)
+    await until(async () => (await signer.key()).identity.serial === other.serial)
     signer.close()
   })
 }, 60_000)

@@ -85,24 +85,26 @@ test('a database that breaks statements off loses nothing, stores nothing twice,
     },
   })
   await subscribe(own.sql)
-  const ids = Array.from({ length: 400 }, () => fresh.endToEndId())
-  for (let at = 0; at < ids.length; at += 10) {
-    await worker.broker.publish(
-      ids
-        .slice(at, at + 10)
-        .map((endToEndId) => inbound(payment({ endToEndId }), { key: endToEndId })),
+  const ids: string[] = []
+  const receiveTen = (): Promise<void> => {
+    const ten = Array.from({ length: 10 }, () => fresh.endToEndId())
+    ids.push(...ten)
+    return worker.broker.publish(
+      ten.map((endToEndId) => inbound(payment({ endToEndId }), { key: endToEndId })),
     )
   }
+  for (let round = 0; round < 40; round++) await receiveTen()
   await worker.feature.start?.()
   const name = new URL(own.dsn).pathname.slice(1)
   let cancelled = 0
-  for (let cut = 0; cut < 10_000 && cancelled < 5; cut++) {
+  for (let cut = 1; cancelled < 5; cut++) {
+    // A fast worker is given more to do.
+    if (cut % 100 === 0) await receiveTen()
     const rows = await sql`
       select pg_cancel_backend(pid) from pg_stat_activity
       where datname = ${name} and state = 'active' and query like '%spi_%'`
     cancelled += rows.length
   }
-  expect(cancelled).toBeGreaterThanOrEqual(5)
   const end = performance.now() + 40_000
   const count = async (): Promise<number> => {
     const rows = await own.sql<{ id: string }[]>`select id from spi_messages`.catch(() => [])
@@ -133,17 +135,10 @@ test('a drain settles what runs and takes no more; another worker goes on where 
   }
   while ((await count()) === 0) await Bun.sleep(1)
   await first.feature.drain?.()
-  const drained = await count()
   await first.stop()
   const second = await workerOn(own)
   await second.feature.start?.()
-  let now = drained
-  await until(() => {
-    void count().then((value) => {
-      now = value
-    })
-    return now === all.length
-  })
+  await until(async () => (await count()) === all.length)
   await second.stop()
   expect(await count()).toBe(all.length)
   await own.close()
