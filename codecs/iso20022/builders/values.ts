@@ -1,8 +1,9 @@
 /**
  * A value that is checked and ready for a message: in UTF-8, markup escaped. The number tells where its bytes stand
- * among {@link values}, and how many they are.
+ * among {@link values}, how many they are, and in which round they were written.
  *
- * It is for the message or the list item that is being built: the memory is written round and round.
+ * It is for the message or the list item that is being built: the memory is written round and round, and who asks
+ * for a value whose bytes are another's by now gets an error ({@link startOf}).
  */
 export type Value = number & { readonly of: 'values' }
 
@@ -11,8 +12,13 @@ export type Content = Value | string
 
 const LENGTH_BITS = 13
 const LENGTH_MASK = 2 ** LENGTH_BITS - 1
+const START_BITS = 17
+const START_MASK = 2 ** START_BITS - 1
+/** Rounds have numbers of two bits, from 1 to 3; 0 is of what is not in the round. */
+const ROUND_SHIFT = LENGTH_BITS + START_BITS
+const ROUNDS = 3
 /** Several times what the largest operation of any message holds, the texts of one of its reasons included. */
-const ROUND_BYTES = 65_536
+export const ROUND_BYTES = 65_536
 /** Values are copied eight bytes at a time: so many are read behind the last one. */
 const SLACK_BYTES = 8
 
@@ -31,30 +37,44 @@ const memory = Buffer.alloc(ROUND_END + SLACK_BYTES) as Memory
 export const values: Uint8Array<ArrayBuffer> = new Uint8Array(memory.buffer)
 export const valueView = new DataView(memory.buffer)
 
-const valueAt = (from: number, length: number): Value => ((from << LENGTH_BITS) | length) as Value
+let next = ROUND_START
+let round = 1
+let roundBefore = 0
 
-export const startOf = (value: Value): number => value >>> LENGTH_BITS
+const valueAt = (from: number, length: number, ofRound: number): Value =>
+  ((ofRound << ROUND_SHIFT) | (from << LENGTH_BITS) | length) as Value
+
+/** @throws when the value was kept so long ago that its bytes are written over */
+export const startOf = (value: Value): number => {
+  const start = (value >>> LENGTH_BITS) & START_MASK
+  const ofRound = value >>> ROUND_SHIFT
+  // The round before stands from where this one has come to.
+  if (ofRound === round || ofRound === 0 || (ofRound === roundBefore && start >= next)) return start
+  throw new Error('a value of a message is written over')
+}
 
 /** In bytes. */
 export const lengthOf = (content: Content): number =>
   typeof content === 'string' ? content.length : content & LENGTH_MASK
 
 /** Of the message that is being built, these two stand until the next one. */
-export const messageIdValue: Value = valueAt(MESSAGE_ID_AT, MESSAGE_ID_BYTES)
-export const createdValue: Value = valueAt(CREATED_AT, CREATED_BYTES)
-
-let next = ROUND_START
+export const messageIdValue: Value = valueAt(MESSAGE_ID_AT, MESSAGE_ID_BYTES, 0)
+export const createdValue: Value = valueAt(CREATED_AT, CREATED_BYTES, 0)
 
 /** Where a value may be written that has no more bytes than these. */
 export const roomFor = (bytesMax: number): number => {
-  if (next + bytesMax > ROUND_END) next = ROUND_START
+  if (next + bytesMax > ROUND_END) {
+    next = ROUND_START
+    roundBefore = round
+    round = (round % ROUNDS) + 1
+  }
   return next
 }
 
 /** Keeps what was written from `from`, which {@link roomFor} gave, to before `to`. */
 export const keep = (from: number, to: number): Value => {
   next = to
-  return valueAt(from, to - from)
+  return valueAt(from, to - from, round)
 }
 
 /** A value of ASCII as text. */

@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test'
+import {
+  keepAscii,
+  ROUND_BYTES,
+  startOf,
+  textOf,
+} from '../../../../codecs/iso20022/builders/values.ts'
+
+const PIECE = 4_096
+
+/** Keeps so many bytes in all, in pieces. */
+const fill = (bytes: number): void => {
+  for (let left = bytes; left > 0; left -= PIECE) keepAscii('x'.repeat(Math.min(left, PIECE)))
+}
+
+/** Until the next value is the first of a round. */
+const toStartOfRound = (): void => {
+  let before = startOf(keepAscii('x'))
+  for (;;) {
+    const start = startOf(keepAscii('x'))
+    if (start < before) break
+    before = start
+  }
+  fill(ROUND_BYTES - 1)
+}
+
+test('a value stands until its bytes are needed for another, and is refused from then on', () => {
+  toStartOfRound()
+  const first = keepAscii('12345678')
+  const second = keepAscii('87654321')
+  fill(ROUND_BYTES - 16)
+  expect([textOf(first), textOf(second)]).toEqual(['12345678', '87654321'])
+  const over = keepAscii('abcdefgh')
+  expect(() => textOf(first)).toThrow('written over')
+  expect([textOf(over), textOf(second)]).toEqual(['abcdefgh', '87654321'])
+  keepAscii('z')
+  expect(() => textOf(second)).toThrow('written over')
+  for (let round = 0; round < 2; round++) {
+    fill(ROUND_BYTES)
+    expect(() => textOf(over)).toThrow('written over')
+  }
+})
