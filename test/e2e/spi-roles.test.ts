@@ -80,8 +80,8 @@ test.skipIf(!isKafkaHere)(
       const linesOf = async (direction: string): Promise<readonly string[]> => {
         const rows = await database.sql<{ line: string }[]>`
           select end_to_end_id || ' ' || status as line from spi_messages
-          where type = 'pacs.008' and direction = ${direction} order by 1`
-        return rows.map(({ line }) => line)
+          where type = 'pacs.008' and direction = ${direction}`
+        return rows.map(({ line }) => line).sort()
       }
       await until(
         async () => {

@@ -107,9 +107,13 @@ type Books = {
 const booksOf = async ({ sql }: TestDatabase): Promise<Books> => {
   const rows = await sql<{ direction: string; line: string }[]>`
     select direction, end_to_end_id || ' ' || status as line from spi_messages
-    where type = 'pacs.008' order by line`
+    where type = 'pacs.008'`
+  // Sorted here: a database may have other rules for it.
   const of = (direction: string) =>
-    rows.filter((row) => row.direction === direction).map(({ line }) => line)
+    rows
+      .filter((row) => row.direction === direction)
+      .map(({ line }) => line)
+      .sort()
   return { sent: of('OUTBOUND'), received: of('INBOUND') }
 }
 
