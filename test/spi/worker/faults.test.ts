@@ -168,7 +168,8 @@ test('what is logged of a message has no personal data and names every warning',
   })
   const text = lines.join('')
   expect(text).toContain('sent message is answered')
-  expect(text).not.toContain('Ana')
+  // As a word: a random identifier may well hold the letters.
+  expect(text).not.toMatch(/\bAna\b/)
   expect(text).not.toContain('12345678909')
   await worker.stop()
 })

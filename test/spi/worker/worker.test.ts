@@ -88,7 +88,8 @@ describe('a received message', () => {
         },
       },
     ])
-    expect(JSON.stringify(events)).not.toContain('Ana')
+    // As a word: a random identifier may well hold the letters.
+    expect(JSON.stringify(events)).not.toMatch(/\bAna\b/)
   })
 
   test('has an effect once, by resource id and by business message id, in one batch and later', async () => {
