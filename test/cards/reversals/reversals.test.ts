@@ -126,7 +126,7 @@ describe('no attempt is used up', () => {
     await rig.until(([, second]) => second?.status === 'expired')
     expect((await rig.rows())[0]).toMatchObject({ status: 'pending', attempts: 0, stan: null })
     const scraped = await untilScraped(metrics, 'cardgw_reversals_pending{network="neta"} 1')
-    expect(scraped).toMatch(/cardgw_reversals_oldest_age_seconds\{network="neta"\} 9\d\./)
+    expect(scraped).toMatch(/cardgw_reversals_oldest_age_seconds\{network="neta"\} (9\d|1\d\d)\./)
     rig.simulator.start()
     const [first] = await rig.until(isEnded)
     expect(first).toMatchObject({ status: 'confirmed', attempts: 1 })
