@@ -20,27 +20,30 @@ const names = [
 export const messageCount = 64
 
 /**
- * Messages that differ from one another as real ones do: identifiers, amounts, names and accounts, some of other
- * length; the signature's value and its key's name; one payment with a text and one with a key, another without.
+ * As real ones differ from one another: identifiers, amounts, names and accounts, some of other length; the
+ * signature's value and its key's name; one payment with a text and one with a key, another without.
  */
+const variedBy = (text: string, index: number): string => {
+  // Numbers in an order of no pattern, the same in every run.
+  const number = (Math.imul(index + 1, 0x9e3779b1) ^ 0x5bd1e995) >>> 0
+  const digits = (count: number) => String(number).repeat(4).slice(0, count)
+  return text
+    .replaceAll('aB3dE5gH7jK9mN1pQ3sT5vW', `${digits(12)}aB3dE5gH7jK`)
+    .replaceAll(/(?<=<EndToEndId>E\d{20})\d{8}/g, digits(8))
+    .replaceAll(/(?<=>)1\d\d\d\.50/g, `${1 + (number % 10 ** (1 + (index % 7)))}.50`)
+    .replaceAll('Conceição &amp; Irmãos', names[index % names.length] ?? '')
+    .replaceAll('500100', digits(4 + (index % 6)))
+    .replaceAll('Pedido 42', `Pedido ${number >>> (index % 24)}`)
+    .replaceAll('"key"', `"key-${digits(8 + (index % 3))}"`)
+    .replaceAll('#key"', `#key-${digits(8 + (index % 3))}"`)
+    .replace('Zm9v'.repeat(4), digits(16))
+    .replaceAll(index % 2 === 0 ? /<RmtInf>.*?<\/RmtInf>/g : '', '')
+    .replaceAll(index % 4 > 1 ? /<Prxy>.*?<\/Prxy>/g : '', '')
+}
+
+/** Messages of one kind, each different. */
 export const varied = (text: string): readonly string[] =>
-  Array.from({ length: messageCount }, (_, index) => {
-    // Numbers in an order of no pattern, the same in every run.
-    const number = (Math.imul(index + 1, 0x9e3779b1) ^ 0x5bd1e995) >>> 0
-    const digits = (count: number) => String(number).repeat(4).slice(0, count)
-    return text
-      .replaceAll('aB3dE5gH7jK9mN1pQ3sT5vW', `${digits(12)}aB3dE5gH7jK`)
-      .replaceAll(/(?<=<EndToEndId>E\d{20})\d{8}/g, digits(8))
-      .replaceAll(/(?<=>)1\d\d\d\.50/g, `${1 + (number % 10 ** (1 + (index % 7)))}.50`)
-      .replaceAll('Conceição &amp; Irmãos', names[index % names.length] ?? '')
-      .replaceAll('500100', digits(4 + (index % 6)))
-      .replaceAll('Pedido 42', `Pedido ${number >>> (index % 24)}`)
-      .replaceAll('"key"', `"key-${digits(8 + (index % 3))}"`)
-      .replaceAll('#key"', `#key-${digits(8 + (index % 3))}"`)
-      .replace('Zm9v'.repeat(4), digits(16))
-      .replaceAll(index % 2 === 0 ? /<RmtInf>.*?<\/RmtInf>/g : '', '')
-      .replaceAll(index % 4 > 1 ? /<Prxy>.*?<\/Prxy>/g : '', '')
-  })
+  Array.from({ length: messageCount }, (_, index) => variedBy(text, index))
 
 /** Payments of one transaction, signed. */
 export const singleMessages = (): readonly Uint8Array[] =>
@@ -57,10 +60,12 @@ export const overAll =
 
 export const batchTransactions = 500
 
-/** As many as a message of NORM priority carries. */
-export const batchMessage = (): Uint8Array =>
-  encoder.encode(
-    pacs008({ signature, transactions: batchTransactions })
-      .replace('>HIGH<', '>NORM<')
-      .replace('>PAGPRI<', '>PAGAGD<'),
-  )
+/** As many as a message of NORM priority carries, each different. */
+export const batchMessage = (): Uint8Array => {
+  let index = 0
+  const message = pacs008({ signature, transactions: batchTransactions })
+    .replace('>HIGH<', '>NORM<')
+    .replace('>PAGPRI<', '>PAGAGD<')
+    .replaceAll(/<CdtTrfTxInf>.*?<\/CdtTrfTxInf>/g, (transaction) => variedBy(transaction, index++))
+  return encoder.encode(message)
+}
