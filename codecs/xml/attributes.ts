@@ -70,7 +70,7 @@ export class AttributeReader {
 
   /** The attributes of a remembered tag that stands at `start`. */
   copy(tags: TagCache, tag: number, start: number, count: number): void {
-    this.#reserve(count)
+    this.reserve(count)
     tags.copyAttributes(tag, start, this.records, this.count * ATTRIBUTE_STRIDE)
     this.count += count
   }
@@ -96,7 +96,8 @@ export class AttributeReader {
     }
   }
 
-  #reserve(count: number): void {
+  /** Makes room for so many more. */
+  reserve(count: number): void {
     const needed = (this.count + count) * ATTRIBUTE_STRIDE
     if (needed > this.records.length) this.records = grown(this.records, needed)
   }
@@ -123,7 +124,7 @@ export class AttributeReader {
   }
 
   #attribute(b: Uint8Array, from: number): number {
-    this.#reserve(1)
+    this.reserve(1)
     const record = this.count * ATTRIBUTE_STRIDE
     const records = this.records
     let at = this.#name(b, from, record)

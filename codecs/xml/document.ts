@@ -61,15 +61,27 @@ export const attributeCountOf = (kind: number): number =>
   (kind >> ATTRIBUTE_COUNT_SHIFT) & ATTRIBUTE_COUNT_MASK
 
 /**
- * What documents have in common that are the same, byte for byte, around values of their own: all of their tapes but
- * offsets and the flags of those values. One object for one shape, so that what follows from what is the same can be
- * remembered by it.
+ * What documents, or parts of them, have in common that are the same, byte for byte, around values of their own: all
+ * of their tapes but offsets and the flags of those values. One object for one shape, so that what follows from what
+ * is the same can be remembered by it. Numbers of nodes and attributes are a part's own, from 0 on.
  */
 export type XmlShape = {
   /** The text nodes and the attributes whose values are the document's own; those of all others are the same. */
   readonly variableTexts: Int32Array
   readonly variableAttributes: Int32Array
 }
+
+/**
+ * Elements of a document that are of a shape, with all in them; in document order, none within another. Each is
+ * written without prefixes and declares no namespace, so that all elements in it have the namespace of the first.
+ */
+export type XmlParts = {
+  readonly shapes: readonly XmlShape[]
+  /** Of each the first node, and the index that its first attribute has or would have; two numbers each. */
+  readonly places: readonly number[]
+}
+
+export const noParts: XmlParts = { shapes: [], places: [] }
 
 /** Decoding a document costs what decoding a text by itself does for each so many of its bytes. */
 const BYTES_FOR_A_CUT = 256
@@ -94,6 +106,8 @@ export class XmlDocument {
   readonly isAscii: boolean
   /** Undefined where it is not one that the scanner has learned. */
   readonly shape: XmlShape | undefined
+  /** None where the document itself has a shape. */
+  readonly parts: XmlParts
   private readonly native: XmlNative
   private text: string | undefined
   private cuts = 0
@@ -109,6 +123,7 @@ export class XmlDocument {
     readonly namespaces: readonly string[]
     readonly isAscii: boolean
     readonly shape?: XmlShape
+    readonly parts?: XmlParts
     readonly native: XmlNative
   }) {
     this.bytes = parts.bytes
@@ -121,6 +136,7 @@ export class XmlDocument {
     this.elementCount = parts.elementCount
     this.isAscii = parts.isAscii
     this.shape = parts.shape
+    this.parts = parts.parts ?? noParts
     this.native = parts.native
   }
 

@@ -41,6 +41,9 @@ const SLASH = 0x2f
  */
 export const SURPRISES_MAX = 16
 
+/** More bytes than any element has, and a small integer: comparing with those is fast. */
+const NEVER = 0x3fffffff
+
 /** Slots of the table of guesses; a collision is a wrong guess, no more. */
 const GUESSES = 4096
 
@@ -56,6 +59,12 @@ export class Elements extends Tape {
   depth = 0
   /** What came last, as an index into the guesses. */
   state = START_STATE
+  /** Where {@link expected} has stopped behind an element, as another of its name is expected to follow. */
+  repeatedAt = -1
+  /** {@link expected} stops where an element ends at this depth; at 0, with the document. */
+  pause = 0
+  /** Behind elements of fewer bytes it goes on. */
+  protected repeatedBytesMin = NEVER
   /** By depth: the open element, the bytes of its qualified name, its remembered tag or 0. */
   readonly open: Int32Array
   readonly openNameBytes: Int32Array
@@ -76,6 +85,7 @@ export class Elements extends Tape {
     this.elements = 0
     this.depth = 0
     this.state = START_STATE
+    this.pause = 0
     this.names.reset()
     this.namespaces.reset()
     if (this.tags.count === TAGS_MAX) {
@@ -95,11 +105,9 @@ export class Elements extends Tape {
     const { records } = tags
     const namespace = this.namespaces.defaultId
     const innermost = this.namespaces.innermost
-    const depthMax = this.limits.depthMax
-    const room = Math.min(
-      nodes.length / NODE_STRIDE - 1,
-      this.count + this.limits.elementsMax - this.elements,
-    )
+    const { depthMax, elementsMax } = this.limits
+    const { pause, repeatedBytesMin } = this
+    const room = Math.min(nodes.length / NODE_STRIDE - 1, this.count + elementsMax - this.elements)
     let at = from
     let lastPrefix = 0
     let lastNamespace = namespace
@@ -120,18 +128,20 @@ export class Elements extends Tape {
         const bytes = openNameBytes[depth] as number
         const record = (open[depth] as number) * NODE_STRIDE
         const after = at + 2 + bytes
-        if (
-          b[after] !== GT ||
-          depth === innermost ||
-          !this.sameBytes(at + 2, (nodes[record + NODE_START] as number) + 1, bytes)
-        ) {
+        const start = nodes[record + NODE_START] as number
+        if (b[after] !== GT || depth === innermost || !this.sameBytes(at + 2, start + 1, bytes)) {
           break
         }
         at = after + 1
         nodes[record + NODE_END] = at
         nodes[record + NODE_NEXT] = count
-        state = stateOf(openTag[depth] as number, openTag[depth - 1] as number, 1)
-        if (--depth === 0) break
+        const tag = openTag[depth] as number
+        state = stateOf(tag, openTag[depth - 1] as number, 1)
+        if (--depth === pause) break
+        if (at - start >= repeatedBytesMin && guesses[state] === tag) {
+          this.repeatedAt = at
+          break
+        }
       } else {
         const guess = guesses[state] as number
         const tag = guess * TAG_STRIDE

@@ -27,6 +27,7 @@ export {
   VALUE_NEEDS_DECODING,
   WHITESPACE_ONLY,
   XmlDocument,
+  type XmlParts,
   type XmlShape,
 } from './document.ts'
 export { type XmlErrorCode, xmlErrorCodes } from './errors.ts'

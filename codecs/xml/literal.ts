@@ -2,18 +2,20 @@
 export const TEXT_ENDS = 0x3c
 /** Nothing stands behind the literal. */
 export const NO_VALUE = 0
+/** Anything may stand behind the literal, which ends a part of a document: a byte that none holds. */
+export const PART_END = 1
 const SPACE = 0x20
 
 /** Literals that may follow one; each is tried. */
 export const BRANCHES_MAX = 64
 
 /**
- * A stretch of ASCII that stood in a document before a value, or at its end; and the literals that followed that
- * value. Fields without `#`: JavaScriptCore is slow with those.
+ * A stretch of ASCII that stood in a document before a value, or at the end of it or of a part; and the literals
+ * that followed that value. Fields without `#`: JavaScriptCore is slow with those.
  */
 export class Literal {
   readonly bytes: Uint8Array
-  /** The byte that ends the value behind it: {@link TEXT_ENDS}, a quote, or {@link NO_VALUE}. */
+  /** The byte that ends the value behind it: {@link TEXT_ENDS} or a quote; or {@link NO_VALUE}, {@link PART_END}. */
   readonly terminator: number
   private readonly length: number
   /** The bytes as numbers of eight, the last one overlapping the one before it. */

@@ -14,10 +14,13 @@ import {
   NODE_STRIDE,
   XmlDocument,
 } from './document.ts'
-import { Elements, SURPRISES_MAX, stateOf } from './elements.ts'
+import { SURPRISES_MAX, stateOf } from './elements.ts'
 import { xmlError } from './errors.ts'
 import { type XmlLimits, xmlLimits } from './limits.ts'
-import { Shapes } from './shapes.ts'
+import { NO_VALUE } from './literal.ts'
+import { Shape } from './shape.ts'
+import { SHAPE_BYTES_MAX, Shapes } from './shapes.ts'
+import { Siblings } from './siblings.ts'
 import { firstInvalidUtf8, webNative } from './source.ts'
 import type { XmlVocabulary } from './vocabulary.ts'
 
@@ -71,14 +74,14 @@ export const createXmlScanner = (options: XmlScannerOptions = {}): XmlScanner =>
 }
 
 /** One pass after the other; what is kept between them are buffers and what was learned. */
-class Scan extends Elements {
+class Scan extends Siblings {
   readonly declaration = new DeclarationScanner()
   /** What {@link startTag} read, as a remembered tag, or 0. */
   learned = 0
   /** Whether a tag that is new is remembered. */
   remembers = true
   /** A document that is used after the next scan has a tape of its own, so none of a shape. */
-  readonly shapes = this.reuse ? new Shapes() : undefined
+  readonly shapes = this.reuse ? new Shapes(Shape, NO_VALUE) : undefined
 
   document(bytes: Uint8Array): XmlDocument {
     if (bytes.length > this.limits.documentBytesMax) {
@@ -93,8 +96,11 @@ class Scan extends Elements {
 
   /** The document, if it is of a known shape. */
   alike(bytes: Uint8Array): XmlDocument | undefined {
-    const shape = this.shapes?.of(this)
+    const { shapes } = this
+    if (shapes === undefined || bytes.length > SHAPE_BYTES_MAX) return undefined
+    const shape = shapes.at(this, 0)
     if (shape === undefined) return undefined
+    shape.moveTo(shapes.starts, shapes.textFlags)
     const isAscii = (this.high & 0x80808080) === 0
     if (!isAscii) this.checkUtf8(bytes)
     return new XmlDocument({
@@ -129,9 +135,10 @@ class Scan extends Elements {
       root,
       namespaces: this.namespaces.taken(),
       isAscii,
+      parts: this.parts,
       native: this.native,
     })
-    this.shapes?.learn(document, this)
+    this.shapes?.learn(document, this, 0)
     return document
   }
 
@@ -181,8 +188,10 @@ class Scan extends Elements {
     const b = this.buffer
     let at = this.tag(from)
     while (this.depth > 0) {
+      if (this.depth === this.pause) at = this.remember(at)
+      else if (at === this.repeatedAt) at = this.repeated(at)
       at = this.expected(at)
-      if (this.depth === 0) break
+      if (this.depth === this.pause || at === this.repeatedAt) continue
       if (b[at] !== LT) {
         at = this.text(at)
         continue

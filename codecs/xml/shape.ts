@@ -26,7 +26,7 @@ export type Value = {
 export type Sample = { readonly bytes: Uint8Array; readonly candidates: readonly Value[] }
 
 /** Of one value that is no text. */
-const NO_NODE = -1
+export const NO_NODE = -1
 
 /**
  * What documents share that are the same around values of their own, and the tape of the last one of them. Offsets
@@ -45,9 +45,9 @@ export class Shape implements XmlShape {
   readonly endNode: number
   readonly elementCount: number
   /** By value: the first int of the text's node. */
-  private readonly textPlaces: Int32Array
-  private readonly nodeOffsets: Offsets
-  private readonly attributeOffsets: Offsets
+  protected readonly textPlaces: Int32Array
+  protected readonly nodeOffsets: Offsets
+  protected readonly attributeOffsets: Offsets
 
   /** @param values those of the sample that are its own */
   constructor(document: XmlDocument, sample: Sample, values: readonly Value[]) {
@@ -88,7 +88,7 @@ export class Shape implements XmlShape {
 }
 
 /** By stretch between two values, the places of a tape that point into it. */
-type Offsets = {
+export type Offsets = {
   /** Place, and how far behind the start of the stretch it points; two ints each. */
   readonly places: Int32Array
   /** By stretch: where its places end. */

@@ -16,8 +16,8 @@ import {
   WHITESPACE_ONLY,
   type XmlDocument,
 } from './document.ts'
-import { Literal, NO_VALUE, TEXT_ENDS } from './literal.ts'
-import { type Sample, Shape, type Value } from './shape.ts'
+import { Literal, NO_VALUE, PART_END, TEXT_ENDS } from './literal.ts'
+import type { Sample, Shape, Value } from './shape.ts'
 import type { Tape } from './tape.ts'
 
 const SPACE = 0x20
@@ -48,21 +48,37 @@ export const PROBE_EVERY = 16
  *
  * Shapes are the paths through a tree of literals, so that knowing many costs hardly more than knowing one.
  */
-export class Shapes {
+export class Shapes<S extends Shape> {
   private tree = new Literal(new Uint8Array(0), NO_VALUE)
-  private shapes = new Map<Literal, Shape>()
+  private shapes = new Map<Literal, S>()
   private bytes = 0
+  private readonly shaped: new (
+    document: XmlDocument,
+    sample: Sample,
+    values: readonly Value[],
+  ) => S
+  /** What stands behind a last literal: {@link NO_VALUE} or {@link PART_END}. */
+  private readonly behind: number
   private credit = CREDIT_MAX
   private misses = 0
   /** Of the last walk: where each stretch between two values begins, and the flags of the text behind it. */
-  private readonly starts = new Int32Array(SHAPE_VALUES_MAX + 1)
-  private readonly textFlags = new Int32Array(SHAPE_VALUES_MAX)
+  readonly starts = new Int32Array(SHAPE_VALUES_MAX + 1)
+  readonly textFlags = new Int32Array(SHAPE_VALUES_MAX)
+  /** Of the last walk: where it ended. */
+  end = 0
 
-  /** The shape of the loaded document, its tape that of the document; undefined where none is known. */
-  of(source: Tape): Shape | undefined {
-    if (source.length > SHAPE_BYTES_MAX) return undefined
+  constructor(
+    shaped: new (document: XmlDocument, sample: Sample, values: readonly Value[]) => S,
+    behind: number,
+  ) {
+    this.shaped = shaped
+    this.behind = behind
+  }
+
+  /** The shape of the loaded document, or of what begins at `from` in it; undefined where none is known. */
+  at(source: Tape, from: number): S | undefined {
     const isProbed = this.misses < MISSES_MAX || this.misses % PROBE_EVERY === 0
-    const last = isProbed ? this.walk(source) : undefined
+    const last = isProbed ? this.walk(source, from) : undefined
     const shape = last && this.shapes.get(last)
     if (shape === undefined) {
       this.misses++
@@ -70,16 +86,15 @@ export class Shapes {
     }
     this.misses = 0
     if (this.credit < CREDIT_MAX) this.credit++
-    shape.moveTo(this.starts, this.textFlags)
     return shape
   }
 
-  /** The literal that the document ends with, reached by literals and values alone. */
-  private walk(source: Tape): Literal | undefined {
+  /** The literal that the document or the part ends with, reached by literals and values alone. */
+  private walk(source: Tape, from: number): Literal | undefined {
     const { starts, textFlags } = this
     const { buffer: b, view, length } = source
     const { textBytesMax } = source.limits
-    let at = 0
+    let at = from
     let count = 0
     let literal: Literal | undefined = this.tree
     for (;;) {
@@ -87,8 +102,11 @@ export class Shapes {
       if (literal === undefined) return undefined
       starts[count] = at
       const { terminator } = literal
-      if (terminator === NO_VALUE) return literal
       const start = at + literal.bytes.length
+      if (terminator <= PART_END) {
+        this.end = start
+        return literal
+      }
       at =
         terminator === TEXT_ENDS
           ? source.valueText(start)
@@ -98,10 +116,19 @@ export class Shapes {
     }
   }
 
-  /** Remembers the shape of a document that was scanned, unless too much has been learned in vain. */
-  learn(document: XmlDocument, source: Tape): void {
+  /** False where too much has been learned in vain. */
+  mayLearn(): boolean {
+    return this.credit >= LEARNING_COSTS
+  }
+
+  /**
+   * Remembers the shape of a document that was scanned, unless too much has been learned in vain.
+   *
+   * @param document the loaded one; or as one of its own what begins at `from` in that
+   */
+  learn(document: XmlDocument, source: Tape, from: number): void {
     const { length } = document.bytes
-    if (length > SHAPE_BYTES_MAX || this.credit < LEARNING_COSTS) return
+    if (length > SHAPE_BYTES_MAX || !this.mayLearn()) return
     this.credit -= LEARNING_COSTS
     if (this.bytes + length > SHAPES_BYTES_MAX) this.forget()
     const candidates = valuesOf(document)
@@ -109,7 +136,7 @@ export class Shapes {
     let parent = this.tree
     let at = 0
     for (;;) {
-      const known = parent.branch(source.buffer, source.view, at, length)
+      const known = parent.branch(source.buffer, source.view, from + at, source.length)
       if (known === undefined) break
       const start = at + known.bytes.length
       const value = candidates.find((candidate) => candidate.start === start)
@@ -123,18 +150,18 @@ export class Shapes {
     const sample = { bytes: document.bytes.slice(), candidates }
     const rest = varying(sample, at, relative, values.length)
     if (values.length + rest.length > SHAPE_VALUES_MAX) return
-    const literals = literalsOf(sample.bytes, at, rest)
+    const literals = literalsOf(sample.bytes, at, rest, this.behind)
     const [first] = literals
     const last = literals.at(-1)
     const givenUp = first && parent.add(first)
     if (last === undefined || givenUp === undefined) return
     for (const literal of givenUp) this.drop(literal)
-    this.shapes.set(last, new Shape(document, sample, [...values, ...rest]))
+    this.shapes.set(last, new this.shaped(document, sample, [...values, ...rest]))
     this.bytes += length
   }
 
   /** That of some document which has the literal. */
-  private shapeBehind(literal: Literal | undefined): Shape | undefined {
+  private shapeBehind(literal: Literal | undefined): S | undefined {
     let last = literal
     while (last?.branches[0] !== undefined) last = last.branches[0]
     return last && this.shapes.get(last)
@@ -203,6 +230,7 @@ const literalsOf = (
   bytes: Uint8Array,
   from: number,
   values: readonly Value[],
+  behind: number,
 ): readonly Literal[] => {
   const literals: Literal[] = []
   let at = from
@@ -210,7 +238,7 @@ const literalsOf = (
     literals.push(new Literal(bytes.slice(at, start), bytes[end] as number))
     at = end
   }
-  literals.push(new Literal(bytes.slice(at), NO_VALUE))
+  literals.push(new Literal(bytes.slice(at), behind))
   if (literals.some(({ bytes: own }) => !isAsciiRange(own, 0, own.length))) return []
   literals.reduce((before, literal) => {
     before.add(literal)

@@ -80,6 +80,12 @@ export class Tape extends Source {
     return node
   }
 
+  /** Makes room for so many more nodes, the first of which stands at `start`. */
+  reserve(count: number, start: number): void {
+    const needed = (this.count + count) * NODE_STRIDE
+    while (this.nodes.length < needed) this.enlarge(this.nodes.length, start)
+  }
+
   /** Room for what the rest of the document holds if it goes on as it began: seldom a second time. */
   enlarge(ints: number, at: number): void {
     const whole = ((ints * this.length) / at) * 1.05

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { CodecError } from '#codecs/bytes'
 import { messageVocabulary } from '#codecs/iso20022'
-import { ATTRIBUTE_STRIDE, createXmlScanner, NODE_STRIDE, type XmlDocument } from '#codecs/xml'
+import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { BRANCHES_MAX } from '../../../codecs/xml/literal.ts'
 import {
   LEARNING_COSTS,
@@ -14,6 +13,7 @@ import {
   SHAPES_BYTES_MAX,
 } from '../../../codecs/xml/shapes.ts'
 import { pacs008, utf8 } from '../../support/messages.ts'
+import { outcomeOf } from '../../support/xml-outcome.ts'
 
 /** Lists of documents; many more in the long lane. */
 const runs = process.env['TRILHO_LONG'] === '1' ? 2000 : 100
@@ -22,31 +22,6 @@ const learning = () => createXmlScanner({ vocabulary: messageVocabulary, reuse: 
 
 const hasShape = (scanner: ReturnType<typeof learning>, text: string): boolean =>
   scanner.scan(utf8(text)).shape !== undefined
-
-/** All that a document is, or why it is none. */
-const outcomeOf = (scan: (bytes: Uint8Array) => XmlDocument, bytes: Uint8Array): unknown => {
-  try {
-    const document = scan(bytes)
-    const { root, endNode, elementCount, namespaces, isAscii } = document
-    let attributes = 0
-    for (let node = root; node < endNode; node++) {
-      attributes += document.kind(node) === 1 ? document.attributeCount(node) : 0
-    }
-    return {
-      root,
-      endNode,
-      elementCount,
-      namespaces: [...namespaces],
-      isAscii,
-      nodes: [...document.nodes.subarray(0, endNode * NODE_STRIDE)],
-      attributes: [...document.attributes.subarray(0, attributes * ATTRIBUTE_STRIDE)],
-      text: document.textOf(root),
-    }
-  } catch (error) {
-    if (error instanceof CodecError) return [error.code, error.offset]
-    throw error
-  }
-}
 
 const freshly = (bytes: Uint8Array): XmlDocument =>
   createXmlScanner({ vocabulary: messageVocabulary }).scan(bytes)
