@@ -8,14 +8,16 @@ type JudgedText = {
   readonly element: number
 }
 
-type JudgedAttribute = {
+export type JudgedAttribute = {
   /** Its first int. */
   readonly record: number
   readonly validator: SimpleValidator
 }
 
-/** What is left to judge of a document of a shape of which one was found right: its own values. */
+/** What is left to judge of a document or part of a shape of which one was found right: its own values. */
 export type QuickPlan = {
+  /** That of the schema which the first element of the shape is. */
+  readonly root: number
   /** Of each text the first int of its node. */
   readonly places: Int32Array
   /** The element of the schema that it belongs to, and how its bytes are judged. */
@@ -24,26 +26,42 @@ export type QuickPlan = {
   readonly attributes: readonly JudgedAttribute[]
 }
 
-/** What was judged of a document beside its structure. */
+/** What was judged of a document, or a part of it, beside its structure. */
 export class QuickNotes {
+  private readonly root: number
+  private readonly firstNode: number
+  private readonly firstAttribute: number
   /** False where something was judged that is neither structure nor one value. */
   isWhole = true
   readonly texts: JudgedText[] = []
   readonly attributes: JudgedAttribute[] = []
 
-  /** The plan for further documents of the shape: what is the same in all of them was judged. */
+  /** @param root the element of the schema that the first element is */
+  constructor(root: number, firstNode: number, firstAttribute: number) {
+    this.root = root
+    this.firstNode = firstNode
+    this.firstAttribute = firstAttribute
+  }
+
+  /** The plan for others of the shape: what is the same in all of them was judged. */
   plan(
     { variableTexts, variableAttributes }: XmlShape,
     checks: readonly (ByteCheck | undefined)[],
   ): QuickPlan {
-    const texts = this.texts.filter(({ node }) => variableTexts.includes(node))
+    const { root, firstNode, firstAttribute } = this
+    const texts = this.texts.filter(({ node }) => variableTexts.includes(node - firstNode))
+    const attributes = this.attributes.filter(({ record }) =>
+      variableAttributes.includes(record / ATTRIBUTE_STRIDE - firstAttribute),
+    )
     return {
-      places: Int32Array.from(texts, ({ node }) => node * NODE_STRIDE),
+      root,
+      places: Int32Array.from(texts, ({ node }) => (node - firstNode) * NODE_STRIDE),
       elements: Int32Array.from(texts, ({ element }) => element),
       checks: texts.map(({ element }) => checks[element] as ByteCheck),
-      attributes: this.attributes.filter(({ record }) =>
-        variableAttributes.includes(record / ATTRIBUTE_STRIDE),
-      ),
+      attributes: attributes.map(({ record, validator }) => ({
+        record: record - firstAttribute * ATTRIBUTE_STRIDE,
+        validator,
+      })),
     }
   }
 }

@@ -37,7 +37,8 @@ import {
   EDGE_STRIDE,
 } from './compiled.ts'
 import { QuickAttributes } from './quick-attributes.ts'
-import { QuickNotes, type QuickPlan } from './quick-plan.ts'
+import { edgesAndNone, firstEdgesOf } from './quick-edges.ts'
+import { type JudgedAttribute, QuickNotes, type QuickPlan } from './quick-plan.ts'
 import type { SimpleValidator } from './simple.ts'
 import { checkUnique } from './unique.ts'
 import { admits, type Wildcard } from './wildcard.ts'
@@ -48,18 +49,6 @@ const UNSURE = -1
 const PLAIN_MASK = KIND_MASK | NEEDS_DECODING
 /** The bits of a node's first int that count its attributes. */
 const ATTRIBUTES = ATTRIBUTE_COUNT_MASK << ATTRIBUTE_COUNT_SHIFT
-
-/** No element has it. */
-const NO_NAME = -3
-
-const firstEdgesOf = ({ edges, stateEdges, vocabularySize }: CompiledSchema): Int32Array =>
-  stateEdges.map((first, state) => {
-    const edge = first * EDGE_STRIDE
-    const name = edges[edge + EDGE_NAME] ?? NO_NAME
-    const isEmpty = first === (stateEdges[state + 1] ?? first)
-    // A name beyond the vocabulary is numbered in another way by each document.
-    return isEmpty || name < 0 || name >= vocabularySize ? edges.length : edge
-  })
 
 /**
  * Judges documents of one schema and says only whether they are surely valid, which nearly all are: it makes no
@@ -105,8 +94,7 @@ export class QuickPass {
       const { requiredCount } = this.attributes[element] as QuickAttributes
       return fixed !== undefined || unique.length > 0 || requiredCount > 0 ? 1 : 0
     })
-    this.edges = new Int32Array(schema.edges.length + EDGE_STRIDE).fill(NO_NAME)
-    this.edges.set(schema.edges)
+    this.edges = edgesAndNone(schema)
     this.firstEdges = firstEdgesOf(schema)
     this.namespaces = new Int32Array(schema.namespaces.length)
     this.admitted = Uint8Array.from(
@@ -117,24 +105,37 @@ export class QuickPass {
   }
 
   accepts(document: XmlDocument): boolean {
-    const { shape } = document
+    const { shape, root } = document
     const known = shape && this.plans.get(shape)
-    if (known !== undefined) return this.hasValues(document, known)
-    const notes = shape === undefined ? undefined : new QuickNotes()
+    if (known !== undefined) return this.hasValues(document, known, 0, 0)
+    for (let i = 0; i < this.namespaces.length; i++) {
+      this.namespaces[i] = document.namespaces.indexOf(this.schema.namespaces[i] as string)
+    }
+    const element = this.global(document.nodes, root)
+    if (element === UNSURE) return false
+    const notes = shape && new QuickNotes(element, 0, 0)
     this.notes = notes
-    if (!this.judges(document)) return false
+    if (!this.hasMore(document, root, element) || !this.judges(document, root, element, 0)) {
+      return false
+    }
     if (shape !== undefined && notes?.isWhole) {
       this.plans.set(shape, notes.plan(shape, this.checks))
     }
     return true
   }
 
-  /** Whether the values are right of a document whose markup is. */
-  private hasValues(document: XmlDocument, plan: QuickPlan): boolean {
+  /** Whether the values are right of a document, or a part of one, whose markup is. */
+  private hasValues(
+    document: XmlDocument,
+    plan: QuickPlan,
+    firstNode: number,
+    firstAttribute: number,
+  ): boolean {
     const { nodes, bytes } = document
     const { places, checks, elements } = plan
+    const first = firstNode * NODE_STRIDE
     for (let i = 0; i < places.length; i++) {
-      const at = places[i] as number
+      const at = first + (places[i] as number)
       if (
         ((nodes[at] as number) & PLAIN_MASK) === TEXT &&
         (checks[i] as ByteCheck).accepts(
@@ -148,31 +149,50 @@ export class QuickPass {
       const node = at / NODE_STRIDE - 1
       if (!this.hasValue(document, node, node + 2, elements[i] as number)) return false
     }
-    return plan.attributes.every(({ record, validator }) =>
-      this.hasAttributeValue(document, record, validator),
-    )
+    const { attributes } = plan
+    const firstRecord = firstAttribute * ATTRIBUTE_STRIDE
+    for (let i = 0; i < attributes.length; i++) {
+      const { record, validator } = attributes[i] as JudgedAttribute
+      if (!this.hasAttributeValue(document, firstRecord + record, validator)) return false
+    }
+    return true
   }
 
-  private judges(document: XmlDocument): boolean {
-    const { schema, states, demands, namespaces, openStates, openEnds } = this
-    const { nodes, bytes } = document
-    const { stateAccepts } = schema
+  /** The same of all in a part whose first element has been found right where it stands. */
+  private judgesPart(document: XmlDocument, part: number, element: number, depth: number): boolean {
+    const { shapes, places } = document.parts
+    const shape = shapes[part] as XmlShape
+    const node = places[part * 2] as number
+    const attribute = places[part * 2 + 1] as number
+    const known = this.plans.get(shape)
+    if (known?.root === element) return this.hasValues(document, known, node, attribute)
+    const notes = new QuickNotes(element, node, attribute)
+    this.notes = notes
+    const isRight = this.judges(document, node, element, depth)
+    this.notes = undefined
+    if (isRight && notes.isWhole) this.plans.set(shape, notes.plan(shape, this.checks))
+    return isRight
+  }
+
+  /** Whether all in an element is right. @param base how many elements are open around it */
+  private judges(document: XmlDocument, root: number, element: number, base: number): boolean {
+    const { states, demands, namespaces, openStates, openEnds } = this
     const { edges, firstEdges, checks, notes } = this
-    let node = document.root
-    for (let i = 0; i < this.namespaces.length; i++) {
-      this.namespaces[i] = document.namespaces.indexOf(schema.namespaces[i] as string)
-    }
-    const root = this.global(nodes, node)
-    if (root === UNSURE) return false
-    let depth = 0
-    let state = states[root] as number
+    const { stateAccepts } = this.schema
+    const { nodes, bytes } = document
+    // A document or part of a shape has no parts.
+    const places = notes === undefined ? document.parts.places : []
+    let part = 0
+    let depth = base
+    let node = root
+    let state = states[element] as number
     let end = nodes[node * NODE_STRIDE + NODE_NEXT] as number
-    if (state === UNSURE || !this.hasMore(document, node, root)) return false
+    if (state === UNSURE) return false
     node++
     for (;;) {
       while (node === end) {
         if (stateAccepts[state] !== 1) return false
-        if (depth === 0) return true
+        if (depth === base) return true
         depth--
         state = openStates[depth] as number
         end = openEnds[depth] as number
@@ -195,10 +215,7 @@ export class QuickPass {
       }
       state = edges[edge + EDGE_NEXT] as number
       const next = nodes[at + NODE_NEXT] as number
-      const element =
-        edges[edge] === ANY_NAME
-          ? this.strict(nodes, node, edges[edge + EDGE_NAMESPACE] as number)
-          : (edges[edge + EDGE_ELEMENT] as number)
+      const element = this.element(nodes, node, edge)
       if (element === UNSURE) return false
       // Nearly all elements have no attribute and need none: those cost no call.
       const hasMore = (kind & ATTRIBUTES) !== 0 || demands[element] === 1
@@ -225,6 +242,11 @@ export class QuickPass {
         continue
       }
       if (depth === quickDepthMax - 1) return false
+      if (node === places[part * 2]) {
+        if (!this.judgesPart(document, part++, element, depth)) return false
+        node = next
+        continue
+      }
       openStates[depth] = state
       openEnds[depth++] = end
       state = content
@@ -265,6 +287,13 @@ export class QuickPass {
       if (this.namespaces[i] === namespace) return this.admitted[wildcard * count + i] === 1
     }
     return false
+  }
+
+  private element(nodes: Int32Array, node: number, edge: number): number {
+    const { edges } = this
+    return edges[edge] === ANY_NAME
+      ? this.strict(nodes, node, edges[edge + EDGE_NAMESPACE] as number)
+      : (edges[edge + EDGE_ELEMENT] as number)
   }
 
   /** The global element that a strict wildcard reads; others are left to the thorough pass. */
