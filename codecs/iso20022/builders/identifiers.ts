@@ -6,17 +6,19 @@ import {
   roomFor,
   startOf,
   type Value,
-  values,
+  valueView,
   writeAscii,
 } from './values.ts'
+import { WORD_BYTES } from './words.ts'
 
 /** Fills the array with cryptographic randomness. */
 export type RandomSource = (bytes: Uint8Array) => void
 
 /** Random letters and digits, of which none is used twice. */
 export type RandomText = {
-  readonly bytes: Uint8Array
-  /** Where in `bytes` so many of them stand, until the next are taken. */
+  /** Longer by a word than what stands in it. */
+  readonly view: DataView
+  /** Where in `view` so many of them stand, until the next are taken. */
   readonly take: (count: number) => number
 }
 
@@ -38,8 +40,9 @@ export const randomPoolBytes = 4096
  * makes identifiers keeps one for as long as it lives.
  */
 export const createRandomText = (random: RandomSource): RandomText => {
-  const bytes = new Uint8Array(randomPoolBytes)
-  const numbers = new Uint16Array(bytes.buffer)
+  const { buffer } = new Uint8Array(randomPoolBytes + WORD_BYTES)
+  const bytes = new Uint8Array(buffer, 0, randomPoolBytes)
+  const numbers = new Uint16Array(buffer, 0, randomPoolBytes / 2)
   let at = 0
   let end = 0
   const draw = (): void => {
@@ -49,6 +52,8 @@ export const createRandomText = (random: RandomSource): RandomText => {
       const number = numbers[i] as number
       if (number < FAIR_NUMBERS) numbers[count++] = pairs[number % pairs.length] as number
     }
+    // A word is read past the end.
+    numbers.fill(0, count)
     at = 0
     end = 2 * count
   }
@@ -57,7 +62,7 @@ export const createRandomText = (random: RandomSource): RandomText => {
     at += count
     return at - count
   }
-  return { bytes, take }
+  return { view: new DataView(buffer), take }
 }
 
 const SECOND_MS = 1000
@@ -109,9 +114,11 @@ const MESSAGE_ID_RANDOM = 23
 const OPERATION_ID_RANDOM = 11
 const OPERATION_ID_BYTES = LETTER_BYTES + ISPB_BYTES + MINUTE_BYTES + OPERATION_ID_RANDOM
 
-const writeRandom = ({ bytes, take }: RandomText, count: number, at: number): void => {
+const writeRandom = ({ view, take }: RandomText, count: number, at: number): void => {
   const from = take(count)
-  for (let i = 0; i < count; i++) values[at + i] = bytes[from + i] as number
+  for (let i = 0; i < count; i += WORD_BYTES) {
+    valueView.setFloat64(at + i, view.getFloat64(from + i, true), true)
+  }
 }
 
 const writeMessageId = (ispb: string, random: RandomText, at: number): void => {

@@ -1,8 +1,8 @@
 import type { MessageType } from '../catalogue/index.ts'
 import { messageDefinitionIdOf, namespaceOf, spiIspb } from '../envelope.ts'
 import type { Builder, Draft } from './context.ts'
-import type { XmlOutput } from './output.ts'
-import { compileTemplate, type Template } from './template.ts'
+import { newTemplate, type XmlOutput } from './output.ts'
+import type { Template } from './template.ts'
 import { createdValue, lengthOf, messageIdValue } from './values.ts'
 
 /** Bytes from `from` to before `to`. */
@@ -64,8 +64,8 @@ export const newMessageVersion = (
     type,
     version,
     namespace,
-    opening: compileTemplate(opening),
-    ending: compileTemplate([`</${root}></Document>${ENVELOPE_END}`]),
+    opening: newTemplate(opening),
+    ending: newTemplate([`</${root}></Document>${ENVELOPE_END}`]),
     isGroup,
     headerAt: envelope.length,
     openedBytes: document.length + (isGroup ? GROUP_BYTES : 0),

@@ -1,5 +1,6 @@
-import { compileTemplate, type Template, WORD_BYTES } from './template.ts'
-import { type Content, lengthOf, startOf, type Value, valueView } from './values.ts'
+import { compileTemplate, type Template } from './template.ts'
+import { type Content, lengthOf, startOf, valueView } from './values.ts'
+import { WORD_BYTES } from './words.ts'
 
 /** Templates by their place in the source; there is a fixed number. */
 const compiled = new Map<TemplateStringsArray, Template>()
@@ -7,7 +8,7 @@ const compiled = new Map<TemplateStringsArray, Template>()
 const templateOf = (texts: TemplateStringsArray): Template => {
   const known = compiled.get(texts)
   if (known !== undefined) return known
-  const fresh = compileTemplate(texts)
+  const fresh = newTemplate(texts)
   compiled.set(texts, fresh)
   return fresh
 }
@@ -25,27 +26,22 @@ const newRoom = (length: number): Room => {
   return { bytes: new Uint8Array(buffer), view: new DataView(buffer) }
 }
 
-/** What is written behind the last byte, here and by {@link copyValue}, is written over by what comes next. */
-const copyWords = (
-  words: Float64Array,
-  from: number,
-  to: number,
-  view: DataView,
-  start: number,
-): void => {
-  for (let word = from, at = start; word < to; word++, at += WORD_BYTES) {
-    view.setFloat64(at, words[word] as number, true)
+/** What is written behind the last byte is written over by what comes next. */
+const writeContent = (content: Content, room: DataView, start: number): number => {
+  let at = start
+  if (typeof content === 'string') {
+    for (let i = 0; i < content.length; i++) room.setUint8(at++, content.charCodeAt(i))
+    return at
   }
-}
-
-/** No eight bytes of UTF-8 are a number that is none, of which a processor may change the bits. */
-const copyValue = (value: Value, view: DataView, start: number): number => {
-  const end = start + lengthOf(value)
-  for (let at = start, from = startOf(value); at < end; at += WORD_BYTES, from += WORD_BYTES) {
-    view.setFloat64(at, valueView.getFloat64(from, true), true)
+  const end = at + lengthOf(content)
+  for (let from = startOf(content); at < end; at += WORD_BYTES, from += WORD_BYTES) {
+    room.setFloat64(at, valueView.getFloat64(from, true), true)
   }
   return end
 }
+
+export const newTemplate = (texts: readonly string[]): Template =>
+  compileTemplate(texts, writeContent)
 
 /**
  * Bytes of canonical XML (Canonical XML 1.0, 2.3): no white space, no self-closing tags, attributes in order. One
@@ -84,30 +80,13 @@ export class XmlOutput {
   }
 
   fill(template: Template, contents: readonly (Content | undefined)[]): void {
-    const { words, starts, lengths } = template
-    const count = contents.length
     let needed = template.bytesMax
-    for (let i = 0; i < count; i++) {
+    for (let i = 0; i < contents.length; i++) {
       const content = contents[i]
       if (content !== undefined) needed += lengthOf(content)
     }
     if (this.at + needed > this.room.bytes.length) this.move(needed)
-    const { bytes, view } = this.room
-    let { at } = this
-    let variant = 0
-    for (let i = 0; i < count; i++) {
-      const content = contents[i]
-      if (content === undefined) variant++
-      copyWords(words, starts[variant] as number, starts[variant + 1] as number, view, at)
-      at += lengths[variant] as number
-      variant = 4 * i + 4
-      if (content === undefined) variant += 2
-      else if (typeof content === 'string') {
-        for (let j = 0; j < content.length; j++) bytes[at++] = content.charCodeAt(j)
-      } else at = copyValue(content, view, at)
-    }
-    copyWords(words, starts[variant] as number, starts[variant + 1] as number, view, at)
-    this.at = at + (lengths[variant] as number)
+    this.at = template.write(this.room.view, this.at, contents)
   }
 
   /** Goes on where there is room for so many bytes more. */

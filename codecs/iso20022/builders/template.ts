@@ -1,19 +1,16 @@
-/**
- * The constant parts of some XML, before, between and behind its values. There are four variants of each: whole,
- * and without what goes with the value behind it (+ 1), with the one before it (+ 2), or with both.
- */
+import type { Content } from './values.ts'
+import { WORD_BYTES, wordOf } from './words.ts'
+
+/** What is written of a template's variable parts, from a place on; gives the place behind it. */
+export type ContentWriter = (content: Content, room: DataView, at: number) => number
+
+/** XML of which parts are left out. */
 export type Template = {
-  /** All variants, eight bytes in each number (the first byte lowest), each variant filled up with zeros. */
-  readonly words: Float64Array
-  /** Where each variant begins in `words`; one more than there are variants. */
-  readonly starts: Int32Array
-  /** Of each variant, in bytes. */
-  readonly lengths: Int32Array
-  /** No more than this many bytes are written for the constant parts. */
+  /** Writes all of it from `at` on, and gives the place behind it. Up to a word behind that is written too. */
+  readonly write: (room: DataView, at: number, contents: readonly (Content | undefined)[]) => number
+  /** No more than this many bytes are written besides the contents. */
   readonly bytesMax: number
 }
-
-export const WORD_BYTES = 8
 
 type Token = { readonly text: string; readonly kind: 'open' | 'close' | 'text' }
 
@@ -25,44 +22,67 @@ const tag = /<(\/?)([^<> ?]*)([^<>]*)>/g
  * open. An element that would hold nothing but an absent value is left out with it, and so is its parent, if that
  * would be all it holds.
  *
+ * A template becomes a function that stores the bytes of its constants, eight in each number: loops over them would
+ * take twice the time. Its source is made of numbers, and of nothing that comes from outside.
+ *
  * @param texts the parts of a tagged template, in ASCII
  */
-export const compileTemplate = (texts: readonly string[]): Template => {
+export const compileTemplate = (
+  texts: readonly string[],
+  writeContent: ContentWriter,
+): Template => {
   const open: string[][] = []
   const parts = texts.map((text) => tokensOf(text, open))
-  const variants = parts.flatMap((tokens, i) => {
-    const fromStart = wrapping(parts[i - 1] ?? [], tokens)
-    const behind = tokens.length - wrapping(tokens, parts[i + 1] ?? [])
-    const whole = tokens.length
-    return [
-      tokens,
-      tokens.slice(0, behind),
-      tokens.slice(fromStart, whole),
-      tokens.slice(fromStart, Math.max(fromStart, behind)),
-    ].map((some) => some.map(({ text }) => text).join(''))
+  const source = parts.map((tokens, i) => {
+    const isLast = i === parts.length - 1
+    const stored = storing(tokens, parts[i - 1] ?? [], parts[i + 1] ?? [], i)
+    return isLast
+      ? stored
+      : `const content${i} = contents[${i}]
+${stored}
+if (content${i} !== undefined) at = writeContent(content${i}, room, at)`
   })
-  const starts = new Int32Array(variants.length + 1)
-  variants.forEach((text, i) => {
-    starts[i + 1] = (starts[i] as number) + Math.ceil(text.length / WORD_BYTES)
-  })
-  const words = new Float64Array(starts.at(-1) ?? 0)
-  const view = new DataView(new ArrayBuffer(words.length * WORD_BYTES))
-  variants.forEach((text, i) => {
-    writeAscii(text, view, (starts[i] as number) * WORD_BYTES)
-  })
-  for (let i = 0; i < words.length; i++) words[i] = view.getFloat64(i * WORD_BYTES, true)
-  const lengths = Int32Array.from(variants, ({ length }) => length)
+  const create = new Function(
+    'writeContent',
+    `return (room, at, contents) => {\n${source.join('\n')}\nreturn at\n}`,
+  ) as (writeContent: ContentWriter) => Template['write']
   const bytesMax = parts.flat().reduce((sum, { text }) => sum + text.length, WORD_BYTES)
-  return { words, starts, lengths, bytesMax }
+  return { write: create(writeContent), bytesMax }
 }
 
-/** Of ASCII no eight bytes are a number that is none, of which a processor may change the bits. */
-const writeAscii = (text: string, view: DataView, at: number): void => {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code >= 0x7f) throw new Error('a template holds more than ASCII')
-    view.setUint8(at + i, code)
+/** Source that stores a part: without what goes with the value before it, or behind it, where that is absent. */
+const storing = (
+  tokens: readonly Token[],
+  before: readonly Token[],
+  behind: readonly Token[],
+  index: number,
+): string => {
+  const from = wrapping(before, tokens)
+  const to = tokens.length - wrapping(tokens, behind)
+  const isAbsentBefore = `content${index - 1} === undefined`
+  const isAbsentBehind = `content${index} === undefined`
+  return either(
+    isAbsentBefore,
+    either(
+      isAbsentBehind,
+      stores(tokens.slice(from, Math.max(from, to))),
+      stores(tokens.slice(from)),
+    ),
+    either(isAbsentBehind, stores(tokens.slice(0, to)), stores(tokens)),
+  )
+}
+
+const either = (condition: string, one: string, other: string): string =>
+  one === other ? one : `if (${condition}) {\n${one}\n} else {\n${other}\n}`
+
+const stores = (tokens: readonly Token[]): string => {
+  const text = tokens.map((token) => token.text).join('')
+  const lines: string[] = []
+  for (let at = 0; at < text.length; at += WORD_BYTES) {
+    const word = wordOf(text.slice(at, at + WORD_BYTES))
+    lines.push(`room.setFloat64(at + ${at}, ${word}, true)`)
   }
+  return [...lines, `at += ${text.length}`].join('\n')
 }
 
 /** How many elements hold nothing but the value between two parts. */

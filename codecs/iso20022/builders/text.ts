@@ -1,5 +1,6 @@
 import { ASCII_MAX, classes } from './characters.ts'
-import { keep, roomFor, type Value, values, writeAscii } from './values.ts'
+import { keep, roomFor, type Value, values, valueView } from './values.ts'
+import { wordOf } from './words.ts'
 
 const references = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' } as const
 
@@ -20,6 +21,14 @@ const NON_CHARACTER = 0xfffe
 
 /** Of one unit of UTF-16: `&amp;`. */
 const UNIT_BYTES_MAX = 5
+/** What stands for a character, as one word, and its length. */
+const referenceWords = new Float64Array(ASCII_MAX + 1)
+const referenceLengths = new Uint8Array(ASCII_MAX + 1)
+for (const [character, reference] of Object.entries(references)) {
+  const code = character.charCodeAt(0)
+  referenceWords[code] = wordOf(reference)
+  referenceLengths[code] = reference.length
+}
 /** Characters of the longest text that a message has. */
 export const textCharactersMax = 1_000
 
@@ -39,9 +48,8 @@ export const keepText = (text: string, min: number, max: number): Value | undefi
       if (classes[code] !== 0) values[at++] = code
       else if (code < SPACE) return undefined
       else {
-        const reference = references[text[i] as '&' | '<' | '>']
-        writeAscii(reference, at)
-        at += reference.length
+        valueView.setFloat64(at, referenceWords[code] as number, true)
+        at += referenceLengths[code] as number
       }
     } else if (code < BYTES_3) {
       values[at++] = 0xc0 | (code >> 6)

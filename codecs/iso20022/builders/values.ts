@@ -19,14 +19,14 @@ const ROUND_SHIFT = LENGTH_BITS + START_BITS
 const ROUNDS = 3
 /** Several times what the largest operation of any message holds, the texts of one of its reasons included. */
 export const ROUND_BYTES = 65_536
-/** Values are copied eight bytes at a time: so many are read behind the last one. */
+/** Bytes are copied eight at a time: so many are read, and written, behind the last one. */
 const SLACK_BYTES = 8
 
-const MESSAGE_ID_AT = 0
-const MESSAGE_ID_BYTES = 32
-const CREATED_AT = MESSAGE_ID_BYTES
+const CREATED_AT = 0
 const CREATED_BYTES = 24
-const ROUND_START = CREATED_AT + CREATED_BYTES
+const MESSAGE_ID_AT = CREATED_AT + CREATED_BYTES
+const MESSAGE_ID_BYTES = 32
+const ROUND_START = MESSAGE_ID_AT + MESSAGE_ID_BYTES + SLACK_BYTES
 const ROUND_END = ROUND_START + ROUND_BYTES
 
 /** Bun makes a string of bytes with this; TypeScript does not know it. */
@@ -48,8 +48,9 @@ const valueAt = (from: number, length: number, ofRound: number): Value =>
 export const startOf = (value: Value): number => {
   const start = (value >>> LENGTH_BITS) & START_MASK
   const ofRound = value >>> ROUND_SHIFT
-  // The round before stands from where this one has come to.
-  if (ofRound === round || ofRound === 0 || (ofRound === roundBefore && start >= next)) return start
+  // The round before stands from where this one has come to, and a few bytes further.
+  const stands = ofRound === roundBefore && start >= next + SLACK_BYTES
+  if (ofRound === round || ofRound === 0 || stands) return start
   throw new Error('a value of a message is written over')
 }
 

@@ -15,10 +15,10 @@ const decoder = new TextDecoder()
 
 /** The characters taken, as text. */
 const reading =
-  ({ bytes, take }: RandomText) =>
+  ({ view, take }: RandomText) =>
   (count: number): string => {
     const from = take(count)
-    return decoder.decode(bytes.subarray(from, from + count))
+    return decoder.decode(new Uint8Array(view.buffer, from, count))
   }
 
 describe('random text', () => {
@@ -52,6 +52,17 @@ describe('random text', () => {
     expect(drawn()).toBe(2)
     expect(next(2)).toBe('22')
     expect(drawn()).toBe(3)
+  })
+
+  test('has zeros behind what is left: a word of it may be read past the end', () => {
+    const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
+    for (let taken = 0; taken < 200; taken++) {
+      const from = random.take(randomPoolBytes / 2)
+      expect(random.view.getFloat64(from + randomPoolBytes / 2 - 1, true)).not.toBeNaN()
+    }
+    const { view, take } = createRandomText((bytes) => bytes.fill(255).fill(1, 0, 8))
+    expect(take(8)).toBe(0)
+    expect([view.getFloat64(8, true), view.getFloat64(randomPoolBytes, true)]).toEqual([0, 0])
   })
 
   test('a draw that leaves too little is followed by another', () => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { amountOf } from '../../../../codecs/iso20022/builders/amount.ts'
-import { ROOM_BYTES, XmlOutput } from '../../../../codecs/iso20022/builders/output.ts'
-import { compileTemplate } from '../../../../codecs/iso20022/builders/template.ts'
+import { newTemplate, ROOM_BYTES, XmlOutput } from '../../../../codecs/iso20022/builders/output.ts'
 import { escaped, keepText } from '../../../../codecs/iso20022/builders/text.ts'
 import {
   type Content,
@@ -29,8 +28,8 @@ describe('templates', () => {
     expect(written((output) => output.write`<?xml version="1.0"?><A x="${'1'}">`)).toBe(
       '<?xml version="1.0"?><A x="1">',
     )
-    expect(() => compileTemplate(['</>'])).toThrow('not open')
-    expect(() => compileTemplate(['ç'])).toThrow('ASCII')
+    expect(() => newTemplate(['</>'])).toThrow('not open')
+    expect(() => newTemplate(['ç'])).toThrow('ASCII')
   })
 
   const both = (one?: string, two?: string) =>
@@ -61,8 +60,8 @@ describe('values', () => {
         const parts = ['x'.repeat(constant), 'y'.repeat(17 - constant), 'z']
         const between = (contents: readonly Content[]): string =>
           written((output) => {
-            output.fill(compileTemplate(parts), contents)
-            output.fill(compileTemplate(['.']), [])
+            output.fill(newTemplate(parts), contents)
+            output.fill(newTemplate(['.']), [])
           })
         const expected = `${parts[0]}${texts[0]}${parts[1]}${texts[1]}z.`
         expect(between(texts)).toBe(expected)

@@ -27,11 +27,13 @@ const toStartOfRound = (): void => {
 test('a value stands until its bytes are needed for another, and is refused from then on', () => {
   toStartOfRound()
   const first = keepAscii('12345678')
+  const between = keepAscii('........')
   const second = keepAscii('87654321')
-  fill(ROUND_BYTES - 16)
-  expect([textOf(first), textOf(second)]).toEqual(['12345678', '87654321'])
+  fill(ROUND_BYTES - 24)
+  expect([first, between, second].map(textOf)).toEqual(['12345678', '........', '87654321'])
   const over = keepAscii('abcdefgh')
-  expect(() => textOf(first)).toThrow('written over')
+  // What is written by words goes beyond its end.
+  for (const one of [first, between]) expect(() => textOf(one)).toThrow('written over')
   expect([textOf(over), textOf(second)]).toEqual(['abcdefgh', '87654321'])
   keepAscii('z')
   expect(() => textOf(second)).toThrow('written over')
