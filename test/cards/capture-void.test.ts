@@ -272,6 +272,10 @@ describe('at the same time', () => {
         requests: 1,
       })
     }
-    expect(new Set(records.map((record) => record['rrn'])).size).toBe(500)
+    // Each network counts on its own: how far depends on what the tests before have sent there.
+    for (const remainder of [0, 1]) {
+      const ours = records.filter((_, index) => index % 2 === remainder)
+      expect(new Set(ours.map((record) => record['rrn'])).size).toBe(250)
+    }
   })
 })
