@@ -33,14 +33,19 @@ export const compileTemplate = (
 ): Template => {
   const open: string[][] = []
   const parts = texts.map((text) => tokensOf(text, open))
+  const wraps = parts.map((tokens, i) => wrapping(tokens, parts[i + 1] ?? []))
   const source = parts.map((tokens, i) => {
-    const isLast = i === parts.length - 1
-    const stored = storing(tokens, parts[i - 1] ?? [], parts[i + 1] ?? [], i)
-    return isLast
-      ? stored
-      : `const content${i} = contents[${i}]
-${stored}
-if (content${i} !== undefined) at = writeContent(content${i}, room, at)`
+    const from = wraps[i - 1] ?? 0
+    const to = tokens.length - (wraps[i] ?? 0)
+    const always = storing(tokens.slice(from, to))
+    const behind = parts[i + 1]
+    if (behind === undefined) return always
+    return `${always}
+if (contents[${i}] !== undefined) {
+  ${storing(tokens.slice(to))}
+  at = writeContent(contents[${i}], room, at)
+  ${storing(behind.slice(0, wraps[i]))}
+}`
   })
   const create = new Function(
     'writeContent',
@@ -50,33 +55,10 @@ if (content${i} !== undefined) at = writeContent(content${i}, room, at)`
   return { write: create(writeContent), bytesMax }
 }
 
-/** Source that stores a part: without what goes with the value before it, or behind it, where that is absent. */
-const storing = (
-  tokens: readonly Token[],
-  before: readonly Token[],
-  behind: readonly Token[],
-  index: number,
-): string => {
-  const from = wrapping(before, tokens)
-  const to = tokens.length - wrapping(tokens, behind)
-  const isAbsentBefore = `content${index - 1} === undefined`
-  const isAbsentBehind = `content${index} === undefined`
-  return either(
-    isAbsentBefore,
-    either(
-      isAbsentBehind,
-      stores(tokens.slice(from, Math.max(from, to))),
-      stores(tokens.slice(from)),
-    ),
-    either(isAbsentBehind, stores(tokens.slice(0, to)), stores(tokens)),
-  )
-}
-
-const either = (condition: string, one: string, other: string): string =>
-  one === other ? one : `if (${condition}) {\n${one}\n} else {\n${other}\n}`
-
-const stores = (tokens: readonly Token[]): string => {
+/** Source that stores what the tokens are. */
+const storing = (tokens: readonly Token[]): string => {
   const text = tokens.map((token) => token.text).join('')
+  if (text === '') return ''
   const lines: string[] = []
   for (let at = 0; at < text.length; at += WORD_BYTES) {
     const word = wordOf(text.slice(at, at + WORD_BYTES))
