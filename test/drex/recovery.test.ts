@@ -104,7 +104,7 @@ describe('reorganisations', () => {
     await bench.chain.mine()
     await bench.chain.mine()
     // Sent again with the same bytes: the same hash, in another block.
-    await status(id, 'broadcast')
+    await bench.until(async () => (await read(id)).block_number !== mined.block_number)
     await mineUntilConfirmed(id)
     const confirmed = await read(id)
     expect(confirmed.status).toBe('confirmed')
