@@ -10,21 +10,21 @@ export type GrpcLoad = {
   readonly calls: number
 }
 
-const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
-const FRAME_HEAD_BYTES = 9
-const DATA = 0
-const HEADERS = 1
-const RST_STREAM = 3
-const SETTINGS = 4
-const PING = 6
-const GOAWAY = 7
-const WINDOW_UPDATE = 8
-const END_STREAM = 1
-const ACK = 1
-const END_HEADERS = 4
+const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+const frameHeadBytes = 9
+const data = 0
+const headers = 1
+const rstStream = 3
+const settings = 4
+const ping = 6
+const goaway = 7
+const windowUpdate = 8
+const endStream = 1
+const ack = 1
+const endHeaders = 4
 /** RFC 9113, 6.9.2. */
-const WINDOW_AT_FIRST = 65_535
-const WINDOW_STEP = 32_768
+const windowAtFirst = 65_535
+const windowStep = 32_768
 
 /**
  * Makes one unary call over and over. It speaks HTTP/2 frames to a plain socket: the library's client costs more than
@@ -63,7 +63,7 @@ class Connection {
   private socket: Socket<undefined> | undefined
   private unread: Buffer = Buffer.alloc(0)
   private unsent: Buffer = Buffer.alloc(0)
-  private window = WINDOW_AT_FIRST
+  private window = windowAtFirst
   private waiting = 0
   private stream = 1
   private sum = 0
@@ -83,7 +83,7 @@ class Connection {
 
   start(socket: Socket<undefined>, calls: number): void {
     this.socket = socket
-    this.send(Buffer.concat([Buffer.from(PREFACE), frame(SETTINGS, 0, 0, Buffer.alloc(0))]))
+    this.send(Buffer.concat([Buffer.from(preface), frame(settings, 0, 0, Buffer.alloc(0))]))
     this.waiting = Math.min(calls, this.toSend)
     this.sendWaiting()
   }
@@ -91,8 +91,8 @@ class Connection {
   take(chunk: Buffer): void {
     this.unread = this.unread.length === 0 ? chunk : Buffer.concat([this.unread, chunk])
     let at = 0
-    while (at + FRAME_HEAD_BYTES <= this.unread.length) {
-      const end = at + FRAME_HEAD_BYTES + this.unread.readUIntBE(at, 3)
+    while (at + frameHeadBytes <= this.unread.length) {
+      const end = at + frameHeadBytes + this.unread.readUIntBE(at, 3)
       if (end > this.unread.length) break
       this.frame(this.unread.subarray(at, end))
       at = end
@@ -107,36 +107,36 @@ class Connection {
 
   private frame(bytes: Buffer): void {
     const flags = bytes.readUInt8(4)
-    const payload = bytes.subarray(FRAME_HEAD_BYTES)
+    const payload = bytes.subarray(frameHeadBytes)
     switch (bytes.readUInt8(3)) {
-      case DATA:
+      case data:
         this.answered++
         this.sum += payload.length
         this.received += payload.length
         break
-      case HEADERS:
-        if ((flags & END_STREAM) !== 0) this.ended()
+      case headers:
+        if ((flags & endStream) !== 0) this.ended()
         break
-      case SETTINGS:
-        if ((flags & ACK) === 0) this.send(frame(SETTINGS, ACK, 0, Buffer.alloc(0)))
+      case settings:
+        if ((flags & ack) === 0) this.send(frame(settings, ack, 0, Buffer.alloc(0)))
         break
-      case PING:
-        if ((flags & ACK) === 0) this.send(frame(PING, ACK, 0, payload))
+      case ping:
+        if ((flags & ack) === 0) this.send(frame(ping, ack, 0, payload))
         break
-      case WINDOW_UPDATE:
+      case windowUpdate:
         if (bytes.readUInt32BE(5) === 0) this.window += payload.readUInt32BE(0)
         break
-      case RST_STREAM:
-      case GOAWAY:
+      case rstStream:
+      case goaway:
         this.outcome.reject(new Error('the server gave up'))
         break
       default:
     }
-    if (this.received < WINDOW_STEP) return
+    if (this.received < windowStep) return
     const update = Buffer.alloc(4)
     update.writeUInt32BE(this.received)
     this.received = 0
-    this.send(frame(WINDOW_UPDATE, 0, 0, update))
+    this.send(frame(windowUpdate, 0, 0, update))
   }
 
   private ended(): void {
@@ -153,8 +153,8 @@ class Connection {
       this.toSend--
       this.window -= this.message.length
       frames.push(
-        frame(HEADERS, END_HEADERS, this.stream, this.headers),
-        frame(DATA, END_STREAM, this.stream, this.message),
+        frame(headers, endHeaders, this.stream, this.headers),
+        frame(data, endStream, this.stream, this.message),
       )
       this.stream += 2
     }
@@ -168,7 +168,7 @@ class Connection {
 }
 
 const frame = (type: number, flags: number, stream: number, payload: Buffer): Buffer => {
-  const head = Buffer.alloc(FRAME_HEAD_BYTES)
+  const head = Buffer.alloc(frameHeadBytes)
   head.writeUIntBE(payload.length, 0, 3)
   head.writeUInt8(type, 3)
   head.writeUInt8(flags, 4)

@@ -12,14 +12,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-const ROOT = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '..')
 /** Largest deployed contract, EIP-170. */
-export const CONTRACT_BYTES_MAX = 24_576
+export const contractBytesMax = 24_576
 
-export const CONTRACT_FOLDERS = ['src/drex/contracts', 'src/simulators/chain/contracts'] as const
+export const contractFolders = ['src/drex/contracts', 'src/simulators/chain/contracts'] as const
 
 /** No metadata trailer: the bytes depend on the sources and these settings alone. */
-const SETTINGS = {
+const settings = {
   evmVersion: 'shanghai',
   optimizer: { enabled: true, runs: 200 },
   metadata: { appendCBOR: false, bytecodeHash: 'none' },
@@ -57,25 +57,25 @@ type SolcOutput = {
 
 const require = createRequire(import.meta.url)
 
-function packageVersion(name: string): string {
-  const text = readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')
+const packageVersion = (name: string): string => {
+  const text = readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')
   return (JSON.parse(text) as { version: string }).version
 }
 
-function sourcePath(name: string): string {
-  return name.startsWith('@') ? join(ROOT, 'node_modules', name) : join(ROOT, name)
+const sourcePath = (name: string): string => {
+  return name.startsWith('@') ? join(root, 'node_modules', name) : join(root, name)
 }
 
-function ownSources(folder: string): string[] {
-  return readdirSync(join(ROOT, folder))
+const ownSources = (folder: string): string[] => {
+  return readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.sol'))
     .sort()
     .map((name) => `${folder}/${name}`)
 }
 
-function fingerprintOf(sources: readonly string[]): Fingerprint {
+const fingerprintOf = (sources: readonly string[]): Fingerprint => {
   const compiler = packageVersion('solc')
-  const hash = createHash('sha256').update(JSON.stringify({ compiler, SETTINGS }))
+  const hash = createHash('sha256').update(JSON.stringify({ compiler, SETTINGS: settings }))
   for (const name of sources) {
     hash.update(`\n${name}\n`).update(readFileSync(sourcePath(name)))
   }
@@ -86,10 +86,12 @@ function fingerprintOf(sources: readonly string[]): Fingerprint {
  * Compiles one folder. Any warning is an error.
  * @returns artifacts by file name, and the fingerprint of everything that was read
  */
-export function compileFolder(folder: string): {
+export const compileFolder = (
+  folder: string,
+): {
   readonly artifacts: ReadonlyMap<string, Artifact>
   readonly fingerprint: Fingerprint
-} {
+} => {
   const solc = require('solc') as {
     compile(input: string, callbacks: { import(name: string): { contents: string } }): string
   }
@@ -97,7 +99,7 @@ export function compileFolder(folder: string): {
   const sources = Object.fromEntries(
     own.map((name) => [name, { content: readFileSync(sourcePath(name), 'utf8') }]),
   )
-  const input = JSON.stringify({ language: 'Solidity', sources, settings: SETTINGS })
+  const input = JSON.stringify({ language: 'Solidity', sources, settings: settings })
   const output = JSON.parse(
     solc.compile(input, {
       import: (name) => ({ contents: readFileSync(sourcePath(name), 'utf8') }),
@@ -113,7 +115,7 @@ export function compileFolder(folder: string): {
       const deployed = contract.evm.deployedBytecode.object
       // Interfaces and abstract contracts have no code.
       if (deployed === '') continue
-      if (deployed.length / 2 > CONTRACT_BYTES_MAX) {
+      if (deployed.length / 2 > contractBytesMax) {
         throw new Error(`${contractName} has ${deployed.length / 2} bytes: EIP-170 allows 24576`)
       }
       artifacts.set(`${contractName}.json`, {
@@ -127,13 +129,13 @@ export function compileFolder(folder: string): {
   return { artifacts, fingerprint: fingerprintOf(Object.keys(output.sources ?? {}).sort()) }
 }
 
-export function artifactText(value: unknown): string {
+export const artifactText = (value: unknown): string => {
   return `${JSON.stringify(value, null, 1)}\n`
 }
 
 /** @returns why the stored artifacts of a folder are stale, or undefined when they are fresh */
-export function staleReason(folder: string): string | undefined {
-  const path = join(ROOT, folder, 'generated', 'fingerprint.json')
+export const staleReason = (folder: string): string | undefined => {
+  const path = join(root, folder, 'generated', 'fingerprint.json')
   if (!existsSync(path)) return `${folder}/generated is missing`
   const stored = JSON.parse(readFileSync(path, 'utf8')) as Fingerprint
   const missing = ownSources(folder).filter((name) => !stored.sources.includes(name))
@@ -145,9 +147,9 @@ export function staleReason(folder: string): string | undefined {
     : `${folder}: a source, the compiler or its settings changed`
 }
 
-function writeFolder(folder: string): void {
+const writeFolder = (folder: string): void => {
   const { artifacts, fingerprint } = compileFolder(folder)
-  const target = join(ROOT, folder, 'generated')
+  const target = join(root, folder, 'generated')
   mkdirSync(target, { recursive: true })
   for (const [name, artifact] of artifacts) {
     writeFileSync(join(target, name), artifactText(artifact))
@@ -156,12 +158,12 @@ function writeFolder(folder: string): void {
   writeFileSync(join(target, 'fingerprint.json'), artifactText(fingerprint))
 }
 
-function main(): void {
+const main = (): void => {
   if (!process.argv.includes('--check')) {
-    for (const folder of CONTRACT_FOLDERS) writeFolder(folder)
+    for (const folder of contractFolders) writeFolder(folder)
     return
   }
-  const reasons = CONTRACT_FOLDERS.map(staleReason).filter((reason) => reason !== undefined)
+  const reasons = contractFolders.map(staleReason).filter((reason) => reason !== undefined)
   for (const reason of reasons) console.error(`${reason}; run: bun scripts/contracts.ts`)
   if (reasons.length > 0) process.exit(1)
 }

@@ -15,7 +15,7 @@ import {
 } from '../../src/cards/index.ts'
 import { answerCpu } from './answer-cpu.ts'
 
-const CONNECTIONS_MAX = 20
+const connectionsMax = 20
 
 /** The card gateway as `serve` runs it: keys checked, every request logged, counted and timed. */
 const [dsn = '', keyFile = '', settings = '{}'] = process.argv.slice(2)
@@ -34,7 +34,7 @@ const { vault, reversals, ...ofNetworks } = values
 const metrics = createMetrics({ version: 'bench', withProcess: false })
 const logger = createLogger({ level: 'info', sink: new LineWriter(openSync('/dev/null', 'w')) })
 const { sql } = openDatabase({
-  ...{ dsn, connectionsMax: CONNECTIONS_MAX, statementTimeoutMs: 30_000, logger },
+  ...{ dsn, connectionsMax: connectionsMax, statementTimeoutMs: 30_000, logger },
 })
 const networks = createCardNetworks({ ...ofNetworks, logger, metrics })
 const cards = createCards({ sql, networks, settings: { vault, reversals }, logger, metrics })

@@ -13,29 +13,29 @@ import {
   type CardNetwork,
   createCardNetwork,
   createTestVault,
-  TEST_VAULT_KEY,
+  testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
 import { quietLogger } from '../../test/support/database.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Figure, type Mode, median, type Suite, smoke } from '../harness.ts'
 import { type Server, startServer } from '../server-process.ts'
 
-const AUTHORIZATIONS_PER_SECOND = 3_000
-const CLIENTS = 64
-const REQUESTS_PER_SECOND = 1_000
-const P99_MS_MAX = 60
-const CPU_US_MAX = 120
+const authorizationsPerSecond = 3_000
+const clients = 64
+const requestsPerSecond = 1_000
+const p99MsMax = 60
+const cpuUsMax = 120
 /** The rate of one connection to the network is at least 80 % of that of five. */
-const ONE_CONNECTION_TIMES_MAX = 1.25
+const oneConnectionTimesMax = 1.25
 /** Of the memory after collection, from the first third of the long run to its end. */
-const GROWTH_MB_MAX = 20
-const CONNECTION_ROUNDS = 3
-const BYTES_PER_MB = 1_048_576
-const AMOUNT_CENTS = 10_000
+const growthMbMax = 20
+const connectionRounds = 3
+const bytesPerMb = 1_048_576
+const amountCents = 10_000
 
 const body = JSON.stringify({
   card_token: 'tok_visa_approved',
-  amount: AMOUNT_CENTS,
+  amount: amountCents,
   currency: 'BRL',
   merchant_id: 'MERCHANT000001',
   terminal_id: 'TERM01',
@@ -68,7 +68,7 @@ const burst = async (authorize: Authorize, count: number): Promise<number> => {
   const client = async (): Promise<void> => {
     while (left-- > 0) await authorize()
   }
-  await Promise.all(Array.from({ length: CLIENTS }, client))
+  await Promise.all(Array.from({ length: clients }, client))
   return performance.now() - before
 }
 
@@ -80,7 +80,7 @@ const latency = async (authorize: Authorize, count: number): Promise<Latency> =>
   const running: Promise<void>[] = []
   const startMs = performance.now()
   for (let i = 0; i < count; i++) {
-    const dueMs = startMs + (i * 1_000) / REQUESTS_PER_SECOND
+    const dueMs = startMs + (i * 1_000) / requestsPerSecond
     const waitMs = dueMs - performance.now()
     if (waitMs > 0) await Bun.sleep(waitMs)
     // From when it was due: a client that comes late has waited too.
@@ -96,7 +96,7 @@ const latency = async (authorize: Authorize, count: number): Promise<Latency> =>
 const checkBook = (network: CardNetwork, count: number): void => {
   const book = network.book()
   const isOnce = book.every(
-    ({ authorizedAmount, requests }) => authorizedAmount === AMOUNT_CENTS && requests === 1,
+    ({ authorizedAmount, requests }) => authorizedAmount === amountCents && requests === 1,
   )
   if (book.length !== count || !isOnce) throw new Error('the book of the network does not agree')
 }
@@ -118,7 +118,7 @@ type Parts = {
 const oneConnection = async ({ start }: Parts, count: number): Promise<number> => {
   const [five, one] = [await start(5), await start(1)]
   const ratios: number[] = []
-  for (let round = 0; round < CONNECTION_ROUNDS; round++) {
+  for (let round = 0; round < connectionRounds; round++) {
     const fiveMs = await burst(five.authorize, count)
     ratios.push((await burst(one.authorize, count)) / fiveMs)
   }
@@ -146,32 +146,32 @@ const sustained = async (
   await server.stop()
   const rate = Math.round((many / (firstMs + restMs)) * 1_000)
   console.error(
-    `  ${many} authorizations: ${rate}/s; at ${REQUESTS_PER_SECOND}/s p50 ${p50.toFixed(1)} ms`,
+    `  ${many} authorizations: ${rate}/s; at ${requestsPerSecond}/s p50 ${p50.toFixed(1)} ms`,
   )
   return [
     {
-      name: `${many} authorizations of ${CLIENTS} clients, first request to last answer`,
+      name: `${many} authorizations of ${clients} clients, first request to last answer`,
       value: firstMs + restMs,
       unit: 'ms',
-      atMost: (many / AUTHORIZATIONS_PER_SECOND) * 1_000,
+      atMost: (many / authorizationsPerSecond) * 1_000,
     },
     {
       name: 'CPU of the gateway for an authorization',
       value: cpuUs,
       unit: 'µs',
-      atMost: CPU_US_MAX,
+      atMost: cpuUsMax,
     },
     {
       name: `memory gained over the last ${Math.floor((many * 2) / 3)} authorizations`,
-      value: growth / BYTES_PER_MB,
+      value: growth / bytesPerMb,
       unit: 'MB',
-      atMost: GROWTH_MB_MAX,
+      atMost: growthMbMax,
     },
     {
-      name: `authorization at ${REQUESTS_PER_SECOND}/s, p99`,
+      name: `authorization at ${requestsPerSecond}/s, p99`,
       value: p99,
       unit: 'ms',
-      atMost: P99_MS_MAX,
+      atMost: p99MsMax,
     },
   ]
 }
@@ -181,7 +181,7 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
   const postgres = await startEmbeddedPostgres({ directory })
   await migrate(postgres.url, migrations, quietLogger)
   const network = startNetwork()
-  const vault = createTestVault({ key: TEST_VAULT_KEY })
+  const vault = createTestVault({ key: testVaultKey })
   const keyFile = join(directory, 'keys.json')
   const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
     ...{ name: 'bench', environment: 'test', grants: ['cards:*'], expiresAt: undefined },
@@ -192,7 +192,7 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
       CARDGW_NETA_PORT: String(network.port()),
       CARDGW_NETA_POOL_SIZE: String(poolSize),
       CARDGW_VAULT_URL: vault.url,
-      CARDGW_VAULT_TOKEN: TEST_VAULT_KEY,
+      CARDGW_VAULT_TOKEN: testVaultKey,
     })
     const server = await startServer('cards.ts', postgres.url, keyFile, settings)
     return { server, authorize: authorizeAt(server, key) }
@@ -208,7 +208,7 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
         name: 'time with one connection to the network by that with five',
         value: await oneConnection({ start, network }, isSmoke ? 50 : 5_000),
         unit: '×',
-        atMost: ONE_CONNECTION_TIMES_MAX,
+        atMost: oneConnectionTimesMax,
       },
     ]
   } finally {

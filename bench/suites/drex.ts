@@ -13,13 +13,13 @@ import { createRig, type Rig } from '../../test/support/drex-rig.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Figure, type Group, type Mode, type Suite, smoke } from '../harness.ts'
 
-const WALLETS = 50
-const FUNDS_CENTS = 100_000_000n
-const CLIENTS = 32
+const walletCount = 50
+const fundsCents = 100_000_000n
+const clients = 32
 /** 400 a second. */
-const TRANSFERS_PER_SECOND = 400
-const REQUESTS_PER_SECOND = 100
-const P99_MS_MAX = 30
+const transfersPerSecond = 400
+const requestsPerSecond = 100
+const p99MsMax = 30
 
 const key = Uint8Array.from({ length: 32 }, (_, i) => i + 1)
 const sealer = createSealer(Uint8Array.from({ length: 32 }, (_, i) => 255 - i * 3))
@@ -96,7 +96,7 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
   try {
     await rig.start()
     const isSmoke = mode === smoke
-    const wallets = await rig.wallets(isSmoke ? 5 : WALLETS, FUNDS_CENTS)
+    const wallets = await rig.wallets(isSmoke ? 5 : walletCount, fundsCents)
     return [
       await throughput(rig, wallets, isSmoke ? 100 : 10_000),
       await latency(rig, wallets, isSmoke ? 1 : 30),
@@ -118,7 +118,7 @@ const throughput = async (rig: Rig, wallets: readonly string[], count: number): 
   const before = performance.now()
   let next = 0
   await Promise.all(
-    Array.from({ length: CLIENTS }, async () => {
+    Array.from({ length: clients }, async () => {
       for (let i = next++; i < count; i = next++) {
         const { status } = await rig.call('POST', '/v1/drex/transfers', transfer(wallets, i))
         if (status !== 202) throw new Error(`transfer ${i} answered ${status}`)
@@ -134,7 +134,7 @@ const throughput = async (rig: Rig, wallets: readonly string[], count: number): 
     name: `${count} transfers from ${wallets.length} wallets, accepted to confirmed`,
     value: ms,
     unit: 'ms',
-    atMost: (count / TRANSFERS_PER_SECOND) * 1000,
+    atMost: (count / transfersPerSecond) * 1000,
   }
 }
 
@@ -160,8 +160,8 @@ const latency = async (rig: Rig, wallets: readonly string[], seconds: number): P
   const times: number[] = []
   const running: Promise<void>[] = []
   const start = performance.now()
-  for (let i = 0; i < seconds * REQUESTS_PER_SECOND; i++) {
-    const dueMs = start + (i * 1000) / REQUESTS_PER_SECOND
+  for (let i = 0; i < seconds * requestsPerSecond; i++) {
+    const dueMs = start + (i * 1000) / requestsPerSecond
     await Bun.sleep(Math.max(0, dueMs - performance.now()))
     const send = async () => {
       const sentMs = performance.now()
@@ -173,10 +173,10 @@ const latency = async (rig: Rig, wallets: readonly string[], seconds: number): P
   await Promise.all(running)
   times.sort((a, b) => a - b)
   return {
-    name: `POST /v1/drex/transfers at ${REQUESTS_PER_SECOND}/s, p99`,
+    name: `POST /v1/drex/transfers at ${requestsPerSecond}/s, p99`,
     value: times[Math.ceil(times.length * 0.99) - 1] ?? Number.NaN,
     unit: 'ms',
-    atMost: P99_MS_MAX,
+    atMost: p99MsMax,
   }
 }
 

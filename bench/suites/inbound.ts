@@ -8,7 +8,7 @@ import { issueCertificate } from '../../test/support/pki.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Figure, type Mode, type Suite, smoke } from '../harness.ts'
 
-const MESSAGES_PER_SECOND = 2_500
+const messagesPerSecond = 2_500
 /** As one response of the interface brings them. */
 const publishedTogether = 10
 const publishersCount = 4
@@ -74,7 +74,7 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
         name: `${count} signed messages, first publication to last commit`,
         value: performance.now() - startMs,
         unit: 'ms',
-        atMost: (count * 1000) / MESSAGES_PER_SECOND,
+        atMost: (count * 1000) / messagesPerSecond,
       },
     ]
   } finally {

@@ -41,10 +41,10 @@ const eight: Fields = Object.fromEntries(
  * Messages that differ where real ones do, so that nothing gains from seeing one again: no STAN, amount or RRN comes
  * twice, and some hundred messages share a second.
  */
-const MESSAGES = 4096
+const messages = 4096
 
 const variants = (fields: Fields): readonly Fields[] =>
-  Array.from({ length: MESSAGES }, (_, i) => {
+  Array.from({ length: messages }, (_, i) => {
     const four = String(i).padStart(4, '0')
     const stan = String((i * 449) % 1_000_000).padStart(6, '0')
     const second = String(i >> 7).padStart(2, '0')
@@ -65,7 +65,7 @@ const variants = (fields: Fields): readonly Fields[] =>
 
 const repeat = (work: (index: number) => number) => (times: number) => {
   let sum = 0
-  for (let i = 0; i < times; i++) sum += work(i % MESSAGES)
+  for (let i = 0; i < times; i++) sum += work(i % messages)
   return sum
 }
 

@@ -22,9 +22,9 @@ import { type Figure, type Mode, type Suite, smoke } from '../harness.ts'
 import { type Server, startServer } from '../server-process.ts'
 
 /** Of the rate at which the runtime signs on all cores, with nothing else to do. */
-const RSA_SHARE = 0.75
-const CONNECTIONS_MAX = 10
-const SIGNING_AT_ONCE = 64
+const rsaShare = 0.75
+const connectionsMax = 10
+const signingAtOnce = 64
 const enqueuedTogether = 200
 /** Asking costs the stage a little. */
 const askedEveryMs = 200
@@ -83,7 +83,7 @@ const bareRate = async (signing: ReturnType<typeof signingOf>, count: number): P
   const client = async (): Promise<void> => {
     while (left-- > 0) await sign(signedInfo)
   }
-  await Promise.all(Array.from({ length: SIGNING_AT_ONCE }, client))
+  await Promise.all(Array.from({ length: signingAtOnce }, client))
   const rate = (count / (performance.now() - startMs)) * 1_000
   signer.close()
   return rate
@@ -187,7 +187,7 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
   const directory = temporaryDirectory()
   const server = await startEmbeddedPostgres({ directory })
   process.env['TEST_DATABASE_URL'] = server.url
-  const database = await createTestDatabase(CONNECTIONS_MAX)
+  const database = await createTestDatabase(connectionsMax)
   const bank = await startServer(
     'central-bank.ts',
     JSON.stringify({ validate: false, settlementLimitMs: 3_600_000 }),
@@ -211,7 +211,7 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
         name: `${count} queued payments, signed and sent: rate of the runtime’s RSA alone over theirs`,
         value: bare / rate.perSecond,
         unit: '×',
-        atMost: 1 / RSA_SHARE,
+        atMost: 1 / rsaShare,
       },
     ]
   } finally {

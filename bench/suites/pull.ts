@@ -13,11 +13,11 @@ import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Figure, type Mode, type Suite, smoke } from '../harness.ts'
 import { startServer } from '../server-process.ts'
 
-const MESSAGES_PER_SECOND = 2_500
-const EVEN_PER_SECOND = 500
-const P99_MS_MAX = 200
-const CONNECTIONS_MAX = 10
-const STREAMS = 6
+const messagesPerSecond = 2_500
+const evenPerSecond = 500
+const p99MsMax = 200
+const connectionsMax = 10
+const streams = 6
 const pair = issueCertificate('Bench')
 
 type Given = { readonly database: TestDatabase; readonly bank: object; readonly count: number }
@@ -47,7 +47,7 @@ const receive = async ({ database, bank, count }: Given) => {
   const pull = createPull({
     client: interfaceClient({ PRIMARY: server.url }, { timeoutSeconds: 15 }, ispb),
     broker: worker.broker,
-    settings: { streams: STREAMS },
+    settings: { streams: streams },
     logger: quietLogger,
     metrics: createMetrics({ version: 'bench', withProcess: false }),
   })
@@ -73,8 +73,8 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
   const server = await startEmbeddedPostgres({ directory })
   process.env['TEST_DATABASE_URL'] = server.url
   const databases = [
-    await createTestDatabase(CONNECTIONS_MAX),
-    await createTestDatabase(CONNECTIONS_MAX),
+    await createTestDatabase(connectionsMax),
+    await createTestDatabase(connectionsMax),
   ] as const
   const [many, even] = mode === smoke ? [200, 100] : [8_000, 5_000]
   const common = {
@@ -88,27 +88,27 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
       bank: { ...common, waiting },
       count: many,
     })
-    const payIn = { to: ispb, perSecond: EVEN_PER_SECOND }
+    const payIn = { to: ispb, perSecond: evenPerSecond }
     const steady = await receive({
       database: databases[1],
       bank: { ...common, payIn },
       count: even,
     })
     console.error(
-      `  ${Math.round((many / load.tookMs) * 1_000)} signed payments/s from the central bank; at ${EVEN_PER_SECOND}/s available to stored p50 ${steady.p50} ms, p99 ${steady.p99} ms`,
+      `  ${Math.round((many / load.tookMs) * 1_000)} signed payments/s from the central bank; at ${evenPerSecond}/s available to stored p50 ${steady.p50} ms, p99 ${steady.p99} ms`,
     )
     return [
       {
         name: `${many} signed payments that wait at the central bank, first read to last commit`,
         value: load.tookMs,
         unit: 'ms',
-        atMost: (many * 1_000) / MESSAGES_PER_SECOND,
+        atMost: (many * 1_000) / messagesPerSecond,
       },
       {
-        name: `available to stored at ${EVEN_PER_SECOND}/s, p99`,
+        name: `available to stored at ${evenPerSecond}/s, p99`,
         value: steady.p99,
         unit: 'ms',
-        atMost: P99_MS_MAX,
+        atMost: p99MsMax,
       },
     ]
   } finally {

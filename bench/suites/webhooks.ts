@@ -11,9 +11,9 @@ import {
 } from '../../test/webhooks/support.ts'
 import { type Figure, type Mode, type Suite, smoke } from '../harness.ts'
 
-const DELIVERIES_PER_SECOND = 1500
-const EVENTS_PER_SECOND = 200
-const P99_MS_MAX = 100
+const deliveriesPerSecond = 1500
+const eventsPerSecond = 200
+const p99MsMax = 100
 const eventsPerTransaction = 500
 const settleMs = 1500
 
@@ -50,7 +50,7 @@ const latency = async (
   const emitting: Promise<void>[] = []
   const startMs = performance.now()
   for (let i = 0; i < count; i++) {
-    const dueMs = startMs + (i * 1000) / EVENTS_PER_SECOND
+    const dueMs = startMs + (i * 1000) / eventsPerSecond
     const waitMs = dueMs - performance.now()
     if (waitMs > 0) await Bun.sleep(waitMs)
     const subject = `even_${i}`
@@ -93,13 +93,13 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
         name: `${count} deliveries, first commit to last receipt`,
         value: burstMs,
         unit: 'ms',
-        atMost: (count * 1000) / DELIVERIES_PER_SECOND,
+        atMost: (count * 1000) / deliveriesPerSecond,
       },
       {
-        name: `commit to receipt at ${EVENTS_PER_SECOND}/s, p99`,
+        name: `commit to receipt at ${eventsPerSecond}/s, p99`,
         value: p99Ms,
         unit: 'ms',
-        atMost: P99_MS_MAX,
+        atMost: p99MsMax,
       },
     ]
   } finally {

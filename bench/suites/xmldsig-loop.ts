@@ -1,11 +1,11 @@
 import { dlopen, ptr } from 'bun:ffi'
 import { type Figure, type Mode, median, smoke } from '../harness.ts'
 
-const WINDOWS = 9
-const WINDOW_MS = 700
-const HELD_MS_MAX = 1
-const LANES = 8
-const THREAD_CPUTIME_ID = 3
+const windows = 9
+const windowMsDefault = 700
+const heldMsMax = 1
+const laneCount = 8
+const threadCputimeId = 3
 
 /**
  * CPU milliseconds of this thread; wall time where the system has no such clock. The runtime's own
@@ -19,7 +19,7 @@ const openThreadClock = (): (() => number) => {
     const time = new BigInt64Array(2)
     const at = ptr(time)
     return () => {
-      symbols.clock_gettime(THREAD_CPUTIME_ID, at)
+      symbols.clock_gettime(threadCputimeId, at)
       return Number(time[0]) * 1e3 + Number(time[1]) / 1e6
     }
   } catch {
@@ -51,7 +51,7 @@ const longestTurn = async (
   const lane = async (busy: Work): Promise<void> => {
     while (isRunning) await busy()
   }
-  const lanes = work === undefined ? [] : Array.from({ length: LANES }, () => lane(work))
+  const lanes = work === undefined ? [] : Array.from({ length: laneCount }, () => lane(work))
   setImmediate(turn)
   await Bun.sleep(windowMs)
   isRunning = false
@@ -68,12 +68,12 @@ const longestTurn = async (
  */
 export const loopFigures = async (sign: Work, mode: Mode): Promise<readonly Figure[]> => {
   const threadMs = openThreadClock()
-  const windowMs = mode === smoke ? 50 : WINDOW_MS
+  const windowMs = mode === smoke ? 50 : windowMsDefault
   const idle: Longest[] = []
   const busy: Longest[] = []
   // What is compiled in the first window is no cost of signing.
   await longestTurn(threadMs, sign, windowMs)
-  for (let window = 0; window < (mode === smoke ? 1 : WINDOWS); window++) {
+  for (let window = 0; window < (mode === smoke ? 1 : windows); window++) {
     idle.push(await longestTurn(threadMs, undefined, windowMs))
     busy.push(await longestTurn(threadMs, sign, windowMs))
   }
@@ -95,7 +95,7 @@ export const loopFigures = async (sign: Work, mode: Mode): Promise<readonly Figu
       name: 'longest turn while signing over the longest idle one, own CPU',
       value: median(busy.map(({ cpuMs }, window) => cpuMs - (idle[window]?.cpuMs ?? 0))),
       unit: 'ms',
-      atMost: HELD_MS_MAX,
+      atMost: heldMsMax,
     },
   ]
 }

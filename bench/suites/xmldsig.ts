@@ -13,7 +13,7 @@ import { nativeText } from '#src/platform/native-text/index.ts'
 import { chooseRsaKey } from '../../src/spi/signing/choose-provider.ts'
 import {
   createLibcryptoProvider,
-  LIBCRYPTO_CANDIDATES,
+  libcryptoCandidates,
 } from '../../src/spi/signing/libcrypto-provider.ts'
 import { nodeProvider } from '../../src/spi/signing/node-provider.ts'
 import type { RsaKey } from '../../src/spi/signing/rsa-provider.ts'
@@ -42,11 +42,11 @@ const keyInfo = prepareKeyInfo('CN=AC de Teste, OU=CSPB-4, O=ICP-Brasil, C=BR', 
 const unsigned = pacs008({ signature: '' })
 const envelope = sliceEnvelope(unsigned, 'https://www.bcb.gov.br/pi/pacs.008/1.13')
 
-const CANONICAL = 'http://www.w3.org/2001/10/xml-exc-c14n#'
-const SHA256 = 'http://www.w3.org/2001/04/xmlenc#sha256'
+const canonical = 'http://www.w3.org/2001/10/xml-exc-c14n#'
+const sha256Uri = 'http://www.w3.org/2001/04/xmlenc#sha256'
 
-const VERIFY_GROUP = 'scan and verify a signed pacs.008'
-const TWO_CORES_TIMES_MIN = 1.7
+const verifyGroupName = 'scan and verify a signed pacs.008'
+const twoCoresTimesMin = 1.7
 
 const repeat = (work: () => number) => (times: number) => {
   let sum = 0
@@ -74,13 +74,13 @@ const signedByXmlCrypto = (): SignedXml => {
   const signer = new SignedXml({
     privateKey: pair.key,
     signatureAlgorithm: 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
-    canonicalizationAlgorithm: CANONICAL,
+    canonicalizationAlgorithm: canonical,
   })
   signer.addReference({
     xpath: '/*',
-    digestAlgorithm: SHA256,
+    digestAlgorithm: sha256Uri,
     isEmptyUri: true,
-    transforms: ['http://www.w3.org/2000/09/xmldsig#enveloped-signature', CANONICAL],
+    transforms: ['http://www.w3.org/2000/09/xmldsig#enveloped-signature', canonical],
   })
   signer.computeSignature(unsigned)
   return signer
@@ -188,7 +188,7 @@ const verifyGroup = (): Group => {
   }
   const rsa = (bytes: Uint8Array, value: Uint8Array) => rsaVerify('sha256', bytes, publicKey, value)
   return {
-    name: VERIFY_GROUP,
+    name: verifyGroupName,
     contenders: [
       { name: 'trilho', run: repeat(verifyWith(rsa)) },
       { name: 'without RSA', run: repeat(verifyWith(() => true)) },
@@ -209,7 +209,7 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
 }
 
 const open = async (threads: number): Promise<RsaKey> =>
-  createLibcryptoProvider(LIBCRYPTO_CANDIDATES, threads)
+  createLibcryptoProvider(libcryptoCandidates, threads)
     .open(pkcs8)
     .catch(() => nodeProvider.open(pkcs8))
 
@@ -230,13 +230,13 @@ const signedByTwoThreads = async (mode: Mode): Promise<Figure> => {
     name: 'batches of signatures, two threads against one',
     value: median(ratios),
     unit: '×',
-    atLeast: TWO_CORES_TIMES_MIN,
+    atLeast: twoCoresTimesMin,
   }
 }
 
 /** Rounds of verifying by two processes, one after the other and both at once. */
 const verifiedByTwoProcesses = async (mode: Mode): Promise<Figure> => {
-  const start = () => startWorker(['xmldsig', VERIFY_GROUP, 'trilho'], mode.roundMs)
+  const start = () => startWorker(['xmldsig', verifyGroupName, 'trilho'], mode.roundMs)
   const [one, two] = [await start(), await start()]
   const tookMs = async (work: () => Promise<unknown>): Promise<number> => {
     const startMs = performance.now()
@@ -254,7 +254,7 @@ const verifiedByTwoProcesses = async (mode: Mode): Promise<Figure> => {
     name: 'batches of verifications, two processes at once against one after the other',
     value: median(ratios),
     unit: '×',
-    atLeast: TWO_CORES_TIMES_MIN,
+    atLeast: twoCoresTimesMin,
   }
 }
 

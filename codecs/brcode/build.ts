@@ -1,17 +1,17 @@
 import { CodecError } from '#codecs/bytes'
 import { crc16 } from './crc16.ts'
-import { PIX_KEY_CHARS_MAX, parsePixKey } from './pix-key.ts'
+import { parsePixKey, pixKeyCharsMax } from './pix-key.ts'
 import {
-  AMOUNT_CHARS_MAX,
-  CITY_CHARS_MAX,
-  NAME_CHARS_MAX,
-  NO_TXID,
-  PIX_GUI,
-  PIX_VALUE_CHARS_MAX,
-  POSTAL_CODE_CHARS_MAX,
-  TXID_CHARS_MAX,
+  amountCharsMax,
+  cityCharsMax,
+  nameCharsMax,
+  noTxid,
+  pixGui,
+  pixValueCharsMax,
+  postalCodeCharsMax,
+  txidCharsMax,
 } from './read.ts'
-import { BRCODE_BYTES_MAX } from './tape.ts'
+import { brcodeBytesMax } from './tape.ts'
 
 /**
  * What every code carries.
@@ -65,21 +65,21 @@ export type CompositeBrCode = BrCodeMerchant & {
   readonly singleUse?: boolean | undefined
 }
 
-const PIX_GUI_OBJECT = `0014${PIX_GUI}`
+const pixGuiObject = `0014${pixGui}`
 /** A Pix template with nothing but its identifier: nothing to pay now. */
-const NO_PAYMENT = `26${PIX_GUI_OBJECT.length}${PIX_GUI_OBJECT}`
-const DIGITS_4 = /^[0-9]{4}$/
-const AMOUNT = /^[0-9]+(?:\.[0-9]{1,2})?$/
+const noPayment = `26${pixGuiObject.length}${pixGuiObject}`
+const digits4 = /^[0-9]{4}$/
+const amountForm = /^[0-9]+(?:\.[0-9]{1,2})?$/
 /** Host, optional port, path. */
-const ADDRESS = /^(?![^/]*:\/\/)[!-.0-~]+\/[!-~]+$/
-const CONTROL = /\p{Cc}/u
-const TEMPLATE_BYTES_MAX = 99
-const TXID_DYNAMIC_CHARS_MIN = 26
-const TXID_DYNAMIC_CHARS_MAX = 35
-const ENCODER = new TextEncoder()
-const SCRATCH = new Uint8Array(BRCODE_BYTES_MAX)
-const TWO_DIGITS = Array.from({ length: 100 }, (_, i) => (i < 10 ? `0${i}` : `${i}`))
-const HEX = Array.from({ length: 256 }, (_, i) => i.toString(16).toUpperCase().padStart(2, '0'))
+const address = /^(?![^/]*:\/\/)[!-.0-~]+\/[!-~]+$/
+const control = /\p{Cc}/u
+const templateBytesMax = 99
+const txidDynamicCharsMin = 26
+const txidDynamicCharsMax = 35
+const encoder = new TextEncoder()
+const scratch = new Uint8Array(brcodeBytesMax)
+const twoDigits = Array.from({ length: 100 }, (_, i) => (i < 10 ? `0${i}` : `${i}`))
+const hex = Array.from({ length: 256 }, (_, i) => i.toString(16).toUpperCase().padStart(2, '0'))
 
 /**
  * Writes a static code: the payer's institution reads the key from it.
@@ -87,7 +87,7 @@ const HEX = Array.from({ length: 256 }, (_, i) => i.toString(16).toUpperCase().p
  * @throws CodecError `brcode_build` (context.path names the object), `brcode_size`, or `pix_key_*`
  * @example buildStaticBrCode({ key: 'a@b.br', merchantName: 'Ana', merchantCity: 'RECIFE' })
  */
-export function buildStaticBrCode(code: StaticBrCode): string {
+export const buildStaticBrCode = (code: StaticBrCode): string => {
   return write(code, keyTemplate(code.key, code.info), code.txid, code.singleUse === true, '')
 }
 
@@ -97,7 +97,7 @@ export function buildStaticBrCode(code: StaticBrCode): string {
  *
  * @throws CodecError as `buildStaticBrCode`
  */
-export function buildDynamicBrCode(code: DynamicBrCode): string {
+export const buildDynamicBrCode = (code: DynamicBrCode): string => {
   return write(code, urlTemplate('26', code.url), undefined, code.singleUse !== false, '')
 }
 
@@ -107,7 +107,7 @@ export function buildDynamicBrCode(code: DynamicBrCode): string {
  * @throws CodecError as `buildStaticBrCode`; also when both `key` and `url` are given, or `info` or
  *   `txid` without `key`
  */
-export function buildCompositeBrCode(code: CompositeBrCode): string {
+export const buildCompositeBrCode = (code: CompositeBrCode): string => {
   const { key, url, info, txid } = code
   if (key !== undefined && url !== undefined) throw broken('26', 'give a key or a url, not both')
   if (key === undefined && info !== undefined) throw broken('26.02', 'info needs a key')
@@ -117,7 +117,7 @@ export function buildCompositeBrCode(code: CompositeBrCode): string {
       ? keyTemplate(key, info)
       : url !== undefined
         ? urlTemplate('26', url)
-        : NO_PAYMENT
+        : noPayment
   const singleUse = code.singleUse ?? url !== undefined
   return write(code, payment, txid, singleUse, urlTemplate('80', code.recurrenceUrl))
 }
@@ -127,94 +127,94 @@ export function buildCompositeBrCode(code: CompositeBrCode): string {
  *
  * @throws CodecError `brcode_build`
  */
-export function checkTxid(txid: string, kind: 'static' | 'dynamic'): void {
+export const checkTxid = (txid: string, kind: 'static' | 'dynamic'): void => {
   const isStatic = kind === 'static'
-  const charsMin = isStatic ? 1 : TXID_DYNAMIC_CHARS_MIN
-  const charsMax = isStatic ? TXID_CHARS_MAX : TXID_DYNAMIC_CHARS_MAX
+  const charsMin = isStatic ? 1 : txidDynamicCharsMin
+  const charsMax = isStatic ? txidCharsMax : txidDynamicCharsMax
   if (txid.length < charsMin || txid.length > charsMax || !isAlphanumericText(txid)) {
     throw broken('62.05', `txid must be ${charsMin} to ${charsMax} letters and digits`)
   }
 }
 
-function write(
+const write = (
   merchant: BrCodeMerchant,
   payment: string,
   txid: string | undefined,
   singleUse: boolean,
   recurrence: string,
-): string {
+): string => {
   const { amount, merchantCategoryCode, postalCode } = merchant
   if (
     amount !== undefined &&
-    (amount.length === 0 || amount.length > AMOUNT_CHARS_MAX || !AMOUNT.test(amount))
+    (amount.length === 0 || amount.length > amountCharsMax || !amountForm.test(amount))
   ) {
     const form = 'digits, a point and two decimals'
-    throw broken('54', `amount must be ${form}, at most ${AMOUNT_CHARS_MAX} characters`)
+    throw broken('54', `amount must be ${form}, at most ${amountCharsMax} characters`)
   }
-  if (merchantCategoryCode !== undefined && !DIGITS_4.test(merchantCategoryCode)) {
+  if (merchantCategoryCode !== undefined && !digits4.test(merchantCategoryCode)) {
     throw broken('52', 'merchant category code must be four digits')
   }
   if (txid !== undefined) checkTxid(txid, 'static')
-  const label = txid ?? NO_TXID
+  const label = txid ?? noTxid
   const payload =
     (singleUse ? '000201010212' : '000201') +
     payment +
     (merchantCategoryCode === undefined ? '52040000' : `5204${merchantCategoryCode}`) +
     '5303986' +
-    (amount === undefined ? '' : `54${TWO_DIGITS[amount.length]}${amount}`) +
+    (amount === undefined ? '' : `54${twoDigits[amount.length]}${amount}`) +
     '5802BR' +
-    textObject('59', merchant.merchantName, NAME_CHARS_MAX) +
-    textObject('60', merchant.merchantCity, CITY_CHARS_MAX) +
-    (postalCode === undefined ? '' : textObject('61', postalCode, POSTAL_CODE_CHARS_MAX)) +
-    `62${TWO_DIGITS[label.length + 4]}05${TWO_DIGITS[label.length]}${label}${recurrence}6304`
-  const { read, written } = ENCODER.encodeInto(payload, SCRATCH)
-  if (read < payload.length || written + 4 > BRCODE_BYTES_MAX) {
-    const message = `payload has more than ${BRCODE_BYTES_MAX} bytes`
-    throw new CodecError('brcode_size', BRCODE_BYTES_MAX, message, { path: '' })
+    textObject('59', merchant.merchantName, nameCharsMax) +
+    textObject('60', merchant.merchantCity, cityCharsMax) +
+    (postalCode === undefined ? '' : textObject('61', postalCode, postalCodeCharsMax)) +
+    `62${twoDigits[label.length + 4]}05${twoDigits[label.length]}${label}${recurrence}6304`
+  const { read, written } = encoder.encodeInto(payload, scratch)
+  if (read < payload.length || written + 4 > brcodeBytesMax) {
+    const message = `payload has more than ${brcodeBytesMax} bytes`
+    throw new CodecError('brcode_size', brcodeBytesMax, message, { path: '' })
   }
-  const crc = crc16(SCRATCH, 0, written)
-  return payload + HEX[crc >> 8]! + HEX[crc & 0xff]!
+  const crc = crc16(scratch, 0, written)
+  return payload + hex[crc >> 8]! + hex[crc & 0xff]!
 }
 
-function keyTemplate(key: string, info: string | undefined): string {
-  if (key.length > PIX_KEY_CHARS_MAX) {
-    throw broken('26.01', `key has more than ${PIX_KEY_CHARS_MAX} characters`)
+const keyTemplate = (key: string, info: string | undefined): string => {
+  if (key.length > pixKeyCharsMax) {
+    throw broken('26.01', `key has more than ${pixKeyCharsMax} characters`)
   }
   parsePixKey(key)
-  const keyLength = PIX_GUI_OBJECT.length + 4 + key.length
+  const keyLength = pixGuiObject.length + 4 + key.length
   if (info === undefined) {
-    return `26${TWO_DIGITS[keyLength]}${PIX_GUI_OBJECT}01${TWO_DIGITS[key.length]}${key}`
+    return `26${twoDigits[keyLength]}${pixGuiObject}01${twoDigits[key.length]}${key}`
   }
   const infoLength = printableLength(info)
   if (infoLength < 1) throw broken('26.02', 'info must be printable text')
   const length = keyLength + 4 + infoLength
-  if (length > TEMPLATE_BYTES_MAX) {
-    throw broken('26', `key and info have ${length} bytes together, ${TEMPLATE_BYTES_MAX} at most`)
+  if (length > templateBytesMax) {
+    throw broken('26', `key and info have ${length} bytes together, ${templateBytesMax} at most`)
   }
-  const head = `26${TWO_DIGITS[length]}${PIX_GUI_OBJECT}01${TWO_DIGITS[key.length]}${key}`
-  return `${head}02${TWO_DIGITS[infoLength]}${info}`
+  const head = `26${twoDigits[length]}${pixGuiObject}01${twoDigits[key.length]}${key}`
+  return `${head}02${twoDigits[infoLength]}${info}`
 }
 
-function urlTemplate(id: '26' | '80', url: string): string {
-  if (url.length > PIX_VALUE_CHARS_MAX || !ADDRESS.test(url)) {
-    const form = `host and path without scheme, at most ${PIX_VALUE_CHARS_MAX} characters`
+const urlTemplate = (id: '26' | '80', url: string): string => {
+  if (url.length > pixValueCharsMax || !address.test(url)) {
+    const form = `host and path without scheme, at most ${pixValueCharsMax} characters`
     throw broken(`${id}.25`, `url must be ${form}`)
   }
-  const length = PIX_GUI_OBJECT.length + 4 + url.length
-  return `${id}${TWO_DIGITS[length]}${PIX_GUI_OBJECT}25${TWO_DIGITS[url.length]}${url}`
+  const length = pixGuiObject.length + 4 + url.length
+  return `${id}${twoDigits[length]}${pixGuiObject}25${twoDigits[url.length]}${url}`
 }
 
 /** Lengths are written in bytes, so the limit holds in bytes too. */
-function textObject(id: string, text: string, charsMax: number): string {
+const textObject = (id: string, text: string, charsMax: number): string => {
   const length = text.length > charsMax ? -1 : printableLength(text)
   if (length < 1 || length > charsMax) {
     throw broken(id, `must be printable text of 1 to ${charsMax} bytes of UTF-8`)
   }
-  return id + TWO_DIGITS[length] + text
+  return id + twoDigits[length] + text
 }
 
 /** A loop: half the time of a regular expression on texts this short. */
-function isAlphanumericText(text: string): boolean {
+const isAlphanumericText = (text: string): boolean => {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     const lower = code | 0x20
@@ -224,17 +224,17 @@ function isAlphanumericText(text: string): boolean {
 }
 
 /** Bytes of UTF-8 the text takes, or -1 when it holds a control character or half a character. */
-function printableLength(text: string): number {
+const printableLength = (text: string): number => {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
     if (unit > 0x7e) {
-      return CONTROL.test(text) || !text.isWellFormed() ? -1 : ENCODER.encode(text).length
+      return control.test(text) || !text.isWellFormed() ? -1 : encoder.encode(text).length
     }
     if (unit < 0x20) return -1
   }
   return text.length
 }
 
-function broken(path: string, message: string): CodecError {
+const broken = (path: string, message: string): CodecError => {
   return new CodecError('brcode_build', 0, message, { path })
 }

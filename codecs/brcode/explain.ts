@@ -1,4 +1,4 @@
-import { type Indexed, indexPayload, PIX_GUI, textOf } from './read.ts'
+import { type Indexed, indexPayload, pixGui, textOf } from './read.ts'
 import {
   childOf,
   createTape,
@@ -6,7 +6,7 @@ import {
   idOf,
   idText,
   type LengthUnit,
-  NO_PARENT,
+  noParent,
   offsetOf,
   parentOf,
   pathOf,
@@ -36,7 +36,7 @@ export type BrCodeTree = {
 }
 
 /** Names of root ids. EMV QR Code Specification, Merchant-Presented Mode, tables 3.3 to 3.5. */
-const ROOT_NAMES: Readonly<Record<number, string>> = {
+const rootNames: Readonly<Record<number, string>> = {
   0: 'payload format indicator',
   1: 'point of initiation method',
   52: 'merchant category code',
@@ -54,7 +54,7 @@ const ROOT_NAMES: Readonly<Record<number, string>> = {
   64: 'merchant information in another language',
 }
 
-const ADDITIONAL_NAMES: Readonly<Record<number, string>> = {
+const additionalNames: Readonly<Record<number, string>> = {
   1: 'bill number',
   2: 'mobile number',
   3: 'store label',
@@ -66,13 +66,13 @@ const ADDITIONAL_NAMES: Readonly<Record<number, string>> = {
   9: 'consumer data request',
 }
 
-const LANGUAGE_NAMES: Readonly<Record<number, string>> = {
+const languageNames: Readonly<Record<number, string>> = {
   0: 'language preference',
   1: 'merchant name, other language',
   2: 'merchant city, other language',
 }
 
-const PIX_NAMES: Readonly<Record<number, string>> = {
+const pixNames: Readonly<Record<number, string>> = {
   1: 'key',
   2: 'additional information',
   3: 'withdrawal service provider',
@@ -85,7 +85,7 @@ const PIX_NAMES: Readonly<Record<number, string>> = {
  *
  * @throws CodecError as `indexBrCode` does
  */
-export function explainBrCode(payload: string | Uint8Array): BrCodeTree {
+export const explainBrCode = (payload: string | Uint8Array): BrCodeTree => {
   const indexed = indexPayload(payload, createTape())
   const { tape } = indexed
   const build = (parent: number): BrCodeNode[] => {
@@ -106,28 +106,28 @@ export function explainBrCode(payload: string | Uint8Array): BrCodeTree {
     }
     return nodes
   }
-  return { lengthUnit: tape.lengthUnit, nodes: build(NO_PARENT) }
+  return { lengthUnit: tape.lengthUnit, nodes: build(noParent) }
 }
 
-function nameOf(indexed: Indexed, index: number): string {
+const nameOf = (indexed: Indexed, index: number): string => {
   const { tape } = indexed
   const id = idOf(tape, index)
   const parent = parentOf(tape, index)
-  if (parent === NO_PARENT) return ROOT_NAMES[id] ?? rootRangeName(id)
+  if (parent === noParent) return rootNames[id] ?? rootRangeName(id)
   const parentId = idOf(tape, parent)
-  if (parentOf(tape, parent) === NO_PARENT) {
+  if (parentOf(tape, parent) === noParent) {
     if (parentId === 62) {
-      return ADDITIONAL_NAMES[id] ?? (id >= 50 ? 'payment system specific' : 'reserved')
+      return additionalNames[id] ?? (id >= 50 ? 'payment system specific' : 'reserved')
     }
-    if (parentId === 64) return LANGUAGE_NAMES[id] ?? 'reserved'
+    if (parentId === 64) return languageNames[id] ?? 'reserved'
   }
   if (id === 0) return 'globally unique identifier'
   const gui = childOf(tape, parent, 0)
-  const isPix = gui !== NO_PARENT && textOf(indexed, gui).toLowerCase() === PIX_GUI
-  return (isPix ? PIX_NAMES[id] : undefined) ?? 'payment network specific'
+  const isPix = gui !== noParent && textOf(indexed, gui).toLowerCase() === pixGui
+  return (isPix ? pixNames[id] : undefined) ?? 'payment network specific'
 }
 
-function rootRangeName(id: number): string {
+const rootRangeName = (id: number): string => {
   if (id <= 25) return 'merchant account, card network'
   if (id <= 51) return 'merchant account'
   return id >= 80 ? 'unreserved template' : 'reserved'

@@ -13,10 +13,10 @@ export { type BrCodeNode, type BrCodeTree, explainBrCode } from './explain.ts'
 export {
   isCnpj,
   isCpf,
-  PIX_KEY_KINDS,
   type PixKeyKind,
   parsePixKey,
   pixKeyKind,
+  pixKeyKinds,
 } from './pix-key.ts'
 export {
   type BrCode,
@@ -25,5 +25,5 @@ export {
   type PixReading,
   parseBrCode,
 } from './read.ts'
-export { BRCODE_BYTES_MAX, LENGTH_UNITS, type LengthUnit } from './tape.ts'
+export { brcodeBytesMax, type LengthUnit, lengthUnits } from './tape.ts'
 export { toAscii } from './text.ts'

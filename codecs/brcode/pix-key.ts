@@ -1,14 +1,14 @@
 import { CodecError } from '#codecs/bytes'
 
 /** The kinds of Pix key, as the key directory (DICT) names them in lower case. */
-export const PIX_KEY_KINDS = ['cpf', 'cnpj', 'phone', 'email', 'evp'] as const
-export type PixKeyKind = (typeof PIX_KEY_KINDS)[number]
+export const pixKeyKinds = ['cpf', 'cnpj', 'phone', 'email', 'evp'] as const
+export type PixKeyKind = (typeof pixKeyKinds)[number]
 
 /** Longest Pix key: an e-mail address of 77 characters. */
-export const PIX_KEY_CHARS_MAX = 77
+export const pixKeyCharsMax = 77
 
 /** Area codes in use (ANATEL numbering plan). */
-const AREA_CODES = new Set(
+const areaCodes = new Set(
   [
     '11 12 13 14 15 16 17 18 19 21 22 24 27 28 31 32 33 34 35 37 38 41 42 43 44 45 46 47 48 49',
     '51 53 54 55 61 62 63 64 65 66 67 68 69 71 73 74 75 77 79 81 82 83 84 85 86 87 88 89',
@@ -18,13 +18,13 @@ const AREA_CODES = new Set(
     .split(' '),
 )
 
-const EVP = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const DIGITS_11 = /^[0-9]{11}$/
-const CNPJ = /^[0-9A-Z]{12}[0-9]{2}$/
-const PHONE = /^\+[1-9][0-9]{1,14}$/
-const PHONE_BRAZIL = /^\+55([0-9]{2})(9[0-9]{8}|[2-5][0-9]{7})$/
-const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-const EMAIL = new RegExp(`^[a-z0-9.!#$&'*+/=?^_\`{|}~-]+@${LABEL}(?:\\.${LABEL})*$`)
+const evp = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const digits11 = /^[0-9]{11}$/
+const cnpj = /^[0-9A-Z]{12}[0-9]{2}$/
+const phone = /^\+[1-9][0-9]{1,14}$/
+const phoneBrazil = /^\+55([0-9]{2})(9[0-9]{8}|[2-5][0-9]{7})$/
+const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+const email = new RegExp(`^[a-z0-9.!#$&'*+/=?^_\`{|}~-]+@${label}(?:\\.${label})*$`)
 
 /**
  * The kind of a Pix key in the directory's canonical form, or undefined when it is none: digits only
@@ -33,7 +33,7 @@ const EMAIL = new RegExp(`^[a-z0-9.!#$&'*+/=?^_\`{|}~-]+@${LABEL}(?:\\.${LABEL})
  *
  * Source: DICT API, schema of keys; check digits: Receita Federal (alphanumeric CNPJ: IN 2.229/2024).
  */
-export function pixKeyKind(key: string): PixKeyKind | undefined {
+export const pixKeyKind = (key: string): PixKeyKind | undefined => {
   const form = formOf(key)
   return form !== undefined && ruleBroken(form, key) === undefined ? form : undefined
 }
@@ -45,7 +45,7 @@ export function pixKeyKind(key: string): PixKeyKind | undefined {
  *   `pix_key_area_code` or `pix_key_length`; messages never hold the key
  * @example parsePixKey('12ABC34501DE35') // 'cnpj'
  */
-export function parsePixKey(key: string): PixKeyKind {
+export const parsePixKey = (key: string): PixKeyKind => {
   const form = formOf(key)
   if (form === undefined) {
     const message =
@@ -59,15 +59,15 @@ export function parsePixKey(key: string): PixKeyKind {
   return form
 }
 
-function formOf(key: string): PixKeyKind | undefined {
-  if (key.length === 36 && EVP.test(key)) return 'evp'
-  if (key.length === 11 && DIGITS_11.test(key)) return 'cpf'
-  if (key.length === 14 && CNPJ.test(key)) return 'cnpj'
-  if (PHONE.test(key)) return 'phone'
-  return key.length > 0 && EMAIL.test(key) ? 'email' : undefined
+const formOf = (key: string): PixKeyKind | undefined => {
+  if (key.length === 36 && evp.test(key)) return 'evp'
+  if (key.length === 11 && digits11.test(key)) return 'cpf'
+  if (key.length === 14 && cnpj.test(key)) return 'cnpj'
+  if (phone.test(key)) return 'phone'
+  return key.length > 0 && email.test(key) ? 'email' : undefined
 }
 
-function ruleBroken(kind: PixKeyKind, key: string): readonly [string, string] | undefined {
+const ruleBroken = (kind: PixKeyKind, key: string): readonly [string, string] | undefined => {
   switch (kind) {
     case 'evp':
       return undefined
@@ -82,39 +82,39 @@ function ruleBroken(kind: PixKeyKind, key: string): readonly [string, string] | 
         ? undefined
         : ['pix_key_area_code', 'a number of +55 needs an area code in use and 8 or 9 digits']
     case 'email':
-      return key.length <= PIX_KEY_CHARS_MAX
+      return key.length <= pixKeyCharsMax
         ? undefined
-        : ['pix_key_length', `an e-mail key has at most ${PIX_KEY_CHARS_MAX} characters`]
+        : ['pix_key_length', `an e-mail key has at most ${pixKeyCharsMax} characters`]
   }
 }
 
 /** True for 11 digits with right check digits that are not all the same digit. */
-export function isCpf(text: string): boolean {
-  if (!DIGITS_11.test(text) || isRepeated(text)) return false
+export const isCpf = (text: string): boolean => {
+  if (!digits11.test(text) || isRepeated(text)) return false
   return checkDigit(text, 9, 11) === digit(text, 9) && checkDigit(text, 10, 11) === digit(text, 10)
 }
 
 /** True for 14 characters, numeric or alphanumeric, with right check digits. */
-export function isCnpj(text: string): boolean {
-  if (!CNPJ.test(text) || isRepeated(text)) return false
+export const isCnpj = (text: string): boolean => {
+  if (!cnpj.test(text) || isRepeated(text)) return false
   return checkDigit(text, 12, 9) === digit(text, 12) && checkDigit(text, 13, 9) === digit(text, 13)
 }
 
-function isPhone(key: string): boolean {
+const isPhone = (key: string): boolean => {
   if (!key.startsWith('+55')) return true
-  const area = PHONE_BRAZIL.exec(key)?.[1]
-  return area !== undefined && AREA_CODES.has(area)
+  const area = phoneBrazil.exec(key)?.[1]
+  return area !== undefined && areaCodes.has(area)
 }
 
 const digit = (text: string, at: number): number => text.charCodeAt(at) - 48
 
-function isRepeated(text: string): boolean {
+const isRepeated = (text: string): boolean => {
   for (let i = 1; i < text.length; i++) if (text[i] !== text[0]) return false
   return true
 }
 
 /** Modulo 11 over the first `count` characters, weights rising from 2 to `weightMax` from the right. */
-function checkDigit(text: string, count: number, weightMax: number): number {
+const checkDigit = (text: string, count: number, weightMax: number): number => {
   let sum = 0
   let weight = 2
   for (let i = count - 1; i >= 0; i--) {

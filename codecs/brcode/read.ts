@@ -1,15 +1,15 @@
 import { CodecError } from '#codecs/bytes'
 import { type PixKeyKind, pixKeyKind } from './pix-key.ts'
 import {
-  BRCODE_BYTES_MAX,
   type BrCodeTape,
+  brcodeBytesMax,
   childOf,
   createTape,
   endOf,
   idOf,
   indexBrCode,
   type LengthUnit,
-  NO_PARENT,
+  noParent,
   offsetOf,
   parentOf,
   pathOf,
@@ -26,16 +26,16 @@ import {
 } from './text.ts'
 
 /** What Pix writes as globally unique identifier of its templates; case is not significant. */
-export const PIX_GUI = 'br.gov.bcb.pix'
+export const pixGui = 'br.gov.bcb.pix'
 /** 62-05 when there is no txid. */
-export const NO_TXID = '***'
-export const NAME_CHARS_MAX = 25
-export const CITY_CHARS_MAX = 15
-export const POSTAL_CODE_CHARS_MAX = 10
-export const AMOUNT_CHARS_MAX = 13
-export const TXID_CHARS_MAX = 25
+export const noTxid = '***'
+export const nameCharsMax = 25
+export const cityCharsMax = 15
+export const postalCodeCharsMax = 10
+export const amountCharsMax = 13
+export const txidCharsMax = 25
 /** Keys and addresses. */
-export const PIX_VALUE_CHARS_MAX = 77
+export const pixValueCharsMax = 77
 
 /** Something a reader should know but need not refuse. */
 export type BrCodeWarning = {
@@ -95,22 +95,25 @@ export type BrCode = {
 /** A payload on the tape, with its text where it is ASCII: then offsets are also string indices. */
 export type Indexed = { readonly tape: BrCodeTape; readonly ascii: string | undefined }
 
-const TAPE = createTape()
-const ENCODER = new TextEncoder()
+const sharedTape = createTape()
+const encoder = new TextEncoder()
 /** Holds a payload given as text; room for one character more than the longest. */
-const SCRATCH = new Uint8Array(BRCODE_BYTES_MAX + 4)
+const scratch = new Uint8Array(brcodeBytesMax + 4)
 /** Root objects EMV requires besides 00 and 63. */
-const MANDATORY = [52, 53, 58, 59, 60] as const
+const mandatory = [52, 53, 58, 59, 60] as const
 
 /**
  * Puts a payload on a tape, the shared one by default, which the next call overwrites.
  *
  * @throws CodecError `brcode_utf8`, and those of `indexBrCode`
  */
-export function indexPayload(payload: string | Uint8Array, tape: BrCodeTape = TAPE): Indexed {
+export const indexPayload = (
+  payload: string | Uint8Array,
+  tape: BrCodeTape = sharedTape,
+): Indexed => {
   const isText = typeof payload === 'string'
   const text = isText ? payload : decode(payload)
-  const bytes = isText ? SCRATCH : payload
+  const bytes = isText ? scratch : payload
   const size = isText ? encode(payload) : payload.length
   // UTF-8 takes more bytes than UTF-16 takes units for every character outside ASCII.
   const ascii = text.length === size
@@ -119,12 +122,12 @@ export function indexPayload(payload: string | Uint8Array, tape: BrCodeTape = TA
 }
 
 /** Writes the text in the scratch buffer; the size is over the limit when it does not fit. */
-function encode(text: string): number {
-  const { read, written } = ENCODER.encodeInto(text, SCRATCH)
-  return read === text.length ? written : Math.max(text.length, SCRATCH.length)
+const encode = (text: string): number => {
+  const { read, written } = encoder.encodeInto(text, scratch)
+  return read === text.length ? written : Math.max(text.length, scratch.length)
 }
 
-function decode(bytes: Uint8Array): string {
+const decode = (bytes: Uint8Array): string => {
   try {
     return decodeUtf8(bytes)
   } catch {
@@ -132,7 +135,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-export function textOf({ tape, ascii }: Indexed, index: number): string {
+export const textOf = ({ tape, ascii }: Indexed, index: number): string => {
   const start = startOf(tape, index)
   const end = endOf(tape, index)
   return ascii === undefined
@@ -152,11 +155,11 @@ export function textOf({ tape, ascii }: Indexed, index: number): string {
  *   `brcode_pix_template`
  * @example parseBrCode('00020126…63041D3D').pix?.key // '123e4567-e12b-12d1-a456-426655440000'
  */
-export function parseBrCode(payload: string | Uint8Array): BrCode {
+export const parseBrCode = (payload: string | Uint8Array): BrCode => {
   const indexed = indexPayload(payload)
   const { tape } = indexed
   const template = findPixTemplate(tape, 26, 51)
-  const isPix = template !== NO_PARENT
+  const isPix = template !== noParent
   if (isPix) checkOrder(tape)
   checkCommon(tape, isPix)
   const warnings: BrCodeWarning[] = []
@@ -178,13 +181,13 @@ export function parseBrCode(payload: string | Uint8Array): BrCode {
 }
 
 const optionalText = (indexed: Indexed, index: number): string | undefined =>
-  index === NO_PARENT ? undefined : textOf(indexed, index)
+  index === noParent ? undefined : textOf(indexed, index)
 
-function checkCommon(tape: BrCodeTape, isPix: boolean): void {
+const checkCommon = (tape: BrCodeTape, isPix: boolean): void => {
   const { bytes, roots, size } = tape
-  for (let i = 0; i < MANDATORY.length; i++) {
-    const id = MANDATORY[i]!
-    if (roots[id] === NO_PARENT) {
+  for (let i = 0; i < mandatory.length; i++) {
+    const id = mandatory[i]!
+    if (roots[id] === noParent) {
       const message = 'a mandatory object is missing'
       throw new CodecError('brcode_missing', size, message, { path: `${id}` })
     }
@@ -194,37 +197,37 @@ function checkCommon(tape: BrCodeTape, isPix: boolean): void {
   checkText(tape, 58, 2)
   if (isPix && !holds(tape, roots[53]!, '986')) throw badValue(tape, 53, 'currency must be 986')
   if (isPix && !holds(tape, roots[58]!, 'BR')) throw badValue(tape, 58, 'country must be BR')
-  if (roots[54] !== NO_PARENT) {
+  if (roots[54] !== noParent) {
     const start = startOf(tape, roots[54]!)
     const end = endOf(tape, roots[54]!)
-    if (end - start > AMOUNT_CHARS_MAX || !isAmount(bytes, start, end)) {
+    if (end - start > amountCharsMax || !isAmount(bytes, start, end)) {
       throw badValue(tape, 54, 'amount must be digits with at most two decimals after a point')
     }
   }
-  checkText(tape, 59, NAME_CHARS_MAX)
-  checkText(tape, 60, CITY_CHARS_MAX)
-  if (roots[61] !== NO_PARENT) checkText(tape, 61, POSTAL_CODE_CHARS_MAX)
+  checkText(tape, 59, nameCharsMax)
+  checkText(tape, 60, cityCharsMax)
+  if (roots[61] !== noParent) checkText(tape, 61, postalCodeCharsMax)
 }
 
 /** 00, then ascending; 80 to 99 come before 63, which is last by the frame. */
-function checkOrder(tape: BrCodeTape): void {
+const checkOrder = (tape: BrCodeTape): void => {
   const index = tape.disordered
-  if (index === NO_PARENT) return
+  if (index === noParent) return
   throw new CodecError('brcode_order', offsetOf(tape, index), 'ids must ascend, with 63 last', {
     path: pathOf(tape, index),
   })
 }
 
 /** The index of the only root template in this range of ids whose GUI is Pix's, or -1. */
-function findPixTemplate(tape: BrCodeTape, first: number, last: number): number {
-  let found = NO_PARENT
+const findPixTemplate = (tape: BrCodeTape, first: number, last: number): number => {
+  let found = noParent
   for (let at = 0; at < tape.templateCount; at++) {
     const i = tape.templates[at]!
     const id = idOf(tape, i)
     if (id < first || id > last) continue
     const gui = childOf(tape, i, 0)
-    if (gui === NO_PARENT || !holds(tape, gui, PIX_GUI)) continue
-    if (found !== NO_PARENT) {
+    if (gui === noParent || !holds(tape, gui, pixGui)) continue
+    if (found !== noParent) {
       throw new CodecError('brcode_pix_template', offsetOf(tape, i), 'Pix has two templates', {
         path: pathOf(tape, i),
       })
@@ -235,7 +238,7 @@ function findPixTemplate(tape: BrCodeTape, first: number, last: number): number 
 }
 
 /** True when the value is this text; ASCII letters match in either case where `text` is lower. */
-function holds(tape: BrCodeTape, index: number, text: string): boolean {
+const holds = (tape: BrCodeTape, index: number, text: string): boolean => {
   const start = startOf(tape, index)
   if (endOf(tape, index) - start !== text.length) return false
   for (let i = 0; i < text.length; i++) {
@@ -246,66 +249,62 @@ function holds(tape: BrCodeTape, index: number, text: string): boolean {
   return true
 }
 
-function readPix(indexed: Indexed, template: number, warnings: BrCodeWarning[]): PixReading {
+const readPix = (indexed: Indexed, template: number, warnings: BrCodeWarning[]): PixReading => {
   const { tape } = indexed
   const recurrence = findPixTemplate(tape, 80, 99)
   const keyAt = childOf(tape, template, 1)
   const urlAt = childOf(tape, template, 25)
-  const recurrenceAt = recurrence === NO_PARENT ? NO_PARENT : childOf(tape, recurrence, 25)
-  if (keyAt !== NO_PARENT && urlAt !== NO_PARENT) {
+  const recurrenceAt = recurrence === noParent ? noParent : childOf(tape, recurrence, 25)
+  if (keyAt !== noParent && urlAt !== noParent) {
     throw pixError(tape, template, 'a Pix template holds a key or an address, not both')
   }
-  if (recurrence !== NO_PARENT && recurrenceAt === NO_PARENT) {
+  if (recurrence !== noParent && recurrenceAt === noParent) {
     throw pixError(tape, recurrence, 'a recurrence template needs an address in 25')
   }
-  if (keyAt === NO_PARENT && urlAt === NO_PARENT && recurrenceAt === NO_PARENT) {
+  if (keyAt === noParent && urlAt === noParent && recurrenceAt === noParent) {
     throw pixError(tape, template, 'a Pix template needs a key in 01 or an address in 25')
   }
-  const key = keyAt === NO_PARENT ? undefined : textOf(indexed, keyAt)
+  const key = keyAt === noParent ? undefined : textOf(indexed, keyAt)
   const keyKind = key === undefined ? undefined : pixKeyKind(key)
   if (key !== undefined && keyKind === undefined) warnOfKey(tape, keyAt, warnings)
-  const isDynamic = urlAt !== NO_PARENT
+  const isDynamic = urlAt !== noParent
   return {
     kind: isDynamic ? 'dynamic' : key !== undefined ? 'static' : 'authorization',
-    composite: recurrenceAt !== NO_PARENT,
+    composite: recurrenceAt !== noParent,
     template: idOf(tape, template),
     key,
     keyKind,
     info: readInfo(indexed, childOf(tape, template, 2)),
     url: isDynamic ? readAddress(indexed, urlAt) : undefined,
-    recurrenceUrl: recurrenceAt === NO_PARENT ? undefined : readAddress(indexed, recurrenceAt),
+    recurrenceUrl: recurrenceAt === noParent ? undefined : readAddress(indexed, recurrenceAt),
     singleUse: readSingleUse(tape),
     txid: readTxid(indexed, isDynamic, warnings),
   }
 }
 
 /** A key of no known kind is a warning, but it must be text that can be shown. */
-function warnOfKey(tape: BrCodeTape, index: number, warnings: BrCodeWarning[]): void {
+const warnOfKey = (tape: BrCodeTape, index: number, warnings: BrCodeWarning[]): void => {
   const start = startOf(tape, index)
   const end = endOf(tape, index)
-  if (end - start > PIX_VALUE_CHARS_MAX || !isPrintable(tape.bytes, start, end)) {
-    throw pixError(tape, index, `key must be printable, at most ${PIX_VALUE_CHARS_MAX} bytes`)
+  if (end - start > pixValueCharsMax || !isPrintable(tape.bytes, start, end)) {
+    throw pixError(tape, index, `key must be printable, at most ${pixValueCharsMax} bytes`)
   }
   warnings.push({ rule: 'unknown_key_form', path: pathOf(tape, index), offset: start })
 }
 
-function readAddress(indexed: Indexed, index: number): string {
+const readAddress = (indexed: Indexed, index: number): string => {
   const { tape } = indexed
   const start = startOf(tape, index)
   const end = endOf(tape, index)
-  if (end - start > PIX_VALUE_CHARS_MAX || !isAddress(tape.bytes, start, end)) {
+  if (end - start > pixValueCharsMax || !isAddress(tape.bytes, start, end)) {
     const form = 'host and path without scheme'
-    throw pixError(
-      tape,
-      index,
-      `address must be ${form}, at most ${PIX_VALUE_CHARS_MAX} characters`,
-    )
+    throw pixError(tape, index, `address must be ${form}, at most ${pixValueCharsMax} characters`)
   }
   return textOf(indexed, index)
 }
 
-function readInfo(indexed: Indexed, index: number): string | undefined {
-  if (index === NO_PARENT) return undefined
+const readInfo = (indexed: Indexed, index: number): string | undefined => {
+  if (index === noParent) return undefined
   const { tape } = indexed
   if (!isPrintable(tape.bytes, startOf(tape, index), endOf(tape, index))) {
     throw pixError(tape, index, 'must be printable text')
@@ -313,40 +312,40 @@ function readInfo(indexed: Indexed, index: number): string | undefined {
   return textOf(indexed, index)
 }
 
-function readSingleUse(tape: BrCodeTape): boolean {
+const readSingleUse = (tape: BrCodeTape): boolean => {
   const index = tape.roots[1]!
-  if (index === NO_PARENT || holds(tape, index, '11')) return false
+  if (index === noParent || holds(tape, index, '11')) return false
   if (holds(tape, index, '12')) return true
   throw badValue(tape, 1, 'point of initiation must be 11 or 12')
 }
 
-function readTxid(
+const readTxid = (
   indexed: Indexed,
   isDynamic: boolean,
   warnings: BrCodeWarning[],
-): string | undefined {
+): string | undefined => {
   const { tape } = indexed
   const additional = tape.roots[62]!
-  const index = additional === NO_PARENT ? NO_PARENT : childOf(tape, additional, 5)
-  if (index === NO_PARENT || holds(tape, index, NO_TXID)) return undefined
+  const index = additional === noParent ? noParent : childOf(tape, additional, 5)
+  if (index === noParent || holds(tape, index, noTxid)) return undefined
   const start = startOf(tape, index)
   const end = endOf(tape, index)
-  if (end - start > TXID_CHARS_MAX || !isAlphanumeric(tape.bytes, start, end)) {
-    const message = `txid must be 1 to ${TXID_CHARS_MAX} letters and digits, or ${NO_TXID}`
+  if (end - start > txidCharsMax || !isAlphanumeric(tape.bytes, start, end)) {
+    const message = `txid must be 1 to ${txidCharsMax} letters and digits, or ${noTxid}`
     throw pixError(tape, index, message)
   }
   if (isDynamic) warnings.push({ rule: 'dynamic_txid', path: '62.05', offset: start })
   return textOf(indexed, index)
 }
 
-function checkDigits(tape: BrCodeTape, id: number, count: number, message: string): void {
+const checkDigits = (tape: BrCodeTape, id: number, count: number, message: string): void => {
   const index = tape.roots[id]!
   const start = startOf(tape, index)
   const end = endOf(tape, index)
   if (end - start !== count || !isDigits(tape.bytes, start, end)) throw badValue(tape, id, message)
 }
 
-function checkText(tape: BrCodeTape, id: number, charsMax: number): void {
+const checkText = (tape: BrCodeTape, id: number, charsMax: number): void => {
   const { bytes } = tape
   const start = startOf(tape, tape.roots[id]!)
   const end = endOf(tape, tape.roots[id]!)
@@ -356,16 +355,16 @@ function checkText(tape: BrCodeTape, id: number, charsMax: number): void {
   }
 }
 
-function badValue(tape: BrCodeTape, id: number, message: string): CodecError {
+const badValue = (tape: BrCodeTape, id: number, message: string): CodecError => {
   return valueError('brcode_value', tape, tape.roots[id]!, message)
 }
 
-function pixError(tape: BrCodeTape, index: number, message: string): CodecError {
-  const isTemplate = parentOf(tape, index) === NO_PARENT
+const pixError = (tape: BrCodeTape, index: number, message: string): CodecError => {
+  const isTemplate = parentOf(tape, index) === noParent
   return valueError(isTemplate ? 'brcode_pix_template' : 'brcode_value', tape, index, message)
 }
 
-function valueError(code: string, tape: BrCodeTape, index: number, message: string): CodecError {
+const valueError = (code: string, tape: BrCodeTape, index: number, message: string): CodecError => {
   return new CodecError(code, startOf(tape, index), message, {
     path: pathOf(tape, index),
     length: endOf(tape, index) - startOf(tape, index),

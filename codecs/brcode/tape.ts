@@ -7,19 +7,19 @@ import { crc16 } from './crc16.ts'
 // EMV QR Code Specification, Merchant-Presented Mode, section 3.
 
 /** Longest payload, in bytes. Same source. */
-export const BRCODE_BYTES_MAX = 512
+export const brcodeBytesMax = 512
 
 /** Most objects a payload of that size can hold: each takes five bytes at least. */
-const OBJECTS_MAX = Math.floor(BRCODE_BYTES_MAX / 5)
+const objectsMax = Math.floor(brcodeBytesMax / 5)
 /** Ids 26 to 51 and 80 to 99. */
-const ACCOUNTS_MAX = 46
+const accountsMax = 46
 /** Integers per object on the tape: id, offset of the id, start and end of the value, parent. */
-const STRIDE = 5
-export const NO_PARENT = -1
+const stride = 5
+export const noParent = -1
 
 /** How a producer counted the lengths: EMV says bytes; some count characters. */
-export const LENGTH_UNITS = ['bytes', 'characters'] as const
-export type LengthUnit = (typeof LENGTH_UNITS)[number]
+export const lengthUnits = ['bytes', 'characters'] as const
+export type LengthUnit = (typeof lengthUnits)[number]
 
 /**
  * Where every data object lies, in wire order, a template before its children.
@@ -44,44 +44,44 @@ export type BrCodeTape = {
   readonly roots: Int16Array
 }
 
-export function createTape(): BrCodeTape {
+export const createTape = (): BrCodeTape => {
   return {
     bytes: new Uint8Array(0),
     size: 0,
     lengthUnit: 'bytes',
     count: 0,
-    disordered: NO_PARENT,
+    disordered: noParent,
     templateCount: 0,
-    templates: new Int16Array(ACCOUNTS_MAX),
-    entries: new Int32Array(OBJECTS_MAX * STRIDE),
+    templates: new Int16Array(accountsMax),
+    entries: new Int32Array(objectsMax * stride),
     roots: new Int16Array(100),
   }
 }
 
-export const idOf = (tape: BrCodeTape, index: number): number => tape.entries[index * STRIDE]!
+export const idOf = (tape: BrCodeTape, index: number): number => tape.entries[index * stride]!
 export const offsetOf = (tape: BrCodeTape, index: number): number =>
-  tape.entries[index * STRIDE + 1]!
+  tape.entries[index * stride + 1]!
 export const startOf = (tape: BrCodeTape, index: number): number =>
-  tape.entries[index * STRIDE + 2]!
-export const endOf = (tape: BrCodeTape, index: number): number => tape.entries[index * STRIDE + 3]!
+  tape.entries[index * stride + 2]!
+export const endOf = (tape: BrCodeTape, index: number): number => tape.entries[index * stride + 3]!
 export const parentOf = (tape: BrCodeTape, index: number): number =>
-  tape.entries[index * STRIDE + 4]!
+  tape.entries[index * stride + 4]!
 
 /** The child of `parent` with this id, or -1. */
-export function childOf(tape: BrCodeTape, parent: number, id: number): number {
+export const childOf = (tape: BrCodeTape, parent: number, id: number): number => {
   const { entries, count } = tape
-  const end = entries[parent * STRIDE + 3]!
-  for (let i = parent + 1; i < count && entries[i * STRIDE + 1]! < end; i++) {
-    if (entries[i * STRIDE]! === id && entries[i * STRIDE + 4]! === parent) return i
+  const end = entries[parent * stride + 3]!
+  for (let i = parent + 1; i < count && entries[i * stride + 1]! < end; i++) {
+    if (entries[i * stride]! === id && entries[i * stride + 4]! === parent) return i
   }
-  return NO_PARENT
+  return noParent
 }
 
 /** The ids from the root to this object: `26.01`. */
-export function pathOf(tape: BrCodeTape, index: number): string {
+export const pathOf = (tape: BrCodeTape, index: number): string => {
   const own = idText(idOf(tape, index))
   const parent = parentOf(tape, index)
-  return parent === NO_PARENT ? own : `${pathOf(tape, parent)}.${own}`
+  return parent === noParent ? own : `${pathOf(tape, parent)}.${own}`
 }
 
 export const idText = (id: number): string => (id < 10 ? `0${id}` : `${id}`)
@@ -102,17 +102,17 @@ const isRootTemplate = (id: number): boolean =>
  *   `brcode_duplicate`, `brcode_version`, `brcode_crc_missing`, `brcode_crc_format`, `brcode_crc`;
  *   `context.path` is the tag path
  */
-export function indexBrCode(
+export const indexBrCode = (
   tape: BrCodeTape,
   bytes: Uint8Array,
   size: number,
   ascii: boolean,
-): void {
-  if (size === 0 || size > BRCODE_BYTES_MAX) {
-    throw new CodecError('brcode_size', 0, `payload must have 1 to ${BRCODE_BYTES_MAX} bytes`, {
+): void => {
+  if (size === 0 || size > brcodeBytesMax) {
+    throw new CodecError('brcode_size', 0, `payload must have 1 to ${brcodeBytesMax} bytes`, {
       path: '',
       length: size,
-      lengthMax: BRCODE_BYTES_MAX,
+      lengthMax: brcodeBytesMax,
     })
   }
   tape.bytes = bytes
@@ -121,12 +121,12 @@ export function indexBrCode(
   checkCrc(tape)
 }
 
-function index(tape: BrCodeTape, unit: LengthUnit, ascii: boolean): void {
+const index = (tape: BrCodeTape, unit: LengthUnit, ascii: boolean): void => {
   tape.lengthUnit = unit
   tape.count = 0
-  tape.disordered = NO_PARENT
+  tape.disordered = noParent
   tape.templateCount = 0
-  tape.roots.fill(NO_PARENT)
+  tape.roots.fill(noParent)
   if (ascii || unit === 'characters') {
     indexRoot(tape)
     return
@@ -142,18 +142,18 @@ function index(tape: BrCodeTape, unit: LengthUnit, ascii: boolean): void {
   }
 }
 
-function indexRoot(tape: BrCodeTape): void {
+const indexRoot = (tape: BrCodeTape): void => {
   const { roots, entries, size } = tape
   const counted = tape.lengthUnit === 'bytes'
   let at = 0
   let previous = -1
   while (at < size) {
     const own = tape.count
-    const stop = indexObject(tape, at, size, NO_PARENT, counted)
-    const id = entries[own * STRIDE]!
-    if (roots[id] !== NO_PARENT) throw duplicate(tape, NO_PARENT, at, id)
+    const stop = indexObject(tape, at, size, noParent, counted)
+    const id = entries[own * stride]!
+    if (roots[id] !== noParent) throw duplicate(tape, noParent, at, id)
     roots[id] = own
-    if (id < previous && tape.disordered === NO_PARENT && id !== 63) tape.disordered = own
+    if (id < previous && tape.disordered === noParent && id !== 63) tape.disordered = own
     previous = id
     if (isRootTemplate(id)) {
       indexTemplate(tape, own, counted)
@@ -164,14 +164,14 @@ function indexRoot(tape: BrCodeTape): void {
   checkFrame(tape)
 }
 
-function indexTemplate(tape: BrCodeTape, parent: number, counted: boolean): void {
+const indexTemplate = (tape: BrCodeTape, parent: number, counted: boolean): void => {
   const { entries } = tape
-  const end = entries[parent * STRIDE + 3]!
-  let at = entries[parent * STRIDE + 2]!
+  const end = entries[parent * stride + 3]!
+  let at = entries[parent * stride + 2]!
   while (at < end) {
     const own = tape.count
     const stop = indexObject(tape, at, end, parent, counted)
-    const id = entries[own * STRIDE]!
+    const id = entries[own * stride]!
     checkSiblings(tape, parent, own, at, id)
     if (id >= 50 && parent === tape.roots[62]) indexTemplate(tape, own, counted)
     at = stop
@@ -179,13 +179,13 @@ function indexTemplate(tape: BrCodeTape, parent: number, counted: boolean): void
 }
 
 /** Puts the object at `at` on the tape and gives the offset behind it. */
-function indexObject(
+const indexObject = (
   tape: BrCodeTape,
   at: number,
   end: number,
   parent: number,
   counted: boolean,
-): number {
+): number => {
   const { bytes, entries } = tape
   const id = twoDigits(bytes, at, end)
   if (id < 0) throw frameError('brcode_id', tape, parent, at, 'id must be two digits')
@@ -199,7 +199,7 @@ function indexObject(
     const message = 'value ends after its template or payload'
     throw frameError('brcode_truncated', tape, parent, start, message, id)
   }
-  const slot = tape.count++ * STRIDE
+  const slot = tape.count++ * stride
   entries[slot] = id
   entries[slot + 1] = at
   entries[slot + 2] = start
@@ -208,23 +208,23 @@ function indexObject(
   return stop
 }
 
-function checkSiblings(
+const checkSiblings = (
   tape: BrCodeTape,
   parent: number,
   own: number,
   at: number,
   id: number,
-): void {
+): void => {
   const { entries } = tape
   for (let i = parent + 1; i < own; i++) {
-    if (entries[i * STRIDE] === id && entries[i * STRIDE + 4] === parent) {
+    if (entries[i * stride] === id && entries[i * stride + 4] === parent) {
       throw duplicate(tape, parent, at, id)
     }
   }
 }
 
 /** The number written in two digits, or -1. */
-function twoDigits(bytes: Uint8Array, at: number, end: number): number {
+const twoDigits = (bytes: Uint8Array, at: number, end: number): number => {
   if (at + 2 > end) return -1
   const tens = bytes[at]! - 48
   const units = bytes[at + 1]! - 48
@@ -232,7 +232,7 @@ function twoDigits(bytes: Uint8Array, at: number, end: number): number {
 }
 
 /** The offset behind `count` UTF-8 characters; past `end` when there are fewer. */
-function skip(bytes: Uint8Array, from: number, end: number, count: number): number {
+const skip = (bytes: Uint8Array, from: number, end: number, count: number): number => {
   let at = from
   for (let left = count; left > 0; left--) {
     if (at >= end) return end + 1
@@ -242,7 +242,7 @@ function skip(bytes: Uint8Array, from: number, end: number, count: number): numb
   return at
 }
 
-function checkFrame(tape: BrCodeTape): void {
+const checkFrame = (tape: BrCodeTape): void => {
   const { bytes, size } = tape
   if (idOf(tape, 0) !== 0 || endOf(tape, 0) !== 6 || bytes[4] !== 48 || bytes[5] !== 49) {
     throw new CodecError('brcode_version', 0, 'payload must begin with 000201', { path: '00' })
@@ -251,14 +251,14 @@ function checkFrame(tape: BrCodeTape): void {
   const crcAt = size - 8
   if (tape.roots[63] !== last || offsetOf(tape, last) !== crcAt) {
     const found = tape.roots[63]!
-    const at = found === NO_PARENT ? size : offsetOf(tape, found)
+    const at = found === noParent ? size : offsetOf(tape, found)
     throw new CodecError('brcode_crc_missing', at, 'the last object must be 6304 and the CRC', {
       path: '63',
     })
   }
 }
 
-function checkCrc(tape: BrCodeTape): void {
+const checkCrc = (tape: BrCodeTape): void => {
   const { bytes, size } = tape
   const at = size - 4
   let declared = 0
@@ -280,26 +280,26 @@ function checkCrc(tape: BrCodeTape): void {
   }
 }
 
-function hexDigit(code: number): number {
+const hexDigit = (code: number): number => {
   if (code >= 48 && code <= 57) return code - 48
   return code >= 65 && code <= 70 ? code - 55 : -1
 }
 
-function frameError(
+const frameError = (
   code: string,
   tape: BrCodeTape,
   parent: number,
   at: number,
   message: string,
   id?: number,
-): CodecError {
-  const above = parent === NO_PARENT ? '' : pathOf(tape, parent)
+): CodecError => {
+  const above = parent === noParent ? '' : pathOf(tape, parent)
   const own = id === undefined ? '' : idText(id)
   return new CodecError(code, at, message, {
     path: above === '' || own === '' ? above + own : `${above}.${own}`,
   })
 }
 
-function duplicate(tape: BrCodeTape, parent: number, at: number, id: number): CodecError {
+const duplicate = (tape: BrCodeTape, parent: number, at: number, id: number): CodecError => {
   return frameError('brcode_duplicate', tape, parent, at, 'id occurs twice at this level', id)
 }

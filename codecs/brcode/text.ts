@@ -1,19 +1,19 @@
-const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Throws a TypeError when the bytes are not UTF-8. */
-export const decodeUtf8 = (bytes: Uint8Array): string => DECODER.decode(bytes)
+export const decodeUtf8 = (bytes: Uint8Array): string => decoder.decode(bytes)
 
 // The checks below look at bytes, not at text: a slice of a string stays lazy until it is read.
 
 /** Bytes of UTF-8 that begin a character: what people count. */
-export function countCharacters(bytes: Uint8Array, start: number, end: number): number {
+export const countCharacters = (bytes: Uint8Array, start: number, end: number): number => {
   let count = 0
   for (let i = start; i < end; i++) if ((bytes[i]! & 0xc0) !== 0x80) count++
   return count
 }
 
 /** UTF-8 without C0 and C1 control characters and DEL. */
-export function isPrintable(bytes: Uint8Array, start: number, end: number): boolean {
+export const isPrintable = (bytes: Uint8Array, start: number, end: number): boolean => {
   for (let i = start; i < end; i++) {
     const code = bytes[i]!
     if (code < 0x20 || code === 0x7f) return false
@@ -22,12 +22,12 @@ export function isPrintable(bytes: Uint8Array, start: number, end: number): bool
   return true
 }
 
-export function isDigits(bytes: Uint8Array, start: number, end: number): boolean {
+export const isDigits = (bytes: Uint8Array, start: number, end: number): boolean => {
   for (let i = start; i < end; i++) if ((bytes[i]! - 48) >>> 0 > 9) return false
   return end > start
 }
 
-export function isAlphanumeric(bytes: Uint8Array, start: number, end: number): boolean {
+export const isAlphanumeric = (bytes: Uint8Array, start: number, end: number): boolean => {
   for (let i = start; i < end; i++) {
     const code = bytes[i]!
     const lower = code | 0x20
@@ -40,7 +40,7 @@ export function isAlphanumeric(bytes: Uint8Array, start: number, end: number): b
  * `10`, `10.5` or `10.50`: digits, then at most a point and one or two decimals.
  * EMV also allows a bare trailing point, which no Pix producer writes.
  */
-export function isAmount(bytes: Uint8Array, start: number, end: number): boolean {
+export const isAmount = (bytes: Uint8Array, start: number, end: number): boolean => {
   let point = start
   while (point < end && bytes[point] !== 0x2e) point++
   if (!isDigits(bytes, start, point)) return false
@@ -48,7 +48,7 @@ export function isAmount(bytes: Uint8Array, start: number, end: number): boolean
 }
 
 /** A payload address as a code holds it: host, optional port, path; visible ASCII, no scheme. */
-export function isAddress(bytes: Uint8Array, start: number, end: number): boolean {
+export const isAddress = (bytes: Uint8Array, start: number, end: number): boolean => {
   let slash = -1
   for (let i = start; i < end; i++) {
     const code = bytes[i]!
@@ -60,8 +60,8 @@ export function isAddress(bytes: Uint8Array, start: number, end: number): boolea
   )
 }
 
-const ACCENTS = /\p{M}+/gu
-const OTHERS = /[^\x20-\x7e]/gu
+const accents = /\p{M}+/gu
+const others = /[^\x20-\x7e]/gu
 
 /**
  * The text in printable ASCII: accents taken off, anything else that is not ASCII left out.
@@ -69,4 +69,4 @@ const OTHERS = /[^\x20-\x7e]/gu
  * @example toAscii('São João & Cª') // 'Sao Joao & Ca'
  */
 export const toAscii = (text: string): string =>
-  text.normalize('NFKD').replace(ACCENTS, '').replace(OTHERS, '')
+  text.normalize('NFKD').replace(accents, '').replace(others, '')

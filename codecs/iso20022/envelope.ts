@@ -1,4 +1,4 @@
-import { ABSENT, type XmlDocument } from '#codecs/xml'
+import { absent, type XmlDocument } from '#codecs/xml'
 import { layout } from './layout.ts'
 import type { MessageReader } from './reader.ts'
 
@@ -76,16 +76,16 @@ export const readEnvelope = (
   document: XmlDocument,
 ): { readonly header: BusinessHeader; readonly document: number } => {
   const found = reader.find(document.root, envelope)
-  const signatureNode = found[signature] ?? ABSENT
+  const signatureNode = found[signature] ?? absent
   return {
-    document: found[documentItem] ?? ABSENT,
+    document: found[documentItem] ?? absent,
     header: {
       fromIspb: reader.text(found[from]),
       toIspb: reader.text(found[to]),
       businessMessageId: reader.text(found[businessMessageId]),
       messageDefinitionId: reader.text(found[definition]),
       creationDateTime: reader.text(found[created]),
-      signed: signatureNode !== ABSENT && document.firstChild(signatureNode) !== ABSENT,
+      signed: signatureNode !== absent && document.firstChild(signatureNode) !== absent,
     },
   }
 }
@@ -98,6 +98,6 @@ export const readDefinition = (
   const found = reader.find(document.root, envelope)
   return {
     messageDefinitionId: reader.text(found[definition]),
-    document: found[documentItem] ?? ABSENT,
+    document: found[documentItem] ?? absent,
   }
 }

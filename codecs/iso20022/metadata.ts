@@ -1,8 +1,8 @@
 import {
-  ELEMENT,
-  KIND_MASK,
-  NODE_NAME,
-  NODE_STRIDE,
+  elementKind,
+  kindMask,
+  nodeName,
+  nodeStride,
   type XmlDocument,
   type XmlShape,
 } from '#codecs/xml'
@@ -24,28 +24,28 @@ export type MessageMetadata = {
   readonly ispbs: readonly number[]
 }
 
-const HEADER_ID = 1
-const BUSINESS_ID = 2
-const END_TO_END_ID = 3
-const AMOUNT = 4
-const AGENT_ID = 5
-const DOCUMENT = 6
-const PART = 7
+const headerId = 1
+const businessId = 2
+const endToEndId = 3
+const amount = 4
+const agentId = 5
+const documentName = 6
+const part = 7
 
 const roles = new Uint8Array(messageVocabulary.size)
 const roleNames: Readonly<Record<string, number>> = {
-  Id: HEADER_ID,
-  BizMsgIdr: BUSINESS_ID,
-  EndToEndId: END_TO_END_ID,
-  OrgnlEndToEndId: END_TO_END_ID,
-  IntrBkSttlmAmt: AMOUNT,
-  RtrdIntrBkSttlmAmt: AMOUNT,
-  InstdAmt: AMOUNT,
-  Amt: AMOUNT,
-  MmbId: AGENT_ID,
-  Document: DOCUMENT,
-  AdjstmntAmtAndRsn: PART,
-  Adjstmnt: PART,
+  Id: headerId,
+  BizMsgIdr: businessId,
+  EndToEndId: endToEndId,
+  OrgnlEndToEndId: endToEndId,
+  IntrBkSttlmAmt: amount,
+  RtrdIntrBkSttlmAmt: amount,
+  InstdAmt: amount,
+  Amt: amount,
+  MmbId: agentId,
+  Document: documentName,
+  AdjstmntAmtAndRsn: part,
+  Adjstmnt: part,
 }
 for (const [name, role] of Object.entries(roleNames)) roles[nameIdOf(name)] = role
 
@@ -74,31 +74,31 @@ const lookedUp = (document: XmlDocument): MessageMetadata => {
   const ispbs: number[] = []
   let businessMessageId = -1
   let inHeader = true
-  for (let node = root + 1, at = node * NODE_STRIDE; node < endNode; node++, at += NODE_STRIDE) {
-    if (((nodes[at] as number) & KIND_MASK) !== ELEMENT) continue
-    switch (roles[nodes[at + NODE_NAME] as number]) {
-      case HEADER_ID:
+  for (let node = root + 1, at = node * nodeStride; node < endNode; node++, at += nodeStride) {
+    if (((nodes[at] as number) & kindMask) !== elementKind) continue
+    switch (roles[nodes[at + nodeName] as number]) {
+      case headerId:
         if (inHeader && businessMessageId === -1) headerIds.push(node)
         break
-      case BUSINESS_ID:
+      case businessId:
         businessMessageId = node
         break
-      case END_TO_END_ID:
+      case endToEndId:
         endToEndIds.push(node)
         break
-      case AMOUNT:
+      case amount:
         // An Amt that only wraps InstdAmt is none.
         if (document.firstChild(node) === -1) amounts.push(node)
         break
-      case AGENT_ID:
+      case agentId:
         if (document.firstChild(node) === -1) ispbs.push(node)
         break
-      case DOCUMENT:
+      case documentName:
         inHeader = false
         break
-      case PART: {
+      case part: {
         const last = document.next(node) - 1
-        at += (last - node) * NODE_STRIDE
+        at += (last - node) * nodeStride
         node = last
         break
       }

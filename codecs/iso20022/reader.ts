@@ -1,12 +1,12 @@
 import { CodecError } from '#codecs/bytes'
 import {
-  ABSENT,
-  ELEMENT,
-  KIND_MASK,
-  NAMESPACE_SHIFT,
-  NODE_NAME,
-  NODE_NEXT,
-  NODE_STRIDE,
+  absent,
+  elementKind,
+  kindMask,
+  namespaceShift,
+  nodeName,
+  nodeNext,
+  nodeStride,
   type XmlDocument,
 } from '#codecs/xml'
 import { parseCents } from './amount.ts'
@@ -51,7 +51,7 @@ export class MessageReader {
   find(node: number, expected: Layout): Slots {
     const slots = expected.nothing.slice()
     slots[0] = node
-    if (node !== ABSENT) this.descend(node, expected, 0, slots)
+    if (node !== absent) this.descend(node, expected, 0, slots)
     return slots
   }
 
@@ -60,14 +60,14 @@ export class MessageReader {
     const { nameIds, first, end } = expected
     const start = first[item] as number
     const stop = end[item] as number
-    const record = parent * NODE_STRIDE
-    const limit = nodes[record + NODE_NEXT] as number
-    const namespace = (nodes[record] as number) >> NAMESPACE_SHIFT
+    const record = parent * nodeStride
+    const limit = nodes[record + nodeNext] as number
+    const namespace = (nodes[record] as number) >> namespaceShift
     let hint = start
-    for (let child = parent + 1, at = record + NODE_STRIDE; child < limit; ) {
+    for (let child = parent + 1, at = record + nodeStride; child < limit; ) {
       const kind = nodes[at] as number
-      if ((kind & KIND_MASK) === ELEMENT) {
-        const id = nodes[at + NODE_NAME]
+      if ((kind & kindMask) === elementKind) {
+        const id = nodes[at + nodeName]
         let found = hint
         while (found < stop && nameIds[found] !== id) found++
         if (found === stop) {
@@ -76,9 +76,9 @@ export class MessageReader {
           while (found < hint && nameIds[found] !== id) found++
           if (found === hint) found = stop
         }
-        if (found !== stop && kind >> NAMESPACE_SHIFT === namespace) {
+        if (found !== stop && kind >> namespaceShift === namespace) {
           hint = found
-          if (slots[found] === ABSENT) {
+          if (slots[found] === absent) {
             slots[found] = child
             if (first[found] !== end[found]) this.descend(child, expected, found, slots)
           } else if (expected.repeated[found] === 0) {
@@ -86,11 +86,11 @@ export class MessageReader {
           }
         }
       }
-      child = nodes[at + NODE_NEXT] as number
-      at = child * NODE_STRIDE
+      child = nodes[at + nodeNext] as number
+      at = child * nodeStride
     }
     for (let one = start; one < stop; one++) {
-      if (slots[one] === ABSENT && expected.required[one] === 1) {
+      if (slots[one] === absent && expected.required[one] === 1) {
         this.report(parent, 'required', 'is missing', `/${expected.chains[one]}`)
       }
     }
@@ -103,10 +103,10 @@ export class MessageReader {
     read: (node: number) => T,
   ): readonly T[] {
     const all: T[] = []
-    if (parent === undefined || first === undefined || first === ABSENT) return all
+    if (parent === undefined || first === undefined || first === absent) return all
     const document = this.document
     const id = document.nameId(first)
-    for (let node = first; node !== ABSENT; node = document.nextSibling(node, parent)) {
+    for (let node = first; node !== absent; node = document.nextSibling(node, parent)) {
       if (document.nameId(node) === id) all.push(read(node))
     }
     return all
@@ -114,16 +114,16 @@ export class MessageReader {
 
   /** String value; empty where absent. */
   text(node: number | undefined): string {
-    return node === undefined || node === ABSENT ? '' : this.document.textOf(node)
+    return node === undefined || node === absent ? '' : this.document.textOf(node)
   }
 
   optionalText(node: number | undefined): string | null {
-    return node === undefined || node === ABSENT ? null : this.document.textOf(node)
+    return node === undefined || node === absent ? null : this.document.textOf(node)
   }
 
   /** An `ActiveCurrencyAndAmount`: decimal content and the required attribute `Ccy`. */
   money(node: number | undefined): Money {
-    if (node === undefined || node === ABSENT) return { cents: 0n, currency: '' }
+    if (node === undefined || node === absent) return { cents: 0n, currency: '' }
     const document = this.document
     const currency = document.attribute(node, 'Ccy') ?? ''
     if (currency === '') {
@@ -144,7 +144,7 @@ export class MessageReader {
   flag(node: number): boolean {
     const text = this.text(node).trim()
     if (text === 'true' || text === '1') return true
-    if (node !== ABSENT && text !== 'false' && text !== '0') {
+    if (node !== absent && text !== 'false' && text !== '0') {
       this.report(node, 'boolean', 'is neither true nor false')
     }
     return false
@@ -185,7 +185,7 @@ const stepTowards = (
   let all = 0
   for (
     let sibling = document.firstChild(parent);
-    sibling !== ABSENT;
+    sibling !== absent;
     sibling = document.nextSibling(sibling, parent)
   ) {
     if (document.nameId(sibling) !== id) continue

@@ -1,4 +1,4 @@
-import { ABSENT, type XmlDocument } from '#codecs/xml'
+import { absent, type XmlDocument } from '#codecs/xml'
 import type { MessageType } from './catalogue/index.ts'
 import { type BusinessHeader, readEnvelope } from './envelope.ts'
 import { type Layout, layout } from './layout.ts'
@@ -31,7 +31,7 @@ const field = <P extends string, T>(
   return {
     path,
     read: (reader, node) =>
-      (isOptional && node === ABSENT ? null : read(reader, node)) as Maybe<P, T>,
+      (isOptional && node === absent ? null : read(reader, node)) as Maybe<P, T>,
   }
 }
 
@@ -86,7 +86,7 @@ const recordReader = <F extends Fields>(fields: F) => {
     const found = reader.find(node, made.expected)
     const record: Record<string, unknown> = {}
     for (const { name, read, item, parent } of made.members) {
-      record[name] = read(reader, found[item] ?? ABSENT, found[parent] ?? ABSENT)
+      record[name] = read(reader, found[item] ?? absent, found[parent] ?? absent)
     }
     return record as RecordOf<F>
   }

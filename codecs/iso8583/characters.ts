@@ -1,15 +1,12 @@
 /** Character classes of ISO 8583 as bits: a byte of ASCII or Latin-1 belongs to several. */
-export const DIGIT = 1
-export const ALPHANUMERIC = 2
-export const ALPHANUMERIC_BLANK = 4
-export const PRINTABLE = 8
-export const TRACK = 16
-const LETTER = 32
+export const digit = 1
+export const alphanumeric = 2
+export const alphanumericBlank = 4
+export const printable = 8
+export const track = 16
+const letter = 32
 
-/** Class bits of each character code up to 255. */
-export const classOf: Uint8Array = buildClasses()
-
-function buildClasses(): Uint8Array {
+const buildClasses = (): Uint8Array => {
   const classes = new Uint8Array(256)
   for (let code = 0; code < 256; code++) {
     const isDigit = code >= 0x30 && code <= 0x39
@@ -19,25 +16,28 @@ function buildClasses(): Uint8Array {
     // Tracks are four-bit characters, 0 to ?; peers also write the separator as D.
     const isTrack = (code >= 0x30 && code <= 0x3f) || code === 0x44 || code === 0x64
     classes[code] =
-      (isDigit ? DIGIT : 0) |
-      (isDigit || isLetter ? ALPHANUMERIC : 0) |
-      (isDigit || isLetter || code === 0x20 ? ALPHANUMERIC_BLANK : 0) |
-      (isPrintable ? PRINTABLE : 0) |
-      (isTrack ? TRACK : 0) |
-      (isLetter || code === 0x20 ? LETTER : 0)
+      (isDigit ? digit : 0) |
+      (isDigit || isLetter ? alphanumeric : 0) |
+      (isDigit || isLetter || code === 0x20 ? alphanumericBlank : 0) |
+      (isPrintable ? printable : 0) |
+      (isTrack ? track : 0) |
+      (isLetter || code === 0x20 ? letter : 0)
   }
   return classes
 }
 
+/** Class bits of each character code up to 255. */
+export const classOf: Uint8Array = buildClasses()
+
 /** The class that every character of a field of this type must have. */
-export const CLASS_OF_TYPE = {
-  n: DIGIT,
-  a: LETTER,
-  an: ALPHANUMERIC,
-  anp: ALPHANUMERIC_BLANK,
-  ans: PRINTABLE,
-  z: TRACK,
-  'x+n': DIGIT,
+export const classOfType = {
+  n: digit,
+  a: letter,
+  an: alphanumeric,
+  anp: alphanumericBlank,
+  ans: printable,
+  z: track,
+  'x+n': digit,
   b: 0,
 } as const
 
@@ -67,7 +67,7 @@ export const packedDigits = (bytes: Uint8Array, start: number, stop: number): bo
 }
 
 /** IBM code page 037 to Latin-1, byte by byte. */
-const CP037 = [
+const codePage037 = [
   '000102039c09867f978d8e0b0c0d0e0f101112139d8508871819928f1c1d1e1f',
   '80818283840a171b88898a8b8c050607909116939495960498999a9b14159e1a',
   '20a0e2e4e0e1e3e5e7f1a22e3c282b7c26e9eaebe8edeeefecdf21242a293bac',
@@ -88,7 +88,7 @@ export type CodePage = {
 }
 
 /** Code page 1047 differs from 037 in six places: brackets, caret, not sign, Y acute and diaeresis. */
-const CP1047_DIFFERENCES = [
+const cp1047Differences = [
   [0x5f, 0x5e],
   [0xad, 0x5b],
   [0xb0, 0xac],
@@ -100,7 +100,7 @@ const CP1047_DIFFERENCES = [
 const codePage = (differences: readonly (readonly [number, number])[]): CodePage => {
   const decode = new Uint8Array(256)
   for (let byte = 0; byte < 256; byte++) {
-    decode[byte] = Number.parseInt(CP037.slice(byte * 2, byte * 2 + 2), 16)
+    decode[byte] = Number.parseInt(codePage037.slice(byte * 2, byte * 2 + 2), 16)
   }
   for (const [byte, code] of differences) decode[byte] = code
   const encode = new Uint8Array(256)
@@ -109,16 +109,13 @@ const codePage = (differences: readonly (readonly [number, number])[]): CodePage
 }
 
 export const cp037: CodePage = codePage([])
-export const cp1047: CodePage = codePage(CP1047_DIFFERENCES)
+export const cp1047: CodePage = codePage(cp1047Differences)
 
 const identity = Uint8Array.from({ length: 256 }, (_, code) => code)
 /** ASCII and Latin-1: bytes are codes. */
 export const latin1: CodePage = { decode: identity, encode: identity, classes: classOf }
 
-/** Value of a hexadecimal digit by character code; 255 for anything else. */
-export const hexValue: Uint8Array = buildHex()
-
-function buildHex(): Uint8Array {
+const buildHex = (): Uint8Array => {
   const values = new Uint8Array(256).fill(255)
   for (let digit = 0; digit < 16; digit++) {
     const text = digit.toString(16)
@@ -128,10 +125,13 @@ function buildHex(): Uint8Array {
   return values
 }
 
-export const HEX_DIGITS = '0123456789ABCDEF'
+/** Value of a hexadecimal digit by character code; 255 for anything else. */
+export const hexValue: Uint8Array = buildHex()
+
+export const hexDigits = '0123456789ABCDEF'
 
 export const toHex = (bytes: Uint8Array): string => {
   let text = ''
-  for (const byte of bytes) text += HEX_DIGITS.charAt(byte >> 4) + HEX_DIGITS.charAt(byte & 15)
+  for (const byte of bytes) text += hexDigits.charAt(byte >> 4) + hexDigits.charAt(byte & 15)
   return text
 }

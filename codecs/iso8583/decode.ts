@@ -1,38 +1,38 @@
-import { classOf, DIGIT, hexValue } from './characters.ts'
+import { classOf, digit, hexValue } from './characters.ts'
 import {
-  BYTES,
-  HEX,
+  bytesForm,
+  hex,
   type Layout,
-  PACKED,
-  PREFIX_NONE,
-  SIGNED_PACKED,
-  SIGNED_TEXT,
-  TEXT,
+  packedForm,
+  prefixNone,
+  signedPacked,
+  signedText,
+  textForm,
 } from './layout.ts'
 
 /** How a text value becomes a string. */
-export const DECODE_STAGED = 0
-export const DECODE_LATIN1 = 1
-export const DECODE_FEW_TEXT = 2
-export const DECODE_FEW_PACKED = 3
-export const DECODE_PACKED = 4
-export const DECODE_FEW_DIGITS = 5
+export const decodeStaged = 0
+export const decodeLatin1 = 1
+export const decodeFewText = 2
+export const decodeFewPacked = 3
+export const decodePacked = 4
+export const decodeFewDigits = 5
 
-const FEW = 4
+const fewFields = 4
 
 const decoderOf = (layout: Layout, de: number): number => {
   const kind = layout.kind[de]
-  const fixed = layout.prefix[de] === PREFIX_NONE
-  const few = fixed && layout.max[de]! <= FEW
-  if (kind === TEXT && layout.plain[de] === 1) {
-    if (!few) return DECODE_LATIN1
-    return layout.classes[de] === DIGIT ? DECODE_FEW_DIGITS : DECODE_FEW_TEXT
+  const fixed = layout.prefix[de] === prefixNone
+  const few = fixed && layout.max[de]! <= fewFields
+  if (kind === textForm && layout.plain[de] === 1) {
+    if (!few) return decodeLatin1
+    return layout.classes[de] === digit ? decodeFewDigits : decodeFewText
   }
-  if (kind !== PACKED || layout.track[de] === 1) return DECODE_STAGED
+  if (kind !== packedForm || layout.track[de] === 1) return decodeStaged
   const odd = layout.max[de]! % 2 === 1
-  if (!few) return fixed && !odd ? DECODE_PACKED : DECODE_STAGED
+  if (!few) return fixed && !odd ? decodePacked : decodeStaged
   const zero = layout.padRight[de] === 0 && layout.padNibble[de] === 0
-  return !odd || zero ? DECODE_FEW_PACKED : DECODE_STAGED
+  return !odd || zero ? decodeFewPacked : decodeStaged
 }
 
 /** For each field the fastest way to its string. */
@@ -70,7 +70,7 @@ export const fewDigitsAt = (bytes: Uint8Array, start: number, count: number): st
 
 /** One to four characters, most often digits, as a string. */
 export const fewAt = (bytes: Uint8Array, start: number, count: number): string => {
-  let common = DIGIT
+  let common = digit
   for (let at = start; at < start + count; at++) common &= classOf[bytes[at]!]!
   return common === 0 ? latin1Text(bytes, start, start + count) : fewDigitsAt(bytes, start, count)
 }
@@ -104,7 +104,7 @@ export const packedAt = (
 
 /** Characters (of type b: bytes) of a value with `count` digits, its sign included. */
 export const decodedLength = (kind: number, count: number): number =>
-  kind === SIGNED_TEXT || kind === SIGNED_PACKED ? count + 1 : count
+  kind === signedText || kind === signedPacked ? count + 1 : count
 
 /** Writes the value's characters (of type b: bytes) to `out` from `at`. */
 export const decodeInto = (
@@ -117,20 +117,20 @@ export const decodeInto = (
   at: number,
 ): void => {
   switch (layout.kind[de]) {
-    case PACKED:
+    case packedForm:
       unpackDigits(bytes, start, count, layout.padRight[de]!, out, at)
       return
-    case HEX:
+    case hex:
       for (let i = 0; i < count; i++) {
         const high = hexValue[bytes[start + i * 2]!]!
         out[at + i] = (high << 4) | hexValue[bytes[start + i * 2 + 1]!]!
       }
       return
-    case SIGNED_PACKED:
+    case signedPacked:
       out[at] = layout.pages[de]!.decode[bytes[start]!]!
       unpackDigits(bytes, start + 1, count, 0, out, at + 1)
       return
-    case BYTES:
+    case bytesForm:
       for (let i = 0; i < count; i++) out[at + i] = bytes[start + i]!
       return
     default: {

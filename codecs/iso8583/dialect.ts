@@ -1,13 +1,13 @@
 import { CodecError } from '#codecs/bytes'
 
-export const FIELD_TYPES = ['n', 'a', 'an', 'anp', 'ans', 'z', 'b', 'x+n'] as const
-export type FieldType = (typeof FIELD_TYPES)[number]
+export const fieldTypes = ['n', 'a', 'an', 'anp', 'ans', 'z', 'b', 'x+n'] as const
+export type FieldType = (typeof fieldTypes)[number]
 
 /**
  * How a value lies on the wire. `ebcdic` is code page 1047. `binary` and `hex` are for type b.
  * `bcd-ebcdic` is for x+n: packed digits after a sign in EBCDIC.
  */
-export const ENCODINGS = [
+export const encodings = [
   'ascii',
   'ebcdic',
   'ebcdic-037',
@@ -16,14 +16,14 @@ export const ENCODINGS = [
   'binary',
   'hex',
 ] as const
-export type Encoding = (typeof ENCODINGS)[number]
+export type Encoding = (typeof encodings)[number]
 
 /** `binary` is one big-endian number, one byte for up to two digits and two bytes above. */
-export const PREFIXES = ['ascii', 'ebcdic', 'bcd', 'binary'] as const
-export type Prefix = (typeof PREFIXES)[number]
+export const prefixes = ['ascii', 'ebcdic', 'bcd', 'binary'] as const
+export type Prefix = (typeof prefixes)[number]
 
-export const BITMAPS = ['binary', 'hex', 'hex-ebcdic'] as const
-export type BitmapEncoding = (typeof BITMAPS)[number]
+export const bitmaps = ['binary', 'hex', 'hex-ebcdic'] as const
+export type BitmapEncoding = (typeof bitmaps)[number]
 
 /**
  * One data element.
@@ -63,10 +63,10 @@ export type Dialect = {
 }
 
 /** Fields of a message with three bitmaps. */
-export const FIELD_MAX = 192
-const VALUE_MAX = 9999
+export const fieldMax = 192
+const valueMax = 9999
 
-const DIALECT_KEYS = [
+const dialectKeys = [
   'name',
   'extends',
   'version',
@@ -81,9 +81,9 @@ const DIALECT_KEYS = [
  *
  * @throws CodecError `dialect_invalid`, context: path, rule
  */
-export function parseDialect(json: unknown, bases: Readonly<Record<string, Dialect>>): Dialect {
+export const parseDialect = (json: unknown, bases: Readonly<Record<string, Dialect>>): Dialect => {
   const object = objectOf(json, '')
-  only(object, '', DIALECT_KEYS)
+  only(object, '', dialectKeys)
   const baseName = object['extends']
   const base = typeof baseName === 'string' ? bases[baseName] : undefined
   if (baseName !== undefined && base === undefined) fail('extends', 'names no known dialect')
@@ -96,7 +96,7 @@ export function parseDialect(json: unknown, bases: Readonly<Record<string, Diale
   for (const [key, value] of Object.entries(given)) {
     const de = /^[1-9]\d{0,2}$/.test(key) ? Number(key) : 0
     const path = `fields.${key}`
-    if (de < 2 || de > FIELD_MAX || de === 65) fail(path, 'a field is 2 to 192, 65 excepted')
+    if (de < 2 || de > fieldMax || de === 65) fail(path, 'a field is 2 to 192, 65 excepted')
     if (value === null) delete fields[de]
     else fields[de] = parseField(value, path, fields[de])
   }
@@ -108,14 +108,14 @@ export function parseDialect(json: unknown, bases: Readonly<Record<string, Diale
     name: name as string,
     version: oneOf(object['version'] ?? base?.version ?? '1987', 'version', ['1987', '1993']),
     mti: oneOf(object['mti'] ?? base?.mti, 'mti', ['ascii', 'ebcdic', 'bcd']),
-    bitmap: oneOf(object['bitmap'] ?? base?.bitmap, 'bitmap', BITMAPS),
+    bitmap: oneOf(object['bitmap'] ?? base?.bitmap, 'bitmap', bitmaps),
     fixed128,
     marksSecond,
     fields,
   }
 }
 
-const FIELD_KEYS = [
+const fieldKeys = [
   'name',
   'type',
   'max',
@@ -127,21 +127,21 @@ const FIELD_KEYS = [
   'padNibble',
 ] as const
 
-function parseField(json: unknown, path: string, base: FieldSpec | undefined): FieldSpec {
+const parseField = (json: unknown, path: string, base: FieldSpec | undefined): FieldSpec => {
   const object = objectOf(json, path)
-  only(object, path, FIELD_KEYS)
-  const at = (key: (typeof FIELD_KEYS)[number], fallback?: unknown): unknown =>
+  only(object, path, fieldKeys)
+  const at = (key: (typeof fieldKeys)[number], fallback?: unknown): unknown =>
     object[key] ?? base?.[key] ?? fallback
   const prefixDigits = integerOf(at('prefixDigits', 0), `${path}.prefixDigits`, 0, 4)
   const name = at('name', '')
   if (typeof name !== 'string') fail(`${path}.name`, 'text')
   const spec: FieldSpec = {
     name: name as string,
-    type: oneOf(at('type'), `${path}.type`, FIELD_TYPES),
-    max: integerOf(at('max'), `${path}.max`, 1, VALUE_MAX),
+    type: oneOf(at('type'), `${path}.type`, fieldTypes),
+    max: integerOf(at('max'), `${path}.max`, 1, valueMax),
     prefixDigits,
-    encoding: oneOf(at('encoding'), `${path}.encoding`, ENCODINGS),
-    prefix: oneOf(at('prefix', 'ascii'), `${path}.prefix`, PREFIXES),
+    encoding: oneOf(at('encoding'), `${path}.encoding`, encodings),
+    prefix: oneOf(at('prefix', 'ascii'), `${path}.prefix`, prefixes),
     unit: oneOf(at('unit', 'digits'), `${path}.unit`, ['digits', 'bytes']),
     padSide: oneOf(at('padSide', 'left'), `${path}.padSide`, ['left', 'right']),
     padNibble: integerOf(at('padNibble', 0), `${path}.padNibble`, 0, 15),
@@ -150,7 +150,7 @@ function parseField(json: unknown, path: string, base: FieldSpec | undefined): F
   return spec
 }
 
-function checkField(spec: FieldSpec, path: string): void {
+const checkField = (spec: FieldSpec, path: string): void => {
   const isBytes = spec.encoding === 'binary' || spec.encoding === 'hex'
   if ((spec.type === 'b') !== isBytes)
     fail(`${path}.encoding`, 'binary or hex for b, and only for b')
@@ -179,33 +179,33 @@ function fail(path: string, rule: string): never {
   throw new CodecError('dialect_invalid', 0, `${place}: ${rule}`, { path: place, rule })
 }
 
-function objectOf(value: unknown, path: string): Readonly<Record<string, unknown>> {
+const objectOf = (value: unknown, path: string): Readonly<Record<string, unknown>> => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) fail(path, 'an object')
   return value as Readonly<Record<string, unknown>>
 }
 
-function only(
+const only = (
   object: Readonly<Record<string, unknown>>,
   path: string,
   keys: readonly string[],
-): void {
+): void => {
   for (const key of Object.keys(object)) {
     if (!keys.includes(key)) fail(path === '' ? key : `${path}.${key}`, `one of ${keys.join(', ')}`)
   }
 }
 
-function oneOf<T extends string>(value: unknown, path: string, values: readonly T[]): T {
+const oneOf = <T extends string>(value: unknown, path: string, values: readonly T[]): T => {
   const found = values.find((one) => one === value)
   return found ?? fail(path, `one of ${values.join(', ')}`)
 }
 
-function integerOf(value: unknown, path: string, min: number, max: number): number {
+const integerOf = (value: unknown, path: string, min: number, max: number): number => {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
     return fail(path, `an integer of ${min} to ${max}`)
   }
   return value
 }
 
-function booleanOf(value: unknown, path: string): boolean {
+const booleanOf = (value: unknown, path: string): boolean => {
   return typeof value === 'boolean' ? value : fail(path, 'true or false')
 }

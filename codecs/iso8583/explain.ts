@@ -63,7 +63,7 @@ export const explainIso8583 = (
   return { dialect: dialect.name, json: { mti: parser.mti, fields: json }, fields, error }
 }
 
-const PACK_BYTES_MAX = 65_536
+const packBytesMax = 65_536
 
 /**
  * The message that `IsoJson` describes.
@@ -80,7 +80,7 @@ export const packIso8583 = (json: unknown, dialect: Dialect): Uint8Array => {
     if (dialect.fields[de] === undefined) refuse(key, 'a field that the dialect defines')
     values[de] = fieldValue(key, value)
   }
-  const out = new Uint8Array(PACK_BYTES_MAX)
+  const out = new Uint8Array(packBytesMax)
   return out.slice(0, createPacker(dialect).pack(mti, values, out))
 }
 
@@ -95,7 +95,7 @@ const fieldValue = (key: string, value: unknown): FieldValue => {
   )
 }
 
-function objectOf(value: unknown, field: string): Readonly<Record<string, unknown>> {
+const objectOf = (value: unknown, field: string): Readonly<Record<string, unknown>> => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     refuse(field, 'an object')
   }

@@ -55,8 +55,8 @@ export const framings = {
 export type FramingName = keyof typeof framings
 
 /** Longest message unless told otherwise. */
-export const FRAME_BYTES_MAX = 16_384
-const TPDU_DEFAULT = Uint8Array.of(0x60, 0, 0, 0, 0)
+export const frameBytesMaxDefault = 16_384
+const tpduDefault = Uint8Array.of(0x60, 0, 0, 0, 0)
 
 export const headerBytes = ({ before, size, after, tpdu }: Framing): number =>
   before + size + after + tpdu
@@ -67,13 +67,13 @@ export const headerBytes = ({ before, size, after, tpdu }: Framing): number =>
  *
  * @throws CodecError `frame_length` when the number does not fit, `iso8583_buffer_too_small`
  */
-export function writeFrame(
+export const writeFrame = (
   framing: Framing,
   bodyBytes: number,
   out: Uint8Array,
   start = 0,
-  tpdu: Uint8Array = TPDU_DEFAULT,
-): number {
+  tpdu: Uint8Array = tpduDefault,
+): number => {
   const trailerBytes = framing.trailer === undefined ? 0 : 1
   const end = start + headerBytes(framing) + bodyBytes + trailerBytes
   if (end > out.length) {
@@ -92,12 +92,12 @@ export function writeFrame(
 
 const radixOf = { binary: 256, bcd: 100, ascii: 10, hex: 16 } as const
 
-function writeLength(
+const writeLength = (
   { encoding, size }: Framing,
   value: number,
   out: Uint8Array,
   at: number,
-): void {
+): void => {
   const radix = radixOf[encoding]
   if (value >= radix ** size) {
     throw new CodecError('frame_length', at, 'the message is too long for its frame', {
@@ -121,7 +121,7 @@ export type FrameHandler = {
   readonly keepAlive: () => void
 }
 
-const NO_BYTES = new Uint8Array(0)
+const noBytes = new Uint8Array(0)
 
 /**
  * Cuts messages from a stream in any chunks. A message inside one chunk is handed out where it lies; only
@@ -132,12 +132,12 @@ export class FrameDecoder {
   readonly #handler: FrameHandler
   readonly #bytesMax: number
   readonly #header: number
-  #kept: Uint8Array = NO_BYTES
+  #kept: Uint8Array = noBytes
   #keptBytes = 0
   #streamOffset = 0
   #broken = false
 
-  constructor(framing: Framing, handler: FrameHandler, bytesMax = FRAME_BYTES_MAX) {
+  constructor(framing: Framing, handler: FrameHandler, bytesMax = frameBytesMaxDefault) {
     this.#framing = framing
     this.#handler = handler
     this.#bytesMax = bytesMax
@@ -257,12 +257,7 @@ export class FrameDecoder {
     if (trailer !== undefined && bytes[to] !== trailer) {
       throw new CodecError('frame_trailer', offset + to - start, 'the trailer is missing')
     }
-    this.#handler.message(
-      bytes,
-      from,
-      to,
-      tpdu === 0 ? NO_BYTES : bytes.subarray(from - tpdu, from),
-    )
+    this.#handler.message(bytes, from, to, tpdu === 0 ? noBytes : bytes.subarray(from - tpdu, from))
   }
 
   #refuse(code: string, offset: number): never {

@@ -1,15 +1,15 @@
 export {
-  BITMAPS,
   type BitmapEncoding,
+  bitmaps,
   type Dialect,
-  ENCODINGS,
   type Encoding,
-  FIELD_TYPES,
+  encodings,
   type FieldSpec,
   type FieldType,
-  PREFIXES,
+  fieldTypes,
   type Prefix,
   parseDialect,
+  prefixes,
 } from './dialect.ts'
 export { dialects } from './dialects.ts'
 export {
@@ -20,11 +20,11 @@ export {
   packIso8583,
 } from './explain.ts'
 export {
-  FRAME_BYTES_MAX,
   FrameDecoder,
   type FrameHandler,
   type Framing,
   type FramingName,
+  frameBytesMaxDefault,
   framings,
   headerBytes,
   writeFrame,
@@ -33,8 +33,8 @@ export { maskBytes, maskPan, maskText } from './mask.ts'
 export {
   CardMessage,
   createMessagePacker,
-  GATEWAY_MTIS,
   type GatewayMti,
+  gatewayMtis,
   readMessage,
 } from './message.ts'
 export { createPacker, type FieldValue, type FieldValues, type Iso8583Packer } from './packer.ts'

@@ -1,24 +1,24 @@
 import { CodecError } from '#codecs/bytes'
-import { CLASS_OF_TYPE, type CodePage, cp037, cp1047, latin1 } from './characters.ts'
-import { type Dialect, type Encoding, FIELD_MAX, type FieldSpec } from './dialect.ts'
+import { type CodePage, classOfType, cp037, cp1047, latin1 } from './characters.ts'
+import { type Dialect, type Encoding, type FieldSpec, fieldMax } from './dialect.ts'
 
 /** Kinds of value on the wire, as the compiled tables name them. */
-export const ABSENT = 0
-export const TEXT = 1
-export const PACKED = 2
-export const BYTES = 3
-export const HEX = 4
-export const SIGNED_TEXT = 5
-export const SIGNED_PACKED = 6
+export const absent = 0
+export const textForm = 1
+export const packedForm = 2
+export const bytesForm = 3
+export const hex = 4
+export const signedText = 5
+export const signedPacked = 6
 
 /** Kinds of length prefix. */
-export const PREFIX_NONE = 0
-export const PREFIX_DIGITS = 1
-export const PREFIX_BCD = 2
-export const PREFIX_BINARY = 3
+export const prefixNone = 0
+export const prefixDigits = 1
+export const prefixBcd = 2
+export const prefixBinary = 3
 
 /** A length that no value has. */
-const NO_LENGTH = 65_535
+const noLength = 65_535
 
 /** A dialect as flat tables, indexed by field number. */
 export type Layout = {
@@ -35,7 +35,7 @@ export type Layout = {
   readonly track: Uint8Array
   /** 1 where the bytes on the wire are the value: ASCII or Latin-1 text, and raw bytes. */
   readonly plain: Uint8Array
-  /** Characters of Latin-1 text of fixed length; `NO_LENGTH` for all others. */
+  /** Characters of Latin-1 text of fixed length; `noLength` for all others. */
   readonly plainLength: Uint16Array
   /** The same of packed digits of fixed length. */
   readonly packedLength: Uint16Array
@@ -46,7 +46,7 @@ export type Layout = {
 }
 
 export const compileLayout = (dialect: Dialect): Layout => {
-  const size = FIELD_MAX + 1
+  const size = fieldMax + 1
   const pages: (CodePage | undefined)[] = new Array(size).fill(undefined)
   const prefixPages: (CodePage | undefined)[] = new Array(size).fill(undefined)
   const layout: Layout = {
@@ -61,8 +61,8 @@ export const compileLayout = (dialect: Dialect): Layout => {
     padNibble: new Uint8Array(size),
     track: new Uint8Array(size),
     plain: new Uint8Array(size),
-    plainLength: new Uint16Array(size).fill(NO_LENGTH),
-    packedLength: new Uint16Array(size).fill(NO_LENGTH),
+    plainLength: new Uint16Array(size).fill(noLength),
+    packedLength: new Uint16Array(size).fill(noLength),
     pages,
     prefixPages,
     mtiPage: dialect.mti === 'ebcdic' ? cp1047 : latin1,
@@ -72,7 +72,7 @@ export const compileLayout = (dialect: Dialect): Layout => {
     const spec = dialect.fields[de]
     if (spec === undefined) continue
     layout.kind[de] = kindOf(spec)
-    layout.classes[de] = CLASS_OF_TYPE[spec.type]
+    layout.classes[de] = classOfType[spec.type]
     layout.max[de] = spec.max
     layout.countsBytes[de] = spec.unit === 'bytes' ? 1 : 0
     layout.padRight[de] = spec.padSide === 'right' ? 1 : 0
@@ -80,16 +80,16 @@ export const compileLayout = (dialect: Dialect): Layout => {
     layout.track[de] = spec.type === 'z' ? 1 : 0
     const page = pageOf(spec.encoding)
     pages[de] = page
-    const isText = layout.kind[de] === TEXT && page === latin1
-    layout.plain[de] = isText || layout.kind[de] === BYTES ? 1 : 0
+    const isText = layout.kind[de] === textForm && page === latin1
+    layout.plain[de] = isText || layout.kind[de] === bytesForm ? 1 : 0
     prefixPages[de] = spec.prefix === 'ebcdic' ? cp1047 : latin1
     if (spec.prefixDigits === 0) {
       if (isText) layout.plainLength[de] = spec.max
-      if (layout.kind[de] === PACKED && spec.type !== 'z') layout.packedLength[de] = spec.max
+      if (layout.kind[de] === packedForm && spec.type !== 'z') layout.packedLength[de] = spec.max
       continue
     }
     layout.prefix[de] =
-      spec.prefix === 'bcd' ? PREFIX_BCD : spec.prefix === 'binary' ? PREFIX_BINARY : PREFIX_DIGITS
+      spec.prefix === 'bcd' ? prefixBcd : spec.prefix === 'binary' ? prefixBinary : prefixDigits
     layout.prefixBytes[de] =
       spec.prefix === 'bcd'
         ? (spec.prefixDigits + 1) >> 1
@@ -107,11 +107,11 @@ export const isSecretField = (de: number): boolean =>
   de === 2 || de === 35 || de === 45 || de === 52
 
 const kindOf = (spec: FieldSpec): number => {
-  if (spec.encoding === 'binary') return BYTES
-  if (spec.encoding === 'hex') return HEX
+  if (spec.encoding === 'binary') return bytesForm
+  if (spec.encoding === 'hex') return hex
   const packed = spec.encoding === 'bcd' || spec.encoding === 'bcd-ebcdic'
-  if (spec.type === 'x+n') return packed ? SIGNED_PACKED : SIGNED_TEXT
-  return packed ? PACKED : TEXT
+  if (spec.type === 'x+n') return packed ? signedPacked : signedText
+  return packed ? packedForm : textForm
 }
 
 const pageOf = (encoding: Encoding): CodePage => {
@@ -132,13 +132,13 @@ const pageOf = (encoding: Encoding): CodePage => {
 /** Bytes on the wire of a value of `count` digits, characters or bytes. */
 export const wireBytes = (kind: number, count: number): number => {
   switch (kind) {
-    case PACKED:
+    case packedForm:
       return (count + 1) >> 1
-    case HEX:
+    case hex:
       return count * 2
-    case SIGNED_PACKED:
+    case signedPacked:
       return 1 + (count >> 1)
-    case SIGNED_TEXT:
+    case signedText:
       return 1 + count
     default:
       return count

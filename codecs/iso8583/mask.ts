@@ -2,17 +2,17 @@ import { toHex } from './characters.ts'
 import { isSecretField } from './layout.ts'
 import { parseTlv } from './tlv.ts'
 
-const HIDDEN = '***'
-const PAN_DIGITS_MIN = 13
+const hidden = '***'
+const panDigitsMin = 13
 
 /** BIN and last four of a card number; shorter numbers are hidden wholly. PCI DSS 4.0.1, 3.4.1. */
 export const maskPan = (pan: string): string =>
-  pan.length < PAN_DIGITS_MIN
+  pan.length < panDigitsMin
     ? '*'.repeat(pan.length)
     : `${pan.slice(0, 6)}${'*'.repeat(pan.length - 10)}${pan.slice(-4)}`
 
 /** EMV tags that carry card data: track 2 equivalent, PAN, track 1 and discretionary data, track data. */
-const SENSITIVE_TAGS: ReadonlySet<string> = new Set([
+const sensitiveTags: ReadonlySet<string> = new Set([
   '57',
   '5A',
   '56',
@@ -32,13 +32,13 @@ const isHidden = (de: number): boolean =>
 /** A text field as it may be printed. Digit runs that could be a card number are masked in all of them. */
 export const maskText = (de: number, value: string): string => {
   if (de === 2) return maskPan(value)
-  if (de === 34) return HIDDEN
+  if (de === 34) return hidden
   if (de === 35) {
     const end = value.search(/[=Dd]/)
-    return end < 0 ? HIDDEN : `${maskPan(value.slice(0, end))}=${HIDDEN}`
+    return end < 0 ? hidden : `${maskPan(value.slice(0, end))}=${hidden}`
   }
-  if (isHidden(de) || isSecretField(de)) return HIDDEN
-  if (de === 55) return HIDDEN
+  if (isHidden(de) || isSecretField(de)) return hidden
+  if (de === 55) return hidden
   return isFreeText(de) ? value.replace(/\d{13,19}/g, maskPan) : value
 }
 
@@ -48,18 +48,18 @@ const isFreeText = (de: number): boolean =>
 /** A field of type b as upper-case hexadecimal digits that may be printed. */
 export const maskBytes = (de: number, value: Uint8Array): string => {
   if (de === 64 || de === 128) return toHex(value)
-  return de === 55 ? maskIcc(value) : HIDDEN
+  return de === 55 ? maskIcc(value) : hidden
 }
 
 const maskIcc = (value: Uint8Array): string => {
   try {
     return parseTlv(value)
       .map(({ tag, value: content }) => {
-        const shown = SENSITIVE_TAGS.has(tag) ? '*'.repeat(content.length * 2) : toHex(content)
+        const shown = sensitiveTags.has(tag) ? '*'.repeat(content.length * 2) : toHex(content)
         return `${tag}${shown === '' ? '' : `=${shown}`}`
       })
       .join(' ')
   } catch {
-    return HIDDEN
+    return hidden
   }
 }

@@ -3,7 +3,7 @@ import type { Iso8583Packer } from './packer.ts'
 import type { Iso8583Parser } from './parser.ts'
 
 /** Message types that the gateway sends and receives; 1xxx are their 1993 forms. */
-export const GATEWAY_MTIS = [
+export const gatewayMtis = [
   '0100',
   '0110',
   '0200',
@@ -23,11 +23,11 @@ export const GATEWAY_MTIS = [
   '1804',
   '1814',
 ] as const
-export type GatewayMti = (typeof GATEWAY_MTIS)[number]
+export type GatewayMti = (typeof gatewayMtis)[number]
 
 /** By number. */
 const mtis: (GatewayMti | undefined)[] = new Array(10_000).fill(undefined)
-for (const mti of GATEWAY_MTIS) mtis[Number(mti)] = mti
+for (const mti of gatewayMtis) mtis[Number(mti)] = mti
 
 /**
  * A message of the gateway, always of this shape; an absent field is `undefined`. PAN, tracks, PIN block

@@ -1,18 +1,18 @@
 import { CodecError } from '#codecs/bytes'
-import { classOf, DIGIT, HEX_DIGITS } from './characters.ts'
-import { type Dialect, FIELD_MAX } from './dialect.ts'
+import { classOf, digit, hexDigits } from './characters.ts'
+import { type Dialect, fieldMax } from './dialect.ts'
 import {
-  ABSENT,
-  BYTES,
+  absent,
+  bytesForm,
   compileLayout,
-  HEX,
+  hex,
   type Layout,
-  PACKED,
-  PREFIX_NONE,
+  packedForm,
+  prefixNone,
   refuse,
-  SIGNED_PACKED,
-  SIGNED_TEXT,
-  TEXT,
+  signedPacked,
+  signedText,
+  textForm,
   wireBytes,
 } from './layout.ts'
 import { writeNumber } from './prefix.ts'
@@ -49,7 +49,7 @@ export class Iso8583Packer {
    *   `iso8583_length`, `iso8583_character`; offset is the place in `out`, whose content is then undefined
    */
   pack(mti: string, values: FieldValues, out: Uint8Array, start = 0): number {
-    let highest = FIELD_MAX
+    let highest = fieldMax
     while (highest > 64 && values[highest] === undefined) highest--
     let at = this.begin(mti, highest, out, start)
     for (let de = 2; de <= highest; de++) {
@@ -177,7 +177,7 @@ export class Iso8583Packer {
         at += 4
       } else {
         for (let shift = 28; shift >= 0; shift -= 4) {
-          out[at++] = encode[HEX_DIGITS.charCodeAt((word >>> shift) & 15)]!
+          out[at++] = encode[hexDigits.charCodeAt((word >>> shift) & 15)]!
         }
       }
     }
@@ -186,23 +186,23 @@ export class Iso8583Packer {
   private writeField(de: number, value: FieldValue, out: Uint8Array, start: number): number {
     const layout = this.layout
     const kind = layout.kind[de]!
-    if (kind === ABSENT)
+    if (kind === absent)
       refuse('iso8583_field_unknown', de, start, 'the dialect does not define it')
     const max = layout.max[de]!
-    const signed = kind === SIGNED_TEXT || kind === SIGNED_PACKED ? 1 : 0
+    const signed = kind === signedText || kind === signedPacked ? 1 : 0
     const given = value.length - signed
     if (given > max || given < 0) refuse('iso8583_length', de, start, `at most ${max}`)
     let at = start
     let count = max
-    if (layout.prefix[de] !== PREFIX_NONE) {
+    if (layout.prefix[de] !== prefixNone) {
       count = given
       at = this.writeLength(de, kind, count, out, start)
     }
     const end = at + wireBytes(kind, count)
     if (end > out.length) tooSmall(start)
-    if (kind === TEXT) this.writeText(de, value, count, out, at)
-    else if (kind === PACKED) this.writePacked(de, value, 0, count, out, at)
-    else if (kind === BYTES || kind === HEX) this.writeBytes(de, kind, value, count, out, at)
+    if (kind === textForm) this.writeText(de, value, count, out, at)
+    else if (kind === packedForm) this.writePacked(de, value, 0, count, out, at)
+    else if (kind === bytesForm || kind === hex) this.writeBytes(de, kind, value, count, out, at)
     else this.writeSigned(de, kind, value, count, out, at)
     return end
   }
@@ -217,8 +217,8 @@ export class Iso8583Packer {
     const layout = this.layout
     let counted = count
     if (layout.countsBytes[de] === 0) {
-      if (kind === HEX) counted = count * 2
-    } else if (kind === PACKED) {
+      if (kind === hex) counted = count * 2
+    } else if (kind === packedForm) {
       if (count % 2 === 1 && layout.padNibble[de]! <= 9) {
         refuse('iso8583_length', de, start, 'an even number of digits where bytes are counted')
       }
@@ -242,7 +242,7 @@ export class Iso8583Packer {
     const { encode } = layout.pages[de]!
     const length = value.length
     let to = at
-    if (length < count && mask === DIGIT) {
+    if (length < count && mask === digit) {
       for (; to < at + count - length; to++) out[to] = encode[0x30]!
     }
     if (typeof value === 'string') {
@@ -332,13 +332,13 @@ export class Iso8583Packer {
   ): void {
     if (typeof value === 'string') refuse('iso8583_character', de, at, 'type b takes bytes')
     if (value.length !== count) refuse('iso8583_length', de, at, `exactly ${count} bytes`)
-    if (kind === BYTES) {
+    if (kind === bytesForm) {
       for (let i = 0; i < count; i++) out[at + i] = value[i]!
       return
     }
     for (let i = 0; i < count; i++) {
-      out[at + i * 2] = HEX_DIGITS.charCodeAt(value[i]! >> 4)
-      out[at + i * 2 + 1] = HEX_DIGITS.charCodeAt(value[i]! & 15)
+      out[at + i * 2] = hexDigits.charCodeAt(value[i]! >> 4)
+      out[at + i * 2 + 1] = hexDigits.charCodeAt(value[i]! & 15)
     }
   }
 
@@ -356,7 +356,7 @@ export class Iso8583Packer {
       refuse('iso8583_character', de, at, 'sign C or D')
     }
     out[at] = encode[sign]!
-    if (kind === SIGNED_PACKED) {
+    if (kind === signedPacked) {
       this.writePacked(de, value, 1, count, out, at + 1)
       return
     }

@@ -1,13 +1,13 @@
 import { CodecError } from '#codecs/bytes'
 import { allOf, packedDigits } from './characters.ts'
 import {
-  DECODE_FEW_DIGITS,
-  DECODE_FEW_PACKED,
-  DECODE_FEW_TEXT,
-  DECODE_LATIN1,
-  DECODE_PACKED,
   decodedLength,
+  decodeFewDigits,
+  decodeFewPacked,
+  decodeFewText,
   decodeInto,
+  decodeLatin1,
+  decodePacked,
   decodersOf,
   fewAt,
   fewDigitsAt,
@@ -16,31 +16,39 @@ import {
   packedAt,
 } from './decode.ts'
 import type { Dialect } from './dialect.ts'
-import { BYTES, compileLayout, HEX, type Layout, PREFIX_NONE, refuse, wireBytes } from './layout.ts'
+import {
+  bytesForm,
+  compileLayout,
+  hex,
+  type Layout,
+  prefixNone,
+  refuse,
+  wireBytes,
+} from './layout.ts'
 import {
   clear,
   emptyPlan,
   makePlan,
   mark,
   type Plan,
-  STEP_EDGE,
-  STEP_NUMBERS,
-  STEP_PACKED,
-  STEP_SKIP,
-  STEP_TEXT,
-  STEP_TEXT_VARIABLE,
+  stepEdge,
+  stepNumbers,
+  stepPacked,
+  stepSkip,
+  stepText,
+  stepTextVariable,
 } from './plan.ts'
-import { EMPTY, FieldReader } from './reader.ts'
+import { empty, FieldReader } from './reader.ts'
 import { type LastTexts, lastTexts, type RecurringField } from './recurring.ts'
 
-const STAGE_BYTES_MIN = 512
+const stageBytesMin = 512
 /** Past the end of every message. */
-const NOWHERE = 0x7fffffff
+const nowhere = 0x7fffffff
 /** Plans kept; a stranger's bitmaps replace one another, so that memory stays bounded. */
-const PLANS = 64
+const plans = 64
 
 /** What `wipe` clears in the input: the secret fields and ICC data, which holds PAN and track 2 again. */
-const WIPED_FIELDS = [2, 35, 45, 52, 55]
+const wipedFields = [2, 35, 45, 52, 55]
 
 /**
  * Reads messages of one dialect. `parse` checks everything and keeps offsets; values are decoded when
@@ -48,7 +56,7 @@ const WIPED_FIELDS = [2, 35, 45, 52, 55]
  * copied and must not change meanwhile.
  */
 export class Iso8583Parser extends FieldReader {
-  private readonly plans: (Plan | undefined)[] = new Array(PLANS).fill(undefined)
+  private readonly plans: (Plan | undefined)[] = new Array(plans).fill(undefined)
   /** Filled while a message is read field by field, and then the plan of that message. */
   private readonly walked: Plan = emptyPlan()
   /** The way to each field's string in the lowest three bits; above them its count, 0 when variable. */
@@ -58,7 +66,7 @@ export class Iso8583Parser extends FieldReader {
   private readonly fixed128: boolean
   private plan: Plan = this.walked
   private fieldCount = 0
-  private stage: Uint8Array = new Uint8Array(STAGE_BYTES_MIN)
+  private stage: Uint8Array = new Uint8Array(stageBytesMin)
   private failed = 0
   private readonly lasts: LastTexts = lastTexts()
   /** Offset after the field that `canRead` read. */
@@ -72,7 +80,7 @@ export class Iso8583Parser extends FieldReader {
     this.fixed128 = fixed128
     this.how = Int32Array.from(
       decodersOf(layout),
-      (decoder, de) => decoder | (layout.prefix[de] === PREFIX_NONE ? layout.max[de]! << 3 : 0),
+      (decoder, de) => decoder | (layout.prefix[de] === prefixNone ? layout.max[de]! << 3 : 0),
     )
   }
 
@@ -139,30 +147,30 @@ export class Iso8583Parser extends FieldReader {
   private follow(steps: Int32Array, first: number): boolean {
     const { bytes, end, starts } = this
     let at = first
-    for (let i = 0; i < steps.length; i += STEP_NUMBERS) {
+    for (let i = 0; i < steps.length; i += stepNumbers) {
       const what = steps[i]!
       const de = steps[i + 1]!
       const size = steps[i + 2]!
       const mask = steps[i + 3]!
-      if (what === STEP_EDGE) {
+      if (what === stepEdge) {
         // Here the numbers are: how far back, bits, value.
         if ((bytes[at - de]! & size) !== mask) return false
         continue
       }
       let stop = at + size
-      if (what === STEP_TEXT_VARIABLE) {
+      if (what === stepTextVariable) {
         stop = this.variableEnd(de, size, at)
         at = this.starts[de]!
-      } else if (what === STEP_TEXT || what === STEP_PACKED || what === STEP_SKIP) starts[de] = at
+      } else if (what === stepText || what === stepPacked || what === stepSkip) starts[de] = at
       else {
         if (!this.canRead(de, at)) return false
         at = this.next
         continue
       }
       if (stop > end) return false
-      if (what === STEP_PACKED) {
+      if (what === stepPacked) {
         if (!packedDigits(bytes, at, stop)) return false
-      } else if (what !== STEP_SKIP && !allOf(mask, bytes, at, stop)) return false
+      } else if (what !== stepSkip && !allOf(mask, bytes, at, stop)) return false
       at = stop
     }
     return at === end
@@ -172,7 +180,7 @@ export class Iso8583Parser extends FieldReader {
   private variableEnd(de: number, max: number, at: number): number {
     const { bytes, layout } = this
     const start = at + layout.prefixBytes[de]!
-    if (start > this.end) return NOWHERE
+    if (start > this.end) return nowhere
     let count = 0
     let bad = 0
     for (let i = at; i < start; i++) {
@@ -180,7 +188,7 @@ export class Iso8583Parser extends FieldReader {
       bad |= digit | (9 - digit)
       count = count * 10 + digit
     }
-    if (bad < 0 || count > max) return NOWHERE
+    if (bad < 0 || count > max) return nowhere
     this.starts[de] = start
     this.counts[de] = count
     return start + count
@@ -266,7 +274,7 @@ export class Iso8583Parser extends FieldReader {
 
   /** The value's bytes in the input, as they lie on the wire; empty when absent. No copy. */
   view(de: number): Uint8Array {
-    if (!this.has(de)) return EMPTY
+    if (!this.has(de)) return empty
     const start = this.offset(de)
     return this.bytes.subarray(start, start + this.wireLength(de))
   }
@@ -283,15 +291,15 @@ export class Iso8583Parser extends FieldReader {
     const how = this.how[de]!
     const count = how < 8 ? this.counts[de]! : how >> 3
     switch (how & 7) {
-      case DECODE_LATIN1:
+      case decodeLatin1:
         return latin1Text(this.bytes, start, start + count)
-      case DECODE_FEW_DIGITS:
+      case decodeFewDigits:
         return fewDigitsAt(this.bytes, start, count)
-      case DECODE_FEW_TEXT:
+      case decodeFewText:
         return fewAt(this.bytes, start, count)
-      case DECODE_FEW_PACKED:
+      case decodeFewPacked:
         return fewPackedAt(this.bytes, start, count)
-      case DECODE_PACKED:
+      case decodePacked:
         return packedAt(this.bytes, start, count, this.stageOf(count))
       default:
         return this.stagedText(de, start, count)
@@ -313,7 +321,7 @@ export class Iso8583Parser extends FieldReader {
 
   /** A copy of the value as characters (or, for type b, bytes) that the caller can wipe. */
   digits(de: number): Uint8Array {
-    if (!this.has(de)) return EMPTY
+    if (!this.has(de)) return empty
     const { layout } = this
     const count = this.countOf(de)
     const start = this.offset(de)
@@ -326,12 +334,12 @@ export class Iso8583Parser extends FieldReader {
   /** A text field as string, a field of type b as bytes. */
   value(de: number): string | Uint8Array {
     const kind = this.layout.kind[de]
-    return kind === BYTES || kind === HEX ? this.digits(de) : this.text(de)
+    return kind === bytesForm || kind === hex ? this.digits(de) : this.text(de)
   }
 
   /** Overwrites PAN, tracks, PIN and ICC data in the input with zeros, and what was decoded last. */
   wipe(): void {
-    for (const de of WIPED_FIELDS) this.view(de).fill(0)
+    for (const de of wipedFields) this.view(de).fill(0)
     this.stage.fill(0)
   }
 

@@ -1,25 +1,25 @@
 import { latin1 } from './characters.ts'
-import { FIELD_MAX } from './dialect.ts'
+import { fieldMax } from './dialect.ts'
 import {
-  BYTES,
+  bytesForm,
   type Layout,
-  PACKED,
-  PREFIX_DIGITS,
-  PREFIX_NONE,
-  TEXT,
+  packedForm,
+  prefixDigits,
+  prefixNone,
+  textForm,
   wireBytes,
 } from './layout.ts'
 
 /** What one step of a plan does with the bytes at hand. Anything unusual is read field by field. */
-export const STEP_SKIP = 0
-export const STEP_TEXT = 1
-export const STEP_PACKED = 2
-export const STEP_EDGE = 3
-export const STEP_TEXT_VARIABLE = 4
-export const STEP_FIELD = 5
+export const stepSkip = 0
+export const stepText = 1
+export const stepPacked = 2
+export const stepEdge = 3
+export const stepTextVariable = 4
+export const stepField = 5
 
 /** Numbers of one step: what, first field, bytes on the wire, mask. */
-export const STEP_NUMBERS = 4
+export const stepNumbers = 4
 
 /**
  * The way through all messages of one dialect that have the same bitmap: neighbours of fixed length and like
@@ -46,9 +46,9 @@ export const emptyPlan = (): Plan => ({
   second: 0,
   third: 0,
   fourth: 0,
-  fields: new Uint8Array(FIELD_MAX),
-  present: new Uint8Array(FIELD_MAX + 1),
-  place: Int32Array.from({ length: FIELD_MAX + 1 }, (_, de) => de),
+  fields: new Uint8Array(fieldMax),
+  present: new Uint8Array(fieldMax + 1),
+  place: Int32Array.from({ length: fieldMax + 1 }, (_, de) => de),
   steps: new Int32Array(0),
 })
 
@@ -102,19 +102,19 @@ export const makePlan = (
 const addStep = (layout: Layout, plan: Plan, de: number, steps: number[]): void => {
   const what = stepOf(layout, de)
   const mask = layout.classes[de]!
-  if (what === STEP_FIELD || what === STEP_TEXT_VARIABLE) {
+  if (what === stepField || what === stepTextVariable) {
     steps.push(what, de, layout.max[de]!, mask)
     return
   }
   const size = wireBytes(layout.kind[de]!, layout.max[de]!)
-  const last = steps.length - STEP_NUMBERS
-  const odd = what === STEP_PACKED && layout.max[de]! % 2 === 1
+  const last = steps.length - stepNumbers
+  const odd = what === stepPacked && layout.max[de]! % 2 === 1
   if (last >= 0 && steps[last] === what && steps[last + 3] === mask) {
     plan.place[de] = steps[last + 1]! | (steps[last + 2]! << 8)
     steps[last + 2]! += size
   } else steps.push(what, de, size, mask)
   // The filling nibble: the byte that has it, counted from the end of the run so far; its bits; its value.
-  if (odd) steps.push(STEP_EDGE, ...edgeOf(layout, de, size))
+  if (odd) steps.push(stepEdge, ...edgeOf(layout, de, size))
 }
 
 const edgeOf = (layout: Layout, de: number, size: number): [number, number, number] => {
@@ -124,18 +124,16 @@ const edgeOf = (layout: Layout, de: number, size: number): [number, number, numb
 
 const stepOf = (layout: Layout, de: number): number => {
   const kind = layout.kind[de]
-  const fixed = layout.prefix[de] === PREFIX_NONE
-  if (kind === TEXT && layout.plain[de] === 1) {
-    if (fixed) return STEP_TEXT
-    return layout.prefix[de] === PREFIX_DIGITS && layout.prefixPages[de] === latin1
-      ? STEP_TEXT_VARIABLE
-      : STEP_FIELD
+  const fixed = layout.prefix[de] === prefixNone
+  if (kind === textForm && layout.plain[de] === 1) {
+    if (fixed) return stepText
+    return layout.prefix[de] === prefixDigits && layout.prefixPages[de] === latin1
+      ? stepTextVariable
+      : stepField
   }
-  if (!fixed) return STEP_FIELD
-  if (kind === BYTES) return STEP_SKIP
+  if (!fixed) return stepField
+  if (kind === bytesForm) return stepSkip
   // A filling nibble above nine, and the characters of tracks, are no digits.
-  const plain = kind === PACKED && layout.track[de] === 0
-  return plain && (layout.max[de]! % 2 === 0 || layout.padNibble[de]! <= 9)
-    ? STEP_PACKED
-    : STEP_FIELD
+  const plain = kind === packedForm && layout.track[de] === 0
+  return plain && (layout.max[de]! % 2 === 0 || layout.padNibble[de]! <= 9) ? stepPacked : stepField
 }

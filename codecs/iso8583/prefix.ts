@@ -1,5 +1,5 @@
 import type { CodePage } from './characters.ts'
-import { PREFIX_BCD, PREFIX_BINARY } from './layout.ts'
+import { prefixBcd, prefixBinary } from './layout.ts'
 
 /** A length prefix as a number; negative when it is not one. */
 export const readNumber = (
@@ -12,8 +12,8 @@ export const readNumber = (
   let value = 0
   for (let i = at; i < at + size; i++) {
     const byte = bytes[i]!
-    if (kind === PREFIX_BINARY) value = value * 256 + byte
-    else if (kind === PREFIX_BCD) {
+    if (kind === prefixBinary) value = value * 256 + byte
+    else if (kind === prefixBcd) {
       if (byte >> 4 > 9 || (byte & 15) > 9) return -1
       value = value * 100 + (byte >> 4) * 10 + (byte & 15)
     } else {
@@ -36,10 +36,10 @@ export const writeNumber = (
 ): void => {
   let rest = value
   for (let i = at + size - 1; i >= at; i--) {
-    if (kind === PREFIX_BINARY) {
+    if (kind === prefixBinary) {
       out[i] = rest & 255
       rest >>= 8
-    } else if (kind === PREFIX_BCD) {
+    } else if (kind === prefixBcd) {
       out[i] = (Math.floor((rest % 100) / 10) << 4) | (rest % 10)
       rest = Math.floor(rest / 100)
     } else {

@@ -1,20 +1,20 @@
-import { DIGIT, hexValue } from './characters.ts'
-import { type Dialect, FIELD_MAX } from './dialect.ts'
+import { digit, hexValue } from './characters.ts'
+import { type Dialect, fieldMax } from './dialect.ts'
 import {
-  ABSENT,
-  BYTES,
-  HEX,
+  absent,
+  bytesForm,
+  hex,
   type Layout,
-  PACKED,
-  PREFIX_NONE,
+  packedForm,
+  prefixNone,
   refuse,
-  SIGNED_PACKED,
-  TEXT,
+  signedPacked,
+  textForm,
   wireBytes,
 } from './layout.ts'
 import { readNumber } from './prefix.ts'
 
-export const EMPTY: Uint8Array = new Uint8Array(0)
+export const empty: Uint8Array = new Uint8Array(0)
 
 /**
  * Reads and checks one thing after the other: MTI, bitmaps, a field. What is wrong is said by field, offset
@@ -23,12 +23,12 @@ export const EMPTY: Uint8Array = new Uint8Array(0)
 export class FieldReader {
   protected readonly layout: Layout
   /** Offset of each value; of fixed ones in a run only the first. */
-  protected readonly starts: Int32Array = new Int32Array(FIELD_MAX + 1)
+  protected readonly starts: Int32Array = new Int32Array(fieldMax + 1)
   /** Characters, digits or bytes of each value whose length is variable or was read field by field. */
-  protected readonly counts: Int32Array = new Int32Array(FIELD_MAX + 1)
+  protected readonly counts: Int32Array = new Int32Array(fieldMax + 1)
   /** The bitmaps, 32 bits each, the first bit highest. */
   protected readonly words: Int32Array = new Int32Array(6)
-  protected bytes: Uint8Array = EMPTY
+  protected bytes: Uint8Array = empty
   protected end = 0
   /** Offset by 10 000 so that zero can mean: not read. */
   protected mtiPlus = 0
@@ -105,10 +105,10 @@ export class FieldReader {
   protected readField(de: number, at: number): number {
     const layout = this.layout
     const kind = layout.kind[de]!
-    if (kind === ABSENT) refuse('iso8583_field_unknown', de, at, 'the dialect does not define it')
+    if (kind === absent) refuse('iso8583_field_unknown', de, at, 'the dialect does not define it')
     let start = at
     let count = layout.max[de]!
-    if (layout.prefix[de] !== PREFIX_NONE) {
+    if (layout.prefix[de] !== prefixNone) {
       start = at + layout.prefixBytes[de]!
       if (start > this.end) refuse('iso8583_truncated', de, at, 'the message ends in its length')
       count = this.readCount(de, at)
@@ -120,9 +120,9 @@ export class FieldReader {
     if (end > this.end) refuse('iso8583_truncated', de, start, 'the message ends within it')
     this.starts[de] = start
     this.counts[de] = count
-    if (kind === TEXT) this.checkText(de, start, end)
-    else if (kind === PACKED) this.checkPacked(de, start, count)
-    else if (kind !== BYTES) this.checkRare(de, kind, start, end)
+    if (kind === textForm) this.checkText(de, start, end)
+    else if (kind === packedForm) this.checkPacked(de, start, count)
+    else if (kind !== bytesForm) this.checkRare(de, kind, start, end)
     return end
   }
 
@@ -138,11 +138,11 @@ export class FieldReader {
     )
     if (counted < 0) refuse('iso8583_length', de, at, 'its length must be digits')
     const kind = layout.kind[de]
-    if (kind === HEX && layout.countsBytes[de] === 0) {
+    if (kind === hex && layout.countsBytes[de] === 0) {
       if (counted % 2 === 1) refuse('iso8583_length', de, at, 'an even number of digits')
       return counted >> 1
     }
-    if (kind !== PACKED || layout.countsBytes[de] === 0) return counted
+    if (kind !== packedForm || layout.countsBytes[de] === 0) return counted
     return this.digitsIn(de, at + layout.prefixBytes[de]!, counted)
   }
 
@@ -194,7 +194,7 @@ export class FieldReader {
 
   protected checkRare(de: number, kind: number, start: number, end: number): void {
     const bytes = this.bytes
-    if (kind === HEX) {
+    if (kind === hex) {
       for (let i = start; i < end; i++) {
         if (hexValue[bytes[i]!]! > 15) refuse('iso8583_character', de, i, 'hexadecimal digits')
       }
@@ -206,12 +206,12 @@ export class FieldReader {
     if (sign !== 0x43 && sign !== 0x44 && sign !== 0x30) {
       refuse('iso8583_character', de, start, 'sign C or D')
     }
-    if (kind === SIGNED_PACKED) {
+    if (kind === signedPacked) {
       this.checkPacked(de, start + 1, this.counts[de]!)
       return
     }
     for (let i = start + 1; i < end; i++) {
-      if ((classes[bytes[i]!]! & DIGIT) === 0) {
+      if ((classes[bytes[i]!]! & digit) === 0) {
         refuse('iso8583_character', de, i, 'digits after the sign')
       }
     }

@@ -1,5 +1,5 @@
 /** Bytes kept of one value; a longer one is decoded anew each time. */
-const VALUE_BYTES_MAX = 16
+const valueBytesMax = 16
 
 /**
  * The last value of a field in which neighbouring messages most often say the same, as bytes and as text: to
@@ -9,7 +9,7 @@ const VALUE_BYTES_MAX = 16
 export class LastText {
   text = ''
   private count = 0
-  private readonly kept: Uint8Array = new Uint8Array(VALUE_BYTES_MAX)
+  private readonly kept: Uint8Array = new Uint8Array(valueBytesMax)
 
   /** Whether `text` was made of these bytes and as many digits: packed, five and six take three bytes. */
   is(bytes: Uint8Array, start: number, size: number, count: number): boolean {
@@ -20,7 +20,7 @@ export class LastText {
   }
 
   keep(text: string, bytes: Uint8Array, start: number, size: number, count: number): void {
-    if (size > VALUE_BYTES_MAX) return
+    if (size > valueBytesMax) return
     for (let i = 0; i < size; i++) this.kept[i] = bytes[start + i]!
     this.count = count
     this.text = text

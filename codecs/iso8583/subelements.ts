@@ -64,19 +64,19 @@ export type AdditionalAmount = {
   readonly amount: bigint
 }
 
-const ADDITIONAL_AMOUNTS_MAX = 6
-const ADDITIONAL_AMOUNT_CHARACTERS = 20
+const additionalAmountsMax = 6
+const additionalAmountCharacters = 20
 /** Account type, amount type, currency by number or by letters, sign, amount. */
-const ADDITIONAL_AMOUNT = /^\d{4}(?:\d{3}|[A-Z]{3})[CD]\d{12}$/
+const additionalAmountLayout = /^\d{4}(?:\d{3}|[A-Z]{3})[CD]\d{12}$/
 
 export const parseAdditionalAmounts = (text: string): AdditionalAmount[] => {
-  const groups = text.length / ADDITIONAL_AMOUNT_CHARACTERS
-  if (!Number.isInteger(groups) || groups < 1 || groups > ADDITIONAL_AMOUNTS_MAX) {
+  const groups = text.length / additionalAmountCharacters
+  if (!Number.isInteger(groups) || groups < 1 || groups > additionalAmountsMax) {
     refuse('54', 'one to six groups of 20 characters')
   }
   return Array.from({ length: groups }, (_, index) => {
-    const at = index * ADDITIONAL_AMOUNT_CHARACTERS
-    const group = additionalAmount(text.slice(at, at + ADDITIONAL_AMOUNT_CHARACTERS), at)
+    const at = index * additionalAmountCharacters
+    const group = additionalAmount(text.slice(at, at + additionalAmountCharacters), at)
     return {
       accountType: group.slice(0, 2),
       amountType: group.slice(2, 4),
@@ -89,18 +89,17 @@ export const parseAdditionalAmounts = (text: string): AdditionalAmount[] => {
 
 /** The text of DE 54, with the same rules as reading it. */
 export const formatAdditionalAmounts = (amounts: readonly AdditionalAmount[]): string => {
-  if (amounts.length < 1 || amounts.length > ADDITIONAL_AMOUNTS_MAX)
-    refuse('54', 'one to six groups')
+  if (amounts.length < 1 || amounts.length > additionalAmountsMax) refuse('54', 'one to six groups')
   return amounts
     .map(({ accountType, amountType, currency, sign, amount }, index) => {
       const text = `${accountType}${amountType}${currency}${sign}${amount12('54', amount)}`
-      return additionalAmount(text, index * ADDITIONAL_AMOUNT_CHARACTERS)
+      return additionalAmount(text, index * additionalAmountCharacters)
     })
     .join('')
 }
 
 const additionalAmount = (group: string, offset: number): string => {
-  if (!ADDITIONAL_AMOUNT.test(group)) {
+  if (!additionalAmountLayout.test(group)) {
     refuse('54', 'account and amount type of two digits, currency, sign C or D, amount', offset)
   }
   return group
@@ -202,16 +201,16 @@ export const formatBitmapData = (
   return Uint8Array.from([...bitmap, ...parts])
 }
 
-function digits(field: string, text: string, length: number): string {
+const digits = (field: string, text: string, length: number): string => {
   if (text.length !== length || !/^\d*$/.test(text)) refuse(field, `${length} digits`)
   return text
 }
 
-function amount12(field: string, amount: bigint): string {
+const amount12 = (field: string, amount: bigint): string => {
   return digits(field, amount.toString().padStart(12, '0'), 12)
 }
 
-function fee(field: string, text: string): string {
+const fee = (field: string, text: string): string => {
   if (!/^[CD0]\d{8}$/.test(text)) refuse(field, 'a sign and eight digits')
   return text
 }

@@ -4,15 +4,15 @@ import { toHex } from './characters.ts'
 /** One BER-TLV data object of ICC data: the tag as upper-case hexadecimal digits. No copy of the value. */
 export type Tlv = { readonly tag: string; readonly value: Uint8Array }
 
-const TAG_BYTES_MAX = 3
-const LENGTH_BYTES_MAX = 2
+const tagBytesMax = 3
+const lengthBytesMax = 2
 
 /**
  * Data objects in their order, unknown ones too. EMV Book 3, annex B.
  *
  * @throws CodecError `tlv_truncated`, `tlv_tag`, `tlv_length`
  */
-export function parseTlv(bytes: Uint8Array): Tlv[] {
+export const parseTlv = (bytes: Uint8Array): Tlv[] => {
   const found: Tlv[] = []
   let at = 0
   while (at < bytes.length) {
@@ -25,7 +25,7 @@ export function parseTlv(bytes: Uint8Array): Tlv[] {
     let length = first
     if (first >= 0x80) {
       const count = first & 0x7f
-      if (count === 0 || count > LENGTH_BYTES_MAX) refuse('tlv_length', at - 1, 'one or two bytes')
+      if (count === 0 || count > lengthBytesMax) refuse('tlv_length', at - 1, 'one or two bytes')
       if (at + count > bytes.length) refuse('tlv_truncated', at, 'the data ends within a length')
       length = 0
       for (let i = 0; i < count; i++) length = length * 256 + bytes[at++]!
@@ -37,20 +37,20 @@ export function parseTlv(bytes: Uint8Array): Tlv[] {
   return found
 }
 
-function tagEnd(bytes: Uint8Array, start: number): number {
+const tagEnd = (bytes: Uint8Array, start: number): number => {
   let at = start + 1
   if ((bytes[start]! & 0x1f) !== 0x1f) return at
   for (;;) {
     const byte = bytes[at]
     if (byte === undefined) refuse('tlv_truncated', at, 'the data ends within a tag')
     at++
-    if (at - start > TAG_BYTES_MAX) refuse('tlv_tag', start, `at most ${TAG_BYTES_MAX} bytes`)
+    if (at - start > tagBytesMax) refuse('tlv_tag', start, `at most ${tagBytesMax} bytes`)
     if ((byte & 0x80) === 0) return at
   }
 }
 
 /** Writes data objects with the shortest lengths. Tags must be whole bytes of hexadecimal digits. */
-export function writeTlv(objects: readonly Tlv[]): Uint8Array {
+export const writeTlv = (objects: readonly Tlv[]): Uint8Array => {
   const parts: number[] = []
   for (const { tag, value } of objects) {
     if (!/^([0-9A-Fa-f]{2}){1,3}$/.test(tag)) refuse('tlv_tag', parts.length, 'one to three bytes')

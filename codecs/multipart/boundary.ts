@@ -1,21 +1,21 @@
 import { CodecError } from '#codecs/bytes'
 
 /** RFC 2046 section 5.1.1. */
-export const BOUNDARY_CHARS_MAX = 70
+export const boundaryCharsMax = 70
 
 /** bchars, the last of them no space. Same source. */
-const BOUNDARY = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/
-const MEDIA_TYPE = /^[ \t]*multipart\/mixed[ \t]*(?=;|$)/i
+const boundaryForm = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/
+const mediaTypeForm = /^[ \t]*multipart\/mixed[ \t]*(?=;|$)/i
 // parameter = ";" OWS token OWS "=" OWS ( token | quoted-string )
-const PARAMETER =
+const parameterForm =
   /;[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))[ \t]*/y
 
 /** @throws CodecError `multipart_boundary` */
-export function checkBoundary(boundary: string): void {
-  if (!BOUNDARY.test(boundary)) {
+export const checkBoundary = (boundary: string): void => {
+  if (!boundaryForm.test(boundary)) {
     throw new CodecError('multipart_boundary', 0, 'boundary is not one of RFC 2046', {
       length: boundary.length,
-      lengthMax: BOUNDARY_CHARS_MAX,
+      lengthMax: boundaryCharsMax,
     })
   }
 }
@@ -27,16 +27,16 @@ export function checkBoundary(boundary: string): void {
  *   `multipart_boundary` when the boundary is missing, given twice or not legal
  * @example boundaryOf('multipart/mixed; boundary="simple boundary"') // 'simple boundary'
  */
-export function boundaryOf(contentType: string): string {
-  const mediaType = MEDIA_TYPE.exec(contentType)
+export const boundaryOf = (contentType: string): string => {
+  const mediaType = mediaTypeForm.exec(contentType)
   if (mediaType === null) {
     throw new CodecError('multipart_content_type', 0, 'Content-Type is not multipart/mixed')
   }
   let boundary: string | undefined
   let at = mediaType[0].length
   while (at < contentType.length) {
-    PARAMETER.lastIndex = at
-    const parameter = PARAMETER.exec(contentType)
+    parameterForm.lastIndex = at
+    const parameter = parameterForm.exec(contentType)
     if (parameter === null) {
       throw new CodecError('multipart_content_type', at, 'Content-Type has a malformed parameter')
     }
@@ -57,7 +57,7 @@ export function boundaryOf(contentType: string): string {
 }
 
 /** The Content-Type of a body written with this boundary; always quoted. */
-export function multipartContentType(boundary: string): string {
+export const multipartContentType = (boundary: string): string => {
   checkBoundary(boundary)
   return `multipart/mixed; boundary="${boundary}"`
 }

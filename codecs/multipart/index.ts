@@ -1,7 +1,7 @@
-export { BOUNDARY_CHARS_MAX, boundaryOf, multipartContentType } from './boundary.ts'
+export { boundaryCharsMax, boundaryOf, multipartContentType } from './boundary.ts'
 export {
   decodeMultipart,
-  MULTIPART_LIMITS,
+  interfaceMultipartLimits,
   type MultipartLimits,
   type MultipartPart,
   MultipartReader,

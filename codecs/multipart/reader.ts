@@ -25,7 +25,7 @@ export type MultipartLimits = {
   readonly preambleBytesMax: number
 }
 
-export const MULTIPART_LIMITS: MultipartLimits = {
+export const interfaceMultipartLimits: MultipartLimits = {
   partsMax: 100,
   partBytesMax: 10_485_760,
   headerBytesMax: 16_384,
@@ -39,18 +39,18 @@ type Found = {
   readonly next: number
 }
 
-const CR = 13
-const LF = 10
-const HYPHEN = 45
-const SPACE = 32
-const TAB = 9
+const cr = 13
+const lf = 10
+const hyphen = 45
+const space = 32
+const tab = 9
 /** Blanks after a delimiter. */
-const PADDING_BYTES_MAX = 256
+const paddingBytesMax = 256
 /** Of a reader that is given chunks, at first. */
-const BUFFER_BYTES = 1_024
-const ENCODER = new TextEncoder()
-const DECODER = new TextDecoder('latin1')
-const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*?)[ \t]*$/
+const bufferBytes = 1_024
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('latin1')
+const header = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*?)[ \t]*$/
 
 /** Takes a body in chunks of any size and gives each part as soon as its delimiter has come. */
 export class MultipartReader {
@@ -74,15 +74,19 @@ export class MultipartReader {
    * @param bodyBytes - where the only chunk will be the whole body: parts are then views of one copy of it
    * @throws CodecError `multipart_boundary`
    */
-  constructor(boundary: string, limits: MultipartLimits = MULTIPART_LIMITS, bodyBytes?: number) {
+  constructor(
+    boundary: string,
+    limits: MultipartLimits = interfaceMultipartLimits,
+    bodyBytes?: number,
+  ) {
     checkBoundary(boundary)
     this.#limits = limits
     this.#isWhole = bodyBytes !== undefined
-    this.#buffer = new Uint8Array(bodyBytes === undefined ? BUFFER_BYTES : bodyBytes + 2)
-    this.#delimiter = ENCODER.encode(`\r\n--${boundary}`)
+    this.#buffer = new Uint8Array(bodyBytes === undefined ? bufferBytes : bodyBytes + 2)
+    this.#delimiter = encoder.encode(`\r\n--${boundary}`)
     // The first delimiter may stand at the very start: the line break before it is put there.
-    this.#buffer[0] = CR
-    this.#buffer[1] = LF
+    this.#buffer[0] = cr
+    this.#buffer[1] = lf
   }
 
   /**
@@ -166,23 +170,23 @@ export class MultipartReader {
     const start = this.#start
     const end = this.#end
     if (end - start < 2) return false
-    const isEmpty = this.#buffer[start] === CR && this.#buffer[start + 1] === LF
+    const isEmpty = this.#buffer[start] === cr && this.#buffer[start + 1] === lf
     // Without headers the blank line shares its first break with the delimiter, which may be gone: below zero.
-    const at = isEmpty ? start - 2 : indexOf(this.#buffer, BLANK_LINE, this.#scanned, end)
+    const at = isEmpty ? start - 2 : indexOf(this.#buffer, blankLine, this.#scanned, end)
     const isMissing = at < 0 && !isEmpty
-    const length = (isMissing ? end - BLANK_LINE.length + 1 : at) - start
+    const length = (isMissing ? end - blankLine.length + 1 : at) - start
     if (length > this.#limits.headerBytesMax) {
       const message = 'a part has too many bytes of headers'
       throw this.#fail('multipart_header_bytes', start, message, this.#limits.headerBytesMax)
     }
     if (isMissing) {
-      this.#scanned = Math.max(start, end - BLANK_LINE.length + 1)
+      this.#scanned = Math.max(start, end - blankLine.length + 1)
       return false
     }
     this.#headers = isEmpty
       ? new Map()
       : parseHeaders(this.#buffer.subarray(start, at), this.#base + start)
-    this.#start = at + BLANK_LINE.length
+    this.#start = at + blankLine.length
     // The blank line's own break may begin the delimiter when the part has no body.
     this.#scanned = at + 2
     this.#state = 'body'
@@ -237,18 +241,18 @@ export class MultipartReader {
   #endingAt(at: number, from: number): Found {
     const buffer = this.#buffer
     const end = this.#end
-    if (from + 1 < end && buffer[from] === HYPHEN && buffer[from + 1] === HYPHEN) {
+    if (from + 1 < end && buffer[from] === hyphen && buffer[from + 1] === hyphen) {
       return { at, ending: 'close', next: from + 2 }
     }
     let next = from
-    while (next < end && (buffer[next] === SPACE || buffer[next] === TAB)) next++
-    if (next - from > PADDING_BYTES_MAX) return { at, ending: 'none', next }
+    while (next < end && (buffer[next] === space || buffer[next] === tab)) next++
+    if (next - from > paddingBytesMax) return { at, ending: 'none', next }
     if (next + 1 < end) {
-      const isBreak = buffer[next] === CR && buffer[next + 1] === LF
+      const isBreak = buffer[next] === cr && buffer[next + 1] === lf
       return { at, ending: isBreak ? 'open' : 'none', next: next + 2 }
     }
     const mayGoOn =
-      next === end || buffer[next] === CR || (next === from && buffer[next] === HYPHEN)
+      next === end || buffer[next] === cr || (next === from && buffer[next] === hyphen)
     return { at, ending: mayGoOn ? 'undecided' : 'none', next }
   }
 }
@@ -258,24 +262,24 @@ export class MultipartReader {
  *
  * @throws CodecError as the reader does
  */
-export function decodeMultipart(
+export const decodeMultipart = (
   body: Uint8Array,
   boundary: string,
-  limits: MultipartLimits = MULTIPART_LIMITS,
-): MultipartPart[] {
+  limits: MultipartLimits = interfaceMultipartLimits,
+): MultipartPart[] => {
   const reader = new MultipartReader(boundary, limits, body.length)
   const parts = reader.push(body)
   reader.end()
   return parts
 }
 
-const BLANK_LINE = new Uint8Array([CR, LF, CR, LF])
+const blankLine = new Uint8Array([cr, lf, cr, lf])
 
-function indexOf(buffer: Uint8Array, wanted: Uint8Array, from: number, end: number): number {
+const indexOf = (buffer: Uint8Array, wanted: Uint8Array, from: number, end: number): number => {
   const last = end - wanted.length
   let at = from
   for (;;) {
-    at = buffer.indexOf(CR, at)
+    at = buffer.indexOf(cr, at)
     if (at < 0 || at > last) return -1
     let matched = 1
     while (matched < wanted.length && buffer[at + matched] === wanted[matched]) matched++
@@ -284,11 +288,11 @@ function indexOf(buffer: Uint8Array, wanted: Uint8Array, from: number, end: numb
   }
 }
 
-function parseHeaders(block: Uint8Array, offset: number): ReadonlyMap<string, string> {
+const parseHeaders = (block: Uint8Array, offset: number): ReadonlyMap<string, string> => {
   const headers = new Map<string, string>()
   let at = offset
-  for (const line of DECODER.decode(block).split('\r\n')) {
-    const [, name, value] = HEADER.exec(line) ?? []
+  for (const line of decoder.decode(block).split('\r\n')) {
+    const [, name, value] = header.exec(line) ?? []
     if (name === undefined || value === undefined) {
       throw new CodecError('multipart_header', at, 'a part has a malformed header line')
     }

@@ -7,9 +7,9 @@ export type MultipartPartToWrite = {
   readonly body: Uint8Array
 }
 
-const ENCODER = new TextEncoder()
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-const HEADER_VALUE = /^[\t\x20-\x7e]*$/
+const encoder = new TextEncoder()
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const headerValue = /^[\t\x20-\x7e]*$/
 
 /**
  * Writes a multipart/mixed body piece by piece: head, body, head, body, …, closing delimiter. Bodies
@@ -25,25 +25,25 @@ export function* writeMultipart(
 ): Generator<Uint8Array, void> {
   checkBoundary(boundary)
   if (parts.length === 0) throw new CodecError('multipart_empty', 0, 'a body needs a part')
-  const delimiter = ENCODER.encode(`--${boundary}`)
+  const delimiter = encoder.encode(`--${boundary}`)
   for (const [index, part] of parts.entries()) {
     if (contains(part.body, delimiter)) {
       const message = 'the boundary occurs in a body'
       throw new CodecError('multipart_boundary_in_body', 0, message, { part: index })
     }
-    yield ENCODER.encode(
+    yield encoder.encode(
       `${index === 0 ? '' : '\r\n'}--${boundary}\r\n${headLines(part, index)}\r\n`,
     )
     yield part.body
   }
-  yield ENCODER.encode(`\r\n--${boundary}--\r\n`)
+  yield encoder.encode(`\r\n--${boundary}--\r\n`)
 }
 
 /** {@link writeMultipart} in one piece. */
-export function encodeMultipart(
+export const encodeMultipart = (
   parts: readonly MultipartPartToWrite[],
   boundary: string,
-): Uint8Array<ArrayBuffer> {
+): Uint8Array<ArrayBuffer> => {
   const pieces = [...writeMultipart(parts, boundary)]
   const out = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
   let at = 0
@@ -54,10 +54,10 @@ export function encodeMultipart(
   return out
 }
 
-function headLines({ headers }: MultipartPartToWrite, part: number): string {
+const headLines = ({ headers }: MultipartPartToWrite, part: number): string => {
   let lines = ''
   for (const [name, value] of Object.entries(headers)) {
-    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value)) {
+    if (!headerName.test(name) || !headerValue.test(value)) {
       const message = 'a header has characters it must not have'
       throw new CodecError('multipart_header', 0, message, { part })
     }
@@ -66,7 +66,7 @@ function headLines({ headers }: MultipartPartToWrite, part: number): string {
   return lines
 }
 
-function contains(body: Uint8Array, wanted: Uint8Array): boolean {
+const contains = (body: Uint8Array, wanted: Uint8Array): boolean => {
   const first = wanted[0]!
   for (let at = body.indexOf(first); at >= 0; at = body.indexOf(first, at + 1)) {
     let matched = 1

@@ -4,7 +4,7 @@
  *
  * Source: security manual of the National Financial System network (RSFN), header field C03.
  */
-export const RSFN_ERRORS = {
+export const rsfnErrors = {
   0: { field: 'C03', meaning: 'no error' },
   1: { field: 'C01', meaning: 'wrong header length' },
   2: { field: 'C02', meaning: 'protocol version not valid or not accepted' },
@@ -30,7 +30,7 @@ export const RSFN_ERRORS = {
 } as const satisfies Readonly<Record<number, { field: string; meaning: string }>>
 
 /** A value of field C03. */
-export type RsfnErrorCode = keyof typeof RSFN_ERRORS
+export type RsfnErrorCode = keyof typeof rsfnErrors
 
 /** A value of field C03 that reports a failure. */
 export type RsfnFailureCode = Exclude<RsfnErrorCode, 0x00>

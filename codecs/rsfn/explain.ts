@@ -1,5 +1,5 @@
-import { RSFN_ERRORS } from './errors.ts'
-import { decodeRsfnHeader, isZeroBlock, RSFN_AUTHORITIES, RSFN_HEADER_BYTES } from './header.ts'
+import { rsfnErrors } from './errors.ts'
+import { decodeRsfnHeader, isZeroBlock, rsfnAuthorities, rsfnHeaderBytes } from './header.ts'
 
 /** One line of an explained header. `value` is hexadecimal for codes and blocks. */
 export type RsfnFieldExplained = {
@@ -13,12 +13,12 @@ export type RsfnFieldExplained = {
 
 type Names = Readonly<Record<number, string>>
 
-const PROTOCOLS: Names = {
+const protocols: Names = {
   0: 'clear, no security',
   2: 'second version: 3DES-CBC',
   3: 'third version: AES-256-GCM',
 }
-const SPECIAL_USES: Names = {
+const specialUses: Names = {
   0: 'normal',
   1: 'certificate not yet active',
   2: 'broadcast, not encrypted',
@@ -28,20 +28,20 @@ const SPECIAL_USES: Names = {
   8: 'file, compressed',
   10: 'file, compressed, not encrypted',
 }
-const KEYS: Names = { 1: 'RSA-1024', 2: 'RSA-2048' }
-const CIPHERS: Names = { 1: '3DES-168', 2: 'AES-256' }
-const HASHES: Names = { 2: 'SHA-1', 3: 'SHA-256' }
+const keys: Names = { 1: 'RSA-1024', 2: 'RSA-2048' }
+const ciphers: Names = { 1: '3DES-168', 2: 'AES-256' }
+const hashes: Names = { 2: 'SHA-1', 3: 'SHA-256' }
 
-function octet(value: number): string {
+const octet = (value: number): string => {
   return value.toString(16).toUpperCase().padStart(2, '0')
 }
 
-function serial(text: string): string {
+const serial = (text: string): string => {
   return /^[0-9A-F]{32}$/.test(text) ? text.replace(/^0+(?=.)/, '') : 'not a serial number'
 }
 
 /** Control characters of a damaged serial are shown as dots. */
-function printable(text: string): string {
+const printable = (text: string): string => {
   return text.replace(/[^\x20-\x7e]/g, '.')
 }
 
@@ -50,7 +50,7 @@ function printable(text: string): string {
  *
  * @throws CodecError `rsfn_header_length` when there is no header
  */
-export function explainRsfn(message: Uint8Array): readonly RsfnFieldExplained[] {
+export const explainRsfn = (message: Uint8Array): readonly RsfnFieldExplained[] => {
   const header = decodeRsfnHeader(message)
   const lines: RsfnFieldExplained[] = []
   let offset = 0
@@ -61,24 +61,24 @@ export function explainRsfn(message: Uint8Array): readonly RsfnFieldExplained[] 
   }
   const code = (name: string, value: number, names: Names): void =>
     add(1, name, octet(value), names[value] ?? 'unknown')
-  const errors: Readonly<Record<number, { readonly meaning: string }>> = RSFN_ERRORS
+  const errors: Readonly<Record<number, { readonly meaning: string }>> = rsfnErrors
   const block = (bytes: Uint8Array, zero: string, full: string): [string, string] => {
     const head = Array.from(bytes.subarray(0, 8), octet).join('')
     return [`${head}…`, isZeroBlock(bytes) ? zero : full]
   }
-  add(2, 'header length', octet(RSFN_HEADER_BYTES >> 8) + octet(RSFN_HEADER_BYTES & 255), '588')
-  code('protocol', header.protocol, PROTOCOLS)
+  add(2, 'header length', octet(rsfnHeaderBytes >> 8) + octet(rsfnHeaderBytes & 255), '588')
+  code('protocol', header.protocol, protocols)
   add(1, 'error', octet(header.error), errors[header.error]?.meaning ?? 'unknown')
-  code('special use', header.specialUse, SPECIAL_USES)
+  code('special use', header.specialUse, specialUses)
   code('reserved', message[5]!, { 0: 'reserved' })
-  code('destination key', header.destinationKey, KEYS)
-  code('symmetric cipher', header.symmetric, CIPHERS)
-  code('sender key', header.senderKey, KEYS)
-  code('hash', header.hash, HASHES)
-  code('destination authority', header.destinationAuthority, RSFN_AUTHORITIES)
+  code('destination key', header.destinationKey, keys)
+  code('symmetric cipher', header.symmetric, ciphers)
+  code('sender key', header.senderKey, keys)
+  code('hash', header.hash, hashes)
+  code('destination authority', header.destinationAuthority, rsfnAuthorities)
   const { destinationSerial, senderSerial } = header
   add(32, 'destination serial', printable(destinationSerial), serial(destinationSerial))
-  code('sender authority', header.senderAuthority, RSFN_AUTHORITIES)
+  code('sender authority', header.senderAuthority, rsfnAuthorities)
   add(32, 'sender serial', printable(senderSerial), serial(senderSerial))
   add(256, 'wrapped key', ...block(header.wrappedKey, 'body not encrypted', 'key under RSA'))
   add(256, 'signature', ...block(header.signature, 'not signed', 'RSA over the plain body'))

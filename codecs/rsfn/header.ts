@@ -18,19 +18,19 @@ import { CodecError } from '#codecs/bytes'
 //    332     256  C15 RSA signature of the sender over the plain body
 
 /** Size of the header and the only legal value of C01. */
-export const RSFN_HEADER_BYTES = 588
+export const rsfnHeaderBytes = 588
 
 /** Size of C14 and C15: one RSA-2048 block. */
-export const RSFN_BLOCK_BYTES = 256
+export const rsfnBlockBytes = 256
 
-const SERIAL_CHARS = 32
-const AT = { c11: 11, c12: 43, c13: 44, c14: 76, c15: 332 } as const
+const serialChars = 32
+const at = { c11: 11, c12: 43, c13: 44, c14: 76, c15: 332 } as const
 
 /** C02. Clear messages carry no signature and no encryption. */
-export const RSFN_PROTOCOL = { CLEAR: 0x00, SECOND: 0x02, THIRD: 0x03 } as const
+export const rsfnProtocol = { CLEAR: 0x00, SECOND: 0x02, THIRD: 0x03 } as const
 
 /** C04. */
-export const RSFN_SPECIAL_USE = {
+export const rsfnSpecialUse = {
   NORMAL: 0,
   CERTIFICATE_TO_BE_ACTIVATED: 1,
   BROADCAST_NOT_ENCRYPTED: 2,
@@ -41,19 +41,19 @@ export const RSFN_SPECIAL_USE = {
   FILE_COMPRESSED_NOT_ENCRYPTED: 10,
 } as const
 
-export type RsfnSpecialUse = (typeof RSFN_SPECIAL_USE)[keyof typeof RSFN_SPECIAL_USE]
+export type RsfnSpecialUse = (typeof rsfnSpecialUse)[keyof typeof rsfnSpecialUse]
 
 /** C06 and C08. */
-export const RSFN_ASYMMETRIC = { RSA_1024: 1, RSA_2048: 2 } as const
+export const rsfnAsymmetric = { RSA_1024: 1, RSA_2048: 2 } as const
 
 /** C07. */
-export const RSFN_SYMMETRIC = { TRIPLE_DES: 1, AES_256: 2 } as const
+export const rsfnSymmetric = { TRIPLE_DES: 1, AES_256: 2 } as const
 
 /** C09. */
-export const RSFN_HASH = { SHA_1: 2, SHA_256: 3 } as const
+export const rsfnHash = { SHA_1: 2, SHA_256: 3 } as const
 
 /** C10 and C12: certificate authorities of the network, by code. */
-export const RSFN_AUTHORITIES = {
+export const rsfnAuthorities = {
   1: 'Serpro',
   2: 'Certisign',
   3: 'Pessoas Físicas',
@@ -94,30 +94,30 @@ export type RsfnHeader = {
  * @throws CodecError `rsfn_serial` when it is not hexadecimal or longer than the field
  * @example rsfnSerial('2f4c') // '00000000000000000000000000002F4C'
  */
-export function rsfnSerial(serial: string): string {
+export const rsfnSerial = (serial: string): string => {
   if (!/^[0-9A-Fa-f]{1,32}$/.test(serial)) {
-    throw new CodecError('rsfn_serial', AT.c11, 'serial must be 1 to 32 hexadecimal digits', {
+    throw new CodecError('rsfn_serial', at.c11, 'serial must be 1 to 32 hexadecimal digits', {
       length: serial.length,
-      lengthMax: SERIAL_CHARS,
+      lengthMax: serialChars,
     })
   }
-  return serial.toUpperCase().padStart(SERIAL_CHARS, '0')
+  return serial.toUpperCase().padStart(serialChars, '0')
 }
 
-function writeSerial(out: Uint8Array, at: number, serial: string): void {
+const writeSerial = (out: Uint8Array, at: number, serial: string): void => {
   const text = rsfnSerial(serial)
-  for (let i = 0; i < SERIAL_CHARS; i++) out[at + i] = text.charCodeAt(i)
+  for (let i = 0; i < serialChars; i++) out[at + i] = text.charCodeAt(i)
 }
 
-function readSerial(bytes: Uint8Array, at: number): string {
+const readSerial = (bytes: Uint8Array, at: number): string => {
   let text = ''
-  for (let i = 0; i < SERIAL_CHARS; i++) text += String.fromCharCode(bytes[at + i]!)
+  for (let i = 0; i < serialChars; i++) text += String.fromCharCode(bytes[at + i]!)
   return text
 }
 
-function writeBlock(out: Uint8Array, at: number, block: Uint8Array, field: string): void {
-  if (block.length !== RSFN_BLOCK_BYTES) {
-    throw new CodecError('rsfn_block_length', at, `${field} must be ${RSFN_BLOCK_BYTES} bytes`, {
+const writeBlock = (out: Uint8Array, at: number, block: Uint8Array, field: string): void => {
+  if (block.length !== rsfnBlockBytes) {
+    throw new CodecError('rsfn_block_length', at, `${field} must be ${rsfnBlockBytes} bytes`, {
       length: block.length,
     })
   }
@@ -129,8 +129,8 @@ function writeBlock(out: Uint8Array, at: number, block: Uint8Array, field: strin
  *
  * @throws CodecError `rsfn_serial`, `rsfn_block_length`, or `rsfn_octet` when a code is not 0–255
  */
-export function encodeRsfnHeader(header: RsfnHeader): Uint8Array {
-  const out = new Uint8Array(RSFN_HEADER_BYTES)
+export const encodeRsfnHeader = (header: RsfnHeader): Uint8Array => {
+  const out = new Uint8Array(rsfnHeaderBytes)
   const octets: readonly [number, number][] = [
     [2, header.protocol],
     [3, header.error],
@@ -140,20 +140,20 @@ export function encodeRsfnHeader(header: RsfnHeader): Uint8Array {
     [8, header.senderKey],
     [9, header.hash],
     [10, header.destinationAuthority],
-    [AT.c12, header.senderAuthority],
+    [at.c12, header.senderAuthority],
   ]
-  out[0] = RSFN_HEADER_BYTES >> 8
-  out[1] = RSFN_HEADER_BYTES & 0xff
+  out[0] = rsfnHeaderBytes >> 8
+  out[1] = rsfnHeaderBytes & 0xff
   for (const [at, value] of octets) {
     if (!Number.isInteger(value) || value < 0 || value > 0xff) {
       throw new CodecError('rsfn_octet', at, 'header code must be one octet', { at })
     }
     out[at] = value
   }
-  writeSerial(out, AT.c11, header.destinationSerial)
-  writeSerial(out, AT.c13, header.senderSerial)
-  writeBlock(out, AT.c14, header.wrappedKey, 'C14')
-  writeBlock(out, AT.c15, header.signature, 'C15')
+  writeSerial(out, at.c11, header.destinationSerial)
+  writeSerial(out, at.c13, header.senderSerial)
+  writeBlock(out, at.c14, header.wrappedKey, 'C14')
+  writeBlock(out, at.c15, header.signature, 'C15')
   return out
 }
 
@@ -162,15 +162,15 @@ export function encodeRsfnHeader(header: RsfnHeader): Uint8Array {
  *
  * @throws CodecError `rsfn_header_length` when fewer than 588 bytes are there or C01 differs (C03 = 01)
  */
-export function decodeRsfnHeader(bytes: Uint8Array): RsfnHeader {
-  if (bytes.length < RSFN_HEADER_BYTES) {
+export const decodeRsfnHeader = (bytes: Uint8Array): RsfnHeader => {
+  if (bytes.length < rsfnHeaderBytes) {
     throw new CodecError('rsfn_header_length', bytes.length, 'message is shorter than its header', {
       length: bytes.length,
-      lengthMin: RSFN_HEADER_BYTES,
+      lengthMin: rsfnHeaderBytes,
     })
   }
   const declared = (bytes[0]! << 8) | bytes[1]!
-  if (declared !== RSFN_HEADER_BYTES) {
+  if (declared !== rsfnHeaderBytes) {
     throw new CodecError('rsfn_header_length', 0, 'C01 must be 588', { declared })
   }
   return {
@@ -182,23 +182,23 @@ export function decodeRsfnHeader(bytes: Uint8Array): RsfnHeader {
     senderKey: bytes[8]!,
     hash: bytes[9]!,
     destinationAuthority: bytes[10]!,
-    destinationSerial: readSerial(bytes, AT.c11),
-    senderAuthority: bytes[AT.c12]!,
-    senderSerial: readSerial(bytes, AT.c13),
-    wrappedKey: bytes.subarray(AT.c14, AT.c15),
-    signature: bytes.subarray(AT.c15, RSFN_HEADER_BYTES),
+    destinationSerial: readSerial(bytes, at.c11),
+    senderAuthority: bytes[at.c12]!,
+    senderSerial: readSerial(bytes, at.c13),
+    wrappedKey: bytes.subarray(at.c14, at.c15),
+    signature: bytes.subarray(at.c15, rsfnHeaderBytes),
   }
 }
 
 /** True when C14 is all zeros, which is how the header says that the body is not encrypted. */
-export function isZeroBlock(block: Uint8Array): boolean {
+export const isZeroBlock = (block: Uint8Array): boolean => {
   let seen = 0
   for (const octet of block) seen |= octet
   return seen === 0
 }
 
 /** Same bytes with another C03: what a receiver returns to say why it refused a message. */
-export function withRsfnError(message: Uint8Array, code: number): Uint8Array {
+export const withRsfnError = (message: Uint8Array, code: number): Uint8Array => {
   const copy = message.slice()
   copy[3] = code
   return copy

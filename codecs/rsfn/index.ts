@@ -1,19 +1,19 @@
-export { RSFN_ERRORS, type RsfnErrorCode, type RsfnFailureCode } from './errors.ts'
+export { type RsfnErrorCode, type RsfnFailureCode, rsfnErrors } from './errors.ts'
 export { explainRsfn, type RsfnFieldExplained } from './explain.ts'
 export {
   decodeRsfnHeader,
   encodeRsfnHeader,
-  RSFN_ASYMMETRIC,
-  RSFN_AUTHORITIES,
-  RSFN_BLOCK_BYTES,
-  RSFN_HASH,
-  RSFN_HEADER_BYTES,
-  RSFN_PROTOCOL,
-  RSFN_SPECIAL_USE,
-  RSFN_SYMMETRIC,
   type RsfnHeader,
   type RsfnSpecialUse,
+  rsfnAsymmetric,
+  rsfnAuthorities,
+  rsfnBlockBytes,
+  rsfnHash,
+  rsfnHeaderBytes,
+  rsfnProtocol,
   rsfnSerial,
+  rsfnSpecialUse,
+  rsfnSymmetric,
   withRsfnError,
 } from './header.ts'
 export {

@@ -1,24 +1,24 @@
 import { CodecError } from '#codecs/bytes'
-import { RSFN_ERRORS, type RsfnFailureCode } from './errors.ts'
+import { type RsfnFailureCode, rsfnErrors } from './errors.ts'
 import {
   decodeRsfnHeader,
   isZeroBlock,
-  RSFN_ASYMMETRIC,
-  RSFN_AUTHORITIES,
-  RSFN_HASH,
-  RSFN_HEADER_BYTES,
-  RSFN_PROTOCOL,
-  RSFN_SYMMETRIC,
   type RsfnHeader,
+  rsfnAsymmetric,
+  rsfnAuthorities,
+  rsfnHash,
+  rsfnHeaderBytes,
+  rsfnProtocol,
+  rsfnSymmetric,
 } from './header.ts'
 import { pkcs1Unpad } from './padding.ts'
 import type { RsfnOpenPorts, RsfnRecipient, RsfnSender } from './ports.ts'
 import {
-  AES_KEY_BYTES,
-  DES_BLOCK_BYTES,
-  GCM_IV_BYTES,
+  aesKeyBytes,
+  desBlockBytes,
+  gcmIvBytes,
   specialUseRules,
-  TRIPLE_DES_KEY_BYTES,
+  tripleDesKeyBytes,
 } from './seal.ts'
 
 /** The protocol versions that a receiver takes. Clear and second have to be asked for by name. */
@@ -44,70 +44,73 @@ export type RsfnRefused = {
   readonly message: string
 }
 
-const SERIAL = /^[0-9A-F]{32}$/
+const serial = /^[0-9A-F]{32}$/
 
-const REFUSED_STATUS = {
+const refusedStatus = {
   not_active: 0x10,
   expired_or_revoked: 0x11,
   not_enabled: 0x14,
   not_the_issuer: 0x0c,
 } as const satisfies Record<Exclude<RsfnSender['status'], 'active'>, RsfnFailureCode>
 
-function refuse(code: RsfnFailureCode): RsfnRefused {
-  return { ok: false, code, field: RSFN_ERRORS[code].field, message: RSFN_ERRORS[code].meaning }
+const refuse = (code: RsfnFailureCode): RsfnRefused => {
+  return { ok: false, code, field: rsfnErrors[code].field, message: rsfnErrors[code].meaning }
 }
 
 /**
  * The first rule that a signed header breaks, in the order of its fields; 0 when it breaks none.
  * Keys and certificates are not looked at.
  */
-export function checkRsfnHeader(header: RsfnHeader, policy: RsfnPolicy = {}): RsfnFailureCode | 0 {
-  const second = header.protocol === RSFN_PROTOCOL.SECOND
-  if (second ? policy.acceptSecondVersion !== true : header.protocol !== RSFN_PROTOCOL.THIRD) {
+export const checkRsfnHeader = (
+  header: RsfnHeader,
+  policy: RsfnPolicy = {},
+): RsfnFailureCode | 0 => {
+  const second = header.protocol === rsfnProtocol.SECOND
+  if (second ? policy.acceptSecondVersion !== true : header.protocol !== rsfnProtocol.THIRD) {
     return 0x02
   }
   const rules = specialUseRules(header.specialUse)
   if (rules === undefined || rules.encrypted === isZeroBlock(header.wrappedKey)) return 0x13
   // A broadcast that is not encrypted has no one destination, so those fields say nothing.
   const destined = rules.encrypted
-  if (destined && header.destinationKey !== RSFN_ASYMMETRIC.RSA_2048) return 0x03
-  const symmetric = second ? RSFN_SYMMETRIC.TRIPLE_DES : RSFN_SYMMETRIC.AES_256
+  if (destined && header.destinationKey !== rsfnAsymmetric.RSA_2048) return 0x03
+  const symmetric = second ? rsfnSymmetric.TRIPLE_DES : rsfnSymmetric.AES_256
   if (destined && header.symmetric !== symmetric) return 0x04
-  if (header.senderKey !== RSFN_ASYMMETRIC.RSA_2048) return 0x05
-  if (header.hash !== RSFN_HASH.SHA_256) return 0x06
-  if (destined && !(header.destinationAuthority in RSFN_AUTHORITIES)) return 0x07
-  if (destined && !SERIAL.test(header.destinationSerial)) return 0x08
-  if (!(header.senderAuthority in RSFN_AUTHORITIES)) return 0x09
-  if (!SERIAL.test(header.senderSerial)) return 0x0a
+  if (header.senderKey !== rsfnAsymmetric.RSA_2048) return 0x05
+  if (header.hash !== rsfnHash.SHA_256) return 0x06
+  if (destined && !(header.destinationAuthority in rsfnAuthorities)) return 0x07
+  if (destined && !serial.test(header.destinationSerial)) return 0x08
+  if (!(header.senderAuthority in rsfnAuthorities)) return 0x09
+  if (!serial.test(header.senderSerial)) return 0x0a
   return 0
 }
 
-async function decrypt(
+const decrypt = async (
   header: RsfnHeader,
   body: Uint8Array,
   recipient: RsfnRecipient,
   ports: RsfnOpenPorts,
-): Promise<Uint8Array | RsfnFailureCode> {
-  const third = header.protocol === RSFN_PROTOCOL.THIRD
-  if (!third && body.length % DES_BLOCK_BYTES !== 0) return 0x0f
+): Promise<Uint8Array | RsfnFailureCode> => {
+  const third = header.protocol === rsfnProtocol.THIRD
+  if (!third && body.length % desBlockBytes !== 0) return 0x0f
   const block = await recipient.rsaDecryptBlock(header.wrappedKey)
   if (block === undefined) return 0x0d
-  const length = third ? AES_KEY_BYTES + GCM_IV_BYTES : TRIPLE_DES_KEY_BYTES
+  const length = third ? aesKeyBytes + gcmIvBytes : tripleDesKeyBytes
   const secret = pkcs1Unpad(block, length, recipient.syntheticKey(header.wrappedKey, length))
   block.fill(0)
   const plain = third
-    ? ports.aesGcmOpen(secret.subarray(0, AES_KEY_BYTES), secret.subarray(AES_KEY_BYTES), body)
+    ? ports.aesGcmOpen(secret.subarray(0, aesKeyBytes), secret.subarray(aesKeyBytes), body)
     : ports.tripleDesDecrypt(secret, body)
   secret.fill(0)
   return plain ?? 0x0e
 }
 
-async function openSigned(
+const openSigned = async (
   header: RsfnHeader,
   body: Uint8Array,
   ports: RsfnOpenPorts,
   policy: RsfnPolicy,
-): Promise<RsfnOpened | RsfnRefused> {
+): Promise<RsfnOpened | RsfnRefused> => {
   const broken = checkRsfnHeader(header, policy)
   if (broken !== 0) return refuse(broken)
   const rules = specialUseRules(header.specialUse)!
@@ -117,7 +120,7 @@ async function openSigned(
   const sender = ports.findSender(header)
   if (sender === 'authority') return refuse(0x09)
   if (sender === 'serial') return refuse(0x0a)
-  if (sender.status !== 'active') return refuse(REFUSED_STATUS[sender.status])
+  if (sender.status !== 'active') return refuse(refusedStatus[sender.status])
   const plain = recipient === undefined ? body : await decrypt(header, body, recipient, ports)
   if (typeof plain === 'number') return refuse(plain)
   if (!sender.verify(plain, header.signature)) return refuse(0x0b)
@@ -133,11 +136,11 @@ async function openSigned(
  * @returns the content, or the code that C03 of the answer must carry
  * @throws only what a port throws (the caller answers with code 12)
  */
-export async function openRsfn(
+export const openRsfn = async (
   message: Uint8Array,
   ports: RsfnOpenPorts,
   policy: RsfnPolicy = {},
-): Promise<RsfnOpened | RsfnRefused> {
+): Promise<RsfnOpened | RsfnRefused> => {
   let header: RsfnHeader
   try {
     header = decodeRsfnHeader(message)
@@ -145,8 +148,8 @@ export async function openRsfn(
     if (error instanceof CodecError) return refuse(0x01)
     throw error
   }
-  const body = message.subarray(RSFN_HEADER_BYTES)
-  if (header.protocol === RSFN_PROTOCOL.CLEAR) {
+  const body = message.subarray(rsfnHeaderBytes)
+  if (header.protocol === rsfnProtocol.CLEAR) {
     if (policy.acceptClear !== true) return refuse(0x02)
     if (!isZeroBlock(header.wrappedKey) || !isZeroBlock(header.signature)) return refuse(0x13)
     return { ok: true, header, content: body, signed: false, encrypted: false }

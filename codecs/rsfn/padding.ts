@@ -3,7 +3,7 @@ import { CodecError } from '#codecs/bytes'
 // EM = 0x00 || 0x02 || PS || 0x00 || M, PS at least eight nonzero random octets
 // Source: RFC 8017, 7.2.1 (RSAES-PKCS1-v1_5 encryption).
 
-const OVERHEAD_BYTES = 11
+const overheadBytes = 11
 
 /**
  * Builds the encryption block of RSAES-PKCS1-v1_5 around `message`.
@@ -11,16 +11,16 @@ const OVERHEAD_BYTES = 11
  * @param randomBytes - source of randomness; zero octets are drawn again
  * @throws CodecError `pkcs1_length` when the message does not fit
  */
-export function pkcs1Pad(
+export const pkcs1Pad = (
   message: Uint8Array,
   blockBytes: number,
   randomBytes: (length: number) => Uint8Array,
-): Uint8Array {
+): Uint8Array => {
   const separator = blockBytes - message.length - 1
-  if (message.length > blockBytes - OVERHEAD_BYTES) {
+  if (message.length > blockBytes - overheadBytes) {
     throw new CodecError('pkcs1_length', 0, 'message does not fit the RSA block', {
       length: message.length,
-      lengthMax: blockBytes - OVERHEAD_BYTES,
+      lengthMax: blockBytes - overheadBytes,
     })
   }
   const block = new Uint8Array(blockBytes)
@@ -43,11 +43,11 @@ export function pkcs1Pad(
  *
  * @param synthetic - `length` bytes that only the key holder can compute from the ciphertext
  */
-export function pkcs1Unpad(
+export const pkcs1Unpad = (
   block: Uint8Array,
   length: number,
   synthetic: Uint8Array,
-): Uint8Array<ArrayBuffer> {
+): Uint8Array<ArrayBuffer> => {
   const separator = block.length - length - 1
   let wrong = block[0]! | (block[1]! ^ 2) | block[separator]!
   // (x - 1) >>> 31 is 1 for x = 0 and 0 for 1..255.

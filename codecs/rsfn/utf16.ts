@@ -6,7 +6,7 @@ import { CodecError } from '#codecs/bytes'
  *
  * @throws CodecError `utf16_surrogate` when the text holds half a surrogate pair
  */
-export function encodeUtf16be(text: string): Uint8Array<ArrayBuffer> {
+export const encodeUtf16be = (text: string): Uint8Array<ArrayBuffer> => {
   if (!text.isWellFormed()) {
     throw new CodecError('utf16_surrogate', 0, 'text holds an unpaired surrogate')
   }
@@ -24,7 +24,7 @@ export function encodeUtf16be(text: string): Uint8Array<ArrayBuffer> {
  *
  * @throws CodecError `utf16_length` for an odd number of bytes, `utf16_surrogate` for half a pair
  */
-export function decodeUtf16be(bytes: Uint8Array): string {
+export const decodeUtf16be = (bytes: Uint8Array): string => {
   if (bytes.length % 2 !== 0) {
     throw new CodecError('utf16_length', bytes.length, 'UTF-16 text has an odd number of bytes', {
       length: bytes.length,

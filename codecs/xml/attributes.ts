@@ -1,44 +1,36 @@
+import { classOf, isChar, name, nameStart, ncNamePattern, space, valueStop } from './characters.ts'
 import {
-  classOf,
-  isChar,
-  NAME,
-  NAME_START,
-  ncNamePattern,
-  SPACE,
-  VALUE_STOP,
-} from './characters.ts'
-import {
-  ABSENT,
-  ATTRIBUTE_LOCAL_START,
-  ATTRIBUTE_NAME_END,
-  ATTRIBUTE_NAME_START,
-  ATTRIBUTE_NAMESPACE,
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_VALUE_END,
-  ATTRIBUTE_VALUE_START,
-  IS_NAMESPACE_DECLARATION,
-  VALUE_NEEDS_DECODING,
+  absent,
+  attributeLocalStart,
+  attributeNameEnd,
+  attributeNameStart,
+  attributeNamespace,
+  attributeStride,
+  attributeValueEnd,
+  attributeValueStart,
+  isNamespaceDeclaration,
+  valueNeedsDecoding,
 } from './document.ts'
 import { type XmlErrorCode, xmlError } from './errors.ts'
 import type { XmlLimits } from './limits.ts'
-import { type Namespaces, NO_NAMESPACE_ID, XMLNS_NAMESPACE_ID } from './namespaces.ts'
+import { type Namespaces, noNamespaceId, xmlnsNamespaceId } from './namespaces.ts'
 import { StringCache } from './string-cache.ts'
 import type { TagCache } from './tags.ts'
 import { decodeValue } from './text.ts'
 import { grown } from './vocabulary.ts'
 
-const GT = 0x3e
-const SLASH = 0x2f
-const COLON = 0x3a
-const EQUALS = 0x3d
-const AMP = 0x26
-const LT = 0x3c
-const SEMICOLON = 0x3b
+const gt = 0x3e
+const slash = 0x2f
+const colon = 0x3a
+const equals = 0x3d
+const amp = 0x26
+const lt = 0x3c
+const semicolon = 0x3b
 
 /** Attributes of one array, which documents share like that of the nodes. */
-const ARRAY_ATTRIBUTES = 4096
-const ARRAY_ATTRIBUTES_LEFT_MIN = 512
-const arrayInts = ARRAY_ATTRIBUTES * ATTRIBUTE_STRIDE
+const arrayAttributes = 4096
+const arrayAttributesLeftMin = 512
+const arrayInts = arrayAttributes * attributeStride
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -62,8 +54,8 @@ export class AttributeReader {
   reset(): void {
     this.high = 0
     if (this.#reuse) this.count = 0
-    const left = ARRAY_ATTRIBUTES - this.count
-    if (left >= ARRAY_ATTRIBUTES_LEFT_MIN && this.records.length === arrayInts) return
+    const left = arrayAttributes - this.count
+    if (left >= arrayAttributesLeftMin && this.records.length === arrayInts) return
     this.records = new Int32Array(arrayInts)
     this.count = 0
   }
@@ -71,26 +63,26 @@ export class AttributeReader {
   /** The attributes of a remembered tag that stands at `start`. */
   copy(tags: TagCache, tag: number, start: number, count: number): void {
     this.reserve(count)
-    tags.copyAttributes(tag, start, this.records, this.count * ATTRIBUTE_STRIDE)
+    tags.copyAttributes(tag, start, this.records, this.count * attributeStride)
     this.count += count
   }
 
   /** Declares again what the last `count` attributes declare; {@link read} has found them right. */
   declareAgain(b: Uint8Array, count: number, namespaces: Namespaces, depth: number): void {
     for (let i = this.count - count; i < this.count; i++) {
-      const record = i * ATTRIBUTE_STRIDE
-      const flags = this.records[record + ATTRIBUTE_NAMESPACE] as number
-      if ((flags & IS_NAMESPACE_DECLARATION) === 0) continue
-      const start = this.records[record + ATTRIBUTE_NAME_START] as number
-      const local = this.records[record + ATTRIBUTE_LOCAL_START] as number
+      const record = i * attributeStride
+      const flags = this.records[record + attributeNamespace] as number
+      if ((flags & isNamespaceDeclaration) === 0) continue
+      const start = this.records[record + attributeNameStart] as number
+      const local = this.records[record + attributeLocalStart] as number
       const prefix =
         local === start
           ? ''
-          : this.#strings.of(b, local, this.records[record + ATTRIBUTE_NAME_END] as number)
+          : this.#strings.of(b, local, this.records[record + attributeNameEnd] as number)
       const uri = this.#strings.of(
         b,
-        this.records[record + ATTRIBUTE_VALUE_START] as number,
-        this.records[record + ATTRIBUTE_VALUE_END] as number,
+        this.records[record + attributeValueStart] as number,
+        this.records[record + attributeValueEnd] as number,
       )
       namespaces.declare(prefix, uri, depth, start)
     }
@@ -98,7 +90,7 @@ export class AttributeReader {
 
   /** Makes room for so many more. */
   reserve(count: number): void {
-    const needed = (this.count + count) * ATTRIBUTE_STRIDE
+    const needed = (this.count + count) * attributeStride
     if (needed > this.records.length) this.records = grown(this.records, needed)
   }
 
@@ -109,8 +101,8 @@ export class AttributeReader {
     let at = from
     for (;;) {
       const before = at
-      while ((classOf[b[at] as number] as number) & SPACE) at++
-      if (b[at] === GT || b[at] === SLASH) break
+      while ((classOf[b[at] as number] as number) & space) at++
+      if (b[at] === gt || b[at] === slash) break
       if (at === before || at >= length) throw this.#error('markup_invalid', at)
       if (this.count - first === this.#limits.attributesMax) {
         throw xmlError('attributes_exceeded', at, { attributesMax: this.#limits.attributesMax })
@@ -125,31 +117,31 @@ export class AttributeReader {
 
   #attribute(b: Uint8Array, from: number): number {
     this.reserve(1)
-    const record = this.count * ATTRIBUTE_STRIDE
+    const record = this.count * attributeStride
     const records = this.records
     let at = this.#name(b, from, record)
-    records[record + ATTRIBUTE_NAME_END] = at
-    while ((classOf[b[at] as number] as number) & SPACE) at++
-    if (b[at] !== EQUALS) throw this.#error('attribute_invalid', at)
+    records[record + attributeNameEnd] = at
+    while ((classOf[b[at] as number] as number) & space) at++
+    if (b[at] !== equals) throw this.#error('attribute_invalid', at)
     at++
-    while ((classOf[b[at] as number] as number) & SPACE) at++
+    while ((classOf[b[at] as number] as number) & space) at++
     const quote = b[at] as number
     if (quote !== 0x22 && quote !== 0x27) throw this.#error('attribute_invalid', at)
     const start = ++at
     let flags = 0
     for (;;) {
       let byte = b[at] as number
-      while (!((classOf[byte] as number) & VALUE_STOP)) {
+      while (!((classOf[byte] as number) & valueStop)) {
         this.high |= byte
         byte = b[++at] as number
       }
       if (byte === quote) break
-      if (byte === AMP) {
+      if (byte === amp) {
         at = this.reference(b, at, this.#length)
-        flags = VALUE_NEEDS_DECODING
-      } else if (byte === LT) throw this.#error('attribute_less_than', at)
-      else if ((classOf[byte] as number) & SPACE) {
-        flags = VALUE_NEEDS_DECODING
+        flags = valueNeedsDecoding
+      } else if (byte === lt) throw this.#error('attribute_less_than', at)
+      else if ((classOf[byte] as number) & space) {
+        flags = valueNeedsDecoding
         at++
       } else if (byte === 0x22 || byte === 0x27) at++
       else throw this.#error('character_forbidden', at)
@@ -157,15 +149,15 @@ export class AttributeReader {
     if (at - start > this.#limits.textBytesMax) {
       throw xmlError('text_too_long', start, { textBytesMax: this.#limits.textBytesMax })
     }
-    records[record + ATTRIBUTE_VALUE_START] = start
-    records[record + ATTRIBUTE_VALUE_END] = at
-    records[record + ATTRIBUTE_NAMESPACE] = flags
+    records[record + attributeValueStart] = start
+    records[record + attributeValueEnd] = at
+    records[record + attributeNamespace] = flags
     this.count++
     return at + 1
   }
 
   #name(b: Uint8Array, from: number, record: number): number {
-    if (!((classOf[b[from] as number] as number) & NAME_START)) {
+    if (!((classOf[b[from] as number] as number) & nameStart)) {
       throw this.#error('attribute_invalid', from)
     }
     let at = from
@@ -173,12 +165,12 @@ export class AttributeReader {
     let high = 0
     for (;;) {
       const byte = b[at] as number
-      if ((classOf[byte] as number) & NAME) {
+      if ((classOf[byte] as number) & name) {
         high |= byte
         at++
-      } else if (byte === COLON && local === from) {
+      } else if (byte === colon && local === from) {
         local = ++at
-        if (!((classOf[b[at] as number] as number) & NAME_START)) {
+        if (!((classOf[b[at] as number] as number) & nameStart)) {
           throw this.#error('name_invalid', at)
         }
       } else break
@@ -191,41 +183,40 @@ export class AttributeReader {
       const parts = utf8.decode(b.subarray(from, at)).split(':')
       if (!parts.every((part) => ncNamePattern.test(part))) throw this.#error('name_invalid', from)
     }
-    this.records[record + ATTRIBUTE_NAME_START] = from
-    this.records[record + ATTRIBUTE_LOCAL_START] = local
+    this.records[record + attributeNameStart] = from
+    this.records[record + attributeLocalStart] = local
     return at
   }
 
   /** `xmlns` and `xmlns:prefix` bind before any name of the tag is resolved. */
   #declare(b: Uint8Array, index: number, namespaces: Namespaces, depth: number): void {
     const records = this.records
-    const record = index * ATTRIBUTE_STRIDE
-    const start = records[record + ATTRIBUTE_NAME_START] as number
-    const local = records[record + ATTRIBUTE_LOCAL_START] as number
-    const end = records[record + ATTRIBUTE_NAME_END] as number
+    const record = index * attributeStride
+    const start = records[record + attributeNameStart] as number
+    const local = records[record + attributeLocalStart] as number
+    const end = records[record + attributeNameEnd] as number
     const isDefault = local === start && end - start === 5
     if (!(isDefault || local - start === 6) || !startsXmlns(b, start)) return
     const raw = this.#strings.of(
       b,
-      records[record + ATTRIBUTE_VALUE_START] as number,
-      records[record + ATTRIBUTE_VALUE_END] as number,
+      records[record + attributeValueStart] as number,
+      records[record + attributeValueEnd] as number,
     )
-    const flags = records[record + ATTRIBUTE_NAMESPACE] as number
+    const flags = records[record + attributeNamespace] as number
     const prefix = isDefault ? '' : this.#strings.of(b, local, end)
     namespaces.declare(prefix, flags ? decodeValue(raw) : raw, depth, start)
-    records[record + ATTRIBUTE_NAMESPACE] =
-      flags | IS_NAMESPACE_DECLARATION | (XMLNS_NAMESPACE_ID << 2)
+    records[record + attributeNamespace] = flags | isNamespaceDeclaration | (xmlnsNamespaceId << 2)
   }
 
   #resolve(b: Uint8Array, index: number, namespaces: Namespaces): void {
     const records = this.records
-    const record = index * ATTRIBUTE_STRIDE
-    const flags = records[record + ATTRIBUTE_NAMESPACE] as number
-    if (flags & IS_NAMESPACE_DECLARATION) return
-    const start = records[record + ATTRIBUTE_NAME_START] as number
-    const local = records[record + ATTRIBUTE_LOCAL_START] as number
-    const id = local === start ? NO_NAMESPACE_ID : namespaces.ofPrefix(b, start, local - 1)
-    records[record + ATTRIBUTE_NAMESPACE] = flags | (id << 2)
+    const record = index * attributeStride
+    const flags = records[record + attributeNamespace] as number
+    if (flags & isNamespaceDeclaration) return
+    const start = records[record + attributeNameStart] as number
+    const local = records[record + attributeLocalStart] as number
+    const id = local === start ? noNamespaceId : namespaces.ofPrefix(b, start, local - 1)
+    records[record + attributeNamespace] = flags | (id << 2)
   }
 
   /** By local name and namespace: two prefixes of one namespace are one name (Namespaces 6.3). */
@@ -233,7 +224,7 @@ export class AttributeReader {
     for (let i = first + 1; i < this.count; i++) {
       for (let j = first; j < i; j++) {
         if (this.#sameName(b, i, j)) {
-          const start = this.records[i * ATTRIBUTE_STRIDE + ATTRIBUTE_NAME_START] as number
+          const start = this.records[i * attributeStride + attributeNameStart] as number
           throw xmlError('attribute_duplicate', start)
         }
       }
@@ -242,16 +233,16 @@ export class AttributeReader {
 
   #sameName(b: Uint8Array, one: number, other: number): boolean {
     const records = this.records
-    const a = one * ATTRIBUTE_STRIDE
-    const c = other * ATTRIBUTE_STRIDE
-    const aStart = records[a + ATTRIBUTE_LOCAL_START] as number
-    const cStart = records[c + ATTRIBUTE_LOCAL_START] as number
-    const length = (records[a + ATTRIBUTE_NAME_END] as number) - aStart
-    if ((records[c + ATTRIBUTE_NAME_END] as number) - cStart !== length) return false
+    const a = one * attributeStride
+    const c = other * attributeStride
+    const aStart = records[a + attributeLocalStart] as number
+    const cStart = records[c + attributeLocalStart] as number
+    const length = (records[a + attributeNameEnd] as number) - aStart
+    if ((records[c + attributeNameEnd] as number) - cStart !== length) return false
     for (let i = 0; i < length; i++) if (b[aStart + i] !== b[cStart + i]) return false
     return (
-      (records[a + ATTRIBUTE_NAMESPACE] as number) >> 2 ===
-      (records[c + ATTRIBUTE_NAMESPACE] as number) >> 2
+      (records[a + attributeNamespace] as number) >> 2 ===
+      (records[c + attributeNamespace] as number) >> 2
     )
   }
 
@@ -261,9 +252,9 @@ export class AttributeReader {
     let at = from + 1
     if (b[at] === 0x23) return this.#characterReference(b, from)
     const end = predefinedEnd(b, from)
-    if (end !== ABSENT) return end
-    while ((classOf[b[at] as number] as number) & NAME) at++
-    if (b[at] !== SEMICOLON || at === from + 1) {
+    if (end !== absent) return end
+    while ((classOf[b[at] as number] as number) & name) at++
+    if (b[at] !== semicolon || at === from + 1) {
       throw this.#error('reference_invalid', at >= length ? at : from)
     }
     throw xmlError('entity_undefined', from)
@@ -280,7 +271,7 @@ export class AttributeReader {
       code = Math.min(code * (hex ? 16 : 10) + digit, 0x110000)
       at++
     }
-    if (at === digits || b[at] !== SEMICOLON)
+    if (at === digits || b[at] !== semicolon)
       throw this.#error('reference_invalid', at >= this.#length ? at : from)
     if (!isChar(code)) throw xmlError('character_forbidden', from)
     return at + 1
@@ -308,8 +299,8 @@ const digitOf = (byte: number, hex: boolean): number => {
 /** The offset behind a reference to a predefined entity; -1 where `from` is not the '&' of one. */
 export const predefinedEnd = (b: Uint8Array, from: number): number => {
   let at = from + 1
-  while ((classOf[b[at] as number] as number) & NAME) at++
-  return b[at] === SEMICOLON && isPredefined(b, from + 1, at - from - 1) ? at + 1 : ABSENT
+  while ((classOf[b[at] as number] as number) & name) at++
+  return b[at] === semicolon && isPredefined(b, from + 1, at - from - 1) ? at + 1 : absent
 }
 
 /** lt, gt, amp, quot, apos (XML 1.0, 4.6). */

@@ -1,13 +1,13 @@
 /** Classes of bytes, one bit each, looked up once per byte. */
-export const NAME_START = 1
-export const NAME = 2
-export const SPACE = 4
+export const nameStart = 1
+export const name = 2
+export const space = 4
 /** Bytes at which plain character data stops being plain. */
-export const TEXT_STOP = 8
+export const textStop = 8
 /** Bytes at which an attribute value stops being plain. */
-export const VALUE_STOP = 16
+export const valueStop = 16
 /** White space that stands for itself: all but CR. */
-export const PLAIN_SPACE = 32
+export const plainSpace = 32
 
 /** Class bits by byte. Bytes of 0x80 and above may be in names; names that have them are checked as text. */
 export const classOf: Uint8Array = (() => {
@@ -15,23 +15,23 @@ export const classOf: Uint8Array = (() => {
   const set = (from: number, to: number, bits: number): void => {
     for (let byte = from; byte <= to; byte++) table[byte] = (table[byte] ?? 0) | bits
   }
-  set(0x41, 0x5a, NAME_START | NAME)
-  set(0x61, 0x7a, NAME_START | NAME)
-  set(0x5f, 0x5f, NAME_START | NAME)
-  set(0x80, 0xff, NAME_START | NAME)
-  set(0x30, 0x39, NAME)
-  set(0x2d, 0x2e, NAME)
-  for (const byte of [0x20, 0x09, 0x0a, 0x0d]) set(byte, byte, SPACE)
-  for (const byte of [0x20, 0x09, 0x0a]) set(byte, byte, PLAIN_SPACE)
-  set(0x00, 0x08, TEXT_STOP | VALUE_STOP)
-  set(0x0b, 0x0c, TEXT_STOP | VALUE_STOP)
-  set(0x0e, 0x1f, TEXT_STOP | VALUE_STOP)
-  set(0x0d, 0x0d, TEXT_STOP | VALUE_STOP)
-  set(0x09, 0x0a, VALUE_STOP)
-  for (const char of '<&') set(char.charCodeAt(0), char.charCodeAt(0), TEXT_STOP | VALUE_STOP)
-  set(0x3e, 0x3e, TEXT_STOP)
-  set(0x22, 0x22, VALUE_STOP)
-  set(0x27, 0x27, VALUE_STOP)
+  set(0x41, 0x5a, nameStart | name)
+  set(0x61, 0x7a, nameStart | name)
+  set(0x5f, 0x5f, nameStart | name)
+  set(0x80, 0xff, nameStart | name)
+  set(0x30, 0x39, name)
+  set(0x2d, 0x2e, name)
+  for (const byte of [0x20, 0x09, 0x0a, 0x0d]) set(byte, byte, space)
+  for (const byte of [0x20, 0x09, 0x0a]) set(byte, byte, plainSpace)
+  set(0x00, 0x08, textStop | valueStop)
+  set(0x0b, 0x0c, textStop | valueStop)
+  set(0x0e, 0x1f, textStop | valueStop)
+  set(0x0d, 0x0d, textStop | valueStop)
+  set(0x09, 0x0a, valueStop)
+  for (const char of '<&') set(char.charCodeAt(0), char.charCodeAt(0), textStop | valueStop)
+  set(0x3e, 0x3e, textStop)
+  set(0x22, 0x22, valueStop)
+  set(0x27, 0x27, valueStop)
   return table
 })()
 

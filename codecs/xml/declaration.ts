@@ -1,11 +1,11 @@
-import { classOf, NAME, SPACE } from './characters.ts'
+import { classOf, name, space } from './characters.ts'
 import { xmlError } from './errors.ts'
 
 const pattern =
   /^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(["'])1\.[0-9]+\1(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(["'])([A-Za-z][A-Za-z0-9._-]*)\2)?(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(["'])(?:yes|no)\4)?[ \t\r\n]*\?>$/
 
 /** Bytes a declaration may take: far more than any real one. */
-const DECLARATION_BYTES_MAX = 256
+const declarationBytesMax = 256
 
 /** Reads the XML declaration (XML 1.0, 2.8). Senders write the same one each time, so the last is kept. */
 export class DeclarationScanner {
@@ -18,7 +18,7 @@ export class DeclarationScanner {
     let end = from + 5
     while (b[end] !== 0x3e || b[end - 1] !== 0x3f) {
       if (b[end] === 0) throw xmlError('document_truncated', end)
-      if (++end - from > DECLARATION_BYTES_MAX) throw xmlError('declaration_invalid', from)
+      if (++end - from > declarationBytesMax) throw xmlError('declaration_invalid', from)
     }
     const match = pattern.exec(String.fromCharCode(...b.subarray(from, end + 1)))
     if (match === null) throw xmlError('declaration_invalid', from)
@@ -45,5 +45,5 @@ const startsDeclaration = (b: Uint8Array, from: number): boolean =>
   b[from + 2] === 0x78 &&
   b[from + 3] === 0x6d &&
   b[from + 4] === 0x6c &&
-  (((classOf[b[from + 5] as number] as number) & SPACE) !== 0 ||
-    ((classOf[b[from + 5] as number] as number) & NAME) === 0)
+  (((classOf[b[from + 5] as number] as number) & space) !== 0 ||
+    ((classOf[b[from + 5] as number] as number) & name) === 0)

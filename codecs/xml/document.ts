@@ -2,63 +2,63 @@ import type { XmlNative } from './scanner.ts'
 import { decodeText, decodeValue } from './text.ts'
 
 /** Kinds of nodes. */
-export const ELEMENT = 1
-export const TEXT = 2
-export const CDATA = 3
-export const COMMENT = 4
+export const elementKind = 1
+export const textKind = 2
+export const cdata = 3
+export const comment = 4
 
 /** Flags of a node, above its kind. */
-export const KIND_MASK = 0x0f
+export const kindMask = 0x0f
 /** Text that holds references or carriage returns: its value is not its bytes. */
-export const NEEDS_DECODING = 0x10
+export const needsDecoding = 0x10
 /** Text of nothing but white space. */
-export const WHITESPACE_ONLY = 0x20
+export const whitespaceOnly = 0x20
 /** Text with bytes beyond ASCII: it is decoded, not cut from the string that has a character for each byte. */
-export const BEYOND_ASCII = 0x40
+export const beyondAscii = 0x40
 /**
  * An element has no flags: above its kind stand the number of its attributes, and above that the index of its
  * namespace among the document's.
  */
-export const ATTRIBUTE_COUNT_SHIFT = 4
-export const ATTRIBUTE_COUNT_MASK = 0x7f
-export const NAMESPACE_SHIFT = 11
+export const attributeCountShift = 4
+export const attributeCountMask = 0x7f
+export const namespaceShift = 11
 
 /** Ints of one node record. */
-export const NODE_STRIDE = 6
-export const NODE_KIND = 0
+export const nodeStride = 6
+export const nodeKind = 0
 /** Element: id of the local name. */
-export const NODE_NAME = 1
+export const nodeName = 1
 /** First byte of the node: the '<' of a tag, comment or CDATA section, or the first byte of text. */
-export const NODE_START = 2
+export const nodeStart = 2
 /**
  * Element with attributes: index of the first one. Element without: the byte after its start tag. Otherwise:
  * first byte of the content.
  */
-export const NODE_CONTENT = 3
+export const nodeContent = 3
 /** The byte after the node, end tag included. */
-export const NODE_END = 4
+export const nodeEnd = 4
 /** Index of the node after this one and all beneath it. */
-export const NODE_NEXT = 5
+export const nodeNext = 5
 
 /** Ints of one attribute record. */
-export const ATTRIBUTE_STRIDE = 6
-export const ATTRIBUTE_NAME_START = 0
-export const ATTRIBUTE_LOCAL_START = 1
-export const ATTRIBUTE_NAME_END = 2
-export const ATTRIBUTE_VALUE_START = 3
-export const ATTRIBUTE_VALUE_END = 4
+export const attributeStride = 6
+export const attributeNameStart = 0
+export const attributeLocalStart = 1
+export const attributeNameEnd = 2
+export const attributeValueStart = 3
+export const attributeValueEnd = 4
 /** Namespace index × 4, plus the flags below. */
-export const ATTRIBUTE_NAMESPACE = 5
-export const VALUE_NEEDS_DECODING = 1
-export const IS_NAMESPACE_DECLARATION = 2
+export const attributeNamespace = 5
+export const valueNeedsDecoding = 1
+export const isNamespaceDeclaration = 2
 
-export const ABSENT = -1
+export const absent = -1
 
-const GT = 0x3e
+const gt = 0x3e
 
 /** Of an element, by the first int of its record. */
 export const attributeCountOf = (kind: number): number =>
-  (kind >> ATTRIBUTE_COUNT_SHIFT) & ATTRIBUTE_COUNT_MASK
+  (kind >> attributeCountShift) & attributeCountMask
 
 /**
  * What documents, or parts of them, have in common that are the same, byte for byte, around values of their own: all
@@ -84,7 +84,7 @@ export type XmlParts = {
 export const noParts: XmlParts = { shapes: [], places: [] }
 
 /** Decoding a document costs what decoding a text by itself does for each so many of its bytes. */
-const BYTES_FOR_A_CUT = 256
+const bytesForACut = 256
 
 /**
  * A well-formed document as a flat tape of offsets into its bytes, in document order; strings are made when
@@ -141,15 +141,15 @@ export class XmlDocument {
   }
 
   kind(node: number): number {
-    return (this.nodes[node * NODE_STRIDE] as number) & KIND_MASK
+    return (this.nodes[node * nodeStride] as number) & kindMask
   }
 
   nameId(node: number): number {
-    return this.nodes[node * NODE_STRIDE + NODE_NAME] as number
+    return this.nodes[node * nodeStride + nodeName] as number
   }
 
   namespaceId(node: number): number {
-    return (this.nodes[node * NODE_STRIDE] as number) >>> NAMESPACE_SHIFT
+    return (this.nodes[node * nodeStride] as number) >>> namespaceShift
   }
 
   namespaceUri(node: number): string {
@@ -158,17 +158,17 @@ export class XmlDocument {
 
   /** The first byte of the node. */
   start(node: number): number {
-    return this.nodes[node * NODE_STRIDE + NODE_START] as number
+    return this.nodes[node * nodeStride + nodeStart] as number
   }
 
   /** The byte after the node, end tag included. */
   end(node: number): number {
-    return this.nodes[node * NODE_STRIDE + NODE_END] as number
+    return this.nodes[node * nodeStride + nodeEnd] as number
   }
 
   /** The node after this one and all beneath it; not necessarily a sibling. */
   next(node: number): number {
-    return this.nodes[node * NODE_STRIDE + NODE_NEXT] as number
+    return this.nodes[node * nodeStride + nodeNext] as number
   }
 
   /** The first element directly beneath, or -1. */
@@ -183,10 +183,10 @@ export class XmlDocument {
 
   private elementFrom(from: number, limit: number): number {
     const { nodes } = this
-    for (let node = from; node < limit; node = nodes[node * NODE_STRIDE + NODE_NEXT] as number) {
-      if (((nodes[node * NODE_STRIDE] as number) & KIND_MASK) === ELEMENT) return node
+    for (let node = from; node < limit; node = nodes[node * nodeStride + nodeNext] as number) {
+      if (((nodes[node * nodeStride] as number) & kindMask) === elementKind) return node
     }
-    return ABSENT
+    return absent
   }
 
   /** The qualified name as written. */
@@ -220,7 +220,7 @@ export class XmlDocument {
   }
 
   private cut(start: number, end: number): string {
-    if (this.text === undefined && ++this.cuts * BYTES_FOR_A_CUT <= this.bytes.length) {
+    if (this.text === undefined && ++this.cuts * bytesForACut <= this.bytes.length) {
       return this.native.latin1(this.bytes, start, end)
     }
     return this.octets(start, end)
@@ -233,37 +233,37 @@ export class XmlDocument {
   /** The text that is all there is in an element, references and line ends as written; -1 for any other content. */
   onlyText(node: number): number {
     const leaf = node + 1
-    return this.next(node) === leaf + 1 && this.kind(leaf) === TEXT ? leaf : ABSENT
+    return this.next(node) === leaf + 1 && this.kind(leaf) === textKind ? leaf : absent
   }
 
   /** XPath string value: all text and CDATA beneath, references resolved, line ends normalised. */
   textOf(node: number): string {
     const { nodes } = this
-    const leaf = (node + 1) * NODE_STRIDE
-    const limit = nodes[leaf - NODE_STRIDE + NODE_NEXT] as number
+    const leaf = (node + 1) * nodeStride
+    const limit = nodes[leaf - nodeStride + nodeNext] as number
     // As nearly every element with a text: that alone, and nothing in it to resolve.
-    if (limit === node + 2 && nodes[leaf] === TEXT) {
-      return this.cut(nodes[leaf + NODE_CONTENT] as number, nodes[leaf + NODE_END] as number)
+    if (limit === node + 2 && nodes[leaf] === textKind) {
+      return this.cut(nodes[leaf + nodeContent] as number, nodes[leaf + nodeEnd] as number)
     }
     const first = node + 1
-    if (first === limit) return this.kind(node) === ELEMENT ? '' : this.ownText(node)
-    if (first + 1 === limit && this.kind(first) !== ELEMENT) return this.ownText(first)
+    if (first === limit) return this.kind(node) === elementKind ? '' : this.ownText(node)
+    if (first + 1 === limit && this.kind(first) !== elementKind) return this.ownText(first)
     let text = ''
     for (let at = first; at < limit; at++) text += this.ownText(at)
     return text
   }
 
   private ownText(node: number): string {
-    const at = node * NODE_STRIDE
+    const at = node * nodeStride
     const kind = this.nodes[at] as number
-    const start = this.nodes[at + NODE_CONTENT] as number
-    const end = this.nodes[at + NODE_END] as number
-    switch (kind & KIND_MASK) {
-      case TEXT: {
-        const text = kind & BEYOND_ASCII ? this.decoded(start, end) : this.cut(start, end)
-        return kind & NEEDS_DECODING ? decodeText(text, true) : text
+    const start = this.nodes[at + nodeContent] as number
+    const end = this.nodes[at + nodeEnd] as number
+    switch (kind & kindMask) {
+      case textKind: {
+        const text = kind & beyondAscii ? this.decoded(start, end) : this.cut(start, end)
+        return kind & needsDecoding ? decodeText(text, true) : text
       }
-      case CDATA:
+      case cdata:
         return decodeText(this.raw(start, end - 3), false)
       default:
         return ''
@@ -271,55 +271,55 @@ export class XmlDocument {
   }
 
   attributeCount(node: number): number {
-    return attributeCountOf(this.nodes[node * NODE_STRIDE] as number)
+    return attributeCountOf(this.nodes[node * nodeStride] as number)
   }
 
   /** The index of an element's first attribute; the others follow it. Namespace declarations are among them. */
   firstAttribute(node: number): number {
-    const at = node * NODE_STRIDE
+    const at = node * nodeStride
     return attributeCountOf(this.nodes[at] as number) === 0
       ? 0
-      : (this.nodes[at + NODE_CONTENT] as number)
+      : (this.nodes[at + nodeContent] as number)
   }
 
   /** The byte after an element's start tag. */
   contentStart(node: number): number {
     const count = this.attributeCount(node)
-    const content = this.nodes[node * NODE_STRIDE + NODE_CONTENT] as number
+    const content = this.nodes[node * nodeStride + nodeContent] as number
     if (count === 0) return content
-    const last = (content + count - 1) * ATTRIBUTE_STRIDE
+    const last = (content + count - 1) * attributeStride
     // Behind the quote of the last value stand white space and a '/' at most.
-    let at = (this.attributes[last + ATTRIBUTE_VALUE_END] as number) + 1
-    while (this.bytes[at] !== GT) at++
+    let at = (this.attributes[last + attributeValueEnd] as number) + 1
+    while (this.bytes[at] !== gt) at++
     return at + 1
   }
 
   attributeName(attribute: number): string {
-    const at = attribute * ATTRIBUTE_STRIDE
+    const at = attribute * attributeStride
     return this.raw(
-      this.attributes[at + ATTRIBUTE_NAME_START] as number,
-      this.attributes[at + ATTRIBUTE_NAME_END] as number,
+      this.attributes[at + attributeNameStart] as number,
+      this.attributes[at + attributeNameEnd] as number,
     )
   }
 
   attributeNamespaceId(attribute: number): number {
-    return (this.attributes[attribute * ATTRIBUTE_STRIDE + ATTRIBUTE_NAMESPACE] as number) >> 2
+    return (this.attributes[attribute * attributeStride + attributeNamespace] as number) >> 2
   }
 
   isNamespaceDeclaration(attribute: number): boolean {
-    const flags = this.attributes[attribute * ATTRIBUTE_STRIDE + ATTRIBUTE_NAMESPACE] as number
-    return (flags & IS_NAMESPACE_DECLARATION) !== 0
+    const flags = this.attributes[attribute * attributeStride + attributeNamespace] as number
+    return (flags & isNamespaceDeclaration) !== 0
   }
 
   /** The value after normalisation (XML 1.0, 3.3.3). */
   attributeValue(attribute: number): string {
-    const at = attribute * ATTRIBUTE_STRIDE
+    const at = attribute * attributeStride
     const raw = this.raw(
-      this.attributes[at + ATTRIBUTE_VALUE_START] as number,
-      this.attributes[at + ATTRIBUTE_VALUE_END] as number,
+      this.attributes[at + attributeValueStart] as number,
+      this.attributes[at + attributeValueEnd] as number,
     )
-    const flags = this.attributes[at + ATTRIBUTE_NAMESPACE] as number
-    return flags & VALUE_NEEDS_DECODING ? decodeValue(raw) : raw
+    const flags = this.attributes[at + attributeNamespace] as number
+    return flags & valueNeedsDecoding ? decodeValue(raw) : raw
   }
 
   /** The value of the attribute of that ASCII name in no namespace; undefined where there is none. */
@@ -332,9 +332,9 @@ export class XmlDocument {
   }
 
   private isNamed(attribute: number, name: string): boolean {
-    const at = attribute * ATTRIBUTE_STRIDE
-    const start = this.attributes[at + ATTRIBUTE_NAME_START] as number
-    if ((this.attributes[at + ATTRIBUTE_NAME_END] as number) - start !== name.length) return false
+    const at = attribute * attributeStride
+    const start = this.attributes[at + attributeNameStart] as number
+    if ((this.attributes[at + attributeNameEnd] as number) - start !== name.length) return false
     for (let i = 0; i < name.length; i++) {
       if (this.bytes[start + i] !== name.charCodeAt(i)) return false
     }

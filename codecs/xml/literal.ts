@@ -1,13 +1,13 @@
 /** What ends the value behind a literal where that is text; `"` or `'` end an attribute's. */
-export const TEXT_ENDS = 0x3c
+export const textEnds = 0x3c
 /** Nothing stands behind the literal. */
-export const NO_VALUE = 0
+export const noValue = 0
 /** Anything may stand behind the literal, which ends a part of a document: a byte that none holds. */
-export const PART_END = 1
-const SPACE = 0x20
+export const partEnd = 1
+const space = 0x20
 
 /** Literals that may follow one; each is tried. */
-export const BRANCHES_MAX = 64
+export const branchesMax = 64
 
 /**
  * A stretch of ASCII that stood in a document before a value, or at the end of it or of a part; and the literals
@@ -15,7 +15,7 @@ export const BRANCHES_MAX = 64
  */
 export class Literal {
   readonly bytes: Uint8Array
-  /** The byte that ends the value behind it: {@link TEXT_ENDS} or a quote; or {@link NO_VALUE}, {@link PART_END}. */
+  /** The byte that ends the value behind it: {@link textEnds} or a quote; or {@link noValue}, {@link partEnd}. */
   readonly terminator: number
   private readonly length: number
   /** The bytes as numbers of eight, the last one overlapping the one before it. */
@@ -50,9 +50,9 @@ export class Literal {
     const end = at + this.length
     if (end > length) return false
     const after = b[end] as number
-    if (terminator === NO_VALUE ? end < length : after === terminator) return false
+    if (terminator === noValue ? end < length : after === terminator) return false
     // Text that begins with white space may be nothing else, and then it is no value.
-    if (terminator === TEXT_ENDS && after <= SPACE) return false
+    if (terminator === textEnds && after <= space) return false
     if (words.length === 0) return isAt(this.bytes, b, at)
     const last = end - 8
     let from = at
@@ -83,11 +83,11 @@ export class Literal {
   add(literal: Literal): readonly Literal[] | undefined {
     const { bytes, terminator } = literal
     const isKept = (other: Literal) =>
-      terminator === NO_VALUE ||
+      terminator === noValue ||
       other.bytes[bytes.length] === terminator ||
       !isAt(bytes, other.bytes, 0)
     const kept = this.branches.filter(isKept)
-    if (kept.length === BRANCHES_MAX) return undefined
+    if (kept.length === branchesMax) return undefined
     const givenUp = this.branches.filter((other) => !isKept(other))
     this.branches = [literal, ...kept]
     return givenUp

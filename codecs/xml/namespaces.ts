@@ -1,11 +1,11 @@
 import { xmlError } from './errors.ts'
 
-export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace'
-export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/'
+export const xmlNamespace = 'http://www.w3.org/XML/1998/namespace'
+export const xmlnsNamespace = 'http://www.w3.org/2000/xmlns/'
 
-export const NO_NAMESPACE_ID = 0
-export const XML_NAMESPACE_ID = 1
-export const XMLNS_NAMESPACE_ID = 2
+export const noNamespaceId = 0
+export const xmlNamespaceId = 1
+export const xmlnsNamespaceId = 2
 
 type Binding = {
   readonly prefix: string
@@ -16,7 +16,7 @@ type Binding = {
 /** The bindings in scope while a document is scanned, and the URIs it names. */
 export class Namespaces {
   /** Of unprefixed elements. */
-  defaultId = NO_NAMESPACE_ID
+  defaultId = noNamespaceId
   /** The depth of the innermost element with declarations; 0 where there is none. */
   innermost = 0
   #uris: string[] = []
@@ -24,9 +24,9 @@ export class Namespaces {
   #bindings: Binding[] = []
 
   reset(): void {
-    this.defaultId = NO_NAMESPACE_ID
+    this.defaultId = noNamespaceId
     this.innermost = 0
-    this.#uris = ['', XML_NAMESPACE, XMLNS_NAMESPACE]
+    this.#uris = ['', xmlNamespace, xmlnsNamespace]
     this.#ids.clear()
     this.#bindings = []
   }
@@ -40,8 +40,8 @@ export class Namespaces {
     const isXml = prefix === 'xml'
     if (
       prefix === 'xmlns' ||
-      uri === XMLNS_NAMESPACE ||
-      isXml !== (uri === XML_NAMESPACE) ||
+      uri === xmlnsNamespace ||
+      isXml !== (uri === xmlNamespace) ||
       (uri === '' && prefix !== '')
     ) {
       throw xmlError('namespace_invalid', offset)
@@ -56,7 +56,7 @@ export class Namespaces {
     const bindings = this.#bindings
     while (bindings.length > 0 && bindings[bindings.length - 1]?.depth === depth) bindings.pop()
     this.innermost = bindings[bindings.length - 1]?.depth ?? 0
-    this.defaultId = bindings.findLast(({ prefix }) => prefix === '')?.id ?? NO_NAMESPACE_ID
+    this.defaultId = bindings.findLast(({ prefix }) => prefix === '')?.id ?? noNamespaceId
   }
 
   /** The namespace of the prefix in `bytes[start, end)`. */
@@ -66,13 +66,13 @@ export class Namespaces {
       const binding = bindings[i] as Binding
       if (isPrefix(binding.prefix, bytes, start, end)) return binding.id
     }
-    if (isPrefix('xml', bytes, start, end)) return XML_NAMESPACE_ID
+    if (isPrefix('xml', bytes, start, end)) return xmlNamespaceId
     throw xmlError('prefix_unbound', start)
   }
 
   #intern(uri: string): number {
-    if (uri === '') return NO_NAMESPACE_ID
-    if (uri === XML_NAMESPACE) return XML_NAMESPACE_ID
+    if (uri === '') return noNamespaceId
+    if (uri === xmlNamespace) return xmlNamespaceId
     const known = this.#ids.get(uri)
     if (known !== undefined) return known
     const id = this.#uris.length

@@ -1,17 +1,17 @@
 import {
-  ATTRIBUTE_STRIDE,
   attributeCountOf,
-  ELEMENT,
-  KIND_MASK,
-  NAMESPACE_SHIFT,
-  NODE_CONTENT,
-  NODE_NEXT,
-  NODE_STRIDE,
+  attributeStride,
+  elementKind,
+  kindMask,
+  namespaceShift,
+  nodeContent,
+  nodeNext,
+  nodeStride,
   type XmlDocument,
 } from './document.ts'
-import { NO_NODE, type Offsets, type Sample, Shape, type Value } from './shape.ts'
+import { noNode, type Offsets, type Sample, Shape, type Value } from './shape.ts'
 
-const BELOW_NAMESPACE = (1 << NAMESPACE_SHIFT) - 1
+const belowNamespace = (1 << namespaceShift) - 1
 
 /** The shape of one element and all in it, of which a document has many; its tape is copied into theirs. */
 export class Part extends Shape {
@@ -27,15 +27,15 @@ export class Part extends Shape {
   constructor(document: XmlDocument, sample: Sample, values: readonly Value[]) {
     super(document, sample, values)
     const { nodes } = this
-    const places = Array.from({ length: this.endNode }, (_, node) => node * NODE_STRIDE)
-    const elements = places.filter((at) => ((nodes[at] as number) & KIND_MASK) === ELEMENT)
-    this.namespace = (nodes[0] as number) >>> NAMESPACE_SHIFT
+    const places = Array.from({ length: this.endNode }, (_, node) => node * nodeStride)
+    const elements = places.filter((at) => ((nodes[at] as number) & kindMask) === elementKind)
+    this.namespace = (nodes[0] as number) >>> namespaceShift
     this.depth = depthOf(nodes, elements)
-    this.attributeCount = this.attributes.length / ATTRIBUTE_STRIDE
+    this.attributeCount = this.attributes.length / attributeStride
     this.elementPlaces = Int32Array.from(elements)
     this.attributePlaces = Int32Array.from(
       elements.filter((at) => attributeCountOf(nodes[at] as number) > 0),
-      (at) => at + NODE_CONTENT,
+      (at) => at + nodeContent,
     )
   }
 
@@ -56,23 +56,23 @@ export class Part extends Shape {
   ): void {
     if (namespace !== this.namespace) this.moveToNamespace(namespace)
     const { textPlaces, attributePlaces } = this
-    const first = node * NODE_STRIDE
+    const first = node * nodeStride
     const end = first + this.nodes.length
     nodes.set(this.nodes, first)
     place(nodes, first, this.nodeOffsets, starts)
-    for (let at = first + NODE_NEXT; at < end; at += NODE_STRIDE) {
+    for (let at = first + nodeNext; at < end; at += nodeStride) {
       nodes[at] = (nodes[at] as number) + node
     }
     for (let i = 0; i < textPlaces.length; i++) {
       const at = textPlaces[i] as number
-      if (at !== NO_NODE) nodes[first + at] = textFlags[i] as number
+      if (at !== noNode) nodes[first + at] = textFlags[i] as number
     }
     if (attributePlaces.length === 0) return
     for (let i = 0; i < attributePlaces.length; i++) {
       const at = first + (attributePlaces[i] as number)
       nodes[at] = (nodes[at] as number) + attribute
     }
-    const firstRecord = attribute * ATTRIBUTE_STRIDE
+    const firstRecord = attribute * attributeStride
     attributes.set(this.attributes, firstRecord)
     place(attributes, firstRecord, this.attributeOffsets, starts)
   }
@@ -80,7 +80,7 @@ export class Part extends Shape {
   private moveToNamespace(namespace: number): void {
     const { nodes } = this
     for (const at of this.elementPlaces) {
-      nodes[at] = ((nodes[at] as number) & BELOW_NAMESPACE) | (namespace << NAMESPACE_SHIFT)
+      nodes[at] = ((nodes[at] as number) & belowNamespace) | (namespace << namespaceShift)
     }
     this.namespace = namespace
   }
@@ -103,7 +103,7 @@ const depthOf = (nodes: Int32Array, elements: readonly number[]): number => {
   let depth = 0
   for (const at of elements) {
     while (ends.length > 0 && at >= (ends.at(-1) as number)) ends.pop()
-    depth = Math.max(depth, ends.push((nodes[at + NODE_NEXT] as number) * NODE_STRIDE))
+    depth = Math.max(depth, ends.push((nodes[at + nodeNext] as number) * nodeStride))
   }
   return depth
 }

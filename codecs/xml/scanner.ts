@@ -1,36 +1,36 @@
 import { CodecError } from '#codecs/bytes'
-import { classOf, NAME, NAME_START, SPACE } from './characters.ts'
+import { classOf, name, nameStart, space } from './characters.ts'
 import { DeclarationScanner } from './declaration.ts'
 import {
-  ATTRIBUTE_COUNT_MASK,
-  ATTRIBUTE_COUNT_SHIFT,
-  ELEMENT,
-  NAMESPACE_SHIFT,
-  NODE_CONTENT,
-  NODE_END,
-  NODE_NAME,
-  NODE_NEXT,
-  NODE_START,
-  NODE_STRIDE,
+  attributeCountMask,
+  attributeCountShift,
+  elementKind,
+  namespaceShift,
+  nodeContent,
+  nodeEnd,
+  nodeName,
+  nodeNext,
+  nodeStart,
+  nodeStride,
   XmlDocument,
 } from './document.ts'
-import { SURPRISES_MAX, stateOf } from './elements.ts'
+import { stateOf, surprisesMax } from './elements.ts'
 import { xmlError } from './errors.ts'
 import { type XmlLimits, xmlLimits } from './limits.ts'
-import { NO_VALUE } from './literal.ts'
+import { noValue } from './literal.ts'
 import { Shape } from './shape.ts'
-import { SHAPE_BYTES_MAX, Shapes } from './shapes.ts'
+import { Shapes, shapeBytesMax } from './shapes.ts'
 import { Siblings } from './siblings.ts'
 import { firstInvalidUtf8, webNative } from './source.ts'
 import type { XmlVocabulary } from './vocabulary.ts'
 
-const LT = 0x3c
-const GT = 0x3e
-const SLASH = 0x2f
-const BANG = 0x21
-const QUESTION = 0x3f
-const COLON = 0x3a
-const DASH = 0x2d
+const lt = 0x3c
+const gt = 0x3e
+const slash = 0x2f
+const bang = 0x21
+const question = 0x3f
+const colon = 0x3a
+const dash = 0x2d
 
 export type XmlScannerOptions = {
   readonly vocabulary?: XmlVocabulary
@@ -66,8 +66,8 @@ export type XmlScanner = {
 export const createXmlScanner = (options: XmlScannerOptions = {}): XmlScanner => {
   const vocabulary = options.vocabulary ?? { names: [], size: 0, idOf: () => -1 }
   const limits = { ...xmlLimits, ...options.limits }
-  if (limits.attributesMax > ATTRIBUTE_COUNT_MASK) {
-    throw new RangeError(`attributesMax is at most ${ATTRIBUTE_COUNT_MASK}`)
+  if (limits.attributesMax > attributeCountMask) {
+    throw new RangeError(`attributesMax is at most ${attributeCountMask}`)
   }
   const run = new Scan(vocabulary, limits, options.native ?? webNative, options.reuse ?? false)
   return { scan: (bytes) => run.document(bytes) }
@@ -81,7 +81,7 @@ class Scan extends Siblings {
   /** Whether a tag that is new is remembered. */
   remembers = true
   /** A document that is used after the next scan has a tape of its own, so none of a shape. */
-  readonly shapes = this.reuse ? new Shapes(Shape, NO_VALUE) : undefined
+  readonly shapes = this.reuse ? new Shapes(Shape, noValue) : undefined
 
   document(bytes: Uint8Array): XmlDocument {
     if (bytes.length > this.limits.documentBytesMax) {
@@ -97,7 +97,7 @@ class Scan extends Siblings {
   /** The document, if it is of a known shape. */
   alike(bytes: Uint8Array): XmlDocument | undefined {
     const { shapes } = this
-    if (shapes === undefined || bytes.length > SHAPE_BYTES_MAX) return undefined
+    if (shapes === undefined || bytes.length > shapeBytesMax) return undefined
     const shape = shapes.at(this, 0)
     if (shape === undefined) return undefined
     shape.moveTo(shapes.starts, shapes.textFlags)
@@ -169,15 +169,15 @@ class Scan extends Siblings {
     const b = this.buffer
     let at = from
     for (;;) {
-      while ((classOf[b[at] as number] as number) & SPACE) at++
-      if (b[at] !== LT) {
+      while ((classOf[b[at] as number] as number) & space) at++
+      if (b[at] !== lt) {
         if (at < this.length) throw this.error('text_outside_root', at)
         return at
       }
-      if (b[at + 1] === BANG) {
-        if (b[at + 2] !== DASH) throw this.declarationError(at, 'markup_invalid')
+      if (b[at + 1] === bang) {
+        if (b[at + 2] !== dash) throw this.declarationError(at, 'markup_invalid')
         at = this.comment(at)
-      } else if (b[at + 1] === QUESTION) {
+      } else if (b[at + 1] === question) {
         throw this.error('processing_instruction_forbidden', at)
       } else return at
     }
@@ -192,17 +192,17 @@ class Scan extends Siblings {
       else if (at === this.repeatedAt) at = this.repeated(at)
       at = this.expected(at)
       if (this.depth === this.pause || at === this.repeatedAt) continue
-      if (b[at] !== LT) {
+      if (b[at] !== lt) {
         at = this.text(at)
         continue
       }
       const next = b[at + 1] as number
-      if (next === SLASH) at = this.endTag(at)
-      else if (next === BANG) {
-        if (b[at + 2] === DASH) at = this.comment(at)
+      if (next === slash) at = this.endTag(at)
+      else if (next === bang) {
+        if (b[at + 2] === dash) at = this.comment(at)
         else if (b[at + 2] === 0x5b) at = this.cdata(at)
         else throw this.declarationError(at, 'markup_invalid')
-      } else if (next === QUESTION) throw this.error('processing_instruction_forbidden', at)
+      } else if (next === question) throw this.error('processing_instruction_forbidden', at)
       else at = this.tag(at)
     }
     return at
@@ -214,7 +214,7 @@ class Scan extends Siblings {
     const guess = this.guesses[state] as number
     if (guess !== 0 && this.tags.matches(guess, this.view, at)) return this.knownTag(guess, at)
     const surprises = this.surprises[state] as number
-    this.remembers = surprises < SURPRISES_MAX
+    this.remembers = surprises < surprisesMax
     const known = this.tags.count
     const end = this.startTag(at)
     if (this.tags.count > known) this.surprises[state] = surprises + 1
@@ -225,20 +225,20 @@ class Scan extends Siblings {
   startTag(from: number): number {
     const b = this.buffer
     let at = from + 1
-    if (!((classOf[b[at] as number] as number) & NAME_START)) throw this.error('markup_invalid', at)
+    if (!((classOf[b[at] as number] as number) & nameStart)) throw this.error('markup_invalid', at)
     let local = at
     let hash = 0
     let high = 0
     for (;;) {
       const byte = b[at] as number
-      if ((classOf[byte] as number) & NAME) {
+      if ((classOf[byte] as number) & name) {
         hash = (Math.imul(hash, 31) + byte) | 0
         high |= byte
         at++
-      } else if (byte === COLON && local === from + 1) {
+      } else if (byte === colon && local === from + 1) {
         local = ++at
         hash = 0
-        if (!((classOf[b[at] as number] as number) & NAME_START)) {
+        if (!((classOf[b[at] as number] as number) & nameStart)) {
           throw this.error('name_invalid', at)
         }
       } else break
@@ -250,7 +250,7 @@ class Scan extends Siblings {
     let count = 0
     const first = this.attributes.count
     const byte = b[at] as number
-    if (byte !== GT && byte !== SLASH) {
+    if (byte !== gt && byte !== slash) {
       at = this.attributes.read(b, at, this.length, this.namespaces, this.depth)
       count = this.attributes.count - first
     }
@@ -270,21 +270,21 @@ class Scan extends Siblings {
     const b = this.buffer
     const { node, from, local, nameEnd } = tag
     let { at } = tag
-    const empty = b[at] === SLASH
+    const empty = b[at] === slash
     if (empty) at++
-    if (b[at] !== GT)
+    if (b[at] !== gt)
       throw this.error(at >= this.length ? 'document_truncated' : 'markup_invalid', at)
     at++
     const nodes = this.nodes
-    const record = node * NODE_STRIDE
+    const record = node * nodeStride
     const nameId = this.names.intern(b, local, nameEnd, tag.hash)
     const namespace =
       local === from + 1
         ? this.namespaces.defaultId
         : this.namespaces.ofPrefix(b, from + 1, local - 1)
-    nodes[record] = ELEMENT | (tag.count << ATTRIBUTE_COUNT_SHIFT) | (namespace << NAMESPACE_SHIFT)
-    nodes[record + NODE_NAME] = nameId
-    nodes[record + NODE_CONTENT] = tag.count === 0 ? at : tag.first
+    nodes[record] = elementKind | (tag.count << attributeCountShift) | (namespace << namespaceShift)
+    nodes[record + nodeName] = nameId
+    nodes[record + nodeContent] = tag.count === 0 ? at : tag.first
     this.learned = this.tags.learn(
       this.view,
       {
@@ -308,20 +308,20 @@ class Scan extends Siblings {
   endTag(from: number): number {
     const b = this.buffer
     const depth = this.depth
-    const record = (this.open[depth] as number) * NODE_STRIDE
+    const record = (this.open[depth] as number) * nodeStride
     const nodes = this.nodes
     const bytes = this.openNameBytes[depth] as number
-    const start = (nodes[record + NODE_START] as number) + 1
+    const start = (nodes[record + nodeStart] as number) + 1
     if (!this.sameBytes(from + 2, start, bytes)) {
       const seen = this.length - from - 2
       const isCut = seen < bytes && this.sameBytes(from + 2, start, seen)
       throw this.error('tag_mismatch', isCut ? this.length : from)
     }
     let at = from + 2 + bytes
-    if (b[at] !== GT) at = this.endTagSpace(from, at)
+    if (b[at] !== gt) at = this.endTagSpace(from, at)
     at++
-    nodes[record + NODE_END] = at
-    nodes[record + NODE_NEXT] = this.count
+    nodes[record + nodeEnd] = at
+    nodes[record + nodeNext] = this.count
     this.state = stateOf(this.openTag[depth] as number, this.openTag[depth - 1] as number, 1)
     this.leave()
     return at
@@ -331,11 +331,11 @@ class Scan extends Siblings {
   endTagSpace(from: number, after: number): number {
     const b = this.buffer
     let at = after
-    if ((classOf[b[at] as number] as number) & NAME || b[at] === COLON) {
+    if ((classOf[b[at] as number] as number) & name || b[at] === colon) {
       throw this.error('tag_mismatch', from)
     }
-    while ((classOf[b[at] as number] as number) & SPACE) at++
-    if (b[at] !== GT) {
+    while ((classOf[b[at] as number] as number) & space) at++
+    if (b[at] !== gt) {
       throw this.error(at >= this.length ? 'document_truncated' : 'markup_invalid', at)
     }
     return at

@@ -1,13 +1,13 @@
 import {
-  ATTRIBUTE_NAMESPACE,
-  ATTRIBUTE_STRIDE,
   attributeCountOf,
-  ELEMENT,
-  KIND_MASK,
-  NODE_CONTENT,
-  NODE_END,
-  NODE_START,
-  NODE_STRIDE,
+  attributeNamespace,
+  attributeStride,
+  elementKind,
+  kindMask,
+  nodeContent,
+  nodeEnd,
+  nodeStart,
+  nodeStride,
   type XmlDocument,
   type XmlShape,
 } from './document.ts'
@@ -26,7 +26,7 @@ export type Value = {
 export type Sample = { readonly bytes: Uint8Array; readonly candidates: readonly Value[] }
 
 /** Of one value that is no text. */
-export const NO_NODE = -1
+export const noNode = -1
 
 /**
  * What documents share that are the same around values of their own, and the tape of the last one of them. Offsets
@@ -54,8 +54,8 @@ export class Shape implements XmlShape {
     const starts = [0, ...values.map(({ end }) => end)]
     this.sample = sample
     this.values = values
-    this.nodes = document.nodes.slice(0, document.endNode * NODE_STRIDE)
-    this.attributes = document.attributes.slice(0, attributeTotal(document) * ATTRIBUTE_STRIDE)
+    this.nodes = document.nodes.slice(0, document.endNode * nodeStride)
+    this.attributes = document.attributes.slice(0, attributeTotal(document) * attributeStride)
     this.namespaces = document.namespaces
     this.root = document.root
     this.endNode = document.endNode
@@ -68,7 +68,7 @@ export class Shape implements XmlShape {
     this.variableTexts = indexes(true)
     this.variableAttributes = indexes(false)
     this.textPlaces = Int32Array.from(values, ({ isText, index }) =>
-      isText ? index * NODE_STRIDE : NO_NODE,
+      isText ? index * nodeStride : noNode,
     )
     this.nodeOffsets = offsetsOf(this.nodes, offsetsInNodes(this.nodes), starts)
     const inAttributes = this.attributes.keys().filter(isOffsetOfAttribute)
@@ -82,7 +82,7 @@ export class Shape implements XmlShape {
     move(this.attributes, this.attributeOffsets, starts)
     for (let i = 0; i < textPlaces.length; i++) {
       const place = textPlaces[i] as number
-      if (place !== NO_NODE) nodes[place] = textFlags[i] as number
+      if (place !== noNode) nodes[place] = textFlags[i] as number
     }
   }
 }
@@ -145,24 +145,24 @@ const move = (tape: Int32Array, offsets: Offsets, starts: Int32Array): void => {
 
 const offsetsInNodes = (nodes: Int32Array): readonly number[] => {
   const places: number[] = []
-  for (let at = 0; at < nodes.length; at += NODE_STRIDE) {
+  for (let at = 0; at < nodes.length; at += nodeStride) {
     const kind = nodes[at] as number
-    const isElement = (kind & KIND_MASK) === ELEMENT
-    places.push(at + NODE_START, at + NODE_END)
+    const isElement = (kind & kindMask) === elementKind
+    places.push(at + nodeStart, at + nodeEnd)
     // That of an element with attributes is the index of the first.
-    if (!isElement || attributeCountOf(kind) === 0) places.push(at + NODE_CONTENT)
+    if (!isElement || attributeCountOf(kind) === 0) places.push(at + nodeContent)
   }
   return places
 }
 
 const isOffsetOfAttribute = (place: number): boolean =>
-  place % ATTRIBUTE_STRIDE !== ATTRIBUTE_NAMESPACE
+  place % attributeStride !== attributeNamespace
 
 const attributeTotal = ({ nodes, firstNode, endNode }: XmlDocument): number => {
   let total = 0
   for (let node = firstNode; node < endNode; node++) {
-    const kind = nodes[node * NODE_STRIDE] as number
-    if ((kind & KIND_MASK) === ELEMENT) total += attributeCountOf(kind)
+    const kind = nodes[node * nodeStride] as number
+    if ((kind & kindMask) === elementKind) total += attributeCountOf(kind)
   }
   return total
 }

@@ -1,43 +1,43 @@
 import {
-  ATTRIBUTE_NAMESPACE,
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_VALUE_END,
-  ATTRIBUTE_VALUE_START,
   attributeCountOf,
-  ELEMENT,
-  IS_NAMESPACE_DECLARATION,
+  attributeNamespace,
+  attributeStride,
+  attributeValueEnd,
+  attributeValueStart,
+  elementKind,
   isAsciiRange,
-  KIND_MASK,
-  NODE_CONTENT,
-  NODE_END,
-  NODE_STRIDE,
-  TEXT,
-  VALUE_NEEDS_DECODING,
-  WHITESPACE_ONLY,
+  isNamespaceDeclaration,
+  kindMask,
+  nodeContent,
+  nodeEnd,
+  nodeStride,
+  textKind,
+  valueNeedsDecoding,
+  whitespaceOnly,
   type XmlDocument,
 } from './document.ts'
-import { Literal, NO_VALUE, PART_END, TEXT_ENDS } from './literal.ts'
+import { Literal, noValue, partEnd, textEnds } from './literal.ts'
 import type { Sample, Shape, Value } from './shape.ts'
 import type { Tape } from './tape.ts'
 
-const SPACE = 0x20
+const space = 0x20
 
 /** Larger documents are scanned each time: their shapes seldom recur, and take memory. */
-export const SHAPE_BYTES_MAX = 32_768
+export const shapeBytesMax = 32_768
 /** Values that a document of a known shape has of its own. */
-export const SHAPE_VALUES_MAX = 512
+export const shapeValuesMax = 512
 /** Bytes of the documents that shapes were learned from; with more all is forgotten and learned anew. */
-export const SHAPES_BYTES_MAX = 1 << 20
+export const shapesBytesMax = 1 << 20
 
 /** Learning a shape costs this many documents of known shape: where shapes do not recur, few are learned. */
-export const LEARNING_COSTS = 16
+export const learningCosts = 16
 /** Shapes learned one after the other while none recurs. */
-export const LEARNINGS_MAX = 64
-const CREDIT_MAX = LEARNINGS_MAX * LEARNING_COSTS
+export const learningsMax = 64
+const creditMax = learningsMax * learningCosts
 /** After so many documents of no known shape, one after the other, only some are compared. */
-export const MISSES_MAX = 64
+export const missesMax = 64
 /** One in so many, then: shapes may have begun to recur. */
-export const PROBE_EVERY = 16
+export const probeEvery = 16
 
 /**
  * Documents of one shape are the same, byte for byte, around values of their own: those texts of elements and those
@@ -49,7 +49,7 @@ export const PROBE_EVERY = 16
  * Shapes are the paths through a tree of literals, so that knowing many costs hardly more than knowing one.
  */
 export class Shapes<S extends Shape> {
-  private tree = new Literal(new Uint8Array(0), NO_VALUE)
+  private tree = new Literal(new Uint8Array(0), noValue)
   private shapes = new Map<Literal, S>()
   private bytes = 0
   private readonly shaped: new (
@@ -57,13 +57,13 @@ export class Shapes<S extends Shape> {
     sample: Sample,
     values: readonly Value[],
   ) => S
-  /** What stands behind a last literal: {@link NO_VALUE} or {@link PART_END}. */
+  /** What stands behind a last literal: {@link noValue} or {@link partEnd}. */
   private readonly behind: number
-  private credit = CREDIT_MAX
+  private credit = creditMax
   private misses = 0
   /** Of the last walk: where each stretch between two values begins, and the flags of the text behind it. */
-  readonly starts = new Int32Array(SHAPE_VALUES_MAX + 1)
-  readonly textFlags = new Int32Array(SHAPE_VALUES_MAX)
+  readonly starts = new Int32Array(shapeValuesMax + 1)
+  readonly textFlags = new Int32Array(shapeValuesMax)
   /** Of the last walk: where it ended. */
   end = 0
 
@@ -77,7 +77,7 @@ export class Shapes<S extends Shape> {
 
   /** The shape of the loaded document, or of what begins at `from` in it; undefined where none is known. */
   at(source: Tape, from: number): S | undefined {
-    const isProbed = this.misses < MISSES_MAX || this.misses % PROBE_EVERY === 0
+    const isProbed = this.misses < missesMax || this.misses % probeEvery === 0
     const last = isProbed ? this.walk(source, from) : undefined
     const shape = last && this.shapes.get(last)
     if (shape === undefined) {
@@ -85,7 +85,7 @@ export class Shapes<S extends Shape> {
       return undefined
     }
     this.misses = 0
-    if (this.credit < CREDIT_MAX) this.credit++
+    if (this.credit < creditMax) this.credit++
     return shape
   }
 
@@ -103,12 +103,12 @@ export class Shapes<S extends Shape> {
       starts[count] = at
       const { terminator } = literal
       const start = at + literal.bytes.length
-      if (terminator <= PART_END) {
+      if (terminator <= partEnd) {
         this.end = start
         return literal
       }
       at =
-        terminator === TEXT_ENDS
+        terminator === textEnds
           ? source.valueText(start)
           : source.valueOfAttribute(start, terminator)
       if (at < 0 || at - start > textBytesMax) return undefined
@@ -118,7 +118,7 @@ export class Shapes<S extends Shape> {
 
   /** False where too much has been learned in vain. */
   mayLearn(): boolean {
-    return this.credit >= LEARNING_COSTS
+    return this.credit >= learningCosts
   }
 
   /**
@@ -128,9 +128,9 @@ export class Shapes<S extends Shape> {
    */
   learn(document: XmlDocument, source: Tape, from: number): void {
     const { length } = document.bytes
-    if (length > SHAPE_BYTES_MAX || !this.mayLearn()) return
-    this.credit -= LEARNING_COSTS
-    if (this.bytes + length > SHAPES_BYTES_MAX) this.forget()
+    if (length > shapeBytesMax || !this.mayLearn()) return
+    this.credit -= learningCosts
+    if (this.bytes + length > shapesBytesMax) this.forget()
     const candidates = valuesOf(document)
     const values: Value[] = []
     let parent = this.tree
@@ -149,7 +149,7 @@ export class Shapes<S extends Shape> {
     const relative = this.shapeBehind(parent.nearest(document.bytes, at))
     const sample = { bytes: document.bytes.slice(), candidates }
     const rest = varying(sample, at, relative, values.length)
-    if (values.length + rest.length > SHAPE_VALUES_MAX) return
+    if (values.length + rest.length > shapeValuesMax) return
     const literals = literalsOf(sample.bytes, at, rest, this.behind)
     const [first] = literals
     const last = literals.at(-1)
@@ -175,7 +175,7 @@ export class Shapes<S extends Shape> {
   }
 
   private forget(): void {
-    this.tree = new Literal(new Uint8Array(0), NO_VALUE)
+    this.tree = new Literal(new Uint8Array(0), noValue)
     this.shapes.clear()
     this.bytes = 0
   }
@@ -261,20 +261,20 @@ const valuesOf = ({
   const values: Value[] = []
   let attributeCount = 0
   for (let index = firstNode; index < endNode; index++) {
-    const at = index * NODE_STRIDE
+    const at = index * nodeStride
     const kind = nodes[at] as number
-    if ((kind & KIND_MASK) === ELEMENT) attributeCount += attributeCountOf(kind)
-    if ((kind & (KIND_MASK | WHITESPACE_ONLY)) !== TEXT) continue
-    const start = nodes[at + NODE_CONTENT] as number
-    if ((bytes[start] as number) <= SPACE) continue
-    values.push({ isText: true, index, start, end: nodes[at + NODE_END] as number })
+    if ((kind & kindMask) === elementKind) attributeCount += attributeCountOf(kind)
+    if ((kind & (kindMask | whitespaceOnly)) !== textKind) continue
+    const start = nodes[at + nodeContent] as number
+    if ((bytes[start] as number) <= space) continue
+    values.push({ isText: true, index, start, end: nodes[at + nodeEnd] as number })
   }
   for (let index = 0; index < attributeCount; index++) {
-    const at = index * ATTRIBUTE_STRIDE
-    const flags = attributes[at + ATTRIBUTE_NAMESPACE] as number
-    const start = attributes[at + ATTRIBUTE_VALUE_START] as number
-    const end = attributes[at + ATTRIBUTE_VALUE_END] as number
-    const isPlain = (flags & (VALUE_NEEDS_DECODING | IS_NAMESPACE_DECLARATION)) === 0
+    const at = index * attributeStride
+    const flags = attributes[at + attributeNamespace] as number
+    const start = attributes[at + attributeValueStart] as number
+    const end = attributes[at + attributeValueEnd] as number
+    const isPlain = (flags & (valueNeedsDecoding | isNamespaceDeclaration)) === 0
     if (isPlain && end > start) values.push({ isText: false, index, start, end })
   }
   return values.sort((one, other) => one.start - other.start)

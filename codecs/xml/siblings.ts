@@ -1,39 +1,39 @@
-import { classOf, NAME } from './characters.ts'
+import { classOf, name } from './characters.ts'
 import {
-  ATTRIBUTE_NAMESPACE,
-  ATTRIBUTE_STRIDE,
   attributeCountOf,
-  ELEMENT,
-  KIND_MASK,
-  NODE_CONTENT,
-  NODE_END,
-  NODE_NAME,
-  NODE_NEXT,
-  NODE_START,
-  NODE_STRIDE,
+  attributeNamespace,
+  attributeStride,
+  elementKind,
+  kindMask,
+  nodeContent,
+  nodeEnd,
+  nodeName,
+  nodeNext,
+  nodeStart,
+  nodeStride,
   noParts,
-  VALUE_NEEDS_DECODING,
+  valueNeedsDecoding,
   XmlDocument,
   type XmlParts,
   type XmlShape,
 } from './document.ts'
 import { Elements } from './elements.ts'
 import type { XmlLimits } from './limits.ts'
-import { PART_END } from './literal.ts'
+import { partEnd } from './literal.ts'
 import { Part } from './part.ts'
 import type { XmlNative } from './scanner.ts'
 import { Shapes } from './shapes.ts'
 import type { XmlVocabulary } from './vocabulary.ts'
 
-const COLON = 0x3a
-const LT = 0x3c
+const colon = 0x3a
+const lt = 0x3c
 
 /** What comes behind shorter elements is scanned as soon as compared. */
-export const PART_BYTES_MIN = 128
+export const partBytesMin = 128
 /** Longer elements are scanned each time: they seldom recur. */
-export const PART_BYTES_MAX = 8192
+export const partBytesMax = 8192
 /** Elements of one document that are remembered: each costs more than scanning it. */
-export const PARTS_LEARNED_MAX = 32
+export const partsLearnedMax = 32
 
 /** Where an element began that is to be remembered, and what the document had before it. */
 type Begin = {
@@ -67,8 +67,8 @@ export class Siblings extends Elements {
   constructor(vocabulary: XmlVocabulary, limits: XmlLimits, native: XmlNative, reuse: boolean) {
     super(vocabulary, limits, native, reuse)
     if (!reuse) return
-    this.known = new Shapes(Part, PART_END)
-    this.repeatedBytesMin = PART_BYTES_MIN
+    this.known = new Shapes(Part, partEnd)
+    this.repeatedBytesMin = partBytesMin
   }
 
   override rewind(): void {
@@ -88,7 +88,7 @@ export class Siblings extends Elements {
     const tag = this.openTag[this.depth + 1] as number
     let at = from
     for (;;) {
-      if (this.buffer[at] !== LT) at = this.text(at)
+      if (this.buffer[at] !== lt) at = this.text(at)
       if (!this.tags.matches(tag, this.view, at)) return at
       const part = known.at(this, at)
       if (part === undefined) return this.begun(tag, at, known)
@@ -99,7 +99,7 @@ export class Siblings extends Elements {
 
   /** Opens an element that is to be remembered, unless enough were. */
   private begun(tag: number, at: number, known: Shapes<Part>): number {
-    if (this.learnedParts === PARTS_LEARNED_MAX || !known.mayLearn()) return at
+    if (this.learnedParts === partsLearnedMax || !known.mayLearn()) return at
     const { count: node, elements, depth } = this
     const attribute = this.attributes.count
     const parts = this.parts.shapes.length
@@ -141,7 +141,7 @@ export class Siblings extends Elements {
   remember(end: number): number {
     const begin = this.begins.pop() as Begin
     this.pause = this.begins.at(-1)?.depth ?? 0
-    if (end - begin.at <= PART_BYTES_MAX && this.isPlain(begin)) {
+    if (end - begin.at <= partBytesMax && this.isPlain(begin)) {
       this.learnedParts++
       this.known?.learn(this.asDocument(begin, end), this, begin.at)
     }
@@ -154,16 +154,16 @@ export class Siblings extends Elements {
     // A text alone is compared no faster; and what holds parts that are known seldom has as many another time.
     if (this.elements - begin.elements < 2 || this.parts.shapes.length > begin.parts) return false
     for (let node = begin.node; node < this.count; node++) {
-      const record = node * NODE_STRIDE
-      if (((nodes[record] as number) & KIND_MASK) !== ELEMENT) continue
-      if (!names.isKnown(nodes[record + NODE_NAME] as number)) return false
-      let at = (nodes[record + NODE_START] as number) + 1
-      while ((classOf[b[at] as number] as number) & NAME) at++
-      if (b[at] === COLON) return false
+      const record = node * nodeStride
+      if (((nodes[record] as number) & kindMask) !== elementKind) continue
+      if (!names.isKnown(nodes[record + nodeName] as number)) return false
+      let at = (nodes[record + nodeStart] as number) + 1
+      while ((classOf[b[at] as number] as number) & name) at++
+      if (b[at] === colon) return false
     }
     for (let i = begin.attribute; i < attributes.count; i++) {
-      const flags = attributes.records[i * ATTRIBUTE_STRIDE + ATTRIBUTE_NAMESPACE] as number
-      if ((flags & ~VALUE_NEEDS_DECODING) !== 0) return false
+      const flags = attributes.records[i * attributeStride + attributeNamespace] as number
+      if ((flags & ~valueNeedsDecoding) !== 0) return false
     }
     return true
   }
@@ -171,22 +171,22 @@ export class Siblings extends Elements {
   /** The element that has just ended, as a document of its own. */
   private asDocument(begin: Begin, end: number): XmlDocument {
     const { at, node: first, attribute, elements } = begin
-    const nodes = this.nodes.slice(first * NODE_STRIDE, this.count * NODE_STRIDE)
-    for (let record = 0; record < nodes.length; record += NODE_STRIDE) {
+    const nodes = this.nodes.slice(first * nodeStride, this.count * nodeStride)
+    for (let record = 0; record < nodes.length; record += nodeStride) {
       const kind = nodes[record] as number
-      const hasAttributes = (kind & KIND_MASK) === ELEMENT && attributeCountOf(kind) > 0
-      nodes[record + NODE_START] = (nodes[record + NODE_START] as number) - at
-      nodes[record + NODE_CONTENT] =
-        (nodes[record + NODE_CONTENT] as number) - (hasAttributes ? attribute : at)
-      nodes[record + NODE_END] = (nodes[record + NODE_END] as number) - at
-      nodes[record + NODE_NEXT] = (nodes[record + NODE_NEXT] as number) - first
+      const hasAttributes = (kind & kindMask) === elementKind && attributeCountOf(kind) > 0
+      nodes[record + nodeStart] = (nodes[record + nodeStart] as number) - at
+      nodes[record + nodeContent] =
+        (nodes[record + nodeContent] as number) - (hasAttributes ? attribute : at)
+      nodes[record + nodeEnd] = (nodes[record + nodeEnd] as number) - at
+      nodes[record + nodeNext] = (nodes[record + nodeNext] as number) - first
     }
     const attributes = this.attributes.records.slice(
-      attribute * ATTRIBUTE_STRIDE,
-      this.attributes.count * ATTRIBUTE_STRIDE,
+      attribute * attributeStride,
+      this.attributes.count * attributeStride,
     )
     for (let i = 0; i < attributes.length; i++) {
-      if (i % ATTRIBUTE_STRIDE === ATTRIBUTE_NAMESPACE) continue
+      if (i % attributeStride === attributeNamespace) continue
       attributes[i] = (attributes[i] as number) - at
     }
     return new XmlDocument({

@@ -1,13 +1,13 @@
 import type { CodecError } from '#codecs/bytes'
-import { classOf, isChar, ncNamePattern, TEXT_STOP } from './characters.ts'
+import { classOf, isChar, ncNamePattern, textStop } from './characters.ts'
 import { type XmlErrorCode, xmlError } from './errors.ts'
 import type { XmlLimits } from './limits.ts'
 import type { XmlNative } from './scanner.ts'
 
 /** Zero bytes behind the document, so that look-ahead needs no bounds check. */
-const SENTINEL_BYTES = 16
-const BUFFER_BYTES = 65_536
-const KEEP_BUFFER_BYTES_MAX = 1 << 20
+const sentinelBytes = 16
+const bufferBytes = 65_536
+const keepBufferBytesMax = 1 << 20
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** For names, before the whole document is known to be UTF-8: what is invalid becomes no name. */
@@ -17,7 +17,7 @@ const lenient = new TextDecoder('utf-8', { ignoreBOM: true })
 export class Source {
   readonly limits: XmlLimits
   readonly native: XmlNative
-  buffer = new Uint8Array(BUFFER_BYTES)
+  buffer = new Uint8Array(bufferBytes)
   view = new DataView(this.buffer.buffer)
   length = 0
   /** All bytes of text seen, or-ed: the sign bits tell whether any is beyond ASCII. */
@@ -32,10 +32,10 @@ export class Source {
 
   /** Takes a copy with the sentinel behind it. */
   load(bytes: Uint8Array): void {
-    const needed = bytes.length + SENTINEL_BYTES
-    const isLarge = this.buffer.length > KEEP_BUFFER_BYTES_MAX
+    const needed = bytes.length + sentinelBytes
+    const isLarge = this.buffer.length > keepBufferBytesMax
     if (this.buffer.length < needed || isLarge) {
-      this.buffer = new Uint8Array(Math.max(BUFFER_BYTES, needed))
+      this.buffer = new Uint8Array(Math.max(bufferBytes, needed))
       this.view = new DataView(this.buffer.buffer)
     }
     this.buffer.set(bytes)
@@ -70,7 +70,7 @@ export class Source {
       const bits = 24 - (Math.clz32(signs & -signs) & 0x18)
       high |= w & ((1 << bits) - 1)
       at += bits >> 3
-      if ((classOf[b[at] as number] as number) & TEXT_STOP) break
+      if ((classOf[b[at] as number] as number) & textStop) break
       at++
     }
     this.runHigh = high

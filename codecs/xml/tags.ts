@@ -1,49 +1,49 @@
 import {
-  ATTRIBUTE_NAMESPACE,
-  ATTRIBUTE_STRIDE,
-  IS_NAMESPACE_DECLARATION,
-  VALUE_NEEDS_DECODING,
+  attributeNamespace,
+  attributeStride,
+  isNamespaceDeclaration,
+  valueNeedsDecoding,
 } from './document.ts'
-import { XMLNS_NAMESPACE_ID } from './namespaces.ts'
+import { xmlnsNamespaceId } from './namespaces.ts'
 
 /** Distinct start tags remembered; a scanner that meets more forgets all and learns anew. */
-export const TAGS_MAX = 1024
+export const tagsMax = 1024
 /** Longer tags, or tags shorter than a word, are read each time. */
-const TAG_BYTES_MAX = 160
-const TAG_BYTES_MIN = 4
+const tagBytesMax = 160
+const tagBytesMin = 4
 /** Longer tags have their words apart from their record. */
-const INLINE_BYTES_MAX = 40
-const LONG_WORDS = TAG_BYTES_MAX / 8
-const ATTRIBUTES_MAX = 4
+const inlineBytesMax = 40
+const longWords = tagBytesMax / 8
+const attributesMax = 4
 /** The record of a namespace declaration whose value is its bytes. */
-const declaration = IS_NAMESPACE_DECLARATION | (XMLNS_NAMESPACE_ID << 2)
+const declaration = isNamespaceDeclaration | (xmlnsNamespaceId << 2)
 
 /** State of a scanner that has just begun a document. */
-export const START_STATE = 0
+export const startState = 0
 
 /** Ints of a tag's record: one line of the processor's cache, since a message meets a hundred of them. */
-export const TAG_STRIDE = 16
+export const tagStride = 16
 /** Bytes of the whole start tag, `<` and `>` included. */
-export const TAG_LENGTH = 0
+export const tagLength = 0
 /** Id of the local name in the vocabulary, or -1. */
-export const TAG_NAME = 1
+export const tagName = 1
 /** A number of its own for each prefix; 0 without one. */
-export const TAG_PREFIX = 2
+export const tagPrefix = 2
 /** Offset of the local name from the `<`; 1 without a prefix. */
-export const TAG_LOCAL = 3
+export const tagLocal = 3
 /** Offset behind the qualified name from the `<`. */
-export const TAG_NAME_END = 4
-/** The flags below, and from {@link TAG_ATTRIBUTES_SHIFT} on the number of attributes. */
-export const TAG_FLAGS = 5
+export const tagNameEnd = 4
+/** The flags below, and from {@link tagAttributesShift} on the number of attributes. */
+export const tagFlags = 5
 /** Opens an element of the vocabulary and declares nothing. */
-export const TAG_IS_SIMPLE = 1
-export const TAG_IS_EMPTY = 2
+export const tagIsSimple = 1
+export const tagIsEmpty = 2
 /** An attribute declares a namespace. */
-export const TAG_DECLARES = 4
-export const TAG_ATTRIBUTES_SHIFT = 3
+export const tagDeclares = 4
+export const tagAttributesShift = 3
 /** Behind these come the bytes of a short tag, as numbers of eight bytes. */
-const RECORD_WORDS = TAG_STRIDE / 2
-const INLINE_WORD = 3
+const recordWords = tagStride / 2
+const inlineWord = 3
 
 /**
  * Start tags as they stood in earlier documents, byte for byte. Messages of one kind repeat the same tags in
@@ -58,14 +58,14 @@ const INLINE_WORD = 3
 export class TagCache {
   count = 0
   /** By tag: its record. */
-  readonly records = new Int32Array((TAGS_MAX + 1) * TAG_STRIDE)
+  readonly records = new Int32Array((tagsMax + 1) * tagStride)
   /** The same memory, for the bytes of short tags. */
   private readonly words = new Float64Array(this.records.buffer)
-  private readonly longWords = new Float64Array((TAGS_MAX + 1) * LONG_WORDS)
+  private readonly longWords = new Float64Array((tagsMax + 1) * longWords)
   /** By tag: hash of the local name. */
-  readonly hash = new Int32Array(TAGS_MAX + 1)
+  readonly hash = new Int32Array(tagsMax + 1)
   /** By tag: attribute records with offsets from the `<`. */
-  private readonly attributes = new Int32Array((TAGS_MAX + 1) * ATTRIBUTES_MAX * ATTRIBUTE_STRIDE)
+  private readonly attributes = new Int32Array((tagsMax + 1) * attributesMax * attributeStride)
   readonly #byHash = new Map<number, number>()
   readonly #prefixes = new Map<string, number>()
 
@@ -81,17 +81,17 @@ export class TagCache {
    */
   matches(tag: number, view: DataView, at: number): boolean {
     const records = this.records
-    const length = records[tag * TAG_STRIDE] as number
+    const length = records[tag * tagStride] as number
     if (length < 8) {
-      const inline = tag * TAG_STRIDE + INLINE_WORD * 2
+      const inline = tag * tagStride + inlineWord * 2
       return (
         view.getInt32(at, true) === records[inline] &&
         view.getInt32(at + length - 4, true) === records[inline + 1]
       )
     }
-    const isLong = length > INLINE_BYTES_MAX
+    const isLong = length > inlineBytesMax
     const words = isLong ? this.longWords : this.words
-    let word = isLong ? tag * LONG_WORDS : tag * RECORD_WORDS + INLINE_WORD
+    let word = isLong ? tag * longWords : tag * recordWords + inlineWord
     const last = length - 8
     for (let i = 0; i < last; i += 8) {
       if (view.getFloat64(at + i, true) !== words[word++]) return false
@@ -119,68 +119,68 @@ export class TagCache {
     const { start } = tag
     let declares = 0
     const length = tag.end - start
-    if (length > TAG_BYTES_MAX || length < TAG_BYTES_MIN || count > ATTRIBUTES_MAX) return 0
+    if (length > tagBytesMax || length < tagBytesMin || count > attributesMax) return 0
     for (let i = first; i < first + count; i++) {
-      const flags = records[i * ATTRIBUTE_STRIDE + ATTRIBUTE_NAMESPACE] as number
-      if (flags === declaration) declares = TAG_DECLARES
-      else if ((flags & ~VALUE_NEEDS_DECODING) !== 0) return 0
+      const flags = records[i * attributeStride + attributeNamespace] as number
+      if (flags === declaration) declares = tagDeclares
+      else if ((flags & ~valueNeedsDecoding) !== 0) return 0
     }
     const key = this.#key(view, start, length)
     const known = this.#byHash.get(key)
     if (known !== undefined) {
-      return this.records[known * TAG_STRIDE] === length && this.matches(known, view, start)
+      return this.records[known * tagStride] === length && this.matches(known, view, start)
         ? known
         : 0
     }
-    if (!remembers || this.count === TAGS_MAX || !isAscii(view, start, length)) return 0
+    if (!remembers || this.count === tagsMax || !isAscii(view, start, length)) return 0
     const id = ++this.count
     this.#byHash.set(key, id)
     const isSimple = tag.nameId >= 0 && !tag.isEmpty && declares === 0
-    const record = id * TAG_STRIDE
-    this.records[record + TAG_LENGTH] = length
-    this.records[record + TAG_NAME] = tag.nameId
-    this.records[record + TAG_PREFIX] = this.#prefixId(view, start + 1, tag.local - 1)
-    this.records[record + TAG_LOCAL] = tag.local - start
-    this.records[record + TAG_NAME_END] = tag.nameEnd - start
-    this.records[record + TAG_FLAGS] =
-      (isSimple ? TAG_IS_SIMPLE : 0) |
-      (tag.isEmpty ? TAG_IS_EMPTY : 0) |
+    const record = id * tagStride
+    this.records[record + tagLength] = length
+    this.records[record + tagName] = tag.nameId
+    this.records[record + tagPrefix] = this.#prefixId(view, start + 1, tag.local - 1)
+    this.records[record + tagLocal] = tag.local - start
+    this.records[record + tagNameEnd] = tag.nameEnd - start
+    this.records[record + tagFlags] =
+      (isSimple ? tagIsSimple : 0) |
+      (tag.isEmpty ? tagIsEmpty : 0) |
       declares |
-      (count << TAG_ATTRIBUTES_SHIFT)
+      (count << tagAttributesShift)
     this.hash[id] = tag.hash
     this.#keepWords(id, view, start, length)
-    const to = id * ATTRIBUTES_MAX * ATTRIBUTE_STRIDE
-    for (let i = 0; i < count * ATTRIBUTE_STRIDE; i++) {
-      const value = records[first * ATTRIBUTE_STRIDE + i] as number
-      this.attributes[to + i] = i % ATTRIBUTE_STRIDE === ATTRIBUTE_NAMESPACE ? value : value - start
+    const to = id * attributesMax * attributeStride
+    for (let i = 0; i < count * attributeStride; i++) {
+      const value = records[first * attributeStride + i] as number
+      this.attributes[to + i] = i % attributeStride === attributeNamespace ? value : value - start
     }
     return id
   }
 
   /** Writes the attribute records of a tag that stands at `start`. */
   copyAttributes(tag: number, start: number, records: Int32Array, to: number): void {
-    const from = tag * ATTRIBUTES_MAX * ATTRIBUTE_STRIDE
-    const flags = this.records[tag * TAG_STRIDE + TAG_FLAGS] as number
-    const end = from + (flags >> TAG_ATTRIBUTES_SHIFT) * ATTRIBUTE_STRIDE
+    const from = tag * attributesMax * attributeStride
+    const flags = this.records[tag * tagStride + tagFlags] as number
+    const end = from + (flags >> tagAttributesShift) * attributeStride
     let at = to
-    for (let i = from; i < end; i += ATTRIBUTE_STRIDE) {
-      for (let j = 0; j < ATTRIBUTE_NAMESPACE; j++) {
+    for (let i = from; i < end; i += attributeStride) {
+      for (let j = 0; j < attributeNamespace; j++) {
         records[at++] = (this.attributes[i + j] as number) + start
       }
-      records[at++] = this.attributes[i + ATTRIBUTE_NAMESPACE] as number
+      records[at++] = this.attributes[i + attributeNamespace] as number
     }
   }
 
   #keepWords(id: number, view: DataView, start: number, length: number): void {
     if (length < 8) {
-      const inline = id * TAG_STRIDE + INLINE_WORD * 2
+      const inline = id * tagStride + inlineWord * 2
       this.records[inline] = view.getInt32(start, true)
       this.records[inline + 1] = view.getInt32(start + length - 4, true)
       return
     }
-    const isLong = length > INLINE_BYTES_MAX
+    const isLong = length > inlineBytesMax
     const words = isLong ? this.longWords : this.words
-    let word = isLong ? id * LONG_WORDS : id * RECORD_WORDS + INLINE_WORD
+    let word = isLong ? id * longWords : id * recordWords + inlineWord
     for (let i = 0; i < length - 8; i += 8) words[word++] = view.getFloat64(start + i, true)
     words[word] = view.getFloat64(start + length - 8, true)
   }

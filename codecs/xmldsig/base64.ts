@@ -1,9 +1,9 @@
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-const EQUALS = 0x3d
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+const equals = 0x3d
 
 /** Value of each character; 64 for one that is none of the alphabet's. */
 const values = new Uint8Array(256).fill(64)
-for (let i = 0; i < ALPHABET.length; i++) values[ALPHABET.charCodeAt(i)] = i
+for (let i = 0; i < alphabet.length; i++) values[alphabet.charCodeAt(i)] = i
 
 /**
  * The base64 in [from, to): exactly so many bytes, without white space, and with zeros for the bits
@@ -12,17 +12,17 @@ for (let i = 0; i < ALPHABET.length; i++) values[ALPHABET.charCodeAt(i)] = i
  * Character by character on purpose: where the runtime's decoder uses the processor's widest
  * registers, the arithmetic of the signature that follows loses more than the decoder gains.
  */
-export function decodeBase64(
+export const decodeBase64 = (
   text: Uint8Array,
   from: number,
   to: number,
   length: number,
   into: Uint8Array = new Uint8Array(length),
-): Uint8Array | undefined {
+): Uint8Array | undefined => {
   const padding = (3 - (length % 3)) % 3
   if (to - from !== ((length + padding) / 3) * 4) return undefined
   const chars = to - from - padding
-  for (let at = from + chars; at < to; at++) if (text[at] !== EQUALS) return undefined
+  for (let at = from + chars; at < to; at++) if (text[at] !== equals) return undefined
   let seen = 0
   let bits = 0
   let place = 0

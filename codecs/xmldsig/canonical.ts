@@ -1,106 +1,106 @@
 import {
-  ABSENT,
-  ELEMENT,
-  KIND_MASK,
-  NEEDS_DECODING,
-  NODE_END,
-  NODE_START,
-  NODE_STRIDE,
-  TEXT,
+  absent,
+  elementKind,
+  kindMask,
+  needsDecoding,
+  nodeEnd,
+  nodeStart,
+  nodeStride,
+  textKind,
   type XmlDocument,
 } from '#codecs/xml'
 import { exclusiveC14n } from './exclusive-c14n.ts'
 import { joined } from './joined.ts'
 
-const LT = 0x3c
-const GT = 0x3e
-const SLASH = 0x2f
-const SPACE = 0x20
-const QUOTE = 0x22
-const EQUALS = 0x3d
-const AMP = 0x26
-const CARRIAGE_RETURN = 0x0d
-const COLON = 0x3a
+const lt = 0x3c
+const gt = 0x3e
+const slash = 0x2f
+const space = 0x20
+const quote = 0x22
+const equalsSign = 0x3d
+const amp = 0x26
+const carriageReturn = 0x0d
+const colon = 0x3a
 
 const encoder = new TextEncoder()
 
 /** The references that the canonical form writes in text. */
-const TEXT_REFERENCES = ['&amp;', '&lt;', '&gt;', '&#xD;'].map((text) => encoder.encode(text))
+const textReferences = ['&amp;', '&lt;', '&gt;', '&#xD;'].map((text) => encoder.encode(text))
 
-const NAME = /^[\x21-\x7e]+$/
-const URI = /^[\x21\x23-\x25\x27-\x3b\x3d-\x7e]+$/
+const nameForm = /^[\x21-\x7e]+$/
+const uriForm = /^[\x21\x23-\x25\x27-\x3b\x3d-\x7e]+$/
 /** No character that the canonical form escapes, or beyond ASCII. */
-const VALUE = /^[\x20\x21\x23-\x25\x27-\x3b\x3d-\x7e]*$/
+const valueForm = /^[\x20\x21\x23-\x25\x27-\x3b\x3d-\x7e]*$/
 
-function startsWith(bytes: Uint8Array, at: number, expected: Uint8Array): boolean {
+const startsWith = (bytes: Uint8Array, at: number, expected: Uint8Array): boolean => {
   for (let i = 0; i < expected.length; i++) if (bytes[at + i] !== expected[i]) return false
   return true
 }
 
 /** No reference but those that the canonical form writes, no ">" and no carriage return as such. */
-function isCanonicalText({ bytes, nodes }: XmlDocument, node: number): boolean {
-  const record = node * NODE_STRIDE
-  const end = nodes[record + NODE_END]!
-  let at = nodes[record + NODE_START]!
-  if ((nodes[record]! & NEEDS_DECODING) === 0) {
-    while (at < end) if (bytes[at++] === GT) return false
+const isCanonicalText = ({ bytes, nodes }: XmlDocument, node: number): boolean => {
+  const record = node * nodeStride
+  const end = nodes[record + nodeEnd]!
+  let at = nodes[record + nodeStart]!
+  if ((nodes[record]! & needsDecoding) === 0) {
+    while (at < end) if (bytes[at++] === gt) return false
     return true
   }
   for (; at < end; at++) {
     const byte = bytes[at]!
-    if (byte === GT || byte === CARRIAGE_RETURN) return false
-    if (byte === AMP && !TEXT_REFERENCES.some((text) => startsWith(bytes, at, text))) return false
+    if (byte === gt || byte === carriageReturn) return false
+    if (byte === amp && !textReferences.some((text) => startsWith(bytes, at, text))) return false
   }
   return true
 }
 
 /** The byte after an element's name. */
-function nameEnd(bytes: Uint8Array, start: number): number {
+const nameEnd = (bytes: Uint8Array, start: number): number => {
   let at = start + 1
-  while (bytes[at]! > SPACE && bytes[at] !== GT && bytes[at] !== SLASH) at++
+  while (bytes[at]! > space && bytes[at] !== gt && bytes[at] !== slash) at++
   return at
 }
 
 /** Bytes of the prefix with its colon; 0 for a name without one. */
-function prefixBytes(bytes: Uint8Array, start: number, end: number): number {
-  for (let at = start + 1; at < end; at++) if (bytes[at] === COLON) return at - start
+const prefixBytes = (bytes: Uint8Array, start: number, end: number): number => {
+  for (let at = start + 1; at < end; at++) if (bytes[at] === colon) return at - start
   return 0
 }
 
 /** Whether the bytes are `name="value"` with one blank before and the end of the tag behind. */
-function isCanonicalAttribute(document: XmlDocument, element: number, from: number): boolean {
+const isCanonicalAttribute = (document: XmlDocument, element: number, from: number): boolean => {
   const { bytes } = document
   const attribute = document.firstAttribute(element)
   if (document.isNamespaceDeclaration(attribute)) return false
   const name = document.attributeName(attribute)
   const value = document.attributeValue(attribute)
-  if (name.includes(':') || !VALUE.test(value)) return false
+  if (name.includes(':') || !valueForm.test(value)) return false
   const equals = from + 1 + name.length
   const close = equals + 2 + value.length
   return (
-    bytes[from] === SPACE &&
-    bytes[equals] === EQUALS &&
-    bytes[equals + 1] === QUOTE &&
-    bytes[close] === QUOTE &&
-    bytes[close + 1] === GT &&
+    bytes[from] === space &&
+    bytes[equals] === equalsSign &&
+    bytes[equals + 1] === quote &&
+    bytes[close] === quote &&
+    bytes[close + 1] === gt &&
     // A line break or a tab has become a blank in the value, of the same length.
     document.raw(equals + 2, close) === value
   )
 }
 
 /** Whether `</name>` without blanks ends the element whose name lies in [from, to). */
-function endsCanonically(bytes: Uint8Array, from: number, to: number, end: number): boolean {
+const endsCanonically = (bytes: Uint8Array, from: number, to: number, end: number): boolean => {
   const close = end - (to - from) - 3
-  return bytes[close] === LT && bytes[close + 1] === SLASH && close >= to
+  return bytes[close] === lt && bytes[close + 1] === slash && close >= to
 }
 
 type Apex = { readonly namespaceId: number; readonly start: number; readonly prefix: number }
 
 /** Whether the name in [from, to) has the apex's prefix, or none where the apex has none. */
-function hasPrefix(bytes: Uint8Array, from: number, to: number, apex: Apex): boolean {
+const hasPrefix = (bytes: Uint8Array, from: number, to: number, apex: Apex): boolean => {
   const { prefix } = apex
   for (let at = from; at < to; at++) {
-    if (bytes[at] === COLON) {
+    if (bytes[at] === colon) {
       if (at - from + 1 !== prefix) return false
       for (let i = 0; i < prefix; i++) {
         if (bytes[from + i] !== bytes[apex.start + 1 + i]) return false
@@ -112,17 +112,17 @@ function hasPrefix(bytes: Uint8Array, from: number, to: number, apex: Apex): boo
 }
 
 /** Whether an element below the apex is written as the canonical form writes it. */
-function isCanonicalElement(document: XmlDocument, node: number, apex: Apex): boolean {
+const isCanonicalElement = (document: XmlDocument, node: number, apex: Apex): boolean => {
   const { bytes, nodes } = document
-  const record = node * NODE_STRIDE
+  const record = node * nodeStride
   if (document.namespaceId(node) !== apex.namespaceId) return false
-  const start = nodes[record + NODE_START]!
+  const start = nodes[record + nodeStart]!
   const content = document.contentStart(node)
-  const end = nodes[record + NODE_END]!
+  const end = nodes[record + nodeEnd]!
   const attributes = document.attributeCount(node)
   // Without attributes, anything but the name in a start tag is white space or "/" at its end.
   const to = attributes === 0 ? content - 1 : nameEnd(bytes, start)
-  if (bytes[to - 1]! <= SPACE || bytes[to - 1] === SLASH) return false
+  if (bytes[to - 1]! <= space || bytes[to - 1] === slash) return false
   return (
     hasPrefix(bytes, start + 1, to, apex) &&
     endsCanonically(bytes, start + 1, to, end) &&
@@ -134,12 +134,12 @@ function isCanonicalElement(document: XmlDocument, node: number, apex: Apex): bo
  * The canonical start tag of the apex: its name, its namespace, then its attribute if it has one.
  * Undefined where it has more, or characters beyond ASCII.
  */
-function apexTag(document: XmlDocument, node: number): string | undefined {
+const apexTag = (document: XmlDocument, node: number): string | undefined => {
   const name = document.qualifiedName(node)
   const uri = document.namespaceUri(node)
   const colon = name.indexOf(':')
   const declared = colon < 0 ? 'xmlns' : `xmlns:${name.slice(0, colon)}`
-  if (!NAME.test(name) || !URI.test(uri)) return undefined
+  if (!nameForm.test(name) || !uriForm.test(uri)) return undefined
   let tag = `<${name} ${declared}="${uri}"`
   const first = document.firstAttribute(node)
   let attributes = 0
@@ -147,7 +147,7 @@ function apexTag(document: XmlDocument, node: number): string | undefined {
     if (document.isNamespaceDeclaration(at)) continue
     const attribute = document.attributeName(at)
     const value = document.attributeValue(at)
-    if (attribute.includes(':') || !VALUE.test(value)) return undefined
+    if (attribute.includes(':') || !valueForm.test(value)) return undefined
     if (++attributes > 1) return undefined
     tag += ` ${attribute}="${value}"`
   }
@@ -161,11 +161,11 @@ function apexTag(document: XmlDocument, node: number): string | undefined {
  *
  * @param omit - a descendant that is left out (the enveloped signature), or -1
  */
-export function canonicalCopy(
+export const canonicalCopy = (
   document: XmlDocument,
   node: number,
-  omit: number = ABSENT,
-): Uint8Array | undefined {
+  omit: number = absent,
+): Uint8Array | undefined => {
   const { bytes, nodes } = document
   const limit = document.next(node)
   const start = document.start(node)
@@ -182,26 +182,26 @@ export function canonicalCopy(
       at = document.next(omit) - 1
       continue
     }
-    const kind = nodes[at * NODE_STRIDE]! & KIND_MASK
+    const kind = nodes[at * nodeStride]! & kindMask
     const isCanonical =
-      kind === ELEMENT
+      kind === elementKind
         ? isCanonicalElement(document, at, apex)
-        : kind === TEXT && isCanonicalText(document, at)
+        : kind === textKind && isCanonicalText(document, at)
     if (!isCanonical) return undefined
   }
   const tag = apexTag(document, node)
   if (tag === undefined) return undefined
   const content = node + 1 < limit ? document.start(node + 1) : end - (to - start) - 2
-  const cutFrom = omit === ABSENT ? end : document.start(omit)
-  const cutTo = omit === ABSENT ? end : document.end(omit)
+  const cutFrom = omit === absent ? end : document.start(omit)
+  const cutTo = omit === absent ? end : document.end(omit)
   return joined(bytes, tag, [content, cutFrom, cutTo, end])
 }
 
 /** The exclusive canonical form of an element (http://www.w3.org/2001/10/xml-exc-c14n#). */
-export function canonicalForm(
+export const canonicalForm = (
   document: XmlDocument,
   node: number,
-  omit: number = ABSENT,
-): Uint8Array {
+  omit: number = absent,
+): Uint8Array => {
   return canonicalCopy(document, node, omit) ?? exclusiveC14n(document, node, { omit })
 }

@@ -3,14 +3,14 @@ import { CodecError } from '#codecs/bytes'
 /** One DER element: tag, and where its content lies. */
 export type DerElement = { readonly tag: number; readonly from: number; readonly to: number }
 
-const LENGTH_OCTETS_MAX = 4
+const lengthOctetsMax = 4
 
 /**
  * Reads the header of the DER element at `at`.
  *
  * @throws CodecError `der` when the element is truncated or its length has another form
  */
-export function readDer(bytes: Uint8Array, at: number, end: number): DerElement {
+export const readDer = (bytes: Uint8Array, at: number, end: number): DerElement => {
   const fail = (): never => {
     throw new CodecError('der', at, 'the certificate is not well-formed DER')
   }
@@ -20,7 +20,7 @@ export function readDer(bytes: Uint8Array, at: number, end: number): DerElement 
   let from = at + 2
   if (length >= 0x80) {
     const octets = length & 0x7f
-    if (octets === 0 || octets > LENGTH_OCTETS_MAX || from + octets > end) fail()
+    if (octets === 0 || octets > lengthOctetsMax || from + octets > end) fail()
     length = 0
     for (let i = 0; i < octets; i++) length = length * 256 + bytes[from + i]!
     from += octets
@@ -30,7 +30,7 @@ export function readDer(bytes: Uint8Array, at: number, end: number): DerElement 
 }
 
 /** The elements inside another. */
-export function readDerChildren(bytes: Uint8Array, parent: DerElement): readonly DerElement[] {
+export const readDerChildren = (bytes: Uint8Array, parent: DerElement): readonly DerElement[] => {
   const children: DerElement[] = []
   for (let at = parent.from; at < parent.to; ) {
     const child = readDer(bytes, at, parent.to)
@@ -41,7 +41,7 @@ export function readDerChildren(bytes: Uint8Array, parent: DerElement): readonly
 }
 
 /** Dotted text of an object identifier's content. */
-export function readObjectIdentifier(bytes: Uint8Array, element: DerElement): string {
+export const readObjectIdentifier = (bytes: Uint8Array, element: DerElement): string => {
   const arcs: number[] = []
   let arc = 0
   for (let at = element.from; at < element.to; at++) {
@@ -55,15 +55,15 @@ export function readObjectIdentifier(bytes: Uint8Array, element: DerElement): st
   return arcs.join('.')
 }
 
-const UTF8_STRING = 0x0c
-const BMP_STRING = 0x1e
-const LATIN_STRINGS: ReadonlySet<number> = new Set([0x12, 0x13, 0x14, 0x16, 0x1a])
+const utf8String = 0x0c
+const bmpString = 0x1e
+const latinStrings: ReadonlySet<number> = new Set([0x12, 0x13, 0x14, 0x16, 0x1a])
 
 /** Text of a directory string; undefined for a type that holds none. */
-export function readDerText(bytes: Uint8Array, element: DerElement): string | undefined {
+export const readDerText = (bytes: Uint8Array, element: DerElement): string | undefined => {
   const content = bytes.subarray(element.from, element.to)
-  if (element.tag === UTF8_STRING) return new TextDecoder().decode(content)
-  if (element.tag === BMP_STRING) return new TextDecoder('utf-16be').decode(content)
-  if (LATIN_STRINGS.has(element.tag)) return new TextDecoder('latin1').decode(content)
+  if (element.tag === utf8String) return new TextDecoder().decode(content)
+  if (element.tag === bmpString) return new TextDecoder('utf-16be').decode(content)
+  if (latinStrings.has(element.tag)) return new TextDecoder('latin1').decode(content)
   return undefined
 }

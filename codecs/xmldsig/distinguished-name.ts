@@ -12,9 +12,9 @@ import {
 // "OID." before a dotted type). Comparison: RFC 5280, 7.1: case and runs of blanks do not count.
 
 /** Longest name read. Real ones have about one hundred characters. */
-export const NAME_CHARS_MAX = 1024
+export const nameCharsMax = 1024
 
-const KEYWORDS: Readonly<Record<string, string>> = {
+const keywords: Readonly<Record<string, string>> = {
   '2.5.4.3': 'CN',
   '2.5.4.4': 'SN',
   '2.5.4.5': 'SERIALNUMBER',
@@ -31,8 +31,8 @@ const KEYWORDS: Readonly<Record<string, string>> = {
   '0.9.2342.19200300.100.1.25': 'DC',
   '1.2.840.113549.1.9.1': 'EMAILADDRESS',
 }
-const TYPES: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(Object.entries(KEYWORDS).map(([oid, keyword]) => [keyword, oid])),
+const types: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(keywords).map(([oid, keyword]) => [keyword, oid])),
   S: '2.5.4.8',
   TITLE: '2.5.4.12',
   E: '1.2.840.113549.1.9.1',
@@ -44,9 +44,9 @@ type Pair = { readonly type: string; readonly value: string }
 /** Canonical text of a name: equal texts are the same name. Holds no reader's notion of order. */
 export type CanonicalName = string & { readonly canonical: unique symbol }
 
-const SEPARATOR = '\u0001'
+const separator = '\u0001'
 
-function canonicalPair({ type, value }: Pair): string {
+const canonicalPair = ({ type, value }: Pair): string => {
   return `${type}=${value.trim().replace(/\s+/g, ' ').toLowerCase()}`
 }
 
@@ -54,15 +54,15 @@ function canonicalPair({ type, value }: Pair): string {
  * RFC 2253 writes the last component first and X.509 encodes it first; writers do either. Both
  * directions of a list have the same canonical text.
  */
-function canonicalise(rdns: readonly (readonly Pair[])[]): CanonicalName {
+const canonicalise = (rdns: readonly (readonly Pair[])[]): CanonicalName => {
   const texts = rdns.map((pairs) => pairs.map(canonicalPair).sort().join('+'))
-  const directions = [texts.join(SEPARATOR), texts.toReversed().join(SEPARATOR)]
+  const directions = [texts.join(separator), texts.toReversed().join(separator)]
   return directions.sort()[0] as CanonicalName
 }
 
-function typeOf(text: string, at: number): string {
+const typeOf = (text: string, at: number): string => {
   const name = text.trim().toUpperCase()
-  const oid = TYPES[name] ?? name.replace(/^OID\./, '')
+  const oid = types[name] ?? name.replace(/^OID\./, '')
   if (!/^\d+(\.\d+)+$/.test(oid)) {
     throw new CodecError('name_type', at, 'attribute type of the name is not known')
   }
@@ -157,28 +157,28 @@ class NameReader {
  * @throws CodecError `name_length`, `name_syntax`, `name_type`
  * @example parseName('CN=AC Teste,O=ICP-Brasil') === parseName('o=icp-brasil, cn=AC  Teste') // true
  */
-export function parseName(text: string): CanonicalName {
-  if (text.length > NAME_CHARS_MAX) {
-    throw new CodecError('name_length', NAME_CHARS_MAX, 'name is too long', {
+export const parseName = (text: string): CanonicalName => {
+  if (text.length > nameCharsMax) {
+    throw new CodecError('name_length', nameCharsMax, 'name is too long', {
       length: text.length,
-      lengthMax: NAME_CHARS_MAX,
+      lengthMax: nameCharsMax,
     })
   }
   return canonicalise(new NameReader(text.trim()).read())
 }
 
-const CONTEXT_0 = 0xa0
-const INTEGER = 0x02
+const context0 = 0xa0
+const integer = 0x02
 
 /** The issuer's components in the order of their encoding. */
-function readIssuer(certificate: Uint8Array): Pair[][] {
+const readIssuer = (certificate: Uint8Array): Pair[][] => {
   const outer = readDer(certificate, 0, certificate.length)
   const tbs = readDer(certificate, outer.from, outer.to)
   const fields = readDerChildren(certificate, tbs)
   // TBSCertificate: [0] version (absent in v1), serialNumber, signature, issuer, …
-  const first = fields[0]?.tag === CONTEXT_0 ? 1 : 0
+  const first = fields[0]?.tag === context0 ? 1 : 0
   const issuer = fields[first + 2]
-  if (fields[first]?.tag !== INTEGER || issuer === undefined) {
+  if (fields[first]?.tag !== integer || issuer === undefined) {
     throw new CodecError('der', outer.from, 'the bytes are not a certificate')
   }
   return readDerChildren(certificate, issuer).map((set) =>
@@ -186,7 +186,7 @@ function readIssuer(certificate: Uint8Array): Pair[][] {
   )
 }
 
-function readPair(bytes: Uint8Array, element: DerElement): Pair {
+const readPair = (bytes: Uint8Array, element: DerElement): Pair => {
   const [type, value] = readDerChildren(bytes, element)
   const text = value === undefined ? undefined : readDerText(bytes, value)
   if (type === undefined || text === undefined) {
@@ -196,7 +196,7 @@ function readPair(bytes: Uint8Array, element: DerElement): Pair {
 }
 
 /** RFC 2253, 2.4. */
-function escapeValue(value: string): string {
+const escapeValue = (value: string): string => {
   return value
     .replace(/[,+"\\<>;=]/g, (char) => `\\${char}`)
     .replace(/^[# ]/, (char) => `\\${char}`)
@@ -210,11 +210,11 @@ function escapeValue(value: string): string {
  * @param certificate - DER
  * @throws CodecError `der`
  */
-export function issuerText(certificate: Uint8Array): string {
+export const issuerText = (certificate: Uint8Array): string => {
   return readIssuer(certificate)
     .toReversed()
     .map((pairs) =>
-      pairs.map(({ type, value }) => `${KEYWORDS[type] ?? type}=${escapeValue(value)}`).join('+'),
+      pairs.map(({ type, value }) => `${keywords[type] ?? type}=${escapeValue(value)}`).join('+'),
     )
     .join(', ')
 }
@@ -225,6 +225,6 @@ export function issuerText(certificate: Uint8Array): string {
  * @param certificate - DER
  * @throws CodecError `der`
  */
-export function canonicalIssuer(certificate: Uint8Array): CanonicalName {
+export const canonicalIssuer = (certificate: Uint8Array): CanonicalName => {
   return canonicalise(readIssuer(certificate))
 }

@@ -1,11 +1,11 @@
-import { ABSENT, COMMENT, ELEMENT, type XmlDocument } from '#codecs/xml'
+import { absent, comment, elementKind, type XmlDocument } from '#codecs/xml'
 
 // Exclusive XML Canonicalization 1.0 (https://www.w3.org/TR/xml-exc-c14n/) of one element.
 // An element declares the prefixes that it visibly uses, and those of the InclusiveNamespaces
 // PrefixList that are in scope, unless the nearest output ancestor declares them alike.
 
 /** The identifier of the default namespace in a PrefixList. */
-const DEFAULT_PREFIX = '#default'
+const defaultPrefix = '#default'
 
 /**
  * @property omit - a descendant that is left out with all beneath it
@@ -21,13 +21,13 @@ export type CanonicalOptions = {
 type Bindings = ReadonlyMap<string, string>
 type Attribute = { readonly name: string; readonly uri: string; readonly value: string }
 
-const TEXT_ESCAPES: Readonly<Record<string, string>> = {
+const textEscapes: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
   '\r': '&#xD;',
 }
-const VALUE_ESCAPES: Readonly<Record<string, string>> = {
+const valueEscapes: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '"': '&quot;',
@@ -36,23 +36,23 @@ const VALUE_ESCAPES: Readonly<Record<string, string>> = {
   '\r': '&#xD;',
 }
 
-function escapeText(text: string): string {
-  return /[&<>\r]/.test(text) ? text.replace(/[&<>\r]/g, (char) => TEXT_ESCAPES[char]!) : text
+const escapeText = (text: string): string => {
+  return /[&<>\r]/.test(text) ? text.replace(/[&<>\r]/g, (char) => textEscapes[char]!) : text
 }
 
-function escapeValue(text: string): string {
+const escapeValue = (text: string): string => {
   return /[&<"\t\n\r]/.test(text)
-    ? text.replace(/[&<"\t\n\r]/g, (char) => VALUE_ESCAPES[char]!)
+    ? text.replace(/[&<"\t\n\r]/g, (char) => valueEscapes[char]!)
     : text
 }
 
-function prefixOf(name: string): string {
+const prefixOf = (name: string): string => {
   const colon = name.indexOf(':')
   return colon < 0 ? '' : name.slice(0, colon)
 }
 
 /** By code point, as the octets of UTF-8 sort. */
-function compare(a: string, b: string): number {
+const compare = (a: string, b: string): number => {
   if (a === b) return 0
   const [left, right] = [[...a], [...b]]
   for (let i = 0; ; i++) {
@@ -61,7 +61,7 @@ function compare(a: string, b: string): number {
   }
 }
 
-function compareAttributes(a: Attribute, b: Attribute): number {
+const compareAttributes = (a: Attribute, b: Attribute): number => {
   const local = (name: string) => name.slice(name.indexOf(':') + 1)
   return compare(a.uri, b.uri) || compare(local(a.name), local(b.name))
 }
@@ -76,9 +76,9 @@ class Canonicaliser {
 
   constructor(document: XmlDocument, options: CanonicalOptions) {
     this.#document = document
-    this.#omit = options.omit ?? ABSENT
+    this.#omit = options.omit ?? absent
     this.#inclusive = new Set(
-      (options.inclusivePrefixes ?? []).map((prefix) => (prefix === DEFAULT_PREFIX ? '' : prefix)),
+      (options.inclusivePrefixes ?? []).map((prefix) => (prefix === defaultPrefix ? '' : prefix)),
     )
     this.#comments = options.comments ?? false
   }
@@ -105,7 +105,7 @@ class Canonicaliser {
   /** The scope inside an element. */
   #declared(node: number, outer: Bindings): Bindings {
     const document = this.#document
-    if (document.kind(node) !== ELEMENT) return outer
+    if (document.kind(node) !== elementKind) return outer
     const first = document.firstAttribute(node)
     let scope: Map<string, string> | undefined
     for (let at = first; at < first + document.attributeCount(node); at++) {
@@ -182,10 +182,10 @@ class Canonicaliser {
     for (let child = node + 1; child < limit; child = document.next(child)) {
       if (child === this.#omit) continue
       switch (document.kind(child)) {
-        case ELEMENT:
+        case elementKind:
           this.#element(child, scope, rendered)
           break
-        case COMMENT:
+        case comment:
           if (this.#comments) this.#comment(child)
           break
         default:
@@ -209,10 +209,10 @@ const encoder = new TextEncoder()
  *
  * @example exclusiveC14n(scanner.scan(bytes), document.root)
  */
-export function exclusiveC14n(
+export const exclusiveC14n = (
   document: XmlDocument,
   node: number,
   options: CanonicalOptions = {},
-): Uint8Array {
+): Uint8Array => {
   return encoder.encode(new Canonicaliser(document, options).run(node))
 }

@@ -1,16 +1,16 @@
-import { ABSENT, CDATA, COMMENT, ELEMENT, type XmlDocument } from '#codecs/xml'
+import { absent, cdata, comment, elementKind, type XmlDocument } from '#codecs/xml'
 import { decodeBase64 } from './base64.ts'
 import { canonicalForm } from './canonical.ts'
-import { NAME_CHARS_MAX } from './distinguished-name.ts'
+import { nameCharsMax } from './distinguished-name.ts'
 import { RefusalSignal, type XmldsigRefusalCode } from './refusal.ts'
 import {
-  DIGEST_BYTES,
-  DSIG,
-  ENVELOPED,
-  EXC_C14N,
-  RSA_SHA256,
-  SHA256,
-  SIGNATURE_BYTES,
+  digestBytes,
+  dsig,
+  enveloped,
+  excC14n,
+  rsaSha256,
+  sha256,
+  signatureBytes,
 } from './vocabulary.ts'
 
 // Signature     = SignedInfo SignatureValue KeyInfo
@@ -24,10 +24,10 @@ import {
 // Nothing else: no attribute, no element, no text but white space between elements.
 
 /** XML knows four kinds of white space; `trim` and `\s` know more, which no digest would cover here. */
-const NO_WHITE_SPACE = /[^\t\n\r ]/
-const SERIAL = /^[\t\n\r ]*(\d{1,60})[\t\n\r ]*$/
+const noWhiteSpace = /[^\t\n\r ]/
+const serialForm = /^[\t\n\r ]*(\d{1,60})[\t\n\r ]*$/
 /** Base64 of 256 bytes with room for line breaks written as "&#13;" and LF. */
-const VALUE_CHARS_MAX = 1024
+const valueCharsMax = 1024
 
 const encoder = new TextEncoder()
 
@@ -62,22 +62,22 @@ function refuse(document: XmlDocument, node: number, code: XmldsigRefusalCode): 
 }
 
 /** The element children, none of them separated by anything but white space. */
-function childElements(
+const childElements = (
   document: XmlDocument,
   parent: number,
   code: XmldsigRefusalCode,
-): readonly number[] {
+): readonly number[] => {
   const children: number[] = []
   const limit = document.next(parent)
   for (let node = parent + 1; node < limit; node = document.next(node)) {
-    if (document.kind(node) === ELEMENT) children.push(node)
-    else if (NO_WHITE_SPACE.test(document.textOf(node))) refuse(document, node, code)
+    if (document.kind(node) === elementKind) children.push(node)
+    else if (noWhiteSpace.test(document.textOf(node))) refuse(document, node, code)
   }
   return children
 }
 
 /** Attributes that are not namespace declarations, by name. */
-function plainAttributes(document: XmlDocument, node: number): ReadonlyMap<string, string> {
+const plainAttributes = (document: XmlDocument, node: number): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
   const first = document.firstAttribute(node)
   for (let at = first; at < first + document.attributeCount(node); at++) {
@@ -88,7 +88,7 @@ function plainAttributes(document: XmlDocument, node: number): ReadonlyMap<strin
   return found
 }
 
-function checkNoAttributes(document: XmlDocument, node: number, code: XmldsigRefusalCode): void {
+const checkNoAttributes = (document: XmlDocument, node: number, code: XmldsigRefusalCode): void => {
   if (document.attributeCount(node) > 0 && plainAttributes(document, node).size > 0) {
     refuse(document, node, code)
   }
@@ -99,18 +99,18 @@ function checkNoAttributes(document: XmlDocument, node: number, code: XmldsigRef
  *
  * @throws RefusalSignal when anything else is in the message, or the signature elsewhere
  */
-export function locate(document: XmlDocument): SignedEnvelope {
+export const locate = (document: XmlDocument): SignedEnvelope => {
   const { root } = document
   if (document.localName(root) !== 'Envelope') refuse(document, root, 'envelope_structure')
   checkNoAttributes(document, root, 'envelope_structure')
-  const [appHdr = ABSENT, body = ABSENT, third] = childElements(
+  const [appHdr = absent, body = absent, third] = childElements(
     document,
     root,
     'envelope_structure',
   )
   const fits =
-    appHdr !== ABSENT &&
-    body !== ABSENT &&
+    appHdr !== absent &&
+    body !== absent &&
     third === undefined &&
     document.localName(appHdr) === 'AppHdr' &&
     document.localName(body) === 'Document' &&
@@ -122,7 +122,7 @@ export function locate(document: XmlDocument): SignedEnvelope {
   return { appHdr, document: body, signature }
 }
 
-function locateSignature(document: XmlDocument, appHdr: number): number {
+const locateSignature = (document: XmlDocument, appHdr: number): number => {
   const namespaceId = document.namespaceId(appHdr)
   const holder = childElements(document, appHdr, 'envelope_structure').at(-1)
   if (
@@ -138,29 +138,29 @@ function locateSignature(document: XmlDocument, appHdr: number): number {
   if (
     second !== undefined ||
     document.localName(signature) !== 'Signature' ||
-    document.namespaceUri(signature) !== DSIG
+    document.namespaceUri(signature) !== dsig
   ) {
     refuse(document, holder, 'signature_misplaced')
   }
   return signature
 }
 
-const IDENTIFIER = /^(?:.*:)?id$/i
+const identifier = /^(?:.*:)?id$/i
 
 /** No comment and no CDATA anywhere; no second element of XML Signature; no other Id. */
-function checkWhole(document: XmlDocument, signature: number): void {
+const checkWhole = (document: XmlDocument, signature: number): void => {
   const dsig = document.namespaceId(signature)
   const end = document.next(signature)
   for (let node = document.firstNode; node < document.endNode; node++) {
     const kind = document.kind(node)
-    if (kind === COMMENT || kind === CDATA) refuse(document, node, 'markup_not_allowed')
-    if (kind !== ELEMENT || (node >= signature && node < end)) continue
+    if (kind === comment || kind === cdata) refuse(document, node, 'markup_not_allowed')
+    if (kind !== elementKind || (node >= signature && node < end)) continue
     if (document.namespaceId(node) === dsig) refuse(document, node, 'signature_misplaced')
     const attributes = document.attributeCount(node)
     if (attributes === 0) continue
     const first = document.firstAttribute(node)
     for (let at = first; at < first + attributes; at++) {
-      if (!document.isNamespaceDeclaration(at) && IDENTIFIER.test(document.attributeName(at))) {
+      if (!document.isNamespaceDeclaration(at) && identifier.test(document.attributeName(at))) {
         refuse(document, node, 'identifier_foreign')
       }
     }
@@ -194,7 +194,7 @@ class SignatureReader {
       signedInfoAt: this.#document.start(signedInfo),
       keyInfo: canonicalForm(this.#document, keyInfo),
       keyInfoAt: this.#document.start(keyInfo),
-      signatureValue: this.#base64(value, SIGNATURE_BYTES),
+      signatureValue: this.#base64(value, signatureBytes),
       digests: this.#references(
         signedInfo,
         id ?? refuse(this.#document, keyInfo, 'signature_structure'),
@@ -237,7 +237,7 @@ class SignatureReader {
   #text(node: number, charsMax: number): string {
     const document = this.#document
     this.#only(node)
-    if (document.firstChild(node) !== ABSENT) refuse(document, node, 'signature_structure')
+    if (document.firstChild(node) !== absent) refuse(document, node, 'signature_structure')
     const text = document.textOf(node)
     if (text.length > charsMax) refuse(document, node, 'value_malformed')
     return text
@@ -245,7 +245,7 @@ class SignatureReader {
 
   /** Base64 in lines of any length, ended by LF or by the CR that "&#13;" stands for. */
   #base64(node: number, length: number): Uint8Array {
-    const text = encoder.encode(this.#text(node, VALUE_CHARS_MAX).replace(/[\t\n\r ]+/g, ''))
+    const text = encoder.encode(this.#text(node, valueCharsMax).replace(/[\t\n\r ]+/g, ''))
     const bytes = decodeBase64(text, 0, text.length, length)
     if (bytes !== undefined) return bytes
     return refuse(this.#document, node, 'value_malformed')
@@ -260,12 +260,12 @@ class SignatureReader {
       'Reference',
       'Reference',
     ) as [number, number, number, number, number]
-    this.#algorithm(canonicalization, EXC_C14N, 'algorithm_not_allowed')
-    this.#algorithm(method, RSA_SHA256, 'algorithm_not_allowed')
+    this.#algorithm(canonicalization, excC14n, 'algorithm_not_allowed')
+    this.#algorithm(method, rsaSha256, 'algorithm_not_allowed')
     return [
-      this.#reference(keyInfo, `#${id}`, [EXC_C14N]),
-      this.#reference(appHdr, '', [ENVELOPED, EXC_C14N]),
-      this.#reference(body, undefined, [EXC_C14N]),
+      this.#reference(keyInfo, `#${id}`, [excC14n]),
+      this.#reference(appHdr, '', [enveloped, excC14n]),
+      this.#reference(body, undefined, [excC14n]),
     ]
   }
 
@@ -292,8 +292,8 @@ class SignatureReader {
       if (!named) refuse(document, transform, 'transform_not_allowed')
       this.#algorithm(transform, transforms[i]!, 'transform_not_allowed')
     })
-    this.#algorithm(method, SHA256, 'algorithm_not_allowed')
-    return this.#base64(value, DIGEST_BYTES)
+    this.#algorithm(method, sha256, 'algorithm_not_allowed')
+    return this.#base64(value, digestBytes)
   }
 
   #issuerSerial(keyInfo: number): [string, string] {
@@ -306,9 +306,9 @@ class SignatureReader {
       number,
       number,
     ]
-    const [, digits] = SERIAL.exec(this.#text(serial, NAME_CHARS_MAX)) ?? []
+    const [, digits] = serialForm.exec(this.#text(serial, nameCharsMax)) ?? []
     if (digits === undefined) refuse(document, serial, 'value_malformed')
-    return [this.#text(issuer, NAME_CHARS_MAX), digits.replace(/^0+(?=\d)/, '')]
+    return [this.#text(issuer, nameCharsMax), digits.replace(/^0+(?=\d)/, '')]
   }
 }
 
@@ -317,6 +317,6 @@ class SignatureReader {
  *
  * @throws RefusalSignal for anything outside the profile
  */
-export function readSignature(document: XmlDocument, signature: number): SignatureParts {
+export const readSignature = (document: XmlDocument, signature: number): SignatureParts => {
   return new SignatureReader(document, signature).read(signature)
 }

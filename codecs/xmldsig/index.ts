@@ -3,14 +3,14 @@ export {
   type CanonicalName,
   canonicalIssuer,
   issuerText,
-  NAME_CHARS_MAX,
+  nameCharsMax,
   parseName,
 } from './distinguished-name.ts'
 export { type CanonicalOptions, exclusiveC14n } from './exclusive-c14n.ts'
 export {
-  XMLDSIG_REFUSALS,
   type XmldsigRefusal,
   type XmldsigRefusalCode,
+  xmldsigRefusals,
 } from './refusal.ts'
 export {
   type ByteRange,

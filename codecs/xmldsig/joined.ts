@@ -8,11 +8,11 @@ const encoder = new TextEncoder()
  * @param head - ASCII
  * @param ranges - both ends of the first range, then of the second, which lies behind it or is empty
  */
-export function joined(
+export const joined = (
   bytes: Uint8Array,
   head: string,
   [from, cutFrom, cutTo, to]: readonly [number, number, number, number],
-): Uint8Array {
+): Uint8Array => {
   const out = scratchBytes(head.length + (cutFrom - from) + (to - cutTo))
   encoder.encodeInto(head, out)
   out.set(bytes.subarray(from, cutFrom), head.length)

@@ -1,5 +1,5 @@
 /** Why a message is not taken as signed. Codes are append-only. */
-export const XMLDSIG_REFUSALS = {
+export const xmldsigRefusals = {
   markup_not_allowed: 'a comment or CDATA section stands in the message',
   envelope_structure: 'the message is not an Envelope of exactly AppHdr and Document',
   signature_missing: 'Sgntr holds no signature',
@@ -18,7 +18,7 @@ export const XMLDSIG_REFUSALS = {
   digest_document: 'the digest of Document differs',
 } as const
 
-export type XmldsigRefusalCode = keyof typeof XMLDSIG_REFUSALS
+export type XmldsigRefusalCode = keyof typeof xmldsigRefusals
 
 /**
  * A message that is not taken as signed.
@@ -39,6 +39,6 @@ export class RefusalSignal extends Error {
 
   constructor(code: XmldsigRefusalCode, offset: number) {
     super(code)
-    this.refusal = { ok: false, code, offset, message: XMLDSIG_REFUSALS[code] }
+    this.refusal = { ok: false, code, offset, message: xmldsigRefusals[code] }
   }
 }

@@ -1,12 +1,12 @@
 import { CodecError } from '#codecs/bytes'
 import {
-  DIGEST_BYTES,
-  DIGEST_CHARS,
-  DSIG,
-  ENVELOPED,
-  EXC_C14N,
-  RSA_SHA256,
-  SHA256,
+  digestBytes,
+  digestChars,
+  dsig,
+  enveloped,
+  excC14n,
+  rsaSha256,
+  sha256,
 } from './vocabulary.ts'
 
 // The profile of the instant payment system: three references, in this order,
@@ -42,27 +42,27 @@ export type Sha256 = (bytes: Uint8Array) => Uint8Array
 const text = new TextEncoder()
 
 /** An ASCII text ready to be copied into a message. */
-function ascii(value: string): Uint8Array {
+const ascii = (value: string): Uint8Array => {
   return text.encode(value)
 }
 
-const APP_HDR = ascii('<AppHdr>')
-const DOCUMENT = ascii('<Document>')
-const SGNTR_END = ascii('</Sgntr>')
+const appHdrOpen = ascii('<AppHdr>')
+const documentOpen = ascii('<Document>')
+const sgntrEnd = ascii('</Sgntr>')
 
-const METHODS =
-  `<ds:CanonicalizationMethod Algorithm="${EXC_C14N}"></ds:CanonicalizationMethod>` +
-  `<ds:SignatureMethod Algorithm="${RSA_SHA256}"></ds:SignatureMethod>`
-const C14N_TRANSFORM = `<ds:Transform Algorithm="${EXC_C14N}"></ds:Transform>`
-const ENVELOPED_TRANSFORM = `<ds:Transform Algorithm="${ENVELOPED}"></ds:Transform>`
-const DIGEST_OPEN = `<ds:DigestMethod Algorithm="${SHA256}"></ds:DigestMethod><ds:DigestValue>`
-const DIGEST_CLOSE = '</ds:DigestValue></ds:Reference>'
+const methods =
+  `<ds:CanonicalizationMethod Algorithm="${excC14n}"></ds:CanonicalizationMethod>` +
+  `<ds:SignatureMethod Algorithm="${rsaSha256}"></ds:SignatureMethod>`
+const c14nTransform = `<ds:Transform Algorithm="${excC14n}"></ds:Transform>`
+const envelopedTransform = `<ds:Transform Algorithm="${enveloped}"></ds:Transform>`
+const digestOpen = `<ds:DigestMethod Algorithm="${sha256}"></ds:DigestMethod><ds:DigestValue>`
+const digestClose = '</ds:DigestValue></ds:Reference>'
 
-const SIGNED_INFO_OPEN = `<ds:SignedInfo xmlns:ds="${DSIG}">`
-const SIGNATURE_OPEN = ascii(`<ds:Signature xmlns:ds="${DSIG}"><ds:SignedInfo>`)
-const BEFORE_VALUE = ascii('<ds:SignatureValue>')
-const AFTER_VALUE = ascii('</ds:SignatureValue>')
-const SIGNATURE_CLOSE = ascii('</ds:Signature>')
+const signedInfoOpen = `<ds:SignedInfo xmlns:ds="${dsig}">`
+const signatureOpen = ascii(`<ds:Signature xmlns:ds="${dsig}"><ds:SignedInfo>`)
+const beforeValue = ascii('<ds:SignatureValue>')
+const afterValue = ascii('</ds:SignatureValue>')
+const signatureClose = ascii('</ds:Signature>')
 
 /**
  * What of a signature depends on the certificate alone, made once per certificate: KeyInfo, its
@@ -77,7 +77,7 @@ export type PreparedKeyInfo = {
   readonly documentDigestAt: number
 }
 
-function escapeText(value: string): string {
+const escapeText = (value: string): string => {
   return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
@@ -89,12 +89,12 @@ function escapeText(value: string): string {
  * @param id - the Id of KeyInfo: a name (letter first), unique within a message
  * @throws CodecError `key_info` when serial or Id has another form
  */
-export function prepareKeyInfo(
+export const prepareKeyInfo = (
   issuer: string,
   serial: string,
   id: string,
   sha256: Sha256,
-): PreparedKeyInfo {
+): PreparedKeyInfo => {
   if (!/^\d{1,60}$/.test(serial) || !/^[A-Za-z_][A-Za-z0-9._-]{0,63}$/.test(id)) {
     throw new CodecError('key_info', 0, 'serial must be decimal and Id a short name')
   }
@@ -103,45 +103,45 @@ export function prepareKeyInfo(
     `<ds:X509IssuerName>${escapeText(issuer)}</ds:X509IssuerName>` +
     `<ds:X509SerialNumber>${serial}</ds:X509SerialNumber>` +
     '</ds:X509IssuerSerial></ds:X509Data></ds:KeyInfo>'
-  const canonical = ascii(`<ds:KeyInfo xmlns:ds="${DSIG}"${content}`)
+  const canonical = ascii(`<ds:KeyInfo xmlns:ds="${dsig}"${content}`)
   const keyInfoDigest = sha256(canonical).toBase64()
   const beforeAppHdr =
-    `${SIGNED_INFO_OPEN}${METHODS}` +
-    `<ds:Reference URI="#${id}"><ds:Transforms>${C14N_TRANSFORM}</ds:Transforms>` +
-    `${DIGEST_OPEN}${keyInfoDigest}${DIGEST_CLOSE}` +
-    `<ds:Reference URI=""><ds:Transforms>${ENVELOPED_TRANSFORM}${C14N_TRANSFORM}</ds:Transforms>` +
-    DIGEST_OPEN
-  const beforeDocument = `${DIGEST_CLOSE}<ds:Reference><ds:Transforms>${C14N_TRANSFORM}</ds:Transforms>${DIGEST_OPEN}`
-  const blank = ' '.repeat(DIGEST_CHARS)
+    `${signedInfoOpen}${methods}` +
+    `<ds:Reference URI="#${id}"><ds:Transforms>${c14nTransform}</ds:Transforms>` +
+    `${digestOpen}${keyInfoDigest}${digestClose}` +
+    `<ds:Reference URI=""><ds:Transforms>${envelopedTransform}${c14nTransform}</ds:Transforms>` +
+    digestOpen
+  const beforeDocument = `${digestClose}<ds:Reference><ds:Transforms>${c14nTransform}</ds:Transforms>${digestOpen}`
+  const blank = ' '.repeat(digestChars)
   return {
     keyInfo: ascii(`<ds:KeyInfo${content}`),
     signedInfo: ascii(
-      `${beforeAppHdr}${blank}${beforeDocument}${blank}${DIGEST_CLOSE}</ds:SignedInfo>`,
+      `${beforeAppHdr}${blank}${beforeDocument}${blank}${digestClose}</ds:SignedInfo>`,
     ),
     appHdrDigestAt: beforeAppHdr.length,
-    documentDigestAt: beforeAppHdr.length + DIGEST_CHARS + beforeDocument.length,
+    documentDigestAt: beforeAppHdr.length + digestChars + beforeDocument.length,
   }
 }
 
-function startsWith(bytes: Uint8Array, at: number, expected: Uint8Array): boolean {
+const startsWith = (bytes: Uint8Array, at: number, expected: Uint8Array): boolean => {
   for (let i = 0; i < expected.length; i++) if (bytes[at + i] !== expected[i]) return false
   return true
 }
 
-function writeAscii(out: Uint8Array, at: number, value: string): number {
+const writeAscii = (out: Uint8Array, at: number, value: string): number => {
   for (let i = 0; i < value.length; i++) out[at + i] = value.charCodeAt(i)
   return at + value.length
 }
 
-function writeDigest(out: Uint8Array, at: number, digest: Uint8Array): void {
-  if (digest.length !== DIGEST_BYTES) {
+const writeDigest = (out: Uint8Array, at: number, digest: Uint8Array): void => {
+  if (digest.length !== digestBytes) {
     throw new CodecError('digest_length', 0, 'SHA-256 must give 32 bytes')
   }
   writeAscii(out, at, digest.toBase64())
 }
 
 /** Canonical form of an element: its start tag with the inherited namespace, then its bytes. */
-function withNamespace(name: string, namespace: string, rest: Uint8Array): Uint8Array {
+const withNamespace = (name: string, namespace: string, rest: Uint8Array): Uint8Array => {
   const open = `<${name} xmlns="${namespace}">`
   const canonical = new Uint8Array(open.length + rest.length)
   writeAscii(canonical, 0, open)
@@ -149,11 +149,11 @@ function withNamespace(name: string, namespace: string, rest: Uint8Array): Uint8
   return canonical
 }
 
-function checkEnvelope({ bytes, appHdr, signatureAt, document, namespace }: CanonicalEnvelope) {
+const checkEnvelope = ({ bytes, appHdr, signatureAt, document, namespace }: CanonicalEnvelope) => {
   const fits =
-    startsWith(bytes, appHdr.from, APP_HDR) &&
-    startsWith(bytes, document.from, DOCUMENT) &&
-    startsWith(bytes, signatureAt, SGNTR_END) &&
+    startsWith(bytes, appHdr.from, appHdrOpen) &&
+    startsWith(bytes, document.from, documentOpen) &&
+    startsWith(bytes, signatureAt, sgntrEnd) &&
     appHdr.from < signatureAt &&
     signatureAt < appHdr.to &&
     appHdr.to <= document.from &&
@@ -178,15 +178,15 @@ export type UnsignedEnvelope = {
  *
  * @throws CodecError `envelope_slices` when the slices do not point where they should
  */
-export function prepareSignature(
+export const prepareSignature = (
   envelope: CanonicalEnvelope,
   key: PreparedKeyInfo,
   sha256: Sha256,
-): UnsignedEnvelope {
+): UnsignedEnvelope => {
   checkEnvelope(envelope)
   const { bytes, namespace, appHdr, document, signatureAt } = envelope
-  const header = bytes.subarray(appHdr.from + APP_HDR.length, appHdr.to)
-  const body = bytes.subarray(document.from + DOCUMENT.length, document.to)
+  const header = bytes.subarray(appHdr.from + appHdrOpen.length, appHdr.to)
+  const body = bytes.subarray(document.from + documentOpen.length, document.to)
   const signedInfo = key.signedInfo.slice()
   writeDigest(signedInfo, key.appHdrDigestAt, sha256(withNamespace('AppHdr', namespace, header)))
   writeDigest(signedInfo, key.documentDigestAt, sha256(withNamespace('Document', namespace, body)))
@@ -195,13 +195,13 @@ export function prepareSignature(
     complete: (signature) => {
       const parts = [
         bytes.subarray(0, signatureAt),
-        SIGNATURE_OPEN,
-        signedInfo.subarray(SIGNED_INFO_OPEN.length),
-        BEFORE_VALUE,
+        signatureOpen,
+        signedInfo.subarray(signedInfoOpen.length),
+        beforeValue,
         ascii(signature.toBase64()),
-        AFTER_VALUE,
+        afterValue,
         key.keyInfo,
-        SIGNATURE_CLOSE,
+        signatureClose,
         bytes.subarray(signatureAt),
       ]
       const out = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
@@ -222,12 +222,12 @@ export function prepareSignature(
  * @returns the whole message with `ds:Signature` inside `Sgntr`
  * @throws CodecError `envelope_slices`; whatever `sign` rejects with
  */
-export async function signEnvelope(
+export const signEnvelope = async (
   envelope: CanonicalEnvelope,
   key: PreparedKeyInfo,
   sha256: Sha256,
   sign: (signedInfo: Uint8Array) => Promise<Uint8Array>,
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<Uint8Array<ArrayBuffer>> => {
   const unsigned = prepareSignature(envelope, key, sha256)
   return unsigned.complete(await sign(unsigned.signedInfo))
 }

@@ -37,20 +37,20 @@ export type XmldsigVerified<C extends SignerCertificate> = {
   readonly document: number
 }
 
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
 
-function check(holds: boolean, code: XmldsigRefusalCode, offset: number): void {
+const check = (holds: boolean, code: XmldsigRefusalCode, offset: number): void => {
   if (!holds) throw new RefusalSignal(code, offset)
 }
 
-function verifyOrThrow<C extends SignerCertificate>(
+const verifyOrThrow = <C extends SignerCertificate>(
   document: XmlDocument,
   ports: VerifyPorts<C>,
-): XmldsigVerified<C> {
+): XmldsigVerified<C> => {
   const { appHdr, document: body, signature } = locate(document)
   const parts = readTemplate(document, signature) ?? readSignature(document, signature)
   const { keyInfoAt, signedInfoAt, signedInfo, keyInfo, signatureValue } = parts
@@ -78,10 +78,10 @@ function verifyOrThrow<C extends SignerCertificate>(
  *
  * @returns the certificate and the two digested nodes, or why the message is not taken as signed
  */
-export function verifyEnvelope<C extends SignerCertificate>(
+export const verifyEnvelope = <C extends SignerCertificate>(
   document: XmlDocument,
   ports: VerifyPorts<C>,
-): XmldsigVerified<C> | XmldsigRefusal {
+): XmldsigVerified<C> | XmldsigRefusal => {
   try {
     return withScratch(() => verifyOrThrow(document, ports))
   } catch (error) {

@@ -7,10 +7,10 @@ import type { CardEvent } from './domain.ts'
 import type { InsertReversals, NewReversal } from './reversals/types.ts'
 import { type CardTransaction, changeTransactions, lockAbandoned } from './store.ts'
 
-const EVERY_MS = 5_000
+const everyMsDefault = 5_000
 /** Longer than a network may take by so much: its request cannot be waiting any more. */
-const MARGIN_MS = 15_000
-const BATCH_MAX = 200
+const marginMsDefault = 15_000
+const batchMax = 200
 
 export type AbandonedSweep = {
   readonly start: () => void
@@ -35,7 +35,7 @@ export const createAbandonedSweep = (options: {
   readonly marginMs?: number
 }): AbandonedSweep => {
   const { sql, insertReversals, timeoutMs, logger, now } = options
-  const { everyMs = EVERY_MS, marginMs = MARGIN_MS } = options
+  const { everyMs = everyMsDefault, marginMs = marginMsDefault } = options
   let timer: ReturnType<typeof setInterval> | undefined
   const watched = createLoop('abandoned card operations')
   let running: Promise<number> | undefined
@@ -49,7 +49,7 @@ export const createAbandonedSweep = (options: {
       const found = await sql.begin(batch)
       total += found
       advance()
-      if (found < BATCH_MAX) break
+      if (found < batchMax) break
     }
     if (total > 0) logger.warn({ transactions: total }, 'abandoned card operations are reversed')
     return total
@@ -87,7 +87,7 @@ const reverseAbandoned = async (
   before: Date,
   at: Date,
 ): Promise<number> => {
-  const rows = await lockAbandoned(tx, before, BATCH_MAX)
+  const rows = await lockAbandoned(tx, before, batchMax)
   if (rows.length === 0) return 0
   const reversals: NewReversal[] = []
   const changes = rows.map((row) => {

@@ -97,7 +97,7 @@ const prepare = async (
     const at = now()
     const { capture: _, ...fields } = request
     const transaction: CardTransaction = {
-      ...NOTHING_YET,
+      ...nothingYet,
       ...fields,
       ...numbers,
       id: newTransactionId(),
@@ -117,7 +117,7 @@ const prepare = async (
   }
 }
 
-const NOTHING_YET = {
+const nothingYet = {
   status: 'pending',
   operation: undefined,
   operationStan: undefined,

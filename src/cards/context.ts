@@ -63,7 +63,7 @@ export const resolveCard = async (vault: Vault, token: string): Promise<Uint8Arr
   }
 }
 
-const NEW = Symbol('new')
+const newClaim = Symbol('new')
 
 /**
  * What the key answered before; undefined when it is new, which claims nothing.
@@ -79,11 +79,11 @@ export const replayOf = async (
     return await sql.begin(async (tx) => {
       const outcome = await claimKey(tx, claim)
       // Rolled back: it is claimed where the work begins.
-      if (outcome.kind === 'new') throw NEW
+      if (outcome.kind === 'new') throw newClaim
       return { ...outcome.response, isReplay: true }
     })
   } catch (error) {
-    if (error === NEW) return undefined
+    if (error === newClaim) return undefined
     throw error
   }
 }

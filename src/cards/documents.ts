@@ -1,23 +1,23 @@
 import { z } from 'zod'
 import type { RouteDocument } from '#src/platform/http/index.ts'
-import { CARD_STATUSES, RESOLUTIONS } from './domain.ts'
+import { cardStatuses, resolutions } from './domain.ts'
 import { cardErrors } from './errors.ts'
 import {
-  AMOUNT_MAX,
-  CARD_TOKEN_MAX,
-  INSTALLMENTS_MAX,
-  MERCHANT_ID_MAX,
-  REASON_MAX,
-  TERMINAL_ID_MAX,
+  amountMax,
+  cardTokenMax,
+  installmentsMax,
+  merchantIdMax,
+  reasonMax,
+  terminalIdMax,
 } from './request.ts'
 
 /** Bodies and parameters of the card routes, and what the OpenAPI document says of them. */
 
 const tag = 'Cards'
-const LIST_MAX = 200
-const LIST_DEFAULT = 50
+const listMax = 200
+const listDefault = 50
 
-const amount = z.int().min(1).max(AMOUNT_MAX).meta({
+const amount = z.int().min(1).max(amountMax).meta({
   description: 'Minor units: 10000 is 100.00.',
   example: 10_000,
 })
@@ -25,12 +25,12 @@ const currency = z.enum(['BRL', 'USD'])
 
 const authorizationBody = z
   .strictObject({
-    card_token: z.string().min(1).max(CARD_TOKEN_MAX).meta({ example: 'tok_visa_approved' }),
+    card_token: z.string().min(1).max(cardTokenMax).meta({ example: 'tok_visa_approved' }),
     amount,
     currency,
-    merchant_id: z.string().min(1).max(MERCHANT_ID_MAX).meta({ example: 'MERCHANT000001' }),
-    terminal_id: z.string().min(1).max(TERMINAL_ID_MAX).optional(),
-    installments: z.int().min(1).max(INSTALLMENTS_MAX).default(1),
+    merchant_id: z.string().min(1).max(merchantIdMax).meta({ example: 'MERCHANT000001' }),
+    terminal_id: z.string().min(1).max(terminalIdMax).optional(),
+    installments: z.int().min(1).max(installmentsMax).default(1),
     capture: z.boolean().default(false).meta({
       description: 'Captures the whole amount right after the approval.',
     }),
@@ -43,10 +43,10 @@ const captureBody = z
 
 const resolutionBody = z
   .strictObject({
-    outcome: z.enum(RESOLUTIONS).meta({
+    outcome: z.enum(resolutions).meta({
       description: 'The status that the network confirms the transaction to be in.',
     }),
-    reason: z.string().min(1).max(REASON_MAX).meta({
+    reason: z.string().min(1).max(reasonMax).meta({
       description: 'Who confirmed it, and where that is noted. No card data.',
       example: 'Network desk, case 4711',
     }),
@@ -56,7 +56,7 @@ const resolutionBody = z
 const record = z
   .object({
     id: z.string(),
-    status: z.enum(CARD_STATUSES),
+    status: z.enum(cardStatuses),
     amount,
     captured_amount: z.int().optional(),
     currency,
@@ -95,14 +95,14 @@ const record = z
 const idParams = z.object({ id: z.string() })
 
 export const listQuery = z.strictObject({
-  status: z.enum(CARD_STATUSES).optional(),
-  merchant_id: z.string().min(1).max(MERCHANT_ID_MAX).optional(),
+  status: z.enum(cardStatuses).optional(),
+  merchant_id: z.string().min(1).max(merchantIdMax).optional(),
   needs_attention: z.literal('true').optional().meta({
     description: 'Only those with a reversal that the network never confirmed.',
   }),
   from: z.iso.datetime({ offset: true }).optional().meta({ description: 'Created at or after.' }),
   to: z.iso.datetime({ offset: true }).optional().meta({ description: 'Created before.' }),
-  limit: z.coerce.number().int().min(1).max(LIST_MAX).default(LIST_DEFAULT),
+  limit: z.coerce.number().int().min(1).max(listMax).default(listDefault),
   cursor: z
     .string()
     .regex(/^txn_[0-9a-f]{32}$/, 'is not a cursor')

@@ -6,8 +6,8 @@
  * Beside the status there is the operation: what is on the wire, or being taken back. While there is one, nothing
  * else begins. Silence of a network decides nothing: it leads to a reversal, whose answer decides.
  */
-export const CARD_STATUSES = ['pending', 'authorized', 'captured', 'voided', 'declined'] as const
-export type CardStatus = (typeof CARD_STATUSES)[number]
+export const cardStatuses = ['pending', 'authorized', 'captured', 'voided', 'declined'] as const
+export type CardStatus = (typeof cardStatuses)[number]
 
 export type CardOperation =
   | 'capture'
@@ -48,7 +48,7 @@ type Transitions = Readonly<Partial<Record<CardEvent, CardState>>>
 const idle = (status: CardStatus): CardState => ({ status, operation: undefined })
 const during = (status: CardStatus, operation: CardOperation): CardState => ({ status, operation })
 
-const TRANSITIONS: Readonly<Record<string, Transitions>> = {
+const transitions: Readonly<Record<string, Transitions>> = {
   pending: {
     authorization_approved: idle('authorized'),
     authorization_declined: idle('declined'),
@@ -95,11 +95,11 @@ export const transition = (
   { status, operation }: CardState,
   event: CardEvent,
 ): CardState | undefined =>
-  TRANSITIONS[operation === undefined ? status : `${status} ${operation}`]?.[event]
+  transitions[operation === undefined ? status : `${status} ${operation}`]?.[event]
 
 /** In what status a reversal that no network confirmed may be ended by somebody who asked the network. */
-export const RESOLUTIONS = ['voided', 'authorized', 'captured'] as const
-export type Resolution = (typeof RESOLUTIONS)[number]
+export const resolutions = ['voided', 'authorized', 'captured'] as const
+export type Resolution = (typeof resolutions)[number]
 
 /**
  * The event that ends the reversal under way in that status; undefined where there is none. What a caller was told
@@ -111,9 +111,9 @@ export const resolvingEvent = (state: CardState, outcome: Resolution): CardEvent
   )
 
 /** Approved, of DE 39. */
-export const APPROVED = '00'
+export const approved = '00'
 
-const MESSAGES: Readonly<Record<string, string>> = {
+const messages: Readonly<Record<string, string>> = {
   '00': 'Approved',
   '01': 'Contact the issuer',
   '05': 'Not authorized',
@@ -128,8 +128,8 @@ const MESSAGES: Readonly<Record<string, string>> = {
 
 /** DE 39 in words. */
 export const responseMessageOf = (code: string): string =>
-  (Object.hasOwn(MESSAGES, code) ? MESSAGES[code] : undefined) ?? 'Declined'
+  (Object.hasOwn(messages, code) ? messages[code] : undefined) ?? 'Declined'
 
 /** DE 49 by ISO 4217 letters. */
-export const CURRENCIES = { BRL: '986', USD: '840' } as const
-export type Currency = keyof typeof CURRENCIES
+export const currencyNumbers = { BRL: '986', USD: '840' } as const
+export type Currency = keyof typeof currencyNumbers

@@ -1,5 +1,5 @@
 import type { CardMessage } from '#codecs/iso8583'
-import { APPROVED } from './domain.ts'
+import { approved } from './domain.ts'
 import { mismatchOf } from './messages.ts'
 import type { ExchangeOutcome, Network } from './networks/index.ts'
 
@@ -53,7 +53,7 @@ const verdictOf = (request: CardMessage, response: CardMessage): Verdict => {
   if (responseCode === undefined) {
     return { kind: 'unknown', why: 'answer_mismatch', field: 'responseCode' }
   }
-  if (responseCode !== APPROVED) return { kind: 'declined', responseCode }
+  if (responseCode !== approved) return { kind: 'declined', responseCode }
   const field = mismatchOf(request, response)
   if (field !== undefined) return { kind: 'unknown', why: 'answer_mismatch', field }
   return { kind: 'approved', responseCode, authCode: authCode?.trim() || undefined }

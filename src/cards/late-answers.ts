@@ -4,9 +4,9 @@ import type { Logger } from '#src/platform/telemetry/index.ts'
 import type { LateAnswer } from './networks/index.ts'
 import { attachLateAnswers, type LateAnswerRow } from './store.ts'
 
-const ROWS_MAX = 200
+const rowsMax = 200
 /** More that come faster than they are written are logged and counted by the network alone. */
-const WAITING_MAX = 1_000
+const waitingMax = 1_000
 
 /**
  * Puts answers that came after their time beside their transactions, as events. They change nothing: what they
@@ -17,9 +17,9 @@ export const createLateAnswers = (
   logger: Logger,
 ): ((answer: LateAnswer) => Promise<void>) => {
   const attach = createGatherer<LateAnswerRow, string | undefined>({
-    rowsMax: ROWS_MAX,
+    rowsMax: rowsMax,
     writersMax: 1,
-    waitingMax: WAITING_MAX,
+    waitingMax: waitingMax,
     isRowFault: (error) => !isTransientDatabaseError(error),
     write: (rows) => attachLateAnswers(sql, rows),
   })

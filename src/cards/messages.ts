@@ -1,5 +1,5 @@
 import { CardMessage, formatOriginalData } from '#codecs/iso8583'
-import { CURRENCIES, type Currency } from './domain.ts'
+import { type Currency, currencyNumbers } from './domain.ts'
 import type { TraceNumbers } from './stan.ts'
 
 /** What messages about one transaction have in common. */
@@ -9,7 +9,7 @@ export type MessageParties = {
   readonly terminalId: string | undefined
 }
 
-const PURCHASE = '000000'
+const purchase = '000000'
 
 /** Holds `pan` itself, no copy of it: `wipe` clears it. */
 const message = (
@@ -22,14 +22,14 @@ const message = (
   const built = new CardMessage()
   built.mti = mti
   built.pan = pan
-  built.processingCode = PURCHASE
+  built.processingCode = purchase
   built.amount = String(amountCents).padStart(12, '0')
   built.transmissionDateTime = numbers.transmission
   built.stan = numbers.stan
   built.rrn = numbers.rrn
   built.terminalId = parties.terminalId
   built.merchantId = parties.merchantId
-  built.currency = CURRENCIES[parties.currency]
+  built.currency = currencyNumbers[parties.currency]
   return built
 }
 
@@ -73,7 +73,7 @@ export const voidMessage = (
   return built
 }
 
-const ECHOED = ['amount', 'rrn', 'terminalId', 'currency'] as const
+const echoed = ['amount', 'rrn', 'terminalId', 'currency'] as const
 
 /**
  * The first field that the answer repeats otherwise than it was sent (DE 4, 37, 41, 49): such an answer is not
@@ -82,8 +82,8 @@ const ECHOED = ['amount', 'rrn', 'terminalId', 'currency'] as const
 export const mismatchOf = (
   request: CardMessage,
   response: CardMessage,
-): (typeof ECHOED)[number] | undefined =>
-  ECHOED.find((field) => {
+): (typeof echoed)[number] | undefined =>
+  echoed.find((field) => {
     const answered = response[field]
     return answered !== undefined && answered.trimEnd() !== (request[field] ?? '').trimEnd()
   })

@@ -1,16 +1,16 @@
 import { ApiError, type ErrorDefinition, httpErrors } from '#src/platform/http/index.ts'
 import type { AuthorizationRequest } from './authorize.ts'
-import { CURRENCIES, type Currency, RESOLUTIONS, type Resolution } from './domain.ts'
+import { type Currency, currencyNumbers, type Resolution, resolutions } from './domain.ts'
 import { cardErrors } from './errors.ts'
 
 /** DE 4 has twelve digits. */
-export const AMOUNT_MAX = 999_999_999_999
-export const MERCHANT_ID_MAX = 15
-export const TERMINAL_ID_MAX = 8
-export const INSTALLMENTS_MAX = 12
-export const CARD_TOKEN_MAX = 255
-export const REASON_MAX = 200
-const SHOWN_MAX = 64
+export const amountMax = 999_999_999_999
+export const merchantIdMax = 15
+export const terminalIdMax = 8
+export const installmentsMax = 12
+export const cardTokenMax = 255
+export const reasonMax = 200
+const shownMax = 64
 
 /** Blanks at the end would be lost in the fixed fields of the message. */
 const trimmedAscii = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
@@ -22,16 +22,16 @@ const cardNumber = /^(?:\d[ -]?){11,18}\d$/
 
 type Fields = Readonly<Record<string, unknown>>
 
-const AUTHORIZATION_FIELDS: ReadonlySet<string> = new Set([
+const authorizationFields: ReadonlySet<string> = new Set([
   ...['card_token', 'amount', 'currency', 'merchant_id'],
   ...['terminal_id', 'installments', 'capture'],
 ])
-const CAPTURE_FIELDS: ReadonlySet<string> = new Set(['amount'])
-const RESOLUTION_FIELDS: ReadonlySet<string> = new Set(['outcome', 'reason'])
+const captureFields: ReadonlySet<string> = new Set(['amount'])
+const resolutionFields: ReadonlySet<string> = new Set(['outcome', 'reason'])
 
 /** @throws ApiError that names the first field at fault */
 export const readAuthorization = (body: unknown): AuthorizationRequest => {
-  const fields = fieldsOf(body, AUTHORIZATION_FIELDS)
+  const fields = fieldsOf(body, authorizationFields)
   return {
     cardToken: cardTokenOf(fields['card_token']),
     amountCents: amountOf(fields['amount']),
@@ -45,7 +45,7 @@ export const readAuthorization = (body: unknown): AuthorizationRequest => {
 
 /** The amount, undefined for the whole. @throws ApiError */
 export const readCapture = (body: unknown): bigint | undefined => {
-  const { amount } = fieldsOf(body, CAPTURE_FIELDS) as { readonly amount?: unknown }
+  const { amount } = fieldsOf(body, captureFields) as { readonly amount?: unknown }
   return amount === undefined ? undefined : amountOf(amount)
 }
 
@@ -53,25 +53,25 @@ export type ResolutionRequest = { readonly outcome: Resolution; readonly reason:
 
 /** @throws ApiError that names the first field at fault */
 export const readResolution = (body: unknown): ResolutionRequest => {
-  const { outcome: wanted, reason } = fieldsOf(body, RESOLUTION_FIELDS) as {
+  const { outcome: wanted, reason } = fieldsOf(body, resolutionFields) as {
     readonly outcome?: unknown
     readonly reason?: unknown
   }
-  const outcome = RESOLUTIONS.find((one) => one === wanted)
+  const outcome = resolutions.find((one) => one === wanted)
   if (outcome === undefined) {
-    throw refused(cardErrors.invalid_outcome, 'outcome', wanted, RESOLUTIONS.join(', '))
+    throw refused(cardErrors.invalid_outcome, 'outcome', wanted, resolutions.join(', '))
   }
   if (isTextWithoutCardNumber(reason)) return { outcome, reason }
   throw new ApiError(
     cardErrors.invalid_reason,
-    `reason must be 1 to ${REASON_MAX} printable characters without a card number.`,
+    `reason must be 1 to ${reasonMax} printable characters without a card number.`,
     { details: { field: 'reason', value: null } },
   )
 }
 
 const isTextWithoutCardNumber = (value: unknown): value is string =>
   typeof value === 'string' &&
-  value.length <= REASON_MAX &&
+  value.length <= reasonMax &&
   value.trim() !== '' &&
   !/\p{C}/u.test(value) &&
   !manyDigits.test(value)
@@ -93,7 +93,7 @@ const fieldsOf = (body: unknown, known: ReadonlySet<string>): Fields => {
 const cardTokenOf = (value: unknown): string => {
   if (
     typeof value === 'string' &&
-    value.length <= CARD_TOKEN_MAX &&
+    value.length <= cardTokenMax &&
     printableAscii.test(value) &&
     !cardNumber.test(value)
   ) {
@@ -101,25 +101,25 @@ const cardTokenOf = (value: unknown): string => {
   }
   throw new ApiError(
     cardErrors.invalid_card_token,
-    `card_token must be a token of the vault, 1 to ${CARD_TOKEN_MAX} printable characters, never a card number.`,
+    `card_token must be a token of the vault, 1 to ${cardTokenMax} printable characters, never a card number.`,
     { details: { field: 'card_token', value: null } },
   )
 }
 
 const amountOf = (value: unknown): bigint => {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= AMOUNT_MAX) {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= amountMax) {
     return BigInt(value)
   }
   throw refused(
     cardErrors.invalid_amount,
     'amount',
     value,
-    `a whole number of cents from 1 to ${AMOUNT_MAX}`,
+    `a whole number of cents from 1 to ${amountMax}`,
   )
 }
 
 const currencyOf = (value: unknown): Currency => {
-  if (typeof value === 'string' && Object.hasOwn(CURRENCIES, value)) return value as Currency
+  if (typeof value === 'string' && Object.hasOwn(currencyNumbers, value)) return value as Currency
   throw refused(cardErrors.invalid_currency, 'currency', value, 'BRL or USD')
 }
 
@@ -127,22 +127,22 @@ const isTrimmed = (value: unknown, charactersMax: number): value is string =>
   typeof value === 'string' && value.length <= charactersMax && trimmedAscii.test(value)
 
 const merchantOf = (value: unknown): string => {
-  if (isTrimmed(value, MERCHANT_ID_MAX)) return value
-  const expected = `1 to ${MERCHANT_ID_MAX} printable ASCII characters`
+  if (isTrimmed(value, merchantIdMax)) return value
+  const expected = `1 to ${merchantIdMax} printable ASCII characters`
   throw refused(cardErrors.invalid_merchant_id, 'merchant_id', value, expected)
 }
 
 const terminalOf = (value: unknown): string | undefined => {
-  if (value === undefined || isTrimmed(value, TERMINAL_ID_MAX)) return value
-  const expected = `1 to ${TERMINAL_ID_MAX} printable ASCII characters`
+  if (value === undefined || isTrimmed(value, terminalIdMax)) return value
+  const expected = `1 to ${terminalIdMax} printable ASCII characters`
   throw refused(cardErrors.invalid_terminal_id, 'terminal_id', value, expected)
 }
 
 const installmentsOf = (value: unknown): number => {
   if (value === undefined) return 1
   const isNumber = typeof value === 'number' && Number.isInteger(value)
-  if (isNumber && value >= 1 && value <= INSTALLMENTS_MAX) return value
-  const expected = `a whole number from 1 to ${INSTALLMENTS_MAX}`
+  if (isNumber && value >= 1 && value <= installmentsMax) return value
+  const expected = `a whole number from 1 to ${installmentsMax}`
   throw refused(cardErrors.invalid_installments, 'installments', value, expected)
 }
 
@@ -167,5 +167,5 @@ const shown = (value: unknown): string | number | boolean | null => {
     return null
   }
   const text = String(value)
-  return text.length > SHOWN_MAX || manyDigits.test(text) ? null : value
+  return text.length > shownMax || manyDigits.test(text) ? null : value
 }

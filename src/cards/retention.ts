@@ -3,9 +3,9 @@ import { uuidBound } from '#src/platform/partitions/index.ts'
 import type { Logger } from '#src/platform/telemetry/index.ts'
 import { forgetTransactions } from './store.ts'
 
-const EVERY_MS = 600_000
-const BATCH_MAX = 500
-const DAY_MS = 86_400_000
+const everyMs = 600_000
+const batchMax = 500
+const dayMs = 86_400_000
 
 export type Retention = {
   readonly start: () => void
@@ -30,13 +30,13 @@ export const createRetention = (options: {
   let isStopping = false
 
   const round = async (keptDays: number): Promise<number> => {
-    const before = new Date(now().getTime() - keptDays * DAY_MS)
+    const before = new Date(now().getTime() - keptDays * dayMs)
     const beforeId = `txn_${uuidBound(before).replaceAll('-', '')}`
     let total = 0
     while (!isStopping) {
-      const forgotten = await forgetTransactions(sql, before, beforeId, BATCH_MAX)
+      const forgotten = await forgetTransactions(sql, before, beforeId, batchMax)
       total += forgotten
-      if (forgotten < BATCH_MAX) break
+      if (forgotten < batchMax) break
     }
     if (total > 0) logger.info({ transactions: total }, 'old card transactions are forgotten')
     return total
@@ -58,7 +58,7 @@ export const createRetention = (options: {
     sweep,
     start: () => {
       if (days === undefined) return
-      timer = setInterval(quietly, EVERY_MS)
+      timer = setInterval(quietly, everyMs)
       timer.unref()
       quietly()
     },

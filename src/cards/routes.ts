@@ -14,7 +14,7 @@ import { readAuthorization, readCapture, readResolution } from './request.ts'
 import type { CardService } from './service.ts'
 import { eventViewOf, recordOf } from './views.ts'
 
-const BODY_BYTES_MAX = 16_384
+const bodyBytesMax = 16_384
 const base = '/v1/transactions'
 const accepts = ['application/json']
 
@@ -50,7 +50,7 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     path: `${base}/authorize`,
     scope: 'cards:authorize',
     accepts,
-    bodyBytesMax: BODY_BYTES_MAX,
+    bodyBytesMax: bodyBytesMax,
     errorStyle: 'envelope',
     document: documents.authorize,
     handle: async (c) => {
@@ -64,7 +64,7 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     path: `${base}/{id}/capture`,
     scope: 'cards:capture',
     accepts,
-    bodyBytesMax: BODY_BYTES_MAX,
+    bodyBytesMax: bodyBytesMax,
     errorStyle: 'envelope',
     document: documents.capture,
     handle: async (c) => {
@@ -86,7 +86,7 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     path: `${base}/{id}/resolve`,
     scope: 'ops:admin',
     accepts,
-    bodyBytesMax: BODY_BYTES_MAX,
+    bodyBytesMax: bodyBytesMax,
     errorStyle: 'envelope',
     document: documents.resolve,
     handle: async (c) => {

@@ -14,7 +14,7 @@ import {
 } from './store.ts'
 
 /** Of one transaction; a dozen is many. */
-const EVENTS_MAX = 1_000
+const eventsMax = 1_000
 
 export type CardService = {
   readonly authorize: (request: AuthorizationRequest, caller: Caller) => Promise<Answered>
@@ -52,6 +52,6 @@ export const createCardService = (context: CardContext): CardService => ({
   list: (filter) => reached(listTransactions(context.sql, filter)),
   events: async (id) => {
     const { id: found } = await reached(find(context, id))
-    return reached(eventsOf(context.sql, found, EVENTS_MAX))
+    return reached(eventsOf(context.sql, found, eventsMax))
   },
 })

@@ -1,8 +1,8 @@
 import type { Client } from '#src/platform/database/index.ts'
 import type { Network } from './networks/index.ts'
 
-const STAN_MAX = 999_999
-const BLOCK_SIZE = 500
+const stanMax = 999_999
+const blockSizeDefault = 500
 
 /** DE 11, DE 37 and DE 7 of a message that is to be sent now. */
 export type TraceNumbers = {
@@ -30,15 +30,15 @@ export const createStanAllocator = (options: {
   readonly blockSize?: number
   readonly now?: () => Date
 }): StanAllocator => {
-  const { sql, blockSize = BLOCK_SIZE, now = () => new Date() } = options
+  const { sql, blockSize = blockSizeDefault, now = () => new Date() } = options
   const blocks = new Map<string, Block>()
   const refills = new Map<string, Promise<void>>()
 
   const take = async (network: string): Promise<void> => {
     const [row] = await sql<{ first: number }[]>`
       insert into card_stan_blocks as b (network, next) values (${network}, ${blockSize + 1})
-      on conflict (network) do update set next = (b.next - 1 + ${blockSize}) % ${STAN_MAX} + 1
-      returning (next - 1 - ${blockSize} + ${STAN_MAX}) % ${STAN_MAX} + 1 as first`
+      on conflict (network) do update set next = (b.next - 1 + ${blockSize}) % ${stanMax} + 1
+      returning (next - 1 - ${blockSize} + ${stanMax}) % ${stanMax} + 1 as first`
     if (row === undefined) throw new Error('no block of trace numbers')
     blocks.set(network, { next: row.first, left: blockSize })
   }
@@ -60,7 +60,7 @@ export const createStanAllocator = (options: {
           continue
         }
         const stan = String(block.next).padStart(6, '0')
-        block.next = (block.next % STAN_MAX) + 1
+        block.next = (block.next % stanMax) + 1
         block.left--
         if (!network.isPending(stan)) return numbersOf(stan, now())
       }
@@ -68,12 +68,12 @@ export const createStanAllocator = (options: {
   }
 }
 
-const DAY_MS = 86_400_000
+const dayMs = 86_400_000
 
 const numbersOf = (stan: string, at: Date): TraceNumbers => {
   const iso = at.toISOString()
   const hour = iso.slice(11, 13)
-  const day = Math.floor((at.getTime() - Date.UTC(at.getUTCFullYear(), 0, 1)) / DAY_MS) + 1
+  const day = Math.floor((at.getTime() - Date.UTC(at.getUTCFullYear(), 0, 1)) / dayMs) + 1
   return {
     stan,
     rrn: `${iso.slice(3, 4)}${String(day).padStart(3, '0')}${hour}${stan}`,

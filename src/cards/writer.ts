@@ -11,16 +11,16 @@ import {
   transactionById,
 } from './store.ts'
 
-const ROWS_MAX = 200
+const rowsMax = 200
 /**
  * One statement of a kind at a time: what comes meanwhile shares the next. A statement of one row costs PostgreSQL
  * five times as much for a row as one of fifty, so more writers only make both sides slower.
  */
-const WRITERS_MAX = 1
-const WAITING_MAX = 10_000
+const writersMax = 1
+const waitingMax = 10_000
 /** A network has acted: its answer is worth waiting for a database that is away for a moment. */
-const ATTEMPTS_MAX = 4
-const RETRY_MS = 50
+const attemptsMax = 4
+const retryMs = 50
 
 export type ReversingChange = CardChange & { readonly reversal: NewReversal }
 
@@ -34,7 +34,7 @@ export type CardWriter = {
   readonly reverse: (change: ReversingChange) => Promise<boolean>
 }
 
-const bounds = { rowsMax: ROWS_MAX, writersMax: WRITERS_MAX, waitingMax: WAITING_MAX }
+const bounds = { rowsMax: rowsMax, writersMax: writersMax, waitingMax: waitingMax }
 const isRowFault = (error: unknown): boolean => !isTransientDatabaseError(error)
 
 /** @param onReversals called after a commit with reversals */
@@ -85,8 +85,8 @@ export const createCardWriter = (
           row.operationStan === operationStan
         )
       } catch (error) {
-        if (attempt === ATTEMPTS_MAX || !isTransientDatabaseError(error)) throw error
-        await Bun.sleep(RETRY_MS * 2 ** attempt)
+        if (attempt === attemptsMax || !isTransientDatabaseError(error)) throw error
+        await Bun.sleep(retryMs * 2 ** attempt)
       }
     }
   }

@@ -14,14 +14,14 @@ export type CertificateProblem = {
   readonly message: string
 }
 
-const RSA_BITS_MIN = 2048
-const KEY_USAGE_OID = '2.5.29.15'
+const rsaBitsMin = 2048
+const keyUsageOid = '2.5.29.15'
 /** RFC 5280, 4.2.1.3: bit 0 is the highest of the first octet. */
-const KEY_USAGE_BITS = { digitalSignature: 0x80, keyEncipherment: 0x20 } as const
+const keyUsageBits = { digitalSignature: 0x80, keyEncipherment: 0x20 } as const
 
-type Usage = keyof typeof KEY_USAGE_BITS
+type Usage = keyof typeof keyUsageBits
 
-const REQUIRED_USAGE: Readonly<Record<CertificateType, readonly Usage[]>> = {
+const requiredUsage: Readonly<Record<CertificateType, readonly Usage[]>> = {
   PIA: ['digitalSignature'],
   PIC: ['digitalSignature'],
   QRC: ['digitalSignature'],
@@ -30,9 +30,9 @@ const REQUIRED_USAGE: Readonly<Record<CertificateType, readonly Usage[]>> = {
 }
 
 /** First octet of the keyUsage extension; undefined when there is none, which allows every use. */
-function keyUsageOctet(certificate: X509Certificate): number | undefined {
+const keyUsageOctet = (certificate: X509Certificate): number | undefined => {
   const { asn1 } = forge()
-  const wanted = asn1.oidToDer(KEY_USAGE_OID).getBytes()
+  const wanted = asn1.oidToDer(keyUsageOid).getBytes()
   const parts = (node: Forge.asn1.Asn1 | undefined): readonly Forge.asn1.Asn1[] =>
     Array.isArray(node?.value) ? node.value : []
   const root = asn1.fromDer(certificate.raw.toString('latin1'))
@@ -49,18 +49,19 @@ function keyUsageOctet(certificate: X509Certificate): number | undefined {
   return undefined
 }
 
-function checkKey(certificate: X509Certificate, key: KeyObject | undefined): CertificateProblem[] {
+const checkKey = (
+  certificate: X509Certificate,
+  key: KeyObject | undefined,
+): CertificateProblem[] => {
   const problems: CertificateProblem[] = []
   const { publicKey } = certificate
   const bits = publicKey.asymmetricKeyDetails?.modulusLength ?? 0
   if (
-    publicKey.asymmetricKeyType === 'rsa'
-      ? bits < RSA_BITS_MIN
-      : publicKey.asymmetricKeyType !== 'ec'
+    publicKey.asymmetricKeyType === 'rsa' ? bits < rsaBitsMin : publicKey.asymmetricKeyType !== 'ec'
   ) {
     problems.push({
       rule: 'key_kind',
-      message: `the key must be RSA of ${RSA_BITS_MIN} bits or EC`,
+      message: `the key must be RSA of ${rsaBitsMin} bits or EC`,
     })
   }
   if (key !== undefined && !certificate.checkPrivateKey(key)) {
@@ -69,18 +70,18 @@ function checkKey(certificate: X509Certificate, key: KeyObject | undefined): Cer
   return problems
 }
 
-function checkUsage(certificate: X509Certificate, type: CertificateType): CertificateProblem[] {
+const checkUsage = (certificate: X509Certificate, type: CertificateType): CertificateProblem[] => {
   const octet = keyUsageOctet(certificate)
   if (octet === undefined) return []
-  return REQUIRED_USAGE[type]
-    .filter((usage) => (octet & KEY_USAGE_BITS[usage]) === 0)
+  return requiredUsage[type]
+    .filter((usage) => (octet & keyUsageBits[usage]) === 0)
     .map((usage) => ({ rule: 'key_usage', message: `${type} needs the key usage ${usage}` }))
 }
 
-function checkChain(
+const checkChain = (
   certificate: X509Certificate,
   chain: readonly X509Certificate[],
-): CertificateProblem[] {
+): CertificateProblem[] => {
   const problems: CertificateProblem[] = []
   let below = certificate
   for (const issuer of chain) {
@@ -95,18 +96,18 @@ function checkChain(
   return problems
 }
 
-function commonName(certificate: X509Certificate): string {
+const commonName = (certificate: X509Certificate): string => {
   return /(?:^|\n)CN=(.*)/.exec(certificate.subject)?.[1] ?? 'a certificate'
 }
 
 /** Every rule that certificate, key and chain break for the purpose, now. */
-export function checkCertificate(
+export const checkCertificate = (
   type: CertificateType,
   certificate: X509Certificate,
   key: KeyObject | undefined,
   chain: readonly X509Certificate[],
   now: Date,
-): readonly CertificateProblem[] {
+): readonly CertificateProblem[] => {
   const expired = now > new Date(certificate.validTo)
   return [
     ...checkKey(certificate, key),
@@ -120,10 +121,10 @@ export function checkCertificate(
  * The certificate that the key belongs to (without a key: the one that issued no other), and its
  * issuers in order, whatever the order of the file.
  */
-export function orderChain(
+export const orderChain = (
   certificates: readonly X509Certificate[],
   key: KeyObject | undefined,
-): { readonly leaf: X509Certificate | undefined; readonly chain: readonly X509Certificate[] } {
+): { readonly leaf: X509Certificate | undefined; readonly chain: readonly X509Certificate[] } => {
   // By name alone: whether the issuer really signed is checkCertificate's to say.
   const isIssuer = (candidate: X509Certificate, below: X509Certificate) =>
     candidate !== below && below.issuer === candidate.subject
@@ -147,17 +148,17 @@ export function orderChain(
 }
 
 /** One line, nearest component first, as RFC 2253 writes names. */
-function oneLine(name: string): string {
+const oneLine = (name: string): string => {
   return name.split('\n').reverse().join(', ')
 }
 
 /** What is stored of a certificate. */
-export function recordOf(
+export const recordOf = (
   name: CertificateName,
   certificate: X509Certificate,
   chain: readonly X509Certificate[],
   hasKey: boolean,
-): CertificateRecord {
+): CertificateRecord => {
   return {
     ...name,
     subject: oneLine(certificate.subject),
@@ -173,12 +174,12 @@ export function recordOf(
 }
 
 /** Whether a stored certificate may be used now. */
-export function isUsable(record: CertificateRecord, now: Date): boolean {
+export const isUsable = (record: CertificateRecord, now: Date): boolean => {
   return statusAt(record, now) === 'active'
 }
 
 /** @throws Error when the PEM holds no private key or one under a password */
-export function readKey(pem: string): KeyObject {
+export const readKey = (pem: string): KeyObject => {
   return createPrivateKey(pem)
 }
 
@@ -187,7 +188,7 @@ export function readKey(pem: string): KeyObject {
  *
  * @throws Error when certificate or key cannot be read
  */
-export function readCertificate(content: string | Uint8Array): X509Certificate {
+export const readCertificate = (content: string | Uint8Array): X509Certificate => {
   const certificate = new X509Certificate(content)
   if (certificate.publicKey.type !== 'public') throw new Error('the certificate has no public key')
   return certificate
@@ -198,7 +199,7 @@ export function readCertificate(content: string | Uint8Array): X509Certificate {
  *
  * @throws Error when one of them cannot be read
  */
-export function readCertificates(pem: string): readonly X509Certificate[] {
+export const readCertificates = (pem: string): readonly X509Certificate[] => {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []
   return blocks.map(readCertificate)
 }

@@ -3,12 +3,12 @@ import { promisify } from 'node:util'
 import type { Demo, DemoGateway } from '#src/platform/lifecycle/index.ts'
 import { forge } from './forge.ts'
 
-const ISPB = '12345678'
-const DAY_MS = 86_400_000
-const VALID_DAYS = 365
+const ispb = '12345678'
+const dayMs = 86_400_000
+const validDays = 365
 
 /** A certificate of its own, with its key: only good for looking at. */
-async function selfSigned(): Promise<string> {
+const selfSigned = async (): Promise<string> => {
   const { pki, md } = forge()
   const { publicKey, privateKey } = await promisify(generateKeyPair)('rsa', {
     modulusLength: 2048,
@@ -19,7 +19,7 @@ async function selfSigned(): Promise<string> {
   certificate.publicKey = pki.publicKeyFromPem(publicKey)
   certificate.serialNumber = `4${randomBytes(15).toString('hex')}`.padStart(32, '0')
   certificate.validity.notBefore = new Date()
-  certificate.validity.notAfter = new Date(Date.now() + VALID_DAYS * DAY_MS)
+  certificate.validity.notAfter = new Date(Date.now() + validDays * dayMs)
   const name = [
     { name: 'countryName', value: 'BR' },
     { name: 'commonName', value: 'Trilho demonstration' },
@@ -34,16 +34,16 @@ async function selfSigned(): Promise<string> {
 }
 
 /** Imports a certificate at the first start, and lists it through the public interface. */
-export async function certificateDemo(gateway: DemoGateway): Promise<Demo> {
+export const certificateDemo = async (gateway: DemoGateway): Promise<Demo> => {
   const url = `${gateway.httpUrl}/v1/certificates`
   const authorization = `Bearer ${gateway.apiKey}`
   const list = async (): Promise<string> => {
-    const response = await fetch(`${url}?ispb=${ISPB}`, { headers: { authorization } })
+    const response = await fetch(`${url}?ispb=${ispb}`, { headers: { authorization } })
     return response.text()
   }
   if (!(await list()).includes('"ispb"')) {
     const content = await selfSigned()
-    const body = JSON.stringify({ ispb: ISPB, type: 'QRC', format: 'pem', content })
+    const body = JSON.stringify({ ispb: ispb, type: 'QRC', format: 'pem', content })
     await gateway.writeSample('certificate.json', body)
     const headers = { authorization, 'content-type': 'application/json' }
     const response = await fetch(url, { method: 'POST', headers, body })
@@ -51,7 +51,7 @@ export async function certificateDemo(gateway: DemoGateway): Promise<Demo> {
   }
   return {
     title: 'Certificates, with the days they are valid',
-    command: `curl -s -H 'Authorization: ${authorization}' '${url}?ispb=${ISPB}'`,
+    command: `curl -s -H 'Authorization: ${authorization}' '${url}?ispb=${ispb}'`,
     output: await list(),
   }
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { certificateTypes, ISPB_FORM, VERSION_MAX } from './domain.ts'
+import { certificateTypes, ispbForm, versionMax } from './domain.ts'
 
 const tag = 'certificates'
 
-export const ispb = z.string().regex(ISPB_FORM, 'must be 8 digits or capital letters')
+export const ispb = z.string().regex(ispbForm, 'must be 8 digits or capital letters')
 export const type = z.enum(certificateTypes)
-export const version = z.int().min(1).max(VERSION_MAX)
+export const version = z.int().min(1).max(versionMax)
 
 /** 256 KiB in base64, and room for the rest. */
 export const importBodyBytesMax = 512 * 1024

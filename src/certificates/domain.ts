@@ -10,8 +10,8 @@ export const certificateTypeMeanings: Readonly<Record<CertificateType, string>> 
   QRC: 'signature of QR code payloads',
 }
 
-export const ISPB_FORM = /^[0-9A-Z]{8}$/
-export const VERSION_MAX = 9_999
+export const ispbForm = /^[0-9A-Z]{8}$/
+export const versionMax = 9_999
 
 /** How a certificate is found: institution, purpose, and the how-manieth. */
 export type CertificateName = {
@@ -39,40 +39,40 @@ export type CertificateRecord = CertificateName & {
 
 export type CertificateStatus = 'active' | 'expired' | 'not_yet_valid'
 
-export function nameText({ ispb, type, version }: CertificateName): string {
+export const nameText = ({ ispb, type, version }: CertificateName): string => {
   return `${ispb}.${type}.${version}`
 }
 
 /** Reads `<ispb>.<type>.<version>`; undefined for any other text. */
-export function parseNameText(text: string): CertificateName | undefined {
+export const parseNameText = (text: string): CertificateName | undefined => {
   const found = /^([0-9A-Z]{8})\.([A-Z]{3})\.([1-9]\d{0,3})$/.exec(text)
   const type = certificateTypes.find((candidate) => candidate === found?.[2])
   if (found === null || type === undefined) return undefined
   return { ispb: found[1] ?? '', type, version: Number(found[3]) }
 }
 
-export function statusAt(
+export const statusAt = (
   { notBefore, notAfter }: Pick<CertificateRecord, 'notBefore' | 'notAfter'>,
   now: Date,
-): CertificateStatus {
+): CertificateStatus => {
   if (now > notAfter) return 'expired'
   return now < notBefore ? 'not_yet_valid' : 'active'
 }
 
-const DAY_MS = 86_400_000
+const dayMs = 86_400_000
 
 /** Whole days left, rounded down; negative when expired. */
-export function daysUntilExpiry(
+export const daysUntilExpiry = (
   { notAfter }: Pick<CertificateRecord, 'notAfter'>,
   now: Date,
-): number {
-  return Math.floor((notAfter.getTime() - now.getTime()) / DAY_MS)
+): number => {
+  return Math.floor((notAfter.getTime() - now.getTime()) / dayMs)
 }
 
 /** Days before expiry at which the log speaks. */
-export const EXPIRY_WARNING_DAYS = [45, 30, 14, 7, 1] as const
+export const expiryWarningDays = [45, 30, 14, 7, 1] as const
 
 /** The smallest warning step that the days left have come to; undefined while there is time. */
-export function expiryStep(days: number): number | undefined {
-  return EXPIRY_WARNING_DAYS.findLast((step) => days <= step)
+export const expiryStep = (days: number): number | undefined => {
+  return expiryWarningDays.findLast((step) => days <= step)
 }

@@ -1,7 +1,7 @@
 import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
 import { type CertificateRecord, daysUntilExpiry, expiryStep, nameText } from './domain.ts'
 
-const LOOK_MS = 3_600_000
+const lookMs = 3_600_000
 
 export type ExpiryWatchDeps = {
   readonly list: () => Promise<readonly CertificateRecord[]>
@@ -21,7 +21,7 @@ export type ExpiryWatch = {
  * The three metrics of certificates, computed when they are read, and one log line per certificate
  * and step (45, 30, 14, 7, 1 days, and expired).
  */
-export function createExpiryWatch({ list, metrics, logger, now }: ExpiryWatchDeps): ExpiryWatch {
+export const createExpiryWatch = ({ list, metrics, logger, now }: ExpiryWatchDeps): ExpiryWatch => {
   const labels = ['ispb', 'type', 'version'] as const
   const each = (set: (record: CertificateRecord, labels: Labels) => void) => async () => {
     for (const record of await list()) set(record, labelsOf(record))
@@ -70,7 +70,7 @@ export function createExpiryWatch({ list, metrics, logger, now }: ExpiryWatchDep
     look,
     start: () => {
       lookAndReport()
-      timer = setInterval(lookAndReport, LOOK_MS)
+      timer = setInterval(lookAndReport, lookMs)
       timer.unref()
     },
     stop: () => clearInterval(timer),
@@ -79,6 +79,6 @@ export function createExpiryWatch({ list, metrics, logger, now }: ExpiryWatchDep
 
 type Labels = { readonly ispb: string; readonly type: string; readonly version: string }
 
-function labelsOf({ ispb, type, version }: CertificateRecord): Labels {
+const labelsOf = ({ ispb, type, version }: CertificateRecord): Labels => {
   return { ispb, type, version: String(version) }
 }

@@ -9,10 +9,10 @@ import type { CertificateStore } from './store.ts'
 //
 // The names inside are those of a mounted Kubernetes secret of type kubernetes.io/tls.
 
-const CERTIFICATE_FILE = 'tls.crt'
-const KEY_FILE = 'tls.key'
+const certificateFile = 'tls.crt'
+const keyFile = 'tls.key'
 
-async function readOptional(path: string): Promise<string | undefined> {
+const readOptional = async (path: string): Promise<string | undefined> => {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
@@ -21,14 +21,14 @@ async function readOptional(path: string): Promise<string | undefined> {
   }
 }
 
-async function readOne(
+const readOne = async (
   folder: string,
   name: CertificateName,
-): Promise<CertificateRecord | undefined> {
+): Promise<CertificateRecord | undefined> => {
   const directory = join(folder, nameText(name))
-  const pem = await readOptional(join(directory, CERTIFICATE_FILE))
+  const pem = await readOptional(join(directory, certificateFile))
   if (pem === undefined) return undefined
-  const keyPem = await readOptional(join(directory, KEY_FILE))
+  const keyPem = await readOptional(join(directory, keyFile))
   const key = keyPem === undefined ? undefined : readKey(keyPem)
   const { leaf, chain } = orderChain(readCertificates(pem), key)
   return leaf === undefined ? undefined : recordOf(name, leaf, chain, key !== undefined)
@@ -40,11 +40,11 @@ async function readOne(
  * @param writable - only the command line writes; the gateway reads
  * @param onProblem - told for a certificate that cannot be read; the others are served
  */
-export function createFolderStore(
+export const createFolderStore = (
   folder: string,
   writable: boolean,
   onProblem: (name: string, error: Error) => void = () => {},
-): CertificateStore {
+): CertificateStore => {
   return {
     kind: 'folder',
     writable,
@@ -70,7 +70,7 @@ export function createFolderStore(
         .sort((a, b) => nameText(a).localeCompare(nameText(b), 'en', { numeric: true }))
     },
     readKey: async (name) => {
-      const pem = await readOptional(join(folder, nameText(name), KEY_FILE))
+      const pem = await readOptional(join(folder, nameText(name), keyFile))
       if (pem === undefined) return undefined
       return new Uint8Array(readKey(pem).export({ format: 'der', type: 'pkcs8' }))
     },
@@ -83,15 +83,15 @@ export function createFolderStore(
         return false
       }
       const certificates = [record.certificate, ...record.chain].map((pem) => pem.trim()).join('\n')
-      await writeFile(join(directory, CERTIFICATE_FILE), `${certificates}\n`)
+      await writeFile(join(directory, certificateFile), `${certificates}\n`)
       if (key !== undefined) {
-        await writeFile(join(directory, KEY_FILE), keyPem(key), { mode: 0o600 })
+        await writeFile(join(directory, keyFile), keyPem(key), { mode: 0o600 })
       }
       return true
     },
     remove: async (name) => {
       const directory = join(folder, nameText(name))
-      const there = (await readOptional(join(directory, CERTIFICATE_FILE))) !== undefined
+      const there = (await readOptional(join(directory, certificateFile))) !== undefined
       await rm(directory, { recursive: true, force: true })
       return there
     },
@@ -99,7 +99,7 @@ export function createFolderStore(
 }
 
 /** PKCS#8, DER, to PEM. */
-export function keyPem(pkcs8: Uint8Array): string {
+export const keyPem = (pkcs8: Uint8Array): string => {
   const lines = pkcs8.toBase64().match(/.{1,64}/g) ?? []
   return `-----BEGIN PRIVATE KEY-----\n${lines.join('\n')}\n-----END PRIVATE KEY-----\n`
 }

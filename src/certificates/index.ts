@@ -20,11 +20,11 @@ export {
   certificateTypeMeanings,
   certificateTypes,
   daysUntilExpiry,
-  ISPB_FORM,
+  ispbForm,
   nameText,
   parseNameText,
   statusAt,
-  VERSION_MAX,
+  versionMax,
 } from './domain.ts'
 export { createFolderStore, keyPem } from './folder-store.ts'
 export { fullChain, isKubernetesNamespace, secretManifest } from './manifest.ts'
@@ -69,12 +69,12 @@ export type CertificatesFeature = Feature & {
   readonly service: CertificateService | undefined
 }
 
-function sealerOf({ masterKey, previousMasterKey }: CertificatesDeps): Sealer | undefined {
+const sealerOf = ({ masterKey, previousMasterKey }: CertificatesDeps): Sealer | undefined => {
   if (masterKey === undefined) return undefined
   return createSealer(masterKey, previousMasterKey === undefined ? [] : [previousMasterKey])
 }
 
-function storeOf(deps: CertificatesDeps): CertificateStore | undefined {
+const storeOf = (deps: CertificatesDeps): CertificateStore | undefined => {
   const { folder, sql, logger } = deps
   if (folder !== undefined) {
     return createFolderStore(folder, false, (certificate, err) =>
@@ -87,14 +87,14 @@ function storeOf(deps: CertificatesDeps): CertificateStore | undefined {
 const now = (): Date => new Date()
 
 /** Reads every sealed key once, so that a wrong master key is found at the start. */
-async function checkKeys(store: CertificateStore): Promise<void> {
+const checkKeys = async (store: CertificateStore): Promise<void> => {
   for (const record of await store.list()) {
     const key = record.hasKey ? await store.readKey(record) : undefined
     key?.fill(0)
   }
 }
 
-function namedKeys(service: CertificateService): NamedKeys {
+const namedKeys = (service: CertificateService): NamedKeys => {
   return {
     list: async () =>
       (await service.list()).map((record) => ({
@@ -112,7 +112,7 @@ function namedKeys(service: CertificateService): NamedKeys {
 }
 
 /** Certificates of the institution: store, endpoints, metrics and warnings before they expire. */
-export function createCertificates(deps: CertificatesDeps): CertificatesFeature {
+export const createCertificates = (deps: CertificatesDeps): CertificatesFeature => {
   const { logger, metrics, sql } = deps
   const sealer = sealerOf(deps)
   const store = storeOf(deps)

@@ -2,26 +2,26 @@ import { type CertificateRecord, nameText } from './domain.ts'
 import { keyPem } from './folder-store.ts'
 
 /** Kubernetes' rule for names: lower-case letters, digits and hyphens, at most 253 characters. */
-const NAMESPACE_FORM = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+const namespaceForm = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
-export function isKubernetesNamespace(text: string): boolean {
-  return NAMESPACE_FORM.test(text)
+export const isKubernetesNamespace = (text: string): boolean => {
+  return namespaceForm.test(text)
 }
 
-export function fullChain({ certificate, chain }: CertificateRecord): string {
+export const fullChain = ({ certificate, chain }: CertificateRecord): string => {
   return `${[certificate, ...chain].map((pem) => pem.trim()).join('\n')}\n`
 }
 
-function base64(text: string): string {
+const base64 = (text: string): string => {
   return Buffer.from(text).toString('base64')
 }
 
 /** A secret of type kubernetes.io/tls, which can be mounted as one entry of the folder store. */
-export function secretManifest(
+export const secretManifest = (
   record: CertificateRecord,
   key: Uint8Array,
   namespace: string | undefined,
-): string {
+): string => {
   const name = `trilho-cert-${nameText(record).toLowerCase().replaceAll('.', '-')}`
   return [
     'apiVersion: v1',

@@ -42,12 +42,12 @@ type DeriveText = (
  * @param roundsMax - of all derivations together
  * @param refuse - makes what is thrown before the first round over the limit is worked
  */
-export function withRoundsMax<T>(
+export const withRoundsMax = <T>(
   forge: typeof Forge,
   roundsMax: number,
   refuse: () => Error,
   run: () => T,
-): T {
+): T => {
   const library = forge as unknown as Derivations
   const { generatePkcs12Key } = library.pki.pbe
   const { pbkdf2 } = library.pkcs5

@@ -1,16 +1,16 @@
 import type { X509Certificate } from 'node:crypto'
 import { readCertificate } from './check.ts'
-import { PKCS12_BYTES_MAX, PKCS12_TIMEOUT_MS, Pkcs12Error } from './pkcs12.ts'
+import { Pkcs12Error, pkcs12BytesMax, pkcs12TimeoutMs } from './pkcs12.ts'
 import type { FromPkcs12Worker, ToPkcs12Worker } from './pkcs12-worker.ts'
 
 /** Files that wait for the one being read; one core at most is given to them. */
-export const PKCS12_WAITING_MAX = 8
+export const pkcs12WaitingMax = 8
 
 /** Thrown when as many files wait as may. */
 export class Pkcs12BusyError extends Error {
   override readonly name = 'Pkcs12BusyError'
   constructor() {
-    super(`${PKCS12_WAITING_MAX} certificate files wait to be read`)
+    super(`${pkcs12WaitingMax} certificate files wait to be read`)
   }
 }
 
@@ -56,7 +56,7 @@ const certificateOf = (der: Uint8Array): X509Certificate => {
 }
 
 /** @param timeoutMs - of one file, without its wait */
-export const createPkcs12Opener = (timeoutMs: number = PKCS12_TIMEOUT_MS): Pkcs12Opener => {
+export const createPkcs12Opener = (timeoutMs: number = pkcs12TimeoutMs): Pkcs12Opener => {
   const waiting: (() => void)[] = []
   let isBusy = false
 
@@ -65,7 +65,7 @@ export const createPkcs12Opener = (timeoutMs: number = PKCS12_TIMEOUT_MS): Pkcs1
       isBusy = true
       return
     }
-    if (waiting.length >= PKCS12_WAITING_MAX) throw new Pkcs12BusyError()
+    if (waiting.length >= pkcs12WaitingMax) throw new Pkcs12BusyError()
     await new Promise<void>((resolve) => waiting.push(resolve))
   }
 
@@ -77,7 +77,7 @@ export const createPkcs12Opener = (timeoutMs: number = PKCS12_TIMEOUT_MS): Pkcs1
 
   return {
     open: async (bytes, password) => {
-      if (bytes.length > PKCS12_BYTES_MAX) throw new Pkcs12Error('too_large')
+      if (bytes.length > pkcs12BytesMax) throw new Pkcs12Error('too_large')
       await turn()
       try {
         const answer = await readInThread({ bytes, password }, timeoutMs)

@@ -4,11 +4,11 @@ import { forge } from './forge.ts'
 import { withRoundsMax } from './pkcs12-rounds.ts'
 
 /** Largest file read; real ones hold a key and a few certificates in under 16 KiB. */
-export const PKCS12_BYTES_MAX = 256 * 1024
+export const pkcs12BytesMax = 256 * 1024
 /** Most rounds of key derivation in all of a file; common files have 6 000 to 2 000 000. */
-export const PKCS12_ROUNDS_MAX = 2_000_000
+export const pkcs12RoundsMax = 2_000_000
 /** Longest that one file may take; the rounds of most take under a second. */
-export const PKCS12_TIMEOUT_MS = 30_000
+export const pkcs12TimeoutMs = 30_000
 
 /** Why a PKCS#12 file gives nothing. */
 export type Pkcs12Failure =
@@ -25,17 +25,17 @@ export class Pkcs12Error extends Error {
   readonly reason: Pkcs12Failure
 
   constructor(reason: Pkcs12Failure) {
-    super(PKCS12_MESSAGES[reason])
+    super(pkcs12Messages[reason])
     this.reason = reason
   }
 }
 
-const PKCS12_MESSAGES: Readonly<Record<Pkcs12Failure, string>> = {
-  too_large: `the file is over ${PKCS12_BYTES_MAX} bytes`,
+const pkcs12Messages: Readonly<Record<Pkcs12Failure, string>> = {
+  too_large: `the file is over ${pkcs12BytesMax} bytes`,
   damaged: 'the file is damaged or is not PKCS#12',
   wrong_password: 'the password is wrong',
-  rounds_exceeded: `the file asks for over ${PKCS12_ROUNDS_MAX} rounds of key derivation in all`,
-  timed_out: `reading the file takes over ${PKCS12_TIMEOUT_MS / 1000} seconds`,
+  rounds_exceeded: `the file asks for over ${pkcs12RoundsMax} rounds of key derivation in all`,
+  timed_out: `reading the file takes over ${pkcs12TimeoutMs / 1000} seconds`,
   no_certificate: 'the file holds no certificate',
   several_keys: 'the file holds several private keys',
 }
@@ -49,15 +49,15 @@ export type Pkcs12Content = {
 
 type Asn1 = Forge.asn1.Asn1
 
-function fromBinary(binary: string): Uint8Array {
+const fromBinary = (binary: string): Uint8Array => {
   return new Uint8Array(Buffer.from(binary, 'latin1'))
 }
 
-function children(node: Asn1): readonly Asn1[] {
+const children = (node: Asn1): readonly Asn1[] => {
   return Array.isArray(node.value) ? node.value : []
 }
 
-function nested(node: Asn1): Asn1 | undefined {
+const nested = (node: Asn1): Asn1 | undefined => {
   if (typeof node.value !== 'string' || !node.value.startsWith('\x30')) return undefined
   try {
     return forge().asn1.fromDer(node.value)
@@ -66,7 +66,7 @@ function nested(node: Asn1): Asn1 | undefined {
   }
 }
 
-function parse(bytes: Uint8Array): Asn1 {
+const parse = (bytes: Uint8Array): Asn1 => {
   try {
     return forge().asn1.fromDer(Buffer.from(bytes).toString('latin1'))
   } catch {
@@ -75,7 +75,7 @@ function parse(bytes: Uint8Array): Asn1 {
 }
 
 /** The same file with one of its contents and no integrity check. */
-function onlyContent(version: Asn1, content: Asn1): Asn1 {
+const onlyContent = (version: Asn1, content: Asn1): Asn1 => {
   const { asn1, pki, util } = forge()
   const { Class, Type } = asn1
   const safe = asn1.create(Class.UNIVERSAL, Type.SEQUENCE, true, [content])
@@ -100,7 +100,7 @@ function onlyContent(version: Asn1, content: Asn1): Asn1 {
  * Whether the password opens at least one encrypted part. Then a failed integrity check means a
  * damaged file; else it means a wrong password.
  */
-function passwordOpensAPart(pfx: Asn1, password: string): boolean {
+const passwordOpensAPart = (pfx: Asn1, password: string): boolean => {
   const [version, authSafe] = children(pfx)
   const octets = children(children(authSafe ?? pfx)[1] ?? pfx)[0]
   const safe = octets === undefined ? undefined : nested(octets)
@@ -124,7 +124,7 @@ function passwordOpensAPart(pfx: Asn1, password: string): boolean {
   })
 }
 
-function open(pfx: Asn1, password: string): Forge.pkcs12.Pkcs12Pfx {
+const open = (pfx: Asn1, password: string): Forge.pkcs12.Pkcs12Pfx => {
   try {
     return forge().pkcs12.pkcs12FromAsn1(pfx, false, password)
   } catch (error) {
@@ -137,7 +137,7 @@ function open(pfx: Asn1, password: string): Forge.pkcs12.Pkcs12Pfx {
 }
 
 /** A private key in a bag, whatever its algorithm: PKCS#8, DER. */
-function keyOf(bag: Forge.pkcs12.Bag): Uint8Array {
+const keyOf = (bag: Forge.pkcs12.Bag): Uint8Array => {
   const asn1 =
     bag.key == null
       ? bag.asn1
@@ -152,7 +152,7 @@ function keyOf(bag: Forge.pkcs12.Bag): Uint8Array {
 }
 
 /** DER, as it stands in the file. */
-function certificateOf(bag: Forge.pkcs12.Bag): Uint8Array {
+const certificateOf = (bag: Forge.pkcs12.Bag): Uint8Array => {
   const asn1 = bag.cert == null ? bag.asn1 : forge().pki.certificateToAsn1(bag.cert)
   return fromBinary(forge().asn1.toDer(asn1).getBytes())
 }
@@ -163,13 +163,13 @@ function certificateOf(bag: Forge.pkcs12.Bag): Uint8Array {
  *
  * @throws Pkcs12Error
  */
-export function readPkcs12(bytes: Uint8Array, password: string): Pkcs12Content {
-  if (bytes.length > PKCS12_BYTES_MAX) throw new Pkcs12Error('too_large')
+export const readPkcs12 = (bytes: Uint8Array, password: string): Pkcs12Content => {
+  if (bytes.length > pkcs12BytesMax) throw new Pkcs12Error('too_large')
   const pfx = parse(bytes)
   const { oids } = forge().pki
   const opened = withRoundsMax(
     forge(),
-    PKCS12_ROUNDS_MAX,
+    pkcs12RoundsMax,
     () => new Pkcs12Error('rounds_exceeded'),
     () => open(pfx, password),
   )

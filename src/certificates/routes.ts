@@ -38,7 +38,7 @@ export type CertificateRoutesDeps = {
 }
 
 /** What of a certificate is shown: everything but key material. */
-export function viewOf(record: CertificateRecord, now: Date) {
+export const viewOf = (record: CertificateRecord, now: Date) => {
   return {
     ispb: record.ispb,
     type: record.type,
@@ -56,7 +56,7 @@ export function viewOf(record: CertificateRecord, now: Date) {
   }
 }
 
-function failure(outcome: Extract<ImportOutcome, { readonly ok: false }>): ApiError {
+const failure = (outcome: Extract<ImportOutcome, { readonly ok: false }>): ApiError => {
   switch (outcome.kind) {
     case 'wrong_password':
       return new ApiError(
@@ -85,14 +85,14 @@ function failure(outcome: Extract<ImportOutcome, { readonly ok: false }>): ApiEr
   }
 }
 
-function readOnly(): ApiError {
+const readOnly = (): ApiError => {
   return new ApiError(
     certificateErrors.certificate_store_read_only,
     'Certificates are read from TRILHO_CERTS_DIR.',
   )
 }
 
-async function readImport(c: RequestContext): Promise<ImportRequest> {
+const readImport = async (c: RequestContext): Promise<ImportRequest> => {
   const { password, format, content, ...name } = await readJson(c, importBody)
   const request = { ispb: name.ispb, type: name.type, version: name.version }
   if (format === 'pem') return { ...request, source: { format, content } }
@@ -107,7 +107,7 @@ async function readImport(c: RequestContext): Promise<ImportRequest> {
 }
 
 /** The endpoints of certificates; all need the scope `ops:admin`. */
-export function certificateRoutes(deps: CertificateRoutesDeps): readonly Route[] {
+export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[] => {
   const { service, logger, now } = deps
   const path = '/v1/certificates/{ispb}/{type}/{version}'
 
@@ -192,7 +192,7 @@ export function certificateRoutes(deps: CertificateRoutesDeps): readonly Route[]
   ]
 }
 
-function versionOf(text: string): number | 'latest' {
+const versionOf = (text: string): number | 'latest' => {
   if (text === 'latest') return text
   const name = parseNameText(`00000000.PIA.${text}`)
   if (name !== undefined) return name.version

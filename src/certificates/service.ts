@@ -55,7 +55,7 @@ class UnreadableError extends Error {
   override readonly name = 'UnreadableError'
 }
 
-async function readSource(source: CertificateSource, opener: Pkcs12Opener): Promise<Material> {
+const readSource = async (source: CertificateSource, opener: Pkcs12Opener): Promise<Material> => {
   if (source.format === 'pkcs12') {
     const { key, certificates } = await opener.open(source.content, source.password)
     return {
@@ -77,11 +77,11 @@ async function readSource(source: CertificateSource, opener: Pkcs12Opener): Prom
   }
 }
 
-function keyBlock(pem: string): string {
+const keyBlock = (pem: string): string => {
   return /-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----[\s\S]+?-----END \1-----/.exec(pem)?.[0] ?? ''
 }
 
-function unreadable(error: unknown): ImportOutcome {
+const unreadable = (error: unknown): ImportOutcome => {
   if (error instanceof Pkcs12Error) {
     return error.reason === 'wrong_password'
       ? { ok: false, kind: 'wrong_password' }
@@ -115,7 +115,7 @@ export type CertificateServiceDeps = {
 }
 
 /** Imports and finds certificates. */
-export function createCertificateService(deps: CertificateServiceDeps): CertificateService {
+export const createCertificateService = (deps: CertificateServiceDeps): CertificateService => {
   const { store, now } = deps
   const opener = createPkcs12Opener()
 

@@ -43,7 +43,7 @@ type Row = {
 }
 
 /** Ties a sealed key to its row: it cannot be moved to another certificate's. */
-function placeOf(name: CertificateName): string {
+const placeOf = (name: CertificateName): string => {
   return `certificates ${nameText(name)}`
 }
 
@@ -65,7 +65,7 @@ export async function* sealedKeys(sql: Queryable): AsyncGenerator<readonly Seale
 }
 
 /** Certificates in PostgreSQL; private keys sealed, never in clear. */
-export function createDatabaseStore(sql: Client, sealer: Sealer | undefined): CertificateStore {
+export const createDatabaseStore = (sql: Client, sealer: Sealer | undefined): CertificateStore => {
   const needSealer = (): Sealer => {
     if (sealer === undefined) throw new MasterKeyMissingError()
     return sealer

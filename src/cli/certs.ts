@@ -12,13 +12,13 @@ import {
   createFolderStore,
   fullChain,
   type ImportOutcome,
-  ISPB_FORM,
   isKubernetesNamespace,
+  ispbForm,
   keyPem,
   nameText,
   parseNameText,
   secretManifest,
-  VERSION_MAX,
+  versionMax,
   viewOf,
 } from '#src/certificates/index.ts'
 import { commandActor } from '#src/platform/audit/index.ts'
@@ -146,13 +146,10 @@ const importFile = async (
   const type = certificateTypes.find((candidate) => candidate === args.text('type'))
   const version = args.text('version')
   if (path === undefined) throw new UsageError('say the file to import')
-  if (!ISPB_FORM.test(ispb)) throw new UsageError('--ispb must be 8 digits or capital letters')
+  if (!ispbForm.test(ispb)) throw new UsageError('--ispb must be 8 digits or capital letters')
   if (type === undefined) throw new UsageError(`--type must be ${certificateTypes.join(', ')}`)
-  if (
-    version !== undefined &&
-    !(/^[1-9]\d{0,3}$/.test(version) && Number(version) <= VERSION_MAX)
-  ) {
-    throw new UsageError(`--version must be 1 to ${VERSION_MAX}`)
+  if (version !== undefined && !(/^[1-9]\d{0,3}$/.test(version) && Number(version) <= versionMax)) {
+    throw new UsageError(`--version must be 1 to ${versionMax}`)
   }
   const outcome = await service.importCertificate(
     {

@@ -14,18 +14,18 @@ import {
   url,
 } from '#src/platform/config/index.ts'
 
-export const GAS_POLICIES = ['zero', 'legacy', 'eip1559'] as const
+export const gasPolicies = ['zero', 'legacy', 'eip1559'] as const
 /** How fees are set: none at all, one gas price, or base fee and tip. */
-export type GasPolicy = (typeof GAS_POLICIES)[number]
+export type GasPolicy = (typeof gasPolicies)[number]
 
-export const NETWORK_IDS = [
+export const networkIds = [
   'drex_testnet',
   'drex_mainnet',
   'eth_sepolia',
   'polygon_amoy',
   'polygon_mumbai',
 ] as const
-export type NetworkId = (typeof NETWORK_IDS)[number]
+export type NetworkId = (typeof networkIds)[number]
 
 type NetworkSettings = {
   readonly rpcUrls: Setting<readonly string[] | undefined>
@@ -42,9 +42,9 @@ const address = () =>
   text({ pattern: /^0x[0-9a-fA-F]{40}$/, expected: '`0x` and 40 hexadecimal digits' })
 
 /** `DREX_TESTNET_…`, `DREX_MAINNET_…`, `DREX_ETH_SEPOLIA_…`, `DREX_POLYGON_AMOY_…`. */
-function network<I extends NetworkId>(
+const network = <I extends NetworkId>(
   id: I,
-): { readonly [P in keyof NetworkSettings as `${I}.${P}`]: NetworkSettings[P] } {
+): { readonly [P in keyof NetworkSettings as `${I}.${P}`]: NetworkSettings[P] } => {
   const prefix = `DREX_${id.toUpperCase().replace(/^DREX_/, '')}`
   const settings: NetworkSettings = {
     rpcUrls: setting(`${prefix}_RPC_URLS`, list(secretUrl('http', 'https'), 8), {
@@ -54,7 +54,7 @@ function network<I extends NetworkId>(
     chainId: setting(`${prefix}_CHAIN_ID`, integer(1, 2 ** 48), {
       doc: `Chain id of \`${id}\`, when it is not the usual one; each node is checked against it.`,
     }),
-    gasPolicy: setting(`${prefix}_GAS_POLICY`, oneOf(...GAS_POLICIES), {
+    gasPolicy: setting(`${prefix}_GAS_POLICY`, oneOf(...gasPolicies), {
       doc: `How fees are set on \`${id}\`.`,
     }),
     confirmations: setting(`${prefix}_CONFIRMATIONS`, integer(1, 1_000), {

@@ -3,10 +3,10 @@ import type { Demo, DemoGateway } from '#src/platform/lifecycle/index.ts'
 
 /** Labels of the two wallets that `dev` makes and funds. */
 const [FROM, TO] = ['demo-a', 'demo-b'] as const
-const WAIT_MS = 15_000
-const POLL_MS = 100
+const waitMs = 15_000
+const pollMs = 100
 
-export async function demonstrate({ httpUrl, apiKey }: DemoGateway): Promise<Demo> {
+export const demonstrate = async ({ httpUrl, apiKey }: DemoGateway): Promise<Demo> => {
   const call = async (method: string, path: string, body?: string): Promise<string> => {
     const response = await fetch(`${httpUrl}${path}`, {
       method,
@@ -27,7 +27,7 @@ export async function demonstrate({ httpUrl, apiKey }: DemoGateway): Promise<Dem
   })
   const output = await call('POST', '/v1/drex/transfers', body)
   const created = JSON.parse(output) as { transfer_id: string }
-  const deadline = performance.now() + WAIT_MS
+  const deadline = performance.now() + waitMs
   for (;;) {
     const now = await call('GET', `/v1/drex/transfers/${created.transfer_id}`)
     const { status, tx_hash } = JSON.parse(now) as { status: string; tx_hash: string }
@@ -38,14 +38,14 @@ export async function demonstrate({ httpUrl, apiKey }: DemoGateway): Promise<Dem
     if (status === 'failed' || status === 'reverted' || performance.now() > deadline) {
       throw new Error(`digital currency demo: the transfer is ${status}: ${now}`)
     }
-    await Bun.sleep(POLL_MS)
+    await Bun.sleep(pollMs)
   }
 }
 
-async function addressOf(
+const addressOf = async (
   call: (method: string, path: string) => Promise<string>,
   label: string,
-): Promise<string> {
+): Promise<string> => {
   const { wallets } = JSON.parse(await call('GET', '/v1/wallets?limit=200')) as {
     wallets: readonly { readonly label: string; readonly address: string }[]
   }
@@ -54,7 +54,7 @@ async function addressOf(
   return wallet.address
 }
 
-function command(httpUrl: string, apiKey: string, body: string): string {
+const command = (httpUrl: string, apiKey: string, body: string): string => {
   return [
     `curl -s -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json'`,
     `-d '${body}' ${httpUrl}/v1/drex/transfers`,

@@ -8,7 +8,7 @@
  * a cancelling attempt at the same nonce. Silence decides nothing. A reorganisation leads from
  * mined back to broadcast.
  */
-export const TRANSACTION_STATUSES = [
+export const transactionStatuses = [
   'pending',
   'signed',
   'broadcast',
@@ -19,7 +19,7 @@ export const TRANSACTION_STATUSES = [
   'cancelled',
 ] as const
 
-export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number]
+export type TransactionStatus = (typeof transactionStatuses)[number]
 
 export type TransactionEvent =
   /** Nonce, raw bytes and hash are committed. */
@@ -42,7 +42,7 @@ export type TransactionEvent =
 
 type Transitions = Readonly<Partial<Record<TransactionEvent, TransactionStatus>>>
 
-const TRANSITIONS: Readonly<Record<TransactionStatus, Transitions>> = {
+const transitions: Readonly<Record<TransactionStatus, Transitions>> = {
   pending: { signed: 'signed', refused: 'failed', cancel: 'cancelled' },
   signed: { accepted: 'broadcast', receipt: 'mined', nonce_lost: 'failed' },
   broadcast: { accepted: 'broadcast', receipt: 'mined', nonce_lost: 'failed' },
@@ -60,38 +60,38 @@ const TRANSITIONS: Readonly<Record<TransactionStatus, Transitions>> = {
 }
 
 /** @returns the next status, or undefined when the event does not apply */
-export function transition(
+export const transition = (
   status: TransactionStatus,
   event: TransactionEvent,
-): TransactionStatus | undefined {
-  return TRANSITIONS[status][event]
+): TransactionStatus | undefined => {
+  return transitions[status][event]
 }
 
-export function isFinal(status: TransactionStatus): boolean {
-  return Object.keys(TRANSITIONS[status]).length === 0
+export const isFinal = (status: TransactionStatus): boolean => {
+  return Object.keys(transitions[status]).length === 0
 }
 
 /** Statuses from which an event leads on: the guard of the corresponding UPDATE. */
-export function sourcesOf(event: TransactionEvent): readonly TransactionStatus[] {
-  return TRANSACTION_STATUSES.filter((status) => transition(status, event) !== undefined)
+export const sourcesOf = (event: TransactionEvent): readonly TransactionStatus[] => {
+  return transactionStatuses.filter((status) => transition(status, event) !== undefined)
 }
 
 /** Fees of an attempt, in wei per unit of gas. */
 export type AttemptFees = { readonly maxFee: bigint; readonly tip: bigint }
 
 /** Nodes replace a pooled transaction only for at least 10 % more, of both figures. */
-const BUMP_PERCENT = 10n
+const bumpPercent = 10n
 
 /**
  * Fees for the next attempt at the same nonce: what the network asks now, and at least a tenth
  * more than before. @returns undefined when that is beyond `feeMax`
  */
-export function bumpedFees(
+export const bumpedFees = (
   previous: AttemptFees,
   current: AttemptFees,
   feeMax: bigint,
-): AttemptFees | undefined {
-  const raise = (fee: bigint) => (fee * (100n + BUMP_PERCENT) + 99n) / 100n
+): AttemptFees | undefined => {
+  const raise = (fee: bigint) => (fee * (100n + bumpPercent) + 99n) / 100n
   const maxFee = larger(raise(previous.maxFee), current.maxFee)
   if (maxFee > feeMax) return undefined
   const tip = larger(raise(previous.tip), current.tip)
@@ -100,24 +100,24 @@ export function bumpedFees(
   return { maxFee, tip: isWithin ? tip : maxFee }
 }
 
-function larger(a: bigint, b: bigint): bigint {
+const larger = (a: bigint, b: bigint): bigint => {
   return a > b ? a : b
 }
 
-const AMOUNT = /^(0|[1-9]\d{0,15})\.(\d{2})$/
+const amount = /^(0|[1-9]\d{0,15})\.(\d{2})$/
 /** R$ 9 999 999 999 999 999.99: fits PostgreSQL's bigint. */
-export const AMOUNT_CENTS_MAX = 999_999_999_999_999_999n
+export const amountCentsMax = 999_999_999_999_999_999n
 
 /** Reads `150.00` as 15000n. @returns undefined when it is not a positive amount of that form */
-export function parseAmount(text: string): bigint | undefined {
-  const parts = AMOUNT.exec(text)
+export const parseAmount = (text: string): bigint | undefined => {
+  const parts = amount.exec(text)
   if (parts === null) return undefined
   const cents = BigInt(parts[1]! + parts[2]!)
   return cents === 0n ? undefined : cents
 }
 
 /** Writes 15000n as `150.00`. */
-export function formatAmount(cents: bigint): string {
+export const formatAmount = (cents: bigint): string => {
   const digits = cents.toString().padStart(3, '0')
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`
 }

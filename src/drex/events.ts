@@ -5,7 +5,7 @@ import type { Ended } from './engine/transaction.ts'
 import { abbreviateAddress } from './evm/address.ts'
 import { type Transfer, transfersById } from './transfers/store.ts'
 
-export const DREX_EVENT_TYPES = [
+export const drexEventTypes = [
   'drex.transfer.confirmed',
   'drex.transfer.reverted',
   'drex.transfer.failed',
@@ -14,7 +14,7 @@ export const DREX_EVENT_TYPES = [
   'drex.contract.failed',
 ] as const
 
-export type DrexEventType = (typeof DREX_EVENT_TYPES)[number]
+export type DrexEventType = (typeof drexEventTypes)[number]
 
 export type DrexEvent = {
   readonly type: DrexEventType
@@ -27,10 +27,10 @@ export type DrexEvent = {
 export type EmitEvents = (sql: Transaction, events: readonly DrexEvent[]) => Promise<void>
 
 /** Says what has ended as events. A transfer of several steps ends with its last. */
-export async function eventsOf(
+export const eventsOf = async (
   sql: Transaction,
   ended: readonly Ended[],
-): Promise<readonly DrexEvent[]> {
+): Promise<readonly DrexEvent[]> => {
   const ids = new Set(ended.map((each) => each.id))
   const subjects = ended.filter((each) => isTransferStep(each)).map((each) => each.subject)
   const transfers = subjects.length === 0 ? [] : await transfersById(sql, subjects)
@@ -40,11 +40,11 @@ export async function eventsOf(
   ]
 }
 
-function isTransferStep({ kind }: Ended): boolean {
+const isTransferStep = ({ kind }: Ended): boolean => {
   return kind === 'transfer' || kind === 'swap'
 }
 
-function transferEvent(transfer: Transfer): readonly DrexEvent[] {
+const transferEvent = (transfer: Transfer): readonly DrexEvent[] => {
   const type = transferEventType(transfer.status)
   if (type === undefined) return []
   return [
@@ -67,7 +67,7 @@ function transferEvent(transfer: Transfer): readonly DrexEvent[] {
   ]
 }
 
-function transferEventType(status: Transfer['status']): DrexEventType | undefined {
+const transferEventType = (status: Transfer['status']): DrexEventType | undefined => {
   switch (status) {
     case 'confirmed':
     case 'reverted':
@@ -82,7 +82,7 @@ function transferEventType(status: Transfer['status']): DrexEventType | undefine
   }
 }
 
-function contractEvent(ended: Ended): readonly DrexEvent[] {
+const contractEvent = (ended: Ended): readonly DrexEvent[] => {
   if (ended.kind !== 'deploy') return []
   return [
     {

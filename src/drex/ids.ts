@@ -1,6 +1,6 @@
 /** Identifiers sort by their time of creation. */
 export type IdPrefix = 'trf' | 'dtx' | 'wal' | 'ctr'
 
-export function newId(prefix: IdPrefix): string {
+export const newId = (prefix: IdPrefix): string => {
   return `${prefix}_${Bun.randomUUIDv7().replaceAll('-', '')}`
 }

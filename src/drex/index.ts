@@ -24,7 +24,7 @@ import { createTransfers } from './transfers/service.ts'
 import { createWallets, type Wallets } from './wallets/service.ts'
 
 export { type DrexSettings, drexSettings } from './config.ts'
-export { DREX_EVENT_TYPES, type DrexEvent, type EmitEvents } from './events.ts'
+export { type DrexEvent, drexEventTypes, type EmitEvents } from './events.ts'
 
 export type DrexDeps = {
   readonly settings: DrexSettings
@@ -40,13 +40,13 @@ export type DrexDeps = {
 
 export type Drex = Feature & { readonly wallets: Wallets }
 
-const RPC_BATCH_MAX = 500
-const GWEI = 1_000_000_000n
+const rpcBatchMax = 500
+const gwei = 1_000_000_000n
 /** A transaction without a receipt is looked at after this many blocks, but not too soon. */
-const RESEND_BLOCKS = 4
-const RESEND_MIN_MS = 2_000
+const resendBlocks = 4
+const resendMinMs = 2_000
 
-export function createDrex(deps: DrexDeps): Drex {
+export const createDrex = (deps: DrexDeps): Drex => {
   const { settings, sql, logger } = deps
   const networks = configuredNetworks(settings, networksFile(settings))
   const wallets = createWallets({ sql, sealer: deps.sealer, web3signer: web3signer(settings) })
@@ -113,7 +113,7 @@ export function createDrex(deps: DrexDeps): Drex {
 }
 
 /** The same endpoints without a database: each says what it needs. */
-export function createDrexWithoutDatabase(): Feature {
+export const createDrexWithoutDatabase = (): Feature => {
   // Handlers that are never reached need nothing.
   const routes = createRoutes({} as RouteDeps)
   return {
@@ -124,7 +124,7 @@ export function createDrexWithoutDatabase(): Feature {
 }
 
 /** What waits, by network and state: the first sign of a chain that stands still. */
-function watchOpen({ metrics, sql }: DrexDeps): void {
+const watchOpen = ({ metrics, sql }: DrexDeps): void => {
   metrics.gauge(
     'drex_transactions_open',
     'Tracked transactions that have not ended.',
@@ -138,31 +138,31 @@ function watchOpen({ metrics, sql }: DrexDeps): void {
   )
 }
 
-function networksFile(settings: DrexSettings) {
+const networksFile = (settings: DrexSettings) => {
   const { networksFile } = settings
   return networksFile === undefined ? {} : readNetworksFile(readFileSync(networksFile, 'utf8'))
 }
 
-function rpcClient(settings: DrexSettings, network: Network): RpcClient {
+const rpcClient = (settings: DrexSettings, network: Network): RpcClient => {
   return createRpcClient({
     urls: network.rpcUrls,
     chainId: network.chainId,
     timeoutMs: settings.rpcTimeoutMs,
     attemptsMax: settings.rpcAttempts,
-    batchCallsMax: RPC_BATCH_MAX,
+    batchCallsMax: rpcBatchMax,
   })
 }
 
-function engineSettings(settings: DrexSettings, network: Network): EngineContext['settings'] {
+const engineSettings = (settings: DrexSettings, network: Network): EngineContext['settings'] => {
   return {
     pollMs: settings.pollMs ?? Math.max(10, Math.floor(network.blockTimeMs / 4)),
-    resendMs: Math.max(RESEND_MIN_MS, network.blockTimeMs * RESEND_BLOCKS),
+    resendMs: Math.max(resendMinMs, network.blockTimeMs * resendBlocks),
     inFlightMax: settings.inFlightMax,
-    feeMaxWei: BigInt(settings.feeMaxGwei) * GWEI,
+    feeMaxWei: BigInt(settings.feeMaxGwei) * gwei,
   }
 }
 
-function web3signer(settings: DrexSettings) {
+const web3signer = (settings: DrexSettings) => {
   const { web3signerUrl } = settings
   if (web3signerUrl === undefined) return undefined
   return async (method: string, params: readonly unknown[]): Promise<unknown> => {
@@ -181,7 +181,7 @@ function web3signer(settings: DrexSettings) {
   }
 }
 
-function healthOf(rails: ReadonlyMap<NetworkId, Rail>): HealthCheck {
+const healthOf = (rails: ReadonlyMap<NetworkId, Rail>): HealthCheck => {
   const states = [...rails].map(([id, rail]) => [id, rail.engine?.state().status ?? 'off'] as const)
   const isDown = states.some(([, status]) => status === 'unreachable' || status === 'wrong_network')
   // A chain that is out of reach holds nothing up: what is taken waits for it.

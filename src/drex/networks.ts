@@ -2,10 +2,10 @@
 import { z } from 'zod'
 import {
   type DrexSettings,
-  GAS_POLICIES,
   type GasPolicy,
-  NETWORK_IDS,
+  gasPolicies,
   type NetworkId,
+  networkIds,
 } from './config.ts'
 import { parseAddress } from './evm/address.ts'
 import type { Hex } from './evm/hex.ts'
@@ -49,7 +49,7 @@ type Known = Omit<NetworkInfo, 'id' | 'isDeprecated' | 'replacedBy'> & {
  * documentation for the rest. The production network was never given a chain id. Amoy has real
  * reorganisations, so money waits longer there. Mumbai was shut down in April 2024.
  */
-const KNOWN: Readonly<Record<NetworkId, Known>> = {
+const knownNetworks: Readonly<Record<NetworkId, Known>> = {
   drex_testnet: {
     environment: 'sandbox',
     chainId: 381_660_001,
@@ -93,8 +93,8 @@ const KNOWN: Readonly<Record<NetworkId, Known>> = {
   },
 }
 
-export function networkInfo(id: NetworkId): NetworkInfo {
-  const { replacedBy, ...known } = KNOWN[id]
+export const networkInfo = (id: NetworkId): NetworkInfo => {
+  const { replacedBy, ...known } = knownNetworks[id]
   return { id, ...known, isDeprecated: replacedBy !== undefined, replacedBy }
 }
 
@@ -113,7 +113,7 @@ const fileEntry = z.strictObject({
     .optional(),
   token: address.optional(),
   chain_id: z.int().min(1).optional(),
-  gas_policy: z.enum(GAS_POLICIES).optional(),
+  gas_policy: z.enum(gasPolicies).optional(),
   confirmations: z.int().min(1).max(1_000).optional(),
   block_time_ms: z.int().min(10).max(600_000).optional(),
   permissioning: address.optional(),
@@ -121,12 +121,12 @@ const fileEntry = z.strictObject({
   ephemeral: z.boolean().optional(),
 })
 
-const networksFile = z.partialRecord(z.enum(NETWORK_IDS), fileEntry)
+const networksFile = z.partialRecord(z.enum(networkIds), fileEntry)
 
 export type NetworksFile = z.infer<typeof networksFile>
 
 /** @throws Error that names every problem of the file */
-export function readNetworksFile(json: string): NetworksFile {
+export const readNetworksFile = (json: string): NetworksFile => {
   let value: unknown
   try {
     value = JSON.parse(json)
@@ -140,13 +140,13 @@ export function readNetworksFile(json: string): NetworksFile {
 }
 
 /** @returns the networks that have a node, a chain id and a currency, by id */
-export function configuredNetworks(
+export const configuredNetworks = (
   settings: DrexSettings,
   file: NetworksFile,
-): ReadonlyMap<NetworkId, Network> {
+): ReadonlyMap<NetworkId, Network> => {
   const networks = new Map<NetworkId, Network>()
-  for (const id of NETWORK_IDS) {
-    const known = KNOWN[id]
+  for (const id of networkIds) {
+    const known = knownNetworks[id]
     const entry = file[id] ?? {}
     const rpcUrls = settings[`${id}.rpcUrls`] ?? entry.rpc_urls
     const chainId = settings[`${id}.chainId`] ?? entry.chain_id ?? known.chainId
@@ -172,7 +172,7 @@ export function configuredNetworks(
   return networks
 }
 
-function settingAddress(value: string | undefined, name: string): Hex | undefined {
+const settingAddress = (value: string | undefined, name: string): Hex | undefined => {
   if (value === undefined) return undefined
   const parsed = parseAddress(value)
   if (typeof parsed === 'string') throw new Error(`${name}: the address has a wrong ${parsed}`)

@@ -20,17 +20,17 @@ export type Permission = {
 }
 
 /** How long a permission holds without asking again. Refusals are not kept: they end with one entry. */
-export const ALLOWED_MS = 10_000
-const KEPT_MAX = 10_000
-const NONE: Hex = `0x${'0'.repeat(40)}`
-const REFUSED = /^0x0{64}$/
+export const allowedMs = 10_000
+const keptMax = 10_000
+const none: Hex = `0x${'0'.repeat(40)}`
+const refused = /^0x0{64}$/
 
 /** @param rules address of the account rules, where the network has them */
-export function createPermission(
+export const createPermission = (
   rules: Hex | undefined,
   rpc: RpcClient,
   nowMs: () => number = () => performance.now(),
-): Permission {
+): Permission => {
   const allowedUntilMs = new Map<string, number>()
   const isKnown = (each: Asked): boolean => {
     // The rules decide for themselves who may change them.
@@ -39,11 +39,11 @@ export function createPermission(
   }
   const keep = (name: string): void => {
     allowedUntilMs.delete(name)
-    if (allowedUntilMs.size >= KEPT_MAX) {
+    if (allowedUntilMs.size >= keptMax) {
       const oldest = allowedUntilMs.keys().next().value
       if (oldest !== undefined) allowedUntilMs.delete(oldest)
     }
-    allowedUntilMs.set(name, nowMs() + ALLOWED_MS)
+    allowedUntilMs.set(name, nowMs() + allowedMs)
   }
   return {
     async ask(asked) {
@@ -56,7 +56,7 @@ export function createPermission(
         [...open.values()].map(({ sender, target, payload }) => ({
           method: 'eth_call',
           params: [
-            { to: rules, data: encodeTransactionAllowed(sender, target ?? NONE, payload) },
+            { to: rules, data: encodeTransactionAllowed(sender, target ?? none, payload) },
             'latest',
           ],
         })),
@@ -73,12 +73,12 @@ export function createPermission(
   }
 }
 
-function nameOf({ sender, target }: Asked): string {
+const nameOf = ({ sender, target }: Asked): string => {
   return `${sender}${target ?? ''}`
 }
 
 /** Only a plain no refuses; rules that know no such question leave the decision to the node. */
-function verdictOf(outcome: { result: unknown } | { failure: RpcFailure }): Verdict {
+const verdictOf = (outcome: { result: unknown } | { failure: RpcFailure }): Verdict => {
   if ('failure' in outcome) return isRetryable(outcome.failure.kind) ? 'unknown' : 'allowed'
-  return REFUSED.test(String(outcome.result)) ? 'refused' : 'allowed'
+  return refused.test(String(outcome.result)) ? 'refused' : 'allowed'
 }

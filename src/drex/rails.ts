@@ -1,6 +1,6 @@
 /** The networks that are configured, each with its nodes and its engine. */
 import { ApiError } from '#src/platform/http/index.ts'
-import { NETWORK_IDS, type NetworkId } from './config.ts'
+import { type NetworkId, networkIds } from './config.ts'
 import type { Engine } from './engine/engine.ts'
 import { drexErrors } from './errors.ts'
 import type { Network } from './networks.ts'
@@ -22,7 +22,7 @@ export type Rails = {
   readonly require: (id: NetworkId | undefined) => Rail
 }
 
-export function createRails(all: ReadonlyMap<NetworkId, Rail>): Rails {
+export const createRails = (all: ReadonlyMap<NetworkId, Rail>): Rails => {
   return {
     all,
     require(id) {
@@ -35,17 +35,17 @@ export function createRails(all: ReadonlyMap<NetworkId, Rail>): Rails {
           { details: { field: 'network', networks: [...all.keys()] } },
         )
       }
-      throw notConfigured(id ?? NETWORK_IDS[0])
+      throw notConfigured(id ?? networkIds[0])
     },
   }
 }
 
 /** Where there is one network, requests need not name it; where there are several, money does not guess. */
-function only(all: ReadonlyMap<NetworkId, Rail>): Rail | undefined {
+const only = (all: ReadonlyMap<NetworkId, Rail>): Rail | undefined => {
   return all.size === 1 ? [...all.values()][0] : undefined
 }
 
-function notConfigured(id: NetworkId): ApiError {
+const notConfigured = (id: NetworkId): ApiError => {
   const prefix = `DREX_${id.toUpperCase().replace(/^DREX_/, '')}`
   const settings = [`${prefix}_RPC_URLS`, `${prefix}_TOKEN`]
   return new ApiError(
@@ -56,7 +56,7 @@ function notConfigured(id: NetworkId): ApiError {
 }
 
 /** Runs a call that a caller waits for; a network out of reach becomes 503. */
-export async function reaching<T>(rail: Rail, work: () => Promise<T>): Promise<T> {
+export const reaching = async <T>(rail: Rail, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
   } catch (error) {

@@ -7,8 +7,8 @@ import {
 } from '#src/platform/config/index.ts'
 import {
   type ConfiguredPin,
-  KID_CHARS_MAX,
   keyManagementAlgorithms,
+  kidCharsMax,
   signatureAlgorithms,
 } from './domain.ts'
 
@@ -24,7 +24,7 @@ const configuredPin = (): Kind<ConfiguredPin> => ({
   parse: (text) => {
     const [kid = '', name, ...rest] = text.split(':')
     const algorithm = algorithms.find((candidate) => candidate === name)
-    if (kid === '' || kid.length > KID_CHARS_MAX || rest.length > 0) {
+    if (kid === '' || kid.length > kidCharsMax || rest.length > 0) {
       throw new Error('names no key')
     }
     if (algorithm === undefined) throw new Error('names no algorithm of RSA keys')

@@ -1,23 +1,23 @@
 import { z } from 'zod'
 import {
   contentAlgorithms,
-  KID_CHARS_MAX,
   keyManagementAlgorithms,
+  kidCharsMax,
   serializations,
   signatureAlgorithms,
-  TOKEN_CHARS_MAX,
+  tokenCharsMax,
 } from './domain.ts'
 import { verificationFailures } from './errors.ts'
 
 const tag = 'jose'
 
 /** A token in JSON, and room for the rest. */
-export const joseBodyBytesMax = 2 * TOKEN_CHARS_MAX
+export const joseBodyBytesMax = 2 * tokenCharsMax
 
-const kid = z.string().min(1).max(KID_CHARS_MAX)
+const kid = z.string().min(1).max(kidCharsMax)
 const base64url = z
   .string()
-  .max(TOKEN_CHARS_MAX)
+  .max(tokenCharsMax)
   .regex(/^[A-Za-z0-9_-]*$/, 'must be base64url')
 const encoding = z.enum(['utf8', 'base64url']).default('utf8')
 const serialization = z.enum(serializations).default('compact')
@@ -40,7 +40,7 @@ export const signBody = z.strictObject({
   kid,
   alg: z.enum(signatureAlgorithms).optional(),
   typ,
-  payload: z.string().max(TOKEN_CHARS_MAX),
+  payload: z.string().max(tokenCharsMax),
   payload_encoding: encoding,
   serialization,
 })
@@ -49,15 +49,15 @@ export const encryptBody = z.strictObject({
   alg: z.enum(keyManagementAlgorithms).optional(),
   enc: z.enum(contentAlgorithms).default('A256GCM'),
   typ,
-  plaintext: z.string().max(TOKEN_CHARS_MAX),
+  plaintext: z.string().max(tokenCharsMax),
   plaintext_encoding: encoding,
   serialization,
 })
 export const verifyBody = z.strictObject({
-  jws: z.union([z.string().max(TOKEN_CHARS_MAX), flattenedJws]),
+  jws: z.union([z.string().max(tokenCharsMax), flattenedJws]),
 })
 export const decryptBody = z.strictObject({
-  jwe: z.union([z.string().max(TOKEN_CHARS_MAX), flattenedJwe]),
+  jwe: z.union([z.string().max(tokenCharsMax), flattenedJwe]),
 })
 
 const jws = z.object({ jws: z.union([z.string(), flattenedJws]) })

@@ -14,11 +14,11 @@ export const serializations = ['compact', 'flattened'] as const
 export type Serialization = (typeof serializations)[number]
 
 /** Largest token taken and largest content signed or encrypted, in characters or bytes. */
-export const TOKEN_CHARS_MAX = 512 * 1024
-export const CONTENT_BYTES_MAX = 256 * 1024
+export const tokenCharsMax = 512 * 1024
+export const contentBytesMax = 256 * 1024
 /** Longest protected header, in base64url. */
-export const HEADER_CHARS_MAX = 8 * 1024
-export const KID_CHARS_MAX = 128
+export const headerCharsMax = 8 * 1024
+export const kidCharsMax = 128
 
 /** The kind of a certificate's key. */
 export type KeyKind = 'rsa' | 'P-256' | 'P-384'
@@ -29,7 +29,7 @@ export type AlgorithmPin = {
   readonly keyManagement: KeyManagementAlgorithm | undefined
 }
 
-const DEFAULT_PINS: Readonly<Record<KeyKind, AlgorithmPin>> = {
+const defaultPins: Readonly<Record<KeyKind, AlgorithmPin>> = {
   rsa: { signature: 'RS256', keyManagement: 'RSA-OAEP-256' },
   'P-256': { signature: 'ES256', keyManagement: undefined },
   'P-384': { signature: 'ES384', keyManagement: undefined },
@@ -42,12 +42,12 @@ export type ConfiguredPin = {
 }
 
 /** The algorithms of a key: by its kind, and for RSA keys by the settings. */
-export function pinOf(
+export const pinOf = (
   kid: string,
   kind: KeyKind,
   configured: readonly ConfiguredPin[],
-): AlgorithmPin {
-  const pin = DEFAULT_PINS[kind]
+): AlgorithmPin => {
+  const pin = defaultPins[kind]
   if (kind !== 'rsa') return pin
   const own = configured.filter((entry) => entry.kid === kid).map(({ algorithm }) => algorithm)
   return {

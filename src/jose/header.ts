@@ -1,19 +1,19 @@
-import { HEADER_CHARS_MAX } from './domain.ts'
+import { headerCharsMax } from './domain.ts'
 
 /** The members of a protected header. */
 export type JoseHeader = Readonly<Record<string, unknown>>
 
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g
+const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g
 
 /**
  * Whether an object of a JSON text names a member twice. Readers differ in which of the two they
  * take, so that a token could mean one thing here and another elsewhere.
  */
-function repeatsMember(json: string): boolean {
+const repeatsMember = (json: string): boolean => {
   /** Of the objects and lists that are open: the names seen, or nothing for a list. */
   const open: (Set<string> | undefined)[] = []
   let isName = false
-  for (const [token] of json.matchAll(TOKENS)) {
+  for (const [token] of json.matchAll(tokens)) {
     if (token === '{') open.push(new Set())
     else if (token === '[') open.push(undefined)
     else if (token === '}' || token === ']') open.pop()
@@ -29,7 +29,7 @@ function repeatsMember(json: string): boolean {
 }
 
 /** The bytes of a base64url text without padding; undefined where it is none or has a second spelling. */
-function decodeBase64url(text: string): Uint8Array | undefined {
+const decodeBase64url = (text: string): Uint8Array | undefined => {
   try {
     const bytes = Uint8Array.fromBase64(text, { alphabet: 'base64url' })
     return bytes.toBase64({ alphabet: 'base64url', omitPadding: true }) === text ? bytes : undefined
@@ -39,16 +39,16 @@ function decodeBase64url(text: string): Uint8Array | undefined {
 }
 
 /** Whether every part is base64url in its only spelling, so that nothing of a token can be rewritten. */
-export function areBase64url(parts: readonly string[]): boolean {
+export const areBase64url = (parts: readonly string[]): boolean => {
   return parts.every((part) => decodeBase64url(part) !== undefined)
 }
 
 /**
  * Reads a protected header; undefined where it is no JSON object in UTF-8 and base64url, names a
- * member twice or is over {@link HEADER_CHARS_MAX}.
+ * member twice or is over {@link headerCharsMax}.
  */
-export function readHeader(encoded: string): JoseHeader | undefined {
-  if (encoded.length > HEADER_CHARS_MAX) return undefined
+export const readHeader = (encoded: string): JoseHeader | undefined => {
+  if (encoded.length > headerCharsMax) return undefined
   const bytes = decodeBase64url(encoded)
   if (bytes === undefined) return undefined
   try {

@@ -15,7 +15,7 @@ export type JoseDeps = {
 }
 
 /** Signs and encrypts JOSE with the keys of the certificate store. */
-export function createJose({ keys, settings }: JoseDeps): Feature {
+export const createJose = ({ keys, settings }: JoseDeps): Feature => {
   const none: JoseKeySource = { list: async () => [], readKey: async () => undefined }
   let loaded: ReturnType<LoadJose> | undefined
   const load = async (): ReturnType<LoadJose> => {

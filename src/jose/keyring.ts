@@ -36,15 +36,15 @@ export type Keyring = {
   readonly publicKeys: () => Promise<readonly JWK[]>
 }
 
-const CACHE_MS = 5_000
+const cacheMs = 5_000
 /** RFC 7518, 3.3, 3.5 and 4.3: smaller keys are not to be used; larger ones only cost time. */
-const RSA_BITS_MIN = 2048
-const RSA_BITS_MAX = 8192
+const rsaBitsMin = 2048
+const rsaBitsMax = 8192
 
-function kindOf({ publicKey }: X509Certificate): KeyKind | undefined {
+const kindOf = ({ publicKey }: X509Certificate): KeyKind | undefined => {
   if (publicKey.asymmetricKeyType === 'rsa') {
     const bits = publicKey.asymmetricKeyDetails?.modulusLength ?? 0
-    return bits >= RSA_BITS_MIN && bits <= RSA_BITS_MAX ? 'rsa' : undefined
+    return bits >= rsaBitsMin && bits <= rsaBitsMax ? 'rsa' : undefined
   }
   switch (publicKey.asymmetricKeyDetails?.namedCurve) {
     case 'prime256v1':
@@ -56,17 +56,17 @@ function kindOf({ publicKey }: X509Certificate): KeyKind | undefined {
   }
 }
 
-function pkcs8Pem(der: Uint8Array): string {
+const pkcs8Pem = (der: Uint8Array): string => {
   const key = createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })
   return key.export({ format: 'pem', type: 'pkcs8' }).toString()
 }
 
 /** Keys by kid from the certificate store; a change of the store is seen within seconds. */
-export function createKeyring(
+export const createKeyring = (
   source: JoseKeySource,
   configured: readonly ConfiguredPin[],
   nowMs: () => number = () => performance.now(),
-): Keyring {
+): Keyring => {
   let listed:
     | { readonly atMs: number; readonly list: Promise<readonly JoseCertificate[]> }
     | undefined
@@ -75,7 +75,7 @@ export function createKeyring(
   let known = ''
 
   const certificates = async (): Promise<readonly JoseCertificate[]> => {
-    if (listed === undefined || nowMs() - listed.atMs > CACHE_MS) {
+    if (listed === undefined || nowMs() - listed.atMs > cacheMs) {
       listed = { atMs: nowMs(), list: source.list() }
       listed.list.catch(() => {
         listed = undefined

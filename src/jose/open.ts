@@ -18,10 +18,10 @@ export type ReadToken<T> = { readonly header: JoseHeader; readonly token: T }
 
 export type Opened = { readonly content: Uint8Array; readonly header: JoseHeader }
 
-const OTHER_ALGORITHM = 'algorithm_not_allowed'
+const otherAlgorithm = 'algorithm_not_allowed'
 
 /** Reads a JWS, compact or flattened; undefined for anything else. */
-export function readJws(token: string | FlattenedJWS): ReadToken<FlattenedJWS> | undefined {
+export const readJws = (token: string | FlattenedJWS): ReadToken<FlattenedJWS> | undefined => {
   const [encoded, payload, signature, ...rest] =
     typeof token === 'string'
       ? token.split('.')
@@ -35,7 +35,7 @@ export function readJws(token: string | FlattenedJWS): ReadToken<FlattenedJWS> |
 }
 
 /** Reads a JWE, compact or flattened; undefined for anything else, and for compressed content. */
-export function readJwe(token: string | FlattenedJWE): ReadToken<FlattenedJWE> | undefined {
+export const readJwe = (token: string | FlattenedJWE): ReadToken<FlattenedJWE> | undefined => {
   const [encoded, encrypted_key, iv, ciphertext, tag, ...rest] =
     typeof token === 'string'
       ? token.split('.')
@@ -56,12 +56,12 @@ export function readJwe(token: string | FlattenedJWE): ReadToken<FlattenedJWE> |
 }
 
 /** Verifies with one key and one algorithm, whatever else the token asks for. */
-export async function openJws(
+export const openJws = async (
   { header, token }: ReadToken<FlattenedJWS>,
   publicKey: CryptoKey,
   algorithm: SignatureAlgorithm,
-): Promise<Opened | VerificationFailure> {
-  if (header['alg'] !== algorithm) return OTHER_ALGORITHM
+): Promise<Opened | VerificationFailure> => {
+  if (header['alg'] !== algorithm) return otherAlgorithm
   try {
     const { payload } = await flattenedVerify(token, publicKey, { algorithms: [algorithm] })
     return { content: payload, header }
@@ -77,13 +77,13 @@ export async function openJws(
  *
  * @throws JoseFailure
  */
-export async function openJwe(
+export const openJwe = async (
   { header, token }: ReadToken<FlattenedJWE>,
   privateKey: CryptoKey,
   algorithm: KeyManagementAlgorithm,
-): Promise<Opened> {
+): Promise<Opened> => {
   if (header['alg'] !== algorithm) {
-    throw new JoseFailure(OTHER_ALGORITHM, 'The key is used with another algorithm.')
+    throw new JoseFailure(otherAlgorithm, 'The key is used with another algorithm.')
   }
   try {
     const { plaintext } = await flattenedDecrypt(token, privateKey, {
@@ -93,7 +93,7 @@ export async function openJwe(
     return { content: plaintext, header }
   } catch (error) {
     if (error instanceof errors.JOSEAlgNotAllowed) {
-      throw new JoseFailure(OTHER_ALGORITHM, 'The content encryption is not accepted.')
+      throw new JoseFailure(otherAlgorithm, 'The content encryption is not accepted.')
     }
     if (error instanceof errors.JWEDecryptionFailed) {
       throw new JoseFailure('decryption_failed', 'The token cannot be decrypted.')

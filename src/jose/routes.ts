@@ -7,12 +7,12 @@ import {
   signBody,
   verifyBody,
 } from './documents.ts'
-import { CONTENT_BYTES_MAX } from './domain.ts'
+import { contentBytesMax } from './domain.ts'
 import { JoseFailure, joseErrors } from './errors.ts'
 import type { Keyring } from './keyring.ts'
 import type { JoseService } from './service.ts'
 
-const KEYS_FOR_SECONDS = 300
+const keysForSeconds = 300
 
 /** The operations, loaded with the first request: most processes never need the library. */
 export type LoadJose = () => Promise<{
@@ -20,7 +20,7 @@ export type LoadJose = () => Promise<{
   readonly keyring: Keyring
 }>
 
-const REASONS = {
+const reasons = {
   key_unknown: joseErrors.jose_key_unknown,
   algorithm_not_allowed: joseErrors.jose_algorithm_not_allowed,
   malformed: joseErrors.jose_token_malformed,
@@ -28,11 +28,11 @@ const REASONS = {
 } as const satisfies Record<JoseFailure['reason'], unknown>
 
 function refused(error: unknown): never {
-  if (error instanceof JoseFailure) throw new ApiError(REASONS[error.reason], error.message)
+  if (error instanceof JoseFailure) throw new ApiError(reasons[error.reason], error.message)
   throw error
 }
 
-function contentOf(text: string, encoding: 'utf8' | 'base64url', pointer: string): Uint8Array {
+const contentOf = (text: string, encoding: 'utf8' | 'base64url', pointer: string): Uint8Array => {
   const isBase64url = encoding === 'base64url'
   if (isBase64url && !/^[A-Za-z0-9_-]*$/.test(text)) {
     throw new ApiError(httpErrors.validation_failed, `${pointer}: must be base64url`, {
@@ -40,12 +40,12 @@ function contentOf(text: string, encoding: 'utf8' | 'base64url', pointer: string
     })
   }
   const content = new Uint8Array(Buffer.from(text, encoding))
-  if (content.length > CONTENT_BYTES_MAX) {
+  if (content.length > contentBytesMax) {
     throw new ApiError(
       httpErrors.validation_failed,
-      `${pointer}: is over ${CONTENT_BYTES_MAX} bytes`,
+      `${pointer}: is over ${contentBytesMax} bytes`,
       {
-        errors: [{ pointer, rule: 'max', message: 'is too long', expected: CONTENT_BYTES_MAX }],
+        errors: [{ pointer, rule: 'max', message: 'is too long', expected: contentBytesMax }],
       },
     )
   }
@@ -53,7 +53,7 @@ function contentOf(text: string, encoding: 'utf8' | 'base64url', pointer: string
 }
 
 /** Text where the bytes are UTF-8, base64url where they are not. */
-function shown(content: Uint8Array): [string, 'utf8' | 'base64url'] {
+const shown = (content: Uint8Array): [string, 'utf8' | 'base64url'] => {
   try {
     return [new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content), 'utf8']
   } catch {
@@ -62,7 +62,7 @@ function shown(content: Uint8Array): [string, 'utf8' | 'base64url'] {
 }
 
 /** The four operations (scope `jose:use`) and the public key set. */
-export function joseRoutes(load: LoadJose): readonly Route[] {
+export const joseRoutes = (load: LoadJose): readonly Route[] => {
   const route = (name: string, document: Route['document'], handle: Route['handle']): Route => ({
     method: 'POST',
     path: `/v1/jose/${name}`,
@@ -129,7 +129,7 @@ export function joseRoutes(load: LoadJose): readonly Route[] {
           {
             headers: {
               'Content-Type': 'application/jwk-set+json',
-              'Cache-Control': `public, max-age=${KEYS_FOR_SECONDS}`,
+              'Cache-Control': `public, max-age=${keysForSeconds}`,
             },
           },
         ),

@@ -6,7 +6,7 @@ import {
   type FlattenedJWS,
   FlattenedSign,
 } from 'jose'
-import { type ContentAlgorithm, KID_CHARS_MAX, type Serialization } from './domain.ts'
+import { type ContentAlgorithm, kidCharsMax, type Serialization } from './domain.ts'
 import { JoseFailure, type VerificationFailure } from './errors.ts'
 import type { JoseHeader } from './header.ts'
 import type { JoseKey, Keyring } from './keyring.ts'
@@ -40,17 +40,20 @@ export type JoseService = {
 }
 
 /** Which key a token names; undefined where it names none. */
-function kidOf({ kid }: JoseHeader): string | undefined {
-  return typeof kid === 'string' && kid.length <= KID_CHARS_MAX ? kid : undefined
+const kidOf = ({ kid }: JoseHeader): string | undefined => {
+  return typeof kid === 'string' && kid.length <= kidCharsMax ? kid : undefined
 }
 
-async function keyFor(keyring: Keyring, kid: string): Promise<JoseKey> {
+const keyFor = async (keyring: Keyring, kid: string): Promise<JoseKey> => {
   const key = await keyring.find(kid)
   if (key === undefined) throw new JoseFailure('key_unknown', `No usable key has the kid ${kid}.`)
   return key
 }
 
-async function material(key: JoseKey, purpose: 'sign' | 'encrypt' | 'decrypt'): Promise<CryptoKey> {
+const material = async (
+  key: JoseKey,
+  purpose: 'sign' | 'encrypt' | 'decrypt',
+): Promise<CryptoKey> => {
   const found = await key.use(purpose)
   if (found !== undefined) return found
   throw purpose !== 'sign' && key.pin.keyManagement === undefined
@@ -58,7 +61,11 @@ async function material(key: JoseKey, purpose: 'sign' | 'encrypt' | 'decrypt'): 
     : new JoseFailure('key_unknown', `The private key of ${key.kid} is not stored.`)
 }
 
-function checkAlgorithm(asked: string | undefined, pinned: string | undefined, kid: string): void {
+const checkAlgorithm = (
+  asked: string | undefined,
+  pinned: string | undefined,
+  kid: string,
+): void => {
   if (asked !== undefined && asked !== pinned) {
     throw new JoseFailure(
       'algorithm_not_allowed',
@@ -67,7 +74,7 @@ function checkAlgorithm(asked: string | undefined, pinned: string | undefined, k
   }
 }
 
-async function sign(keyring: Keyring, request: SignRequest): Promise<string | FlattenedJWS> {
+const sign = async (keyring: Keyring, request: SignRequest): Promise<string | FlattenedJWS> => {
   const key = await keyFor(keyring, request.kid)
   const algorithm = key.pin.signature
   checkAlgorithm(request.algorithm, algorithm, key.kid)
@@ -79,7 +86,7 @@ async function sign(keyring: Keyring, request: SignRequest): Promise<string | Fl
     : new FlattenedSign(request.content).setProtectedHeader(header).sign(secret)
 }
 
-async function verify(keyring: Keyring, jws: string | FlattenedJWS): Promise<Verified> {
+const verify = async (keyring: Keyring, jws: string | FlattenedJWS): Promise<Verified> => {
   const read = readJws(jws)
   const kid = read === undefined ? undefined : kidOf(read.header)
   if (read === undefined || kid === undefined) return { valid: false, reason: 'malformed' }
@@ -93,7 +100,10 @@ async function verify(keyring: Keyring, jws: string | FlattenedJWS): Promise<Ver
     : { valid: true, kid, algorithm, ...opened }
 }
 
-async function encrypt(keyring: Keyring, request: EncryptRequest): Promise<string | FlattenedJWE> {
+const encrypt = async (
+  keyring: Keyring,
+  request: EncryptRequest,
+): Promise<string | FlattenedJWE> => {
   const key = await keyFor(keyring, request.kid)
   checkAlgorithm(request.algorithm, key.pin.keyManagement, key.kid)
   const publicKey = await material(key, 'encrypt')
@@ -109,10 +119,10 @@ async function encrypt(keyring: Keyring, request: EncryptRequest): Promise<strin
     : new FlattenedEncrypt(request.content).setProtectedHeader(header).encrypt(publicKey)
 }
 
-async function decrypt(
+const decrypt = async (
   keyring: Keyring,
   jwe: string | FlattenedJWE,
-): Promise<Extract<Verified, { valid: true }>> {
+): Promise<Extract<Verified, { valid: true }>> => {
   const read = readJwe(jwe)
   const kid = read === undefined ? undefined : kidOf(read.header)
   if (read === undefined || kid === undefined) {
@@ -130,7 +140,7 @@ async function decrypt(
 }
 
 /** Signs, verifies, encrypts and decrypts with the keys of the certificate store. */
-export function createJoseService(keyring: Keyring): JoseService {
+export const createJoseService = (keyring: Keyring): JoseService => {
   return {
     sign: (request) => sign(keyring, request),
     verify: (token) => verify(keyring, token),

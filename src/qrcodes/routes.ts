@@ -15,8 +15,8 @@ import { qrcodeErrors } from './errors.ts'
 import { drawPng, drawSvg, type PictureKind, pictureTypes } from './picture.ts'
 import { readCode, type WrittenCode, writeComposite, writeDynamic, writeStatic } from './service.ts'
 
-const JSON_TYPE = 'application/json'
-const TEXT = 'text/plain'
+const jsonType = 'application/json'
+const text = 'text/plain'
 const bodyBytesMax = 16_384
 
 /** The request's field behind a tag path of the code. */
@@ -42,11 +42,11 @@ export const qrcodeRoutes = (): readonly Route[] => [
     method: 'POST',
     path: '/v1/qrcodes/parse',
     scope: 'qrcodes:use',
-    accepts: [JSON_TYPE, TEXT],
+    accepts: [jsonType, text],
     bodyBytesMax,
     document: documents.parse,
     handle: async (c) => {
-      const isText = mediaType(c.req.raw.headers.get('content-type') ?? '') === TEXT
+      const isText = mediaType(c.req.raw.headers.get('content-type') ?? '') === text
       const payload = isText ? await readText(c) : (await readJson(c, parseBody)).payload
       try {
         return Response.json(readCode(payload.trim()))
@@ -66,7 +66,7 @@ const writer = <T extends { readonly image?: PictureKind | undefined }>(
   method: 'POST',
   path: `/v1/qrcodes/${kind}`,
   scope: 'qrcodes:use',
-  accepts: [JSON_TYPE],
+  accepts: [jsonType],
   bodyBytesMax,
   document,
   handle: async (c) => {
@@ -124,7 +124,7 @@ const picture = async (kind: PictureKind, payload: string): Promise<Response> =>
 const wantedPicture = (accept: string): PictureKind | undefined => {
   for (const range of accept.split(',')) {
     const type = mediaType(range)
-    if (type === JSON_TYPE) return undefined
+    if (type === jsonType) return undefined
     if (type === pictureTypes.png) return 'png'
     if (type === pictureTypes.svg) return 'svg'
   }

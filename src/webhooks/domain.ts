@@ -12,14 +12,14 @@ export const eventTypes = [
   ...['webhook.endpoint.disabled', 'webhook.delivery.exhausted'],
 ] as const
 
-const wildcards: ReadonlySet<string> = new Set(['*', ...eventTypes.flatMap(familiesOf)])
-const types: ReadonlySet<string> = new Set(eventTypes)
-
 /** `card.transaction.voided`: `card.*` and `card.transaction.*`. */
-function familiesOf(type: string): string[] {
+const familiesOf = (type: string): string[] => {
   const steps = type.split('.')
   return steps.slice(1).map((_, index) => `${steps.slice(0, index + 1).join('.')}.*`)
 }
+
+const wildcards: ReadonlySet<string> = new Set(['*', ...eventTypes.flatMap(familiesOf)])
+const types: ReadonlySet<string> = new Set(eventTypes)
 
 /** Every subscription that takes this type. */
 export const patternsOf = (type: string): readonly string[] => ['*', ...familiesOf(type), type]
@@ -71,11 +71,11 @@ export type DeliveryStep =
  * @param attempt - 1 for the first
  * @param random - 0 to 1
  */
-export function afterAttempt(
+export const afterAttempt = (
   attempt: number,
   outcome: AttemptOutcome,
   random: number,
-): DeliveryStep {
+): DeliveryStep => {
   switch (outcome.kind) {
     case 'delivered':
       return { state: 'delivered' }
@@ -92,7 +92,7 @@ export function afterAttempt(
 }
 
 /** `Retry-After` as seconds or as a date; undefined when it is neither. */
-export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
+export const retryAfterMs = (header: string | null, nowMs: number): number | undefined => {
   if (header === null) return undefined
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header) * 1000
   const at = Date.parse(header)

@@ -31,11 +31,11 @@ export type Sender = (attempt: Attempt) => Promise<AttemptResult>
 const failed: AttemptOutcome = { kind: 'failed', retryAfterMs: undefined }
 
 /** Makes attempts over HTTP. */
-export function createSender(options: {
+export const createSender = (options: {
   readonly allowed: AllowList
   readonly timeoutMs: number
   readonly version: string
-}): Sender {
+}): Sender => {
   const { allowed, timeoutMs, version } = options
 
   const send = async (
@@ -83,12 +83,12 @@ export function createSender(options: {
   }
 }
 
-function judge(
+const judge = (
   status: number,
   isRedirect: boolean,
   { headers }: Response,
   at: Date,
-): Pick<AttemptResult, 'errorClass' | 'outcome'> {
+): Pick<AttemptResult, 'errorClass' | 'outcome'> => {
   if (status >= 200 && status < 300)
     return { errorClass: undefined, outcome: { kind: 'delivered' } }
   if (status === 410) return { errorClass: 'gone', outcome: { kind: 'gone' } }
@@ -99,7 +99,7 @@ function judge(
   }
 }
 
-function classOf(error: unknown): string {
+const classOf = (error: unknown): string => {
   if (error instanceof TargetError) return `target_${error.reason}`
   const name = error instanceof Error ? error.name : ''
   return name === 'TimeoutError' || name === 'AbortError' ? 'timeout' : 'connection'
@@ -108,7 +108,7 @@ function classOf(error: unknown): string {
 const decoder = new TextDecoder()
 
 /** Reads no more than is kept; the rest is not waited for. */
-async function readAnswer(response: Response): Promise<string> {
+const readAnswer = async (response: Response): Promise<string> => {
   if (response.body === null) return ''
   const chunks: Uint8Array[] = []
   let size = 0

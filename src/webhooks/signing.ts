@@ -7,7 +7,7 @@ const generatedBytes = 32
  * The HMAC key behind a secret: `whsec_` and base64 as Standard Webhooks writes it, any other text as
  * its UTF-8 bytes.
  */
-export function keyOfSecret(secret: string): Uint8Array {
+export const keyOfSecret = (secret: string): Uint8Array => {
   const encoded = secret.startsWith(prefix) ? secret.slice(prefix.length) : undefined
   const isBase64 = encoded !== undefined && /^[A-Za-z0-9+/]+={0,2}$/.test(encoded)
   return isBase64 ? Buffer.from(encoded, 'base64') : Buffer.from(secret, 'utf8')
@@ -21,12 +21,12 @@ export const generateSecret = (): string =>
  * The value of `webhook-signature`: one `v1` signature per key, so that a receiver may know either while
  * a secret is exchanged. Standard Webhooks 1.0.0, HMAC-SHA256 over `id.timestamp.body`.
  */
-export function signatures(
+export const signatures = (
   keys: readonly Uint8Array[],
   id: string,
   timestampSeconds: number,
   body: string,
-): string {
+): string => {
   return keys
     .map((key) => {
       const hmac = createHmac('sha256', key).update(`${id}.${timestampSeconds}.`).update(body)

@@ -35,9 +35,11 @@ export class TargetError extends Error {
 /** One list per family: a list that holds both takes every IPv4 address for `::ffff:0:0/96`. */
 type Networks = { readonly ipv4: BlockList; readonly ipv6: BlockList; readonly isEmpty: boolean }
 
-const denied = networksOf([...deniedV4, ...deniedV6])
+const familyOf = (address: string): 'ipv4' | 'ipv6' => {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
+}
 
-function networksOf(entries: readonly string[]): Networks {
+const networksOf = (entries: readonly string[]): Networks => {
   const networks = { ipv4: new BlockList(), ipv6: new BlockList(), isEmpty: entries.length === 0 }
   for (const entry of entries) {
     const [address = '', bits = ''] = entry.split('/')
@@ -47,17 +49,15 @@ function networksOf(entries: readonly string[]): Networks {
   return networks
 }
 
-function isIn(networks: Networks, address: string): boolean {
+const denied = networksOf([...deniedV4, ...deniedV6])
+
+const isIn = (networks: Networks, address: string): boolean => {
   const family = familyOf(address)
   return networks[family].check(address, family)
 }
 
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
-}
-
 /** True for a host name, an address, or a network in CIDR notation. */
-export function isAllowEntry(entry: string): boolean {
+export const isAllowEntry = (entry: string): boolean => {
   const [address = '', bits, ...more] = entry.split('/')
   if (more.length > 0) return false
   if (bits === undefined) return isIP(entry) !== 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(entry)
@@ -66,7 +66,7 @@ export function isAllowEntry(entry: string): boolean {
 }
 
 /** Entries must satisfy {@link isAllowEntry}. */
-export function allowListOf(entries: readonly string[]): AllowList {
+export const allowListOf = (entries: readonly string[]): AllowList => {
   const subnets = entries.flatMap((entry) => {
     if (entry.includes('/')) return [entry]
     if (isIP(entry) === 0) return []
@@ -83,7 +83,7 @@ export function allowListOf(entries: readonly string[]): AllowList {
  *
  * @throws TargetError
  */
-export function checkUrl(text: string, allowed: AllowList): URL {
+export const checkUrl = (text: string, allowed: AllowList): URL => {
   if (!URL.canParse(text)) throw new TargetError('url', 'is not a URL')
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
@@ -110,14 +110,14 @@ const hostOf = (url: URL): string =>
 const mayBePrivate = (host: string, allowed: AllowList): boolean =>
   allowed.hosts.has(host) || !allowed.networks.isEmpty
 
-function checkPublic(url: URL): void {
+const checkPublic = (url: URL): void => {
   if (url.protocol !== 'https:') throw new TargetError('scheme', 'must be an https URL')
   if (url.port !== '' && Number(url.port) !== httpsPort) {
     throw new TargetError('port', `must use port ${httpsPort}`)
   }
 }
 
-function checkAddress(url: URL, address: string, allowed: AllowList): void {
+const checkAddress = (url: URL, address: string, allowed: AllowList): void => {
   if (allowed.hosts.has(hostOf(url)) || isIn(allowed.networks, address)) return
   if (isIn(denied, address)) {
     throw new TargetError('address', 'leads to an address that is not public')
@@ -140,7 +140,7 @@ export type Target = {
  *
  * @throws TargetError `dns` when the name does not resolve; the others when an address is not allowed
  */
-export async function resolveTarget(text: string, allowed: AllowList): Promise<Target> {
+export const resolveTarget = async (text: string, allowed: AllowList): Promise<Target> => {
   const url = checkUrl(text, allowed)
   const host = hostOf(url)
   const isAddress = isIP(host) !== 0
@@ -156,7 +156,7 @@ export async function resolveTarget(text: string, allowed: AllowList): Promise<T
   }
 }
 
-async function addressesOf(host: string): Promise<readonly string[]> {
+const addressesOf = async (host: string): Promise<readonly string[]> => {
   try {
     const found = await lookup(host, { all: true, verbatim: true })
     if (found.length > 0) return found.map(({ address }) => address)

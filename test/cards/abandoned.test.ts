@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-const HOUR_MS = 3_600_000
+const hourMs = 3_600_000
 
 const sweeper = (aheadMs: number, marginMs = 15_000) => {
   const entered: NewReversal[] = []
@@ -64,7 +64,7 @@ describe('what a process left on the wire', () => {
     const early = sweeper(10_000)
     expect(await early.sweep()).toBe(0)
 
-    const several = [sweeper(HOUR_MS), sweeper(HOUR_MS), sweeper(HOUR_MS)]
+    const several = [sweeper(hourMs), sweeper(hourMs), sweeper(hourMs)]
     const counts = await Promise.all(several.map(({ sweep }) => sweep()))
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(cases.length)
     const entered = several.flatMap((one) => one.entered)
@@ -80,7 +80,7 @@ describe('what a process left on the wire', () => {
       })
       expect(await stateOf(id)).toMatchObject({ status, operation: `reversing_${reverses}` })
     }
-    expect(await sweeper(HOUR_MS).sweep()).toBe(0)
+    expect(await sweeper(hourMs).sweep()).toBe(0)
   })
 
   test('is answered under its key from then on', async () => {
@@ -91,7 +91,7 @@ describe('what a process left on the wire', () => {
     await rig.database.sql`update idempotency_keys set status = null where key = 'crashed'`
     await abandon(id, 'pending', null)
     expect((await rig.post('/v1/transactions/authorize', body, headers)).status).toBe(409)
-    expect(await sweeper(HOUR_MS).sweep()).toBe(1)
+    expect(await sweeper(hourMs).sweep()).toBe(1)
     const after = await rig.post('/v1/transactions/authorize', body, headers)
     expect(after.status).toBe(504)
     expect(after.headers.get('Idempotent-Replayed')).toBe('true')
@@ -107,7 +107,7 @@ describe('what a process left on the wire', () => {
       const { id } = (await response.json()) as { id: string }
       await abandon(id, 'pending', null)
     })
-    const { entered, sweep } = sweeper(HOUR_MS)
+    const { entered, sweep } = sweeper(hourMs)
     expect(await sweep()).toBe(1)
     expect(entered[0]?.traceparent).toStartWith(`00-${traceId}-`)
   })
@@ -126,7 +126,7 @@ describe('what a process left on the wire', () => {
         await sql`select id from card_transactions where status = 'pending' and operation is null`
       if (row !== undefined) break
     }
-    const early = sweeper(HOUR_MS)
+    const early = sweeper(hourMs)
     expect(await early.sweep()).toBe(1)
     const response = await slow
     expect(response.status).toBe(504)
@@ -168,7 +168,7 @@ describe('the end of a reversal', () => {
       operation: 'reversing_authorization',
       needsAttention: true,
     })
-    expect(await sweeper(HOUR_MS).sweep()).toBe(0)
+    expect(await sweeper(hourMs).sweep()).toBe(0)
     // The network may confirm it after all, by whatever way.
     await endReversal(rig.database.sql, ended, 'confirmed', new Date())
     expect(await stateOf(transactionId)).toMatchObject({ status: 'voided', needsAttention: false })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import {
-  CARD_STATUSES,
   type CardEvent,
   type CardOperation,
   type CardState,
+  cardStatuses,
   responseMessageOf,
   transition,
 } from '../../src/cards/domain.ts'
@@ -37,7 +37,7 @@ const nameOf = ({ status, operation }: CardState): string =>
 
 describe('transition', () => {
   test('allows exactly these steps', () => {
-    const steps = CARD_STATUSES.flatMap((status) =>
+    const steps = cardStatuses.flatMap((status) =>
       operations.flatMap((operation) =>
         events.flatMap((event) => {
           const next = transition({ status, operation }, event)

@@ -9,11 +9,11 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-const DAYS = 400
-const DAY_MS = 86_400_000
+const days = 400
+const dayMs = 86_400_000
 const sweepAfter = (
   ageMs: number,
-  settings: { readonly days: number | undefined } = { days: DAYS },
+  settings: { readonly days: number | undefined } = { days: days },
 ) =>
   createRetention({
     ...settings,
@@ -44,9 +44,9 @@ test('what is over and old is forgotten with its events; what still waits for so
   await sql`update card_transactions set operation = 'capture' where id = ${underWay ?? ''}`
   await sql`update card_transactions set needs_attention = true where id = ${attention ?? ''}`
   await sql`update card_transactions set updated_at = now() + interval '1 day' where id = ${changed ?? ''}`
-  expect(await sweepAfter(DAYS * DAY_MS - 60_000)).toBe(0)
-  expect(await sweepAfter(2 * DAYS * DAY_MS, { days: undefined })).toBe(0)
-  expect(await sweepAfter(DAYS * DAY_MS + 60_000)).toBe(3)
+  expect(await sweepAfter(days * dayMs - 60_000)).toBe(0)
+  expect(await sweepAfter(2 * days * dayMs, { days: undefined })).toBe(0)
+  expect(await sweepAfter(days * dayMs + 60_000)).toBe(3)
   for (const { id } of [over, declined, reversed]) {
     expect(await statusOf(id)).toBe(404)
     expect(await rowsOf(id)).toHaveLength(0)
@@ -60,11 +60,11 @@ test('what is over and old is forgotten with its events; what still waits for so
 test('an old capture is still voided, and a forgotten one repeats the answers of its keys', async () => {
   const headers = { 'Idempotency-Key': 'void-before' }
   const { id } = await rig.authorize('tok_visa_approved', { capture: true })
-  expect(await sweepAfter(DAYS * DAY_MS - 60_000)).toBe(0)
+  expect(await sweepAfter(days * dayMs - 60_000)).toBe(0)
   const first = await rig.post(`/v1/transactions/${id}/void`, undefined, headers)
   const text = await first.text()
   expect(first.status).toBe(200)
-  await sweepAfter(DAYS * DAY_MS + 60_000)
+  await sweepAfter(days * dayMs + 60_000)
   expect(await statusOf(id)).toBe(404)
   const again = await rig.post(`/v1/transactions/${id}/void`, undefined, headers)
   expect([again.status, await again.text()]).toEqual([200, text])

@@ -26,7 +26,7 @@ afterAll(() => database.close())
 
 type Line = Readonly<Record<string, unknown>>
 
-function open(more: Partial<CertificatesDeps> = {}) {
+const open = (more: Partial<CertificatesDeps> = {}) => {
   const lines: Line[] = []
   const metrics = createMetrics({ version: 'test', withProcess: false })
   const feature = createCertificates({
@@ -46,7 +46,7 @@ function open(more: Partial<CertificatesDeps> = {}) {
 }
 
 /** Calls through the whole HTTP application with a key of the scope. */
-function caller(routes: readonly Route[]) {
+const caller = (routes: readonly Route[]) => {
   return async (method: string, path: string, body?: unknown, scope = 'ops:admin') => {
     const { key, record } = testKey(scope)
     const response = await testApp(routes, { keys: [record] }).call(method, path, {

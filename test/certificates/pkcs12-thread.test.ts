@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PKCS12_BYTES_MAX, PKCS12_ROUNDS_MAX } from '../../src/certificates/pkcs12.ts'
-import { createPkcs12Opener, PKCS12_WAITING_MAX } from '../../src/certificates/pkcs12-thread.ts'
+import { pkcs12BytesMax, pkcs12RoundsMax } from '../../src/certificates/pkcs12.ts'
+import { createPkcs12Opener, pkcs12WaitingMax } from '../../src/certificates/pkcs12-thread.ts'
 import { makePkcs12 } from '../support/pkcs12.ts'
 import { issueCertificate } from '../support/pki.ts'
 
 const file = (name: string) =>
   new Uint8Array(readFileSync(join(import.meta.dir, '../fixtures/pkcs12', name)))
 const pair = issueCertificate('thread')
-const slow = makePkcs12(pair, 'segredo', { keyRounds: PKCS12_ROUNDS_MAX })
+const slow = makePkcs12(pair, 'segredo', { keyRounds: pkcs12RoundsMax })
 
 const reasonOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
@@ -31,8 +31,8 @@ describe('a thread for each file', () => {
 
   test('262144 bytes are looked at, one more is not', async () => {
     const { open } = createPkcs12Opener()
-    expect(await reasonOf(open(new Uint8Array(PKCS12_BYTES_MAX), ''))).toBe('damaged')
-    expect(await reasonOf(open(new Uint8Array(PKCS12_BYTES_MAX + 1), ''))).toBe('too_large')
+    expect(await reasonOf(open(new Uint8Array(pkcs12BytesMax), ''))).toBe('damaged')
+    expect(await reasonOf(open(new Uint8Array(pkcs12BytesMax + 1), ''))).toBe('too_large')
   })
 
   test('the event loop goes on while the most rounds are worked', async () => {
@@ -53,7 +53,7 @@ describe('a thread for each file', () => {
 
   test('one is read and eight wait; one more is turned away', async () => {
     const { open } = createPkcs12Opener()
-    const admitted = Array.from({ length: PKCS12_WAITING_MAX + 1 }, () =>
+    const admitted = Array.from({ length: pkcs12WaitingMax + 1 }, () =>
       reasonOf(open(file('aes.p12'), 'segredo')),
     )
     expect(await reasonOf(open(file('aes.p12'), 'segredo'))).toBe('Pkcs12BusyError')

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import forge from 'node-forge'
 import {
-  PKCS12_BYTES_MAX,
-  PKCS12_ROUNDS_MAX,
   type Pkcs12Content,
   Pkcs12Error,
+  pkcs12BytesMax,
+  pkcs12RoundsMax,
   readPkcs12,
 } from '../../src/certificates/pkcs12.ts'
 import { makePkcs12, type Pkcs12Layout } from '../support/pkcs12.ts'
@@ -18,7 +18,7 @@ import { issueCertificate } from '../support/pki.ts'
 const file = (name: string) =>
   new Uint8Array(readFileSync(join(import.meta.dir, '../fixtures/pkcs12', name)))
 
-function reasonOf(run: () => Pkcs12Content): string {
+const reasonOf = (run: () => Pkcs12Content): string => {
   try {
     run()
   } catch (error) {
@@ -28,7 +28,7 @@ function reasonOf(run: () => Pkcs12Content): string {
   return 'read'
 }
 
-function belongs({ key, certificates }: Pkcs12Content): boolean {
+const belongs = ({ key, certificates }: Pkcs12Content): boolean => {
   const der = { key: Buffer.from(key ?? []), format: 'der', type: 'pkcs8' } as const
   return certificates.some((certificate) =>
     new X509Certificate(certificate).checkPrivateKey(createPrivateKey(der)),
@@ -106,9 +106,9 @@ describe('damaged files', () => {
 
   test('nested without end, of known and of unknown length', () => {
     for (const tag of [0x30, 0xa0, 0x24, 0x31]) {
-      const unknown = new Uint8Array(PKCS12_BYTES_MAX).map((_, i) => (i % 2 === 0 ? tag : 0x80))
+      const unknown = new Uint8Array(pkcs12BytesMax).map((_, i) => (i % 2 === 0 ? tag : 0x80))
       const known: number[] = []
-      for (let rest = PKCS12_BYTES_MAX - 5; rest > 5; rest -= 5) {
+      for (let rest = pkcs12BytesMax - 5; rest > 5; rest -= 5) {
         known.push(tag, 0x83, rest >> 16, (rest >> 8) & 0xff, rest & 0xff)
       }
       for (const bytes of [unknown, new Uint8Array(known)]) {
@@ -155,9 +155,9 @@ describe('damaged files', () => {
   }, 60_000)
 
   test('262144 bytes are looked at, one more is not', () => {
-    const at = new Uint8Array(PKCS12_BYTES_MAX)
+    const at = new Uint8Array(pkcs12BytesMax)
     expect(reasonOf(() => readPkcs12(at, ''))).toBe('damaged')
-    expect(reasonOf(() => readPkcs12(new Uint8Array(PKCS12_BYTES_MAX + 1), ''))).toBe('too_large')
+    expect(reasonOf(() => readPkcs12(new Uint8Array(pkcs12BytesMax + 1), ''))).toBe('too_large')
   })
 })
 
@@ -179,14 +179,14 @@ describe('rounds of key derivation', () => {
   }
   for (const [place, layout] of Object.entries(layouts)) {
     test(`${place}: 2000000 are worked, more are refused`, () => {
-      expect(reason(layout(PKCS12_ROUNDS_MAX))).toBe('read')
-      const { keyRounds, ...more } = layout(PKCS12_ROUNDS_MAX)
+      expect(reason(layout(pkcs12RoundsMax))).toBe('read')
+      const { keyRounds, ...more } = layout(pkcs12RoundsMax)
       expect(reason({ keyRounds: keyRounds + 1, ...more })).toBe('rounds_exceeded')
     })
   }
 
   test('with a wrong password too, and the password is told where the limit is kept', () => {
-    expect(reason({ keyRounds: PKCS12_ROUNDS_MAX + 1 }, 'errada')).toBe('rounds_exceeded')
+    expect(reason({ keyRounds: pkcs12RoundsMax + 1 }, 'errada')).toBe('rounds_exceeded')
     expect(reason({ keyRounds: 1000, outerRounds: 1000 }, 'errada')).toBe('wrong_password')
   })
 

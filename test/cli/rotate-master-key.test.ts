@@ -6,9 +6,9 @@ import { runProgram, variants } from '../support/program.ts'
 
 const keyOf = (step: number): string =>
   Buffer.from(Uint8Array.from({ length: 32 }, (_, i) => i * step + 1)).toString('base64')
-const OLD = { TRILHO_MASTER_KEY: keyOf(7) }
-const NEW = { TRILHO_MASTER_KEY: keyOf(11) }
-const BOTH = { ...NEW, TRILHO_MASTER_KEY_PREVIOUS: keyOf(7) }
+const old = { TRILHO_MASTER_KEY: keyOf(7) }
+const newKey = { TRILHO_MASTER_KEY: keyOf(11) }
+const both = { ...newKey, TRILHO_MASTER_KEY_PREVIOUS: keyOf(7) }
 const [sources] = variants
 
 let database: TestDatabase
@@ -47,7 +47,7 @@ const pay = async (from: string, to: string) => {
 }
 
 test('everything sealed is sealed anew beside a running gateway; the old key is then not needed', async () => {
-  await rig.start(OLD)
+  await rig.start(old)
   const [ana = '', bia = ''] = await rig.wallets(3, 1_000n)
   const { cert, key } = issueCertificate('rotated')
   const imported = await rig.call('POST', '/v1/certificates', {
@@ -67,7 +67,7 @@ test('everything sealed is sealed anew beside a running gateway; the old key is 
   await rig.call('POST', `/v1/webhooks/${id}/rotate`, { overlap_seconds: 3600 })
 
   // Neither key opens anything: nothing is touched, and it is said.
-  expect(await counts(NEW)).toEqual({
+  expect(await counts(newKey)).toEqual({
     code: 1,
     sealed: three((unreadable) => ({ resealed: 0, current: 0, unreadable })),
   })
@@ -75,27 +75,27 @@ test('everything sealed is sealed anew beside a running gateway; the old key is 
   // The start seals wallets anew by itself: they are put back, so that the command has all to do.
   const before = await database.sql<{ id: string; sealed_key: Uint8Array }[]>`
     select id, sealed_key from drex_wallets`
-  await rig.start(BOTH)
+  await rig.start(both)
   for (const { id, sealed_key } of before) {
     await database.sql`update drex_wallets set sealed_key = ${sealed_key} where id = ${id}`
   }
   // Two at once, with transfers between: each record counts in one of them.
-  const [first, second] = await Promise.all([counts(BOTH), counts(BOTH), pay(ana, bia)])
+  const [first, second] = await Promise.all([counts(both), counts(both), pay(ana, bia)])
   expect([first.code, second.code]).toEqual([0, 0])
   expect(sum(first.sealed, second.sealed)).toEqual([1, 2, 3])
-  expect(await counts(BOTH)).toEqual({
+  expect(await counts(both)).toEqual({
     code: 0,
     sealed: three((current) => ({ resealed: 0, current, unreadable: 0 })),
   })
   await pay(ana, bia)
 
   await rig.kill()
-  await rig.start(NEW)
+  await rig.start(newKey)
   await pay(ana, bia)
   const deadline = performance.now() + 40_000
   while ((await rig.balanceOf(bia)) !== 1_300n && performance.now() < deadline) await Bun.sleep(50)
   expect(await rig.balanceOf(bia)).toBe(1_300n)
-  expect((await counts(NEW)).code).toBe(0)
+  expect((await counts(newKey)).code).toBe(0)
 }, 60_000)
 
 const sum = (...runs: readonly (readonly object[])[]): readonly number[] =>
@@ -109,7 +109,7 @@ test('says what is missing, and shows a table', async () => {
     1,
     'trilho rotate-master-key: there is no key to seal with: set TRILHO_MASTER_KEY\n',
   ])
-  const shown = await command(NEW)
+  const shown = await command(newKey)
   expect(shown.code).toBe(0)
   expect(shown.out).toMatch(/^WHAT +SEALED ANEW +CURRENT +UNREADABLE\n/)
 }, 60_000)

@@ -12,7 +12,7 @@ const xmllint = unlessMissing('xmllint')
 const scanner = createXmlScanner()
 
 /** Compares each document with `xmllint --exc-c14n`, which keeps comments. */
-async function compareAll(documents: readonly string[]): Promise<number> {
+const compareAll = async (documents: readonly string[]): Promise<number> => {
   let compared = 0
   await withScratch(async (directory) => {
     for (const [i, text] of documents.entries()) {

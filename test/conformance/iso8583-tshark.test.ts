@@ -15,7 +15,7 @@ const text2pcap = Bun.which('text2pcap')
 const isInstalled = tshark !== null && text2pcap !== null
 const reason = isInstalled ? '' : ' [skipped: tshark is not installed]'
 
-const MESSAGES = 60
+const messages = 60
 const fields = [
   2, 3, 4, 7, 11, 12, 13, 14, 18, 22, 25, 32, 37, 39, 41, 42, 43, 44, 48, 49, 54, 60, 63, 70, 90,
 ] as const
@@ -43,7 +43,7 @@ const someValue = (de: number): string => {
 
 describe.skipIf(!isInstalled)(`ISO 8583 as tshark reads it${reason}`, () => {
   for (const [name, binencode, leftOut] of [
-    ['ascii', 'bin', MESSAGES / 10],
+    ['ascii', 'bin', messages / 10],
     ['ascii-hex', 'ascii', 0],
   ] as const) {
     test(`${name}: the same message type and the same fields`, () => {
@@ -51,7 +51,7 @@ describe.skipIf(!isInstalled)(`ISO 8583 as tshark reads it${reason}`, () => {
       if (dialect === undefined) throw new Error(`no dialect ${name}`)
       const packer = createPacker(dialect)
       const wanted: string[] = []
-      const frames = Array.from({ length: MESSAGES }, (_, index) => {
+      const frames = Array.from({ length: messages }, (_, index) => {
         const mti = ['0100', '0110', '0200', '0400', '0800'][index % 5] ?? ''
         const chosen = fields.filter((de) => de === 11 || de === 43 || below(3) > 0)
         const values = Object.fromEntries(chosen.map((de) => [de, someValue(de)]))
@@ -78,7 +78,7 @@ describe.skipIf(!isInstalled)(`ISO 8583 as tshark reads it${reason}`, () => {
         ...['-e', 'iso8583.mti', ...fields.flatMap((de) => ['-e', `iso8583.bit${de}`])],
       ])
       const rows = read.trimEnd().split('\n')
-      expect(rows).toHaveLength(MESSAGES)
+      expect(rows).toHaveLength(messages)
       // Some messages with a bitmap in bytes it takes for no ISO 8583 at all.
       const left = rows.map((row, index) => (/^\|+$/.test(row) ? wanted[index] : row))
       expect(left).toEqual(wanted)

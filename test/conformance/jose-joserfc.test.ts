@@ -11,7 +11,7 @@ const missing =
 const note = missing ? ' [skipped: no joserfc for python3, or no openssl]' : ''
 const script = join(import.meta.dir, 'python/jose_peer.py')
 
-function peer(key: KeyObject, request: object): string {
+const peer = (key: KeyObject, request: object): string => {
   const input = JSON.stringify({ key: key.export({ format: 'jwk' }), ...request })
   const { stdout, stderr, exitCode } = Bun.spawnSync(['python3', script], {
     stdin: Buffer.from(input),

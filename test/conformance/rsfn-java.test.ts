@@ -16,7 +16,7 @@ const text = '<DOC><NOME>João 😀</NOME></DOC>'
 const us = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const them = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
-async function saveKeys(directory: string, own: KeyObject, peer: KeyObject): Promise<string[]> {
+const saveKeys = async (directory: string, own: KeyObject, peer: KeyObject): Promise<string[]> => {
   const paths = [join(directory, 'own.der'), join(directory, 'peer.der')]
   await Bun.write(paths[0]!, own.export({ format: 'der', type: 'pkcs8' }))
   await Bun.write(paths[1]!, peer.export({ format: 'der', type: 'spki' }))

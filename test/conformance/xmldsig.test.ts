@@ -18,13 +18,13 @@ const body =
   '<FIToFIPmtStsRpt><TxInfAndSts><Amt Ccy="BRL">100.00</Amt>' +
   '<Nm>Irm\u00e3os &amp; Cia &lt;1&gt;</Nm></TxInfAndSts></FIToFIPmtStsRpt>'
 
-async function signed(): Promise<Uint8Array> {
+const signed = async (): Promise<Uint8Array> => {
   const key = prepareKeyInfo(issuer, pair.serial, 'ki-1', sha256)
   const signBytes = async (bytes: Uint8Array) => sign('sha256', bytes, privateKey)
   return signEnvelope(envelopeOf(body), key, sha256, signBytes)
 }
 
-function verdict(bytes: Uint8Array): string {
+const verdict = (bytes: Uint8Array): string => {
   const result = verifyEnvelope(createXmlScanner().scan(bytes), {
     sha256,
     findCertificate: (name, serial) =>

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { type Chain, PILOT_CHAIN_ID } from '../../src/simulators/chain/index.ts'
+import { type Chain, pilotChainId } from '../../src/simulators/chain/index.ts'
 import type { TransferBody } from './support.ts'
 import { type Admin, type Bench, createAdmin, createBench, currencyAbi } from './support.ts'
 
@@ -15,13 +15,13 @@ type Anvil = Pick<Chain, 'chainId' | 'request'> & {
   readonly stop: () => Promise<void>
 }
 
-async function startAnvil(command: string): Promise<Anvil> {
+const startAnvil = async (command: string): Promise<Anvil> => {
   const child = Bun.spawn(
     [
       command,
       // A reorganisation needs the states before it: only these few are kept.
       ...['--prune-history', '32'],
-      ...['--port', '0', '--chain-id', String(PILOT_CHAIN_ID), '--hardfork', 'shanghai'],
+      ...['--port', '0', '--chain-id', String(pilotChainId), '--hardfork', 'shanghai'],
       ...['--gas-price', '0', '--block-base-fee-per-gas', '0', '--no-mining'],
     ],
     { stdout: 'pipe', stderr: 'ignore' },
@@ -36,7 +36,7 @@ async function startAnvil(command: string): Promise<Anvil> {
   if (address === undefined) throw new Error(`anvil did not start: ${said}`)
   const url = `http://${address}`
   return {
-    chainId: PILOT_CHAIN_ID,
+    chainId: pilotChainId,
     url,
     async request(method, params = []) {
       const response = await fetch(url, {

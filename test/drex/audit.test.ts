@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { ADMIN, type Bench, createBench, type TransferBody } from './support.ts'
+import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
 
-const COINS: Hex = '0x8ac7230489e80000'
+const coins: Hex = '0x8ac7230489e80000'
 
 type Entry = {
   readonly actor: string
@@ -17,12 +17,12 @@ let bia: Hex
 
 beforeAll(async () => {
   bench = await createBench({
-    chain: { mining: 'manual', gasPrice: 1_000n, balances: { [ADMIN]: 10n ** 20n } },
+    chain: { mining: 'manual', gasPrice: 1_000n, balances: { [adminAddress]: 10n ** 20n } },
     env: { DREX_TESTNET_GAS_POLICY: 'legacy' },
   })
   ana = await bench.wallet()
   bia = await bench.wallet(0n)
-  await bench.chain.request('hardhat_setBalance', [ana, COINS])
+  await bench.chain.request('hardhat_setBalance', [ana, coins])
 })
 afterAll(() => bench.stop())
 

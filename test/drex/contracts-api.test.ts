@@ -6,7 +6,14 @@ import { createWallets } from '../../src/drex/wallets/service.ts'
 import rulesArtifact from '../../src/simulators/chain/contracts/generated/AccountRules.json'
 import retailArtifact from '../../src/simulators/chain/contracts/generated/RetailCurrency.json'
 import swapArtifact from '../../src/simulators/chain/contracts/generated/SwapOneStep.json'
-import { ADMIN, type Admin, type Bench, createBench, sealer, type TransferBody } from './support.ts'
+import {
+  type Admin,
+  adminAddress,
+  type Bench,
+  createBench,
+  sealer,
+  type TransferBody,
+} from './support.ts'
 
 type Contract = {
   contract_id: string
@@ -34,7 +41,7 @@ const asset = (changes: object = {}) => ({
   ...changes,
 })
 
-async function deployed(body: object, on = bench, wanted = 'deployed'): Promise<string> {
+const deployed = async (body: object, on = bench, wanted = 'deployed'): Promise<string> => {
   const { status, json } = await on.call('POST', '/v1/contracts/deploy', body)
   expect([status, (json as Contract).error]).toEqual([202, null])
   const { address } = json as Contract
@@ -49,7 +56,7 @@ async function deployed(body: object, on = bench, wanted = 'deployed'): Promise<
 const call = (address: string, body: object, on = bench) =>
   on.call('POST', `/v1/contracts/${address}/call`, body)
 
-async function sent(address: string, body: object, on = bench): Promise<string> {
+const sent = async (address: string, body: object, on = bench): Promise<string> => {
   const { status, json } = await call(address, body, on)
   expect(json as object).toMatchObject({ status: 'pending', tx_hash: null })
   expect(status).toBe(200)
@@ -323,9 +330,9 @@ describe('a permissioned network', () => {
 })
 
 /** A second gateway whose network has account rules, on the first one's chain. */
-async function createRules(base: Bench) {
+const createRules = async (base: Bench) => {
   const abi = new Interface(rulesArtifact.abi)
-  const data = rulesArtifact.bytecode + abi.encodeDeploy([ADMIN]).slice(2)
+  const data = rulesArtifact.bytecode + abi.encodeDeploy([adminAddress]).slice(2)
   const rules = (await base.admin.send(undefined, data))!
   const permissioned = await createBench({
     env: {
@@ -362,7 +369,7 @@ describe('between institutions', () => {
   }, 60_000)
 })
 
-async function exchange(base: Bench, on: Bench, swap: Hex): Promise<void> {
+const exchange = async (base: Bench, on: Bench, swap: Hex): Promise<void> => {
   const { admin, chain } = base
   const addressOf = async (label: string) => {
     const created = await on.call('POST', '/v1/wallets', { type: 'managed', label })
@@ -430,8 +437,8 @@ async function exchange(base: Bench, on: Bench, swap: Hex): Promise<void> {
 
 const retailAbi = new Interface(retailArtifact.abi)
 
-async function retail(admin: Admin, reserve: Hex): Promise<Hex> {
-  const args = retailAbi.encodeDeploy(['Real Tokenizado', 'BRL@1', ADMIN, reserve])
+const retail = async (admin: Admin, reserve: Hex): Promise<Hex> => {
+  const args = retailAbi.encodeDeploy(['Real Tokenizado', 'BRL@1', adminAddress, reserve])
   return (await admin.send(undefined, retailArtifact.bytecode + args.slice(2)))!
 }
 

@@ -6,13 +6,13 @@ import {
   isFinal,
   parseAmount,
   sourcesOf,
-  TRANSACTION_STATUSES,
   type TransactionEvent,
   type TransactionStatus,
+  transactionStatuses,
   transition,
 } from '../../src/drex/domain.ts'
 
-const EVENTS = [
+const events = [
   'signed',
   'accepted',
   'receipt',
@@ -36,7 +36,7 @@ describe('states of a transaction', () => {
 
   test('whatever happens: ends are ends, and a signed one never simply fails', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 30 }), (events) => {
+      fc.property(fc.array(fc.constantFrom(...events), { maxLength: 30 }), (events) => {
         let status: TransactionStatus = 'pending'
         let signed = false
         for (const event of events) {
@@ -54,7 +54,7 @@ describe('states of a transaction', () => {
   })
 
   test('four ends; cancelling at once only before signing; a reorganisation goes back', () => {
-    expect(TRANSACTION_STATUSES.filter(isFinal)).toEqual([
+    expect(transactionStatuses.filter(isFinal)).toEqual([
       'confirmed',
       'reverted',
       'failed',

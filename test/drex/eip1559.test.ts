@@ -1,31 +1,31 @@
 /** A network with base fee and tip, on a chain that mines when told. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { ADMIN, type Bench, createBench, type TransferBody } from './support.ts'
+import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
 
-const GWEI = 1_000_000_000n
+const gwei = 1_000_000_000n
 /** What the chain advises. */
-const TIP = GWEI
-const COINS: Hex = '0x8ac7230489e80000'
+const tipWei = gwei
+const coins: Hex = '0x8ac7230489e80000'
 
 let bench: Bench
 let ana: Hex
 let bia: Hex
 
-async function begin(env: Readonly<Record<string, string>> = {}): Promise<void> {
+const begin = async (env: Readonly<Record<string, string>> = {}): Promise<void> => {
   bench = await createBench({
-    chain: { mining: 'manual', gasPrice: GWEI, balances: { [ADMIN]: 10n ** 20n } },
+    chain: { mining: 'manual', gasPrice: gwei, balances: { [adminAddress]: 10n ** 20n } },
     env: { DREX_TESTNET_GAS_POLICY: 'eip1559', ...env },
   })
   ana = await bench.wallet()
   bia = await bench.wallet(0n)
-  await bench.chain.request('hardhat_setBalance', [ana, COINS])
+  await bench.chain.request('hardhat_setBalance', [ana, coins])
 }
 beforeEach(() => begin())
 afterEach(() => bench.stop())
 
 /** Mines a block at a base fee, which the next transactions are priced by. */
-async function mineAt(baseFee: bigint): Promise<void> {
+const mineAt = async (baseFee: bigint): Promise<void> => {
   const set = await bench.chain.request('hardhat_setNextBlockBaseFeePerGas', [
     `0x${baseFee.toString(16)}`,
   ])
@@ -33,14 +33,14 @@ async function mineAt(baseFee: bigint): Promise<void> {
   await bench.chain.mine()
 }
 
-async function pay(): Promise<string> {
+const pay = async (): Promise<string> => {
   const body = { from_wallet: ana, to_wallet: bia, amount: '1.00' }
   const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
   expect(status).toBe(202)
   return (json as TransferBody).transfer_id
 }
 
-async function reached(id: string, wanted: string): Promise<TransferBody> {
+const reached = async (id: string, wanted: string): Promise<TransferBody> => {
   let transfer: TransferBody | undefined
   await bench.until(async () => {
     transfer = (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
@@ -64,30 +64,30 @@ const bumps = () =>
     select raw, max_fee, tip from drex_attempts where kind = 'bump' order by created_at`
 
 test('twice the base fee and the tip, as a transaction of type 2', async () => {
-  await mineAt(10n * GWEI)
+  await mineAt(10n * gwei)
   const id = await pay()
   await reached(id, 'broadcast')
   const { raw, max_fee, tip } = await first()
   expect(raw).toStartWith('0x02')
-  expect([BigInt(max_fee), BigInt(tip)]).toEqual([20n * GWEI + TIP, TIP])
+  expect([BigInt(max_fee), BigInt(tip)]).toEqual([20n * gwei + tipWei, tipWei])
   // A base fee that rises by less than the double holds nothing up.
-  await mineAt(19n * GWEI)
+  await mineAt(19n * gwei)
   await reached(id, 'confirmed')
   expect((await bumps()).length).toBe(0)
   expect(await bench.balance(bia)).toBe(100n)
 })
 
 test('a base fee beyond the offer: replaced at the same nonce by what is asked now, once', async () => {
-  await mineAt(10n * GWEI)
+  await mineAt(10n * gwei)
   const id = await pay()
   const before = await reached(id, 'broadcast')
-  await mineAt(100n * GWEI)
+  await mineAt(100n * gwei)
   await bench.until(async () => (await bumps()).length > 0)
   const [bump] = await bumps()
   expect(bump?.raw).toStartWith('0x02')
-  expect(BigInt(bump?.max_fee ?? 0)).toBeGreaterThanOrEqual(200n * GWEI)
+  expect(BigInt(bump?.max_fee ?? 0)).toBeGreaterThanOrEqual(200n * gwei)
   // Both figures rise by a tenth, or the pool refuses the replacement.
-  expect(BigInt(bump?.tip ?? 0)).toBeGreaterThanOrEqual((TIP * 11n) / 10n)
+  expect(BigInt(bump?.tip ?? 0)).toBeGreaterThanOrEqual((tipWei * 11n) / 10n)
   await bench.until(async () => {
     await bench.chain.mine()
     const read = await bench.call('GET', `/v1/drex/transfers/${id}`)
@@ -98,13 +98,13 @@ test('a base fee beyond the offer: replaced at the same nonce by what is asked n
 }, 60_000)
 
 test('the base fee falls before the replacement arrives: the first bytes count, once', async () => {
-  await mineAt(10n * GWEI)
+  await mineAt(10n * gwei)
   const id = await pay()
   const before = await reached(id, 'broadcast')
-  await mineAt(100n * GWEI)
+  await mineAt(100n * gwei)
   bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
   await bench.until(async () => (await bumps()).length > 0)
-  await mineAt(15n * GWEI)
+  await mineAt(15n * gwei)
   expect((await reached(id, 'confirmed')).tx_hash).toBe(before.tx_hash)
   expect(await bench.balance(bia)).toBe(100n)
 }, 60_000)
@@ -112,10 +112,10 @@ test('the base fee falls before the replacement arrives: the first bytes count, 
 test('replacements stop at the limit, and the transfer waits for the base fee to fall', async () => {
   await bench.stop()
   await begin({ DREX_FEE_MAX_GWEI: '25' })
-  await mineAt(10n * GWEI)
+  await mineAt(10n * gwei)
   const id = await pay()
   await reached(id, 'broadcast')
-  await mineAt(100n * GWEI)
+  await mineAt(100n * gwei)
   const looks = async () => {
     const [row] = await bench.database.sql<{ attempts: number }[]>`
       select attempts from drex_transactions`
@@ -123,9 +123,9 @@ test('replacements stop at the limit, and the transfer waits for the base fee to
   }
   await bench.until(async () => (await looks()) >= 3)
   for (const { max_fee } of await bumps()) {
-    expect(BigInt(max_fee)).toBeLessThanOrEqual(25n * GWEI)
+    expect(BigInt(max_fee)).toBeLessThanOrEqual(25n * gwei)
   }
-  await mineAt(15n * GWEI)
+  await mineAt(15n * gwei)
   await reached(id, 'confirmed')
   expect(await bench.balance(bia)).toBe(100n)
 }, 60_000)

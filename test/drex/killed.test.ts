@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createRig, type Rig } from '../support/drex-rig.ts'
 import { until } from '../support/until.ts'
 
-const ENGINE_OFF = { DREX_ENGINE_ENABLED: 'false' }
+const engineOff = { DREX_ENGINE_ENABLED: 'false' }
 
 let database: TestDatabase
 let rig: Rig
@@ -31,7 +31,7 @@ const count = async (table: string, where = 'true'): Promise<number> => {
 }
 
 /** Kills the gateway once the request has left its mark in the database, answered or not. */
-async function killOnce(request: Request, isDone: () => Promise<boolean>): Promise<void> {
+const killOnce = async (request: Request, isDone: () => Promise<boolean>): Promise<void> => {
   const lost = post(request).catch(() => undefined)
   await until(isDone)
   await rig.kill()
@@ -39,7 +39,7 @@ async function killOnce(request: Request, isDone: () => Promise<boolean>): Promi
 }
 
 test('a deployment, a call and a wallet are each there once after a kill and a repetition', async () => {
-  await rig.start(ENGINE_OFF)
+  await rig.start(engineOff)
   const deployment = {
     path: '/v1/contracts/deploy',
     key: 'deploy',

@@ -2,13 +2,13 @@ import { expect, test } from 'bun:test'
 import { Interface } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { encodeTransactionAllowed } from '../../src/drex/evm/token-call.ts'
-import { ALLOWED_MS, createPermission } from '../../src/drex/permission.ts'
+import { allowedMs, createPermission } from '../../src/drex/permission.ts'
 import type { RpcClient, RpcOutcome } from '../../src/drex/rpc/client.ts'
 import { RpcFailure } from '../../src/drex/rpc/errors.ts'
 import rulesArtifact from '../../src/simulators/chain/contracts/generated/AccountRules.json'
 
 const address = (byte: string): Hex => `0x${byte.repeat(20)}`
-const RULES = address('aa')
+const rules = address('aa')
 const word = (value: number): string => `0x${String(value).padStart(64, '0')}`
 
 test('the question is encoded as the ABI says, whatever the length of the payload', () => {
@@ -29,7 +29,7 @@ test('the question is encoded as the ABI says, whatever the length of the payloa
 })
 
 /** A node that answers every call the same way, and counts. */
-function answering(outcome: () => RpcOutcome) {
+const answering = (outcome: () => RpcOutcome) => {
   const seen: number[] = []
   const batch: RpcClient['batch'] = async (requests) => {
     seen.push(requests.length)
@@ -48,14 +48,14 @@ test('a permission is kept for a while, a refusal never; each pair is asked once
   let nowMs = 0
   let answer = word(1)
   const { seen, rpc } = answering(() => ({ result: answer }))
-  const permission = createPermission(RULES, rpc, () => nowMs)
+  const permission = createPermission(rules, rpc, () => nowMs)
   const pair = [asked('01'), asked('01'), asked('03', undefined)]
   expect(await permission.ask(pair)).toEqual(['allowed', 'allowed', 'allowed'])
   answer = word(0)
-  nowMs = ALLOWED_MS - 1
+  nowMs = allowedMs - 1
   expect(await permission.ask(pair)).toEqual(['allowed', 'allowed', 'allowed'])
   expect(seen).toEqual([2])
-  nowMs = ALLOWED_MS
+  nowMs = allowedMs
   expect(await permission.ask(pair)).toEqual(['refused', 'refused', 'refused'])
   answer = word(1)
   expect(await permission.ask([asked('01')])).toEqual(['allowed'])
@@ -67,11 +67,11 @@ test('no rules, and the rules themselves, need no question; silence decides noth
     failure: new RpcFailure('unreachable', 'no answer'),
   }))
   expect(await createPermission(undefined, rpc).ask([asked('01')])).toEqual(['allowed'])
-  const permission = createPermission(RULES, rpc)
-  expect(await permission.ask([asked('01', RULES)])).toEqual(['allowed'])
+  const permission = createPermission(rules, rpc)
+  expect(await permission.ask([asked('01', rules)])).toEqual(['allowed'])
   expect(seen).toEqual([])
   expect(await permission.ask([asked('01')])).toEqual(['unknown'])
   // Rules without this question: the node decides.
   const without = answering(() => ({ result: '0x' }))
-  expect(await createPermission(RULES, without.rpc).ask([asked('01')])).toEqual(['allowed'])
+  expect(await createPermission(rules, without.rpc).ask([asked('01')])).toEqual(['allowed'])
 })

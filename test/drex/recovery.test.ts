@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import type { FaultKind } from '../../src/simulators/chain/index.ts'
-import { ADMIN, type Bench, createBench, type TransferBody } from './support.ts'
+import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
 
-const ENDS = ['confirmed', 'reverted', 'failed', 'cancelled']
+const ends = ['confirmed', 'reverted', 'failed', 'cancelled']
 
-async function pay(from: Hex, to: Hex, amount = '1.00', key?: string): Promise<string> {
+const pay = async (from: Hex, to: Hex, amount = '1.00', key?: string): Promise<string> => {
   const body = { from_wallet: from, to_wallet: to, amount }
   const headers = key === undefined ? {} : { 'Idempotency-Key': key }
   const { status, json } = await bench.call('POST', '/v1/drex/transfers', body, headers)
@@ -19,7 +19,7 @@ async function pay(from: Hex, to: Hex, amount = '1.00', key?: string): Promise<s
 const read = async (id: string) =>
   (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
 
-async function status(id: string, wanted: string): Promise<TransferBody> {
+const status = async (id: string, wanted: string): Promise<TransferBody> => {
   let transfer = await read(id)
   await bench.until(async () => {
     transfer = await read(id)
@@ -35,12 +35,12 @@ const mineUntilConfirmed = (id: string): Promise<void> =>
     return (await read(id)).status === 'confirmed'
   })
 
-async function allEnd(ids: readonly string[], wanted = 'confirmed'): Promise<void> {
+const allEnd = async (ids: readonly string[], wanted = 'confirmed'): Promise<void> => {
   for (const id of ids) {
     let last = ''
     await bench.until(async () => {
       last = (await read(id)).status
-      return ENDS.includes(last)
+      return ends.includes(last)
     }, 60_000)
     expect(last).toBe(wanted)
   }
@@ -83,7 +83,7 @@ describe('what a node may do wrong', () => {
   }, 60_000)
 })
 
-function repeating(values: readonly number[]): () => number {
+const repeating = (values: readonly number[]): (() => number) => {
   let at = 0
   return () => values[at++ % values.length]!
 }
@@ -201,7 +201,7 @@ describe('after a stop', () => {
       nonce: 0,
       gasLimit: 21_000n,
       fees: { kind: 'legacy', gasPrice: 0n },
-      to: ADMIN,
+      to: adminAddress,
       value: 0n,
       data: '0x',
     })
@@ -283,11 +283,11 @@ describe('taking a transfer back', () => {
 })
 
 describe('networks with fees', () => {
-  const FEES = {
+  const fees = {
     chain: {
       mining: 'manual' as const,
       gasPrice: 1_000n,
-      balances: { [ADMIN]: 10n ** 20n },
+      balances: { [adminAddress]: 10n ** 20n },
     },
     env: { DREX_TESTNET_GAS_POLICY: 'legacy' },
   }
@@ -299,7 +299,7 @@ describe('networks with fees', () => {
   }
 
   test('one without a receipt is replaced for at least a tenth more, and counts once', async () => {
-    bench = await createBench(FEES)
+    bench = await createBench(fees)
     const [ana, bia] = [await funded(), await funded(0n)]
     const id = await pay(ana, bia)
     const first = await status(id, 'broadcast')
@@ -318,7 +318,7 @@ describe('networks with fees', () => {
   }, 60_000)
 
   test('a signed transfer is cancelled by a transaction that does nothing', async () => {
-    bench = await createBench(FEES)
+    bench = await createBench(fees)
     const [ana, bia] = [await funded(), await funded(0n)]
     const id = await pay(ana, bia)
     await status(id, 'broadcast')

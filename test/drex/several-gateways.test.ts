@@ -4,8 +4,8 @@ import type { Hex } from '../../src/drex/evm/hex.ts'
 import { createWallets } from '../../src/drex/wallets/service.ts'
 import { type Bench, createBench, sealer, type TransferBody } from './support.ts'
 
-const SENDERS = 4
-const EACH = 30
+const senderCount = 4
+const each = 30
 
 let bench: Bench
 beforeAll(async () => {
@@ -23,12 +23,12 @@ test('share the wallets: every nonce once, none missing, and one may end at any 
   const peers = [bench.peer(), bench.peer()]
   const calls = [bench.call, ...peers.map(({ call }) => call)]
   const senders: Hex[] = []
-  while (senders.length < SENDERS) senders.push(await bench.wallet())
+  while (senders.length < senderCount) senders.push(await bench.wallet())
   const receiver = await bench.wallet(0n)
-  const requests = Array.from({ length: SENDERS * EACH }, (_, i) => ({
+  const requests = Array.from({ length: senderCount * each }, (_, i) => ({
     call: calls[i % calls.length] ?? bench.call,
     headers: { 'Idempotency-Key': `shared-${i}` },
-    body: { from_wallet: senders[i % SENDERS], to_wallet: receiver, amount: '1.00' },
+    body: { from_wallet: senders[i % senderCount], to_wallet: receiver, amount: '1.00' },
   }))
   const pay = async ({ call, headers, body }: (typeof requests)[number]) => {
     const answer = await call('POST', '/v1/drex/transfers', body, headers)
@@ -44,16 +44,16 @@ test('share the wallets: every nonce once, none missing, and one may end at any 
   await peers[1]?.stop()
 
   const sent = await rows()
-  expect(sent.length).toBe(SENDERS * EACH)
+  expect(sent.length).toBe(senderCount * each)
   for (const sender of senders) {
     const nonces = sent.filter((row) => row.sender === sender).map(({ nonce }) => Number(nonce))
-    expect(nonces).toEqual(Array.from({ length: EACH }, (_, i) => i))
-    expect(await bench.balance(sender)).toBe(100_000n - BigInt(EACH) * 100n)
+    expect(nonces).toEqual(Array.from({ length: each }, (_, i) => i))
+    expect(await bench.balance(sender)).toBe(100_000n - BigInt(each) * 100n)
   }
-  expect(await bench.balance(receiver)).toBe(BigInt(SENDERS * EACH) * 100n)
+  expect(await bench.balance(receiver)).toBe(BigInt(senderCount * each) * 100n)
   // Whoever settles a transfer tells of it, and nobody else does.
-  expect(bench.events.length).toBe(SENDERS * EACH)
-  expect(new Set(bench.events.map(({ subject }) => subject)).size).toBe(SENDERS * EACH)
+  expect(bench.events.length).toBe(senderCount * each)
+  expect(new Set(bench.events.map(({ subject }) => subject)).size).toBe(senderCount * each)
 }, 60_000)
 
 test('make one wallet for deployments, however many need it first', async () => {

@@ -13,8 +13,8 @@ import { type Chain, type ChainOptions, createChain } from '../../src/simulators
 import { type TestApp, testApp, testKey } from '../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
 
-export const ADMIN_KEY = new Uint8Array(32).fill(7)
-export const ADMIN = addressOfPrivateKey(ADMIN_KEY)
+export const adminKey = new Uint8Array(32).fill(7)
+export const adminAddress = addressOfPrivateKey(adminKey)
 export const currencyAbi = new Interface(currencyArtifact.abi)
 export const sealer: Sealer = createSealer(Uint8Array.from({ length: 32 }, (_, i) => i * 5 + 1))
 
@@ -27,10 +27,10 @@ export type Admin = {
 
 export type Receipt = { readonly contractAddress: Hex | null; readonly status: Hex }
 
-export async function createAdmin(
+export const createAdmin = async (
   chain: Pick<Chain, 'chainId' | 'request'>,
   gasPrice = 0n,
-): Promise<Admin> {
+): Promise<Admin> => {
   const call = async (method: string, ...params: readonly unknown[]) => {
     const outcome = await chain.request(method, params)
     if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`)
@@ -39,21 +39,21 @@ export async function createAdmin(
   const send = async (to: Hex | undefined, data: string) => {
     const unsigned = {
       chainId: chain.chainId,
-      nonce: Number(await call('eth_getTransactionCount', ADMIN, 'pending')),
+      nonce: Number(await call('eth_getTransactionCount', adminAddress, 'pending')),
       gasLimit: 6_000_000n,
       fees: { kind: 'legacy' as const, gasPrice },
       to,
       value: 0n,
       data: data as Hex,
     }
-    const { raw } = assemble(unsigned, sign(signingDigest(unsigned), ADMIN_KEY))
+    const { raw } = assemble(unsigned, sign(signingDigest(unsigned), adminKey))
     const hash = await call('eth_sendRawTransaction', raw)
     await call('evm_mine')
     const receipt = (await call('eth_getTransactionReceipt', hash)) as Receipt
     if (receipt.status !== '0x1') throw new Error('the administrator was refused')
     return receipt.contractAddress ?? undefined
   }
-  const deploy = currencyAbi.encodeDeploy(['Real Digital', 'BRL', ADMIN])
+  const deploy = currencyAbi.encodeDeploy(['Real Digital', 'BRL', adminAddress])
   const token = (await send(undefined, currencyArtifact.bytecode + deploy.slice(2)))!
   return {
     token,
@@ -98,7 +98,7 @@ export type BenchOptions = {
   readonly engine?: boolean
 }
 
-export async function createBench(options: BenchOptions = {}): Promise<Bench> {
+export const createBench = async (options: BenchOptions = {}): Promise<Bench> => {
   const chain = await createChain({ mining: 40, ...options.chain })
   const admin = await createAdmin(chain, options.chain?.gasPrice ?? 0n)
   const database = await createTestDatabase(8)

@@ -25,7 +25,7 @@ const request = (changes: object = {}) => ({
 const read = async (id: string) =>
   (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
 
-async function ended(id: string): Promise<TransferBody> {
+const ended = async (id: string): Promise<TransferBody> => {
   let transfer = await read(id)
   await bench.until(async () => {
     transfer = await read(id)

@@ -4,8 +4,8 @@ import {
   createTestVault,
   findDialect,
   findFraming,
-  TEST_VAULT_KEY,
   testTokens,
+  testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
 import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
@@ -13,9 +13,9 @@ import { startCollector } from '../support/collector.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { startProgram, variants } from '../support/program.ts'
 
-const PAYMENTS = 1_000
-const CLIENTS = 100
-const SETTLE_MS = 75_000
+const payments = 1_000
+const clients = 100
+const settleMs = 75_000
 
 const passesLuhn = (digits: string): boolean => {
   let sum = 0
@@ -88,7 +88,7 @@ const dumpOf = async ({ sql }: TestDatabase): Promise<ReadonlyMap<string, string
   return dump
 }
 
-test(`after ${PAYMENTS} payments of every outcome no card number is in database, logs, traces, metrics or answers`, async () => {
+test(`after ${payments} payments of every outcome no card number is in database, logs, traces, metrics or answers`, async () => {
   const [sources] = variants
   const [dialect, framing] = [findDialect('ascii'), findFraming('binary-2')]
   if (sources === undefined || dialect === undefined || framing === undefined) throw new Error()
@@ -98,7 +98,7 @@ test(`after ${PAYMENTS} payments of every outcome no card number is in database,
     createCardNetwork({ dialect, framing, seed, lateMs: 1_300 }),
   )
   for (const network of networks) network.start()
-  const vault = createTestVault({ key: TEST_VAULT_KEY })
+  const vault = createTestVault({ key: testVaultKey })
   const { file: keyFile, key } = await apiKeyFile('cards:*', 'ops:read')
   let url = ''
   const gateway = startProgram(sources, ['serve'], {
@@ -109,7 +109,7 @@ test(`after ${PAYMENTS} payments of every outcome no card number is in database,
       ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(networks[0]?.port()) },
       ...{ CARDGW_NETB_HOST: '127.0.0.1', CARDGW_NETB_PORT: String(networks[1]?.port()) },
       ...{ CARDGW_NETA_TIMEOUT: '1', CARDGW_NETB_TIMEOUT: '1' },
-      ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: TEST_VAULT_KEY },
+      ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: testVaultKey },
       CARDGW_REVERSAL_BACKOFF_MAX_SECONDS: '1',
     },
   })
@@ -137,7 +137,7 @@ test(`after ${PAYMENTS} payments of every outcome no card number is in database,
     const tokens = [...testTokens.keys()]
     let next = 0
     const client = async (): Promise<void> => {
-      while (next < PAYMENTS) {
+      while (next < payments) {
         const number = next++
         const body = authorizationBody(tokens[number % tokens.length] ?? '', {
           amount: 1_000 + number,
@@ -151,10 +151,10 @@ test(`after ${PAYMENTS} payments of every outcome no card number is in database,
         await call('GET', `/v1/transactions/${id}/events`)
       }
     }
-    await Promise.all(Array.from({ length: CLIENTS }, client))
+    await Promise.all(Array.from({ length: clients }, client))
     // Under the load above, dropped connections end most of these before their time is up.
     for (const token of ['tok_visa_timeout', 'tok_mastercard_late']) {
-      const endMs = performance.now() + SETTLE_MS
+      const endMs = performance.now() + settleMs
       let text = ''
       while (!text.includes('NETWORK_TIMEOUT')) {
         if (performance.now() > endMs) throw new Error(`no time-out: ${text}`)
@@ -176,7 +176,7 @@ test(`after ${PAYMENTS} payments of every outcome no card number is in database,
       await call('POST', `/v1/transactions/${pan}/void`)
     }
     // Where the network refuses every reversal there is no end.
-    const endMs = performance.now() + SETTLE_MS
+    const endMs = performance.now() + settleMs
     for (;;) {
       const open = await database.sql`
         select status, operation, card_token from card_transactions where (status = 'pending' or operation is not null) and card_token not like '%void_declined'
@@ -195,10 +195,10 @@ test(`after ${PAYMENTS} payments of every outcome no card number is in database,
     expect([200, 201, 400, 404, 502, 504].filter((status) => !statuses.has(status))).toEqual([])
     expect(dump.get('public.card_transactions')?.split('\n').length).toBeGreaterThanOrEqual(900)
     expect(metrics).toContain('cardgw')
-    expect(collector.spans.length).toBeGreaterThan(PAYMENTS)
+    expect(collector.spans.length).toBeGreaterThan(payments)
     const exchanges = collector.spans.filter(({ name }) => name.startsWith('card exchange 0'))
-    expect(exchanges.length).toBeGreaterThan(PAYMENTS / 2)
-    expect(out.split('\n').length).toBeGreaterThan(PAYMENTS)
+    expect(exchanges.length).toBeGreaterThan(payments / 2)
+    expect(out.split('\n').length).toBeGreaterThan(payments)
     const places = [
       ...dump,
       ...([

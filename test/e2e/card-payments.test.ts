@@ -7,8 +7,8 @@ import {
   createTestVault,
   findDialect,
   findFraming,
-  TEST_VAULT_KEY,
   type TestVault,
+  testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
 import { testKey } from '../support/app.ts'
 import { authorizationBody, type CardRecord } from '../support/cards-rig.ts'
@@ -18,7 +18,7 @@ import { temporaryDirectory } from '../support/temporary.ts'
 
 setDefaultTimeout(60_000)
 
-const WAIT_MS = 40_000
+const waitMs = 40_000
 
 let database: TestDatabase
 let simulator: CardNetwork
@@ -30,7 +30,7 @@ beforeAll(async () => {
   if (dialect === undefined || framing === undefined) throw new Error('no such dialect')
   simulator = createCardNetwork({ dialect, framing })
   simulator.start()
-  vault = createTestVault({ key: TEST_VAULT_KEY })
+  vault = createTestVault({ key: testVaultKey })
 })
 afterAll(async () => {
   simulator.stop()
@@ -54,7 +54,7 @@ const environment = () =>
     ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keyFile() },
     ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(simulator.port()) },
     ...{ CARDGW_NETA_TIMEOUT: '10', CARDGW_NETA_POOL_SIZE: '1' },
-    ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: TEST_VAULT_KEY },
+    ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: testVaultKey },
     CARDGW_DATABASE_URL: database.dsn,
     // Nobody reads the lines of the requests, which would fill the pipe.
     CARDGW_LOG_LEVEL: 'warn',
@@ -78,7 +78,7 @@ const serve = async (env = environment()) => {
 }
 
 const eventually = async <T>(ask: () => Promise<T | undefined>, what: string): Promise<T> => {
-  const deadline = performance.now() + WAIT_MS
+  const deadline = performance.now() + waitMs
   for (;;) {
     const found = await ask()
     if (found !== undefined) return found

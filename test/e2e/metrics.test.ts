@@ -8,7 +8,7 @@ import {
   createTestVault,
   findDialect,
   findFraming,
-  TEST_VAULT_KEY,
+  testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
 import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
 import { encodeRequest, failure, rawClient, service, withKey } from '../spi/grpc/support.ts'
@@ -25,7 +25,7 @@ import { startReceiver } from '../webhooks/support.ts'
 
 setDefaultTimeout(60_000)
 
-const WAIT_MS = 40_000
+const waitMs = 40_000
 const ispb = '12345678'
 const dayMs = 86_400_000
 
@@ -60,7 +60,7 @@ const database = await createTestDatabase(3)
 const bank = await createCentralBank({ longPollMs: 200 })
 const receiver = startReceiver()
 const failing = startReceiver(() => new Response('no', { status: 500 }))
-const vault = createTestVault({ key: TEST_VAULT_KEY })
+const vault = createTestVault({ key: testVaultKey })
 const dialect = findDialect('ascii')
 const framing = findFraming('binary-2')
 const [sources] = variants
@@ -106,7 +106,7 @@ beforeAll(async () => {
       ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(network.port()) },
       ...{ CARDGW_NETA_TIMEOUT: '4', CARDGW_NETA_POOL_SIZE: '2' },
       ...{ CARDGW_NETB_HOST: '127.0.0.1', CARDGW_NETB_PORT: '1' },
-      ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: TEST_VAULT_KEY },
+      ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: testVaultKey },
       CARDGW_LOG_LEVEL: 'error',
     },
   })
@@ -139,7 +139,7 @@ const scrape = async (): Promise<Samples> => read(await (await fetch(`${url}/met
 
 /** Scrapes until every sample has its number; then says which have not. */
 const expectSamples = async (wanted: Readonly<Record<string, number>>): Promise<Samples> => {
-  const deadline = performance.now() + WAIT_MS
+  const deadline = performance.now() + waitMs
   for (;;) {
     const samples = await scrape()
     const found = Object.fromEntries(Object.keys(wanted).map((name) => [name, samples.get(name)]))
@@ -283,7 +283,7 @@ test('payments both ways, their webhooks, signatures, batches and link are count
       told(stuck) < 3
     )
   }
-  await until(hasSettled, WAIT_MS, 'the same numbers on both sides')
+  await until(hasSettled, waitMs, 'the same numbers on both sides')
 })
 
 test('what waits, is under way, unknown or given up is told while it is so', async () => {
@@ -303,7 +303,7 @@ test('what waits, is under way, unknown or given up is told while it is so', asy
   await expectSamples({ [depth]: 4 })
   const waiting = await scrape()
   expect(waiting.get(age)).toBeGreaterThan(0)
-  expect(waiting.get(age)).toBeLessThan(WAIT_MS / 1000)
+  expect(waiting.get(age)).toBeLessThan(waitMs / 1000)
   letGo.resolve()
   await transaction
   await expectSamples({ [depth]: 0, [age]: 0 })

@@ -11,8 +11,8 @@ import { until } from '../support/until.ts'
 setDefaultTimeout(150_000)
 
 const ispb = '12345678'
-const SETTLE_MS = 40_000
-const PAYMENTS_IN = 25
+const settleMs = 40_000
+const paymentsIn = 25
 
 const createKeyFile = async () => {
   const { file, key } = await apiKeyFile('spi:send', 'messages:read', 'ops:read')
@@ -67,7 +67,7 @@ test.skipIf(!isKafkaHere)(
       all.push(await serve({ ...kept, SPI_ROLES: 'WORKER' }))
       const sender = await serve({ ...kept, SPI_ROLES: 'OUTBOUND_SEND' })
       all.push(sender)
-      for (let count = 0; count < PAYMENTS_IN; count++) bank.payIn({ to: ispb, amountCents: 100n })
+      for (let count = 0; count < paymentsIn; count++) bank.payIn({ to: ispb, amountCents: 100n })
       const params = { local_instrument: 'MANU', transactions: [transfer(ispb, '99999A04', 100)] }
       const sent = await fetch(`${sender.url}/v1/spi/send`, {
         method: 'POST',
@@ -87,9 +87,9 @@ test.skipIf(!isKafkaHere)(
         async () => {
           const [out = ''] = await linesOf('OUTBOUND')
           const isOver = out.endsWith('ACCEPTED') && bank.statistics().operations.waiting === 0
-          return isOver && (await linesOf('INBOUND')).length === PAYMENTS_IN
+          return isOver && (await linesOf('INBOUND')).length === paymentsIn
         },
-        SETTLE_MS,
+        settleMs,
         'all is over',
       )
       expect(await linesOf('OUTBOUND')).toEqual([`${endToEndId} ACCEPTED`])

@@ -10,7 +10,7 @@ setDefaultTimeout(60_000)
 
 const A = '11111111'
 const B = '22222222'
-const WAIT_MS = 40_000
+const waitMs = 40_000
 
 type Gateway = {
   readonly ispb: string
@@ -106,7 +106,7 @@ const listOf = async (ispb: string, query: string): Promise<readonly Message[]> 
   (await gatewayOf(ispb).call(`/v1/messages?limit=500&${query}`))['messages'] as Message[]
 
 const until = async (isTrue: () => Promise<boolean>): Promise<void> => {
-  const endMs = performance.now() + WAIT_MS
+  const endMs = performance.now() + waitMs
   while (!(await isTrue())) {
     if (performance.now() > endMs) throw new Error(`not in time: ${isTrue}`)
     await Bun.sleep(50)

@@ -11,7 +11,7 @@ import { type RunningProgram, startProgram, variants } from '../support/program.
 setDefaultTimeout(150_000)
 
 const ispb = '12345678'
-const WAIT_MS = 40_000
+const waitMs = 40_000
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const callerSpanId = '00f067aa0ba902b7'
 
@@ -62,7 +62,7 @@ test.each(['PostgreSQL', ...(isKafkaHere ? ['Kafka'] : [])])(
         body: JSON.stringify({ message_type: 'PACS008', params }),
       })
       expect(sent.status).toBe(202)
-      const endMs = performance.now() + WAIT_MS
+      const endMs = performance.now() + waitMs
       for (;;) {
         const [row] = await database.sql<{ status: string }[]>`select status from spi_messages
           where direction = 'OUTBOUND'`

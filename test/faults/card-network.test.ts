@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import type { ExchangeOutcome } from '../../src/cards/networks/index.ts'
 import { createNetworkRig, payment, stanOf } from '../support/card-network.ts'
 
-const ANSWERS = 8_000
-const WORKERS = 300
+const answers = 8_000
+const workers = 300
 
 test('whatever the network does, an outcome says no more than is true', async () => {
   let late = 0
@@ -30,7 +30,7 @@ test('whatever the network does, an outcome says no more than is true', async ()
   let next = 0
   let answered = 0
   const work = async (): Promise<void> => {
-    while (answered < ANSWERS) {
+    while (answered < answers) {
       const number = ++next
       const amount = String(number).padStart(12, '0')
       const outcome = await rig.network.exchange(payment(number, { amount }), 100)
@@ -39,7 +39,7 @@ test('whatever the network does, an outcome says no more than is true', async ()
       if (outcome.kind === 'not_sent') await Bun.sleep(5)
     }
   }
-  await Promise.all(Array.from({ length: WORKERS }, work))
+  await Promise.all(Array.from({ length: workers }, work))
   const book = new Map(rig.simulator.book().map((entry) => [entry.stan, entry]))
   const kinds = new Map<string, number>()
   for (const [number, outcome] of outcomes) {

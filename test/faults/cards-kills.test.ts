@@ -5,7 +5,7 @@ import {
   createTestVault,
   findDialect,
   findFraming,
-  TEST_VAULT_KEY,
+  testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
 import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
@@ -15,18 +15,18 @@ import { freePort } from '../support/free-port.ts'
 import { type RunningProgram, startProgram, variants } from '../support/program.ts'
 
 const isLong = process.env['TRILHO_LONG'] === '1'
-const AUTHORIZATIONS = isLong ? 100_000 : 3_000
-const GATEWAY_KILLS = isLong ? 15 : 1
-const NETWORK_KILLS = isLong ? 30 : 4
+const authorizations = isLong ? 100_000 : 3_000
+const gatewayKills = isLong ? 15 : 1
+const networkKills = isLong ? 30 : 4
 /** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
-const SEED = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
-const CLIENTS = 100
-const TIMEOUT_SECONDS = 1
-const LATE_MS = 1_200
-const NETWORK_OUTAGE_MS = 100
-const SETTLE_MS = 120_000
+const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
+const clients = 100
+const timeoutSeconds = 1
+const lateMs = 1_200
+const networkOutageMs = 100
+const settleMs = 120_000
 
-const FAULTS = {
+const faults = {
   ...{ no_answer: 0.002, late: 0.002, delay: 0.01, duplicate: 0.005 },
   ...{ drop_before: 0.0005, drop_after: 0.0005, garbage: 0.0005 },
   ...{ wrong_amount: 0.002, wrong_rrn: 0.002, wrong_terminal: 0.002 },
@@ -37,7 +37,7 @@ const createNetwork = (seed: number): CardNetwork => {
   const framing = findFraming('binary-2')
   if (dialect === undefined || framing === undefined) throw new Error('no such dialect or framing')
   const network = createCardNetwork({
-    ...{ dialect, framing, port: freePort(), seed, lateMs: LATE_MS, faults: FAULTS },
+    ...{ dialect, framing, port: freePort(), seed, lateMs: lateMs, faults: faults },
     latencyMs: { min: 0, max: 4 },
   })
   network.start()
@@ -69,12 +69,12 @@ const createGateway = async (
         API_KEYS_FILE: keyFile,
         CARDGW_NETA_HOST: '127.0.0.1',
         CARDGW_NETA_PORT: String(networks[0].port()),
-        CARDGW_NETA_TIMEOUT: String(TIMEOUT_SECONDS),
+        CARDGW_NETA_TIMEOUT: String(timeoutSeconds),
         CARDGW_NETB_HOST: '127.0.0.1',
         CARDGW_NETB_PORT: String(networks[1].port()),
-        CARDGW_NETB_TIMEOUT: String(TIMEOUT_SECONDS),
+        CARDGW_NETB_TIMEOUT: String(timeoutSeconds),
         CARDGW_VAULT_URL: vaultUrl,
-        CARDGW_VAULT_TOKEN: TEST_VAULT_KEY,
+        CARDGW_VAULT_TOKEN: testVaultKey,
         CARDGW_REVERSAL_BACKOFF_MAX_SECONDS: '1',
         CARDGW_REVERSAL_IN_FLIGHT: '64',
       },
@@ -181,7 +181,7 @@ const theirsOf = (entry: ReturnType<CardNetwork['book']>[number] | undefined): s
 }
 
 const settle = async ({ sql }: TestDatabase): Promise<void> => {
-  const endMs = performance.now() + SETTLE_MS
+  const endMs = performance.now() + settleMs
   for (;;) {
     const open = await sql`
       select status, operation, needs_attention, updated_at from card_transactions
@@ -223,19 +223,19 @@ const compareBooks = async (
 }
 
 test(
-  `${AUTHORIZATIONS} authorizations, ${GATEWAY_KILLS} kills of the gateway, ${NETWORK_KILLS} of networks: the books agree to the cent (seed ${SEED})`,
+  `${authorizations} authorizations, ${gatewayKills} kills of the gateway, ${networkKills} of networks: the books agree to the cent (seed ${seed})`,
   async () => {
-    const pick = seeded(SEED)
+    const pick = seeded(seed)
     const database = await createTestDatabase(2)
-    const networks = [createNetwork(SEED), createNetwork(SEED + 1)] as const
-    const vault = createTestVault({ key: TEST_VAULT_KEY })
+    const networks = [createNetwork(seed), createNetwork(seed + 1)] as const
+    const vault = createTestVault({ key: testVaultKey })
     const gateway = await createGateway(database, networks, vault.url)
     try {
       await gateway.start()
       let next = 0
       const inDoubt: Payment[] = []
       const client = async (): Promise<void> => {
-        while (next < AUTHORIZATIONS) {
+        while (next < authorizations) {
           const payment = paymentOf(next++, pick)
           const answer = await authorize(gateway, payment)
           if (answer === undefined) inDoubt.push(payment)
@@ -247,18 +247,18 @@ test(
       /** Does something each time another share of the payments has been asked for. */
       const at = async (times: number, action: (index: number) => Promise<void>) => {
         for (let index = 0; index < times; index++) {
-          const share = ((index + 0.5) / times) * AUTHORIZATIONS
+          const share = ((index + 0.5) / times) * authorizations
           while (next < share) await Bun.sleep(pick(50))
           await action(index)
         }
       }
       await Promise.all([
-        ...Array.from({ length: CLIENTS }, client),
-        at(GATEWAY_KILLS, gateway.kill),
-        at(NETWORK_KILLS, async (index) => {
+        ...Array.from({ length: clients }, client),
+        at(gatewayKills, gateway.kill),
+        at(networkKills, async (index) => {
           const network = networks[index % 2 === 0 ? 0 : 1]
           network.stop()
-          await Bun.sleep(NETWORK_OUTAGE_MS)
+          await Bun.sleep(networkOutageMs)
           network.start()
         }),
       ])
@@ -269,7 +269,7 @@ test(
           while ((await authorize(gateway, payment)) === undefined) await Bun.sleep(100)
         }
       }
-      await Promise.all(Array.from({ length: CLIENTS }, askAgain))
+      await Promise.all(Array.from({ length: clients }, askAgain))
       await settle(database)
       const counts = await compareBooks(database, { neta: networks[0], netb: networks[1] })
       expect(Object.keys(counts).sort()).toEqual(['authorized', 'captured', 'declined', 'voided'])
@@ -279,7 +279,7 @@ test(
         from card_transactions where reason is distinct from 'not_sent'`
       expect(row?.count).toBe(row?.keys ?? 0)
       // While a network is away payments come to nothing at once; in the short run that is many of them.
-      expect(row?.count ?? 0).toBeGreaterThan(AUTHORIZATIONS * 0.5)
+      expect(row?.count ?? 0).toBeGreaterThan(authorizations * 0.5)
       const captured = networks.flatMap((network) => network.book()).map((e) => e.capturedAmount)
       const [sum] = await database.sql<{ cents: string }[]>`
         select coalesce(sum(captured_cents), 0)::text as cents from card_transactions
@@ -292,5 +292,5 @@ test(
       await database.close()
     }
   },
-  150_000 + AUTHORIZATIONS * 5,
+  150_000 + authorizations * 5,
 )

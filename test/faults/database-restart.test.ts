@@ -10,11 +10,11 @@ import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
 const ispb = '12345678'
-const RESTARTS = ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const
-const OUTAGE_MS = 700
-const SETTLE_MS = 40_000
-const SENDERS = 4
-const PAYMENTS_IN = 40
+const restarts = ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const
+const outageMs = 700
+const settleMs = 40_000
+const senderCount = 4
+const paymentsIn = 40
 
 const childrenOf = (pid: number): readonly number[] =>
   Bun.spawnSync(['ps', '-o', 'pid=', '--ppid', String(pid)])
@@ -86,17 +86,17 @@ test('PostgreSQL restarts under load in three ways: the same process goes on, an
     }
   }
   try {
-    await until(isReady, SETTLE_MS, 'the gateway is ready')
+    await until(isReady, settleMs, 'the gateway is ready')
     const ids: string[] = []
     let isLoaded = true
-    const senders = Array.from({ length: SENDERS }, async (_, sender) => {
+    const senders = Array.from({ length: senderCount }, async (_, sender) => {
       for (let count = 0; isLoaded; count++) {
         ids.push(await sendUntilKnown(`key-${sender}-${count}`))
         await Bun.sleep(5)
       }
     })
-    for (const signal of RESTARTS) {
-      for (let count = 0; count < PAYMENTS_IN; count++) {
+    for (const signal of restarts) {
+      for (let count = 0; count < paymentsIn; count++) {
         bank.payIn({ to: ispb, amountCents: 100n })
       }
       await Bun.sleep(300)
@@ -104,10 +104,10 @@ test('PostgreSQL restarts under load in three ways: the same process goes on, an
       process.kill(server.pid, signal)
       await server.exited
       // Those of a server that was killed end by themselves, and the next one starts only then.
-      await until(() => !processes.some(isRunning), SETTLE_MS, `its processes end after ${signal}`)
-      await Bun.sleep(OUTAGE_MS)
+      await until(() => !processes.some(isRunning), settleMs, `its processes end after ${signal}`)
+      await Bun.sleep(outageMs)
       server = await startEmbeddedPostgres({ directory, port })
-      await until(isReady, SETTLE_MS, `ready after ${signal}`)
+      await until(isReady, settleMs, `ready after ${signal}`)
     }
     isLoaded = false
     await Promise.all(senders)
@@ -126,12 +126,12 @@ test('PostgreSQL restarts under load in three ways: the same process goes on, an
     const isOver = async (): Promise<boolean> =>
       (await linesOf('OUTBOUND')).every((line) => line.endsWith('ACCEPTED')) &&
       bank.statistics().operations.waiting === 0
-    await until(isOver, SETTLE_MS, 'every payment has ended')
+    await until(isOver, settleMs, 'every payment has ended')
     const { operations, balanced } = bank.book()
     expect(await linesOf('OUTBOUND')).toEqual(ids.map((id) => `${id} ACCEPTED`).sort())
     expect(operations.filter(({ payer }) => payer === ispb)).toHaveLength(ids.length)
     const paidIn = operations.filter(({ payer }) => payer !== ispb)
-    expect(paidIn).toHaveLength(RESTARTS.length * PAYMENTS_IN)
+    expect(paidIn).toHaveLength(restarts.length * paymentsIn)
     expect(await linesOf('INBOUND')).toEqual(
       paidIn.map(({ endToEndId }) => `${endToEndId} PROCESSED`).sort(),
     )
@@ -140,9 +140,9 @@ test('PostgreSQL restarts under load in three ways: the same process goes on, an
     // It listens again: without, everything would still work, but a sweep later.
     const isListening = async (): Promise<boolean> =>
       (await database.sql`select from pg_stat_activity where query like 'listen %'`).count === 1
-    await until(isListening, SETTLE_MS, 'one connection listens')
+    await until(isListening, settleMs, 'one connection listens')
     ids.push(await sendUntilKnown('key-afterwards'))
-    await until(isOver, SETTLE_MS, 'one more payment')
+    await until(isOver, settleMs, 'one more payment')
     await database.close()
     gateway.signal('SIGTERM')
     expect((await ended).code).toBe(0)

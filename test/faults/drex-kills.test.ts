@@ -4,14 +4,14 @@ import { createTestDatabase } from '../support/database.ts'
 import { createRig, type Rig } from '../support/drex-rig.ts'
 
 /** The long lane kills a hundred times; the ordinary one often enough to hit every step. */
-const KILLS = process.env['TRILHO_LONG'] === '1' ? 100 : 6
+const kills = process.env['TRILHO_LONG'] === '1' ? 100 : 6
 /** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
-const SEED = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
-const PER_KILL = 12
-const WALLETS = 6
-const BLOCK_TIME_MS = 100
-const FUNDS_CENTS = 10_000_000n
-const SETTLE_MS = 60_000
+const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
+const perKill = 12
+const walletCount = 6
+const blockTimeMs = 100
+const fundsCents = 10_000_000n
+const settleMs = 60_000
 
 type Payment = {
   readonly key: string
@@ -21,22 +21,22 @@ type Payment = {
 }
 
 test(
-  `${KILLS} kills at random points, faults of every kind and a reorganisation: the money adds up (seed ${SEED})`,
+  `${kills} kills at random points, faults of every kind and a reorganisation: the money adds up (seed ${seed})`,
   async () => {
-    const pick = seeded(SEED)
+    const pick = seeded(seed)
     const database = await createTestDatabase(2)
     const rig = await createRig(database.dsn, {
-      chain: { mining: BLOCK_TIME_MS, random: () => pick(1_000_000) / 1_000_000 },
+      chain: { mining: blockTimeMs, random: () => pick(1_000_000) / 1_000_000 },
       env: {
-        DREX_TESTNET_BLOCK_TIME_MS: String(BLOCK_TIME_MS),
+        DREX_TESTNET_BLOCK_TIME_MS: String(blockTimeMs),
         DREX_TESTNET_CONFIRMATIONS: '8',
       },
     })
     try {
       await rig.start()
-      const wallets = await rig.wallets(WALLETS, FUNDS_CENTS)
+      const wallets = await rig.wallets(walletCount, fundsCents)
       const payments: Payment[] = []
-      for (let kill = 0; kill < KILLS; kill++) {
+      for (let kill = 0; kill < kills; kill++) {
         rig.chain.faults.set(
           (
             [
@@ -51,19 +51,19 @@ test(
           ).map((kind) => ({ kind, method: 'eth_sendRawTransaction', probability: 0.04 })),
         )
         const killed = killSoon(rig, pick(400))
-        const round = Array.from({ length: PER_KILL }, (_, i): Payment => {
-          const from = pick(WALLETS)
+        const round = Array.from({ length: perKill }, (_, i): Payment => {
+          const from = pick(walletCount)
           return {
             key: `k-${kill}-${i}`,
             from,
-            to: (from + 1 + pick(WALLETS - 1)) % WALLETS,
+            to: (from + 1 + pick(walletCount - 1)) % walletCount,
             cents: 1 + pick(5_000),
           }
         })
         payments.push(...round)
         await Promise.all(round.map((payment) => attempt(rig, wallets, payment)))
         await killed
-        if (kill === Math.floor(KILLS / 2)) await reorganise(rig)
+        if (kill === Math.floor(kills / 2)) await reorganise(rig)
         await rig.start()
       }
       rig.chain.faults.set([])
@@ -82,16 +82,20 @@ test(
       await database.close()
     }
   },
-  30_000 + KILLS * 4_000 + SETTLE_MS,
+  30_000 + kills * 4_000 + settleMs,
 )
 
-async function killSoon(rig: Rig, ms: number): Promise<void> {
+const killSoon = async (rig: Rig, ms: number): Promise<void> => {
   await Bun.sleep(ms)
   await rig.kill()
 }
 
 /** @returns whether the gateway answered that it has it */
-async function attempt(rig: Rig, wallets: readonly string[], payment: Payment): Promise<boolean> {
+const attempt = async (
+  rig: Rig,
+  wallets: readonly string[],
+  payment: Payment,
+): Promise<boolean> => {
   const { key, from, to, cents } = payment
   const amount = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
   const body = { from_wallet: wallets[from], to_wallet: wallets[to], amount }
@@ -106,16 +110,16 @@ async function attempt(rig: Rig, wallets: readonly string[], payment: Payment): 
 }
 
 /** Blocks go and others come, fewer than make a transfer final, under a gateway that runs. */
-async function reorganise(rig: Rig): Promise<void> {
+const reorganise = async (rig: Rig): Promise<void> => {
   await rig.start()
   await rig.chain.markFork()
-  await Bun.sleep(2 * BLOCK_TIME_MS)
+  await Bun.sleep(2 * blockTimeMs)
   await rig.chain.reorg()
   await rig.kill()
 }
 
-async function settled(rig: Rig): Promise<void> {
-  const deadline = performance.now() + SETTLE_MS
+const settled = async (rig: Rig): Promise<void> => {
+  const deadline = performance.now() + settleMs
   for (const status of ['pending', 'signed', 'broadcast', 'mined']) {
     for (;;) {
       const { json } = await rig.call('GET', `/v1/drex/transfers?status=${status}&limit=1`)
@@ -127,16 +131,16 @@ async function settled(rig: Rig): Promise<void> {
 }
 
 /** What each wallet has is what the requests say, to the cent. */
-async function expectBooks(
+const expectBooks = async (
   rig: Rig,
   wallets: readonly string[],
   payments: readonly Payment[],
-): Promise<void> {
+): Promise<void> => {
   for (const status of ['failed', 'reverted', 'cancelled']) {
     const { json } = await rig.call('GET', `/v1/drex/transfers?status=${status}`)
     expect((json as { transfers: readonly unknown[] }).transfers).toEqual([])
   }
-  const expected = wallets.map(() => FUNDS_CENTS)
+  const expected = wallets.map(() => fundsCents)
   for (const { from, to, cents } of payments) {
     expected[from]! -= BigInt(cents)
     expected[to]! += BigInt(cents)

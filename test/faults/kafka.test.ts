@@ -12,9 +12,9 @@ import { until } from '../support/until.ts'
 setDefaultTimeout(60_000)
 
 const ispb = '12345678'
-const SETTLE_MS = 40_000
-const OUTAGE_MS = 500
-const PAYMENTS = 30
+const settleMs = 40_000
+const outageMs = 500
+const payments = 30
 
 // The built file: what the client library reads at run time has to be in it.
 test.skipIf(!isKafkaHere)(
@@ -71,13 +71,13 @@ test.skipIf(!isKafkaHere)(
       return checks.broker.status
     }
     const load = async (): Promise<readonly string[]> => {
-      for (let count = 0; count < PAYMENTS; count++) bank.payIn({ to: ispb, amountCents: 100n })
-      return Promise.all(Array.from({ length: PAYMENTS }, send))
+      for (let count = 0; count < payments; count++) bank.payIn({ to: ispb, amountCents: 100n })
+      return Promise.all(Array.from({ length: payments }, send))
     }
     try {
       await gateway.line((line) => line.includes('"listening"'))
       const first = await send()
-      await until(isOver, SETTLE_MS, 'the first payment has ended')
+      await until(isOver, settleMs, 'the first payment has ended')
       expect(await linesOf('OUTBOUND')).toEqual([`${first} ACCEPTED`])
       expect(await brokerStatus()).toBe('ok')
 
@@ -87,25 +87,25 @@ test.skipIf(!isKafkaHere)(
       // Requests are answered all the same: it says what is amiss, and is ready.
       await until(
         async () => (await brokerStatus()) === 'down',
-        SETTLE_MS,
+        settleMs,
         'Kafka is known to be away',
       )
       expect((await fetch(`${url}/ready`)).status).toBe(200)
-      await Bun.sleep(OUTAGE_MS)
+      await Bun.sleep(outageMs)
       await kafka.start()
-      await until(isOver, SETTLE_MS, 'every payment has ended')
+      await until(isOver, settleMs, 'every payment has ended')
 
       const { operations, balanced } = bank.book()
       expect(await linesOf('OUTBOUND')).toEqual(ids.map((id) => `${id} ACCEPTED`).sort())
       expect(operations.filter(({ payer }) => payer === ispb)).toHaveLength(ids.length)
       const paidIn = operations.filter(({ payer }) => payer !== ispb)
-      expect(paidIn).toHaveLength(2 * PAYMENTS)
+      expect(paidIn).toHaveLength(2 * payments)
       await until(
         async () => {
           const stored = await linesOf('INBOUND')
           return stored.filter((line) => line.endsWith('PROCESSED')).length === paidIn.length
         },
-        SETTLE_MS,
+        settleMs,
         'what came in is stored',
       )
       expect(await linesOf('INBOUND')).toEqual(

@@ -10,15 +10,15 @@ import { issueCertificate } from '../support/pki.ts'
 import { type RunningProgram, startProgram, variants } from '../support/program.ts'
 
 /** The long lane kills each stage fifty times, and any of them as often; the ordinary one each once and one more. */
-const IS_LONG = process.env['TRILHO_LONG'] === '1'
-const KILLS = IS_LONG ? 50 : 5
+const isLong = process.env['TRILHO_LONG'] === '1'
+const kills = isLong ? 50 : 5
 /** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
-const SEED = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
-const OUT_PER_KILL = 20
-const IN_PER_KILL = 20
-const SETTLE_MS = 60_000
+const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
+const outPerKill = 20
+const inPerKill = 20
+const settleMs = 60_000
 /** A stage killed every other second comes back to its Kafka group after six: that must not end a payment by its time. */
-const SETTLEMENT_LIMIT_MS = 300_000
+const settlementLimitMs = 300_000
 const ispb = '12345678'
 const signer = issueCertificate('signer')
 const stages = ['OUTBOUND_SEND', 'WORKER', 'INBOUND_PULL', 'API'] as const
@@ -118,19 +118,19 @@ const booksOf = async ({ sql }: TestDatabase): Promise<Books> => {
 }
 
 /** Through Kafka, and with messages sent within their requests, only in the long lane. */
-const ways = IS_LONG
+const ways = isLong
   ? ['PostgreSQL', 'the fast path', ...(isKafkaHere ? ['Kafka'] : [])]
   : ['PostgreSQL']
-const victims = IS_LONG ? (['any stage', ...stages] as const) : (['any stage'] as const)
+const victims = isLong ? (['any stage', ...stages] as const) : (['any stage'] as const)
 
 test.each(victims.flatMap((victim) => ways.map((way) => [victim, way] as const)))(
-  `${KILLS} kills of %s under load in both directions, through %s: both books agree (seed ${SEED})`,
+  `${kills} kills of %s under load in both directions, through %s: both books agree (seed ${seed})`,
   async (victim, way) => {
-    const pick = seeded(SEED)
+    const pick = seeded(seed)
     const database = await createTestDatabase(4)
     const bank = await createCentralBank({
       ...{ longPollMs: 200, streamIdleMs: 1_000 },
-      settlementLimitMs: SETTLEMENT_LIMIT_MS,
+      settlementLimitMs: settlementLimitMs,
       participantCertificates: { [ispb]: [signer.cert] },
     })
     const kafka = way === 'Kafka' ? await startTestKafka() : undefined
@@ -138,20 +138,20 @@ test.each(victims.flatMap((victim) => ways.map((way) => [victim, way] as const))
     try {
       for (const stage of stages) await pipeline.start(stage)
       const keys: string[] = []
-      for (let kill = 0; kill < KILLS; kill++) {
+      for (let kill = 0; kill < kills; kill++) {
         bank.setFaults([
           { kind: 'error_after_storing', operation: 'send', probability: 0.05 },
           { kind: 'cut', probability: 0.05 },
           { kind: 'duplicate', probability: 0.05 },
           { kind: 'reorder', probability: 0.05 },
         ])
-        const round = Array.from({ length: OUT_PER_KILL }, (_, index) => `key-${kill}-${index}`)
+        const round = Array.from({ length: outPerKill }, (_, index) => `key-${kill}-${index}`)
         keys.push(...round)
         const any = stages[kill < stages.length ? kill : pick(stages.length)] ?? 'WORKER'
         const killed = Bun.sleep(pick(300)).then(() =>
           pipeline.kill(victim === 'any stage' ? any : victim),
         )
-        for (let index = 0; index < IN_PER_KILL; index++) {
+        for (let index = 0; index < inPerKill; index++) {
           bank.payIn({ to: ispb, amountCents: 100n })
         }
         await Promise.all(round.map(pipeline.send))
@@ -165,7 +165,7 @@ test.each(victims.flatMap((victim) => ways.map((way) => [victim, way] as const))
         for (; id === undefined; id = await pipeline.send(key)) await Bun.sleep(50)
         ids.push(id)
       }
-      const endMs = performance.now() + SETTLE_MS
+      const endMs = performance.now() + settleMs
       while (performance.now() < endMs) {
         const { sent } = await booksOf(database)
         const isOpen = sent.some((line) => !line.endsWith('ACCEPTED'))
@@ -185,7 +185,7 @@ test.each(victims.flatMap((victim) => ways.map((way) => [victim, way] as const))
           .map((line) => line.replace('settled', 'PROCESSED'))
           .sort(),
       )
-      expect(books.received).toHaveLength(KILLS * IN_PER_KILL)
+      expect(books.received).toHaveLength(kills * inPerKill)
       expect(balanced).toBe(true)
       const letters = await database.sql<{ code: string }[]>`
         select headers ->> 'dlq-error-code' as code from broker_log where topic = 'dlq'`
@@ -194,7 +194,7 @@ test.each(victims.flatMap((victim) => ways.map((way) => [victim, way] as const))
       const { received, lateAnswers } = bank.statistics()
       expect({ ...received, lateAnswers }).toMatchObject({
         'pacs.008': ids.length,
-        'pacs.002': KILLS * IN_PER_KILL,
+        'pacs.002': kills * inPerKill,
         lateAnswers: 0,
       })
       expect(received['refused']).toBeUndefined()
@@ -206,5 +206,5 @@ test.each(victims.flatMap((victim) => ways.map((way) => [victim, way] as const))
       await kafka?.close()
     }
   },
-  120_000 + KILLS * 5_000,
+  120_000 + kills * 5_000,
 )

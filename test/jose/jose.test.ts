@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createPublicKey, generateKeyPairSync, verify as verifyBytes } from 'node:crypto'
 import { CompactEncrypt, CompactSign } from 'jose'
 import { loadSettings } from '#src/platform/config/index.ts'
-import { CONTENT_BYTES_MAX, TOKEN_CHARS_MAX } from '../../src/jose/domain.ts'
+import { contentBytesMax, tokenCharsMax } from '../../src/jose/domain.ts'
 import { createJose, type JoseKeySource, joseSettings } from '../../src/jose/index.ts'
 import vectors from '../fixtures/jose/rfc7520.json' with { type: 'json' }
 import { testApp, testKey } from '../support/app.ts'
@@ -27,7 +27,7 @@ const source = openssl.missing
   ? { list: async () => [], readKey: async () => undefined }
   : await keySourceOf(keys)
 
-function open(from: JoseKeySource | undefined = source, algorithms = pins) {
+const open = (from: JoseKeySource | undefined = source, algorithms = pins) => {
   const { values } = loadSettings({ jose: joseSettings }, { TRILHO_JOSE_ALGORITHMS: algorithms })
   const feature = createJose({ keys: from, settings: values.jose })
   const { key, record } = testKey('jose:use')
@@ -184,11 +184,9 @@ describe.skipIf(openssl.missing)(`JWS${openssl.note}`, () => {
     const call = open()
     const status = async (length: number) =>
       (await call('/v1/jose/sign', { kid: 'ES256', payload: 'a'.repeat(length) })).status
-    expect(await status(CONTENT_BYTES_MAX)).toBe(200)
-    expect(await status(CONTENT_BYTES_MAX + 1)).toBe(400)
-    expect((await call('/v1/jose/verify', { jws: 'a'.repeat(TOKEN_CHARS_MAX + 1) })).status).toBe(
-      400,
-    )
+    expect(await status(contentBytesMax)).toBe(200)
+    expect(await status(contentBytesMax + 1)).toBe(400)
+    expect((await call('/v1/jose/verify', { jws: 'a'.repeat(tokenCharsMax + 1) })).status).toBe(400)
   })
 })
 

@@ -16,22 +16,22 @@ const opening = (key: KeyObject, algorithm: KeyManagementAlgorithm) =>
   importPKCS8(key.export({ format: 'pem', type: 'pkcs8' }).toString(), algorithm)
 
 /** The payload as text, or why it is not taken. */
-async function verified(
+const verified = async (
   token: Parameters<typeof readJws>[0],
   key: KeyObject,
   algorithm: SignatureAlgorithm,
-) {
+) => {
   const read = readJws(token)
   if (read === undefined) return 'unreadable'
   const opened = await openJws(read, await verifying(key, algorithm), algorithm)
   return typeof opened === 'string' ? opened : new TextDecoder().decode(opened.content)
 }
 
-async function decrypted(
+const decrypted = async (
   token: Parameters<typeof readJwe>[0],
   key: KeyObject,
   algorithm: KeyManagementAlgorithm,
-) {
+) => {
   const read = readJwe(token)
   if (read === undefined) return 'unreadable'
   const opened = await openJwe(read, await opening(key, algorithm), algorithm)

@@ -5,7 +5,7 @@
  */
 import { CardMessage, createMessagePacker, createPacker, dialects } from '#codecs/iso8583'
 
-const TIMES = 1_000_000
+const times = 1_000_000
 
 const encoder = new TextEncoder()
 
@@ -27,7 +27,7 @@ const message = (): CardMessage => {
 
 const runMany = (work: () => unknown): unknown => {
   let last: unknown
-  for (let i = 0; i < TIMES; i++) last = work()
+  for (let i = 0; i < times; i++) last = work()
   return last
 }
 

@@ -9,11 +9,11 @@ import {
 } from '../../src/simulators/card-network/index.ts'
 import { freePort } from './free-port.ts'
 
-const WAIT_MS = 40_000
+const waitMs = 40_000
 
 /** Waits until `test` holds, and fails where that never comes. */
 export const until = async (test: () => boolean, what = 'the condition'): Promise<void> => {
-  const deadline = performance.now() + WAIT_MS
+  const deadline = performance.now() + waitMs
   while (!test()) {
     if (performance.now() > deadline) throw new Error(`${what} did not come true in time`)
     await Bun.sleep(2)

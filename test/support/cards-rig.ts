@@ -16,7 +16,7 @@ import {
   createTestVault,
   findDialect,
   findFraming,
-  TEST_VAULT_KEY,
+  testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
 import { type TestApp, testApp, testKey } from './app.ts'
 import { until } from './card-network.ts'
@@ -56,7 +56,7 @@ export type CardsRig = AsyncDisposable & {
   ) => Promise<CardRecord>
 }
 
-const SETTLE_MS = 40_000
+const settleMs = 40_000
 
 export const authorizationBody = (
   token: string,
@@ -91,7 +91,7 @@ export const createCardsRig = async (
   const { timeoutSeconds = 20 } = options
   const lateMs = timeoutSeconds * 1_000 + 700
   const simulators = [simulated(lateMs), simulated(lateMs)] as const
-  const testVault = createTestVault({ key: TEST_VAULT_KEY })
+  const testVault = createTestVault({ key: testVaultKey })
   const loaded = loadSettings(
     {
       settings: cardSettings,
@@ -110,7 +110,7 @@ export const createCardsRig = async (
       CARDGW_NETB_TIMEOUT: String(timeoutSeconds),
       CARDGW_NETB_POOL_SIZE: String(options.poolSize ?? 1),
       CARDGW_VAULT_URL: testVault.url,
-      CARDGW_VAULT_TOKEN: TEST_VAULT_KEY,
+      CARDGW_VAULT_TOKEN: testVaultKey,
     },
   )
   if (loaded.problems.length > 0) throw new Error(JSON.stringify(loaded.problems))
@@ -139,7 +139,7 @@ export const createCardsRig = async (
     app.call('POST', path, { key, ...(body === undefined ? {} : { body }), headers })
   const get = (path: string) => app.call('GET', path, { key })
   const settled = async (id: string): Promise<CardRecord> => {
-    const deadline = performance.now() + SETTLE_MS
+    const deadline = performance.now() + settleMs
     for (;;) {
       const record = (await (await get(`/v1/transactions/${id}`)).json()) as CardRecord
       if (record['operation'] === undefined && record.status !== 'pending') return record

@@ -31,16 +31,19 @@ export type ContractBench = {
   readonly travel: (seconds: number) => Promise<void>
 }
 
-const ACTORS = 8
+const actorCount = 8
 
-export async function createContractBench(): Promise<ContractBench> {
+export const createContractBench = async (): Promise<ContractBench> => {
   const engine = await createEngine({ mining: 'auto' })
   const demand = async (method: string, params: readonly unknown[]): Promise<unknown> => {
     const outcome = await engine.request(method, params)
     if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`)
     return outcome.result
   }
-  const actors = Array.from({ length: ACTORS }, (_, i) => `0x${`${i + 1}`.repeat(2).repeat(20)}`)
+  const actors = Array.from(
+    { length: actorCount },
+    (_, i) => `0x${`${i + 1}`.repeat(2).repeat(20)}`,
+  )
   for (const actor of actors) await demand('hardhat_impersonateAccount', [actor])
 
   const simulate = async (iface: Interface, from: string, to: string | undefined, data: string) => {
@@ -95,13 +98,13 @@ type Receipt = {
   readonly logs: readonly { address: string; topics: string[]; data: string }[]
 }
 
-function instance(
+const instance = (
   iface: Interface,
   address: string,
   simulate: (iface: Interface, from: string, to: string, data: string) => Promise<string>,
   transact: (from: string, to: string, data: string) => Promise<Receipt>,
   reader: string,
-): Deployed {
+): Deployed => {
   const readAs = async (from: string, name: string, ...args: readonly unknown[]) => {
     const result = await simulate(iface, from, address, iface.encodeFunctionData(name, args))
     const decoded = iface.decodeFunctionResult(name, result)
@@ -125,9 +128,9 @@ function instance(
 }
 
 /** @returns the error's name and arguments, or undefined when the call went through */
-export async function refusal(
+export const refusal = async (
   action: Promise<unknown>,
-): Promise<readonly [string, ...unknown[]] | undefined> {
+): Promise<readonly [string, ...unknown[]] | undefined> => {
   try {
     await action
     return undefined
@@ -138,7 +141,7 @@ export async function refusal(
 }
 
 /** A small repeatable generator (mulberry32) for random walks. */
-export function seeded(seed: number): (below: number) => number {
+export const seeded = (seed: number): ((below: number) => number) => {
   let state = seed
   return (below) => {
     state = (state + 0x6d2b79f5) | 0

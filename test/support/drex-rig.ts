@@ -32,15 +32,15 @@ export type Rig = {
 }
 
 const root = join(import.meta.dirname, '../..')
-const READY_TIMEOUT_MS = 40_000
-const MASTER_KEY = Buffer.from(Uint8Array.from({ length: 32 }, (_, i) => i * 9 + 4)).toString(
+const readyTimeoutMs = 40_000
+const masterKey = Buffer.from(Uint8Array.from({ length: 32 }, (_, i) => i * 9 + 4)).toString(
   'base64',
 )
 
-export async function createRig(
+export const createRig = async (
   dsn: string,
   options: { readonly chain?: Partial<ChainOptions>; readonly env?: Record<string, string> } = {},
-): Promise<Rig> {
+): Promise<Rig> => {
   const chain = await createChain({ mining: 200, ...options.chain })
   const issuer = await createIssuer(chain)
   const { file: keyFile, key } = await apiKeyFile('*')
@@ -53,7 +53,7 @@ export async function createRig(
     CARDGW_PORT: String(port),
     API_KEYS_FILE: keyFile,
     DATABASE_DSN: dsn,
-    TRILHO_MASTER_KEY: MASTER_KEY,
+    TRILHO_MASTER_KEY: masterKey,
     LOG_LEVEL: 'error',
     DREX_TESTNET_RPC_URLS: chain.url,
     DREX_TESTNET_TOKEN: issuer.token,
@@ -94,7 +94,7 @@ export async function createRig(
         stdout: 'ignore',
         stderr: 'ignore',
       })
-      const deadline = performance.now() + READY_TIMEOUT_MS
+      const deadline = performance.now() + readyTimeoutMs
       while (!(await isReady(url))) {
         if (performance.now() > deadline) throw new Error('the gateway is not ready')
         await Bun.sleep(20)
@@ -123,7 +123,7 @@ export async function createRig(
   }
 }
 
-async function isReady(url: string): Promise<boolean> {
+const isReady = async (url: string): Promise<boolean> => {
   try {
     return (await fetch(`${url}/health`)).ok
   } catch {

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { CanonicalEnvelope } from '#codecs/xmldsig'
 
 /** A small message in the form the builders give: canonical, with an empty `Sgntr`. */
-export function envelopeOf(
+export const envelopeOf = (
   document: string,
   namespace = 'https://www.bcb.gov.br/pi/pacs.002/1.14',
-): CanonicalEnvelope {
+): CanonicalEnvelope => {
   const appHdr =
     '<AppHdr><Fr><FIId><FinInstnId><Othr><Id>99999010</Id></Othr></FinInstnId></FIId></Fr>' +
     '<To><FIId><FinInstnId><Othr><Id>00038166</Id></Othr></FinInstnId></FIId></To>' +
@@ -19,7 +19,7 @@ export function envelopeOf(
 }
 
 /** Finds the slices of a canonical message by its tags: good enough for tests. */
-export function sliceEnvelope(xml: string, namespace: string): CanonicalEnvelope {
+export const sliceEnvelope = (xml: string, namespace: string): CanonicalEnvelope => {
   const bytes = Buffer.from(xml)
   const after = (mark: string): number => bytes.indexOf(mark) + mark.length
   return {
@@ -31,6 +31,6 @@ export function sliceEnvelope(xml: string, namespace: string): CanonicalEnvelope
   }
 }
 
-export function sha256(bytes: Uint8Array): Uint8Array {
+export const sha256 = (bytes: Uint8Array): Uint8Array => {
   return new Uint8Array(createHash('sha256').update(bytes).digest())
 }

@@ -2,10 +2,10 @@
  * Below what systems give to outgoing connections (Linux from 32768): nothing takes such a port between the moment it
  * is found free and the moment a program listens on it, nor while that program restarts.
  */
-const FIRST = 12_000
-const LAST = 32_000
+const first = 12_000
+const last = 32_000
 
-let next = FIRST + Math.floor(Math.random() * (LAST - FIRST))
+let next = first + Math.floor(Math.random() * (last - first))
 
 const isFree = (port: number): boolean => {
   try {
@@ -18,8 +18,8 @@ const isFree = (port: number): boolean => {
 
 /** A port of the loopback that nobody listens on; another one each time. */
 export const freePort = (): number => {
-  for (let tried = FIRST; tried < LAST; tried++) {
-    next = next + 1 < LAST ? next + 1 : FIRST
+  for (let tried = first; tried < last; tried++) {
+    next = next + 1 < last ? next + 1 : first
     if (isFree(next)) return next
   }
   throw new Error('no free port')

@@ -4,27 +4,27 @@ import type { JoseCertificate, JoseKeySource } from '../../src/jose/index.ts'
 import { issueCertificate } from './pki.ts'
 import { runTool, withScratch } from './second-implementation.ts'
 
-function number(base64url: string): bigint {
+const number = (base64url: string): bigint => {
   return BigInt(`0x${Buffer.from(base64url, 'base64url').toString('hex')}`)
 }
 
-function text(value: bigint): string {
+const text = (value: bigint): string => {
   const hex = value.toString(16)
   return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex').toString('base64url')
 }
 
-function inverse(value: bigint, modulus: bigint): bigint {
+const inverse = (value: bigint, modulus: bigint): bigint => {
   let [a, b, x, y] = [value, modulus, 1n, 0n]
   while (b > 0n) [a, b, x, y] = [b, a % b, y, x - (a / b) * y]
   return ((x % modulus) + modulus) % modulus
 }
 
 /** A whole RSA key from modulus, private exponent and one prime, as vectors print them. */
-export function rsaKeyOf(vector: {
+export const rsaKeyOf = (vector: {
   readonly n: string
   readonly d: string
   readonly p: string
-}): KeyObject {
+}): KeyObject => {
   const [n, d, p] = [number(vector.n), number(vector.d), number(vector.p)]
   const q = n / p
   const key: JsonWebKey = {
@@ -44,7 +44,7 @@ export function rsaKeyOf(vector: {
 const authority = issueCertificate('AC Teste', { authority: true })
 
 /** A certificate for any key, which only openssl can issue for elliptic curves. */
-export async function certify(key: KeyObject): Promise<string> {
+export const certify = async (key: KeyObject): Promise<string> => {
   let certificate = ''
   await withScratch(async (directory) => {
     const path = (name: string) => join(directory, name)
@@ -62,10 +62,10 @@ export async function certify(key: KeyObject): Promise<string> {
 }
 
 /** Certificates and keys by kid, as the store would give them. */
-export async function keySourceOf(
+export const keySourceOf = async (
   keys: Readonly<Record<string, KeyObject>>,
   more: Partial<JoseCertificate> = {},
-): Promise<JoseKeySource> {
+): Promise<JoseKeySource> => {
   const list = await Promise.all(
     Object.entries(keys).map(async ([kid, key]) => ({
       kid,

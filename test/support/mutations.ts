@@ -1,4 +1,4 @@
-import { ABSENT, ELEMENT, TEXT, type XmlDocument } from '#codecs/xml'
+import { absent, elementKind, textKind, type XmlDocument } from '#codecs/xml'
 
 /** A small generator of repeatable pseudo-random numbers (xorshift32). */
 export const createRandom = (seed: number) => {
@@ -40,7 +40,7 @@ type Edit = { readonly from: number; readonly to: number; readonly text: string 
 export const mutate = (document: XmlDocument, random: Random): string => {
   const elements: number[] = []
   for (let node = document.firstNode; node < document.endNode; node++) {
-    if (document.kind(node) === ELEMENT && node !== document.root) elements.push(node)
+    if (document.kind(node) === elementKind && node !== document.root) elements.push(node)
   }
   const edit = editOf(document, random, random.pick(elements), elements)
   const before = document.raw(0, edit.from)
@@ -65,7 +65,7 @@ const editOf = (
       return { from, to, text: whole + (random.next(2) ? whole : `\n${whole}`) }
     case 2: {
       const sibling = siblingOf(document, node)
-      if (sibling === ABSENT) return { from, to, text: '' }
+      if (sibling === absent) return { from, to, text: '' }
       const between = document.raw(to, document.start(sibling))
       const other = document.raw(document.start(sibling), document.end(sibling))
       return { from, to: document.end(sibling), text: other + between + whole }
@@ -109,7 +109,7 @@ const newValue = (document: XmlDocument, random: Random, elements: readonly numb
   const leaves = elements.filter(
     (node) =>
       document.next(node) === node + 2 &&
-      document.kind(node + 1) === TEXT &&
+      document.kind(node + 1) === textKind &&
       !/^(?:Digest|Signature)Value$/.test(document.localName(node)),
   )
   const leaf = random.pick(leaves) + 1
@@ -134,9 +134,9 @@ const newValue = (document: XmlDocument, random: Random, elements: readonly numb
 
 const siblingOf = (document: XmlDocument, node: number): number => {
   let next = document.next(node)
-  while (next < document.endNode && document.kind(next) !== ELEMENT) next = document.next(next)
+  while (next < document.endNode && document.kind(next) !== elementKind) next = document.next(next)
   const parentEnd = document.raw(document.end(node), document.start(next))
-  return next < document.endNode && !parentEnd.includes('</') ? next : ABSENT
+  return next < document.endNode && !parentEnd.includes('</') ? next : absent
 }
 
 const rename = (whole: string, name: string, renamed: string): string => {

@@ -113,7 +113,7 @@ export type ParticipantOptions = {
   readonly fetchOptions?: RequestInit & { readonly tls?: object }
 }
 
-const RECEIVE_MS = 40_000
+const receiveMs = 40_000
 
 export const createParticipant = (
   baseUrl: string,
@@ -172,7 +172,7 @@ export const createParticipant = (
     /** Reads on one stream of its own until `count` messages are there. */
     receive: async (count = 1): Promise<readonly Received[]> => {
       const all: Received[] = []
-      const endMs = performance.now() + RECEIVE_MS
+      const endMs = performance.now() + receiveMs
       while (all.length < count) {
         if (performance.now() > endMs) throw new Error(`${all.length} of ${count} messages came`)
         const reading = await read(position)

@@ -37,7 +37,7 @@ const segmented = (content: string, length: number) =>
   )
 
 /** AES-256 under PBKDF2 with SHA-256: algorithm and encrypted octets. */
-function encrypted(content: string, password: string, rounds: number): [Asn1, string] {
+const encrypted = (content: string, password: string, rounds: number): [Asn1, string] => {
   const [salt, iv] = [randomBytes(16), randomBytes(16)]
   const key = pbkdf2Sync(password, salt, rounds, 32, 'sha256')
   const cipher = createCipheriv('aes-256-cbc', key, iv)
@@ -69,12 +69,12 @@ const certificateBag = (pem: string) =>
     ),
   )
 
-function keyBag(pem: string, password: string, rounds: number): Asn1 {
+const keyBag = (pem: string, password: string, rounds: number): Asn1 => {
   const [algorithm, content] = encrypted(pkcs8Of(pem), password, rounds)
   return sequence(oid('pkcs8ShroudedKeyBag'), explicit(0, sequence(algorithm, octets(content))))
 }
 
-function encryptedContent(content: string, password: string, rounds: number): Asn1 {
+const encryptedContent = (content: string, password: string, rounds: number): Asn1 => {
   const [algorithm, text] = encrypted(content, password, rounds)
   const implicit = asn1.create(Class.CONTEXT_SPECIFIC, 0, false, text)
   return sequence(
@@ -93,7 +93,11 @@ export type Pkcs12Layout = {
 }
 
 /** A file of key and certificate, without an integrity check. */
-export function makePkcs12(pair: IssuedPair, password: string, layout: Pkcs12Layout): Uint8Array {
+export const makePkcs12 = (
+  pair: IssuedPair,
+  password: string,
+  layout: Pkcs12Layout,
+): Uint8Array => {
   const bags = der(
     sequence(keyBag(pair.key, password, layout.keyRounds), certificateBag(pair.cert)),
   )

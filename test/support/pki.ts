@@ -21,7 +21,7 @@ type IssueOptions = {
 
 const dayMs = 86_400_000
 
-function subjectAltNames(hosts: readonly string[]) {
+const subjectAltNames = (hosts: readonly string[]) => {
   const altNames = hosts.map((host) =>
     /^[\d.]+$/.test(host) ? { type: 7, ip: host } : { type: 2, value: host },
   )
@@ -29,7 +29,7 @@ function subjectAltNames(hosts: readonly string[]) {
 }
 
 /** Issues an RSA-2048 certificate for tests, with the components the national PKI uses. */
-export function issueCertificate(commonName: string, options: IssueOptions = {}): IssuedPair {
+export const issueCertificate = (commonName: string, options: IssueOptions = {}): IssuedPair => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const key = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
   const certificate = forge.pki.createCertificate()

@@ -33,7 +33,7 @@ export type RawPeer = Disposable & {
   readonly received: CardMessage[]
 }
 
-const SEND_BYTES_MAX = 67_108_864
+const sendBytesMax = 67_108_864
 const dialect = dialects['ascii']!
 const pack = createMessagePacker(createPacker(dialect))
 
@@ -87,7 +87,7 @@ export const createRawPeer = (
     port: freePort(),
     socket: {
       open: (socket) => {
-        const outgoing = new SendBuffer(SEND_BYTES_MAX)
+        const outgoing = new SendBuffer(sendBytesMax)
         buffers.set(socket, outgoing)
         const connection: RawConnection = {
           socket,

@@ -9,10 +9,10 @@ export const hasSharedData = existsSync(join(root, 'spi'))
 /** Shown in the name of a skipped test, so that a skip always says its reason. */
 export const skipReason = hasSharedData ? '' : ' [skipped: no official data beside the checkout]'
 
-export function sharedDataPath(path: string): string {
+export const sharedDataPath = (path: string): string => {
   return join(root, path)
 }
 
-export function readSharedData(path: string): Uint8Array {
+export const readSharedData = (path: string): Uint8Array => {
   return new Uint8Array(readFileSync(sharedDataPath(path)))
 }

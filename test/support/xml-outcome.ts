@@ -1,5 +1,5 @@
 import { CodecError } from '#codecs/bytes'
-import { ATTRIBUTE_STRIDE, NODE_STRIDE, type XmlDocument } from '#codecs/xml'
+import { attributeStride, nodeStride, type XmlDocument } from '#codecs/xml'
 
 /** All that a document is, or why it is none. */
 export const outcomeOf = (scan: (bytes: Uint8Array) => XmlDocument, bytes: Uint8Array): unknown => {
@@ -16,8 +16,8 @@ export const outcomeOf = (scan: (bytes: Uint8Array) => XmlDocument, bytes: Uint8
       elementCount,
       namespaces: [...namespaces],
       isAscii,
-      nodes: [...document.nodes.subarray(0, endNode * NODE_STRIDE)],
-      attributes: [...document.attributes.subarray(0, attributes * ATTRIBUTE_STRIDE)],
+      nodes: [...document.nodes.subarray(0, endNode * nodeStride)],
+      attributes: [...document.attributes.subarray(0, attributes * attributeStride)],
       text: document.textOf(root),
     }
   } catch (error) {

@@ -12,7 +12,7 @@ import {
 
 const nothing = allowListOf([])
 
-async function reasonOf(run: () => unknown): Promise<string> {
+const reasonOf = async (run: () => unknown): Promise<string> => {
   try {
     await run()
     return 'allowed'

@@ -16,8 +16,8 @@ const directions = codeForm(['CRDT', 'DBIT'])
 const entryStatuses = codeForm(['BOOK', 'INFO'])
 const domains = codeForm(['PMNT', 'CAMT'])
 const families = codeForm(['IRCT', 'RRCT', 'MCOP', 'MDOP'])
-const RETURN = 'RRTN'
-const subFamilies = codeForm(['DMCT', RETURN, 'NTAV'])
+const returnTemplate = 'RRTN'
+const subFamilies = codeForm(['DMCT', returnTemplate, 'NTAV'])
 const serviceLevels = codeForm(['PAGPRI', 'PAGFRD', 'PAGAGD'])
 const priorities = codeForm(['HIGH', 'NORM'])
 const instruments = codeForm(['MANU', 'DICT', 'QRES', 'QRDN', 'APES', 'APDN', 'INIC', 'AUTO'])
@@ -188,8 +188,8 @@ const writeRemittance = (
 const writeReturn = (params: Params, subFamily: string, output: XmlOutput): void => {
   const reason = params.optional('return_reason', reasons)
   const information = params.optional('additional_information', text105)
-  if (params.has('return_reason') && subFamily !== '' && subFamily !== RETURN) {
-    params.refuse('return_reason', 'forbidden', `is given with sub_family ${RETURN} only`)
+  if (params.has('return_reason') && subFamily !== '' && subFamily !== returnTemplate) {
+    params.refuse('return_reason', 'forbidden', `is given with sub_family ${returnTemplate} only`)
   }
   if (params.has('additional_information') && !params.has('return_reason')) {
     params.refuse('return_reason', 'required', 'is needed with additional_information')

@@ -1,18 +1,18 @@
-export const DIGIT = 1
-export const CAPITAL = 2
-export const SMALL = 4
+export const digit = 1
+export const capital = 2
+export const small = 4
 /** Neither a control character nor escaped in XML. */
-export const PLAIN = 8
+export const plain = 8
 
-export const ASCII_MAX = 0x7f
+export const asciiMax = 0x7f
 
 /** The classes of each character of ASCII. */
-export const classes = new Uint8Array(ASCII_MAX + 1)
-for (let code = 0x20; code <= ASCII_MAX; code++) {
-  classes[code] = '&<>'.includes(String.fromCharCode(code)) ? 0 : PLAIN
+export const classes = new Uint8Array(asciiMax + 1)
+for (let code = 0x20; code <= asciiMax; code++) {
+  classes[code] = '&<>'.includes(String.fromCharCode(code)) ? 0 : plain
 }
-for (let i = 0; i < 10; i++) classes[0x30 + i] = PLAIN | DIGIT
+for (let i = 0; i < 10; i++) classes[0x30 + i] = plain | digit
 for (let i = 0; i < 26; i++) {
-  classes[0x41 + i] = PLAIN | CAPITAL
-  classes[0x61 + i] = PLAIN | SMALL
+  classes[0x41 + i] = plain | capital
+  classes[0x61 + i] = plain | small
 }

@@ -1,4 +1,4 @@
-import { ASCII_MAX, CAPITAL, classes, DIGIT, SMALL } from './characters.ts'
+import { asciiMax, capital, classes, digit, small } from './characters.ts'
 import { keepText } from './text.ts'
 import { type Content, keep, keepAscii, roomFor, type Value, values } from './values.ts'
 
@@ -33,7 +33,7 @@ const keepCharacters = (text: string, wanted: number): Value | undefined => {
   const from = roomFor(text.length)
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
-    if (code > ASCII_MAX || ((classes[code] as number) & wanted) === 0) return undefined
+    if (code > asciiMax || ((classes[code] as number) & wanted) === 0) return undefined
     values[from + i] = code
   }
   return keep(from, from + text.length)
@@ -46,8 +46,8 @@ const charactersForm = (wanted: number, min: number, max: number, expected: stri
   expected,
 })
 
-const CPF_LENGTH = 11
-export const CNPJ_LENGTH = 14
+const cpfLength = 11
+export const cnpjLength = 14
 
 const isDigit = (value: string, at: number): boolean => {
   const code = value.charCodeAt(at)
@@ -55,8 +55,8 @@ const isDigit = (value: string, at: number): boolean => {
 }
 
 const keepCnpj = (value: string): Value | undefined =>
-  value.length === CNPJ_LENGTH && isDigit(value, CNPJ_LENGTH - 2) && isDigit(value, CNPJ_LENGTH - 1)
-    ? keepCharacters(value, DIGIT | CAPITAL)
+  value.length === cnpjLength && isDigit(value, cnpjLength - 2) && isDigit(value, cnpjLength - 1)
+    ? keepCharacters(value, digit | capital)
     : undefined
 
 const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -76,22 +76,22 @@ const dateTimePattern = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{
 
 /** The forms of the schemas' simple types. */
 export const forms = {
-  ispb: charactersForm(DIGIT | CAPITAL, 8, 8, '8 digits or capital letters'),
+  ispb: charactersForm(digit | capital, 8, 8, '8 digits or capital letters'),
   cpfCnpj: {
     read: (value: string) =>
-      value.length === CPF_LENGTH ? keepCharacters(value, DIGIT) : keepCnpj(value),
+      value.length === cpfLength ? keepCharacters(value, digit) : keepCnpj(value),
     expected: 'a CPF or CNPJ without punctuation',
   },
   cnpj: { read: keepCnpj, expected: 'a CNPJ without punctuation' },
-  accountNumber: charactersForm(DIGIT | CAPITAL, 1, 20, '1 to 20 digits or capital letters'),
-  numericAccount: charactersForm(DIGIT, 1, 20, '1 to 20 digits'),
-  branch: charactersForm(DIGIT, 1, 4, '1 to 4 digits'),
+  accountNumber: charactersForm(digit | capital, 1, 20, '1 to 20 digits or capital letters'),
+  numericAccount: charactersForm(digit, 1, 20, '1 to 20 digits'),
+  branch: charactersForm(digit, 1, 4, '1 to 4 digits'),
   endToEndId: identifierForm('E[0-9A-Z]{8}', 'E, ISPB, UTC minute, 11 characters'),
   returnId: identifierForm('D[0-9A-Z]{8}', 'D, ISPB, UTC minute, 11 characters'),
   instructionId: identifierForm('[ED][0-9A-Z]{8}', 'an EndToEndId or RtrId'),
-  transactionId: charactersForm(DIGIT | CAPITAL | SMALL, 1, 35, '1 to 35 letters or digits'),
-  shortTransactionId: charactersForm(DIGIT | CAPITAL | SMALL, 1, 25, '1 to 25 letters or digits'),
-  reconciliationId: charactersForm(DIGIT | CAPITAL | SMALL, 26, 35, '26 to 35 letters or digits'),
+  transactionId: charactersForm(digit | capital | small, 1, 35, '1 to 35 letters or digits'),
+  shortTransactionId: charactersForm(digit | capital | small, 1, 25, '1 to 25 letters or digits'),
+  reconciliationId: charactersForm(digit | capital | small, 26, 35, '26 to 35 letters or digits'),
   mandateId: patternForm(
     /^R[RN][0-9A-Z]{8}\d{8}[a-zA-Z0-9]{11}$/,
     'RR or RN, ISPB, date, 11 characters',

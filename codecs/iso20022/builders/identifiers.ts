@@ -9,7 +9,7 @@ import {
   valueView,
   writeAscii,
 } from './values.ts'
-import { WORD_BYTES } from './words.ts'
+import { wordBytes } from './words.ts'
 
 /** Fills the array with cryptographic randomness. */
 export type RandomSource = (bytes: Uint8Array) => void
@@ -31,7 +31,7 @@ const pairs = new Uint16Array(
     .buffer,
 )
 /** Numbers of two bytes from here on are drawn again, so that each pair is as likely as another. */
-const FAIR_NUMBERS = 65_536 - (65_536 % pairs.length)
+const fairNumbers = 65_536 - (65_536 % pairs.length)
 /** Randomness drawn at once: a call for each identifier costs more than the identifier. */
 export const randomPoolBytes = 4096
 
@@ -40,7 +40,7 @@ export const randomPoolBytes = 4096
  * makes identifiers keeps one for as long as it lives.
  */
 export const createRandomText = (random: RandomSource): RandomText => {
-  const { buffer } = new Uint8Array(randomPoolBytes + WORD_BYTES)
+  const { buffer } = new Uint8Array(randomPoolBytes + wordBytes)
   const bytes = new Uint8Array(buffer, 0, randomPoolBytes)
   const numbers = new Uint16Array(buffer, 0, randomPoolBytes / 2)
   let at = 0
@@ -50,7 +50,7 @@ export const createRandomText = (random: RandomSource): RandomText => {
     let count = 0
     for (let i = 0; i < numbers.length; i++) {
       const number = numbers[i] as number
-      if (number < FAIR_NUMBERS) numbers[count++] = pairs[number % pairs.length] as number
+      if (number < fairNumbers) numbers[count++] = pairs[number % pairs.length] as number
     }
     // A word is read past the end.
     numbers.fill(0, count)
@@ -65,9 +65,9 @@ export const createRandomText = (random: RandomSource): RandomText => {
   return { view: new DataView(buffer), take }
 }
 
-const SECOND_MS = 1000
+const msOfSecond = 1000
 /** `000Z` to `999Z`. */
-const fractions = Array.from({ length: SECOND_MS }, (_, i) => `${String(i).padStart(3, '0')}Z`)
+const fractions = Array.from({ length: msOfSecond }, (_, i) => `${String(i).padStart(3, '0')}Z`)
 
 /** Where the second last written begins: messages come many in one. */
 let secondMs = Number.NaN
@@ -76,10 +76,10 @@ let secondPrefix = ''
 let minuteText = ''
 
 const turnTo = (timeMs: number): void => {
-  if (timeMs >= secondMs && timeMs < secondMs + SECOND_MS) return
+  if (timeMs >= secondMs && timeMs < secondMs + msOfSecond) return
   secondPrefix = new Date(timeMs).toISOString().slice(0, 20)
   minuteText = secondPrefix.slice(0, 16).replace(/[-T:]/g, '')
-  secondMs = Math.floor(timeMs / SECOND_MS) * SECOND_MS
+  secondMs = Math.floor(timeMs / msOfSecond) * msOfSecond
 }
 
 /** `YYYYMMDDhhmm` of the time in UTC. */
@@ -107,24 +107,24 @@ export const writeCreated = (timeMs: number): string => {
   return createdText
 }
 
-const LETTER_BYTES = 1
-const ISPB_BYTES = 8
-const MINUTE_BYTES = 12
-const MESSAGE_ID_RANDOM = 23
-const OPERATION_ID_RANDOM = 11
-const OPERATION_ID_BYTES = LETTER_BYTES + ISPB_BYTES + MINUTE_BYTES + OPERATION_ID_RANDOM
+const letterBytes = 1
+const ispbBytes = 8
+const minuteBytes = 12
+const messageIdRandom = 23
+const operationIdRandom = 11
+const operationIdBytes = letterBytes + ispbBytes + minuteBytes + operationIdRandom
 
 const writeRandom = ({ view, take }: RandomText, count: number, at: number): void => {
   const from = take(count)
-  for (let i = 0; i < count; i += WORD_BYTES) {
+  for (let i = 0; i < count; i += wordBytes) {
     valueView.setFloat64(at + i, view.getFloat64(from + i, true), true)
   }
 }
 
 const writeMessageId = (ispb: string, random: RandomText, at: number): void => {
   writeAscii('M', at)
-  writeAscii(ispb, at + LETTER_BYTES)
-  writeRandom(random, MESSAGE_ID_RANDOM, at + LETTER_BYTES + ISPB_BYTES)
+  writeAscii(ispb, at + letterBytes)
+  writeRandom(random, messageIdRandom, at + letterBytes + ispbBytes)
 }
 
 /** Makes {@link messageIdValue} a new one (BizMsgIdr and MsgId): `M`, the ISPB, and 23 random characters. */
@@ -140,12 +140,12 @@ export const messageId = (ispb: string, random: RandomText): Value => {
 }
 
 const operationId = (letter: string, ispb: string, timeMs: number, random: RandomText): Value => {
-  const from = roomFor(OPERATION_ID_BYTES)
+  const from = roomFor(operationIdBytes)
   writeAscii(letter, from)
-  writeAscii(ispb, from + LETTER_BYTES)
-  writeAscii(minuteOf(timeMs), from + LETTER_BYTES + ISPB_BYTES)
-  writeRandom(random, OPERATION_ID_RANDOM, from + LETTER_BYTES + ISPB_BYTES + MINUTE_BYTES)
-  return keep(from, from + OPERATION_ID_BYTES)
+  writeAscii(ispb, from + letterBytes)
+  writeAscii(minuteOf(timeMs), from + letterBytes + ispbBytes)
+  writeRandom(random, operationIdRandom, from + letterBytes + ispbBytes + minuteBytes)
+  return keep(from, from + operationIdBytes)
 }
 
 /** EndToEndId: `E`, the ISPB, the minute in UTC, and 11 random characters. */

@@ -37,10 +37,10 @@ export type MessageVersion = {
   readonly openedBytes: number
 }
 
-const HEADER_END = '</Sgntr></AppHdr>'
-const DOCUMENT_TAG = '<Document>'
-const ENVELOPE_END = '</Envelope>'
-const GROUP_BYTES =
+const headerEnd = '</Sgntr></AppHdr>'
+const documentTag = '<Document>'
+const envelopeEnd = '</Envelope>'
+const groupBytes =
   '<GrpHdr><MsgId></MsgId><CreDtTm></CreDtTm>'.length +
   lengthOf(messageIdValue) +
   lengthOf(createdValue)
@@ -51,24 +51,24 @@ export const newMessageVersion = (
 ): MessageVersion => {
   const namespace = namespaceOf({ type, version })
   const envelope = `<?xml version="1.0" encoding="UTF-8"?><Envelope xmlns="${namespace}">`
-  const document = `${DOCUMENT_TAG}<${root}>`
+  const document = `${documentTag}<${root}>`
   const opening = [
     `${envelope}<AppHdr><Fr/FIId/FinInstnId/Othr/Id>`,
     `</><To/FIId/FinInstnId/Othr/Id>${spiIspb}</><BizMsgIdr>`,
     `</><MsgDefIdr>${messageDefinitionIdOf({ type, version })}</><CreDt>`,
     ...(isGroup
-      ? [`</><Sgntr>${HEADER_END}${document}<GrpHdr><MsgId>`, '</><CreDtTm>', '</>']
-      : [`</><Sgntr>${HEADER_END}${document}`]),
+      ? [`</><Sgntr>${headerEnd}${document}<GrpHdr><MsgId>`, '</><CreDtTm>', '</>']
+      : [`</><Sgntr>${headerEnd}${document}`]),
   ]
   return {
     type,
     version,
     namespace,
     opening: newTemplate(opening),
-    ending: newTemplate([`</${root}></Document>${ENVELOPE_END}`]),
+    ending: newTemplate([`</${root}></Document>${envelopeEnd}`]),
     isGroup,
     headerAt: envelope.length,
-    openedBytes: document.length + (isGroup ? GROUP_BYTES : 0),
+    openedBytes: document.length + (isGroup ? groupBytes : 0),
   }
 }
 
@@ -101,7 +101,7 @@ export const finishMessage = (
     bytes,
     namespace,
     appHdr: { from: headerAt, to: documentAt },
-    signatureAt: documentAt - HEADER_END.length,
-    document: { from: documentAt, to: bytes.length - ENVELOPE_END.length },
+    signatureAt: documentAt - headerEnd.length,
+    document: { from: documentAt, to: bytes.length - envelopeEnd.length },
   }
 }

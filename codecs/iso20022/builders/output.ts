@@ -1,6 +1,6 @@
 import { compileTemplate, type Template } from './template.ts'
 import { type Content, lengthOf, startOf, valueView } from './values.ts'
-import { WORD_BYTES } from './words.ts'
+import { wordBytes } from './words.ts'
 
 /** Templates by their place in the source; there is a fixed number. */
 const compiled = new Map<TemplateStringsArray, Template>()
@@ -14,9 +14,9 @@ const templateOf = (texts: TemplateStringsArray): Template => {
 }
 
 /** Room for dozens of messages, which share its memory, or for one batch of dozens. */
-export const ROOM_BYTES = 65_536
+export const roomBytes = 65_536
 /** Room for larger batches that is kept from one to the next: of a batch of 500. */
-const KEPT_BYTES_MAX = 1_048_576
+const keptBytesMax = 1_048_576
 /** The same memory, as each way of writing wants it. */
 type Room = { readonly bytes: Uint8Array<ArrayBuffer>; readonly view: DataView }
 
@@ -34,7 +34,7 @@ const writeContent = (content: Content, room: DataView, start: number): number =
     return at
   }
   const end = at + lengthOf(content)
-  for (let from = startOf(content); at < end; at += WORD_BYTES, from += WORD_BYTES) {
+  for (let from = startOf(content); at < end; at += wordBytes, from += wordBytes) {
     room.setFloat64(at, valueView.getFloat64(from, true), true)
   }
   return end
@@ -48,7 +48,7 @@ export const newTemplate = (texts: readonly string[]): Template =>
  * is used for message after message.
  */
 export class XmlOutput {
-  private room = newRoom(ROOM_BYTES)
+  private room = newRoom(roomBytes)
   /** For what does not fit into the usual room. */
   private batchRoom: Room | undefined
   /** Where the message begins: those before it stay where they were written. */
@@ -59,8 +59,8 @@ export class XmlOutput {
   clear(): void {
     this.start = this.at
     if (this.room !== this.batchRoom) return
-    if (this.room.bytes.length > KEPT_BYTES_MAX) this.batchRoom = undefined
-    this.enter(newRoom(ROOM_BYTES))
+    if (this.room.bytes.length > keptBytesMax) this.batchRoom = undefined
+    this.enter(newRoom(roomBytes))
   }
 
   /** Bytes written of the message. */
@@ -92,8 +92,8 @@ export class XmlOutput {
   /** Goes on where there is room for so many bytes more. */
   private move(needed: number): void {
     const bytes = this.length + needed
-    if (bytes <= ROOM_BYTES) {
-      this.enter(newRoom(ROOM_BYTES))
+    if (bytes <= roomBytes) {
+      this.enter(newRoom(roomBytes))
       return
     }
     if (this.batchRoom === undefined || this.batchRoom.bytes.length < bytes) {

@@ -1,5 +1,5 @@
 import { amountOf } from './amount.ts'
-import { CNPJ_LENGTH, patternForm } from './forms.ts'
+import { cnpjLength, patternForm } from './forms.ts'
 import type { XmlOutput } from './output.ts'
 import type { Params } from './params.ts'
 import { type Content, lengthOf } from './values.ts'
@@ -26,7 +26,7 @@ const referenceForm = patternForm(/^[a-zA-Z0-9]{1,50}$/, '1 to 50 letters or dig
 const taxedInstruments = ['QRES', 'APES', 'MANU', 'DICT']
 
 /** Whether a document that is not empty is a CNPJ. */
-const isCompany = (document: Content): boolean => lengthOf(document) === CNPJ_LENGTH
+const isCompany = (document: Content): boolean => lengthOf(document) === cnpjLength
 
 /** @param tax the parameter of this name */
 export const taxOf = (tax: Params, payment: TaxedPayment): Tax =>

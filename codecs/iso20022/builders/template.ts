@@ -1,5 +1,5 @@
 import type { Content } from './values.ts'
-import { WORD_BYTES, wordOf } from './words.ts'
+import { wordBytes, wordOf } from './words.ts'
 
 /** What is written of a template's variable parts, from a place on; gives the place behind it. */
 export type ContentWriter = (content: Content, room: DataView, at: number) => number
@@ -51,7 +51,7 @@ if (contents[${i}] !== undefined) {
     'writeContent',
     `return (room, at, contents) => {\n${source.join('\n')}\nreturn at\n}`,
   ) as (writeContent: ContentWriter) => Template['write']
-  const bytesMax = parts.flat().reduce((sum, { text }) => sum + text.length, WORD_BYTES)
+  const bytesMax = parts.flat().reduce((sum, { text }) => sum + text.length, wordBytes)
   return { write: create(writeContent), bytesMax }
 }
 
@@ -60,8 +60,8 @@ const storing = (tokens: readonly Token[]): string => {
   const text = tokens.map((token) => token.text).join('')
   if (text === '') return ''
   const lines: string[] = []
-  for (let at = 0; at < text.length; at += WORD_BYTES) {
-    const word = wordOf(text.slice(at, at + WORD_BYTES))
+  for (let at = 0; at < text.length; at += wordBytes) {
+    const word = wordOf(text.slice(at, at + wordBytes))
     lines.push(`room.setFloat64(at + ${at}, ${word}, true)`)
   }
   return [...lines, `at += ${text.length}`].join('\n')

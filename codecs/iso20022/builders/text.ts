@@ -1,4 +1,4 @@
-import { ASCII_MAX, classes } from './characters.ts'
+import { asciiMax, classes } from './characters.ts'
 import { keep, roomFor, type Value, values, valueView } from './values.ts'
 import { wordOf } from './words.ts'
 
@@ -12,18 +12,18 @@ export const escaped = (text: string): string =>
     ? text.replaceAll(/[&<>\r]/g, (one) => references[one as keyof typeof references])
     : text
 
-const SPACE = 0x20
-const BYTES_3 = 0x800
-const HIGH_SURROGATE = 0xd800
-const LOW_SURROGATE = 0xdc00
-const BEHIND_SURROGATES = 0xe000
-const NON_CHARACTER = 0xfffe
+const space = 0x20
+const bytes3 = 0x800
+const highSurrogate = 0xd800
+const lowSurrogate = 0xdc00
+const behindSurrogates = 0xe000
+const nonCharacter = 0xfffe
 
 /** Of one unit of UTF-16: `&amp;`. */
-const UNIT_BYTES_MAX = 5
+const unitBytesMax = 5
 /** What stands for a character, as one word, and its length. */
-const referenceWords = new Float64Array(ASCII_MAX + 1)
-const referenceLengths = new Uint8Array(ASCII_MAX + 1)
+const referenceWords = new Float64Array(asciiMax + 1)
+const referenceLengths = new Uint8Array(asciiMax + 1)
 for (const [character, reference] of Object.entries(references)) {
   const code = character.charCodeAt(0)
   referenceWords[code] = wordOf(reference)
@@ -39,29 +39,29 @@ export const textCharactersMax = 1_000
 export const keepText = (text: string, min: number, max: number): Value | undefined => {
   const units = text.length
   if (units > 2 * Math.min(max, textCharactersMax)) return undefined
-  const from = roomFor(units * UNIT_BYTES_MAX)
+  const from = roomFor(units * unitBytesMax)
   let characters = units
   let at = from
   for (let i = 0; i < units; i++) {
     const code = text.charCodeAt(i)
-    if (code <= ASCII_MAX) {
+    if (code <= asciiMax) {
       if (classes[code] !== 0) values[at++] = code
-      else if (code < SPACE) return undefined
+      else if (code < space) return undefined
       else {
         valueView.setFloat64(at, referenceWords[code] as number, true)
         at += referenceLengths[code] as number
       }
-    } else if (code < BYTES_3) {
+    } else if (code < bytes3) {
       values[at++] = 0xc0 | (code >> 6)
       values[at++] = 0x80 | (code & 0x3f)
-    } else if (code < HIGH_SURROGATE || (code >= BEHIND_SURROGATES && code < NON_CHARACTER)) {
+    } else if (code < highSurrogate || (code >= behindSurrogates && code < nonCharacter)) {
       values[at++] = 0xe0 | (code >> 12)
       values[at++] = 0x80 | ((code >> 6) & 0x3f)
       values[at++] = 0x80 | (code & 0x3f)
     } else {
       const point = text.codePointAt(i++) ?? 0
       // Half a pair, or U+FFFE or U+FFFF: there is no character beyond.
-      if (code >= LOW_SURROGATE || point <= 0xffff) return undefined
+      if (code >= lowSurrogate || point <= 0xffff) return undefined
       values[at++] = 0xf0 | (point >> 18)
       values[at++] = 0x80 | ((point >> 12) & 0x3f)
       values[at++] = 0x80 | ((point >> 6) & 0x3f)

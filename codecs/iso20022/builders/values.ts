@@ -10,64 +10,64 @@ export type Value = number & { readonly of: 'values' }
 /** What may stand in a message: a value, or a short text that is ready as it is, of ASCII. */
 export type Content = Value | string
 
-const LENGTH_BITS = 13
-const LENGTH_MASK = 2 ** LENGTH_BITS - 1
-const START_BITS = 17
-const START_MASK = 2 ** START_BITS - 1
+const lengthBits = 13
+const lengthMask = 2 ** lengthBits - 1
+const startBits = 17
+const startMask = 2 ** startBits - 1
 /** Rounds have numbers of two bits, from 1 to 3; 0 is of what is not in the round. */
-const ROUND_SHIFT = LENGTH_BITS + START_BITS
-const ROUNDS = 3
+const roundShift = lengthBits + startBits
+const rounds = 3
 /** Several times what the largest operation of any message holds, the texts of one of its reasons included. */
-export const ROUND_BYTES = 65_536
+export const roundBytes = 65_536
 /** Bytes are copied eight at a time: so many are read, and written, behind the last one. */
-const SLACK_BYTES = 8
+const slackBytes = 8
 
-const CREATED_AT = 0
-const CREATED_BYTES = 24
-const MESSAGE_ID_AT = CREATED_AT + CREATED_BYTES
-const MESSAGE_ID_BYTES = 32
-const ROUND_START = MESSAGE_ID_AT + MESSAGE_ID_BYTES + SLACK_BYTES
-const ROUND_END = ROUND_START + ROUND_BYTES
+const createdAt = 0
+const createdBytes = 24
+const messageIdAt = createdAt + createdBytes
+const messageIdBytes = 32
+const roundStart = messageIdAt + messageIdBytes + slackBytes
+const roundEnd = roundStart + roundBytes
 
 /** Bun makes a string of bytes with this; TypeScript does not know it. */
 type Memory = Buffer<ArrayBuffer> & { latin1Slice(start: number, end: number): string }
 
-const memory = Buffer.alloc(ROUND_END + SLACK_BYTES) as Memory
+const memory = Buffer.alloc(roundEnd + slackBytes) as Memory
 
 export const values: Uint8Array<ArrayBuffer> = new Uint8Array(memory.buffer)
 export const valueView = new DataView(memory.buffer)
 
-let next = ROUND_START
+let next = roundStart
 let round = 1
 let roundBefore = 0
 
 const valueAt = (from: number, length: number, ofRound: number): Value =>
-  ((ofRound << ROUND_SHIFT) | (from << LENGTH_BITS) | length) as Value
+  ((ofRound << roundShift) | (from << lengthBits) | length) as Value
 
 /** @throws when the value was kept so long ago that its bytes are written over */
 export const startOf = (value: Value): number => {
-  const start = (value >>> LENGTH_BITS) & START_MASK
-  const ofRound = value >>> ROUND_SHIFT
+  const start = (value >>> lengthBits) & startMask
+  const ofRound = value >>> roundShift
   // The round before stands from where this one has come to, and a few bytes further.
-  const stands = ofRound === roundBefore && start >= next + SLACK_BYTES
+  const stands = ofRound === roundBefore && start >= next + slackBytes
   if (ofRound === round || ofRound === 0 || stands) return start
   throw new Error('a value of a message is written over')
 }
 
 /** In bytes. */
 export const lengthOf = (content: Content): number =>
-  typeof content === 'string' ? content.length : content & LENGTH_MASK
+  typeof content === 'string' ? content.length : content & lengthMask
 
 /** Of the message that is being built, these two stand until the next one. */
-export const messageIdValue: Value = valueAt(MESSAGE_ID_AT, MESSAGE_ID_BYTES, 0)
-export const createdValue: Value = valueAt(CREATED_AT, CREATED_BYTES, 0)
+export const messageIdValue: Value = valueAt(messageIdAt, messageIdBytes, 0)
+export const createdValue: Value = valueAt(createdAt, createdBytes, 0)
 
 /** Where a value may be written that has no more bytes than these. */
 export const roomFor = (bytesMax: number): number => {
-  if (next + bytesMax > ROUND_END) {
-    next = ROUND_START
+  if (next + bytesMax > roundEnd) {
+    next = roundStart
     roundBefore = round
-    round = (round % ROUNDS) + 1
+    round = (round % rounds) + 1
   }
   return next
 }

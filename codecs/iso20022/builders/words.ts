@@ -2,9 +2,9 @@
  * Bytes are copied eight at a time, as numbers of floating point. No eight bytes of UTF-8 are one that is no number,
  * of which a processor may change the bits.
  */
-export const WORD_BYTES = 8
+export const wordBytes = 8
 
-const view = new DataView(new ArrayBuffer(WORD_BYTES))
+const view = new DataView(new ArrayBuffer(wordBytes))
 
 /** Up to eight characters of ASCII, the first in the lowest byte, zeros behind them. */
 export const wordOf = (text: string): number => {

@@ -1,4 +1,4 @@
-import { ABSENT, createXmlScanner, type XmlDocument } from '#codecs/xml'
+import { absent, createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { escaped } from '../builders/text.ts'
 import {
   type CompiledElement,
@@ -80,7 +80,7 @@ const jsonOf = (
     return value
   }
   const members = new Map(type.members.map((member) => [member.name, member]))
-  for (let at = document.firstChild(node); at !== ABSENT; at = document.nextSibling(at, node)) {
+  for (let at = document.firstChild(node); at !== absent; at = document.nextSibling(at, node)) {
     const name = document.localName(at)
     const member = members.get(name)
     const found =

@@ -1,4 +1,4 @@
-import { ABSENT, type XmlDocument } from '#codecs/xml'
+import { absent, type XmlDocument } from '#codecs/xml'
 import { type BusinessHeader, readDefinition, readEnvelope } from '../envelope.ts'
 import { layout } from '../layout.ts'
 import type { MessageReader, Money, Slots } from '../reader.ts'
@@ -198,7 +198,7 @@ const nodesOf = (foundInTransaction: Slots, amount: Money): PaymentNodes => ({
   creditorDocument: at(foundInTransaction, inTransaction.creditorDocument),
 })
 
-const at = (found: Slots, item: number): number => found[item] ?? ABSENT
+const at = (found: Slots, item: number): number => found[item] ?? absent
 
 /**
  * Reads a scanned pacs.008; problems are left in `reader`, and in `payments` what {@link readPayments} would have
@@ -272,8 +272,8 @@ const readTransaction = (reader: MessageReader, found: Slots): CreditTransfer =>
 }
 
 const readTax = (reader: MessageReader, foundInTransaction: Slots): Tax | null => {
-  const node = foundInTransaction[inTransaction.tax] ?? ABSENT
-  if (node === ABSENT) return null
+  const node = foundInTransaction[inTransaction.tax] ?? absent
+  if (node === absent) return null
   const found = reader.find(node, taxLayout)
   return {
     referenceNumber: reader.text(found[inTax.reference]),
@@ -289,11 +289,11 @@ const readTax = (reader: MessageReader, foundInTransaction: Slots): Tax | null =
 }
 
 const readRemittance = (reader: MessageReader, found: Slots): Remittance | null => {
-  if (found[inTransaction.remittance] === ABSENT) return null
-  const structured = found[inTransaction.structured] ?? ABSENT
+  if (found[inTransaction.remittance] === absent) return null
+  const structured = found[inTransaction.structured] ?? absent
   return {
     unstructured: reader.optionalText(found[inTransaction.unstructured]),
-    structured: structured === ABSENT ? null : readStructured(reader, structured),
+    structured: structured === absent ? null : readStructured(reader, structured),
   }
 }
 

@@ -5,28 +5,28 @@ import type { Primitive } from './builtin.ts'
  * of each type. What is written otherwise (signs, time zones, white space) may be right all the same.
  */
 
-const ZERO = 0x30
-const DASH = 0x2d
-const DOT = 0x2e
-const COLON = 0x3a
+const zero = 0x30
+const dash = 0x2d
+const fullStop = 0x2e
+const colon = 0x3a
 
 /** What a byte may stand in: a bit for each. */
-const DIGIT = 1
-const NAME_START = 2
-const NAME = 4
-const BASE64 = 8
-const URI = 16
+const digit = 1
+const nameStart = 2
+const name = 4
+const base64 = 8
+const uri = 16
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const digits = '0123456789'
 
 const usesOf = new Uint8Array(256)
 for (const [use, characters] of [
-  [DIGIT, digits],
-  [NAME_START, letters],
-  [NAME, `${letters}${digits}._-`],
-  [BASE64, `${letters}${digits}+/`],
-  [URI, `${letters}${digits}-._~:/?#[]@!$&'()*+,;=`],
+  [digit, digits],
+  [nameStart, letters],
+  [name, `${letters}${digits}._-`],
+  [base64, `${letters}${digits}+/`],
+  [uri, `${letters}${digits}-._~:/?#[]@!$&'()*+,;=`],
 ] as const) {
   for (let i = 0; i < characters.length; i++) {
     const code = characters.charCodeAt(i)
@@ -50,7 +50,7 @@ const isAll = (use: number, bytes: Uint8Array, start: number, end: number): bool
 }
 
 const isDigits = (bytes: Uint8Array, start: number, end: number): boolean =>
-  end > start && isAll(DIGIT, bytes, start, end)
+  end > start && isAll(digit, bytes, start, end)
 
 /** Digits, or digits around one dot. */
 const isPlainDecimal = (bytes: Uint8Array, start: number, end: number): boolean => {
@@ -61,12 +61,12 @@ const isPlainDecimal = (bytes: Uint8Array, start: number, end: number): boolean 
 /** Where the first dot of a plain decimal stands; its end where it has none. */
 export const dotOf = (bytes: Uint8Array, start: number, end: number): number => {
   let dot = start
-  while (dot < end && bytes[dot] !== DOT) dot++
+  while (dot < end && bytes[dot] !== fullStop) dot++
   return dot
 }
 
 const isName = (bytes: Uint8Array, start: number, end: number): boolean =>
-  end > start && isAll(NAME_START, bytes, start, start + 1) && isAll(NAME, bytes, start, end)
+  end > start && isAll(nameStart, bytes, start, start + 1) && isAll(name, bytes, start, end)
 
 /** Groups of four without white space; the last character before the padding has no bits to spare. */
 const isDenseBase64 = (bytes: Uint8Array, start: number, end: number): boolean => {
@@ -77,25 +77,25 @@ const isDenseBase64 = (bytes: Uint8Array, start: number, end: number): boolean =
     const spare = end - dense === 2 ? 0x0f : 0x03
     if ((sextetOf(bytes[dense - 1] as number) & spare) !== 0) return false
   }
-  return isAll(BASE64, bytes, start, dense)
+  return isAll(base64, bytes, start, dense)
 }
 
 const sextetOf = (byte: number): number => {
   if (byte >= 0x61) return byte - 0x61 + 26
   if (byte >= 0x41) return byte - 0x41
-  if (byte >= ZERO) return byte - ZERO + 52
+  if (byte >= zero) return byte - zero + 52
   return byte === 0x2b ? 62 : 63
 }
 
 const pair = (bytes: Uint8Array, at: number): number => {
-  const tens = (bytes[at] as number) - ZERO
-  const units = (bytes[at + 1] as number) - ZERO
+  const tens = (bytes[at] as number) - zero
+  const units = (bytes[at + 1] as number) - zero
   return tens >= 0 && tens <= 9 && units >= 0 && units <= 9 ? tens * 10 + units : -1
 }
 
 /** `YYYY-MM-DD` with a day that every month has. */
 const isPlainDate = (bytes: Uint8Array, start: number): boolean => {
-  if (bytes[start + 4] !== DASH || bytes[start + 7] !== DASH) return false
+  if (bytes[start + 4] !== dash || bytes[start + 7] !== dash) return false
   const month = pair(bytes, start + 5)
   const day = pair(bytes, start + 8)
   return (
@@ -111,7 +111,7 @@ const isPlainDate = (bytes: Uint8Array, start: number): boolean => {
 /** `hh:mm:ss.fffZ` with any number of f from one on. */
 const isPlainTime = (bytes: Uint8Array, start: number, end: number): boolean => {
   if (end - start < 11 || bytes[end - 1] !== 0x5a) return false
-  if (bytes[start + 2] !== COLON || bytes[start + 5] !== COLON || bytes[start + 8] !== DOT) {
+  if (bytes[start + 2] !== colon || bytes[start + 5] !== colon || bytes[start + 8] !== fullStop) {
     return false
   }
   const hour = pair(bytes, start)
@@ -165,7 +165,7 @@ export const isPlain = (form: number, bytes: Uint8Array, start: number, end: num
     case 6:
       return isBoolean(bytes, start, end)
     case 7:
-      return isAll(URI, bytes, start, end)
+      return isAll(uri, bytes, start, end)
     case 8:
       return isDenseBase64(bytes, start, end)
     default:
@@ -175,7 +175,7 @@ export const isPlain = (form: number, bytes: Uint8Array, start: number, end: num
 
 const isBoolean = (bytes: Uint8Array, start: number, end: number): boolean =>
   end - start === 1
-    ? bytes[start] === ZERO || bytes[start] === ZERO + 1
+    ? bytes[start] === zero || bytes[start] === zero + 1
     : isWord('true', bytes, start, end) || isWord('false', bytes, start, end)
 
 const isWord = (word: string, bytes: Uint8Array, start: number, end: number): boolean => {

@@ -1,13 +1,13 @@
 import type { XmlVocabulary } from '#codecs/xml'
 import { type Automaton, buildAutomaton, type Leaf, type ResolvedParticle } from './automaton.ts'
 import {
-  ANY_NAME,
+  anyName,
   type CompiledAttribute,
   type CompiledElement,
   type CompiledSchema,
   type CompiledType,
   type CompiledUnique,
-  EDGE_STRIDE,
+  edgeStride,
   type Member,
 } from './compiled.ts'
 import { SchemaError } from './errors.ts'
@@ -96,7 +96,7 @@ class Compiler {
       ),
       wildcards: this.#wildcards,
       edges: Int32Array.from(this.#edges),
-      stateEdges: Int32Array.from([...this.#stateEdges, this.#edges.length / EDGE_STRIDE]),
+      stateEdges: Int32Array.from([...this.#stateEdges, this.#edges.length / edgeStride]),
       stateAccepts: Uint8Array.from(this.#accepts),
       vocabularySize: this.#vocabulary.size,
       otherNames: this.#otherNames,
@@ -268,7 +268,7 @@ class Compiler {
           namespaces: particle.namespaces,
           processContents: particle.processContents,
         })
-        const leaf: Leaf = { key: 'any', edge: [ANY_NAME, wildcard, -1], particle }
+        const leaf: Leaf = { key: 'any', edge: [anyName, wildcard, -1], particle }
         return { kind: 'leaf', min, max, leaf }
       }
     }
@@ -288,7 +288,7 @@ class Compiler {
   #addAutomaton({ follow, leaves, accepts }: Automaton): number {
     const first = this.#stateEdges.length
     for (const [state, next] of follow.entries()) {
-      this.#stateEdges.push(this.#edges.length / EDGE_STRIDE)
+      this.#stateEdges.push(this.#edges.length / edgeStride)
       this.#accepts.push(accepts[state] ? 1 : 0)
       for (const to of next) this.#edges.push(...(leaves[to] as Leaf).edge, first + to)
     }
@@ -362,7 +362,7 @@ const membersOf = (particle: ResolvedParticle): readonly Member[] => {
       return
     }
     const { leaf } = at
-    if (leaf.edge[0] === ANY_NAME) return
+    if (leaf.edge[0] === anyName) return
     const before = members.get(leaf.key)
     members.set(leaf.key, {
       name: localOf(leaf.key),
@@ -377,7 +377,7 @@ const membersOf = (particle: ResolvedParticle): readonly Member[] => {
 
 const hasWildcard = (particle: ResolvedParticle): boolean =>
   particle.kind === 'leaf'
-    ? particle.leaf.edge[0] === ANY_NAME
+    ? particle.leaf.edge[0] === anyName
     : particle.items.some((item) => hasWildcard(item))
 
 /** The key under which {@link CompiledSchema.globals} holds an element. */

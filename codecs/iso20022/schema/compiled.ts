@@ -2,16 +2,16 @@ import type { SimpleValidator } from './simple.ts'
 import type { Wildcard } from './wildcard.ts'
 
 /** Ints of one edge of a content automaton. */
-export const EDGE_STRIDE = 4
-/** Id of the element's name; {@link ANY_NAME} for a wildcard. */
-export const EDGE_NAME = 0
+export const edgeStride = 4
+/** Id of the element's name; {@link anyName} for a wildcard. */
+export const edgeName = 0
 /** Index into {@link CompiledSchema.namespaces}; of a wildcard its index into `wildcards`. */
-export const EDGE_NAMESPACE = 1
+export const edgeNamespace = 1
 /** Index into {@link CompiledSchema.elements}. */
-export const EDGE_ELEMENT = 2
-export const EDGE_NEXT = 3
+export const edgeElement = 2
+export const edgeNext = 3
 
-export const ANY_NAME = -2
+export const anyName = -2
 
 export type CompiledAttribute = {
   readonly name: string
@@ -68,7 +68,7 @@ export type CompiledSchema = {
   readonly elements: readonly CompiledElement[]
   /** Global elements: index into `elements`, by qualified name. */
   readonly globals: ReadonlyMap<string, number>
-  /** The same as edges that lead nowhere: name, namespace and element, {@link EDGE_STRIDE} ints each. */
+  /** The same as edges that lead nowhere: name, namespace and element, {@link edgeStride} ints each. */
   readonly globalNames: Int32Array
   readonly wildcards: readonly Wildcard[]
   readonly edges: Int32Array

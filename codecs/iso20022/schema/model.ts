@@ -52,7 +52,7 @@ export type ComplexType = {
 export type TypeDefinition = SimpleType | ComplexType
 
 /** `maxOccurs="unbounded"`. */
-export const UNBOUNDED = Number.POSITIVE_INFINITY
+export const unbounded = Number.POSITIVE_INFINITY
 
 export type Occurs = { readonly min: number; readonly max: number }
 

@@ -1,4 +1,4 @@
-import { ATTRIBUTE_LOCAL_START, ATTRIBUTE_NAME_END } from '#codecs/xml'
+import { attributeLocalStart, attributeNameEnd } from '#codecs/xml'
 import { isSame } from './byte-set.ts'
 import type { CompiledAttribute } from './compiled.ts'
 import type { SimpleValidator } from './simple.ts'
@@ -25,8 +25,8 @@ export class QuickAttributes {
 
   /** Which one an attribute record names; -1 where it is none of them. */
   indexOf(bytes: Uint8Array, records: Int32Array, record: number): number {
-    const start = records[record + ATTRIBUTE_LOCAL_START] as number
-    const end = records[record + ATTRIBUTE_NAME_END] as number
+    const start = records[record + attributeLocalStart] as number
+    const end = records[record + attributeNameEnd] as number
     const { names } = this
     for (let index = 0; index < names.length; index++) {
       if (isSame(names[index] as Uint8Array, bytes, start, end)) return index

@@ -1,4 +1,4 @@
-import { ATTRIBUTE_STRIDE, NODE_STRIDE, type XmlShape } from '#codecs/xml'
+import { attributeStride, nodeStride, type XmlShape } from '#codecs/xml'
 import type { ByteCheck } from './byte-check.ts'
 import type { SimpleValidator } from './simple.ts'
 
@@ -51,15 +51,15 @@ export class QuickNotes {
     const { root, firstNode, firstAttribute } = this
     const texts = this.texts.filter(({ node }) => variableTexts.includes(node - firstNode))
     const attributes = this.attributes.filter(({ record }) =>
-      variableAttributes.includes(record / ATTRIBUTE_STRIDE - firstAttribute),
+      variableAttributes.includes(record / attributeStride - firstAttribute),
     )
     return {
       root,
-      places: Int32Array.from(texts, ({ node }) => (node - firstNode) * NODE_STRIDE),
+      places: Int32Array.from(texts, ({ node }) => (node - firstNode) * nodeStride),
       elements: Int32Array.from(texts, ({ element }) => element),
       checks: texts.map(({ element }) => checks[element] as ByteCheck),
       attributes: attributes.map(({ record, validator }) => ({
-        record: record - firstAttribute * ATTRIBUTE_STRIDE,
+        record: record - firstAttribute * attributeStride,
         validator,
       })),
     }

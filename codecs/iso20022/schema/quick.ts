@@ -1,40 +1,40 @@
 import {
-  ATTRIBUTE_COUNT_MASK,
-  ATTRIBUTE_COUNT_SHIFT,
-  ATTRIBUTE_NAME_START,
-  ATTRIBUTE_NAMESPACE,
-  ATTRIBUTE_STRIDE,
-  ATTRIBUTE_VALUE_END,
-  ATTRIBUTE_VALUE_START,
+  attributeCountMask,
   attributeCountOf,
-  COMMENT,
-  ELEMENT,
-  IS_NAMESPACE_DECLARATION,
-  KIND_MASK,
-  NAMESPACE_SHIFT,
-  NEEDS_DECODING,
-  NODE_CONTENT,
-  NODE_END,
-  NODE_NAME,
-  NODE_NEXT,
-  NODE_STRIDE,
-  TEXT,
-  VALUE_NEEDS_DECODING,
-  WHITESPACE_ONLY,
+  attributeCountShift,
+  attributeNameStart,
+  attributeNamespace,
+  attributeStride,
+  attributeValueEnd,
+  attributeValueStart,
+  comment,
+  elementKind,
+  isNamespaceDeclaration,
+  kindMask,
+  namespaceShift,
+  needsDecoding,
+  nodeContent,
+  nodeEnd,
+  nodeName,
+  nodeNext,
+  nodeStride,
+  textKind,
+  valueNeedsDecoding,
+  whitespaceOnly,
   type XmlDocument,
   type XmlShape,
 } from '#codecs/xml'
 import type { ByteCheck } from './byte-check.ts'
 import {
-  ANY_NAME,
+  anyName,
   type CompiledElement,
   type CompiledSchema,
   type CompiledType,
-  EDGE_ELEMENT,
-  EDGE_NAME,
-  EDGE_NAMESPACE,
-  EDGE_NEXT,
-  EDGE_STRIDE,
+  edgeElement,
+  edgeName,
+  edgeNamespace,
+  edgeNext,
+  edgeStride,
 } from './compiled.ts'
 import { QuickAttributes } from './quick-attributes.ts'
 import { edgesAndNone, firstEdgesOf } from './quick-edges.ts'
@@ -45,10 +45,10 @@ import { admits, type Wildcard } from './wildcard.ts'
 
 /** Open elements; a document with more is left to the thorough pass. */
 export const quickDepthMax = 64
-const UNSURE = -1
-const PLAIN_MASK = KIND_MASK | NEEDS_DECODING
+const unsure = -1
+const plainMask = kindMask | needsDecoding
 /** The bits of a node's first int that count its attributes. */
-const ATTRIBUTES = ATTRIBUTE_COUNT_MASK << ATTRIBUTE_COUNT_SHIFT
+const attributes = attributeCountMask << attributeCountShift
 
 /**
  * Judges documents of one schema and says only whether they are surely valid, which nearly all are: it makes no
@@ -85,7 +85,7 @@ export class QuickPass {
     const ofTypes = types.map(({ attributes }) => new QuickAttributes(attributes))
     this.schema = schema
     this.states = Int32Array.from(elements, (element) =>
-      typeOf(element).simple === undefined ? typeOf(element).state : UNSURE,
+      typeOf(element).simple === undefined ? typeOf(element).state : unsure,
     )
     this.validators = elements.map((element) => typeOf(element).simple)
     this.checks = this.validators.map((validator) => validator?.bytes)
@@ -112,7 +112,7 @@ export class QuickPass {
       this.namespaces[i] = document.namespaces.indexOf(this.schema.namespaces[i] as string)
     }
     const element = this.global(document.nodes, root)
-    if (element === UNSURE) return false
+    if (element === unsure) return false
     const notes = shape && new QuickNotes(element, 0, 0)
     this.notes = notes
     if (!this.hasMore(document, root, element) || !this.judges(document, root, element, 0)) {
@@ -133,24 +133,24 @@ export class QuickPass {
   ): boolean {
     const { nodes, bytes } = document
     const { places, checks, elements } = plan
-    const first = firstNode * NODE_STRIDE
+    const first = firstNode * nodeStride
     for (let i = 0; i < places.length; i++) {
       const at = first + (places[i] as number)
       if (
-        ((nodes[at] as number) & PLAIN_MASK) === TEXT &&
+        ((nodes[at] as number) & plainMask) === textKind &&
         (checks[i] as ByteCheck).accepts(
           bytes,
-          nodes[at + NODE_CONTENT] as number,
-          nodes[at + NODE_END] as number,
+          nodes[at + nodeContent] as number,
+          nodes[at + nodeEnd] as number,
         )
       ) {
         continue
       }
-      const node = at / NODE_STRIDE - 1
+      const node = at / nodeStride - 1
       if (!this.hasValue(document, node, node + 2, elements[i] as number)) return false
     }
     const { attributes } = plan
-    const firstRecord = firstAttribute * ATTRIBUTE_STRIDE
+    const firstRecord = firstAttribute * attributeStride
     for (let i = 0; i < attributes.length; i++) {
       const { record, validator } = attributes[i] as JudgedAttribute
       if (!this.hasAttributeValue(document, firstRecord + record, validator)) return false
@@ -186,8 +186,8 @@ export class QuickPass {
     let depth = base
     let node = root
     let state = states[element] as number
-    let end = nodes[node * NODE_STRIDE + NODE_NEXT] as number
-    if (state === UNSURE) return false
+    let end = nodes[node * nodeStride + nodeNext] as number
+    if (state === unsure) return false
     node++
     for (;;) {
       while (node === end) {
@@ -197,41 +197,41 @@ export class QuickPass {
         state = openStates[depth] as number
         end = openEnds[depth] as number
       }
-      const at = node * NODE_STRIDE
+      const at = node * nodeStride
       const kind = nodes[at] as number
-      if ((kind & KIND_MASK) !== ELEMENT) {
-        if ((kind & KIND_MASK) !== COMMENT && (kind & WHITESPACE_ONLY) === 0) return false
+      if ((kind & kindMask) !== elementKind) {
+        if ((kind & kindMask) !== comment && (kind & whitespaceOnly) === 0) return false
         node++
         continue
       }
       // Nearly always what comes next is what can come first.
       let edge = firstEdges[state] as number
       if (
-        edges[edge] !== nodes[at + NODE_NAME] ||
-        namespaces[edges[edge + EDGE_NAMESPACE] as number] !== kind >>> NAMESPACE_SHIFT
+        edges[edge] !== nodes[at + nodeName] ||
+        namespaces[edges[edge + edgeNamespace] as number] !== kind >>> namespaceShift
       ) {
         edge = this.edge(document, node, state)
-        if (edge === UNSURE) return false
+        if (edge === unsure) return false
       }
-      state = edges[edge + EDGE_NEXT] as number
-      const next = nodes[at + NODE_NEXT] as number
+      state = edges[edge + edgeNext] as number
+      const next = nodes[at + nodeNext] as number
       const element = this.element(nodes, node, edge)
-      if (element === UNSURE) return false
+      if (element === unsure) return false
       // Nearly all elements have no attribute and need none: those cost no call.
-      const hasMore = (kind & ATTRIBUTES) !== 0 || demands[element] === 1
+      const hasMore = (kind & attributes) !== 0 || demands[element] === 1
       if (hasMore && !this.hasMore(document, node, element)) return false
       const content = states[element] as number
-      if (content === UNSURE) {
+      if (content === unsure) {
         if (notes !== undefined) notes.texts.push({ node: node + 1, element })
-        const text = at + NODE_STRIDE
-        const isPlain = next === node + 2 && ((nodes[text] as number) & PLAIN_MASK) === TEXT
+        const text = at + nodeStride
+        const isPlain = next === node + 2 && ((nodes[text] as number) & plainMask) === textKind
         if (
           !(
             isPlain &&
             (checks[element] as ByteCheck).accepts(
               bytes,
-              nodes[text + NODE_CONTENT] as number,
-              nodes[text + NODE_END] as number,
+              nodes[text + nodeContent] as number,
+              nodes[text + nodeEnd] as number,
             )
           ) &&
           !this.hasValue(document, node, next, element)
@@ -259,25 +259,25 @@ export class QuickPass {
     const { stateEdges } = this.schema
     const { edges } = this
     const { nodes } = document
-    const at = node * NODE_STRIDE
-    const name = nodes[at + NODE_NAME] as number
+    const at = node * nodeStride
+    const name = nodes[at + nodeName] as number
     // A name that only this document has; schemas number theirs in another way.
-    if (name >= this.schema.vocabularySize) return UNSURE
-    const namespace = (nodes[at] as number) >>> NAMESPACE_SHIFT
-    const end = (stateEdges[state + 1] as number) * EDGE_STRIDE
-    for (let edge = (stateEdges[state] as number) * EDGE_STRIDE; edge < end; edge += EDGE_STRIDE) {
-      const wanted = edges[edge + EDGE_NAME] as number
+    if (name >= this.schema.vocabularySize) return unsure
+    const namespace = (nodes[at] as number) >>> namespaceShift
+    const end = (stateEdges[state + 1] as number) * edgeStride
+    for (let edge = (stateEdges[state] as number) * edgeStride; edge < end; edge += edgeStride) {
+      const wanted = edges[edge + edgeName] as number
       if (wanted === name) {
-        const expected = this.namespaces[edges[edge + EDGE_NAMESPACE] as number]
+        const expected = this.namespaces[edges[edge + edgeNamespace] as number]
         if (expected === namespace) return edge
       } else if (
-        wanted === ANY_NAME &&
-        this.admits(edges[edge + EDGE_NAMESPACE] as number, namespace)
+        wanted === anyName &&
+        this.admits(edges[edge + edgeNamespace] as number, namespace)
       ) {
         return edge
       }
     }
-    return UNSURE
+    return unsure
   }
 
   /** Whether a wildcard admits a namespace that the schema names itself. */
@@ -291,31 +291,31 @@ export class QuickPass {
 
   private element(nodes: Int32Array, node: number, edge: number): number {
     const { edges } = this
-    return edges[edge] === ANY_NAME
-      ? this.strict(nodes, node, edges[edge + EDGE_NAMESPACE] as number)
-      : (edges[edge + EDGE_ELEMENT] as number)
+    return edges[edge] === anyName
+      ? this.strict(nodes, node, edges[edge + edgeNamespace] as number)
+      : (edges[edge + edgeElement] as number)
   }
 
   /** The global element that a strict wildcard reads; others are left to the thorough pass. */
   private strict(nodes: Int32Array, node: number, wildcard: number): number {
     const { processContents } = this.schema.wildcards[wildcard] as Wildcard
-    return processContents === 'strict' ? this.global(nodes, node) : UNSURE
+    return processContents === 'strict' ? this.global(nodes, node) : unsure
   }
 
   /** The global element of a node's name. */
   private global(nodes: Int32Array, node: number): number {
     const { globalNames } = this.schema
-    const at = node * NODE_STRIDE
-    const namespace = (nodes[at] as number) >>> NAMESPACE_SHIFT
-    for (let i = 0; i < globalNames.length; i += EDGE_STRIDE) {
+    const at = node * nodeStride
+    const namespace = (nodes[at] as number) >>> namespaceShift
+    for (let i = 0; i < globalNames.length; i += edgeStride) {
       if (
-        globalNames[i + EDGE_NAME] === nodes[at + NODE_NAME] &&
-        this.namespaces[globalNames[i + EDGE_NAMESPACE] as number] === namespace
+        globalNames[i + edgeName] === nodes[at + nodeName] &&
+        this.namespaces[globalNames[i + edgeNamespace] as number] === namespace
       ) {
-        return globalNames[i + EDGE_ELEMENT] as number
+        return globalNames[i + edgeElement] as number
       }
     }
-    return UNSURE
+    return unsure
   }
 
   /** Whether an element's attributes are right, and what `xs:unique` selects beneath it. */
@@ -337,34 +337,34 @@ export class QuickPass {
     const { nodes } = document
     const validator = this.validators[element] as SimpleValidator
     if (next === node + 1) return validator.faults('').length === 0
-    const at = (node + 1) * NODE_STRIDE
+    const at = (node + 1) * nodeStride
     const kind = nodes[at] as number
-    if (next !== node + 2 || (kind & KIND_MASK) !== TEXT) return false
-    const start = nodes[at + NODE_CONTENT] as number
-    const end = nodes[at + NODE_END] as number
+    if (next !== node + 2 || (kind & kindMask) !== textKind) return false
+    const start = nodes[at + nodeContent] as number
+    const end = nodes[at + nodeEnd] as number
     return (
-      ((kind & NEEDS_DECODING) !== 0 && validator.bytes.acceptsEncoded(start, end)) ||
+      ((kind & needsDecoding) !== 0 && validator.bytes.acceptsEncoded(start, end)) ||
       validator.faults(document.textOf(node)).length === 0
     )
   }
 
   private hasAttributes(document: XmlDocument, node: number, element: number): boolean {
     const { nodes, attributes: records, bytes } = document
-    const at = node * NODE_STRIDE
+    const at = node * nodeStride
     const count = attributeCountOf(nodes[at] as number)
     const type = this.attributes[element] as QuickAttributes
     if (count === 0) return type.requiredCount === 0
     let missing = type.requiredCount
-    const first = (nodes[at + NODE_CONTENT] as number) * ATTRIBUTE_STRIDE
-    const end = first + count * ATTRIBUTE_STRIDE
-    const start = records[first + ATTRIBUTE_NAME_START] as number
-    const valueEnd = records[first + ATTRIBUTE_VALUE_END] as number
+    const first = (nodes[at + nodeContent] as number) * attributeStride
+    const end = first + count * attributeStride
+    const start = records[first + attributeNameStart] as number
+    const valueEnd = records[first + attributeValueEnd] as number
     // Alone, in no namespace, with nothing in it to resolve.
-    const isSimple = count === 1 && records[first + ATTRIBUTE_NAMESPACE] === 0
+    const isSimple = count === 1 && records[first + attributeNamespace] === 0
     if (isSimple && this.notes === undefined && type.wasRight(bytes, start, valueEnd)) return true
-    for (let record = first; record < end; record += ATTRIBUTE_STRIDE) {
-      const flags = records[record + ATTRIBUTE_NAMESPACE] as number
-      if ((flags & IS_NAMESPACE_DECLARATION) !== 0) continue
+    for (let record = first; record < end; record += attributeStride) {
+      const flags = records[record + attributeNamespace] as number
+      if ((flags & isNamespaceDeclaration) !== 0) continue
       const declared = flags >> 2 === 0 ? type.indexOf(bytes, records, record) : -1
       if (declared === -1) return false
       missing -= type.required[declared] as number
@@ -383,11 +383,11 @@ export class QuickPass {
     validator: SimpleValidator,
   ): boolean {
     const { attributes: records, bytes } = document
-    const start = records[record + ATTRIBUTE_VALUE_START] as number
-    const end = records[record + ATTRIBUTE_VALUE_END] as number
-    const flags = records[record + ATTRIBUTE_NAMESPACE] as number
-    const isPlain = (flags & VALUE_NEEDS_DECODING) === 0
+    const start = records[record + attributeValueStart] as number
+    const end = records[record + attributeValueEnd] as number
+    const flags = records[record + attributeNamespace] as number
+    const isPlain = (flags & valueNeedsDecoding) === 0
     if (isPlain && validator.bytes.accepts(bytes, start, end)) return true
-    return validator.faults(document.attributeValue(record / ATTRIBUTE_STRIDE)).length === 0
+    return validator.faults(document.attributeValue(record / attributeStride)).length === 0
   }
 }

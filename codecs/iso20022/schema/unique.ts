@@ -1,4 +1,4 @@
-import { ABSENT, type XmlDocument } from '#codecs/xml'
+import { absent, type XmlDocument } from '#codecs/xml'
 import type { CompiledUnique, ElementName } from './compiled.ts'
 import type { Finding } from './violation.ts'
 
@@ -40,7 +40,7 @@ const follow = (
     for (const node of nodes) {
       for (
         let child = document.firstChild(node);
-        child !== ABSENT;
+        child !== absent;
         child = document.nextSibling(child, node)
       ) {
         if (document.localName(child) === name && document.namespaceUri(child) === namespace) {

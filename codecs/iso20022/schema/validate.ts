@@ -1,29 +1,29 @@
 import {
-  ABSENT,
+  absent,
   attributeCountOf,
-  CDATA,
-  ELEMENT,
-  KIND_MASK,
-  NAMESPACE_SHIFT,
-  NODE_NAME,
-  NODE_NEXT,
-  NODE_STRIDE,
-  TEXT,
-  WHITESPACE_ONLY,
+  cdata,
+  elementKind,
+  kindMask,
+  namespaceShift,
+  nodeName,
+  nodeNext,
+  nodeStride,
+  textKind,
+  whitespaceOnly,
   type XmlDocument,
 } from '#codecs/xml'
 import { checkAttributes } from './attributes.ts'
 import { globalKey } from './compile.ts'
 import {
-  ANY_NAME,
+  anyName,
   type CompiledElement,
   type CompiledSchema,
   type CompiledType,
-  EDGE_ELEMENT,
-  EDGE_NAME,
-  EDGE_NAMESPACE,
-  EDGE_NEXT,
-  EDGE_STRIDE,
+  edgeElement,
+  edgeName,
+  edgeNamespace,
+  edgeNext,
+  edgeStride,
 } from './compiled.ts'
 import { QuickPass } from './quick.ts'
 import { checkUnique } from './unique.ts'
@@ -40,8 +40,8 @@ import { admits, described, type Wildcard } from './wildcard.ts'
 
 /** Children named in `expected`. */
 const expectedShownMax = 8
-const SKIP = -1
-const STUCK = -1
+const skip = -1
+const stuck = -1
 
 /**
  * Judges a scanned document by a schema: one pass over its tape, all violations up to {@link violationsMax}.
@@ -119,7 +119,7 @@ export class Validation {
     const declaration = this.schema.elements[element] as CompiledElement
     const type = this.schema.types[declaration.type] as CompiledType
     const before = this.findings.length
-    const attributeCount = attributeCountOf(this.#nodes[node * NODE_STRIDE] as number)
+    const attributeCount = attributeCountOf(this.#nodes[node * nodeStride] as number)
     if (attributeCount > 0 || !type.plain) checkAttributes(this, node, type)
     if (type.simple !== undefined) this.#simpleContent(node, type, declaration)
     else this.#elementContent(node, type)
@@ -147,7 +147,7 @@ export class Validation {
     const { document } = this
     const simple = type.simple as NonNullable<CompiledType['simple']>
     const child = document.firstChild(node)
-    if (child !== ABSENT) {
+    if (child !== absent) {
       const found = shownName(document.localName(child))
       this.report(node, 'element-content', `element ${found}`, 'text only')
       return
@@ -164,18 +164,18 @@ export class Validation {
 
   #elementContent(node: number, type: CompiledType): void {
     const nodes = this.#nodes
-    const limit = nodes[node * NODE_STRIDE + NODE_NEXT] as number
+    const limit = nodes[node * nodeStride + nodeNext] as number
     let state = type.state
     let hasText = type.mixed
     for (let child = node + 1; child < limit; ) {
-      const record = child * NODE_STRIDE
+      const record = child * nodeStride
       const kind = nodes[record] as number
-      if ((kind & KIND_MASK) === ELEMENT) state = this.#child(child, state)
-      else if (!hasText && !(kind & WHITESPACE_ONLY) && this.#isText(child, kind & KIND_MASK)) {
+      if ((kind & kindMask) === elementKind) state = this.#child(child, state)
+      else if (!hasText && !(kind & whitespaceOnly) && this.#isText(child, kind & kindMask)) {
         this.report(node, 'text', 'text', 'elements only')
         hasText = true
       }
-      child = nodes[record + NODE_NEXT] as number
+      child = nodes[record + nodeNext] as number
     }
     if (!this.schema.stateAccepts[state]) {
       this.report(node, 'missing', 'the end', this.#expected(state))
@@ -184,26 +184,26 @@ export class Validation {
 
   /** White space is none, also where it is written as a reference; a CDATA section is, as libxml2 has it. */
   #isText(node: number, kind: number): boolean {
-    return kind === CDATA || (kind === TEXT && /[^ \t\n\r]/.test(this.document.textOf(node)))
+    return kind === cdata || (kind === textKind && /[^ \t\n\r]/.test(this.document.textOf(node)))
   }
 
   /** Reads one child; the next state. */
   #child(child: number, state: number): number {
     const edges = this.#edges
     const nodes = this.#nodes
-    const record = child * NODE_STRIDE
-    const name = this.#nameId(child, nodes[record + NODE_NAME] as number)
-    const namespace = (nodes[record] as number) >>> NAMESPACE_SHIFT
-    const end = (this.#stateEdges[state + 1] as number) * EDGE_STRIDE
-    for (let at = (this.#stateEdges[state] as number) * EDGE_STRIDE; at < end; at += EDGE_STRIDE) {
+    const record = child * nodeStride
+    const name = this.#nameId(child, nodes[record + nodeName] as number)
+    const namespace = (nodes[record] as number) >>> namespaceShift
+    const end = (this.#stateEdges[state + 1] as number) * edgeStride
+    for (let at = (this.#stateEdges[state] as number) * edgeStride; at < end; at += edgeStride) {
       if (edges[at] === name) {
-        if (this.#namespaces[edges[at + EDGE_NAMESPACE] as number] !== namespace) continue
-        this.#element(child, edges[at + EDGE_ELEMENT] as number)
-        return edges[at + EDGE_NEXT] as number
+        if (this.#namespaces[edges[at + edgeNamespace] as number] !== namespace) continue
+        this.#element(child, edges[at + edgeElement] as number)
+        return edges[at + edgeNext] as number
       }
-      if (edges[at] === ANY_NAME && this.#admits(at, namespace)) {
-        this.#wildcard(child, edges[at + EDGE_NAMESPACE] as number)
-        return edges[at + EDGE_NEXT] as number
+      if (edges[at] === anyName && this.#admits(at, namespace)) {
+        this.#wildcard(child, edges[at + edgeNamespace] as number)
+        return edges[at + edgeNext] as number
       }
     }
     return this.#unexpected(child, state, name, namespace)
@@ -212,11 +212,11 @@ export class Validation {
   #nameId(node: number, id: number): number {
     const { vocabularySize, otherNames } = this.schema
     if (id < vocabularySize) return id
-    return otherNames.get(this.document.localName(node)) ?? SKIP
+    return otherNames.get(this.document.localName(node)) ?? skip
   }
 
   #admits(edge: number, namespace: number): boolean {
-    const wildcard = this.schema.wildcards[this.#edges[edge + EDGE_NAMESPACE] as number] as Wildcard
+    const wildcard = this.schema.wildcards[this.#edges[edge + edgeNamespace] as number] as Wildcard
     return admits(wildcard, this.document.namespaces[namespace] as string)
   }
 
@@ -241,9 +241,9 @@ export class Validation {
       this.#expected(state) || 'no further element',
     )
     const edge = this.#edgeAhead(state, name, namespace)
-    if (edge === STUCK) return state
-    this.#element(child, this.#edges[edge + EDGE_ELEMENT] as number)
-    return this.#edges[edge + EDGE_NEXT] as number
+    if (edge === stuck) return state
+    this.#element(child, this.#edges[edge + edgeElement] as number)
+    return this.#edges[edge + edgeNext] as number
   }
 
   /** The nearest edge for this element that lies ahead of a state. */
@@ -251,32 +251,28 @@ export class Validation {
     const edges = this.#edges
     const seen = new Set([from])
     for (const state of seen) {
-      const end = (this.#stateEdges[state + 1] as number) * EDGE_STRIDE
-      for (
-        let at = (this.#stateEdges[state] as number) * EDGE_STRIDE;
-        at < end;
-        at += EDGE_STRIDE
-      ) {
+      const end = (this.#stateEdges[state + 1] as number) * edgeStride
+      for (let at = (this.#stateEdges[state] as number) * edgeStride; at < end; at += edgeStride) {
         if (
-          edges[at + EDGE_NAME] === name &&
-          this.#namespaces[edges[at + EDGE_NAMESPACE] as number] === namespace
+          edges[at + edgeName] === name &&
+          this.#namespaces[edges[at + edgeNamespace] as number] === namespace
         ) {
           return at
         }
-        seen.add(edges[at + EDGE_NEXT] as number)
+        seen.add(edges[at + edgeNext] as number)
       }
     }
-    return STUCK
+    return stuck
   }
 
   #expected(state: number): string {
     const { schema } = this
     const names: string[] = []
-    const end = (schema.stateEdges[state + 1] as number) * EDGE_STRIDE
-    const start = (schema.stateEdges[state] as number) * EDGE_STRIDE
-    for (let at = start; at < end && names.length < expectedShownMax; at += EDGE_STRIDE) {
-      const element = schema.elements[schema.edges[at + EDGE_ELEMENT] as number]
-      const wildcard = schema.wildcards[schema.edges[at + EDGE_NAMESPACE] as number]
+    const end = (schema.stateEdges[state + 1] as number) * edgeStride
+    const start = (schema.stateEdges[state] as number) * edgeStride
+    for (let at = start; at < end && names.length < expectedShownMax; at += edgeStride) {
+      const element = schema.elements[schema.edges[at + edgeElement] as number]
+      const wildcard = schema.wildcards[schema.edges[at + edgeNamespace] as number]
       names.push(element?.name ?? (wildcard === undefined ? '' : described(wildcard)))
     }
     return names.join(' | ')

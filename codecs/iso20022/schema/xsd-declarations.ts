@@ -10,8 +10,8 @@ import {
   qName,
   type SimpleType,
   type TypeDefinition,
-  UNBOUNDED,
   type UniqueConstraint,
+  unbounded,
 } from './model.ts'
 import type { XsdElement } from './xsd-element.ts'
 
@@ -236,7 +236,7 @@ const facets = (nodes: readonly XsdElement[]): readonly Facet[] =>
 const occursOf = (node: XsdElement): Occurs => {
   const bound = (name: 'minOccurs' | 'maxOccurs'): number => {
     const written = node.attribute(name) ?? '1'
-    if (name === 'maxOccurs' && written === 'unbounded') return UNBOUNDED
+    if (name === 'maxOccurs' && written === 'unbounded') return unbounded
     const value = Number(written)
     if (!/^[0-9]{1,9}$/.test(written) || value > occursMax) {
       throw node.error(`${name} is a number up to ${occursMax}`)

@@ -1,4 +1,4 @@
-import { ABSENT, type XmlDocument } from '#codecs/xml'
+import { absent, type XmlDocument } from '#codecs/xml'
 import { SchemaError } from './errors.ts'
 import { type Place, type QName, qName, xsdNamespace } from './model.ts'
 
@@ -35,7 +35,7 @@ export class XsdElement {
     const found: XsdElement[] = []
     for (
       let child = document.firstChild(this.#node);
-      child !== ABSENT;
+      child !== absent;
       child = document.nextSibling(child, this.#node)
     ) {
       const element = new XsdElement(document, child, this.#file, this.#scope, this.#adopted)

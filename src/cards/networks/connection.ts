@@ -5,8 +5,8 @@ import {
   createMessagePacker,
   createPacker,
   createParser,
-  FRAME_BYTES_MAX,
   FrameDecoder,
+  frameBytesMaxDefault,
   headerBytes,
   readMessage,
   writeFrame,
@@ -16,22 +16,22 @@ import { backoffDelayMs } from './backoff.ts'
 import { dial } from './dial.ts'
 import type { Exchanges, Lane } from './exchanges.ts'
 import {
-  APPROVED,
-  ECHO_TEST,
+  approved,
+  echoTest,
   managementRequest,
-  SIGN_OFF,
-  SIGN_ON,
+  signOff,
+  signOn,
   toManagementAnswer,
 } from './management.ts'
 import { exchangeKey } from './matching.ts'
 import {
-  ANSWER_MS,
-  ECHO_MISSES_MAX,
+  answerMsMax,
+  echoMissesMax,
   type NetworkOptions,
-  RECONNECT,
-  SEND_BYTES_MAX,
-  SIGN_OFF_MS,
-  STABLE_MS,
+  reconnect,
+  sendBytesMax,
+  signOffMs,
+  stableMs,
 } from './options.ts'
 import type { ExchangeOutcome } from './types.ts'
 
@@ -60,7 +60,7 @@ export class Connection implements Lane {
   private state: State = 'down'
   private socket: Socket<undefined> | undefined
   private readonly context: ConnectionContext
-  private readonly outgoing = new SendBuffer(SEND_BYTES_MAX)
+  private readonly outgoing = new SendBuffer(sendBytesMax)
   private readonly pack: ReturnType<typeof createMessagePacker>
   private readonly parser: ReturnType<typeof createParser>
   private readonly header: number
@@ -75,7 +75,7 @@ export class Connection implements Lane {
   private readonly write = (bytes: Uint8Array): number => this.socket?.write(bytes) ?? 0
 
   constructor(context: ConnectionContext) {
-    const { dialect, framing, frameBytesMax = FRAME_BYTES_MAX } = context.options
+    const { dialect, framing, frameBytesMax = frameBytesMaxDefault } = context.options
     this.context = context
     this.pack = createMessagePacker(createPacker(dialect))
     this.parser = createParser(dialect)
@@ -116,13 +116,13 @@ export class Connection implements Lane {
   async close(): Promise<void> {
     const wasUp = this.state === 'up'
     if (wasUp) this.state = 'closed'
-    if (wasUp && this.context.options.signOn) await this.manage(SIGN_OFF, SIGN_OFF_MS)
+    if (wasUp && this.context.options.signOn) await this.manage(signOff, signOffMs)
     this.lose(undefined)
   }
 
   private async connect(): Promise<void> {
     const { options } = this.context
-    const socket = await dial(options, options.answerMs ?? ANSWER_MS, {
+    const socket = await dial(options, options.answerMs ?? answerMsMax, {
       open: (opened) => {
         if (this.state === 'connecting') this.socket = opened
       },
@@ -152,9 +152,9 @@ export class Connection implements Lane {
 
   private async signOn(socket: Socket<undefined>): Promise<void> {
     this.state = 'signing_on'
-    const { answerMs = ANSWER_MS } = this.context.options
-    const outcome = await this.manage(SIGN_ON, answerMs)
-    if (outcome.kind === 'answered' && outcome.response.responseCode === APPROVED) return
+    const { answerMs = answerMsMax } = this.context.options
+    const outcome = await this.manage(signOn, answerMs)
+    if (outcome.kind === 'answered' && outcome.response.responseCode === approved) return
     if (this.socket === socket) this.lose(new Error('the network did not accept the sign-on'))
   }
 
@@ -262,13 +262,13 @@ export class Connection implements Lane {
   }
 
   private async echo(socket: Socket<undefined> | undefined): Promise<void> {
-    const { echoMs, answerMs = ANSWER_MS } = this.context.options
+    const { echoMs, answerMs = answerMsMax } = this.context.options
     const askedAt = performance.now()
-    const outcome = await this.manage(ECHO_TEST, Math.min(echoMs, answerMs))
+    const outcome = await this.manage(echoTest, Math.min(echoMs, answerMs))
     if (this.socket !== socket) return
     if (outcome.kind === 'answered') this.context.onEcho()
     // Whatever came in between is a sign of life too.
-    if (this.lastInbound < askedAt && ++this.echoMisses >= ECHO_MISSES_MAX) {
+    if (this.lastInbound < askedAt && ++this.echoMisses >= echoMissesMax) {
       this.lose(new Error('the network does not answer echo tests'))
       return
     }
@@ -286,7 +286,7 @@ export class Connection implements Lane {
     const { exchanges, options } = this.context
     const isFinal = reason === undefined || this.state === 'closed'
     if (isFinal) this.flush()
-    if (this.state === 'up' && performance.now() - this.upSince > STABLE_MS) this.attempt = 0
+    if (this.state === 'up' && performance.now() - this.upSince > stableMs) this.attempt = 0
     this.state = isFinal ? 'closed' : 'down'
     this.socket = undefined
     clearTimeout(this.timer)
@@ -301,7 +301,7 @@ export class Connection implements Lane {
     this.context.onLost()
     const delayMs = backoffDelayMs(
       this.attempt++,
-      options.reconnect ?? RECONNECT,
+      options.reconnect ?? reconnect,
       options.random ?? Math.random,
     )
     options.logger.warn(

@@ -3,9 +3,9 @@ import { agrees, exchangeKey, isManagementKey, someTransactionKey } from './matc
 import { TimingWheel, WheelEntry } from './timing-wheel.ts'
 import type { ExchangeOutcome } from './types.ts'
 
-const TIMED_OUT: ExchangeOutcome = Object.freeze({ kind: 'timed_out' })
-const CONNECTION_LOST: ExchangeOutcome = Object.freeze({ kind: 'connection_lost' })
-const NOT_SENT: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'no_connection' })
+const timedOut: ExchangeOutcome = Object.freeze({ kind: 'timed_out' })
+const connectionLost: ExchangeOutcome = Object.freeze({ kind: 'connection_lost' })
+const notSent: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'no_connection' })
 
 /** The connection that a request went over, as far as its end matters. */
 export type Lane = {
@@ -56,7 +56,7 @@ class PendingExchange extends WheelEntry {
     lane.flush()
     const { isSent } = this
     if (isSent && !isManagementKey(this.key)) this.owner.onTimedOut()
-    this.owner.end(this, isSent ? TIMED_OUT : NOT_SENT)
+    this.owner.end(this, isSent ? timedOut : notSent)
     if (!isSent) lane.onStalled()
   }
 }
@@ -121,7 +121,7 @@ export class Exchanges {
   /** The connection is gone: no answer can come over it. */
   failLane(lane: Lane): void {
     for (const exchange of [...this.pending.values()]) {
-      if (exchange.lane === lane) this.end(exchange, exchange.isSent ? CONNECTION_LOST : NOT_SENT)
+      if (exchange.lane === lane) this.end(exchange, exchange.isSent ? connectionLost : notSent)
     }
   }
 

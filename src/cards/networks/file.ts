@@ -4,7 +4,7 @@ import { dialects, framings, parseDialect } from '#codecs/iso8583'
 import type { Pem } from '#src/platform/config/index.ts'
 import type { NetworkDefinition } from './definition.ts'
 
-const NETWORKS_MAX = 32
+const networksMax = 32
 
 const tlsForm = z.strictObject({
   ca_path: z.string().optional(),
@@ -31,7 +31,7 @@ const networkForm = z.strictObject({
   tls: tlsForm.optional(),
 })
 
-const fileForm = z.array(networkForm).max(NETWORKS_MAX)
+const fileForm = z.array(networkForm).max(networksMax)
 
 const pemOf = (path: string | undefined): Pem | undefined =>
   path === undefined ? undefined : { text: readFileSync(path, 'utf8'), path }

@@ -1,12 +1,12 @@
 import { CardMessage } from '#codecs/iso8583'
 
 /** DE 70, network management information code. */
-export const SIGN_ON = '001'
-export const SIGN_OFF = '002'
-export const ECHO_TEST = '301'
+export const signOn = '001'
+export const signOff = '002'
+export const echoTest = '301'
 
-const FUNCTION_NOT_SUPPORTED = '40'
-export const APPROVED = '00'
+const functionNotSupported = '40'
+export const approved = '00'
 
 const two = (value: number): string => (value < 10 ? `0${value}` : String(value))
 
@@ -34,6 +34,6 @@ export const managementRequest = (networkCode: string, stan: string, now: Date):
  */
 export const toManagementAnswer = (request: CardMessage): CardMessage => {
   request.mti = '0810'
-  request.responseCode = request.networkCode?.startsWith('1') ? FUNCTION_NOT_SUPPORTED : APPROVED
+  request.responseCode = request.networkCode?.startsWith('1') ? functionNotSupported : approved
   return request
 }

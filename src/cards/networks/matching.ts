@@ -1,4 +1,4 @@
-import { GATEWAY_MTIS, type GatewayMti } from '#codecs/iso8583'
+import { type GatewayMti, gatewayMtis } from '#codecs/iso8583'
 
 /**
  * Request, repeat and answer of one exchange give the same number: the function digit is folded to the
@@ -10,17 +10,17 @@ const foldMti = (mti: GatewayMti): number => {
 }
 
 const foldedMtis: ReadonlyMap<GatewayMti, number> = new Map(
-  GATEWAY_MTIS.map((mti) => [mti, foldMti(mti)]),
+  gatewayMtis.map((mti) => [mti, foldMti(mti)]),
 )
 
-const STANS = 1_000_000
+const stans = 1_000_000
 
 /** Of a key: sign-on, echo and the like. */
-export const isManagementKey = (key: number): boolean => Math.floor(key / (100 * STANS)) % 10 === 8
+export const isManagementKey = (key: number): boolean => Math.floor(key / (100 * stans)) % 10 === 8
 
 /** The folded types whose STANs the gateway numbers; network management has a numbering of its own. */
 const transactionMtis: readonly number[] = [...new Set(foldedMtis.values())].filter(
-  (folded) => !isManagementKey(folded * STANS),
+  (folded) => !isManagementKey(folded * stans),
 )
 
 /** Six digits as a number; -1 for anything else. */
@@ -38,13 +38,13 @@ export const stanNumber = (stan: string | undefined): number => {
 /** What request and answer have in common, as one number; -1 without a STAN. */
 export const exchangeKey = (mti: GatewayMti, stan: string | undefined): number => {
   const number = stanNumber(stan)
-  return number < 0 ? -1 : (foldedMtis.get(mti) ?? 0) * STANS + number
+  return number < 0 ? -1 : (foldedMtis.get(mti) ?? 0) * stans + number
 }
 
 /** The keys of all transaction messages with this STAN. */
 export const someTransactionKey = (stan: string, test: (key: number) => boolean): boolean => {
   const number = stanNumber(stan)
-  return number >= 0 && transactionMtis.some((folded) => test(folded * STANS + number))
+  return number >= 0 && transactionMtis.some((folded) => test(folded * stans + number))
 }
 
 /** 0110, 0210, 0410, 0810 and their 1993 forms. */

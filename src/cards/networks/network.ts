@@ -4,22 +4,22 @@ import { Connection } from './connection.ts'
 import { Exchanges } from './exchanges.ts'
 import { exchangeKey, isAnswer } from './matching.ts'
 import type { NetworkCounts } from './metrics.ts'
-import { DRAIN_MS, type NetworkOptions } from './options.ts'
+import { drainMs, type NetworkOptions } from './options.ts'
 import { tracedExchange } from './traced.ts'
 import type { ExchangeOutcome, Network, NetworkHealth } from './types.ts'
 
-const STAN_MAX = 999_999
+const stanMax = 999_999
 /** Log lines about messages that nobody waits for, of one network. */
-const WARNINGS_PER_SECOND_MAX = 20
-const NO_CONNECTION: ExchangeOutcome = Object.freeze({
+const warningsPerSecondMax = 20
+const noConnection: ExchangeOutcome = Object.freeze({
   kind: 'not_sent',
   reason: 'no_connection',
 })
-const WINDOW_FULL: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'window_full' })
-const DUPLICATE_KEY: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'duplicate_key' })
+const windowFull: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'window_full' })
+const duplicateKey: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'duplicate_key' })
 
 const nothing = { inc: () => undefined }
-const NO_COUNTS: NetworkCounts = {
+const noCounts: NetworkCounts = {
   timeouts: nothing,
   lateAnswers: nothing,
   mismatches: nothing,
@@ -56,9 +56,9 @@ class ConnectionPool implements Network {
     this.name = options.name
     this.brand = options.brand
     this.timeoutMs = options.timeoutMs
-    this.counts = options.metrics?.of(options.name, () => this.health()) ?? NO_COUNTS
+    this.counts = options.metrics?.of(options.name, () => this.health()) ?? noCounts
     // Not the same numbers again right after a restart.
-    this.managementStan = Math.floor((options.random ?? Math.random)() * STAN_MAX)
+    this.managementStan = Math.floor((options.random ?? Math.random)() * stanMax)
     this.exchanges.onTimedOut = () => this.counts.timeouts.inc()
     const context = {
       options,
@@ -82,12 +82,12 @@ class ConnectionPool implements Network {
   private send(request: CardMessage, timeoutMs: number): Promise<ExchangeOutcome> {
     const key = exchangeKey(request.mti, request.stan)
     if (key < 0) return Promise.reject(new Error('the request has no STAN of six digits'))
-    if (this.exchanges.has(key)) return Promise.resolve(DUPLICATE_KEY)
+    if (this.exchanges.has(key)) return Promise.resolve(duplicateKey)
     const connection = this.leastLoaded()
-    if (connection === undefined) return Promise.resolve(NO_CONNECTION)
-    if (connection.inFlight >= this.options.window) return Promise.resolve(WINDOW_FULL)
+    if (connection === undefined) return Promise.resolve(noConnection)
+    if (connection.inFlight >= this.options.window) return Promise.resolve(windowFull)
     try {
-      return connection.send(request, key, timeoutMs) ?? Promise.resolve(WINDOW_FULL)
+      return connection.send(request, key, timeoutMs) ?? Promise.resolve(windowFull)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -118,7 +118,7 @@ class ConnectionPool implements Network {
 
   async stop(): Promise<void> {
     this.isStopping = true
-    await this.idle(this.options.drainMs ?? DRAIN_MS)
+    await this.idle(this.options.drainMs ?? drainMs)
     await Promise.all(this.connections.map((connection) => connection.close()))
     this.options.tls?.stop()
   }
@@ -145,7 +145,7 @@ class ConnectionPool implements Network {
   }
 
   private nextStan(): string {
-    do this.managementStan = (this.managementStan % STAN_MAX) + 1
+    do this.managementStan = (this.managementStan % stanMax) + 1
     while (this.exchanges.has(exchangeKey('0800', String(this.managementStan).padStart(6, '0'))))
     return String(this.managementStan).padStart(6, '0')
   }
@@ -192,7 +192,7 @@ class ConnectionPool implements Network {
       this.warningSecond = second
       this.warnings = 0
     }
-    if (++this.warnings > WARNINGS_PER_SECOND_MAX) return
+    if (++this.warnings > warningsPerSecondMax) return
     this.options.logger.warn(
       { network: this.name, mti: message?.mti, stan: message?.stan, rrn: message?.rrn },
       text,

@@ -12,7 +12,7 @@ import type { NetworkOptions } from './options.ts'
 import { createRouting } from './routing.ts'
 import type { LateAnswer, Network } from './types.ts'
 
-const CHECK_MS = 3_000
+const checkMs = 3_000
 
 export type CardNetworksDeps = {
   readonly settings: CardSettings
@@ -108,7 +108,7 @@ const check = async (options: NetworkOptions): Promise<Check> => {
   const name = `card network ${options.name}`
   const nothing = () => undefined
   try {
-    const socket = await dial(options, CHECK_MS, {
+    const socket = await dial(options, checkMs, {
       open: nothing,
       data: nothing,
       drain: nothing,

@@ -42,14 +42,14 @@ export type NetworkOptions = {
   readonly onLateAnswer?: ((answer: LateAnswer) => void) | undefined
 }
 
-export const WINDOW_DEFAULT = 256
-export const ANSWER_MS = 10_000
-export const DRAIN_MS = 15_000
-export const SIGN_OFF_MS = 2_000
-export const RECONNECT: Backoff = { baseMs: 1_000, maxMs: 30_000 }
+export const windowDefault = 256
+export const answerMsMax = 10_000
+export const drainMs = 15_000
+export const signOffMs = 2_000
+export const reconnect: Backoff = { baseMs: 1_000, maxMs: 30_000 }
 /** A connection that held this long, or carried traffic, starts a new row of attempts when it is lost. */
-export const STABLE_MS = 10_000
+export const stableMs = 10_000
 /** Echo tests without an answer after which the connection is dead. */
-export const ECHO_MISSES_MAX = 2
+export const echoMissesMax = 2
 /** Bytes that wait for the kernel on one connection. */
-export const SEND_BYTES_MAX = 1_048_576
+export const sendBytesMax = 1_048_576

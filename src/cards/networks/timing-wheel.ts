@@ -2,24 +2,24 @@
 export abstract class WheelEntry {
   /** The tick at which it is due; set by the wheel. */
   deadlineTick = 0
-  slot = NOT_IN_WHEEL
+  slot = notInWheel
   next: WheelEntry | undefined = undefined
   previous: WheelEntry | undefined = undefined
   abstract onTimeout(): void
 }
 
-const NOT_IN_WHEEL = -1
+const notInWheel = -1
 /** Taken out because it is due, not told yet. */
-const DUE = -2
-const TICK_MS = 10
-const SLOTS = 1024
+const dueSlot = -2
+const tickMs = 10
+const slots = 1024
 
 /**
  * A hashed timing wheel: adding and removing cost the same for one entry and for a hundred thousand, and one
  * timer serves all. No entry ends early; it ends at most a tick (and the event loop's delay) late.
  */
 export class TimingWheel {
-  private readonly slots: (WheelEntry | undefined)[] = new Array(SLOTS).fill(undefined)
+  private readonly slots: (WheelEntry | undefined)[] = new Array(slots).fill(undefined)
   private readonly origin: number
   private readonly now: () => number
   private current = 0
@@ -39,9 +39,9 @@ export class TimingWheel {
   add(entry: WheelEntry, delayMs: number): void {
     this.remove(entry)
     const elapsed = this.now() - this.origin
-    if (this.count === 0) this.current = Math.floor(elapsed / TICK_MS)
-    const tick = Math.max(Math.ceil((elapsed + delayMs) / TICK_MS), this.current + 1)
-    const slot = tick % SLOTS
+    if (this.count === 0) this.current = Math.floor(elapsed / tickMs)
+    const tick = Math.max(Math.ceil((elapsed + delayMs) / tickMs), this.current + 1)
+    const slot = tick % slots
     const first = this.slots[slot]
     entry.deadlineTick = tick
     entry.slot = slot
@@ -50,13 +50,13 @@ export class TimingWheel {
     if (first !== undefined) first.previous = entry
     this.slots[slot] = entry
     this.count++
-    this.timer ??= setInterval(() => this.advance(), TICK_MS)
+    this.timer ??= setInterval(() => this.advance(), tickMs)
   }
 
   /** Nothing happens when it is in no wheel. */
   remove(entry: WheelEntry): void {
     if (entry.slot >= 0) this.unlink(entry)
-    entry.slot = NOT_IN_WHEEL
+    entry.slot = notInWheel
   }
 
   /** Ends whatever is due; called by the wheel's own timer. */
@@ -66,15 +66,15 @@ export class TimingWheel {
       this.timer = undefined
       return
     }
-    const target = Math.floor((this.now() - this.origin) / TICK_MS)
+    const target = Math.floor((this.now() - this.origin) / tickMs)
     const due: WheelEntry[] = []
-    const last = Math.min(target, this.current + SLOTS)
-    for (let tick = this.current + 1; tick <= last; tick++) this.collect(tick % SLOTS, target, due)
+    const last = Math.min(target, this.current + slots)
+    for (let tick = this.current + 1; tick <= last; tick++) this.collect(tick % slots, target, due)
     this.current = Math.max(this.current, target)
     // One entry's end may take others out: those are not told any more.
     for (const entry of due) {
-      if (entry.slot !== DUE) continue
-      entry.slot = NOT_IN_WHEEL
+      if (entry.slot !== dueSlot) continue
+      entry.slot = notInWheel
       entry.onTimeout()
     }
   }
@@ -85,7 +85,7 @@ export class TimingWheel {
       const { next } = entry
       if (entry.deadlineTick <= target) {
         this.unlink(entry)
-        entry.slot = DUE
+        entry.slot = dueSlot
         due.push(entry)
       }
       entry = next

@@ -38,7 +38,7 @@ type Result = {
   readonly responseCode: string | undefined
 }
 
-const NO_BYTE_WRITTEN: ReadonlySet<AttemptOutcome> = new Set([
+const noByteWritten: ReadonlySet<AttemptOutcome> = new Set([
   'not_sent',
   'vault_unavailable',
   'token_unknown',
@@ -74,7 +74,7 @@ export const attemptReversal = async (
   }
   const result = await sent
   if (result.outcome === 'confirmed') await end(context, claimed, result.responseCode ?? '')
-  else await putBack(context, claimed, result, NO_BYTE_WRITTEN.has(result.outcome))
+  else await putBack(context, claimed, result, noByteWritten.has(result.outcome))
   return result.outcome
 }
 
@@ -127,7 +127,7 @@ const putBack = async (
   const isTransient = outcome === 'not_sent' || outcome === 'vault_unavailable'
   const waitMs = isTransient
     ? Math.random() * holdMs
-    : NO_BYTE_WRITTEN.has(outcome)
+    : noByteWritten.has(outcome)
       ? Math.random() * backoff.maxMs
       : backoffDelayMs(reversal.attempts, backoff, Math.random)
   await release(sql, reversal.id, owner, { waitMs, isUnsent, responseCode })

@@ -16,16 +16,16 @@ import type { ReversalNumbers } from './message.ts'
 import { type AttemptOutcome, createReversalMetrics } from './metrics.ts'
 import { claimDue, expire, findOver, type Limits } from './store.ts'
 
-const POLL_MS = 1_000
-const BACKOFF_BASE_MS = 2_000
-const HOLD_MS = 5_000
+const pollMs = 1_000
+const backoffBaseMs = 2_000
+const holdMs = 5_000
 /**
  * How much longer a lease is than what it covers may take. A reversal whose process was killed waits for it, and
  * the hold of a card holder's money with it.
  */
-const LEASE_MARGIN_MS = 10_000
+const leaseMarginMsDefault = 10_000
 /** Reversals given up at one look. */
-const EXPIRED_MAX = 100
+const expiredMax = 100
 
 /** Times that tests shorten. */
 export type ReversalTiming = {
@@ -88,13 +88,13 @@ class Engine {
 
   constructor(deps: ReversalsDeps) {
     const { sql, vault, vaultTimeoutMs, nextStan, onEnded, settings, logger, timing = {} } = deps
-    const leaseMarginMs = timing.leaseMarginMs ?? LEASE_MARGIN_MS
+    const leaseMarginMs = timing.leaseMarginMs ?? leaseMarginMsDefault
     this.deps = deps
     this.limits = {
       expirySeconds: settings.expiryHours * 3_600,
       attemptsMax: settings.attemptsMax,
     }
-    this.pollMs = timing.pollMs ?? POLL_MS
+    this.pollMs = timing.pollMs ?? pollMs
     this.claimLeaseSeconds = (vaultTimeoutMs + leaseMarginMs) / 1_000
     this.context = {
       sql,
@@ -102,10 +102,10 @@ class Engine {
       nextStan,
       onEnded,
       backoff: {
-        baseMs: timing.backoffBaseMs ?? BACKOFF_BASE_MS,
+        baseMs: timing.backoffBaseMs ?? backoffBaseMs,
         maxMs: settings.backoffMaxSeconds * 1_000,
       },
-      holdMs: timing.holdMs ?? HOLD_MS,
+      holdMs: timing.holdMs ?? holdMs,
       leaseMarginMs,
       metrics: createReversalMetrics(deps.metrics, sql),
       logger,
@@ -220,7 +220,7 @@ class Engine {
   /** Each in its own transaction: one that cannot be ended keeps no other from it. */
   private async expireAll({ advance }: Work): Promise<void> {
     const { sql, onEnded, metrics, logger } = this.context
-    for (const id of await findOver(sql, this.limits, EXPIRED_MAX)) {
+    for (const id of await findOver(sql, this.limits, expiredMax)) {
       if (this.isDraining) return
       advance()
       try {

@@ -1,10 +1,10 @@
 import { CardMessage, formatOriginalData } from '#codecs/iso8583'
-import { CURRENCIES } from '../domain.ts'
+import { currencyNumbers } from '../domain.ts'
 import type { Reversal } from './types.ts'
 
-const PURCHASE = '000000'
-const ORIGINAL_DATA = 90
-const currencies: Readonly<Record<string, string>> = CURRENCIES
+const purchase = '000000'
+const originalData = 90
+const currencies: Readonly<Record<string, string>> = currencyNumbers
 
 /** DE 11 and DE 7 of the reversal. */
 export type ReversalNumbers = { readonly stan: string; readonly transmission: string }
@@ -26,7 +26,7 @@ export const reversalMessage = (
   const message = new CardMessage()
   message.mti = reversal.attempts === 0 ? '0400' : '0401'
   message.pan = pan
-  message.processingCode = PURCHASE
+  message.processingCode = purchase
   message.amount = String(reversal.amountCents).padStart(12, '0')
   message.transmissionDateTime = transmission
   message.stan = stan
@@ -35,7 +35,7 @@ export const reversalMessage = (
   message.terminalId = reversal.terminalId ?? undefined
   message.merchantId = reversal.merchantId
   message.currency = currency
-  if (hasField(ORIGINAL_DATA)) {
+  if (hasField(originalData)) {
     message.originalData = formatOriginalData({
       mti: reversal.originalMti,
       stan: reversal.originalStan,
@@ -47,9 +47,9 @@ export const reversalMessage = (
   return message
 }
 
-const APPROVED = '00'
+const approved = '00'
 /** Unable to locate the original: there is nothing to take back. */
-const NOT_LOCATED = '25'
+const notLocated = '25'
 
 /** What an answer means for its reversal. */
 export const readAnswer = (
@@ -62,7 +62,7 @@ export const readAnswer = (
     (response.amount === undefined || response.amount === request.amount) &&
     (response.currency === undefined || response.currency === request.currency)
   return {
-    isConfirmed: isOfIt && (responseCode === APPROVED || responseCode === NOT_LOCATED),
+    isConfirmed: isOfIt && (responseCode === approved || responseCode === notLocated),
     responseCode,
   }
 }

@@ -10,7 +10,7 @@ export class CardTokenNotFoundError extends Error {
 /** Why there is no usable answer of the vault. */
 export type VaultFault = 'circuit_open' | 'timed_out' | 'unreachable' | 'refused' | 'malformed'
 
-const FAULTS: Readonly<Record<VaultFault, string>> = {
+const faults: Readonly<Record<VaultFault, string>> = {
   circuit_open: 'the card vault failed repeatedly and is not asked for a moment',
   timed_out: 'the card vault did not answer in time',
   unreachable: 'the card vault cannot be reached',
@@ -25,7 +25,7 @@ export class VaultUnavailableError extends Error {
 
   /** @param status - of the HTTP answer, where there was one */
   constructor(fault: VaultFault, status?: number) {
-    super(status === undefined ? FAULTS[fault] : `${FAULTS[fault]} (HTTP ${status})`)
+    super(status === undefined ? faults[fault] : `${faults[fault]} (HTTP ${status})`)
     this.fault = fault
   }
 }

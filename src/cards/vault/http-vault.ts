@@ -12,12 +12,12 @@ import type { Vault } from './types.ts'
 //     anything else                  the vault does not answer now
 
 /** ISO/IEC 7812: a card number has at most 19 digits; the shortest in use have 12. */
-export const PAN_DIGITS_MIN = 12
-export const PAN_DIGITS_MAX = 19
+export const panDigitsMin = 12
+export const panDigitsMax = 19
 /** What is read of an answer: anything longer is no card number. */
-const BODY_BYTES_MAX = 32
-const CIRCUIT_FAILURES_MAX = 5
-const CIRCUIT_OPEN_MS = 2_000
+const bodyBytesMax = 32
+const circuitFailuresMaxDefault = 5
+const circuitOpenMsDefault = 2_000
 
 export type HttpVaultOptions = {
   /** Without `/resolve`. */
@@ -36,7 +36,8 @@ export type HttpVaultOptions = {
 
 /** A vault behind HTTP. Connections are kept; a call is made once, never repeated here. */
 export const createHttpVault = (options: HttpVaultOptions): Vault => {
-  const { circuitFailuresMax = CIRCUIT_FAILURES_MAX, circuitOpenMs = CIRCUIT_OPEN_MS } = options
+  const { circuitFailuresMax = circuitFailuresMaxDefault, circuitOpenMs = circuitOpenMsDefault } =
+    options
   const breaker = createCircuitBreaker(circuitFailuresMax, circuitOpenMs, () => performance.now())
   return {
     resolve: async (token) => {
@@ -55,7 +56,7 @@ export const createHttpVault = (options: HttpVaultOptions): Vault => {
 }
 
 const ask = async (options: HttpVaultOptions, token: string): Promise<Uint8Array> => {
-  const buffer = new Uint8Array(BODY_BYTES_MAX)
+  const buffer = new Uint8Array(bodyBytesMax)
   const url = `${options.url.replace(/\/$/, '')}/resolve`
   const call = () => post(options, url, token, buffer)
   try {
@@ -118,7 +119,7 @@ const readInto = async ({ body }: Response, buffer: Uint8Array): Promise<number>
 }
 
 const isPan = (buffer: Uint8Array, length: number): boolean => {
-  if (length < PAN_DIGITS_MIN || length > PAN_DIGITS_MAX) return false
+  if (length < panDigitsMin || length > panDigitsMax) return false
   for (let at = 0; at < length; at++) {
     const byte = buffer[at] ?? 0
     if (byte < 0x30 || byte > 0x39) return false

@@ -6,7 +6,7 @@ import {
   createTestVault,
   findDialect,
   findFraming,
-  TEST_VAULT_KEY,
+  testVaultKey,
 } from '#src/simulators/card-network/index.ts'
 import { isSet } from './environment.ts'
 
@@ -19,7 +19,7 @@ export type DevCardNetworks = {
 }
 
 /** Short, so that the cards which get no answer can be tried with patience. */
-const TIMEOUT_SECONDS = '5'
+const timeoutSeconds = '5'
 const theirs = ['CARDGW_NETA_HOST', 'CARDGW_NETB_HOST', 'CARDGW_NETWORKS_FILE', 'CARDGW_VAULT_URL']
 
 /** Starts both networks and the vault, unless the user has set any of them. */
@@ -34,18 +34,18 @@ export const startDevCardNetworks = (given: Environment): DevCardNetworks => {
   const [a, b] = [createCardNetwork(options), createCardNetwork(options)]
   a.start()
   b.start()
-  const vault = createTestVault({ key: TEST_VAULT_KEY })
+  const vault = createTestVault({ key: testVaultKey })
   const network = (name: string, port: number) => ({
     [`${name}_HOST`]: '127.0.0.1',
     [`${name}_PORT`]: String(port),
-    ...(isSet(given, `${name}_TIMEOUT`) ? {} : { [`${name}_TIMEOUT`]: TIMEOUT_SECONDS }),
+    ...(isSet(given, `${name}_TIMEOUT`) ? {} : { [`${name}_TIMEOUT`]: timeoutSeconds }),
   })
   return {
     env: {
       ...network('CARDGW_NETA', a.port()),
       ...network('CARDGW_NETB', b.port()),
       CARDGW_VAULT_URL: vault.url,
-      CARDGW_VAULT_TOKEN: TEST_VAULT_KEY,
+      CARDGW_VAULT_TOKEN: testVaultKey,
     },
     isOurs: true,
     stop: async () => {

@@ -15,18 +15,18 @@ export type DevCentralBank = {
   readonly stop: () => Promise<void>
 }
 
-const ISPB = '12345678'
+const ispbDefault = '12345678'
 /** Short, so that `dev` ends soon. */
-const LONG_POLL_MS = 1_000
-const ROLES = 'INBOUND_PULL,WORKER,OUTBOUND_SEND'
+const longPollMs = 1_000
+const roles = 'INBOUND_PULL,WORKER,OUTBOUND_SEND'
 
 /** Starts the bank, unless the user has set a message interface. */
 export const startDevCentralBank = async (given: Environment): Promise<DevCentralBank> => {
-  const ispb = isSet(given, 'ISPB') ? (given['ISPB'] ?? ISPB) : ISPB
+  const ispb = isSet(given, 'ISPB') ? (given['ISPB'] ?? ispbDefault) : ispbDefault
   if (isSet(given, 'SPI_PRIMARY_URL') || isSet(given, 'SPI_SECONDARY_URL')) {
     return { env: {}, url: undefined, ispb, payIn: undefined, stop: async () => {} }
   }
-  const bank = await createCentralBank({ longPollMs: LONG_POLL_MS })
+  const bank = await createCentralBank({ longPollMs: longPollMs })
   const env = { ISPB: ispb, SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl }
   return { env, url: bank.url, ispb, payIn: bank.payIn, stop: bank.stop }
 }
@@ -35,5 +35,5 @@ export const startDevCentralBank = async (given: Environment): Promise<DevCentra
 export const devRoles = (given: Environment, databaseUrl: string | undefined): Environment => {
   const hasDatabase =
     databaseUrl !== undefined || isSet(given, 'DATABASE_DSN') || isSet(given, 'DATABASE_DSN_FILE')
-  return hasDatabase && !isSet(given, 'SPI_ROLES') ? { SPI_ROLES: ROLES } : {}
+  return hasDatabase && !isSet(given, 'SPI_ROLES') ? { SPI_ROLES: roles } : {}
 }

@@ -13,17 +13,17 @@ export type DevChain = {
   readonly stop: () => Promise<void>
 }
 
-const BLOCK_TIME_MS = 200
-const LABELS = ['demo-a', 'demo-b'] as const
+const blockTimeMs = 200
+const labels = ['demo-a', 'demo-b'] as const
 /** R$ 1 000 000.00 each. */
-const FUNDS_CENTS = 100_000_000n
+const fundsCents = 100_000_000n
 
 /** Starts the chain, unless the user has set a network. */
-export async function startDevChain(given: Environment, directory: string): Promise<DevChain> {
+export const startDevChain = async (given: Environment, directory: string): Promise<DevChain> => {
   if (isSet(given, 'DREX_NETWORKS_FILE') || isSet(given, 'DREX_TESTNET_RPC_URLS')) {
     return { env: {}, fundWallets: async () => [], stop: async () => {} }
   }
-  const chain = await createChain({ mining: BLOCK_TIME_MS })
+  const chain = await createChain({ mining: blockTimeMs })
   const issuer = await createIssuer(chain)
   const file = join(directory, 'networks.json')
   await writeFile(file, JSON.stringify(networksOf(chain, issuer), null, 2))
@@ -34,13 +34,13 @@ export async function startDevChain(given: Environment, directory: string): Prom
   }
 }
 
-function networksOf(chain: Chain, issuer: Issuer) {
+const networksOf = (chain: Chain, issuer: Issuer) => {
   return {
     drex_testnet: {
       rpc_urls: [chain.url],
       chain_id: chain.chainId,
       token: issuer.token,
-      block_time_ms: BLOCK_TIME_MS,
+      block_time_ms: blockTimeMs,
       // The chain's state ends with this process, the database's does not.
       ephemeral: true,
     },
@@ -51,11 +51,11 @@ type WalletList = {
   readonly wallets: readonly { readonly label: string; readonly address: string }[]
 }
 
-async function fundWallets(
+const fundWallets = async (
   issuer: Issuer,
   httpUrl: string,
   apiKey: string,
-): Promise<readonly string[]> {
+): Promise<readonly string[]> => {
   const call = async (method: string, path: string, body?: object): Promise<unknown> => {
     const response = await fetch(`${httpUrl}${path}`, {
       method,
@@ -67,11 +67,11 @@ async function fundWallets(
   }
   const { wallets } = (await call('GET', '/v1/wallets?limit=200')) as WalletList
   const addresses: string[] = []
-  for (const label of LABELS) {
+  for (const label of labels) {
     const found = wallets.find((wallet) => wallet.label === label)
     const wallet = found ?? (await call('POST', '/v1/wallets', { type: 'managed', label }))
     const { address } = wallet as { readonly address: string }
-    await issuer.fund(address, FUNDS_CENTS)
+    await issuer.fund(address, fundsCents)
     addresses.push(address)
   }
   return addresses

@@ -4,14 +4,14 @@ import {
   type FaultRates,
   findDialect,
   findFraming,
-  TEST_VAULT_KEY,
   testTokens,
+  testVaultKey,
 } from '#src/simulators/card-network/index.ts'
 import { type CommandArguments, UsageError } from '../command.ts'
 import type { Simulator } from './simulator.ts'
 
-const PORT = 10_000
-const VAULT_PORT = 10_080
+const port = 10_000
+const vaultPortDefault = 10_080
 
 /** `trilho sim card-network`: a network and the vault with its test cards. */
 export const cardNetworkSimulator: Simulator = {
@@ -19,11 +19,11 @@ export const cardNetworkSimulator: Simulator = {
   summary: 'A card network over ISO 8583, and a token vault with its test cards.',
   options: {
     host: { type: 'string', value: 'host', doc: 'Where to listen; 127.0.0.1.' },
-    port: { type: 'string', value: 'port', doc: `Of the network; ${PORT}. 0: a free one.` },
+    port: { type: 'string', value: 'port', doc: `Of the network; ${port}. 0: a free one.` },
     'vault-port': {
       type: 'string',
       value: 'port',
-      doc: `Of the vault; ${VAULT_PORT}. 0: a free one.`,
+      doc: `Of the vault; ${vaultPortDefault}. 0: a free one.`,
     },
     dialect: { type: 'string', value: 'name', doc: 'Dialect of ISO 8583; ascii.' },
     frame: { type: 'string', value: 'name', doc: 'How messages are cut; binary-2.' },
@@ -46,24 +46,24 @@ export const cardNetworkSimulator: Simulator = {
     const host = args.text('host') ?? '127.0.0.1'
     const network = createCardNetwork({
       host,
-      port: portOf(args, 'port', PORT),
+      port: portOf(args, 'port', port),
       dialect: findDialect(dialect) ?? unknown('dialect'),
       framing: findFraming(frame) ?? unknown('frame'),
       lateMs: numberOf(args.text('late-seconds') ?? '35', 'late-seconds') * 1_000,
       seed: numberOf(args.text('seed') ?? '1', 'seed'),
       faults: faultsOf(args.text('faults')),
     })
-    const vaultPort = portOf(args, 'vault-port', VAULT_PORT)
+    const vaultPort = portOf(args, 'vault-port', vaultPortDefault)
     network.start()
-    const vault = createTestVault({ host, port: vaultPort, key: TEST_VAULT_KEY })
+    const vault = createTestVault({ host, port: vaultPort, key: testVaultKey })
     return {
       place: {
         card_network: { host, port: network.port(), dialect, frame },
-        vault: { url: vault.url, key: TEST_VAULT_KEY, tokens: [...testTokens.keys()] },
+        vault: { url: vault.url, key: testVaultKey, tokens: [...testTokens.keys()] },
       },
       lines: [
         `card network  ${host}:${network.port()}  dialect ${dialect}, frame ${frame}`,
-        `vault         ${vault.url}  key ${TEST_VAULT_KEY}`,
+        `vault         ${vault.url}  key ${testVaultKey}`,
         `cards         ${[...testTokens.keys()].filter((token) => token.startsWith('tok_visa')).join(' ')}, the same as tok_mastercard_…`,
       ],
       statistics: () => ({ ...network.statistics() }),

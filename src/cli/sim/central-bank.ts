@@ -13,8 +13,8 @@ import { type CommandArguments, UsageError } from '../command.ts'
 import type { Simulator } from './simulator.ts'
 
 /** Those of the real one's test environment. */
-const PORT = 16_522
-const SECONDARY_PORT = 17_522
+const port = 16_522
+const secondaryPort = 17_522
 const secondsMax = 3_600
 const revisionDefault = '5.11.1'
 
@@ -24,11 +24,11 @@ export const centralBankSimulator: Simulator = {
   summary: 'The central bank’s instant payment message interface, both channels, with settlement.',
   options: {
     host: { type: 'string', value: 'host', doc: 'Where to listen; 127.0.0.1.' },
-    port: { type: 'string', value: 'port', doc: `Of the primary channel; ${PORT}. 0: a free one.` },
+    port: { type: 'string', value: 'port', doc: `Of the primary channel; ${port}. 0: a free one.` },
     'secondary-port': {
       type: 'string',
       value: 'port',
-      doc: `Of the secondary channel; ${SECONDARY_PORT}. 0: a free one.`,
+      doc: `Of the secondary channel; ${secondaryPort}. 0: a free one.`,
     },
     'tls-cert': { type: 'string', value: 'file', doc: 'PEM; serves TLS, needs --tls-key.' },
     'tls-key': { type: 'string', value: 'file', doc: 'PEM of the private key.' },
@@ -131,8 +131,8 @@ const optionsOf = async (args: CommandArguments): Promise<CentralBankOptions> =>
   const openingBalanceCents = centsOf(args, 'opening-balance-cents')
   return {
     ...(host === undefined ? {} : { hostname: host }),
-    port: portOf(args, 'port', PORT),
-    secondaryPort: portOf(args, 'secondary-port', SECONDARY_PORT),
+    port: portOf(args, 'port', port),
+    secondaryPort: portOf(args, 'secondary-port', secondaryPort),
     ...(tls === undefined ? {} : { tls }),
     ...(settlementLimitMs === undefined ? {} : { settlementLimitMs }),
     ...(scheduledLimitMs === undefined ? {} : { scheduledLimitMs }),

@@ -6,7 +6,7 @@ import type { Interface, ParamType } from 'ethers'
 import type { Violation } from '#src/platform/http/index.ts'
 import { parseAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
-import { loadArtifact, TEMPLATES } from './artifacts.ts'
+import { loadArtifact, templates } from './artifacts.ts'
 
 export type DecodedRevert = { readonly name: string; readonly args: readonly string[] }
 
@@ -22,7 +22,7 @@ export class ArgumentError extends Error {
 }
 
 /** @throws Error when it is not an ABI */
-export async function readAbi(abi: readonly unknown[]): Promise<Interface> {
+export const readAbi = async (abi: readonly unknown[]): Promise<Interface> => {
   const { Fragment, Interface } = await import('ethers')
   // The interface itself would only print what it cannot read, and leave it out.
   return new Interface(abi.map((entry) => Fragment.from(entry)))
@@ -41,11 +41,11 @@ export type EncodedCall = {
  * @param params arguments by name or by position
  * @throws ArgumentError
  */
-export function encodeCall(
+export const encodeCall = (
   abi: Interface,
   name: string,
   params: Readonly<Record<string, unknown>> | readonly unknown[],
-): EncodedCall {
+): EncodedCall => {
   const candidates = abi.fragments.filter(
     (fragment) => fragment.type === 'function',
   ) as unknown as {
@@ -75,23 +75,23 @@ export function encodeCall(
 }
 
 /** @throws ArgumentError that lists every bad, missing and surplus argument */
-export function readArguments(
+export const readArguments = (
   inputs: readonly ParamType[],
   params: unknown,
   pointer: string,
-): readonly unknown[] {
+): readonly unknown[] => {
   const violations: Violation[] = []
   const values = readTuple(inputs, params, pointer, violations)
   if (violations.length > 0) throw new ArgumentError(violations)
   return values
 }
 
-function readTuple(
+const readTuple = (
   inputs: readonly ParamType[],
   params: unknown,
   pointer: string,
   violations: Violation[],
-): readonly unknown[] {
+): readonly unknown[] => {
   if (Array.isArray(params)) {
     if (params.length !== inputs.length) {
       add(violations, pointer, `needs ${inputs.length} values, got ${params.length}`)
@@ -120,20 +120,20 @@ function readTuple(
 }
 
 /** Solidity writes `_to` or `name_` to avoid a clash; callers need not. */
-function bareName(name: string): string {
+const bareName = (name: string): string => {
   return name.replace(/^_+|_+$/g, '')
 }
 
-function add(violations: Violation[], pointer: string, message: string): void {
+const add = (violations: Violation[], pointer: string, message: string): void => {
   violations.push({ pointer, rule: 'abi', message })
 }
 
-function readValue(
+const readValue = (
   input: ParamType,
   value: unknown,
   pointer: string,
   violations: Violation[],
-): unknown {
+): unknown => {
   const refuse = (expected: string): undefined => {
     add(violations, pointer, `must be ${expected}`)
     return undefined
@@ -170,7 +170,7 @@ function readValue(
 }
 
 /** Whole numbers come as strings; as JSON numbers only where these are exact. */
-function readInteger(value: unknown, isUnsigned: boolean, bits: number): bigint | undefined {
+const readInteger = (value: unknown, isUnsigned: boolean, bits: number): bigint | undefined => {
   const isExact = typeof value === 'number' && Number.isSafeInteger(value)
   if (!isExact && !(typeof value === 'string' && /^-?\d{1,78}$/.test(value))) return undefined
   const number = BigInt(value as string | number)
@@ -180,7 +180,7 @@ function readInteger(value: unknown, isUnsigned: boolean, bits: number): bigint 
 }
 
 /** @returns the values of a view function: one alone, several by name or position */
-export function decodeResult(abi: Interface, signature: string, data: string): unknown {
+export const decodeResult = (abi: Interface, signature: string, data: string): unknown => {
   const fragment = abi.getFunction(signature)!
   const values = abi.decodeFunctionResult(signature, data).toArray()
   if (values.length === 1) return toJson(values[0])
@@ -190,7 +190,7 @@ export function decodeResult(abi: Interface, signature: string, data: string): u
     : values.map(toJson)
 }
 
-function toJson(value: unknown): unknown {
+const toJson = (value: unknown): unknown => {
   if (typeof value === 'bigint') return value.toString()
   return Array.isArray(value) ? value.map(toJson) : value
 }
@@ -198,12 +198,12 @@ function toJson(value: unknown): unknown {
 let known: Promise<readonly Interface[]> | undefined
 
 /** Says a revert's payload by the ABIs given and those of the templates. */
-export async function explainRevert(
+export const explainRevert = async (
   data: string | undefined,
   abis: readonly Interface[] = [],
-): Promise<DecodedRevert | undefined> {
+): Promise<DecodedRevert | undefined> => {
   if (data === undefined || data.length < 10) return undefined
-  known ??= Promise.all(TEMPLATES.map(async (name) => readAbi((await loadArtifact(name)).abi)))
+  known ??= Promise.all(templates.map(async (name) => readAbi((await loadArtifact(name)).abi)))
   for (const abi of [...abis, ...(await known)]) {
     const parsed = parseError(abi, data)
     if (parsed !== undefined) return parsed
@@ -211,7 +211,7 @@ export async function explainRevert(
   return { name: 'unknown', args: [data.slice(0, 10)] }
 }
 
-function parseError(abi: Interface, data: string): DecodedRevert | undefined {
+const parseError = (abi: Interface, data: string): DecodedRevert | undefined => {
   try {
     // `Error(string)` and `Panic(uint256)` are known to every interface.
     const error = abi.parseError(data)

@@ -1,12 +1,12 @@
 /** The compiled templates, loaded one by one when first asked for. */
-export const TEMPLATES = [
+export const templates = [
   'currency',
   'tokenized_asset',
   'receivables',
   'real_estate',
   'escrow',
 ] as const
-export type Template = (typeof TEMPLATES)[number]
+export type Template = (typeof templates)[number]
 
 export type Artifact = {
   readonly contractName: string
@@ -16,7 +16,7 @@ export type Artifact = {
 }
 
 /** The paths are literals so that the compiled executable carries the files. */
-export async function loadArtifact(template: Template): Promise<Artifact> {
+export const loadArtifact = async (template: Template): Promise<Artifact> => {
   switch (template) {
     case 'currency':
       return (await import('./generated/Currency.json')).default

@@ -7,7 +7,7 @@ import { type ZodType, z } from 'zod'
 import { validated } from '#src/platform/http/index.ts'
 import { addressSchema } from '../address-schema.ts'
 import { parseAmount } from '../domain.ts'
-import { ZERO_ADDRESS } from '../evm/address.ts'
+import { zeroAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { Template } from './artifacts.ts'
 
@@ -19,14 +19,14 @@ export type Place = {
   readonly token: Hex
 }
 
-const ZERO_HASH = `0x${'00'.repeat(32)}`
-const BPS_MAX = 10_000
-const LABEL_BYTES_MAX = 31
+const zeroHash = `0x${'00'.repeat(32)}`
+const bpsMax = 10_000
+const labelBytesMax = 31
 
 const hash = z
   .string()
   .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 32 bytes in hexadecimal')
-  .default(ZERO_HASH)
+  .default(zeroHash)
 
 const name = z.string().trim().min(1).max(100)
 const symbol = z
@@ -48,7 +48,7 @@ const amount = z.string().transform((text, context) => {
 /** A quantity of whole units, for example `1000000` or `12.50`. */
 const quantity = z.string().regex(/^\d{1,40}(\.\d{1,18})?$/, 'must be a decimal number')
 
-function scaled(text: string, decimals: number): bigint | undefined {
+const scaled = (text: string, decimals: number): bigint | undefined => {
   const [whole = '0', fraction = ''] = text.split('.')
   if (fraction.length > decimals) return undefined
   return BigInt(whole + fraction.padEnd(decimals, '0'))
@@ -88,7 +88,7 @@ const receivables = z
     face_value: amount,
     issue_date: date,
     due_date: date,
-    discount_bps: bps(BPS_MAX - 1).default(0),
+    discount_bps: bps(bpsMax - 1).default(0),
     grace_days: z.int().min(0).max(365).default(0),
     recourse: z.boolean().default(false),
     payment_token: addressSchema.optional(),
@@ -105,7 +105,7 @@ const receivables = z
 const label = z
   .string()
   .min(1)
-  .refine((text) => Buffer.byteLength(text) <= LABEL_BYTES_MAX, 'must be at most 31 bytes')
+  .refine((text) => Buffer.byteLength(text) <= labelBytesMax, 'must be at most 31 bytes')
 
 const document = z.strictObject({ name: label, uri: z.string().min(1).max(500), hash })
 
@@ -126,7 +126,7 @@ const realEstate = z.strictObject({
   total_units: quantity,
   lock_up_until: instant.optional(),
   holders_max: z.int().min(0).max(1_000_000).default(0),
-  holding_max_bps: bps(BPS_MAX).default(0),
+  holding_max_bps: bps(bpsMax).default(0),
   owner: addressSchema.optional(),
   controllers: z.array(addressSchema).max(10).default([]),
   default_partitions: z
@@ -160,11 +160,11 @@ export const templateParams = {
 } as const satisfies Readonly<Record<Template, ZodType>>
 
 /** @throws ApiError `validation_failed` with every bad field */
-export function constructorArguments(
+export const constructorArguments = (
   template: Template,
   params: unknown,
   place: Place,
-): readonly unknown[] {
+): readonly unknown[] => {
   const at = '/params'
   switch (template) {
     case 'currency': {
@@ -182,7 +182,7 @@ export function constructorArguments(
   }
 }
 
-function tokenizedAssetTerms(params: z.output<typeof tokenizedAsset>, place: Place) {
+const tokenizedAssetTerms = (params: z.output<typeof tokenizedAsset>, place: Place) => {
   return {
     name: params.name,
     symbol: params.symbol,
@@ -196,7 +196,7 @@ function tokenizedAssetTerms(params: z.output<typeof tokenizedAsset>, place: Pla
   }
 }
 
-function receivablesTerms(params: z.output<typeof receivables>, place: Place) {
+const receivablesTerms = (params: z.output<typeof receivables>, place: Place) => {
   return {
     name: params.name,
     symbol: params.symbol,
@@ -216,7 +216,7 @@ function receivablesTerms(params: z.output<typeof receivables>, place: Place) {
   }
 }
 
-function realEstateTerms(params: z.output<typeof realEstate>, place: Place) {
+const realEstateTerms = (params: z.output<typeof realEstate>, place: Place) => {
   const documents = params.documents.map((each) => ({ ...each, name: labelWord(each.name) }))
   if (params.property !== undefined) documents.push(propertyDocument(params.property))
   return {
@@ -235,14 +235,14 @@ function realEstateTerms(params: z.output<typeof realEstate>, place: Place) {
 }
 
 /** The property's particulars stay off the chain; their digest, over keys in order, anchors them. */
-function propertyDocument(particulars: z.output<typeof property>) {
+const propertyDocument = (particulars: z.output<typeof property>) => {
   const entries = Object.entries(particulars).toSorted(([a], [b]) => (a < b ? -1 : 1))
   const json = JSON.stringify(entries.map(([key, value]) => [key, String(value)]))
   const digest = createHash('sha256').update(json).digest('hex')
   return { name: labelWord('property'), uri: `urn:sha256:${digest}`, hash: `0x${digest}` }
 }
 
-function escrowTerms(params: z.output<typeof escrow>, place: Place) {
+const escrowTerms = (params: z.output<typeof escrow>, place: Place) => {
   return {
     token: params.token ?? place.token,
     payer: params.payer,
@@ -252,10 +252,10 @@ function escrowTerms(params: z.output<typeof escrow>, place: Place) {
     deadline: params.deadline,
     conditionHash: params.condition_hash,
     feeBps: params.fee_bps,
-    feeRecipient: params.fee_recipient ?? ZERO_ADDRESS,
+    feeRecipient: params.fee_recipient ?? zeroAddress,
   }
 }
 
-function labelWord(text: string): string {
+const labelWord = (text: string): string => {
   return `0x${Buffer.from(text).toString('hex').padEnd(64, '0')}`
 }

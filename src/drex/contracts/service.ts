@@ -58,8 +58,8 @@ export type Contracts = {
 }
 
 /** The answer to a deployment waits this long for the nonce, which decides the address. */
-const ADDRESS_WAIT_MS = 5_000
-const ADDRESS_POLL_MS = 20
+const addressWaitMs = 5_000
+const addressPollMs = 20
 
 type Deps = {
   readonly sql: Client
@@ -68,7 +68,7 @@ type Deps = {
   readonly expirySeconds: number
 }
 
-export function createContracts(deps: Deps): Contracts {
+export const createContracts = (deps: Deps): Contracts => {
   const { sql, rails } = deps
   const get = async (address: Hex, network: NetworkId | undefined): Promise<store.Contract> => {
     const found = (await store.contractsByAddress(sql, address)).filter(
@@ -131,7 +131,7 @@ export function createContracts(deps: Deps): Contracts {
   }
 }
 
-async function checkAbi(abi: readonly unknown[]): Promise<void> {
+const checkAbi = async (abi: readonly unknown[]): Promise<void> => {
   try {
     await readAbi(abi)
   } catch (cause) {
@@ -142,7 +142,7 @@ async function checkAbi(abi: readonly unknown[]): Promise<void> {
   }
 }
 
-async function deploy(deps: Deps, deployment: Deployment): Promise<Creation<store.Contract>> {
+const deploy = async (deps: Deps, deployment: Deployment): Promise<Creation<store.Contract>> => {
   const { sql, rails, wallets } = deps
   const rail = rails.require(deployment.network)
   const wallet =
@@ -188,14 +188,14 @@ async function deploy(deps: Deps, deployment: Deployment): Promise<Creation<stor
 }
 
 /** On a permissioned network a contract can be called only once it is a target of the rules. */
-function deploymentSteps(
+const deploymentSteps = (
   deps: Deps,
   rail: Rail,
   sender: Hex,
   subject: string,
   data: Hex,
   createdBy: string,
-): readonly NewTransaction[] {
+): readonly NewTransaction[] => {
   const expiresAt = new Date(Date.now() + deps.expirySeconds * 1000)
   const common = { network: rail.network.id, sender, subject, createdBy, expiresAt }
   const deployId = newId('dtx')
@@ -221,21 +221,21 @@ function deploymentSteps(
   return [deployStep, permit]
 }
 
-async function withAddress(sql: Client, id: string): Promise<store.Contract> {
-  const deadline = performance.now() + ADDRESS_WAIT_MS
+const withAddress = async (sql: Client, id: string): Promise<store.Contract> => {
+  const deadline = performance.now() + addressWaitMs
   for (;;) {
     const contract = (await store.contractById(sql, id))!
     const isKnown = contract.address !== undefined || contract.status === 'failed'
     if (isKnown || performance.now() > deadline) return contract
-    await Bun.sleep(ADDRESS_POLL_MS)
+    await Bun.sleep(addressPollMs)
   }
 }
 
-async function perform(
+const perform = async (
   deps: Deps,
   contract: store.Contract,
   call: Call,
-): Promise<Creation<CallOutcome>> {
+): Promise<Creation<CallOutcome>> => {
   const rail = deps.rails.require(contract.network as NetworkId)
   const abi = await readAbi(contract.abi)
   const encoded = encode(() => encodeCall(abi, call.function, call.params))
@@ -287,7 +287,7 @@ async function perform(
   }
 }
 
-function encode<T>(work: () => T): T {
+const encode = <T>(work: () => T): T => {
   try {
     return work()
   } catch (error) {
@@ -297,7 +297,7 @@ function encode<T>(work: () => T): T {
 }
 
 /** @throws ApiError `account_not_permitted`; what no node answers is asked again before signing */
-async function requirePermission(rail: Rail, asked: Asked): Promise<void> {
+const requirePermission = async (rail: Rail, asked: Asked): Promise<void> => {
   const [verdict] = await reaching(rail, () => rail.permission.ask([asked]))
   if (verdict !== 'refused') return
   throw new ApiError(
@@ -318,11 +318,11 @@ async function requirePermission(rail: Rail, asked: Asked): Promise<void> {
 }
 
 /** @throws ApiError `contract_reverted` with the decoded error */
-async function simulate(
+const simulate = async (
   rail: Rail,
   call: Readonly<Record<string, unknown>>,
   abis: Parameters<typeof explainRevert>[1],
-): Promise<string> {
+): Promise<string> => {
   const gasPrice = rail.network.gasPolicy === 'zero' ? { gasPrice: '0x0' } : {}
   return reaching(rail, async () => {
     try {

@@ -45,7 +45,7 @@ type Row = {
   permit_status: TransactionStatus | null
 }
 
-function read(row: Row): Contract {
+const read = (row: Row): Contract => {
   return {
     id: row.id,
     network: row.network,
@@ -67,7 +67,7 @@ function read(row: Row): Contract {
 }
 
 /** @returns false when the address is registered already */
-export async function insertContract(sql: Queryable, row: NewContract): Promise<boolean> {
+export const insertContract = async (sql: Queryable, row: NewContract): Promise<boolean> => {
   const inserted = await sql`
     insert into drex_contracts (id, network, address, template, label, params, abi, deployer,
       transaction_id, permit_transaction_id, created_by, created_at)
@@ -85,22 +85,25 @@ const selection = (sql: Queryable) => sql`
   left join drex_transactions t on t.id = c.transaction_id
   left join drex_transactions p on p.id = c.permit_transaction_id`
 
-export async function contractById(sql: Queryable, id: string): Promise<Contract | undefined> {
+export const contractById = async (sql: Queryable, id: string): Promise<Contract | undefined> => {
   const [row] = await sql<Row[]>`${selection(sql)} where c.id = ${id}`
   return row && read(row)
 }
 
 /** Several where the same address is known on several networks. */
-export async function contractsByAddress(sql: Client, address: Hex): Promise<readonly Contract[]> {
+export const contractsByAddress = async (
+  sql: Client,
+  address: Hex,
+): Promise<readonly Contract[]> => {
   const rows = await sql<Row[]>`${selection(sql)} where c.address = ${address} order by c.id`
   return rows.map(read)
 }
 
-export async function listContracts(
+export const listContracts = async (
   sql: Client,
   beforeId: string | undefined,
   limit: number,
-): Promise<readonly Contract[]> {
+): Promise<readonly Contract[]> => {
   const rows = await sql<Row[]>`
     ${selection(sql)} ${beforeId === undefined ? sql`` : sql`where c.id < ${beforeId}`}
     order by c.id desc limit ${limit}`
@@ -137,7 +140,7 @@ type TrackedColumns = {
   created_at: Date
 }
 
-function readTracked(row: TrackedColumns): TrackedRow {
+const readTracked = (row: TrackedColumns): TrackedRow => {
   return {
     id: row.id,
     network: row.network,
@@ -158,19 +161,19 @@ const trackedColumns = (sql: Queryable) => sql`
   t.id, t.network, t.kind, t.subject, t.sender, t.recipient, t.status,
   coalesce(t.mined_hash, t.hash) as hash, t.nonce, t.block_number, t.error, t.created_at`
 
-export async function trackedById(sql: Client, id: string): Promise<TrackedRow | undefined> {
+export const trackedById = async (sql: Client, id: string): Promise<TrackedRow | undefined> => {
   const [row] = await sql<TrackedColumns[]>`
     select ${trackedColumns(sql)} from drex_transactions t where t.id = ${id}`
   return row && readTracked(row)
 }
 
 /** Sent by a wallet, or moving currency to it; newest first. */
-export async function trackedOfWallet(
+export const trackedOfWallet = async (
   sql: Client,
   address: Hex,
   beforeId: string | undefined,
   limit: number,
-): Promise<readonly TrackedRow[]> {
+): Promise<readonly TrackedRow[]> => {
   const before = beforeId === undefined ? sql`` : sql`and t.id < ${beforeId}`
   const rows = await sql<TrackedColumns[]>`
     select * from (

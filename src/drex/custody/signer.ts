@@ -2,7 +2,7 @@
 import type { Sealer } from '#src/platform/sealing/index.ts'
 import type { Hex } from '../evm/hex.ts'
 import { hexToBytes } from '../evm/hex.ts'
-import { CURVE_ORDER, recoverAddress, sign } from '../evm/secp256k1.ts'
+import { curveOrder, recoverAddress, sign } from '../evm/secp256k1.ts'
 import {
   assemble,
   type Signature,
@@ -20,12 +20,12 @@ export type Signer = {
 }
 
 /** What a sealed key is bound to, so that it cannot be put in another wallet's place. */
-export function sealContext(walletId: string, address: Hex): string {
+export const sealContext = (walletId: string, address: Hex): string => {
   return `drex_wallets/${walletId}/${address}`
 }
 
 /** A wallet's own key, opened for each signature and wiped after it. */
-export function managedSigner(sealer: Sealer, sealed: Uint8Array, context: string): Signer {
+export const managedSigner = (sealer: Sealer, sealed: Uint8Array, context: string): Signer => {
   return {
     kind: 'managed',
     signTransaction(transaction) {
@@ -45,7 +45,7 @@ export function managedSigner(sealer: Sealer, sealed: Uint8Array, context: strin
  */
 export type DigestSigner = (digest: Uint8Array) => Promise<Uint8Array>
 
-export function digestSigner(address: Hex, signDigest: DigestSigner): Signer {
+export const digestSigner = (address: Hex, signDigest: DigestSigner): Signer => {
   return {
     kind: 'digest',
     async signTransaction(transaction) {
@@ -57,7 +57,7 @@ export function digestSigner(address: Hex, signDigest: DigestSigner): Signer {
 }
 
 /** @throws Error when the DER is not one signature, or the signature is not the address's */
-export function signatureFor(address: Hex, digest: Uint8Array, der: Uint8Array): Signature {
+export const signatureFor = (address: Hex, digest: Uint8Array, der: Uint8Array): Signature => {
   const compact = compactLowS(der)
   for (const yParity of [0, 1] as const) {
     const candidate = { compact, yParity }
@@ -66,7 +66,7 @@ export function signatureFor(address: Hex, digest: Uint8Array, der: Uint8Array):
   throw new Error('the signer signed with another key than the wallet’s')
 }
 
-function recovers(address: Hex, digest: Uint8Array, signature: Signature): boolean {
+const recovers = (address: Hex, digest: Uint8Array, signature: Signature): boolean => {
   try {
     return recoverAddress(digest, signature) === address
   } catch {
@@ -76,21 +76,21 @@ function recovers(address: Hex, digest: Uint8Array, signature: Signature): boole
 }
 
 /** Reads `SEQUENCE { INTEGER r, INTEGER s }` strictly (X.690) and lowers `s` (EIP-2). */
-export function compactLowS(der: Uint8Array): Uint8Array {
+export const compactLowS = (der: Uint8Array): Uint8Array => {
   if (der[0] !== 0x30 || der[1] !== der.length - 2 || der.length > 72) {
     throw new Error('not a DER signature')
   }
   const r = readInteger(der, 2)
   const s = readInteger(der, r.next)
   if (s.next !== der.length) throw new Error('bytes after the DER signature')
-  const low = s.value > CURVE_ORDER / 2n ? CURVE_ORDER - s.value : s.value
+  const low = s.value > curveOrder / 2n ? curveOrder - s.value : s.value
   const compact = new Uint8Array(64)
   compact.set(word(r.value), 0)
   compact.set(word(low), 32)
   return compact
 }
 
-function readInteger(der: Uint8Array, at: number): { value: bigint; next: number } {
+const readInteger = (der: Uint8Array, at: number): { value: bigint; next: number } => {
   const length = der[at + 1] ?? 0
   const bytes = der.subarray(at + 2, at + 2 + length)
   const padded = bytes[0] === 0 && (bytes[1] ?? 0) < 0x80
@@ -99,10 +99,10 @@ function readInteger(der: Uint8Array, at: number): { value: bigint; next: number
   }
   if (padded) throw new Error('a DER integer has a needless leading zero')
   const value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
-  if (value >= CURVE_ORDER) throw new Error('a signature value is beyond the curve’s order')
+  if (value >= curveOrder) throw new Error('a signature value is beyond the curve’s order')
   return { value, next: at + 2 + length }
 }
 
-function word(value: bigint): Uint8Array {
+const word = (value: bigint): Uint8Array => {
   return hexToBytes(value.toString(16).padStart(64, '0'))
 }

@@ -11,7 +11,7 @@ import type { Signer } from './signer.ts'
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>
 
 /** @param call JSON-RPC to the signer, with time-outs; refusals throw */
-export function web3Signer(address: Hex, call: RpcCall): Signer {
+export const web3Signer = (address: Hex, call: RpcCall): Signer => {
   return {
     kind: 'web3signer',
     async signTransaction(transaction) {
@@ -24,7 +24,7 @@ export function web3Signer(address: Hex, call: RpcCall): Signer {
   }
 }
 
-function requestFor(address: Hex, transaction: UnsignedTransaction): Record<string, unknown> {
+const requestFor = (address: Hex, transaction: UnsignedTransaction): Record<string, unknown> => {
   const { fees } = transaction
   const price =
     fees.kind === 'legacy'
@@ -45,11 +45,11 @@ function requestFor(address: Hex, transaction: UnsignedTransaction): Record<stri
 }
 
 /** The decoder is loaded on first use: a gateway without this signer never needs it. */
-async function verified(
+const verified = async (
   address: Hex,
   transaction: UnsignedTransaction,
   raw: Hex,
-): Promise<{ raw: Hex; hash: Hex }> {
+): Promise<{ raw: Hex; hash: Hex }> => {
   const { Transaction } = await import('ethers')
   const decoded = Transaction.from(raw)
   // The digest covers every field: equal digests mean an equal transaction.

@@ -11,7 +11,10 @@ export type Attempt = {
   readonly tip: bigint
 }
 
-export async function attemptsOf(sql: Client, ids: readonly string[]): Promise<readonly Attempt[]> {
+export const attemptsOf = async (
+  sql: Client,
+  ids: readonly string[],
+): Promise<readonly Attempt[]> => {
   const rows = await sql<
     {
       transaction_id: string
@@ -34,11 +37,11 @@ export async function attemptsOf(sql: Client, ids: readonly string[]): Promise<r
   }))
 }
 
-export async function insertAttempt(
+export const insertAttempt = async (
   sql: Queryable,
   network: string,
   attempt: Attempt,
-): Promise<void> {
+): Promise<void> => {
   await sql`
     insert into drex_attempts (network, hash, transaction_id, kind, raw, max_fee, tip)
     values (${network}, ${attempt.hash}, ${attempt.transactionId}, ${attempt.kind}, ${attempt.raw},

@@ -13,11 +13,11 @@ import { replace } from './sweep.ts'
  * until then the transaction stays as it is. Who wanted it is recorded with the replacement.
  * @returns false when there is nothing to replace or the fee limit forbids it
  */
-export async function cancelInFlight(
+export const cancelInFlight = async (
   context: EngineContext,
   id: string,
   audit: AuditEntry,
-): Promise<boolean> {
+): Promise<boolean> => {
   const { network, rpc, settings, sql } = context
   const transaction = await store.inFlightById(sql, id)
   if (transaction === undefined) return false

@@ -5,14 +5,14 @@ import type { Hex } from '../evm/hex.ts'
 import type { Ended, TransactionError, TransactionKind } from './transaction.ts'
 
 /** @returns those that were mined until now and are settled by this very call */
-export async function settle(
+export const settle = async (
   sql: Transaction,
   rows: readonly {
     readonly id: string
     readonly status: TransactionStatus
     readonly error: TransactionError | undefined
   }[],
-): Promise<readonly Ended[]> {
+): Promise<readonly Ended[]> => {
   const errors = rows.map((row) => (row.error === undefined ? null : JSON.stringify(row.error)))
   const settled = await sql<EndedRow[]>`
     update drex_transactions t set status = v.status, settled_at = now(), error = v.error::jsonb
@@ -26,12 +26,12 @@ export async function settle(
 }
 
 /** Ends transactions without a receipt; `from` guards what may end so. */
-export async function fail(
+export const fail = async (
   sql: Transaction,
   ids: readonly string[],
   from: readonly TransactionStatus[],
   error: TransactionError,
-): Promise<readonly Ended[]> {
+): Promise<readonly Ended[]> => {
   const rows = await sql<EndedRow[]>`
     update drex_transactions set status = 'failed', settled_at = now(), error = ${JSON.stringify(error)}::text::jsonb
     where id = any(${[...ids]}::text[]) and status = any(${[...from]}::text[])
@@ -40,11 +40,11 @@ export async function fail(
 }
 
 /** Steps that can no longer start because an earlier one ended badly. */
-export async function failFollowers(
+export const failFollowers = async (
   sql: Transaction,
   ids: readonly string[],
   error: TransactionError,
-): Promise<readonly Ended[]> {
+): Promise<readonly Ended[]> => {
   const rows = await sql<EndedRow[]>`
     with recursive followers as (
       select id from drex_transactions where after_id = any(${[...ids]}::text[])
@@ -65,11 +65,11 @@ type EndedRow = {
   hash: Hex | null
 }
 
-function ended(row: EndedRow): Ended {
+const ended = (row: EndedRow): Ended => {
   return { ...row, hash: row.hash ?? undefined }
 }
 
-export async function expired(sql: Client, network: string): Promise<readonly string[]> {
+export const expired = async (sql: Client, network: string): Promise<readonly string[]> => {
   const rows = await sql<{ id: string }[]>`
     select id from drex_transactions
     where network = ${network} and status = 'pending' and expires_at <= now()
@@ -78,7 +78,7 @@ export async function expired(sql: Client, network: string): Promise<readonly st
 }
 
 /** Remembers a network by its genesis block. @returns the one remembered */
-export async function rememberGenesis(sql: Client, network: string, hash: Hex): Promise<Hex> {
+export const rememberGenesis = async (sql: Client, network: string, hash: Hex): Promise<Hex> => {
   const [row] = await sql<{ genesis_hash: Hex }[]>`
     insert into drex_network_state (network, genesis_hash) values (${network}, ${hash})
     on conflict (network) do update set network = excluded.network
@@ -91,12 +91,12 @@ export async function rememberGenesis(sql: Client, network: string, hash: Hex): 
  * their nonces and hashes under the network's name and its genesis, out of the new one's way. What
  * was not signed yet never was on the old one, and goes on.
  */
-export async function resetNetwork(
+export const resetNetwork = async (
   sql: Transaction,
   network: string,
   genesis: Hex,
   error: TransactionError,
-): Promise<readonly Ended[]> {
+): Promise<readonly Ended[]> => {
   const rows = await sql<EndedRow[]>`
     update drex_transactions set status = 'failed', settled_at = now(), error = ${JSON.stringify(error)}::text::jsonb
     where network = ${network} and status in ('signed', 'broadcast', 'mined')

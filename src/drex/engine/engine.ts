@@ -24,10 +24,10 @@ export type EngineState = {
   readonly detail: string | undefined
 }
 
-const START_RETRY_MS = 1_000
-const ERROR_PAUSE_MS = 500
+const startRetryMs = 1_000
+const errorPauseMs = 500
 
-export function createEngine(context: EngineContext): Engine {
+export const createEngine = (context: EngineContext): Engine => {
   const { logger, network, settings } = context
   let state: EngineState = { status: 'starting', detail: undefined }
   let running: Promise<unknown> | undefined
@@ -47,7 +47,7 @@ export function createEngine(context: EngineContext): Engine {
         logger.warn({ network: network.id, err: error }, `${what} failed`)
       }
       state = { status: 'unreachable', detail }
-      await Bun.sleep(ERROR_PAUSE_MS)
+      await Bun.sleep(errorPauseMs)
       return 0
     }
   }
@@ -69,7 +69,7 @@ export function createEngine(context: EngineContext): Engine {
       } catch (error) {
         state = { status: 'unreachable', detail: error instanceof Error ? error.message : '' }
         logger.warn({ network: network.id, err: error }, 'the network cannot be used yet')
-        await Bun.sleep(START_RETRY_MS)
+        await Bun.sleep(startRetryMs)
       }
     }
   }
@@ -116,14 +116,14 @@ export function createEngine(context: EngineContext): Engine {
 }
 
 /** Turns a loop until a turn says that it is the last. */
-async function turning(loop: WatchedLoop, turn: () => Promise<boolean>): Promise<void> {
+const turning = async (loop: WatchedLoop, turn: () => Promise<boolean>): Promise<void> => {
   const work = loop.begin()
   while (await turn()) work.advance()
   work.end()
 }
 
 /** Compares the genesis block with the one remembered. @returns false when it must not be used */
-async function identify(context: EngineContext): Promise<boolean> {
+const identify = async (context: EngineContext): Promise<boolean> => {
   const { network, rpc, sql } = context
   await rpc.checkChain()
   const block = await rpc.call('eth_getBlockByNumber', '0x0', false)
@@ -142,10 +142,10 @@ async function identify(context: EngineContext): Promise<boolean> {
 }
 
 /** Wakes one waiter early. */
-function createAlarm(): {
+const createAlarm = (): {
   readonly ring: () => void
   readonly wait: (ms: number) => Promise<void>
-} {
+} => {
   let wake: (() => void) | undefined
   let isRung = false
   return {

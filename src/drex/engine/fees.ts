@@ -5,13 +5,13 @@ import { type AttemptFees, bumpedFees } from '../domain.ts'
 import type { Fees } from '../evm/transaction.ts'
 import type { RpcClient } from '../rpc/client.ts'
 
-const NO_FEES: AttemptFees = { maxFee: 0n, tip: 0n }
+const noFees: AttemptFees = { maxFee: 0n, tip: 0n }
 
 /** Fees a fresh transaction should offer now. */
-export async function currentFees(policy: GasPolicy, rpc: RpcClient): Promise<AttemptFees> {
+export const currentFees = async (policy: GasPolicy, rpc: RpcClient): Promise<AttemptFees> => {
   switch (policy) {
     case 'zero':
-      return NO_FEES
+      return noFees
     case 'legacy': {
       const price = BigInt(String(await rpc.call('eth_gasPrice')))
       return { maxFee: price, tip: price }
@@ -29,7 +29,7 @@ export async function currentFees(policy: GasPolicy, rpc: RpcClient): Promise<At
   }
 }
 
-export function feesFor(policy: GasPolicy, fees: AttemptFees): Fees {
+export const feesFor = (policy: GasPolicy, fees: AttemptFees): Fees => {
   switch (policy) {
     case 'zero':
     case 'legacy':
@@ -40,12 +40,12 @@ export function feesFor(policy: GasPolicy, fees: AttemptFees): Fees {
 }
 
 /** @returns undefined where there is no fee to raise, or it has reached the limit */
-export function nextFees(
+export const nextFees = (
   policy: GasPolicy,
   previous: AttemptFees,
   current: AttemptFees,
   feeMax: bigint,
-): AttemptFees | undefined {
+): AttemptFees | undefined => {
   // With a price of zero no replacement is ever worth more: the same bytes are sent again.
   return policy === 'zero' ? undefined : bumpedFees(previous, current, feeMax)
 }

@@ -16,10 +16,10 @@ import { endFollowers } from './submit.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
 
 /** Blocks per look: what a longer pause left behind is found by the sweep. */
-const BLOCKS_MAX = 64
+const blocksMax = 64
 /** How far back a look goes when the chain it followed has changed. */
-const REORG_BLOCKS = 16
-const SETTLE_MAX = 2_000
+const reorgBlocks = 16
+const settleMax = 2_000
 
 type Receipt = {
   readonly transactionHash: Hex
@@ -43,20 +43,20 @@ export type Follower = {
   readonly restart: () => void
 }
 
-export function createFollower(context: EngineContext): Follower {
+export const createFollower = (context: EngineContext): Follower => {
   let next: number | undefined
   let lastHash: Hex | undefined
 
   const readBlocks = async (head: number): Promise<number> => {
     next ??= head
     if (head < next) return 0
-    const from = Math.max(next, head - BLOCKS_MAX + 1)
+    const from = Math.max(next, head - blocksMax + 1)
     const blocks = await fetchBlocks(context, from, head)
     const first = blocks[0]
     if (first === undefined) return 0
     if (lastHash !== undefined && from === next && first.parentHash !== lastHash) {
       context.logger.warn({ network: context.network.id, block: from }, 'the chain changed')
-      next = Math.max(0, from - REORG_BLOCKS)
+      next = Math.max(0, from - reorgBlocks)
       lastHash = undefined
       return readBlocks(head)
     }
@@ -79,7 +79,7 @@ export function createFollower(context: EngineContext): Follower {
   }
 }
 
-async function fetchBlocks(context: EngineContext, from: number, to: number): Promise<Block[]> {
+const fetchBlocks = async (context: EngineContext, from: number, to: number): Promise<Block[]> => {
   const requests: RpcRequest[] = []
   for (let number = from; number <= to; number++) {
     requests.push({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })
@@ -95,7 +95,7 @@ async function fetchBlocks(context: EngineContext, from: number, to: number): Pr
   return blocks
 }
 
-async function mineFrom(context: EngineContext, blocks: readonly Block[]): Promise<number> {
+const mineFrom = async (context: EngineContext, blocks: readonly Block[]): Promise<number> => {
   const hashes = blocks.flatMap((block) => block.transactions)
   if (hashes.length === 0) return 0
   const ours = await store.findByHash(context.sql, context.network.id, hashes)
@@ -106,10 +106,10 @@ async function mineFrom(context: EngineContext, blocks: readonly Block[]): Promi
  * Asks for receipts by hash and records those there are.
  * @returns how many there were
  */
-async function mineByReceipt(
+const mineByReceipt = async (
   context: EngineContext,
   byHash: ReadonlyMap<Hex, string>,
-): Promise<number> {
+): Promise<number> => {
   if (byHash.size === 0) return 0
   const hashes = [...byHash.keys()]
   const outcomes = await context.rpc.batch(
@@ -134,10 +134,10 @@ async function mineByReceipt(
 }
 
 /** Settles what has its confirmations, and puts back what lost its block. */
-export async function settleDeep(context: EngineContext, head: number): Promise<number> {
+export const settleDeep = async (context: EngineContext, head: number): Promise<number> => {
   const { network, sql } = context
   const deepest = head - network.confirmations + 1
-  const mined = await store.minedUpTo(sql, network.id, deepest, SETTLE_MAX)
+  const mined = await store.minedUpTo(sql, network.id, deepest, settleMax)
   if (mined.length === 0) return 0
   const canonical = await hashesOf(
     context,
@@ -159,7 +159,7 @@ export async function settleDeep(context: EngineContext, head: number): Promise<
   return done.length + gone.length
 }
 
-async function settle(context: EngineContext, done: readonly OpenTransaction[]): Promise<void> {
+const settle = async (context: EngineContext, done: readonly OpenTransaction[]): Promise<void> => {
   const cancels = await cancelHashes(context, done)
   const rows = await Promise.all(
     done.map(async (transaction) => {
@@ -179,10 +179,10 @@ async function settle(context: EngineContext, done: readonly OpenTransaction[]):
 }
 
 /** Only those mined by another hash than their first can be cancellations. */
-async function cancelHashes(
+const cancelHashes = async (
   context: EngineContext,
   done: readonly OpenTransaction[],
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlySet<string>> => {
   const replaced = done.filter((each) => each.minedHash !== each.hash).map((each) => each.id)
   if (replaced.length === 0) return new Set()
   const attempts = await attemptStore.attemptsOf(context.sql, replaced)
@@ -190,10 +190,10 @@ async function cancelHashes(
 }
 
 /** A receipt does not say why: the call is made again on the state it met. */
-async function revertError(
+const revertError = async (
   context: EngineContext,
   transaction: OpenTransaction,
-): Promise<TransactionError> {
+): Promise<TransactionError> => {
   let data: string | undefined
   try {
     const call = {
@@ -214,10 +214,10 @@ async function revertError(
   }
 }
 
-async function hashesOf(
+const hashesOf = async (
   context: EngineContext,
   numbers: ReadonlySet<number>,
-): Promise<ReadonlyMap<number, Hex | 'none'>> {
+): Promise<ReadonlyMap<number, Hex | 'none'>> => {
   const list = [...numbers]
   const outcomes = await context.rpc.batch(
     list.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })),
@@ -235,11 +235,11 @@ async function hashesOf(
  * Asks for receipts of every hash of these transactions.
  * @returns those without any
  */
-export async function collectReceipts(
+export const collectReceipts = async (
   context: EngineContext,
   transactions: readonly OpenTransaction[],
   attempts: readonly attemptStore.Attempt[],
-): Promise<readonly OpenTransaction[]> {
+): Promise<readonly OpenTransaction[]> => {
   const byHash = new Map<Hex, string>()
   for (const each of transactions) if (each.hash !== undefined) byHash.set(each.hash, each.id)
   for (const each of attempts) byHash.set(each.hash, each.transactionId)

@@ -4,11 +4,11 @@ import type { Hex } from '../evm/hex.ts'
 import type { SignedRow } from './store.ts'
 
 /** Locks senders in one order, so that two processes cannot block each other. */
-export async function lockLanes(
+export const lockLanes = async (
   sql: Transaction,
   network: string,
   senders: readonly string[],
-): Promise<Map<string, number>> {
+): Promise<Map<string, number>> => {
   const rows = await sql<{ sender: string; next_nonce: bigint }[]>`
     select sender, next_nonce from drex_lanes
     where network = ${network} and sender = any(${[...senders]}::text[])
@@ -17,11 +17,11 @@ export async function lockLanes(
 }
 
 /** Makes sure that the lanes exist and are not behind the chain. */
-export async function seedLanes(
+export const seedLanes = async (
   sql: Queryable,
   network: string,
   nonces: ReadonlyMap<string, number>,
-): Promise<void> {
+): Promise<void> => {
   await sql`
     insert into drex_lanes (network, sender, next_nonce)
     select ${network}, sender, nonce
@@ -30,11 +30,11 @@ export async function seedLanes(
       do update set next_nonce = greatest(drex_lanes.next_nonce, excluded.next_nonce)`
 }
 
-export async function saveLanes(
+export const saveLanes = async (
   sql: Transaction,
   network: string,
   nonces: ReadonlyMap<string, number>,
-): Promise<void> {
+): Promise<void> => {
   await sql`
     update drex_lanes l set next_nonce = t.nonce
     from unnest(${[...nonces.keys()]}::text[], ${[...nonces.values()]}::bigint[]) as t(sender, nonce)
@@ -42,10 +42,10 @@ export async function saveLanes(
 }
 
 /** Each sender's lowest nonce in flight. */
-export async function lowestInFlight(
+export const lowestInFlight = async (
   sql: Client,
   network: string,
-): Promise<ReadonlyMap<Hex, number>> {
+): Promise<ReadonlyMap<Hex, number>> => {
   const rows = await sql<{ sender: Hex; nonce: bigint }[]>`
     select sender, min(nonce) as nonce from drex_transactions
     where network = ${network} and status in ('signed', 'broadcast') group by sender`
@@ -53,12 +53,12 @@ export async function lowestInFlight(
 }
 
 /** Whether some transaction of a sender at or after a nonce has a receipt: the count is then late. */
-export async function hasMinedFrom(
+export const hasMinedFrom = async (
   sql: Client,
   network: string,
   sender: Hex,
   nonce: number,
-): Promise<boolean> {
+): Promise<boolean> => {
   const [row] = await sql<{ found: boolean }[]>`
     select exists (
       select 1 from drex_transactions where network = ${network} and sender = ${sender}
@@ -68,13 +68,13 @@ export async function hasMinedFrom(
 }
 
 /** The bytes that were sent, or mined, at nonces of a sender from one up to another, exclusively. */
-export async function sentBetween(
+export const sentBetween = async (
   sql: Client,
   network: string,
   sender: Hex,
   from: number,
   end: number,
-): Promise<ReadonlyMap<number, { readonly id: string; readonly raw: Hex }>> {
+): Promise<ReadonlyMap<number, { readonly id: string; readonly raw: Hex }>> => {
   const rows = await sql<{ id: string; nonce: bigint; raw: Hex }[]>`
     select t.id, t.nonce, coalesce(a.raw, t.raw) as raw
     from drex_transactions t
@@ -85,13 +85,13 @@ export async function sentBetween(
 }
 
 /** @returns false when the nonce has a transaction already */
-export async function insertGapFill(
+export const insertGapFill = async (
   sql: Client,
   network: string,
   sender: Hex,
   row: SignedRow,
   dueInMs: number,
-): Promise<boolean> {
+): Promise<boolean> => {
   const inserted = await sql`
     insert into drex_transactions (id, network, sender, kind, subject, status, recipient, data,
       nonce, hash, raw, gas_limit, max_fee, tip, created_by, expires_at, signed_at, due_at)

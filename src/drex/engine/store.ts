@@ -33,7 +33,7 @@ type Row = {
   after_nonce?: bigint | null
 }
 
-function read(row: Row): OpenTransaction {
+const read = (row: Row): OpenTransaction => {
   return {
     id: row.id,
     sender: row.sender,
@@ -58,7 +58,7 @@ function read(row: Row): OpenTransaction {
   }
 }
 
-function optionalNumber(value: bigint | null): number | undefined {
+const optionalNumber = (value: bigint | null): number | undefined => {
   return value === null ? undefined : Number(value)
 }
 
@@ -81,10 +81,10 @@ export type MinedRow = {
   readonly gasUsed: number
 }
 
-export async function insertTransactions(
+export const insertTransactions = async (
   sql: Queryable,
   rows: readonly NewTransaction[],
-): Promise<void> {
+): Promise<void> => {
   const column = (key: Exclude<keyof NewTransaction, 'expiresAt'>) =>
     rows.map((row) => row[key] ?? null)
   await sql`
@@ -101,11 +101,11 @@ export async function insertTransactions(
 }
 
 /** Pending ones whose turn it is, oldest first. */
-export async function takePending(
+export const takePending = async (
   sql: Client,
   network: string,
   limit: number,
-): Promise<readonly OpenTransaction[]> {
+): Promise<readonly OpenTransaction[]> => {
   const rows = await sql<Row[]>`
     select t.*, p.sender as after_sender, p.nonce as after_nonce
     from drex_transactions t left join drex_transactions p on p.id = t.after_id
@@ -116,37 +116,37 @@ export async function takePending(
 }
 
 /** Signed or sent, without a receipt. */
-export async function countInFlight(sql: Client, network: string): Promise<number> {
+export const countInFlight = async (sql: Client, network: string): Promise<number> => {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from drex_transactions
     where network = ${network} and status in ('signed', 'broadcast')`
   return row?.count ?? 0
 }
 
-export async function countOpen(
+export const countOpen = async (
   sql: Client,
-): Promise<readonly { network: string; status: TransactionStatus; count: number }[]> {
+): Promise<readonly { network: string; status: TransactionStatus; count: number }[]> => {
   return sql<{ network: string; status: TransactionStatus; count: number }[]>`
     select network, status, count(*)::int as count from drex_transactions
     where status in ('pending', 'signed', 'broadcast', 'mined') group by network, status`
 }
 
 /** @returns those still pending; they stay locked until the transaction ends */
-export async function lockPending(
+export const lockPending = async (
   sql: Transaction,
   ids: readonly string[],
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlySet<string>> => {
   const rows = await sql<{ id: string }[]>`
     select id from drex_transactions where id = any(${[...ids]}::text[]) and status = 'pending'
     order by id for update`
   return new Set(rows.map((row) => row.id))
 }
 
-export async function saveSigned(
+export const saveSigned = async (
   sql: Transaction,
   rows: readonly SignedRow[],
   dueInMs: number,
-): Promise<void> {
+): Promise<void> => {
   const text = (values: readonly (string | bigint)[]) => values.map(String)
   await sql`
     update drex_transactions t set status = 'signed', nonce = v.nonce, hash = v.hash, raw = v.raw,
@@ -163,10 +163,10 @@ export async function saveSigned(
 }
 
 /** A deployment's address is known from its nonce. */
-export async function savePredictedAddresses(
+export const savePredictedAddresses = async (
   sql: Transaction,
   addresses: ReadonlyMap<string, Hex>,
-): Promise<void> {
+): Promise<void> => {
   await sql`
     update drex_contracts c set address = t.address
     from unnest(${[...addresses.keys()]}::text[], ${[...addresses.values()]}::text[])
@@ -174,7 +174,7 @@ export async function savePredictedAddresses(
     where c.transaction_id = t.transaction_id`
 }
 
-export async function markBroadcast(sql: Client, ids: readonly string[]): Promise<void> {
+export const markBroadcast = async (sql: Client, ids: readonly string[]): Promise<void> => {
   await sql`
     update drex_transactions set status = 'broadcast', attempts = attempts + 1,
       broadcast_at = coalesce(broadcast_at, now())
@@ -182,12 +182,12 @@ export async function markBroadcast(sql: Client, ids: readonly string[]): Promis
 }
 
 /** Puts off the next look; an error is kept for the reader. */
-export async function defer(
+export const defer = async (
   sql: Client,
   ids: readonly string[],
   dueInMs: number,
   error?: TransactionError,
-): Promise<void> {
+): Promise<void> => {
   await sql`
     update drex_transactions set due_at = now() + ${dueInMs} * interval '1 millisecond',
       error = coalesce(${error === undefined ? null : JSON.stringify(error)}::text::jsonb, error)
@@ -195,11 +195,11 @@ export async function defer(
 }
 
 /** Open transactions, and the attempt by which each was found, for some hashes. */
-export async function findByHash(
+export const findByHash = async (
   sql: Client,
   network: string,
   hashes: readonly Hex[],
-): Promise<ReadonlyMap<Hex, string>> {
+): Promise<ReadonlyMap<Hex, string>> => {
   const list = [...hashes]
   const rows = await sql<{ hash: Hex; id: string }[]>`
     select hash, id from drex_transactions
@@ -213,7 +213,7 @@ export async function findByHash(
   return new Map(rows.map((row) => [row.hash, row.id]))
 }
 
-export async function markMined(sql: Client, rows: readonly MinedRow[]): Promise<void> {
+export const markMined = async (sql: Client, rows: readonly MinedRow[]): Promise<void> => {
   await sql`
     update drex_transactions t set status = 'mined', mined_hash = v.mined_hash,
       block_number = v.block_number, block_hash = v.block_hash, succeeded = v.succeeded::boolean,
@@ -227,12 +227,12 @@ export async function markMined(sql: Client, rows: readonly MinedRow[]): Promise
 }
 
 /** Mined at or below a block: deep enough, if that block is still on the chain. */
-export async function minedUpTo(
+export const minedUpTo = async (
   sql: Client,
   network: string,
   block: number,
   limit: number,
-): Promise<readonly OpenTransaction[]> {
+): Promise<readonly OpenTransaction[]> => {
   const rows = await sql<Row[]>`
     select * from drex_transactions
     where network = ${network} and status = 'mined' and block_number <= ${block}
@@ -241,7 +241,7 @@ export async function minedUpTo(
 }
 
 /** Back to the pool: their block is gone. */
-export async function unmine(sql: Client, ids: readonly string[]): Promise<void> {
+export const unmine = async (sql: Client, ids: readonly string[]): Promise<void> => {
   await sql`
     update drex_transactions set status = 'broadcast', block_number = null, block_hash = null,
       mined_hash = null, succeeded = null, gas_used = null, mined_at = null, due_at = now()
@@ -249,12 +249,12 @@ export async function unmine(sql: Client, ids: readonly string[]): Promise<void>
 }
 
 /** In flight and due for another look; all of them when `all`, as after a crash. */
-export async function dueInFlight(
+export const dueInFlight = async (
   sql: Client,
   network: string,
   limit: number,
   all: { readonly afterId: string } | undefined,
-): Promise<readonly OpenTransaction[]> {
+): Promise<readonly OpenTransaction[]> => {
   const rows =
     all === undefined
       ? await sql<Row[]>`
@@ -268,7 +268,10 @@ export async function dueInFlight(
   return rows.map(read)
 }
 
-export async function inFlightById(sql: Client, id: string): Promise<OpenTransaction | undefined> {
+export const inFlightById = async (
+  sql: Client,
+  id: string,
+): Promise<OpenTransaction | undefined> => {
   const [row] = await sql<Row[]>`
     select * from drex_transactions where id = ${id} and status in ('signed', 'broadcast')`
   return row && read(row)

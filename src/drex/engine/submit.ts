@@ -19,16 +19,16 @@ import * as lanes from './lane-store.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError, TransactionKind } from './transaction.ts'
 
-const BATCH_MAX = 250
-const RETRY_MS = 500
-const SIGNATURES_PER_TURN = 32
-const SIGNER_RETRY_MS = 5_000
-const SIGNER_FAILED: TransactionError = {
+const batchMax = 250
+const retryMs = 500
+const signaturesPerTurn = 32
+const signerRetryMs = 5_000
+const signerFailed: TransactionError = {
   code: 'SIGNER_FAILED',
   message: 'The wallet’s signer did not sign; it is asked again until the time runs out.',
 }
 
-const NOT_PERMITTED: TransactionError = {
+const notPermitted: TransactionError = {
   code: 'NOT_PERMITTED',
   message: 'The network’s account rules do not permit this account to send to this contract.',
 }
@@ -37,7 +37,7 @@ const NOT_PERMITTED: TransactionError = {
  * Gas for the fixed calls of a transfer where gas costs nothing: far above what they use, so that
  * no estimate is needed. Undefined asks the node.
  */
-function fixedGas(kind: TransactionKind): bigint | undefined {
+const fixedGas = (kind: TransactionKind): bigint | undefined => {
   switch (kind) {
     case 'transfer':
     case 'approve':
@@ -58,7 +58,7 @@ export type Submitter = {
   readonly submitOnce: () => Promise<number>
 }
 
-export function createSubmitter(context: EngineContext): Submitter {
+export const createSubmitter = (context: EngineContext): Submitter => {
   /** Senders whose lane has been compared with the chain since this process started. */
   const seeded = new Set<string>()
   return {
@@ -66,7 +66,7 @@ export function createSubmitter(context: EngineContext): Submitter {
       const { sql, network } = context
       await failExpired(context)
       const inFlight = await store.countInFlight(sql, network.id)
-      const room = Math.min(BATCH_MAX, context.settings.inFlightMax - inFlight)
+      const room = Math.min(batchMax, context.settings.inFlightMax - inFlight)
       if (room <= 0) return 0
       const taken = (await store.takePending(sql, network.id, room)).map(withPermitData)
       if (taken.length === 0) return 0
@@ -82,13 +82,13 @@ export function createSubmitter(context: EngineContext): Submitter {
 }
 
 /** A permit's call needs the address its deployment got. */
-function withPermitData(transaction: OpenTransaction): OpenTransaction {
+const withPermitData = (transaction: OpenTransaction): OpenTransaction => {
   const { kind, afterSender, afterNonce } = transaction
   if (kind !== 'permit' || afterSender === undefined || afterNonce === undefined) return transaction
   return { ...transaction, data: encodeAddTarget(createdAddress(afterSender, afterNonce)) }
 }
 
-async function failExpired(context: EngineContext): Promise<void> {
+const failExpired = async (context: EngineContext): Promise<void> => {
   const ids = await endings.expired(context.sql, context.network.id)
   if (ids.length === 0) return
   await failPending(context, ids, {
@@ -97,11 +97,11 @@ async function failExpired(context: EngineContext): Promise<void> {
   })
 }
 
-async function failPending(
+const failPending = async (
   context: EngineContext,
   ids: readonly string[],
   error: TransactionError,
-): Promise<void> {
+): Promise<void> => {
   await context.sql.begin(async (sql) => {
     const ended = await endings.fail(sql, ids, ['pending'], error)
     await endFollowers(context, sql, ended)
@@ -109,11 +109,11 @@ async function failPending(
 }
 
 /** Ends what waited for these, and tells about all of them. */
-export async function endFollowers(
+export const endFollowers = async (
   context: EngineContext,
   sql: Transaction,
   ended: readonly Awaited<ReturnType<typeof endings.fail>>[number][],
-): Promise<void> {
+): Promise<void> => {
   const bad = ended.filter((each) => each.status !== 'confirmed').map((each) => each.id)
   const followers =
     bad.length === 0
@@ -126,28 +126,28 @@ export async function endFollowers(
 }
 
 /** What the network's account rules refuse ends here, before anything else is asked about it. */
-async function permitted(
+const permitted = async (
   context: EngineContext,
   taken: readonly OpenTransaction[],
-): Promise<readonly OpenTransaction[]> {
+): Promise<readonly OpenTransaction[]> => {
   const verdicts = await context.permission.ask(
     taken.map(({ sender, recipient, data }) => ({ sender, target: recipient, payload: data })),
   )
   const idsOf = (wanted: Verdict) =>
     taken.filter((_, i) => verdicts[i] === wanted).map(({ id }) => id)
   const [refused, unknown] = [idsOf('refused'), idsOf('unknown')]
-  if (refused.length > 0) await failPending(context, refused, NOT_PERMITTED)
-  if (unknown.length > 0) await store.defer(context.sql, unknown, RETRY_MS)
+  if (refused.length > 0) await failPending(context, refused, notPermitted)
+  if (unknown.length > 0) await store.defer(context.sql, unknown, retryMs)
   return taken.filter((_, i) => verdicts[i] === 'allowed')
 }
 
 type Passed = { readonly transaction: OpenTransaction; readonly gasLimit: bigint }
 
 /** Asks the node what would happen. What would revert fails here and uses no nonce. */
-async function simulate(
+const simulate = async (
   context: EngineContext,
   taken: readonly OpenTransaction[],
-): Promise<readonly Passed[]> {
+): Promise<readonly Passed[]> => {
   if (taken.length === 0) return []
   const isFree = context.network.gasPolicy === 'zero'
   const gas = taken.map((each) => (isFree ? fixedGas(each.kind) : undefined))
@@ -177,16 +177,16 @@ async function simulate(
       await failPending(context, [transaction.id], await refusal(context, outcome.failure))
     }
   }
-  if (later.length > 0) await store.defer(context.sql, later, RETRY_MS)
+  if (later.length > 0) await store.defer(context.sql, later, retryMs)
   return passed
 }
 
 /** Estimates are exact for the state they saw; a quarter more covers what changes until then. */
-function withMargin(gas: bigint): bigint {
+const withMargin = (gas: bigint): bigint => {
   return gas + gas / 4n
 }
 
-async function refusal(context: EngineContext, failure: RpcFailure): Promise<TransactionError> {
+const refusal = async (context: EngineContext, failure: RpcFailure): Promise<TransactionError> => {
   switch (failure.kind) {
     case 'not_permitted':
       return { code: 'NOT_PERMITTED', message: 'The network does not permit this account.' }
@@ -203,11 +203,11 @@ async function refusal(context: EngineContext, failure: RpcFailure): Promise<Tra
   }
 }
 
-async function seedNewLanes(
+const seedNewLanes = async (
   context: EngineContext,
   seeded: Set<string>,
   passed: readonly Passed[],
-): Promise<void> {
+): Promise<void> => {
   const fresh = [...new Set(passed.map(({ transaction }) => transaction.sender))].filter(
     (sender) => !seeded.has(sender),
   )
@@ -221,7 +221,7 @@ async function seedNewLanes(
   for (const sender of fresh) seeded.add(sender)
 }
 
-function resultOf(outcome: RpcOutcome): unknown {
+const resultOf = (outcome: RpcOutcome): unknown => {
   if ('failure' in outcome) throw outcome.failure
   return outcome.result
 }
@@ -229,11 +229,11 @@ function resultOf(outcome: RpcOutcome): unknown {
 type Signed = store.SignedRow & { readonly kind: TransactionKind; readonly sender: Hex }
 
 /** Nonces, signatures and hashes of a batch, committed together. */
-async function signAll(
+const signAll = async (
   context: EngineContext,
   passed: readonly Passed[],
   fees: AttemptFees,
-): Promise<readonly Signed[]> {
+): Promise<readonly Signed[]> => {
   const { network, sql, settings } = context
   const senders = [...new Set(passed.map(({ transaction }) => transaction.sender))].sort()
   const signers = new Map(
@@ -259,7 +259,7 @@ async function signAll(
         signed.push({ id, kind, sender, nonce, hash, raw, gasLimit, ...fees })
         nonces.set(sender, nonce + 1)
         // Requests must not wait for a whole batch of signatures.
-        if (signed.length % SIGNATURES_PER_TURN === 0) await Bun.sleep(0)
+        if (signed.length % signaturesPerTurn === 0) await Bun.sleep(0)
       } catch (error) {
         // No nonce is used up: the next of this sender takes it, and this one is tried again.
         context.logger.warn({ transaction: transaction.id, err: error }, 'signing failed')
@@ -271,11 +271,11 @@ async function signAll(
     await saveAddresses(tx, signed)
     return signed
   })
-  if (unsignedIds.length > 0) await store.defer(sql, unsignedIds, SIGNER_RETRY_MS, SIGNER_FAILED)
+  if (unsignedIds.length > 0) await store.defer(sql, unsignedIds, signerRetryMs, signerFailed)
   return signed
 }
 
-async function signerOf(context: EngineContext, sender: Hex) {
+const signerOf = async (context: EngineContext, sender: Hex) => {
   try {
     return await context.signerFor(sender)
   } catch (error) {
@@ -284,13 +284,13 @@ async function signerOf(context: EngineContext, sender: Hex) {
   }
 }
 
-function unsignedOf(
+const unsignedOf = (
   context: EngineContext,
   transaction: OpenTransaction,
   nonce: number,
   gasLimit: bigint,
   fees: AttemptFees,
-): UnsignedTransaction {
+): UnsignedTransaction => {
   const { network } = context
   return {
     chainId: network.chainId,
@@ -303,7 +303,7 @@ function unsignedOf(
   }
 }
 
-async function saveAddresses(tx: Transaction, signed: readonly Signed[]): Promise<void> {
+const saveAddresses = async (tx: Transaction, signed: readonly Signed[]): Promise<void> => {
   const addresses = new Map(
     signed
       .filter((each) => each.kind === 'deploy')
@@ -318,10 +318,10 @@ export type Sendable = { readonly id: string; readonly raw: Hex }
  * Sends signed transactions, and notes which a node has taken. Every other answer leaves them as
  * they are: the follower asks for their receipts and sends them again.
  */
-export async function send(
+export const send = async (
   context: EngineContext,
   sendables: readonly Sendable[],
-): Promise<ReadonlyMap<string, RpcFailure>> {
+): Promise<ReadonlyMap<string, RpcFailure>> => {
   if (sendables.length === 0) return new Map()
   const { sql, rpc, logger } = context
   const refused = new Map<string, RpcFailure>()

@@ -18,17 +18,17 @@ import * as store from './store.ts'
 import { endFollowers, type Sendable, send } from './submit.ts'
 import type { OpenTransaction } from './transaction.ts'
 
-const SWEEP_MAX = 500
-const CANCEL_GAS = 21_000n
+const sweepMax = 500
+const cancelGas = 21_000n
 /** Missing nonces filled per sender and look. */
-const GAP_FILL_MAX = 32
+const gapFillMax = 32
 
 /** Takes up every transaction in flight, before anything new is signed. */
-export async function recover(context: EngineContext): Promise<number> {
+export const recover = async (context: EngineContext): Promise<number> => {
   let count = 0
   let afterId = ''
   for (;;) {
-    const page = await store.dueInFlight(context.sql, context.network.id, SWEEP_MAX, { afterId })
+    const page = await store.dueInFlight(context.sql, context.network.id, sweepMax, { afterId })
     const last = page.at(-1)
     if (last === undefined) return count
     await handle(context, page)
@@ -38,17 +38,17 @@ export async function recover(context: EngineContext): Promise<number> {
 }
 
 /** Looks at what has been without a receipt for too long. @returns how many were looked at */
-export async function sweepOnce(context: EngineContext): Promise<number> {
+export const sweepOnce = async (context: EngineContext): Promise<number> => {
   const { sql, network } = context
-  const due = await store.dueInFlight(sql, network.id, SWEEP_MAX, undefined)
+  const due = await store.dueInFlight(sql, network.id, sweepMax, undefined)
   if (due.length > 0) await handle(context, due)
   return due.length
 }
 
-async function handle(
+const handle = async (
   context: EngineContext,
   transactions: readonly OpenTransaction[],
-): Promise<void> {
+): Promise<void> => {
   const { sql } = context
   const attempts = await attemptStore.attemptsOf(
     sql,
@@ -67,11 +67,11 @@ async function handle(
 }
 
 /** The newest bytes of each, with a higher fee where the network has fees. */
-async function resendables(
+const resendables = async (
   context: EngineContext,
   open: readonly OpenTransaction[],
   attempts: readonly attemptStore.Attempt[],
-): Promise<readonly Sendable[]> {
+): Promise<readonly Sendable[]> => {
   const { network, rpc, settings } = context
   const newest = new Map(attempts.map((each) => [each.transactionId, each]))
   const current = await currentFees(network.gasPolicy, rpc)
@@ -101,19 +101,19 @@ async function resendables(
  * for a higher fee, or nothing at all to oneself.
  * @param alongside written in the same transaction
  */
-export async function replace(
+export const replace = async (
   context: EngineContext,
   transaction: OpenTransaction,
   kind: attemptStore.Attempt['kind'],
   fees: AttemptFees,
   alongside?: (tx: Queryable) => Promise<void>,
-): Promise<attemptStore.Attempt | undefined> {
+): Promise<attemptStore.Attempt | undefined> => {
   if (transaction.nonce === undefined) return undefined
   const isCancel = kind === 'cancel'
   const unsigned: UnsignedTransaction = {
     chainId: context.network.chainId,
     nonce: transaction.nonce,
-    gasLimit: isCancel ? CANCEL_GAS : (transaction.gasLimit ?? CANCEL_GAS),
+    gasLimit: isCancel ? cancelGas : (transaction.gasLimit ?? cancelGas),
     fees: feesFor(context.network.gasPolicy, fees),
     to: isCancel ? transaction.sender : transaction.recipient,
     value: 0n,
@@ -133,11 +133,11 @@ export async function replace(
  * The node says that the nonce is used, and none of our hashes has a receipt: once that is as deep
  * as a confirmation, somebody else used the wallet's key and ours can never be mined.
  */
-async function endLost(
+const endLost = async (
   context: EngineContext,
   open: readonly OpenTransaction[],
   refused: ReadonlyMap<string, RpcFailure>,
-): Promise<void> {
+): Promise<void> => {
   const { network, rpc, sql } = context
   const suspects = open.filter((each) => refused.get(each.id)?.kind === 'nonce_too_low')
   if (suspects.length === 0) return
@@ -170,7 +170,7 @@ async function endLost(
   await resyncLanes(context, [...new Set(lost.map((each) => each.sender))])
 }
 
-async function resyncLanes(context: EngineContext, senders: readonly Hex[]): Promise<void> {
+const resyncLanes = async (context: EngineContext, senders: readonly Hex[]): Promise<void> => {
   const counts = await context.rpc.batch(
     senders.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
   )
@@ -189,7 +189,7 @@ async function resyncLanes(context: EngineContext, senders: readonly Hex[]): Pro
  * the others are filled with transactions that do nothing.
  * @returns how many were filled
  */
-export async function fillGaps(context: EngineContext): Promise<number> {
+export const fillGaps = async (context: EngineContext): Promise<number> => {
   const { sql, network, rpc } = context
   const lowest = [...(await lanes.lowestInFlight(sql, network.id))]
   if (lowest.length === 0) return 0
@@ -203,17 +203,17 @@ export async function fillGaps(context: EngineContext): Promise<number> {
     const from = Number(count.result)
     if (from >= nonce || (await lanes.hasMinedFrom(sql, network.id, sender, from))) continue
     context.logger.error({ network: network.id, sender, from, to: nonce - 1 }, 'missing nonces')
-    filled += await fill(context, sender, from, Math.min(nonce, from + GAP_FILL_MAX))
+    filled += await fill(context, sender, from, Math.min(nonce, from + gapFillMax))
   }
   return filled
 }
 
-async function fill(
+const fill = async (
   context: EngineContext,
   sender: Hex,
   from: number,
   end: number,
-): Promise<number> {
+): Promise<number> => {
   const { network, rpc, sql } = context
   const fees = await currentFees(network.gasPolicy, rpc)
   const signer = await context.signerFor(sender)
@@ -228,14 +228,14 @@ async function fill(
     const signed = await signer.signTransaction({
       chainId: network.chainId,
       nonce,
-      gasLimit: CANCEL_GAS,
+      gasLimit: cancelGas,
       fees: feesFor(network.gasPolicy, fees),
       to: sender,
       value: 0n,
       data: '0x',
     })
     const id = `gap_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`
-    const row = { id, nonce, ...signed, gasLimit: CANCEL_GAS, ...fees }
+    const row = { id, nonce, ...signed, gasLimit: cancelGas, ...fees }
     // Another process may have filled it meanwhile: the unique nonce decides.
     if (await lanes.insertGapFill(sql, network.id, sender, row, context.settings.resendMs)) {
       sendables.push({ id, raw: signed.raw })

@@ -2,7 +2,7 @@
 import type { TransactionStatus } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 
-export const TRANSACTION_KINDS = [
+export const transactionKinds = [
   'transfer',
   'approve',
   'swap',
@@ -14,7 +14,7 @@ export const TRANSACTION_KINDS = [
   'gap_fill',
 ] as const
 
-export type TransactionKind = (typeof TRANSACTION_KINDS)[number]
+export type TransactionKind = (typeof transactionKinds)[number]
 
 export type NewTransaction = {
   readonly id: string

@@ -2,9 +2,9 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { Hex } from './hex.ts'
 
-export const ZERO_ADDRESS: Hex = `0x${'00'.repeat(20)}`
+export const zeroAddress: Hex = `0x${'00'.repeat(20)}`
 
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+const address = /^0x[0-9a-fA-F]{40}$/
 const encoder = new TextEncoder()
 
 export type AddressProblem = 'form' | 'checksum'
@@ -13,8 +13,8 @@ export type AddressProblem = 'form' | 'checksum'
  * Reads an address. Mixed case is a checksum and has to be right; one case carries none.
  * @returns the address in lower case, or what is wrong with it
  */
-export function parseAddress(text: string): { readonly address: Hex } | AddressProblem {
-  if (!ADDRESS.test(text)) return 'form'
+export const parseAddress = (text: string): { readonly address: Hex } | AddressProblem => {
+  if (!address.test(text)) return 'form'
   const digits = text.slice(2)
   const lower = digits.toLowerCase()
   const mixed = digits !== lower && digits !== digits.toUpperCase()
@@ -23,7 +23,7 @@ export function parseAddress(text: string): { readonly address: Hex } | AddressP
 }
 
 /** EIP-55. @param address in lower case */
-export function checksumAddress(address: Hex): string {
+export const checksumAddress = (address: Hex): string => {
   const digits = address.slice(2)
   const hash = keccak_256(encoder.encode(digits))
   let out = '0x'
@@ -36,6 +36,6 @@ export function checksumAddress(address: Hex): string {
 }
 
 /** As responses show a wallet: `0x1234…abcd`. */
-export function abbreviateAddress(address: string): string {
+export const abbreviateAddress = (address: string): string => {
   return `${address.slice(0, 6)}…${address.slice(-4)}`
 }

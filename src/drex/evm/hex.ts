@@ -1,12 +1,12 @@
 /** Hexadecimal as JSON-RPC writes it: `0x`, lower case. */
 export type Hex = `0x${string}`
 
-export function bytesToHex(bytes: Uint8Array): Hex {
+export const bytesToHex = (bytes: Uint8Array): Hex => {
   return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`
 }
 
 /** @param hex with or without `0x`; an even number of hexadecimal digits */
-export function hexToBytes(hex: string): Uint8Array {
+export const hexToBytes = (hex: string): Uint8Array => {
   const digits = hex.startsWith('0x') ? hex.slice(2) : hex
   if (digits.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(digits)) {
     throw new RangeError('not hexadecimal')
@@ -15,6 +15,6 @@ export function hexToBytes(hex: string): Uint8Array {
 }
 
 /** A JSON-RPC quantity: no leading zeros. */
-export function quantity(value: bigint | number): Hex {
+export const quantity = (value: bigint | number): Hex => {
   return `0x${value.toString(16)}`
 }

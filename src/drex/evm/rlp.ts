@@ -2,22 +2,22 @@
 
 export type RlpItem = Uint8Array | readonly RlpItem[]
 
-const EMPTY = new Uint8Array(0)
+const empty = new Uint8Array(0)
 
 /** A whole number as RLP wants it: big endian, without leading zeros; zero is empty. */
-export function rlpInteger(value: bigint | number): Uint8Array {
-  if (value === 0 || value === 0n) return EMPTY
+export const rlpInteger = (value: bigint | number): Uint8Array => {
+  if (value === 0 || value === 0n) return empty
   const hex = value.toString(16)
   return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex')
 }
 
-export function rlpEncode(item: RlpItem): Uint8Array {
+export const rlpEncode = (item: RlpItem): Uint8Array => {
   const out = new Uint8Array(encodedSize(item))
   write(item, out, 0)
   return out
 }
 
-function encodedSize(item: RlpItem): number {
+const encodedSize = (item: RlpItem): number => {
   if (item instanceof Uint8Array) {
     if (item.length === 1 && item[0]! < 0x80) return 1
     return headSize(item.length) + item.length
@@ -26,24 +26,24 @@ function encodedSize(item: RlpItem): number {
   return headSize(payload) + payload
 }
 
-function payloadSize(items: readonly RlpItem[]): number {
+const payloadSize = (items: readonly RlpItem[]): number => {
   let size = 0
   for (const item of items) size += encodedSize(item)
   return size
 }
 
-function headSize(length: number): number {
+const headSize = (length: number): number => {
   return length < 56 ? 1 : 1 + lengthBytes(length)
 }
 
-function lengthBytes(length: number): number {
+const lengthBytes = (length: number): number => {
   let bytes = 0
   for (let rest = length; rest > 0; rest >>>= 8) bytes++
   return bytes
 }
 
 /** @returns the offset after what was written */
-function write(item: RlpItem, out: Uint8Array, at: number): number {
+const write = (item: RlpItem, out: Uint8Array, at: number): number => {
   if (item instanceof Uint8Array) {
     if (item.length === 1 && item[0]! < 0x80) {
       out[at] = item[0]!
@@ -58,7 +58,7 @@ function write(item: RlpItem, out: Uint8Array, at: number): number {
   return next
 }
 
-function writeHead(base: number, length: number, out: Uint8Array, at: number): number {
+const writeHead = (base: number, length: number, out: Uint8Array, at: number): number => {
   if (length < 56) {
     out[at] = base + length
     return at + 1

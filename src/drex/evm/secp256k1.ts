@@ -10,7 +10,7 @@ type Curve = typeof import('@noble/curves/secp256k1.js').secp256k1
 let curve: Curve | undefined
 
 /** Loaded on first use: where the native module signs, a start has no need of it. */
-function noble(): Curve {
+const noble = (): Curve => {
   curve ??= (require('@noble/curves/secp256k1.js') as { readonly secp256k1: Curve }).secp256k1
   return curve
 }
@@ -43,7 +43,7 @@ type NativeModule = {
 }
 
 /** @returns undefined where no prebuilt module loads */
-export function loadNativeBackend(): EcdsaBackend | undefined {
+export const loadNativeBackend = (): EcdsaBackend | undefined => {
   const native = loadNativeModule()
   if (native === undefined) return undefined
   const context = new native.Secp256k1()
@@ -61,7 +61,7 @@ export function loadNativeBackend(): EcdsaBackend | undefined {
 }
 
 /** The paths are literals so that the compiled executable carries the module. */
-function loadNativeModule(): NativeModule | undefined {
+const loadNativeModule = (): NativeModule | undefined => {
   try {
     switch (`${process.platform}-${process.arch}`) {
       case 'linux-x64':
@@ -79,32 +79,32 @@ function loadNativeModule(): NativeModule | undefined {
 let chosen: EcdsaBackend | undefined
 
 /** The fastest backend there is, loaded on first use. */
-export function ecdsaBackend(): EcdsaBackend {
+export const ecdsaBackend = (): EcdsaBackend => {
   chosen ??= loadNativeBackend() ?? nobleBackend
   return chosen
 }
 
-export function sign(digest: Uint8Array, key: Uint8Array): Signature {
+export const sign = (digest: Uint8Array, key: Uint8Array): Signature => {
   return ecdsaBackend().sign(digest, key)
 }
 
 /** A fresh private key, uniform over the group's order. */
-export function randomPrivateKey(): Uint8Array {
+export const randomPrivateKey = (): Uint8Array => {
   return noble().utils.randomSecretKey()
 }
 
-export function addressOfPrivateKey(key: Uint8Array): Hex {
+export const addressOfPrivateKey = (key: Uint8Array): Hex => {
   return addressOfPublicKey(noble().getPublicKey(key, false))
 }
 
 /** @param publicKey compressed or not */
-export function addressOfPublicKey(publicKey: Uint8Array): Hex {
+export const addressOfPublicKey = (publicKey: Uint8Array): Hex => {
   const point = noble().Point.fromBytes(publicKey)
   return bytesToHex(keccak_256(point.toBytes(false).subarray(1)).subarray(12))
 }
 
 /** Whose signature this is. */
-export function recoverAddress(digest: Uint8Array, signature: Signature): Hex {
+export const recoverAddress = (digest: Uint8Array, signature: Signature): Hex => {
   const recovered = new Uint8Array(65)
   recovered[0] = signature.yParity
   recovered.set(signature.compact, 1)
@@ -112,9 +112,9 @@ export function recoverAddress(digest: Uint8Array, signature: Signature): Hex {
 }
 
 /** The group's order (SEC 2, section 2.4.1). */
-export const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+export const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-function parity(recovery: number): 0 | 1 {
+const parity = (recovery: number): 0 | 1 => {
   // 2 and 3 need an r beyond the order: nobody will ever see one.
   if (recovery !== 0 && recovery !== 1) throw new Error('recovery bit out of range')
   return recovery

@@ -35,21 +35,21 @@ export type Signature = {
 
 export type SignedTransaction = { readonly raw: Hex; readonly hash: Hex }
 
-const FEE_MARKET_TYPE = 2
-const EMPTY = new Uint8Array(0)
+const feeMarketType = 2
+const empty = new Uint8Array(0)
 
 /** The 32 bytes a signature covers. */
-export function signingDigest(transaction: UnsignedTransaction): Uint8Array {
+export const signingDigest = (transaction: UnsignedTransaction): Uint8Array => {
   const fields = baseFields(transaction)
   if (transaction.fees.kind === 'eip1559') return keccak_256(typed(fields))
-  return keccak_256(rlpEncode([...fields, rlpInteger(transaction.chainId), EMPTY, EMPTY]))
+  return keccak_256(rlpEncode([...fields, rlpInteger(transaction.chainId), empty, empty]))
 }
 
 /** Puts a signature to a transaction. @returns the bytes for the node, and their hash */
-export function assemble(
+export const assemble = (
   transaction: UnsignedTransaction,
   signature: Signature,
-): SignedTransaction {
+): SignedTransaction => {
   const r = withoutLeadingZeros(signature.compact.subarray(0, 32))
   const s = withoutLeadingZeros(signature.compact.subarray(32))
   const fields = baseFields(transaction)
@@ -61,13 +61,13 @@ export function assemble(
 }
 
 /** The address a contract gets that `sender` creates with `nonce`. */
-export function createdAddress(sender: Hex, nonce: number): Hex {
+export const createdAddress = (sender: Hex, nonce: number): Hex => {
   const hash = keccak_256(rlpEncode([hexToBytes(sender), rlpInteger(nonce)]))
   return bytesToHex(hash.subarray(12))
 }
 
-function baseFields(transaction: UnsignedTransaction): RlpItem[] {
-  const to = transaction.to === undefined ? EMPTY : hexToBytes(transaction.to)
+const baseFields = (transaction: UnsignedTransaction): RlpItem[] => {
+  const to = transaction.to === undefined ? empty : hexToBytes(transaction.to)
   const tail = [rlpInteger(transaction.value), hexToBytes(transaction.data)]
   const { fees } = transaction
   if (fees.kind === 'legacy') {
@@ -91,15 +91,15 @@ function baseFields(transaction: UnsignedTransaction): RlpItem[] {
   ]
 }
 
-function typed(fields: readonly RlpItem[]): Uint8Array {
+const typed = (fields: readonly RlpItem[]): Uint8Array => {
   const body = rlpEncode(fields)
   const out = new Uint8Array(body.length + 1)
-  out[0] = FEE_MARKET_TYPE
+  out[0] = feeMarketType
   out.set(body, 1)
   return out
 }
 
-function withoutLeadingZeros(bytes: Uint8Array): Uint8Array {
+const withoutLeadingZeros = (bytes: Uint8Array): Uint8Array => {
   let start = 0
   while (start < bytes.length && bytes[start] === 0) start++
   return bytes.subarray(start)

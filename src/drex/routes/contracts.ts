@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors, type Route, readQuery } from '#src/platform/http/index.ts'
-import { TEMPLATES } from '../contracts/artifacts.ts'
+import { templates } from '../contracts/artifacts.ts'
 import type { CallOutcome, Contracts } from '../contracts/service.ts'
 import { type Contract, trackedById } from '../contracts/store.ts'
 import { drexErrors } from '../errors.ts'
@@ -19,14 +19,14 @@ import {
 } from './shared.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
 
-const TAG = 'Contracts'
-const BODY_BYTES_MAX = 1_048_576
-const ABI_ENTRIES_MAX = 1_000
+const tag = 'Contracts'
+const bodyBytesMax = 1_048_576
+const abiEntriesMax = 1_000
 
 const label = z.string().min(1).max(100)
 
 const deploySchema = z.strictObject({
-  template: z.enum(TEMPLATES),
+  template: z.enum(templates),
   params: z.record(z.string(), z.unknown()),
   network: networkSchema.optional(),
   signer_wallet: addressSchema.optional(),
@@ -38,7 +38,7 @@ const registerSchema = z.strictObject({
   abi: z
     .array(z.looseObject({ type: z.string() }))
     .min(1)
-    .max(ABI_ENTRIES_MAX),
+    .max(abiEntriesMax),
   network: networkSchema.optional(),
   label: label.optional(),
 })
@@ -54,7 +54,7 @@ const contractSchema = z.object({
   contract_id: z.string(),
   address: z.string().nullable().meta({ description: 'Known once the deployment is signed' }),
   network: z.string(),
-  template: z.enum(TEMPLATES).nullable(),
+  template: z.enum(templates).nullable(),
   label: z.string(),
   status: z.enum(['pending', 'deploying', 'deployed', 'permitted', 'failed', 'registered']),
   tx_hash: z.string().nullable(),
@@ -79,7 +79,7 @@ const pageQuery = z.strictObject(pageSchema)
 const networkQuery = z.strictObject({ network: networkSchema.optional() })
 const addressParams = z.object({ address: z.string() })
 
-export function contractRoutes(contracts: Contracts, sql: Client): readonly Route[] {
+export const contractRoutes = (contracts: Contracts, sql: Client): readonly Route[] => {
   return [
     deployRoute(contracts, sql),
     registerRoute(contracts, sql),
@@ -90,19 +90,19 @@ export function contractRoutes(contracts: Contracts, sql: Client): readonly Rout
   ]
 }
 
-function deployRoute(contracts: Contracts, sql: Client): Route {
+const deployRoute = (contracts: Contracts, sql: Client): Route => {
   return {
     method: 'POST',
     path: '/v1/contracts/deploy',
     scope: 'contracts:deploy',
     accepts: ['application/json'],
-    bodyBytesMax: BODY_BYTES_MAX,
+    bodyBytesMax: bodyBytesMax,
     errorStyle: 'envelope',
     document: {
       summary: 'Deploy a contract from a template',
       description:
         'Without `signer_wallet` the gateway’s own wallet deploys. On a permissioned network the contract is then added to the account rules; its status becomes `permitted`.',
-      tag: TAG,
+      tag: tag,
       headers: idempotencyHeaders,
       body: { 'application/json': deploySchema },
       responses: { 202: { description: 'Accepted', schema: contractSchema } },
@@ -136,22 +136,25 @@ function deployRoute(contracts: Contracts, sql: Client): Route {
 }
 
 /** An answer kept before the address was known is not what a repetition should get. */
-async function withoutAddress(kept: string, contracts: Contracts): Promise<Contract | undefined> {
+const withoutAddress = async (
+  kept: string,
+  contracts: Contracts,
+): Promise<Contract | undefined> => {
   const { contract_id: id, address } = contractSchema.parse(JSON.parse(kept))
   return address === null ? contracts.deployed(id) : undefined
 }
 
-function registerRoute(contracts: Contracts, sql: Client): Route {
+const registerRoute = (contracts: Contracts, sql: Client): Route => {
   return {
     method: 'POST',
     path: '/v1/contracts',
     scope: 'contracts:deploy',
     accepts: ['application/json'],
-    bodyBytesMax: BODY_BYTES_MAX,
+    bodyBytesMax: bodyBytesMax,
     errorStyle: 'envelope',
     document: {
       summary: 'Register a contract that is there already, with its ABI',
-      tag: TAG,
+      tag: tag,
       headers: idempotencyHeaders,
       body: { 'application/json': registerSchema },
       responses: { 201: { description: 'Registered', schema: contractSchema } },
@@ -180,19 +183,19 @@ function registerRoute(contracts: Contracts, sql: Client): Route {
   }
 }
 
-function callRoute(contracts: Contracts, sql: Client): Route {
+const callRoute = (contracts: Contracts, sql: Client): Route => {
   return {
     method: 'POST',
     path: '/v1/contracts/{address}/call',
     scope: 'contracts:call',
     accepts: ['application/json'],
-    bodyBytesMax: BODY_BYTES_MAX,
+    bodyBytesMax: bodyBytesMax,
     errorStyle: 'envelope',
     document: {
       summary: 'Call a function of a contract',
       description:
         'A view answers at once with its `result`. Anything else is simulated, then sent: `transaction_id` follows it. Whole numbers are decimal strings.',
-      tag: TAG,
+      tag: tag,
       params: addressParams,
       headers: idempotencyHeaders,
       body: { 'application/json': callSchema },
@@ -228,13 +231,13 @@ function callRoute(contracts: Contracts, sql: Client): Route {
   }
 }
 
-function auditOf(outcome: CallOutcome): Audited | undefined {
+const auditOf = (outcome: CallOutcome): Audited | undefined => {
   return outcome.kind === 'view'
     ? undefined
     : { action: 'contracts.call', object: outcome.transactionId, outcome: 'pending' }
 }
 
-function showOutcome(outcome: CallOutcome) {
+const showOutcome = (outcome: CallOutcome) => {
   const { signature } = outcome
   return outcome.kind === 'view'
     ? { function: signature, result: outcome.result }
@@ -246,7 +249,7 @@ function showOutcome(outcome: CallOutcome) {
       }
 }
 
-function readRoutes(contracts: Contracts, sql: Client): readonly Route[] {
+const readRoutes = (contracts: Contracts, sql: Client): readonly Route[] => {
   return [
     {
       method: 'GET',
@@ -255,7 +258,7 @@ function readRoutes(contracts: Contracts, sql: Client): readonly Route[] {
       errorStyle: 'envelope',
       document: {
         summary: 'Contracts, newest first',
-        tag: TAG,
+        tag: tag,
         query: pageQuery,
         responses: pageOf('contracts', contractSchema),
         errors: [httpErrors.validation_failed],
@@ -273,7 +276,7 @@ function readRoutes(contracts: Contracts, sql: Client): readonly Route[] {
       errorStyle: 'envelope',
       document: {
         summary: 'One contract with its ABI',
-        tag: TAG,
+        tag: tag,
         params: addressParams,
         query: networkQuery,
         responses: { 200: { description: 'The contract', schema: contractSchema } },
@@ -292,7 +295,7 @@ function readRoutes(contracts: Contracts, sql: Client): readonly Route[] {
       errorStyle: 'envelope',
       document: {
         summary: 'Where a call is',
-        tag: TAG,
+        tag: tag,
         params: z.object({ address: z.string(), id: z.string() }),
         responses: { 200: { description: 'The call', schema: trackedSchema } },
         errors: [httpErrors.not_found, httpErrors.validation_failed],
@@ -309,8 +312,8 @@ function readRoutes(contracts: Contracts, sql: Client): readonly Route[] {
   ]
 }
 
-function templatesRoute(): Route {
-  const names = TEMPLATES.map((template) => ({ template, standard: STANDARDS[template] }))
+const templatesRoute = (): Route => {
+  const names = templates.map((template) => ({ template, standard: standards[template] }))
   return {
     method: 'GET',
     path: '/v1/contracts/templates',
@@ -318,14 +321,14 @@ function templatesRoute(): Route {
     errorStyle: 'envelope',
     document: {
       summary: 'The templates and the JSON Schema of their parameters',
-      tag: TAG,
+      tag: tag,
       responses: {
         200: {
           description: 'All templates',
           schema: z.object({
             templates: z.array(
               z.object({
-                template: z.enum(TEMPLATES),
+                template: z.enum(templates),
                 standard: z.string(),
                 params: z.record(z.string(), z.unknown()),
               }),
@@ -346,7 +349,7 @@ function templatesRoute(): Route {
   }
 }
 
-const STANDARDS = {
+const standards = {
   currency: 'ERC-20 with authorised accounts and frozen balances',
   tokenized_asset: 'ERC-20',
   receivables: 'ERC-20',
@@ -354,7 +357,7 @@ const STANDARDS = {
   escrow: 'Custom',
 } as const
 
-function show(contract: Contract) {
+const show = (contract: Contract) => {
   return {
     contract_id: contract.id,
     address: contract.address === undefined ? null : checksumAddress(contract.address),
@@ -370,7 +373,7 @@ function show(contract: Contract) {
   }
 }
 
-function statusOf(contract: Contract): z.infer<typeof contractSchema>['status'] {
+const statusOf = (contract: Contract): z.infer<typeof contractSchema>['status'] => {
   switch (contract.status) {
     case undefined:
       return 'registered'

@@ -18,7 +18,7 @@ export type RouteDeps = {
   readonly sql: Client
 }
 
-export function createRoutes(deps: RouteDeps): readonly Route[] {
+export const createRoutes = (deps: RouteDeps): readonly Route[] => {
   return [
     ...transferRoutes(deps.transfers),
     ...networkRoutes(deps.rails),

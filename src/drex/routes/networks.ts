@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ApiError, httpErrors, type Route, readQuery } from '#src/platform/http/index.ts'
-import { NETWORK_IDS } from '../config.ts'
+import { networkIds } from '../config.ts'
 import { formatAmount } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
@@ -14,7 +14,7 @@ import { networkInfo } from '../networks.ts'
 import { type Rail, type Rails, reaching } from '../rails.ts'
 import { addressParameter, networkSchema } from './shared.ts'
 
-const TAG = 'Digital currency'
+const tag = 'Digital currency'
 const networkQuery = z.strictObject({ network: networkSchema.optional() })
 const decimal = z.string().meta({ example: '1500.00' })
 
@@ -53,7 +53,7 @@ const networksSchema = z.object({
   ),
 })
 
-export function networkRoutes(rails: Rails): readonly Route[] {
+export const networkRoutes = (rails: Rails): readonly Route[] => {
   return [
     {
       method: 'GET',
@@ -63,7 +63,7 @@ export function networkRoutes(rails: Rails): readonly Route[] {
       document: {
         summary: 'Balance of a wallet',
         description: '`balance` is all of it; `available` is what can be moved now.',
-        tag: TAG,
+        tag: tag,
         params: z.object({ wallet: z.string() }),
         query: networkQuery,
         responses: { 200: { description: 'The balance', schema: balanceSchema } },
@@ -87,15 +87,15 @@ export function networkRoutes(rails: Rails): readonly Route[] {
       errorStyle: 'envelope',
       document: {
         summary: 'The networks, configured or not',
-        tag: TAG,
+        tag: tag,
         responses: { 200: { description: 'All networks', schema: networksSchema } },
       },
-      handle: () => Response.json({ networks: NETWORK_IDS.map((id) => showNetwork(rails, id)) }),
+      handle: () => Response.json({ networks: networkIds.map((id) => showNetwork(rails, id)) }),
     },
   ]
 }
 
-async function balanceOf(rail: Rail, wallet: Hex) {
+const balanceOf = async (rail: Rail, wallet: Hex) => {
   const { network, rpc } = rail
   const view = (data: Hex) => ({
     method: 'eth_call',
@@ -130,7 +130,7 @@ async function balanceOf(rail: Rail, wallet: Hex) {
 }
 
 /** A call to an address without code succeeds with nothing. */
-function word(network: string, result: unknown): bigint {
+const word = (network: string, result: unknown): bigint => {
   if (typeof result === 'string' && result.length === 66) return BigInt(result)
   throw new ApiError(
     drexErrors.network_not_configured,
@@ -138,7 +138,7 @@ function word(network: string, result: unknown): bigint {
   )
 }
 
-function showNetwork(rails: Rails, id: (typeof NETWORK_IDS)[number]) {
+const showNetwork = (rails: Rails, id: (typeof networkIds)[number]) => {
   const info = networkInfo(id)
   const rail = rails.all.get(id)
   const network = rail?.network

@@ -32,11 +32,11 @@ export type Once<T, R> = {
  * The row, its audit entry, the key and an answer commit together: a request whose process died before has done
  * nothing, one whose process died after is answered with what it created.
  */
-export async function once<T, R>(
+export const once = async <T, R>(
   sql: Client,
   c: RequestContext,
   { schema, status, prepare, show, audit, reread }: Once<T, R>,
-): Promise<Response> {
+): Promise<Response> => {
   const bytes = await readBytes(c)
   const request = validated(schema, parseBody(bytes), '')
   const claim = claimOf(c, bytes)

@@ -8,21 +8,21 @@ import {
   validated,
 } from '#src/platform/http/index.ts'
 import { addressSchema } from '../address-schema.ts'
-import { NETWORK_IDS } from '../config.ts'
+import { networkIds } from '../config.ts'
 
-export const LIST_MAX = 200
-const LIST_DEFAULT = 50
-const METADATA_BYTES_MAX = 4_096
+export const listMax = 200
+const listDefault = 50
+const metadataBytesMax = 4_096
 
 export { addressSchema }
 
-export const networkSchema = z.enum(NETWORK_IDS)
+export const networkSchema = z.enum(networkIds)
 
 export const metadataSchema = z
   .record(z.string().min(1).max(64), jsonValue)
   .refine(
-    (value) => Buffer.byteLength(JSON.stringify(value)) <= METADATA_BYTES_MAX,
-    `must be at most ${METADATA_BYTES_MAX} bytes of JSON`,
+    (value) => Buffer.byteLength(JSON.stringify(value)) <= metadataBytesMax,
+    `must be at most ${metadataBytesMax} bytes of JSON`,
   )
 
 /** Of every POST that makes something. */
@@ -31,20 +31,20 @@ export const idempotencyHeaders = z.object({
 })
 
 export const pageSchema = {
-  limit: z.coerce.number().int().min(1).max(LIST_MAX).default(LIST_DEFAULT),
+  limit: z.coerce.number().int().min(1).max(listMax).default(listDefault),
   cursor: z
     .string()
     .regex(/^[a-z]{3}_[0-9a-f]{32}$/, 'is not a cursor')
     .optional(),
 }
 
-export function ownerOf(c: RequestContext): string {
+export const ownerOf = (c: RequestContext): string => {
   return c.env.principal?.keyId ?? 'unknown'
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-export function parseBody(bytes: Uint8Array): unknown {
+export const parseBody = (bytes: Uint8Array): unknown => {
   try {
     return JSON.parse(decoder.decode(bytes))
   } catch (cause) {
@@ -52,22 +52,22 @@ export function parseBody(bytes: Uint8Array): unknown {
   }
 }
 
-export function addressParameter(c: RequestContext, name: string) {
+export const addressParameter = (c: RequestContext, name: string) => {
   return validated(addressSchema, c.req.param(name), name)
 }
 
 /** The answer of a list: one page under its name, and the cursor of the next when there may be one. */
-export function pageResponse<T extends { readonly id: string }>(
+export const pageResponse = <T extends { readonly id: string }>(
   name: string,
   items: readonly T[],
   limit: number,
   show: (item: T) => unknown,
-): Response {
+): Response => {
   const next = items.length === limit ? (items.at(-1)?.id ?? null) : null
   return Response.json({ [name]: items.map((item) => show(item)), next_cursor: next })
 }
 
-export function pageOf(name: string, item: z.ZodType) {
+export const pageOf = (name: string, item: z.ZodType) => {
   return {
     200: {
       description: 'One page',

@@ -1,7 +1,7 @@
 /** A tracked transaction as responses show it. */
 import { z } from 'zod'
 import type { TrackedRow } from '../contracts/store.ts'
-import { TRANSACTION_STATUSES } from '../domain.ts'
+import { transactionStatuses } from '../domain.ts'
 import { checksumAddress } from '../evm/address.ts'
 
 export const trackedSchema = z.object({
@@ -11,7 +11,7 @@ export const trackedSchema = z.object({
   network: z.string(),
   from: z.string(),
   to: z.string().nullable(),
-  status: z.enum(TRANSACTION_STATUSES),
+  status: z.enum(transactionStatuses),
   tx_hash: z.string().nullable(),
   nonce: z.int().nullable(),
   block_number: z.int().nullable(),
@@ -19,7 +19,7 @@ export const trackedSchema = z.object({
   created_at: z.iso.datetime(),
 })
 
-export function showTracked(row: TrackedRow) {
+export const showTracked = (row: TrackedRow) => {
   return {
     transaction_id: row.id,
     kind: row.kind,

@@ -8,7 +8,7 @@ import {
   validated,
 } from '#src/platform/http/index.ts'
 import { claimOf, toResponse } from '#src/platform/idempotency/index.ts'
-import { formatAmount, parseAmount, TRANSACTION_STATUSES } from '../domain.ts'
+import { formatAmount, parseAmount, transactionStatuses } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import { abbreviateAddress } from '../evm/address.ts'
 import type { Transfers } from '../transfers/service.ts'
@@ -24,8 +24,8 @@ import {
   parseBody,
 } from './shared.ts'
 
-const TAG = 'Digital currency'
-const BODY_BYTES_MAX = 65_536
+const tag = 'Digital currency'
+const bodyBytesMax = 65_536
 
 const amountSchema = z.string().transform((text, context) => {
   const cents = parseAmount(text)
@@ -59,7 +59,7 @@ const createSchema = z
 const listSchema = z.strictObject({
   ...pageSchema,
   wallet: addressSchema.optional(),
-  status: z.enum(TRANSACTION_STATUSES).optional(),
+  status: z.enum(transactionStatuses).optional(),
   reference: z.string().min(1).max(140).optional(),
 })
 
@@ -71,7 +71,7 @@ const errorSchema = z.object({
 
 const createdSchema = z.object({
   transfer_id: z.string(),
-  status: z.enum(TRANSACTION_STATUSES),
+  status: z.enum(transactionStatuses),
   from_wallet: z.string().meta({ example: '0x1234…abcd' }),
   to_wallet: z.string(),
   amount: z.string().meta({ example: '150.00' }),
@@ -92,7 +92,7 @@ const transferSchema = createdSchema.extend({
     .array(
       z.object({
         kind: z.string(),
-        status: z.enum(TRANSACTION_STATUSES),
+        status: z.enum(transactionStatuses),
         signer: z.string(),
         tx_hash: z.string().nullable(),
         error: errorSchema.nullable(),
@@ -103,7 +103,7 @@ const transferSchema = createdSchema.extend({
 
 const idParams = z.object({ id: z.string() })
 
-export function transferRoutes(transfers: Transfers): readonly Route[] {
+export const transferRoutes = (transfers: Transfers): readonly Route[] => {
   return [
     createRoute(transfers),
     listRoute(transfers),
@@ -112,19 +112,19 @@ export function transferRoutes(transfers: Transfers): readonly Route[] {
   ]
 }
 
-function createRoute(transfers: Transfers): Route {
+const createRoute = (transfers: Transfers): Route => {
   return {
     method: 'POST',
     path: '/v1/drex/transfers',
     scope: 'drex:transfer',
     accepts: ['application/json'],
-    bodyBytesMax: BODY_BYTES_MAX,
+    bodyBytesMax: bodyBytesMax,
     errorStyle: 'envelope',
     document: {
       summary: 'Move currency between wallets',
       description:
         'Accepted for sending: the answer says `pending`, `tx_hash` is null until it is signed.',
-      tag: TAG,
+      tag: tag,
       headers: idempotencyHeaders,
       body: { 'application/json': createSchema },
       responses: { 202: { description: 'Accepted', schema: createdSchema } },
@@ -166,7 +166,7 @@ function createRoute(transfers: Transfers): Route {
   }
 }
 
-function listRoute(transfers: Transfers): Route {
+const listRoute = (transfers: Transfers): Route => {
   return {
     method: 'GET',
     path: '/v1/drex/transfers',
@@ -174,7 +174,7 @@ function listRoute(transfers: Transfers): Route {
     errorStyle: 'envelope',
     document: {
       summary: 'Transfers, newest first',
-      tag: TAG,
+      tag: tag,
       query: listSchema,
       responses: pageOf('transfers', transferSchema),
       errors: [httpErrors.validation_failed],
@@ -193,7 +193,7 @@ function listRoute(transfers: Transfers): Route {
   }
 }
 
-function readRoute(transfers: Transfers): Route {
+const readRoute = (transfers: Transfers): Route => {
   return {
     method: 'GET',
     path: '/v1/drex/transfers/{id}',
@@ -201,7 +201,7 @@ function readRoute(transfers: Transfers): Route {
     errorStyle: 'envelope',
     document: {
       summary: 'One transfer and its steps',
-      tag: TAG,
+      tag: tag,
       params: idParams,
       responses: { 200: { description: 'The transfer', schema: transferSchema } },
       errors: [drexErrors.transfer_not_found],
@@ -213,7 +213,7 @@ function readRoute(transfers: Transfers): Route {
   }
 }
 
-function cancelRoute(transfers: Transfers): Route {
+const cancelRoute = (transfers: Transfers): Route => {
   return {
     method: 'POST',
     path: '/v1/drex/transfers/{id}/cancel',
@@ -223,7 +223,7 @@ function cancelRoute(transfers: Transfers): Route {
       summary: 'Take a transfer back',
       description:
         'At once while it is not signed. Where the network has fees a signed one is replaced at its nonce; the chain decides which of the two counts.',
-      tag: TAG,
+      tag: tag,
       params: idParams,
       responses: { 200: { description: 'The transfer as it is now', schema: transferSchema } },
       errors: [drexErrors.transfer_not_found, drexErrors.transfer_not_cancellable],
@@ -234,7 +234,7 @@ function cancelRoute(transfers: Transfers): Route {
   }
 }
 
-function show(transfer: Transfer, steps?: readonly Step[]) {
+const show = (transfer: Transfer, steps?: readonly Step[]) => {
   return {
     transfer_id: transfer.id,
     status: transfer.status,

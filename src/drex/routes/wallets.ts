@@ -5,7 +5,7 @@ import { trackedOfWallet } from '../contracts/store.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import type { Wallets } from '../wallets/service.ts'
-import { WALLET_TYPES, type Wallet } from '../wallets/store.ts'
+import { type Wallet, walletTypes } from '../wallets/store.ts'
 import { once } from './once.ts'
 import {
   addressSchema,
@@ -18,12 +18,12 @@ import {
 } from './shared.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
 
-const TAG = 'Wallets'
-const BODY_BYTES_MAX = 65_536
+const tag = 'Wallets'
+const bodyBytesMax = 65_536
 
 const createSchema = z
   .strictObject({
-    type: z.enum(WALLET_TYPES),
+    type: z.enum(walletTypes),
     label: z.string().min(1).max(100),
     metadata: metadataSchema.default({}),
     /** Of a wallet whose key is elsewhere. */
@@ -39,7 +39,7 @@ const createSchema = z
 const walletSchema = z.object({
   wallet_id: z.string(),
   address: z.string(),
-  type: z.enum(WALLET_TYPES),
+  type: z.enum(walletTypes),
   label: z.string(),
   metadata: z.record(z.string(), z.unknown()),
   created_at: z.iso.datetime(),
@@ -48,7 +48,7 @@ const walletSchema = z.object({
 const pageQuery = z.strictObject(pageSchema)
 const idParams = z.object({ id: z.string() })
 
-export function walletRoutes(wallets: Wallets, sql: Client): readonly Route[] {
+export const walletRoutes = (wallets: Wallets, sql: Client): readonly Route[] => {
   return [
     createRoute(wallets, sql),
     listRoute(wallets),
@@ -57,19 +57,19 @@ export function walletRoutes(wallets: Wallets, sql: Client): readonly Route[] {
   ]
 }
 
-function createRoute(wallets: Wallets, sql: Client): Route {
+const createRoute = (wallets: Wallets, sql: Client): Route => {
   return {
     method: 'POST',
     path: '/v1/wallets',
     scope: 'wallets:manage',
     accepts: ['application/json'],
-    bodyBytesMax: BODY_BYTES_MAX,
+    bodyBytesMax: bodyBytesMax,
     errorStyle: 'envelope',
     document: {
       summary: 'Create a wallet',
       description:
         '`managed`: the gateway makes and keeps the key. `external`: watched only. `web3signer`: a Web3Signer has the key.',
-      tag: TAG,
+      tag: tag,
       headers: idempotencyHeaders,
       body: { 'application/json': createSchema },
       responses: { 201: { description: 'Created', schema: walletSchema } },
@@ -90,7 +90,7 @@ function createRoute(wallets: Wallets, sql: Client): Route {
   }
 }
 
-function listRoute(wallets: Wallets): Route {
+const listRoute = (wallets: Wallets): Route => {
   return {
     method: 'GET',
     path: '/v1/wallets',
@@ -98,7 +98,7 @@ function listRoute(wallets: Wallets): Route {
     errorStyle: 'envelope',
     document: {
       summary: 'Wallets, oldest first',
-      tag: TAG,
+      tag: tag,
       query: pageQuery,
       responses: pageOf('wallets', walletSchema),
       errors: [httpErrors.validation_failed],
@@ -111,7 +111,7 @@ function listRoute(wallets: Wallets): Route {
   }
 }
 
-function readRoute(wallets: Wallets): Route {
+const readRoute = (wallets: Wallets): Route => {
   return {
     method: 'GET',
     path: '/v1/wallets/{id}',
@@ -119,7 +119,7 @@ function readRoute(wallets: Wallets): Route {
     errorStyle: 'envelope',
     document: {
       summary: 'One wallet',
-      tag: TAG,
+      tag: tag,
       params: idParams,
       responses: { 200: { description: 'The wallet', schema: walletSchema } },
       errors: [drexErrors.wallet_not_found],
@@ -130,7 +130,7 @@ function readRoute(wallets: Wallets): Route {
   }
 }
 
-function transactionsRoute(wallets: Wallets, sql: Client): Route {
+const transactionsRoute = (wallets: Wallets, sql: Client): Route => {
   return {
     method: 'GET',
     path: '/v1/wallets/{id}/transactions',
@@ -138,7 +138,7 @@ function transactionsRoute(wallets: Wallets, sql: Client): Route {
     errorStyle: 'envelope',
     document: {
       summary: 'What a wallet sent, and the transfers to it, newest first',
-      tag: TAG,
+      tag: tag,
       params: idParams,
       query: pageQuery,
       responses: pageOf('transactions', trackedSchema),
@@ -157,7 +157,7 @@ function transactionsRoute(wallets: Wallets, sql: Client): Route {
 }
 
 /** Never the key, sealed or not. */
-function show(wallet: Wallet) {
+const show = (wallet: Wallet) => {
   return {
     wallet_id: wallet.id,
     address: checksumAddress(wallet.address),

@@ -31,13 +31,13 @@ export type RpcClient = {
   readonly checkChain: () => Promise<void>
 }
 
-const BACKOFF_FIRST_MS = 50
-const BACKOFF_MAX_MS = 1_000
-const REPLY_BYTES_MAX = 64 * 1024 * 1024
+const backoffFirstMs = 50
+const backoffMaxMs = 1_000
+const replyBytesMax = 64 * 1024 * 1024
 
 type Node = { readonly url: string; isChecked: boolean }
 
-export function createRpcClient(options: RpcClientOptions): RpcClient {
+export const createRpcClient = (options: RpcClientOptions): RpcClient => {
   const nodes: Node[] = options.urls.map((url) => ({ url, isChecked: false }))
   const random = options.random ?? Math.random
   let preferred = 0
@@ -88,11 +88,11 @@ export function createRpcClient(options: RpcClientOptions): RpcClient {
 }
 
 /** Full jitter under a cap. */
-function backoffMs(round: number, random: () => number): number {
-  return random() * Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** round)
+const backoffMs = (round: number, random: () => number): number => {
+  return random() * Math.min(backoffMaxMs, backoffFirstMs * 2 ** round)
 }
 
-async function checkNode(node: Node, options: RpcClientOptions): Promise<void> {
+const checkNode = async (node: Node, options: RpcClientOptions): Promise<void> => {
   const [outcome] = await exchange(
     node.url,
     [{ method: 'eth_chainId', params: [] }],
@@ -113,11 +113,11 @@ async function checkNode(node: Node, options: RpcClientOptions): Promise<void> {
 }
 
 /** One HTTP exchange. @throws RpcFailure `unreachable` or `rate_limited` */
-async function exchange(
+const exchange = async (
   url: string,
   requests: readonly RpcRequest[],
   timeoutMs: number,
-): Promise<readonly RpcOutcome[]> {
+): Promise<readonly RpcOutcome[]> => {
   const calls = requests.map((request, id) => ({ jsonrpc: '2.0', id, ...request }))
   const body = JSON.stringify(calls.length === 1 ? calls[0] : calls)
   const text = await inSpan(`rpc ${methodsOf(requests)}`, spanOptions(url, requests), () =>
@@ -133,7 +133,7 @@ async function exchange(
 }
 
 /** `eth_call`, or `batch` for several methods at once. */
-function methodsOf(requests: readonly RpcRequest[]): string {
+const methodsOf = (requests: readonly RpcRequest[]): string => {
   const methods = new Set(requests.map(({ method }) => method))
   const [first = ''] = methods
   return methods.size === 1 ? first : 'batch'
@@ -152,7 +152,7 @@ const spanOptions = (url: string, requests: readonly RpcRequest[]): SpanOptions 
       }
     : {}
 
-async function post(url: string, body: string, timeoutMs: number): Promise<string> {
+const post = async (url: string, body: string, timeoutMs: number): Promise<string> => {
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -161,7 +161,7 @@ async function post(url: string, body: string, timeoutMs: number): Promise<strin
       signal: AbortSignal.timeout(timeoutMs),
       redirect: 'error',
     })
-    if (Number(response.headers.get('content-length') ?? 0) > REPLY_BYTES_MAX) {
+    if (Number(response.headers.get('content-length') ?? 0) > replyBytesMax) {
       throw new RpcFailure('unreachable', 'the node’s reply is too large')
     }
     // Some nodes answer a JSON-RPC error with 400 or 500 and a body; the body is what counts.
@@ -181,7 +181,7 @@ async function post(url: string, body: string, timeoutMs: number): Promise<strin
 }
 
 /** Replies may come in any order; what is missing counts as not answered. */
-function inOrder(count: number, replies: readonly unknown[]): readonly RpcOutcome[] {
+const inOrder = (count: number, replies: readonly unknown[]): readonly RpcOutcome[] => {
   const byId = new Map<unknown, Readonly<Record<string, unknown>>>()
   for (const reply of replies) {
     if (typeof reply === 'object' && reply !== null) {

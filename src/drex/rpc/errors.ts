@@ -38,7 +38,7 @@ export class RpcFailure extends Error {
 }
 
 /** Worth asking again, here or at the next node. */
-export function isRetryable(kind: RpcFailureKind): boolean {
+export const isRetryable = (kind: RpcFailureKind): boolean => {
   switch (kind) {
     case 'unreachable':
     case 'transient':
@@ -59,7 +59,7 @@ export function isRetryable(kind: RpcFailureKind): boolean {
 }
 
 /** In this order: the texts are surer than the codes, which clients reuse. */
-const BY_TEXT: readonly (readonly [RegExp, RpcFailureKind])[] = [
+const byText: readonly (readonly [RegExp, RpcFailureKind])[] = [
   [/already known|(^|[^n])known transaction|same hash was already imported/i, 'known_transaction'],
   [/nonce( is)? too low|nonce has already been used/i, 'nonce_too_low'],
   [
@@ -79,7 +79,7 @@ const BY_TEXT: readonly (readonly [RegExp, RpcFailureKind])[] = [
   ],
 ]
 
-const BY_CODE: Readonly<Record<number, RpcFailureKind>> = {
+const byCode: Readonly<Record<number, RpcFailureKind>> = {
   [-32001]: 'nonce_too_low',
   [-32003]: 'invalid_transaction',
   [-32006]: 'nonce_too_high',
@@ -91,10 +91,10 @@ const BY_CODE: Readonly<Record<number, RpcFailureKind>> = {
 }
 
 /** Classifies the `error` of a JSON-RPC reply. */
-export function classifyRpcError(error: unknown): RpcFailure {
+export const classifyRpcError = (error: unknown): RpcFailure => {
   const { code, message, data } = readError(error)
   const kind =
-    BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ?? BY_CODE[code ?? 0] ?? 'refused'
+    byText.find(([pattern]) => pattern.test(message))?.[1] ?? byCode[code ?? 0] ?? 'refused'
   return new RpcFailure(
     data !== undefined && kind === 'refused' ? 'reverted' : kind,
     message,
@@ -103,26 +103,26 @@ export function classifyRpcError(error: unknown): RpcFailure {
   )
 }
 
-export function classifyHttpStatus(status: number): RpcFailure {
+export const classifyHttpStatus = (status: number): RpcFailure => {
   if (status === 429) return new RpcFailure('rate_limited', 'the node answered HTTP 429')
   return new RpcFailure('unreachable', `the node answered HTTP ${status}`)
 }
 
-const MESSAGE_CHARACTERS_MAX = 300
+const messageCharactersMax = 300
 
-function readError(error: unknown): { code?: number; message: string; data?: string } {
+const readError = (error: unknown): { code?: number; message: string; data?: string } => {
   if (typeof error !== 'object' || error === null) return { message: 'malformed error' }
   const { code, message, data } = error as Readonly<Record<string, unknown>>
   const payload = revertPayload(data)
   return {
-    message: typeof message === 'string' ? message.slice(0, MESSAGE_CHARACTERS_MAX) : 'no message',
+    message: typeof message === 'string' ? message.slice(0, messageCharactersMax) : 'no message',
     ...(typeof code === 'number' ? { code } : {}),
     ...(payload === undefined ? {} : { data: payload }),
   }
 }
 
 /** Clients nest the payload differently: plain, or as `data.data`. */
-function revertPayload(data: unknown): string | undefined {
+const revertPayload = (data: unknown): string | undefined => {
   if (typeof data === 'string') return /^0x[0-9a-f]*$/i.test(data) ? data : undefined
   if (typeof data === 'object' && data !== null && 'data' in data) return revertPayload(data.data)
   return undefined

@@ -27,10 +27,10 @@ export type Acceptor = {
   readonly accept: (acceptance: Acceptance) => Promise<Accepted>
 }
 
-const BATCH_MAX = 200
-const WAITING_MAX = 10_000
-const STATUS = 202
-const CONTENT_TYPE = 'application/json'
+const batchMax = 200
+const waitingMax = 10_000
+const acceptedStatus = 202
+const contentType = 'application/json'
 
 type Waiting = {
   readonly acceptance: Acceptance
@@ -39,14 +39,14 @@ type Waiting = {
 }
 
 /** @param onWritten called after each commit */
-export function createAcceptor(sql: Client, onWritten: () => void): Acceptor {
+export const createAcceptor = (sql: Client, onWritten: () => void): Acceptor => {
   const waiting: Waiting[] = []
   let isWriting = false
 
   const write = async (): Promise<void> => {
     isWriting = true
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, BATCH_MAX)
+      const batch = waiting.splice(0, batchMax)
       try {
         await writeBatch(sql, batch)
         onWritten()
@@ -60,7 +60,7 @@ export function createAcceptor(sql: Client, onWritten: () => void): Acceptor {
 
   return {
     accept(acceptance) {
-      if (waiting.length >= WAITING_MAX) {
+      if (waiting.length >= waitingMax) {
         throw new ApiError(drexErrors.too_busy, 'Too many transfers wait to be written.')
       }
       const { promise, resolve, reject } = Promise.withResolvers<Accepted>()
@@ -75,7 +75,7 @@ export function createAcceptor(sql: Client, onWritten: () => void): Acceptor {
   }
 }
 
-async function writeBatch(sql: Client, batch: readonly Waiting[]): Promise<void> {
+const writeBatch = async (sql: Client, batch: readonly Waiting[]): Promise<void> => {
   const first = firstOfEachKey(batch)
   const written = await insertAll(
     sql,
@@ -90,7 +90,7 @@ async function writeBatch(sql: Client, batch: readonly Waiting[]): Promise<void>
   if (repeated.length > 0) await replay(sql, repeated)
 }
 
-function firstOfEachKey(batch: readonly Waiting[]): readonly Waiting[] {
+const firstOfEachKey = (batch: readonly Waiting[]): readonly Waiting[] => {
   const seen = new Set<string>()
   return batch.filter(({ acceptance: { key } }) => {
     if (key === undefined) return true
@@ -106,7 +106,10 @@ function firstOfEachKey(batch: readonly Waiting[]): readonly Waiting[] {
  * in in one order, so that two processes never wait for each other in a circle.
  * @returns the transfers written: all but those whose key was there before
  */
-async function insertAll(sql: Client, rows: readonly Acceptance[]): Promise<ReadonlySet<string>> {
+const insertAll = async (
+  sql: Client,
+  rows: readonly Acceptance[],
+): Promise<ReadonlySet<string>> => {
   const transfers = rows.map((row) => row.transfer)
   const steps = rows.flatMap((row) => row.steps)
   const written = await sql<{ id: string }[]>`
@@ -133,7 +136,7 @@ async function insertAll(sql: Client, rows: readonly Acceptance[]): Promise<Read
         request_id)
     ), taken as (
       insert into idempotency_keys (owner, key, fingerprint, status, content_type, body)
-      select owner, key, decode(fingerprint, 'hex'), ${STATUS}, ${CONTENT_TYPE},
+      select owner, key, decode(fingerprint, 'hex'), ${acceptedStatus}, ${contentType},
         convert_to(body, 'UTF8')
       from input where key is not null order by owner, key
       on conflict do nothing returning owner, key
@@ -165,15 +168,15 @@ async function insertAll(sql: Client, rows: readonly Acceptance[]): Promise<Read
   return new Set(written.map((row) => row.id))
 }
 
-function hexOf(bytes: Uint8Array): string {
+const hexOf = (bytes: Uint8Array): string => {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
 
-function keyName(key: { readonly owner: string; readonly key: string }): string {
+const keyName = (key: { readonly owner: string; readonly key: string }): string => {
   return `${key.owner}\n${key.key}`
 }
 
-async function replay(sql: Client, repeated: readonly Waiting[]): Promise<void> {
+const replay = async (sql: Client, repeated: readonly Waiting[]): Promise<void> => {
   const keys = repeated.map((each) => each.acceptance.key!)
   const rows = await sql<
     { owner: string; key: string; fingerprint: Uint8Array; body: Uint8Array | null }[]

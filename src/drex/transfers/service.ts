@@ -49,14 +49,14 @@ export type Transfers = {
   readonly cancel: (id: string, actor: Actor) => Promise<store.Transfer>
 }
 
-export function createTransfers(deps: {
+export const createTransfers = (deps: {
   readonly sql: Client
   readonly rails: Rails
   readonly wallets: Wallets
   readonly expirySeconds: number
   readonly contextOf: (network: NetworkId) => EngineContext | undefined
   readonly onEnded: EngineContext['onEnded']
-}): Transfers {
+}): Transfers => {
   const { sql, rails, wallets } = deps
   const acceptor: Acceptor = createAcceptor(sql, () => {
     for (const rail of rails.all.values()) rail.engine?.kick()
@@ -133,7 +133,7 @@ type StepPlan = Pick<NewTransaction, 'sender' | 'recipient' | 'data'> & {
   readonly kind: TransactionKind
 }
 
-function stepsFor(rail: Rail, request: TransferRequest): readonly StepPlan[] {
+const stepsFor = (rail: Rail, request: TransferRequest): readonly StepPlan[] => {
   const { fromWallet, toWallet, amountCents, swap } = request
   const { token } = rail.network
   if (swap === undefined) {
@@ -161,7 +161,7 @@ function stepsFor(rail: Rail, request: TransferRequest): readonly StepPlan[] {
   ]
 }
 
-function creationBody(transfer: store.NewTransfer): string {
+const creationBody = (transfer: store.NewTransfer): string => {
   return JSON.stringify({
     transfer_id: transfer.id,
     status: 'pending',
@@ -176,7 +176,7 @@ function creationBody(transfer: store.NewTransfer): string {
   })
 }
 
-function endedBy(transfer: store.Transfer) {
+const endedBy = (transfer: store.Transfer) => {
   return [
     {
       id: transfer.transactionId,
@@ -188,15 +188,15 @@ function endedBy(transfer: store.Transfer) {
   ] as const
 }
 
-function cancellation(transfer: store.Transfer, actor: Actor, outcome: string): AuditEntry {
+const cancellation = (transfer: store.Transfer, actor: Actor, outcome: string): AuditEntry => {
   return { actor, action: 'drex.cancel', object: transfer.id, outcome }
 }
 
-async function cancelSigned(
+const cancelSigned = async (
   context: EngineContext | undefined,
   transfer: store.Transfer,
   actor: Actor,
-): Promise<void> {
+): Promise<void> => {
   if (isFinal(transfer.status) || context === undefined || transfer.status === 'mined') {
     throw new ApiError(
       drexErrors.transfer_not_cancellable,

@@ -58,7 +58,7 @@ type Row = {
   updated_at: Date
 }
 
-function read(row: Row): Transfer {
+const read = (row: Row): Transfer => {
   return {
     id: row.id,
     transactionId: row.transaction_id,
@@ -88,15 +88,15 @@ const selection = (sql: Queryable) => sql`
     coalesce(t.settled_at, t.mined_at, t.broadcast_at, t.signed_at, f.created_at) as updated_at
   from drex_transfers f join drex_transactions t on t.id = f.transaction_id`
 
-export async function transferById(sql: Client, id: string): Promise<Transfer | undefined> {
+export const transferById = async (sql: Client, id: string): Promise<Transfer | undefined> => {
   const [row] = await sql<Row[]>`${selection(sql)} where f.id = ${id}`
   return row && read(row)
 }
 
-export async function transfersById(
+export const transfersById = async (
   sql: Transaction,
   ids: readonly string[],
-): Promise<readonly Transfer[]> {
+): Promise<readonly Transfer[]> => {
   const rows = await sql<Row[]>`${selection(sql)} where f.id = any(${[...ids]}::text[])`
   return rows.map(read)
 }
@@ -111,10 +111,10 @@ export type TransferFilter = {
 }
 
 /** Newest first. */
-export async function listTransfers(
+export const listTransfers = async (
   sql: Client,
   filter: TransferFilter,
-): Promise<readonly Transfer[]> {
+): Promise<readonly Transfer[]> => {
   const { wallet, status, reference, beforeId, limit } = filter
   const rows = await sql<Row[]>`
     ${selection(sql)} where true
@@ -127,7 +127,7 @@ export async function listTransfers(
 }
 
 /** The steps of a transfer, in their order. */
-export async function stepsOf(sql: Client, transferId: string): Promise<readonly Step[]> {
+export const stepsOf = async (sql: Client, transferId: string): Promise<readonly Step[]> => {
   const rows = await sql<
     {
       id: string
@@ -148,10 +148,10 @@ export async function stepsOf(sql: Client, transferId: string): Promise<readonly
 }
 
 /** Takes back what is not signed yet. @returns the steps taken back */
-export async function cancelPending(
+export const cancelPending = async (
   sql: Transaction,
   transferId: string,
-): Promise<readonly string[]> {
+): Promise<readonly string[]> => {
   const rows = await sql<{ id: string }[]>`
     update drex_transactions set status = 'cancelled', settled_at = now()
     where subject = ${transferId} and status = 'pending' returning id`

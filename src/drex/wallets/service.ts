@@ -40,15 +40,15 @@ export type Wallets = {
   readonly reseal: () => Promise<ResealCounts>
 }
 
-const CACHED_MAX = 10_000
-const RESEAL_PAGE = 200
-const DEPLOYER = 'gateway:deployer'
+const cachedMax = 10_000
+const resealPage = 200
+const deployer = 'gateway:deployer'
 
-export function createWallets(deps: {
+export const createWallets = (deps: {
   readonly sql: Client
   readonly sealer: Sealer | undefined
   readonly web3signer: RpcCall | undefined
-}): Wallets {
+}): Wallets => {
   const { sql, sealer } = deps
   /** Sealed keys only: what is opened is wiped after each signature. */
   const cache = new Map<Hex, store.Wallet>()
@@ -65,7 +65,7 @@ export function createWallets(deps: {
     if (cached !== undefined) return cached
     const wallet = await store.walletByAddress(sql, address)
     if (wallet !== undefined) {
-      if (cache.size >= CACHED_MAX) cache.delete(cache.keys().next().value!)
+      if (cache.size >= cachedMax) cache.delete(cache.keys().next().value!)
       cache.set(address, wallet)
     }
     return wallet
@@ -121,17 +121,17 @@ export function createWallets(deps: {
       throw new Error(`the wallet ${address} has no signer here`)
     },
     async deployer() {
-      const wallet = await store.walletByCreator(sql, DEPLOYER)
+      const wallet = await store.walletByCreator(sql, deployer)
       if (wallet !== undefined) return wallet
       return sql.begin(async (tx) => {
         // The first deployments may come together, at several gateways: one of them makes it.
-        await tx`select pg_advisory_xact_lock(hashtextextended(${DEPLOYER}, 0))`
-        const made = await store.walletByCreator(tx, DEPLOYER)
+        await tx`select pg_advisory_xact_lock(hashtextextended(${deployer}, 0))`
+        const made = await store.walletByCreator(tx, deployer)
         if (made !== undefined) return made
         const wanted = { type: 'managed', label: 'deployer', metadata: {} } as const
-        const created = await create({ ...wanted, address: undefined, createdBy: DEPLOYER }, tx)
+        const created = await create({ ...wanted, address: undefined, createdBy: deployer }, tx)
         await writeAudit(tx, {
-          ...{ actor: { id: DEPLOYER, requestId: undefined }, outcome: 'created' },
+          ...{ actor: { id: deployer, requestId: undefined }, outcome: 'created' },
           ...{ action: 'wallets.create', object: created.id },
         })
         return created
@@ -141,7 +141,10 @@ export function createWallets(deps: {
   }
 }
 
-function generate(base: Omit<store.Wallet, 'address' | 'sealedKey'>, sealer: Sealer): store.Wallet {
+const generate = (
+  base: Omit<store.Wallet, 'address' | 'sealedKey'>,
+  sealer: Sealer,
+): store.Wallet => {
   const key = randomPrivateKey()
   try {
     const address = addressOfPrivateKey(key)
@@ -154,7 +157,7 @@ function generate(base: Omit<store.Wallet, 'address' | 'sealedKey'>, sealer: Sea
 async function* sealedKeys(sql: Client): AsyncGenerator<readonly SealedRecord[]> {
   let afterId = ''
   for (;;) {
-    const page = await store.listWallets(sql, afterId, RESEAL_PAGE)
+    const page = await store.listWallets(sql, afterId, resealPage)
     const last = page.at(-1)
     if (last === undefined) return
     yield page.flatMap(({ id, address, sealedKey }) =>

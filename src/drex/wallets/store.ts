@@ -1,8 +1,8 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
 
-export const WALLET_TYPES = ['managed', 'external', 'web3signer'] as const
-export type WalletType = (typeof WALLET_TYPES)[number]
+export const walletTypes = ['managed', 'external', 'web3signer'] as const
+export type WalletType = (typeof walletTypes)[number]
 
 export type Wallet = {
   readonly id: string
@@ -22,7 +22,7 @@ type Row = Omit<Wallet, 'sealedKey' | 'createdBy' | 'createdAt'> & {
   created_at: Date
 }
 
-function read(row: Row): Wallet {
+const read = (row: Row): Wallet => {
   const { sealed_key, created_by, created_at, ...rest } = row
   return {
     ...rest,
@@ -33,7 +33,7 @@ function read(row: Row): Wallet {
 }
 
 /** @returns false when the address is taken */
-export async function insertWallet(sql: Queryable, wallet: Wallet): Promise<boolean> {
+export const insertWallet = async (sql: Queryable, wallet: Wallet): Promise<boolean> => {
   const inserted = await sql`
     insert into drex_wallets (id, address, type, label, metadata, sealed_key, created_by, created_at)
     values (${wallet.id}, ${wallet.address}, ${wallet.type}, ${wallet.label},
@@ -44,43 +44,43 @@ export async function insertWallet(sql: Queryable, wallet: Wallet): Promise<bool
   return inserted.count === 1
 }
 
-export async function walletById(sql: Client, id: string): Promise<Wallet | undefined> {
+export const walletById = async (sql: Client, id: string): Promise<Wallet | undefined> => {
   const [row] = await sql<Row[]>`select * from drex_wallets where id = ${id}`
   return row && read(row)
 }
 
-export async function walletByAddress(sql: Client, address: Hex): Promise<Wallet | undefined> {
+export const walletByAddress = async (sql: Client, address: Hex): Promise<Wallet | undefined> => {
   const [row] = await sql<Row[]>`select * from drex_wallets where address = ${address}`
   return row && read(row)
 }
 
 /** The gateway's own wallet for deployments, if there is one. */
-export async function walletByCreator(
+export const walletByCreator = async (
   sql: Queryable,
   createdBy: string,
-): Promise<Wallet | undefined> {
+): Promise<Wallet | undefined> => {
   const [row] = await sql<Row[]>`
     select * from drex_wallets where created_by = ${createdBy} order by id limit 1`
   return row && read(row)
 }
 
-export async function listWallets(
+export const listWallets = async (
   sql: Client,
   afterId: string,
   limit: number,
-): Promise<readonly Wallet[]> {
+): Promise<readonly Wallet[]> => {
   const rows = await sql<Row[]>`
     select * from drex_wallets where id > ${afterId} order by id limit ${limit}`
   return rows.map(read)
 }
 
 /** @returns false when the key is not sealed as before any more */
-export async function saveSealedKey(
+export const saveSealedKey = async (
   sql: Queryable,
   id: string,
   previous: Uint8Array,
   sealedKey: Uint8Array,
-): Promise<boolean> {
+): Promise<boolean> => {
   const saved = await sql`
     update drex_wallets set sealed_key = ${Buffer.from(sealedKey)}
     where id = ${id} and sealed_key = ${Buffer.from(previous)}`

@@ -10,11 +10,11 @@ export type CircuitBreaker = {
  * @param failuresMax - failures in a row that open the circuit
  * @param openMs - how long it stays open before one call may try again
  */
-export function createCircuitBreaker(
+export const createCircuitBreaker = (
   failuresMax: number,
   openMs: number,
   nowMs: () => number,
-): CircuitBreaker {
+): CircuitBreaker => {
   let failures = 0
   let openUntilMs = 0
   return {

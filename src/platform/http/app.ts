@@ -102,15 +102,15 @@ const plainPath = (url: string): string => {
   let end = start
   for (; end < url.length; end++) {
     const code = url.charCodeAt(end)
-    if (code === PERCENT) return ''
-    if (code === QUESTION || code === HASH) break
+    if (code === percent) return ''
+    if (code === question || code === hash) break
   }
   return url.slice(start, end)
 }
 
-const PERCENT = 0x25
-const QUESTION = 0x3f
-const HASH = 0x23
+const percent = 0x25
+const question = 0x3f
+const hash = 0x23
 
 const endServerSpan = (span: OpenSpan, method: string, route: string, status: number): void => {
   span.rename(`${method} ${route}`)

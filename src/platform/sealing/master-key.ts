@@ -1,10 +1,10 @@
 import type { Kind } from '../config/index.ts'
 
-const KEY_BYTES = 32
+const keyBytes = 32
 /** Fewer distinct octets than this do not come from a random source. */
-const DISTINCT_OCTETS_MIN = 12
+const distinctOctetsMin = 12
 
-function octetsOf(text: string): Uint8Array | undefined {
+const octetsOf = (text: string): Uint8Array | undefined => {
   if (/^[0-9A-Fa-f]{64}$/.test(text)) return Uint8Array.fromHex(text)
   if (/^[A-Za-z0-9+/]{43}=?$/.test(text)) return Uint8Array.fromBase64(text.padEnd(44, '='))
   return undefined
@@ -17,8 +17,8 @@ export const masterKey = (): Kind<Uint8Array> => ({
   mask: () => '***',
   parse: (text) => {
     const octets = octetsOf(text.trim())
-    if (octets?.length !== KEY_BYTES) throw new Error('is not 32 bytes in base64 or hexadecimal')
-    if (new Set(octets).size < DISTINCT_OCTETS_MIN) throw new Error('is not random')
+    if (octets?.length !== keyBytes) throw new Error('is not 32 bytes in base64 or hexadecimal')
+    if (new Set(octets).size < distinctOctetsMin) throw new Error('is not random')
     return octets
   },
 })

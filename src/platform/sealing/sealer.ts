@@ -4,12 +4,12 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 // AES-256-GCM under a key derived from the master key; the header and the caller's context are
 // authenticated, so that a record cannot be put in the place of another.
 
-const VERSION = 1
-const KEY_ID_BYTES = 8
-const IV_BYTES = 12
-const TAG_BYTES = 16
-const HEADER_BYTES = 1 + KEY_ID_BYTES
-const CONTENT_AT = HEADER_BYTES + IV_BYTES
+const version = 1
+const keyIdBytes = 8
+const ivBytes = 12
+const tagBytes = 16
+const headerBytes = 1 + keyIdBytes
+const contentAt = headerBytes + ivBytes
 
 /** Thrown when something sealed cannot be opened. */
 export class SealError extends Error {
@@ -40,13 +40,13 @@ export type Sealer = {
 
 type DerivedKey = { readonly id: Buffer; readonly key: Uint8Array }
 
-function derive(master: Uint8Array): DerivedKey {
+const derive = (master: Uint8Array): DerivedKey => {
   const key = new Uint8Array(hkdfSync('sha256', master, '', 'trilho sealing v1', 32))
   const id = createHash('sha256').update('trilho key id').update(key).digest()
-  return { id: id.subarray(0, KEY_ID_BYTES), key }
+  return { id: id.subarray(0, keyIdBytes), key }
 }
 
-function authenticated(header: Uint8Array, context: string): Uint8Array {
+const authenticated = (header: Uint8Array, context: string): Uint8Array => {
   return Buffer.concat([header, Buffer.from(context)])
 }
 
@@ -54,34 +54,34 @@ function authenticated(header: Uint8Array, context: string): Uint8Array {
  * @param master - seals and opens
  * @param previous - master keys that only open, while a rotation lasts
  */
-export function createSealer(master: Uint8Array, previous: readonly Uint8Array[] = []): Sealer {
+export const createSealer = (master: Uint8Array, previous: readonly Uint8Array[] = []): Sealer => {
   const current = derive(master)
   const keys = new Map(
     [current, ...previous.map(derive)].map((key) => [key.id.toString('hex'), key]),
   )
-  const keyIdOf = (sealed: Uint8Array): string => sealed.subarray(1, HEADER_BYTES).toHex()
+  const keyIdOf = (sealed: Uint8Array): string => sealed.subarray(1, headerBytes).toHex()
   const keyId = current.id.toString('hex')
   return {
     keyId,
     seal: (plain, context) => {
-      const header = Buffer.concat([Uint8Array.of(VERSION), current.id])
-      const iv = randomBytes(IV_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', current.key, iv, { authTagLength: TAG_BYTES })
+      const header = Buffer.concat([Uint8Array.of(version), current.id])
+      const iv = randomBytes(ivBytes)
+      const cipher = createCipheriv('aes-256-gcm', current.key, iv, { authTagLength: tagBytes })
       cipher.setAAD(authenticated(header, context))
       const body = [cipher.update(plain), cipher.final(), cipher.getAuthTag()]
       return new Uint8Array(Buffer.concat([header, iv, ...body]))
     },
     open: (sealed, context) => {
-      if (sealed.length < CONTENT_AT + TAG_BYTES || sealed[0] !== VERSION) {
+      if (sealed.length < contentAt + tagBytes || sealed[0] !== version) {
         throw new SealError('altered')
       }
       const key = keys.get(keyIdOf(sealed))
       if (key === undefined) throw new SealError('unknown_key')
-      const iv = sealed.subarray(HEADER_BYTES, CONTENT_AT)
-      const decipher = createDecipheriv('aes-256-gcm', key.key, iv, { authTagLength: TAG_BYTES })
-      decipher.setAAD(authenticated(sealed.subarray(0, HEADER_BYTES), context))
-      decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
-      const plain = decipher.update(sealed.subarray(CONTENT_AT, sealed.length - TAG_BYTES))
+      const iv = sealed.subarray(headerBytes, contentAt)
+      const decipher = createDecipheriv('aes-256-gcm', key.key, iv, { authTagLength: tagBytes })
+      decipher.setAAD(authenticated(sealed.subarray(0, headerBytes), context))
+      decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes))
+      const plain = decipher.update(sealed.subarray(contentAt, sealed.length - tagBytes))
       try {
         return new Uint8Array(Buffer.concat([plain, decipher.final()]))
       } catch {

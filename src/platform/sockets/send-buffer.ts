@@ -1,4 +1,4 @@
-const BYTES_MIN = 16_384
+const bytesMin = 16_384
 
 /** Gives bytes to the kernel and says how many it took; 0 or less: none. */
 export type WriteBytes = (bytes: Uint8Array) => number
@@ -22,7 +22,7 @@ export class SendBuffer {
 
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax
-    this.bytes = new Uint8Array(Math.min(BYTES_MIN, bytesMax))
+    this.bytes = new Uint8Array(Math.min(bytesMin, bytesMax))
   }
 
   get pendingBytes(): number {

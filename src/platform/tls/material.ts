@@ -28,14 +28,14 @@ export type TlsMaterial = {
   readonly stop: () => void
 }
 
-const POLL_MS = 2_000
+const pollMsDefault = 2_000
 
 /** Thrown for material that cannot be used; names the rule, never the content. */
 export class TlsMaterialError extends Error {
   override readonly name = 'TlsMaterialError'
 }
 
-function checkPair({ cert, key }: TlsOptions): void {
+const checkPair = ({ cert, key }: TlsOptions): void => {
   if (cert === undefined || key === undefined) {
     if (cert !== key) throw new TlsMaterialError('certificate and private key are needed together')
     return
@@ -49,15 +49,15 @@ function checkPair({ cert, key }: TlsOptions): void {
   if (!belongs) throw new TlsMaterialError('certificate and private key do not belong together')
 }
 
-async function readPem(pem: Pem | undefined): Promise<string | undefined> {
+const readPem = async (pem: Pem | undefined): Promise<string | undefined> => {
   return pem?.path === undefined ? pem?.text : readFile(pem.path, 'utf8')
 }
 
-function optionsOf(
+const optionsOf = (
   cert: string | undefined,
   key: string | undefined,
   ca: string | undefined,
-): TlsOptions {
+): TlsOptions => {
   return {
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
@@ -65,7 +65,7 @@ function optionsOf(
   }
 }
 
-function digestOf({ cert, key, ca }: TlsOptions): string {
+const digestOf = ({ cert, key, ca }: TlsOptions): string => {
   return createHash('sha256')
     .update(JSON.stringify([cert, key, ca]))
     .digest('hex')
@@ -75,11 +75,11 @@ function digestOf({ cert, key, ca }: TlsOptions): string {
  * @param onProblem - told once per fault when new files cannot be used; the old material stays
  * @throws TlsMaterialError when the material given at the start cannot be used
  */
-export function createTlsMaterial(
+export const createTlsMaterial = (
   source: TlsSource,
   onProblem: (error: Error) => void = () => {},
-  pollMs: number = POLL_MS,
-): TlsMaterial {
+  pollMs: number = pollMsDefault,
+): TlsMaterial => {
   let current = optionsOf(source.certificate?.text, source.key?.text, source.ca?.text)
   checkPair(current)
   let seen = digestOf(current)
@@ -125,6 +125,6 @@ export function createTlsMaterial(
 export type SecureListener = { readonly setSecureContext: (options: TlsOptions) => void }
 
 /** New connections of the listener get the new material; those that are open stay as they are. */
-export function followMaterial(listener: SecureListener, material: TlsMaterial): () => void {
+export const followMaterial = (listener: SecureListener, material: TlsMaterial): (() => void) => {
   return material.onChange((options) => listener.setSecureContext(options))
 }

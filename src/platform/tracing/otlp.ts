@@ -5,13 +5,13 @@ import type { AttributeValue, Span } from './span.ts'
  * span objects cost half as much as a whole transformation.
  */
 
-const VARINT = 0
-const FIXED64 = 1
-const BYTES = 2
-const WORD = 0x1_0000_0000
+const varint = 0
+const fixed64 = 1
+const bytes = 2
+const word = 0x1_0000_0000
 /** A length is written in four bytes before it is known; a varint may have leading zeros. */
-const LENGTH_BYTES = 4
-const ERROR = 2
+const lengthBytes = 4
+const error = 2
 const attributesMax = 32
 const textCharactersMax = 512
 /** An attribute's name and value in UTF-8, with what surrounds them. */
@@ -34,7 +34,7 @@ class Writer {
 
   /** A safe integer; a negative one as its 64-bit complement, always ten bytes. */
   number(field: number, value: number): void {
-    this.tag(field, VARINT)
+    this.tag(field, varint)
     let rest = value
     if (value < 0) {
       this.negative(value)
@@ -57,7 +57,7 @@ class Writer {
   }
 
   hex(field: number, digits: string): void {
-    this.tag(field, BYTES)
+    this.tag(field, bytes)
     this.bytes[this.at++] = digits.length / 2
     this.at += this.bytes.write(digits, this.at, 'hex')
   }
@@ -70,11 +70,11 @@ class Writer {
 
   /** Milliseconds since 1970 as nanoseconds, exact to the microsecond. */
   time(field: number, ms: number): void {
-    this.tag(field, FIXED64)
+    this.tag(field, fixed64)
     const microseconds = Math.round(ms * 1_000)
-    const low = (microseconds % WORD) * 1_000
-    this.word(low % WORD)
-    this.word(Math.floor(microseconds / WORD) * 1_000 + Math.floor(low / WORD))
+    const low = (microseconds % word) * 1_000
+    this.word(low % word)
+    this.word(Math.floor(microseconds / word) * 1_000 + Math.floor(low / word))
   }
 
   private word(value: number): void {
@@ -91,14 +91,14 @@ class Writer {
 
   /** Begins a nested message; `close` with what it returned ends it. */
   open(field: number): number {
-    this.tag(field, BYTES)
-    this.at += LENGTH_BYTES
+    this.tag(field, bytes)
+    this.at += lengthBytes
     return this.at
   }
 
   close(from: number): void {
     let length = this.at - from
-    for (let place = from - LENGTH_BYTES; place < from; place++) {
+    for (let place = from - lengthBytes; place < from; place++) {
       this.bytes[place] = (length & 127) | (place === from - 1 ? 0 : 128)
       length >>= 7
     }
@@ -113,7 +113,7 @@ const writeAttribute = (to: Writer, field: number, name: string, value: Attribut
   else if (typeof value === 'boolean') to.number(2, value ? 1 : 0)
   else if (Number.isSafeInteger(value)) to.number(3, value)
   else {
-    to.tag(4, FIXED64)
+    to.tag(4, fixed64)
     to.at = to.bytes.writeDoubleLE(value, to.at)
   }
   to.close(any)
@@ -177,7 +177,7 @@ const writeSpan = (to: Writer, span: Span): void => {
   if (span.isFailed) {
     to.ensure(16)
     const status = to.open(15)
-    to.number(3, ERROR)
+    to.number(3, error)
     to.close(status)
   }
   to.close(message)

@@ -3,7 +3,7 @@
  * number (`400000 KK CC 00000 L`, `510000 KK CC 00000 L`; L is the check digit) and in an amount (`99KKCC` cents).
  * CC is the argument: a response code, tens of milliseconds or a number of messages.
  */
-export const BEHAVIOURS = {
+export const behaviours = {
   approve: 0,
   /** Answers with response code CC. */
   decline: 1,
@@ -35,18 +35,18 @@ export const BEHAVIOURS = {
   capture_no_answer: 15,
 } as const
 
-export type BehaviourName = keyof typeof BEHAVIOURS
+export type BehaviourName = keyof typeof behaviours
 export type Behaviour = { readonly name: BehaviourName; readonly argument: number }
 
-export const APPROVE: Behaviour = { name: 'approve', argument: 0 }
+export const approve: Behaviour = { name: 'approve', argument: 0 }
 
 const byNumber: ReadonlyMap<number, BehaviourName> = new Map(
-  Object.entries(BEHAVIOURS).map(([name, number]) => [number, name as BehaviourName]),
+  Object.entries(behaviours).map(([name, number]) => [number, name as BehaviourName]),
 )
 
 const behaviourOf = (number: number, argument: number): Behaviour => {
   const name = byNumber.get(number)
-  return name === undefined || name === 'approve' ? APPROVE : { name, argument }
+  return name === undefined || name === 'approve' ? approve : { name, argument }
 }
 
 const digitsAt = (pan: Uint8Array, from: number, count: number): number => {
@@ -58,7 +58,7 @@ const digitsAt = (pan: Uint8Array, from: number, count: number): number => {
 /** What a card number asks for; any number but a test card's asks for approval. */
 export const behaviourOfPan = (pan: Uint8Array): Behaviour => {
   const prefix = digitsAt(pan, 0, 6)
-  if (pan.length !== 16 || (prefix !== 400_000 && prefix !== 510_000)) return APPROVE
+  if (pan.length !== 16 || (prefix !== 400_000 && prefix !== 510_000)) return approve
   return behaviourOf(digitsAt(pan, 6, 2), digitsAt(pan, 8, 2))
 }
 
@@ -66,7 +66,7 @@ export const behaviourOfPan = (pan: Uint8Array): Behaviour => {
 export const behaviourOfAmount = (cents: number): Behaviour =>
   cents >= 990_000 && cents <= 999_999
     ? behaviourOf(Math.floor(cents / 100) % 100, cents % 100)
-    : APPROVE
+    : approve
 
 /** True when the last digit is the check digit of the others. */
 export const passesLuhn = (pan: Uint8Array): boolean =>
@@ -82,24 +82,24 @@ const luhnSum = (digits: Uint8Array, length: number): number => {
   return sum
 }
 
-const PREFIXES = { visa: '400000', mastercard: '510000' } as const
-export type TestBrand = keyof typeof PREFIXES
+const prefixes = { visa: '400000', mastercard: '510000' } as const
+export type TestBrand = keyof typeof prefixes
 
 /** ASCII digits of the test card of that behaviour. */
 export const testPan = (brand: TestBrand, { name, argument }: Behaviour): Uint8Array => {
   const two = (value: number): string => String(value).padStart(2, '0')
   const pan = new TextEncoder().encode(
-    `${PREFIXES[brand]}${two(BEHAVIOURS[name])}${two(argument)}000000`,
+    `${prefixes[brand]}${two(behaviours[name])}${two(argument)}000000`,
   )
   pan[15] = 0x30 + ((10 - (luhnSum(pan, 16) % 10)) % 10)
   return pan
 }
 
-const DECLINES = [1, 5, 14, 51, 54, 55, 57, 91, 96] as const
+const declines = [1, 5, 14, 51, 54, 55, 57, 91, 96] as const
 
 const cases: readonly (readonly [name: string, behaviour: Behaviour])[] = [
-  ['approved', APPROVE],
-  ...DECLINES.map(
+  ['approved', approve],
+  ...declines.map(
     (code) =>
       [`declined_${String(code).padStart(2, '0')}`, { name: 'decline', argument: code }] as const,
   ),

@@ -1,7 +1,7 @@
 export {
-  BEHAVIOURS,
   type Behaviour,
   type BehaviourName,
+  behaviours,
   type TestBrand,
   testPan,
   testTokens,
@@ -15,4 +15,4 @@ export {
   createCardNetwork,
   type FaultRates,
 } from './network.ts'
-export { createTestVault, TEST_VAULT_KEY, type TestVault, type TestVaultOptions } from './vault.ts'
+export { createTestVault, type TestVault, type TestVaultOptions, testVaultKey } from './vault.ts'

@@ -1,6 +1,6 @@
 import { CardMessage, type GatewayMti, parseOriginalData } from '#codecs/iso8583'
 import {
-  APPROVE,
+  approve,
   type Behaviour,
   behaviourOfAmount,
   behaviourOfPan,
@@ -8,13 +8,13 @@ import {
 } from './behaviour.ts'
 import type { Book, BookEntry, Original } from './book.ts'
 
-const APPROVED = '00'
-const INVALID_CARD = '14'
-const NOT_FOUND = '25'
-const FORMAT_ERROR = '30'
-const INVALID_AMOUNT = '13'
+const approved = '00'
+const invalidCard = '14'
+const notFound = '25'
+const formatError = '30'
+const invalidAmount = '13'
 
-const ANSWER_MTIS: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
+const answerMtis: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
   '0100': '0110',
   '0200': '0210',
   '0400': '0410',
@@ -23,7 +23,7 @@ const ANSWER_MTIS: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
 }
 
 /** The MTI of the answer; undefined when the network does not take the message. */
-export const answerMtiOf = (mti: GatewayMti): GatewayMti | undefined => ANSWER_MTIS[mti]
+export const answerMtiOf = (mti: GatewayMti): GatewayMti | undefined => answerMtis[mti]
 
 /** Decides on the money; knows nothing of connections. */
 export type Issuer = {
@@ -33,7 +33,7 @@ export type Issuer = {
   readonly decide: (request: CardMessage, behaviour: Behaviour) => CardMessage
 }
 
-const NO_ANSWER: Behaviour = { name: 'no_answer', argument: 0 }
+const noAnswer: Behaviour = { name: 'no_answer', argument: 0 }
 
 const isReversal = ({ mti }: CardMessage): boolean => mti === '0400' || mti === '0401'
 
@@ -89,8 +89,8 @@ class BookIssuer implements Issuer {
   }
 
   behaviour(request: CardMessage): Behaviour {
-    const ofAmount = isReversal(request) ? APPROVE : behaviourOfAmount(Number(request.amount ?? 0))
-    return ofAmount === APPROVE ? this.ofCard(request) : ofAmount
+    const ofAmount = isReversal(request) ? approve : behaviourOfAmount(Number(request.amount ?? 0))
+    return ofAmount === approve ? this.ofCard(request) : ofAmount
   }
 
   decide(request: CardMessage, behaviour: Behaviour): CardMessage {
@@ -107,12 +107,12 @@ class BookIssuer implements Issuer {
   }
 
   private open(request: CardMessage, code: string, isCaptured: boolean): BookEntry {
-    const amount = code === APPROVED ? Number(request.amount ?? 0) : 0
+    const amount = code === approved ? Number(request.amount ?? 0) : 0
     const entry: BookEntry = {
       ...originalOf(request),
       mti: request.mti,
       responseCode: code,
-      authCode: code === APPROVED ? this.nextAuthCode() : undefined,
+      authCode: code === approved ? this.nextAuthCode() : undefined,
       authorizedAmount: amount,
       capturedAmount: isCaptured ? amount : 0,
       reversedAmount: 0,
@@ -125,10 +125,10 @@ class BookIssuer implements Issuer {
   }
 
   private codeOf(request: CardMessage, { name, argument }: Behaviour): string {
-    if (request.pan === undefined || request.stan === undefined) return FORMAT_ERROR
-    if (!passesLuhn(request.pan)) return INVALID_CARD
-    if (Number(request.amount ?? 0) <= 0) return INVALID_AMOUNT
-    return name === 'decline' ? twoDigits(argument) : APPROVED
+    if (request.pan === undefined || request.stan === undefined) return formatError
+    if (!passesLuhn(request.pan)) return invalidCard
+    if (Number(request.amount ?? 0) <= 0) return invalidAmount
+    return name === 'decline' ? twoDigits(argument) : approved
   }
 
   private authorize(request: CardMessage, behaviour: Behaviour): CardMessage {
@@ -154,11 +154,11 @@ class BookIssuer implements Issuer {
     const left = entry.authorizedAmount - entry.capturedAmount - entry.reversedAmount
     answer.authCode = entry.authCode
     if (name === 'decline' || name === 'capture_decline') answer.responseCode = twoDigits(argument)
-    else if (isRepeat) answer.responseCode = APPROVED
-    else if (amount <= 0 || amount > left) answer.responseCode = INVALID_AMOUNT
+    else if (isRepeat) answer.responseCode = approved
+    else if (amount <= 0 || amount > left) answer.responseCode = invalidAmount
     else {
       this.book.capture(entry, by, amount)
-      answer.responseCode = APPROVED
+      answer.responseCode = approved
     }
     return answer
   }
@@ -173,11 +173,11 @@ class BookIssuer implements Issuer {
     // Also where a capture never came: who is silent at the first reversal only must know the second.
     if (payment !== undefined) payment.reversals++
     const entry = mti === '0200' ? opened : payment
-    answer.responseCode = APPROVED
+    answer.responseCode = approved
     if (name === 'void_decline' || name === 'decline') answer.responseCode = twoDigits(argument)
     else if (captured !== undefined) this.book.reverseCapture(captured)
     else if (entry !== undefined) this.book.reverse(entry)
-    else answer.responseCode = NOT_FOUND
+    else answer.responseCode = notFound
     return answer
   }
 
@@ -190,21 +190,21 @@ class BookIssuer implements Issuer {
 
   /** What the card asks for with this message; captures and reversals need not carry its number. */
   private ofCard(request: CardMessage): Behaviour {
-    const own = request.pan === undefined ? APPROVE : behaviourOfPan(request.pan)
+    const own = request.pan === undefined ? approve : behaviourOfPan(request.pan)
     if (isReversal(request)) {
       const { original } = reversedOf(request)
       const entry = this.book.find(original) ?? this.book.findByRrn(original.rrn)
       const { name, argument } = (entry && this.cards.get(entry)) ?? own
       if (name === 'void_decline') return { name, argument }
       const isSilent = name === 'void_no_answer' && (entry?.reversals ?? argument) < argument
-      return isSilent ? NO_ANSWER : APPROVE
+      return isSilent ? noAnswer : approve
     }
     const captured = this.openedBy(request)
     const { name, argument } = (captured && this.cards.get(captured)) ?? own
     if (captured !== undefined) {
-      if (name === 'capture_no_answer') return NO_ANSWER
-      return name === 'capture_decline' ? { name, argument } : APPROVE
+      if (name === 'capture_no_answer') return noAnswer
+      return name === 'capture_decline' ? { name, argument } : approve
     }
-    return name.startsWith('void_') || name.startsWith('capture_') ? APPROVE : { name, argument }
+    return name.startsWith('void_') || name.startsWith('capture_') ? approve : { name, argument }
   }
 }

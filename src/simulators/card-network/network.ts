@@ -1,16 +1,16 @@
 import type { Socket, TCPSocketListener } from 'bun'
 import { CardMessage, type Dialect, type Framing } from '#codecs/iso8583'
 import { act } from './actions.ts'
-import { BEHAVIOURS, type Behaviour, type BehaviourName } from './behaviour.ts'
+import { type Behaviour, type BehaviourName, behaviours } from './behaviour.ts'
 import { Book, type BookEntry } from './book.ts'
 import { createIssuer } from './issuer.ts'
 import { seededRandom } from './random.ts'
 import { Session } from './session.ts'
 
-const BOOK_ENTRIES_MAX = 200_000
+const bookEntriesMax = 200_000
 /** More are closed at once. */
-export const CONNECTIONS_MAX = 256
-const LATE_MS = 35_000
+export const connectionsMax = 256
+const lateMs = 35_000
 
 /** Behaviours that chance may bring to a message that asks for none. */
 export type FaultRates = Readonly<
@@ -87,7 +87,7 @@ export const createCardNetwork = (options: CardNetworkOptions): CardNetwork =>
 
 class SimulatedNetwork {
   private readonly options: CardNetworkOptions
-  private readonly ledger = new Book(BOOK_ENTRIES_MAX)
+  private readonly ledger = new Book(bookEntriesMax)
   private readonly sessions = new Set<Session>()
   private readonly signedOn = new WeakSet<Session>()
   private readonly timers = new Set<ReturnType<typeof setTimeout>>()
@@ -112,7 +112,7 @@ class SimulatedNetwork {
     this.context = {
       issuer: createIssuer(this.ledger),
       drawFault: () => this.drawFault(),
-      lateMs: options.lateMs ?? LATE_MS,
+      lateMs: options.lateMs ?? lateMs,
       latencyMs: () => (max > 0 ? min + this.random() * (max - min) : 0),
       later: (delayMs, action) => this.later(delayMs, action),
       counted: (name) => {
@@ -182,7 +182,7 @@ class SimulatedNetwork {
   }
 
   private open(socket: Socket<Session | undefined>): void {
-    if (this.sessions.size >= CONNECTIONS_MAX) {
+    if (this.sessions.size >= connectionsMax) {
       socket.terminate()
       return
     }
@@ -264,7 +264,7 @@ class SimulatedNetwork {
 const checked = (faults: FaultRates): FaultRates => {
   const rates = Object.entries(faults)
   const total = rates.reduce((sum, [, rate]) => sum + rate, 0)
-  if (rates.some(([name, rate]) => !Object.hasOwn(BEHAVIOURS, name) || rate < 0) || total > 1) {
+  if (rates.some(([name, rate]) => !Object.hasOwn(behaviours, name) || rate < 0) || total > 1) {
     throw new Error('chances of faults are from 0 to 1, together at most 1')
   }
   return faults

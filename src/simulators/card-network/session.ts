@@ -5,9 +5,9 @@ import {
   createPacker,
   createParser,
   type Dialect,
-  FRAME_BYTES_MAX,
   FrameDecoder,
   type Framing,
+  frameBytesMaxDefault,
   headerBytes,
   readMessage,
   writeFrame,
@@ -15,8 +15,8 @@ import {
 import { SendBuffer } from '#src/platform/sockets/index.ts'
 
 /** Answers that wait for the kernel on one connection; a peer that does not read is cut off. */
-const SEND_BYTES_MAX = 8_388_608
-const GARBAGE = new TextEncoder().encode('this is no message of ISO 8583')
+const sendBytesMax = 8_388_608
+const garbage = new TextEncoder().encode('this is no message of ISO 8583')
 
 export type SessionHandler = {
   /** The message and its TPDU are the handler's. */
@@ -27,7 +27,7 @@ export type SessionHandler = {
 export class Session {
   private readonly socket: Socket<Session | undefined>
   private readonly framing: Framing
-  private readonly outgoing = new SendBuffer(SEND_BYTES_MAX)
+  private readonly outgoing = new SendBuffer(sendBytesMax)
   private readonly pack: ReturnType<typeof createMessagePacker>
   private readonly decoder: FrameDecoder
   private isFlushing = false
@@ -78,8 +78,8 @@ export class Session {
   sendGarbage(): void {
     const start = this.begin()
     if (start === undefined) return
-    this.outgoing.bytes.set(GARBAGE, start + headerBytes(this.framing))
-    this.commit(start, GARBAGE.length, new Uint8Array(0))
+    this.outgoing.bytes.set(garbage, start + headerBytes(this.framing))
+    this.commit(start, garbage.length, new Uint8Array(0))
   }
 
   flush(): void {
@@ -97,7 +97,7 @@ export class Session {
 
   private begin(): number | undefined {
     if (this.isClosed) return undefined
-    if (this.outgoing.reserve(headerBytes(this.framing) + FRAME_BYTES_MAX + 1)) {
+    if (this.outgoing.reserve(headerBytes(this.framing) + frameBytesMaxDefault + 1)) {
       return this.outgoing.end
     }
     this.close()

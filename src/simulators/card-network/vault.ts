@@ -1,9 +1,9 @@
 import { testTokens } from './behaviour.ts'
 
 /** What the test vault of a simulator asks of its callers. */
-export const TEST_VAULT_KEY = 'test-vault-key'
+export const testVaultKey = 'test-vault-key'
 
-const BODY_BYTES_MAX = 1_024
+const bodyBytesMax = 1_024
 
 export type TestVaultOptions = {
   readonly host?: string
@@ -26,7 +26,7 @@ const problem = (status: number, code: string): Response =>
 
 const tokenOf = async (request: Request): Promise<string | undefined> => {
   const text = await request.text()
-  if (text.length > BODY_BYTES_MAX) return undefined
+  if (text.length > bodyBytesMax) return undefined
   try {
     const body: unknown = JSON.parse(text)
     if (typeof body !== 'object' || body === null || !('token' in body)) return undefined
@@ -45,7 +45,7 @@ export const createTestVault = (options: TestVaultOptions): TestVault => {
   const server = Bun.serve({
     hostname: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
-    maxRequestBodySize: BODY_BYTES_MAX,
+    maxRequestBodySize: bodyBytesMax,
     fetch: async (request) => {
       if (new URL(request.url).pathname !== '/resolve') return problem(404, 'NOT_FOUND')
       if (request.method !== 'POST') return problem(405, 'METHOD_NOT_ALLOWED')

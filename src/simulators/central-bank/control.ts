@@ -1,7 +1,7 @@
 /** The simulator's own endpoints: faults, payments on demand, the book. Loopback only, JSON. */
 import { z } from 'zod'
 import type { Book } from './book.ts'
-import { FAULT_KINDS, type Fault, type FaultPlan } from './faults.ts'
+import { type Fault, type FaultPlan, faultKinds } from './faults.ts'
 import type { Channel } from './options.ts'
 import type { Answer } from './problem.ts'
 
@@ -28,7 +28,7 @@ const channel = z.enum(['primary', 'secondary'])
 const faultsBody = z
   .array(
     z.strictObject({
-      kind: z.enum(FAULT_KINDS),
+      kind: z.enum(faultKinds),
       channel: channel.optional(),
       operation: z.enum(['send', 'read']).optional(),
       probability: z.number().min(0).max(1).optional(),

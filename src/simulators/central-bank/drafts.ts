@@ -74,11 +74,11 @@ export type Refusal = {
   readonly location?: string | undefined
 }
 
-const SHOWN_CHARS_MAX = 350
+const shownCharsMax = 350
 
 /** admi.002. `reference` is the MsgId, or the PI-ResourceId where none can be read. */
 export const messageReject = (reference: string, refusal: Refusal): Draft => ({
   type: 'admi.002',
   content: ({ created }) =>
-    `<admi.002.001.01><RltdRef>${tag('Ref', reference)}</RltdRef><Rsn>${tag('RjctgPtyRsn', refusal.reason)}${tag('RjctnDtTm', created)}${tag('ErrLctn', refusal.location?.slice(0, SHOWN_CHARS_MAX))}${tag('RsnDesc', refusal.description.slice(0, SHOWN_CHARS_MAX))}</Rsn></admi.002.001.01>`,
+    `<admi.002.001.01><RltdRef>${tag('Ref', reference)}</RltdRef><Rsn>${tag('RjctgPtyRsn', refusal.reason)}${tag('RjctnDtTm', created)}${tag('ErrLctn', refusal.location?.slice(0, shownCharsMax))}${tag('RsnDesc', refusal.description.slice(0, shownCharsMax))}</Rsn></admi.002.001.01>`,
 })

@@ -4,7 +4,7 @@ import { createStrikes, type Strike } from '../strikes.ts'
 import type { MailboxFaults } from './mailbox.ts'
 import type { Channel } from './options.ts'
 
-export const FAULT_KINDS = [
+export const faultKinds = [
   /** Answers `delayMs` later. */
   'latency',
   /** Does what was asked, then answers 500: a message sent is stored, a batch read is on its way. */
@@ -23,7 +23,7 @@ export const FAULT_KINDS = [
   'refuse_connections',
 ] as const
 
-export type FaultKind = (typeof FAULT_KINDS)[number]
+export type FaultKind = (typeof faultKinds)[number]
 
 export type Fault = Strike & {
   readonly kind: FaultKind

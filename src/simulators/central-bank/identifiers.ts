@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { spiIspb } from '#codecs/iso20022'
 
-const RANDOM_BYTES = 16
-const POOL_BYTES = 16_384
+const idRandomBytes = 16
+const poolBytes = 16_384
 
 export type Identifiers = {
   /** BizMsgIdr and MsgId of the bank's next message. */
@@ -19,20 +19,20 @@ export const createIdentifiers = (now: () => number): Identifiers => {
   const tail = randomBytes(4).toString('hex').slice(0, 5)
   let messages = 0
   let payments = 0
-  let pool = randomBytes(POOL_BYTES)
+  let pool = randomBytes(poolBytes)
   let used = 0
   return {
     messageId: () => `M${spiIspb}${start}${(messages++).toString(36).padStart(8, '0')}`,
     resourceId: () => {
-      if (used === POOL_BYTES) {
-        pool = randomBytes(POOL_BYTES)
+      if (used === poolBytes) {
+        pool = randomBytes(poolBytes)
         used = 0
       }
       const id = Buffer.allocUnsafe(24)
       id.write('PI', 'latin1')
       id.writeUIntBE(now(), 2, 6)
-      pool.copy(id, 8, used, used + RANDOM_BYTES)
-      used += RANDOM_BYTES
+      pool.copy(id, 8, used, used + idRandomBytes)
+      used += idRandomBytes
       return id.toString('base64')
     },
     endToEndId: (ispb) => {

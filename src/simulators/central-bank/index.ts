@@ -26,7 +26,7 @@ import { createTokenBuckets } from './token-bucket.ts'
 
 export { type Revision, revisions } from '#codecs/iso20022'
 export type { Book, BookEntry } from './book.ts'
-export { FAULT_KINDS, type Fault, type FaultKind } from './faults.ts'
+export { type Fault, type FaultKind, faultKinds } from './faults.ts'
 export {
   acceptingPsp,
   batchMessagesMax,

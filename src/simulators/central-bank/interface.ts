@@ -30,9 +30,9 @@ export type InterfaceRequest = {
 /** Answers one request; never throws for what a client sent. */
 export type MessageInterface = (request: InterfaceRequest) => Promise<Answer>
 
-const XML = 'application/xml; charset=utf-8'
-const BOUNDARY = 'pi message boundary'
-const GZIP_LEVEL = 1
+const xml = 'application/xml; charset=utf-8'
+const boundary = 'pi message boundary'
+const gzipLevel = 1
 const route = /^\/api\/v1\/(in|out)\/([0-9A-Z]{8})\/(msgs|stream\/(.{1,100}))$/
 
 const text = (value: string | readonly string[] | undefined): string =>
@@ -194,21 +194,21 @@ const delivery = (
       ? first.bytes
       : encodeMultipart(
           deliveries.map(({ resourceId, bytes }) => ({
-            headers: { 'Content-Type': XML, 'PI-ResourceId': resourceId },
+            headers: { 'Content-Type': xml, 'PI-ResourceId': resourceId },
             body: bytes,
           })),
-          BOUNDARY,
+          boundary,
         )
   return {
     status: 200,
     headers: {
       ...next,
       ...(form === 'single'
-        ? { 'Content-Type': XML, 'PI-ResourceId': first.resourceId }
-        : { 'Content-Type': multipartContentType(BOUNDARY) }),
+        ? { 'Content-Type': xml, 'PI-ResourceId': first.resourceId }
+        : { 'Content-Type': multipartContentType(boundary) }),
       ...(gzip ? { 'Content-Encoding': 'gzip' } : {}),
     },
-    body: gzip ? gzipSync(plain, { level: GZIP_LEVEL }) : plain,
+    body: gzip ? gzipSync(plain, { level: gzipLevel }) : plain,
   }
 }
 
@@ -221,7 +221,7 @@ const catalogue = (revision: Revision | undefined): Answer => {
   )
   return {
     status: 200,
-    headers: { 'Content-Type': XML },
+    headers: { 'Content-Type': xml },
     body: `<Catalog>${names.join('')}</Catalog>`,
   }
 }

@@ -1,5 +1,5 @@
 /** What becomes of messages that move no money: sent on to the participant they are for, or answered. */
-import { ABSENT } from '#codecs/xml'
+import { absent } from '#codecs/xml'
 import type { OtherMessage } from './intake.ts'
 import type { Ledger } from './ledger.ts'
 import type { PostOffice } from './post-office.ts'
@@ -59,7 +59,7 @@ const counterpartyOf = ({ document, agents, origin }: OtherMessage): string | un
 /** The same content under the bank's own MsgId. */
 const forwarded = ({ type, version, id, document }: OtherMessage): Draft => {
   const body = bodyOf(document)
-  const content = body === ABSENT ? '' : copyOf(document, body)
+  const content = body === absent ? '' : copyOf(document, body)
   return {
     type,
     version,

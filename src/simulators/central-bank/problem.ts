@@ -1,6 +1,6 @@
 /** The interface's error answers. */
 
-const PROBLEMS = {
+const problems = {
   badRequest: [400, 'Requisição inválida'],
   invalidHeader: [400, 'Um dos cabeçalhos enviados não era esperado'],
   charset: [400, 'A codificação deve ser UTF-8'],
@@ -17,7 +17,7 @@ const PROBLEMS = {
   unavailable: [503, 'Serviço indisponível'],
 } as const
 
-export type ProblemName = keyof typeof PROBLEMS
+export type ProblemName = keyof typeof problems
 
 export type Answer = {
   readonly status: number
@@ -30,7 +30,7 @@ export const problem = (
   name: ProblemName,
   headers: Readonly<Record<string, string>> = {},
 ): Answer => {
-  const [status, title] = PROBLEMS[name]
+  const [status, title] = problems[name]
   return {
     status,
     headers: { 'Content-Type': 'application/problem+xml', ...headers },

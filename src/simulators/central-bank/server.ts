@@ -14,7 +14,7 @@ export type ChannelServer = {
 }
 
 /** What participants may send; anything else is refused. */
-const ALLOWED_HEADERS = new Set([
+const allowedHeaders = new Set([
   'accept',
   'accept-encoding',
   'connection',
@@ -29,8 +29,8 @@ const ALLOWED_HEADERS = new Set([
   'via',
 ])
 
-const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
-const CUT_AFTER_MS = 5
+const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
+const cutAfterMs = 5
 const controlPrefix = '/simulator/'
 
 export const serveChannel = async (options: {
@@ -49,7 +49,7 @@ export const serveChannel = async (options: {
   const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url ?? '/'
     if (path.startsWith(controlPrefix)) {
-      const isLocal = LOOPBACK.has(request.socket.remoteAddress ?? '')
+      const isLocal = loopback.has(request.socket.remoteAddress ?? '')
       const answer = isLocal
         ? await options.control(request.method ?? '', path, await bodyOf(request))
         : problem('forbidden')
@@ -144,7 +144,7 @@ const answerWith = async (
 }
 
 const headersAllowed = ({ headers }: IncomingMessage): boolean => {
-  for (const name in headers) if (!ALLOWED_HEADERS.has(name)) return false
+  for (const name in headers) if (!allowedHeaders.has(name)) return false
   const encoding = headers['accept-encoding']
   return encoding === undefined || encoding === 'gzip'
 }
@@ -172,7 +172,7 @@ const cut = (response: ServerResponse, { status, headers, body }: Answer): void 
   }
   response.writeHead(status, { ...headers, 'Content-Length': String(bytes.length) })
   response.write(bytes.subarray(0, bytes.length >> 1))
-  setTimeout(() => response.socket?.destroy(), CUT_AFTER_MS)
+  setTimeout(() => response.socket?.destroy(), cutAfterMs)
 }
 
 const bodyOf = async (request: IncomingMessage): Promise<Uint8Array | 'too_large'> => {

@@ -3,10 +3,10 @@ import type { Channel } from './options.ts'
 
 type Window = { readonly size: number; readonly perSecond: number }
 
-const PRIMARY: Window = { size: 3750, perSecond: 750 }
-const SECONDARY_DAY: Window = { size: 350, perSecond: 35 }
-const SECONDARY_NIGHT: Window = { size: 5000, perSecond: 350 }
-const TRACKING: Window = { size: 1500, perSecond: 500 }
+const primary: Window = { size: 3750, perSecond: 750 }
+const secondaryDay: Window = { size: 350, perSecond: 35 }
+const secondaryNight: Window = { size: 5000, perSecond: 350 }
+const tracking: Window = { size: 1500, perSecond: 500 }
 
 const dayBeginsHour = 8
 /** Brasília: no summer time since 2019. */
@@ -14,9 +14,9 @@ const brasiliaOffsetMs = -3 * 3_600_000
 const hourMs = 3_600_000
 
 export const windowOf = (channel: Channel, nowMs: number): Window => {
-  if (channel === 'primary') return PRIMARY
+  if (channel === 'primary') return primary
   const hour = Math.floor((nowMs + brasiliaOffsetMs) / hourMs) % 24
-  return hour < dayBeginsHour ? SECONDARY_NIGHT : SECONDARY_DAY
+  return hour < dayBeginsHour ? secondaryNight : secondaryDay
 }
 
 /** What a message costs: by operation for payments, their reports and trck.002, else 1. */
@@ -62,11 +62,11 @@ export const createTokenBuckets = (now: () => number): TokenBuckets => {
         return tokens > 0 ? 0 : Math.max(1, Math.ceil(-tokens / window.perSecond))
       }
       const seconds = wait(`${ispb} ${channel}`, windowOf(channel, now()))
-      return channel === 'primary' ? seconds : Math.max(seconds, wait(`${ispb} tracking`, TRACKING))
+      return channel === 'primary' ? seconds : Math.max(seconds, wait(`${ispb} tracking`, tracking))
     },
     debit: (ispb, channel, type, operations) => {
       const isTracking = type === 'trck.002' && channel === 'secondary'
-      const window = isTracking ? TRACKING : windowOf(channel, now())
+      const window = isTracking ? tracking : windowOf(channel, now())
       const key = isTracking ? `${ispb} tracking` : `${ispb} ${channel}`
       filled(key, window).tokens -= costOf(type, operations)
     },

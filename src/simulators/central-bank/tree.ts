@@ -1,13 +1,13 @@
 /** Reads a scanned message by element names, where no typed reader is needed. */
-import { ABSENT, type XmlDocument } from '#codecs/xml'
+import { absent, type XmlDocument } from '#codecs/xml'
 import { escaped } from './write.ts'
 
 /** Children of that name. */
 export const childrenOf = (document: XmlDocument, node: number, name: string): number[] => {
   const found: number[] = []
-  if (node === ABSENT) return found
+  if (node === absent) return found
   let child = document.firstChild(node)
-  while (child !== ABSENT) {
+  while (child !== absent) {
     if (document.localName(child) === name) found.push(child)
     child = document.nextSibling(child, node)
   }
@@ -17,32 +17,32 @@ export const childrenOf = (document: XmlDocument, node: number, name: string): n
 /** The first node at the end of a path of names, or -1. */
 export const nodeAt = (document: XmlDocument, node: number, path: string): number => {
   let at = node
-  for (const name of path.split('/')) at = childrenOf(document, at, name)[0] ?? ABSENT
+  for (const name of path.split('/')) at = childrenOf(document, at, name)[0] ?? absent
   return at
 }
 
 /** Its text; empty where it is not there. */
 export const textAt = (document: XmlDocument, node: number, path: string): string => {
   const found = nodeAt(document, node, path)
-  return found === ABSENT ? '' : document.textOf(found)
+  return found === absent ? '' : document.textOf(found)
 }
 
 /** The message's own element: the only child of `Document`. */
 export const bodyOf = (document: XmlDocument): number => {
   const found = nodeAt(document, document.root, 'Document')
-  return found === ABSENT ? ABSENT : document.firstChild(found)
+  return found === absent ? absent : document.firstChild(found)
 }
 
 /** The element as canonical XML of whatever namespace it is put into; empty for -1. */
 export const copyOf = (document: XmlDocument, node: number): string => {
-  if (node === ABSENT) return ''
+  if (node === absent) return ''
   const name = document.localName(node)
   const currency = document.attribute(node, 'Ccy')
   const attribute = currency === undefined ? '' : ` Ccy="${currency}"`
   let content = ''
   let child = document.firstChild(node)
-  if (child === ABSENT) content = escaped(document.textOf(node))
-  while (child !== ABSENT) {
+  if (child === absent) content = escaped(document.textOf(node))
+  while (child !== absent) {
     content += copyOf(document, child)
     child = document.nextSibling(child, node)
   }

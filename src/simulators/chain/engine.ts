@@ -2,10 +2,10 @@
 import type { Provider } from '@nomicfoundation/edr'
 
 /** Chain id of the pilot's network (its published genesis). */
-export const PILOT_CHAIN_ID = 381_660_001
+export const pilotChainId = 381_660_001
 /** Room for some 20 000 token transfers; the pilot's own genesis sets 2^53 - 1. */
-const BLOCK_GAS_LIMIT = 2_000_000_000n
-const DEFAULT_CALL_GAS = 30_000_000n
+const blockGasLimit = 2_000_000_000n
+const defaultCallGas = 30_000_000n
 
 export type RpcError = {
   readonly code: number
@@ -35,8 +35,8 @@ export type Engine = {
  * Starts an engine. Its state lives in memory and ends with the process.
  * The library is loaded on first use: only `dev` and the tests pay for it.
  */
-export async function createEngine(options: EngineOptions): Promise<Engine> {
-  const chainId = options.chainId ?? PILOT_CHAIN_ID
+export const createEngine = async (options: EngineOptions): Promise<Engine> => {
+  const chainId = options.chainId ?? pilotChainId
   const gasPrice = options.gasPrice ?? 0n
   const provider = await createProvider(chainId, gasPrice, options)
   return {
@@ -53,11 +53,11 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-async function createProvider(
+const createProvider = async (
   chainId: number,
   gasPrice: bigint,
   options: EngineOptions,
-): Promise<Provider> {
+): Promise<Provider> => {
   const edr = await import('@nomicfoundation/edr')
   const shanghai = edr.l1HardforkFromString('shanghai')
   const context = await sharedContext()
@@ -74,18 +74,18 @@ async function createProvider(
       bailOnTransactionFailure: false,
       chainId: BigInt(chainId),
       coinbase: new Uint8Array(20),
-      defaultTransactionGasLimit: DEFAULT_CALL_GAS,
+      defaultTransactionGasLimit: defaultCallGas,
       genesisState: [...edr.l1GenesisState(shanghai), ...funded],
       hardfork: 'shanghai',
       initialBaseFeePerGas: 0n,
       minGasPrice: gasPrice,
       mining: {
         autoMine: options.mining === 'auto',
-        blockGasLimit: BLOCK_GAS_LIMIT,
+        blockGasLimit: blockGasLimit,
         ...(typeof options.mining === 'number' ? { interval: BigInt(options.mining) } : {}),
         memPool: { order: edr.MineOrdering.Fifo },
       },
-      network: { genesisBlockGasLimit: BLOCK_GAS_LIMIT },
+      network: { genesisBlockGasLimit: blockGasLimit },
       networkId: BigInt(chainId),
       observability: {},
       ownedAccounts: [],
@@ -102,7 +102,7 @@ type EdrContext = InstanceType<typeof import('@nomicfoundation/edr').EdrContext>
 let context: Promise<EdrContext> | undefined
 
 /** The library allows one context per process. */
-function sharedContext(): Promise<EdrContext> {
+const sharedContext = (): Promise<EdrContext> => {
   context ??= (async () => {
     const edr = await import('@nomicfoundation/edr')
     const created = new edr.EdrContext()
@@ -118,20 +118,20 @@ type EdrReply = {
 }
 
 /** Says an engine's error the way Besu does, so that clients meet the codes of the real network. */
-function normalise(reply: EdrReply): RpcOutcome {
+const normalise = (reply: EdrReply): RpcOutcome => {
   if (reply.error === undefined) return { result: reply.result ?? null }
   const { message, data } = reply.error
   const revert = revertData(data)
   if (revert !== undefined) {
     return { error: { code: -32000, message: 'Execution reverted', data: revert } }
   }
-  for (const [pattern, code, text] of BESU_ERRORS) {
+  for (const [pattern, code, text] of besuErrors) {
     if (pattern.test(message)) return { error: { code, message: text } }
   }
   return { error: { code: reply.error.code, message } }
 }
 
-const BESU_ERRORS: readonly (readonly [RegExp, number, string])[] = [
+const besuErrors: readonly (readonly [RegExp, number, string])[] = [
   [/nonce too low/i, -32001, 'Nonce too low'],
   [/nonce too high/i, -32006, 'Nonce too high'],
   [/intrinsic gas|gas floor|requires at least \d+ gas/i, -32003, 'Intrinsic gas exceeds gas limit'],
@@ -144,7 +144,7 @@ const BESU_ERRORS: readonly (readonly [RegExp, number, string])[] = [
 ]
 
 /** A revert's payload is nested as `{ reason, data, transactionHash }`. */
-function revertData(data: unknown): string | undefined {
+const revertData = (data: unknown): string | undefined => {
   if (typeof data !== 'object' || data === null || !('data' in data)) return undefined
   return typeof data.data === 'string' ? data.data : undefined
 }

@@ -2,7 +2,7 @@
 import { createStrikes, type Strike } from '../strikes.ts'
 import type { RpcError } from './engine.ts'
 
-export const FAULT_KINDS = [
+export const faultKinds = [
   /** Answers HTTP 503 and does nothing. */
   'unavailable',
   /** Does what was asked, then answers 504: the caller cannot know. */
@@ -19,7 +19,7 @@ export const FAULT_KINDS = [
   'garbage',
 ] as const
 
-export type FaultKind = (typeof FAULT_KINDS)[number]
+export type FaultKind = (typeof faultKinds)[number]
 
 export type Fault = Strike & {
   readonly kind: FaultKind
@@ -43,5 +43,5 @@ export const createFaultPlan = (random: () => number): FaultPlan => {
   }
 }
 
-export const INTERNAL_ERROR: RpcError = { code: -32603, message: 'Internal error' }
-export const KNOWN_TRANSACTION: RpcError = { code: -32000, message: 'Known transaction' }
+export const internalError: RpcError = { code: -32603, message: 'Internal error' }
+export const knownTransaction: RpcError = { code: -32000, message: 'Known transaction' }

@@ -5,10 +5,10 @@
 import { createEngine, type Engine, type EngineOptions } from './engine.ts'
 import { type ChainServer, serveChain } from './server.ts'
 
-export { type Engine, type EngineOptions, PILOT_CHAIN_ID } from './engine.ts'
-export { FAULT_KINDS, type Fault, type FaultKind } from './faults.ts'
+export { type Engine, type EngineOptions, pilotChainId } from './engine.ts'
+export { type Fault, type FaultKind, faultKinds } from './faults.ts'
 export { createIssuer, type Issuer } from './issuer.ts'
-export { BATCH_CALLS_MAX } from './server.ts'
+export { batchCallsMax } from './server.ts'
 
 export type Chain = Engine &
   ChainServer & {
@@ -28,7 +28,7 @@ export type ChainOptions = EngineOptions & {
 }
 
 /** Starts a chain and serves it. */
-export async function createChain(options: ChainOptions): Promise<Chain> {
+export const createChain = async (options: ChainOptions): Promise<Chain> => {
   const engine = await createEngine(options)
   const server = serveChain(engine, options)
   let fork: { readonly snapshot: unknown; readonly block: number } | undefined

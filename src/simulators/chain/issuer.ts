@@ -9,22 +9,22 @@ export type Issuer = {
 }
 
 /** Any account may act here: the engine signs for it. */
-const CENTRAL_BANK = `0x${'ba'.repeat(20)}`
-const GAS = '0x989680'
-const RECEIPT_POLL_MS = 20
-const RECEIPT_POLLS_MAX = 500
+const centralBank = `0x${'ba'.repeat(20)}`
+const gas = '0x989680'
+const receiptPollMs = 20
+const receiptPollsMax = 500
 
 type Receipt = { readonly status: string; readonly contractAddress: string | null }
 
 /** Deploys `RetailCurrency`: the pilot's currency, with two decimals and authorised accounts. */
-export async function createIssuer(chain: Chain): Promise<Issuer> {
+export const createIssuer = async (chain: Chain): Promise<Issuer> => {
   const [{ Interface }, { default: artifact }] = await Promise.all([
     import('ethers'),
     import('./contracts/generated/RetailCurrency.json'),
   ])
   const abi = new Interface(artifact.abi)
-  await demand(chain, 'hardhat_impersonateAccount', CENTRAL_BANK)
-  const terms = abi.encodeDeploy(['Real Digital', 'BRL', CENTRAL_BANK, CENTRAL_BANK])
+  await demand(chain, 'hardhat_impersonateAccount', centralBank)
+  const terms = abi.encodeDeploy(['Real Digital', 'BRL', centralBank, centralBank])
   const deployed = await transact(chain, undefined, artifact.bytecode + terms.slice(2))
   const token = deployed.contractAddress
   if (token === null) throw new Error('the currency was not deployed')
@@ -37,20 +37,20 @@ export async function createIssuer(chain: Chain): Promise<Issuer> {
   }
 }
 
-async function transact(chain: Chain, to: string | undefined, data: string): Promise<Receipt> {
-  const call = { from: CENTRAL_BANK, ...(to === undefined ? {} : { to }), data }
-  const hash = await demand(chain, 'eth_sendTransaction', { ...call, gas: GAS, gasPrice: '0x0' })
+const transact = async (chain: Chain, to: string | undefined, data: string): Promise<Receipt> => {
+  const call = { from: centralBank, ...(to === undefined ? {} : { to }), data }
+  const hash = await demand(chain, 'eth_sendTransaction', { ...call, gas: gas, gasPrice: '0x0' })
   await chain.mine()
-  for (let poll = 0; poll < RECEIPT_POLLS_MAX; poll++) {
+  for (let poll = 0; poll < receiptPollsMax; poll++) {
     const receipt = (await demand(chain, 'eth_getTransactionReceipt', hash)) as Receipt | null
     if (receipt?.status === '0x1') return receipt
     if (receipt !== null) throw new Error('the central bank was refused')
-    await Bun.sleep(RECEIPT_POLL_MS)
+    await Bun.sleep(receiptPollMs)
   }
   throw new Error('the central bank’s transaction was not mined')
 }
 
-async function demand(chain: Chain, method: string, ...params: readonly unknown[]) {
+const demand = async (chain: Chain, method: string, ...params: readonly unknown[]) => {
   const outcome = await chain.request(method, params)
   if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`)
   return outcome.result

@@ -1,11 +1,11 @@
 /** JSON-RPC 2.0 over HTTP on loopback, single calls and batches, in front of one engine. */
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { Engine, RpcError, RpcOutcome } from './engine.ts'
-import { createFaultPlan, type FaultPlan, INTERNAL_ERROR, KNOWN_TRANSACTION } from './faults.ts'
+import { createFaultPlan, type FaultPlan, internalError, knownTransaction } from './faults.ts'
 
 /** Besu's default for `rpc-http-max-batch-size`. */
-export const BATCH_CALLS_MAX = 1024
-const BODY_BYTES_MAX = 8 * 1024 * 1024
+export const batchCallsMax = 1024
+const bodyBytesMax = 8 * 1024 * 1024
 
 type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] }
 type Reply = { readonly jsonrpc: '2.0'; readonly id: unknown } & RpcOutcome
@@ -21,15 +21,15 @@ export type ChainServer = {
 }
 
 /** @param options.port 0 picks a free one */
-export function serveChain(
+export const serveChain = (
   engine: Engine,
   options: { readonly port?: number; readonly random?: () => number } = {},
-): ChainServer {
+): ChainServer => {
   const faults = createFaultPlan(options.random ?? Math.random)
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: options.port ?? 0,
-    maxRequestBodySize: BODY_BYTES_MAX,
+    maxRequestBodySize: bodyBytesMax,
     fetch: (request) => answer(engine, faults, request),
   })
   return {
@@ -39,7 +39,7 @@ export function serveChain(
   }
 }
 
-async function answer(engine: Engine, faults: FaultPlan, request: Request): Promise<Response> {
+const answer = async (engine: Engine, faults: FaultPlan, request: Request): Promise<Response> => {
   if (request.method !== 'POST') return new Response('POST only', { status: 405 })
   let body: unknown
   try {
@@ -49,7 +49,7 @@ async function answer(engine: Engine, faults: FaultPlan, request: Request): Prom
   }
   const batch = Array.isArray(body)
   const items: readonly unknown[] = Array.isArray(body) ? body : [body]
-  if (items.length === 0 || items.length > BATCH_CALLS_MAX) {
+  if (items.length === 0 || items.length > batchCallsMax) {
     return Response.json(failure(null, { code: -32005, message: 'Batch size exceeds limit' }))
   }
   const endings: Ending[] = []
@@ -59,7 +59,7 @@ async function answer(engine: Engine, faults: FaultPlan, request: Request): Prom
   return Response.json(batch ? replies : replies[0])
 }
 
-function end(ending: Ending): Response {
+const end = (ending: Ending): Response => {
   switch (ending) {
     case 'unavailable':
       return new Response('unavailable', { status: 503 })
@@ -72,12 +72,12 @@ function end(ending: Ending): Response {
   }
 }
 
-async function perform(
+const perform = async (
   engine: Engine,
   faults: FaultPlan,
   item: unknown,
   endings: Ending[],
-): Promise<Reply> {
+): Promise<Reply> => {
   const call = readCall(item)
   if (call === undefined) return failure(null, { code: -32600, message: 'Invalid Request' })
   const fault = faults.strike(call.method)
@@ -87,29 +87,29 @@ async function perform(
     case 'unavailable':
     case 'rate_limited':
       endings.push(fault)
-      return failure(call.id, INTERNAL_ERROR)
+      return failure(call.id, internalError)
     case 'lost_reply':
     case 'garbage':
       endings.push(fault)
       return { jsonrpc: '2.0', id: call.id, ...(await run(engine, call)) }
     case 'internal_error':
-      return failure(call.id, INTERNAL_ERROR)
+      return failure(call.id, internalError)
     case 'dropped':
       return { jsonrpc: '2.0', id: call.id, result: hashOf(call.params[0]) }
     case 'known':
       await run(engine, call)
-      return failure(call.id, KNOWN_TRANSACTION)
+      return failure(call.id, knownTransaction)
   }
 }
 
-function run(engine: Engine, call: Call): Promise<RpcOutcome> {
+const run = (engine: Engine, call: Call): Promise<RpcOutcome> => {
   return call.method === 'eth_getBlockReceipts'
     ? blockReceipts(engine, call.params[0])
     : engine.request(call.method, call.params)
 }
 
 /** The engine lacks this method, which the real network's client has. */
-async function blockReceipts(engine: Engine, tag: unknown): Promise<RpcOutcome> {
+const blockReceipts = async (engine: Engine, tag: unknown): Promise<RpcOutcome> => {
   const isHash = typeof tag === 'string' && tag.length === 66
   const method = isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
   const block = await engine.request(method, [tag, false])
@@ -122,18 +122,18 @@ async function blockReceipts(engine: Engine, tag: unknown): Promise<RpcOutcome> 
   return { result: receipts.map((each) => ('result' in each ? each.result : null)) }
 }
 
-function hashOf(raw: unknown): string {
+const hashOf = (raw: unknown): string => {
   const hex = typeof raw === 'string' ? raw.slice(2) : ''
   return `0x${Buffer.from(keccak_256(Buffer.from(hex, 'hex'))).toString('hex')}`
 }
 
-function readCall(item: unknown): Call | undefined {
+const readCall = (item: unknown): Call | undefined => {
   if (typeof item !== 'object' || item === null) return undefined
   const { id, method, params } = item as Readonly<Record<string, unknown>>
   if (typeof method !== 'string') return undefined
   return { id: id ?? null, method, params: Array.isArray(params) ? params : [] }
 }
 
-function failure(id: unknown, error: RpcError): Reply {
+const failure = (id: unknown, error: RpcError): Reply => {
   return { jsonrpc: '2.0', id, error }
 }

@@ -15,7 +15,7 @@ import { catalogueErrors } from './errors.ts'
 
 /** How long an answer is given again without asking. */
 export const keptMs = 60_000
-const XML = 'application/xml'
+const xmlMediaType = 'application/xml'
 
 type Direction = 'in' | 'out'
 type Kept = { readonly atMs: number; readonly answer: Promise<Uint8Array> }
@@ -78,8 +78,8 @@ const unavailable = (error: unknown): never => {
 }
 
 const answerOf = (c: RequestContext, xml: Uint8Array): Response => {
-  if (mediaType(c.req.raw.headers.get('accept') ?? '') === XML) {
-    return new Response(new Uint8Array(xml), { headers: { 'Content-Type': XML } })
+  if (mediaType(c.req.raw.headers.get('accept') ?? '') === xmlMediaType) {
+    return new Response(new Uint8Array(xml), { headers: { 'Content-Type': xmlMediaType } })
   }
   return Response.json({ messages: namesOf(xml).map(entryOf) })
 }

@@ -9,7 +9,7 @@ import {
   validateDocument,
 } from '#codecs/iso20022'
 import {
-  ABSENT,
+  absent,
   createXmlScanner,
   explainXmlError,
   lineColumnAt,
@@ -133,7 +133,7 @@ const walk = (
 ): { readonly branches: readonly Branch[]; readonly value: unknown } => {
   const branches: Branch[] = []
   const value: Record<string, unknown[]> = {}
-  for (let at = document.firstChild(node); at !== ABSENT; at = document.nextSibling(at, node)) {
+  for (let at = document.firstChild(node); at !== absent; at = document.nextSibling(at, node)) {
     const name = document.localName(at)
     const inner = walk(document, at, [name, ...around])
     const text = inner.branches.length === 0 ? leafText(document, at) : undefined

@@ -1,5 +1,5 @@
 import { CodecError } from '#codecs/bytes'
-import { boundaryOf, decodeMultipart, MULTIPART_LIMITS } from '#codecs/multipart'
+import { boundaryOf, decodeMultipart, interfaceMultipartLimits } from '#codecs/multipart'
 import type { TlsMaterial } from '#src/platform/tls/index.ts'
 import { InterfaceError, StreamGoneError, TooManyStreamsError } from './errors.ts'
 import {
@@ -18,7 +18,7 @@ const throttledMs = 1_000
 const closeTimeoutMs = 5_000
 const pathCharactersMax = 2_048
 /** The whole answer is bounded: a part of it that is too large for anything else still gets to be stored. */
-const multipartLimits = { ...MULTIPART_LIMITS, partBytesMax: answerBytesMax }
+const multipartLimits = { ...interfaceMultipartLimits, partBytesMax: answerBytesMax }
 
 export type StreamDeps = {
   /** `…/api/v1/out/{ispb}/stream/start` */

@@ -20,32 +20,32 @@ import type {
   RsfnSender,
 } from '#codecs/rsfn'
 
-const TAG_BYTES = 16
-const DES_ZERO_IV = new Uint8Array(8)
+const tagBytes = 16
+const desZeroIv = new Uint8Array(8)
 
 /** Largest content that a compressed file may grow to. */
-export const RSFN_CONTENT_BYTES_MAX = 64 * 1024 * 1024
+export const rsfnContentBytesMax = 64 * 1024 * 1024
 
-function tripleDes(
+const tripleDes = (
   create: typeof createCipheriv | typeof createDecipheriv,
   key: Uint8Array,
   bytes: Uint8Array,
-): Uint8Array {
-  const cipher = create('des-ede3-cbc', key, DES_ZERO_IV)
+): Uint8Array => {
+  const cipher = create('des-ede3-cbc', key, desZeroIv)
   cipher.setAutoPadding(false)
   return Buffer.concat([cipher.update(bytes), cipher.final()])
 }
 
 const ciphers: RsfnCiphers = {
   aesGcmSeal(key, iv, plain) {
-    const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
+    const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes })
     return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()])
   },
   aesGcmOpen(key, iv, sealed) {
-    if (sealed.length < TAG_BYTES) return undefined
-    const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
-    decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
-    const plain = decipher.update(sealed.subarray(0, sealed.length - TAG_BYTES))
+    if (sealed.length < tagBytes) return undefined
+    const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes })
+    decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes))
+    const plain = decipher.update(sealed.subarray(0, sealed.length - tagBytes))
     try {
       return Buffer.concat([plain, decipher.final()])
     } catch {
@@ -57,7 +57,7 @@ const ciphers: RsfnCiphers = {
 }
 
 /** RSASSA-PKCS1-v1_5 with SHA-256 on the runtime's thread pool, so that the loop is never held. */
-export function signInPool(key: KeyObject, bytes: Uint8Array): Promise<Uint8Array> {
+export const signInPool = (key: KeyObject, bytes: Uint8Array): Promise<Uint8Array> => {
   return new Promise((resolve, reject) => {
     sign('sha256', bytes, key, (error, signature) => {
       if (error) reject(error)
@@ -67,10 +67,10 @@ export function signInPool(key: KeyObject, bytes: Uint8Array): Promise<Uint8Arra
 }
 
 /** Ports to seal as the holder of `privateKey` for the holder of `destinationKey`. */
-export function createRsfnSealPorts(
+export const createRsfnSealPorts = (
   privateKey: KeyObject,
   destinationKey: KeyObject,
-): RsfnSealPorts {
+): RsfnSealPorts => {
   return {
     ...ciphers,
     randomBytes: (length) => randomBytes(length),
@@ -85,7 +85,7 @@ export function createRsfnSealPorts(
  * The private side of a key for opening. The secret behind the synthetic key is derived from the
  * private exponent, so that it survives a restart and nobody else can compute it.
  */
-export function createRsfnRecipient(privateKey: KeyObject): RsfnRecipient {
+export const createRsfnRecipient = (privateKey: KeyObject): RsfnRecipient => {
   const der = privateKey.export({ format: 'der', type: 'pkcs8' })
   const secret = createHash('sha256').update('trilho rsfn implicit rejection').update(der).digest()
   der.fill(0)
@@ -106,7 +106,10 @@ export function createRsfnRecipient(privateKey: KeyObject): RsfnRecipient {
 }
 
 /** The public side of a peer's key. */
-export function createRsfnSender(publicKey: KeyObject, status: RsfnSender['status']): RsfnSender {
+export const createRsfnSender = (
+  publicKey: KeyObject,
+  status: RsfnSender['status'],
+): RsfnSender => {
   return {
     status,
     verify: (plain, signature) => verify('sha256', plain, publicKey, signature),
@@ -114,10 +117,10 @@ export function createRsfnSender(publicKey: KeyObject, status: RsfnSender['statu
 }
 
 /** Ports to open, with the caller's rules for finding the two certificates. */
-export function createRsfnOpenPorts(
+export const createRsfnOpenPorts = (
   find: Pick<RsfnOpenPorts, 'findSender' | 'findRecipient'>,
-  contentBytesMax = RSFN_CONTENT_BYTES_MAX,
-): RsfnOpenPorts {
+  contentBytesMax = rsfnContentBytesMax,
+): RsfnOpenPorts => {
   return {
     ...ciphers,
     ...find,

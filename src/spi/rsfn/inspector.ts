@@ -1,9 +1,9 @@
 import {
   decodeRsfnHeader,
   explainRsfn,
-  RSFN_ERRORS,
-  RSFN_HEADER_BYTES,
   type RsfnFieldExplained,
+  rsfnErrors,
+  rsfnHeaderBytes,
 } from '#codecs/rsfn'
 import { loadSettings } from '#src/platform/config/index.ts'
 import type { Explanation, InspectOptions, Inspector } from '#src/platform/lifecycle/index.ts'
@@ -12,20 +12,20 @@ import { rsfnKeysOf, rsfnProblems } from './keys.ts'
 import { type OpenedText, openText } from './open-text.ts'
 
 /** C01, which every header begins with, in hexadecimal. */
-const START_HEX = '024c'
+const startHex = '024c'
 
 /** The message's bytes: as they are, or from hexadecimal text. */
-function bytesOf(input: Uint8Array): Uint8Array | undefined {
+const bytesOf = (input: Uint8Array): Uint8Array | undefined => {
   if (input[0] === 0x02 && input[1] === 0x4c) return input
   const text = Buffer.from(input.subarray(0, 16)).toString('latin1').trimStart().toLowerCase()
-  if (!text.startsWith(START_HEX)) return undefined
+  if (!text.startsWith(startHex)) return undefined
   const hex = Buffer.from(input).toString('latin1').replace(/\s+/g, '')
   // A group repeated as often as a long message has octets is more than the engine takes.
   if (hex.length % 2 !== 0 || !/^[0-9a-f]+$/i.test(hex)) return undefined
   return Uint8Array.fromHex(hex)
 }
 
-function lineOf({ field, name, value, meaning }: RsfnFieldExplained) {
+const lineOf = ({ field, name, value, meaning }: RsfnFieldExplained) => {
   return { name: `${field} (${name})`, value, meaning }
 }
 
@@ -45,10 +45,10 @@ const openedWith = async (
 const explain = async (input: Uint8Array, options?: InspectOptions): Promise<Explanation> => {
   const bytes = bytesOf(input) ?? input
   const { error } = decodeRsfnHeader(bytes)
-  const errors: Readonly<Record<number, { readonly meaning: string }>> = RSFN_ERRORS
+  const errors: Readonly<Record<number, { readonly meaning: string }>> = rsfnErrors
   const refused = error === 0 ? '' : `, refused: ${errors[error]?.meaning ?? 'unknown code'}`
   const lines = explainRsfn(bytes)
-  const bodyBytes = bytes.length - RSFN_HEADER_BYTES
+  const bodyBytes = bytes.length - rsfnHeaderBytes
   const about = {
     title: `RSFN security header, ${bodyBytes} bytes of body${refused}`,
     fields: lines.map(lineOf),

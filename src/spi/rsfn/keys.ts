@@ -9,7 +9,7 @@ export type RsfnKeys = {
 }
 
 /** C06 and C08 know RSA-1024 too, which the network no longer takes. */
-const RSA_BITS = 2048
+const rsaBits = 2048
 
 type Read = KeyObject | string | undefined
 
@@ -19,8 +19,8 @@ const read = (pem: Pem | undefined, create: (text: string) => KeyObject): Read =
   try {
     const key = create(pem.text)
     const fits =
-      key.asymmetricKeyType === 'rsa' && key.asymmetricKeyDetails?.modulusLength === RSA_BITS
-    return fits ? key : `is not RSA-${RSA_BITS}`
+      key.asymmetricKeyType === 'rsa' && key.asymmetricKeyDetails?.modulusLength === rsaBits
+    return fits ? key : `is not RSA-${rsaBits}`
   } catch {
     return 'cannot be read'
   }
@@ -40,7 +40,7 @@ export const rsfnProblems = (settings: SpiSettings): readonly SettingProblem[] =
             name,
             value: '***',
             problem: key,
-            expected: `an RSA-${RSA_BITS} key in PEM`,
+            expected: `an RSA-${rsaBits} key in PEM`,
             fix: `set ${name} to the key of the network, or leave it out`,
           },
         ]

@@ -19,8 +19,8 @@ import { codesDocumentation, schemasDocumentation, validateDocumentation } from 
 import type { LoadedSchemas } from './load.ts'
 import { type Validation, validateMessage } from './service.ts'
 
-const XML = 'application/xml'
-const JSON_TYPE = 'application/json'
+const xml = 'application/xml'
+const jsonType = 'application/json'
 
 export const schemaRoutes = (
   { catalogue, report }: LoadedSchemas,
@@ -40,7 +40,7 @@ export const schemaRoutes = (
       method: 'POST',
       path: '/v1/validate',
       scope: 'spi:transform',
-      accepts: [XML, JSON_TYPE],
+      accepts: [xml, jsonType],
       document: validateDocumentation,
       handle: async (c) => Response.json(answer(validateMessage(catalogue, await readMessage(c)))),
     },
@@ -78,7 +78,7 @@ const codes = {
 }
 
 const readMessage = async (c: RequestContext): Promise<Uint8Array> => {
-  if (mediaType(c.req.raw.headers.get('content-type') ?? '') === XML) return await readBytes(c)
+  if (mediaType(c.req.raw.headers.get('content-type') ?? '') === xml) return await readBytes(c)
   const body = await readJsonValue(c)
   const message =
     typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined

@@ -1,9 +1,9 @@
 import { crc32, inflateRawSync } from 'node:zlib'
 
-const END_OF_DIRECTORY = 0x06054b50
-const DIRECTORY_ENTRY = 0x02014b50
-const STORED = 0
-const DEFLATED = 8
+const endOfDirectory = 0x06054b50
+const directoryEntry = 0x02014b50
+const stored = 0
+const deflated = 8
 
 /** A file of an archive, read when asked for. */
 export type ZipEntry = { readonly name: string; readonly read: (bytesMax: number) => Uint8Array }
@@ -16,14 +16,14 @@ export type ZipEntry = { readonly name: string; readonly read: (bytesMax: number
 export const readZip = (bytes: Uint8Array): readonly ZipEntry[] => {
   const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = archive.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]))
-  if (end === -1 || end + 22 > archive.length || archive.readUInt32LE(end) !== END_OF_DIRECTORY) {
+  if (end === -1 || end + 22 > archive.length || archive.readUInt32LE(end) !== endOfDirectory) {
     throw new Error('the file is no zip archive')
   }
   const count = archive.readUInt16LE(end + 10)
   let at = archive.readUInt32LE(end + 16)
   const entries: ZipEntry[] = []
   for (let i = 0; i < count; i++) {
-    if (at + 46 > archive.length || archive.readUInt32LE(at) !== DIRECTORY_ENTRY) {
+    if (at + 46 > archive.length || archive.readUInt32LE(at) !== directoryEntry) {
       throw new Error('the archive’s directory is damaged')
     }
     const nameLength = archive.readUInt16LE(at + 28)
@@ -49,7 +49,7 @@ const readEntry = (archive: Buffer, entry: number, bytesMax: number): Uint8Array
 }
 
 const unpacked = (packed: Buffer, method: number, bytesMax: number): Uint8Array => {
-  if (method === STORED && packed.length <= bytesMax) return new Uint8Array(packed)
-  if (method !== DEFLATED) throw new Error('the entry is packed in an unsupported way or too large')
+  if (method === stored && packed.length <= bytesMax) return new Uint8Array(packed)
+  if (method !== deflated) throw new Error('the entry is packed in an unsupported way or too large')
   return new Uint8Array(inflateRawSync(packed, { maxOutputLength: bytesMax }))
 }

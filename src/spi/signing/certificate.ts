@@ -13,10 +13,10 @@ export type SigningMaterial = {
   readonly pkcs8: Uint8Array
 }
 
-const RSA_BITS = 2048
+const rsaBits = 2048
 
 /** @throws SigningMaterialError when the text is not a certificate */
-export function readCertificate(pem: string): X509Certificate {
+export const readCertificate = (pem: string): X509Certificate => {
   try {
     return new X509Certificate(pem)
   } catch {
@@ -25,7 +25,7 @@ export function readCertificate(pem: string): X509Certificate {
 }
 
 /** Issuer and serial number as they go into a signature. */
-export function identityOf(certificate: X509Certificate): SigningIdentity {
+export const identityOf = (certificate: X509Certificate): SigningIdentity => {
   return {
     issuer: issuerText(new Uint8Array(certificate.raw)),
     serial: BigInt(`0x${certificate.serialNumber}`).toString(),
@@ -37,7 +37,7 @@ export function identityOf(certificate: X509Certificate): SigningIdentity {
  *
  * @throws SigningMaterialError when one cannot be read, is not RSA-2048, or they do not belong together
  */
-export function readSigningMaterial(certificatePem: string, keyPem: string): SigningMaterial {
+export const readSigningMaterial = (certificatePem: string, keyPem: string): SigningMaterial => {
   const certificate = readCertificate(certificatePem)
   let key: KeyObject
   try {
@@ -45,8 +45,8 @@ export function readSigningMaterial(certificatePem: string, keyPem: string): Sig
   } catch {
     throw new SigningMaterialError('the private key cannot be read')
   }
-  if (key.asymmetricKeyType !== 'rsa' || key.asymmetricKeyDetails?.modulusLength !== RSA_BITS) {
-    throw new SigningMaterialError(`the private key is not RSA-${RSA_BITS}`)
+  if (key.asymmetricKeyType !== 'rsa' || key.asymmetricKeyDetails?.modulusLength !== rsaBits) {
+    throw new SigningMaterialError(`the private key is not RSA-${rsaBits}`)
   }
   if (!certificate.checkPrivateKey(key)) {
     throw new SigningMaterialError('certificate and private key do not belong together')

@@ -1,36 +1,36 @@
 import type { RsaKey, RsaProvider } from './rsa-provider.ts'
 
 /** One round asks each provider for this many signatures at once. */
-const ROUND_SIGNATURES = 16
+const roundSignatures = 16
 /** As many as it takes that each provider has a quiet one: a wrong choice costs half of the rate for good. */
-const ROUNDS = 8
+const rounds = 8
 /** The optional provider must be clearly cheaper: less than this part of the other's time. */
-const WORTH_IT = 0.85
+const worthIt = 0.85
 
-const PROBE = new TextEncoder().encode('which provider signs faster on this machine')
+const probe = new TextEncoder().encode('which provider signs faster on this machine')
 
 /**
  * What one round costs this process in all its threads, in µs of CPU time: the clock would also count what other
  * processes of a busy machine take, and decide by that.
  */
-async function roundUs(key: RsaKey): Promise<number> {
+const roundUs = async (key: RsaKey): Promise<number> => {
   const before = process.cpuUsage()
-  await Promise.all(Array.from({ length: ROUND_SIGNATURES }, () => key.sign(PROBE)))
+  await Promise.all(Array.from({ length: roundSignatures }, () => key.sign(probe)))
   const { user, system } = process.cpuUsage(before)
   return user + system
 }
 
 /** The best of interleaved rounds, so that a busy moment of this process hits both. */
-async function bestUs(one: RsaKey, other: RsaKey): Promise<[number, number]> {
+const bestUs = async (one: RsaKey, other: RsaKey): Promise<[number, number]> => {
   let [oneUs, otherUs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     oneUs = Math.min(oneUs, await roundUs(one))
     otherUs = Math.min(otherUs, await roundUs(other))
   }
   return [oneUs, otherUs]
 }
 
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => {
   return a.length === b.length && a.every((octet, i) => octet === b[i])
 }
 
@@ -38,7 +38,7 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 export type ChosenKey = RsaKey & { readonly provider: RsaProvider['name'] }
 
 /** Signs with `fast`; a signature it fails to give is made by `safe`. */
-function withFallback(fast: RsaKey, safe: RsaKey): RsaKey {
+const withFallback = (fast: RsaKey, safe: RsaKey): RsaKey => {
   return {
     sign: (bytes) => fast.sign(bytes).catch(() => safe.sign(bytes)),
     close: () => {
@@ -53,20 +53,20 @@ function withFallback(fast: RsaKey, safe: RsaKey): RsaKey {
  * Where the optional one cannot start, gives another signature, or is no cheaper, the safe one
  * signs and nothing is said about it.
  */
-export async function chooseRsaKey(
+export const chooseRsaKey = async (
   pkcs8: Uint8Array,
   safe: RsaProvider,
   optional: RsaProvider | undefined,
-): Promise<ChosenKey> {
+): Promise<ChosenKey> => {
   const safeKey = await safe.open(pkcs8)
   const safeChoice: ChosenKey = { ...safeKey, provider: safe.name }
   if (optional === undefined) return safeChoice
   let fastKey: RsaKey | undefined
   try {
     fastKey = await optional.open(pkcs8)
-    if (sameBytes(await fastKey.sign(PROBE), await safeKey.sign(PROBE))) {
+    if (sameBytes(await fastKey.sign(probe), await safeKey.sign(probe))) {
       const [safeUs, fastUs] = await bestUs(safeKey, fastKey)
-      if (fastUs < safeUs * WORTH_IT) {
+      if (fastUs < safeUs * worthIt) {
         return { ...withFallback(fastKey, safeKey), provider: optional.name }
       }
     }

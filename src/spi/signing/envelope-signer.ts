@@ -21,7 +21,7 @@ const keyInfoId = ({ issuer, serial }: SigningIdentity): string =>
   `key-${hash('sha256', `${serial} ${issuer}`).slice(0, 32)}`
 
 /** What a certificate contributes to every signature is made once, and again after a rotation. */
-export function createEnvelopeSigner(signer: Signer): EnvelopeSigner {
+export const createEnvelopeSigner = (signer: Signer): EnvelopeSigner => {
   if (signer.kind === 'none') return { kind: 'none', sign: async ({ bytes }) => bytes }
   let prepared:
     | { readonly identity: SigningIdentity; readonly keyInfo: PreparedKeyInfo }

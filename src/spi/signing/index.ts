@@ -13,15 +13,15 @@ export { createServiceSigner, SignatureServiceError } from './service-signer.ts'
 export type { Signer, SigningIdentity, SigningKey } from './signer.ts'
 export { createMessageVerifier, type MessageVerifier, type TrustedCertificate } from './verifier.ts'
 
-const CIRCUIT_FAILURES_MAX = 5
-const CIRCUIT_OPEN_MS = 5_000
-const BACKOFF_MS = 100
+const circuitFailuresMaxDefault = 5
+const circuitOpenMsDefault = 5_000
+const backoffMs = 100
 
 /** Leaves messages without a signature. */
 export const noSigner: Signer = { kind: 'none', close: () => {} }
 
 /** What of the settings leaves messages unsigned against the operator's likely intent. */
-export function signingWarning(settings: SigningSettings): string | undefined {
+export const signingWarning = (settings: SigningSettings): string | undefined => {
   if (!settings.enabled) return undefined
   if ((settings.certificate === undefined) !== (settings.key === undefined)) {
     return 'native signing needs both SPI_SIGN_CERT_PATH and SPI_SIGN_KEY_PATH; only one is set'
@@ -33,12 +33,12 @@ export function signingWarning(settings: SigningSettings): string | undefined {
 }
 
 /** Signs here, and follows the two files: a new pair signs from the next message on. */
-async function nativeSigner(
+const nativeSigner = async (
   certificate: Pem,
   key: Pem,
   settings: SigningSettings,
   onProblem: (error: Error) => void,
-): Promise<Signer> {
+): Promise<Signer> => {
   const optional = settings.provider === 'node' ? null : undefined
   const signer = await createNativeSigner(certificate.text, key.text, optional)
   const material = createTlsMaterial({ certificate, key, ca: undefined }, onProblem)
@@ -59,11 +59,11 @@ async function nativeSigner(
   }
 }
 
-function serviceSigner(
+const serviceSigner = (
   url: string,
   settings: SigningSettings,
   onProblem: (error: Error) => void,
-): Signer {
+): Signer => {
   const material = createTlsMaterial(
     {
       certificate: settings.serviceCertificate,
@@ -78,9 +78,9 @@ function serviceSigner(
     tls: material.current,
     timeoutMs: settings.serviceTimeoutMs,
     attemptsMax: settings.serviceAttemptsMax,
-    circuitFailuresMax: CIRCUIT_FAILURES_MAX,
-    circuitOpenMs: CIRCUIT_OPEN_MS,
-    backoffMs: BACKOFF_MS,
+    circuitFailuresMax: circuitFailuresMaxDefault,
+    circuitOpenMs: circuitOpenMsDefault,
+    backoffMs: backoffMs,
   })
   return { ...signer, close: material.stop }
 }
@@ -92,10 +92,10 @@ function serviceSigner(
  * @param onProblem - told when changed files cannot be used; the old ones stay in use
  * @throws SigningMaterialError when certificate and key are set but cannot sign
  */
-export async function createSigner(
+export const createSigner = async (
   settings: SigningSettings,
   onProblem: (error: Error) => void = () => {},
-): Promise<Signer> {
+): Promise<Signer> => {
   if (!settings.enabled) return noSigner
   const { certificate, key, serviceUrl } = settings
   if (certificate !== undefined && key !== undefined) {

@@ -3,16 +3,16 @@ import { type FromWorker, libcryptoWorker, type ToWorker } from './libcrypto-wor
 import type { RsaKey, RsaProvider } from './rsa-provider.ts'
 
 /** Tried in this order. */
-export const LIBCRYPTO_CANDIDATES = [
+export const libcryptoCandidates = [
   'libcrypto.so.3',
   'libcrypto.so.1.1',
   'libcrypto.3.dylib',
   'libcrypto.so',
 ] as const
 
-const START_TIMEOUT_MS = 5_000
+const startTimeoutMs = 5_000
 /** A worker gets its next batch while it still signs the last of the one before: 5 ms of work, so that it need not wait for a busy event loop. */
-const BATCH_MAX = 16
+const batchMax = 16
 
 type Job = {
   readonly bytes: Uint8Array
@@ -27,17 +27,17 @@ type Thread = {
   ended: boolean
 }
 
-function workerUrl(): string {
+const workerUrl = (): string => {
   const source = `(${libcryptoWorker.toString()})(self)`
   return URL.createObjectURL(new Blob([source], { type: 'text/javascript' }))
 }
 
-function post(worker: Worker, message: ToWorker): void {
+const post = (worker: Worker, message: ToWorker): void => {
   worker.postMessage(message)
 }
 
 /** Starts one thread and waits until it has opened library and key. */
-function startThread(url: string, library: string, pkcs8: Uint8Array): Promise<Worker> {
+const startThread = (url: string, library: string, pkcs8: Uint8Array): Promise<Worker> => {
   const worker = new Worker(url)
   worker.unref()
   return new Promise((resolve, reject) => {
@@ -50,7 +50,7 @@ function startThread(url: string, library: string, pkcs8: Uint8Array): Promise<W
       worker.terminate()
       reject(error)
     }
-    const timer = setTimeout(() => give(new Error('no answer in time')), START_TIMEOUT_MS)
+    const timer = setTimeout(() => give(new Error('no answer in time')), startTimeoutMs)
     worker.onerror = (event) => give(new Error(event.message))
     worker.onmessage = (event: MessageEvent<FromWorker>) =>
       give('ready' in event.data ? undefined : new Error('library or key refused'))
@@ -104,7 +104,7 @@ class ThreadPool implements RsaKey {
         if (thread.ended || thread[slot].length > 0) continue
         // A short queue is shared out, so that no core idles while another holds a batch.
         const share = Math.ceil(this.#queue.length / this.#threads.length)
-        thread[slot] = this.#queue.splice(0, Math.min(BATCH_MAX, share))
+        thread[slot] = this.#queue.splice(0, Math.min(batchMax, share))
         thread.worker.ref()
         post(thread.worker, { batch: thread[slot].map((job) => job.bytes) })
       }
@@ -142,7 +142,7 @@ class ThreadPool implements RsaKey {
   }
 }
 
-async function openPool(library: string, pkcs8: Uint8Array, threads: number): Promise<RsaKey> {
+const openPool = async (library: string, pkcs8: Uint8Array, threads: number): Promise<RsaKey> => {
   const url = workerUrl()
   try {
     const first = await startThread(url, library, pkcs8)
@@ -157,10 +157,10 @@ async function openPool(library: string, pkcs8: Uint8Array, threads: number): Pr
  * RSA by the system's libcrypto: twice as fast as the runtime's on processors with AVX-512 IFMA.
  * The library is optional; `open` rejects where none of the candidates can be used.
  */
-export function createLibcryptoProvider(
-  candidates: readonly string[] = LIBCRYPTO_CANDIDATES,
+export const createLibcryptoProvider = (
+  candidates: readonly string[] = libcryptoCandidates,
   threads: number = availableParallelism(),
-): RsaProvider {
+): RsaProvider => {
   return {
     name: 'libcrypto',
     open: async (pkcs8) => {

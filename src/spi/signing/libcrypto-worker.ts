@@ -20,7 +20,7 @@ type Scope = {
  * Self-contained on purpose: the thread is started from this function's source text, so that the
  * single executable needs no second entry point. It may refer to nothing outside its body.
  */
-export async function libcryptoWorker(scope: Scope): Promise<void> {
+export const libcryptoWorker = async (scope: Scope): Promise<void> => {
   const { dlopen, ptr } = await import('bun:ffi')
 
   const openLibrary = (library: string) =>

@@ -16,11 +16,11 @@ export type NativeSigner = Extract<Signer, { readonly key: unknown }> & {
  * @param optional - a faster RSA to try; the system's libcrypto when absent, none when null
  * @throws SigningMaterialError when the pair cannot sign
  */
-export async function createNativeSigner(
+export const createNativeSigner = async (
   certificatePem: string,
   keyPem: string,
   optional: RsaProvider | null = createLibcryptoProvider(),
-): Promise<NativeSigner> {
+): Promise<NativeSigner> => {
   const load = async (certificate: string, key: string) => {
     const { identity, pkcs8 } = readSigningMaterial(certificate, key)
     const chosen: ChosenKey = await chooseRsaKey(pkcs8, nodeProvider, optional ?? undefined)

@@ -49,39 +49,39 @@ export type ServiceSignerOptions = {
 }
 
 /** Longest answer of the service that is read. */
-export const ANSWER_BYTES_MAX = 64 * 1024
-const CERTIFICATE_FOR_MS = 300_000
-const RETRYABLE: ReadonlySet<number> = new Set([408, 425, 429])
+export const answerBytesMax = 64 * 1024
+const certificateForMs = 300_000
+const retryable: ReadonlySet<number> = new Set([408, 425, 429])
 
-const certificateAnswer = z.object({ certificate: z.string().max(ANSWER_BYTES_MAX) })
+const certificateAnswer = z.object({ certificate: z.string().max(answerBytesMax) })
 const signAnswer = z.object({ signature: z.base64().max(4096) })
 
 type Answer = { readonly status: number; readonly body: unknown }
 
 /** Reads no further than the limit, whatever length the headers say. */
-async function readText(response: Response): Promise<string> {
+const readText = async (response: Response): Promise<string> => {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    if (bytes > ANSWER_BYTES_MAX) {
-      throw new SignatureServiceError(`the answer is over ${ANSWER_BYTES_MAX} bytes`, false)
+    if (bytes > answerBytesMax) {
+      throw new SignatureServiceError(`the answer is over ${answerBytesMax} bytes`, false)
     }
     chunks.push(chunk)
   }
   return Buffer.concat(chunks, bytes).toString()
 }
 
-function exchange(options: ServiceSignerOptions, path: string, body: unknown): Promise<Answer> {
+const exchange = (options: ServiceSignerOptions, path: string, body: unknown): Promise<Answer> => {
   const url = options.url.replace(/\/$/, '') + path
   const method = body === undefined ? 'GET' : 'POST'
   return inRequestSpan({ method, url }, () => ask(options, { method, url, body }))
 }
 
-async function ask(
+const ask = async (
   options: ServiceSignerOptions,
   { method, url, body }: { readonly method: string; readonly url: string; readonly body: unknown },
-): Promise<Answer> {
+): Promise<Answer> => {
   const response = await fetch(url, {
     method,
     redirect: 'manual',
@@ -104,17 +104,17 @@ async function ask(
   }
 }
 
-function pause(ms: number): Promise<void> {
+const pause = (ms: number): Promise<void> => {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** One call with its attempts. Connection errors and time-outs are repeated: signing is harmless. */
-async function call(
+const call = async (
   options: ServiceSignerOptions,
   breaker: CircuitBreaker,
   path: string,
   body?: unknown,
-): Promise<Answer> {
+): Promise<Answer> => {
   let last = 'no attempt was made'
   for (let attempt = 1; attempt <= options.attemptsMax; attempt++) {
     if (!breaker.admit()) {
@@ -122,7 +122,7 @@ async function call(
     }
     try {
       const answer = await exchange(options, path, body)
-      if (answer.status < 500 && !RETRYABLE.has(answer.status)) {
+      if (answer.status < 500 && !retryable.has(answer.status)) {
         breaker.succeeded()
         return answer
       }
@@ -139,7 +139,7 @@ async function call(
   throw new SignatureServiceError(`the signature service gave no answer: ${last}`, true)
 }
 
-function parseAnswer<T>(schema: z.ZodType<T>, answer: Answer): T {
+const parseAnswer = <T>(schema: z.ZodType<T>, answer: Answer): T => {
   if (answer.status !== 200) {
     throw new SignatureServiceError(`the signature service answered HTTP ${answer.status}`, false)
   }
@@ -151,9 +151,9 @@ function parseAnswer<T>(schema: z.ZodType<T>, answer: Answer): T {
 }
 
 /** Signs through an external service, by the contract at the head of this file. */
-export function createServiceSigner(
+export const createServiceSigner = (
   options: ServiceSignerOptions,
-): Extract<Signer, { readonly key: unknown }> {
+): Extract<Signer, { readonly key: unknown }> => {
   const nowMs = options.nowMs ?? (() => performance.now())
   const breaker = createCircuitBreaker(options.circuitFailuresMax, options.circuitOpenMs, nowMs)
   let known: { readonly key: SigningKey; readonly readMs: number } | undefined
@@ -194,7 +194,7 @@ export function createServiceSigner(
     kind: 'service',
     provider: 'external service',
     key: () => {
-      if (known !== undefined && nowMs() - known.readMs < CERTIFICATE_FOR_MS) return known.key
+      if (known !== undefined && nowMs() - known.readMs < certificateForMs) return known.key
       reading ??= readKey().finally(() => {
         reading = undefined
       })

@@ -34,9 +34,9 @@ type Entry = {
 }
 
 /** Spellings of issuers that are remembered: real traffic has a handful. */
-const SPELLINGS_MAX = 256
+const spellingsMax = 256
 
-function entryOf(pem: string): [serial: string, entry: Entry] {
+const entryOf = (pem: string): [serial: string, entry: Entry] => {
   const certificate = new X509Certificate(pem)
   const { publicKey } = certificate
   const entry: Entry = {
@@ -50,7 +50,7 @@ function entryOf(pem: string): [serial: string, entry: Entry] {
 }
 
 /** By serial; two authorities may give the same one. */
-function indexOf(certificates: readonly string[]): ReadonlyMap<string, readonly Entry[]> {
+const indexOf = (certificates: readonly string[]): ReadonlyMap<string, readonly Entry[]> => {
   const index = new Map<string, Entry[]>()
   for (const pem of certificates) {
     const [serial, entry] = entryOf(pem)
@@ -60,7 +60,7 @@ function indexOf(certificates: readonly string[]): ReadonlyMap<string, readonly 
 }
 
 /** Canonical names by spelling, so that a name is parsed once and not once per message. */
-function createSpellings(): (text: string) => CanonicalName | undefined {
+const createSpellings = (): ((text: string) => CanonicalName | undefined) => {
   const known = new Map<string, CanonicalName | undefined>()
   return (text) => {
     if (known.has(text)) return known.get(text)
@@ -70,7 +70,7 @@ function createSpellings(): (text: string) => CanonicalName | undefined {
     } catch {
       // No name at all: no certificate has it.
     }
-    if (known.size >= SPELLINGS_MAX) known.clear()
+    if (known.size >= spellingsMax) known.clear()
     known.set(text, name)
     return name
   }
@@ -80,10 +80,10 @@ function createSpellings(): (text: string) => CanonicalName | undefined {
  * @param certificates - PEM, one certificate each
  * @param now - validity is judged at the moment a message is verified
  */
-export function createMessageVerifier(
+export const createMessageVerifier = (
   certificates: readonly string[],
   now: () => Date = () => new Date(),
-): MessageVerifier {
+): MessageVerifier => {
   let index = indexOf(certificates)
   const nameOf = createSpellings()
   const ports: VerifyPorts<TrustedCertificate> = {

@@ -15,18 +15,18 @@ export const isProjectedType = (type: string): type is ProjectedType =>
   Object.hasOwn(projectionTargets, type)
 
 /** The lossless form of any message of the catalogue; a source as well as a target. */
-export const JSON_FORMAT = 'json'
+export const jsonFormat = 'json'
 
-export const sourceFormats: readonly string[] = [...messageTypes, JSON_FORMAT]
+export const sourceFormats: readonly string[] = [...messageTypes, jsonFormat]
 
 export const targetFormats: readonly string[] = [
   ...Object.values(projectionTargets),
-  JSON_FORMAT,
+  jsonFormat,
   ...messageTypes,
 ]
 
 export const isSourceFormat = (format: string): boolean =>
-  isMessageType(format) || format === JSON_FORMAT
+  isMessageType(format) || format === jsonFormat
 
 /** What a source becomes when the caller does not say. */
 export const defaultTarget = (source: string): string | undefined =>
@@ -35,8 +35,8 @@ export const defaultTarget = (source: string): string | undefined =>
 /** `target` undefined: the default of the source, if it has one. */
 export const isSupported = (source: string, target: string | undefined): boolean => {
   if (target === undefined || isProjectedTarget(source, target)) return isProjectedType(source)
-  if (source === JSON_FORMAT) return isMessageType(target)
-  return target === JSON_FORMAT && isMessageType(source)
+  if (source === jsonFormat) return isMessageType(target)
+  return target === jsonFormat && isMessageType(source)
 }
 
 const isProjectedTarget = (source: string, target: string): boolean =>
@@ -48,13 +48,13 @@ export const supportedTransformations = [
     source_format: type,
     target_format: projectionTargets[type],
   })),
-  ...messageTypes.map((type) => ({ source_format: type, target_format: JSON_FORMAT })),
-  ...messageTypes.map((type) => ({ source_format: JSON_FORMAT, target_format: type })),
+  ...messageTypes.map((type) => ({ source_format: type, target_format: jsonFormat })),
+  ...messageTypes.map((type) => ({ source_format: jsonFormat, target_format: type })),
 ]
 
 /** The same in one line. */
 export const acceptedPairs = [
   ...projectedTypes.map((type) => `${type} → ${projectionTargets[type]}`),
-  `any message type → ${JSON_FORMAT}`,
-  `${JSON_FORMAT} → any message type`,
+  `any message type → ${jsonFormat}`,
+  `${jsonFormat} → any message type`,
 ].join(', ')

@@ -21,9 +21,9 @@ import { parseTransformRequest } from './request.ts'
 import type { RunTransform } from './run.ts'
 import type { TransformRequest } from './service.ts'
 
-const XML = 'application/xml'
-const JSON_TYPE = 'application/json'
-const headers = readyHeaders(JSON_TYPE)
+const xml = 'application/xml'
+const jsonType = 'application/json'
+const headers = readyHeaders(jsonType)
 
 export const transformRoutes = (run: RunTransform): readonly Route[] => {
   const handle = (declared: ProjectedType | undefined) => async (c: RequestContext) => {
@@ -39,7 +39,7 @@ export const transformRoutes = (run: RunTransform): readonly Route[] => {
       method: 'POST',
       path: '/v1/transform',
       scope: 'spi:transform',
-      accepts: [JSON_TYPE, XML],
+      accepts: [jsonType, xml],
       document: transformDocument(undefined),
       handle: handle(undefined),
     },
@@ -48,7 +48,7 @@ export const transformRoutes = (run: RunTransform): readonly Route[] => {
         method: 'POST',
         path: `/v1/transform/${type.replace('.', '')}`,
         scope: 'spi:transform',
-        accepts: [JSON_TYPE, XML],
+        accepts: [jsonType, xml],
         document: transformDocument(type),
         handle: handle(type),
       }),
@@ -68,7 +68,7 @@ const readRequest = async (
   declared: ProjectedType | undefined,
 ): Promise<TransformRequest> => {
   const contentType = c.req.raw.headers.get('content-type') ?? ''
-  if (contentType === XML || mediaType(contentType) === XML) {
+  if (contentType === xml || mediaType(contentType) === xml) {
     return rawRequest(c, declared, await readBytes(c))
   }
   const parsed = parseTransformRequest(await readJsonValue(c), declared)

@@ -16,7 +16,7 @@ import {
 } from '#codecs/iso20022'
 import { explainXmlError, type XmlDocument, type XmlExplanation } from '#codecs/xml'
 import { nativeText } from '#src/platform/native-text/index.ts'
-import { isSupported, JSON_FORMAT, projectionTargets } from './formats.ts'
+import { isSupported, jsonFormat, projectionTargets } from './formats.ts'
 import { definitionIn, fromJson } from './from-json.ts'
 import { project } from './projections/index.ts'
 
@@ -75,7 +75,7 @@ export const transform = (
   if (sourceFormat !== undefined && !isSupported(sourceFormat, targetFormat)) {
     return unsupported(sourceFormat, targetFormat)
   }
-  if (sourceFormat === JSON_FORMAT) {
+  if (sourceFormat === jsonFormat) {
     const built = fromJson(request.message, targetFormat ?? '', catalogue)
     return 'xml' in built
       ? { ok: true, sourceFormat, targetFormat: targetFormat ?? '', result: JSON.stringify(built) }
@@ -100,7 +100,7 @@ export const transform = (
     const verdict = validateDocument(schema, scanned.document)
     if (!verdict.valid) return failed({ kind: 'invalid', violations: verdict.violations })
   }
-  if (targetFormat === JSON_FORMAT) return toJson(scanned.document, identity, catalogue)
+  if (targetFormat === jsonFormat) return toJson(scanned.document, identity, catalogue)
   if (!isPaymentMessageType(type)) return unsupported(type, targetFormat)
   const projection = project(scanned.document, { type, version }, options.enrich)
   if (!projection.ok) return failed({ kind: 'violations', violations: projection.problems })
@@ -127,7 +127,7 @@ const toJson = (
     ? {
         ok: true,
         sourceFormat: type,
-        targetFormat: JSON_FORMAT,
+        targetFormat: jsonFormat,
         result: JSON.stringify(json.message),
       }
     : failed({ kind: 'invalid', violations: json.violations })

@@ -5,7 +5,7 @@ import {
   messageVocabulary,
   parseCents,
 } from '#codecs/iso20022'
-import { ABSENT, ELEMENT, KIND_MASK, NODE_NAME, NODE_STRIDE, type XmlDocument } from '#codecs/xml'
+import { absent, elementKind, kindMask, nodeName, nodeStride, type XmlDocument } from '#codecs/xml'
 
 /** One transaction of a message of any type; what the type has not is undefined. */
 export type TransactionView = {
@@ -151,24 +151,24 @@ export const viewMessage = (document: XmlDocument): MessageView | undefined => {
   if (identity === undefined) return undefined
   const whole: Fields = {}
   const transactions: { readonly fields: Fields; readonly node: number }[] = []
-  const container = containerIds.get(identity.type) ?? ABSENT
+  const container = containerIds.get(identity.type) ?? absent
   let current = whole
   let currentEnd = 0
   let scope: { readonly field: Field; readonly names: readonly number[] } | undefined
   let scopeEnd = 0
   for (let node = document.root + 1; node < document.endNode; node++) {
-    const at = node * NODE_STRIDE
-    if (((document.nodes[at] as number) & KIND_MASK) !== ELEMENT) continue
+    const at = node * nodeStride
+    if (((document.nodes[at] as number) & kindMask) !== elementKind) continue
     if (node >= currentEnd) current = whole
     if (node >= scopeEnd) scope = undefined
-    const name = document.nodes[at + NODE_NAME] as number
+    const name = document.nodes[at + nodeName] as number
     if (name === container && current === whole) {
       current = {}
       currentEnd = document.next(node)
       transactions.push({ fields: current, node })
       continue
     }
-    if (document.firstChild(node) !== ABSENT) {
+    if (document.firstChild(node) !== absent) {
       const opened = scopeFields[name]
       if (opened !== undefined && scope === undefined) {
         scope = opened
@@ -217,18 +217,18 @@ const headerIspbs = (document: XmlDocument): Pick<MessageView, 'fromIspb' | 'toI
 }
 
 const childOf = (document: XmlDocument, parent: number, name: number): number => {
-  if (parent === ABSENT) return ABSENT
+  if (parent === absent) return absent
   let child = document.firstChild(parent)
-  while (child !== ABSENT && document.nameId(child) !== name) {
+  while (child !== absent && document.nameId(child) !== name) {
     child = document.nextSibling(child, parent)
   }
   return child
 }
 
 const idIn = (document: XmlDocument, party: number): string | undefined => {
-  if (party === ABSENT) return undefined
+  if (party === absent) return undefined
   for (let node = party + 1; node < document.next(party); node++) {
-    if (document.kind(node) === ELEMENT && document.nameId(node) === nameIds.id) {
+    if (document.kind(node) === elementKind && document.nameId(node) === nameIds.id) {
       return document.textOf(node)
     }
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { GATEWAY_MTIS } from '#codecs/iso8583'
+import { gatewayMtis } from '#codecs/iso8583'
 import {
   agrees,
   exchangeKey,
@@ -23,7 +23,7 @@ test('a request, its repeat and its answer have one key; other exchanges have ot
   const keys = pairs.map((mtis) => new Set(mtis.map((mti) => exchangeKey(mti, '000042'))))
   expect(keys.every((key) => key.size === 1)).toBe(true)
   expect(new Set(keys.flatMap((key) => [...key])).size).toBe(pairs.length)
-  expect(pairs.flat().length).toBe(GATEWAY_MTIS.length)
+  expect(pairs.flat().length).toBe(gatewayMtis.length)
   expect(exchangeKey('0100', '000042')).not.toBe(exchangeKey('0100', '000043'))
 })
 
@@ -37,7 +37,7 @@ test('a STAN is six digits', () => {
 })
 
 test('answers are told from requests', () => {
-  expect(GATEWAY_MTIS.filter(isAnswer)).toEqual([
+  expect(gatewayMtis.filter(isAnswer)).toEqual([
     ...(['0110', '0210', '0410', '0810', '1110', '1210', '1430', '1814'] as const),
   ])
 })

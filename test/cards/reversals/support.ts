@@ -13,7 +13,7 @@ import type { Vault } from '../../../src/cards/vault/index.ts'
 import {
   type CardNetworkOptions,
   createTestVault,
-  TEST_VAULT_KEY,
+  testVaultKey,
 } from '../../../src/simulators/card-network/index.ts'
 import {
   createNetworkRig,
@@ -24,9 +24,9 @@ import {
 } from '../../support/card-network.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
-const AMOUNT_CENTS = 10_000n
-const WAIT_MS = 40_000
-const VAULT_TIMEOUT_MS = 20_000
+const amountCents = 10_000n
+const waitMs = 40_000
+const vaultTimeoutMs = 20_000
 
 /** What has to be done to take back `payment(number)`. */
 export const reversalOf = (number: number, change: Partial<NewReversal> = {}): NewReversal => ({
@@ -34,7 +34,7 @@ export const reversalOf = (number: number, change: Partial<NewReversal> = {}): N
   network: 'neta',
   reverses: 'authorization',
   cardToken: 'tok_visa_approved',
-  amountCents: AMOUNT_CENTS,
+  amountCents: amountCents,
   currency: 'BRL',
   originalMti: '0100',
   originalStan: stanOf(number),
@@ -91,7 +91,7 @@ const waitFor = async (
   database: TestDatabase,
   test: (rows: readonly Row[]) => boolean,
 ): Promise<readonly Row[]> => {
-  const deadline = performance.now() + WAIT_MS
+  const deadline = performance.now() + waitMs
   for (;;) {
     const found = await rowsOf(database)
     if (test(found)) return found
@@ -117,11 +117,11 @@ export const createReversalRig = async (
   const { sql } = database
   const rig = await createNetworkRig({ timeoutMs: 20_000, drainMs: 10, ...options }, simulated)
   const { network } = rig
-  const testVault = createTestVault({ key: TEST_VAULT_KEY })
+  const testVault = createTestVault({ key: testVaultKey })
   const vault = createHttpVault({
     url: testVault.url,
-    token: TEST_VAULT_KEY,
-    timeoutMs: VAULT_TIMEOUT_MS,
+    token: testVaultKey,
+    timeoutMs: vaultTimeoutMs,
   })
   const stans = createStanAllocator({ sql })
   const engines: Reversals[] = []
@@ -137,7 +137,7 @@ export const createReversalRig = async (
     engine: ({ settings, ...change } = {}) => {
       const metrics = createMetrics({ version: '1.0.0', withProcess: false })
       const engine = createReversals({
-        ...{ sql, vault, metrics, vaultTimeoutMs: VAULT_TIMEOUT_MS },
+        ...{ sql, vault, metrics, vaultTimeoutMs: vaultTimeoutMs },
         networks: { all: [network], byName: () => network },
         nextStan: (of) => stans.next(of),
         onEnded: async (_, { transactionId }, outcome) => {

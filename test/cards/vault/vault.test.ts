@@ -8,8 +8,8 @@ import {
 } from '../../../src/cards/vault/index.ts'
 import {
   createTestVault,
-  TEST_VAULT_KEY,
   testTokens,
+  testVaultKey,
 } from '../../../src/simulators/card-network/index.ts'
 import { quietLogger } from '../../support/database.ts'
 import { issueCertificate } from '../../support/pki.ts'
@@ -62,8 +62,8 @@ const faultOf = async (call: Promise<unknown>): Promise<unknown> => {
 }
 
 describe('against the test vault', () => {
-  const start = (key = TEST_VAULT_KEY) => {
-    const simulated = createTestVault({ key: TEST_VAULT_KEY })
+  const start = (key = testVaultKey) => {
+    const simulated = createTestVault({ key: testVaultKey })
     closing.push(simulated.stop)
     return vaultAt(simulated.url, { token: key })
   }

@@ -18,7 +18,7 @@ const anyCode = fc.oneof(
 )
 
 /** True when the parser refuses, as it must, with a CodecError. */
-function refuses(payload: string | Uint8Array): boolean {
+const refuses = (payload: string | Uint8Array): boolean => {
   try {
     parseBrCode(payload)
     return false

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { BRCODE_BYTES_MAX, explainBrCode, parseBrCode } from '#codecs/brcode'
+import { brcodeBytesMax, explainBrCode, parseBrCode } from '#codecs/brcode'
 import { bytesOf, official, refusal, sealed, tlv } from './support.ts'
 
 const head = '000201'
@@ -255,7 +255,7 @@ describe('limits, at the limit and one past it', () => {
   })
 
   test('the payload', () => {
-    const room = BRCODE_BYTES_MAX - official.static.length
+    const room = brcodeBytesMax - official.static.length
     const fill = (size: number) => tlv('81', tlv('00', 'x'.repeat(size - 8)))
     // Unreserved templates of at most 99 bytes take the rest.
     const payloadOf = (total: number) => {
@@ -269,10 +269,10 @@ describe('limits, at the limit and one past it', () => {
       return sealed(text)
     }
     expect(room).toBeGreaterThan(200)
-    expect(payloadOf(BRCODE_BYTES_MAX).length).toBe(BRCODE_BYTES_MAX)
-    expect(refusal(() => parseBrCode(payloadOf(BRCODE_BYTES_MAX)))).toBe('accepted')
-    expect(refusal(() => parseBrCode(payloadOf(BRCODE_BYTES_MAX + 1)))).toBe('brcode_size  @0')
-    expect(refusal(() => parseBrCode('é'.repeat(BRCODE_BYTES_MAX * 4)))).toBe('brcode_size  @0')
+    expect(payloadOf(brcodeBytesMax).length).toBe(brcodeBytesMax)
+    expect(refusal(() => parseBrCode(payloadOf(brcodeBytesMax)))).toBe('accepted')
+    expect(refusal(() => parseBrCode(payloadOf(brcodeBytesMax + 1)))).toBe('brcode_size  @0')
+    expect(refusal(() => parseBrCode('é'.repeat(brcodeBytesMax * 4)))).toBe('brcode_size  @0')
   })
 })
 

@@ -19,7 +19,7 @@ export const official = {
 export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 /** The payload with the CRC it should have; `text` ends before `6304`. */
-export function sealed(text: string): string {
+export const sealed = (text: string): string => {
   const open = `${text}6304`
   return open + crc16(bytesOf(open)).toString(16).toUpperCase().padStart(4, '0')
 }
@@ -29,7 +29,7 @@ export const tlv = (id: string, value: string): string =>
   id + String(bytesOf(value).length).padStart(2, '0') + value
 
 /** The code, tag path and offset of the error; anything but a CodecError goes through. */
-export function refusal(run: () => unknown): string {
+export const refusal = (run: () => unknown): string => {
   try {
     run()
   } catch (error) {
@@ -46,7 +46,7 @@ const lowerAlnum = [...'abcdefghijklmnopqrstuvwxyz0123456789']
 const string = (units: readonly string[], minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...units), minLength, maxLength })
 
-function checkDigits(base: string, weightMax: number): string {
+const checkDigits = (base: string, weightMax: number): string => {
   let text = base
   for (let round = 0; round < 2; round++) {
     let sum = 0

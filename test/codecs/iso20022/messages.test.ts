@@ -8,7 +8,7 @@ import {
   readMessage,
   validateDocument,
 } from '#codecs/iso20022'
-import { ABSENT, createXmlScanner, type XmlDocument } from '#codecs/xml'
+import { absent, createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { MessageReader } from '../../../codecs/iso20022/reader.ts'
 import { messageReader, text } from '../../../codecs/iso20022/shape.ts'
 import { generateMessage } from '../../support/generated-messages.ts'
@@ -21,12 +21,12 @@ const documentsPerVersion = process.env['TRILHO_LONG'] === '1' ? 300 : 20
 /** What the elements of a document that hold no others hold: an amount as its cents and its currency. */
 const leavesOf = (document: XmlDocument, node: number): readonly string[] => {
   const leaves: string[] = []
-  for (let at = document.firstChild(node); at !== ABSENT; at = document.nextSibling(at, node)) {
+  for (let at = document.firstChild(node); at !== absent; at = document.nextSibling(at, node)) {
     const currency = document.attribute(at, 'Ccy')
     if (currency !== undefined) {
       const [whole = '', fraction = ''] = document.textOf(at).split('.')
       leaves.push(`${BigInt(whole + fraction.padEnd(2, '0'))} ${currency}`)
-    } else if (document.firstChild(at) === ABSENT && !containers.has(document.localName(at))) {
+    } else if (document.firstChild(at) === absent && !containers.has(document.localName(at))) {
       leaves.push(document.textOf(at))
     } else leaves.push(...leavesOf(document, at))
   }

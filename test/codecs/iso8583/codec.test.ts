@@ -30,12 +30,12 @@ import {
 } from '#codecs/iso8583'
 
 const encoder = new TextEncoder()
-const PAN = '4111111111111111'
+const pan = '4111111111111111'
 
 const authorization = (): CardMessage => {
   const message = new CardMessage()
   message.mti = '0100'
-  message.pan = encoder.encode(PAN)
+  message.pan = encoder.encode(pan)
   message.processingCode = '003000'
   message.amount = '000000010000'
   message.transmissionDateTime = '1120143005'
@@ -459,7 +459,7 @@ describe('what is printed', () => {
   test('card data is masked unless asked for', () => {
     const out = new Uint8Array(512)
     const message = authorization()
-    message.track2 = encoder.encode(`${PAN}=28121010000000000`)
+    message.track2 = encoder.encode(`${pan}=28121010000000000`)
     message.additionalData = 'CVV 123'
     message.iccData = Uint8Array.of(0x5a, 2, 0x41, 0x11, 0x82, 1, 0)
     const end = createMessagePacker(createPacker(dialects['ascii']!))(message, out)
@@ -478,8 +478,8 @@ describe('what is printed', () => {
   })
 
   test('short numbers are hidden wholly, numbers in free text are found', () => {
-    expect([maskPan(PAN), maskPan('1234'), maskPan('')]).toEqual(['411111******1111', '****', ''])
-    expect(maskText(60, `ref ${PAN}`)).toBe('ref 411111******1111')
+    expect([maskPan(pan), maskPan('1234'), maskPan('')]).toEqual(['411111******1111', '****', ''])
+    expect(maskText(60, `ref ${pan}`)).toBe('ref 411111******1111')
     expect(maskBytes(55, Uint8Array.of(0x9f))).toBe('***')
   })
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { CodecError } from '#codecs/bytes'
 import {
-  BOUNDARY_CHARS_MAX,
+  boundaryCharsMax,
   boundaryOf,
   decodeMultipart,
   encodeMultipart,
-  MULTIPART_LIMITS,
+  interfaceMultipartLimits,
   type MultipartPart,
   MultipartReader,
   multipartContentType,
@@ -216,7 +216,7 @@ describe('the boundary', () => {
   })
 
   test('has at most 70 characters', () => {
-    const longest = 'x'.repeat(BOUNDARY_CHARS_MAX)
+    const longest = 'x'.repeat(boundaryCharsMax)
     expect(boundaryOf(multipartContentType(longest))).toBe(longest)
     expect(codeOf(() => multipartContentType(`${longest}x`))).toBe('multipart_boundary')
   })
@@ -226,7 +226,7 @@ describe('writing', () => {
   test('what is written is read, however it is cut', () => {
     const anyBoundary = fc
       .stringMatching(/^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/)
-      .filter((value) => value.length <= BOUNDARY_CHARS_MAX)
+      .filter((value) => value.length <= boundaryCharsMax)
     const anyPart = fc.record({
       headers: fc.dictionary(
         fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/),
@@ -284,7 +284,7 @@ describe('writing', () => {
     const pieces = fc.constantFrom('\r\n', '--b', '--b--', 'a: b', '\r', '-', 'x', ' ')
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 40 }), (units) => {
-        codeOf(() => decodeMultipart(bytes(units.join('')), 'b', MULTIPART_LIMITS))
+        codeOf(() => decodeMultipart(bytes(units.join('')), 'b', interfaceMultipartLimits))
       }),
       { numRuns: 3000 },
     )

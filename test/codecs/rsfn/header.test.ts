@@ -7,9 +7,9 @@ import {
   explainRsfn,
   pkcs1Pad,
   pkcs1Unpad,
-  RSFN_ERRORS,
-  RSFN_HEADER_BYTES,
   type RsfnHeader,
+  rsfnErrors,
+  rsfnHeaderBytes,
   rsfnSerial,
   withRsfnError,
 } from '#codecs/rsfn'
@@ -90,10 +90,10 @@ describe('header', () => {
     expect(lines.map((line) => line.offset)).toEqual([
       0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 43, 44, 76, 332,
     ])
-    expect(lines[2]?.meaning).toBe(RSFN_ERRORS[0x0e].meaning)
+    expect(lines[2]?.meaning).toBe(rsfnErrors[0x0e].meaning)
     expect(lines[9]?.meaning).toBe('Serasa')
     expect(lines[10]?.meaning).toBe('2F4C')
-    expect(lines.at(-1)!.offset + lines.at(-1)!.length).toBe(RSFN_HEADER_BYTES)
+    expect(lines.at(-1)!.offset + lines.at(-1)!.length).toBe(rsfnHeaderBytes)
   })
 
   test('explanation survives unknown codes and a damaged serial', () => {

@@ -4,7 +4,7 @@ import { messageVocabulary } from '#codecs/iso20022'
 import {
   createXmlScanner,
   createXmlVocabulary,
-  NODE_STRIDE,
+  nodeStride,
   type XmlDocument,
   xmlLimits,
 } from '#codecs/xml'
@@ -176,7 +176,7 @@ describe('what is read', () => {
     const document = createXmlScanner({ vocabulary: messageVocabulary }).scan(bytes)
     const tape = document.nodes.byteLength + document.attributes.byteLength
     expect(tape / bytes.length).toBeLessThan(2)
-    expect(document.nodes.length).toBe(document.endNode * NODE_STRIDE)
+    expect(document.nodes.length).toBe(document.endNode * nodeStride)
   })
 
   test('a document stays whole when the scanner goes on to the next', () => {

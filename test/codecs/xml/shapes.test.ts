@@ -2,15 +2,15 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { messageVocabulary } from '#codecs/iso20022'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
-import { BRANCHES_MAX } from '../../../codecs/xml/literal.ts'
+import { branchesMax } from '../../../codecs/xml/literal.ts'
 import {
-  LEARNING_COSTS,
-  LEARNINGS_MAX,
-  MISSES_MAX,
-  PROBE_EVERY,
-  SHAPE_BYTES_MAX,
-  SHAPE_VALUES_MAX,
-  SHAPES_BYTES_MAX,
+  learningCosts,
+  learningsMax,
+  missesMax,
+  probeEvery,
+  shapeBytesMax,
+  shapesBytesMax,
+  shapeValuesMax,
 } from '../../../codecs/xml/shapes.ts'
 import { pacs008, utf8 } from '../../support/messages.ts'
 import { outcomeOf } from '../../support/xml-outcome.ts'
@@ -213,47 +213,47 @@ describe('a document of known shape', () => {
 })
 
 describe('what is remembered', () => {
-  test(`is documents of up to ${SHAPE_BYTES_MAX} bytes`, () => {
+  test(`is documents of up to ${shapeBytesMax} bytes`, () => {
     const scanner = learning()
     const text = (bytes: number) => `<a><b>${'x'.repeat(bytes - 14)}</b></a>`
-    const known = [SHAPE_BYTES_MAX, SHAPE_BYTES_MAX, SHAPE_BYTES_MAX + 1].map((bytes) =>
+    const known = [shapeBytesMax, shapeBytesMax, shapeBytesMax + 1].map((bytes) =>
       hasShape(scanner, text(bytes)),
     )
     expect(known).toEqual([false, true, false])
   })
 
-  test(`is shapes of up to ${SHAPE_VALUES_MAX} values of their own`, () => {
+  test(`is shapes of up to ${shapeValuesMax} values of their own`, () => {
     const text = (values: number, each: string) => `<a>${`<b>${each}</b>`.repeat(values)}</a>`
     const known = [0, 1].map((more) => {
       const scanner = learning()
       const all = ['1', '2', '3'].map((each) =>
-        hasShape(scanner, text(SHAPE_VALUES_MAX + more, each)),
+        hasShape(scanner, text(shapeValuesMax + more, each)),
       )
       return all.at(-1)
     })
     expect(known).toEqual([true, false])
   })
 
-  test(`is ${BRANCHES_MAX} ways to go on`, () => {
+  test(`is ${branchesMax} ways to go on`, () => {
     const scanner = learning()
     const text = (name: number) => `<a>1<b${name}/></a>`
-    for (let name = 0; name <= BRANCHES_MAX; name++) {
+    for (let name = 0; name <= branchesMax; name++) {
       // Those of known shape earn what learning costs.
-      for (let i = 0; i <= LEARNING_COSTS; i++) scanner.scan(utf8(text(name)))
+      for (let i = 0; i <= learningCosts; i++) scanner.scan(utf8(text(name)))
     }
     expect(hasShape(scanner, text(0))).toBe(true)
-    expect(hasShape(scanner, text(BRANCHES_MAX - 1))).toBe(true)
-    expect(hasShape(scanner, text(BRANCHES_MAX))).toBe(false)
+    expect(hasShape(scanner, text(branchesMax - 1))).toBe(true)
+    expect(hasShape(scanner, text(branchesMax))).toBe(false)
   })
 
   test('is little where shapes do not recur, until they do', () => {
     const scanner = learning()
     let name = 0
-    for (; name < LEARNINGS_MAX; name++)
+    for (; name < learningsMax; name++)
       expect(hasShape(scanner, `<a${name}>1</a${name}>`)).toBe(false)
     expect(hasShape(scanner, `<a${name}>1</a${name}>`)).toBe(false)
     expect(hasShape(scanner, `<a${name}>1</a${name}>`)).toBe(false)
-    const known = Array.from({ length: PROBE_EVERY }, () => hasShape(scanner, '<a1>1</a1>'))
+    const known = Array.from({ length: probeEvery }, () => hasShape(scanner, '<a1>1</a1>'))
     // Compared again now and then, and always once that paid.
     expect(known).toContain(true)
     expect(known).toContain(false)
@@ -263,23 +263,19 @@ describe('what is remembered', () => {
   test('is compared with all documents as long as some are known, whatever the others are', () => {
     const scanner = learning()
     for (let i = 0; i < 2; i++) scanner.scan(utf8('<a>1</a>'))
-    for (let name = 0; name < 10 * MISSES_MAX; name++) {
+    for (let name = 0; name < 10 * missesMax; name++) {
       scanner.scan(utf8(`<b${name}>1</b${name}>`))
       expect(hasShape(scanner, '<a>1</a>')).toBe(true)
     }
   })
 
-  test(`is forgotten beyond ${SHAPES_BYTES_MAX} bytes, and learned anew`, () => {
+  test(`is forgotten beyond ${shapesBytesMax} bytes, and learned anew`, () => {
     const scanner = learning()
-    const text = (name: number) => `<a><b${name}>${'x'.repeat(SHAPE_BYTES_MAX - 64)}</b${name}></a>`
+    const text = (name: number) => `<a><b${name}>${'x'.repeat(shapeBytesMax - 64)}</b${name}></a>`
     let documents = 0
-    for (
-      let bytes = 0;
-      bytes + SHAPE_BYTES_MAX <= SHAPES_BYTES_MAX + SHAPE_BYTES_MAX;
-      documents++
-    ) {
-      for (let i = 0; i <= LEARNING_COSTS; i++) scanner.scan(utf8(text(documents)))
-      bytes += SHAPE_BYTES_MAX
+    for (let bytes = 0; bytes + shapeBytesMax <= shapesBytesMax + shapeBytesMax; documents++) {
+      for (let i = 0; i <= learningCosts; i++) scanner.scan(utf8(text(documents)))
+      bytes += shapeBytesMax
     }
     expect(hasShape(scanner, text(documents - 1))).toBe(true)
     expect(hasShape(scanner, text(0))).toBe(false)

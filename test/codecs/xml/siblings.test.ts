@@ -6,15 +6,15 @@ import {
   type XmlDocument,
   type XmlLimits,
 } from '#codecs/xml'
-import { LEARNINGS_MAX, SHAPE_VALUES_MAX } from '../../../codecs/xml/shapes.ts'
-import { PART_BYTES_MAX, PART_BYTES_MIN, PARTS_LEARNED_MAX } from '../../../codecs/xml/siblings.ts'
+import { learningsMax, shapeValuesMax } from '../../../codecs/xml/shapes.ts'
+import { partBytesMax, partBytesMin, partsLearnedMax } from '../../../codecs/xml/siblings.ts'
 import { utf8 } from '../../support/messages.ts'
 import { outcomeOf } from '../../support/xml-outcome.ts'
 
 /** Lists of documents; many more in the long lane. */
 const runs = process.env['TRILHO_LONG'] === '1' ? 3000 : 150
 
-const many = Array.from({ length: PARTS_LEARNED_MAX + 2 }, (_, i) => `K${i}`)
+const many = Array.from({ length: partsLearnedMax + 2 }, (_, i) => `K${i}`)
 const vocabulary = createXmlVocabulary([...'A Tx Nm Id Amt Inner Tail B'.split(' '), ...many])
 
 const learning = (limits: Partial<XmlLimits> = {}) =>
@@ -29,7 +29,7 @@ const freshly =
 const partsOf = (scanner: ReturnType<typeof learning>, text: string): number =>
   scanner.scan(utf8(text)).parts.shapes.length
 
-const pad = 'x'.repeat(PART_BYTES_MIN)
+const pad = 'x'.repeat(partBytesMin)
 /** A sibling that is long enough, whatever else is in it. */
 const tx = (id: string, rest = '') => `<Tx><Id>${id}</Id><Nm>${pad}</Nm>${rest}</Tx>`
 const list = (siblings: readonly string[], attributes = '') =>
@@ -220,42 +220,42 @@ describe('the limits of a document', () => {
 })
 
 describe('what is remembered of elements', () => {
-  test(`is those that begin ${PART_BYTES_MIN} bytes behind the one before`, () => {
+  test(`is those that begin ${partBytesMin} bytes behind the one before`, () => {
     const text = (bytes: number) =>
       list(Array.from({ length: 9 }, () => `<Tx><Id>${'1'.repeat(bytes - 18)}</Id></Tx>`))
-    expect(partsOf(learning(), text(PART_BYTES_MIN - 1))).toBe(0)
-    expect(partsOf(learning(), text(PART_BYTES_MIN))).toBe(6)
+    expect(partsOf(learning(), text(partBytesMin - 1))).toBe(0)
+    expect(partsOf(learning(), text(partBytesMin))).toBe(6)
   })
 
-  test(`is those of up to ${PART_BYTES_MAX} bytes`, () => {
+  test(`is those of up to ${partBytesMax} bytes`, () => {
     const text = (bytes: number) =>
       list(Array.from({ length: 9 }, () => `<Tx><Id>${'1'.repeat(bytes - 18)}</Id></Tx>`))
-    expect(partsOf(learning(), text(PART_BYTES_MAX))).toBe(6)
-    expect(partsOf(learning(), text(PART_BYTES_MAX + 1))).toBe(0)
+    expect(partsOf(learning(), text(partBytesMax))).toBe(6)
+    expect(partsOf(learning(), text(partBytesMax + 1))).toBe(0)
   })
 
-  test(`is ${PARTS_LEARNED_MAX} of one document`, () => {
+  test(`is ${partsLearnedMax} of one document`, () => {
     const thrice = (name: string) => `<${name}><Id>1</Id><Nm>${pad}</Nm></${name}>`.repeat(3)
     const scanner = learning()
     // Documents that differ, so that no shape of a whole one is known.
     const parts = [1, 2, 3].map((number) =>
       partsOf(scanner, `${list([...many.map(thrice), '<Tail/>'])}<!-- ${number} -->`),
     )
-    expect(parts).toEqual([0, PARTS_LEARNED_MAX, many.length])
+    expect(parts).toEqual([0, partsLearnedMax, many.length])
   })
 
-  test(`is those with up to ${SHAPE_VALUES_MAX} values of their own`, () => {
+  test(`is those with up to ${shapeValuesMax} values of their own`, () => {
     const one = (values: number, each: string) => `<Tx>${`<B>${each}</B>`.repeat(values)}</Tx>`
     const text = (values: number) => list([...'12345'].map((each) => one(values, each)))
-    expect(partsOf(learning(), text(SHAPE_VALUES_MAX))).toBe(1)
-    expect(partsOf(learning(), text(SHAPE_VALUES_MAX + 1))).toBe(0)
+    expect(partsOf(learning(), text(shapeValuesMax))).toBe(1)
+    expect(partsOf(learning(), text(shapeValuesMax + 1))).toBe(0)
   })
 
-  test(`is little where none recurs: ${LEARNINGS_MAX} one after the other`, () => {
+  test(`is little where none recurs: ${learningsMax} one after the other`, () => {
     const scanner = learning()
     const document = (id: number) =>
       list(['<Tx/>', ...Array.from({ length: 16 }, (_, i) => tx('1', `<!-- ${id * 16 + i} -->`))])
-    for (let i = 0; i * 16 <= LEARNINGS_MAX; i++) expect(partsOf(scanner, document(i))).toBe(0)
+    for (let i = 0; i * 16 <= learningsMax; i++) expect(partsOf(scanner, document(i))).toBe(0)
     expect(partsOf(scanner, list(numbered(9)))).toBe(0)
   })
 })

@@ -5,12 +5,12 @@ import { type CanonicalOptions, exclusiveC14n } from '#codecs/xmldsig'
 const scanner = createXmlScanner()
 
 /** The canonical form of the first element of that name. */
-function c14n(xml: string, name: string, options: CanonicalOptions = {}): string {
+const c14n = (xml: string, name: string, options: CanonicalOptions = {}): string => {
   const document = scanner.scan(new TextEncoder().encode(xml))
   return new TextDecoder().decode(exclusiveC14n(document, nodeOf(document, name), options))
 }
 
-function nodeOf(document: XmlDocument, name: string): number {
+const nodeOf = (document: XmlDocument, name: string): number => {
   for (let node = document.root; node < document.endNode; node++) {
     if (document.kind(node) === 1 && document.qualifiedName(node) === name) return node
   }

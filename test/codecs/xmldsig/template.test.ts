@@ -11,13 +11,13 @@ import { envelopeOf, sha256 } from '../../support/envelope.ts'
 const scanner = createXmlScanner()
 const value = new Uint8Array(256).map((_, i) => i)
 
-async function signed(issuer = 'CN=AC Teste, C=BR'): Promise<string> {
+const signed = async (issuer = 'CN=AC Teste, C=BR'): Promise<string> => {
   const key = prepareKeyInfo(issuer, '0042', 'ki-1', sha256)
   const bytes = await signEnvelope(envelopeOf('<A>ã</A>'), key, sha256, async () => value)
   return new TextDecoder().decode(bytes)
 }
 
-function both(xml: string) {
+const both = (xml: string) => {
   const document = createXmlScanner().scan(new TextEncoder().encode(xml))
   const { signature } = locate(document)
   return {
@@ -27,7 +27,7 @@ function both(xml: string) {
 }
 
 /** Undefined where the message is refused before, or left to the grammar. */
-function outcomeOf(xml: string) {
+const outcomeOf = (xml: string) => {
   let document: XmlDocument
   let signature: number
   try {

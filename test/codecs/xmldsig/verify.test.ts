@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createPublicKey, sign, verify } from 'node:crypto'
 import { CodecError } from '#codecs/bytes'
-import { createXmlScanner, ELEMENT } from '#codecs/xml'
+import { createXmlScanner, elementKind } from '#codecs/xml'
 import {
   canonicalForm,
   exclusiveC14n,
@@ -23,7 +23,7 @@ const body =
   '<FIToFIPmtStsRpt><TxInfAndSts><OrgnlEndToEndId>E1</OrgnlEndToEndId>' +
   '<Amt Ccy="BRL">100.00</Amt><Nm>Silva &amp; Cia</Nm></TxInfAndSts></FIToFIPmtStsRpt>'
 
-function ports(valid = true) {
+const ports = (valid = true) => {
   return {
     sha256,
     findCertificate: (name: string, serial: string): SignerCertificate | undefined =>
@@ -34,7 +34,7 @@ function ports(valid = true) {
 }
 
 /** `ok`, the refusal's code, or the scanner's code. */
-function verdict(xml: string, valid = true): string {
+const verdict = (xml: string, valid = true): string => {
   try {
     const result = verifyEnvelope(scanner.scan(new TextEncoder().encode(xml)), ports(valid))
     return result.ok ? 'ok' : result.code
@@ -62,7 +62,7 @@ beforeAll(async () => {
 })
 
 /** The good message with one text replaced, which must be there. */
-function edited(from: string | RegExp, to: string): string {
+const edited = (from: string | RegExp, to: string): string => {
   const result = good.replace(from, () => to)
   if (result === good) throw new Error(`nothing to replace: ${from}`)
   return result
@@ -118,7 +118,7 @@ describe('layouts of other writers, which only the general canonicaliser reads',
     const document = scanner.scan(new TextEncoder().encode(laidOut))
     const nodes = new Map<string, number>()
     for (let node = document.root; node < document.endNode; node++) {
-      if (document.kind(node) === ELEMENT) nodes.set(document.localName(node), node)
+      if (document.kind(node) === elementKind) nodes.set(document.localName(node), node)
     }
     const digest = (node: number) =>
       Buffer.from(sha256(exclusiveC14n(document, node))).toString('base64')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createPublicKey, sign, verify } from 'node:crypto'
 import fc from 'fast-check'
 import { CodecError } from '#codecs/bytes'
-import { createXmlScanner, ELEMENT, type XmlDocument } from '#codecs/xml'
+import { createXmlScanner, elementKind, type XmlDocument } from '#codecs/xml'
 import { exclusiveC14n, prepareKeyInfo, signEnvelope, verifyEnvelope } from '#codecs/xmldsig'
 import { envelopeOf, sha256 } from '../../support/envelope.ts'
 import { issueCertificate } from '../../support/pki.ts'
@@ -30,7 +30,7 @@ const appHdr = cut(/<AppHdr>.*<\/AppHdr>/s)
 const document = cut(/<Document>.*<\/Document>/s)
 
 /** What a reader would take as signed; undefined where the message is refused. */
-function taken(xml: string): { readonly appHdr: string; readonly document: string } | string {
+const taken = (xml: string): { readonly appHdr: string; readonly document: string } | string => {
   let scanned: XmlDocument
   try {
     scanned = scanner.scan(new TextEncoder().encode(xml))
@@ -42,7 +42,7 @@ function taken(xml: string): { readonly appHdr: string; readonly document: strin
   if (!result.ok) return result.code
   let omit = -1
   for (let node = scanned.root; node < scanned.endNode; node++) {
-    if (scanned.kind(node) === ELEMENT && scanned.localName(node) === 'Signature') omit = node
+    if (scanned.kind(node) === elementKind && scanned.localName(node) === 'Signature') omit = node
   }
   const read = (node: number, without: number) =>
     new TextDecoder().decode(exclusiveC14n(scanned, node, { omit: without }))
@@ -53,7 +53,7 @@ const original = taken(good)
 if (typeof original === 'string') throw new Error(original)
 
 /** The good message with one text replaced, which must be there. */
-function edited(from: string, to: string): string {
+const edited = (from: string, to: string): string => {
   if (!good.includes(from)) throw new Error(`nothing to replace: ${from}`)
   return good.replace(from, () => to)
 }
@@ -194,7 +194,7 @@ const elements = (xml: string): readonly (readonly [number, number])[] => {
   const scanned = scanner.scan(new TextEncoder().encode(xml))
   const found: [number, number][] = []
   for (let node = scanned.root; node < scanned.endNode; node++) {
-    if (scanned.kind(node) === ELEMENT) found.push([scanned.start(node), scanned.end(node)])
+    if (scanned.kind(node) === elementKind) found.push([scanned.start(node), scanned.end(node)])
   }
   return found
 }

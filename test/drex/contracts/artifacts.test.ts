@@ -3,25 +3,25 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   artifactText,
-  CONTRACT_BYTES_MAX,
-  CONTRACT_FOLDERS,
   compileFolder,
+  contractBytesMax,
+  contractFolders,
   staleReason,
 } from '../../../scripts/contracts.ts'
 
-const ROOT = join(import.meta.dirname, '../../..')
+const root = join(import.meta.dirname, '../../..')
 
 describe('committed artifacts', () => {
-  for (const folder of CONTRACT_FOLDERS) {
+  for (const folder of contractFolders) {
     test(`${folder}: a fresh compilation gives the same bytes, without a warning`, () => {
       const { artifacts, fingerprint } = compileFolder(folder)
       expect(artifacts.size).toBeGreaterThan(0)
       for (const [name, artifact] of artifacts) {
-        const stored = readFileSync(join(ROOT, folder, 'generated', name), 'utf8')
+        const stored = readFileSync(join(root, folder, 'generated', name), 'utf8')
         expect(stored).toBe(artifactText(artifact))
-        expect((artifact.deployedBytecode.length - 2) / 2).toBeLessThan(CONTRACT_BYTES_MAX)
+        expect((artifact.deployedBytecode.length - 2) / 2).toBeLessThan(contractBytesMax)
       }
-      const stored = readFileSync(join(ROOT, folder, 'generated/fingerprint.json'), 'utf8')
+      const stored = readFileSync(join(root, folder, 'generated/fingerprint.json'), 'utf8')
       expect(stored).toBe(artifactText(fingerprint))
     }, 60_000)
 

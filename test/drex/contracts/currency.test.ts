@@ -8,7 +8,7 @@ import {
   seeded,
 } from '../../support/contract-bench.ts'
 
-const PATH = 'src/drex/contracts/generated/Currency.json'
+const path = 'src/drex/contracts/generated/Currency.json'
 let bench: ContractBench
 let currency: Deployed
 let admin: string
@@ -19,7 +19,7 @@ let stranger: string
 beforeEach(async () => {
   bench = await createContractBench()
   ;[admin, ana, bia, stranger] = bench.actors as [string, string, string, string]
-  currency = await bench.deploy(PATH, ['Real Digital', 'BRL', admin])
+  currency = await bench.deploy(path, ['Real Digital', 'BRL', admin])
   await currency.send(admin, 'enableAccount', ana)
   await currency.send(admin, 'enableAccount', bia)
   await currency.send(admin, 'mint', ana, 10_000n)

@@ -8,9 +8,9 @@ import {
   seeded,
 } from '../../support/contract-bench.ts'
 
-const PATH = 'src/drex/contracts/generated/Escrow.json'
-const CURRENCY = 'src/drex/contracts/generated/Currency.json'
-const STATUS = {
+const path = 'src/drex/contracts/generated/Escrow.json'
+const currency = 'src/drex/contracts/generated/Currency.json'
+const statusCodes = {
   created: 0n,
   funded: 1n,
   disputed: 2n,
@@ -39,7 +39,7 @@ beforeEach(async () => {
     string,
     string,
   ]
-  money = await bench.deploy(CURRENCY, ['Real Digital', 'BRL', admin])
+  money = await bench.deploy(currency, ['Real Digital', 'BRL', admin])
   now = await bench.now()
   for (const person of [payer, payee, arbiter, collector]) {
     await money.send(admin, 'enableAccount', person)
@@ -47,8 +47,8 @@ beforeEach(async () => {
   await money.send(admin, 'mint', payer, 100_000n)
 })
 
-async function deploy(changes: object = {}, enable = true): Promise<Deployed> {
-  const escrow = await bench.deploy(PATH, [
+const deploy = async (changes: object = {}, enable = true): Promise<Deployed> => {
+  const escrow = await bench.deploy(path, [
     {
       token: money.address,
       payer,
@@ -103,9 +103,15 @@ describe('escrow', () => {
     await escrow.send(payer, 'fund')
     expect((await refusal(escrow.send(arbiter, 'dispute', 'x')))?.[0]).toBe('NotAllowed')
     await escrow.send(payee, 'dispute', 'not delivered')
-    expect(await refusal(escrow.send(payer, 'release'))).toEqual(['WrongStatus', STATUS.disputed])
+    expect(await refusal(escrow.send(payer, 'release'))).toEqual([
+      'WrongStatus',
+      statusCodes.disputed,
+    ])
     await bench.travel(3_600)
-    expect(await refusal(escrow.send(stranger, 'refund'))).toEqual(['WrongStatus', STATUS.disputed])
+    expect(await refusal(escrow.send(stranger, 'refund'))).toEqual([
+      'WrongStatus',
+      statusCodes.disputed,
+    ])
     expect((await refusal(escrow.send(payer, 'resolve', 1n)))?.[0]).toBe('NotAllowed')
     expect(await refusal(escrow.send(arbiter, 'resolve', 10_002n))).toEqual([
       'SplitOutOfRange',
@@ -124,9 +130,12 @@ describe('escrow', () => {
   test('funding: only the payer, once, before the deadline, and the exact amount', async () => {
     const escrow = await deploy()
     expect((await refusal(escrow.send(payee, 'fund')))?.[0]).toBe('NotAllowed')
-    expect(await refusal(escrow.send(payer, 'release'))).toEqual(['WrongStatus', STATUS.created])
+    expect(await refusal(escrow.send(payer, 'release'))).toEqual([
+      'WrongStatus',
+      statusCodes.created,
+    ])
     await escrow.send(payer, 'fund')
-    expect(await refusal(escrow.send(payer, 'fund'))).toEqual(['WrongStatus', STATUS.funded])
+    expect(await refusal(escrow.send(payer, 'fund'))).toEqual(['WrongStatus', statusCodes.funded])
     const late = await deploy()
     await bench.travel(3_600)
     expect((await refusal(late.send(payer, 'fund')))?.[0]).toBe('DeadlinePassed')
@@ -177,7 +186,7 @@ describe('escrow', () => {
         if (pick(15) === 0) await bench.travel(2_000)
         const status = (await escrow.read('status')) as bigint
         const owed = await Promise.all(people.map((each) => escrow.read('withdrawable', each)))
-        const open = status === STATUS.funded || status === STATUS.disputed ? 10_001n : 0n
+        const open = status === statusCodes.funded || status === statusCodes.disputed ? 10_001n : 0n
         const due = (owed as bigint[]).reduce((sum, each) => sum + each, open)
         expect(await balance(escrow.address)).toBe(due)
       }

@@ -8,15 +8,15 @@ import {
   seeded,
 } from '../../support/contract-bench.ts'
 
-const PATH = 'src/drex/contracts/generated/RealEstate.json'
-const COMMON = encodeBytes32String('common')
-const PREFERRED = encodeBytes32String('preferred')
-const RESTRICTED = encodeBytes32String('restricted')
-const HASH = `0x${'cd'.repeat(32)}`
+const path = 'src/drex/contracts/generated/RealEstate.json'
+const common = encodeBytes32String('common')
+const preferred = encodeBytes32String('preferred')
+const restricted = encodeBytes32String('restricted')
+const hashSample = `0x${'cd'.repeat(32)}`
 
-const HALTED = '0x54'
-const LOCKED = '0x55'
-const OK = '0x51'
+const halted = '0x54'
+const locked = '0x55'
+const ok = '0x51'
 
 let bench: ContractBench
 let now: number
@@ -40,8 +40,8 @@ beforeEach(async () => {
   now = await bench.now()
 })
 
-async function deploy(changes: object = {}): Promise<Deployed> {
-  const token = await bench.deploy(PATH, [
+const deploy = async (changes: object = {}): Promise<Deployed> => {
+  const token = await bench.deploy(path, [
     {
       name: 'Edifício Aurora',
       symbol: 'AUR',
@@ -52,12 +52,12 @@ async function deploy(changes: object = {}): Promise<Deployed> {
       holdingMaxBps: 0,
       owner,
       controllers: [controller],
-      defaultPartitions: [COMMON, PREFERRED],
+      defaultPartitions: [common, preferred],
       documents: [
         {
           name: encodeBytes32String('matricula'),
           uri: 'https://example.org/m/1.pdf',
-          hash: HASH,
+          hash: hashSample,
         },
       ],
       ...changes,
@@ -67,11 +67,11 @@ async function deploy(changes: object = {}): Promise<Deployed> {
   return token
 }
 
-async function stocked(changes: object = {}): Promise<Deployed> {
+const stocked = async (changes: object = {}): Promise<Deployed> => {
   const token = await deploy(changes)
-  await token.send(owner, 'issueByPartition', COMMON, ana, 100n, '0x')
-  await token.send(owner, 'issueByPartition', PREFERRED, ana, 50n, '0x')
-  await token.send(owner, 'issueByPartition', RESTRICTED, ana, 30n, '0x')
+  await token.send(owner, 'issueByPartition', common, ana, 100n, '0x')
+  await token.send(owner, 'issueByPartition', preferred, ana, 50n, '0x')
+  await token.send(owner, 'issueByPartition', restricted, ana, 30n, '0x')
   return token
 }
 
@@ -89,13 +89,13 @@ describe('real estate: ERC-20 and ERC-1594', () => {
       'TransferByPartition',
       'Transfer',
     ])
-    expect(await token.read('balanceOfByPartition', COMMON, bia)).toBe(100n)
-    expect(await token.read('balanceOfByPartition', PREFERRED, bia)).toBe(20n)
+    expect(await token.read('balanceOfByPartition', common, bia)).toBe(100n)
+    expect(await token.read('balanceOfByPartition', preferred, bia)).toBe(20n)
     // 30 preferred and 30 restricted are left: only the former can go this way.
     expect(await code(token.send(ana, 'transfer', bia, 31n))).toBe('0x52')
     await token.send(ana, 'transfer', bia, 30n)
-    expect(await token.read('partitionsOf', ana)).toEqual([RESTRICTED] as never)
-    expect(await token.read('partitionsOf', bia)).toEqual([COMMON, PREFERRED] as never)
+    expect(await token.read('partitionsOf', ana)).toEqual([restricted] as never)
+    expect(await token.read('partitionsOf', bia)).toEqual([common, preferred] as never)
   })
 
   test('allowances are spent by transferFrom, transferFromWithData and redeemFrom', async () => {
@@ -120,7 +120,7 @@ describe('real estate: ERC-20 and ERC-1594', () => {
     const token = await deploy()
     const logs = await token.send(owner, 'issue', ana, 1_000n, '0x')
     expect(logs.map((log) => log.name)).toEqual(['Transfer', 'IssuedByPartition', 'Issued'])
-    expect(await token.read('balanceOfByPartition', COMMON, ana)).toBe(1_000n)
+    expect(await token.read('balanceOfByPartition', common, ana)).toBe(1_000n)
     expect(await refusal(token.send(owner, 'issue', ana, 1n, '0x'))).toEqual([
       'UnitsExceeded',
       1_001n,
@@ -137,7 +137,7 @@ describe('real estate: ERC-20 and ERC-1594', () => {
     await token.send(owner, 'renounceIssuance')
     expect(await token.read('isIssuable')).toBe(false)
     expect(await code(token.send(owner, 'issue', ana, 1n, '0x'))).toBe('NotIssuable')
-    expect(await code(token.send(owner, 'issueByPartition', COMMON, ana, 1n, '0x'))).toBe(
+    expect(await code(token.send(owner, 'issueByPartition', common, ana, 1n, '0x'))).toBe(
       'NotIssuable',
     )
   })
@@ -146,10 +146,10 @@ describe('real estate: ERC-20 and ERC-1594', () => {
     const token = await stocked()
     await token.send(ana, 'redeem', 150n, '0x')
     expect(await code(token.send(ana, 'redeem', 1n, '0x'))).toBe('0x52')
-    await token.send(ana, 'redeemByPartition', RESTRICTED, 30n, '0x')
-    expect(await code(token.send(ana, 'redeemByPartition', RESTRICTED, 1n, '0x'))).toBe('0x52')
+    await token.send(ana, 'redeemByPartition', restricted, 30n, '0x')
+    expect(await code(token.send(ana, 'redeemByPartition', restricted, 1n, '0x'))).toBe('0x52')
     expect(await token.read('totalSupply')).toBe(0n)
-    expect(await token.read('totalSupplyByPartition', COMMON)).toBe(0n)
+    expect(await token.read('totalSupplyByPartition', common)).toBe(0n)
     expect(await token.read('holderCount')).toBe(0n)
   })
 })
@@ -159,14 +159,14 @@ describe('real estate: reason codes', () => {
     const token = await stocked()
     const ask = async (to: string, value: bigint) =>
       ((await token.readAs(ana, 'canTransfer', to, value, '0x')) as string[])[0]
-    expect(await ask(bia, 150n)).toBe(OK)
+    expect(await ask(bia, 150n)).toBe(ok)
     expect(await ask(bia, 151n)).toBe('0x52')
     expect(await ask(stranger, 1n)).toBe('0x57')
     expect(await ask(ZeroAddress, 1n)).toBe('0x57')
     await token.send(owner, 'setAllowlisted', ana, false)
     expect(await ask(bia, 1n)).toBe('0x56')
     await token.send(owner, 'pause')
-    expect(await ask(bia, 1n)).toBe(HALTED)
+    expect(await ask(bia, 1n)).toBe(halted)
     const from = await token.readAs(bia, 'canTransferFrom', ana, bia, 1n, '0x')
     expect((from as string[])[0]).toBe('0x53')
   })
@@ -174,8 +174,8 @@ describe('real estate: reason codes', () => {
   test('canTransferByPartition names the partition and the missing authority', async () => {
     const token = await stocked()
     const ask = (who: string, value: bigint) =>
-      token.readAs(who, 'canTransferByPartition', ana, bia, RESTRICTED, value, '0x')
-    expect((await ask(ana, 30n)) as string[]).toEqual([OK, `0x${'00'.repeat(32)}`, RESTRICTED])
+      token.readAs(who, 'canTransferByPartition', ana, bia, restricted, value, '0x')
+    expect((await ask(ana, 30n)) as string[]).toEqual([ok, `0x${'00'.repeat(32)}`, restricted])
     expect(((await ask(ana, 31n)) as string[])[0]).toBe('0x52')
     expect(((await ask(caio, 1n)) as string[])[0]).toBe('0x58')
   })
@@ -186,12 +186,12 @@ describe('real estate: reason codes', () => {
     for (const [from, name, ...args] of [
       [ana, 'transfer', bia, 1n],
       [ana, 'transferWithData', bia, 1n, '0x'],
-      [ana, 'transferByPartition', COMMON, bia, 1n, '0x'],
+      [ana, 'transferByPartition', common, bia, 1n, '0x'],
       [ana, 'redeem', 1n, '0x'],
-      [ana, 'redeemByPartition', COMMON, 1n, '0x'],
+      [ana, 'redeemByPartition', common, 1n, '0x'],
       [owner, 'issue', ana, 1n, '0x'],
     ] as const) {
-      expect(await code(token.send(from, name, ...args))).toBe(HALTED)
+      expect(await code(token.send(from, name, ...args))).toBe(halted)
     }
     await token.send(controller, 'controllerTransfer', ana, bia, 1n, '0x', '0x')
     expect(await code(token.send(ana, 'unpause'))).toBe('AccessControlUnauthorizedAccount')
@@ -201,8 +201,8 @@ describe('real estate: reason codes', () => {
 
   test('the lock-up holds transfers, not redemption, until its second', async () => {
     const token = await stocked({ lockUpUntil: now + 1_000 })
-    expect(await code(token.send(ana, 'transfer', bia, 1n))).toBe(LOCKED)
-    expect(await code(token.send(ana, 'transferByPartition', COMMON, bia, 1n, '0x'))).toBe(LOCKED)
+    expect(await code(token.send(ana, 'transfer', bia, 1n))).toBe(locked)
+    expect(await code(token.send(ana, 'transferByPartition', common, bia, 1n, '0x'))).toBe(locked)
     await token.send(ana, 'redeem', 1n, '0x')
     await bench.travel(1_000)
     await token.send(ana, 'transfer', bia, 1n)
@@ -241,20 +241,20 @@ describe('real estate: ERC-1410 operators', () => {
     const token = await stocked()
     const move = (partition: string) =>
       token.send(bia, 'operatorTransferByPartition', partition, ana, caio, 1n, '0x', '0x')
-    expect(await code(move(COMMON))).toBe('0x58')
-    await token.send(ana, 'authorizeOperatorByPartition', COMMON, bia)
-    await move(COMMON)
-    expect(await code(move(PREFERRED))).toBe('0x58')
-    expect(await token.read('isOperatorForPartition', COMMON, bia, ana)).toBe(true)
+    expect(await code(move(common))).toBe('0x58')
+    await token.send(ana, 'authorizeOperatorByPartition', common, bia)
+    await move(common)
+    expect(await code(move(preferred))).toBe('0x58')
+    expect(await token.read('isOperatorForPartition', common, bia, ana)).toBe(true)
     expect(await token.read('isOperator', bia, ana)).toBe(false)
-    await token.send(ana, 'revokeOperatorByPartition', COMMON, bia)
-    expect(await code(move(COMMON))).toBe('0x58')
+    await token.send(ana, 'revokeOperatorByPartition', common, bia)
+    expect(await code(move(common))).toBe('0x58')
     await token.send(ana, 'authorizeOperator', bia)
-    await move(PREFERRED)
-    await token.send(bia, 'operatorRedeemByPartition', PREFERRED, ana, 1n, '0x')
+    await move(preferred)
+    await token.send(bia, 'operatorRedeemByPartition', preferred, ana, 1n, '0x')
     await token.send(ana, 'revokeOperator', bia)
-    expect(await code(move(PREFERRED))).toBe('0x58')
-    expect(await code(token.send(bia, 'operatorRedeemByPartition', PREFERRED, ana, 1n, '0x'))).toBe(
+    expect(await code(move(preferred))).toBe('0x58')
+    expect(await code(token.send(bia, 'operatorRedeemByPartition', preferred, ana, 1n, '0x'))).toBe(
       '0x58',
     )
     expect(await code(token.send(ana, 'authorizeOperator', ana))).toBe('SelfOperator')
@@ -263,15 +263,15 @@ describe('real estate: ERC-1410 operators', () => {
 
   test('only the issuer changes a holder’s partition', async () => {
     const token = await stocked()
-    await token.send(owner, 'changePartition', RESTRICTED, COMMON, ana, 30n)
-    expect(await token.read('balanceOfByPartition', COMMON, ana)).toBe(130n)
-    expect(await token.read('totalSupplyByPartition', COMMON)).toBe(130n)
-    expect(await token.read('totalSupplyByPartition', RESTRICTED)).toBe(0n)
-    expect(await token.read('partitionsOf', ana)).toEqual([COMMON, PREFERRED] as never)
-    expect(await code(token.send(owner, 'changePartition', RESTRICTED, COMMON, ana, 1n))).toBe(
+    await token.send(owner, 'changePartition', restricted, common, ana, 30n)
+    expect(await token.read('balanceOfByPartition', common, ana)).toBe(130n)
+    expect(await token.read('totalSupplyByPartition', common)).toBe(130n)
+    expect(await token.read('totalSupplyByPartition', restricted)).toBe(0n)
+    expect(await token.read('partitionsOf', ana)).toEqual([common, preferred] as never)
+    expect(await code(token.send(owner, 'changePartition', restricted, common, ana, 1n))).toBe(
       '0x52',
     )
-    expect(await code(token.send(ana, 'changePartition', COMMON, PREFERRED, ana, 1n))).toBe(
+    expect(await code(token.send(ana, 'changePartition', common, preferred, ana, 1n))).toBe(
       'AccessControlUnauthorizedAccount',
     )
   })
@@ -284,10 +284,10 @@ describe('real estate: ERC-1643 documents', () => {
       string,
       string,
     ]
-    expect([uri, hash]).toEqual(['https://example.org/m/1.pdf', HASH])
+    expect([uri, hash]).toEqual(['https://example.org/m/1.pdf', hashSample])
     const appraisal = encodeBytes32String('appraisal')
-    await token.send(owner, 'setDocument', appraisal, 'ipfs://a', HASH)
-    await token.send(owner, 'setDocument', appraisal, 'ipfs://b', HASH)
+    await token.send(owner, 'setDocument', appraisal, 'ipfs://a', hashSample)
+    await token.send(owner, 'setDocument', appraisal, 'ipfs://b', hashSample)
     expect(((await token.read('getAllDocuments')) as unknown[]).length).toBe(2)
     const logs = await token.send(owner, 'removeDocument', encodeBytes32String('matricula'))
     expect(logs[0]?.name).toBe('DocumentRemoved')
@@ -295,10 +295,10 @@ describe('real estate: ERC-1643 documents', () => {
     expect(await code(token.send(owner, 'removeDocument', appraisal.replace(/.$/, '1')))).toBe(
       'UnknownDocument',
     )
-    expect(await code(token.send(owner, 'setDocument', appraisal, '', HASH))).toBe(
+    expect(await code(token.send(owner, 'setDocument', appraisal, '', hashSample))).toBe(
       'InvalidDocument',
     )
-    expect(await code(token.send(ana, 'setDocument', appraisal, 'x', HASH))).toBe(
+    expect(await code(token.send(ana, 'setDocument', appraisal, 'x', hashSample))).toBe(
       'AccessControlUnauthorizedAccount',
     )
     expect(await code(token.send(ana, 'removeDocument', appraisal))).toBe(
@@ -330,7 +330,7 @@ describe('real estate: ERC-1644 controllers', () => {
     const moved = await token.send(
       controller,
       'operatorTransferByPartition',
-      RESTRICTED,
+      restricted,
       ana,
       bia,
       5n,
@@ -341,7 +341,7 @@ describe('real estate: ERC-1644 controllers', () => {
     const burned = await token.send(
       controller,
       'operatorRedeemByPartition',
-      RESTRICTED,
+      restricted,
       ana,
       5n,
       '0x',
@@ -361,8 +361,8 @@ describe('real estate: ERC-1644 controllers', () => {
     for (const [name, ...args] of [
       ['controllerTransfer', ana, bia, 1n, '0x', '0x'],
       ['controllerRedeem', ana, 1n, '0x', '0x'],
-      ['operatorTransferByPartition', COMMON, ana, bia, 1n, '0x', '0x'],
-      ['operatorRedeemByPartition', COMMON, ana, 1n, '0x'],
+      ['operatorTransferByPartition', common, ana, bia, 1n, '0x', '0x'],
+      ['operatorRedeemByPartition', common, ana, 1n, '0x'],
     ] as const) {
       expect(await code(token.send(controller, name, ...args))).toBe('NotControllable')
     }
@@ -376,7 +376,7 @@ test('real estate: terms are checked one by one', async () => {
     ['totalUnits', { totalUnits: 0n }],
     ['holdingMaxBps', { holdingMaxBps: 10_001 }],
     ['defaultPartitions', { defaultPartitions: [] }],
-    ['defaultPartitions', { defaultPartitions: [COMMON, COMMON] }],
+    ['defaultPartitions', { defaultPartitions: [common, common] }],
     ['defaultPartitions', { defaultPartitions: many }],
   ] as const) {
     expect(await refusal(deploy(changes))).toEqual(['InvalidTerms', field])
@@ -385,7 +385,7 @@ test('real estate: terms are checked one by one', async () => {
 })
 
 test('real estate: random walks keep Σ partitions = balance, supplies and the holder count', async () => {
-  const partitions = [COMMON, PREFERRED, RESTRICTED]
+  const partitions = [common, preferred, restricted]
   for (const seed of [3, 5]) {
     const token = await stocked({ holdersMax: 3 })
     const pick = seeded(seed)

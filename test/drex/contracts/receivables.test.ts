@@ -8,10 +8,10 @@ import {
   seeded,
 } from '../../support/contract-bench.ts'
 
-const PATH = 'src/drex/contracts/generated/Receivables.json'
-const CURRENCY = 'src/drex/contracts/generated/Currency.json'
-const DAY = 86_400
-const STATUS = {
+const path = 'src/drex/contracts/generated/Receivables.json'
+const currency = 'src/drex/contracts/generated/Currency.json'
+const day = 86_400
+const statusCodes = {
   issued: 0n,
   accepted: 1n,
   funded: 2n,
@@ -33,7 +33,7 @@ let bia: string
 beforeEach(async () => {
   bench = await createContractBench()
   ;[admin, originator, payer, ana, bia] = bench.actors as [string, string, string, string, string]
-  money = await bench.deploy(CURRENCY, ['Real Digital', 'BRL', admin])
+  money = await bench.deploy(currency, ['Real Digital', 'BRL', admin])
   now = await bench.now()
   for (const person of [originator, payer, ana, bia]) {
     await money.send(admin, 'enableAccount', person)
@@ -41,8 +41,8 @@ beforeEach(async () => {
   }
 })
 
-async function deploy(changes: object = {}): Promise<Deployed> {
-  const paper = await bench.deploy(PATH, [
+const deploy = async (changes: object = {}): Promise<Deployed> => {
+  const paper = await bench.deploy(path, [
     {
       name: 'Duplicata 42',
       symbol: 'DUP42',
@@ -51,7 +51,7 @@ async function deploy(changes: object = {}): Promise<Deployed> {
       debtorRef: `0x${'01'.repeat(32)}`,
       faceValue: 100_000n,
       issueDate: now,
-      dueDate: now + 30 * DAY,
+      dueDate: now + 30 * day,
       discountBps: 250,
       graceDays: 5,
       recourse: false,
@@ -76,13 +76,13 @@ describe('receivables', () => {
     expect(await paper.read('priceOf', 60_000n)).toBe(58_500n)
     await paper.send(ana, 'fund', 60_000n)
     await paper.send(bia, 'fund', 40_000n)
-    expect(await paper.read('status')).toBe(STATUS.funded)
+    expect(await paper.read('status')).toBe(statusCodes.funded)
     expect(await money.read('balanceOf', originator)).toBe(1_097_500n)
     await paper.send(ana, 'transfer', bia, 10_000n)
     await paper.send(payer, 'settle', 30_000n)
-    expect(await paper.read('status')).toBe(STATUS.funded)
+    expect(await paper.read('status')).toBe(statusCodes.funded)
     await paper.send(payer, 'settle', 70_000n)
-    expect(await paper.read('status')).toBe(STATUS.settled)
+    expect(await paper.read('status')).toBe(statusCodes.settled)
     await paper.send(ana, 'redeem', 50_000n)
     await paper.send(bia, 'redeem', 50_000n)
     expect(await money.read('balanceOf', ana)).toBe(1_000_000n - 58_500n + 50_000n)
@@ -100,7 +100,7 @@ describe('receivables', () => {
     await paper.send(originator, 'closeFunding')
     expect(await paper.read('balanceOf', originator)).toBe(334n)
     await paper.send(payer, 'settle', 100n)
-    await bench.travel(36 * DAY)
+    await bench.travel(36 * day)
     await paper.send(ana, 'markOverdue')
     await paper.send(ana, 'markDefaulted')
     const paid = async (who: string) => {
@@ -115,12 +115,15 @@ describe('receivables', () => {
     const paper = await deploy()
     expect((await refusal(paper.send(ana, 'accept')))?.[0]).toBe('NotAllowed')
     await paper.send(payer, 'accept')
-    expect(await refusal(paper.send(payer, 'accept'))).toEqual(['WrongStatus', STATUS.accepted])
+    expect(await refusal(paper.send(payer, 'accept'))).toEqual([
+      'WrongStatus',
+      statusCodes.accepted,
+    ])
   })
 
   test('funding: not before acceptance, nor beyond what is left, nor once due', async () => {
     const paper = await deploy()
-    expect(await refusal(paper.send(ana, 'fund', 1n))).toEqual(['WrongStatus', STATUS.issued])
+    expect(await refusal(paper.send(ana, 'fund', 1n))).toEqual(['WrongStatus', statusCodes.issued])
     await paper.send(payer, 'accept')
     expect(await refusal(paper.send(ana, 'fund', 0n))).toEqual(['AmountOutOfRange', 0n, 100_000n])
     expect(await refusal(paper.send(ana, 'fund', 100_001n))).toEqual([
@@ -131,27 +134,33 @@ describe('receivables', () => {
     await paper.send(ana, 'fund', 99_999n)
     expect(await paper.read('unitsForSale')).toBe(1n)
     expect((await refusal(paper.send(ana, 'closeFunding')))?.[0]).toBe('NotAllowed')
-    await bench.travel(30 * DAY)
+    await bench.travel(30 * day)
     expect((await refusal(paper.send(ana, 'fund', 1n)))?.[0]).toBe('TooLate')
     // Past the due date nobody can leave the investors without an outcome.
     await paper.send(ana, 'closeFunding')
-    expect(await paper.read('status')).toBe(STATUS.funded)
+    expect(await paper.read('status')).toBe(statusCodes.funded)
   })
 
   test('settlement: only the payer, or the originator with recourse, up to the face value', async () => {
     const plain = await deploy()
     await plain.send(payer, 'accept')
-    expect(await refusal(plain.send(payer, 'settle', 1n))).toEqual(['WrongStatus', STATUS.accepted])
+    expect(await refusal(plain.send(payer, 'settle', 1n))).toEqual([
+      'WrongStatus',
+      statusCodes.accepted,
+    ])
     await plain.send(ana, 'fund', 100_000n)
     expect((await refusal(plain.send(originator, 'settle', 1n)))?.[0]).toBe('NotAllowed')
     expect((await refusal(plain.send(payer, 'settle', 100_001n)))?.[0]).toBe('AmountOutOfRange')
     expect((await refusal(plain.send(payer, 'settle', 0n)))?.[0]).toBe('AmountOutOfRange')
-    expect(await refusal(plain.send(ana, 'redeem', 1n))).toEqual(['WrongStatus', STATUS.funded])
+    expect(await refusal(plain.send(ana, 'redeem', 1n))).toEqual([
+      'WrongStatus',
+      statusCodes.funded,
+    ])
     const recourse = await deploy({ recourse: true })
     await recourse.send(payer, 'accept')
     await recourse.send(ana, 'fund', 100_000n)
     await recourse.send(originator, 'settle', 100_000n)
-    expect(await recourse.read('status')).toBe(STATUS.settled)
+    expect(await recourse.read('status')).toBe(statusCodes.settled)
   })
 
   test('overdue after the due date, settled late or defaulted after the grace', async () => {
@@ -159,16 +168,19 @@ describe('receivables', () => {
     await paper.send(payer, 'accept')
     await paper.send(ana, 'fund', 100_000n)
     expect((await refusal(paper.send(ana, 'markOverdue')))?.[0]).toBe('TooEarly')
-    expect(await refusal(paper.send(ana, 'markDefaulted'))).toEqual(['WrongStatus', STATUS.funded])
-    await bench.travel(30 * DAY)
+    expect(await refusal(paper.send(ana, 'markDefaulted'))).toEqual([
+      'WrongStatus',
+      statusCodes.funded,
+    ])
+    await bench.travel(30 * day)
     await paper.send(ana, 'markOverdue')
     expect((await refusal(paper.send(ana, 'markDefaulted')))?.[0]).toBe('TooEarly')
     await paper.send(payer, 'settle', 40_000n)
-    await bench.travel(5 * DAY)
+    await bench.travel(5 * day)
     await paper.send(ana, 'markDefaulted')
     expect(await refusal(paper.send(payer, 'settle', 1n))).toEqual([
       'WrongStatus',
-      STATUS.defaulted,
+      statusCodes.defaulted,
     ])
     expect((await refusal(paper.send(ana, 'redeem', 100_001n)))?.[0]).toBe('AmountOutOfRange')
     await paper.send(ana, 'redeem', 100_000n)
@@ -180,11 +192,17 @@ describe('receivables', () => {
     expect((await refusal(paper.send(payer, 'cancel')))?.[0]).toBe('NotAllowed')
     await paper.send(payer, 'accept')
     await paper.send(originator, 'cancel')
-    expect(await refusal(paper.send(ana, 'fund', 1n))).toEqual(['WrongStatus', STATUS.cancelled])
+    expect(await refusal(paper.send(ana, 'fund', 1n))).toEqual([
+      'WrongStatus',
+      statusCodes.cancelled,
+    ])
     const sold = await deploy()
     await sold.send(payer, 'accept')
     await sold.send(ana, 'fund', 1n)
-    expect(await refusal(sold.send(originator, 'cancel'))).toEqual(['WrongStatus', STATUS.accepted])
+    expect(await refusal(sold.send(originator, 'cancel'))).toEqual([
+      'WrongStatus',
+      statusCodes.accepted,
+    ])
   })
 
   test('a buyer without allowance is refused, and nothing changes', async () => {
@@ -212,7 +230,7 @@ describe('receivables', () => {
 
   test('random walks: money here = pool, and nothing is paid twice', async () => {
     for (const seed of [1, 2, 3]) {
-      const paper = await deploy({ dueDate: (await bench.now()) + 30 * DAY, recourse: true })
+      const paper = await deploy({ dueDate: (await bench.now()) + 30 * day, recourse: true })
       const pick = seeded(seed)
       const people = [originator, payer, ana, bia]
       const one = () => people[pick(people.length)]!
@@ -230,7 +248,7 @@ describe('receivables', () => {
         ]
         const [from, name, ...args] = moves[pick(moves.length)]!
         await refusal(paper.send(from, name, ...args))
-        if (pick(12) === 0) await bench.travel(4 * DAY)
+        if (pick(12) === 0) await bench.travel(4 * day)
         const pool = await paper.read('pool')
         expect(await money.read('balanceOf', paper.address)).toBe(pool as bigint)
         expect((await paper.read('settledAmount')) as bigint).toBeLessThanOrEqual(100_000n)

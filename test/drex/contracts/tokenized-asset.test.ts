@@ -8,7 +8,7 @@ import {
   seeded,
 } from '../../support/contract-bench.ts'
 
-const PATH = 'src/drex/contracts/generated/TokenizedAsset.json'
+const path = 'src/drex/contracts/generated/TokenizedAsset.json'
 let bench: ContractBench
 let owner: string
 let ana: string
@@ -32,7 +32,7 @@ beforeEach(async () => {
   ;[owner, ana, bia] = bench.actors as [string, string, string]
 })
 
-const deploy = (changes: object = {}): Promise<Deployed> => bench.deploy(PATH, [terms(changes)])
+const deploy = (changes: object = {}): Promise<Deployed> => bench.deploy(path, [terms(changes)])
 
 describe('tokenized asset', () => {
   test('starts with its terms and its supply at the owner', async () => {

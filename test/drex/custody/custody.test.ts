@@ -14,7 +14,7 @@ import { web3Signer } from '../../../src/drex/custody/web3signer.ts'
 import { bytesToHex, type Hex } from '../../../src/drex/evm/hex.ts'
 import {
   addressOfPrivateKey,
-  CURVE_ORDER,
+  curveOrder,
   randomPrivateKey,
 } from '../../../src/drex/evm/secp256k1.ts'
 import type { UnsignedTransaction } from '../../../src/drex/evm/transaction.ts'
@@ -73,9 +73,9 @@ describe('managed signer', () => {
   })
 })
 
-const DER_TAG = 0x30
+const derTag = 0x30
 
-function der(r: bigint, s: bigint): Uint8Array {
+const der = (r: bigint, s: bigint): Uint8Array => {
   const integer = (value: bigint) => {
     let hex = value.toString(16)
     if (hex.length % 2 === 1) hex = `0${hex}`
@@ -83,7 +83,7 @@ function der(r: bigint, s: bigint): Uint8Array {
     return [0x02, hex.length / 2, ...Buffer.from(hex, 'hex')]
   }
   const body = [...integer(r), ...integer(s)]
-  return new Uint8Array([DER_TAG, body.length, ...body])
+  return new Uint8Array([derTag, body.length, ...body])
 }
 
 describe('digest signer', () => {
@@ -97,7 +97,7 @@ describe('digest signer', () => {
           const compact = secp256k1.sign(digest, key, { prehash: false })
           const r = BigInt(bytesToHex(compact.subarray(0, 32)))
           const s = BigInt(bytesToHex(compact.subarray(32)))
-          return der(r, high ? CURVE_ORDER - s : s)
+          return der(r, high ? curveOrder - s : s)
         })
         const direct = managedSigner(sealer, sealer.seal(key, 'w'), 'w')
         expect(await signer.signTransaction(unsigned)).toEqual(
@@ -122,7 +122,7 @@ describe('digest signer', () => {
   test('DER is read strictly', () => {
     const good = der(5n, 7n)
     expect(compactLowS(good)[31]).toBe(5)
-    expect(bytesToHex(compactLowS(der(1n, CURVE_ORDER - 9n)).subarray(32))).toBe(
+    expect(bytesToHex(compactLowS(der(1n, curveOrder - 9n)).subarray(32))).toBe(
       `0x${'00'.repeat(31)}09`,
     )
     for (const bad of [
@@ -138,7 +138,7 @@ describe('digest signer', () => {
     ]) {
       expect(() => compactLowS(new Uint8Array(bad))).toThrow()
     }
-    expect(() => compactLowS(der(CURVE_ORDER, 1n))).toThrow()
+    expect(() => compactLowS(der(curveOrder, 1n))).toThrow()
     expect(() => signatureFor(`0x${'11'.repeat(20)}`, new Uint8Array(32), good)).toThrow()
   })
 })

@@ -52,7 +52,7 @@ const unsigned: fc.Arbitrary<UnsignedTransaction> = fc.record({
   data: fc.uint8Array({ maxLength: 300 }).map(bytesToHex),
 })
 
-function oracle(transaction: UnsignedTransaction): Transaction {
+const oracle = (transaction: UnsignedTransaction): Transaction => {
   const { fees } = transaction
   return Transaction.from({
     chainId: transaction.chainId,

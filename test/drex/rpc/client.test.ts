@@ -6,7 +6,7 @@ import {
   type RpcFailure,
   type RpcFailureKind,
 } from '../../../src/drex/rpc/errors.ts'
-import { type Chain, createChain, PILOT_CHAIN_ID } from '../../../src/simulators/chain/index.ts'
+import { type Chain, createChain, pilotChainId } from '../../../src/simulators/chain/index.ts'
 import { collected } from '../../support/collector.ts'
 
 let chain: Chain
@@ -24,7 +24,7 @@ afterAll(async () => {
 const client = (changes: Partial<RpcClientOptions> = {}) =>
   createRpcClient({
     urls: [chain.url],
-    chainId: PILOT_CHAIN_ID,
+    chainId: pilotChainId,
     timeoutMs: 1_000,
     attemptsMax: 4,
     batchCallsMax: 100,
@@ -32,7 +32,7 @@ const client = (changes: Partial<RpcClientOptions> = {}) =>
     ...changes,
   })
 
-async function failureOf(action: Promise<unknown>): Promise<RpcFailureKind | undefined> {
+const failureOf = async (action: Promise<unknown>): Promise<RpcFailureKind | undefined> => {
   try {
     await action
     return undefined
@@ -57,7 +57,7 @@ describe('JSON-RPC client', () => {
 
   test('a node on another chain is never used; the next one is', async () => {
     const found = await client({ urls: [alien.url, chain.url] }).call('eth_chainId')
-    expect(Number(found)).toBe(PILOT_CHAIN_ID)
+    expect(Number(found)).toBe(pilotChainId)
     expect(await failureOf(client({ urls: [alien.url] }).checkChain())).toBe('unreachable')
   })
 
@@ -109,7 +109,7 @@ describe('JSON-RPC client', () => {
       async fetch(request) {
         const calls = (await request.json()) as { id: number } | { id: number }[]
         if (!Array.isArray(calls)) {
-          return Response.json({ id: calls.id, result: `0x${PILOT_CHAIN_ID.toString(16)}` })
+          return Response.json({ id: calls.id, result: `0x${pilotChainId.toString(16)}` })
         }
         return Response.json(
           calls

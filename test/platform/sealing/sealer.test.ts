@@ -5,7 +5,7 @@ import { createSealer, masterKey, SealError } from '#src/platform/sealing/index.
 const master = new Uint8Array(randomBytes(32))
 const plain = new TextEncoder().encode('-----BEGIN PRIVATE KEY-----')
 
-function reasonOf(run: () => unknown): string {
+const reasonOf = (run: () => unknown): string => {
   try {
     run()
   } catch (error) {

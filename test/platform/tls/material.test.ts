@@ -20,18 +20,18 @@ const issue = (name: string) => issueCertificate(name, { issuer: authority, host
 const [first, second, server] = [issue('first'), issue('second'), issue('server')]
 
 /** In one step, as operators do it: whoever reads at any time finds a whole file. */
-async function put(path: string, text: string): Promise<void> {
+const put = async (path: string, text: string): Promise<void> => {
   await Bun.write(`${path}.new`, text)
   await rename(`${path}.new`, path)
 }
 
 /** Writes a pair where the material reads it, key first: the halfway state is part of the test. */
-async function save(directory: string, pair: IssuedPair): Promise<void> {
+const save = async (directory: string, pair: IssuedPair): Promise<void> => {
   await put(join(directory, 'tls.key'), pair.key)
   await put(join(directory, 'tls.crt'), pair.cert)
 }
 
-function materialOf(directory: string, pair: IssuedPair, problems: Error[] = []): TlsMaterial {
+const materialOf = (directory: string, pair: IssuedPair, problems: Error[] = []): TlsMaterial => {
   return createTlsMaterial(
     {
       certificate: { text: pair.cert, path: join(directory, 'tls.crt') },
@@ -44,7 +44,7 @@ function materialOf(directory: string, pair: IssuedPair, problems: Error[] = [])
 }
 
 /** An HTTPS listener that asks for client certificates and notes whose requests came in. */
-async function listen(pair: IssuedPair) {
+const listen = async (pair: IssuedPair) => {
   const seen: string[] = []
   const listener = http2.createSecureServer(
     { cert: pair.cert, key: pair.key, ca: authority.cert, requestCert: true, allowHTTP1: true },
@@ -61,7 +61,7 @@ async function listen(pair: IssuedPair) {
 const callersMax = 8
 
 /** Eight callers in a loop until told to stop, and how many of their requests were answered and lost. */
-function loadOf(url: string, material: TlsMaterial) {
+const loadOf = (url: string, material: TlsMaterial) => {
   const counts = { answered: 0, lost: 0 }
   let running = true
   const caller = async () => {
@@ -137,7 +137,7 @@ describe('rotation under load loses no request', () => {
 })
 
 /** Whose certificate the listener shows to a new connection. */
-async function peerOf(url: string): Promise<string> {
+const peerOf = async (url: string): Promise<string> => {
   const { connect } = await import('node:tls')
   return new Promise((resolve, reject) => {
     const socket = connect(

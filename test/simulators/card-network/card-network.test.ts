@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { formatOriginalData } from '#codecs/iso8583'
 import type { ExchangeOutcome } from '../../../src/cards/networks/index.ts'
 import {
-  BEHAVIOURS,
+  behaviours,
   createCardNetwork,
   createTestVault,
   type TestBrand,
@@ -223,5 +223,5 @@ describe('the test vault', () => {
 })
 
 test('every behaviour has a number of its own', () => {
-  expect(new Set(Object.values(BEHAVIOURS)).size).toBe(Object.keys(BEHAVIOURS).length)
+  expect(new Set(Object.values(behaviours)).size).toBe(Object.keys(behaviours).length)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { CONNECTIONS_MAX } from '../../../src/simulators/card-network/network.ts'
+import { connectionsMax } from '../../../src/simulators/card-network/network.ts'
 import { createNetworkRig, payment, until } from '../../support/card-network.ts'
 import { frameOf } from '../../support/raw-peer.ts'
 
@@ -60,13 +60,13 @@ test('it takes messages cut anywhere, and closes on what is none', async () => {
 })
 
 test('it holds as many connections as it may, and closes one more', async () => {
-  await using rig = await createNetworkRig({ poolSize: CONNECTIONS_MAX })
-  expect(rig.simulator.statistics().connections).toBe(CONNECTIONS_MAX)
+  await using rig = await createNetworkRig({ poolSize: connectionsMax })
+  expect(rig.simulator.statistics().connections).toBe(connectionsMax)
   const closed = Promise.withResolvers<void>()
   const socket = connect(rig.simulator.port(), '127.0.0.1')
   socket.on('error', () => undefined)
   socket.on('close', () => closed.resolve())
   socket.resume()
   await closed.promise
-  expect(rig.simulator.statistics().connections).toBe(CONNECTIONS_MAX)
+  expect(rig.simulator.statistics().connections).toBe(connectionsMax)
 })

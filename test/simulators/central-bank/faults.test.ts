@@ -17,7 +17,7 @@ import {
 
 const A = '11111111'
 const B = '22222222'
-const XML = 'application/xml; charset=utf-8'
+const xml = 'application/xml; charset=utf-8'
 let bank: CentralBank | undefined
 
 const open = async (options: CentralBankOptions = {}) => {
@@ -36,8 +36,8 @@ describe('each fault', () => {
     const { a, bank } = await open()
     bank.setFaults([{ kind: 'error_after_storing', operation: 'send', times: 1 }])
     const message = payment(A, acceptingPsp, 100)
-    expect((await a.post(message, XML)).status).toBe(500)
-    expect((await a.post(message, XML)).status).toBe(201)
+    expect((await a.post(message, xml)).status).toBe(500)
+    expect((await a.post(message, xml)).status).toBe(201)
     const [report] = await a.receive()
     expect(report?.xml).toContain('ACSC')
     expect(bank.book().operations).toHaveLength(1)
@@ -49,8 +49,8 @@ describe('each fault', () => {
       { kind: 'unavailable', times: 1 },
       { kind: 'rate_limited', times: 1 },
     ])
-    expect((await a.post(payment(A, B, 1), XML)).status).toBe(503)
-    const limited = await a.post(payment(A, B, 1), XML)
+    expect((await a.post(payment(A, B, 1), xml)).status).toBe(503)
+    const limited = await a.post(payment(A, B, 1), xml)
     expect([limited.status, limited.headers.get('Retry-After')]).toEqual([429, '1'])
     expect(bank.statistics().received).toEqual({})
   })
@@ -112,7 +112,7 @@ describe('control endpoints', () => {
     const { a } = await open()
     const fault = { kind: 'unavailable', operation: 'send', probability: 1, times: 1 }
     expect(await put([fault])).toEqual({ status: 200, body: [fault] as never })
-    expect((await a.post(payment(A, B, 1), XML)).status).toBe(503)
+    expect((await a.post(payment(A, B, 1), xml)).status).toBe(503)
     expect((await control('faults')).body).toEqual([] as never)
     expect((await put([{ kind: 'earthquake' }])).status).toBe(400)
     expect((await put([{ kind: 'cut', probability: 2 }])).status).toBe(400)
@@ -168,7 +168,7 @@ const storms: readonly Fault[] = [
 /** Sends the same bytes until they are stored. */
 const insist = async (participant: Participant, message: Uint8Array): Promise<void> => {
   for (let tries = 0; tries < 50; tries++) {
-    const response = await participant.post(message, XML).catch(() => undefined)
+    const response = await participant.post(message, xml).catch(() => undefined)
     if (response?.status === 201) return
   }
   throw new Error('never stored')

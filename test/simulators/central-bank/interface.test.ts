@@ -21,7 +21,7 @@ import { issueCertificate } from '../../support/pki.ts'
 
 const A = '11111111'
 const B = '22222222'
-const XML = 'application/xml; charset=utf-8'
+const xml = 'application/xml; charset=utf-8'
 let bank: CentralBank | undefined
 
 const open = async (options: CentralBankOptions = {}) => {
@@ -74,7 +74,7 @@ const raw = (url: string, text: string): Promise<string> =>
 describe('sending', () => {
   test('201 with one PI-ResourceId per message: PI, milliseconds, randomness', async () => {
     const { a } = await open()
-    const one = await a.post(payment(A, B, 1), XML)
+    const one = await a.post(payment(A, B, 1), xml)
     expect(one.status).toBe(201)
     const messages = Array.from({ length: batchMessagesMax }, () => payment(A, B, 1))
     const many = await a.sendAll(messages)
@@ -96,13 +96,13 @@ describe('sending', () => {
       problemOf(await a.post(body, type, headers))
     expect(await post('text/plain')).toBe('415 unsupportedMediaType')
     expect(await post('application/xml; charset=latin1')).toBe('400 charset')
-    expect(await post(XML, { 'Content-Encoding': 'deflate' })).toBe('415 unsupportedMediaType')
-    expect(await post(XML, { 'Content-Encoding': 'gzip' })).toBe('400 badRequest')
+    expect(await post(xml, { 'Content-Encoding': 'deflate' })).toBe('415 unsupportedMediaType')
+    expect(await post(xml, { 'Content-Encoding': 'gzip' })).toBe('400 badRequest')
     expect(await post('multipart/mixed; boundary=x')).toBe('400 badRequest')
     const nothingIn = Buffer.from('--x--\r\n')
     expect(await post('multipart/mixed; boundary=x', {}, nothingIn)).toBe('400 badRequest')
-    expect(await post(XML, { traceparent: '00-1-1-00' })).toBe('400 invalidHeader')
-    expect(await post(XML, { 'Accept-Encoding': 'gzip, *' })).toBe('400 invalidHeader')
+    expect(await post(xml, { traceparent: '00-1-1-00' })).toBe('400 invalidHeader')
+    expect(await post(xml, { 'Accept-Encoding': 'gzip, *' })).toBe('400 invalidHeader')
     expect(await problemOf(await a.call(`/api/v1/in/${A}/msgs`))).toBe('405 methodNotAllowed')
     expect(await problemOf(await a.call('/api/v1/in/1234567/msgs'))).toBe('404 notFound')
     const start = { headers: { Accept: 'text/html' } }
@@ -117,10 +117,10 @@ describe('sending', () => {
     const message = payment(A, acceptingPsp, 1)
     const packed = Bun.gzipSync(message as Uint8Array<ArrayBuffer>)
     const gzip = { 'Content-Encoding': 'gzip' }
-    expect((await a.post(payment(A, acceptingPsp, 1), XML)).status).toBe(201)
-    expect(await problemOf(await secondary.post(message, XML))).toBe('415 unsupportedMediaType')
-    expect((await secondary.post(packed, XML, gzip)).status).toBe(201)
-    const each = new Response(`--x\r\nContent-Type: ${XML}\r\nContent-Encoding: gzip\r\n\r\n`)
+    expect((await a.post(payment(A, acceptingPsp, 1), xml)).status).toBe(201)
+    expect(await problemOf(await secondary.post(message, xml))).toBe('415 unsupportedMediaType')
+    expect((await secondary.post(packed, xml, gzip)).status).toBe(201)
+    const each = new Response(`--x\r\nContent-Type: ${xml}\r\nContent-Encoding: gzip\r\n\r\n`)
     // Each part compressed instead of the whole: nobody unpacks it.
     const parts = Buffer.concat([
       Buffer.from(await each.arrayBuffer()),
@@ -198,7 +198,7 @@ describe('reading', () => {
     expect(new Set(ids).size).toBe(13)
     await a.send(payment(A, B, 1))
     const single = await b.call(second.next, { headers: { Accept: 'application/xml' } })
-    expect(single.headers.get('Content-Type')).toBe(XML)
+    expect(single.headers.get('Content-Type')).toBe(xml)
     expect(single.headers.get('PI-ResourceId')).toHaveLength(32)
   })
 
@@ -386,12 +386,12 @@ test('a trck.002 costs as many tokens as it names book transfers', async () => {
 describe('bounds', () => {
   test('a body at the limit is read, one byte more is refused', async () => {
     const { a, bank } = await open()
-    const at = await a.post(new Uint8Array(bodyBytesMax).fill(0x20), XML)
+    const at = await a.post(new Uint8Array(bodyBytesMax).fill(0x20), xml)
     expect(at.status).toBe(201)
-    const past = await a.post(new Uint8Array(bodyBytesMax + 1).fill(0x20), XML)
+    const past = await a.post(new Uint8Array(bodyBytesMax + 1).fill(0x20), xml)
     expect(await problemOf(past)).toBe('413 payloadTooLarge')
     const bomb = Bun.gzipSync(new Uint8Array(bodyBytesMax + 1))
-    expect((await a.post(bomb, XML, { 'Content-Encoding': 'gzip' })).status).toBe(400)
+    expect((await a.post(bomb, xml, { 'Content-Encoding': 'gzip' })).status).toBe(400)
     expect((await a.receive()).map(refusalOf)[0]?.reason).toBe('xml')
     expect(bank.statistics().received['requests']).toBe(1)
   })
@@ -418,7 +418,7 @@ describe('bounds', () => {
 
   test('as many messages wait as may; then sending is refused until somebody reads', async () => {
     const { a, b } = await open({ limits: { waitingMessagesMax: 3 } })
-    const statusOf = async () => (await a.post(payment(A, B, 1), XML)).status
+    const statusOf = async () => (await a.post(payment(A, B, 1), xml)).status
     expect((await a.sendAll([1, 2].map(() => payment(A, B, 1)))).status).toBe(201)
     expect(await statusOf()).toBe(201)
     expect(await statusOf()).toBe(503)

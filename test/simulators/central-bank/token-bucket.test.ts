@@ -5,7 +5,7 @@ import {
   windowOf,
 } from '../../../src/simulators/central-bank/token-bucket.ts'
 
-const ISPB = '12345678'
+const ispb = '12345678'
 
 test('windows: the secondary channel by the hour in Brasília', () => {
   const at = (time: string) => windowOf('secondary', Date.parse(`2026-03-02T${time}-03:00`)).size
@@ -25,12 +25,12 @@ test('costs: by operation, a fifth for reports, one for any other message', () =
 test('a bucket lets through what it holds, may fall below zero, and fills at its rate', () => {
   let nowMs = Date.parse('2026-03-02T12:00:00-03:00')
   const buckets = createTokenBuckets(() => nowMs)
-  const wait = () => buckets.waitSeconds(ISPB, 'primary')
-  buckets.debit(ISPB, 'primary', 'pacs.008', 3749)
+  const wait = () => buckets.waitSeconds(ispb, 'primary')
+  buckets.debit(ispb, 'primary', 'pacs.008', 3749)
   expect(wait()).toBe(0)
-  buckets.debit(ISPB, 'primary', 'pacs.008', 1)
+  buckets.debit(ispb, 'primary', 'pacs.008', 1)
   expect(wait()).toBe(1)
-  buckets.debit(ISPB, 'primary', 'pacs.008', 1500)
+  buckets.debit(ispb, 'primary', 'pacs.008', 1500)
   expect(wait()).toBe(2)
   nowMs += 2_000
   expect(wait()).toBe(1)
@@ -41,9 +41,9 @@ test('a bucket lets through what it holds, may fall below zero, and fills at its
 
 test('trck.002 has a bucket of its own on the secondary channel', () => {
   const buckets = createTokenBuckets(() => Date.parse('2026-03-02T12:00:00-03:00'))
-  buckets.debit(ISPB, 'secondary', 'trck.002', 1499)
-  expect(buckets.waitSeconds(ISPB, 'secondary')).toBe(0)
-  buckets.debit(ISPB, 'secondary', 'trck.002', 501)
-  expect(buckets.waitSeconds(ISPB, 'secondary')).toBe(1)
-  expect(buckets.waitSeconds(ISPB, 'primary')).toBe(0)
+  buckets.debit(ispb, 'secondary', 'trck.002', 1499)
+  expect(buckets.waitSeconds(ispb, 'secondary')).toBe(0)
+  buckets.debit(ispb, 'secondary', 'trck.002', 501)
+  expect(buckets.waitSeconds(ispb, 'secondary')).toBe(1)
+  expect(buckets.waitSeconds(ispb, 'primary')).toBe(0)
 })

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Wallet } from 'ethers'
 import {
-  BATCH_CALLS_MAX,
+  batchCallsMax,
   type Chain,
   createChain,
-  PILOT_CHAIN_ID,
+  pilotChainId,
 } from '../../../src/simulators/chain/index.ts'
 
 const wallet = new Wallet(`0x${'11'.repeat(32)}`)
@@ -17,18 +17,18 @@ afterAll(() => chain.stop())
 
 type Reply = { id: unknown; result?: unknown; error?: { code: number; message: string } }
 
-async function post(body: unknown): Promise<Response> {
+const post = async (body: unknown): Promise<Response> => {
   return fetch(chain.url, { method: 'POST', body: JSON.stringify(body) })
 }
 
-async function call(method: string, ...params: unknown[]): Promise<Reply> {
+const call = async (method: string, ...params: unknown[]): Promise<Reply> => {
   return (await post({ jsonrpc: '2.0', id: 9, method, params })).json() as Promise<Reply>
 }
 
 const signed = (nonce: number, changes: object = {}) =>
   wallet.signTransaction({
     type: 0,
-    chainId: PILOT_CHAIN_ID,
+    chainId: pilotChainId,
     nonce,
     to: `0x${'22'.repeat(20)}`,
     gasLimit: 21_000n,
@@ -62,9 +62,9 @@ describe('embedded chain', () => {
   test('batches keep order and ids, up to the limit and not one more', async () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, id) => ({ jsonrpc: '2.0', id, method: 'eth_chainId' }))
-    const replies = (await (await post(many(BATCH_CALLS_MAX))).json()) as Reply[]
-    expect(replies.map((each) => each.id)).toEqual(Array.from(many(BATCH_CALLS_MAX), (_, i) => i))
-    const refused = (await (await post(many(BATCH_CALLS_MAX + 1))).json()) as Reply
+    const replies = (await (await post(many(batchCallsMax))).json()) as Reply[]
+    expect(replies.map((each) => each.id)).toEqual(Array.from(many(batchCallsMax), (_, i) => i))
+    const refused = (await (await post(many(batchCallsMax + 1))).json()) as Reply
     expect(refused.error?.code).toBe(-32005)
     expect(((await (await post([])).json()) as Reply).error?.code).toBe(-32005)
   })

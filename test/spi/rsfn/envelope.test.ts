@@ -7,14 +7,14 @@ import {
   decodeUtf16be,
   explainRsfn,
   openRsfn,
-  RSFN_ERRORS,
-  RSFN_HEADER_BYTES,
-  RSFN_SPECIAL_USE,
   type RsfnOpenPorts,
   type RsfnPolicy,
   type RsfnSealRequest,
   type RsfnSender,
+  rsfnErrors,
+  rsfnHeaderBytes,
   rsfnSerial,
+  rsfnSpecialUse,
   sealRsfn,
 } from '#codecs/rsfn'
 import {
@@ -34,7 +34,7 @@ const parties = {
 }
 const xml = '<?xml version="1.0"?><DOC><SISMSG>João</SISMSG></DOC>'
 
-function openPorts(status: RsfnSender['status'] = 'active', bytesMax?: number): RsfnOpenPorts {
+const openPorts = (status: RsfnSender['status'] = 'active', bytesMax?: number): RsfnOpenPorts => {
   return createRsfnOpenPorts(
     {
       findSender: (header) => {
@@ -51,20 +51,20 @@ function openPorts(status: RsfnSender['status'] = 'active', bytesMax?: number): 
   )
 }
 
-function seal(request: Partial<RsfnSealRequest> = {}): Promise<Uint8Array> {
+const seal = (request: Partial<RsfnSealRequest> = {}): Promise<Uint8Array> => {
   return sealRsfn({ content: xml, ...parties, ...request }, sealPorts)
 }
 
-async function codeOf(
+const codeOf = async (
   message: Uint8Array,
   ports = openPorts(),
   policy: RsfnPolicy = {},
-): Promise<number> {
+): Promise<number> => {
   const result = await openRsfn(message, ports, policy)
   return result.ok ? 0 : result.code
 }
 
-function altered(message: Uint8Array, at: number, value?: number): Uint8Array {
+const altered = (message: Uint8Array, at: number, value?: number): Uint8Array => {
   const copy = message.slice()
   copy[at] = value ?? copy[at]! ^ 1
   return copy
@@ -73,7 +73,7 @@ function altered(message: Uint8Array, at: number, value?: number): Uint8Array {
 describe('round trips', () => {
   test('third version: text comes back, body is not readable, tag is 16 bytes', async () => {
     const message = await seal()
-    expect(message.length).toBe(RSFN_HEADER_BYTES + xml.length * 2 + 16)
+    expect(message.length).toBe(rsfnHeaderBytes + xml.length * 2 + 16)
     const opened = await openRsfn(message, openPorts())
     if (!opened.ok) throw new Error(opened.message)
     expect(decodeUtf16be(opened.content)).toBe(xml)
@@ -89,7 +89,7 @@ describe('round trips', () => {
 
   test('every special use', async () => {
     const content = new Uint8Array(4096).fill(7)
-    for (const specialUse of Object.values(RSFN_SPECIAL_USE)) {
+    for (const specialUse of Object.values(rsfnSpecialUse)) {
       const message = await seal({ content, specialUse })
       const opened = await openRsfn(message, openPorts())
       if (!opened.ok) throw new Error(`${specialUse}: ${opened.message}`)
@@ -220,7 +220,7 @@ test('whatever comes, it is opened as it was sealed or refused with a code of th
   await fc.assert(
     fc.asyncProperty(message, fc.constantFrom(...policies), async (bytes, policy) => {
       const result = await openRsfn(bytes, openPorts(), policy)
-      if (!result.ok) expect(Object.keys(RSFN_ERRORS)).toContain(String(result.code))
+      if (!result.ok) expect(Object.keys(rsfnErrors)).toContain(String(result.code))
       else if (result.signed) expect(new Uint8Array(result.content)).toEqual(content)
       try {
         expect(explainRsfn(bytes).length).toBe(15)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { RSFN_SPECIAL_USE, sealRsfn } from '#codecs/rsfn'
+import { rsfnSpecialUse, sealRsfn } from '#codecs/rsfn'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { rsfnInspector, spiProblems, spiSettings } from '#src/spi/index.ts'
 import { createRsfnSealPorts } from '../../../src/spi/rsfn/crypto.ts'
@@ -53,7 +53,7 @@ describe('a header of the network', () => {
 
   test('a body that is no text is shown in base64', async () => {
     const content = Uint8Array.of(1, 2, 3)
-    const message = await seal({ content, specialUse: RSFN_SPECIAL_USE.FILE_NOT_COMPRESSED })
+    const message = await seal({ content, specialUse: rsfnSpecialUse.FILE_NOT_COMPRESSED })
     const { value } = await rsfnInspector.explain(message, { openWith: env })
     expect(value).toMatchObject({ content: 'AQID' })
   })

@@ -3,7 +3,7 @@ import { sign, verify, X509Certificate } from 'node:crypto'
 import { inSpan } from '#src/platform/tracing/index.ts'
 import { createServiceSigner } from '../../../src/spi/signing/index.ts'
 import {
-  ANSWER_BYTES_MAX,
+  answerBytesMax,
   type ServiceSignerOptions,
 } from '../../../src/spi/signing/service-signer.ts'
 import { collected } from '../../support/collector.ts'
@@ -31,7 +31,7 @@ afterEach(async () => {
 })
 
 /** A signature service on a real HTTPS listener that asks for our client certificate. */
-function serve(handle: Handler): { readonly url: string; readonly calls: string[] } {
+const serve = (handle: Handler): { readonly url: string; readonly calls: string[] } => {
   const calls: string[] = []
   const server = Bun.serve({
     port: 0,
@@ -59,7 +59,7 @@ const signatureOf = (body: string): string => {
 }
 
 /** Answers by the contract, signing with the given pair. */
-function honest(pair: () => IssuedPair = () => signingPair): Handler {
+const honest = (pair: () => IssuedPair = () => signingPair): Handler => {
   return (path, body) => {
     if (path === '/v1/certificate') return Response.json({ certificate: pair().cert })
     const asked = body as { algorithm: string; serial: string; content: string }
@@ -70,7 +70,7 @@ function honest(pair: () => IssuedPair = () => signingPair): Handler {
   }
 }
 
-function signer(url: string, options: Partial<ServiceSignerOptions> = {}) {
+const signer = (url: string, options: Partial<ServiceSignerOptions> = {}) => {
   return createServiceSigner({
     url,
     tls: () => ({ cert: clientPair.cert, key: clientPair.key, ca: authority.cert }),
@@ -83,7 +83,7 @@ function signer(url: string, options: Partial<ServiceSignerOptions> = {}) {
   })
 }
 
-async function signOnce(from: ReturnType<typeof signer>): Promise<Uint8Array> {
+const signOnce = async (from: ReturnType<typeof signer>): Promise<Uint8Array> => {
   return (await from.key()).sign(content)
 }
 
@@ -208,8 +208,8 @@ describe('a service that misbehaves', () => {
       const signature = sign('sha256', content, signingPair.key).toString('base64')
       const sized = (bytes: number) =>
         serve(answering(() => padded({ signature }, bytes, isChunked))).url
-      expect((await signOnce(signer(sized(ANSWER_BYTES_MAX)))).length).toBe(256)
-      const refused = signOnce(signer(sized(ANSWER_BYTES_MAX + 1)))
+      expect((await signOnce(signer(sized(answerBytesMax)))).length).toBe(256)
+      const refused = signOnce(signer(sized(answerBytesMax + 1)))
       expect(await refused.catch((error) => error.message)).toBe('the answer is over 65536 bytes')
     })
   }

@@ -6,9 +6,9 @@ export const patternPlacesMax = 4096
 /** States remembered at a time; beyond, the memory is cleared and matching goes on. */
 const statesMax = 1024
 
-const UNKNOWN = 0
-const DEAD = 1
-const FIRST_STATE = 2
+const unknown = 0
+const dead = 1
+const firstState = 2
 
 /**
  * Matches whole texts in one step per character, whatever the pattern: a non-deterministic automaton whose
@@ -60,7 +60,7 @@ export class PatternAutomaton {
   }
 
   matches(text: string): boolean {
-    let state = FIRST_STATE
+    let state = firstState
     for (let i = 0; i < text.length; i++) {
       let code = text.charCodeAt(i)
       if (code >= 0xd800 && code < 0xdc00) {
@@ -71,7 +71,7 @@ export class PatternAutomaton {
         state,
         code < 128 ? (this.classOfAscii[code] as number) : this.#classOf(code),
       )
-      if (state === DEAD) return false
+      if (state === dead) return false
     }
     return this.accepting[state] === 1
   }
@@ -79,14 +79,14 @@ export class PatternAutomaton {
   /** The same over bytes; false at once where one is not ASCII. */
   matchesAscii(bytes: Uint8Array, start: number, end: number): boolean {
     const { classes, classOfAscii } = this
-    let state = FIRST_STATE
+    let state = firstState
     for (let i = start; i < end; i++) {
       const byte = bytes[i] as number
       if (byte >= 128) return false
       const kind = classOfAscii[byte] as number
       const next = this.table[state * classes + kind] as number
-      state = next === UNKNOWN ? this.#step(state, kind) : next
-      if (state === DEAD) return false
+      state = next === unknown ? this.#step(state, kind) : next
+      if (state === dead) return false
     }
     return this.accepting[state] === 1
   }
@@ -105,7 +105,7 @@ export class PatternAutomaton {
 
   #step(state: number, kind: number): number {
     const known = this.table[state * this.classes + kind] as number
-    if (known !== UNKNOWN) return known
+    if (known !== unknown) return known
     const code = this.bounds[kind] as number
     const reached: number[] = []
     for (const place of this.states[state] as readonly number[]) {
@@ -115,8 +115,8 @@ export class PatternAutomaton {
       }
     }
     if (reached.length === 0) {
-      this.table[state * this.classes + kind] = DEAD
-      return DEAD
+      this.table[state * this.classes + kind] = dead
+      return dead
     }
     const places = this.#closure(reached)
     if (this.states.length >= statesMax && !this.ids.has(places.join())) {

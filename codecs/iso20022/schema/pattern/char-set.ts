@@ -1,7 +1,7 @@
 /** Code points as sorted, disjoint, inclusive ranges: [from, to, from, to, …]. */
 export type CharSet = readonly number[]
 
-const LAST_CODE_POINT = 0x10ffff
+const lastCodePoint = 0x10ffff
 
 /** Sorts and joins ranges that were written in any order. */
 export const normalised = (ranges: readonly number[]): CharSet => {
@@ -27,7 +27,7 @@ export const complement = (set: CharSet): CharSet => {
     if ((set[i] as number) > from) result.push(from, (set[i] as number) - 1)
     from = (set[i + 1] as number) + 1
   }
-  if (from <= LAST_CODE_POINT) result.push(from, LAST_CODE_POINT)
+  if (from <= lastCodePoint) result.push(from, lastCodePoint)
   return result
 }
 
@@ -64,7 +64,7 @@ export const category = (name: string): CharSet => {
   if (known !== undefined) return known
   const pattern = new RegExp(`\\p{${name}}`, 'u')
   const ranges: number[] = []
-  for (let code = 0; code <= LAST_CODE_POINT; code++) {
+  for (let code = 0; code <= lastCodePoint; code++) {
     if (!pattern.test(String.fromCodePoint(code))) continue
     if (ranges.at(-1) === code - 1) ranges[ranges.length - 1] = code
     else ranges.push(code, code)

@@ -1,22 +1,22 @@
 import { formatCents } from '#codecs/iso20022'
-import { ABSENT, type XmlDocument } from '#codecs/xml'
+import { absent, type XmlDocument } from '#codecs/xml'
 import { nativeText } from '#src/platform/native-text/index.ts'
 import { jsonText, maskDocument, visibleCharacters } from './json.ts'
 
 const encoder = new TextEncoder()
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const ASTERISK = 0x2a
-const AMPERSAND = 0x26
-const ZERO = 0x30
-const DOT = 0x2e
+const quote = 0x22
+const backslash = 0x5c
+const asterisk = 0x2a
+const ampersand = 0x26
+const zero = 0x30
+const dot = 0x2e
 
-const BYTES_AT_FIRST = 4096
+const bytesAtFirst = 4096
 /** A larger buffer is not kept. */
-const BYTES_KEPT_MAX = 1_048_576
+const bytesKeptMax = 1_048_576
 /** What a number takes at most. */
-const NUMBER_BYTES_MAX = 24
+const numberBytesMax = 24
 const safeCentsMax = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** Text of ours that is JSON already, for {@link JsonWriter.constant}. */
@@ -27,13 +27,13 @@ export const constant = (text: string): Uint8Array => encoder.encode(text)
  * becoming a string, which is nearly every text and most of what a projection would cost.
  */
 export class JsonWriter {
-  private bytes = new Uint8Array(BYTES_AT_FIRST)
+  private bytes = new Uint8Array(bytesAtFirst)
   private length = 0
   /** All bytes written, or-ed. */
   private high = 0
 
   begin(): void {
-    if (this.bytes.length > BYTES_KEPT_MAX) this.bytes = new Uint8Array(BYTES_AT_FIRST)
+    if (this.bytes.length > bytesKeptMax) this.bytes = new Uint8Array(bytesAtFirst)
     this.length = 0
     this.high = 0
   }
@@ -72,7 +72,7 @@ export class JsonWriter {
 
   /** An element's text as a JSON string; `null` where it is absent. */
   text(document: XmlDocument, node: number): void {
-    if (node === ABSENT) this.json('null')
+    if (node === absent) this.json('null')
     else if (!this.copy(document, node, 0)) this.json(jsonText(document.textOf(node)))
   }
 
@@ -86,7 +86,7 @@ export class JsonWriter {
   /** False, and nothing written, where the text is not its bytes or not what JSON holds as it is. */
   private copy(document: XmlDocument, node: number, visible: number): boolean {
     const leaf = document.onlyText(node)
-    if (leaf === ABSENT) return false
+    if (leaf === absent) return false
     const source = document.bytes
     const from = document.start(leaf)
     const end = document.end(leaf)
@@ -94,21 +94,21 @@ export class JsonWriter {
     const bytes = this.room(end - from + 2)
     let to = this.length
     let high = 0
-    bytes[to++] = QUOTE
+    bytes[to++] = quote
     for (let at = from; at < end; at++) {
       const byte = source[at] as number
-      if (byte < 0x20 || byte === QUOTE || byte === BACKSLASH) return false
-      if (byte === AMPERSAND) {
+      if (byte < 0x20 || byte === quote || byte === backslash) return false
+      if (byte === ampersand) {
         // The one reference that names of companies are full of.
         if (visible > 0 || !isAmpersand(source, at)) return false
         at += 4
       }
       high |= byte
-      bytes[to++] = at < shownFrom ? ASTERISK : byte
+      bytes[to++] = at < shownFrom ? asterisk : byte
     }
     // Characters are what is hidden: of more bytes than one each, that is not done here.
     if (high >= 0x80 && visible > 0) return false
-    bytes[to++] = QUOTE
+    bytes[to++] = quote
     this.length = to
     this.high |= high
     return true
@@ -124,20 +124,20 @@ export class JsonWriter {
     const fraction = all % 100
     this.integer((all - fraction) / 100)
     const bytes = this.room(3)
-    bytes[this.length++] = DOT
-    bytes[this.length++] = ZERO + Math.floor(fraction / 10)
-    bytes[this.length++] = ZERO + (fraction % 10)
+    bytes[this.length++] = dot
+    bytes[this.length++] = zero + Math.floor(fraction / 10)
+    bytes[this.length++] = zero + (fraction % 10)
   }
 
   /** Not negative. */
   integer(value: number): void {
-    const bytes = this.room(NUMBER_BYTES_MAX)
+    const bytes = this.room(numberBytesMax)
     let digits = 1
     for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) digits++
     let rest = value
     for (let at = this.length + digits - 1; at >= this.length; at--) {
       const tens = Math.floor(rest / 10)
-      bytes[at] = ZERO + (rest - tens * 10)
+      bytes[at] = zero + (rest - tens * 10)
       rest = tens
     }
     this.length += digits

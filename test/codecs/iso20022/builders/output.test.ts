@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { amountOf } from '../../../../codecs/iso20022/builders/amount.ts'
-import { newTemplate, ROOM_BYTES, XmlOutput } from '../../../../codecs/iso20022/builders/output.ts'
+import { newTemplate, roomBytes, XmlOutput } from '../../../../codecs/iso20022/builders/output.ts'
 import { escaped, keepText } from '../../../../codecs/iso20022/builders/text.ts'
 import {
   type Content,
@@ -99,7 +99,7 @@ describe('values', () => {
   test('outgrow the room there is, at every place; a copy stays as it is', () => {
     for (let over = -40; over <= 40; over++) {
       const output = new XmlOutput()
-      const filling = 'x'.repeat(ROOM_BYTES + over - 8)
+      const filling = 'x'.repeat(roomBytes + over - 8)
       output.write`${filling}`
       output.write`<A>${'1'}</><B>${'2'.repeat(20)}</>`
       const result = output.result()
@@ -112,7 +112,7 @@ describe('values', () => {
 
   test('of messages that share their room, and of batches between them, stay as they are', () => {
     const output = new XmlOutput()
-    const lengths = [1, 20_000, 20_000, 20_000, 20_000, ROOM_BYTES - 8, ROOM_BYTES, 20_000, 300_000]
+    const lengths = [1, 20_000, 20_000, 20_000, 20_000, roomBytes - 8, roomBytes, 20_000, 300_000]
     const messages = [...lengths, ...lengths.toReversed()].map((length, i) => {
       output.clear()
       const value = String.fromCharCode(0x61 + i).repeat(length)

@@ -1,16 +1,16 @@
 import { expect, test } from 'bun:test'
 import {
   keepAscii,
-  ROUND_BYTES,
+  roundBytes,
   startOf,
   textOf,
 } from '../../../../codecs/iso20022/builders/values.ts'
 
-const PIECE = 4_096
+const piece = 4_096
 
 /** Keeps so many bytes in all, in pieces. */
 const fill = (bytes: number): void => {
-  for (let left = bytes; left > 0; left -= PIECE) keepAscii('x'.repeat(Math.min(left, PIECE)))
+  for (let left = bytes; left > 0; left -= piece) keepAscii('x'.repeat(Math.min(left, piece)))
 }
 
 /** Until the next value is the first of a round. */
@@ -21,7 +21,7 @@ const toStartOfRound = (): void => {
     if (start < before) break
     before = start
   }
-  fill(ROUND_BYTES - 1)
+  fill(roundBytes - 1)
 }
 
 test('a value stands until its bytes are needed for another, and is refused from then on', () => {
@@ -29,7 +29,7 @@ test('a value stands until its bytes are needed for another, and is refused from
   const first = keepAscii('12345678')
   const between = keepAscii('........')
   const second = keepAscii('87654321')
-  fill(ROUND_BYTES - 24)
+  fill(roundBytes - 24)
   expect([first, between, second].map(textOf)).toEqual(['12345678', '........', '87654321'])
   const over = keepAscii('abcdefgh')
   // What is written by words goes beyond its end.
@@ -38,7 +38,7 @@ test('a value stands until its bytes are needed for another, and is refused from
   keepAscii('z')
   expect(() => textOf(second)).toThrow('written over')
   for (let round = 0; round < 2; round++) {
-    fill(ROUND_BYTES)
+    fill(roundBytes)
     expect(() => textOf(over)).toThrow('written over')
   }
 })

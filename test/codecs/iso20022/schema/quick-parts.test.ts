@@ -9,7 +9,7 @@ import {
   parseSchema,
   validateDocument,
 } from '#codecs/iso20022'
-import { createXmlScanner, ELEMENT, type XmlDocument } from '#codecs/xml'
+import { createXmlScanner, elementKind, type XmlDocument } from '#codecs/xml'
 import { nativeText } from '#src/platform/native-text/index.ts'
 import { QuickPass } from '../../../../codecs/iso20022/schema/quick.ts'
 import { judgeThoroughly } from '../../../../codecs/iso20022/schema/validate.ts'
@@ -236,7 +236,7 @@ const repeated = (document: XmlDocument, next: (below: number) => number): strin
   const long: number[] = []
   for (let node = document.root + 1; node < document.endNode; node++) {
     const size = document.end(node) - document.start(node)
-    if (document.kind(node) === ELEMENT && size > 130 && size < 4000) long.push(node)
+    if (document.kind(node) === elementKind && size > 130 && size < 4000) long.push(node)
   }
   const node = long[next(long.length)]
   if (node === undefined) return document.raw(0, document.bytes.length)
