@@ -193,7 +193,7 @@ export class XmlDocument {
   qualifiedName(node: number): string {
     const start = this.start(node) + 1
     let end = start
-    while (!endsName(this.bytes[end] as number)) end++
+    while (end < this.bytes.length && !endsName(this.bytes[end] as number)) end++
     return this.raw(start, end)
   }
 

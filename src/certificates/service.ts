@@ -1,5 +1,6 @@
-import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto'
-import type { Actor } from '#src/platform/http/index.ts'
+import type { KeyObject, X509Certificate } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
+import type { Actor } from '#src/platform/audit/index.ts'
 import {
   type CertificateProblem,
   checkCertificate,

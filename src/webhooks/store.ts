@@ -1,4 +1,5 @@
-import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { textArray } from '#src/platform/sql/index.ts'
 
 export type EndpointRow = {
   readonly id: string

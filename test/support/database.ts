@@ -9,7 +9,7 @@ import {
   openDatabase,
   startEmbeddedPostgres,
 } from '#src/platform/database/index.ts'
-import { createLogger } from '#src/platform/observe/index.ts'
+import { createLogger } from '#src/platform/telemetry/index.ts'
 import { migrations } from '../../drizzle/index.ts'
 import { freePort } from './free-port.ts'
 
@@ -21,27 +21,28 @@ export const quietLogger = createLogger({
   sink: { write: () => true },
 })
 
-type Cluster = { readonly url: string }
-
-const clusters = new Map<string | undefined, Promise<Cluster>>()
+let cluster: Promise<string> | undefined
 let count = 0
 
-/** One server per test run, started when the first test asks; TEST_DATABASE_URL names another. */
-const testCluster = (): Promise<Cluster> => {
-  const given = process.env['TEST_DATABASE_URL']
-  const cluster = clusters.get(given) ?? startCluster(given)
-  clusters.set(given, cluster)
+/** The address of the server of this run: the runner's, or one of this process's own, started by the first that asks. */
+const testCluster = (): Promise<string> => {
+  const prepared = process.env[preparedServer]
+  cluster ??= prepared === undefined ? prepareCluster() : Promise.resolve(prepared)
   return cluster
 }
 
-const startCluster = async (given: string | undefined): Promise<Cluster> => {
-  const url = given ?? (await startServer())
+/** Names to the processes of one run the server that is theirs together. */
+export const preparedServer = 'TEST_PREPARED_DATABASE_URL'
+
+/** Starts a server, or takes that of TEST_DATABASE_URL, and makes the template of all databases on it. */
+export const prepareCluster = async (): Promise<string> => {
+  const url = process.env['TEST_DATABASE_URL'] ?? (await startServer())
   const admin = postgres(url, { max: 1, onnotice: () => {} })
   await admin`drop database if exists ${admin(template)}`
   await admin`create database ${admin(template)}`
   await admin.end()
   await migrate(withDatabase(url, template), migrations, quietLogger)
-  return { url }
+  return url
 }
 
 const startServer = async (): Promise<string> => {
@@ -50,7 +51,12 @@ const startServer = async (): Promise<string> => {
   const server = await startEmbeddedPostgres({
     directory,
     port: freePort(),
-    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
+    settings: {
+      fsync: 'off',
+      synchronous_commit: 'off',
+      full_page_writes: 'off',
+      max_connections: '300',
+    },
   })
   endWithThisProcess(server.pid, [directory, server.directory])
   return server.url
@@ -75,7 +81,7 @@ export const createTestDatabase = async (
   connectionsMax = 5,
   isTraced = false,
 ): Promise<TestDatabase> => {
-  const { url } = await testCluster()
+  const url = await testCluster()
   const name = `test_${process.pid}_${count++}`
   const admin = postgres(url, { max: 1, onnotice: () => {} })
   await admin`create database ${admin(name)} template ${admin(template)}`

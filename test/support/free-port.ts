@@ -5,7 +5,10 @@
 const first = 12_000
 const last = 32_000
 
-let next = first + Math.floor(Math.random() * (last - first))
+/** Several test processes of one run start far from each other, so that none takes what another has just found. */
+const start = Number(process.env['TEST_PORT_OFFSET'] ?? Math.random())
+
+let next = first + Math.floor(start * (last - first))
 
 const isFree = (port: number): boolean => {
   try {

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
+import { madeOnce } from './made-once.ts'
 
 /*
  * A real Apache Kafka (KRaft: broker and controller in one process), started from its jars. They are taken
@@ -39,18 +40,22 @@ const findLibs = (): string | undefined => {
   const libs = join(cache, 'libs')
   // Written last: half a download is not taken for Kafka.
   const isWhole = join(cache, 'complete')
-  if (existsSync(isWhole) && holdsKafka(libs)) return libs
-  if (!runs('mvn', '-version')) return undefined
-  mkdirSync(cache, { recursive: true })
-  writeFileSync(join(cache, 'pom.xml'), pom)
-  const fetched = spawnSync(
-    'mvn',
-    ['-q', '-B', 'dependency:copy-dependencies', `-DoutputDirectory=${libs}`],
-    { cwd: cache, stdio: 'ignore', timeout: fetchTimeoutMs },
-  )
-  if (fetched.status !== 0 || !holdsKafka(libs)) return undefined
-  writeFileSync(isWhole, '')
-  return libs
+  if (!holdsKafka(libs)) rmSync(isWhole, { force: true })
+  if (!existsSync(isWhole)) fetchLibs(libs, isWhole)
+  return existsSync(isWhole) ? libs : undefined
+}
+
+const fetchLibs = (libs: string, isWhole: string): void => {
+  if (!runs('mvn', '-version')) return
+  madeOnce(isWhole, () => {
+    writeFileSync(join(cache, 'pom.xml'), pom)
+    const fetched = spawnSync(
+      'mvn',
+      ['-q', '-B', 'dependency:copy-dependencies', `-DoutputDirectory=${libs}`],
+      { cwd: cache, stdio: 'ignore', timeout: fetchTimeoutMs },
+    )
+    if (fetched.status === 0 && holdsKafka(libs)) writeFileSync(isWhole, '')
+  })
 }
 
 const libs = findLibs()

@@ -9,7 +9,11 @@ export const createRandom = (seed: number) => {
     state ^= state << 5
     return (state >>> 0) % below
   }
-  return { next, pick: <T>(items: readonly T[]): T => items[next(items.length)] as T }
+  const pick = <T>(items: readonly T[]): T => {
+    if (items.length === 0) throw new RangeError('nothing to pick from')
+    return items[next(items.length)] as T
+  }
+  return { next, pick }
 }
 
 export type Random = ReturnType<typeof createRandom>
@@ -36,12 +40,16 @@ const dates: ReadonlySet<string> = new Set(
 
 type Edit = { readonly from: number; readonly to: number; readonly text: string }
 
-/** Changes a valid document in one place, as a program with a bug would; the result is well-formed. */
+/**
+ * Changes a valid document in one place, as a program with a bug would; the result is well-formed. A document with
+ * nothing to change (an earlier change may have emptied it) stays as it is.
+ */
 export const mutate = (document: XmlDocument, random: Random): string => {
   const elements: number[] = []
   for (let node = document.firstNode; node < document.endNode; node++) {
     if (document.kind(node) === elementKind && node !== document.root) elements.push(node)
   }
+  if (elements.length === 0) return document.raw(0, document.bytes.length)
   const edit = editOf(document, random, random.pick(elements), elements)
   const before = document.raw(0, edit.from)
   return before + edit.text + document.raw(edit.to, document.bytes.length)
@@ -112,6 +120,7 @@ const newValue = (document: XmlDocument, random: Random, elements: readonly numb
       document.kind(node + 1) === textKind &&
       !/^(?:Digest|Signature)Value$/.test(document.localName(node)),
   )
+  if (leaves.length === 0) return { from: 0, to: 0, text: '' }
   const leaf = random.pick(leaves) + 1
   const from = document.start(leaf)
   const to = document.end(leaf)

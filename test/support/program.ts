@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { madeOnce } from './made-once.ts'
 
 export const root = join(import.meta.dir, '../..')
 
@@ -18,12 +19,15 @@ const builtFile = (): string => {
   const directory = join(root, 'dist/test')
   const name = `trilho-${sourcesHash()}`
   const path = join(directory, name)
-  if (existsSync(path)) return path
-  const built = Bun.spawnSync([process.execPath, join(root, 'scripts/build.ts'), path])
-  if (built.exitCode !== 0) throw new Error(`build failed: ${built.stderr.toString()}`)
-  for (const old of readdirSync(directory)) {
-    if (old !== name) rmSync(join(directory, old), { force: true })
-  }
+  madeOnce(path, () => {
+    const partial = `${path}.partial`
+    const built = Bun.spawnSync([process.execPath, join(root, 'scripts/build.ts'), partial])
+    if (built.exitCode !== 0) throw new Error(`build failed: ${built.stderr.toString()}`)
+    for (const old of readdirSync(directory)) {
+      if (!old.startsWith(name)) rmSync(join(directory, old), { recursive: true, force: true })
+    }
+    renameSync(partial, path)
+  })
   return path
 }
 

@@ -5,7 +5,7 @@ import {
   type Metrics,
   observeSeconds,
   type TimeSeries,
-} from '../observe/index.ts'
+} from '../telemetry/index.ts'
 
 type Label = 'method' | 'path' | 'status'
 

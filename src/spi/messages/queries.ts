@@ -1,4 +1,5 @@
-import { type Client, uuidBound } from '#src/platform/database/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import { uuidBound } from '#src/platform/partitions/index.ts'
 import type {
   MessageDetail,
   MessageFilter,

@@ -264,3 +264,8 @@ describe('what is read', () => {
     }
   })
 })
+
+test('the name of a node that is not there ends with the document', () => {
+  const document = scan('<a><b>1</b></a>')
+  expect(document.qualifiedName(Number.NaN)).toBe('')
+})

@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { createFileOutput, type FileOutput, isSummary } from './output.ts'
+
+export type Limits = {
+  /**
+   * How long a process may print nothing, in ms. A test that only waits is ended by its own time-out, which is shorter,
+   * and that is printed: what stays silent for longer blocks the event loop.
+   */
+  readonly silenceMs: number
+  /** How long one file may take, in ms. */
+  readonly fileMs: number
+}
+
+export type FileReport = FileOutput & { readonly file: string; readonly ms: number }
+
+export type ProcessOptions = {
+  /** The files are appended. */
+  readonly command: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly limits: Limits
+  readonly onFile: (report: FileReport) => void
+}
+
+const watchEveryMs = 100
+/** How long what a process left behind may hold its pipe open, in ms. */
+const leftoversMs = 1_000
+
+const running = new Set<ChildProcess>()
+
+/** Ends a process and what it started. */
+const kill = (child: ChildProcess): void => {
+  try {
+    process.kill(-(child.pid ?? 0), 'SIGKILL')
+  } catch {
+    // It had ended by itself.
+  }
+}
+
+/** For when the run itself is told to end. */
+export const killAll = (): void => {
+  for (const child of running) kill(child)
+}
+
+/** Runs the files in one process. If it ends early, the file it was at has failed, and a new process runs the rest. */
+export const runFiles = async (
+  files: readonly string[],
+  options: ProcessOptions,
+): Promise<void> => {
+  let rest = files
+  while (rest.length > 0) rest = await runOneProcess(rest, options)
+}
+
+/** Follows the output of a process: which file it is at, since when, and when something was last heard of it. */
+const createProgress = (files: readonly string[], onFile: ProcessOptions['onFile']) => {
+  let next = 0
+  let output = createFileOutput()
+  let startedMs = performance.now()
+  let heardMs = startedMs
+  let failed = 0
+  let isThrough = false
+
+  const endFile = (): void => {
+    const file = files[next - 1]
+    if (file === undefined) return
+    failed += output.counts.fail
+    onFile({ file, ms: performance.now() - startedMs, ...output })
+    output = createFileOutput()
+  }
+  return {
+    read: (line: string): void => {
+      heardMs = performance.now()
+      if (isThrough) return
+      if (line === `${files[next]}:`) {
+        endFile()
+        next++
+        startedMs = heardMs
+      } else if (next === 0 && line.startsWith('bun test v')) return
+      else if (isSummary(line)) isThrough = true
+      else output.add(line)
+    },
+    silentMs: () => performance.now() - heardMs,
+    fileMs: () => performance.now() - startedMs,
+    /** Returns the files that did not run. */
+    end: (code: number | null, reason: string | undefined): readonly string[] => {
+      const isExplained = isThrough && (code === 0 || failed + output.counts.fail > 0)
+      if (!isExplained || reason !== undefined) {
+        next = Math.max(next, 1)
+        output.add(`(fail) ${files[next - 1]}: ${reason ?? `its process ended with ${code}`}`)
+      }
+      endFile()
+      return files.slice(next)
+    },
+  }
+}
+
+const runOneProcess = async (
+  files: readonly string[],
+  { command, cwd, env, limits, onFile }: ProcessOptions,
+): Promise<readonly string[]> => {
+  const [program = '', ...args] = command
+  const paths = files.map((file) => `./${file}`)
+  // One pipe for both outputs keeps what a test prints beside its result.
+  const child = spawn('sh', ['-c', 'exec "$0" "$@" 2>&1', program, ...args, ...paths], {
+    cwd,
+    detached: true,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  running.add(child)
+  const progress = createProgress(files, onFile)
+  let reason: string | undefined
+  const watch = setInterval(() => {
+    if (progress.silentMs() > limits.silenceMs) {
+      reason = `killed, it printed nothing for ${limits.silenceMs} ms: something blocks the event loop`
+    } else if (progress.fileMs() > limits.fileMs) {
+      reason = `killed, it took longer than ${limits.fileMs} ms`
+    }
+    if (reason !== undefined) kill(child)
+  }, watchEveryMs)
+  const lines = createInterface({ input: child.stdout })
+  lines.on('line', progress.read)
+  const read = new Promise((done) => lines.once('close', done))
+  const code = await new Promise<number | null>((done) => child.once('exit', done))
+  await Promise.race([read, Bun.sleep(leftoversMs)])
+  clearInterval(watch)
+  lines.close()
+  running.delete(child)
+  return progress.end(code, reason)
+}

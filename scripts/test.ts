@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { groupsOf } from './test-runner/groups.ts'
+import { sumOf } from './test-runner/output.ts'
+import { type FileReport, killAll, type Limits, runFiles } from './test-runner/process.ts'
+
+/*
+ * Runs the tests in several processes.
+ *
+ *   bun scripts/test.ts                    all of them
+ *   bun scripts/test.ts spi/send xml       the files whose paths contain one of these
+ *   bun scripts/test.ts --processes 4      two by default
+ *   bun scripts/test.ts --slowest 20       tells at the end which files took longest
+ *
+ * It prints what each file printed when the file has ended, repeats at the end what failed, and closes with the counts.
+ */
+
+const root = join(import.meta.dir, '..')
+const testTimeoutMs = 60_000
+const failureLinesMax = 300
+const isLong = process.env['TRILHO_LONG'] === '1'
+
+// The longest time-out that a test sets itself is 120 s, and long tests have no bound in common.
+const limits: Limits = isLong
+  ? { silenceMs: 1_800_000, fileMs: 7_200_000 }
+  : { silenceMs: 150_000, fileMs: 400_000 }
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    processes: { type: 'string', default: '2' },
+    slowest: { type: 'string', default: '0' },
+  },
+})
+
+const files = [...new Bun.Glob('test/**/*.test.ts').scanSync(root)]
+  .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
+  .sort()
+
+const runAll = async (): Promise<readonly FileReport[]> => {
+  const reports: FileReport[] = []
+  const groups = [...groupsOf(root, files)]
+  const processes = Math.min(Number(values.processes), groups.length)
+  // Loaded here, since only a run of several processes shares a server; one process starts its own where it needs one.
+  const { prepareCluster, preparedServer } = await import('../test/support/database.ts')
+  const shared = processes > 1 ? { [preparedServer]: await prepareCluster() } : {}
+  const onFile = (report: FileReport): void => {
+    reports.push(report)
+    process.stdout.write(`${report.file}:\n${report.lines.join('\n')}\n`)
+  }
+  const work = async (index: number): Promise<void> => {
+    const command = [process.execPath, 'test', '--timeout', String(testTimeoutMs)]
+    for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
+      const portOffset = (index + Math.random()) / processes
+      const env = { ...process.env, ...shared, TEST_PORT_OFFSET: String(portOffset) }
+      await runFiles(group, { command, cwd: root, env, limits, onFile })
+    }
+  }
+  await Promise.all(Array.from({ length: processes }, (_, index) => work(index)))
+  return reports
+}
+
+const summary = (reports: readonly FileReport[]): string => {
+  const failures = reports.flatMap((report) =>
+    report.failures.map((text) => `${report.file}:\n${text}\n`),
+  )
+  const failed = failures.join('\n').split('\n').slice(-failureLinesMax)
+  const slowest = reports
+    .toSorted((a, b) => b.ms - a.ms)
+    .slice(0, Number(values.slowest))
+    .map(({ file, ms }) => `${(ms / 1_000).toFixed(1).padStart(6)} s  ${file}`)
+  const { pass, fail, skip } = sumOf(reports.map(({ counts }) => counts))
+  return [...slowest, '', ...failed, ` ${pass} pass`, ` ${fail} fail`, ` ${skip} skip`, ''].join(
+    '\n',
+  )
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    killAll()
+    process.exit(1)
+  })
+}
+
+const reports = await runAll()
+process.stdout.write(summary(reports))
+const isGreen = reports.length === files.length && reports.every(({ counts }) => counts.fail === 0)
+process.exit(files.length > 0 && isGreen ? 0 : 1)

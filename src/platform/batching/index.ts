@@ -1,0 +1,1 @@
+export { createGatherer, type GathererOptions, OverloadedError } from './gatherer.ts'

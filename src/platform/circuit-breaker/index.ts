@@ -1,0 +1,1 @@
+export { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'

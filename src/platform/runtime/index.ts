@@ -1,3 +1,0 @@
-export { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
-export { nativeText } from './native-text.ts'
-export { SendBuffer } from './send-buffer.ts'

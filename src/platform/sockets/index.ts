@@ -1,0 +1,1 @@
+export { SendBuffer } from './send-buffer.ts'

@@ -1,0 +1,1 @@
+export { bytesArray, textArray } from './array.ts'

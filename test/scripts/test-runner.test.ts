@@ -1,0 +1,120 @@
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { groupsOf } from '../../scripts/test-runner/groups.ts'
+import { type FileReport, runFiles } from '../../scripts/test-runner/process.ts'
+import { root } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+/** Runs test files with these bodies in one process, as far as that goes. */
+const run = async (
+  bodies: Readonly<Record<string, string>>,
+  limits = { silenceMs: 20_000, fileMs: 20_000 },
+): Promise<ReadonlyMap<string, FileReport>> => {
+  const cwd = temporaryDirectory()
+  const files = Object.keys(bodies).map((name) => `${name}.test.ts`)
+  for (const [name, body] of Object.entries(bodies)) {
+    writeFileSync(
+      join(cwd, `${name}.test.ts`),
+      `import { expect, test } from 'bun:test'\n${body}\n`,
+    )
+  }
+  const reports = new Map<string, FileReport>()
+  await runFiles(files, {
+    command: [process.execPath, 'test', '--timeout', '10000'],
+    cwd,
+    env: process.env,
+    limits,
+    onFile: (report) => {
+      expect(reports.has(report.file)).toBe(false)
+      reports.set(report.file, report)
+    },
+  })
+  return reports
+}
+
+const countsOf = (reports: ReadonlyMap<string, FileReport>) =>
+  Object.fromEntries([...reports].map(([file, { counts }]) => [file.split('.')[0], counts]))
+
+const passing = `test('passes', () => {})`
+
+test('every test is counted in its file, and a failure is told with its error', async () => {
+  const reports = await run({
+    mixed: `${passing}\ntest.skip('later', () => {})\ntest.todo('some day')\ntest('fails', () => expect(1).toBe(2))`,
+    green: passing,
+  })
+  expect(countsOf(reports)).toEqual({
+    mixed: { pass: 1, fail: 1, skip: 2 },
+    green: { pass: 1, fail: 0, skip: 0 },
+  })
+  const [failure = ''] = reports.get('mixed.test.ts')?.failures ?? []
+  expect(failure).toMatch(/Expected: 2\nReceived: 1[\s\S]*\(fail\) fails/)
+})
+
+test('what blocks the event loop is killed and named, and the other files are run', async () => {
+  const reports = await run(
+    {
+      first: passing,
+      blocks: `${passing}\ntest('never ends', () => { for (;;); })`,
+      last: passing,
+    },
+    { silenceMs: 1_500, fileMs: 20_000 },
+  )
+  expect(countsOf(reports)).toEqual({
+    first: { pass: 1, fail: 0, skip: 0 },
+    blocks: { pass: 1, fail: 1, skip: 0 },
+    last: { pass: 1, fail: 0, skip: 0 },
+  })
+  expect(reports.get('blocks.test.ts')?.failures[0]).toContain('blocks the event loop')
+}, 30_000)
+
+test('a file that goes on printing for too long is killed, too', async () => {
+  const prints = `test('prints', () => { for (;;) { console.log('.'); Bun.sleepSync(50) } })`
+  const reports = await run({ prints, last: passing }, { silenceMs: 20_000, fileMs: 1_500 })
+  expect(reports.get('prints.test.ts')?.failures[0]).toContain('took longer than 1500 ms')
+  expect(reports.get('last.test.ts')?.counts.pass).toBe(1)
+}, 30_000)
+
+test.each([
+  ['ends its process with 3', `test('ends', () => process.exit(3))`, 'ended with 3'],
+  ['ends its process with 0', `test('ends', () => process.exit(0))`, 'ended with 0'],
+  ['kills its process', `test('ends', () => process.kill(process.pid, 9))`, 'ended with'],
+  ['cannot be loaded', `import './not-there.ts'\n${passing}`, 'Cannot find module'],
+  [
+    'throws outside a test',
+    `setTimeout(() => { throw new Error('loose') })\nawait Bun.sleep(50)`,
+    'loose',
+  ],
+])(
+  'a file that %s has failed, and the next is run',
+  async (_, body, reason) => {
+    const reports = await run({ bad: body, next: passing })
+    expect(reports.get('bad.test.ts')?.failures.join()).toContain(reason)
+    expect(countsOf(reports)['next']).toEqual({ pass: 1, fail: 0, skip: 0 })
+  },
+  30_000,
+)
+
+test('a killed process takes with it what it started', async () => {
+  const marker = join(temporaryDirectory(), 'alive')
+  const child = `setInterval(() => require('node:fs').writeFileSync(${JSON.stringify(marker)}, String(Date.now())), 50)`
+  const body = `test('starts', async () => {
+    Bun.spawn([process.execPath, '-e', ${JSON.stringify(child)}])
+    await Bun.sleep(700)
+    for (;;);
+  })`
+  await run({ starts: body }, { silenceMs: 2_000, fileMs: 20_000 })
+  expect(await Bun.file(marker).exists()).toBe(true)
+  const wroteLast = await Bun.file(marker).text()
+  await Bun.sleep(400)
+  expect(await Bun.file(marker).text()).toBe(wroteLast)
+}, 30_000)
+
+test('every file is in one group, and what needs Kafka is together', () => {
+  const files = [...new Bun.Glob('test/**/*.test.ts').scanSync(root)].sort()
+  const groups = groupsOf(root, files)
+  expect(groups.flat().toSorted()).toEqual(files)
+  const withKafka = groups.filter((group) => group.some((file) => file.includes('/kafka/')))
+  expect(withKafka).toHaveLength(1)
+  expect(withKafka[0]).toContain('test/e2e/spi-roles.test.ts')
+})
