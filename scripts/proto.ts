@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path'
 /*
  * The descriptors that reflection gives out, made of proto/ by buf. Needs no network.
  *
- *   bun scripts/proto.ts              write src/spi/grpc/generated/descriptors.json
+ *   bun scripts/proto.ts              write src/spi/api/grpc/generated/descriptors.json
  *   bun scripts/proto.ts --check      lint; compare with proto/, and proto/ with the published baseline
  *   bun scripts/proto.ts --baseline   publish: what proto/ says now must hold from now on
  */
 
 const root = join(import.meta.dirname, '..')
-const target = join(root, 'src/spi/grpc/generated/descriptors.json')
+const target = join(root, 'src/spi/api/grpc/generated/descriptors.json')
 const baseline = 'proto/baseline.binpb'
 
 type Message = {
@@ -94,7 +94,7 @@ const check = (): void => {
   buf('lint')
   buf('breaking', '--against', baseline)
   if (!existsSync(target) || readFileSync(target, 'utf8') !== build()) {
-    console.error('src/spi/grpc/generated/descriptors.json is stale: run bun scripts/proto.ts')
+    console.error('src/spi/api/grpc/generated/descriptors.json is stale: run bun scripts/proto.ts')
     process.exit(1)
   }
 }

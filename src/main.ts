@@ -14,13 +14,13 @@ import {
 } from './composition/index.ts'
 import { createDrex, createDrexWithoutDatabase } from './drex/index.ts'
 import { createJose } from './jose/index.ts'
-import { createAudit } from './platform/audit/index.ts'
 import { createBrokerFeature, type OpenedBroker, openBroker } from './platform/broker/index.ts'
 import { type Environment, loadSettings } from './platform/config/index.ts'
 import type { Database } from './platform/database/index.ts'
+import { createAudit } from './platform/http/index.ts'
 import type { Feature } from './platform/lifecycle/index.ts'
-import { createSealer, type Sealer } from './platform/sealing/index.ts'
-import { createTracing } from './platform/tracing/index.ts'
+import { createTracing } from './platform/observe/index.ts'
+import { createSealer, type Sealer } from './platform/security/index.ts'
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import {
   createGrpc,

@@ -1,9 +1,9 @@
 import { openSync } from 'node:fs'
-import { createAuthenticator, createKeyFileSource } from '#src/platform/auth/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { openDatabase } from '#src/platform/database/index.ts'
 import { createApp, createHttpMetrics, listen } from '#src/platform/http/index.ts'
-import { createLogger, createMetrics, LineWriter } from '#src/platform/telemetry/index.ts'
+import { createLogger, createMetrics, LineWriter } from '#src/platform/observe/index.ts'
+import { createAuthenticator, createKeyFileSource } from '#src/platform/security/index.ts'
 import { createCards } from '../../src/cards/cards.ts'
 import {
   cardSettings,

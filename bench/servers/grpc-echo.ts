@@ -1,4 +1,4 @@
-import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
 import { createTransform } from '#src/spi/index.ts'
 import { pacs008 } from '../../test/support/messages.ts'
 import { serveUnary } from './serve-unary.ts'

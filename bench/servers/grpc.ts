@@ -1,7 +1,7 @@
 import { openSync } from 'node:fs'
-import { createAuthenticator, createKeyFileSource } from '#src/platform/auth/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
-import { createLogger, createMetrics, LineWriter } from '#src/platform/telemetry/index.ts'
+import { createLogger, createMetrics, LineWriter } from '#src/platform/observe/index.ts'
+import { createAuthenticator, createKeyFileSource } from '#src/platform/security/index.ts'
 import { createGrpc, createTransform, grpcSettings } from '#src/spi/index.ts'
 import { answerCpu } from './answer-cpu.ts'
 

@@ -7,7 +7,7 @@ import {
   validateDocument,
 } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
-import { nativeText } from '#src/platform/native-text/index.ts'
+import { nativeText } from '#src/platform/runtime/index.ts'
 import { batchMessage } from '../messages.ts'
 
 /*

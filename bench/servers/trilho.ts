@@ -1,8 +1,8 @@
 import { openSync } from 'node:fs'
-import { createAuthenticator, createKeyFileSource } from '#src/platform/auth/index.ts'
 import { createApp, createHttpMetrics, listen } from '#src/platform/http/index.ts'
-import { createLogger, createMetrics, LineWriter } from '#src/platform/telemetry/index.ts'
-import { startTracing } from '#src/platform/tracing/start.ts'
+import { createLogger, createMetrics, LineWriter } from '#src/platform/observe/index.ts'
+import { startTracing } from '#src/platform/observe/tracing/start.ts'
+import { createAuthenticator, createKeyFileSource } from '#src/platform/security/index.ts'
 import { createTransform } from '#src/spi/index.ts'
 import { answerCpu } from './answer-cpu.ts'
 

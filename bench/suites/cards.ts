@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { dialects, framings } from '#codecs/iso8583'
-import { createKeyFileStore } from '#src/platform/auth/index.ts'
 import { migrate, startEmbeddedPostgres } from '#src/platform/database/index.ts'
+import { createKeyFileStore } from '#src/platform/security/index.ts'
 import { migrations } from '../../drizzle/index.ts'
 import {
   type CardNetwork,

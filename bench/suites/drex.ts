@@ -5,7 +5,7 @@
 
 import { Wallet } from 'ethers'
 import { migrate, startEmbeddedPostgres } from '#src/platform/database/index.ts'
-import { createSealer } from '#src/platform/sealing/index.ts'
+import { createSealer } from '#src/platform/security/index.ts'
 import { migrations } from '../../drizzle/index.ts'
 import { managedSigner } from '../../src/drex/custody/signer.ts'
 import { quietLogger } from '../../test/support/database.ts'

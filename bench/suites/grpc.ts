@@ -1,4 +1,4 @@
-import { encodeRequest } from '../../test/spi/grpc/support.ts'
+import { encodeRequest } from '../../test/spi/api/grpc/support.ts'
 import { pacs008 } from '../../test/support/messages.ts'
 import { createGrpcLoad } from '../grpc-load.ts'
 import type { Contender, Group, Suite } from '../harness.ts'

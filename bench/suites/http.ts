@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createKeyFileStore } from '#src/platform/auth/index.ts'
+import { createKeyFileStore } from '#src/platform/security/index.ts'
 import { pacs008 } from '../../test/support/messages.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import type { Contender, Group, Suite } from '../harness.ts'

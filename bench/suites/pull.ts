@@ -3,10 +3,10 @@
  * both stages, a durable PostgreSQL, and the simulated bank in a process of its own.
  */
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
-import { createMetrics, type Logger } from '#src/platform/telemetry/index.ts'
-import { createPull } from '../../src/spi/pull/index.ts'
-import { interfaceClient } from '../../test/spi/interface/support.ts'
-import { ispb, workerOn } from '../../test/spi/worker/support.ts'
+import { createMetrics, type Logger } from '#src/platform/observe/index.ts'
+import { createPull } from '../../src/spi/in/pull/index.ts'
+import { ispb, workerOn } from '../../test/spi/in/worker/support.ts'
+import { interfaceClient } from '../../test/spi/link/support.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../test/support/database.ts'
 import { issueCertificate } from '../../test/support/pki.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'

@@ -11,7 +11,7 @@ import {
   validateDocument,
 } from '#codecs/iso20022'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
-import { nativeText } from '#src/platform/native-text/index.ts'
+import { nativeText } from '#src/platform/runtime/index.ts'
 import { schemaTexts } from '../../codecs/iso20022/catalogue/texts.ts'
 import { type Figure, type Group, type Mode, median, type Suite, smoke } from '../harness.ts'
 import { batchMessage, batchTransactions, overAll, singleMessages } from '../messages.ts'

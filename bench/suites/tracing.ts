@@ -1,5 +1,4 @@
-import { createMetrics } from '#src/platform/telemetry/index.ts'
-import { currentTraceparent, inSpan, openSpan } from '#src/platform/tracing/index.ts'
+import { createMetrics, currentTraceparent, inSpan, openSpan } from '#src/platform/observe/index.ts'
 import { createTransform } from '#src/spi/index.ts'
 import { pacs008 } from '../../test/support/messages.ts'
 import { type Figure, type Group, type Mode, median, type Suite } from '../harness.ts'

@@ -1,6 +1,6 @@
 import type { Client, Transaction } from '#src/platform/database/index.ts'
-import { createLoop, type Loop, type Work } from '#src/platform/progress/index.ts'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import { createLoop, type Loop, type Work } from '#src/platform/jobs/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import { changed } from './changes.ts'
 import { reversalOf, unknownAnswer } from './context.ts'
 import type { CardEvent } from './domain.ts'

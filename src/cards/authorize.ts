@@ -1,5 +1,5 @@
 import { ApiError } from '#src/platform/http/index.ts'
-import { currentTraceparent } from '#src/platform/tracing/index.ts'
+import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { captureFrom, type StartedCapture, startCapture } from './capture.ts'
 import { changed } from './changes.ts'
 import {

@@ -1,14 +1,18 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
-import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { createAbandonedSweep } from './abandoned.ts'
 import { cardErrors } from './errors.ts'
 import { createLateAnswers } from './late-answers.ts'
 import type { CardNetworks } from './networks/index.ts'
 import { createRetention } from './retention.ts'
-import type { ReversalsDeps } from './reversals/index.ts'
-import { createReversals, insertReversals, type ReversalSettings } from './reversals/index.ts'
+import {
+  createReversals,
+  insertReversals,
+  type ReversalSettings,
+  type ReversalsDeps,
+} from './reversals/index.ts'
 import { endReversal } from './reversed.ts'
 import { cardRoutes } from './routes.ts'
 import { type CardService, createCardService } from './service.ts'

@@ -1,8 +1,12 @@
-import type { Actor } from '#src/platform/audit/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { ApiError, httpErrors } from '#src/platform/http/index.ts'
-import { claimKey, type IdempotencyClaim } from '#src/platform/idempotency/index.ts'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import {
+  type Actor,
+  ApiError,
+  claimKey,
+  httpErrors,
+  type IdempotencyClaim,
+} from '#src/platform/http/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import { cardErrors } from './errors.ts'
 import type { Verdict } from './exchange.ts'
 import type { CardNetworks } from './networks/index.ts'

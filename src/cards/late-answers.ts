@@ -1,6 +1,9 @@
-import { createGatherer } from '#src/platform/batching/index.ts'
-import { type Client, isTransientDatabaseError } from '#src/platform/database/index.ts'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import {
+  type Client,
+  createGatherer,
+  isTransientDatabaseError,
+} from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import type { LateAnswer } from './networks/index.ts'
 import { attachLateAnswers, type LateAnswerRow } from './store.ts'
 

@@ -1,8 +1,6 @@
-import type { AuditEntry } from '#src/platform/audit/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
-import { ApiError } from '#src/platform/http/index.ts'
-import { claimKey } from '#src/platform/idempotency/index.ts'
-import { currentTraceparent } from '#src/platform/tracing/index.ts'
+import { ApiError, type AuditEntry, claimKey } from '#src/platform/http/index.ts'
+import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { captureFrom, readyCapture } from './capture.ts'
 import { changed } from './changes.ts'
 import {

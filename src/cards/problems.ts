@@ -1,5 +1,9 @@
 import type { SettingProblem } from '#src/platform/config/index.ts'
-import { createTlsMaterial, TlsMaterialError, type TlsSource } from '#src/platform/tls/index.ts'
+import {
+  createTlsMaterial,
+  TlsMaterialError,
+  type TlsSource,
+} from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from './config.ts'
 import { createRouting, definitionsOf, NetworksFileError } from './networks/index.ts'
 import type { VaultSettings } from './vault/index.ts'

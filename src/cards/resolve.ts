@@ -1,6 +1,4 @@
-import type { AuditEntry } from '#src/platform/audit/index.ts'
-import { ApiError } from '#src/platform/http/index.ts'
-import { claimKey } from '#src/platform/idempotency/index.ts'
+import { ApiError, type AuditEntry, claimKey } from '#src/platform/http/index.ts'
 import { changed } from './changes.ts'
 import { type Answered, type Caller, type CardContext, fresh } from './context.ts'
 import { type Resolution, resolvingEvent } from './domain.ts'

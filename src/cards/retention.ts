@@ -1,6 +1,5 @@
-import type { Client } from '#src/platform/database/index.ts'
-import { uuidBound } from '#src/platform/partitions/index.ts'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import { type Client, uuidBound } from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import { forgetTransactions } from './store.ts'
 
 const everyMs = 600_000

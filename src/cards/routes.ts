@@ -1,13 +1,14 @@
-import { actorOf } from '#src/platform/audit/index.ts'
 import {
   ApiError,
+  actorOf,
+  claimOf,
   httpErrors,
   type RequestContext,
   type Route,
   readBytes,
   readQuery,
+  toResponse,
 } from '#src/platform/http/index.ts'
-import { claimOf, toResponse } from '#src/platform/idempotency/index.ts'
 import type { Answered, Caller } from './context.ts'
 import { documents, listQuery } from './documents.ts'
 import { readAuthorization, readCapture, readResolution } from './request.ts'

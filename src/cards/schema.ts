@@ -10,7 +10,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { instant } from '#src/platform/columns/index.ts'
+import { instant } from '#src/platform/database/columns.ts'
 
 /** One row per authorization, written before the first byte of it is. No card number, only its token. */
 export const cardTransactions = pgTable(

@@ -1,7 +1,6 @@
-import { type AuditEntry, auditInsert } from '#src/platform/audit/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
-import type { IdempotencyClaim } from '#src/platform/idempotency/index.ts'
-import type { Traceparent } from '#src/platform/tracing/index.ts'
+import { type AuditEntry, auditInsert, type IdempotencyClaim } from '#src/platform/http/index.ts'
+import type { Traceparent } from '#src/platform/observe/index.ts'
 import type { CardOperation, CardStatus, Currency } from './domain.ts'
 import type { TraceNumbers } from './stan.ts'
 

@@ -1,5 +1,9 @@
-import { createGatherer, OverloadedError } from '#src/platform/batching/index.ts'
-import { type Client, isTransientDatabaseError } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  createGatherer,
+  isTransientDatabaseError,
+  OverloadedError,
+} from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
 import { cardErrors } from './errors.ts'
 import type { InsertReversals, NewReversal } from './reversals/types.ts'

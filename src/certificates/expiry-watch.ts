@@ -1,4 +1,4 @@
-import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { type CertificateRecord, daysUntilExpiry, expiryStep, nameText } from './domain.ts'
 
 const lookMs = 3_600_000

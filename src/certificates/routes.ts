@@ -1,6 +1,6 @@
-import { actorOf } from '#src/platform/audit/index.ts'
 import {
   ApiError,
+  actorOf,
   httpErrors,
   type RequestContext,
   type Route,
@@ -8,7 +8,7 @@ import {
   readQuery,
   validated,
 } from '#src/platform/http/index.ts'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import {
   documents,
   exportQuery,

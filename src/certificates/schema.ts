@@ -1,5 +1,5 @@
 import { integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { bytea, instant } from '#src/platform/columns/index.ts'
+import { bytea, instant } from '#src/platform/database/columns.ts'
 
 /** One row per certificate; versions are never replaced. */
 export const certificates = pgTable(

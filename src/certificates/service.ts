@@ -1,6 +1,5 @@
-import type { KeyObject, X509Certificate } from 'node:crypto'
-import { createPrivateKey } from 'node:crypto'
-import type { Actor } from '#src/platform/audit/index.ts'
+import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto'
+import type { Actor } from '#src/platform/http/index.ts'
 import {
   type CertificateProblem,
   checkCertificate,

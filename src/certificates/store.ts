@@ -1,8 +1,7 @@
 import { X509Certificate } from 'node:crypto'
-import { type Actor, writeAudit } from '#src/platform/audit/index.ts'
-import type { Client, Queryable } from '#src/platform/database/index.ts'
-import type { SealedRecord, Sealer } from '#src/platform/sealing/index.ts'
-import { textArray } from '#src/platform/sql/index.ts'
+import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { type Actor, writeAudit } from '#src/platform/http/index.ts'
+import type { SealedRecord, Sealer } from '#src/platform/security/index.ts'
 import { recordOf } from './check.ts'
 import {
   type CertificateName,

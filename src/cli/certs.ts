@@ -21,7 +21,6 @@ import {
   versionMax,
   viewOf,
 } from '#src/certificates/index.ts'
-import { commandActor } from '#src/platform/audit/index.ts'
 import {
   loadSettings,
   platformSettings,
@@ -29,8 +28,9 @@ import {
   textTable,
 } from '#src/platform/config/index.ts'
 import { databaseSettings, openDatabase } from '#src/platform/database/index.ts'
-import { createSealer } from '#src/platform/sealing/index.ts'
-import { createLogger } from '#src/platform/telemetry/index.ts'
+import { commandActor } from '#src/platform/http/index.ts'
+import { createLogger } from '#src/platform/observe/index.ts'
+import { createSealer } from '#src/platform/security/index.ts'
 import { type Command, type CommandArguments, exitCodes, UsageError } from './command.ts'
 import type { Io } from './program.ts'
 

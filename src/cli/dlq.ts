@@ -7,7 +7,7 @@ import {
 } from '#src/platform/broker/index.ts'
 import { problemsTable, textTable } from '#src/platform/config/index.ts'
 import { openDatabase } from '#src/platform/database/index.ts'
-import { createLogger, scrub } from '#src/platform/telemetry/index.ts'
+import { createLogger, scrub } from '#src/platform/observe/index.ts'
 import { type Command, type CommandArguments, exitCodes, UsageError } from './command.ts'
 import type { Io, Program } from './program.ts'
 

@@ -1,11 +1,11 @@
+import type { PlatformSettings } from '#src/platform/config/index.ts'
+import { createGateway, type Feature, type Gateway } from '#src/platform/lifecycle/index.ts'
+import { createMetrics, type Logger } from '#src/platform/observe/index.ts'
 import {
   createAuthenticator,
   createKeyFileSource,
   type KeySource,
-} from '#src/platform/auth/index.ts'
-import type { PlatformSettings } from '#src/platform/config/index.ts'
-import { createGateway, type Feature, type Gateway } from '#src/platform/lifecycle/index.ts'
-import { createMetrics, type Logger } from '#src/platform/telemetry/index.ts'
+} from '#src/platform/security/index.ts'
 import type { LoadedProgram, Program } from './program.ts'
 
 export type BuiltGateway = { readonly gateway: Gateway; readonly features: readonly Feature[] }

@@ -1,4 +1,7 @@
-import { commandActor } from '#src/platform/audit/index.ts'
+import { textTable } from '#src/platform/config/index.ts'
+import { openDatabase } from '#src/platform/database/index.ts'
+import { commandActor } from '#src/platform/http/index.ts'
+import { createLogger } from '#src/platform/observe/index.ts'
 import {
   createKeyFileStore,
   createKeyTableStore,
@@ -7,10 +10,7 @@ import {
   type ListedKey,
   type NewKey,
   scopes,
-} from '#src/platform/auth/index.ts'
-import { textTable } from '#src/platform/config/index.ts'
-import { openDatabase } from '#src/platform/database/index.ts'
-import { createLogger } from '#src/platform/telemetry/index.ts'
+} from '#src/platform/security/index.ts'
 import { type Command, type CommandArguments, exitCodes, UsageError } from './command.ts'
 import type { Io, Program } from './program.ts'
 

@@ -1,6 +1,6 @@
 import { problemsTable } from '#src/platform/config/index.ts'
 import { migrate, pendingMigrations } from '#src/platform/database/index.ts'
-import { createLogger } from '#src/platform/telemetry/index.ts'
+import { createLogger } from '#src/platform/observe/index.ts'
 import { type Command, exitCodes } from './command.ts'
 
 /** Brings the schema up to date, or says what would be done. */

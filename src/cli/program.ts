@@ -1,4 +1,3 @@
-import type { Authenticator } from '#src/platform/auth/index.ts'
 import type {
   EffectiveSetting,
   Environment,
@@ -8,7 +7,8 @@ import type {
 } from '#src/platform/config/index.ts'
 import type { Migration } from '#src/platform/database/index.ts'
 import type { Feature, Inspector } from '#src/platform/lifecycle/index.ts'
-import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import type { Authenticator } from '#src/platform/security/index.ts'
 
 /** What every feature may be given. */
 export type PlatformDeps = {

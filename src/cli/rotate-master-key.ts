@@ -1,7 +1,6 @@
-import { createAuthenticator } from '#src/platform/auth/index.ts'
 import { problemsTable, textTable } from '#src/platform/config/index.ts'
-import type { ResealCounts } from '#src/platform/sealing/index.ts'
-import { createLogger, createMetrics } from '#src/platform/telemetry/index.ts'
+import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
+import { createAuthenticator, type ResealCounts } from '#src/platform/security/index.ts'
 import { type Command, exitCodes } from './command.ts'
 
 type Outcome = ResealCounts & { readonly what: string }

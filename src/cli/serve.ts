@@ -1,6 +1,6 @@
 import { problemsTable } from '#src/platform/config/index.ts'
 import { untilSignal } from '#src/platform/lifecycle/index.ts'
-import { createLogger, LineWriter } from '#src/platform/telemetry/index.ts'
+import { createLogger, LineWriter } from '#src/platform/observe/index.ts'
 import { type Command, exitCodes } from './command.ts'
 import { buildGateway, namedUrls } from './gateway.ts'
 

@@ -1,9 +1,9 @@
 import { migrations } from '../../drizzle/index.ts'
 import type { PlatformDeps } from '../cli/index.ts'
-import { createKeyTable } from '../platform/auth/index.ts'
 import { createDatabaseFeature, type Database, openDatabase } from '../platform/database/index.ts'
-import { createIdempotencySweep } from '../platform/idempotency/index.ts'
+import { createIdempotencySweep } from '../platform/http/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
+import { createKeyTable } from '../platform/security/index.ts'
 import type { Values } from './settings.ts'
 
 /** Opened but not connected. */

@@ -2,7 +2,7 @@ import type { PlatformDeps } from '../cli/index.ts'
 import type { OpenedBroker } from '../platform/broker/index.ts'
 import type { Database } from '../platform/database/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
-import { createTlsMaterial } from '../platform/tls/index.ts'
+import { createTlsMaterial } from '../platform/security/index.ts'
 import {
   createCatalogue,
   createInterfaceClient,

@@ -13,7 +13,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { bytea, instant } from '#src/platform/columns/index.ts'
+import { bytea, instant } from '#src/platform/database/columns.ts'
 
 /** Wei do not fit 64 bits. */
 const wei = (name: string) => numeric(name, { precision: 78, scale: 0 })

@@ -1,25 +1,25 @@
-export { createCatalogue } from './catalogue/index.ts'
+export { createCatalogue } from './api/catalogue/index.ts'
+export { grpcProblems, grpcSettings } from './api/grpc/config.ts'
+export { createGrpc } from './api/grpc/index.ts'
+export { iso20022Inspector } from './api/inspect/index.ts'
+export { createSchemas, type Schemas, schemaSettings } from './api/schemas/index.ts'
+export { createTransform } from './api/transform/index.ts'
 export { type SpiRole, type SpiSettings, spiRoles, spiSettings } from './config.ts'
-export { grpcProblems, grpcSettings } from './grpc/config.ts'
-export { createGrpc } from './grpc/index.ts'
-export { iso20022Inspector } from './inspect/index.ts'
+export { createPull, type PullSettings, pullSettings } from './in/pull/index.ts'
+export { createWorker, type WorkerSettings, workerSettings } from './in/worker/index.ts'
 export {
   createInterfaceClient,
   type InterfaceClient,
   interfaceSettings,
-} from './interface/index.ts'
+} from './link/index.ts'
+export { rsfnInspector } from './link/rsfn/index.ts'
 export { createMessages } from './messages/index.ts'
+export { createSend } from './out/send/index.ts'
+export { type SigningSettings, signingSettings } from './out/signing/index.ts'
 export {
   createOutbound,
   type OutboundFeature,
   type OutboundSettings,
   outboundSettings,
-} from './outbound/index.ts'
-export { createPull, type PullSettings, pullSettings } from './pull/index.ts'
+} from './out/stage/index.ts'
 export { spiProblems } from './roles.ts'
-export { rsfnInspector } from './rsfn/index.ts'
-export { createSchemas, type Schemas, schemaSettings } from './schemas/index.ts'
-export { createSend } from './send/index.ts'
-export { type SigningSettings, signingSettings } from './signing/index.ts'
-export { createTransform } from './transform/index.ts'
-export { createWorker, type WorkerSettings, workerSettings } from './worker/index.ts'

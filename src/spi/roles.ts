@@ -1,7 +1,7 @@
 import type { SettingProblem } from '#src/platform/config/index.ts'
-import { createTlsMaterial, TlsMaterialError } from '#src/platform/tls/index.ts'
+import { createTlsMaterial, TlsMaterialError } from '#src/platform/security/index.ts'
 import type { SpiRole, SpiSettings } from './config.ts'
-import { rsfnProblems } from './rsfn/index.ts'
+import { rsfnProblems } from './link/rsfn/index.ts'
 
 type Need = 'ISPB' | 'SPI_PRIMARY_URL' | 'DATABASE_DSN' | 'BROKER_ADDRESSES or DATABASE_DSN'
 

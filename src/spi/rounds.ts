@@ -1,5 +1,5 @@
-import { createLoop, type Loop } from '#src/platform/progress/index.ts'
-import { createOutageLog, type Logger } from '#src/platform/telemetry/index.ts'
+import { createLoop, type Loop } from '#src/platform/jobs/index.ts'
+import { createOutageLog, type Logger } from '#src/platform/observe/index.ts'
 
 export type Rounds = {
   readonly start: () => void

@@ -1,4 +1,4 @@
-import { type Actor, type AuditAction, writeAudit } from '#src/platform/audit/index.ts'
+import { type Actor, type AuditAction, writeAudit } from '#src/platform/http/index.ts'
 import { type EndpointRow, type EndpointStore, endpointStatements } from './store.ts'
 
 /** A change of an endpoint, and who made it, in one transaction; a change of nothing leaves no entry. */

@@ -1,7 +1,13 @@
 import type { Client } from '#src/platform/database/index.ts'
-import { createLoop, type Loop } from '#src/platform/progress/index.ts'
-import { type Counter, createOutageLog, type Logger } from '#src/platform/telemetry/index.ts'
-import { inSpan, isTracing, serverOf } from '#src/platform/tracing/index.ts'
+import { createLoop, type Loop } from '#src/platform/jobs/index.ts'
+import {
+  type Counter,
+  createOutageLog,
+  inSpan,
+  isTracing,
+  type Logger,
+  serverOf,
+} from '#src/platform/observe/index.ts'
 import { afterAttempt } from './domain.ts'
 import { bodyOf } from './events.ts'
 import { createLanes, type Lane, notePace } from './lanes.ts'

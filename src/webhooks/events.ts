@@ -1,5 +1,5 @@
 import type { Queryable } from '#src/platform/database/index.ts'
-import { currentTraceparent } from '#src/platform/tracing/index.ts'
+import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { patternsOf } from './domain.ts'
 
 /**

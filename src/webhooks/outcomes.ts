@@ -1,6 +1,6 @@
 import type { Client } from '#src/platform/database/index.ts'
-import { createLoop, type Loop } from '#src/platform/progress/index.ts'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import { createLoop, type Loop } from '#src/platform/jobs/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import { failingMaxMs } from './domain.ts'
 import { emitEvent } from './events.ts'
 import {

@@ -1,5 +1,4 @@
-import type { Client, Transaction } from '#src/platform/database/index.ts'
-import { textArray } from '#src/platform/sql/index.ts'
+import { type Client, type Transaction, textArray } from '#src/platform/database/index.ts'
 import type { DeliveryStep } from './domain.ts'
 import type { AttemptResult } from './sender.ts'
 

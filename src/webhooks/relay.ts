@@ -1,6 +1,6 @@
 import { type Client, isTransientDatabaseError } from '#src/platform/database/index.ts'
-import { createLoop, type Loop } from '#src/platform/progress/index.ts'
-import { createOutageLog, type Logger } from '#src/platform/telemetry/index.ts'
+import { createLoop, type Loop } from '#src/platform/jobs/index.ts'
+import { createOutageLog, type Logger } from '#src/platform/observe/index.ts'
 import { eventsChannel } from './events.ts'
 import { fanOut, markPublished, takeOutbox } from './store.ts'
 

@@ -1,6 +1,6 @@
-import { actorOf } from '#src/platform/audit/index.ts'
 import {
   ApiError,
+  actorOf,
   httpErrors,
   type RequestContext,
   type Route,

@@ -9,7 +9,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import { bytea, instant } from '#src/platform/columns/index.ts'
+import { bytea, instant } from '#src/platform/database/columns.ts'
 
 /** Where events go. */
 export const webhookEndpoints = pgTable('webhook_endpoints', {

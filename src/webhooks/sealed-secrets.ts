@@ -1,5 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
-import type { SealedRecord } from '#src/platform/sealing/index.ts'
+import type { SealedRecord } from '#src/platform/security/index.ts'
 import { contextOf } from './secrets.ts'
 
 const pageRows = 200

@@ -1,4 +1,4 @@
-import type { Sealer } from '#src/platform/sealing/index.ts'
+import type { Sealer } from '#src/platform/security/index.ts'
 import { keyOfSecret } from './signing.ts'
 import type { EndpointRow } from './store.ts'
 

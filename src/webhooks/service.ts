@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Actor } from '#src/platform/audit/index.ts'
-import type { Sealer } from '#src/platform/sealing/index.ts'
+import type { Actor } from '#src/platform/http/index.ts'
+import type { Sealer } from '#src/platform/security/index.ts'
 import { audited } from './audited.ts'
 import type { ActiveEndpoint } from './dispatcher.ts'
 import { bodyOf } from './events.ts'

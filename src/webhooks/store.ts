@@ -1,5 +1,4 @@
-import type { Client, Queryable } from '#src/platform/database/index.ts'
-import { textArray } from '#src/platform/sql/index.ts'
+import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
 
 export type EndpointRow = {
   readonly id: string

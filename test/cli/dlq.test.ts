@@ -3,7 +3,7 @@ import { createPostgresBroker, deadLetterHeaders, topics } from '#src/platform/b
 import { parseCommandLine, UsageError } from '../../src/cli/command.ts'
 import { dlqCommand } from '../../src/cli/dlq.ts'
 import type { Program } from '../../src/cli/program.ts'
-import { fresh, inbound, payment, storedWhen, workerOn } from '../spi/worker/support.ts'
+import { fresh, inbound, payment, storedWhen, workerOn } from '../spi/in/worker/support.ts'
 import { createTestDatabase, quietLogger } from '../support/database.ts'
 import { until } from '../support/until.ts'
 

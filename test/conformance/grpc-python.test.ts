@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import files from '../../src/spi/grpc/generated/descriptors.json' with { type: 'json' }
-import { supportedTransformations } from '../../src/spi/transform/formats.ts'
-import { type Rig, startRig } from '../spi/grpc/support.ts'
+import files from '../../src/spi/api/grpc/generated/descriptors.json' with { type: 'json' }
+import { supportedTransformations } from '../../src/spi/api/transform/formats.ts'
+import { type Rig, startRig } from '../spi/api/grpc/support.ts'
 import { pacs008 } from '../support/messages.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { runTool } from '../support/second-implementation.ts'

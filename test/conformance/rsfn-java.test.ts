@@ -7,7 +7,7 @@ import {
   createRsfnRecipient,
   createRsfnSealPorts,
   createRsfnSender,
-} from '../../src/spi/rsfn/crypto.ts'
+} from '../../src/spi/link/rsfn/crypto.ts'
 import { runTool, unlessMissing, withScratch } from '../support/second-implementation.ts'
 
 const java = unlessMissing('java')

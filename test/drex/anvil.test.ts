@@ -5,8 +5,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { type Chain, pilotChainId } from '../../src/simulators/chain/index.ts'
-import type { TransferBody } from './support.ts'
-import { type Admin, type Bench, createAdmin, createBench, currencyAbi } from './support.ts'
+import {
+  type Admin,
+  type Bench,
+  createAdmin,
+  createBench,
+  currencyAbi,
+  type TransferBody,
+} from './support.ts'
 
 const path = process.env['ANVIL_PATH'] ?? Bun.which('anvil')
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Interface, id } from 'ethers'
-import { createSealer } from '#src/platform/sealing/index.ts'
+import { createSealer } from '#src/platform/security/index.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { createWallets } from '../../src/drex/wallets/service.ts'
 import rulesArtifact from '../../src/simulators/chain/contracts/generated/AccountRules.json'

@@ -1,9 +1,8 @@
 /** The feature on an embedded chain and a database of its own. */
 import { Interface } from 'ethers'
 import { loadSettings } from '#src/platform/config/index.ts'
-import type { Sealer } from '#src/platform/sealing/index.ts'
-import { createSealer } from '#src/platform/sealing/index.ts'
-import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
+import { createSealer, type Sealer } from '#src/platform/security/index.ts'
 import currencyArtifact from '../../src/drex/contracts/generated/Currency.json'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { addressOfPrivateKey, sign } from '../../src/drex/evm/secp256k1.ts'

@@ -1,6 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { decodeResponse, encodeRequest, rawClient, service, withKey } from '../spi/grpc/support.ts'
+import {
+  decodeResponse,
+  encodeRequest,
+  rawClient,
+  service,
+  withKey,
+} from '../spi/api/grpc/support.ts'
 import { pacs008 } from '../support/messages.ts'
 import { runProgram, startProgram, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'

@@ -11,7 +11,7 @@ import {
   testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
 import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
-import { encodeRequest, failure, rawClient, service, withKey } from '../spi/grpc/support.ts'
+import { encodeRequest, failure, rawClient, service, withKey } from '../spi/api/grpc/support.ts'
 import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { createTestDatabase, quietLogger } from '../support/database.ts'

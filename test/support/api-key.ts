@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createKeyFileStore } from '#src/platform/auth/index.ts'
+import { createKeyFileStore } from '#src/platform/security/index.ts'
 import { temporaryDirectory } from './temporary.ts'
 
 /** A file for API_KEYS_FILE with one key in it, which has these grants. */

@@ -1,11 +1,11 @@
+import { type App, createApp, createHttpMetrics, type Route } from '#src/platform/http/index.ts'
+import { createLogger, createMetrics, type LogLevel } from '#src/platform/observe/index.ts'
 import {
   type Authenticator,
   createAuthenticator,
   generateKey,
   type KeyRecord,
-} from '#src/platform/auth/index.ts'
-import { type App, createApp, createHttpMetrics, type Route } from '#src/platform/http/index.ts'
-import { createLogger, createMetrics, type LogLevel } from '#src/platform/telemetry/index.ts'
+} from '#src/platform/security/index.ts'
 
 export type TestApp = {
   readonly app: App

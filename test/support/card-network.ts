@@ -1,5 +1,5 @@
 import { CardMessage, dialects, framings, type GatewayMti } from '#codecs/iso8583'
-import { createLogger } from '#src/platform/telemetry/index.ts'
+import { createLogger } from '#src/platform/observe/index.ts'
 import { createNetwork, type Network, type NetworkOptions } from '../../src/cards/networks/index.ts'
 import {
   type CardNetwork,

@@ -1,5 +1,5 @@
 import { loadSettings } from '#src/platform/config/index.ts'
-import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
 import { createCards } from '../../src/cards/cards.ts'
 import {
   type CardNetworks,

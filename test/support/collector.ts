@@ -1,5 +1,5 @@
 import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
-import { startTracing } from '#src/platform/tracing/start.ts'
+import { startTracing } from '#src/platform/observe/tracing/start.ts'
 
 export type CollectedSpan = {
   readonly traceId: string

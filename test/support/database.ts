@@ -9,7 +9,7 @@ import {
   openDatabase,
   startEmbeddedPostgres,
 } from '#src/platform/database/index.ts'
-import { createLogger } from '#src/platform/telemetry/index.ts'
+import { createLogger } from '#src/platform/observe/index.ts'
 import { migrations } from '../../drizzle/index.ts'
 import { freePort } from './free-port.ts'
 

@@ -12,7 +12,7 @@ import {
   readMessage,
   writeFrame,
 } from '#codecs/iso8583'
-import { SendBuffer } from '#src/platform/sockets/index.ts'
+import { SendBuffer } from '#src/platform/runtime/index.ts'
 import { freePort } from './free-port.ts'
 
 /** One connection as the other side of a gateway sees it. */

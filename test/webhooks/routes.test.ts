@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
 import { createWebhooks } from '#src/webhooks/index.ts'
 import { testApp, testKey } from '../support/app.ts'
 import { quietLogger, type TestDatabase } from '../support/database.ts'

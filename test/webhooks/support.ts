@@ -1,4 +1,4 @@
-import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
 import {
   createWebhooks,
   type EventBroker,

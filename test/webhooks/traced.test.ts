@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { inSpan } from '#src/platform/tracing/index.ts'
+import { inSpan } from '#src/platform/observe/index.ts'
 import { collected } from '../support/collector.ts'
 import { emit, openTestDatabase, startReceiver, startWebhooks, until } from './support.ts'
 

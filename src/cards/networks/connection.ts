@@ -11,7 +11,7 @@ import {
   readMessage,
   writeFrame,
 } from '#codecs/iso8583'
-import { SendBuffer } from '#src/platform/sockets/index.ts'
+import { SendBuffer } from '#src/platform/runtime/index.ts'
 import { backoffDelayMs } from './backoff.ts'
 import { dial } from './dial.ts'
 import type { Exchanges, Lane } from './exchanges.ts'

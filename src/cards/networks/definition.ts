@@ -1,5 +1,5 @@
 import { dialects, framings } from '#codecs/iso8583'
-import type { TlsSource } from '#src/platform/tls/index.ts'
+import type { TlsSource } from '#src/platform/security/index.ts'
 import type { NetworkSettings } from '../config.ts'
 import type { NetworkOptions } from './options.ts'
 

@@ -1,4 +1,4 @@
-import type { Metrics } from '#src/platform/telemetry/index.ts'
+import type { Metrics } from '#src/platform/observe/index.ts'
 import type { NetworkHealth } from './types.ts'
 
 type Count = { inc(): void }

@@ -1,5 +1,5 @@
 import type { CardMessage } from '#codecs/iso8583'
-import { isTracing } from '#src/platform/tracing/index.ts'
+import { isTracing } from '#src/platform/observe/index.ts'
 import { Connection } from './connection.ts'
 import { Exchanges } from './exchanges.ts'
 import { exchangeKey, isAnswer } from './matching.ts'

@@ -1,6 +1,6 @@
 import type { Dialect, Framing } from '#codecs/iso8583'
-import type { Logger } from '#src/platform/telemetry/index.ts'
-import type { TlsMaterial } from '#src/platform/tls/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import type { TlsMaterial } from '#src/platform/security/index.ts'
 import type { Backoff } from './backoff.ts'
 import type { NetworkMetrics } from './metrics.ts'
 import type { LateAnswer } from './types.ts'

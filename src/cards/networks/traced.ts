@@ -1,5 +1,5 @@
 import type { CardMessage } from '#codecs/iso8583'
-import { type ActiveSpan, inSpan } from '#src/platform/tracing/index.ts'
+import { type ActiveSpan, inSpan } from '#src/platform/observe/index.ts'
 import type { NetworkOptions } from './options.ts'
 import type { ExchangeOutcome } from './types.ts'
 

@@ -1,5 +1,5 @@
 import type { Client, Transaction } from '#src/platform/database/index.ts'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import { type Backoff, backoffDelayMs } from '../networks/backoff.ts'
 import type { ExchangeOutcome, Network } from '../networks/index.ts'
 import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from '../vault/index.ts'

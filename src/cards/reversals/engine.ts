@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from '#src/platform/database/index.ts'
-import { createLoop, type Loop, type Work } from '#src/platform/progress/index.ts'
-import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
-import { inSpan } from '#src/platform/tracing/index.ts'
+import { createLoop, type Loop, type Work } from '#src/platform/jobs/index.ts'
+import { inSpan, type Logger, type Metrics } from '#src/platform/observe/index.ts'
 import type { CardNetworks, Network } from '../networks/index.ts'
 import type { Vault } from '../vault/index.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
-import type { Counter, Gauge, Metrics } from '#src/platform/telemetry/index.ts'
+import type { Counter, Gauge, Metrics } from '#src/platform/observe/index.ts'
 import { pendingByNetwork } from './store.ts'
 
 /** What became of an attempt; the last four wrote no byte and do not count as one. */

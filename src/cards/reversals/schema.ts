@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, bigserial, index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import { instant } from '#src/platform/columns/index.ts'
+import { instant } from '#src/platform/database/columns.ts'
 
 /** What card networks have to take back; sent until they confirm it. No card number, only its token. */
 export const cardReversals = pgTable(

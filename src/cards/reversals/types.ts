@@ -1,5 +1,5 @@
 import type { Queryable } from '#src/platform/database/index.ts'
-import type { Traceparent } from '#src/platform/tracing/index.ts'
+import type { Traceparent } from '#src/platform/observe/index.ts'
 
 /** A message whose effect has to be taken back, as whoever sent it knows it. */
 export type NewReversal = {

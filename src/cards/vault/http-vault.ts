@@ -1,6 +1,6 @@
-import { createCircuitBreaker } from '#src/platform/circuit-breaker/index.ts'
-import type { TlsOptions } from '#src/platform/tls/index.ts'
-import { inRequestSpan } from '#src/platform/tracing/index.ts'
+import { inRequestSpan } from '#src/platform/observe/index.ts'
+import { createCircuitBreaker } from '#src/platform/runtime/index.ts'
+import type { TlsOptions } from '#src/platform/security/index.ts'
 import { CardTokenNotFoundError, VaultUnavailableError } from './errors.ts'
 import type { Vault } from './types.ts'
 

@@ -1,5 +1,5 @@
-import type { Logger } from '#src/platform/telemetry/index.ts'
-import { createTlsMaterial, type TlsMaterial } from '#src/platform/tls/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { createTlsMaterial, type TlsMaterial } from '#src/platform/security/index.ts'
 import type { VaultSettings } from './config.ts'
 import { createHttpVault } from './http-vault.ts'
 import type { Vault } from './types.ts'

@@ -5,7 +5,7 @@ import {
   type GatewayUrls,
   untilSignal,
 } from '#src/platform/lifecycle/index.ts'
-import { createLogger, LineWriter } from '#src/platform/telemetry/index.ts'
+import { createLogger, LineWriter } from '#src/platform/observe/index.ts'
 import { type Command, exitCodes } from '../command.ts'
 import { buildGateway, namedUrls } from '../gateway.ts'
 import type { Io, Program } from '../program.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import { createKeyFileStore, parseKey, readKeyFile } from '#src/platform/auth/index.ts'
+import { createKeyFileStore, parseKey, readKeyFile } from '#src/platform/security/index.ts'
 import { lockState } from './lock.ts'
 
 export type DevState = {

@@ -1,8 +1,8 @@
-import { readKeyFile } from '#src/platform/auth/index.ts'
 import type { ListenAddress, PlatformSettings } from '#src/platform/config/index.ts'
 import { type Migration, openDatabase, pendingMigrations } from '#src/platform/database/index.ts'
 import type { Check } from '#src/platform/lifecycle/index.ts'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { readKeyFile } from '#src/platform/security/index.ts'
 
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown'

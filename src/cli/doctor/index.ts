@@ -1,6 +1,6 @@
-import { createAuthenticator } from '#src/platform/auth/index.ts'
 import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
-import { createLogger, createMetrics, type Logger } from '#src/platform/telemetry/index.ts'
+import { createLogger, createMetrics, type Logger } from '#src/platform/observe/index.ts'
+import { createAuthenticator } from '#src/platform/security/index.ts'
 import { type Command, exitCodes } from '../command.ts'
 import type { LoadedProgram, Program } from '../program.ts'
 import { checkDatabase, checkKeys, checkPorts } from './checks.ts'

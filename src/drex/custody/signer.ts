@@ -1,7 +1,6 @@
 /** Who signs for a wallet. Whatever a signer returns is checked against the wallet's address. */
-import type { Sealer } from '#src/platform/sealing/index.ts'
-import type { Hex } from '../evm/hex.ts'
-import { hexToBytes } from '../evm/hex.ts'
+import type { Sealer } from '#src/platform/security/index.ts'
+import { type Hex, hexToBytes } from '../evm/hex.ts'
 import { curveOrder, recoverAddress, sign } from '../evm/secp256k1.ts'
 import {
   assemble,

@@ -2,10 +2,8 @@
  * Consensys Web3Signer (`eth1` mode) behind the signer port. It signs whole transactions, so what
  * comes back is decoded and compared field by field before it may be sent.
  */
-import type { Hex } from '../evm/hex.ts'
-import { bytesToHex, hexToBytes, quantity } from '../evm/hex.ts'
-import type { UnsignedTransaction } from '../evm/transaction.ts'
-import { signingDigest } from '../evm/transaction.ts'
+import { bytesToHex, type Hex, hexToBytes, quantity } from '../evm/hex.ts'
+import { signingDigest, type UnsignedTransaction } from '../evm/transaction.ts'
 import type { Signer } from './signer.ts'
 
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>

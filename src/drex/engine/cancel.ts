@@ -1,6 +1,6 @@
 /** Taking the place of a signed transaction, where fees make that possible. */
 
-import { type AuditEntry, writeAudit } from '#src/platform/audit/index.ts'
+import { type AuditEntry, writeAudit } from '#src/platform/http/index.ts'
 import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import { currentFees, nextFees } from './fees.ts'

@@ -1,6 +1,6 @@
 /** What the parts of one network's engine share. */
 import type { Client, Transaction } from '#src/platform/database/index.ts'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import type { Signer } from '../custody/signer.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'

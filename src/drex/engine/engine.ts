@@ -1,6 +1,6 @@
 /** The engine of one network: two loops, one that sends and one that follows. */
 
-import { createLoop, type Loop, type WatchedLoop } from '#src/platform/progress/index.ts'
+import { createLoop, type Loop, type WatchedLoop } from '#src/platform/jobs/index.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'

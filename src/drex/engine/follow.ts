@@ -4,8 +4,7 @@
  * without a receipt is asked for by hash and sent again, and never declared failed by age.
  */
 import { transition } from '../domain.ts'
-import type { Hex } from '../evm/hex.ts'
-import { quantity } from '../evm/hex.ts'
+import { type Hex, quantity } from '../evm/hex.ts'
 import type { RpcRequest } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import * as attemptStore from './attempt-store.ts'

@@ -5,8 +5,7 @@
  */
 import type { Transaction } from '#src/platform/database/index.ts'
 import type { AttemptFees } from '../domain.ts'
-import type { Hex } from '../evm/hex.ts'
-import { quantity } from '../evm/hex.ts'
+import { type Hex, quantity } from '../evm/hex.ts'
 import { encodeAddTarget } from '../evm/token-call.ts'
 import { createdAddress, type UnsignedTransaction } from '../evm/transaction.ts'
 import type { Verdict } from '../permission.ts'

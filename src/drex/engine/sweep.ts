@@ -4,8 +4,7 @@
  */
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { AttemptFees } from '../domain.ts'
-import type { Hex } from '../evm/hex.ts'
-import { quantity } from '../evm/hex.ts'
+import { type Hex, quantity } from '../evm/hex.ts'
 import type { UnsignedTransaction } from '../evm/transaction.ts'
 import type { RpcFailure } from '../rpc/errors.ts'
 import * as attemptStore from './attempt-store.ts'

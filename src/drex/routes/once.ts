@@ -1,16 +1,20 @@
 /** Requests that create something, each once per Idempotency-Key whatever dies in between. */
 import type { z } from 'zod'
-import { type AuditEntry, actorOf, writeAudit } from '#src/platform/audit/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { type RequestContext, readBytes, validated } from '#src/platform/http/index.ts'
 import {
+  type AuditEntry,
+  actorOf,
   claimKey,
   claimOf,
   completeClaim,
   findReplay,
+  type RequestContext,
+  readBytes,
   type StoredResponse,
   toResponse,
-} from '#src/platform/idempotency/index.ts'
+  validated,
+  writeAudit,
+} from '#src/platform/http/index.ts'
 import type { Creation } from '../creation.ts'
 import { parseBody } from './shared.ts'
 

@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import { actorOf } from '#src/platform/audit/index.ts'
 import {
+  actorOf,
+  claimOf,
   httpErrors,
   type Route,
   readBytes,
   readQuery,
+  toResponse,
   validated,
 } from '#src/platform/http/index.ts'
-import { claimOf, toResponse } from '#src/platform/idempotency/index.ts'
 import { formatAmount, parseAmount, transactionStatuses } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import { abbreviateAddress } from '../evm/address.ts'

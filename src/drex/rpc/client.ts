@@ -3,7 +3,7 @@
  * is worth retrying, failover to the next node, and a check that a node is on the right chain
  * before it is used.
  */
-import { inSpan, isTracing, type SpanOptions, serverOf } from '#src/platform/tracing/index.ts'
+import { inSpan, isTracing, type SpanOptions, serverOf } from '#src/platform/observe/index.ts'
 import { classifyHttpStatus, classifyRpcError, isRetryable, RpcFailure } from './errors.ts'
 
 export type RpcRequest = { readonly method: string; readonly params: readonly unknown[] }

@@ -3,10 +3,14 @@
  * their audit entries and their idempotency keys with the very answer each gets: a key is there if and only if its
  * transfer is.
  */
-import { auditInsert } from '#src/platform/audit/index.ts'
+
 import type { Client } from '#src/platform/database/index.ts'
-import { ApiError, httpErrors } from '#src/platform/http/index.ts'
-import type { IdempotencyClaim } from '#src/platform/idempotency/index.ts'
+import {
+  ApiError,
+  auditInsert,
+  httpErrors,
+  type IdempotencyClaim,
+} from '#src/platform/http/index.ts'
 import type { NewTransaction } from '../engine/transaction.ts'
 import { drexErrors } from '../errors.ts'
 import type { NewTransfer } from './store.ts'

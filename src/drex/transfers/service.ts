@@ -1,8 +1,14 @@
 /** Transfers: taken, shown, taken back. Sending them is the engine's. */
-import { type Actor, type AuditEntry, writeAudit } from '#src/platform/audit/index.ts'
+
 import type { Client } from '#src/platform/database/index.ts'
-import { ApiError, httpErrors } from '#src/platform/http/index.ts'
-import type { IdempotencyClaim } from '#src/platform/idempotency/index.ts'
+import {
+  type Actor,
+  ApiError,
+  type AuditEntry,
+  httpErrors,
+  type IdempotencyClaim,
+  writeAudit,
+} from '#src/platform/http/index.ts'
 import type { NetworkId } from '../config.ts'
 import { formatAmount, isFinal } from '../domain.ts'
 import { cancelInFlight } from '../engine/cancel.ts'

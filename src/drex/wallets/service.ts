@@ -1,13 +1,13 @@
 /** Wallets: who may sign, and with what. A private key never leaves this folder and `custody/`. */
-import { writeAudit } from '#src/platform/audit/index.ts'
+
 import type { Client, Queryable } from '#src/platform/database/index.ts'
-import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import { ApiError, httpErrors, writeAudit } from '#src/platform/http/index.ts'
 import {
   type ResealCounts,
   reseal,
   type SealedRecord,
   type Sealer,
-} from '#src/platform/sealing/index.ts'
+} from '#src/platform/security/index.ts'
 import { managedSigner, type Signer, sealContext } from '../custody/signer.ts'
 import { type RpcCall, web3Signer } from '../custody/web3signer.ts'
 import { drexErrors } from '../errors.ts'

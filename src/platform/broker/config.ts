@@ -11,7 +11,7 @@ import {
   setting,
   text,
 } from '../config/index.ts'
-import { createTlsMaterial, TlsMaterialError } from '../tls/index.ts'
+import { createTlsMaterial, TlsMaterialError } from '../security/index.ts'
 import { partitionCount } from './partition.ts'
 
 /** Topics, and how Kafka is reached where `BROKER_ADDRESSES` names one. */

@@ -1,5 +1,4 @@
-import type { Delivery, OutgoingMessage } from './types.ts'
-import { topics } from './types.ts'
+import { type Delivery, type OutgoingMessage, topics } from './types.ts'
 
 /** Headers of a message in `dlq`, besides those it had. */
 export const deadLetterHeaders = {

@@ -1,4 +1,4 @@
-import type { Logger } from '../telemetry/index.ts'
+import type { Logger } from '../observe/index.ts'
 import { deadLetterOf } from './dead-letter.ts'
 import { PoisonMessageError } from './errors.ts'
 import { backoffMs, pause, retryPolicyDefault } from './retry.ts'

@@ -1,4 +1,4 @@
-import type { Logger } from '../telemetry/index.ts'
+import type { Logger } from '../observe/index.ts'
 
 /** What every broker needs. */
 export type BrokerDeps = { readonly logger: Logger }

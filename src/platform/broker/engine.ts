@@ -1,5 +1,5 @@
-import { createLoop, type Loop, type Work } from '../progress/index.ts'
-import { createOutageLog } from '../telemetry/index.ts'
+import { createLoop, type Loop, type Work } from '../jobs/index.ts'
+import { createOutageLog } from '../observe/index.ts'
 import { type DeliverDeps, deliver } from './deliver.ts'
 import type { ConsumeOptions, Consumer, Delivery } from './types.ts'
 

@@ -1,5 +1,5 @@
 import type { Feature } from '../lifecycle/index.ts'
-import type { Logger } from '../telemetry/index.ts'
+import type { Logger } from '../observe/index.ts'
 import type { Broker } from './types.ts'
 
 /** The broker in the life of the process: started before those that consume, stopped after them. */

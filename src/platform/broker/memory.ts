@@ -1,4 +1,4 @@
-import type { Metrics } from '../telemetry/index.ts'
+import type { Metrics } from '../observe/index.ts'
 import type { BrokerDeps } from './deps.ts'
 import { type Engine, type PartitionSource, startEngine } from './engine.ts'
 import { PublishRefusedError } from './errors.ts'

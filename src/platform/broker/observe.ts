@@ -1,4 +1,4 @@
-import type { Gauge, Metrics } from '../telemetry/index.ts'
+import type { Gauge, Metrics } from '../observe/index.ts'
 import type { Backlog } from './types.ts'
 
 export type BrokerObserver = {

@@ -1,6 +1,10 @@
 import type { Client } from '#src/platform/database/index.ts'
-import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
-import { createTlsMaterial, type TlsMaterial, type TlsOptions } from '#src/platform/tls/index.ts'
+import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import {
+  createTlsMaterial,
+  type TlsMaterial,
+  type TlsOptions,
+} from '#src/platform/security/index.ts'
 import type { BrokerSettings } from './config.ts'
 import { createKafkaBroker, type KafkaBrokerDeps } from './kafka/index.ts'
 import { withOutbox } from './outbox.ts'

@@ -1,4 +1,4 @@
-import type { Logger, Metrics } from '#src/platform/telemetry/index.ts'
+import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { BrokerUnavailableError, PoisonMessageError, PublishRefusedError } from './errors.ts'
 import { gaugeBacklogs } from './observe.ts'
 import { addressed, outboxTopic, unaddressed } from './outbox-message.ts'

@@ -1,4 +1,4 @@
-import { currentTraceparent, inSpan, isTracing } from '../tracing/index.ts'
+import { currentTraceparent, inSpan, isTracing } from '../observe/index.ts'
 import type { TransactionalBroker } from './postgresql/index.ts'
 import type { Broker, ConsumeOptions, Delivery, OutgoingMessage } from './types.ts'
 

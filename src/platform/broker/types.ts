@@ -1,5 +1,5 @@
+import type { Loop } from '#src/platform/jobs/index.ts'
 import type { Check } from '#src/platform/lifecycle/index.ts'
-import type { Loop } from '#src/platform/progress/index.ts'
 
 /** What is published. The topics, keys and headers are those of the specification. */
 export type OutgoingMessage = {

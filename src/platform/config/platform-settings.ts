@@ -1,5 +1,5 @@
-import { masterKey } from '../sealing/master-key.ts'
-import { logFormats, logLevels } from '../telemetry/index.ts'
+import { logFormats, logLevels } from '../observe/index.ts'
+import { masterKey } from '../security/sealing/master-key.ts'
 import {
   boolean,
   decimal,

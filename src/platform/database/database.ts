@@ -1,5 +1,5 @@
 import postgres, { type Sql, type TransactionSql } from 'postgres'
-import type { Logger, Metrics } from '../telemetry/index.ts'
+import type { Logger, Metrics } from '../observe/index.ts'
 import { namedConnection } from './session-name.ts'
 import { tracedClient } from './traced.ts'
 

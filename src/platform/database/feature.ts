@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../http/index.ts'
 import type { Feature } from '../lifecycle/index.ts'
-import type { Logger } from '../telemetry/index.ts'
+import type { Logger } from '../observe/index.ts'
 import type { Database } from './database.ts'
 import { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
 

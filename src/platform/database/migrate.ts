@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import postgres from 'postgres'
-import { createOutageLog, type Logger } from '../telemetry/index.ts'
+import { createOutageLog, type Logger } from '../observe/index.ts'
 
 /** One file of `drizzle/`: its number and name, and its statements. */
 export type Migration = { readonly name: string; readonly sql: string }

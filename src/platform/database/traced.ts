@@ -1,4 +1,4 @@
-import { inSpan, isTracing, type OpenSpan, openSpan } from '../tracing/index.ts'
+import { inSpan, isTracing, type OpenSpan, openSpan } from '../observe/index.ts'
 import type { Client, Queryable } from './database.ts'
 
 const summaryCharactersMax = 120

@@ -1,7 +1,12 @@
 import { Context, Hono } from 'hono'
-import type { Authenticator, Principal } from '../auth/index.ts'
-import type { Logger } from '../telemetry/index.ts'
-import { currentTraceId, isTracing, type OpenSpan, openSpan } from '../tracing/index.ts'
+import {
+  currentTraceId,
+  isTracing,
+  type Logger,
+  type OpenSpan,
+  openSpan,
+} from '../observe/index.ts'
+import type { Authenticator, Principal } from '../security/index.ts'
 import { checkBodyHeaders } from './body.ts'
 import { ApiError, httpErrors } from './errors.ts'
 import { setHeaders } from './headers.ts'

@@ -1,4 +1,9 @@
 export { type App, createApp } from './app.ts'
+export { commandActor } from './audit/command-actor.ts'
+export { type Actor, type AuditAction, type AuditEntry, auditActions } from './audit/domain.ts'
+export { createAudit } from './audit/feature.ts'
+export { actorOf } from './audit/routes.ts'
+export { auditInsert, writeAudit } from './audit/store.ts'
 export {
   bodyBytesMaxDefault,
   mediaType,
@@ -18,6 +23,21 @@ export {
   type Violation,
 } from './errors.ts'
 export { readyHeaders } from './headers.ts'
+export { createIdempotencySweep } from './idempotency/feature.ts'
+export { idempotencyKeyOf } from './idempotency/key.ts'
+export {
+  type ClaimOutcome,
+  claimKey,
+  claimOf,
+  completeClaim,
+  completeProvisionally,
+  findReplay,
+  type IdempotencyClaim,
+  runOnce,
+  type StoredResponse,
+  settleClaim,
+  toResponse,
+} from './idempotency/store.ts'
 export { type JsonValue, jsonValue } from './json-value.ts'
 export { type Listener, listen } from './listen.ts'
 export { logLevelRoutes } from './log-level.ts'

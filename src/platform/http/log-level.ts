@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Logger, logLevels } from '../telemetry/index.ts'
+import { type Logger, logLevels } from '../observe/index.ts'
 import { readJson } from './body.ts'
 import type { Route } from './route.ts'
 

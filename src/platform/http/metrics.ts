@@ -5,7 +5,7 @@ import {
   type Metrics,
   observeSeconds,
   type TimeSeries,
-} from '../telemetry/index.ts'
+} from '../observe/index.ts'
 
 type Label = 'method' | 'path' | 'status'
 

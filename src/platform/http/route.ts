@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { ZodType } from 'zod'
-import type { Principal, Scope } from '../auth/index.ts'
+import type { Principal, Scope } from '../security/index.ts'
 import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts'
 import type { ErrorStyle } from './render.ts'
 

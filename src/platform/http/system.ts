@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Authenticator } from '../auth/index.ts'
-import type { Metrics } from '../telemetry/index.ts'
+import type { Metrics } from '../observe/index.ts'
+import type { Authenticator } from '../security/index.ts'
 import { docsRoutes } from './docs.ts'
 import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts'
 import { openApiDocument } from './openapi.ts'

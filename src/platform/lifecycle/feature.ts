@@ -1,7 +1,6 @@
-import type { KeySource } from '../auth/index.ts'
 import type { ErrorCatalogue, HealthCheck, Route } from '../http/index.ts'
-import type { Loop } from '../progress/index.ts'
-import type { ResealCounts } from '../sealing/index.ts'
+import type { Loop } from '../jobs/index.ts'
+import type { KeySource, ResealCounts } from '../security/index.ts'
 import type { Check } from './check.ts'
 import type { Demo, DemoGateway } from './demo.ts'
 

@@ -1,4 +1,3 @@
-import type { Authenticator } from '../auth/index.ts'
 import type { ListenAddress } from '../config/index.ts'
 import {
   createApp,
@@ -10,8 +9,9 @@ import {
   type Route,
   systemRoutes,
 } from '../http/index.ts'
-import { createStallWatch, type StallWatch } from '../progress/index.ts'
-import type { Logger, Metrics } from '../telemetry/index.ts'
+import { createStallWatch, type StallWatch } from '../jobs/index.ts'
+import type { Logger, Metrics } from '../observe/index.ts'
+import type { Authenticator } from '../security/index.ts'
 import type { Feature } from './feature.ts'
 import { createHealthReporter } from './health.ts'
 import { createLifecycle } from './lifecycle.ts'

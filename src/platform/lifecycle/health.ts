@@ -1,5 +1,5 @@
 import type { HealthCheck, HealthReport } from '../http/index.ts'
-import type { StallWatch } from '../progress/index.ts'
+import type { StallWatch } from '../jobs/index.ts'
 import type { Feature } from './feature.ts'
 
 const checkTimeoutMs = 500

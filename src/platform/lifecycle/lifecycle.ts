@@ -1,4 +1,4 @@
-import type { Logger } from '../telemetry/index.ts'
+import type { Logger } from '../observe/index.ts'
 
 /** Something that is started once and stopped once. */
 export type Part = {

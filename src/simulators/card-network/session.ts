@@ -12,7 +12,7 @@ import {
   readMessage,
   writeFrame,
 } from '#codecs/iso8583'
-import { SendBuffer } from '#src/platform/sockets/index.ts'
+import { SendBuffer } from '#src/platform/runtime/index.ts'
 
 /** Answers that wait for the kernel on one connection; a peer that does not read is cut off. */
 const sendBytesMax = 8_388_608

@@ -17,7 +17,7 @@ import {
 } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import { canonicalForm } from '#codecs/xmldsig'
-import { nativeText } from '#src/platform/native-text/index.ts'
+import { nativeText } from '#src/platform/runtime/index.ts'
 import { messageReject, type Refusal } from './drafts.ts'
 import type { Channel } from './options.ts'
 import type { Origin, PostOffice } from './post-office.ts'

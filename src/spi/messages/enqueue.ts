@@ -1,6 +1,6 @@
 import type { OutgoingMessage } from '#src/platform/broker/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
-import { currentTraceparent } from '#src/platform/tracing/index.ts'
+import { currentTraceparent } from '#src/platform/observe/index.ts'
 import type { Channel, MessageTransaction, NewMessage } from './domain.ts'
 import { insertMessages } from './store.ts'
 

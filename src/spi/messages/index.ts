@@ -1,12 +1,12 @@
-import type { Client } from '#src/platform/database/index.ts'
-import { withMissingSettings } from '#src/platform/http/index.ts'
-import type { Feature } from '#src/platform/lifecycle/index.ts'
 import {
+  type Client,
   ensurePartitions,
   type PartitionedTable,
   uuidBound,
-} from '#src/platform/partitions/index.ts'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+} from '#src/platform/database/index.ts'
+import { withMissingSettings } from '#src/platform/http/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import { messageRoutes } from './routes.ts'
 import { createMessageService } from './service.ts'
 

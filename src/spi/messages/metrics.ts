@@ -1,4 +1,4 @@
-import type { Counter, Metrics } from '#src/platform/telemetry/index.ts'
+import type { Counter, Metrics } from '#src/platform/observe/index.ts'
 
 const name = 'spigw_messages_processed_total'
 type Labels = 'type' | 'direction' | 'status'

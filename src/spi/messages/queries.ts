@@ -1,5 +1,4 @@
-import type { Client } from '#src/platform/database/index.ts'
-import { uuidBound } from '#src/platform/partitions/index.ts'
+import { type Client, uuidBound } from '#src/platform/database/index.ts'
 import type {
   MessageDetail,
   MessageFilter,

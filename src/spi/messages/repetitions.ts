@@ -1,5 +1,4 @@
-import type { Queryable } from '#src/platform/database/index.ts'
-import { textArray } from '#src/platform/sql/index.ts'
+import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Repetition } from './domain.ts'
 
 /**

@@ -11,7 +11,7 @@ import {
   timestamp,
   uuid,
 } from 'drizzle-orm/pg-core'
-import { bytea, instant } from '#src/platform/columns/index.ts'
+import { bytea, instant } from '#src/platform/database/columns.ts'
 
 /** Every message sent or received; range-partitioned by id (a UUIDv7, so by time), a month each. */
 export const spiMessages = pgTable(

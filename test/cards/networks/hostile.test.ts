@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createLogger, createMetrics } from '#src/platform/telemetry/index.ts'
+import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
 import { createNetwork, createNetworkMetrics } from '../../../src/cards/networks/index.ts'
 import { networkOptions, payment, until } from '../../support/card-network.ts'
 import { approvalOf, createRawPeer, frameOf, type RawConnection } from '../../support/raw-peer.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { dialects, framings } from '#codecs/iso8583'
 import { loadSettings } from '#src/platform/config/index.ts'
-import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
 import {
   type CardNetworks,
   cardSettings,

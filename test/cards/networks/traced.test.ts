@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { inSpan } from '#src/platform/tracing/index.ts'
+import { inSpan } from '#src/platform/observe/index.ts'
 import { testTokens } from '../../../src/simulators/card-network/index.ts'
 import { createNetworkRig, payment, stanOf } from '../../support/card-network.ts'
 import { authorizationBody, createCardsRig } from '../../support/cards-rig.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { dialects } from '#codecs/iso8583'
-import type { Metrics } from '#src/platform/telemetry/index.ts'
+import type { Metrics } from '#src/platform/observe/index.ts'
 import { testTokens } from '../../../src/simulators/card-network/index.ts'
 import { until } from '../../support/card-network.ts'
 import { createReversalRig, isEnded, reversalOf } from './support.ts'

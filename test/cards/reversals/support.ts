@@ -1,4 +1,4 @@
-import { createMetrics, type Metrics } from '#src/platform/telemetry/index.ts'
+import { createMetrics, type Metrics } from '#src/platform/observe/index.ts'
 import type { Network, NetworkOptions } from '../../../src/cards/networks/index.ts'
 import {
   createReversals,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { createLogger } from '#src/platform/telemetry/index.ts'
+import { createLogger } from '#src/platform/observe/index.ts'
 import { createHttpVault, type HttpVaultOptions } from '../../../src/cards/vault/http-vault.ts'
 import {
   CardTokenNotFoundError,

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { Wallet } from 'ethers'
 import fc from 'fast-check'
-import { createSealer } from '#src/platform/sealing/index.ts'
+import { createSealer } from '#src/platform/security/index.ts'
 import {
   compactLowS,
   digestSigner,

@@ -4,8 +4,8 @@ import {
   createMemoryBroker,
   type Delivery,
 } from '#src/platform/broker/index.ts'
-import { createStallWatch } from '#src/platform/progress/index.ts'
-import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { createStallWatch } from '#src/platform/jobs/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
 import { quietLogger } from '../../support/database.ts'
 
 test('health says what kind it is and whether messages outlive the process', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { maintainLog } from '#src/platform/broker/postgresql/maintenance.ts'
-import { ensurePartitions, partitionNames, timestampBound } from '#src/platform/partitions/index.ts'
+import { ensurePartitions, partitionNames, timestampBound } from '#src/platform/database/index.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 
 const database = await createTestDatabase()

@@ -13,9 +13,8 @@ import {
   type TransactionalBroker,
   withOutbox,
 } from '#src/platform/broker/index.ts'
-import { createMetrics } from '#src/platform/telemetry/index.ts'
-import { currentTraceId, inSpan } from '#src/platform/tracing/index.ts'
-import { startTracing } from '#src/platform/tracing/start.ts'
+import { createMetrics, currentTraceId, inSpan } from '#src/platform/observe/index.ts'
+import { startTracing } from '#src/platform/observe/tracing/start.ts'
 import { startCollector } from '../../support/collector.ts'
 import {
   createTestDatabase,

@@ -5,8 +5,8 @@ import {
   tracedBroker,
   traceHeader,
 } from '#src/platform/broker/index.ts'
-import { currentTraceId, inSpan } from '#src/platform/tracing/index.ts'
-import { startTracing } from '#src/platform/tracing/start.ts'
+import { currentTraceId, inSpan } from '#src/platform/observe/index.ts'
+import { startTracing } from '#src/platform/observe/tracing/start.ts'
 import { startCollector } from '../../support/collector.ts'
 import { quietLogger } from '../../support/database.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { migrate, openDatabase, SchemaMismatchError } from '#src/platform/database/index.ts'
-import { createMetrics } from '#src/platform/telemetry/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
 import { migrations } from '../../../drizzle/index.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'

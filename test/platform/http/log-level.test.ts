@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { logLevelRoutes } from '#src/platform/http/index.ts'
-import { createLogger } from '#src/platform/telemetry/index.ts'
+import { createLogger } from '#src/platform/observe/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
 
 test('the level of every logger changes while the process runs', async () => {

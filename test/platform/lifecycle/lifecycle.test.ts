@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { createAuthenticator } from '#src/platform/auth/index.ts'
 import {
   createGateway,
   createHealthReporter,
   createLifecycle,
   type Feature,
 } from '#src/platform/lifecycle/index.ts'
-import { createLogger, createMetrics } from '#src/platform/telemetry/index.ts'
+import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
+import { createAuthenticator } from '#src/platform/security/index.ts'
 
 const logger = createLogger({ level: 'error', sink: { write: () => {} } })
 const never = new Promise<void>(() => {})

@@ -1,5 +1,5 @@
 import type { fetchV17 } from '@platformatic/kafka'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import type { Delivery } from '../types.ts'
 import { protocolErrorCodes as codes, plainError } from './errors.ts'
 import type { Lease } from './lease.ts'

@@ -4,7 +4,7 @@ import {
   encodeConsumerProtocolAssignment,
   encodeConsumerProtocolSubscription,
 } from '@platformatic/kafka'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import { assignPartitions } from './assign.ts'
 import { protocolErrorCodes as codes, hasProtocolError, plainError } from './errors.ts'
 import { inTime } from './in-time.ts'

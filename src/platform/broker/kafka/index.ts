@@ -1,4 +1,4 @@
-import type { Metrics } from '#src/platform/telemetry/index.ts'
+import type { Metrics } from '#src/platform/observe/index.ts'
 import type { BrokerDeps } from '../deps.ts'
 import type { Engine } from '../engine.ts'
 import { BrokerUnavailableError } from '../errors.ts'

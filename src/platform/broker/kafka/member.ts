@@ -1,4 +1,4 @@
-import type { Logger } from '#src/platform/telemetry/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import type { PartitionSource } from '../engine.ts'
 import type { Delivery } from '../types.ts'
 import { createFetcher } from './fetch.ts'

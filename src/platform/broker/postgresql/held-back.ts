@@ -1,5 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
-import { createOutageLog, type Logger } from '#src/platform/telemetry/index.ts'
+import { createOutageLog, type Logger } from '#src/platform/observe/index.ts'
 
 const lookEveryMs = 10_000
 

@@ -3,7 +3,7 @@ import {
   isTransientDatabaseError,
   type Queryable,
 } from '#src/platform/database/index.ts'
-import type { Metrics } from '#src/platform/telemetry/index.ts'
+import type { Metrics } from '#src/platform/observe/index.ts'
 import type { BrokerDeps } from '../deps.ts'
 import { type Engine, startEngine } from '../engine.ts'
 import { BrokerUnavailableError } from '../errors.ts'

@@ -1,13 +1,13 @@
-import type { Client } from '#src/platform/database/index.ts'
 import {
   alterTable,
+  type Client,
   ensurePartitions,
   type PartitionedTable,
   partitionNames,
   partitionRange,
   timestampBound,
-} from '#src/platform/partitions/index.ts'
-import type { Logger } from '#src/platform/telemetry/index.ts'
+} from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 
 const log: PartitionedTable = { name: 'broker_log', unit: 'day', bound: timestampBound }
 const daysAhead = 3

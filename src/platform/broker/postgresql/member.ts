@@ -1,6 +1,10 @@
 import postgres from 'postgres'
-import { type Client, namedConnection, plannerSettings } from '#src/platform/database/index.ts'
-import { textArray } from '#src/platform/sql/index.ts'
+import {
+  type Client,
+  namedConnection,
+  plannerSettings,
+  textArray,
+} from '#src/platform/database/index.ts'
 import type { FetchedBatch, PartitionSource } from '../engine.ts'
 import { partitionCount } from '../partition.ts'
 import type { ConsumeOptions, Delivery } from '../types.ts'

@@ -1,5 +1,4 @@
-import type { Queryable } from '#src/platform/database/index.ts'
-import { bytesArray, textArray } from '#src/platform/sql/index.ts'
+import { bytesArray, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { partitionOf, refuseTooLarge } from '../partition.ts'
 import type { OutgoingMessage } from '../types.ts'
 

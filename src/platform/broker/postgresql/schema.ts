@@ -10,7 +10,7 @@ import {
   smallint,
   text,
 } from 'drizzle-orm/pg-core'
-import { bytea, instant } from '#src/platform/columns/index.ts'
+import { bytea, instant } from '#src/platform/database/columns.ts'
 
 const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' })
 

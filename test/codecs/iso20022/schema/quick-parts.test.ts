@@ -10,7 +10,7 @@ import {
   validateDocument,
 } from '#codecs/iso20022'
 import { createXmlScanner, elementKind, type XmlDocument } from '#codecs/xml'
-import { nativeText } from '#src/platform/native-text/index.ts'
+import { nativeText } from '#src/platform/runtime/index.ts'
 import { QuickPass } from '../../../../codecs/iso20022/schema/quick.ts'
 import { judgeThoroughly } from '../../../../codecs/iso20022/schema/validate.ts'
 import { generateMessage } from '../../../support/generated-messages.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createMessageScanner, ourCatalogue, validateDocument } from '#codecs/iso20022'
-import { nativeText } from '#src/platform/native-text/index.ts'
+import { nativeText } from '#src/platform/runtime/index.ts'
 import { pacs008, shapedSignature, utf8 } from '../../../support/messages.ts'
 
 const schema = ourCatalogue.schemaOf('pacs.008', '1.13')

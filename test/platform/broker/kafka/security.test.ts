@@ -6,7 +6,7 @@ import { brokerProblems, brokerSettings, createKafkaBroker } from '#src/platform
 import { openWire } from '#src/platform/broker/kafka/wire.ts'
 import { clusterOf } from '#src/platform/broker/open.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
-import { createTlsMaterial } from '#src/platform/tls/index.ts'
+import { createTlsMaterial } from '#src/platform/security/index.ts'
 import { quietLogger } from '../../../support/database.ts'
 import { isKafkaHere, startTestKafka, type TestKafka } from '../../../support/kafka.ts'
 import { type IssuedPair, issueCertificate } from '../../../support/pki.ts'

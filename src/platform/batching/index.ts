@@ -1,1 +1,0 @@
-export { createGatherer, type GathererOptions, OverloadedError } from './gatherer.ts'

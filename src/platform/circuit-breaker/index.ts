@@ -1,1 +1,0 @@
-export { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'

@@ -1,0 +1,102 @@
+import { activeContext } from '../observe/index.ts'
+
+/** More rows wait than may: the caller is told at once instead of waiting without end. */
+export class OverloadedError extends Error {
+  override readonly name = 'OverloadedError'
+}
+
+export type GathererOptions<Row, Result> = {
+  /** Writes all rows or none, one result per row in their order. */
+  readonly write: (rows: readonly Row[]) => Promise<readonly Result[]>
+  /** Rows of one statement. */
+  readonly rowsMax: number
+  /** Statements at once. */
+  readonly writersMax: number
+  /** Rows that may wait or be written at once. */
+  readonly waitingMax: number
+  /**
+   * The least time between the starts of two statements, unless the rows of a whole one wait: where many callers write
+   * they share statements that would else go out with a few rows each. A lone row waits for nobody, and any other so
+   * long at most; 0 when absent.
+   */
+  readonly spacingMs?: number
+  /**
+   * True when a row may be to blame (a constraint): the batch is halved until only the row itself fails. False
+   * (a connection is away): all rows of the batch fail with the error.
+   */
+  readonly isRowFault: (error: unknown) => boolean
+}
+
+type Waiting<Row, Result> = {
+  readonly row: Row
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
+  /** Of the caller. */
+  readonly within: ReturnType<typeof activeContext>
+}
+
+/**
+ * Gathers the rows that callers write at the same time into one statement, so that they share its commit: those of
+ * one event-loop turn, and those that come while every writer is busy. A lone row waits for nobody.
+ */
+export const createGatherer = <Row, Result>(
+  options: GathererOptions<Row, Result>,
+): ((row: Row) => Promise<Result>) => {
+  const { rowsMax, writersMax, waitingMax, spacingMs = 0, isRowFault } = options
+  const queue: Waiting<Row, Result>[] = []
+  let held = 0
+  let writers = 0
+  let isScheduled = false
+  let startedMs = Number.NEGATIVE_INFINITY
+
+  const attempt = async (batch: readonly Waiting<Row, Result>[]): Promise<void> => {
+    try {
+      const results = await options.write(batch.map(({ row }) => row))
+      if (results.length !== batch.length) throw new Error('one result per row was promised')
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
+    } catch (error) {
+      if (batch.length === 1 || !isRowFault(error)) {
+        for (const { reject } of batch) reject(error)
+        return
+      }
+      const middle = batch.length >> 1
+      await attempt(batch.slice(0, middle))
+      await attempt(batch.slice(middle))
+    }
+  }
+
+  const start = (): void => {
+    isScheduled = false
+    while (queue.length > 0 && writers < writersMax) {
+      const leftMs = startedMs + spacingMs - performance.now()
+      if (leftMs > 0 && queue.length < rowsMax) {
+        isScheduled = true
+        setTimeout(start, leftMs)
+        return
+      }
+      startedMs = performance.now()
+      const batch = queue.splice(0, rowsMax)
+      const within = batch[0]?.within
+      writers++
+      void (within === undefined ? attempt(batch) : within(() => attempt(batch))).finally(() => {
+        writers--
+        held -= batch.length
+        if (!isScheduled) start()
+      })
+    }
+  }
+
+  return (row) => {
+    if (held >= waitingMax) {
+      return Promise.reject(new OverloadedError(`${waitingMax} rows wait to be written already`))
+    }
+    held++
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    queue.push({ row, resolve, reject, within: activeContext() })
+    if (!isScheduled && writers < writersMax) {
+      isScheduled = true
+      setImmediate(start)
+    }
+    return promise
+  }
+}

@@ -1,0 +1,110 @@
+import type { Client } from './database.ts'
+
+export type PartitionUnit = 'day' | 'month'
+
+/** A table that is range-partitioned by time. */
+export type PartitionedTable = {
+  readonly name: string
+  readonly unit: PartitionUnit
+  /** How a moment is written as a bound of the partition key: `'2026-01-01Z'`, or a UUID of that time. */
+  readonly bound: (from: Date) => string
+}
+
+/** A partition by its name: `<table>_p20260131` or `<table>_p202601`. */
+export type PartitionRange = { readonly name: string; readonly from: Date; readonly to: Date }
+
+export const timestampBound = (from: Date): string => from.toISOString()
+
+/** The least UUIDv7 of a moment: time-ordered ids partition by themselves. None is of a moment before 1970. */
+export const uuidBound = (from: Date): string => {
+  const time = Math.max(0, from.getTime()).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`
+}
+
+/** The range, in UTC, that lies `offset` units from the one around `at`. */
+export const partitionRange = (
+  { name, unit }: PartitionedTable,
+  at: Date,
+  offset: number,
+): PartitionRange => {
+  const start = (units: number): Date =>
+    unit === 'month'
+      ? new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + units, 1))
+      : new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate() + units))
+  const from = start(offset)
+  const digits = from.toISOString().slice(0, unit === 'month' ? 7 : 10)
+  return { name: `${name}_p${digits.replaceAll('-', '')}`, from, to: start(offset + 1) }
+}
+
+/**
+ * Makes the partitions around now and ahead that are missing. Rows of a range without a partition are in the
+ * default partition; where some lie there already the range stays there.
+ *
+ * @returns the names of those made
+ */
+export const ensurePartitions = async (
+  sql: Client,
+  table: PartitionedTable,
+  unitsAhead: number,
+  at: Date,
+): Promise<readonly string[]> => {
+  const made: string[] = []
+  const existing = new Set(await partitionNames(sql, table))
+  for (let offset = -1; offset <= unitsAhead; offset++) {
+    const range = partitionRange(table, at, offset)
+    if (existing.has(range.name)) continue
+    if (await create(sql, table, range)) made.push(range.name)
+  }
+  return made
+}
+
+const alreadyThere = '42P07'
+const overlaps = '42P17'
+const defaultHasRows = '23514'
+
+const create = async (
+  sql: Client,
+  table: PartitionedTable,
+  { name, from, to }: PartitionRange,
+): Promise<boolean> => {
+  try {
+    await alterTable(
+      sql,
+      `create table ${name} partition of ${table.name}
+       for values from ('${table.bound(from)}') to ('${table.bound(to)}')`,
+    )
+    return true
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === alreadyThere || code === overlaps || code === defaultHasRows) return false
+    throw error
+  }
+}
+
+/** All writers queue up behind a statement that waits for its lock: a backup may hold it for hours. */
+export const lockTimeoutMs = 1_000
+
+/**
+ * Makes or drops a partition, which needs the whole table for a moment; gives up when it cannot have it soon.
+ *
+ * @throws PostgresError 55P03 when the table is in use: another time will do
+ */
+export const alterTable = async (sql: Client, statement: string): Promise<void> => {
+  await sql.begin(async (tx) => {
+    await tx.unsafe(`set local lock_timeout = ${lockTimeoutMs}`)
+    await tx.unsafe(statement)
+  })
+}
+
+/** The names of the table's partitions other than the default, oldest first. */
+export const partitionNames = async (
+  sql: Client,
+  { name }: PartitionedTable,
+): Promise<readonly string[]> => {
+  const rows = await sql<{ name: string }[]>`
+    select child.relname as name from pg_inherits
+    join pg_class child on child.oid = inhrelid
+    where inhparent = to_regclass(${name}) and child.relname like ${`${name}\\_p%`}
+    order by child.relname`
+  return rows.map((row) => row.name)
+}

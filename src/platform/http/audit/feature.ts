@@ -1,0 +1,53 @@
+import { type Client, ensurePartitions, uuidBound } from '#src/platform/database/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { withMissingSettings } from '../route.ts'
+import { auditRoutes } from './routes.ts'
+import { listAudit } from './store.ts'
+
+const monthsAhead = 2
+const everyMs = 6 * 3_600_000
+const table = { name: 'audit_log', unit: 'month', bound: uuidBound } as const
+
+/** The tables of who did what, one in each database, and the endpoint that reads them as one. */
+export const createAudit = ({
+  databases,
+  logger,
+}: {
+  /** None: the endpoint answers 503 and names DATABASE_DSN. */
+  readonly databases: readonly Client[]
+  readonly logger: Logger
+}): Feature => {
+  const name = 'audit'
+  if (databases.length === 0) {
+    const never = (): never => {
+      throw new Error('no database')
+    }
+    return { name, routes: withMissingSettings(auditRoutes(never), ['DATABASE_DSN']) }
+  }
+  let timer: ReturnType<typeof setInterval> | undefined
+  // Without its partition a row lies in the default one: a failure here is not one of the service.
+  const makePartitions = async (): Promise<void> => {
+    try {
+      for (const sql of databases) await ensurePartitions(sql, table, monthsAhead, new Date())
+    } catch (err) {
+      logger.warn({ err }, 'the partitions of the audit table could not be made')
+    }
+  }
+  return {
+    name,
+    routes: auditRoutes(async (filter, page) => {
+      const found = await Promise.all(databases.map((sql) => listAudit(sql, filter, page)))
+      return found
+        .flat()
+        .sort((a, b) => (a.id < b.id ? 1 : -1))
+        .slice(0, page.limit)
+    }),
+    start: async () => {
+      await makePartitions()
+      timer = setInterval(makePartitions, everyMs)
+      timer.unref()
+    },
+    stop: () => clearInterval(timer),
+  }
+}

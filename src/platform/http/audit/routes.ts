@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { readQuery } from '../body.ts'
+import { ApiError, httpErrors } from '../errors.ts'
+import type { RequestContext, Route, RouteDocument } from '../route.ts'
+import { type Actor, type AuditFilter, type AuditRecord, auditActions } from './domain.ts'
+
+const limitDefault = 50
+const limitMax = 500
+const textMax = 200
+const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text))
+
+const query = z.strictObject({
+  actor: z.string().max(textMax).optional().meta({ description: 'Id of an API key' }),
+  action: z.enum(auditActions).optional(),
+  object: z.string().max(textMax).optional().meta({ description: 'Id of what it was done to' }),
+  from: instant.optional(),
+  to: instant.optional(),
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/, `must be a whole number from 1 to ${limitMax}`)
+    .transform(Number)
+    .pipe(z.int().min(1).max(limitMax))
+    .default(limitDefault),
+  cursor: z.uuid().optional().meta({ description: '`next_cursor` of the page before' }),
+})
+
+const entry = z
+  .object({
+    id: z.uuid(),
+    at: z.iso.datetime(),
+    actor: z.string(),
+    action: z.string(),
+    object: z.string(),
+    outcome: z.string(),
+    request_id: z.string().nullable(),
+  })
+  .meta({ id: 'AuditEntry' })
+
+const document: RouteDocument = {
+  summary: 'Who did what, newest first',
+  description:
+    'Written in the transaction of what it tells of; without payloads. The actor is the public id of an API key, or `cli:<user>` of a command.',
+  tag: 'Operation',
+  query,
+  responses: {
+    200: {
+      description: 'The entries',
+      schema: z.object({ entries: z.array(entry), next_cursor: z.string().nullable() }),
+    },
+  },
+  errors: [httpErrors.validation_failed, httpErrors.not_configured],
+}
+
+export type ListAudit = (
+  filter: AuditFilter,
+  page: { readonly limit: number; readonly before: string | undefined },
+) => Promise<readonly AuditRecord[]>
+
+/** The key that a request came with. */
+export const actorOf = (c: RequestContext): Actor => {
+  const { principal, requestId } = c.env
+  if (principal === undefined) throw new ApiError(httpErrors.unauthorized, 'No key.')
+  return { id: principal.keyId, requestId }
+}
+
+export const auditRoutes = (list: ListAudit): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/v1/audit',
+    scope: 'ops:admin',
+    document,
+    handle: async (c) => {
+      const { limit, cursor, ...filter } = readQuery(c, query)
+      // One more than asked tells whether there is a further page.
+      const found = await list(filter, { limit: limit + 1, before: cursor })
+      const shown = found.slice(0, limit)
+      return Response.json({
+        entries: shown.map(viewOf),
+        next_cursor: found.length > limit ? (shown.at(-1)?.id ?? null) : null,
+      })
+    },
+  },
+]
+
+/** The first 48 bits of a UUIDv7 are its moment. */
+const viewOf = ({ id, actor, action, object, outcome, requestId }: AuditRecord) => ({
+  id,
+  at: new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString(),
+  actor,
+  action,
+  object,
+  outcome,
+  request_id: requestId,
+})

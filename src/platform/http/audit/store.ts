@@ -1,0 +1,40 @@
+import type { PendingQuery, Row } from 'postgres'
+import { type Queryable, uuidBound } from '#src/platform/database/index.ts'
+import type { AuditEntry, AuditFilter, AuditRecord } from './domain.ts'
+
+/** Records what the caller's transaction does: both are there when it commits, or neither. */
+export const writeAudit = async (
+  tx: Queryable,
+  { actor, action, object, outcome }: AuditEntry,
+): Promise<void> => {
+  await tx`
+    insert into audit_log (id, actor, action, object, outcome, request_id)
+    values (${Bun.randomUUIDv7()}, ${actor.id}, ${action}, ${object}, ${outcome},
+      ${actor.requestId ?? null})`
+}
+
+/**
+ * For a statement that writes what it tells of by itself: to stand in its `with`.
+ *
+ * @param entries a query of actor, action, object, outcome and request id, and an id (a UUIDv7 as text) before them
+ */
+export const auditInsert = (sql: Queryable, entries: PendingQuery<Row[]>) => sql`
+  insert into audit_log (id, actor, action, object, outcome, request_id)
+  select id::uuid, actor, action, object, outcome, request_id
+  from (${entries}) as entry(id, actor, action, object, outcome, request_id)`
+
+/** Newest first; those before an id where one is given. */
+export const listAudit = (
+  sql: Queryable,
+  { actor, action, object, from, to }: AuditFilter,
+  { limit, before }: { readonly limit: number; readonly before: string | undefined },
+): Promise<readonly AuditRecord[]> => sql<AuditRecord[]>`
+  select id, actor, action, object, outcome, request_id as "requestId" from audit_log
+  where true
+    ${actor === undefined ? sql`` : sql`and actor = ${actor}`}
+    ${action === undefined ? sql`` : sql`and action = ${action}`}
+    ${object === undefined ? sql`` : sql`and object = ${object}`}
+    ${from === undefined ? sql`` : sql`and id >= ${uuidBound(from)}::uuid`}
+    ${to === undefined ? sql`` : sql`and id < ${uuidBound(to)}::uuid`}
+    ${before === undefined ? sql`` : sql`and id < ${before}::uuid`}
+  order by id desc limit ${limit}`

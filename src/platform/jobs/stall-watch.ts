@@ -1,0 +1,76 @@
+import type { Logger, Metrics } from '../observe/index.ts'
+import type { Loop } from './loop.ts'
+
+export type StalledLoop = { readonly loop: string; readonly seconds: number }
+
+export type StallWatch = {
+  /** The loops whose work has come no further for too long, the longest first. */
+  readonly stalled: () => readonly StalledLoop[]
+  /** Says in the log when a loop stalls and when it goes on. */
+  readonly start: () => void
+  readonly stop: () => void
+}
+
+const lookEveryMsMax = 5_000
+
+/** Watches loops for lag without progress. A loop that goes on is no longer stalled: nothing has to be reset. */
+export const createStallWatch = (options: {
+  /** Asked each time: consumers come and go. */
+  readonly loops: () => readonly Loop[]
+  /** 0: no loop is ever taken for stalled. */
+  readonly stallMs: number
+  readonly logger: Logger
+  readonly metrics: Metrics
+}): StallWatch => {
+  const { loops, stallMs, logger } = options
+  const known = new Set<string>()
+  let timer: ReturnType<typeof setInterval> | undefined
+
+  const stuck = (): Map<string, number> => {
+    const nowMs = performance.now()
+    const byName = new Map<string, number>()
+    for (const { name, stuckSinceMs } of loops()) {
+      const ms = nowMs - (stuckSinceMs() ?? nowMs)
+      byName.set(name, Math.max(ms, byName.get(name) ?? 0))
+    }
+    return byName
+  }
+  const stalled = (): readonly StalledLoop[] =>
+    stallMs === 0
+      ? []
+      : [...stuck()]
+          .filter(([, ms]) => ms >= stallMs)
+          .toSorted(([, left], [, right]) => right - left)
+          .map(([loop, ms]) => ({ loop, seconds: Math.round(ms / 1000) }))
+
+  const look = (): void => {
+    const now = new Map(stalled().map(({ loop, seconds }) => [loop, seconds]))
+    for (const [loop, seconds] of now) {
+      if (!known.has(loop)) logger.error({ loop, seconds }, 'a loop has stalled: not ready')
+      known.add(loop)
+    }
+    for (const loop of known) {
+      if (now.has(loop)) continue
+      known.delete(loop)
+      logger.info({ loop }, 'a loop that had stalled goes on')
+    }
+  }
+  options.metrics.gauge(
+    'trilho_loop_stuck_seconds',
+    'How long what a loop has at hand has come no further: work, or for an idle consumer its wait of some seconds.',
+    ['loop'],
+    (gauge) => {
+      gauge.reset()
+      for (const [loop, ms] of stuck()) gauge.set({ loop }, ms / 1000)
+    },
+  )
+  return {
+    stalled,
+    start: () => {
+      if (stallMs === 0) return
+      timer = setInterval(look, Math.min(lookEveryMsMax, stallMs / 4))
+      timer.unref()
+    },
+    stop: () => clearInterval(timer),
+  }
+}

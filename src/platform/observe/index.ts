@@ -1,0 +1,45 @@
+export { LineWriter } from './line-writer.ts'
+export {
+  createLogger,
+  type LineSink,
+  type LogFields,
+  type LogFormat,
+  type Logger,
+  type LogLevel,
+  logFormats,
+  logLevels,
+} from './logger.ts'
+export {
+  type Counter,
+  createMetrics,
+  type Gauge,
+  type Histogram,
+  latencyBucketsSeconds,
+  type Metrics,
+} from './metrics.ts'
+export { createOutageLog, type OutageLog, type OutageWords, remindEveryMs } from './outage.ts'
+export type { RequestFields } from './request-line.ts'
+export { scrub } from './scrub.ts'
+export {
+  type CountSeries,
+  createCountSeries,
+  createTimeSeries,
+  observeSeconds,
+  type TimeSeries,
+} from './series.ts'
+export { timestamp } from './timestamp.ts'
+export { createTracing } from './tracing/feature.ts'
+export { inRequestSpan, serverOf } from './tracing/http-client.ts'
+export {
+  type ActiveSpan,
+  activeContext,
+  currentTraceId,
+  currentTraceparent,
+  inSpan,
+  isTracing,
+  type OpenSpan,
+  openSpan,
+  type SpanAttributes,
+  type SpanOptions,
+  type Traceparent,
+} from './tracing/tracing.ts'

@@ -1,0 +1,70 @@
+import pino from 'pino'
+import { type RequestFields, requestLine } from './request-line.ts'
+import { scrub } from './scrub.ts'
+import { currentTraceId } from './tracing/tracing.ts'
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]
+export const logFormats = ['json', 'text'] as const
+export type LogFormat = (typeof logFormats)[number]
+
+/** What features see: a line is an object of fields and a short fixed message. */
+export type Logger = {
+  debug(fields: LogFields, message: string): void
+  info(fields: LogFields, message: string): void
+  warn(fields: LogFields, message: string): void
+  error(fields: LogFields, message: string): void
+  child(fields: LogFields): Logger
+  /** The line of one handled request, at level info. */
+  request(fields: RequestFields): void
+  isLevelEnabled(level: LogLevel): boolean
+  /** May be set at run time. */
+  level: string
+}
+
+export type LogFields = Readonly<Record<string, unknown>>
+
+export type LineSink = { write(line: string): void }
+
+/**
+ * JSON lines `{"level","ts","msg",…}` (or `ts LEVEL msg {fields}` as text), each scrubbed.
+ * Errors under the key `err` are written with type, message and stack. A line of a traced request or message
+ * has its `trace_id`.
+ */
+export const createLogger = (options: {
+  readonly level: LogLevel
+  readonly format?: LogFormat
+  readonly sink: LineSink
+}): Logger => {
+  const { sink } = options
+  const asText = options.format === 'text'
+  const logger = pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: () => `,"ts":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: pino.stdSerializers.err },
+      mixin: traceFields,
+    },
+    { write: (line: string) => sink.write(scrub(asText ? textLine(line) : line)) },
+  )
+  const request = (fields: RequestFields): void => {
+    if (!logger.isLevelEnabled('info')) return
+    const line = requestLine(fields)
+    sink.write(asText ? textLine(line) : line)
+  }
+  return Object.assign(logger, { request }) as unknown as Logger
+}
+
+/** A new object for each line: what it returns is written to. */
+const traceFields = (): { trace_id?: string } => {
+  const traceId = currentTraceId()
+  return traceId === undefined ? {} : { trace_id: traceId }
+}
+
+const textLine = (line: string): string => {
+  const { ts, level, msg, ...fields } = JSON.parse(line) as Record<string, unknown>
+  const rest = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`
+  return `${String(ts)} ${String(level).toUpperCase()} ${String(msg ?? '')}${rest}\n`
+}

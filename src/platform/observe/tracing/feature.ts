@@ -1,0 +1,29 @@
+import type { PlatformSettings } from '#src/platform/config/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger } from '../logger.ts'
+import type { Tracing } from './start.ts'
+
+/** Traces, where `OTEL_EXPORTER_OTLP_ENDPOINT` names a collector. First to start, so last to stop. */
+export const createTracing = (settings: PlatformSettings, logger: Logger): Feature => {
+  const { otlpEndpoint: endpoint, serviceName, serviceVersion } = settings
+  const name = 'tracing'
+  if (endpoint === undefined) return { name }
+  let tracing: Tracing | undefined
+  return {
+    name,
+    start: async () => {
+      // Loaded here: the exporter brings HTTP/2 with it, which a start without tracing need not pay for.
+      const { startTracing } = await import('./start.ts')
+      const samplingRatio = settings.samplingRatio
+      tracing = startTracing({
+        endpoint,
+        serviceName,
+        serviceVersion,
+        samplingRatio,
+        onProblem: (reason, spans) =>
+          logger.warn({ reason, spans }, 'spans were lost: the collector did not take them'),
+      })
+    },
+    stop: () => tracing?.stop(),
+  }
+}

@@ -1,0 +1,30 @@
+export { generateKey, hashMatches, type KeyEnvironment, parseKey } from './keys/api-key.ts'
+export {
+  type Authenticator,
+  createAuthenticator,
+  type KeyRecord,
+  type KeySource,
+  type Principal,
+} from './keys/authenticator.ts'
+export {
+  createKeyFileSource,
+  type KeyFile,
+  type KeyFileEntry,
+  readKeyFile,
+  writeKeyFile,
+} from './keys/key-file.ts'
+export { createKeyFileStore, type KeyStore, type ListedKey, type NewKey } from './keys/key-store.ts'
+export { createKeyTable, createKeyTableStore, type KeyTable } from './keys/key-table.ts'
+export { isGrant, type Scope, scopes } from './keys/scopes.ts'
+export { masterKey } from './sealing/master-key.ts'
+export { type ResealCounts, reseal, type SealedRecord } from './sealing/reseal.ts'
+export { createSealer, SealError, type Sealer } from './sealing/sealer.ts'
+export {
+  createTlsMaterial,
+  followMaterial,
+  type SecureListener,
+  type TlsMaterial,
+  TlsMaterialError,
+  type TlsOptions,
+  type TlsSource,
+} from './tls.ts'

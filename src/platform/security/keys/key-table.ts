@@ -1,0 +1,123 @@
+import { type Client, textArray } from '#src/platform/database/index.ts'
+import { type Actor, writeAudit } from '#src/platform/http/index.ts'
+import { generateKey } from './api-key.ts'
+import type { KeyRecord, KeySource } from './authenticator.ts'
+import type { KeyStore } from './key-store.ts'
+
+const usesWrittenEveryMs = 60_000
+const usesMax = 10_000
+
+/** A row as PostgreSQL writes it in JSON: the driver's own reading of times depends on who else uses it. */
+type Row = {
+  readonly id: string
+  readonly name: string
+  readonly hash: string
+  readonly scopes: readonly string[]
+  readonly created_at: string
+  readonly expires_at: string | null
+  readonly revoked_at: string | null
+  readonly last_used_at: string | null
+}
+
+export type KeyTable = {
+  readonly name: 'api_keys'
+  readonly keySource: KeySource
+  readonly start: () => void
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * Keys from the table `api_keys`, one indexed read per key and cache period. The last use is written once a
+ * minute for all keys together, so that a busy key costs no write per request.
+ */
+export const createKeyTable = (options: {
+  readonly sql: Client
+  readonly onProblem: (error: unknown) => void
+}): KeyTable => {
+  const { sql, onProblem } = options
+  let uses = new Map<string, Date>()
+  let timer: ReturnType<typeof setInterval> | undefined
+
+  const writeUses = async (): Promise<void> => {
+    if (uses.size === 0) return
+    const written = uses
+    uses = new Map()
+    const times = [...written.values()].map((at) => at.toISOString())
+    try {
+      await sql`
+        update api_keys set last_used_at = used.at::timestamptz
+        from unnest(${[...written.keys()]}::text[], ${times}::text[]) as used (id, at)
+        where api_keys.id = used.id`
+    } catch (error) {
+      onProblem(error)
+    }
+  }
+
+  return {
+    name: 'api_keys',
+    keySource: {
+      find: async (id) => {
+        const [found] = await sql<{ row: Row }[]>`
+          select to_jsonb(api_keys) as row from api_keys where id = ${id}`
+        return found === undefined ? undefined : recordOf(found.row)
+      },
+      used: (id, at) => {
+        if (uses.size < usesMax) uses.set(id, at)
+      },
+    },
+    start: () => {
+      timer = setInterval(writeUses, usesWrittenEveryMs)
+      timer.unref()
+    },
+    stop: async () => {
+      clearInterval(timer)
+      await writeUses()
+    },
+  }
+}
+
+const recordOf = ({ id, name, hash, scopes, expires_at, revoked_at }: Row): KeyRecord => ({
+  id,
+  name,
+  hash,
+  grants: scopes,
+  expiresAt: expires_at === null ? undefined : new Date(expires_at),
+  revokedAt: revoked_at === null ? undefined : new Date(revoked_at),
+})
+
+const isoOf = (time: string | null): string | null =>
+  time === null ? null : new Date(time).toISOString()
+
+/** Keys in the table `api_keys`, for the operator's commands. */
+export const createKeyTableStore = (sql: Client, actor: Actor): KeyStore => ({
+  create: async ({ name, environment, grants, expiresAt }) => {
+    const { key, id, hash } = generateKey(environment)
+    await sql.begin(async (tx) => {
+      await tx`
+        insert into api_keys (id, name, hash, scopes, expires_at)
+        values (${id}, ${name}, ${hash}, ${textArray(grants)}::text::text[],
+          ${expiresAt?.toISOString() ?? null})`
+      await writeAudit(tx, { actor, action: 'keys.create', object: id, outcome: 'created' })
+    })
+    return { id, key }
+  },
+  list: async () => {
+    const found = await sql<{ row: Row }[]>`
+      select to_jsonb(api_keys) as row from api_keys order by created_at, id`
+    return found.map(({ row: { hash: _hash, ...row } }) => ({
+      ...row,
+      created_at: new Date(row.created_at).toISOString(),
+      expires_at: isoOf(row.expires_at),
+      revoked_at: isoOf(row.revoked_at),
+      last_used_at: isoOf(row.last_used_at),
+    }))
+  },
+  revoke: (id) =>
+    sql.begin(async (tx) => {
+      const revoked = await tx`
+        update api_keys set revoked_at = now() where id = ${id} and revoked_at is null`
+      if (revoked.count === 0) return false
+      await writeAudit(tx, { actor, action: 'keys.revoke', object: id, outcome: 'revoked' })
+      return true
+    }),
+})

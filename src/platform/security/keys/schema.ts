@@ -1,0 +1,15 @@
+import { pgTable, text } from 'drizzle-orm/pg-core'
+import { instant } from '#src/platform/database/columns.ts'
+
+/** API keys: never the key, only the SHA-256 of its secret. */
+export const apiKeys = pgTable('api_keys', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  hash: text().notNull(),
+  /** Grants as `trilho keys create` takes them. */
+  scopes: text().array().notNull(),
+  createdAt: instant('created_at').notNull().defaultNow(),
+  expiresAt: instant('expires_at'),
+  revokedAt: instant('revoked_at'),
+  lastUsedAt: instant('last_used_at'),
+})

@@ -1,0 +1,53 @@
+/** Rotation of the master key: what a previous one sealed is sealed with the present one. */
+import { SealError, type Sealer } from './sealer.ts'
+
+export type SealedRecord = {
+  readonly sealed: Uint8Array
+  /** Where the record belongs, as it was sealed with. */
+  readonly context: string
+  /** Puts other bytes in place of exactly these. @returns false when others are there by now */
+  readonly replace: (sealed: Uint8Array) => Promise<boolean>
+}
+
+export type ResealCounts = {
+  /** Sealed anew by this run. */
+  readonly resealed: number
+  /** Under the present master key before this run, or made so by others meanwhile. */
+  readonly current: number
+  /** Under a master key that is not set, or altered; left as they are. */
+  readonly unreadable: number
+}
+
+/**
+ * Safe beside a running gateway that has both keys, safe to interrupt and to repeat: each record is
+ * one statement, guarded by the bytes it replaces.
+ */
+export const reseal = async (
+  sealer: Sealer,
+  pages: AsyncIterable<readonly SealedRecord[]>,
+): Promise<ResealCounts> => {
+  const counts = { resealed: 0, current: 0, unreadable: 0 }
+  for await (const page of pages) {
+    for (const record of page) counts[await resealOne(sealer, record)]++
+  }
+  return counts
+}
+
+const resealOne = async (
+  sealer: Sealer,
+  { sealed, context, replace }: SealedRecord,
+): Promise<keyof ResealCounts> => {
+  if (!sealer.isStale(sealed)) return 'current'
+  let plain: Uint8Array
+  try {
+    plain = sealer.open(sealed, context)
+  } catch (error) {
+    if (error instanceof SealError) return 'unreadable'
+    throw error
+  }
+  try {
+    return (await replace(sealer.seal(plain, context))) ? 'resealed' : 'current'
+  } finally {
+    plain.fill(0)
+  }
+}

@@ -1,1 +1,0 @@
-export { SendBuffer } from './send-buffer.ts'

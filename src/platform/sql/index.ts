@@ -1,1 +1,0 @@
-export { bytesArray, textArray } from './array.ts'

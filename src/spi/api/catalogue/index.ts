@@ -1,0 +1,127 @@
+import { messageVocabulary } from '#codecs/iso20022'
+import { createXmlScanner } from '#codecs/xml'
+import {
+  ApiError,
+  mediaType,
+  type RequestContext,
+  type Route,
+  withMissingSettings,
+} from '#src/platform/http/index.ts'
+import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
+import { type InterfaceClient, InterfaceError } from '../../link/index.ts'
+import type { Channel } from '../../messages/index.ts'
+import { catalogueDocument } from './documents.ts'
+import { catalogueErrors } from './errors.ts'
+
+/** How long an answer is given again without asking. */
+export const keptMs = 60_000
+const xmlMediaType = 'application/xml'
+
+type Direction = 'in' | 'out'
+type Kept = { readonly atMs: number; readonly answer: Promise<Uint8Array> }
+
+export type CatalogueDeps = {
+  /** Undefined: the endpoints answer 503 and name what is missing. */
+  readonly client: InterfaceClient | undefined
+  readonly missing: readonly string[]
+  readonly now?: () => number
+}
+
+/** The central bank's catalogues of messages, passed on; and what `trilho doctor` finds at its door. */
+export const createCatalogue = ({ client, missing, now = Date.now }: CatalogueDeps): Feature => {
+  const common = { name: 'catalogue', errors: catalogueErrors }
+  if (client === undefined) {
+    const never = (): never => {
+      throw new Error('no message interface')
+    }
+    return {
+      ...common,
+      routes: withMissingSettings([route('in', never), route('out', never)], missing),
+    }
+  }
+  const kept = new Map<Direction, Kept>()
+  const catalogue = (direction: Direction): Promise<Uint8Array> => {
+    const known = kept.get(direction)
+    if (known !== undefined && now() - known.atMs < keptMs) return known.answer
+    const answer = client.catalogue(direction)
+    kept.set(direction, { atMs: now(), answer })
+    // A failure is not kept: the next request asks again.
+    answer.catch(() => kept.delete(direction))
+    return answer
+  }
+  return {
+    ...common,
+    routes: [route('in', catalogue), route('out', catalogue)],
+    checks: () => check(client),
+    stop: () => client.close(),
+  }
+}
+
+const route = (
+  direction: Direction,
+  catalogue: (direction: Direction) => Promise<Uint8Array>,
+): Route => ({
+  method: 'GET',
+  path: `/v1/catalog/${direction}`,
+  scope: 'spi:catalog',
+  document: catalogueDocument(direction),
+  handle: async (c) => answerOf(c, await catalogue(direction).catch(unavailable)),
+})
+
+const unavailable = (error: unknown): never => {
+  if (!(error instanceof InterfaceError)) throw error
+  throw new ApiError(
+    catalogueErrors.message_interface_unavailable,
+    'The message interface gave no catalogue.',
+    { cause: error, details: error.status === undefined ? {} : { interface_status: error.status } },
+  )
+}
+
+const answerOf = (c: RequestContext, xml: Uint8Array): Response => {
+  if (mediaType(c.req.raw.headers.get('accept') ?? '') === xmlMediaType) {
+    return new Response(new Uint8Array(xml), { headers: { 'Content-Type': xmlMediaType } })
+  }
+  return Response.json({ messages: namesOf(xml).map(entryOf) })
+}
+
+const scanner = createXmlScanner({ vocabulary: messageVocabulary })
+
+/** `<Catalog><Message>pacs.008.spi.1.16</Message>…</Catalog>` */
+const namesOf = (xml: Uint8Array): readonly string[] => {
+  try {
+    const document = scanner.scan(xml)
+    const names: string[] = []
+    let node = document.firstChild(document.root)
+    while (node >= 0) {
+      names.push(document.textOf(node).trim())
+      node = document.nextSibling(node, document.root)
+    }
+    return names
+  } catch (error) {
+    return unavailable(new InterfaceError('the catalogue cannot be read', { cause: error }))
+  }
+}
+
+const entryOf = (name: string): { name: string; type: string; version: string } => {
+  const [, type = '', version = ''] = /^([a-z]{4}\.\d{3})\.spi\.(\d+\.\d+)$/.exec(name) ?? []
+  return { name, type, version }
+}
+
+/** Each channel by itself: the gateway works on with one, and nobody would know that it is the last. */
+const check = (client: InterfaceClient): Promise<readonly Check[]> =>
+  Promise.all(client.channels.map((channel) => checkChannel(client, channel)))
+
+const checkChannel = async (client: InterfaceClient, channel: Channel): Promise<Check> => {
+  const name = `message interface, ${channel}`
+  try {
+    const names = namesOf(await client.catalogue('in', channel))
+    return { name, status: 'ok', detail: `takes ${names.length} message versions` }
+  } catch (error) {
+    return {
+      name,
+      status: 'failed',
+      detail: error instanceof Error ? error.message : String(error),
+      fix: `Check SPI_${channel}_URL, CERT_PATH, KEY_PATH and CA_PATH, and the way to the RSFN.`,
+    }
+  }
+}

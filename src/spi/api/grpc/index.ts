@@ -1,0 +1,164 @@
+import type { Socket } from 'node:net'
+import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
+import { bodyBytesMaxDefault } from '#src/platform/http/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import type { Authenticator, Scope } from '#src/platform/security/index.ts'
+import type { RunTransform } from '../transform/run.ts'
+import { type Calls, createCalls } from './calls.ts'
+import { bindAddress, type GrpcSettings, hasTls, tlsMaterialOf } from './config.ts'
+import { createHealth, healthDefinition, healthService } from './health.ts'
+import { type GrpcListener, listenForGrpc } from './listener.ts'
+import { reflectionDefinition, reflectionHandlers, reflectionService } from './reflection.ts'
+import {
+  transformationDefinition,
+  transformationHandlers,
+  transformationService,
+} from './transformation.ts'
+
+const pathsOf = (definition: ServiceDefinition): readonly string[] =>
+  Object.values(definition).map(({ path }) => path)
+
+export type GrpcDeps = {
+  readonly settings: GrpcSettings
+  readonly run: RunTransform
+  readonly authenticator: Authenticator
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** For the whole gateway to stop; calls that run may go on through the first half, as requests over HTTP may. */
+  readonly stopTimeoutMs: number
+  readonly connectionsMax?: number | undefined
+  /** How long a client may take for its part of the TLS handshake. */
+  readonly handshakeMs?: number | undefined
+  readonly times?: Partial<ConnectionTimes> | undefined
+}
+
+export type ConnectionTimes = {
+  /** A silent connection is asked after so long whether it still lives, … */
+  readonly keepaliveMs: number
+  /** … and closed when nothing comes back for so long. */
+  readonly keepaliveTimeoutMs: number
+  /** A connection without calls for so long is closed. */
+  readonly idleMs: number
+}
+
+/** A request and its message, as over HTTP. */
+export const messageBytesMax = bodyBytesMaxDefault
+/** Calls at once on one connection. */
+export const concurrentStreamsMax = 100
+const timesDefault: ConnectionTimes = {
+  keepaliveMs: 60_000,
+  keepaliveTimeoutMs: 20_000,
+  idleMs: 300_000,
+}
+/** How long clients have to take their last statuses and close, once no call runs. */
+const closeMs = 500
+
+const services = [transformationService, healthService, reflectionService]
+
+/** What a key needs for each method. */
+const scopesOf = ({ reflectionEnabled }: GrpcSettings) =>
+  new Map<string, Scope | 'public'>([
+    ...pathsOf(transformationDefinition).map((path) => [path, 'spi:transform'] as const),
+    ...pathsOf(healthDefinition).map((path) => [path, 'public'] as const),
+    ...(reflectionEnabled
+      ? pathsOf(reflectionDefinition).map((path) => [path, 'public'] as const)
+      : []),
+  ])
+
+const createServer = ({ interceptor }: Calls, times: GrpcDeps['times']): Server => {
+  const { keepaliveMs, keepaliveTimeoutMs, idleMs } = { ...timesDefault, ...times }
+  const server = new Server({
+    interceptors: [interceptor],
+    'grpc.enable_channelz': 0,
+    'grpc.max_receive_message_length': messageBytesMax,
+    'grpc.max_concurrent_streams': concurrentStreamsMax,
+    'grpc.keepalive_time_ms': keepaliveMs,
+    'grpc.keepalive_timeout_ms': keepaliveTimeoutMs,
+    'grpc.max_connection_idle_ms': idleMs,
+  })
+  handUnknownOver(server)
+  return server
+}
+
+type Finder = { _retrieveHandler(path: string): object | null }
+
+/**
+ * The library answers a method that it does not know by itself. With a handler the call reaches the interceptor, which
+ * answers it, counts it and writes its line.
+ */
+const handUnknownOver = (server: Server): void => {
+  const finder = server as unknown as Finder
+  const find = finder._retrieveHandler.bind(server)
+  const same = (bytes: Buffer): Buffer => bytes
+  const nobody = { type: 'unary', func: () => {}, serialize: same, deserialize: same, path: '' }
+  finder._retrieveHandler = (path) => find(path) ?? nobody
+}
+
+/** The transformations over gRPC, with the keys and scopes of HTTP. */
+export const createGrpc = (deps: GrpcDeps): Feature => {
+  const { settings, logger } = deps
+  const material = tlsMaterialOf(settings, (err) => {
+    logger.error({ err }, 'the new certificate of gRPC cannot be used, the old one stays')
+  })
+  const health = createHealth([transformationService])
+  const calls = createCalls({ ...deps, scopes: scopesOf(settings) })
+  const server = createServer(calls, deps.times)
+  server.addService(transformationDefinition, transformationHandlers(deps.run, logger))
+  server.addService(healthDefinition, health.handlers)
+  if (settings.reflectionEnabled) {
+    server.addService(reflectionDefinition, reflectionHandlers(services))
+  }
+  let listener: GrpcListener | undefined
+  let graceEndMs = 0
+
+  return {
+    name: 'grpc',
+    url: () => listener && urlOf(settings, listener.port),
+    start: async () => {
+      const address = bindAddress(settings)
+      const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
+      const accept = (socket: Socket): void => injector.injectConnection(socket)
+      const { connectionsMax, handshakeMs } = deps
+      listener = await listenForGrpc({ address, material, accept, connectionsMax, handshakeMs })
+      material?.watch()
+      if (address !== settings.address) {
+        logger.warn(
+          { host: address.host, port: listener.port },
+          'gRPC has no TLS and serves this machine only: set GRPC_TLS_CERT_PATH and GRPC_TLS_KEY_PATH',
+        )
+      }
+    },
+    // Every client is told to go (GOAWAY); what runs may end.
+    drain: () => {
+      graceEndMs = performance.now() + deps.stopTimeoutMs / 2
+      listener?.close()
+      health.stopServing()
+      // On Bun its callback comes at once and says nothing; calls and connections are ours to wait for.
+      server.tryShutdown(() => {})
+    },
+    stop: async () => {
+      material?.stop()
+      const isIdle = await within(calls.idle(), Math.max(0, graceEndMs - performance.now()))
+      if (!isIdle) calls.cutOff()
+      if (listener !== undefined) await within(listener.closed(), closeMs)
+      listener?.destroy()
+      server.forceShutdown()
+    },
+  }
+}
+
+/** True when it happened in time. */
+const within = async (event: Promise<void>, timeoutMs: number): Promise<boolean> => {
+  const late = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => late.resolve(false), timeoutMs)
+  const happened = await Promise.race([event.then(() => true), late.promise])
+  clearTimeout(timer)
+  return happened
+}
+
+const urlOf = (settings: GrpcSettings, port: number): string => {
+  const { host = 'localhost' } = bindAddress(settings)
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `${hasTls(settings) ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${port}`
+}

@@ -1,0 +1,50 @@
+import { messageTypes, type Revision, type SchemaCatalogue, versionOf } from '#codecs/iso20022'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import type { SchemaSettings } from './config.ts'
+import { builtInSchemas, loadSchemas, type SchemaReport } from './load.ts'
+import { schemaRoutes } from './routes.ts'
+
+export { type SchemaSettings, schemaSettings } from './config.ts'
+
+/** The schemas in use: what other features validate with, and the endpoints about them. */
+export type Schemas = Feature & { readonly catalogue: SchemaCatalogue }
+
+/** @throws Error when SPI_SCHEMA_DIR cannot be read */
+export const createSchemas = ({
+  settings,
+  logger,
+}: {
+  readonly settings: SchemaSettings
+  readonly logger: Logger
+}): Schemas => {
+  const { folder, revision } = settings
+  const loaded = folder === undefined ? builtInSchemas : loadSchemas(folder)
+  if (folder !== undefined) logReport(loaded.report, revision, logger)
+  return {
+    name: 'schemas',
+    catalogue: loaded.catalogue,
+    routes: schemaRoutes(loaded, revision),
+  }
+}
+
+/** Says of each file what became of it, and which versions that are sent have no schema among them. */
+const logReport = (report: readonly SchemaReport[], revision: Revision, logger: Logger): void => {
+  for (const { file, outcome, reason } of report) {
+    if (outcome === 'failed') logger.warn({ file, reason }, 'schema file was not loaded')
+    if (outcome === 'skipped') logger.info({ file, reason }, 'schema file was left out')
+  }
+  const loaded = report.flatMap(({ type, version }) =>
+    type === undefined ? [] : [`${type} ${version}`],
+  )
+  const sent = messageTypes.map((type) => `${type} ${versionOf(type, revision).version}`)
+  logger.info(
+    {
+      files: report.length,
+      loaded,
+      revision,
+      built_in: sent.filter((version) => !loaded.includes(version)),
+    },
+    'schemas loaded',
+  )
+}

@@ -1,0 +1,47 @@
+import { CodecError } from '#codecs/bytes'
+import {
+  createMessageScanner,
+  identifyMessage,
+  isMessageType,
+  type MessageIdentity,
+  type Revision,
+  revisionsOf,
+  type SchemaCatalogue,
+  type Verdict,
+  validateDocument,
+} from '#codecs/iso20022'
+import { explainXmlError, type XmlDocument, type XmlExplanation } from '#codecs/xml'
+import { nativeText } from '#src/platform/runtime/index.ts'
+
+export type Validation =
+  | { readonly kind: 'malformed'; readonly explanation: XmlExplanation }
+  | { readonly kind: 'no_message' }
+  | { readonly kind: 'no_schema'; readonly identity: MessageIdentity }
+  | {
+      readonly kind: 'judged'
+      readonly identity: MessageIdentity
+      /** The newest revision with this version; null for a version of none of them. */
+      readonly revision: Revision | null
+      readonly verdict: Verdict
+    }
+
+/** A document is judged before the next is scanned. */
+const scanner = createMessageScanner(nativeText)
+
+/** Judges one message by the schema of its type and version. */
+export const validateMessage = (catalogue: SchemaCatalogue, message: Uint8Array): Validation => {
+  let document: XmlDocument
+  try {
+    document = scanner.scan(message)
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error
+    return { kind: 'malformed', explanation: explainXmlError(message, error) }
+  }
+  const identity = identifyMessage(document)
+  if (identity === undefined) return { kind: 'no_message' }
+  const { type, version } = identity
+  const schema = catalogue.schemaOf(type, version)
+  if (schema === undefined) return { kind: 'no_schema', identity }
+  const revision = isMessageType(type) ? (revisionsOf(type, version).at(-1) ?? null) : null
+  return { kind: 'judged', identity, revision, verdict: validateDocument(schema, document) }
+}

@@ -1,0 +1,117 @@
+import {
+  ApiError,
+  httpErrors,
+  mediaType,
+  type RequestContext,
+  type Route,
+  readBytes,
+  readJsonValue,
+  readyHeaders,
+  type Violation,
+} from '#src/platform/http/index.ts'
+import { timestamp } from '#src/platform/observe/index.ts'
+import { listDocument, transformDocument } from './documents.ts'
+import {
+  type ProjectedType,
+  projectedTypes,
+  projectionTargets,
+  supportedTransformations,
+} from './formats.ts'
+import { parseTransformRequest } from './request.ts'
+import type { RunTransform } from './run.ts'
+import type { TransformRequest } from './service.ts'
+
+const xml = 'application/xml'
+const jsonType = 'application/json'
+const headers = readyHeaders(jsonType)
+
+export const transformRoutes = (run: RunTransform): readonly Route[] => {
+  const handle = (declared: ProjectedType | undefined) => async (c: RequestContext) => {
+    const outcome = run(await readRequest(c, declared))
+    if (!outcome.ok) throw outcome.error
+    const { transformationId, sourceFormat, targetFormat, result } = outcome
+    // By hand: the result is JSON already, and of the others none has a character to escape.
+    const body = `{"transformation_id":"${transformationId}","source_format":"${sourceFormat}","target_format":"${targetFormat}","result":${result},"created_at":"${timestamp()}"}`
+    return new Response(body, { headers })
+  }
+  return [
+    {
+      method: 'POST',
+      path: '/v1/transform',
+      scope: 'spi:transform',
+      accepts: [jsonType, xml],
+      document: transformDocument(undefined),
+      handle: handle(undefined),
+    },
+    ...projectedTypes.map(
+      (type): Route => ({
+        method: 'POST',
+        path: `/v1/transform/${type.replace('.', '')}`,
+        scope: 'spi:transform',
+        accepts: [jsonType, xml],
+        document: transformDocument(type),
+        handle: handle(type),
+      }),
+    ),
+    {
+      method: 'GET',
+      path: '/v1/transformations',
+      scope: 'spi:transform',
+      document: listDocument,
+      handle: () => Response.json({ transformations: supportedTransformations }),
+    },
+  ]
+}
+
+const readRequest = async (
+  c: RequestContext,
+  declared: ProjectedType | undefined,
+): Promise<TransformRequest> => {
+  const contentType = c.req.raw.headers.get('content-type') ?? ''
+  if (contentType === xml || mediaType(contentType) === xml) {
+    return rawRequest(c, declared, await readBytes(c))
+  }
+  const parsed = parseTransformRequest(await readJsonValue(c), declared)
+  if ('message' in parsed) return parsed
+  throw invalid(parsed)
+}
+
+/** The XML is the body itself; what else there is to say comes as query parameters. */
+const rawRequest = (
+  c: RequestContext,
+  declared: ProjectedType | undefined,
+  message: Uint8Array,
+): TransformRequest => {
+  const violations: Violation[] = []
+  const query = c.req.query()
+  const flag = (name: 'validate' | 'enrich'): boolean => {
+    const text = query[name]
+    if (text !== undefined && text !== 'true' && text !== 'false') {
+      violations.push({ pointer: name, rule: 'type', message: 'must be true or false' })
+    }
+    return text === 'true'
+  }
+  const options = { validate: flag('validate'), enrich: flag('enrich') }
+  const targetFormat = query['target_format']
+  const view = declared && projectionTargets[declared]
+  if (view !== undefined && targetFormat !== undefined && targetFormat !== view) {
+    const message = 'contradicts the path'
+    violations.push({ pointer: 'target_format', rule: 'const', message, expected: view })
+  }
+  if (violations.length > 0) throw invalid(violations)
+  return {
+    sourceFormat: declared ?? query['source_format'],
+    targetFormat,
+    message,
+    options,
+  }
+}
+
+const invalid = (violations: readonly Violation[]): ApiError => {
+  const [first] = violations
+  return new ApiError(
+    httpErrors.validation_failed,
+    `${first?.pointer || 'The body'} ${first?.message ?? 'is not valid'}${violations.length > 1 ? ` (and ${violations.length - 1} more)` : ''}.`,
+    { errors: violations },
+  )
+}

@@ -1,0 +1,174 @@
+import { type SchemaCatalogue, violationsMax } from '#codecs/iso20022'
+import { ApiError, httpErrors, type Violation } from '#src/platform/http/index.ts'
+import type { Metrics } from '#src/platform/observe/index.ts'
+import {
+  acceptedPairs,
+  defaultTarget,
+  isSourceFormat,
+  isSupported,
+  sourceFormats,
+  supportedTransformations,
+} from './formats.ts'
+import { createTransformationCounter, type TransformationStatus } from './metrics.ts'
+import { type TransformFailure, type TransformRequest, transform } from './service.ts'
+
+type FailureStatus = Exclude<TransformationStatus, 'success'>
+
+/** What every interface answers, each in its own form. */
+export type TransformRun =
+  | {
+      readonly ok: true
+      readonly transformationId: string
+      readonly sourceFormat: string
+      readonly targetFormat: string
+      /** JSON. */
+      readonly result: string
+    }
+  | { readonly ok: false; readonly status: FailureStatus; readonly error: ApiError }
+
+export type RunTransform = (request: TransformRequest) => TransformRun
+
+/** Transforms and counts. */
+export const createRunTransform = (catalogue: SchemaCatalogue, metrics: Metrics): RunTransform => {
+  const count = createTransformationCounter(metrics)
+  return (request) => {
+    const outcome = transform(request, catalogue)
+    if (!outcome.ok) {
+      const { error, status } = apiError(outcome.failure)
+      const { source, target } = boundedLabels(request)
+      count(source, target, status)
+      return { ok: false, status, error }
+    }
+    const { sourceFormat, targetFormat, result } = outcome
+    count(sourceFormat, targetFormat, 'success')
+    const transformationId = `trf_${Bun.randomUUIDv7()}`
+    return { ok: true, transformationId, sourceFormat, targetFormat, result }
+  }
+}
+
+/** What a caller is told. */
+const apiError = (
+  failure: TransformFailure,
+): { readonly error: ApiError; readonly status: FailureStatus } => {
+  switch (failure.kind) {
+    case 'unsupported_format':
+      return { status: 'unsupported_format', error: unsupported(failure.source) }
+    case 'malformed': {
+      const { line, column, reason, code } = failure.explanation
+      return {
+        status: 'parse_error',
+        error: new ApiError(
+          httpErrors.bad_request,
+          `The message is not well-formed XML: line ${line}, column ${column}: ${reason}.`,
+          { details: { line, column, reason, rule: code } },
+        ),
+      }
+    }
+    case 'other_message':
+      return {
+        status: 'validation_error',
+        error: new ApiError(
+          httpErrors.message_rejected,
+          `The message was declared as ${failure.declared} but is ${failure.found}.`,
+        ),
+      }
+    case 'contradiction':
+      return {
+        status: 'validation_error',
+        error: new ApiError(
+          httpErrors.message_rejected,
+          `AppHdr/MsgDefIdr is ${failure.definition}, but the namespace is that of ${failure.expected}.`,
+        ),
+      }
+    case 'invalid':
+      return broken(
+        failure.violations.map(({ path, rule, got, expected, line }) => ({
+          pointer: path,
+          rule,
+          message: `line ${line}`,
+          got,
+          expected,
+        })),
+      )
+    case 'violations':
+      return broken(
+        failure.violations.map(({ path, rule, message }) => ({ pointer: path, rule, message })),
+      )
+    case 'problems':
+      return broken(
+        failure.problems.map(({ pointer, message }) => ({
+          pointer: pointer || '/message',
+          rule: 'json_form',
+          message,
+        })),
+      )
+    case 'not_json':
+      return {
+        status: 'parse_error',
+        error: new ApiError(httpErrors.schema_violation, 'The message is not JSON.', {
+          errors: [{ pointer: '/message', rule: 'json', message: 'must be JSON text' }],
+        }),
+      }
+    case 'no_schema':
+      return {
+        status: 'validation_error',
+        error: new ApiError(
+          httpErrors.message_rejected,
+          `There is no schema for ${failure.type} ${failure.version}.`,
+        ),
+      }
+  }
+}
+
+const broken = (
+  errors: readonly Violation[],
+): { readonly error: ApiError; readonly status: FailureStatus } => {
+  // What finds them lists no more.
+  const count = errors.length < violationsMax ? `${errors.length} place(s)` : 'many places'
+  const rest = errors.length < violationsMax ? '' : `; the first ${violationsMax} are listed`
+  return {
+    status: 'validation_error',
+    error: new ApiError(
+      httpErrors.schema_violation,
+      `The message breaks its schema at ${count}${rest}.`,
+      { errors },
+    ),
+  }
+}
+
+const unsupported = (source: string): ApiError =>
+  new ApiError(
+    httpErrors.validation_failed,
+    `There is no such transformation; the accepted pairs are ${acceptedPairs}.`,
+    {
+      errors: [
+        isSourceFormat(source)
+          ? {
+              pointer: '/target_format',
+              rule: 'enum',
+              message: 'is not a format the source can become',
+              expected: acceptedPairs,
+            }
+          : {
+              pointer: '/source_format',
+              rule: 'enum',
+              message: 'is not a format that can be read',
+              expected: sourceFormats.join(', '),
+            },
+      ],
+      details: { transformations: supportedTransformations },
+    },
+  )
+
+/** Labels come from a closed list, whatever a caller sends. */
+const boundedLabels = ({
+  sourceFormat,
+  targetFormat,
+}: TransformRequest): { readonly source: string; readonly target: string } => {
+  if (sourceFormat === undefined || !isSourceFormat(sourceFormat)) {
+    return { source: 'other', target: 'other' }
+  }
+  const supported = isSupported(sourceFormat, targetFormat)
+  const target = supported ? (targetFormat ?? defaultTarget(sourceFormat)) : undefined
+  return { source: sourceFormat, target: target ?? 'other' }
+}

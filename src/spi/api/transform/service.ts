@@ -1,0 +1,169 @@
+import { CodecError } from '#codecs/bytes'
+import {
+  createMessageScanner,
+  type GenericProblem,
+  identifyMessage,
+  isDefinitionOf,
+  isPaymentMessageType,
+  type MessageIdentity,
+  messageDefinitionIdOf,
+  messageToJson,
+  ourCatalogue,
+  type ReadProblem,
+  type SchemaCatalogue,
+  type SchemaViolation,
+  validateDocument,
+} from '#codecs/iso20022'
+import { explainXmlError, type XmlDocument, type XmlExplanation } from '#codecs/xml'
+import { nativeText } from '#src/platform/runtime/index.ts'
+import { isSupported, jsonFormat, projectionTargets } from './formats.ts'
+import { definitionIn, fromJson } from './from-json.ts'
+import { project } from './projections/index.ts'
+
+export type TransformOptions = {
+  /** Check the whole schema first and refuse with every violation. */
+  readonly validate: boolean
+  /** Add what a ledger needs beyond the specification's fields. */
+  readonly enrich: boolean
+}
+
+export type TransformRequest = {
+  /** Undefined: whatever the message says it is. */
+  readonly sourceFormat: string | undefined
+  /** Undefined: the business view of the source format. */
+  readonly targetFormat: string | undefined
+  readonly message: Uint8Array
+  readonly options: TransformOptions
+}
+
+/** Why there is no result; each kind has one HTTP error and one gRPC status. */
+export type TransformFailure =
+  | { readonly kind: 'unsupported_format'; readonly source: string; readonly target: string }
+  | { readonly kind: 'malformed'; readonly explanation: XmlExplanation }
+  | { readonly kind: 'other_message'; readonly declared: string; readonly found: string }
+  /** AppHdr/MsgDefIdr is not what the namespace asks. */
+  | {
+      readonly kind: 'contradiction'
+      readonly definition: string
+      readonly expected: string
+    }
+  | { readonly kind: 'invalid'; readonly violations: readonly SchemaViolation[] }
+  | { readonly kind: 'violations'; readonly violations: readonly ReadProblem[] }
+  | { readonly kind: 'not_json' }
+  | { readonly kind: 'problems'; readonly problems: readonly GenericProblem[] }
+  | { readonly kind: 'no_schema'; readonly type: string; readonly version: string }
+
+export type TransformOutcome =
+  | {
+      readonly ok: true
+      readonly sourceFormat: string
+      readonly targetFormat: string
+      /** JSON. */
+      readonly result: string
+    }
+  | { readonly ok: false; readonly failure: TransformFailure }
+
+/** A document is read whole before the next is scanned: nothing of it outlives {@link transform}. */
+const scanner = createMessageScanner(nativeText)
+
+/** Reads one message and gives its business view, or its other form. No clock, no metrics, no state. */
+export const transform = (
+  request: TransformRequest,
+  catalogue: SchemaCatalogue = ourCatalogue,
+): TransformOutcome => {
+  const { sourceFormat, targetFormat, options } = request
+  if (sourceFormat !== undefined && !isSupported(sourceFormat, targetFormat)) {
+    return unsupported(sourceFormat, targetFormat)
+  }
+  if (sourceFormat === jsonFormat) {
+    const built = fromJson(request.message, targetFormat ?? '', catalogue)
+    return 'xml' in built
+      ? { ok: true, sourceFormat, targetFormat: targetFormat ?? '', result: JSON.stringify(built) }
+      : failed(built)
+  }
+  const scanned = scan(request.message)
+  if ('failure' in scanned) return scanned
+  const identity = identifyMessage(scanned.document)
+  if (identity === undefined || (sourceFormat !== undefined && identity.type !== sourceFormat)) {
+    return failed({
+      kind: 'other_message',
+      declared: sourceFormat ?? 'an SPI message',
+      found: identity === undefined ? 'no SPI message' : `${identity.type} ${identity.version}`,
+    })
+  }
+  const { type, version } = identity
+  if (!isSupported(type, targetFormat)) return unsupported(type, targetFormat)
+  if (options.validate) {
+    const schema = catalogue.schemaOf(type, version)
+    // Without this option such a version is read all the same; what was asked for is not left out silently.
+    if (schema === undefined) return failed({ kind: 'no_schema', type, version })
+    const verdict = validateDocument(schema, scanned.document)
+    if (!verdict.valid) return failed({ kind: 'invalid', violations: verdict.violations })
+  }
+  if (targetFormat === jsonFormat) return toJson(scanned.document, identity, catalogue)
+  if (!isPaymentMessageType(type)) return unsupported(type, targetFormat)
+  const projection = project(scanned.document, { type, version }, options.enrich)
+  if (!projection.ok) return failed({ kind: 'violations', violations: projection.problems })
+  const contradiction = contradicted(projection.messageDefinitionId, identity)
+  if (contradiction !== undefined) return failed(contradiction)
+  const { result } = projection
+  return { ok: true, sourceFormat: type, targetFormat: projectionTargets[type], result }
+}
+
+/** The whole message, which its schema alone describes; so it must be valid, but for a signature. */
+const toJson = (
+  document: XmlDocument,
+  { type, version }: MessageIdentity,
+  catalogue: SchemaCatalogue,
+): TransformOutcome => {
+  const schema = catalogue.schemaOf(type, version)
+  if (schema === undefined) return failed({ kind: 'no_schema', type, version })
+  const json = messageToJson(schema, document)
+  const contradiction = json.ok
+    ? contradicted(definitionIn(json.message), { type, version })
+    : undefined
+  if (contradiction !== undefined) return failed(contradiction)
+  return json.ok
+    ? {
+        ok: true,
+        sourceFormat: type,
+        targetFormat: jsonFormat,
+        result: JSON.stringify(json.message),
+      }
+    : failed({ kind: 'invalid', violations: json.violations })
+}
+
+const definitionCharactersShown = 35
+
+/** AppHdr and namespace name the message twice; which of two different names is right nobody can tell. */
+const contradicted = (
+  definition: unknown,
+  identity: MessageIdentity,
+): TransformFailure | undefined => {
+  if (typeof definition === 'string' && isDefinitionOf(definition, identity)) return undefined
+  const expected = messageDefinitionIdOf(identity)
+  return {
+    kind: 'contradiction',
+    definition: String(definition).slice(0, definitionCharactersShown),
+    expected,
+  }
+}
+
+const unsupported = (source: string, target: string | undefined): TransformOutcome =>
+  failed({ kind: 'unsupported_format', source, target: target ?? '' })
+
+const scan = (
+  message: Uint8Array,
+): { readonly document: XmlDocument } | Extract<TransformOutcome, { ok: false }> => {
+  try {
+    return { document: scanner.scan(message) }
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error
+    return failed({ kind: 'malformed', explanation: explainXmlError(message, error) })
+  }
+}
+
+const failed = (failure: TransformFailure): Extract<TransformOutcome, { ok: false }> => ({
+  ok: false,
+  failure,
+})

@@ -1,0 +1,20 @@
+import { InterfaceError, StreamGoneError, TooManyStreamsError } from '../../link/errors.ts'
+
+/** Why a read stream is of no more use. */
+export type PullFailure =
+  /** 410: the interface has forgotten the stream. */
+  | { readonly kind: 'gone' }
+  /** 429: too many streams are open, or too much is asked. */
+  | { readonly kind: 'throttled'; readonly waitMs: number }
+  /** Another 4xx: the same request would be refused again. */
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'failed' }
+
+export const pullFailureOf = (error: unknown): PullFailure => {
+  if (error instanceof StreamGoneError) return { kind: 'gone' }
+  if (error instanceof TooManyStreamsError) {
+    return { kind: 'throttled', waitMs: error.retryAfterMs }
+  }
+  const status = error instanceof InterfaceError ? (error.status ?? 0) : 0
+  return status >= 400 && status < 500 ? { kind: 'refused' } : { kind: 'failed' }
+}

@@ -1,0 +1,170 @@
+import type { Broker, RetryPolicy } from '#src/platform/broker/index.ts'
+import type { HealthCheck } from '#src/platform/http/index.ts'
+import { createLoop, type WatchedLoop } from '#src/platform/jobs/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import type { InterfaceClient } from '../../link/types.ts'
+import type { Channel } from '../../messages/index.ts'
+import type { PullSettings } from './config.ts'
+import { createPullMetrics } from './metrics.ts'
+import { runStream } from './stream.ts'
+
+export { type PullSettings, pullSettings } from './config.ts'
+export { inboundHeaders, inboundTopics, inboundXmlOf } from './message.ts'
+
+export type PullDeps = {
+  readonly client: InterfaceClient
+  readonly broker: Pick<Broker, 'publish'>
+  readonly settings: PullSettings
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** Other than the defaults, for tests. */
+  readonly times?: Partial<PullTimes>
+}
+
+export type PullTimes = {
+  readonly retry: RetryPolicy
+  /** A running long poll may take so long after the drain began; then it is given up. */
+  readonly drainMs: number
+  /** A channel without an answered request for so long is down. */
+  readonly silentMs: number
+}
+
+/** The interface holds a request for some seconds before it answers 204. */
+const timesDefault: PullTimes = {
+  retry: { attemptsMax: Number.POSITIVE_INFINITY, backoffFirstMs: 200, backoffMaxMs: 5_000 },
+  drainMs: 8_000,
+  silentMs: 60_000,
+}
+
+type Link = {
+  openStreams: number
+  answeredAtMs: number
+  isKnownSilent: boolean
+  readonly watched: WatchedLoop
+}
+
+/** INBOUND_PULL: fetches received messages over read streams of every channel and publishes them. */
+export const createPull = (deps: PullDeps): Feature => {
+  const { client, broker, settings, logger } = deps
+  const times = { ...timesDefault, ...deps.times }
+  const { channels } = client
+  const links = createLinks(channels, times.silentMs, logger)
+  const metrics = createPullMetrics(deps.metrics, channels, {
+    linkUp: links.isUp,
+    openStreams: (channel) => links.of(channel).openStreams,
+  })
+  const draining = new AbortController()
+  const giveUp = new AbortController()
+  let running: readonly Promise<void>[] = []
+  let watchdog: ReturnType<typeof setInterval> | undefined
+
+  const run = (channel: Channel): Promise<void> => {
+    const link = links.of(channel)
+    return runStream({
+      client,
+      channel,
+      publish: (messages) => broker.publish(messages),
+      watched: link.watched,
+      retry: times.retry,
+      logger,
+      draining: draining.signal,
+      giveUp: giveUp.signal,
+      onOpen: () => {
+        link.openStreams++
+      },
+      onClosed: () => {
+        link.openStreams--
+      },
+      onAnswer: (messages) => {
+        link.answeredAtMs = performance.now()
+        if (messages > 0) metrics.onBatch(channel, messages)
+      },
+      onFailure: (kind) => metrics.onFailure(channel, kind),
+    })
+  }
+  const drain = async (): Promise<void> => {
+    clearInterval(watchdog)
+    draining.abort()
+    const timer = setTimeout(() => giveUp.abort(), times.drainMs)
+    await Promise.all(running)
+    clearTimeout(timer)
+  }
+  return {
+    name: 'pull',
+    start: () => {
+      links.begin()
+      running = channels.flatMap((channel) =>
+        Array.from({ length: settings.streams }, () => run(channel)),
+      )
+      watchdog = setInterval(links.look, times.silentMs / 4)
+      watchdog.unref()
+    },
+    drain,
+    stop: drain,
+    health: links.health,
+    loops: () => channels.map((channel) => links.of(channel).watched),
+  }
+}
+
+type Links = {
+  readonly of: (channel: Channel) => Link
+  readonly isUp: (channel: Channel) => boolean
+  readonly begin: () => void
+  /** Logs the channels that have fallen silent or answer again. */
+  readonly look: () => void
+  readonly health: () => HealthCheck
+}
+
+const newLink = (channel: Channel): Link => ({
+  openStreams: 0,
+  answeredAtMs: 0,
+  isKnownSilent: false,
+  watched: createLoop(`received messages of ${channel}`),
+})
+
+const createLinks = (channels: readonly Channel[], silentMs: number, logger: Logger): Links => {
+  const links = new Map<Channel, Link>()
+  const of = (channel: Channel): Link => {
+    const link = links.get(channel) ?? newLink(channel)
+    links.set(channel, link)
+    return link
+  }
+  const silence = (channel: Channel): number => performance.now() - of(channel).answeredAtMs
+  const isUp = (channel: Channel): boolean => silence(channel) < silentMs
+  return {
+    of,
+    isUp,
+    begin: () => {
+      // A channel gets the whole time for its first answer.
+      for (const channel of channels) of(channel).answeredAtMs = performance.now()
+    },
+    look: () => {
+      for (const channel of channels) {
+        const link = of(channel)
+        const isSilent = !isUp(channel)
+        if (isSilent === link.isKnownSilent) continue
+        link.isKnownSilent = isSilent
+        const fields = { channel, open_streams: link.openStreams }
+        if (isSilent) logger.error(fields, 'no request of the channel has been answered for long')
+        else logger.info(fields, 'the channel answers again')
+      }
+    },
+    health: () => {
+      const up = channels.filter(isUp).length
+      const detail = Object.fromEntries(
+        channels.map((channel) => [
+          channel.toLowerCase(),
+          {
+            up: isUp(channel),
+            open_streams: of(channel).openStreams,
+            silent_seconds: Math.round(silence(channel) / 1000),
+          },
+        ]),
+      )
+      // Requests of the API are answered without the interface: not a reason to take no traffic.
+      const status = up === channels.length ? 'ok' : up === 0 ? 'down' : 'degraded'
+      return { status, ready: true, detail }
+    },
+  }
+}

@@ -1,0 +1,43 @@
+import type { Metrics } from '#src/platform/observe/index.ts'
+import type { Channel } from '../../messages/index.ts'
+
+/** A response of the interface holds at most ten messages. */
+const batchBuckets = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+
+export type PullMetrics = {
+  readonly onBatch: (channel: Channel, messages: number) => void
+  /** `kind`: why a stream ended, or `publish`. */
+  readonly onFailure: (channel: Channel, kind: string) => void
+}
+
+/** `linkUp` and `openStreams` are asked when the metrics are read. */
+export const createPullMetrics = (
+  metrics: Metrics,
+  channels: readonly Channel[],
+  state: {
+    readonly linkUp: (channel: Channel) => boolean
+    readonly openStreams: (channel: Channel) => number
+  },
+): PullMetrics => {
+  const labels = ['channel'] as const
+  metrics.gauge('spigw_link_up', '1 while a channel of the interface answers.', labels, (gauge) => {
+    for (const channel of channels) gauge.set({ channel }, state.linkUp(channel) ? 1 : 0)
+  })
+  metrics.gauge('spigw_pull_streams', 'Open read streams.', labels, (gauge) => {
+    for (const channel of channels) gauge.set({ channel }, state.openStreams(channel))
+  })
+  const sizes = metrics.histogram(
+    'spigw_pull_batch_messages',
+    'Messages per response that held any.',
+    labels,
+    batchBuckets,
+  )
+  const failures = metrics.counter('spigw_pull_failures_total', 'Why pulling was interrupted.', [
+    'channel',
+    'kind',
+  ])
+  return {
+    onBatch: (channel, messages) => sizes.observe({ channel }, messages),
+    onFailure: (channel, kind) => failures.inc({ channel, kind }),
+  }
+}

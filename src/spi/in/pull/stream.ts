@@ -1,0 +1,201 @@
+import {
+  backoffMs,
+  PublishRefusedError,
+  pause,
+  type RetryPolicy,
+} from '#src/platform/broker/index.ts'
+import type { WatchedLoop } from '#src/platform/jobs/index.ts'
+import {
+  createOutageLog,
+  inSpan,
+  type Logger,
+  type OutageLog,
+} from '#src/platform/observe/index.ts'
+import type { InterfaceClient, PulledMessage, PullStream } from '../../link/types.ts'
+import type { Channel } from '../../messages/index.ts'
+import { type PullFailure, pullFailureOf } from './failure.ts'
+import { type InboundMessage, inboundHeaders, inboundMessageOf } from './message.ts'
+
+export type StreamDeps = {
+  readonly client: InterfaceClient
+  readonly channel: Channel
+  /** Resolves when the messages are durable. */
+  readonly publish: (messages: readonly InboundMessage[]) => Promise<void>
+  /** Has a batch at hand from its receipt until it is published. */
+  readonly watched: Pick<WatchedLoop, 'round'>
+  readonly retry: RetryPolicy
+  readonly logger: Logger
+  /** Aborted when the process drains: what runs is finished, nothing new is begun. */
+  readonly draining: AbortSignal
+  /** Aborted when draining has taken too long: the running request is given up. */
+  readonly giveUp: AbortSignal
+  readonly onOpen: () => void
+  readonly onClosed: () => void
+  /** A request was answered, with or without messages. */
+  readonly onAnswer: (messages: number) => void
+  readonly onFailure: (kind: PullFailure['kind'] | 'publish') => void
+}
+
+type FollowDeps = StreamDeps & { readonly outage: OutageLog }
+
+/** A read that fails is made so often again on its stream; afterwards the stream is given up for another. */
+export const repeatsMax = 3
+/** The broker is our own, and the payments that wait for it have forty seconds. */
+const publishBackoffMaxMs = 1_000
+
+/**
+ * Keeps one read stream open until the process drains. The next request, which confirms what came before, is made
+ * when that is published; what could not be published is never confirmed and comes again.
+ */
+export const runStream = async (deps: StreamDeps): Promise<void> => {
+  let failures = 0
+  const outage = createOutageLog(deps.logger, {
+    level: 'warn',
+    away: 'a read stream fails',
+    back: 'a read stream is answered again',
+    about: { channel: deps.channel },
+  })
+  const onAnswer = (messages: number): void => {
+    failures = 0
+    outage.worked()
+    deps.onAnswer(messages)
+  }
+  while (!deps.draining.aborted) {
+    try {
+      await pullUntilDrained({ ...deps, onAnswer, outage })
+    } catch (error) {
+      if (deps.giveUp.aborted) return
+      const failure = pullFailureOf(error)
+      deps.onFailure(failure.kind)
+      failures++
+      const waitMs = waitBefore(failure, failures, deps.retry)
+      outage.failed(error, { ...aboutWait(failure, waitMs), next: 'another stream' })
+      await pause(waitMs, deps.draining)
+    }
+  }
+}
+
+const aboutWait = ({ kind }: PullFailure, waitMs: number) => ({
+  kind,
+  wait_ms: Math.round(waitMs),
+})
+
+/** A stream that is gone is replaced at once, the first time: the server has merely forgotten it. */
+const waitBefore = (failure: PullFailure, failures: number, retry: RetryPolicy): number => {
+  if (failure.kind === 'gone' && failures === 1) return 0
+  return Math.max(backoffMs(failures, retry), failure.kind === 'throttled' ? failure.waitMs : 0)
+}
+
+/** Opens a stream and follows it. Rejects when the stream fails; closes it in every case. */
+const pullUntilDrained = async (deps: FollowDeps): Promise<void> => {
+  const stream = await deps.client.openStream(deps.channel, deps.giveUp)
+  deps.onOpen()
+  let mayConfirm = true
+  try {
+    while (!deps.draining.aborted) {
+      const batch = await readNext(stream, deps)
+      if (batch === undefined || batch.length === 0) continue
+      const attributes = {
+        'trilho.spi.channel': deps.channel,
+        'messaging.batch.message_count': batch.length,
+      }
+      mayConfirm = await inSpan('spi received', { kind: 'consumer', attributes }, () =>
+        deps.watched.round(() => publishUntilDrained(batch, deps)),
+      )
+      if (!mayConfirm) return
+    }
+  } catch (error) {
+    // Nothing to close where the server has forgotten the stream; a request given up may have delivered.
+    if (pullFailureOf(error).kind === 'gone' || deps.giveUp.aborted) mayConfirm = false
+    throw error
+  } finally {
+    deps.onClosed()
+    // Closing confirms: a stream with an unpublished batch is left to end by itself.
+    if (mayConfirm) await close(stream, deps)
+  }
+}
+
+/**
+ * The next batch. A read that failed may have had an answer: it is made again on the same stream, which gives that
+ * answer again, whereas another stream has it only when the interface has missed this one for long enough. Undefined
+ * when the process drained first.
+ */
+const readNext = async (
+  stream: PullStream,
+  deps: FollowDeps,
+): Promise<readonly PulledMessage[] | undefined> => {
+  let failures = 0
+  for (;;) {
+    try {
+      const batch = await stream.next(deps.giveUp)
+      deps.onAnswer(batch.length)
+      return batch
+    } catch (error) {
+      const failure = pullFailureOf(error)
+      const isOver = failure.kind === 'gone' || failure.kind === 'refused'
+      // A stream that is told to wait is no worse for it.
+      if (failure.kind !== 'throttled') failures++
+      if (isOver || failures > repeatsMax || deps.giveUp.aborted) throw error
+      deps.onFailure(failure.kind)
+      const waitMs = waitBefore(failure, Math.max(1, failures), deps.retry)
+      deps.outage.failed(error, { ...aboutWait(failure, waitMs), next: 'same read' })
+      await pause(waitMs, deps.draining)
+      if (deps.draining.aborted) return undefined
+    }
+  }
+}
+
+const close = async (stream: PullStream, { channel, logger }: StreamDeps): Promise<void> => {
+  try {
+    await stream.close()
+  } catch (error) {
+    logger.info({ channel, err: error }, 'a read stream could not be closed: it ends by itself')
+  }
+}
+
+/** False when the process drained first: the batch must not be confirmed. */
+const publishUntilDrained = async (
+  batch: readonly PulledMessage[],
+  { channel, publish, retry, logger, giveUp, onFailure }: StreamDeps,
+): Promise<boolean> => {
+  const receivedAt = new Date()
+  const waits = { ...retry, backoffMaxMs: Math.min(retry.backoffMaxMs, publishBackoffMaxMs) }
+  const outage = createOutageLog(logger, {
+    level: 'error',
+    away: 'received messages cannot be published',
+    back: 'received messages are published again',
+    about: { channel },
+  })
+  let left = batch.map((message) => inboundMessageOf(message, channel, receivedAt))
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await publish(left)
+      outage.worked()
+      return true
+    } catch (error) {
+      onFailure('publish')
+      // What the broker will not take must not hold up what it does.
+      if (error instanceof PublishRefusedError) left = await publishEach(left, publish)
+      if (left.length === 0) return true
+      outage.failed(error, { messages: left.length, resource_ids: idsOf(left) })
+      await pause(backoffMs(attempt, waits), giveUp)
+      if (giveUp.aborted) return false
+    }
+  }
+}
+
+/** In their order. @returns those that were not taken */
+const publishEach = async (
+  messages: readonly InboundMessage[],
+  publish: StreamDeps['publish'],
+): Promise<InboundMessage[]> => {
+  if (messages.length === 1) return [...messages]
+  const refused: InboundMessage[] = []
+  for (const message of messages) {
+    await publish([message]).catch(() => refused.push(message))
+  }
+  return refused
+}
+
+const idsOf = (messages: readonly InboundMessage[]): readonly (string | undefined)[] =>
+  messages.map(({ headers }) => headers[inboundHeaders.resourceId])

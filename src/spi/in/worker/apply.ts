@@ -1,0 +1,110 @@
+import { deadLetterOf, type OutgoingMessage } from '#src/platform/broker/index.ts'
+import type { Queryable } from '#src/platform/database/index.ts'
+import {
+  changeStatuses,
+  type EmitEvents,
+  enqueueMessages,
+  insertMessages,
+  type NewMessage,
+  type OutboundMessage,
+  type Outbox,
+  othersUnderKnownKeys,
+  type StatusChange,
+  statusEvent,
+} from '../../messages/index.ts'
+import { changesOf } from './changes.ts'
+import { receivedEvents } from './events.ts'
+import { answerWarnings, matchAnswers } from './match.ts'
+import { rememberAnswers } from './pending.ts'
+import type { ReadInbound } from './read.ts'
+import type { SentMessage } from './store.ts'
+
+export type ApplyDeps = {
+  readonly outbox: Outbox
+  readonly emitEvents: EmitEvents
+  /** What the message is answered with by this gateway itself. */
+  readonly replies: (inbound: ReadInbound) => readonly OutboundMessage[]
+  readonly group: string
+  readonly now: () => Date
+}
+
+/** What a batch has done once its transaction commits. */
+export type Applied = {
+  /** As stored, by what was read; what was known already is not among them. */
+  readonly stored: ReadonlyMap<ReadInbound, NewMessage>
+  /** Under ids of messages that are known, and not these: in `dlq`. */
+  readonly misnamed: ReadonlySet<ReadInbound>
+  readonly changes: readonly StatusChange[]
+  readonly sent: ReadonlyMap<string, SentMessage>
+  readonly repliesQueued: number
+  readonly deadLetters: number
+}
+
+/**
+ * Stores a batch and does all that follows from it, in the caller's transaction, in a fixed number of statements.
+ * What is known already has no effect. Locks are taken in one order (keys, messages, subjects), each kind sorted, so
+ * that several workers wait for one another and do not deadlock.
+ */
+export const applyBatch = async (
+  tx: Queryable,
+  batch: readonly ReadInbound[],
+  deps: ApplyDeps,
+): Promise<Applied> => {
+  const now = deps.now()
+  const matches = await matchAnswers(tx, batch, now)
+  const warnings = answerWarnings(matches)
+  const messages = batch.map((inbound) => ({
+    ...inbound.message,
+    warnings: [...inbound.message.warnings, ...(warnings.get(inbound) ?? [])],
+  }))
+  const { stored: ids } = await insertMessages(tx, messages)
+  const stored = new Map<ReadInbound, NewMessage>()
+  for (const [index, inbound] of batch.entries()) {
+    const message = messages[index]
+    if (message !== undefined && ids.has(message.id)) stored.set(inbound, message)
+  }
+  const effective = matches.answers.filter(({ inbound }) => stored.has(inbound))
+  await rememberAnswers(tx, effective)
+  const wanted = effective.length === 0 ? [] : await changesOf(tx, effective)
+  const moved = wanted.length === 0 ? new Set() : await changeStatuses(tx, wanted)
+  const changes = wanted.filter(({ id }) => moved.has(id))
+  await deps.emitEvents(tx, [
+    ...[...stored.keys()].flatMap(receivedEvents),
+    ...changes.flatMap((change) => {
+      const sent = matches.sent.get(change.id)
+      return sent === undefined ? [] : [statusEvent(sent, change)]
+    }),
+  ])
+  const replies = [...stored.keys()].flatMap(deps.replies)
+  await enqueueMessages(tx, deps.outbox, replies)
+  const known = messages.filter(({ id }) => !ids.has(id))
+  const others = await othersUnderKnownKeys(tx, known)
+  const misnamed = batch.filter((_, index) => others.has(messages[index]?.id ?? ''))
+  const letters = [
+    ...[...stored].flatMap(([inbound, { errorCode }]) =>
+      errorCode === undefined ? [] : [letterOf(inbound, errorCode, deps, now)],
+    ),
+    ...misnamed.map((inbound) => letterOf(inbound, misnamedCode, deps, now)),
+  ]
+  await deps.outbox.publishIn(tx, letters)
+  return {
+    stored,
+    misnamed: new Set(misnamed),
+    changes,
+    sent: matches.sent,
+    repliesQueued: replies.length,
+    deadLetters: letters.length,
+  }
+}
+
+/** Nobody has seen a central bank do so; a payment that is only logged would be lost. */
+const misnamedCode = 'ids_of_another_message'
+
+/** What cannot be read or stored, for people to look at. */
+const letterOf = (
+  { delivery }: ReadInbound,
+  errorCode: string,
+  { group }: ApplyDeps,
+  firstFailure: Date,
+): OutgoingMessage =>
+  deadLetterOf({ delivery, group, errorCode, attempt: delivery.attempt, firstFailure })

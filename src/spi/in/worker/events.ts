@@ -1,0 +1,44 @@
+import { formatCents } from '#codecs/iso20022'
+import type { SpiEvent } from '../../messages/index.ts'
+import type { ReadInbound } from './read.ts'
+
+/** An event tells of so many transactions at most; the message itself holds them all. */
+export const eventTransactionsMax = 10
+
+/** A received message under its own type: identifiers, amounts and states, nothing of persons. */
+export const receivedEvents = ({ message, view }: ReadInbound): readonly SpiEvent[] => {
+  if (view === undefined) return []
+  const { transactions } = view
+  const endToEndId = transactions[0]?.endToEndId
+  return [
+    {
+      type: view.identity.type,
+      subject: endToEndId ?? message.bizMsgIdr ?? message.id,
+      data: {
+        message_id: message.id,
+        type: view.identity.type,
+        direction: message.direction,
+        status: message.status,
+        channel: message.channel ?? null,
+        source_ispb: message.sourceIspb ?? null,
+        destination_ispb: message.destinationIspb ?? null,
+        end_to_end_id: endToEndId ?? null,
+        biz_msg_idr: message.bizMsgIdr ?? null,
+        resource_id: message.resourceId ?? null,
+        signature: message.signature,
+        reference: view.reference ?? null,
+        reason: view.reason ?? null,
+        transaction_count: transactions.length,
+        transactions: transactions.slice(0, eventTransactionsMax).map((one) => ({
+          end_to_end_id: one.endToEndId ?? null,
+          instruction_id: one.instructionId ?? null,
+          amount: one.amountCents === undefined ? null : formatCents(one.amountCents),
+          debtor_ispb: one.debtorIspb ?? null,
+          creditor_ispb: one.creditorIspb ?? null,
+          status: one.status ?? null,
+          reason: one.reason ?? null,
+        })),
+      },
+    },
+  ]
+}

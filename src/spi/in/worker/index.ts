@@ -1,0 +1,126 @@
+import type { Revision } from '#codecs/iso20022'
+import { type Consumer, type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import { createTlsMaterial } from '#src/platform/security/index.ts'
+import type { EmitEvents } from '../../messages/index.ts'
+import { createMessageVerifier, type MessageVerifier } from '../../out/signing/index.ts'
+import { createRounds } from '../../rounds.ts'
+import type { WorkerSettings } from './config.ts'
+import { createWorkerMetrics } from './metrics.ts'
+import { applyRemembered } from './pending.ts'
+import { acceptances } from './reply.ts'
+import { createWorkerService } from './service.ts'
+
+export { type WorkerSettings, workerSettings } from './config.ts'
+
+export type WorkerDeps = {
+  readonly sql: Client
+  readonly broker: Pick<TransactionalBroker, 'consume' | 'publishIn' | 'wake'>
+  readonly settings: WorkerSettings
+  /** Of this institution; needed for SPI_AUTO_ACCEPT. */
+  readonly ispb: string | undefined
+  readonly revision: Revision
+  readonly emitEvents: EmitEvents
+  readonly logger: Logger
+  readonly metrics: Metrics
+}
+
+const group = 'spi-worker'
+/** Of one partition; those of all partitions are stored together. */
+const batchSizeMax = 100
+const rememberedEveryMs = 1_000
+
+/** WORKER: reads what was received, checks it, stores it and lets it answer what was sent. */
+export const createWorker = (deps: WorkerDeps): Feature => {
+  const { sql, broker, settings, ispb, revision, emitEvents, logger } = deps
+  const now = (): Date => new Date()
+  const trust = createTrust(settings, logger)
+  const metrics = createWorkerMetrics(deps.metrics)
+  const remembered = createRounds(
+    'remembered answers',
+    rememberedEveryMs,
+    () => applyRemembered({ sql, emitEvents, metrics, logger }),
+    logger,
+  )
+  const service = createWorkerService({
+    sql,
+    broker,
+    read: { verifier: trust.verifier, ispb, now },
+    apply: {
+      emitEvents,
+      group,
+      now,
+      replies: (inbound) =>
+        settings.autoAccept && ispb !== undefined
+          ? acceptances(inbound, { ispb, revision, now })
+          : [],
+    },
+    metrics,
+    logger,
+  })
+  let consumers: readonly Consumer[] = []
+  return {
+    name: 'worker',
+    loops: () => [remembered.watched],
+    start: () => {
+      if (settings.autoAccept) {
+        logger.warn({}, 'SPI_AUTO_ACCEPT: every payment received is accepted without asking anyone')
+      }
+      trust.start()
+      remembered.start()
+      consumers = [topics.inboundPrimary, topics.inboundSecondary].map((topic) =>
+        broker.consume({
+          topic,
+          group,
+          batchSizeMax,
+          handler: service.handle,
+          isTransient: service.isTransient,
+        }),
+      )
+    },
+    drain: async () => {
+      await Promise.all([...consumers.map((consumer) => consumer.drain()), remembered.stop()])
+    },
+    stop: async () => {
+      trust.stop()
+      await Promise.all(consumers.map((consumer) => consumer.stop()))
+    },
+  }
+}
+
+type Trust = {
+  readonly verifier: MessageVerifier | undefined
+  readonly start: () => void
+  readonly stop: () => void
+}
+
+/** The certificates that signatures are checked with; a file that changes is followed. */
+const createTrust = ({ trustedCertificates: bundle }: WorkerSettings, logger: Logger): Trust => {
+  if (bundle === undefined) return { verifier: undefined, start: () => {}, stop: () => {} }
+  const verifier = createMessageVerifier(certificatesOf(bundle.text))
+  const onProblem = (err: unknown): void =>
+    logger.error({ err }, 'changed SPI_TRUSTED_CERTS_PATH cannot be used: the old ones still count')
+  const material = createTlsMaterial(
+    { certificate: undefined, key: undefined, ca: bundle },
+    onProblem,
+  )
+  material.onChange(({ ca = '' }) => {
+    try {
+      verifier.replace(certificatesOf(ca))
+    } catch (error) {
+      onProblem(error)
+    }
+  })
+  return { verifier, start: material.watch, stop: material.stop }
+}
+
+const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
+
+/** @throws Error when the bundle holds no certificate */
+const certificatesOf = (bundle: string): readonly string[] => {
+  const found = bundle.match(block) ?? []
+  if (found.length === 0) throw new Error('SPI_TRUSTED_CERTS_PATH holds no certificate')
+  return found
+}

@@ -1,0 +1,120 @@
+import type { Queryable } from '#src/platform/database/index.ts'
+import { idsByKey, type MessageStatus, type Warning } from '../../messages/index.ts'
+import {
+  type Answer,
+  type MessageAnswer,
+  type Outcome,
+  outcomeOf,
+  type TransactionAnswer,
+} from './answers.ts'
+import type { ReadInbound } from './read.ts'
+import { type AnsweredTransaction, findAnswered, findSent, type SentMessage } from './store.ts'
+
+/** An answer, whom it came with, and what it is about: nothing where that is not known. */
+export type MatchedAnswer = {
+  readonly inbound: ReadInbound
+  readonly answer: Answer
+  readonly transactions: readonly AnsweredTransaction[]
+  /** Of an answer to a message as a whole. */
+  readonly messageId: string | undefined
+}
+
+export type Matches = {
+  readonly answers: readonly MatchedAnswer[]
+  readonly sent: ReadonlyMap<string, SentMessage>
+}
+
+/** Finds what the answers of a batch are about, a fixed number of statements for any number. */
+export const matchAnswers = async (
+  tx: Queryable,
+  batch: readonly ReadInbound[],
+  now: Date,
+): Promise<Matches> => {
+  const all = batch.flatMap((inbound) => inbound.answers.map((answer) => ({ inbound, answer })))
+  if (all.length === 0) return { answers: [], sent: new Map() }
+  const ofTransactions = all.map(({ answer }) => answer).filter(isTransactionAnswer)
+  const found = ofTransactions.length === 0 ? [] : await findAnswered(tx, ofTransactions, now)
+  const byPlace = Map.groupBy(found, ({ place }) => place)
+  const idByReference = await findReferences(
+    tx,
+    all.map(({ answer }) => answer).filter(isMessageAnswer),
+  )
+  const placeOf = new Map<Answer, number>(ofTransactions.map((answer, place) => [answer, place]))
+  const answers = all.map(({ inbound, answer }) => ({
+    inbound,
+    answer,
+    transactions: byPlace.get(placeOf.get(answer) ?? -1) ?? [],
+    messageId: isMessageAnswer(answer) ? idByReference.get(answer.reference) : undefined,
+  }))
+  const ids = new Set([...found.map(({ messageId }) => messageId), ...idByReference.values()])
+  return { answers, sent: ids.size === 0 ? new Map() : await findSent(tx, [...ids]) }
+}
+
+const isTransactionAnswer = (answer: Answer): answer is TransactionAnswer =>
+  answer.kind === 'transaction'
+const isMessageAnswer = (answer: Answer): answer is MessageAnswer => answer.kind === 'message'
+
+/** A refused message is cited by its BizMsgIdr, or by its PI-ResourceId when the SPI could not read it. */
+const findReferences = async (
+  tx: Queryable,
+  answers: readonly MessageAnswer[],
+): Promise<ReadonlyMap<string, string>> => {
+  if (answers.length === 0) return new Map()
+  const references = [...new Set(answers.map(({ reference }) => reference))]
+  const byBusinessId = await idsByKey(tx, 'OUTBOUND', 'BizMsgIdr', references)
+  const others = references.filter((reference) => !byBusinessId.has(reference))
+  if (others.length === 0) return byBusinessId
+  return new Map([...byBusinessId, ...(await idsByKey(tx, 'OUTBOUND', 'ResourceId', others))])
+}
+
+/** Statuses that no answer changes. */
+const endings: ReadonlySet<MessageStatus> = new Set(['ACCEPTED', 'REJECTED', 'FAILED'])
+
+/** What the answers of one message break: they are about nothing known, or contradict an earlier answer. */
+export const answerWarnings = ({
+  answers,
+  sent,
+}: Matches): ReadonlyMap<ReadInbound, readonly Warning[]> => {
+  const warnings = new Map<ReadInbound, readonly Warning[]>()
+  for (const match of answers) {
+    const message = problemOf(match, sent)
+    if (message === undefined) continue
+    const before = warnings.get(match.inbound) ?? []
+    warnings.set(match.inbound, [
+      ...before,
+      { rule: 'Answer', path: '/Envelope/Document', message },
+    ])
+  }
+  return warnings
+}
+
+const problemOf = (match: MatchedAnswer, sent: Matches['sent']): string | undefined => {
+  const { answer, transactions, messageId } = match
+  if (transactions.length === 0 && messageId === undefined) {
+    return 'answers a message that is not known'
+  }
+  const contradicts = [
+    ...transactions.map((about) => contradictsBefore(answer, about, sent)),
+    messageId !== undefined && endsOtherwise(sent.get(messageId)?.status, answer.outcome),
+  ]
+  return contradicts.includes(true) ? 'contradicts an earlier answer' : undefined
+}
+
+/** A message with several transactions ends as a whole, so each is compared with its own answer. */
+const contradictsBefore = (
+  answer: Answer,
+  about: AnsweredTransaction,
+  sent: Matches['sent'],
+): boolean => {
+  const isAnswered = about.type !== 'pacs.002' && about.status !== null
+  return isAnswered
+    ? outcomeOf(about.status) !== answer.outcome
+    : endsOtherwise(sent.get(about.messageId)?.status, outcomeFor(answer, about))
+}
+
+const endsOtherwise = (status: MessageStatus | undefined, outcome: Outcome): boolean =>
+  status !== undefined && endings.has(status) && status !== outcome
+
+/** A refusal that this institution gave itself is confirmed, not refused, by the SPI's report of it. */
+export const outcomeFor = (answer: Answer, about: AnsweredTransaction): Outcome =>
+  about.type === 'pacs.002' && about.status === 'RJCT' ? 'ACCEPTED' : answer.outcome

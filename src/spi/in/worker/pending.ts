@@ -1,0 +1,107 @@
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import {
+  changeStatuses,
+  type EmitEvents,
+  type StatusChange,
+  statusEvent,
+} from '../../messages/index.ts'
+import type { Outcome } from './answers.ts'
+import type { MatchedAnswer } from './match.ts'
+import type { WorkerMetrics } from './metrics.ts'
+import { findSent, type SentMessage } from './store.ts'
+
+/** Applied by one transaction. */
+const appliedMax = 200
+/** The record of a sending follows within seconds; what comes later than this cites nothing of ours. */
+const keptHours = 48
+
+/**
+ * Remembers answers about a message that is not known: the refusal of a message that the SPI could not read cites its
+ * PI-ResourceId, and may be here before the process that sent the message has recorded that.
+ */
+export const rememberAnswers = async (
+  tx: Queryable,
+  answers: readonly MatchedAnswer[],
+): Promise<void> => {
+  const rows = answers.flatMap(({ inbound, answer, messageId }) =>
+    answer.kind === 'message' && messageId === undefined
+      ? [
+          {
+            messageId: inbound.message.id,
+            reference: answer.reference,
+            outcome: answer.outcome,
+            reason: answer.reason,
+          },
+        ]
+      : [],
+  )
+  if (rows.length === 0) return
+  await tx`
+    insert into spi_pending_answers (message_id, reference, outcome, reason)
+    select "messageId", reference, outcome, reason
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+      as pending("messageId" uuid, reference text, outcome text, reason text)
+    on conflict do nothing`
+}
+
+export type PendingDeps = {
+  readonly sql: Client
+  readonly emitEvents: EmitEvents
+  readonly metrics: WorkerMetrics
+  readonly logger: Logger
+}
+
+type Applied = { readonly change: StatusChange; readonly sent: SentMessage }
+
+/** Lets remembered answers take effect whose PI-ResourceId is recorded by now, and forgets those that are too old. */
+export const applyRemembered = async (deps: PendingDeps): Promise<void> => {
+  const { sql, emitEvents, metrics, logger } = deps
+  await sql`
+    delete from spi_pending_answers where created_at < now() - make_interval(hours => ${keptHours})`
+  const applied = await sql.begin(async (tx): Promise<readonly Applied[]> => {
+    const due = await takeDue(tx)
+    if (due.length === 0) return []
+    const changes = due.map(({ id, outcome, reason }) => ({
+      id,
+      status: outcome,
+      detail: reason ?? undefined,
+    }))
+    const moved = await changeStatuses(tx, changes)
+    const sent = await findSent(tx, [...moved])
+    const effective = changes.flatMap((change) => {
+      const message = sent.get(change.id)
+      return message === undefined ? [] : [{ change, sent: message }]
+    })
+    await emitEvents(
+      tx,
+      effective.map(({ change, sent: message }) => statusEvent(message, change)),
+    )
+    return effective
+  })
+  for (const { change, sent } of applied) {
+    metrics.onStatusChange(sent.type, change.status)
+    const { id, status, detail } = change
+    logger.info(
+      { id, type: sent.type, biz_msg_idr: sent.bizMsgIdr, status, detail },
+      'sent message is answered: the answer had come before its PI-ResourceId was recorded',
+    )
+  }
+}
+
+/** One per sent message: a message has one answer. */
+const takeDue = (
+  tx: Queryable,
+): Promise<
+  readonly { readonly id: string; readonly outcome: Outcome; readonly reason: string | null }[]
+> => tx`
+  with due as materialized (
+    select pending.message_id, pending.reference, pending.outcome, pending.reason, key.message_id as id
+    from spi_pending_answers pending
+      join spi_message_keys key on key.kind = 'OUTBOUND:ResourceId' and key.key = pending.reference
+    order by key.message_id limit ${appliedMax} for update of pending skip locked
+  ), gone as (
+    delete from spi_pending_answers 
+    where (message_id, reference) in (select message_id, reference from due)
+  )
+  select distinct on (id) id, outcome, reason from due order by id, message_id`

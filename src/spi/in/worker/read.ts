@@ -1,0 +1,138 @@
+import { CodecError } from '#codecs/bytes'
+import { createMessageScanner } from '#codecs/iso20022'
+import type { XmlDocument } from '#codecs/xml'
+import { type Delivery, deadLetterHeaders } from '#src/platform/broker/index.ts'
+import { nativeText } from '#src/platform/runtime/index.ts'
+import type { Channel, NewMessage, SignatureVerdict, Warning } from '../../messages/index.ts'
+import { idCharsMax, type MessageView, viewMessage } from '../../messages/view.ts'
+import type { MessageVerifier } from '../../out/signing/index.ts'
+import { inboundHeaders, inboundXmlOf } from '../pull/index.ts'
+import { type Answer, answersOf } from './answers.ts'
+import { validate } from './validators/index.ts'
+
+/** One received message, read and judged, before anything is stored. */
+export type ReadInbound = {
+  readonly delivery: Delivery
+  readonly message: NewMessage
+  readonly answers: readonly Answer[]
+  /** Undefined when it cannot be read. */
+  readonly view: MessageView | undefined
+  readonly readMs: number
+}
+
+export type ReadContext = {
+  /** Undefined: signatures are not checked. */
+  readonly verifier: MessageVerifier | undefined
+  readonly ispb: string | undefined
+  readonly now: () => Date
+}
+
+/** A document is read whole before the next is scanned: nothing of it outlives {@link readInbound}. */
+const scanner = createMessageScanner(nativeText)
+
+const notOurs = 'not_an_spi_message'
+
+/** Reads a delivery of an inbound topic. What cannot be read becomes a FAILED message with its bytes. */
+export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbound => {
+  const startMs = performance.now()
+  const now = context.now()
+  const base = baseOf(delivery, now)
+  const done = (read: Omit<ReadInbound, 'delivery' | 'readMs'>): ReadInbound => ({
+    ...read,
+    delivery,
+    readMs: performance.now() - startMs,
+  })
+  const failed = (errorCode: string): ReadInbound =>
+    done({
+      message: { ...base, ...unread, status: 'FAILED', errorCode },
+      answers: [],
+      view: undefined,
+    })
+  let document: XmlDocument
+  try {
+    document = scanner.scan(base.xml)
+  } catch (error) {
+    if (error instanceof CodecError) return failed(error.code)
+    throw error
+  }
+  const view = viewMessage(document)
+  if (view === undefined) return failed(notOurs)
+  const { ispb, verifier } = context
+  const { headers } = delivery
+  const signature = judge(document, verifier)
+  const warnings = [
+    ...(headers[inboundHeaders.resourceId] === undefined ? [withoutResourceId] : []),
+    ...signature.warnings,
+    ...validate({ view, document, ispb, nowMs: now.getTime() }),
+  ]
+  return done({
+    message: { ...base, ...recordOf(view, signature, warnings) },
+    answers: answersOf(view),
+    view,
+  })
+}
+
+/** It is known by its BizMsgIdr alone. */
+const withoutResourceId: Warning = {
+  rule: 'PI-ResourceId',
+  path: '',
+  message: 'did not come with the message',
+}
+
+const unread = {
+  type: undefined,
+  definition: undefined,
+  sourceIspb: undefined,
+  destinationIspb: undefined,
+  bizMsgIdr: undefined,
+  signature: 'NOT_CHECKED',
+  warnings: [],
+  transactions: [],
+} as const
+
+const baseOf = (delivery: Delivery, now: Date) => {
+  const { headers, publishedAt } = delivery
+  // A dead letter that is tried again is known by its resource id: as the message that could not be read.
+  const isRetried = headers[deadLetterHeaders.retried] !== undefined
+  const resourceId = isRetried ? undefined : headers[inboundHeaders.resourceId]
+  const receivedAt = new Date(headers[inboundHeaders.receivedAt] ?? Number.NaN)
+  return {
+    id: Bun.randomUUIDv7('hex', now),
+    direction: 'INBOUND',
+    channel: channelOf(headers[inboundHeaders.channel]),
+    resourceId:
+      resourceId !== undefined && resourceId.length <= idCharsMax ? resourceId : undefined,
+    xml: inboundXmlOf(delivery),
+    receivedAt: Number.isNaN(receivedAt.getTime()) ? publishedAt : receivedAt,
+  } as const
+}
+
+const channelOf = (text: string | undefined): Channel | undefined =>
+  text === 'PRIMARY' || text === 'SECONDARY' ? text : undefined
+
+const recordOf = (view: MessageView, { verdict }: Judgement, warnings: readonly Warning[]) =>
+  ({
+    type: view.identity.type,
+    definition: view.definition,
+    status: 'PROCESSED',
+    sourceIspb: view.fromIspb,
+    destinationIspb: view.toIspb,
+    bizMsgIdr: view.bizMsgIdr,
+    errorCode: undefined,
+    signature: verdict,
+    warnings,
+    transactions: view.transactions,
+  }) as const
+
+type Judgement = { readonly verdict: SignatureVerdict; readonly warnings: readonly Warning[] }
+
+const judge = (document: XmlDocument, verifier: MessageVerifier | undefined): Judgement => {
+  if (verifier === undefined) return { verdict: 'NOT_CHECKED', warnings: [] }
+  const verified = verifier.verify(document)
+  if (verified.ok) return { verdict: 'VALID', warnings: [] }
+  const warning = { rule: 'Sgntr', path: '/Envelope/AppHdr/Sgntr', message: verified.message }
+  return {
+    verdict: verified.code === 'signature_missing' ? 'ABSENT' : 'INVALID',
+    warnings: [warning],
+  }
+}

@@ -1,0 +1,80 @@
+import {
+  buildMessage,
+  createRandomText,
+  messageDefinitionIdOf,
+  type Revision,
+  spiIspb,
+} from '#codecs/iso20022'
+import { traceHeader } from '#src/platform/broker/index.ts'
+import type { OutboundMessage } from '../../messages/index.ts'
+import type { TransactionView } from '../../messages/view.ts'
+import type { ReadInbound } from './read.ts'
+
+export type ReplyContext = {
+  readonly ispb: string
+  readonly revision: Revision
+  readonly now: () => Date
+}
+
+const answered: ReadonlySet<string> = new Set(['pacs.008', 'pacs.004'])
+
+const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
+
+/**
+ * What SPI_AUTO_ACCEPT answers: ACSP to every payment and return of the message, one pacs.002 each, on the channel
+ * it came by. A message whose signature is wrong, and a transaction without a proper id, get none.
+ */
+export const acceptances = (
+  inbound: ReadInbound,
+  context: ReplyContext,
+): readonly OutboundMessage[] => {
+  const { view, message } = inbound
+  if (view === undefined || message.signature === 'INVALID') return []
+  const { type } = view.identity
+  if (!answered.has(type)) return []
+  return view.transactions.flatMap((one) => acceptance(one, type, inbound, context))
+}
+
+const acceptance = (
+  { endToEndId, instructionId }: TransactionView,
+  type: string,
+  { message: received, delivery }: ReadInbound,
+  { ispb, revision, now }: ReplyContext,
+): readonly OutboundMessage[] => {
+  const instruction = type === 'pacs.004' ? instructionId : endToEndId
+  const at = now()
+  const build = buildMessage(
+    'PACS002',
+    {
+      original_end_to_end_id: endToEndId,
+      original_instruction_id: instruction,
+      status: 'ACSP',
+    },
+    { ispb, nowMs: at.getTime(), random, revision },
+  )
+  if (!build.ok) return []
+  const { message } = build
+  return [
+    {
+      id: Bun.randomUUIDv7('hex', at),
+      type: message.type,
+      definition: messageDefinitionIdOf(message),
+      channel: received.channel ?? 'PRIMARY',
+      sourceIspb: ispb,
+      destinationIspb: spiIspb,
+      bizMsgIdr: message.businessMessageId,
+      transactions: [
+        {
+          endToEndId,
+          instructionId: instruction,
+          amountCents: undefined,
+          debtorIspb: undefined,
+          creditorIspb: undefined,
+          status: 'ACSP',
+        },
+      ],
+      envelope: message,
+      traceparent: delivery.headers[traceHeader],
+    },
+  ]
+}

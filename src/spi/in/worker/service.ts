@@ -1,0 +1,145 @@
+import type { Delivery, TransactionalBroker } from '#src/platform/broker/index.ts'
+import {
+  type Client,
+  createGatherer,
+  isTransientDatabaseError,
+  OverloadedError,
+} from '#src/platform/database/index.ts'
+import { inSpan, type Logger } from '#src/platform/observe/index.ts'
+import type { NewMessage } from '../../messages/index.ts'
+import { inboundHeaders } from '../pull/index.ts'
+import { type Applied, type ApplyDeps, applyBatch } from './apply.ts'
+import type { WorkerMetrics } from './metrics.ts'
+import { type ReadContext, type ReadInbound, readInbound } from './read.ts'
+
+/** Messages of one transaction. */
+const batchMessagesMax = 250
+/** Transactions at once: the next is filled while one commits. */
+const transactionsMax = 2
+/** Messages read and not yet stored; the partitions of two topics fill it at most so far. */
+const waitingMax = 5_000
+const outboundTopics = ['spi.outbound', 'dlq']
+
+export type WorkerServiceDeps = {
+  readonly sql: Client
+  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
+  readonly read: ReadContext
+  readonly apply: Omit<ApplyDeps, 'outbox'>
+  readonly metrics: WorkerMetrics
+  readonly logger: Logger
+}
+
+/** Handles a batch of deliveries; resolves when all of it is stored. */
+export type WorkerService = {
+  readonly handle: (batch: readonly Delivery[]) => Promise<void>
+  readonly isTransient: (error: unknown) => boolean
+}
+
+/** Reads messages one by one and stores them together, over all partitions. */
+export const createWorkerService = (deps: WorkerServiceDeps): WorkerService => {
+  const write = createWriter(deps)
+  const store = createGatherer<ReadInbound, void>({
+    write,
+    rowsMax: batchMessagesMax,
+    writersMax: transactionsMax,
+    waitingMax,
+    isRowFault: (error) => !isTransientDatabaseError(error),
+  })
+  return {
+    handle: async (batch) => {
+      await Promise.all(batch.map((delivery) => traced(delivery, deps.read, store)))
+    },
+    isTransient: (error) => isTransientDatabaseError(error) || error instanceof OverloadedError,
+  }
+}
+
+/** A span of the trace in which the message was fetched, or sent to the topic. */
+const traced = (
+  delivery: Delivery,
+  context: ReadContext,
+  store: (inbound: ReadInbound) => Promise<void>,
+): Promise<void> => {
+  const parent = delivery.headers[inboundHeaders.traceparent]
+  return inSpan('receive message', { kind: 'consumer', parent }, (span) => {
+    const inbound = readInbound(delivery, context)
+    const { type, channel, warnings } = inbound.message
+    span.rename(`receive ${type ?? 'unreadable'}`)
+    span.set({
+      'trilho.spi.message_type': type,
+      'trilho.spi.channel': channel,
+      'trilho.spi.warnings': warnings.length,
+    })
+    return store(inbound)
+  })
+}
+
+const createWriter =
+  ({ sql, broker, apply, metrics, logger }: WorkerServiceDeps) =>
+  async (batch: readonly ReadInbound[]): Promise<readonly undefined[]> => {
+    const startMs = performance.now()
+    const applied = await sql.begin((tx) => applyBatch(tx, batch, { ...apply, outbox: broker }))
+    const seconds = (performance.now() - startMs) / 1000
+    if (applied.repliesQueued + applied.deadLetters > 0) broker.wake(outboundTopics)
+    metrics.onBatch(batch.length, seconds)
+    report(batch, applied, seconds, metrics, logger)
+    return batch.map(() => undefined)
+  }
+
+const report = (
+  batch: readonly ReadInbound[],
+  applied: Applied,
+  seconds: number,
+  metrics: WorkerMetrics,
+  logger: Logger,
+): void => {
+  const storeMs = Math.round(seconds * 1000)
+  const nowMs = Date.now()
+  for (const inbound of batch) {
+    const message = applied.stored.get(inbound)
+    if (message === undefined) {
+      metrics.onDuplicate()
+      const { resourceId, bizMsgIdr } = inbound.message
+      const fields = { resource_id: resourceId, biz_msg_idr: bizMsgIdr }
+      if (!applied.misnamed.has(inbound)) logger.info(fields, 'message is known already')
+      else logger.error(fields, 'message has the ids of another one: it is in dlq')
+      continue
+    }
+    const waitedMs = Math.max(0, nowMs - (message.receivedAt?.getTime() ?? nowMs))
+    metrics.onStored(message, waitedMs / 1000)
+    logStored(message, { inbound, storeMs, waitedMs }, logger)
+  }
+  for (const { id, status, detail } of applied.changes) {
+    const sent = applied.sent.get(id)
+    metrics.onStatusChange(sent?.type ?? '', status)
+    const fields = { id, type: sent?.type, biz_msg_idr: sent?.bizMsgIdr, status, detail }
+    logger.info(fields, 'sent message is answered')
+  }
+}
+
+const logStored = (
+  message: NewMessage,
+  times: { readonly inbound: ReadInbound; readonly storeMs: number; readonly waitedMs: number },
+  logger: Logger,
+): void => {
+  const { warnings } = message
+  const fields = {
+    id: message.id,
+    type: message.type,
+    channel: message.channel,
+    resource_id: message.resourceId,
+    biz_msg_idr: message.bizMsgIdr,
+    end_to_end_id: message.transactions[0]?.endToEndId,
+    status: message.status,
+    signature: message.signature,
+    read_ms: Number(times.inbound.readMs.toFixed(2)),
+    store_ms: times.storeMs,
+    total_ms: times.waitedMs,
+  }
+  if (message.status === 'FAILED') {
+    logger.error({ ...fields, code: message.errorCode }, 'message cannot be read')
+  } else if (warnings.length > 0) {
+    logger.warn({ ...fields, warnings }, 'message received, with warnings')
+  } else {
+    logger.info(fields, 'message received')
+  }
+}

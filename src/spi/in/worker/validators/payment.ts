@@ -1,0 +1,74 @@
+import {
+  type CreditTransfer,
+  codeLists,
+  priorityTransactionsMax,
+  readMessage,
+  scheduledTransactionsMax,
+} from '#codecs/iso20022'
+import type { Warning } from '../../../messages/index.ts'
+import { structureWarning, unless, type Validator } from './rule.ts'
+
+const needsProxy: ReadonlySet<string> = new Set(['DICT', 'QRDN', 'QRES', 'APDN', 'APES', 'INIC'])
+const needsTransactionId: ReadonlySet<string> = new Set(['QRDN', 'APDN', 'INIC', 'AUTO'])
+const withoutTransactionId: ReadonlySet<string> = new Set(['MANU', 'DICT'])
+
+/** What cannot be read of a pacs.008, or else its conditional rules, which no schema holds. */
+export const payment: Validator = ({ view: { identity }, document }) => {
+  const reading = readMessage(document, { type: 'pacs.008', version: identity.version })
+  if (!reading.ok) return reading.problems.map(structureWarning)
+  if (reading.message.type !== 'pacs.008') return []
+  const { groupHeader, transactions } = reading.message
+  const { instructionPriority: priority, serviceLevel } = groupHeader
+  const isPriority = serviceLevel === 'PAGPRI'
+  const transactionsMax =
+    serviceLevel === 'PAGAGD' ? scheduledTransactionsMax : priorityTransactionsMax
+  return [
+    ...unless(
+      codeLists.service_level.has(serviceLevel) && priority === (isPriority ? 'HIGH' : 'NORM'),
+      'PmtTpInf',
+      '//GrpHdr/PmtTpInf',
+      'pairs a priority and a service level that do not go together',
+    ),
+    ...unless(
+      transactions.length <= transactionsMax,
+      'NbOfTxs',
+      '//GrpHdr/NbOfTxs',
+      'is more than the service level allows',
+    ),
+    ...transactions.flatMap((transaction, index) =>
+      transfer(transaction, `//CdtTrfTxInf[${index + 1}]`),
+    ),
+  ]
+}
+
+const transfer = (one: CreditTransfer, path: string): readonly Warning[] => {
+  const { localInstrument: instrument, creditorAccount, transactionId } = one
+  return [
+    ...unless(one.amount.currency === 'BRL', 'Ccy', path, 'is not BRL'),
+    ...unless(
+      codeLists.local_instrument.has(instrument),
+      'LclInstrm',
+      path,
+      'is no known instrument',
+    ),
+    ...unless(codeLists.purpose.has(one.purpose), 'Purp', path, 'is no known purpose'),
+    ...unless(
+      !needsProxy.has(instrument) || creditorAccount.proxyId !== null,
+      'Prxy',
+      path,
+      'is missing where the instrument needs a Pix key',
+    ),
+    ...unless(
+      !(needsTransactionId.has(instrument) && transactionId === null),
+      'TxId',
+      path,
+      'is missing where the instrument needs it',
+    ),
+    ...unless(
+      !(withoutTransactionId.has(instrument) && transactionId !== null),
+      'TxId',
+      path,
+      'is given where the instrument has none',
+    ),
+  ]
+}

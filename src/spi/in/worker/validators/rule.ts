@@ -1,0 +1,39 @@
+import type { ReadProblem } from '#codecs/iso20022'
+import type { XmlDocument } from '#codecs/xml'
+import type { Warning } from '../../../messages/index.ts'
+import type { MessageView } from '../../../messages/view.ts'
+
+/** What a rule looks at. The document is valid only while the rule runs. */
+export type Subject = {
+  readonly view: MessageView
+  readonly document: XmlDocument
+  /** Of this institution; undefined when it is not configured. */
+  readonly ispb: string | undefined
+  readonly nowMs: number
+}
+
+/** Says what a message breaks. Never holds a value of the message. */
+export type Validator = (subject: Subject) => readonly Warning[]
+
+/** Warnings kept for one message: a hopeless one tells nothing more. */
+export const warningsMax = 50
+
+/** The warning when the rule does not hold. */
+export const unless = (
+  holds: boolean,
+  rule: string,
+  path: string,
+  message: string,
+): readonly Warning[] => (holds ? [] : [{ rule, path, message }])
+
+/** A validator of each transaction. */
+export const eachTransaction =
+  (check: (transaction: MessageView['transactions'][number]) => readonly Warning[]): Validator =>
+  ({ view }) =>
+    view.transactions.flatMap(check)
+
+export const structureWarning = ({ path, message }: ReadProblem): Warning => ({
+  rule: 'Structure',
+  path,
+  message,
+})

@@ -1,0 +1,165 @@
+import {
+  inSpan,
+  type Logger,
+  latencyBucketsSeconds,
+  type Metrics,
+} from '#src/platform/observe/index.ts'
+import type { TlsMaterial } from '#src/platform/security/index.ts'
+import type { Channel } from '../messages/index.ts'
+import type { InterfaceSettings } from './config.ts'
+import { InterfaceError, TooManyStreamsError } from './errors.ts'
+import { exchange } from './exchange.ts'
+import { createHold } from './hold.ts'
+import { createPacing } from './pacing.ts'
+import { problemOf } from './problem.ts'
+import { sendMessages } from './send.ts'
+import { channelStreamsMax, openStream } from './streams.ts'
+import type { InterfaceClient, SendOptions, SendOutcome } from './types.ts'
+
+export type InterfaceDeps = {
+  /** The institution's own. */
+  readonly ispb: string
+  readonly urls: Readonly<Partial<Record<Channel, string | undefined>>>
+  /** Client certificate and authorities; undefined for plain connections. */
+  readonly tls: TlsMaterial | undefined
+  readonly settings: InterfaceSettings
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** Milliseconds since 1970; other than the system's in tests. */
+  readonly now?: () => number
+}
+
+const secondMs = 1_000
+const streamsFullMs = 1_000
+const names: Readonly<Record<Channel, string>> = { PRIMARY: 'primary', SECONDARY: 'secondary' }
+
+/** A client of the central bank's message interface (Manual das Interfaces de Comunicação). */
+export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
+  const { settings, ispb, tls, urls } = deps
+  const channels = (['PRIMARY', 'SECONDARY'] as const).filter((one) => urls[one] !== undefined)
+  const pacing = settings.pacingEnabled
+    ? createPacing(settings.pacingShare, deps.now ?? Date.now)
+    : undefined
+  const streams: Record<Channel, number> = { PRIMARY: 0, SECONDARY: 0 }
+  const holds = { PRIMARY: createHold(), SECONDARY: createHold() }
+  const observe = createObserver(deps)
+
+  const baseOf = (channel: Channel): string => {
+    const url = urls[channel]
+    if (url === undefined) throw new InterfaceError(`the channel ${channel} is not configured`)
+    return url.replace(/\/+$/, '')
+  }
+
+  return {
+    channels,
+    send: (channel, messages, { signal, links, onLate } = {}) => {
+      const sendDeps = {
+        url: `${baseOf(channel)}/api/v1/in/${ispb}/msgs`,
+        channel,
+        tls,
+        pacing,
+        hold: holds[channel],
+        isGzip: settings.gzipPrimary,
+        timeoutMs: settings.sendTimeoutSeconds * secondMs,
+        attemptsMax: settings.sendAttemptsMax,
+        onLate,
+        onRepeat: (attempt: number, reason: string) =>
+          deps.logger.warn(
+            { channel, messages: messages.length, attempt, reason },
+            'a request with messages has no clear answer: the same is sent again',
+          ),
+      }
+      const sending = { channel, count: messages.length, links }
+      return observe(sending, () => sendMessages(sendDeps, messages, signal))
+    },
+    openStream: async (channel, signal) => {
+      if (streams[channel] >= channelStreamsMax) throw new TooManyStreamsError(streamsFullMs)
+      streams[channel]++
+      const onEnd = (): void => {
+        streams[channel]--
+      }
+      const startUrl = `${baseOf(channel)}/api/v1/out/${ispb}/stream/start`
+      const timeoutMs = settings.pullTimeoutSeconds * secondMs
+      try {
+        return await openStream({ startUrl, tls, timeoutMs, onEnd }, signal)
+      } catch (error) {
+        onEnd()
+        throw error
+      }
+    },
+    catalogue: async (direction, only) => {
+      let last: unknown = new InterfaceError('no channel is configured')
+      for (const channel of only === undefined ? channels : [only]) {
+        try {
+          return await readCatalogue(`${baseOf(channel)}/api/v1/${direction}/catalog`, deps)
+        } catch (error) {
+          last = error
+        }
+      }
+      throw last
+    },
+    close: async () => tls?.stop(),
+  }
+}
+
+/** @throws InterfaceError */
+const readCatalogue = async (
+  url: string,
+  { settings, tls }: InterfaceDeps,
+): Promise<Uint8Array> => {
+  const timeoutMs = settings.sendTimeoutSeconds * secondMs
+  const { status, body } = await exchange(
+    { method: 'GET', url, accept: 'application/xml', timeoutMs },
+    tls,
+  )
+  if (status === 200) return body
+  throw new InterfaceError(`catalogue: status ${status}`, { status, problem: problemOf(body) })
+}
+
+type Observed = (
+  sending: { readonly channel: Channel; readonly count: number } & Pick<SendOptions, 'links'>,
+  send: () => Promise<SendOutcome>,
+) => Promise<SendOutcome>
+
+const createObserver = ({ metrics, logger }: InterfaceDeps): Observed => {
+  const requests = metrics.counter(
+    'trilho_spi_send_requests_total',
+    'Requests with messages to the message interface, by what became of them.',
+    ['channel', 'outcome'],
+  )
+  const seconds = metrics.histogram(
+    'trilho_spi_send_request_seconds',
+    'Time of a request with messages, with its repetitions.',
+    ['channel'],
+    latencyBucketsSeconds,
+  )
+  return async ({ channel, count, links }, send) => {
+    const startedMs = performance.now()
+    const attributes = {
+      'trilho.spi.channel': names[channel],
+      'messaging.batch.message_count': count,
+    }
+    const options = {
+      kind: 'client',
+      attributes,
+      ...(links === undefined ? {} : { links }),
+    } as const
+    const outcome = await inSpan('spi send', options, async (span) => {
+      const result = await send()
+      span.set({ 'trilho.spi.outcome': result.kind })
+      if (result.kind !== 'accepted') span.fail(result.kind)
+      return result
+    })
+    const durationMs = performance.now() - startedMs
+    requests.inc({ channel: names[channel], outcome: outcome.kind })
+    seconds.observe({ channel: names[channel] }, durationMs / secondMs)
+    if (outcome.kind !== 'accepted') {
+      const about = outcome.kind === 'refused' ? outcome.problem.type : outcome.reason
+      logger.warn(
+        { channel, messages: count, outcome: outcome.kind, about, duration_ms: durationMs },
+        'messages were not accepted',
+      )
+    }
+    return outcome
+  }
+}

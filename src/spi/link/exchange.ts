@@ -1,0 +1,120 @@
+import { inRequestSpan } from '#src/platform/observe/index.ts'
+import type { TlsMaterial } from '#src/platform/security/index.ts'
+import { InterfaceError } from './errors.ts'
+
+/** Of one answer, after decompression: ten messages of the largest size we take, and what surrounds them. */
+export const answerBytesMax = 45 * 1024 * 1024
+const userAgent = 'Trilho'
+
+export type ExchangeRequest = {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly url: string
+  readonly accept: string
+  readonly body?: Uint8Array<ArrayBuffer>
+  readonly contentType?: string
+  readonly isGzip?: boolean
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+export type ExchangeAnswer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Uint8Array
+}
+
+/** The request cannot have reached the interface: there was no connection to write it to. */
+export class NotConnectedError extends InterfaceError {
+  override readonly name = 'NotConnectedError'
+}
+
+/** The whole time has passed without an answer, or without the end of one. */
+export class LateError extends InterfaceError {
+  override readonly name = 'LateError'
+}
+
+/**
+ * Exactly the headers that the interface knows: any other, a tracing header say, is refused with 400. `Host` carries
+ * no port, or the connection is reset; TLS still checks the name in the URL.
+ */
+const headersOf = (request: ExchangeRequest): Record<string, string> => ({
+  Host: new URL(request.url).hostname,
+  Accept: request.accept,
+  'Accept-Encoding': 'gzip',
+  'User-Agent': userAgent,
+  ...(request.contentType === undefined ? {} : { 'Content-Type': request.contentType }),
+  ...(request.isGzip === true ? { 'Content-Encoding': 'gzip' } : {}),
+})
+
+/**
+ * One request and its whole answer, over a kept connection where there is one. The runtime speaks TLS 1.2 or later.
+ *
+ * @throws NotConnectedError, LateError, InterfaceError (cut answer, answer over {@link answerBytesMax})
+ */
+export const exchange = (
+  request: ExchangeRequest,
+  tls: TlsMaterial | undefined,
+): Promise<ExchangeAnswer> => inRequestSpan(request, () => ask(request, tls))
+
+const ask = async (
+  request: ExchangeRequest,
+  tls: TlsMaterial | undefined,
+): Promise<ExchangeAnswer> => {
+  const { url, method, body, timeoutMs, signal } = request
+  const timeout = AbortSignal.timeout(timeoutMs)
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: headersOf(request),
+      redirect: 'manual',
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      ...(body === undefined ? {} : { body }),
+      ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls.current() }),
+    })
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: await readBody(response),
+    }
+  } catch (error) {
+    throw failureOf(error, timeout.aborted)
+  }
+}
+
+const readBody = async (response: Response): Promise<Uint8Array> => {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > answerBytesMax) {
+      throw new InterfaceError(`the answer has more than ${answerBytesMax} bytes`, {
+        status: response.status,
+      })
+    }
+    chunks.push(chunk)
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes)
+}
+
+/** Nothing was written: no route, no listener, no such name, or a handshake that failed. */
+const notConnected =
+  /^(ECONNREFUSED|ConnectionRefused|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|FailedToOpenSocket|DNS|ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_CA|ERROR_IN_CERT)/
+
+const failureOf = (error: unknown, isLate: boolean): Error => {
+  if (error instanceof InterfaceError) return error
+  if (isLate) return new LateError('no answer in time', { cause: error })
+  const code = String((error as { code?: unknown }).code ?? '')
+  if (notConnected.test(code)) {
+    return new NotConnectedError(`no connection: ${code}`, { cause: error })
+  }
+  return new InterfaceError(`the connection ended before the answer: ${code}`, { cause: error })
+}
+
+/** No server may hold a channel back for longer. */
+export const retryAfterMaxMs = 60_000
+
+/** Retry-After in seconds, bounded; the given time where it is absent or unreadable. */
+export const retryAfterMs = (headers: Headers, otherwiseMs: number): number => {
+  const text = headers.get('retry-after') ?? ''
+  return /^\d{1,9}$/.test(text) ? Math.min(Number(text) * 1000, retryAfterMaxMs) : otherwiseMs
+}

@@ -1,0 +1,158 @@
+import { encodeMultipart, multipartContentType } from '#codecs/multipart'
+import { backoffMs } from '#src/platform/broker/index.ts'
+import type { TlsMaterial } from '#src/platform/security/index.ts'
+import type { Channel } from '../messages/index.ts'
+import { InterfaceError } from './errors.ts'
+import {
+  type ExchangeAnswer,
+  type ExchangeRequest,
+  exchange,
+  LateError,
+  NotConnectedError,
+  retryAfterMs,
+} from './exchange.ts'
+import type { Hold } from './hold.ts'
+import type { Pacing } from './pacing.ts'
+import { problemOf } from './problem.ts'
+import type { SendOutcome } from './types.ts'
+
+/** Messages in one request. */
+export const requestMessagesMax = 10
+const xmlType = 'application/xml; charset=utf-8'
+const gzipLevel = 1
+const retry = { backoffFirstMs: 100, backoffMaxMs: 2_000 }
+/** A full bucket is waited for so long; the caller decides about more. */
+const pacingWaitMaxMs = 2_000
+const throttledMs = 1_000
+const unreachableMs = 1_000
+
+export type SendDeps = {
+  readonly url: string
+  readonly channel: Channel
+  readonly tls: TlsMaterial | undefined
+  readonly pacing: Pacing | undefined
+  /** Of the channel, shared by all its requests. */
+  readonly hold: Hold
+  readonly isGzip: boolean
+  readonly timeoutMs: number
+  readonly attemptsMax: number
+  /** Told of every attempt that has no answer in time; false: it is the last. */
+  readonly onLate?: (() => boolean) | undefined
+  /** Told before the same messages are sent again. */
+  readonly onRepeat?: (attempt: number, reason: string) => void
+}
+
+/** One request with 1 to 10 messages; made again with the same bytes when its outcome is not known. */
+export const sendMessages = async (
+  deps: SendDeps,
+  messages: readonly Uint8Array[],
+  signal: AbortSignal | undefined,
+): Promise<SendOutcome> => {
+  if (messages.length === 0 || messages.length > requestMessagesMax) {
+    throw new RangeError(`a request takes 1 to ${requestMessagesMax} messages`)
+  }
+  const waitMs = await paced(deps, messages)
+  if (waitMs > 0) {
+    const reason = 'the channel is to be left alone for a while'
+    return { kind: 'unreachable', reason, retryAfterMs: waitMs, isDown: false }
+  }
+  const request = requestOf(deps, messages, signal)
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await once(request, deps, messages.length)
+    if (outcome.kind === 'unreachable' && !outcome.isDown) deps.hold.hold(outcome.retryAfterMs)
+    // What may be stored already stays in doubt, whatever a repetition could not reach.
+    if (attempt > 1 && outcome.kind === 'refused') {
+      return { kind: 'unknown', reason: `status ${outcome.status} after an attempt without answer` }
+    }
+    const isOpen = outcome.kind === 'unknown' || (attempt > 1 && outcome.kind === 'unreachable')
+    if (!isOpen) return outcome
+    const isLate = outcome.kind === 'unknown' && outcome.isLate === true
+    const isLast = isLate && deps.onLate?.() === false
+    if (isLast || attempt >= deps.attemptsMax || signal?.aborted === true) {
+      return { kind: 'unknown', reason: outcome.reason, ...(isLate ? { isLate } : {}) }
+    }
+    await Bun.sleep(backoffMs(attempt, { ...retry, attemptsMax: deps.attemptsMax }))
+    deps.onRepeat?.(attempt, outcome.reason)
+    // A repetition costs as much as the first.
+    if ((await paced(deps, messages)) > 0) return { kind: 'unknown', reason: outcome.reason }
+  }
+}
+
+/** 0 when the tokens are taken; otherwise how long the channel wants, which is too long to wait here. */
+const paced = async (
+  { pacing, hold, channel }: SendDeps,
+  messages: readonly Uint8Array[],
+): Promise<number> => {
+  let leftMs = pacingWaitMaxMs
+  for (;;) {
+    const waitMs = hold.leftMs() || (pacing?.take(channel, messages) ?? 0)
+    if (waitMs === 0 || waitMs > leftMs) return waitMs
+    leftMs -= waitMs
+    await Bun.sleep(waitMs)
+  }
+}
+
+const requestOf = (
+  { url, channel, isGzip: isWanted, timeoutMs }: SendDeps,
+  messages: readonly Uint8Array[],
+  signal: AbortSignal | undefined,
+): ExchangeRequest => {
+  const [single] = messages
+  const boundary = `trilho-${Bun.randomUUIDv7()}`
+  const isSingle = messages.length === 1 && single !== undefined
+  const plain = isSingle
+    ? new Uint8Array(single)
+    : encodeMultipart(
+        messages.map((body) => ({ headers: { 'Content-Type': xmlType }, body })),
+        boundary,
+      )
+  const isGzip = isWanted || channel === 'SECONDARY'
+  return {
+    method: 'POST',
+    url,
+    accept: '*/*',
+    contentType: isSingle ? xmlType : multipartContentType(boundary),
+    body: isGzip ? Bun.gzipSync(plain, { level: gzipLevel }) : plain,
+    isGzip,
+    timeoutMs,
+    signal,
+  }
+}
+
+const once = async (
+  request: ExchangeRequest,
+  { tls }: SendDeps,
+  count: number,
+): Promise<SendOutcome> => {
+  try {
+    return outcomeOf(await exchange(request, tls), count)
+  } catch (error) {
+    if (!(error instanceof InterfaceError)) throw error
+    if (error instanceof NotConnectedError) {
+      return {
+        kind: 'unreachable',
+        reason: error.message,
+        retryAfterMs: unreachableMs,
+        isDown: true,
+      }
+    }
+    return { kind: 'unknown', reason: error.message, isLate: error instanceof LateError }
+  }
+}
+
+const outcomeOf = ({ status, headers, body }: ExchangeAnswer, count: number): SendOutcome => {
+  if (status === 201) {
+    const resourceIds = (headers.get('pi-resourceid') ?? '').split(',').map((id) => id.trim())
+    return resourceIds.length === count && resourceIds.every((id) => id !== '')
+      ? { kind: 'accepted', resourceIds }
+      : { kind: 'unknown', reason: `${count} messages were answered with other PI-ResourceIds` }
+  }
+  // 408: the interface gave up reading the request. 429: it did not begin.
+  if (status === 429 || status === 408) {
+    const isDown = status === 408
+    const reason = isDown ? 'the interface did not read in time' : 'too many requests'
+    return { kind: 'unreachable', reason, retryAfterMs: retryAfterMs(headers, throttledMs), isDown }
+  }
+  if (status >= 400 && status < 500) return { kind: 'refused', status, problem: problemOf(body) }
+  return { kind: 'unknown', reason: `status ${status}` }
+}

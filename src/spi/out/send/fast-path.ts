@@ -1,0 +1,105 @@
+import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import {
+  claimKey,
+  completeProvisionally,
+  findReplay,
+  type IdempotencyClaim,
+  type StoredResponse,
+  settleClaim,
+  toResponse,
+  writeAudit,
+} from '#src/platform/http/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import type { ReadyMessage, SendNow } from '../stage/index.ts'
+import {
+  auditEntry,
+  type Built,
+  knownAlready,
+  queuedAnswer,
+  type SenderOfRequest,
+  sentAnswer,
+} from './answers.ts'
+
+export type FastPathDeps = {
+  readonly sql: Client
+  readonly broker: Pick<TransactionalBroker, 'wake'>
+  readonly sendNow: SendNow
+  readonly logger: Logger
+  /** The way of all other messages. */
+  readonly enqueue: (built: Built, sender: SenderOfRequest) => Promise<Response>
+}
+
+/**
+ * Sends a message within its request: stores it with its signature, sends it, and answers `sent` when the message
+ * interface has clearly accepted it. In every other case the queue sends the same bytes, and the answer is `queued`.
+ *
+ * The message and the answer `queued` are committed before the first byte goes out; a process that dies afterwards
+ * leaves a message that the queue takes over. While the better answer may still come, a repetition under the
+ * Idempotency-Key is told to wait, so that all callers get the same one.
+ */
+export const createFastPath = (deps: FastPathDeps) => {
+  const { sql, sendNow, enqueue, logger } = deps
+
+  const prepare = async ({ message }: Built): Promise<ReadyMessage | undefined> => {
+    try {
+      return await sendNow.prepare(message)
+    } catch (err) {
+      logger.warn({ err, id: message.id }, 'not signed within the request: queued')
+      return undefined
+    }
+  }
+
+  /** Undefined when it is stored now; otherwise what a repetition gets. */
+  const store = (
+    built: Built,
+    ready: ReadyMessage,
+    { claim, actor }: SenderOfRequest,
+  ): Promise<StoredResponse | undefined> =>
+    sql.begin(async (tx) => {
+      if (claim !== undefined) {
+        const outcome = await claimKey(tx, claim)
+        if (outcome.kind === 'replay') return outcome.response
+      }
+      if (!(await sendNow.store(tx, ready))) throw knownAlready(built.message)
+      await writeAudit(tx, auditEntry(built, actor))
+      if (claim !== undefined) {
+        await completeProvisionally(tx, claim, queuedAnswer(built), sendNow.leaseMs)
+      }
+      return undefined
+    })
+
+  const deliver = async (
+    built: Built,
+    ready: ReadyMessage,
+    claim: IdempotencyClaim | undefined,
+  ): Promise<StoredResponse> => {
+    const outcome = await sendNow.send(ready)
+    const queued = queuedAnswer(built)
+    const best = outcome.kind === 'accepted' ? sentAnswer(built, outcome.resourceId) : queued
+    const isSettled = await sql.begin(async (tx) => {
+      if (outcome.kind === 'accepted') await sendNow.noteAccepted(tx, ready, outcome)
+      else await sendNow.handOver(tx, ready, outcome)
+      return claim === undefined || (await settleClaim(tx, claim, best))
+    })
+    if (outcome.kind !== 'accepted') deps.broker.wake([topics.outbound])
+    return isSettled ? best : queued
+  }
+
+  return async (built: Built, sender: SenderOfRequest): Promise<Response> => {
+    const { claim } = sender
+    const before = claim && (await findReplay(sql, claim))
+    if (before !== undefined) return toResponse(before, true)
+    const ready = await prepare(built)
+    if (ready === undefined) return enqueue(built, sender)
+    const known = await store(built, ready, sender)
+    if (known !== undefined) return toResponse(known, true)
+    try {
+      return toResponse(await deliver(built, ready, claim), false)
+    } catch (err) {
+      // It is stored, and the queue takes it over: the answer that is kept under the key holds.
+      logger.error({ err, id: built.message.id }, 'what became of the sending was not noted')
+      return toResponse(queuedAnswer(built), false)
+    }
+  }
+}

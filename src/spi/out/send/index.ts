@@ -1,0 +1,39 @@
+import type { Revision } from '#codecs/iso20022'
+import type { TransactionalBroker } from '#src/platform/broker/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import { withMissingSettings } from '#src/platform/http/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import type { SendNow } from '../stage/index.ts'
+import { sendRoutes } from './routes.ts'
+import { createSendService } from './service.ts'
+
+export type SendFeatureDeps = {
+  /** Undefined: the endpoint answers 503 and names ISPB. */
+  readonly ispb: string | undefined
+  /** Undefined, as the broker: the endpoint answers 503 and names DATABASE_DSN. */
+  readonly sql: Client | undefined
+  readonly broker: TransactionalBroker | undefined
+  readonly revision: Revision
+  /** Undefined: SPI_SYNC_ENABLED is false, or the message interface is not configured. */
+  readonly sendNow?: SendNow | undefined
+  readonly logger: Logger
+}
+
+/** The endpoint that builds, stores and queues outbound messages. */
+export const createSend = (deps: SendFeatureDeps): Feature => {
+  const { ispb, sql, broker, revision, sendNow, logger } = deps
+  const name = 'send'
+  if (ispb !== undefined && sql !== undefined && broker !== undefined) {
+    const service = createSendService({ ispb, sql, broker, revision, sendNow, logger })
+    return { name, routes: sendRoutes(service) }
+  }
+  const never = (): never => {
+    throw new Error('not configured')
+  }
+  const missing = [
+    ...(ispb === undefined ? ['ISPB'] : []),
+    ...(sql === undefined || broker === undefined ? ['DATABASE_DSN'] : []),
+  ]
+  return { name, routes: withMissingSettings(sendRoutes(never), missing) }
+}

@@ -1,0 +1,133 @@
+import {
+  type Build,
+  type BuildableMessage,
+  type BuildProblem,
+  buildMessage,
+  createMessageScanner,
+  createRandomText,
+  messageDefinitionIdOf,
+  type Revision,
+  spiIspb,
+} from '#codecs/iso20022'
+import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import { runOnce, writeAudit } from '#src/platform/http/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { nativeText } from '#src/platform/runtime/index.ts'
+import { type Channel, enqueueMessages, type OutboundMessage } from '../../messages/index.ts'
+import { viewMessage } from '../../messages/view.ts'
+import type { SendNow } from '../stage/index.ts'
+import {
+  auditEntry,
+  type Built,
+  knownAlready,
+  queuedAnswer,
+  type SenderOfRequest,
+} from './answers.ts'
+import { answeredPayment, channelOf, isScheduled } from './domain.ts'
+import { createFastPath } from './fast-path.ts'
+import { channelOfPayment } from './store.ts'
+
+export type SendRequest = {
+  readonly messageType: BuildableMessage
+  /** Undefined: the revision's. */
+  readonly version: string | undefined
+  /** Chosen by the message's priority when undefined. */
+  readonly channel: Channel | undefined
+  readonly params: unknown
+}
+
+export type SendOutcome =
+  | { readonly ok: true; readonly response: Response }
+  | { readonly ok: false; readonly problems: readonly BuildProblem[] }
+
+export type SendDeps = {
+  readonly sql: Client
+  readonly broker: TransactionalBroker
+  readonly ispb: string
+  readonly revision: Revision
+  /** Undefined: every message goes through the queue. */
+  readonly sendNow: SendNow | undefined
+  readonly logger: Logger
+}
+
+export type SendService = (request: SendRequest, sender: SenderOfRequest) => Promise<SendOutcome>
+
+const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
+
+/** A document is read whole before the next is scanned. */
+const scanner = createMessageScanner(nativeText)
+
+/**
+ * Builds a message and stores and queues it with the answer of its Idempotency-Key, all in one transaction: a
+ * repetition under the key gets the first answer, never a second message. A PACS008 is sent within the request where
+ * that is enabled.
+ */
+export const createSendService = (deps: SendDeps): SendService => {
+  const { sql, broker, sendNow } = deps
+  const enqueue = async (built: Built, { claim, actor }: SenderOfRequest): Promise<Response> => {
+    const { message } = built
+    const response = await runOnce(sql, claim, async (transaction) => {
+      const queued = await enqueueMessages(transaction, broker, [message])
+      if (!queued.has(message.id)) throw knownAlready(message)
+      await writeAudit(transaction, auditEntry(built, actor))
+      return queuedAnswer(built)
+    })
+    broker.wake([topics.outbound])
+    return response
+  }
+  const sendWithin =
+    sendNow === undefined ? undefined : createFastPath({ ...deps, sendNow, enqueue })
+  return async (request, sender) => {
+    const build = buildMessage(request.messageType, request.params, {
+      ispb: deps.ispb,
+      nowMs: Date.now(),
+      random,
+      revision: deps.revision,
+      ...(request.version === undefined ? {} : { version: request.version }),
+    })
+    if (!build.ok) return build
+    const channel = request.channel ?? (await defaultChannel(sql, request))
+    const built = builtOf(build.message, { ...request, channel }, deps.ispb)
+    const isFast = sendWithin !== undefined && request.messageType === 'PACS008'
+    return { ok: true, response: await (isFast ? sendWithin : enqueue)(built, sender) }
+  }
+}
+
+type BuiltSuccess = Extract<Build, { readonly ok: true }>['message']
+
+const defaultChannel = async (
+  sql: Client,
+  { messageType, params }: SendRequest,
+): Promise<Channel> => {
+  const payment = answeredPayment(messageType, params)
+  const received = payment === undefined ? undefined : await channelOfPayment(sql, payment)
+  return received ?? channelOf(messageType, params)
+}
+
+const builtOf = (
+  message: BuiltSuccess,
+  request: SendRequest & { readonly channel: Channel },
+  ispb: string,
+): Built => ({
+  messageType: request.messageType,
+  endToEndIds: message.endToEndIds,
+  message: {
+    id: Bun.randomUUIDv7(),
+    type: message.type,
+    definition: messageDefinitionIdOf(message),
+    channel: request.channel,
+    sourceIspb: ispb,
+    destinationIspb: spiIspb,
+    bizMsgIdr: message.businessMessageId,
+    transactions: transactionsOf(message.bytes),
+    ...(isScheduled(request.messageType, request.params) ? { isScheduled: true } : {}),
+    envelope: message,
+  },
+})
+
+const transactionsOf = (bytes: Uint8Array): OutboundMessage['transactions'] => {
+  const view = viewMessage(scanner.scan(bytes))
+  if (view === undefined) throw new Error('a built message cannot be read')
+  return view.transactions
+}

@@ -1,0 +1,105 @@
+import type { Pem } from '#src/platform/config/index.ts'
+import { createTlsMaterial } from '#src/platform/security/index.ts'
+import type { SigningSettings } from './config.ts'
+import { createNativeSigner } from './native-signer.ts'
+import { createServiceSigner } from './service-signer.ts'
+import type { Signer } from './signer.ts'
+
+export { SigningMaterialError } from './certificate.ts'
+export { type SigningSettings, signingSettings } from './config.ts'
+export { createEnvelopeSigner, type EnvelopeSigner } from './envelope-signer.ts'
+export { createNativeSigner, type NativeSigner } from './native-signer.ts'
+export { createServiceSigner, SignatureServiceError } from './service-signer.ts'
+export type { Signer, SigningIdentity, SigningKey } from './signer.ts'
+export { createMessageVerifier, type MessageVerifier, type TrustedCertificate } from './verifier.ts'
+
+const circuitFailuresMaxDefault = 5
+const circuitOpenMsDefault = 5_000
+const backoffMs = 100
+
+/** Leaves messages without a signature. */
+export const noSigner: Signer = { kind: 'none', close: () => {} }
+
+/** What of the settings leaves messages unsigned against the operator's likely intent. */
+export const signingWarning = (settings: SigningSettings): string | undefined => {
+  if (!settings.enabled) return undefined
+  if ((settings.certificate === undefined) !== (settings.key === undefined)) {
+    return 'native signing needs both SPI_SIGN_CERT_PATH and SPI_SIGN_KEY_PATH; only one is set'
+  }
+  if (settings.certificate === undefined && settings.serviceUrl === undefined) {
+    return 'SPI_SIGN_ENABLED is true but no signer is configured: messages go out unsigned'
+  }
+  return undefined
+}
+
+/** Signs here, and follows the two files: a new pair signs from the next message on. */
+const nativeSigner = async (
+  certificate: Pem,
+  key: Pem,
+  settings: SigningSettings,
+  onProblem: (error: Error) => void,
+): Promise<Signer> => {
+  const optional = settings.provider === 'node' ? null : undefined
+  const signer = await createNativeSigner(certificate.text, key.text, optional)
+  const material = createTlsMaterial({ certificate, key, ca: undefined }, onProblem)
+  material.onChange((pair) => {
+    signer.replace(pair.cert ?? '', pair.key ?? '').catch(onProblem)
+  })
+  material.watch()
+  return {
+    kind: signer.kind,
+    get provider() {
+      return signer.provider
+    },
+    key: signer.key,
+    close: () => {
+      material.stop()
+      signer.close()
+    },
+  }
+}
+
+const serviceSigner = (
+  url: string,
+  settings: SigningSettings,
+  onProblem: (error: Error) => void,
+): Signer => {
+  const material = createTlsMaterial(
+    {
+      certificate: settings.serviceCertificate,
+      key: settings.serviceKey,
+      ca: settings.serviceCa,
+    },
+    onProblem,
+  )
+  material.watch()
+  const signer = createServiceSigner({
+    url,
+    tls: material.current,
+    timeoutMs: settings.serviceTimeoutMs,
+    attemptsMax: settings.serviceAttemptsMax,
+    circuitFailuresMax: circuitFailuresMaxDefault,
+    circuitOpenMs: circuitOpenMsDefault,
+    backoffMs: backoffMs,
+  })
+  return { ...signer, close: material.stop }
+}
+
+/**
+ * The signer that the settings ask for, by priority: certificate and key here, then the external
+ * service, then none. `SPI_SIGN_ENABLED=false` gives none. Files that change are followed.
+ *
+ * @param onProblem - told when changed files cannot be used; the old ones stay in use
+ * @throws SigningMaterialError when certificate and key are set but cannot sign
+ */
+export const createSigner = async (
+  settings: SigningSettings,
+  onProblem: (error: Error) => void = () => {},
+): Promise<Signer> => {
+  if (!settings.enabled) return noSigner
+  const { certificate, key, serviceUrl } = settings
+  if (certificate !== undefined && key !== undefined) {
+    return nativeSigner(certificate, key, settings, onProblem)
+  }
+  return serviceUrl === undefined ? noSigner : serviceSigner(serviceUrl, settings, onProblem)
+}

@@ -1,0 +1,71 @@
+import {
+  type Delivery,
+  deadLetterHeaders,
+  type OutgoingMessage,
+  type TransactionalBroker,
+  topics,
+} from '#src/platform/broker/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import {
+  changeStatuses,
+  type EmitEvents,
+  outboundHeaders,
+  type StatusChange,
+  statusEvent,
+} from '../../messages/index.ts'
+import type { OutboundMetrics } from './metrics.ts'
+import { withdraw } from './sendings.ts'
+import { findOutbound, noteDoubt, type QueuedOutbound } from './store.ts'
+
+export type DeadLetterDeps = {
+  readonly sql: Client
+  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
+  readonly emitEvents: EmitEvents
+  readonly metrics: OutboundMetrics
+}
+
+export const messageIdOf = ({ headers }: Delivery): string =>
+  headers[outboundHeaders.messageId] ?? ''
+
+/**
+ * A message that goes to `dlq` does not stay QUEUED, or it would be taken for one whose queue entry was lost: it is
+ * FAILED, or UNKNOWN where bytes of it may be with the central bank, in the transaction that writes the letter.
+ */
+export const createBury =
+  ({ sql, broker, emitEvents, metrics }: DeadLetterDeps) =>
+  async (letter: OutgoingMessage, delivery: Delivery, errorCode: string): Promise<void> => {
+    const id = messageIdOf(delivery)
+    const ended = await sql.begin(async (tx) => {
+      await broker.publishIn(tx, [letter])
+      const stored = (await findOutbound(tx, [id])).get(id)
+      if (stored?.status !== 'QUEUED') return undefined
+      if (stored.isInDoubt) await noteDoubt(tx, id, new Date())
+      const change: StatusChange = stored.isInDoubt
+        ? { id, status: 'UNKNOWN', detail: errorCode }
+        : { id, status: 'FAILED', detail: errorCode, errorCode }
+      if ((await changeStatuses(tx, [change])).size === 0) return undefined
+      await emitEvents(tx, [statusEvent(stored, change)])
+      return { type: stored.type, status: change.status }
+    })
+    if (ended !== undefined) metrics.onStatus(ended.type, ended.status)
+    broker.wake([topics.deadLetters])
+  }
+
+/** Somebody took it out of `dlq` to have it sent after all. */
+export const isRetried = ({ headers }: Delivery, stored: QueuedOutbound): boolean =>
+  stored.status === 'FAILED' && headers[deadLetterHeaders.retried] === 'true'
+
+/** What FAILED is QUEUED again; it never reached the central bank, so it is signed anew where it is signed. */
+export const reopen = async (
+  stored: QueuedOutbound,
+  { sql, emitEvents }: Pick<DeadLetterDeps, 'sql' | 'emitEvents'>,
+): Promise<QueuedOutbound | undefined> => {
+  const { id } = stored
+  const change = { id, status: 'QUEUED', detail: 'taken out of dlq' } as const
+  await sql.begin(async (tx) => {
+    if ((await changeStatuses(tx, [change])).size === 0) return
+    await withdraw(tx, [id])
+    await emitEvents(tx, [statusEvent(stored, change)])
+  })
+  return (await findOutbound(sql, [id])).get(id)
+}

@@ -1,0 +1,307 @@
+import {
+  type Delivery,
+  deadLetterOf,
+  type OutgoingMessage,
+  PoisonMessageError,
+  type TransactionalBroker,
+  topics,
+} from '#src/platform/broker/index.ts'
+import {
+  type Client,
+  createGatherer,
+  isTransientDatabaseError,
+  OverloadedError,
+  type Queryable,
+} from '#src/platform/database/index.ts'
+import { inSpan, type Logger } from '#src/platform/observe/index.ts'
+import {
+  type Channel,
+  changeStatuses,
+  type EmitEvents,
+  noteRepetitions,
+  outboundHeaders,
+  type StatusChange,
+  statusEvent,
+  unsignedMessageOf,
+} from '../../messages/index.ts'
+import { SignatureServiceError } from '../signing/index.ts'
+import { isRetried, messageIdOf, reopen } from './dead-letters.ts'
+import type { IsLate } from './limits.ts'
+import type { OutboundMetrics } from './metrics.ts'
+import { refusalCodeOf, refusalText } from './refusal.ts'
+import { repetitionText } from './repetition-text.ts'
+import { createSendings, type Sending, type Sendings } from './sendings.ts'
+import type { Sign } from './signing.ts'
+import { findOutbound, noteDoubt, type QueuedOutbound, setAside } from './store.ts'
+import type { MessageOutcome, Transport } from './transport.ts'
+
+export const group = 'spi-outbound'
+/** Results written by one transaction. */
+const recordedMax = 400
+/** What comes while one runs, or soon after its start, shares the next. */
+const transactionsMax = 1
+const spacingMs = 40
+const waitingMax = 5_000
+
+export type HandleDeps = {
+  readonly sql: Client
+  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
+  readonly sign: Sign
+  readonly transport: Transport
+  /** The channels that a message may take. */
+  readonly ways: (message: Pick<QueuedOutbound, 'type' | 'channel'>) => readonly Channel[]
+  /** All that are configured. */
+  readonly channels: readonly Channel[]
+  /** After so long a message is tried again whose one channel is away. */
+  readonly setAsideMs: number
+  readonly isLate: IsLate
+  readonly emitEvents: EmitEvents
+  readonly metrics: OutboundMetrics
+  readonly logger: Logger
+}
+
+/** Its outcome is not known, or nothing was stored: the same bytes are to be sent again. */
+class NotSentError extends Error {
+  override readonly name = 'NotSentError'
+}
+
+type Final = Extract<MessageOutcome, { kind: 'accepted' | 'refused' }>
+type Result = {
+  readonly delivery: Delivery
+  readonly stored: QueuedOutbound
+  readonly outcome: Final
+}
+
+/** What is sent, and what of it is stored as the message where it has just been signed. */
+type Ready = Pick<Sending, 'bytes' | 'unsigned'>
+
+type Parts = HandleDeps & {
+  readonly sendings: Sendings
+  readonly record: (result: Result) => Promise<void>
+}
+
+export type OutboundHandler = {
+  readonly handle: (batch: readonly Delivery[]) => Promise<void>
+  readonly isTransient: (error: unknown) => boolean
+}
+
+/**
+ * Signs and sends what is queued. The bytes of a message are kept before the first of them goes out. One that may have
+ * been sent before is sent again with the same bytes, which the central bank takes for the same message; one whose state
+ * says that it was sent is passed over.
+ */
+export const createHandler = (deps: HandleDeps): OutboundHandler => {
+  const { sql, metrics } = deps
+  const record = createGatherer<Result, void>({
+    write: async (results) => {
+      await sql.begin((tx) => recordResults(tx, results, deps))
+      if (results.some(isRefused)) deps.broker.wake([topics.deadLetters])
+      return results.map(() => undefined)
+    },
+    rowsMax: recordedMax,
+    writersMax: transactionsMax,
+    waitingMax,
+    spacingMs,
+    isRowFault: (error) => !isTransientDatabaseError(error),
+  })
+  const parts = { ...deps, sendings: createSendings(sql), record }
+  return {
+    handle: async (batch) => {
+      metrics.onBatch(batch.length)
+      const known = await findOutbound(sql, batch.map(messageIdOf))
+      await settled(
+        batch.map((delivery) => sendOne(delivery, known.get(messageIdOf(delivery)), parts)),
+      )
+    },
+    isTransient: (error) =>
+      error instanceof NotSentError ||
+      error instanceof SignatureServiceError ||
+      error instanceof OverloadedError ||
+      isTransientDatabaseError(error),
+  }
+}
+
+/** Waits for all, so that none is left running when one fails. */
+const settled = async (work: readonly Promise<void>[]): Promise<void> => {
+  const failed = (await Promise.allSettled(work)).find((one) => one.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+}
+
+const sendOne = async (
+  delivery: Delivery,
+  found: QueuedOutbound | undefined,
+  parts: Parts,
+): Promise<void> => {
+  const stored =
+    found !== undefined && isRetried(delivery, found) ? await reopen(found, parts) : found
+  // Decided already, it has no bytes any more. One whose outcome is UNKNOWN is asked for by the watch.
+  if (stored !== undefined && stored.status !== 'QUEUED') return
+  const prepare = stored === undefined ? undefined : preparationOf(delivery, stored, parts.sign)
+  if (stored === undefined || prepare === undefined) {
+    throw new PoisonMessageError('outbound_message_unknown', 'no message of the gateway')
+  }
+  // Of what may be with the central bank already nobody knows that it failed: it waits.
+  if (!stored.isInDoubt && parts.ways(stored).length === 0) {
+    throw new PoisonMessageError('channel_not_configured', `${stored.channel} is not configured`)
+  }
+  const { type, channel } = stored
+  const options = {
+    kind: 'consumer',
+    parent: delivery.headers[outboundHeaders.traceparent],
+    attributes: { 'trilho.spi.message_type': type, 'trilho.spi.channel': channel },
+  } as const
+  await inSpan(`send ${type}`, options, async () => {
+    const startedMs = performance.now()
+    parts.metrics.change(1)
+    try {
+      const ready = await prepare()
+      const signedMs = performance.now()
+      const outcome = await transmit(stored, ready, parts)
+      if (outcome === undefined) return
+      const sentMs = performance.now()
+      const result = { delivery, stored, outcome }
+      await parts.record(result)
+      report(result, { startedMs, signedMs, sentMs }, parts)
+    } finally {
+      parts.metrics.change(-1)
+    }
+  })
+}
+
+/**
+ * An explicit answer; without one the message is left as it is, with what the central bank may have of it. Undefined:
+ * it is set aside.
+ */
+const transmit = async (
+  stored: QueuedOutbound,
+  { bytes, unsigned }: Ready,
+  parts: Parts,
+): Promise<Final | undefined> => {
+  const { id, type, channel, isInDoubt } = stored
+  const { sql, sendings, transport } = parts
+  if (!isInDoubt && !(await sendings.begin({ id, bytes, unsigned }))) {
+    throw new NotSentError('another process has begun to send it')
+  }
+  const outcome = await transport({ type, channel, bytes })
+  if (outcome.kind === 'accepted' || outcome.kind === 'refused') return outcome
+  if (outcome.kind === 'unknown') await noteUnclear(stored, outcome, sql)
+  else if (!isInDoubt) await sendings.withdraw(id)
+  const reason = `${outcome.kind}: ${outcome.reason}`
+  const asksForTime = outcome.kind === 'unreachable' && !outcome.isDown
+  if (asksForTime || !isBound(stored, parts)) throw new NotSentError(reason)
+  await setAside(sql, id, new Date(Date.now() + parts.setAsideMs))
+  const fields = { id, type, channel, reason }
+  parts.logger.warn(fields, 'set aside: its channel is away, and the other is not its to take')
+  return undefined
+}
+
+/** For the watch; and in its history, where it was not the first time that it went out. */
+const noteUnclear = (
+  { id, isInDoubt }: QueuedOutbound,
+  outcome: MessageOutcome,
+  sql: Client,
+): Promise<unknown> => {
+  const now = new Date()
+  if (!isInDoubt) return noteDoubt(sql, id, now)
+  return sql.begin(async (tx) => {
+    await noteDoubt(tx, id, now)
+    await noteRepetitions(tx, [{ id, detail: repetitionText(outcome) }])
+  })
+}
+
+/** It waits for one channel while what is behind it in the queue may take another. */
+const isBound = (stored: QueuedOutbound, { ways, channels }: Parts): boolean =>
+  ways(stored).length < channels.length
+
+/** What may be with the central bank already, or is decided; otherwise what is signed now. Undefined: there is nothing. */
+const preparationOf = (
+  delivery: Delivery,
+  { finalXml }: QueuedOutbound,
+  sign: Sign,
+): (() => Promise<Ready>) | undefined => {
+  if (finalXml !== undefined) return async () => ({ bytes: finalXml(), unsigned: undefined })
+  const unsigned = unsignedMessageOf(delivery)
+  return unsigned === undefined
+    ? undefined
+    : async () => ({ bytes: await sign(unsigned), unsigned })
+}
+
+/** Statuses, events and dead letters: a fixed number of statements for any number of results. */
+const recordResults = async (
+  tx: Queryable,
+  results: readonly Result[],
+  { broker, emitEvents, isLate }: HandleDeps,
+): Promise<void> => {
+  const repeated = results.filter(({ stored }) => stored.isInDoubt)
+  if (repeated.length > 0) {
+    await noteRepetitions(
+      tx,
+      repeated.map(({ stored: { id }, outcome }) => ({ id, detail: repetitionText(outcome) })),
+    )
+  }
+  const changes = results.map((result) => changeOf(result, isLate))
+  const moved = await changeStatuses(tx, changes)
+  const byId = new Map(results.map(({ stored }) => [stored.id, stored]))
+  await emitEvents(
+    tx,
+    changes.flatMap((change) => {
+      const stored = byId.get(change.id)
+      return stored === undefined || !moved.has(change.id) ? [] : [statusEvent(stored, change)]
+    }),
+  )
+  const letters = results.flatMap(lettersOf)
+  if (letters.length > 0) await broker.publishIn(tx, letters)
+}
+
+/** Refused, and surely never stored: an attempt without an answer may have been. */
+const isRefused = ({ stored, outcome }: Result): boolean =>
+  outcome.kind === 'refused' && !stored.isInDoubt
+
+/**
+ * 201 to bytes that went out before is for the same message. 4xx says of what came with it that it was not stored, and
+ * nothing of what went out before.
+ */
+const changeOf = ({ stored, outcome }: Result, isLate: IsLate): StatusChange => {
+  const { id, isInDoubt } = stored
+  if (outcome.kind === 'accepted') {
+    const { channel: detail, resourceId } = outcome
+    return { id, status: 'SENT', detail, resourceId, isLate: isLate(stored) }
+  }
+  const detail = refusalText(outcome)
+  return isInDoubt
+    ? { id, status: 'UNKNOWN', detail }
+    : { id, status: 'FAILED', detail, errorCode: refusalCodeOf(outcome) }
+}
+
+const lettersOf = (result: Result): readonly OutgoingMessage[] => {
+  const { delivery, outcome } = result
+  if (outcome.kind !== 'refused' || !isRefused(result)) return []
+  const errorCode = refusalCodeOf(outcome)
+  const { attempt } = delivery
+  return [deadLetterOf({ delivery, group, errorCode, attempt, firstFailure: new Date() })]
+}
+
+const report = (
+  result: Result,
+  times: { readonly startedMs: number; readonly signedMs: number; readonly sentMs: number },
+  { metrics, isLate, logger }: HandleDeps,
+): void => {
+  const { outcome } = result
+  const { id, type, bizMsgIdr, endToEndId } = result.stored
+  metrics.onStatus(type, changeOf(result, isLate).status)
+  const fields = {
+    id,
+    type,
+    biz_msg_idr: bizMsgIdr,
+    end_to_end_id: endToEndId,
+    sign_ms: Math.round(times.signedMs - times.startedMs),
+    send_ms: Math.round(times.sentMs - times.signedMs),
+    total_ms: Math.round(performance.now() - times.startedMs),
+  }
+  if (outcome.kind === 'accepted') {
+    const { channel, resourceId } = outcome
+    logger.info({ ...fields, channel, resource_id: resourceId }, 'message sent')
+  } else {
+    logger.error({ ...fields, problem: refusalText(outcome) }, 'message refused')
+  }
+}

@@ -1,0 +1,142 @@
+import { type Consumer, type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import type { InterfaceClient } from '../../link/index.ts'
+import type { EmitEvents } from '../../messages/index.ts'
+import { createRounds } from '../../rounds.ts'
+import type { SigningSettings } from '../signing/index.ts'
+import { createChannelHealth } from './channel-health.ts'
+import type { OutboundSettings } from './config.ts'
+import { createBury } from './dead-letters.ts'
+import { createHandler, group } from './handle.ts'
+import { type AnswerLimits, createIsLate, type IsLate } from './limits.ts'
+import { createOutboundMetrics, type OutboundMetrics } from './metrics.ts'
+import { createRequeue } from './requeue.ts'
+import { createSendNow, type SendNow } from './send-now.ts'
+import { createSigning, type Sign } from './signing.ts'
+import { countUnknown } from './store.ts'
+import { createTransport, type Transport, waysOf } from './transport.ts'
+import { createWatch, type WatchTimes } from './watch.ts'
+
+export { type OutboundSettings, outboundSettings } from './config.ts'
+export type { ReadyMessage, SendNow } from './send-now.ts'
+
+export type OutboundDeps = {
+  readonly sql: Client
+  readonly broker: Pick<TransactionalBroker, 'backlog' | 'consume' | 'publishIn' | 'wake'>
+  readonly client: InterfaceClient
+  readonly settings: OutboundSettings
+  readonly signing: SigningSettings
+  readonly emitEvents: EmitEvents
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** Other than the defaults, for tests. */
+  readonly watchTimes?: Partial<WatchTimes>
+  readonly requeueEveryMs?: number
+  /** False: without the role OUTBOUND_SEND. */
+  readonly runsStage?: boolean
+}
+
+/** Of one partition. Its next batch waits for the slowest of this one: with fewer the cores wait too. */
+const batchSizeMax = 200
+const requeueEveryMsDefault = 10_000
+
+export type OutboundFeature = Feature & { readonly sendNow: SendNow }
+
+/**
+ * Signs and sends. As OUTBOUND_SEND it takes what is queued, and sees to it that payments are answered; without the role
+ * it only sends what a request hands it (`sendNow`), over the same connections.
+ */
+export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
+  const { sql, broker, client, settings, emitEvents, logger } = deps
+  const metrics = createOutboundMetrics(deps.metrics, () => countUnknown(sql))
+  const health = createChannelHealth({ channels: client.channels, logger })
+  const transport = createTransport({
+    client,
+    health,
+    requestsMax: settings.requestsMax,
+    isFailover: settings.channelFailover,
+  })
+  const signing = createSigning(deps.signing, metrics, logger)
+  const { sign } = signing
+  const limits = {
+    settlementLimitMs: settings.settlementLimitSeconds * 1000,
+    scheduledLimitMs: settings.scheduledLimitSeconds * 1000,
+  }
+  const isLate = createIsLate(limits)
+  const timeoutMs = settings.syncTimeoutSeconds * 1000
+  const parts = { sign, transport, metrics, isLate }
+  const sendNow = createSendNow({ ...parts, outbox: broker, emitEvents, timeoutMs })
+  const stage = deps.runsStage === false ? undefined : createStage(deps, { ...parts, limits })
+  return {
+    name: 'outbound',
+    sendNow,
+    start: async () => {
+      await signing.start()
+      stage?.start()
+    },
+    drain: () => stage?.drain(),
+    health: health.check,
+    loops: () => stage?.loops ?? [],
+    stop: async () => {
+      await stage?.stop()
+      signing.close()
+    },
+  }
+}
+
+/** What OUTBOUND_SEND runs. */
+const createStage = (
+  deps: OutboundDeps,
+  parts: {
+    readonly sign: Sign
+    readonly transport: Transport
+    readonly metrics: OutboundMetrics
+    readonly limits: AnswerLimits
+    readonly isLate: IsLate
+  },
+) => {
+  const { sql, broker, settings, emitEvents, logger } = deps
+  const { metrics, limits } = parts
+  const watch = createWatch({
+    ...{ ...parts, sql, emitEvents, logger },
+    ...(deps.watchTimes === undefined ? {} : { times: deps.watchTimes }),
+  })
+  const requeue = createRounds(
+    'search for lost queue entries',
+    deps.requeueEveryMs ?? requeueEveryMsDefault,
+    createRequeue({
+      ...{ sql, broker, group, logger },
+      queuedLongMs: limits.settlementLimitMs,
+      onRequeued: metrics.onRequeued,
+    }),
+    logger,
+  )
+  const { handle, isTransient } = createHandler({
+    ...{ sql, broker, ...parts, emitEvents, logger },
+    channels: deps.client.channels,
+    ways: (message) => waysOf(message, deps.client.channels, settings.channelFailover),
+    setAsideMs: deps.requeueEveryMs ?? requeueEveryMsDefault,
+  })
+  let consumer: Consumer | undefined
+  return {
+    loops: [watch.watched, requeue.watched],
+    start: (): void => {
+      consumer = broker.consume({
+        topic: topics.outbound,
+        group,
+        batchSizeMax,
+        handler: handle,
+        isTransient,
+        bury: createBury({ sql, broker, emitEvents, metrics }),
+      })
+      watch.start()
+      requeue.start()
+    },
+    drain: async (): Promise<void> => {
+      await Promise.all([consumer?.drain(), watch.stop(), requeue.stop()])
+    },
+    stop: () => consumer?.stop(),
+  }
+}

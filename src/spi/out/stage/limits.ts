@@ -1,0 +1,25 @@
+import { momentOf } from '../../messages/index.ts'
+
+/** Types whose answer decides over money. */
+export const answeredTypes = ['pacs.008', 'pacs.004']
+
+/** How long after it was made a payment or return is answered. */
+export type AnswerLimits = {
+  readonly settlementLimitMs: number
+  /** Of scheduled payments. */
+  readonly scheduledLimitMs: number
+}
+
+/** True when a message should have been answered by now. */
+export type IsLate = (message: {
+  readonly id: string
+  readonly type: string
+  readonly isScheduled?: boolean | undefined
+}) => boolean
+
+export const createIsLate =
+  ({ settlementLimitMs, scheduledLimitMs }: AnswerLimits): IsLate =>
+  ({ id, type, isScheduled }) => {
+    const limitMs = isScheduled === true ? scheduledLimitMs : settlementLimitMs
+    return answeredTypes.includes(type) && momentOf(id).getTime() < Date.now() - limitMs
+  }

@@ -1,0 +1,69 @@
+import { isMessageType } from '#codecs/iso20022'
+import { latencyBucketsSeconds, type Metrics } from '#src/platform/observe/index.ts'
+import { processedMessages } from '../../messages/index.ts'
+
+const batchBuckets = [1, 2, 3, 5, 8, 10, 20, 50, 100, 200]
+
+export type OutboundMetrics = {
+  readonly onStatus: (type: string, status: string) => void
+  readonly onBatch: (messages: number) => void
+  readonly onSigned: (provider: string, seconds: number) => void
+  readonly onReasked: () => void
+  readonly onRequeued: (messages: number) => void
+  readonly change: (inFlight: number) => void
+  /** A message sent within its request, or not. */
+  readonly onSync: (outcome: string) => void
+}
+
+export const createOutboundMetrics = (
+  metrics: Metrics,
+  unknown: () => Promise<number>,
+): OutboundMetrics => {
+  const processed = processedMessages(metrics)
+  const sizes = metrics.histogram(
+    'spigw_outbound_batch_messages',
+    'Messages taken from the outbound queue at once.',
+    [],
+    batchBuckets,
+  )
+  const signing = metrics.histogram(
+    'spigw_signing_seconds',
+    'Time to sign a message, waiting included, by who signs.',
+    ['provider'],
+    latencyBucketsSeconds,
+  )
+  const inFlight = metrics.gauge('spigw_outbound_in_flight', 'Messages being signed or sent.')
+  const reasked = metrics.counter(
+    'spigw_outbound_reasked_total',
+    'Messages sent again because nobody had answered them.',
+  )
+  const requeued = metrics.counter(
+    'spigw_outbound_requeued_total',
+    'Queued messages put on the queue again because their entry was not there.',
+  )
+  const sync = metrics.counter(
+    'spigw_sync_sends_total',
+    'Messages sent within the request that made them, by what became of that.',
+    ['outcome'],
+  )
+  metrics.gauge(
+    'spigw_unknown_outcomes',
+    'Messages without an answer, or not known to be sent, past the settlement limit.',
+    [],
+    async (gauge) => gauge.set(await unknown()),
+  )
+  return {
+    onStatus: (type, status) =>
+      processed.inc({
+        type: isMessageType(type) ? type : 'unknown',
+        direction: 'OUTBOUND',
+        status,
+      }),
+    onBatch: (messages) => sizes.observe(messages),
+    onSigned: (provider, seconds) => signing.observe({ provider }, seconds),
+    onReasked: () => reasked.inc(),
+    onRequeued: (messages) => requeued.inc(messages),
+    change: (by) => inFlight.inc(by),
+    onSync: (outcome) => sync.inc({ outcome }),
+  }
+}

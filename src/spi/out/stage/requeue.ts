@@ -1,0 +1,54 @@
+import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { requeueMessages } from '../../messages/index.ts'
+import { hasOverdue, requeuePauseMs, takeLost } from './store.ts'
+
+export type RequeueDeps = {
+  readonly sql: Client
+  readonly broker: Pick<TransactionalBroker, 'backlog' | 'publishIn' | 'wake'>
+  /** Of the consumers of `spi.outbound`. */
+  readonly group: string
+  /** A message that is queued for longer should have been sent. */
+  readonly queuedLongMs: number
+  readonly onRequeued: (messages: number) => void
+  readonly logger: Logger
+}
+
+/** By one transaction, and transactions of one round. */
+const requeuedMax = 200
+const transactionsMax = 10
+/** A queue this deep is not counted to its end, so its age is not sure. */
+const countedMax = 100_000
+/** Clocks differ, and an entry is older than its row by the time of a transaction. */
+const slackMs = 10_000
+
+/**
+ * Puts QUEUED messages on the queue whose entry is not there: it was purged, the process that sent the message without a
+ * queue died, or the message was set aside because its channel was away. What waits in the queue is left alone, however long the central bank is away: only messages
+ * older than all that waits are looked after. One entry too many does no harm.
+ */
+export const createRequeue = (deps: RequeueDeps) => async (): Promise<void> => {
+  const { sql, broker, group, queuedLongMs, onRequeued, logger } = deps
+  const now = new Date()
+  const queuedBefore = new Date(now.getTime() - queuedLongMs)
+  if (!(await hasOverdue(sql, { now, queuedBefore }))) return
+  const { depth, ageSeconds } = await broker.backlog(topics.outbound, group)
+  if (depth >= countedMax) return
+  const waitedMs = depth === 0 ? 0 : ageSeconds * 1000 + slackMs
+  const entriesBefore = new Date(now.getTime() - waitedMs)
+  const limits = { now, queuedBefore, entriesBefore, pauseMs: requeuePauseMs, limit: requeuedMax }
+  for (let transactions = 0; transactions < transactionsMax; transactions++) {
+    const requeued = await sql.begin(async (tx) => {
+      const messages = await takeLost(tx, limits)
+      if (messages.length > 0) await requeueMessages(tx, broker, messages)
+      return messages
+    })
+    if (requeued.length === 0) return
+    broker.wake([topics.outbound])
+    onRequeued(requeued.length)
+    const ids = requeued.slice(0, 10).map(({ id }) => id)
+    logger.warn({ messages: requeued.length, ids }, 'queued messages were not in the queue')
+    if (requeued.length < requeuedMax) return
+  }
+}

@@ -1,0 +1,112 @@
+import type { TransactionalBroker } from '#src/platform/broker/index.ts'
+import { OverloadedError, type Queryable } from '#src/platform/database/index.ts'
+import {
+  changeStatuses,
+  type EmitEvents,
+  type OutboundMessage,
+  requeueMessages,
+  statusEvent,
+  storeForSending,
+} from '../../messages/index.ts'
+import type { IsLate } from './limits.ts'
+import type { OutboundMetrics } from './metrics.ts'
+import type { Sign } from './signing.ts'
+import { releaseToQueue } from './store.ts'
+import type { MessageOutcome, Transport } from './transport.ts'
+
+/** A message that is sent within the request that made it; what goes out is decided before it is stored. */
+export type ReadyMessage = {
+  readonly message: OutboundMessage
+  readonly bytes: Uint8Array
+  /** Afterwards the queue may take it over. */
+  readonly requeueAfter: Date
+}
+
+export type Accepted = Extract<MessageOutcome, { kind: 'accepted' }>
+
+/**
+ * Sends without the queue. The steps are the caller's, because its answer commits with them: `prepare`, `store`, `send`,
+ * then `noteAccepted` or `handOver`. Whatever ends in between, the message is put on the queue with the same bytes.
+ */
+export type SendNow = {
+  /** How long `send` waits. */
+  readonly timeoutMs: number
+  /** How long a message stays out of the queue's hands. */
+  readonly leaseMs: number
+  readonly prepare: (message: OutboundMessage) => Promise<ReadyMessage>
+  /** False when its BizMsgIdr is known already. */
+  readonly store: (tx: Queryable, ready: ReadyMessage) => Promise<boolean>
+  /** Never rejects: what is not known is `unknown`. */
+  readonly send: (ready: ReadyMessage) => Promise<MessageOutcome>
+  readonly noteAccepted: (tx: Queryable, ready: ReadyMessage, outcome: Accepted) => Promise<void>
+  /** On the queue, unless somebody put it there already. */
+  readonly handOver: (tx: Queryable, ready: ReadyMessage, outcome: MessageOutcome) => Promise<void>
+}
+
+/** For what surrounds the sending: two transactions. */
+const leaseMarginMs = 5_000
+
+export const createSendNow = (deps: {
+  readonly sign: Sign
+  readonly transport: Transport
+  readonly outbox: Pick<TransactionalBroker, 'publishIn'>
+  readonly emitEvents: EmitEvents
+  readonly metrics: OutboundMetrics
+  readonly isLate: IsLate
+  readonly timeoutMs: number
+}): SendNow => {
+  const { sign, transport, outbox, emitEvents, metrics, isLate, timeoutMs } = deps
+  const leaseMs = timeoutMs + leaseMarginMs
+  return {
+    timeoutMs,
+    leaseMs,
+    prepare: async (message) => {
+      const bytes = await sign(message.envelope)
+      return { message, bytes, requeueAfter: new Date(Date.now() + leaseMs) }
+    },
+    store: (tx, { message, bytes, requeueAfter }) =>
+      storeForSending(tx, message, { signed: bytes, requeueAfter }),
+    send: async ({ message: { type, channel }, bytes }) => {
+      metrics.change(1)
+      const outcome = await within(timeoutMs, transport({ type, channel, bytes }))
+      metrics.change(-1)
+      metrics.onSync(outcome.kind)
+      return outcome
+    },
+    noteAccepted: async (tx, { message }, { resourceId, channel }) => {
+      const { id } = message
+      const status = 'SENT' as const
+      const change = { id, status, resourceId, detail: channel, isLate: isLate(message) }
+      const moved = await changeStatuses(tx, [change])
+      if (moved.size === 0) return
+      const endToEndId = message.transactions[0]?.endToEndId ?? null
+      await emitEvents(tx, [statusEvent({ ...message, endToEndId }, change)])
+      metrics.onStatus(message.type, 'SENT')
+    },
+    handOver: async (tx, { message, requeueAfter }, { kind }) => {
+      const isInDoubt = kind !== 'refused' && kind !== 'unreachable'
+      await requeueMessages(
+        tx,
+        outbox,
+        await releaseToQueue(tx, { id: message.id, requeueAfter, isInDoubt }),
+      )
+    },
+  }
+}
+
+/** The outcome, or that it is not known by now. The request itself goes on: others may be in it. */
+const within = async (ms: number, sending: Promise<MessageOutcome>): Promise<MessageOutcome> => {
+  const late = Promise.withResolvers<MessageOutcome>()
+  const timer = setTimeout(() => late.resolve({ kind: 'unknown', reason: 'no answer in time' }), ms)
+  const known = sending.catch(
+    (error: unknown): MessageOutcome =>
+      error instanceof OverloadedError
+        ? { kind: 'unreachable', reason: String(error), isDown: false }
+        : { kind: 'unknown', reason: String(error) },
+  )
+  try {
+    return await Promise.race([known, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,50 @@
+import { inSpan, type Logger } from '#src/platform/observe/index.ts'
+import type { UnsignedMessage } from '../../messages/index.ts'
+import {
+  createEnvelopeSigner,
+  createSigner,
+  type EnvelopeSigner,
+  type SigningSettings,
+} from '../signing/index.ts'
+import type { OutboundMetrics } from './metrics.ts'
+
+/** The bytes to send of a built message: with its signature, where messages are signed. */
+export type Sign = (unsigned: UnsignedMessage) => Promise<Uint8Array>
+
+export type Signing = {
+  readonly start: () => Promise<void>
+  /** After `start`. */
+  readonly sign: Sign
+  readonly close: () => void
+}
+
+/** One signer for all that this process sends. */
+export const createSigning = (
+  settings: SigningSettings,
+  metrics: OutboundMetrics,
+  logger: Logger,
+): Signing => {
+  let envelopes: EnvelopeSigner | undefined
+  let provider = ''
+  let close = (): void => {}
+  return {
+    start: async () => {
+      const signer = await createSigner(settings, (err) =>
+        logger.error({ err }, 'the new signing certificate cannot be used, the old one stays'),
+      )
+      provider = 'provider' in signer ? String(signer.provider) : signer.kind
+      close = signer.close
+      envelopes = createEnvelopeSigner(signer)
+    },
+    sign: async (unsigned) => {
+      if (envelopes === undefined) throw new Error('the signer has not been started')
+      if (envelopes.kind === 'none') return unsigned.bytes
+      const { sign } = envelopes
+      const startedMs = performance.now()
+      const bytes = await inSpan('sign', {}, () => sign(unsigned))
+      metrics.onSigned(provider, (performance.now() - startedMs) / 1000)
+      return bytes
+    },
+    close: () => close(),
+  }
+}

@@ -1,0 +1,247 @@
+import { type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
+import {
+  type Channel,
+  type MessageStatus,
+  type SendingRow,
+  type StoredQueued,
+  sendingOf,
+  sentBytes,
+} from '../../messages/index.ts'
+import { answeredTypes } from './limits.ts'
+
+/** A message of ours as far as sending it needs. */
+export type StoredOutbound = {
+  readonly id: string
+  readonly type: string
+  readonly status: MessageStatus
+  readonly channel: Channel
+  readonly endToEndId: string | null
+  readonly bizMsgIdr: string
+}
+
+export type QueuedOutbound = StoredOutbound & {
+  readonly isScheduled: boolean
+  /** The central bank may have it. */
+  readonly isInDoubt: boolean
+  /** What is sent, byte for byte, once that is decided; its call throws where it cannot be made any more. */
+  readonly finalXml: (() => Uint8Array) | undefined
+}
+
+const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+
+/** Those of the ids that are messages of ours. */
+export const findOutbound = async (
+  sql: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, QueuedOutbound>> => {
+  const rows = await sql<OutboundRow[]>`
+    select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
+      is_scheduled is true as "isScheduled", in_doubt_since is not null or sending.xml is not null as "isInDoubt",
+      case when status in ('QUEUED', 'FAILED') and envelope is null
+        or status = 'QUEUED' and sending.xml is not null then message.xml end as xml,
+      case when status = 'QUEUED' then sending.xml end as "sendingXml",
+      sending.position as "sendingPosition", sending.checksum as "sendingChecksum"
+    from spi_messages message left join spi_sendings sending on sending.message_id = message.id
+    where id = any(${textArray(ids.filter(isUuid))}::text::uuid[]) and direction = 'OUTBOUND'`
+  return new Map(rows.map((row) => [row.id, queuedOutboundOf(row)]))
+}
+
+type OutboundRow = Omit<QueuedOutbound, 'finalXml'> & SendingRow & { readonly xml: Buffer | null }
+
+const queuedOutboundOf = ({
+  xml,
+  sendingXml,
+  sendingPosition,
+  sendingChecksum,
+  ...row
+}: OutboundRow): QueuedOutbound => {
+  const sending = sendingOf({ sendingXml, sendingPosition, sendingChecksum })
+  return { ...row, finalXml: xml === null ? undefined : () => sentBytes(xml, sending) }
+}
+
+/** For the watch: the central bank may have the message since now, if not since before. */
+export const noteDoubt = async (sql: Queryable, id: string, now: Date): Promise<void> => {
+  await sql`
+    update spi_messages set in_doubt_since = coalesce(in_doubt_since, ${now})
+    where id = ${id} and status = 'QUEUED'`
+}
+
+/** Off the queue until a moment; then it is put there again. */
+export const setAside = async (sql: Queryable, id: string, until: Date): Promise<void> => {
+  await sql`
+    update spi_messages set requeue_after = ${until} where id = ${id} and status = 'QUEUED'`
+}
+
+export type Unanswered = StoredOutbound & {
+  readonly isScheduled: boolean
+  readonly resourceId: string | null
+  readonly traceparent: string | null
+  /** What was sent, byte for byte; throws where it cannot be made any more. */
+  readonly sentXml: () => Uint8Array
+}
+
+type UnansweredRow = Omit<Unanswered, 'sentXml'> & SendingRow & { readonly xml: Buffer }
+
+const unansweredColumns = (sql: Queryable) => sql`
+  id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
+  resource_id as "resourceId", is_scheduled is true as "isScheduled", traceparent, message.xml, sending.xml as "sendingXml",
+  sending.position as "sendingPosition", sending.checksum as "sendingChecksum"`
+
+const unansweredOf = ({
+  xml,
+  sendingXml,
+  sendingPosition,
+  sendingChecksum,
+  ...row
+}: UnansweredRow): Unanswered => {
+  const sending = sendingOf({ sendingXml, sendingPosition, sendingChecksum })
+  return { ...row, sentXml: () => sentBytes(xml, sending) }
+}
+
+export type Search = {
+  /** Made or, where the sending is in doubt, first sent between these moments. */
+  readonly from: Date
+  readonly to: Date
+  /** The same of scheduled payments. */
+  readonly scheduledTo: Date
+  readonly limit: number
+  readonly except: readonly string[]
+}
+
+/** Payments and returns made between two moments. */
+const overdue = (
+  sql: Queryable,
+  { from, to, scheduledTo }: Omit<Search, 'limit' | 'except'>,
+) => sql`
+  direction = 'OUTBOUND' and type = any(${textArray(answeredTypes)}::text::text[])
+  and id >= ${uuidBound(from)}::uuid and id < ${uuidBound(to)}::uuid
+  and (is_scheduled is not true or id < ${uuidBound(scheduledTo)}::uuid)`
+
+/**
+ * Those that are SENT and that nobody has answered, oldest first. The rows are locked until the transaction ends; those
+ * another process works on are left out.
+ */
+export const lockOverdue = (
+  sql: Queryable,
+  search: Omit<Search, 'except'>,
+): Promise<readonly StoredOutbound[]> => sql<StoredOutbound[]>`
+  select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr"
+  from spi_messages where status = 'SENT' and ${overdue(sql, search)}
+  order by id limit ${search.limit} for update skip locked`
+
+/** Those that are UNKNOWN; locked in the same way. */
+export const lockUnanswered = async (
+  sql: Queryable,
+  search: Search,
+): Promise<readonly Unanswered[]> => {
+  const rows = await sql<UnansweredRow[]>`
+    select ${unansweredColumns(sql)}
+    from spi_messages message left join spi_sendings sending on sending.message_id = message.id
+    where status = 'UNKNOWN' and ${overdue(sql, search)}
+      and id <> all(${textArray(search.except)}::text::uuid[])
+    order by id limit ${search.limit} for update of message skip locked`
+  return rows.map(unansweredOf)
+}
+
+/** Messages of any type whose sending has been in doubt since before a moment; locked in the same way. */
+export const lockDoubtful = async (
+  sql: Queryable,
+  { from, to, limit, except }: Search,
+): Promise<readonly Unanswered[]> => {
+  const rows = await sql<UnansweredRow[]>`
+    select ${unansweredColumns(sql)}
+    from spi_messages message left join spi_sendings sending on sending.message_id = message.id
+    where status in ('QUEUED', 'UNKNOWN') and in_doubt_since is not null
+      and in_doubt_since >= ${from} and in_doubt_since < ${to}
+      and resource_id is null and direction = 'OUTBOUND'
+      and id <> all(${textArray(except)}::text::uuid[])
+    order by id limit ${limit} for update of message skip locked`
+  return rows.map(unansweredOf)
+}
+
+export type Lost = {
+  /** Rows whose moment has come. */
+  readonly now: Date
+  /** Queued before it, a message without a moment of its own is looked after. */
+  readonly queuedBefore: Date
+  /** Put on the queue before it, an entry waits there no more. */
+  readonly entriesBefore: Date
+  readonly pauseMs: number
+  readonly limit: number
+}
+
+/** True when a queued message has waited so long that somebody has to look where its queue entry is. */
+export const hasOverdue = async (
+  sql: Queryable,
+  { now, queuedBefore }: Pick<Lost, 'now' | 'queuedBefore'>,
+): Promise<boolean> => {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (
+      select from spi_messages where status = 'QUEUED' and direction = 'OUTBOUND'
+        and (requeue_after <= ${now} or (requeue_after is null and id < ${uuidBound(queuedBefore)}::uuid))
+    ) as found`
+  return row?.found === true
+}
+
+/** Queued messages without an entry in the queue, oldest first; they are not looked after again for a while. */
+export const takeLost = async (
+  tx: Queryable,
+  { now, queuedBefore, entriesBefore, pauseMs, limit }: Lost,
+): Promise<readonly StoredQueued[]> => {
+  const earliest = new Date(Math.min(queuedBefore.getTime(), entriesBefore.getTime()))
+  const swept = new Date(Math.min(now.getTime(), entriesBefore.getTime() + pauseMs))
+  const rows = await tx<QueuedRow[]>`
+    with lost as materialized (
+      select id from spi_messages
+      where status = 'QUEUED' and direction = 'OUTBOUND'
+        and (requeue_after <= ${swept} or (requeue_after is null and id < ${uuidBound(earliest)}::uuid))
+      order by id limit ${limit} for update skip locked
+    )
+    update spi_messages message set requeue_after = ${new Date(now.getTime() + pauseMs)}
+    from lost where message.id = lost.id
+    returning message.id, type, channel, biz_msg_idr as "bizMsgIdr", end_to_end_id as "endToEndId",
+      xml, envelope, traceparent`
+  return rows.map(queuedOf).sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+type QueuedRow = Omit<StoredQueued, 'xml' | 'envelope' | 'traceparent'> & {
+  readonly xml: Buffer
+  readonly envelope: string | null
+  readonly traceparent: string | null
+}
+
+const queuedOf = ({ xml, envelope, traceparent, ...row }: QueuedRow): StoredQueued => ({
+  ...row,
+  xml: Bun.zstdDecompressSync(xml),
+  envelope: envelope ?? undefined,
+  traceparent: traceparent ?? undefined,
+})
+
+/** How long an entry that is written now is trusted to be in the queue. */
+export const requeuePauseMs = 300_000
+
+/**
+ * A message that its sender had for itself, for the queue: none when somebody else has put it there, or it is no longer
+ * QUEUED.
+ */
+export const releaseToQueue = async (
+  tx: Queryable,
+  { id, requeueAfter, isInDoubt }: { id: string; requeueAfter: Date; isInDoubt: boolean },
+): Promise<readonly StoredQueued[]> => {
+  const rows = await tx<QueuedRow[]>`
+    update spi_messages
+    set requeue_after = ${new Date(Date.now() + requeuePauseMs)},
+      in_doubt_since = case when ${isInDoubt} then in_doubt_since end
+    where id = ${id} and status = 'QUEUED' and requeue_after = ${requeueAfter}
+    returning id, type, channel, biz_msg_idr as "bizMsgIdr", end_to_end_id as "endToEndId", xml,
+      envelope, traceparent`
+  return rows.map(queuedOf)
+}
+
+/** How many messages wait past the limit for an answer, or for the confirmation that they were sent. */
+export const countUnknown = async (sql: Queryable): Promise<number> => {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from spi_messages
+    where status = 'UNKNOWN' and direction = 'OUTBOUND'`
+  return row?.count ?? 0
+}

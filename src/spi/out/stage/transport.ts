@@ -1,0 +1,134 @@
+import { createGatherer } from '#src/platform/database/index.ts'
+import { currentTraceparent, inSpan, type Traceparent } from '#src/platform/observe/index.ts'
+import {
+  type InterfaceClient,
+  type InterfaceProblem,
+  requestMessagesMax,
+} from '../../link/index.ts'
+import type { Channel } from '../../messages/index.ts'
+import { type ChannelHealth, RefusedTogetherError } from './channel-health.ts'
+
+/** What became of one message. */
+export type MessageOutcome =
+  | { readonly kind: 'accepted'; readonly resourceId: string; readonly channel: Channel }
+  | { readonly kind: 'refused'; readonly status: number; readonly problem: InterfaceProblem }
+  /** Nothing was stored. */
+  | {
+      readonly kind: 'unreachable'
+      readonly reason: string
+      /** False: the channel asks for time; another one is not the answer to that. */
+      readonly isDown: boolean
+    }
+  /** It may have been stored: only the same bytes may follow. */
+  | { readonly kind: 'unknown'; readonly reason: string; readonly isLate?: boolean }
+
+export type OutgoingBytes = {
+  readonly type: string
+  readonly channel: Channel
+  readonly bytes: Uint8Array
+}
+
+export type Transport = (message: OutgoingBytes) => Promise<MessageOutcome>
+
+/** Messages that wait for a request; what comes on top is refused and tried again later. */
+const waitingMax = 5_000
+/** Returns have one channel, whatever its state. */
+const boundToChannel = new Set(['pacs.004'])
+
+type Row = { readonly bytes: Uint8Array; readonly trace: Traceparent | undefined }
+
+/** The channels that a message may take, its own first: none where that is not configured and no other may be taken. */
+export const waysOf = (
+  { type, channel }: Pick<OutgoingBytes, 'type' | 'channel'>,
+  channels: readonly Channel[],
+  isFailover: boolean,
+): readonly Channel[] => {
+  const others = boundToChannel.has(type) || !isFailover ? [] : channels
+  return [channel, ...others.filter((one) => one !== channel)].filter((one) =>
+    channels.includes(one),
+  )
+}
+
+/**
+ * Gathers messages that are ready at the same time into requests of up to ten, per channel. A refused request is cut
+ * in two until the message to blame stands alone; the others pass. A channel that cannot be reached, or has left several
+ * attempts in a row without an answer, is passed over for the other one: the SPI takes the same bytes for the same
+ * message, whichever channel they come by.
+ */
+export const createTransport = (options: {
+  readonly client: InterfaceClient
+  readonly requestsMax: number
+  readonly isFailover: boolean
+  /** Of the same channels. */
+  readonly health: ChannelHealth
+}): Transport => {
+  const { client, requestsMax, isFailover, health } = options
+  const isPassedOver = (channel: Channel): boolean =>
+    isFailover && !health.isUp(channel) && client.channels.some((one) => health.isUp(one))
+  const laneOf = (channel: Channel) =>
+    createGatherer<Row, MessageOutcome>({
+      write: async (messages) => {
+        if (isPassedOver(channel)) {
+          return messages.map(() => downOf(`${channel} has not answered lately`))
+        }
+        const onLate = (): boolean => {
+          health.noteLate(channel)
+          return !isPassedOver(channel)
+        }
+        return health.noted(channel, () => sendTogether(client, channel, messages, onLate))
+      },
+      rowsMax: requestMessagesMax,
+      writersMax: requestsMax,
+      waitingMax,
+      isRowFault: (error) => error instanceof RefusedTogetherError,
+    })
+  const lanes = new Map(client.channels.map((channel) => [channel, laneOf(channel)]))
+
+  const transmit = async ({ type, channel, bytes }: OutgoingBytes): Promise<MessageOutcome> => {
+    let last: MessageOutcome = downOf(`${channel} is not configured`)
+    for (const way of waysOf({ type, channel }, client.channels, isFailover)) {
+      const lane = lanes.get(way)
+      if (lane === undefined) continue
+      last = await lane({ bytes, trace: currentTraceparent() })
+      if (last.kind !== 'unreachable' || !last.isDown) return last
+    }
+    return last
+  }
+  // In the trace of the message itself: the request may be in that of another, and is linked to this one.
+  return (message) =>
+    inSpan('spi transmit', { kind: 'client' }, async (span) => {
+      const outcome = await transmit(message)
+      span.set({ 'trilho.spi.outcome': outcome.kind })
+      if (outcome.kind !== 'accepted') span.fail(outcome.kind)
+      return outcome
+    })
+}
+
+const downOf = (reason: string): MessageOutcome => ({ kind: 'unreachable', reason, isDown: true })
+
+const sendTogether = async (
+  client: InterfaceClient,
+  channel: Channel,
+  messages: readonly Row[],
+  onLate: () => boolean,
+): Promise<readonly MessageOutcome[]> => {
+  const [, ...others] = messages
+  const outcome = await client.send(
+    channel,
+    messages.map(({ bytes }) => bytes),
+    { links: others.map(({ trace }) => trace), onLate },
+  )
+  switch (outcome.kind) {
+    case 'accepted':
+      return outcome.resourceIds.map((resourceId) => ({ kind: 'accepted', resourceId, channel }))
+    case 'refused':
+      if (messages.length > 1) throw new RefusedTogetherError(`status ${outcome.status}`)
+      return [outcome]
+    case 'unreachable': {
+      const { kind, reason, isDown } = outcome
+      return messages.map(() => ({ kind, reason, isDown }))
+    }
+    case 'unknown':
+      return messages.map(() => outcome)
+  }
+}

@@ -1,0 +1,197 @@
+import { backoffMs } from '#src/platform/broker/index.ts'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { inSpan, type Logger } from '#src/platform/observe/index.ts'
+import {
+  changeStatuses,
+  type EmitEvents,
+  noteRepetitions,
+  type RepetitionOutcome,
+  setRepetitionOutcomes,
+  statusEvent,
+} from '../../messages/index.ts'
+import { createRounds, type Rounds } from '../../rounds.ts'
+import type { AnswerLimits, IsLate } from './limits.ts'
+import type { OutboundMetrics } from './metrics.ts'
+import { repetitionText, sentAgain } from './repetition-text.ts'
+import {
+  lockDoubtful,
+  lockOverdue,
+  lockUnanswered,
+  type Search,
+  type StoredOutbound,
+  type Unanswered,
+} from './store.ts'
+import type { MessageOutcome, Transport } from './transport.ts'
+
+export type WatchDeps = {
+  readonly sql: Client
+  readonly transport: Transport
+  readonly emitEvents: EmitEvents
+  readonly limits: AnswerLimits
+  readonly isLate: IsLate
+  readonly metrics: OutboundMetrics
+  readonly logger: Logger
+  /** How often unanswered messages are looked for, and asked for again at first and at most. */
+  readonly times?: Partial<WatchTimes>
+}
+
+export type WatchTimes = {
+  readonly everyMs: number
+  readonly reaskFirstMs: number
+  readonly reaskMaxMs: number
+}
+
+const timesDefault: WatchTimes = { everyMs: 5_000, reaskFirstMs: 30_000, reaskMaxMs: 900_000 }
+/** Asked for in one round. */
+const reaskedMax = 100
+/** Marked by one transaction, and transactions of one round. */
+export const markedMax = 500
+const marksMax = 20
+/** How far the first round looks back: nobody may have looked for long. */
+const firstLookMs = 30 * 24 * 3_600_000
+/** The central bank knows a repetition for a day; what is older needs a person. */
+const knownForMs = 24 * 3_600_000
+
+/**
+ * Messages that nobody has answered in time, or of which nobody knows whether they were sent: their outcome is UNKNOWN,
+ * never failed, and they are sent again with the same bytes until an explicit answer comes. The central bank takes a repetition for the message it has and answers.
+ */
+export const createWatch = (deps: WatchDeps): Rounds => {
+  const { settlementLimitMs, scheduledLimitMs } = deps.limits
+  const { logger } = deps
+  const times = { ...timesDefault, ...deps.times }
+  /** When each is asked for again, by id; as many as wait in the last day at most. */
+  const due = new Map<string, { readonly atMs: number; readonly asked: number }>()
+
+  let isFirst = true
+
+  const round = async (): Promise<void> => {
+    const nowMs = Date.now()
+    const oldestMs = nowMs - knownForMs
+    const limits = {
+      to: new Date(nowMs - settlementLimitMs),
+      scheduledTo: new Date(nowMs - scheduledLimitMs),
+    }
+    await markOverdue(deps, {
+      ...limits,
+      from: new Date(isFirst ? nowMs - firstLookMs : oldestMs),
+      limit: markedMax,
+    })
+    isFirst = false
+    for (const [id, { atMs }] of due) if (atMs < oldestMs) due.delete(id)
+    const resting = [...due].filter(([, { atMs }]) => atMs > nowMs).map(([id]) => id)
+    const messages = await findToAsk(deps, {
+      ...limits,
+      from: new Date(oldestMs),
+      limit: reaskedMax,
+      except: resting,
+    })
+    const asked = await Promise.allSettled(messages.map((message) => ask(message, nowMs)))
+    const outcomes = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    await setRepetitionOutcomes(deps.sql, outcomes)
+    const failed = asked.find((one) => one.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+  }
+
+  const ask = async (message: ToAsk, nowMs: number): Promise<RepetitionOutcome> => {
+    const asked = (due.get(message.id)?.asked ?? 0) + 1
+    const retry = {
+      attemptsMax: asked,
+      backoffFirstMs: times.reaskFirstMs,
+      backoffMaxMs: times.reaskMaxMs,
+    }
+    due.set(message.id, { atMs: nowMs + times.reaskFirstMs / 2 + backoffMs(asked, retry), asked })
+    const { id, type, channel, sentXml, repetition } = message
+    const parent = message.traceparent ?? undefined
+    const outcome = await inSpan(`send again ${type}`, { parent }, () =>
+      deps.transport({ type, channel, bytes: sentXml() }),
+    )
+    deps.metrics.onReasked()
+    if (outcome.kind === 'accepted' && message.resourceId === null) {
+      await noteSent(deps, message, outcome)
+    }
+    logger.warn(
+      { id, type, biz_msg_idr: message.bizMsgIdr, repetition, outcome: outcome.kind },
+      'nobody has answered: the same message was sent again',
+    )
+    return { id, repetition, detail: repetitionText(outcome) }
+  }
+
+  return createRounds('watch of unanswered messages', times.everyMs, round, logger)
+}
+
+/** The sending is in doubt no more; the answer may still be, and where that is overdue it is UNKNOWN as before. */
+const noteSent = async (
+  { sql, isLate, emitEvents, metrics }: WatchDeps,
+  message: Unanswered,
+  { resourceId, channel }: Extract<MessageOutcome, { kind: 'accepted' }>,
+): Promise<void> => {
+  const { id } = message
+  const status = 'SENT' as const
+  const change = { id, status, resourceId, detail: channel, isLate: isLate(message) }
+  const moved = await sql.begin(async (tx) => {
+    const ids = await changeStatuses(tx, [change])
+    if (ids.size > 0) await emitEvents(tx, [statusEvent(message, change)])
+    return ids
+  })
+  if (moved.size > 0) metrics.onStatus(message.type, 'SENT')
+}
+
+/** All that nobody has answered in time, however many: they are seen as such at once and asked for one by one. */
+const markOverdue = async (
+  deps: WatchDeps,
+  search: Parameters<typeof lockOverdue>[1],
+): Promise<void> => {
+  for (let marks = 0; marks < marksMax; marks++) {
+    const found = await deps.sql.begin(async (tx) => {
+      const messages = await lockOverdue(tx, search)
+      await markUnknown(tx, messages, 'no answer in time', deps)
+      return messages.length
+    })
+    if (found < search.limit) return
+  }
+}
+
+type ToAsk = Unanswered & { readonly repetition: number }
+
+/** In their history before the first byte goes out: a process that dies in between has told that it was about to ask. */
+const findToAsk = ({ sql, ...deps }: WatchDeps, search: Search) =>
+  sql.begin(async (tx): Promise<readonly ToAsk[]> => {
+    const unanswered = await lockUnanswered(tx, search)
+    const doubtful = await lockDoubtful(tx, {
+      ...search,
+      except: [...search.except, ...unanswered.map(({ id }) => id)],
+    })
+    const queued = doubtful.filter(({ status }) => status !== 'UNKNOWN')
+    await markUnknown(tx, queued, 'not known to be sent', deps)
+    const messages = [...unanswered, ...doubtful]
+    if (messages.length === 0) return []
+    const numbers = await noteRepetitions(
+      tx,
+      messages.map(({ id }) => ({ id, detail: sentAgain })),
+    )
+    return messages.flatMap((message) => {
+      const repetition = numbers.get(message.id)
+      return repetition === undefined ? [] : [{ ...message, repetition }]
+    })
+  })
+
+const markUnknown = async (
+  tx: Queryable,
+  messages: readonly StoredOutbound[],
+  detail: string,
+  { emitEvents, metrics }: Pick<WatchDeps, 'emitEvents' | 'metrics'>,
+): Promise<void> => {
+  if (messages.length === 0) return
+  const status = 'UNKNOWN' as const
+  const moved = await changeStatuses(
+    tx,
+    messages.map(({ id }) => ({ id, status, detail })),
+  )
+  const effective = messages.filter(({ id }) => moved.has(id))
+  await emitEvents(
+    tx,
+    effective.map((message) => statusEvent(message, { id: message.id, status, detail })),
+  )
+  for (const { type } of effective) metrics.onStatus(type, status)
+}

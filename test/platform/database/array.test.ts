@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test'
+import { bytesArray, textArray } from '#src/platform/database/index.ts'
+import { createTestDatabase } from '../../support/database.ts'
+
+const texts = ['', 'plain', 'a"b', 'back\\slash', '{1,2}', 'NULL', ' ç, \n', null]
+const documents = [new Uint8Array(0), Uint8Array.from({ length: 256 }, (_, index) => index)]
+
+test('arrays arrive as they were, also in the first statements of a pool, many at once', async () => {
+  const database = await createTestDatabase(8)
+  const rows = await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      const [row] = await database.sql<{ texts: string[]; numbers: string; bytes: string[] }[]>`
+        select to_json(${textArray(texts)}::text::text[]) as texts,
+          array_to_string(${textArray([1, 2n, -3])}::text::int[], ';') as numbers,
+          array(select encode(bytes, 'hex') from unnest(${bytesArray(documents)}::text::bytea[]) bytes)
+            as bytes`
+      return row
+    }),
+  )
+  for (const row of rows) {
+    expect(row?.texts).toEqual(texts as string[])
+    expect(row?.numbers).toBe('1;2;-3')
+    expect(row?.bytes).toEqual(documents.map((bytes) => Buffer.from(bytes).toString('hex')))
+  }
+  await database.close()
+})

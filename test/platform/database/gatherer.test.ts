@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createGatherer, OverloadedError } from '#src/platform/database/index.ts'
+
+const gatherer = (
+  over: Partial<{
+    rowsMax: number
+    writersMax: number
+    waitingMax: number
+    spacingMs: number
+    bad: Set<number>
+  }> = {},
+) => {
+  const batches: number[][] = []
+  const written: number[] = []
+  let running = 0
+  let runningMost = 0
+  const write = createGatherer<number, string>({
+    rowsMax: over.rowsMax ?? 100,
+    writersMax: over.writersMax ?? 1,
+    waitingMax: over.waitingMax ?? 1_000,
+    ...(over.spacingMs === undefined ? {} : { spacingMs: over.spacingMs }),
+    isRowFault: (error) => error instanceof RangeError,
+    write: async (rows) => {
+      batches.push([...rows])
+      runningMost = Math.max(runningMost, ++running)
+      await Bun.sleep(0)
+      running--
+      if (rows.includes(-1)) throw new Error('away')
+      if (rows.some((row) => over.bad?.has(row))) throw new RangeError('bad row')
+      written.push(...rows)
+      return rows.map((row) => `r${row}`)
+    },
+  })
+  return { write, batches, written, most: () => runningMost }
+}
+
+describe('the gatherer', () => {
+  test('writes the rows of one turn together and gives each its own result', async () => {
+    const { write, batches } = gatherer()
+    expect(await Promise.all([write(1), write(2), write(3)])).toEqual(['r1', 'r2', 'r3'])
+    expect(batches).toEqual([[1, 2, 3]])
+    expect(await write(4)).toBe('r4')
+  })
+
+  test('keeps to its limits of rows and of writers', async () => {
+    const { write, batches, most } = gatherer({ rowsMax: 10, writersMax: 2 })
+    await Promise.all(Array.from({ length: 95 }, (_, index) => write(index)))
+    expect(Math.max(...batches.map(({ length }) => length))).toBe(10)
+    expect(batches.length).toBe(10)
+    expect(most()).toBe(2)
+  })
+
+  test('with a spacing the first row waits for nobody', async () => {
+    const { write } = gatherer({ spacingMs: 10 * 60_000 })
+    expect(await write(0)).toBe('r0')
+  })
+
+  test('with a spacing what follows the first row shares a statement', async () => {
+    const spacingMs = 700
+    const { write, batches } = gatherer({ spacingMs })
+    const startMs = performance.now()
+    await write(0)
+    const later: Promise<string>[] = []
+    for (const row of [1, 2, 3]) {
+      later.push(write(row))
+      await Bun.sleep(1)
+    }
+    expect(await Promise.all(later)).toEqual(['r1', 'r2', 'r3'])
+    expect(batches).toEqual([[0], [1, 2, 3]])
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(spacingMs - 1)
+  })
+
+  test('with a spacing the rows of whole statements wait for one another only', async () => {
+    const { write, batches } = gatherer({ rowsMax: 10, spacingMs: 60_000 })
+    await Promise.all(Array.from({ length: 30 }, (_, index) => write(index)))
+    expect(batches.map(({ length }) => length)).toEqual([10, 10, 10])
+  })
+
+  test('refuses one row more than may wait, and takes rows again afterwards', async () => {
+    const { write } = gatherer({ waitingMax: 3 })
+    const three = [write(1), write(2), write(3)]
+    expect(write(4)).rejects.toThrow(OverloadedError)
+    await Promise.all(three)
+    expect(await write(5)).toBe('r5')
+  })
+
+  test('an error that is no row’s fails the batch once', async () => {
+    const { write, batches } = gatherer()
+    const outcomes = await Promise.allSettled([write(1), write(-1), write(2)])
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(batches.length).toBe(1)
+  })
+
+  test('whatever rows are bad, only those fail, and the others are written once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(fc.nat(1_000), { maxLength: 60 }),
+        fc.func(fc.boolean()),
+        fc.integer({ min: 1, max: 20 }),
+        async (rows, isBad, rowsMax) => {
+          const bad = new Set(rows.filter((row) => isBad(row)))
+          const { write, written } = gatherer({ rowsMax, writersMax: 3, bad })
+          const outcomes = await Promise.allSettled(rows.map(write))
+          const failed = rows.filter((_, index) => outcomes[index]?.status === 'rejected')
+          expect(failed).toEqual(rows.filter((row) => bad.has(row)))
+          expect([...written].sort()).toEqual(rows.filter((row) => !bad.has(row)).sort())
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+})

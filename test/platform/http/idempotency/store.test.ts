@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  claimKey,
+  claimOf,
+  completeClaim,
+  createIdempotencySweep,
+  readBytes,
+  runOnce,
+} from '#src/platform/http/index.ts'
+import { type TestApp, testApp, testKey } from '../../../support/app.ts'
+import { createTestDatabase, quietLogger, type TestDatabase } from '../../../support/database.ts'
+
+let database: TestDatabase
+let harness: TestApp
+let hold: Promise<void> = Promise.resolve()
+let entered: PromiseWithResolvers<void> = Promise.withResolvers()
+const one = testKey('*')
+const two = testKey('*')
+
+beforeAll(async () => {
+  database = await createTestDatabase(10)
+  await database.sql`create table effects (id serial primary key, note text not null)`
+  const document = { summary: 'x', tag: 'x', responses: {} }
+  harness = testApp(
+    ['/v1/things', '/v1/others'].map((path) => ({
+      method: 'POST',
+      path,
+      scope: 'spi:send',
+      accepts: ['application/json'],
+      document,
+      handle: async (c) => {
+        const body = await readBytes(c)
+        return runOnce(database.sql, claimOf(c, body), async (transaction) => {
+          entered.resolve()
+          await hold
+          const note = Buffer.from(body).toString()
+          const [row] = await transaction<{ id: number }[]>`
+            insert into effects (note) values (${note}) returning id`
+          if (note.includes('fail')) throw new Error('after the effect')
+          return {
+            status: 201,
+            contentType: 'application/json',
+            body: JSON.stringify({ id: row?.id, at: Bun.nanoseconds() }),
+          }
+        })
+      },
+    })),
+    { keys: [one.record, two.record] },
+  )
+})
+
+afterAll(() => database.close())
+
+const send = (key: string | undefined, body: unknown, from = one, path = '/v1/things') =>
+  harness.call('POST', path, {
+    key: from.key,
+    body,
+    headers: key === undefined ? {} : { 'Idempotency-Key': key },
+  })
+
+const effects = async (note: unknown): Promise<number> => {
+  const rows = await database.sql`select 1 from effects where note = ${JSON.stringify(note)}`
+  return rows.length
+}
+
+describe('an Idempotency-Key', () => {
+  test('gives the first answer again, byte for byte, and one effect', async () => {
+    const first = await send('key-1', { n: 1 })
+    const second = await send('"key-1"', { n: 1 })
+    expect(first.status).toBe(201)
+    expect(first.headers.get('idempotent-replayed')).toBeNull()
+    expect(second.status).toBe(201)
+    expect(second.headers.get('idempotent-replayed')).toBe('true')
+    expect(await second.text()).toBe(await first.text())
+    expect(await effects({ n: 1 })).toBe(1)
+  })
+
+  test('with another body or another operation is 422', async () => {
+    await send('key-2', { n: 2 })
+    for (const other of [
+      await send('key-2', { n: 3 }),
+      await send('key-2', { n: 2 }, one, '/v1/others'),
+    ]) {
+      expect(other.status).toBe(422)
+      expect(await other.json()).toMatchObject({ code: 'idempotency_mismatch' })
+    }
+  })
+
+  test('of one caller is not that of another', async () => {
+    await send('key-3', { n: 4 }, one)
+    const other = await send('key-3', { n: 4 }, two)
+    expect(other.headers.get('idempotent-replayed')).toBeNull()
+    expect(await effects({ n: 4 })).toBe(2)
+  })
+
+  test('is 409 while the first request runs, and replays after', async () => {
+    const gate = Promise.withResolvers<void>()
+    hold = gate.promise
+    entered = Promise.withResolvers()
+    const first = send('key-4', { n: 5 })
+    await entered.promise
+    const meanwhile = await send('key-4', { n: 5 })
+    expect(meanwhile.status).toBe(409)
+    expect(meanwhile.headers.get('retry-after')).toBe('1')
+    expect(await meanwhile.json()).toMatchObject({
+      code: 'idempotency_in_progress',
+      retryable: true,
+    })
+    gate.resolve()
+    expect((await first).status).toBe(201)
+    expect((await send('key-4', { n: 5 })).headers.get('idempotent-replayed')).toBe('true')
+  })
+
+  test('of work that failed leaves neither effect nor answer', async () => {
+    expect((await send('key-5', { fail: 1 })).status).toBe(500)
+    expect(await effects({ fail: 1 })).toBe(0)
+    expect((await send('key-5', { fail: 1 })).status).toBe(500)
+  })
+
+  test('sent many times at once has one effect', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => send('key-6', { n: 6 })))
+    const statuses = new Set(all.map((response) => response.status))
+    expect(statuses.has(201)).toBe(true)
+    for (const status of statuses) expect([201, 409]).toContain(status)
+    expect(await effects({ n: 6 })).toBe(1)
+  })
+
+  test('is not asked for: without one each request counts', async () => {
+    await send(undefined, { n: 7 })
+    await send(undefined, { n: 7 })
+    expect(await effects({ n: 7 })).toBe(2)
+  })
+})
+
+test('work over two transactions counts as running between them', async () => {
+  const claim = { owner: 'cards', key: 'long', fingerprint: Buffer.alloc(32, 1) }
+  const response = { status: 200, contentType: 'application/json', body: '{}' }
+  const { sql } = database
+  expect(await sql.begin((transaction) => claimKey(transaction, claim))).toEqual({ kind: 'new' })
+  await expect(sql.begin((transaction) => claimKey(transaction, claim))).rejects.toThrow(
+    'still running',
+  )
+  await completeClaim(sql, claim, response)
+  expect(await sql.begin((transaction) => claimKey(transaction, claim))).toEqual({
+    kind: 'replay',
+    response,
+  })
+})
+
+test('keys are forgotten after their retention, not before', async () => {
+  const { sql } = database
+  const { sweep } = createIdempotencySweep({ sql, retentionHours: 2, logger: quietLogger })
+  await sweep()
+  await send('old', { n: 8 })
+  await send('young', { n: 9 })
+  await sql`update idempotency_keys set created_at = now() - interval '121 minutes' where key = 'old'`
+  await sql`update idempotency_keys set created_at = now() - interval '119 minutes' where key = 'young'`
+  expect(await sweep()).toBe(1)
+  expect((await send('young', { n: 9 })).headers.get('idempotent-replayed')).toBe('true')
+  expect((await send('old', { n: 8 })).headers.get('idempotent-replayed')).toBeNull()
+})

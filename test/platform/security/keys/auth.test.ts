@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'bun:test'
+import { statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import {
+  createAuthenticator,
+  createKeyFileSource,
+  createKeyFileStore,
+  generateKey,
+  hashMatches,
+  isGrant,
+  type KeyRecord,
+  parseKey,
+  scopes,
+} from '#src/platform/security/index.ts'
+import { temporaryDirectory } from '../../../support/temporary.ts'
+
+const recordFor = (more: Partial<KeyRecord> = {}) => {
+  const { key, id, hash } = generateKey('live')
+  const record: KeyRecord = {
+    id,
+    name: 'shop',
+    hash,
+    grants: ['cards:*'],
+    expiresAt: undefined,
+    revokedAt: undefined,
+    ...more,
+  }
+  return { key, record }
+}
+
+describe('keys', () => {
+  test('have their documented form and are never the same', () => {
+    const keys = Array.from({ length: 200 }, () => generateKey('test').key)
+    for (const key of keys) expect(key).toMatch(/^trl_test_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}$/)
+    expect(new Set(keys).size).toBe(200)
+  })
+
+  test('match their own hash only', () => {
+    const one = generateKey('live')
+    const parsed = parseKey(one.key)
+    expect(parsed?.id).toBe(one.id)
+    expect(hashMatches(parsed?.hash ?? Buffer.alloc(0), one.hash)).toBe(true)
+    expect(hashMatches(parsed?.hash ?? Buffer.alloc(0), generateKey('live').hash)).toBe(false)
+    expect(hashMatches(parsed?.hash ?? Buffer.alloc(0), one.hash.slice(2))).toBe(false)
+  })
+
+  test('with any one character changed are refused without a look-up', () => {
+    const { key } = generateKey('live')
+    fc.assert(
+      fc.property(fc.nat(key.length - 1), fc.constantFrom(...'0aZ_'), (at, character) => {
+        const changed = key.slice(0, at) + character + key.slice(at + 1)
+        expect(parseKey(changed) === undefined).toBe(changed !== key)
+      }),
+    )
+  })
+})
+
+describe('the authenticator', () => {
+  const harness = (record: KeyRecord, startMs = 1_000_000) => {
+    let nowMs = startMs
+    let lookUps = 0
+    const used: string[] = []
+    const source = {
+      find: async (id: string) => {
+        lookUps++
+        return id === record.id ? record : undefined
+      },
+      used: (id: string) => used.push(id),
+    }
+    const authenticator = createAuthenticator({
+      sources: [source],
+      now: () => nowMs,
+      cacheMs: 5_000,
+    })
+    return {
+      verify: async (key: string) => authenticator.verify(`Bearer ${key}`),
+      verifyNow: (key: string) => authenticator.verify(`Bearer ${key}`),
+      advance: (ms: number) => {
+        nowMs += ms
+      },
+      lookUps: () => lookUps,
+      used,
+    }
+  }
+
+  test('knows the scopes of a feature grant and no others', async () => {
+    const { key, record } = recordFor()
+    const principal = await harness(record).verify(key)
+    expect([...(principal?.scopes ?? [])]).toEqual(
+      scopes.filter((scope) => scope.startsWith('cards:')),
+    )
+    const all = recordFor({ grants: ['*'] })
+    expect((await harness(all.record).verify(all.key))?.scopes.size).toBe(scopes.length)
+  })
+
+  test('answers without I/O while a key is fresh, and asks again after', async () => {
+    const { key, record } = recordFor()
+    const { verify, verifyNow, advance, lookUps, used } = harness(record)
+    await verify(key)
+    advance(4_999)
+    expect(verifyNow(key)).toMatchObject({ keyId: record.id })
+    expect(lookUps()).toBe(1)
+    advance(1)
+    await verify(key)
+    expect(lookUps()).toBe(2)
+    expect(used).toEqual([record.id, record.id])
+  })
+
+  test('refuses at the moment of expiry, also from its cache', async () => {
+    const { key, record } = recordFor({ expiresAt: new Date(1_002_000) })
+    const { verify, advance } = harness(record)
+    expect(await verify(key)).toBeDefined()
+    advance(1_999)
+    expect(await verify(key)).toBeDefined()
+    advance(1)
+    expect(await verify(key)).toBeUndefined()
+  })
+
+  test('refuses revoked keys, wrong secrets and unknown ids', async () => {
+    const revoked = recordFor({ revokedAt: new Date(1) })
+    expect(await harness(revoked.record).verify(revoked.key)).toBeUndefined()
+    const { key, record } = recordFor()
+    const forged = { ...record, hash: generateKey('live').hash }
+    expect(await harness(forged).verify(key)).toBeUndefined()
+    expect(await harness(record).verify(generateKey('live').key)).toBeUndefined()
+  })
+
+  test('takes the scheme in any case', async () => {
+    const { key, record } = recordFor()
+    const authenticator = createAuthenticator({ sources: [{ find: async () => record }] })
+    expect(await authenticator.verify(`bearer ${key}`)).toBeDefined()
+    expect(await authenticator.verify(`Token ${key}`)).toBeUndefined()
+    expect(await authenticator.verify('x'.repeat(1_000_000))).toBeUndefined()
+  })
+})
+
+describe('the key file', () => {
+  const path = () => join(temporaryDirectory(), 'keys.json')
+
+  test('is readable by its owner only and never holds a secret', async () => {
+    const file = path()
+    const store = createKeyFileStore(file, () => new Date(0))
+    const { id, key } = await store.create({
+      name: 'shop',
+      environment: 'live',
+      grants: ['spi:send'],
+      expiresAt: new Date(86_400_000),
+    })
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const content = await Bun.file(file).text()
+    expect(content).not.toContain(key.slice(-49))
+    expect(await store.list()).toMatchObject([{ id, expires_at: '1970-01-02T00:00:00.000Z' }])
+  })
+
+  test('is read again when it changes; a broken one leaves the last good in force', async () => {
+    const file = path()
+    let nowMs = 0
+    const problems: unknown[] = []
+    const source = createKeyFileSource({
+      path: file,
+      now: () => nowMs,
+      onProblem: (error) => problems.push(error),
+    })
+    expect(await source.find('x')).toBeUndefined()
+    const store = createKeyFileStore(file, () => new Date())
+    const { id } = await store.create({
+      name: 'shop',
+      environment: 'live',
+      grants: ['*'],
+      expiresAt: undefined,
+    })
+    expect(await source.find(id)).toBeUndefined()
+    nowMs += 1_000
+    expect(await source.find(id)).toMatchObject({ id, grants: ['*'] })
+    writeFileSync(file, '{"keys": [{"id": "short"}]}')
+    nowMs += 1_000
+    expect(await source.find(id)).toMatchObject({ id })
+    expect(String(problems.at(-1))).toContain('malformed at keys.0.id')
+  })
+})
+
+test('grants are scopes, features or everything', () => {
+  for (const good of ['*', 'cards:*', 'cards:authorize']) expect(isGrant(good)).toBe(true)
+  for (const bad of ['', 'cards', 'cards:', 'card:*', 'cards:fly', '**'])
+    expect(isGrant(bad)).toBe(false)
+})

@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'bun:test'
+import { rename } from 'node:fs/promises'
+import http2 from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
+import {
+  createTlsMaterial,
+  followMaterial,
+  type TlsMaterial,
+  TlsMaterialError,
+} from '#src/platform/security/index.ts'
+import { type IssuedPair, issueCertificate } from '../../../support/pki.ts'
+import { withScratch } from '../../../support/second-implementation.ts'
+import { until } from '../../../support/until.ts'
+
+const authority = issueCertificate('AC Teste', { authority: true })
+const hosts = ['localhost', '127.0.0.1']
+const issue = (name: string) => issueCertificate(name, { issuer: authority, hosts })
+const [first, second, server] = [issue('first'), issue('second'), issue('server')]
+
+/** In one step, as operators do it: whoever reads at any time finds a whole file. */
+const put = async (path: string, text: string): Promise<void> => {
+  await Bun.write(`${path}.new`, text)
+  await rename(`${path}.new`, path)
+}
+
+/** Writes a pair where the material reads it, key first: the halfway state is part of the test. */
+const save = async (directory: string, pair: IssuedPair): Promise<void> => {
+  await put(join(directory, 'tls.key'), pair.key)
+  await put(join(directory, 'tls.crt'), pair.cert)
+}
+
+const materialOf = (directory: string, pair: IssuedPair, problems: Error[] = []): TlsMaterial => {
+  return createTlsMaterial(
+    {
+      certificate: { text: pair.cert, path: join(directory, 'tls.crt') },
+      key: { text: pair.key, path: join(directory, 'tls.key') },
+      ca: { text: authority.cert, path: undefined },
+    },
+    (error) => problems.push(error),
+    20,
+  )
+}
+
+/** An HTTPS listener that asks for client certificates and notes whose requests came in. */
+const listen = async (pair: IssuedPair) => {
+  const seen: string[] = []
+  const listener = http2.createSecureServer(
+    { cert: pair.cert, key: pair.key, ca: authority.cert, requestCert: true, allowHTTP1: true },
+    (request, response) => {
+      seen.push(String((request.socket as TLSSocket).getPeerCertificate().subject?.CN))
+      setTimeout(() => response.end('ok'), 2)
+    },
+  )
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', () => resolve()))
+  const { port } = listener.address() as AddressInfo
+  return { listener, seen, url: `https://localhost:${port}/` }
+}
+
+const callersMax = 8
+
+/** Eight callers in a loop until told to stop, and how many of their requests were answered and lost. */
+const loadOf = (url: string, material: TlsMaterial) => {
+  const counts = { answered: 0, lost: 0 }
+  let running = true
+  const caller = async () => {
+    while (running) {
+      try {
+        const response = await fetch(url, { tls: material.current() })
+        if ((await response.text()) === 'ok') counts.answered++
+        else counts.lost++
+      } catch {
+        counts.lost++
+      }
+    }
+  }
+  const callers = Array.from({ length: callersMax }, caller)
+  return {
+    counts,
+    end: async (): Promise<void> => {
+      running = false
+      await Promise.all(callers)
+    },
+  }
+}
+
+describe('rotation under load loses no request', () => {
+  test('outbound: new connections present the new client certificate', async () => {
+    await withScratch(async (directory) => {
+      await save(directory, first)
+      const material = materialOf(directory, first)
+      const { listener, seen, url } = await listen(server)
+      const { counts, end } = loadOf(url, material)
+      await until(() => seen.length > 20)
+      expect(new Set(seen)).toEqual(new Set(['first']))
+      material.watch()
+      await save(directory, second)
+      await until(() => material.current().cert === second.cert)
+      // Each caller may have one on its way that shows the old one.
+      const before = seen.length + callersMax
+      await until(() => seen.length > before + 20)
+      await end()
+      expect(counts.lost).toBe(0)
+      expect(counts.answered).toBe(seen.length)
+      expect(new Set(seen.slice(before))).toEqual(new Set(['second']))
+      material.stop()
+      listener.close()
+    })
+  })
+
+  test('inbound: a running listener shows the new certificate', async () => {
+    await withScratch(async (directory) => {
+      await save(directory, first)
+      const material = materialOf(directory, first)
+      const { listener, url } = await listen(first)
+      followMaterial(listener, material)
+      const client = createTlsMaterial({
+        certificate: { text: second.cert, path: undefined },
+        key: { text: second.key, path: undefined },
+        ca: { text: authority.cert, path: undefined },
+      })
+      const shown = () => peerOf(url)
+      const { counts, end } = loadOf(url, client)
+      await until(() => counts.answered > 20)
+      expect(await shown()).toBe('first')
+      await save(directory, server)
+      expect(await material.reload()).toBe(true)
+      const before = counts.answered
+      await until(() => counts.answered > before + 20)
+      expect(await shown()).toBe('server')
+      await end()
+      expect(counts.lost).toBe(0)
+      listener.close()
+    })
+  })
+})
+
+/** Whose certificate the listener shows to a new connection. */
+const peerOf = async (url: string): Promise<string> => {
+  const { connect } = await import('node:tls')
+  return new Promise((resolve, reject) => {
+    const socket = connect(
+      {
+        port: Number(new URL(url).port),
+        host: '127.0.0.1',
+        ca: authority.cert,
+        servername: 'localhost',
+      },
+      () => {
+        resolve(String(socket.getPeerCertificate().subject.CN))
+        socket.end()
+      },
+    )
+    socket.on('error', reject)
+  })
+}
+
+describe('material that cannot be used', () => {
+  test('is refused at the start', () => {
+    const pem = (text: string) => ({ text, path: undefined })
+    const open = (certificate: string, key?: string) =>
+      createTlsMaterial({
+        certificate: pem(certificate),
+        key: key === undefined ? undefined : pem(key),
+        ca: undefined,
+      })
+    expect(() => open(first.cert, second.key)).toThrow(TlsMaterialError)
+    expect(() => open(first.cert)).toThrow('needed together')
+    expect(() =>
+      open('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', first.key),
+    ).toThrow('cannot be read')
+  })
+
+  test('later on is told once, and the old stays in use until the pair is whole', async () => {
+    await withScratch(async (directory) => {
+      await save(directory, first)
+      const problems: Error[] = []
+      const material = materialOf(directory, first, problems)
+      material.watch()
+      await put(join(directory, 'tls.key'), second.key)
+      await until(() => problems.length > 0)
+      // Several looks later it has been told no second time.
+      await Bun.sleep(150)
+      expect(problems.map((problem) => problem.message)).toEqual([
+        'certificate and private key do not belong together',
+      ])
+      expect(material.current().cert).toBe(first.cert)
+      await put(join(directory, 'tls.crt'), second.cert)
+      await until(() => material.current().cert === second.cert)
+      expect(material.current()).toMatchObject({ cert: second.cert, key: second.key })
+      material.stop()
+    })
+  })
+})

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createTransform } from '#src/spi/index.ts'
+import { testApp, testKey } from '../../../support/app.ts'
+import { pacs008 } from '../../../support/messages.ts'
+import { appWith, envelope, json, signature, xsd } from './support.ts'
+
+let directory = ''
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'schemas-'))
+})
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+describe('POST /v1/validate', () => {
+  const { validate } = appWith(undefined)
+
+  test('says type, version, revision and that a message is valid', async () => {
+    const response = await validate(pacs008({ signature }))
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({
+      type: 'pacs.008',
+      version: '1.13',
+      revision: '5.10.1',
+      valid: true,
+      violations: [],
+      truncated: false,
+    })
+  })
+
+  test('lists violations by place and shape', async () => {
+    const response = await validate(pacs008({ signature }).replace('12345678909', '1'))
+    expect(await response.json()).toMatchObject({
+      valid: false,
+      violations: [
+        {
+          path: '/Envelope/Document/FIToFICstmrCdtTrf/CdtTrfTxInf/Dbtr/Id/PrvtId/Othr/Id',
+          line: 1,
+          rule: 'pattern',
+          got: '1 character, 9',
+          expected: '[0-9]{11}|[0-9A-Z]{12}[0-9]{2}',
+        },
+      ],
+    })
+  })
+
+  test.each([
+    ['<a', 400],
+    ['<a/>', 422],
+    [envelope('7.7', ''), 422],
+  ])('%s has no verdict', async (xml, status) => {
+    expect((await validate(xml)).status).toBe(status)
+  })
+})
+
+test('GET /v1/schemas and GET /v1/codes', async () => {
+  const { get } = appWith(undefined)
+  const { schemas, revision } = await get('/v1/schemas')
+  expect(revision).toBe('5.11.1')
+  expect(schemas.length).toBe(27)
+  expect(schemas[0].revisions['5.11.1']).toEqual({ version: '1.14', certainty: 'inferred' })
+  const { codes } = await get('/v1/codes')
+  expect(codes.status_reason.find(({ code }: { code: string }) => code === 'AC03')).toMatchObject({
+    raised_by: ['R'],
+    certainty: 'official',
+    since: null,
+    until: null,
+  })
+  expect(codes.mandate_refusal.find(({ code }: { code: string }) => code === 'AP07')).toEqual({
+    code: 'AP07',
+    meaning: null,
+    certainty: 'unknown',
+    raised_by: [],
+    since: null,
+    until: null,
+  })
+})
+
+test('options.validate of a transformation refuses with every violation', async () => {
+  const { record, key } = testKey('spi:transform')
+  const { metrics } = testApp([])
+  const { routes = [] } = createTransform({ metrics })
+  const app = testApp(routes, { keys: [record] })
+  const message = pacs008({ signature }).replaceAll('CACC', 'CURR')
+  const send = async (validate: boolean) =>
+    await app.call('POST', '/v1/transform/pacs008', {
+      key,
+      body: { message, options: { validate } },
+    })
+  expect((await send(false)).status).toBe(200)
+  const refused = await send(true)
+  expect(refused.status).toBe(422)
+  const { code, errors } = await json(refused)
+  expect(code).toBe('schema_violation')
+  expect(errors.map(({ rule }: { rule: string }) => rule)).toEqual(['enumeration', 'enumeration'])
+})
+
+test('options.validate says where it lists only the first of many violations', async () => {
+  const { record, key } = testKey('spi:transform')
+  const { metrics } = testApp([])
+  const { routes = [] } = createTransform({ metrics })
+  const app = testApp(routes, { keys: [record] })
+  const refusal = async (transactions: number) => {
+    const message = pacs008({ signature, transactions }).replaceAll('>SLEV<', '>DEBT<')
+    const body = { message, options: { validate: true } }
+    return await json(await app.call('POST', '/v1/transform/pacs008', { key, body }))
+  }
+  const few = await refusal(99)
+  expect(few.detail).toBe('The message breaks its schema at 99 place(s).')
+  expect(few.errors.length).toBe(99)
+  const many = await refusal(101)
+  expect(many.detail).toBe(
+    'The message breaks its schema at many places; the first 100 are listed.',
+  )
+  expect(many.errors.length).toBe(100)
+})
+
+test('options.validate is refused where there is no schema to validate by', async () => {
+  const { record, key } = testKey('spi:transform')
+  const { metrics } = testApp([])
+  const { routes = [] } = createTransform({ metrics })
+  const app = testApp(routes, { keys: [record] })
+  const message = pacs008({ signature, version: '7.77' })
+  const send = async (validate: boolean) =>
+    await app.call('POST', '/v1/transform/pacs008', {
+      key,
+      body: { message, options: { validate } },
+    })
+  expect((await send(false)).status).toBe(200)
+  const refused = await send(true)
+  expect(refused.status).toBe(422)
+  expect(await json(refused)).toMatchObject({
+    code: 'message_rejected',
+    detail: 'There is no schema for pacs.008 7.77.',
+  })
+})
+
+test('options.validate asks the schemas of SPI_SCHEMA_DIR', async () => {
+  const folder = join(directory, 'strict')
+  mkdirSync(folder)
+  writeFileSync(
+    join(folder, 'pacs.008.xsd'),
+    xsd('1.13').replaceAll('/pi/pibr.001/', '/pi/pacs.008/'),
+  )
+  const { schemas } = appWith(folder)
+  const { record, key } = testKey('spi:transform')
+  const { metrics } = testApp([])
+  const { routes = [] } = createTransform({ metrics, catalogue: schemas.catalogue })
+  const app = testApp(routes, { keys: [record] })
+  const body = { message: pacs008({ signature }), options: { validate: true } }
+  const refused = await app.call('POST', '/v1/transform/pacs008', { key, body })
+  expect(refused.status).toBe(422)
+  expect((await json(refused)).errors).toMatchObject([{ rule: 'element-content' }])
+})

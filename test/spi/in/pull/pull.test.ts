@@ -1,0 +1,260 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  type OutgoingMessage,
+  PublishRefusedError,
+  valueBytesMax,
+} from '#src/platform/broker/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
+import { createPull, inboundHeaders, inboundXmlOf, type PullTimes } from '#src/spi/in/pull/index.ts'
+import { repeatsMax } from '../../../../src/spi/in/pull/stream.ts'
+import {
+  InterfaceError,
+  StreamGoneError,
+  TooManyStreamsError,
+} from '../../../../src/spi/link/errors.ts'
+import { quietLogger } from '../../../support/database.ts'
+import { endToEndId, pacs002, pacs008, utf8 } from '../../../support/messages.ts'
+import { until } from '../../../support/until.ts'
+import { scriptedInterface } from './interface.ts'
+
+const silent = { ...quietLogger, error: () => {}, warn: () => {} }
+const retry = { attemptsMax: 1, backoffFirstMs: 1, backoffMaxMs: 5 }
+
+const pullFrom = (times: Partial<PullTimes> = {}) => {
+  const script = scriptedInterface()
+  const published: OutgoingMessage[] = []
+  const broker = {
+    isAway: false,
+    attempts: 0,
+    publish: async (messages: readonly OutgoingMessage[]) => {
+      broker.attempts++
+      if (broker.isAway) throw new Error('away')
+      if (messages.some(({ value }) => value.length > valueBytesMax || value.length === 0)) {
+        throw new PublishRefusedError('refused')
+      }
+      published.push(...messages)
+      script.calls.push(`published ${messages.length}`)
+    },
+  }
+  const metrics = createMetrics({ version: 'test', withProcess: false })
+  const feature = createPull({
+    client: script.client,
+    broker,
+    settings: { streams: 1 },
+    logger: silent,
+    metrics,
+    times: { retry, drainMs: 200, ...times },
+  })
+  return { ...script, broker, published, feature, metrics }
+}
+
+const message = (resourceId: string, xml = pacs008()) => ({ resourceId, xml: utf8(xml) })
+
+describe('pulling', () => {
+  test('publishes a batch before the request that confirms it, and asks again at once after 204', async () => {
+    const { feature, answer, calls, published } = pullFrom()
+    answer([message('a'), message('b')], [], [message('c')])
+    await feature.start?.()
+    await until(() => published.length === 3 && calls.at(-1) === 'next 1')
+    answer([])
+    await until(() => calls.length === 8)
+    const drained = feature.drain?.()
+    answer([message('d')])
+    await drained
+    expect(calls).toEqual([
+      'open 1',
+      'next 1',
+      'published 2',
+      'next 1',
+      'next 1',
+      'published 1',
+      'next 1',
+      'next 1',
+      'published 1',
+      'close 1',
+    ])
+    const [first] = published
+    expect(first?.topic).toBe('spi.inbound.primary')
+    expect(first?.value).toEqual(utf8(pacs008()))
+    expect(first?.headers).toEqual({
+      [inboundHeaders.resourceId]: 'a',
+      [inboundHeaders.channel]: 'PRIMARY',
+      [inboundHeaders.receivedAt]: expect.stringMatching(/^\d{4}-.*Z$/),
+    })
+  })
+
+  test('gives a payment and its answer the same key, and every message one', async () => {
+    const { feature, answer, published } = pullFrom()
+    const answered = pacs002(
+      `<TxInfAndSts><OrgnlInstrId>${endToEndId(0)}</OrgnlInstrId><OrgnlEndToEndId>${endToEndId(0)}</OrgnlEndToEndId><TxSts>ACSC</TxSts></TxInfAndSts>`,
+    )
+    answer([
+      message('payment'),
+      message('answer', answered),
+      message('other', '<E><BizMsgIdr>M1</BizMsgIdr></E>'),
+      message('hostile', `<EndToEndId>${'x'.repeat(500)}`),
+      message('spaced', '<a:EndToEndId> E1 </a:EndToEndId>'),
+    ])
+    await feature.start?.()
+    await until(() => published.length === 5)
+    expect(published.map(({ key }) => key)).toEqual([
+      endToEndId(0),
+      endToEndId(0),
+      'M1',
+      'hostile',
+      'E1',
+    ])
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('never confirms what could not be published, and tries until it is', async () => {
+    const { feature, answer, calls, broker, published } = pullFrom()
+    broker.isAway = true
+    answer([message('a')])
+    await feature.start?.()
+    await until(() => broker.attempts >= 3)
+    expect(calls).toEqual(['open 1', 'next 1'])
+    broker.isAway = false
+    await until(() => published.length === 1 && calls.at(-1) === 'next 1')
+    expect(calls).toEqual(['open 1', 'next 1', 'published 1', 'next 1'])
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('a drain with the broker away confirms nothing', async () => {
+    const { feature, answer, calls, broker } = pullFrom({ drainMs: 20 })
+    broker.isAway = true
+    answer([message('a')])
+    await feature.start?.()
+    await until(() => broker.attempts >= 1)
+    await feature.drain?.()
+    expect(calls).toEqual(['open 1', 'next 1'])
+  })
+
+  test('a drain waits for the running request, and gives it up after its time', async () => {
+    const { feature, calls } = pullFrom({ drainMs: 30 })
+    await feature.start?.()
+    await until(() => calls.at(-1) === 'next 1')
+    const startMs = performance.now()
+    await feature.drain?.()
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(25)
+    expect(calls).toEqual(['open 1', 'next 1'])
+  })
+
+  test('makes a read that failed again on its stream, a few times; then opens another', async () => {
+    const { feature, answer, calls, metrics } = pullFrom()
+    const failures = (count: number) => Array.from({ length: count }, () => new Error('reset'))
+    const reads = (stream: number, count: number) => Array(count).fill(`next ${stream}`)
+    answer(...failures(repeatsMax), [], ...failures(repeatsMax + 1))
+    await feature.start?.()
+    await until(() => calls.at(-1) === 'next 2')
+    expect(calls).toEqual([
+      'open 1',
+      ...reads(1, 2 * repeatsMax + 2),
+      'close 1',
+      'open 2',
+      'next 2',
+    ])
+    const { text } = await metrics.render()
+    const failed = `spigw_pull_failures_total{channel="PRIMARY",kind="failed"} ${2 * repeatsMax + 1}`
+    expect(text).toContain(failed)
+    expect(text).toContain('spigw_pull_streams{channel="PRIMARY"} 1')
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('opens another stream at once after 410 and after a refusal; one that is gone is not closed', async () => {
+    const { feature, answer, calls, metrics } = pullFrom()
+    answer(new StreamGoneError(), new InterfaceError('no', { status: 403 }))
+    await feature.start?.()
+    await until(() => calls.at(-1) === 'next 3')
+    expect(calls).toEqual(['open 1', 'next 1', 'open 2', 'next 2', 'close 2', 'open 3', 'next 3'])
+    const { text } = await metrics.render()
+    expect(text).toContain('spigw_pull_failures_total{channel="PRIMARY",kind="gone"} 1')
+    expect(text).toContain('spigw_pull_failures_total{channel="PRIMARY",kind="refused"} 1')
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('waits on its stream as long as 429 asks, however often', async () => {
+    const { feature, answer, calls } = pullFrom()
+    const count = repeatsMax + 2
+    answer(...Array.from({ length: count }, () => new TooManyStreamsError(20)))
+    const startMs = performance.now()
+    await feature.start?.()
+    await until(() => calls.length === 2 + count)
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(count * 15)
+    expect(new Set(calls)).toEqual(new Set(['open 1', 'next 1']))
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('publishes what the broker takes of a batch, and does not confirm what it refuses', async () => {
+    const { feature, answer, calls, broker, published } = pullFrom({ drainMs: 20 })
+    answer([message('a'), message('refused', ''), message('c')])
+    await feature.start?.()
+    await until(() => broker.attempts >= 6)
+    expect(published.map(({ headers }) => headers?.[inboundHeaders.resourceId])).toEqual(['a', 'c'])
+    await feature.drain?.()
+    expect(new Set(calls)).toEqual(new Set(['open 1', 'next 1', 'published 1']))
+  })
+
+  test('a message without PI-ResourceId goes on without; one the broker would not take goes compressed', async () => {
+    const { feature, answer, published } = pullFrom()
+    const largest = new Uint8Array(valueBytesMax).fill(0x20)
+    const larger = new Uint8Array(valueBytesMax + 1).fill(0x20)
+    answer([
+      { resourceId: undefined, xml: utf8('<a/>') },
+      { resourceId: 'largest', xml: largest },
+      { resourceId: 'larger', xml: larger },
+    ])
+    await feature.start?.()
+    await until(() => published.length === 3)
+    const [without, plain, compressed] = published
+    expect(without?.headers).not.toHaveProperty(inboundHeaders.resourceId)
+    expect(without?.key).toBeUndefined()
+    expect(plain?.value).toBe(largest)
+    expect(compressed?.value.length).toBeLessThan(1_000)
+    expect(compressed?.headers?.[inboundHeaders.encoding]).toBe('zstd')
+    for (const [sent, xml] of [
+      [plain, largest],
+      [compressed, larger],
+    ] as const) {
+      const { value = utf8(''), headers = {} } = sent ?? {}
+      expect(Buffer.compare(inboundXmlOf({ value, headers }), xml)).toBe(0)
+    }
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('waits as long as 429 asks before it opens another stream', async () => {
+    const { feature, answer, calls, failOpening } = pullFrom()
+    failOpening(new TooManyStreamsError(60))
+    const startMs = performance.now()
+    await feature.start?.()
+    await until(() => calls.length === 1)
+    failOpening(undefined)
+    await until(() => calls.at(-1) === 'next 2')
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(55)
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('a channel that answers nothing for its time is down, and up again with an answer', async () => {
+    const { feature, answer, calls } = pullFrom({ silentMs: 1_500 })
+    await feature.start?.()
+    await until(() => calls.at(-1) === 'next 1')
+    expect(await feature.health?.()).toMatchObject({ status: 'ok', ready: true })
+    await Bun.sleep(1_600)
+    expect(await feature.health?.()).toMatchObject({ status: 'down', ready: true })
+    answer([])
+    await until(() => calls.length === 3)
+    expect(await feature.health?.()).toMatchObject({
+      status: 'ok',
+      detail: { primary: { up: true, open_streams: 1, silent_seconds: 0 } },
+    })
+    answer([])
+    await feature.stop?.()
+  })
+})

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { knownVersions, messageTypes, messageVocabulary, ourCatalogue } from '#codecs/iso20022'
+import { createXmlScanner } from '#codecs/xml'
+import {
+  type Delivery,
+  deadLetterHeaders,
+  topics,
+  valueBytesMax,
+} from '#src/platform/broker/index.ts'
+import { textArray } from '#src/platform/database/index.ts'
+import { inboundXmlOf } from '#src/spi/in/pull/index.ts'
+import { inboundMessageOf } from '../../../../src/spi/in/pull/message.ts'
+import { createTestDatabase } from '../../../support/database.ts'
+import { generateMessage } from '../../../support/generated-messages.ts'
+import { utf8 } from '../../../support/messages.ts'
+import { createRandom, mutate } from '../../../support/mutations.ts'
+import { until } from '../../../support/until.ts'
+import { fresh, inbound, payment, storedWhen, workerOn } from './support.ts'
+
+/** What no interface should send, and one may all the same. */
+
+const database = await createTestDatabase()
+const { sql } = database
+const worker = await workerOn(database)
+const letters: Delivery[] = []
+
+beforeAll(async () => {
+  await worker.feature.start?.()
+  worker.broker.consume({
+    topic: topics.deadLetters,
+    group: 'test',
+    batchSizeMax: 10,
+    handler: async (batch) => {
+      letters.push(...batch)
+    },
+  })
+})
+afterAll(async () => {
+  await worker.stop()
+  await database.close()
+})
+
+test('a message without PI-ResourceId is stored with a warning, and known again by its BizMsgIdr', async () => {
+  const id = fresh.businessId()
+  const xml = utf8(payment({}, { id }))
+  const message = inboundMessageOf({ resourceId: undefined, xml }, 'PRIMARY', new Date())
+  await worker.broker.publish([message, message])
+  const found = await storedWhen(database, 'biz_msg_idr', id)
+  expect(found).toMatchObject({ status: 'PROCESSED', warnings: [{ rule: 'PI-ResourceId' }] })
+  const after = fresh.resourceId()
+  await worker.broker.publish([
+    inbound(payment(), { resourceId: after, key: message.key ?? 'none' }),
+  ])
+  expect((await storedWhen(database, 'resource_id', after)).warnings).toEqual([])
+  const [row] = await sql`select count(*)::int as count from spi_messages where biz_msg_idr = ${id}`
+  expect(row?.['count']).toBe(1)
+})
+
+test('a message larger than the broker takes is FAILED, and every byte of it is kept', async () => {
+  const resourceId = fresh.resourceId()
+  const xml = utf8(`${payment()}${' '.repeat(valueBytesMax)}`)
+  await worker.broker.publish([inboundMessageOf({ resourceId, xml }, 'PRIMARY', new Date())])
+  const found = await storedWhen(database, 'resource_id', resourceId)
+  expect(found).toMatchObject({ status: 'FAILED', errorCode: 'document_too_large' })
+  const [row] = await sql<{ xml: Uint8Array }[]>`
+    select xml from spi_messages where id = ${found.id}`
+  expect(Buffer.compare(Bun.zstdDecompressSync(row?.xml ?? xml), xml)).toBe(0)
+  await until(() => letters.length === 1)
+  const { value = utf8(''), headers = {} } = letters[0] ?? {}
+  expect(Buffer.compare(inboundXmlOf({ value, headers }), xml)).toBe(0)
+})
+
+test('another message under the ids of one that is known is a dead letter; the same one again is none', async () => {
+  const before = letters.length
+  const resourceId = fresh.resourceId()
+  const id = fresh.businessId()
+  const first = inbound(payment({}, { id }), { resourceId, key: 'k' })
+  const sameResource = inbound(payment(), { resourceId, key: 'k' })
+  const sameBusinessId = inbound(payment({}, { id }), { key: 'k' })
+  const again = { ...first, headers: { ...first.headers, 'resource-id': fresh.resourceId() } }
+  // In one batch and later.
+  await worker.broker.publish([first, sameResource, first])
+  await storedWhen(database, 'resource_id', resourceId)
+  await worker.broker.publish([sameBusinessId, again, first])
+  await until(() => letters.length === before + 2)
+  const last = fresh.resourceId()
+  await worker.broker.publish([inbound(payment(), { resourceId: last, key: 'k' })])
+  await storedWhen(database, 'resource_id', last)
+  const added = letters.slice(before)
+  const codes = added.map(({ headers }) => headers[deadLetterHeaders.errorCode])
+  expect(codes).toEqual(['ids_of_another_message', 'ids_of_another_message'])
+  const values = added.map(({ value }) => Buffer.from(value).toString())
+  const expected = [sameResource, sameBusinessId].map(({ value }) => Buffer.from(value).toString())
+  expect(values).toEqual(expected)
+})
+
+test('whatever a program with a bug sends of any type is PROCESSED or FAILED, and none is given up', async () => {
+  const random = createRandom(7)
+  const scanner = createXmlScanner({ vocabulary: messageVocabulary })
+  const before = letters.length
+  const messages = messageTypes.flatMap((type) => {
+    const schema = ourCatalogue.schemaOf(type, knownVersions(type).at(-1) ?? '')
+    if (schema === undefined) throw new Error(`no schema of ${type}`)
+    return Array.from({ length: 40 }, () => {
+      const whole = scanner.scan(utf8(generateMessage(schema, random)))
+      const id = `<BizMsgIdr>${fresh.businessId()}<`
+      return inbound(mutate(whole, random).replace(/<BizMsgIdr>[^<]*</, id))
+    })
+  })
+  await worker.broker.publish(messages)
+  const resourceIds = messages.map(({ headers = {} }) => headers['resource-id'] ?? '')
+  const storedOf = async () => {
+    const rows = await sql<{ status: string; count: number }[]>`
+      select status, count(*)::int as count from spi_messages
+      where resource_id = any(${textArray(resourceIds)}::text::text[]) group by status`
+    return new Map(rows.map(({ status, count }) => [status, count]))
+  }
+  let found = await storedOf()
+  const sum = (): number => [...found.values()].reduce((total, count) => total + count, 0)
+  const endMs = performance.now() + 40_000
+  while (sum() < messages.length && performance.now() < endMs) found = await storedOf()
+  expect([...found.keys()].sort()).toEqual(['FAILED', 'PROCESSED'])
+  expect(sum()).toBe(messages.length)
+  const failed = found.get('FAILED') ?? 0
+  await until(() => letters.length === before + failed)
+  const codes = letters.map(({ headers }) => headers[deadLetterHeaders.errorCode])
+  expect(codes).not.toContain('attempts_exhausted')
+}, 60_000)

@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'bun:test'
+import { knownVersions, messageTypes, messageVocabulary, ourCatalogue } from '#codecs/iso20022'
+import { createXmlScanner } from '#codecs/xml'
+import { viewMessage } from '#src/spi/messages/view.ts'
+import { validate, warningsMax } from '../../../../src/spi/in/worker/validators/index.ts'
+import { generateMessage } from '../../../support/generated-messages.ts'
+import { createRandom } from '../../../support/mutations.ts'
+import { envelope, fresh, ispb, payment, paymentReturn, refusal, report } from './support.ts'
+
+const scanner = createXmlScanner({ vocabulary: messageVocabulary })
+const now = Date.now()
+
+/** `rule path` of each warning. */
+const warningsOf = (xml: string, own: string | null = ispb): string[] => {
+  const document = scanner.scan(Buffer.from(xml))
+  const view = viewMessage(document)
+  if (view === undefined) throw new Error('no SPI message')
+  return validate({ view, document, ispb: own ?? undefined, nowMs: now }).map(
+    ({ rule, path }) => `${rule} ${path}`,
+  )
+}
+const rules = (xml: string): string[] => warningsOf(xml).map((text) => text.split(' ')[0] ?? '')
+
+/** Of documents that are too short to be read whole. */
+const besides = (all: readonly string[]): readonly string[] =>
+  all.filter((text) => !text.startsWith('Structure'))
+
+const created = (offsetMs: number): string => new Date(now + offsetMs).toISOString()
+const header = '/Envelope/AppHdr'
+
+describe('the header of every message', () => {
+  const echo = (over: Parameters<typeof envelope>[3] = {}): string =>
+    envelope('pibr.002', '1.3', '<EchoRpt></EchoRpt>', { created: created(0), ...over })
+
+  const found = (...of: Parameters<typeof warningsOf>) => besides(warningsOf(...of))
+
+  test('without fault gives no warning', () => {
+    expect(found(echo())).toEqual([])
+    expect(found(echo({ to: '00038166' }))).toEqual([])
+    expect(found(echo({ to: '99999999' }), null)).toEqual([])
+  })
+
+  test('ISPB', () => {
+    expect(found(echo({ from: '1234567a', id: fresh.businessId() }))).toEqual([
+      `ISPB ${header}/Fr`,
+      `BizMsgIdr ${header}/BizMsgIdr`,
+    ])
+    expect(found(echo({ to: '99999999' }))).toEqual([`ISPB ${header}/To`])
+    expect(found(echo({ to: '1234567' }))).toEqual([`ISPB ${header}/To`, `ISPB ${header}/To`])
+  })
+
+  test('BizMsgIdr', () => {
+    const path = `BizMsgIdr ${header}/BizMsgIdr`
+    for (const id of ['M1', `m00038166${'a'.repeat(23)}`, `M00038166${'a'.repeat(24)}`, '']) {
+      expect(found(echo({ id }))).toEqual([path])
+    }
+    expect(found(echo({ id: fresh.businessId('99999999') }))).toEqual([path])
+  })
+
+  test('CreDt: at the limits nothing, one millisecond past them a warning', () => {
+    const day = 24 * 3_600_000
+    const path = `CreDt ${header}/CreDt`
+    expect(found(echo({ created: created(5 * 60_000) }))).toEqual([])
+    expect(found(echo({ created: created(5 * 60_000 + 1) }))).toEqual([path])
+    expect(found(echo({ created: created(-day) }))).toEqual([])
+    expect(found(echo({ created: created(-day - 1) }))).toEqual([path])
+    for (const text of ['2026-03-02T14:05:09Z', '2026-13-02T14:05:09.123Z', 'now', '']) {
+      expect(found(echo({ created: text }))).toEqual([path])
+    }
+  })
+
+  test('MsgDefIdr', () => {
+    expect(found(echo({ definition: 'pibr.002.spi.1.4' }))).toEqual([
+      `MsgDefIdr ${header}/MsgDefIdr`,
+    ])
+    const fresher = envelope('pibr.002', '9.9', '', { created: created(0) })
+    expect(found(fresher)).toEqual(['MsgDefIdr /Envelope'])
+    const other = envelope('abcd.001', '1.1', '', { created: created(0) })
+    expect(warningsOf(other)).toEqual(['MsgDefIdr /Envelope'])
+  })
+})
+
+describe('pacs.008', () => {
+  test('without fault gives no warning', () => {
+    expect(rules(payment())).toEqual([])
+    expect(rules(payment({}, {}, { priority: 'NORM', level: 'PAGFRD' }))).toEqual([])
+  })
+
+  test('each rule of its own', () => {
+    expect(rules(payment({ endToEndId: 'E1' }))).toEqual(['EndToEndId'])
+    expect(rules(payment({ endToEndId: 'E12345678202602301405aaaaaaaaaaa' }))).toEqual([
+      'EndToEndId',
+    ])
+    expect(rules(payment({ endToEndId: 'E12345678202602282405aaaaaaaaaaa' }))).toEqual([
+      'EndToEndId',
+    ])
+    expect(rules(payment({ amount: '0.00' }))).toEqual(['Amount'])
+    expect(rules(payment({ amount: 'ten' }))).toEqual(['Structure', 'Amount'])
+    expect(rules(payment({}, {}, { count: '2' }))).toEqual(['NbOfTxs'])
+    expect(rules(payment({}, {}, { level: 'PAGAGD' }))).toEqual(['PmtTpInf'])
+    expect(rules(payment({}, {}, { level: 'PAGXXX' }))).toEqual(['PmtTpInf'])
+    expect(rules(payment({ instrument: 'XXXX' }))).toEqual(['LclInstrm'])
+    expect(rules(payment({ purpose: 'XXXX' }))).toEqual(['Purp'])
+    expect(rules(payment({ proxy: '' }))).toEqual(['Prxy'])
+    expect(rules(payment({ transactionId: '<TxId>T1</TxId>' }))).toEqual(['TxId'])
+    expect(rules(payment({ instrument: 'QRDN' }))).toEqual(['TxId'])
+    expect(rules(payment([]))).toEqual(['Structure', 'Transactions'])
+  })
+
+  test('ten priority payments are allowed, eleven are not; warnings are bounded', () => {
+    const many = (count: number) => Array.from({ length: count }, () => ({}))
+    expect(rules(payment(many(10)))).toEqual([])
+    expect(rules(payment(many(11)))).toEqual(['NbOfTxs'])
+    const hopeless = many(60).map(() => ({ endToEndId: 'E1' }))
+    expect(rules(payment(hopeless)).length).toBe(warningsMax)
+  })
+
+  test('names the transaction that breaks a rule, and never its values', () => {
+    const xml = payment([{}, { amount: '0.00', endToEndId: 'secret' }])
+    expect(warningsOf(xml)).toEqual(['EndToEndId //CdtTrfTxInf[2]', 'Amount //CdtTrfTxInf[2]'])
+    const document = scanner.scan(Buffer.from(xml))
+    const view = viewMessage(document)
+    if (view === undefined) throw new Error('no SPI message')
+    expect(JSON.stringify(validate({ view, document, ispb, nowMs: now }))).not.toContain('secret')
+  })
+})
+
+test('pacs.002', () => {
+  const endToEndId = fresh.endToEndId()
+  expect(rules(report([{ endToEndId, status: 'ACSC' }]))).toEqual([])
+  expect(rules(report([{ endToEndId, status: 'RJCT', reason: 'AB03' }]))).toEqual([])
+  expect(rules(report([{ endToEndId, status: 'PDNG' }]))).toEqual(['Status'])
+  expect(rules(report([{ endToEndId, status: 'RJCT' }]))).toEqual(['Reason'])
+  expect(rules(report([{ endToEndId, status: 'RJCT', reason: 'ZZ99' }]))).toEqual(['Reason'])
+  expect(rules(report([{ endToEndId, status: 'ACSC', instructionId: 'X' }]))).toEqual([
+    'OrgnlInstrId',
+  ])
+  expect(rules(report([]))).toEqual(['Structure', 'Transactions'])
+})
+
+test('pacs.004', () => {
+  const endToEndId = fresh.endToEndId()
+  expect(rules(paymentReturn(endToEndId, fresh.returnId()))).toEqual([])
+  expect(rules(paymentReturn(endToEndId, fresh.endToEndId()))).toEqual(['RtrId'])
+  expect(rules(paymentReturn('E1', fresh.returnId(), 'ZZ99'))).toEqual(['EndToEndId', 'Reason'])
+})
+
+test('the other types with rules of their own', () => {
+  const make = (type: string, version: string, body: string) =>
+    besides(rules(envelope(type, version, body, { created: created(0) })))
+  expect(rules(refusal(fresh.businessId()))).toEqual([])
+  expect(make('admi.002', '1.5', '<admi.002.001.01></admi.002.001.01>')).toEqual(['RltdRef', 'Rsn'])
+  expect(make('reda.016', '1.5', '<PtyStsAdvc></PtyStsAdvc>')).toEqual(['OrgnlBizInstr', 'Status'])
+  const schedule = (status: string) =>
+    `<CdtrPmtActvtnReqStsRpt><OrgnlPmtInfAndSts><TxInfAndSts><OrgnlEndToEndId>${fresh.endToEndId()}</OrgnlEndToEndId><TxSts>${status}</TxSts></TxInfAndSts></OrgnlPmtInfAndSts></CdtrPmtActvtnReqStsRpt>`
+  expect(make('pain.014', '2.3', schedule('ACSP'))).toEqual([])
+  expect(make('pain.014', '2.3', schedule('RJCT'))).toEqual(['Reason'])
+  expect(make('camt.029', '1.1', '<RsltnOfInvstgtn></RsltnOfInvstgtn>')).toEqual(['Transactions'])
+  expect(make('camt.025', '1.0', '<Rct><RctDtls></RctDtls></Rct>')).toEqual(['Status'])
+  expect(make('camt.054', '1.15', '<Ntry><Amt>1.00</Amt></Ntry>')).toEqual(['EndToEndId'])
+  expect(make('camt.055', '1.1', '<OrgnlPmtInfAndCxl></OrgnlPmtInfAndCxl>')).toEqual(['EndToEndId'])
+  expect(make('pain.013', '2.2', '<GrpHdr><NbOfTxs>1</NbOfTxs></GrpHdr>')).toEqual([
+    'Transactions',
+    'NbOfTxs',
+  ])
+})
+
+test.each(messageTypes)('%s: what is missing is told, and nothing of a whole message', (type) => {
+  const version = knownVersions(type).at(-1) ?? ''
+  const schema = ourCatalogue.schemaOf(type, version)
+  if (schema === undefined) throw new Error(`no schema of ${type}`)
+  const random = createRandom(11)
+  for (let count = 0; count < 20; count++) {
+    expect(rules(generateMessage(schema, random))).not.toContain('Structure')
+  }
+  const empty = envelope(type, version, '')
+  expect(rules(empty)).toContain('Structure')
+})
+
+test('a confirmation names an EndToEndId or none', () => {
+  const confirm = (id: string) =>
+    besides(
+      rules(
+        envelope('trck.002', knownVersions('trck.002').at(-1) ?? '', `<Tx>${id}</Tx>`, {
+          created: created(0),
+        }),
+      ),
+    )
+  expect(confirm('')).toEqual([])
+  expect(confirm(`<EndToEndId>${fresh.endToEndId()}</EndToEndId>`)).toEqual([])
+  expect(confirm('<EndToEndId>E1</EndToEndId>')).toEqual(['EndToEndId'])
+})

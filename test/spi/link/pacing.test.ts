@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'bun:test'
+import { costOf, createPacing } from '#src/spi/link/pacing.ts'
+import { build, payment, transfer } from '../../support/participant.ts'
+
+const ispb = '12345678'
+const other = '87654321'
+const payments = (count: number): Uint8Array =>
+  payment(
+    ispb,
+    other,
+    100,
+    Array.from({ length: count - 1 }, () => transfer(ispb, other, 100)),
+  )
+const text = (type: string): Uint8Array => Buffer.from(`<MsgDefIdr>${type}.spi.1.1</MsgDefIdr>`)
+
+test('a message costs what its operations cost', () => {
+  expect(costOf(payments(1))).toEqual({ type: 'pacs.008', cost: 1 })
+  expect(costOf(payments(10))).toEqual({ type: 'pacs.008', cost: 10 })
+  const report = build(ispb, 'PACS002', {
+    original_end_to_end_id: `E${other}202501010000abcdefghijk`,
+    status: 'ACSP',
+  })
+  expect(costOf(report)).toEqual({ type: 'pacs.002', cost: 0.2 })
+  expect(costOf(text('camt.055'))).toEqual({ type: 'camt.055', cost: 1 })
+  expect(costOf(Buffer.from('no message'))).toEqual({ type: '', cost: 1 })
+})
+
+describe('buckets', () => {
+  const noon = Date.UTC(2025, 0, 1, 15)
+  const clock = { ms: noon }
+  const pacing = (share = 1) => createPacing(share, () => clock.ms)
+  const takeAll = (from: ReturnType<typeof pacing>, channel: 'PRIMARY' | 'SECONDARY') => {
+    const messages = [text('camt.060')]
+    let taken = 0
+    while (from.take(channel, messages) === 0) taken++
+    return taken
+  }
+
+  test('the primary holds 3750 and refills 750 a second', () => {
+    clock.ms = noon
+    const one = pacing()
+    expect(takeAll(one, 'PRIMARY')).toBe(3_750)
+    clock.ms += 1_000
+    expect(takeAll(one, 'PRIMARY')).toBe(750)
+    clock.ms += 3_600_000
+    expect(takeAll(one, 'PRIMARY')).toBe(3_750)
+  })
+
+  test('the secondary holds 350 by day, 5000 by night; investigations have their own', () => {
+    clock.ms = noon
+    const one = pacing()
+    expect(takeAll(one, 'SECONDARY')).toBe(350)
+    expect(one.take('SECONDARY', [text('trck.002')])).toBe(0)
+    // 08:00 in São Paulo is 11:00 UTC.
+    for (const [moment, size] of [
+      [Date.UTC(2025, 0, 2, 10, 59, 59), 5_000],
+      [Date.UTC(2025, 0, 2, 11), 350],
+      [Date.UTC(2025, 0, 2, 3), 5_000],
+      [Date.UTC(2025, 0, 2, 2, 59), 350],
+    ] as const) {
+      clock.ms = moment
+      expect(takeAll(pacing(), 'SECONDARY')).toBe(size)
+    }
+  })
+
+  test('a large message may take more than is left, and is then waited for', () => {
+    clock.ms = noon
+    const one = pacing(0.001)
+    const ten = payments(10)
+    expect(one.take('PRIMARY', [ten])).toBe(0)
+    const waitMs = one.take('PRIMARY', [ten])
+    expect(waitMs).toBeGreaterThan(9_000)
+    clock.ms += waitMs
+    expect(one.take('PRIMARY', [ten])).toBe(0)
+  })
+
+  test('a clock that goes back takes nothing away', () => {
+    clock.ms = noon
+    const one = pacing()
+    expect(one.take('PRIMARY', [text('camt.060')])).toBe(0)
+    clock.ms -= 60_000
+    expect(one.take('PRIMARY', [text('camt.060')])).toBe(0)
+  })
+})

@@ -1,0 +1,287 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { gunzipSync } from 'node:zlib'
+import { boundaryOf, decodeMultipart } from '#codecs/multipart'
+import { createTlsMaterial } from '#src/platform/security/index.ts'
+import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
+import { createHold } from '../../../src/spi/link/hold.ts'
+import { sendMessages } from '../../../src/spi/link/send.ts'
+import { payment } from '../../support/participant.ts'
+import { issueCertificate } from '../../support/pki.ts'
+import {
+  callUnderChanges,
+  rotatingMaterial,
+  rotationOf,
+  startPeer,
+} from '../../support/rotation.ts'
+import { answer, interfaceClient, ispb, type RawAnswer, rawServer } from './support.ts'
+
+const one = new TextEncoder().encode('<a>1</a>')
+const two = new TextEncoder().encode('<a>2</a>')
+const accepted = (ids: string): RawAnswer => answer(201, { 'PI-ResourceId': ids })
+
+const against = async (
+  reply: (count: number) => RawAnswer,
+  messages: readonly Uint8Array[] = [one],
+  more: Parameters<typeof interfaceClient>[1] = {},
+) => {
+  const server = rawServer((_, count) => reply(count))
+  const client = interfaceClient({ PRIMARY: server.url, SECONDARY: server.url }, more)
+  const outcome = await client.send('PRIMARY', messages)
+  server.stop()
+  return { outcome, requests: server.requests }
+}
+
+describe('on the wire', () => {
+  test('one message: only headers the interface knows, Host without port, gzip over the body', async () => {
+    const { outcome, requests } = await against(() => accepted('id-1'))
+    expect(outcome).toEqual({ kind: 'accepted', resourceIds: ['id-1'] })
+    const [request] = requests
+    expect([...(request?.lines ?? [])].sort()).toEqual(
+      [
+        `POST /api/v1/in/${ispb}/msgs HTTP/1.1`,
+        'Accept: */*',
+        'Accept-Encoding: gzip',
+        'Connection: keep-alive',
+        'Content-Encoding: gzip',
+        `Content-Length: ${request?.body.length}`,
+        'Content-Type: application/xml; charset=utf-8',
+        'Host: 127.0.0.1',
+        'User-Agent: Trilho',
+      ].sort(),
+    )
+    expect(gunzipSync(request?.body ?? '')).toEqual(Buffer.from(one))
+  })
+
+  test('several: one multipart body, its parts in order', async () => {
+    const { outcome, requests } = await against(() => accepted('a, b'), [one, two])
+    expect(outcome).toEqual({ kind: 'accepted', resourceIds: ['a', 'b'] })
+    const type = requests[0]?.lines.find((line) => line.startsWith('Content-Type: ')) ?? ''
+    const parts = decodeMultipart(
+      gunzipSync(requests[0]?.body ?? ''),
+      boundaryOf(type.slice('Content-Type: '.length)),
+    )
+    expect(parts.map(({ body }) => Buffer.from(body).toString())).toEqual(['<a>1</a>', '<a>2</a>'])
+    expect(parts[0]?.headers.get('content-type')).toBe('application/xml; charset=utf-8')
+  })
+
+  test('1 to 10 messages', async () => {
+    const ids = Array.from({ length: 10 }, (_, index) => `id-${index}`)
+    const ten = Array.from({ length: 10 }, () => one)
+    const { outcome } = await against(() => accepted(ids.join(',')), ten)
+    expect(outcome).toEqual({ kind: 'accepted', resourceIds: ids })
+    expect(against(() => 'cut', [...ten, one])).rejects.toThrow(RangeError)
+    expect(against(() => 'cut', [])).rejects.toThrow(RangeError)
+  })
+})
+
+describe('outcomes', () => {
+  test('4xx: refused at once, with the problem', async () => {
+    const body =
+      '<problem xmlns="urn:ietf:rfc:7807"><type>https://x/forbidden</type><title>T</title><detail>D</detail></problem>'
+    const { outcome, requests } = await against(() =>
+      answer(403, { 'Content-Type': 'application/problem+xml' }, body),
+    )
+    expect(outcome).toEqual({
+      kind: 'refused',
+      status: 403,
+      problem: { type: 'https://x/forbidden', title: 'T', detail: 'D' },
+    })
+    expect(requests).toHaveLength(1)
+  })
+
+  test('an unreadable problem leaves the status', async () => {
+    const { outcome } = await against(() => answer(400, {}, '<problem><type>'))
+    expect(outcome).toEqual({
+      kind: 'refused',
+      status: 400,
+      problem: { type: '', title: '', detail: '' },
+    })
+  })
+
+  test('429 and 408: nothing was stored', async () => {
+    const { outcome } = await against(() => answer(429, { 'Retry-After': '7' }))
+    expect(outcome).toMatchObject({ kind: 'unreachable', retryAfterMs: 7_000, isDown: false })
+    const late = await against(() => answer(408))
+    expect(late.outcome).toMatchObject({ kind: 'unreachable', isDown: true })
+    expect(late.requests).toHaveLength(1)
+  })
+
+  test('Retry-After is honoured by the whole channel, and by no other', async () => {
+    const server = rawServer((_, count) =>
+      count === 1 ? answer(429, { 'Retry-After': '7' }) : accepted('id'),
+    )
+    const client = interfaceClient({ PRIMARY: server.url, SECONDARY: server.url })
+    expect(await client.send('PRIMARY', [one])).toMatchObject({ isDown: false })
+    const held = await client.send('PRIMARY', [one])
+    expect(held).toMatchObject({ kind: 'unreachable', isDown: false })
+    if (held.kind === 'unreachable') {
+      expect(held.retryAfterMs).toBeGreaterThan(1_000)
+      expect(held.retryAfterMs).toBeLessThanOrEqual(7_000)
+    }
+    expect(server.requests).toHaveLength(1)
+    expect(await client.send('SECONDARY', [one])).toMatchObject({ kind: 'accepted' })
+    server.stop()
+  })
+
+  test('429 without a Retry-After that can be read is one of a second, and none is of more than a minute', async () => {
+    const asked = async (headers: Readonly<Record<string, string>>) =>
+      (await against(() => answer(429, headers))).outcome
+    for (const headers of [{}, { 'Retry-After': '' }, { 'Retry-After': 'Wed, 21 Oct 2026' }]) {
+      expect(await asked(headers)).toMatchObject({ retryAfterMs: 1_000 })
+    }
+    expect(await asked({ 'Retry-After': '60' })).toMatchObject({ retryAfterMs: 60_000 })
+    expect(await asked({ 'Retry-After': '61' })).toMatchObject({ retryAfterMs: 60_000 })
+    const server = rawServer((_, count) => (count === 1 ? answer(429) : accepted('id')))
+    const client = interfaceClient({ PRIMARY: server.url })
+    const startMs = performance.now()
+    await client.send('PRIMARY', [one])
+    expect(await client.send('PRIMARY', [one])).toMatchObject({ kind: 'accepted' })
+    expect(performance.now() - startMs).toBeGreaterThan(900)
+    server.stop()
+  })
+
+  test('what is no answer of the interface leaves a doubt: 200, 204, 302', async () => {
+    for (const status of [200, 204, 302, 399]) {
+      const { outcome } = await against(() => answer(status, { Location: '/' }))
+      expect(outcome).toEqual({ kind: 'unknown', reason: `status ${status}` })
+    }
+  })
+
+  test('a repetition takes tokens as the first attempt does, and is not made without', async () => {
+    const server = rawServer(() => answer(503))
+    const sendWith = async (tokens: number) => {
+      let left = tokens
+      const pacing = { take: () => (left-- > 0 ? 0 : 60_000) }
+      const url = `${server.url}/api/v1/in/${ispb}/msgs`
+      const repeats: string[] = []
+      const onRepeat = (attempt: number, reason: string) => repeats.push(`${attempt} ${reason}`)
+      const settings = {
+        onRepeat,
+        isGzip: false,
+        timeoutMs: 20_000,
+        attemptsMax: 3,
+        hold: createHold(),
+      }
+      const before = server.requests.length
+      const outcome = await sendMessages(
+        { url, channel: 'PRIMARY', tls: undefined, pacing, ...settings },
+        [one],
+        undefined,
+      )
+      return { kind: outcome.kind, requests: server.requests.length - before, repeats }
+    }
+    const told = ['1 status 503', '2 status 503']
+    expect(await sendWith(3)).toEqual({ kind: 'unknown', requests: 3, repeats: told })
+    expect(await sendWith(2)).toEqual({ kind: 'unknown', requests: 2, repeats: told })
+    expect(await sendWith(0)).toEqual({ kind: 'unreachable', requests: 0, repeats: [] })
+    server.stop()
+  })
+
+  test('no listener: unreachable', async () => {
+    const server = rawServer(() => 'cut')
+    server.stop()
+    const outcome = await interfaceClient({ PRIMARY: server.url }).send('PRIMARY', [one])
+    expect(outcome).toMatchObject({ kind: 'unreachable', isDown: true })
+  })
+
+  test('5xx, a cut connection, no answer: the same bytes again, then unknown', async () => {
+    const wrongCount = answer(201, { 'PI-ResourceId': 'a,b' })
+    for (const bad of [answer(503), 'cut', wrongCount] as const) {
+      const { outcome, requests } = await against(() => bad)
+      expect(outcome.kind).toBe('unknown')
+      expect(requests).toHaveLength(3)
+      expect(new Set(requests.map(({ body }) => body.toString('hex'))).size).toBe(1)
+    }
+    const silent = await against(() => 'silent', [one], { timeoutSeconds: 0.7, attemptsMax: 2 })
+    expect(silent.outcome).toEqual({ kind: 'unknown', reason: 'no answer in time', isLate: true })
+    expect(silent.requests).toHaveLength(2)
+  })
+
+  test('after an attempt without an answer in time the caller may end the repetitions; other trouble is not its to judge', async () => {
+    const server = rawServer((_, count) => (count === 1 ? answer(503, {}, '') : 'silent'))
+    const client = interfaceClient({ PRIMARY: server.url }, { timeoutSeconds: 0.7, attemptsMax: 5 })
+    let late = 0
+    const onLate = (): boolean => {
+      late++
+      return late < 2
+    }
+    const outcome = await client.send('PRIMARY', [one], { onLate })
+    server.stop()
+    expect(outcome).toEqual({ kind: 'unknown', reason: 'no answer in time', isLate: true })
+    expect([late, server.requests.length]).toEqual([2, 3])
+  })
+
+  test('an answer after trouble is the outcome; trouble after a doubt stays a doubt', async () => {
+    const recovered = await against((count) => (count < 3 ? 'cut' : accepted('id')))
+    expect(recovered.outcome).toEqual({ kind: 'accepted', resourceIds: ['id'] })
+    const doubtful = await against((count) => (count === 1 ? answer(500) : answer(429)))
+    expect(doubtful.outcome.kind).toBe('unknown')
+  })
+})
+
+describe('with the simulated central bank', () => {
+  const authority = issueCertificate('Authority', { authority: true })
+  const server = issueCertificate('icom', { issuer: authority, hosts: ['127.0.0.1'] })
+  const ours = issueCertificate('participant', { issuer: authority })
+  const pem = (text: string) => ({ text, path: undefined })
+  const started = createCentralBank({
+    longPollMs: 100,
+    hostWithoutPort: true,
+    tls: { cert: server.cert, key: server.key, clientCa: authority.cert },
+  })
+  afterAll(async () => (await started).stop())
+
+  const material = (pair: { cert: string; key: string } | undefined, ca = authority.cert) =>
+    createTlsMaterial({
+      certificate: pair && pem(pair.cert),
+      key: pair && pem(pair.key),
+      ca: pem(ca),
+    })
+
+  test('mutual TLS: payments on both channels, five in a request', async () => {
+    const bank = await started
+    const client = interfaceClient(
+      { PRIMARY: bank.url, SECONDARY: bank.secondaryUrl },
+      { tls: material(ours) },
+    )
+    for (const channel of ['PRIMARY', 'SECONDARY'] as const) {
+      const payments = Array.from({ length: 5 }, () => payment(ispb, '99999A04', 100))
+      const outcome = await client.send(channel, payments)
+      expect(outcome).toMatchObject({ kind: 'accepted' })
+      if (outcome.kind === 'accepted') expect(new Set(outcome.resourceIds).size).toBe(5)
+    }
+    const catalogue = Buffer.from(await client.catalogue('out')).toString()
+    expect(catalogue).toContain('<Message>pacs.008.spi.')
+  })
+
+  test('without our certificate, or to a server of another authority, nothing is sent', async () => {
+    const bank = await started
+    const before = { ...bank.statistics().received }
+    const send = (tls: ReturnType<typeof material>) =>
+      interfaceClient({ PRIMARY: bank.url }, { tls }).send('PRIMARY', [
+        payment(ispb, '99999A04', 100),
+      ])
+    expect((await send(material(undefined))).kind).not.toBe('accepted')
+    const other = issueCertificate('Other', { authority: true })
+    expect(await send(material(ours, other.cert))).toMatchObject({ kind: 'unreachable' })
+    expect(bank.statistics().received).toEqual(before)
+  })
+
+  test('certificates change under load: no message is lost, new requests show the new one', async () => {
+    const ca = authority.cert
+    const first = { pair: issueCertificate('first', { issuer: authority }), ca }
+    const rotating = await rotatingMaterial(first)
+    const peer = await startPeer(server, ca, () => ({
+      ...{ status: 201, body: '\n' },
+      headers: { 'PI-ResourceId': 'id' },
+    }))
+    const tls = rotating.material
+    const client = interfaceClient({ PRIMARY: peer.url }, { tls, attemptsMax: 1 })
+    const send = async (): Promise<void> => {
+      const outcome = await client.send('PRIMARY', [one])
+      expect(outcome).toEqual({ kind: 'accepted', resourceIds: ['id'] })
+    }
+    await callUnderChanges(peer.shown, send, rotationOf(rotating, peer, authority))
+    peer.stop()
+  }, 60_000)
+})

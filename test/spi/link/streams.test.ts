@@ -1,0 +1,224 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
+import { InterfaceError, StreamGoneError, TooManyStreamsError } from '#src/spi/link/index.ts'
+import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
+import { answerBytesMax } from '../../../src/spi/link/exchange.ts'
+import { answer, interfaceClient, ispb, type RawAnswer, rawServer } from './support.ts'
+
+const nextHeader = { 'PI-Pull-Next': `/api/v1/out/${ispb}/stream/t2?x=1` }
+const multipart = Buffer.from(
+  '--simple boundary\r\nContent-Type: application/xml\r\nPI-ResourceId: r1\r\n\r\n<a/>\r\n' +
+    '--simple boundary\r\nPI-ResourceId: r2\r\n\r\n<b/>\r\n--simple boundary--\r\n',
+)
+const multipartHeaders = {
+  ...nextHeader,
+  'Content-Type': 'multipart/mixed; boundary="simple boundary"',
+}
+
+const opened = async (
+  replies: readonly RawAnswer[],
+  work: (client: ReturnType<typeof interfaceClient>) => Promise<void>,
+  more: Parameters<typeof interfaceClient>[1] = {},
+) => {
+  const server = rawServer((_, count) => replies[count - 1] ?? 'cut')
+  await work(interfaceClient({ PRIMARY: server.url }, more))
+  server.stop()
+  return server.requests.map(({ lines }) => lines)
+}
+
+const thrownBy = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
+
+describe('a read stream', () => {
+  test('start, next as it was given, DELETE; only headers the interface knows', async () => {
+    const requests = await opened(
+      [
+        answer(200, multipartHeaders, multipart),
+        answer(204, { 'PI-Pull-Next': 'http://127.0.0.1/elsewhere' }),
+        answer(200, { ...multipartHeaders, 'Content-Encoding': 'gzip' }, gzipSync(multipart)),
+        answer(200),
+      ],
+      async (client) => {
+        const stream = await client.openStream('PRIMARY')
+        const texts = async () =>
+          (await stream.next()).map(
+            ({ resourceId, xml }) => `${resourceId} ${Buffer.from(xml).toString()}`,
+          )
+        expect(await texts()).toEqual(['r1 <a/>', 'r2 <b/>'])
+        expect(await texts()).toEqual([])
+        expect(await texts()).toEqual(['r1 <a/>', 'r2 <b/>'])
+        await stream.close()
+      },
+    )
+    expect(requests.map(([line]) => line)).toEqual([
+      `GET /api/v1/out/${ispb}/stream/start HTTP/1.1`,
+      `GET /api/v1/out/${ispb}/stream/t2?x=1 HTTP/1.1`,
+      'GET /elsewhere HTTP/1.1',
+      `DELETE /api/v1/out/${ispb}/stream/t2?x=1 HTTP/1.1`,
+    ])
+    expect([...(requests[1] ?? [])].slice(1).sort()).toEqual([
+      'Accept-Encoding: gzip',
+      'Accept: multipart/mixed',
+      'Connection: keep-alive',
+      'Host: 127.0.0.1',
+      'User-Agent: Trilho',
+    ])
+  })
+
+  test('a single message comes without multipart', async () => {
+    const headers = { ...nextHeader, 'Content-Type': 'application/xml', 'PI-ResourceId': 'r9' }
+    await opened([answer(200, headers, '<a/>'), answer(410)], async (client) => {
+      const stream = await client.openStream('PRIMARY')
+      expect((await stream.next())[0]?.resourceId).toBe('r9')
+      await stream.close()
+    })
+  })
+
+  test('410 and 429 have errors of their own, the rest names status and problem', async () => {
+    await opened([answer(204, nextHeader), answer(410)], async (client) => {
+      const stream = await client.openStream('PRIMARY')
+      expect(await stream.next()).toEqual([])
+      expect(await thrownBy(stream.next())).toBeInstanceOf(StreamGoneError)
+    })
+    await opened([answer(429, { 'Retry-After': '3' })], async (client) => {
+      const full = await thrownBy(client.openStream('PRIMARY'))
+      expect(full).toBeInstanceOf(TooManyStreamsError)
+      expect(full).toMatchObject({ retryAfterMs: 3_000 })
+    })
+    const problem = '<problem xmlns="urn:ietf:rfc:7807"><type>https://x/y</type></problem>'
+    await opened([answer(400, {}, problem)], async (client) => {
+      const refused = await thrownBy(client.openStream('PRIMARY'))
+      expect(refused).toMatchObject({ status: 400, problem: { type: 'https://x/y' } })
+    })
+  })
+
+  test.each([
+    ['no PI-Pull-Next', answer(204)],
+    ['PI-Pull-Next of another host', answer(204, { 'PI-Pull-Next': 'https://evil.example/x' })],
+    ['an endless PI-Pull-Next', answer(204, { 'PI-Pull-Next': `/${'x'.repeat(2_048)}` })],
+    ['a body cut short', answer(200, multipartHeaders, multipart.subarray(0, -8))],
+    ['no boundary', answer(200, { ...nextHeader, 'Content-Type': 'multipart/mixed' }, multipart)],
+    ['a cut connection', 'cut'],
+  ] as const)('%s is an error, and nothing is confirmed', async (_, reply) => {
+    const requests = await opened([reply], async (client) => {
+      expect(await thrownBy(client.openStream('PRIMARY'))).toBeInstanceOf(InterfaceError)
+    })
+    expect(requests).toHaveLength(1)
+  })
+
+  test('a message without PI-ResourceId, or with an empty one, is a message all the same', async () => {
+    const xmlHeaders = { ...nextHeader, 'Content-Type': 'application/xml' }
+    const parts =
+      '--b\r\nPI-ResourceId:\r\n\r\n<a/>\r\n--b\r\nPI-ResourceId: r2\r\n\r\n<b/>\r\n--b--'
+    await opened(
+      [
+        answer(200, xmlHeaders, '<a/>'),
+        answer(200, { ...nextHeader, 'Content-Type': 'multipart/mixed; boundary=b' }, parts),
+      ],
+      async (client) => {
+        const stream = await client.openStream('PRIMARY')
+        expect((await stream.next()).map(({ resourceId }) => resourceId)).toEqual([undefined])
+        expect((await stream.next()).map(({ resourceId }) => resourceId)).toEqual([undefined, 'r2'])
+      },
+    )
+  })
+
+  const started = answer(204, nextHeader)
+  test.each([
+    ['no answer', 'silent'],
+    ['500', answer(500)],
+    ['a body cut short', answer(200, multipartHeaders, multipart.subarray(0, -8))],
+    ['no PI-Pull-Next', answer(204)],
+  ] as const)(
+    'after %s the same read is made again; what it may have held is not confirmed',
+    async (_, bad) => {
+      const times = bad === 'silent' ? { timeoutSeconds: 1 } : {}
+      const again = await opened(
+        [started, bad, answer(200, multipartHeaders, multipart), answer(200)],
+        async (client) => {
+          const stream = await client.openStream('PRIMARY')
+          expect(await stream.next()).toEqual([])
+          expect(await thrownBy(stream.next())).toBeInstanceOf(InterfaceError)
+          expect(await stream.next()).toHaveLength(2)
+          await stream.close()
+        },
+        times,
+      )
+      expect(again.map(([line]) => line?.split(' ')[0])).toEqual(['GET', 'GET', 'GET', 'DELETE'])
+      expect(again[2]).toEqual(again[1] ?? [])
+      // A DELETE confirms what the interface delivered last, which nobody has seen.
+      const left = await opened(
+        [started, bad],
+        async (client) => {
+          const stream = await client.openStream('PRIMARY')
+          await stream.next()
+          await thrownBy(stream.next())
+          await stream.close()
+        },
+        times,
+      )
+      expect(left).toHaveLength(2)
+    },
+  )
+
+  test('after a refusal, which delivers nothing, a stream is closed', async () => {
+    const requests = await opened([started, answer(403), answer(200)], async (client) => {
+      const stream = await client.openStream('PRIMARY')
+      await stream.next()
+      expect(await thrownBy(stream.next())).toMatchObject({ status: 403 })
+      await stream.close()
+    })
+    expect(requests[2]?.[0]).toBe(`DELETE /api/v1/out/${ispb}/stream/t2?x=1 HTTP/1.1`)
+  })
+
+  test('an answer of the largest size is taken, one byte more is not', async () => {
+    const compressed = { ...nextHeader, 'Content-Encoding': 'gzip', 'PI-ResourceId': 'r1' }
+    const zeros = (bytes: number) => gzipSync(new Uint8Array(bytes), { level: 1 })
+    const large = (bytes: number) =>
+      opened([answer(200, compressed, zeros(bytes))], async (client) => {
+        const [message] = await (await client.openStream('PRIMARY')).next()
+        expect(message?.xml.length).toBe(answerBytesMax)
+      })
+    await large(answerBytesMax)
+    expect(String(await thrownBy(large(answerBytesMax + 1)))).toContain('the answer has more than')
+  })
+
+  test('gives up when asked to', async () => {
+    const server = rawServer(() => 'silent')
+    const giveUp = new AbortController()
+    const opening = interfaceClient({ PRIMARY: server.url }).openStream('PRIMARY', giveUp.signal)
+    giveUp.abort()
+    expect(await thrownBy(opening)).toBeInstanceOf(InterfaceError)
+    server.stop()
+  })
+})
+
+describe('with the simulated central bank', () => {
+  const started = createCentralBank({ longPollMs: 50 })
+  afterAll(async () => (await started).stop())
+
+  test('six streams a channel, counted here as well', async () => {
+    const bank = await started
+    const client = interfaceClient({ PRIMARY: bank.url, SECONDARY: bank.secondaryUrl })
+    const six = await Promise.all(Array.from({ length: 6 }, () => client.openStream('PRIMARY')))
+    expect(await thrownBy(client.openStream('PRIMARY'))).toBeInstanceOf(TooManyStreamsError)
+    const another = interfaceClient({ PRIMARY: bank.url })
+    expect(await thrownBy(another.openStream('PRIMARY'))).toMatchObject({ retryAfterMs: 1_000 })
+    const other = await client.openStream('SECONDARY')
+    await Promise.all([...six, other].map((stream) => stream.close()))
+    await (await client.openStream('PRIMARY')).close()
+  })
+
+  test('every message is delivered once to a reader that confirms', async () => {
+    const bank = await started
+    const client = interfaceClient({ PRIMARY: bank.url })
+    for (let index = 0; index < 12; index++) bank.payIn({ to: ispb, amountCents: 100n })
+    const stream = await client.openStream('PRIMARY')
+    const seen: (string | undefined)[] = []
+    while (seen.length < 12) seen.push(...(await stream.next()).map(({ resourceId }) => resourceId))
+    await stream.close()
+    expect(new Set(seen).size).toBe(12)
+    const again = await client.openStream('PRIMARY')
+    expect(await again.next()).toEqual([])
+    await again.close()
+  })
+})

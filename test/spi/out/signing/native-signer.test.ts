@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'bun:test'
+import { createPublicKey, generateKeyPairSync, sign, verify, X509Certificate } from 'node:crypto'
+import { join } from 'node:path'
+import { chooseRsaKey } from '../../../../src/spi/out/signing/choose-provider.ts'
+import {
+  createNativeSigner,
+  createSigner,
+  noSigner,
+  type SigningKey,
+  SigningMaterialError,
+  type SigningSettings,
+  signingWarning,
+} from '../../../../src/spi/out/signing/index.ts'
+import { createLibcryptoProvider } from '../../../../src/spi/out/signing/libcrypto-provider.ts'
+import { nodeProvider } from '../../../../src/spi/out/signing/node-provider.ts'
+import type { RsaProvider } from '../../../../src/spi/out/signing/rsa-provider.ts'
+import { issueCertificate } from '../../../support/pki.ts'
+import { withScratch } from '../../../support/second-implementation.ts'
+import { until } from '../../../support/until.ts'
+
+const pair = issueCertificate('AC Teste')
+const other = issueCertificate('AC Outra')
+const content = new TextEncoder().encode('<ds:SignedInfo/>')
+const pkcs8 = () =>
+  new Uint8Array(
+    generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
+      format: 'der',
+      type: 'pkcs8',
+    }),
+  )
+
+const settings: SigningSettings = {
+  enabled: true,
+  certificate: undefined,
+  key: undefined,
+  provider: 'node',
+  serviceUrl: undefined,
+  serviceCertificate: undefined,
+  serviceKey: undefined,
+  serviceCa: undefined,
+  serviceTimeoutMs: 1000,
+  serviceAttemptsMax: 1,
+}
+const pem = (text: string) => ({ text, path: undefined })
+
+/** Whether this machine has a libcrypto at all; where not, the provider must only refuse. */
+const libcrypto = await createLibcryptoProvider(undefined, 2)
+  .open(pkcs8())
+  .catch(() => undefined)
+libcrypto?.close()
+const note = libcrypto === undefined ? ' [skipped: no libcrypto on this machine]' : ''
+
+describe('the choice of a signer', () => {
+  test('certificate and key go before the service', async () => {
+    const signer = await createSigner({
+      ...settings,
+      certificate: pem(pair.cert),
+      key: pem(pair.key),
+      serviceUrl: 'https://127.0.0.1:1',
+    })
+    expect(signer.kind).toBe('native')
+    signer.close()
+  })
+
+  test('the service goes before none, half a pair is no pair', async () => {
+    const serviceUrl = 'https://127.0.0.1:1'
+    const half = { ...settings, certificate: pem(pair.cert), serviceUrl }
+    expect((await createSigner(half)).kind).toBe('service')
+    expect((await createSigner(settings)).kind).toBe('none')
+  })
+
+  test('settings that leave messages unsigned are told', () => {
+    expect(signingWarning({ ...settings, certificate: pem(pair.cert) })).toContain(
+      'only one is set',
+    )
+    expect(signingWarning(settings)).toContain('unsigned')
+    expect(signingWarning({ ...settings, enabled: false })).toBeUndefined()
+    expect(signingWarning({ ...settings, serviceUrl: 'https://127.0.0.1:1' })).toBeUndefined()
+  })
+
+  test('switched off, nothing signs', async () => {
+    const off = { ...settings, enabled: false, certificate: pem(pair.cert), key: pem(pair.key) }
+    expect(await createSigner(off)).toBe(noSigner)
+  })
+})
+
+describe('native signer', () => {
+  test('names the certificate and signs as its holder', async () => {
+    const signer = await createNativeSigner(pair.cert, pair.key, null)
+    const key = await signer.key()
+    expect(key.identity).toEqual({
+      issuer: 'CN=AC Teste, OU=CSPB-4, O=ICP-Brasil, C=BR',
+      serial: pair.serial,
+    })
+    const { publicKey } = new X509Certificate(pair.cert)
+    expect(verify('sha256', content, publicKey, await key.sign(content))).toBe(true)
+  })
+
+  test('a pair that does not belong together is refused', () => {
+    expect(createNativeSigner(pair.cert, other.key, null)).rejects.toThrow(SigningMaterialError)
+  })
+
+  test('a key that is not RSA-2048 is refused', () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const key = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
+    expect(createNativeSigner(pair.cert, key, null)).rejects.toThrow('not RSA-2048')
+  })
+
+  test('a rotation under load: every signature fits the certificate it names', async () => {
+    const signer = await createNativeSigner(pair.cert, pair.key)
+    const one = async () => {
+      const key: SigningKey = await signer.key()
+      const certificate = key.identity.serial === pair.serial ? pair.cert : other.cert
+      const signature = await key.sign(content)
+      expect(verify('sha256', content, createPublicKey(certificate), signature)).toBe(true)
+      return key.identity.serial
+    }
+    const before = Array.from({ length: 40 }, one)
+    const rotation = signer.replace(other.cert, other.key)
+    const during = Array.from({ length: 40 }, one)
+    await rotation
+    const after = Array.from({ length: 40 }, one)
+    const serials = await Promise.all([...before, ...during, ...after])
+    expect(serials.slice(0, 80).every((serial) => serial === pair.serial)).toBe(true)
+    expect(serials.slice(80).every((serial) => serial === other.serial)).toBe(true)
+    signer.close()
+  })
+})
+
+test('a running signer follows its two files', async () => {
+  await withScratch(async (directory) => {
+    const paths = { cert: join(directory, 'tls.crt'), key: join(directory, 'tls.key') }
+    await Promise.all([Bun.write(paths.cert, pair.cert), Bun.write(paths.key, pair.key)])
+    const signer = await createSigner({
+      ...settings,
+      certificate: { text: pair.cert, path: paths.cert },
+      key: { text: pair.key, path: paths.key },
+    })
+    if (signer.kind === 'none') throw new Error('no signer')
+    await Promise.all([Bun.write(paths.cert, other.cert), Bun.write(paths.key, other.key)])
+    await until(async () => (await signer.key()).identity.serial === other.serial)
+    signer.close()
+  })
+}, 60_000)
+
+describe('providers of RSA', () => {
+  test.skipIf(libcrypto === undefined)(
+    `libcrypto gives the runtime's signatures${note}`,
+    async () => {
+      const der = pkcs8()
+      const [one, two] = [await nodeProvider.open(der), await createLibcryptoProvider().open(der)]
+      const inputs = Array.from({ length: 64 }, (_, i) => new Uint8Array(i * 37).fill(i))
+      const expected = await Promise.all(inputs.map((bytes) => one.sign(bytes)))
+      const given = await Promise.all(inputs.map((bytes) => two.sign(bytes)))
+      given.forEach((signature, i) => {
+        expect(Buffer.from(signature).equals(expected[i]!)).toBe(true)
+      })
+      two.close()
+      expect(two.sign(content)).rejects.toThrow('closed')
+    },
+  )
+
+  test.skipIf(libcrypto === undefined)(`closing lets signatures under way end${note}`, async () => {
+    const key = await createLibcryptoProvider().open(pkcs8())
+    const underWay = Array.from({ length: 50 }, () => key.sign(content))
+    await Promise.resolve()
+    key.close()
+    expect((await Promise.all(underWay)).length).toBe(50)
+  })
+
+  test('a missing library is no more than a refusal', async () => {
+    const missing = createLibcryptoProvider(['libno-such-thing.so.9'])
+    expect(missing.open(pkcs8())).rejects.toThrow('no libcrypto')
+    const chosen = await chooseRsaKey(pkcs8(), nodeProvider, missing)
+    expect(chosen.provider).toBe('node:crypto')
+    expect((await chosen.sign(content)).length).toBe(256)
+  })
+
+  test('a library without the functions is no more than a refusal', async () => {
+    const wrong = createLibcryptoProvider(['libc.so.6', 'libm.so.6'], 1)
+    expect((await chooseRsaKey(pkcs8(), nodeProvider, wrong)).provider).toBe('node:crypto')
+  })
+
+  test('an optional provider that signs differently is never used', async () => {
+    const liar: RsaProvider = {
+      name: 'libcrypto',
+      open: async () => ({ sign: async () => new Uint8Array(256), close: () => {} }),
+    }
+    expect((await chooseRsaKey(pkcs8(), nodeProvider, liar)).provider).toBe('node:crypto')
+  })
+
+  test('what counts is the work of a signature, not how long a busy machine takes over it', async () => {
+    const der = pkcs8()
+    const good = await nodeProvider.open(der)
+    const known = new Map<string, Promise<Uint8Array>>()
+    const delayed: RsaProvider = {
+      name: 'libcrypto',
+      open: async () => ({
+        sign: async (bytes) => {
+          const name = Buffer.from(bytes).toString()
+          if (!known.has(name)) known.set(name, good.sign(bytes))
+          // Longer than the other takes for all of a round.
+          await Bun.sleep(30)
+          return known.get(name)!
+        },
+        close: () => {},
+      }),
+    }
+    expect((await chooseRsaKey(der, nodeProvider, delayed)).provider).toBe('libcrypto')
+  })
+
+  test('an optional provider that breaks later is replaced signature by signature', async () => {
+    const der = pkcs8()
+    const good = await nodeProvider.open(der)
+    let broken = false
+    const known = new Map<string, Promise<Uint8Array>>()
+    const fragile: RsaProvider = {
+      name: 'libcrypto',
+      open: async () => ({
+        // Instant after the first time, so that it wins the comparison.
+        sign: (bytes) => {
+          if (broken) return Promise.reject(new Error('gone'))
+          const name = Buffer.from(bytes).toString()
+          if (!known.has(name)) known.set(name, good.sign(bytes))
+          return known.get(name)!
+        },
+        close: () => {},
+      }),
+    }
+    const chosen = await chooseRsaKey(der, nodeProvider, fragile)
+    expect(chosen.provider).toBe('libcrypto')
+    broken = true
+    const privateKey = { key: Buffer.from(der.slice()), format: 'der', type: 'pkcs8' } as const
+    expect(new Uint8Array(await chosen.sign(content))).toEqual(
+      new Uint8Array(sign('sha256', content, privateKey)),
+    )
+  })
+})

@@ -1,0 +1,261 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { openDeadLetters } from '#src/platform/broker/index.ts'
+import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
+import { createTestDatabase } from '../../../support/database.ts'
+import { endToEndId } from '../../../support/messages.ts'
+import { issueCertificate } from '../../../support/pki.ts'
+import { answer, interfaceClient, rawServer } from '../../link/support.ts'
+import { ispb, rigOn, runningOn, signingWith } from './support.ts'
+
+const database = await createTestDatabase(10)
+const rig = await rigOn(database)
+const bank = await createCentralBank({ longPollMs: 50, openingBalanceCents: 10n ** 12n })
+const client = interfaceClient(
+  { PRIMARY: bank.url, SECONDARY: bank.secondaryUrl },
+  { attemptsMax: 1 },
+  ispb,
+)
+const { sql } = database
+const running = runningOn(rig)
+
+afterEach(async () => {
+  await sql`truncate spi_messages, spi_sendings, spi_transactions, spi_history, webhook_events cascade`
+})
+afterAll(async () => {
+  await rig.broker.stop()
+  await bank.stop()
+  await database.close()
+})
+
+const settledBy = (ids: readonly string[]) =>
+  bank.book().operations.filter(({ endToEndId }) => ids.includes(endToEndId))
+
+/** The messages of requests, whole. */
+const textsOf = (requests: readonly { readonly body: Uint8Array }[]): readonly string[] =>
+  requests.flatMap(({ body }) => {
+    const text = Buffer.from(Bun.gunzipSync(new Uint8Array(body))).toString()
+    return [...text.matchAll(/<Envelope[\s\S]*?<\/Envelope>/g)].map(([one]) => one)
+  })
+
+describe('a process that dies after sending', () => {
+  const refused = answer(400, {}, '<problem><type>https://x/error/charset</type></problem>')
+  /** A stage whose requests arrive and are never answered loses its session, as by SIGKILL; then `work` runs. */
+  const afterDeath = async (
+    work: (first: readonly { readonly body: Uint8Array }[]) => Promise<void>,
+  ): Promise<void> => {
+    const silent = rawServer(() => answer(201, { 'PI-ResourceId': Bun.randomUUIDv7() }))
+    const over = Promise.withResolvers<void>()
+    const inner = interfaceClient({ PRIMARY: silent.url }, {}, ispb)
+    const dying = {
+      ...inner,
+      send: async (...args: Parameters<typeof inner.send>) => {
+        await inner.send(...args)
+        await over.promise
+        return { kind: 'unknown', reason: 'killed' } as const
+      },
+    }
+    const stage = rig.outbound(dying, { signing: signingWith(issueCertificate('old')) })
+    await stage.start?.()
+    while (silent.requests.length === 0) await Bun.sleep(5)
+    const own = await sql<{ pid: number }[]>`
+      select pid from pg_stat_activity
+      where application_name like '%-broker' and datname = current_database()`
+    const stopped = stage.drain?.()
+    for (const { pid } of own) await sql`select pg_terminate_backend(${pid})`
+    await work(silent.requests)
+    over.resolve()
+    await stopped
+    await stage.stop?.()
+    silent.stop()
+  }
+
+  test('leaves its bytes: no others are sent, whoever signs by now', async () => {
+    await rig.pay(1)
+    await afterDeath(async (first) => {
+      const server = rawServer(() => answer(201, { 'PI-ResourceId': Bun.randomUUIDv7() }))
+      const next = interfaceClient({ PRIMARY: server.url }, {}, ispb)
+      await running(() => rig.until('SENT', 1), next, {
+        signing: signingWith(issueCertificate('new')),
+      })
+      server.stop()
+      expect(textsOf(server.requests)).toEqual(textsOf(first))
+    })
+  })
+
+  test('leaves a doubt: what is refused afterwards is UNKNOWN, not FAILED', async () => {
+    await rig.pay(1)
+    await afterDeath(async () => {
+      const server = rawServer(() => refused)
+      const next = interfaceClient({ PRIMARY: server.url }, {}, ispb)
+      await running(() => rig.until('UNKNOWN', 1), next)
+      server.stop()
+    })
+    expect((await rig.statuses())['FAILED']).toBeUndefined()
+  })
+
+  test('without having reached anybody leaves none: what is refused then FAILED', async () => {
+    const away = rawServer(() => 'cut')
+    away.stop()
+    const unreachable = interfaceClient({ PRIMARY: away.url }, {}, ispb)
+    await rig.pay(1)
+    let attempts = 0
+    await running(
+      async () => {
+        while (attempts < 2) await Bun.sleep(5)
+      },
+      {
+        ...unreachable,
+        send: (...args) => {
+          attempts++
+          return unreachable.send(...args)
+        },
+      },
+    )
+    const server = rawServer(() => refused)
+    await running(() => rig.until('FAILED', 1), interfaceClient({ PRIMARY: server.url }, {}, ispb))
+    server.stop()
+  })
+})
+
+describe('dead letters', () => {
+  const watchTimes = { everyMs: 60_000 }
+  const impatient = {
+    requestsMax: 4,
+    channelFailover: true,
+    settlementLimitSeconds: 0,
+    scheduledLimitSeconds: 2_760,
+    syncTimeoutSeconds: 5,
+  }
+  const unusable = (): never => {
+    throw new Error('a fault of ours')
+  }
+
+  test('what no channel is configured for is FAILED at once and blocks nobody', async () => {
+    const onlyPrimary = interfaceClient({ PRIMARY: bank.url }, {}, ispb)
+    const letters = openDeadLetters(sql)
+    const before = (await letters.list(1_000)).length
+    const codes = async () => {
+      const rows = await sql<{ type: string; code: string | null }[]>`
+        select type, error_code as code from spi_messages order by id`
+      return rows.map(({ type, code }) => [type, code])
+    }
+    const none = 'channel_not_configured'
+    const giveBack = {
+      original_end_to_end_id: endToEndId(1),
+      amount: 100,
+      return_reason: 'MD06',
+    }
+    // A return has one channel; a payment may take another.
+    await rig.pay(1, { message_type: 'PACS004', channel: 'SECONDARY', params: giveBack })
+    await rig.pay(1, { channel: 'SECONDARY' })
+    await running(() => rig.until('SENT', 1), onlyPrimary)
+    expect(await codes()).toEqual([
+      ['pacs.004', none],
+      ['pacs.008', null],
+    ])
+    await sql`truncate spi_messages cascade`
+    await rig.pay(1, { channel: 'SECONDARY' })
+    await rig.pay(1)
+    const settings = { ...impatient, settlementLimitSeconds: 60, channelFailover: false }
+    await running(() => rig.until('SENT', 1), onlyPrimary, { settings })
+    expect(await codes()).toEqual([
+      ['pacs.008', none],
+      ['pacs.008', null],
+    ])
+    const [last, first] = await letters.list(2)
+    expect([first, last].map((letter) => letter?.headers['dlq-error-code'])).toEqual([none, none])
+    // Once there is one, it is sent after all.
+    expect(await letters.retry(last?.id ?? 0n)).toBe(true)
+    await running(() => rig.until('SENT', 2), client, { settings })
+    expect((await letters.list(1_000)).length).toBe(before + 1)
+  })
+
+  test('a message that cannot be sent is FAILED, stays so, and is sent once taken out of dlq', async () => {
+    const ids = await rig.pay(1)
+    const letters = openDeadLetters(sql)
+    const before = (await letters.list(1_000)).length
+    // The row cannot be noted down: nothing of it goes out.
+    await sql`alter table spi_sendings add constraint broken check (xml is null)`
+    await running(
+      async () => {
+        await rig.until('FAILED', 1)
+        // The sweeper looks many times more and leaves it alone.
+        await Bun.sleep(300)
+      },
+      client,
+      { settings: impatient, requeueEveryMs: 20, watchTimes },
+    )
+    await sql`alter table spi_sendings drop constraint broken`
+    const kept = await letters.list(1_000)
+    expect(kept).toHaveLength(before + 1)
+    expect(kept[0]?.headers).toMatchObject({ 'dlq-error-code': 'attempts_exhausted' })
+    const found = await sql<{ code: string }[]>`select error_code as code from spi_messages`
+    expect([...found]).toEqual([{ code: 'attempts_exhausted' }])
+    expect(settledBy(ids)).toHaveLength(0)
+
+    expect(await letters.retry(kept[0]?.id ?? 0n)).toBe(true)
+    await running(() => rig.until('SENT', 1), client)
+    expect(settledBy(ids)).toHaveLength(1)
+    const rows = await sql<{ status: string; code: string | null }[]>`
+      select h.status, m.error_code as code from spi_history h join spi_messages m on m.id = h.message_id
+      order by position`
+    expect([...rows]).toEqual(
+      ['QUEUED', 'FAILED', 'QUEUED', 'SENT'].map((status) => ({ status, code: null })),
+    )
+  })
+
+  test('what was refused with all access is signed anew and sent once it is taken out of dlq', async () => {
+    let isLocked = true
+    const server = rawServer(({ body }) => {
+      if (isLocked) return answer(403, {}, '')
+      const count = Buffer.from(Bun.gunzipSync(new Uint8Array(body)))
+        .toString()
+        .split('<AppHdr>').length
+      return answer(201, {
+        'PI-ResourceId': Array.from({ length: count - 1 }, Bun.randomUUIDv7).join(','),
+      })
+    })
+    await rig.pay(3)
+    const stage = rig.outbound(interfaceClient({ PRIMARY: server.url }, {}, ispb))
+    await stage.start?.()
+    await rig.until('FAILED', 3)
+    expect(await stage.health?.()).toMatchObject({ status: 'down', ready: true })
+    const found = await sql<{ code: string }[]>`select error_code as code from spi_messages`
+    expect(new Set(found.map(({ code }) => code))).toEqual(new Set(['access_refused']))
+    isLocked = false
+    const letters = openDeadLetters(sql)
+    const ids = await letters.ids(10, 'access_refused')
+    expect(ids).toHaveLength(3)
+    for (const id of ids) expect(await letters.retry(id)).toBe(true)
+    rig.broker.wake(['spi.outbound'])
+    await rig.until('SENT', 3)
+    expect(await stage.health?.()).toMatchObject({ status: 'ok' })
+    await stage.drain?.()
+    await stage.stop?.()
+    server.stop()
+  })
+
+  test('one that may be with the central bank is UNKNOWN, and asked for until it answers', async () => {
+    const ids = await rig.pay(1)
+    await running(
+      () => rig.until('UNKNOWN', 1),
+      { ...client, send: async () => unusable() },
+      { watchTimes },
+    )
+    expect(settledBy(ids)).toHaveLength(0)
+    // Sent at last it is past the limit.
+    const wasSent = async () =>
+      (await sql`select from spi_history where detail = 'known to be sent: PRIMARY'`).length === 1
+    await running(
+      async () => {
+        while (!(await wasSent())) await Bun.sleep(5)
+      },
+      client,
+      {
+        settings: impatient,
+        watchTimes: { everyMs: 20, reaskFirstMs: 50, reaskMaxMs: 100 },
+      },
+    )
+    expect(settledBy(ids)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,244 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { createXmlScanner } from '#codecs/xml'
+import { type SendingRow, sendingOf, sentBytes } from '#src/spi/messages/index.ts'
+import { createMessageVerifier } from '#src/spi/out/signing/index.ts'
+import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
+import { createTestDatabase } from '../../../support/database.ts'
+import { endToEndId } from '../../../support/messages.ts'
+import { issueCertificate } from '../../../support/pki.ts'
+import { subscribe } from '../../../support/webhooks.ts'
+import { answer, interfaceClient, rawServer } from '../../link/support.ts'
+import { ispb, rigOn, runningOn, signingWith } from './support.ts'
+
+const database = await createTestDatabase(10)
+const rig = await rigOn(database)
+const bank = await createCentralBank({ longPollMs: 50, openingBalanceCents: 10n ** 12n })
+const client = interfaceClient(
+  { PRIMARY: bank.url, SECONDARY: bank.secondaryUrl },
+  { attemptsMax: 1 },
+  ispb,
+)
+const { sql } = database
+await subscribe(sql, ['message.status'])
+
+afterEach(async () => {
+  bank.setFaults([])
+  await sql`truncate spi_messages, spi_sendings, spi_transactions, spi_history, webhook_events cascade`
+})
+afterAll(async () => {
+  await rig.broker.stop()
+  await bank.stop()
+  await database.close()
+})
+
+const running = runningOn(rig)
+
+/** What was sent of every message, and what is kept of it. */
+const sent = async () => {
+  const rows = await sql<(SendingRow & { readonly xml: Buffer })[]>`
+    select message.xml, sending.xml as "sendingXml", position as "sendingPosition",
+      checksum as "sendingChecksum"
+    from spi_sendings sending join spi_messages message on message.id = sending.message_id`
+  return rows.map(({ xml, ...row }) => {
+    const kept = sendingOf(row)
+    if (kept === undefined) throw new Error('no sending')
+    return { bytes: sentBytes(xml, kept), kept }
+  })
+}
+
+const settledBy = (ids: readonly string[]) =>
+  bank.book().operations.filter(({ endToEndId }) => ids.includes(endToEndId))
+
+describe('sending', () => {
+  test('queued payments are sent in requests of several, once each', async () => {
+    const before = { ...bank.statistics().received }
+    const ids = await rig.pay(40)
+    await running(() => rig.until('SENT', 40), client)
+    expect(settledBy(ids)).toHaveLength(40)
+    const after = bank.statistics().received
+    expect((after['pacs.008'] ?? 0) - (before['pacs.008'] ?? 0)).toBe(40)
+    expect((after['requests'] ?? 0) - (before['requests'] ?? 0)).toBeLessThan(40)
+    const [row] = await sql<{ sent: number; events: number }[]>`
+      select (select count(*)::int from spi_messages where resource_id is not null) as sent,
+        (select count(*)::int from webhook_events where type = 'message.status') as events`
+    expect(row).toEqual({ sent: 40, events: 40 })
+  })
+
+  test('signs, and keeps the bytes that were sent', async () => {
+    const pair = issueCertificate('signer')
+    const signing = signingWith(pair)
+    await rig.pay(3)
+    await running(() => rig.until('SENT', 3), client, { signing })
+    const rows = await sent()
+    expect(rows).toHaveLength(3)
+    const verifier = createMessageVerifier([pair.cert])
+    for (const { bytes, kept } of rows) {
+      const document = createXmlScanner().scan(bytes)
+      expect(verifier.verify(document)).toMatchObject({ ok: true })
+      // The signature alone is kept: the rest is stored already.
+      expect(kept.position).toBeGreaterThan(0)
+    }
+  })
+
+  test('through faults of the interface every payment is settled once', async () => {
+    bank.setFaults([
+      { kind: 'error_after_storing', operation: 'send', probability: 0.3, times: 6 },
+      { kind: 'cut', operation: 'send', probability: 0.3, times: 6 },
+      { kind: 'unavailable', operation: 'send', times: 3 },
+      { kind: 'rate_limited', operation: 'send', times: 2 },
+      { kind: 'refuse_connections', times: 2 },
+    ])
+    const ids = await rig.pay(100)
+    await running(() => rig.until('SENT', 100), client)
+    expect(settledBy(ids)).toHaveLength(100)
+  }, 60_000)
+
+  test('a message refused alone fails; those beside it pass', async () => {
+    const ids = await rig.pay(4)
+    const [bad = ''] = ids
+    const strict = rawServer(({ body }) => {
+      const text = Buffer.from(Bun.gunzipSync(new Uint8Array(body))).toString()
+      const count = text.split('<AppHdr>').length - 1
+      if (text.includes(bad)) {
+        return answer(400, {}, '<problem><type>https://x/error/charset</type></problem>')
+      }
+      return answer(201, {
+        'PI-ResourceId': Array.from({ length: count }, Bun.randomUUIDv7).join(','),
+      })
+    })
+    const picky = interfaceClient({ PRIMARY: strict.url }, {}, ispb)
+    await running(async () => {
+      await rig.until('SENT', 3)
+      await rig.until('FAILED', 1)
+    }, picky)
+    strict.stop()
+    const [failed] = await sql<{ id: string; detail: string }[]>`
+      select m.end_to_end_id as id, h.detail from spi_messages m
+      join spi_history h on h.message_id = m.id and h.status = 'FAILED'`
+    expect(failed).toEqual({ id: bad, detail: '400 charset' })
+    expect((await rig.broker.backlog('dlq', 'any')).depth).toBe(1)
+  })
+
+  test('over the other channel with the same bytes while one is away', async () => {
+    const away = rawServer(() => 'cut')
+    away.stop()
+    const half = interfaceClient({ PRIMARY: away.url, SECONDARY: bank.secondaryUrl }, {}, ispb)
+    const ids = await rig.pay(3)
+    await running(() => rig.until('SENT', 3), half)
+    expect(settledBy(ids)).toHaveLength(3)
+    const [row] = await sql`select distinct detail from spi_history where status = 'SENT'`
+    expect(row).toEqual({ detail: 'SECONDARY' })
+  })
+
+  test('a return waits for its channel, and holds up no payment that may take the other', async () => {
+    const away = rawServer(() => 'cut')
+    away.stop()
+    const half = interfaceClient({ PRIMARY: away.url, SECONDARY: bank.secondaryUrl }, {}, ispb)
+    const giveBack = (index: number) => ({
+      message_type: 'PACS004',
+      params: { original_end_to_end_id: endToEndId(index), amount: 1, return_reason: 'MD06' },
+    })
+    for (let index = 0; index < 20; index++) await rig.pay(1, giveBack(index))
+    const notSent = async () => {
+      const rows = await sql<{ type: string; status: string; count: number }[]>`
+        select type, status, count(*)::int as count from spi_messages group by 1, 2 order by 1`
+      return rows.map(({ type, status, count }) => `${count} ${type} ${status}`)
+    }
+    await running(
+      async () => {
+        while ((await rig.broker.backlog('spi.outbound', 'spi-outbound')).depth > 0) {
+          await Bun.sleep(10)
+        }
+        await rig.pay(30)
+        await rig.until('SENT', 30)
+        expect(await notSent()).toEqual(['20 pacs.004 QUEUED', '30 pacs.008 SENT'])
+      },
+      half,
+      { requeueEveryMs: 200 },
+    )
+    const before = bank.statistics().received['pacs.004'] ?? 0
+    await running(() => rig.until('SENT', 50), client, { requeueEveryMs: 50 })
+    expect((bank.statistics().received['pacs.004'] ?? 0) - before).toBe(20)
+  })
+
+  test('what was sent before the process could note it is sent again, and settled once', async () => {
+    const ids = await rig.pay(5)
+    const first: Uint8Array[] = []
+    const dying = {
+      ...client,
+      // Sent, and the process ends before its transaction: the queue hands the messages out again.
+      send: async (...args: Parameters<typeof client.send>) => {
+        await client.send(...args)
+        first.push(...args[1])
+        return { kind: 'unknown', reason: 'killed' } as const
+      },
+    }
+    await running(async () => {
+      while (first.length < 5) await Bun.sleep(5)
+    }, dying)
+    expect((await rig.statuses())['QUEUED']).toBe(5)
+    await running(() => rig.until('SENT', 5), client)
+    expect(settledBy(ids)).toHaveLength(5)
+  })
+
+  test('what was signed before a change of certificate goes out again with the same bytes', async () => {
+    const ids = await rig.pay(5)
+    const sendings: string[][] = [[], []]
+    const noting = (run: number, isAnswered: boolean) => ({
+      ...client,
+      send: async (...args: Parameters<typeof client.send>) => {
+        sendings[run]?.push(...args[1].map((bytes) => Buffer.from(bytes).toString()))
+        const outcome = await client.send(...args)
+        return isAnswered ? outcome : ({ kind: 'unknown', reason: 'killed' } as const)
+      },
+    })
+    const before = signingWith(issueCertificate('before'))
+    const until = async () => {
+      while ((sendings[0] ?? []).length < 5) await Bun.sleep(5)
+    }
+    await running(until, noting(0, false), { signing: before })
+    const after = signingWith(issueCertificate('after'))
+    await running(() => rig.until('SENT', 5), noting(1, true), { signing: after })
+    const [first, second] = sendings.map((all) => new Set(all))
+    expect(first?.size).toBe(5)
+    expect(second).toEqual(first)
+    expect(settledBy(ids)).toHaveLength(5)
+  })
+})
+
+describe('queued messages without a queue entry', () => {
+  const settings = {
+    requestsMax: 4,
+    channelFailover: true,
+    settlementLimitSeconds: 0,
+    scheduledLimitSeconds: 2_760,
+    syncTimeoutSeconds: 5,
+  }
+
+  test('are put on the queue again, signed as they would have been, and sent once', async () => {
+    const ids = await rig.pay(3)
+    await sql`delete from broker_log where topic = 'spi.outbound'`
+    const signing = signingWith(issueCertificate('signer'))
+    await running(() => rig.until('SENT', 3), client, {
+      settings,
+      signing,
+      requeueEveryMs: 20,
+      watchTimes: { everyMs: 60_000 },
+    })
+    expect(settledBy(ids)).toHaveLength(3)
+    const rows = await sent()
+    expect(rows).toHaveLength(3)
+    for (const { bytes } of rows) expect(Buffer.from(bytes).toString()).toContain('SignatureValue')
+  })
+
+  test('what still waits in the queue is left alone', async () => {
+    const away = rawServer(() => 'cut')
+    away.stop()
+    const unreachable = interfaceClient({ PRIMARY: away.url }, {}, ispb)
+    await rig.pay(2)
+    const before = await rig.broker.backlog('spi.outbound', 'spi-outbound')
+    await running(() => Bun.sleep(300), unreachable, { settings, requeueEveryMs: 20 })
+    expect((await rig.broker.backlog('spi.outbound', 'spi-outbound')).depth).toBe(before.depth)
+    await running(() => rig.until('SENT', 2), client)
+  })
+})

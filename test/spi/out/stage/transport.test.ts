@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'bun:test'
+import type { InterfaceClient, SendOptions, SendOutcome } from '#src/spi/link/index.ts'
+import type { Channel } from '#src/spi/messages/index.ts'
+import {
+  createChannelHealth,
+  downMs,
+  failuresMax,
+} from '../../../../src/spi/out/stage/channel-health.ts'
+import { createTransport } from '../../../../src/spi/out/stage/transport.ts'
+import { quietLogger } from '../../../support/database.ts'
+
+const down: SendOutcome = { kind: 'unreachable', reason: 'r', retryAfterMs: 1, isDown: true }
+const busy: SendOutcome = { ...down, isDown: false }
+const unknown: SendOutcome = { kind: 'unknown', reason: 'no answer' }
+const refused: SendOutcome = {
+  kind: 'refused',
+  status: 400,
+  problem: { type: '', title: '', detail: '' },
+}
+
+type Answer = SendOutcome | ((options: SendOptions) => Promise<SendOutcome>)
+
+/** A client whose channels answer as told; accepted when nothing is. */
+const transportOver = (
+  answers: Partial<Record<Channel, Answer>>,
+  {
+    channels = ['PRIMARY', 'SECONDARY'],
+    isFailover = true,
+  }: { channels?: Channel[]; isFailover?: boolean } = {},
+) => {
+  const requests: { readonly channel: Channel; readonly messages: readonly Uint8Array[] }[] = []
+  const client: InterfaceClient = {
+    channels,
+    send: async (channel, messages, options = {}) => {
+      requests.push({ channel, messages })
+      const told = answers[channel]
+      if (typeof told === 'function') return told(options)
+      return told ?? { kind: 'accepted', resourceIds: messages.map(() => channel) }
+    },
+    openStream: () => Promise.reject(new Error('not used')),
+    catalogue: () => Promise.reject(new Error('not used')),
+    close: async () => {},
+  }
+  const clock = { ms: 0 }
+  const health = createChannelHealth({
+    channels,
+    logger: quietLogger,
+    nowMs: () => clock.ms,
+  })
+  const send = createTransport({ client, requestsMax: 4, isFailover, health })
+  const bytes = Buffer.from('<a/>')
+  return {
+    answers,
+    requests,
+    clock,
+    send: (type = 'pacs.008', channel: Channel = 'PRIMARY') => send({ type, channel, bytes }),
+    ways: () => requests.splice(0).map(({ channel }) => channel),
+  }
+}
+
+test('messages that are ready together go ten to a request, each channel its own', async () => {
+  const { send, requests } = transportOver({})
+  const outcomes = await Promise.all([
+    ...Array.from({ length: 11 }, () => send()),
+    send('pacs.008', 'SECONDARY'),
+  ])
+  expect(requests.map(({ channel, messages }) => `${channel} ${messages.length}`).sort()).toEqual([
+    'PRIMARY 1',
+    'PRIMARY 10',
+    'SECONDARY 1',
+  ])
+  expect(outcomes.at(-1)).toEqual({
+    kind: 'accepted',
+    resourceId: 'SECONDARY',
+    channel: 'SECONDARY',
+  })
+})
+
+describe('the other channel', () => {
+  test('takes the same bytes where the chosen one cannot be reached, either way', async () => {
+    for (const [chosen, other] of [
+      ['PRIMARY', 'SECONDARY'],
+      ['SECONDARY', 'PRIMARY'],
+    ] as const) {
+      const { send, requests } = transportOver({ [chosen]: down })
+      expect(await send('pacs.008', chosen)).toMatchObject({ kind: 'accepted', channel: other })
+      expect(requests.map(({ channel }) => channel)).toEqual([chosen, other])
+      expect(requests[1]?.messages).toEqual(requests[0]?.messages ?? [])
+    }
+  })
+
+  test('is not used by a return, nor where that is switched off, nor where there is none', async () => {
+    const bound = transportOver({ PRIMARY: down })
+    expect(await bound.send('pacs.004')).toMatchObject({ kind: 'unreachable' })
+    expect(bound.ways()).toEqual(['PRIMARY'])
+    const off = transportOver({ PRIMARY: down }, { isFailover: false })
+    expect(await off.send()).toMatchObject({ kind: 'unreachable' })
+    expect(off.ways()).toEqual(['PRIMARY'])
+    const single = transportOver({ PRIMARY: down }, { channels: ['PRIMARY'] })
+    expect(await single.send()).toMatchObject({ kind: 'unreachable' })
+    expect(single.ways()).toEqual(['PRIMARY'])
+  })
+
+  test('is not used for what the chosen one asks to wait for, refuses or leaves in doubt', async () => {
+    for (const answer of [busy, refused, unknown]) {
+      const { send, ways } = transportOver({ PRIMARY: answer })
+      expect((await send()).kind).toBe(answer.kind)
+      expect(ways()).toEqual(['PRIMARY'])
+    }
+  })
+})
+
+describe('a channel that leaves requests without an answer', () => {
+  test('is passed over after several in a row, and asked again after a while', async () => {
+    const { send, ways, clock, answers } = transportOver({ PRIMARY: unknown })
+    for (let count = 0; count < failuresMax; count++) {
+      expect((await send()).kind).toBe('unknown')
+    }
+    expect(ways()).toEqual(Array(failuresMax).fill('PRIMARY'))
+    expect(await send()).toMatchObject({ kind: 'accepted', channel: 'SECONDARY' })
+    clock.ms += downMs - 1
+    expect(await send()).toMatchObject({ channel: 'SECONDARY' })
+    expect(ways()).toEqual(['SECONDARY', 'SECONDARY'])
+    clock.ms += 1
+    answers.PRIMARY = undefined as never
+    expect(await send()).toMatchObject({ channel: 'PRIMARY' })
+    expect(await send()).toMatchObject({ channel: 'PRIMARY' })
+  })
+
+  test('is not passed over for fewer, nor once it has answered in between', async () => {
+    const { send, ways, answers } = transportOver({})
+    for (const answer of [unknown, refused, unknown, busy]) {
+      answers.PRIMARY = answer
+      for (let count = 1; count < failuresMax; count++) await send()
+    }
+    expect(new Set(ways())).toEqual(new Set(['PRIMARY']))
+  })
+
+  test('is asked on where the other is no better, by every message', async () => {
+    const { send, ways } = transportOver({ PRIMARY: unknown, SECONDARY: unknown })
+    for (let count = 0; count < failuresMax; count++) await send()
+    for (let count = 0; count < failuresMax; count++) await send('pacs.008', 'SECONDARY')
+    ways()
+    await send()
+    await send('pacs.008', 'SECONDARY')
+    await send()
+    expect(ways()).toEqual(['PRIMARY', 'SECONDARY', 'PRIMARY'])
+  })
+
+  test('is asked on where no other is to be used', async () => {
+    const { send, ways } = transportOver({ PRIMARY: unknown }, { isFailover: false })
+    for (let count = 0; count < failuresMax + 2; count++) await send()
+    expect(ways()).toHaveLength(failuresMax + 2)
+  })
+
+  /** Requests that hang: each attempt of them ends, without an answer, when it is told to. */
+  const hanging = () => {
+    const attempts: (() => void)[] = []
+    const answer = async ({ onLate }: SendOptions): Promise<SendOutcome> => {
+      for (let attempt = 1; attempt <= 3; attempt++) {
+        const over = Promise.withResolvers<void>()
+        attempts.push(over.resolve)
+        await over.promise
+        if (onLate?.() === false) break
+      }
+      return { kind: 'unknown', reason: 'no answer in time', isLate: true }
+    }
+    const end = async (count: number): Promise<void> => {
+      while (attempts.length < count) await Bun.sleep(0)
+      for (const resolve of attempts.splice(0, count)) resolve()
+    }
+    return { attempts, answer, end }
+  }
+
+  test('is passed over after so many attempts in a row, of one request or of several at once', async () => {
+    const { answer, end, attempts } = hanging()
+    const { send, ways } = transportOver({ PRIMARY: answer })
+    // Two requests at once: their second attempts would be the third and fourth.
+    const first = send()
+    while (attempts.length < 1) await Bun.sleep(0)
+    const second = send()
+    await end(2)
+    await end(2)
+    expect((await Promise.all([first, second])).map(({ kind }) => kind)).toEqual([
+      'unknown',
+      'unknown',
+    ])
+    expect(attempts).toHaveLength(0)
+    expect(await send()).toMatchObject({ channel: 'SECONDARY' })
+    expect(ways()).toEqual(['PRIMARY', 'PRIMARY', 'SECONDARY'])
+  })
+
+  test('is looked at by one request, however long that hangs; all others take the other channel', async () => {
+    const { answer, end, attempts } = hanging()
+    const { send, ways, clock } = transportOver({ PRIMARY: answer })
+    const first = send()
+    for (let count = 0; count < failuresMax; count++) await end(1)
+    await first
+    clock.ms += downMs
+    const look = send()
+    while (attempts.length < 1) await Bun.sleep(0)
+    for (let count = 0; count < 5; count++) {
+      clock.ms += downMs
+      expect(await send()).toMatchObject({ channel: 'SECONDARY' })
+    }
+    // Its message is not kept for another attempt.
+    await end(1)
+    expect((await look).kind).toBe('unknown')
+    expect(ways().filter((way) => way === 'PRIMARY')).toHaveLength(2)
+  })
+})
