@@ -62,16 +62,14 @@ const packageVersion = (name: string): string => {
   return (JSON.parse(text) as { version: string }).version
 }
 
-const sourcePath = (name: string): string => {
-  return name.startsWith('@') ? join(root, 'node_modules', name) : join(root, name)
-}
+const sourcePath = (name: string): string =>
+  name.startsWith('@') ? join(root, 'node_modules', name) : join(root, name)
 
-const ownSources = (folder: string): string[] => {
-  return readdirSync(join(root, folder))
+const ownSources = (folder: string): string[] =>
+  readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.sol'))
     .sort()
     .map((name) => `${folder}/${name}`)
-}
 
 const fingerprintOf = (sources: readonly string[]): Fingerprint => {
   const compiler = packageVersion('solc')
@@ -129,9 +127,7 @@ export const compileFolder = (
   return { artifacts, fingerprint: fingerprintOf(Object.keys(output.sources ?? {}).sort()) }
 }
 
-export const artifactText = (value: unknown): string => {
-  return `${JSON.stringify(value, null, 1)}\n`
-}
+export const artifactText = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`
 
 /** @returns why the stored artifacts of a folder are stale, or undefined when they are fresh */
 export const staleReason = (folder: string): string | undefined => {

@@ -87,9 +87,8 @@ const hex = Array.from({ length: 256 }, (_, i) => i.toString(16).toUpperCase().p
  * @throws CodecError `brcode_build` (context.path names the object), `brcode_size`, or `pix_key_*`
  * @example buildStaticBrCode({ key: 'a@b.br', merchantName: 'Ana', merchantCity: 'RECIFE' })
  */
-export const buildStaticBrCode = (code: StaticBrCode): string => {
-  return write(code, keyTemplate(code.key, code.info), code.txid, code.singleUse === true, '')
-}
+export const buildStaticBrCode = (code: StaticBrCode): string =>
+  write(code, keyTemplate(code.key, code.info), code.txid, code.singleUse === true, '')
 
 /**
  * Writes a dynamic code: the payer's institution fetches the charge from the address. Its txid is in
@@ -97,9 +96,8 @@ export const buildStaticBrCode = (code: StaticBrCode): string => {
  *
  * @throws CodecError as `buildStaticBrCode`
  */
-export const buildDynamicBrCode = (code: DynamicBrCode): string => {
-  return write(code, urlTemplate('26', code.url), undefined, code.singleUse !== false, '')
-}
+export const buildDynamicBrCode = (code: DynamicBrCode): string =>
+  write(code, urlTemplate('26', code.url), undefined, code.singleUse !== false, '')
 
 /**
  * Writes a composite code.
@@ -235,6 +233,5 @@ const printableLength = (text: string): number => {
   return text.length
 }
 
-const broken = (path: string, message: string): CodecError => {
-  return new CodecError('brcode_build', 0, message, { path })
-}
+const broken = (path: string, message: string): CodecError =>
+  new CodecError('brcode_build', 0, message, { path })

@@ -355,18 +355,16 @@ const checkText = (tape: BrCodeTape, id: number, charsMax: number): void => {
   }
 }
 
-const badValue = (tape: BrCodeTape, id: number, message: string): CodecError => {
-  return valueError('brcode_value', tape, tape.roots[id]!, message)
-}
+const badValue = (tape: BrCodeTape, id: number, message: string): CodecError =>
+  valueError('brcode_value', tape, tape.roots[id]!, message)
 
 const pixError = (tape: BrCodeTape, index: number, message: string): CodecError => {
   const isTemplate = parentOf(tape, index) === noParent
   return valueError(isTemplate ? 'brcode_pix_template' : 'brcode_value', tape, index, message)
 }
 
-const valueError = (code: string, tape: BrCodeTape, index: number, message: string): CodecError => {
-  return new CodecError(code, startOf(tape, index), message, {
+const valueError = (code: string, tape: BrCodeTape, index: number, message: string): CodecError =>
+  new CodecError(code, startOf(tape, index), message, {
     path: pathOf(tape, index),
     length: endOf(tape, index) - startOf(tape, index),
   })
-}

@@ -44,19 +44,17 @@ export type BrCodeTape = {
   readonly roots: Int16Array
 }
 
-export const createTape = (): BrCodeTape => {
-  return {
-    bytes: new Uint8Array(0),
-    size: 0,
-    lengthUnit: 'bytes',
-    count: 0,
-    disordered: noParent,
-    templateCount: 0,
-    templates: new Int16Array(accountsMax),
-    entries: new Int32Array(objectsMax * stride),
-    roots: new Int16Array(100),
-  }
-}
+export const createTape = (): BrCodeTape => ({
+  bytes: new Uint8Array(0),
+  size: 0,
+  lengthUnit: 'bytes',
+  count: 0,
+  disordered: noParent,
+  templateCount: 0,
+  templates: new Int16Array(accountsMax),
+  entries: new Int32Array(objectsMax * stride),
+  roots: new Int16Array(100),
+})
 
 export const idOf = (tape: BrCodeTape, index: number): number => tape.entries[index * stride]!
 export const offsetOf = (tape: BrCodeTape, index: number): number =>
@@ -300,6 +298,5 @@ const frameError = (
   })
 }
 
-const duplicate = (tape: BrCodeTape, parent: number, at: number, id: number): CodecError => {
-  return frameError('brcode_duplicate', tape, parent, at, 'id occurs twice at this level', id)
-}
+const duplicate = (tape: BrCodeTape, parent: number, at: number, id: number): CodecError =>
+  frameError('brcode_duplicate', tape, parent, at, 'id occurs twice at this level', id)

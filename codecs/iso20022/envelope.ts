@@ -41,16 +41,14 @@ export const identityOfNamespace = (namespaceUri: string): MessageIdentity | und
   return identity
 }
 
-export const namespaceOf = ({ type, version }: MessageIdentity): string => {
-  return `${namespacePrefix}${type}/${version}`
-}
+export const namespaceOf = ({ type, version }: MessageIdentity): string =>
+  `${namespacePrefix}${type}/${version}`
 
 const definitionInfix = '.spi.'
 
 /** What `MsgDefIdr` must hold: `pacs.008.spi.1.13`. */
-export const messageDefinitionIdOf = ({ type, version }: MessageIdentity): string => {
-  return type + definitionInfix + version
-}
+export const messageDefinitionIdOf = ({ type, version }: MessageIdentity): string =>
+  type + definitionInfix + version
 
 /** True where `MsgDefIdr` holds that of this type and version. */
 export const isDefinitionOf = (text: string, { type, version }: MessageIdentity): boolean =>

@@ -206,6 +206,5 @@ const integerOf = (value: unknown, path: string, min: number, max: number): numb
   return value
 }
 
-const booleanOf = (value: unknown, path: string): boolean => {
-  return typeof value === 'boolean' ? value : fail(path, 'true or false')
-}
+const booleanOf = (value: unknown, path: string): boolean =>
+  typeof value === 'boolean' ? value : fail(path, 'true or false')

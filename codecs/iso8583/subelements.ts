@@ -206,9 +206,8 @@ const digits = (field: string, text: string, length: number): string => {
   return text
 }
 
-const amount12 = (field: string, amount: bigint): string => {
-  return digits(field, amount.toString().padStart(12, '0'), 12)
-}
+const amount12 = (field: string, amount: bigint): string =>
+  digits(field, amount.toString().padStart(12, '0'), 12)
 
 const fee = (field: string, text: string): string => {
   if (!/^[CD0]\d{8}$/.test(text)) refuse(field, 'a sign and eight digits')

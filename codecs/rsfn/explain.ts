@@ -32,18 +32,13 @@ const keys: Names = { 1: 'RSA-1024', 2: 'RSA-2048' }
 const ciphers: Names = { 1: '3DES-168', 2: 'AES-256' }
 const hashes: Names = { 2: 'SHA-1', 3: 'SHA-256' }
 
-const octet = (value: number): string => {
-  return value.toString(16).toUpperCase().padStart(2, '0')
-}
+const octet = (value: number): string => value.toString(16).toUpperCase().padStart(2, '0')
 
-const serial = (text: string): string => {
-  return /^[0-9A-F]{32}$/.test(text) ? text.replace(/^0+(?=.)/, '') : 'not a serial number'
-}
+const serial = (text: string): string =>
+  /^[0-9A-F]{32}$/.test(text) ? text.replace(/^0+(?=.)/, '') : 'not a serial number'
 
 /** Control characters of a damaged serial are shown as dots. */
-const printable = (text: string): string => {
-  return text.replace(/[^\x20-\x7e]/g, '.')
-}
+const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '.')
 
 /**
  * Says what each field of a security header holds, in wire order. Unknown codes are named as such.

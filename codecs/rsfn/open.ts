@@ -53,9 +53,12 @@ const refusedStatus = {
   not_the_issuer: 0x0c,
 } as const satisfies Record<Exclude<RsfnSender['status'], 'active'>, RsfnFailureCode>
 
-const refuse = (code: RsfnFailureCode): RsfnRefused => {
-  return { ok: false, code, field: rsfnErrors[code].field, message: rsfnErrors[code].meaning }
-}
+const refuse = (code: RsfnFailureCode): RsfnRefused => ({
+  ok: false,
+  code,
+  field: rsfnErrors[code].field,
+  message: rsfnErrors[code].meaning,
+})
 
 /**
  * The first rule that a signed header breaks, in the order of its fields; 0 when it breaks none.

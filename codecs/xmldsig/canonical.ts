@@ -202,6 +202,4 @@ export const canonicalForm = (
   document: XmlDocument,
   node: number,
   omit: number = absent,
-): Uint8Array => {
-  return canonicalCopy(document, node, omit) ?? exclusiveC14n(document, node, { omit })
-}
+): Uint8Array => canonicalCopy(document, node, omit) ?? exclusiveC14n(document, node, { omit })

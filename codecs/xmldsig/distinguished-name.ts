@@ -46,9 +46,8 @@ export type CanonicalName = string & { readonly canonical: unique symbol }
 
 const separator = '\u0001'
 
-const canonicalPair = ({ type, value }: Pair): string => {
-  return `${type}=${value.trim().replace(/\s+/g, ' ').toLowerCase()}`
-}
+const canonicalPair = ({ type, value }: Pair): string =>
+  `${type}=${value.trim().replace(/\s+/g, ' ').toLowerCase()}`
 
 /**
  * RFC 2253 writes the last component first and X.509 encodes it first; writers do either. Both
@@ -196,12 +195,11 @@ const readPair = (bytes: Uint8Array, element: DerElement): Pair => {
 }
 
 /** RFC 2253, 2.4. */
-const escapeValue = (value: string): string => {
-  return value
+const escapeValue = (value: string): string =>
+  value
     .replace(/[,+"\\<>;=]/g, (char) => `\\${char}`)
     .replace(/^[# ]/, (char) => `\\${char}`)
     .replace(/(?<!\\) $/, '\\ ')
-}
 
 /**
  * The issuer of an X.509 certificate as `X509IssuerName` holds it: RFC 2253 order, comma and blank
@@ -210,14 +208,13 @@ const escapeValue = (value: string): string => {
  * @param certificate - DER
  * @throws CodecError `der`
  */
-export const issuerText = (certificate: Uint8Array): string => {
-  return readIssuer(certificate)
+export const issuerText = (certificate: Uint8Array): string =>
+  readIssuer(certificate)
     .toReversed()
     .map((pairs) =>
       pairs.map(({ type, value }) => `${keywords[type] ?? type}=${escapeValue(value)}`).join('+'),
     )
     .join(', ')
-}
 
 /**
  * The issuer of a certificate in the form that {@link parseName} gives.
@@ -225,6 +222,5 @@ export const issuerText = (certificate: Uint8Array): string => {
  * @param certificate - DER
  * @throws CodecError `der`
  */
-export const canonicalIssuer = (certificate: Uint8Array): CanonicalName => {
-  return canonicalise(readIssuer(certificate))
-}
+export const canonicalIssuer = (certificate: Uint8Array): CanonicalName =>
+  canonicalise(readIssuer(certificate))

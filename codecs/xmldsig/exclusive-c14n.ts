@@ -36,15 +36,11 @@ const valueEscapes: Readonly<Record<string, string>> = {
   '\r': '&#xD;',
 }
 
-const escapeText = (text: string): string => {
-  return /[&<>\r]/.test(text) ? text.replace(/[&<>\r]/g, (char) => textEscapes[char]!) : text
-}
+const escapeText = (text: string): string =>
+  /[&<>\r]/.test(text) ? text.replace(/[&<>\r]/g, (char) => textEscapes[char]!) : text
 
-const escapeValue = (text: string): string => {
-  return /[&<"\t\n\r]/.test(text)
-    ? text.replace(/[&<"\t\n\r]/g, (char) => valueEscapes[char]!)
-    : text
-}
+const escapeValue = (text: string): string =>
+  /[&<"\t\n\r]/.test(text) ? text.replace(/[&<"\t\n\r]/g, (char) => valueEscapes[char]!) : text
 
 const prefixOf = (name: string): string => {
   const colon = name.indexOf(':')
@@ -213,6 +209,4 @@ export const exclusiveC14n = (
   document: XmlDocument,
   node: number,
   options: CanonicalOptions = {},
-): Uint8Array => {
-  return encoder.encode(new Canonicaliser(document, options).run(node))
-}
+): Uint8Array => encoder.encode(new Canonicaliser(document, options).run(node))

@@ -317,6 +317,5 @@ class SignatureReader {
  *
  * @throws RefusalSignal for anything outside the profile
  */
-export const readSignature = (document: XmlDocument, signature: number): SignatureParts => {
-  return new SignatureReader(document, signature).read(signature)
-}
+export const readSignature = (document: XmlDocument, signature: number): SignatureParts =>
+  new SignatureReader(document, signature).read(signature)

@@ -42,9 +42,7 @@ export type Sha256 = (bytes: Uint8Array) => Uint8Array
 const text = new TextEncoder()
 
 /** An ASCII text ready to be copied into a message. */
-const ascii = (value: string): Uint8Array => {
-  return text.encode(value)
-}
+const ascii = (value: string): Uint8Array => text.encode(value)
 
 const appHdrOpen = ascii('<AppHdr>')
 const documentOpen = ascii('<Document>')
@@ -77,9 +75,8 @@ export type PreparedKeyInfo = {
   readonly documentDigestAt: number
 }
 
-const escapeText = (value: string): string => {
-  return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
+const escapeText = (value: string): string =>
+  value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 /**
  * Prepares KeyInfo for one certificate.

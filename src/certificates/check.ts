@@ -96,9 +96,8 @@ const checkChain = (
   return problems
 }
 
-const commonName = (certificate: X509Certificate): string => {
-  return /(?:^|\n)CN=(.*)/.exec(certificate.subject)?.[1] ?? 'a certificate'
-}
+const commonName = (certificate: X509Certificate): string =>
+  /(?:^|\n)CN=(.*)/.exec(certificate.subject)?.[1] ?? 'a certificate'
 
 /** Every rule that certificate, key and chain break for the purpose, now. */
 export const checkCertificate = (
@@ -148,9 +147,7 @@ export const orderChain = (
 }
 
 /** One line, nearest component first, as RFC 2253 writes names. */
-const oneLine = (name: string): string => {
-  return name.split('\n').reverse().join(', ')
-}
+const oneLine = (name: string): string => name.split('\n').reverse().join(', ')
 
 /** What is stored of a certificate. */
 export const recordOf = (
@@ -158,30 +155,25 @@ export const recordOf = (
   certificate: X509Certificate,
   chain: readonly X509Certificate[],
   hasKey: boolean,
-): CertificateRecord => {
-  return {
-    ...name,
-    subject: oneLine(certificate.subject),
-    issuer: oneLine(certificate.issuer),
-    serial: BigInt(`0x${certificate.serialNumber}`).toString(),
-    notBefore: new Date(certificate.validFrom),
-    notAfter: new Date(certificate.validTo),
-    fingerprint: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
-    hasKey,
-    certificate: certificate.toString(),
-    chain: chain.map(String),
-  }
-}
+): CertificateRecord => ({
+  ...name,
+  subject: oneLine(certificate.subject),
+  issuer: oneLine(certificate.issuer),
+  serial: BigInt(`0x${certificate.serialNumber}`).toString(),
+  notBefore: new Date(certificate.validFrom),
+  notAfter: new Date(certificate.validTo),
+  fingerprint: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+  hasKey,
+  certificate: certificate.toString(),
+  chain: chain.map(String),
+})
 
 /** Whether a stored certificate may be used now. */
-export const isUsable = (record: CertificateRecord, now: Date): boolean => {
-  return statusAt(record, now) === 'active'
-}
+export const isUsable = (record: CertificateRecord, now: Date): boolean =>
+  statusAt(record, now) === 'active'
 
 /** @throws Error when the PEM holds no private key or one under a password */
-export const readKey = (pem: string): KeyObject => {
-  return createPrivateKey(pem)
-}
+export const readKey = (pem: string): KeyObject => createPrivateKey(pem)
 
 /**
  * A certificate, PEM or DER, whose key can be used: the runtime reads the key only when it is asked for.

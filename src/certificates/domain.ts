@@ -39,9 +39,8 @@ export type CertificateRecord = CertificateName & {
 
 export type CertificateStatus = 'active' | 'expired' | 'not_yet_valid'
 
-export const nameText = ({ ispb, type, version }: CertificateName): string => {
-  return `${ispb}.${type}.${version}`
-}
+export const nameText = ({ ispb, type, version }: CertificateName): string =>
+  `${ispb}.${type}.${version}`
 
 /** Reads `<ispb>.<type>.<version>`; undefined for any other text. */
 export const parseNameText = (text: string): CertificateName | undefined => {
@@ -65,14 +64,11 @@ const dayMs = 86_400_000
 export const daysUntilExpiry = (
   { notAfter }: Pick<CertificateRecord, 'notAfter'>,
   now: Date,
-): number => {
-  return Math.floor((notAfter.getTime() - now.getTime()) / dayMs)
-}
+): number => Math.floor((notAfter.getTime() - now.getTime()) / dayMs)
 
 /** Days before expiry at which the log speaks. */
 export const expiryWarningDays = [45, 30, 14, 7, 1] as const
 
 /** The smallest warning step that the days left have come to; undefined while there is time. */
-export const expiryStep = (days: number): number | undefined => {
-  return expiryWarningDays.findLast((step) => days <= step)
-}
+export const expiryStep = (days: number): number | undefined =>
+  expiryWarningDays.findLast((step) => days <= step)

@@ -79,6 +79,8 @@ export const createExpiryWatch = ({ list, metrics, logger, now }: ExpiryWatchDep
 
 type Labels = { readonly ispb: string; readonly type: string; readonly version: string }
 
-const labelsOf = ({ ispb, type, version }: CertificateRecord): Labels => {
-  return { ispb, type, version: String(version) }
-}
+const labelsOf = ({ ispb, type, version }: CertificateRecord): Labels => ({
+  ispb,
+  type,
+  version: String(version),
+})

@@ -94,22 +94,20 @@ const checkKeys = async (store: CertificateStore): Promise<void> => {
   }
 }
 
-const namedKeys = (service: CertificateService): NamedKeys => {
-  return {
-    list: async () =>
-      (await service.list()).map((record) => ({
-        kid: nameText(record),
-        certificate: record.certificate,
-        fingerprint: record.fingerprint,
-        active: statusAt(record, now()) === 'active',
-        hasKey: record.hasKey,
-      })),
-    readKey: async (kid) => {
-      const name = parseNameText(kid)
-      return name === undefined ? undefined : service.readKey(name)
-    },
-  }
-}
+const namedKeys = (service: CertificateService): NamedKeys => ({
+  list: async () =>
+    (await service.list()).map((record) => ({
+      kid: nameText(record),
+      certificate: record.certificate,
+      fingerprint: record.fingerprint,
+      active: statusAt(record, now()) === 'active',
+      hasKey: record.hasKey,
+    })),
+  readKey: async (kid) => {
+    const name = parseNameText(kid)
+    return name === undefined ? undefined : service.readKey(name)
+  },
+})
 
 /** Certificates of the institution: store, endpoints, metrics and warnings before they expire. */
 export const createCertificates = (deps: CertificatesDeps): CertificatesFeature => {

@@ -4,17 +4,12 @@ import { keyPem } from './folder-store.ts'
 /** Kubernetes' rule for names: lower-case letters, digits and hyphens, at most 253 characters. */
 const namespaceForm = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
-export const isKubernetesNamespace = (text: string): boolean => {
-  return namespaceForm.test(text)
-}
+export const isKubernetesNamespace = (text: string): boolean => namespaceForm.test(text)
 
-export const fullChain = ({ certificate, chain }: CertificateRecord): string => {
-  return `${[certificate, ...chain].map((pem) => pem.trim()).join('\n')}\n`
-}
+export const fullChain = ({ certificate, chain }: CertificateRecord): string =>
+  `${[certificate, ...chain].map((pem) => pem.trim()).join('\n')}\n`
 
-const base64 = (text: string): string => {
-  return Buffer.from(text).toString('base64')
-}
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 /** A secret of type kubernetes.io/tls, which can be mounted as one entry of the folder store. */
 export const secretManifest = (

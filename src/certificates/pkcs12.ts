@@ -49,13 +49,9 @@ export type Pkcs12Content = {
 
 type Asn1 = Forge.asn1.Asn1
 
-const fromBinary = (binary: string): Uint8Array => {
-  return new Uint8Array(Buffer.from(binary, 'latin1'))
-}
+const fromBinary = (binary: string): Uint8Array => new Uint8Array(Buffer.from(binary, 'latin1'))
 
-const children = (node: Asn1): readonly Asn1[] => {
-  return Array.isArray(node.value) ? node.value : []
-}
+const children = (node: Asn1): readonly Asn1[] => (Array.isArray(node.value) ? node.value : [])
 
 const nested = (node: Asn1): Asn1 | undefined => {
   if (typeof node.value !== 'string' || !node.value.startsWith('\x30')) return undefined

@@ -38,23 +38,21 @@ export type CertificateRoutesDeps = {
 }
 
 /** What of a certificate is shown: everything but key material. */
-export const viewOf = (record: CertificateRecord, now: Date) => {
-  return {
-    ispb: record.ispb,
-    type: record.type,
-    version: record.version,
-    subject: record.subject,
-    issuer: record.issuer,
-    serial: record.serial,
-    not_before: record.notBefore.toISOString(),
-    not_after: record.notAfter.toISOString(),
-    days_until_expiry: daysUntilExpiry(record, now),
-    status: statusAt(record, now),
-    fingerprint_sha256: record.fingerprint,
-    has_private_key: record.hasKey,
-    chain_length: record.chain.length,
-  }
-}
+export const viewOf = (record: CertificateRecord, now: Date) => ({
+  ispb: record.ispb,
+  type: record.type,
+  version: record.version,
+  subject: record.subject,
+  issuer: record.issuer,
+  serial: record.serial,
+  not_before: record.notBefore.toISOString(),
+  not_after: record.notAfter.toISOString(),
+  days_until_expiry: daysUntilExpiry(record, now),
+  status: statusAt(record, now),
+  fingerprint_sha256: record.fingerprint,
+  has_private_key: record.hasKey,
+  chain_length: record.chain.length,
+})
 
 const failure = (outcome: Extract<ImportOutcome, { readonly ok: false }>): ApiError => {
   switch (outcome.kind) {
@@ -85,12 +83,11 @@ const failure = (outcome: Extract<ImportOutcome, { readonly ok: false }>): ApiEr
   }
 }
 
-const readOnly = (): ApiError => {
-  return new ApiError(
+const readOnly = (): ApiError =>
+  new ApiError(
     certificateErrors.certificate_store_read_only,
     'Certificates are read from TRILHO_CERTS_DIR.',
   )
-}
 
 const readImport = async (c: RequestContext): Promise<ImportRequest> => {
   const { password, format, content, ...name } = await readJson(c, importBody)

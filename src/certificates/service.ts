@@ -76,9 +76,8 @@ const readSource = async (source: CertificateSource, opener: Pkcs12Opener): Prom
   }
 }
 
-const keyBlock = (pem: string): string => {
-  return /-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----[\s\S]+?-----END \1-----/.exec(pem)?.[0] ?? ''
-}
+const keyBlock = (pem: string): string =>
+  /-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----[\s\S]+?-----END \1-----/.exec(pem)?.[0] ?? ''
 
 const unreadable = (error: unknown): ImportOutcome => {
   if (error instanceof Pkcs12Error) {

@@ -42,9 +42,7 @@ type Row = {
 }
 
 /** Ties a sealed key to its row: it cannot be moved to another certificate's. */
-const placeOf = (name: CertificateName): string => {
-  return `certificates ${nameText(name)}`
-}
+const placeOf = (name: CertificateName): string => `certificates ${nameText(name)}`
 
 /** Every sealed key, a certificate's at a time: there are few. */
 export async function* sealedKeys(sql: Queryable): AsyncGenerator<readonly SealedRecord[]> {

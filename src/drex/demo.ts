@@ -2,7 +2,7 @@
 import type { Demo, DemoGateway } from '#src/platform/lifecycle/index.ts'
 
 /** Labels of the two wallets that `dev` makes and funds. */
-const [FROM, TO] = ['demo-a', 'demo-b'] as const
+const [fromLabel, toLabel] = ['demo-a', 'demo-b'] as const
 const waitMs = 15_000
 const pollMs = 100
 
@@ -17,8 +17,8 @@ export const demonstrate = async ({ httpUrl, apiKey }: DemoGateway): Promise<Dem
     if (!response.ok) throw new Error(`digital currency demo: ${method} ${path}: ${text}`)
     return text
   }
-  const from = await addressOf(call, FROM)
-  const to = await addressOf(call, TO)
+  const from = await addressOf(call, fromLabel)
+  const to = await addressOf(call, toLabel)
   const body = JSON.stringify({
     from_wallet: from,
     to_wallet: to,
@@ -54,9 +54,8 @@ const addressOf = async (
   return wallet.address
 }
 
-const command = (httpUrl: string, apiKey: string, body: string): string => {
-  return [
+const command = (httpUrl: string, apiKey: string, body: string): string =>
+  [
     `curl -s -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json'`,
     `-d '${body}' ${httpUrl}/v1/drex/transfers`,
   ].join(' ')
-}

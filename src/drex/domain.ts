@@ -63,18 +63,14 @@ const transitions: Readonly<Record<TransactionStatus, Transitions>> = {
 export const transition = (
   status: TransactionStatus,
   event: TransactionEvent,
-): TransactionStatus | undefined => {
-  return transitions[status][event]
-}
+): TransactionStatus | undefined => transitions[status][event]
 
-export const isFinal = (status: TransactionStatus): boolean => {
-  return Object.keys(transitions[status]).length === 0
-}
+export const isFinal = (status: TransactionStatus): boolean =>
+  Object.keys(transitions[status]).length === 0
 
 /** Statuses from which an event leads on: the guard of the corresponding UPDATE. */
-export const sourcesOf = (event: TransactionEvent): readonly TransactionStatus[] => {
-  return transactionStatuses.filter((status) => transition(status, event) !== undefined)
-}
+export const sourcesOf = (event: TransactionEvent): readonly TransactionStatus[] =>
+  transactionStatuses.filter((status) => transition(status, event) !== undefined)
 
 /** Fees of an attempt, in wei per unit of gas. */
 export type AttemptFees = { readonly maxFee: bigint; readonly tip: bigint }
@@ -100,9 +96,7 @@ export const bumpedFees = (
   return { maxFee, tip: isWithin ? tip : maxFee }
 }
 
-const larger = (a: bigint, b: bigint): bigint => {
-  return a > b ? a : b
-}
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 const amount = /^(0|[1-9]\d{0,15})\.(\d{2})$/
 /** R$ 9 999 999 999 999 999.99: fits PostgreSQL's bigint. */

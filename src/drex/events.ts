@@ -40,9 +40,7 @@ export const eventsOf = async (
   ]
 }
 
-const isTransferStep = ({ kind }: Ended): boolean => {
-  return kind === 'transfer' || kind === 'swap'
-}
+const isTransferStep = ({ kind }: Ended): boolean => kind === 'transfer' || kind === 'swap'
 
 const transferEvent = (transfer: Transfer): readonly DrexEvent[] => {
   const type = transferEventType(transfer.status)

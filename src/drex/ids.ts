@@ -1,6 +1,5 @@
 /** Identifiers sort by their time of creation. */
 export type IdPrefix = 'trf' | 'dtx' | 'wal' | 'ctr'
 
-export const newId = (prefix: IdPrefix): string => {
-  return `${prefix}_${Bun.randomUUIDv7().replaceAll('-', '')}`
-}
+export const newId = (prefix: IdPrefix): string =>
+  `${prefix}_${Bun.randomUUIDv7().replaceAll('-', '')}`

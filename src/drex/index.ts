@@ -142,24 +142,21 @@ const networksFile = (settings: DrexSettings) => {
   return networksFile === undefined ? {} : readNetworksFile(readFileSync(networksFile, 'utf8'))
 }
 
-const rpcClient = (settings: DrexSettings, network: Network): RpcClient => {
-  return createRpcClient({
+const rpcClient = (settings: DrexSettings, network: Network): RpcClient =>
+  createRpcClient({
     urls: network.rpcUrls,
     chainId: network.chainId,
     timeoutMs: settings.rpcTimeoutMs,
     attemptsMax: settings.rpcAttempts,
     batchCallsMax: rpcBatchMax,
   })
-}
 
-const engineSettings = (settings: DrexSettings, network: Network): EngineContext['settings'] => {
-  return {
-    pollMs: settings.pollMs ?? Math.max(10, Math.floor(network.blockTimeMs / 4)),
-    resendMs: Math.max(resendMinMs, network.blockTimeMs * resendBlocks),
-    inFlightMax: settings.inFlightMax,
-    feeMaxWei: BigInt(settings.feeMaxGwei) * gwei,
-  }
-}
+const engineSettings = (settings: DrexSettings, network: Network): EngineContext['settings'] => ({
+  pollMs: settings.pollMs ?? Math.max(10, Math.floor(network.blockTimeMs / 4)),
+  resendMs: Math.max(resendMinMs, network.blockTimeMs * resendBlocks),
+  inFlightMax: settings.inFlightMax,
+  feeMaxWei: BigInt(settings.feeMaxGwei) * gwei,
+})
 
 const web3signer = (settings: DrexSettings) => {
   const { web3signerUrl } = settings

@@ -73,9 +73,7 @@ export const createPermission = (
   }
 }
 
-const nameOf = ({ sender, target }: Asked): string => {
-  return `${sender}${target ?? ''}`
-}
+const nameOf = ({ sender, target }: Asked): string => `${sender}${target ?? ''}`
 
 /** Only a plain no refuses; rules that know no such question leave the decision to the node. */
 const verdictOf = (outcome: { result: unknown } | { failure: RpcFailure }): Verdict => {

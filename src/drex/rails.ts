@@ -22,28 +22,25 @@ export type Rails = {
   readonly require: (id: NetworkId | undefined) => Rail
 }
 
-export const createRails = (all: ReadonlyMap<NetworkId, Rail>): Rails => {
-  return {
-    all,
-    require(id) {
-      const rail = id === undefined ? only(all) : all.get(id)
-      if (rail !== undefined) return rail
-      if (id === undefined && all.size > 1) {
-        throw new ApiError(
-          drexErrors.network_not_configured,
-          `Say which network: ${[...all.keys()].join(', ')}.`,
-          { details: { field: 'network', networks: [...all.keys()] } },
-        )
-      }
-      throw notConfigured(id ?? networkIds[0])
-    },
-  }
-}
+export const createRails = (all: ReadonlyMap<NetworkId, Rail>): Rails => ({
+  all,
+  require(id) {
+    const rail = id === undefined ? only(all) : all.get(id)
+    if (rail !== undefined) return rail
+    if (id === undefined && all.size > 1) {
+      throw new ApiError(
+        drexErrors.network_not_configured,
+        `Say which network: ${[...all.keys()].join(', ')}.`,
+        { details: { field: 'network', networks: [...all.keys()] } },
+      )
+    }
+    throw notConfigured(id ?? networkIds[0])
+  },
+})
 
 /** Where there is one network, requests need not name it; where there are several, money does not guess. */
-const only = (all: ReadonlyMap<NetworkId, Rail>): Rail | undefined => {
-  return all.size === 1 ? [...all.values()][0] : undefined
-}
+const only = (all: ReadonlyMap<NetworkId, Rail>): Rail | undefined =>
+  all.size === 1 ? [...all.values()][0] : undefined
 
 const notConfigured = (id: NetworkId): ApiError => {
   const prefix = `DREX_${id.toUpperCase().replace(/^DREX_/, '')}`

@@ -39,9 +39,8 @@ const decodeBase64url = (text: string): Uint8Array | undefined => {
 }
 
 /** Whether every part is base64url in its only spelling, so that nothing of a token can be rewritten. */
-export const areBase64url = (parts: readonly string[]): boolean => {
-  return parts.every((part) => decodeBase64url(part) !== undefined)
-}
+export const areBase64url = (parts: readonly string[]): boolean =>
+  parts.every((part) => decodeBase64url(part) !== undefined)
 
 /**
  * Reads a protected header; undefined where it is no JSON object in UTF-8 and base64url, names a

@@ -40,9 +40,8 @@ export type JoseService = {
 }
 
 /** Which key a token names; undefined where it names none. */
-const kidOf = ({ kid }: JoseHeader): string | undefined => {
-  return typeof kid === 'string' && kid.length <= kidCharsMax ? kid : undefined
-}
+const kidOf = ({ kid }: JoseHeader): string | undefined =>
+  typeof kid === 'string' && kid.length <= kidCharsMax ? kid : undefined
 
 const keyFor = async (keyring: Keyring, kid: string): Promise<JoseKey> => {
   const key = await keyring.find(kid)
@@ -140,11 +139,9 @@ const decrypt = async (
 }
 
 /** Signs, verifies, encrypts and decrypts with the keys of the certificate store. */
-export const createJoseService = (keyring: Keyring): JoseService => {
-  return {
-    sign: (request) => sign(keyring, request),
-    verify: (token) => verify(keyring, token),
-    encrypt: (request) => encrypt(keyring, request),
-    decrypt: (token) => decrypt(keyring, token),
-  }
-}
+export const createJoseService = (keyring: Keyring): JoseService => ({
+  sign: (request) => sign(keyring, request),
+  verify: (token) => verify(keyring, token),
+  encrypt: (request) => encrypt(keyring, request),
+  decrypt: (token) => decrypt(keyring, token),
+})

@@ -26,11 +26,10 @@ export const signatures = (
   id: string,
   timestampSeconds: number,
   body: string,
-): string => {
-  return keys
+): string =>
+  keys
     .map((key) => {
       const hmac = createHmac('sha256', key).update(`${id}.${timestampSeconds}.`).update(body)
       return `v1,${hmac.digest('base64')}`
     })
     .join(' ')
-}

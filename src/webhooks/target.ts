@@ -35,9 +35,7 @@ export class TargetError extends Error {
 /** One list per family: a list that holds both takes every IPv4 address for `::ffff:0:0/96`. */
 type Networks = { readonly ipv4: BlockList; readonly ipv6: BlockList; readonly isEmpty: boolean }
 
-const familyOf = (address: string): 'ipv4' | 'ipv6' => {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
-}
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
 const networksOf = (entries: readonly string[]): Networks => {
   const networks = { ipv4: new BlockList(), ipv6: new BlockList(), isEmpty: entries.length === 0 }

@@ -46,8 +46,9 @@ const open = (more: Partial<CertificatesDeps> = {}) => {
 }
 
 /** Calls through the whole HTTP application with a key of the scope. */
-const caller = (routes: readonly Route[]) => {
-  return async (method: string, path: string, body?: unknown, scope = 'ops:admin') => {
+const caller =
+  (routes: readonly Route[]) =>
+  async (method: string, path: string, body?: unknown, scope = 'ops:admin') => {
     const { key, record } = testKey(scope)
     const response = await testApp(routes, { keys: [record] }).call(method, path, {
       key,
@@ -57,7 +58,6 @@ const caller = (routes: readonly Route[]) => {
     const isJson = (response.headers.get('content-type') ?? '').includes('json')
     return { status: response.status, text, json: isJson ? JSON.parse(text) : undefined }
   }
-}
 
 const pem = (...parts: readonly string[]) => parts.join('')
 const importOf = (

@@ -8,8 +8,8 @@ import { type RunningProgram, startProgram, variants } from '../support/program.
 
 setDefaultTimeout(60_000)
 
-const A = '11111111'
-const B = '22222222'
+const a = '11111111'
+const b = '22222222'
 const waitMs = 40_000
 
 type Gateway = {
@@ -66,7 +66,7 @@ beforeAll(async () => {
   const authority = issueCertificate('Authority', { authority: true })
   const server = issueCertificate('interface', { issuer: authority, hosts: ['127.0.0.1'] })
   const bankSigner = issueCertificate('bank')
-  const signers = new Map([A, B].map((ispb) => [ispb, issueCertificate(`signer of ${ispb}`)]))
+  const signers = new Map([a, b].map((ispb) => [ispb, issueCertificate(`signer of ${ispb}`)]))
   bank = await createCentralBank({
     tls: { cert: server.cert, key: server.key, clientCa: authority.cert },
     signing: { certificate: bankSigner.cert, key: bankSigner.key },
@@ -83,7 +83,7 @@ beforeAll(async () => {
         ...{ CERT_BASE64: base64(client.cert), KEY_BASE64: base64(client.key) },
         ...{ CA_BASE64: base64(authority.cert), SPI_TRUSTED_CERTS_BASE64: base64(bankSigner.cert) },
         ...{ SPI_SIGN_ENABLED: 'true', SPI_SIGN_CERT_BASE64: base64(signer.cert) },
-        ...{ SPI_SIGN_KEY_BASE64: base64(signer.key), SPI_SYNC_ENABLED: String(ispb === B) },
+        ...{ SPI_SIGN_KEY_BASE64: base64(signer.key), SPI_SYNC_ENABLED: String(ispb === b) },
       })
     }),
   )
@@ -129,60 +129,60 @@ const pay = (from: string, to: string, count: number, more: object = {}) =>
 
 test('two institutions settle through a bank that asks for all that the real one asks for', async () => {
   const sent = await Promise.all([
-    ...Array.from({ length: 10 }, () => pay(A, B, 1)),
-    ...Array.from({ length: 10 }, () => pay(B, A, 1)),
-    pay(A, B, 10),
-    pay(A, B, 1, { channel: 'SECONDARY' }),
-    pay(B, A, 1, { channel: 'SECONDARY' }),
+    ...Array.from({ length: 10 }, () => pay(a, b, 1)),
+    ...Array.from({ length: 10 }, () => pay(b, a, 1)),
+    pay(a, b, 10),
+    pay(a, b, 1, { channel: 'SECONDARY' }),
+    pay(b, a, 1, { channel: 'SECONDARY' }),
   ])
   expect(sent.map(({ status }) => status).filter((status) => status === 'sent')).toHaveLength(11)
   const isOver = async (ispb: string) =>
     (await listOf(ispb, 'direction=OUTBOUND')).every(({ status }) => status === 'ACCEPTED')
   await until(async () => {
     const { waiting, settled } = bank.statistics().operations
-    return waiting === 0 && settled === 32 && (await isOver(A)) && (await isOver(B))
+    return waiting === 0 && settled === 32 && (await isOver(a)) && (await isOver(b))
   })
 
-  const [original] = await listOf(B, 'direction=INBOUND&type=pacs.008')
-  await send(B, 'PACS004', {
+  const [original] = await listOf(b, 'direction=INBOUND&type=pacs.008')
+  await send(b, 'PACS004', {
     original_end_to_end_id: original?.end_to_end_id,
     amount: 40,
     return_reason: 'MD06',
-    receiving_ispb: A,
+    receiving_ispb: a,
   })
   await until(async () => {
-    const [back] = await listOf(B, 'type=pacs.004')
-    return back?.status === 'ACCEPTED' && (await isOver(A))
+    const [back] = await listOf(b, 'type=pacs.004')
+    return back?.status === 'ACCEPTED' && (await isOver(a))
   })
   const { accounts, balanced } = bank.book()
   expect(balanced).toBe(true)
   const balanceOf = (ispb: string) => accounts.find((account) => account.ispb === ispb)?.available
-  expect([balanceOf(A), balanceOf(B)]).toEqual([99_999_999_040n, 100_000_000_960n])
+  expect([balanceOf(a), balanceOf(b)]).toEqual([99_999_999_040n, 100_000_000_960n])
 })
 
 test('a charge goes to the other institution, and its answer comes back', async () => {
   const reconciliation = 'CHARGE2026030001ABCDEFGHIJ'
   const charge = {
     reconciliation_id: reconciliation,
-    mandate_id: `RR${A}2026030100000000001`,
+    mandate_id: `RR${a}2026030100000000001`,
     amount: 4_990,
     purpose: 'AGND',
     execution_date_time: new Date(Date.now() + 3 * 86_400_000).toISOString(),
     due_date: new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10),
-    debtor: { ispb: B, document: '98765432100' },
+    debtor: { ispb: b, document: '98765432100' },
     creditor: { document: '12345678000195', account_num: '500100', account_type: 'CACC' },
   }
-  await send(A, 'PAIN013', { charges: [charge] })
-  await until(async () => (await listOf(B, 'type=pain.013&direction=INBOUND')).length === 1)
-  const [asked] = await listOf(B, 'type=pain.013&direction=INBOUND')
-  await send(B, 'PAIN014', {
+  await send(a, 'PAIN013', { charges: [charge] })
+  await until(async () => (await listOf(b, 'type=pain.013&direction=INBOUND')).length === 1)
+  const [asked] = await listOf(b, 'type=pain.013&direction=INBOUND')
+  await send(b, 'PAIN014', {
     reconciliation_id: reconciliation,
     original_end_to_end_id: asked?.end_to_end_id,
     status: 'ACSP',
-    creditor: { ispb: A, document: '12345678000195' },
+    creditor: { ispb: a, document: '12345678000195' },
   })
   await until(async () => {
-    const [ours] = await listOf(A, 'type=pain.013&direction=OUTBOUND')
+    const [ours] = await listOf(a, 'type=pain.013&direction=OUTBOUND')
     return ours?.status === 'ACCEPTED'
   })
 })

@@ -93,11 +93,10 @@ describe('RFC 7516, appendix A', () => {
     expect(await decrypted(flattenedJwe(a1.compact), rsaKeyOf(a1), 'RSA-OAEP')).toBe(a1.payload)
   })
 
-  test('with OAEP of SHA-256, which the key is then pinned to, it is not taken', () => {
-    return expect(decrypted(a1.compact, rsaKeyOf(a1), 'RSA-OAEP-256')).rejects.toMatchObject({
+  test('with OAEP of SHA-256, which the key is then pinned to, it is not taken', () =>
+    expect(decrypted(a1.compact, rsaKeyOf(a1), 'RSA-OAEP-256')).rejects.toMatchObject({
       reason: 'algorithm_not_allowed',
-    })
-  })
+    }))
 
   test('A.2 to A.4: RSA1_5 and A128KW with A128CBC-HS256 are not allowed', async () => {
     for (const alg of ['RSA1_5', 'A128KW', 'RSA-OAEP']) {

@@ -31,6 +31,5 @@ export const sliceEnvelope = (xml: string, namespace: string): CanonicalEnvelope
   }
 }
 
-export const sha256 = (bytes: Uint8Array): Uint8Array => {
-  return new Uint8Array(createHash('sha256').update(bytes).digest())
-}
+export const sha256 = (bytes: Uint8Array): Uint8Array =>
+  new Uint8Array(createHash('sha256').update(bytes).digest())

@@ -4,9 +4,8 @@ import type { JoseCertificate, JoseKeySource } from '../../src/jose/index.ts'
 import { issueCertificate } from './pki.ts'
 import { runTool, withScratch } from './second-implementation.ts'
 
-const number = (base64url: string): bigint => {
-  return BigInt(`0x${Buffer.from(base64url, 'base64url').toString('hex')}`)
-}
+const number = (base64url: string): bigint =>
+  BigInt(`0x${Buffer.from(base64url, 'base64url').toString('hex')}`)
 
 const text = (value: bigint): string => {
   const hex = value.toString(16)

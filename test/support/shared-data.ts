@@ -9,10 +9,7 @@ export const hasSharedData = existsSync(join(root, 'spi'))
 /** Shown in the name of a skipped test, so that a skip always says its reason. */
 export const skipReason = hasSharedData ? '' : ' [skipped: no official data beside the checkout]'
 
-export const sharedDataPath = (path: string): string => {
-  return join(root, path)
-}
+export const sharedDataPath = (path: string): string => join(root, path)
 
-export const readSharedData = (path: string): Uint8Array => {
-  return new Uint8Array(readFileSync(sharedDataPath(path)))
-}
+export const readSharedData = (path: string): Uint8Array =>
+  new Uint8Array(readFileSync(sharedDataPath(path)))

@@ -233,43 +233,41 @@ export const readPacs008 = (
   }
 }
 
-const readTransaction = (reader: MessageReader, found: Slots): CreditTransfer => {
-  return {
-    instructionId: reader.optionalText(found[inTransaction.instructionId]),
-    endToEndId: reader.text(found[inTransaction.endToEndId]),
-    transactionId: reader.optionalText(found[inTransaction.transactionId]),
-    amount: reader.money(found[inTransaction.amount]),
-    acceptanceDateTime: reader.text(found[inTransaction.accepted]),
-    chargeBearer: reader.text(found[inTransaction.chargeBearer]),
-    localInstrument: reader.text(found[inTransaction.localInstrument]),
-    initiatingPartyDocument: reader.optionalText(found[inTransaction.initiator]),
-    debtor: {
-      name: reader.optionalText(found[inTransaction.debtorName]),
-      document: reader.text(found[inTransaction.debtorDocument]),
-    },
-    debtorAccount: {
-      id: reader.text(found[inTransaction.debtorAccount]),
-      branch: reader.optionalText(found[inTransaction.debtorBranch]),
-      type: reader.text(found[inTransaction.debtorAccountType]),
-      proxyId: null,
-    },
-    debtorAgentIspb: reader.text(found[inTransaction.debtorAgent]),
-    creditorAgentIspb: reader.text(found[inTransaction.creditorAgent]),
-    creditor: {
-      name: reader.optionalText(found[inTransaction.creditorName]),
-      document: reader.text(found[inTransaction.creditorDocument]),
-    },
-    creditorAccount: {
-      id: reader.text(found[inTransaction.creditorAccount]),
-      branch: reader.optionalText(found[inTransaction.creditorBranch]),
-      type: reader.text(found[inTransaction.creditorAccountType]),
-      proxyId: reader.optionalText(found[inTransaction.proxy]),
-    },
-    purpose: reader.text(found[inTransaction.purpose]),
-    tax: readTax(reader, found),
-    remittance: readRemittance(reader, found),
-  }
-}
+const readTransaction = (reader: MessageReader, found: Slots): CreditTransfer => ({
+  instructionId: reader.optionalText(found[inTransaction.instructionId]),
+  endToEndId: reader.text(found[inTransaction.endToEndId]),
+  transactionId: reader.optionalText(found[inTransaction.transactionId]),
+  amount: reader.money(found[inTransaction.amount]),
+  acceptanceDateTime: reader.text(found[inTransaction.accepted]),
+  chargeBearer: reader.text(found[inTransaction.chargeBearer]),
+  localInstrument: reader.text(found[inTransaction.localInstrument]),
+  initiatingPartyDocument: reader.optionalText(found[inTransaction.initiator]),
+  debtor: {
+    name: reader.optionalText(found[inTransaction.debtorName]),
+    document: reader.text(found[inTransaction.debtorDocument]),
+  },
+  debtorAccount: {
+    id: reader.text(found[inTransaction.debtorAccount]),
+    branch: reader.optionalText(found[inTransaction.debtorBranch]),
+    type: reader.text(found[inTransaction.debtorAccountType]),
+    proxyId: null,
+  },
+  debtorAgentIspb: reader.text(found[inTransaction.debtorAgent]),
+  creditorAgentIspb: reader.text(found[inTransaction.creditorAgent]),
+  creditor: {
+    name: reader.optionalText(found[inTransaction.creditorName]),
+    document: reader.text(found[inTransaction.creditorDocument]),
+  },
+  creditorAccount: {
+    id: reader.text(found[inTransaction.creditorAccount]),
+    branch: reader.optionalText(found[inTransaction.creditorBranch]),
+    type: reader.text(found[inTransaction.creditorAccountType]),
+    proxyId: reader.optionalText(found[inTransaction.proxy]),
+  },
+  purpose: reader.text(found[inTransaction.purpose]),
+  tax: readTax(reader, found),
+  remittance: readRemittance(reader, found),
+})
 
 const readTax = (reader: MessageReader, foundInTransaction: Slots): Tax | null => {
   const node = foundInTransaction[inTransaction.tax] ?? absent

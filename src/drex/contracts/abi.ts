@@ -120,9 +120,7 @@ const readTuple = (
 }
 
 /** Solidity writes `_to` or `name_` to avoid a clash; callers need not. */
-const bareName = (name: string): string => {
-  return name.replace(/^_+|_+$/g, '')
-}
+const bareName = (name: string): string => name.replace(/^_+|_+$/g, '')
 
 const add = (violations: Violation[], pointer: string, message: string): void => {
   violations.push({ pointer, rule: 'abi', message })

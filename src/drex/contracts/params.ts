@@ -182,39 +182,35 @@ export const constructorArguments = (
   }
 }
 
-const tokenizedAssetTerms = (params: z.output<typeof tokenizedAsset>, place: Place) => {
-  return {
-    name: params.name,
-    symbol: params.symbol,
-    decimals: params.decimals,
-    initialSupply: scaled(params.total_supply, params.decimals),
-    cap: params.cap === undefined ? 0n : scaled(params.cap, params.decimals),
-    owner: params.owner ?? place.deployer,
-    allowlisted: params.allowlisted,
-    metadataUri: params.metadata_uri,
-    metadataHash: params.metadata_hash,
-  }
-}
+const tokenizedAssetTerms = (params: z.output<typeof tokenizedAsset>, place: Place) => ({
+  name: params.name,
+  symbol: params.symbol,
+  decimals: params.decimals,
+  initialSupply: scaled(params.total_supply, params.decimals),
+  cap: params.cap === undefined ? 0n : scaled(params.cap, params.decimals),
+  owner: params.owner ?? place.deployer,
+  allowlisted: params.allowlisted,
+  metadataUri: params.metadata_uri,
+  metadataHash: params.metadata_hash,
+})
 
-const receivablesTerms = (params: z.output<typeof receivables>, place: Place) => {
-  return {
-    name: params.name,
-    symbol: params.symbol,
-    originator: params.originator ?? place.deployer,
-    payer: params.payer,
-    debtorRef: params.debtor_ref,
-    faceValue: params.face_value,
-    issueDate: params.issue_date,
-    dueDate: params.due_date,
-    discountBps: params.discount_bps,
-    graceDays: params.grace_days,
-    recourse: params.recourse,
-    paymentToken: params.payment_token ?? place.token,
-    documentHash: params.document_hash,
-    registrar: params.registrar,
-    registrarId: params.registrar_id,
-  }
-}
+const receivablesTerms = (params: z.output<typeof receivables>, place: Place) => ({
+  name: params.name,
+  symbol: params.symbol,
+  originator: params.originator ?? place.deployer,
+  payer: params.payer,
+  debtorRef: params.debtor_ref,
+  faceValue: params.face_value,
+  issueDate: params.issue_date,
+  dueDate: params.due_date,
+  discountBps: params.discount_bps,
+  graceDays: params.grace_days,
+  recourse: params.recourse,
+  paymentToken: params.payment_token ?? place.token,
+  documentHash: params.document_hash,
+  registrar: params.registrar,
+  registrarId: params.registrar_id,
+})
 
 const realEstateTerms = (params: z.output<typeof realEstate>, place: Place) => {
   const documents = params.documents.map((each) => ({ ...each, name: labelWord(each.name) }))
@@ -242,20 +238,16 @@ const propertyDocument = (particulars: z.output<typeof property>) => {
   return { name: labelWord('property'), uri: `urn:sha256:${digest}`, hash: `0x${digest}` }
 }
 
-const escrowTerms = (params: z.output<typeof escrow>, place: Place) => {
-  return {
-    token: params.token ?? place.token,
-    payer: params.payer,
-    payee: params.payee,
-    arbiter: params.arbiter,
-    amount: params.amount,
-    deadline: params.deadline,
-    conditionHash: params.condition_hash,
-    feeBps: params.fee_bps,
-    feeRecipient: params.fee_recipient ?? zeroAddress,
-  }
-}
+const escrowTerms = (params: z.output<typeof escrow>, place: Place) => ({
+  token: params.token ?? place.token,
+  payer: params.payer,
+  payee: params.payee,
+  arbiter: params.arbiter,
+  amount: params.amount,
+  deadline: params.deadline,
+  conditionHash: params.condition_hash,
+  feeBps: params.fee_bps,
+  feeRecipient: params.fee_recipient ?? zeroAddress,
+})
 
-const labelWord = (text: string): string => {
-  return `0x${Buffer.from(text).toString('hex').padEnd(64, '0')}`
-}
+const labelWord = (text: string): string => `0x${Buffer.from(text).toString('hex').padEnd(64, '0')}`

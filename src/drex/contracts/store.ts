@@ -45,26 +45,24 @@ type Row = {
   permit_status: TransactionStatus | null
 }
 
-const read = (row: Row): Contract => {
-  return {
-    id: row.id,
-    network: row.network,
-    address: row.address ?? undefined,
-    template: row.template ?? undefined,
-    label: row.label,
-    params: row.params,
-    abi: row.abi,
-    deployer: row.deployer ?? undefined,
-    transactionId: row.transaction_id ?? undefined,
-    permitTransactionId: row.permit_transaction_id ?? undefined,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    status: row.status ?? undefined,
-    hash: row.hash ?? undefined,
-    error: row.error ?? undefined,
-    permitStatus: row.permit_status ?? undefined,
-  }
-}
+const read = (row: Row): Contract => ({
+  id: row.id,
+  network: row.network,
+  address: row.address ?? undefined,
+  template: row.template ?? undefined,
+  label: row.label,
+  params: row.params,
+  abi: row.abi,
+  deployer: row.deployer ?? undefined,
+  transactionId: row.transaction_id ?? undefined,
+  permitTransactionId: row.permit_transaction_id ?? undefined,
+  createdBy: row.created_by,
+  createdAt: row.created_at,
+  status: row.status ?? undefined,
+  hash: row.hash ?? undefined,
+  error: row.error ?? undefined,
+  permitStatus: row.permit_status ?? undefined,
+})
 
 /** @returns false when the address is registered already */
 export const insertContract = async (sql: Queryable, row: NewContract): Promise<boolean> => {
@@ -140,22 +138,20 @@ type TrackedColumns = {
   created_at: Date
 }
 
-const readTracked = (row: TrackedColumns): TrackedRow => {
-  return {
-    id: row.id,
-    network: row.network,
-    kind: row.kind,
-    subject: row.subject,
-    sender: row.sender,
-    recipient: row.recipient ?? undefined,
-    status: row.status,
-    hash: row.hash ?? undefined,
-    nonce: row.nonce === null ? undefined : Number(row.nonce),
-    blockNumber: row.block_number === null ? undefined : Number(row.block_number),
-    error: row.error ?? undefined,
-    createdAt: row.created_at,
-  }
-}
+const readTracked = (row: TrackedColumns): TrackedRow => ({
+  id: row.id,
+  network: row.network,
+  kind: row.kind,
+  subject: row.subject,
+  sender: row.sender,
+  recipient: row.recipient ?? undefined,
+  status: row.status,
+  hash: row.hash ?? undefined,
+  nonce: row.nonce === null ? undefined : Number(row.nonce),
+  blockNumber: row.block_number === null ? undefined : Number(row.block_number),
+  error: row.error ?? undefined,
+  createdAt: row.created_at,
+})
 
 const trackedColumns = (sql: Queryable) => sql`
   t.id, t.network, t.kind, t.subject, t.sender, t.recipient, t.status,

@@ -19,24 +19,21 @@ export type Signer = {
 }
 
 /** What a sealed key is bound to, so that it cannot be put in another wallet's place. */
-export const sealContext = (walletId: string, address: Hex): string => {
-  return `drex_wallets/${walletId}/${address}`
-}
+export const sealContext = (walletId: string, address: Hex): string =>
+  `drex_wallets/${walletId}/${address}`
 
 /** A wallet's own key, opened for each signature and wiped after it. */
-export const managedSigner = (sealer: Sealer, sealed: Uint8Array, context: string): Signer => {
-  return {
-    kind: 'managed',
-    signTransaction(transaction) {
-      const key = sealer.open(sealed, context)
-      try {
-        return assemble(transaction, sign(signingDigest(transaction), key))
-      } finally {
-        key.fill(0)
-      }
-    },
-  }
-}
+export const managedSigner = (sealer: Sealer, sealed: Uint8Array, context: string): Signer => ({
+  kind: 'managed',
+  signTransaction(transaction) {
+    const key = sealer.open(sealed, context)
+    try {
+      return assemble(transaction, sign(signingDigest(transaction), key))
+    } finally {
+      key.fill(0)
+    }
+  },
+})
 
 /**
  * Something that signs 32 bytes and answers ASN.1 DER, as key management services do. The
@@ -44,16 +41,14 @@ export const managedSigner = (sealer: Sealer, sealed: Uint8Array, context: strin
  */
 export type DigestSigner = (digest: Uint8Array) => Promise<Uint8Array>
 
-export const digestSigner = (address: Hex, signDigest: DigestSigner): Signer => {
-  return {
-    kind: 'digest',
-    async signTransaction(transaction) {
-      const digest = signingDigest(transaction)
-      const der = await signDigest(digest)
-      return assemble(transaction, signatureFor(address, digest, der))
-    },
-  }
-}
+export const digestSigner = (address: Hex, signDigest: DigestSigner): Signer => ({
+  kind: 'digest',
+  async signTransaction(transaction) {
+    const digest = signingDigest(transaction)
+    const der = await signDigest(digest)
+    return assemble(transaction, signatureFor(address, digest, der))
+  },
+})
 
 /** @throws Error when the DER is not one signature, or the signature is not the address's */
 export const signatureFor = (address: Hex, digest: Uint8Array, der: Uint8Array): Signature => {
@@ -102,6 +97,4 @@ const readInteger = (der: Uint8Array, at: number): { value: bigint; next: number
   return { value, next: at + 2 + length }
 }
 
-const word = (value: bigint): Uint8Array => {
-  return hexToBytes(value.toString(16).padStart(64, '0'))
-}
+const word = (value: bigint): Uint8Array => hexToBytes(value.toString(16).padStart(64, '0'))

@@ -9,18 +9,16 @@ import type { Signer } from './signer.ts'
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>
 
 /** @param call JSON-RPC to the signer, with time-outs; refusals throw */
-export const web3Signer = (address: Hex, call: RpcCall): Signer => {
-  return {
-    kind: 'web3signer',
-    async signTransaction(transaction) {
-      const raw = await call('eth_signTransaction', [requestFor(address, transaction)])
-      if (typeof raw !== 'string' || !/^0x[0-9a-f]+$/i.test(raw)) {
-        throw new Error('the signer did not answer a transaction')
-      }
-      return verified(address, transaction, raw as Hex)
-    },
-  }
-}
+export const web3Signer = (address: Hex, call: RpcCall): Signer => ({
+  kind: 'web3signer',
+  async signTransaction(transaction) {
+    const raw = await call('eth_signTransaction', [requestFor(address, transaction)])
+    if (typeof raw !== 'string' || !/^0x[0-9a-f]+$/i.test(raw)) {
+      throw new Error('the signer did not answer a transaction')
+    }
+    return verified(address, transaction, raw as Hex)
+  },
+})
 
 const requestFor = (address: Hex, transaction: UnsignedTransaction): Record<string, unknown> => {
   const { fees } = transaction

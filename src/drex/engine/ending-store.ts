@@ -65,9 +65,7 @@ type EndedRow = {
   hash: Hex | null
 }
 
-const ended = (row: EndedRow): Ended => {
-  return { ...row, hash: row.hash ?? undefined }
-}
+const ended = (row: EndedRow): Ended => ({ ...row, hash: row.hash ?? undefined })
 
 export const expired = async (sql: Client, network: string): Promise<readonly string[]> => {
   const rows = await sql<{ id: string }[]>`

@@ -33,34 +33,31 @@ type Row = {
   after_nonce?: bigint | null
 }
 
-const read = (row: Row): OpenTransaction => {
-  return {
-    id: row.id,
-    sender: row.sender,
-    kind: row.kind,
-    subject: row.subject,
-    status: row.status,
-    recipient: row.recipient ?? undefined,
-    data: row.data,
-    nonce: optionalNumber(row.nonce),
-    hash: row.hash ?? undefined,
-    raw: row.raw ?? undefined,
-    gasLimit: row.gas_limit ?? undefined,
-    maxFee: row.max_fee === null ? undefined : BigInt(row.max_fee),
-    tip: row.tip === null ? undefined : BigInt(row.tip),
-    blockNumber: optionalNumber(row.block_number),
-    blockHash: row.block_hash ?? undefined,
-    minedHash: row.mined_hash ?? undefined,
-    succeeded: row.succeeded ?? undefined,
-    attempts: row.attempts,
-    afterSender: row.after_sender ?? undefined,
-    afterNonce: optionalNumber(row.after_nonce ?? null),
-  }
-}
+const read = (row: Row): OpenTransaction => ({
+  id: row.id,
+  sender: row.sender,
+  kind: row.kind,
+  subject: row.subject,
+  status: row.status,
+  recipient: row.recipient ?? undefined,
+  data: row.data,
+  nonce: optionalNumber(row.nonce),
+  hash: row.hash ?? undefined,
+  raw: row.raw ?? undefined,
+  gasLimit: row.gas_limit ?? undefined,
+  maxFee: row.max_fee === null ? undefined : BigInt(row.max_fee),
+  tip: row.tip === null ? undefined : BigInt(row.tip),
+  blockNumber: optionalNumber(row.block_number),
+  blockHash: row.block_hash ?? undefined,
+  minedHash: row.mined_hash ?? undefined,
+  succeeded: row.succeeded ?? undefined,
+  attempts: row.attempts,
+  afterSender: row.after_sender ?? undefined,
+  afterNonce: optionalNumber(row.after_nonce ?? null),
+})
 
-const optionalNumber = (value: bigint | null): number | undefined => {
-  return value === null ? undefined : Number(value)
-}
+const optionalNumber = (value: bigint | null): number | undefined =>
+  value === null ? undefined : Number(value)
 
 export type SignedRow = {
   readonly id: string
@@ -125,11 +122,11 @@ export const countInFlight = async (sql: Client, network: string): Promise<numbe
 
 export const countOpen = async (
   sql: Client,
-): Promise<readonly { network: string; status: TransactionStatus; count: number }[]> => {
-  return sql<{ network: string; status: TransactionStatus; count: number }[]>`
+): Promise<readonly { network: string; status: TransactionStatus; count: number }[]> => sql<
+  { network: string; status: TransactionStatus; count: number }[]
+>`
     select network, status, count(*)::int as count from drex_transactions
     where status in ('pending', 'signed', 'broadcast', 'mined') group by network, status`
-}
 
 /** @returns those still pending; they stay locked until the transaction ends */
 export const lockPending = async (

@@ -181,9 +181,7 @@ const simulate = async (
 }
 
 /** Estimates are exact for the state they saw; a quarter more covers what changes until then. */
-const withMargin = (gas: bigint): bigint => {
-  return gas + gas / 4n
-}
+const withMargin = (gas: bigint): bigint => gas + gas / 4n
 
 const refusal = async (context: EngineContext, failure: RpcFailure): Promise<TransactionError> => {
   switch (failure.kind) {

@@ -36,6 +36,5 @@ export const checksumAddress = (address: Hex): string => {
 }
 
 /** As responses show a wallet: `0x1234…abcd`. */
-export const abbreviateAddress = (address: string): string => {
-  return `${address.slice(0, 6)}…${address.slice(-4)}`
-}
+export const abbreviateAddress = (address: string): string =>
+  `${address.slice(0, 6)}…${address.slice(-4)}`

@@ -1,9 +1,8 @@
 /** Hexadecimal as JSON-RPC writes it: `0x`, lower case. */
 export type Hex = `0x${string}`
 
-export const bytesToHex = (bytes: Uint8Array): Hex => {
-  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`
-}
+export const bytesToHex = (bytes: Uint8Array): Hex =>
+  `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`
 
 /** @param hex with or without `0x`; an even number of hexadecimal digits */
 export const hexToBytes = (hex: string): Uint8Array => {
@@ -15,6 +14,4 @@ export const hexToBytes = (hex: string): Uint8Array => {
 }
 
 /** A JSON-RPC quantity: no leading zeros. */
-export const quantity = (value: bigint | number): Hex => {
-  return `0x${value.toString(16)}`
-}
+export const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`

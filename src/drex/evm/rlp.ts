@@ -32,9 +32,7 @@ const payloadSize = (items: readonly RlpItem[]): number => {
   return size
 }
 
-const headSize = (length: number): number => {
-  return length < 56 ? 1 : 1 + lengthBytes(length)
-}
+const headSize = (length: number): number => (length < 56 ? 1 : 1 + lengthBytes(length))
 
 const lengthBytes = (length: number): number => {
   let bytes = 0

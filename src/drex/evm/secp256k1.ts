@@ -84,18 +84,14 @@ export const ecdsaBackend = (): EcdsaBackend => {
   return chosen
 }
 
-export const sign = (digest: Uint8Array, key: Uint8Array): Signature => {
-  return ecdsaBackend().sign(digest, key)
-}
+export const sign = (digest: Uint8Array, key: Uint8Array): Signature =>
+  ecdsaBackend().sign(digest, key)
 
 /** A fresh private key, uniform over the group's order. */
-export const randomPrivateKey = (): Uint8Array => {
-  return noble().utils.randomSecretKey()
-}
+export const randomPrivateKey = (): Uint8Array => noble().utils.randomSecretKey()
 
-export const addressOfPrivateKey = (key: Uint8Array): Hex => {
-  return addressOfPublicKey(noble().getPublicKey(key, false))
-}
+export const addressOfPrivateKey = (key: Uint8Array): Hex =>
+  addressOfPublicKey(noble().getPublicKey(key, false))
 
 /** @param publicKey compressed or not */
 export const addressOfPublicKey = (publicKey: Uint8Array): Hex => {

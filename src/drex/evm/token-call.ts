@@ -18,25 +18,19 @@ const addTarget = '0x6de45dee'
 /** `transactionAllowed(address,address,uint256,uint256,uint256,bytes)` */
 const transactionAllowed = '0x936421d5'
 
-export const encodeTransfer = (to: Hex, amount: bigint): Hex => {
-  return `${transfer}${addressWord(to)}${amountWord(amount)}`
-}
+export const encodeTransfer = (to: Hex, amount: bigint): Hex =>
+  `${transfer}${addressWord(to)}${amountWord(amount)}`
 
-export const encodeApprove = (spender: Hex, amount: bigint): Hex => {
-  return `${approve}${addressWord(spender)}${amountWord(amount)}`
-}
+export const encodeApprove = (spender: Hex, amount: bigint): Hex =>
+  `${approve}${addressWord(spender)}${amountWord(amount)}`
 
-export const encodeBalanceOf = (account: Hex): Hex => {
-  return `${balanceOf}${addressWord(account)}`
-}
+export const encodeBalanceOf = (account: Hex): Hex => `${balanceOf}${addressWord(account)}`
 
-export const encodeFrozenBalanceOf = (account: Hex): Hex => {
-  return `${frozenBalanceOf}${addressWord(account)}`
-}
+export const encodeFrozenBalanceOf = (account: Hex): Hex =>
+  `${frozenBalanceOf}${addressWord(account)}`
 
-export const encodeAuthorizedAccounts = (account: Hex): Hex => {
-  return `${authorizedAccounts}${addressWord(account)}`
-}
+export const encodeAuthorizedAccounts = (account: Hex): Hex =>
+  `${authorizedAccounts}${addressWord(account)}`
 
 /** The pilot's one-step exchange between two institutions' retail tokens. */
 export const encodeExecuteSwap = (
@@ -50,9 +44,7 @@ export const encodeExecuteSwap = (
 }
 
 /** Makes a contract callable on a permissioned network. */
-export const encodeAddTarget = (target: Hex): Hex => {
-  return `${addTarget}${addressWord(target)}`
-}
+export const encodeAddTarget = (target: Hex): Hex => `${addTarget}${addressWord(target)}`
 
 /** Asks the account rules; value, gas price and gas limit are given as zero: rules are about parties. */
 export const encodeTransactionAllowed = (sender: Hex, target: Hex, payload: Hex): Hex => {
@@ -63,10 +55,6 @@ export const encodeTransactionAllowed = (sender: Hex, target: Hex, payload: Hex)
   return `${transactionAllowed}${addressWord(sender)}${addressWord(target)}${zero}${zero}${zero}${tail}`
 }
 
-const addressWord = (address: Hex): string => {
-  return address.slice(2).padStart(64, '0')
-}
+const addressWord = (address: Hex): string => address.slice(2).padStart(64, '0')
 
-const amountWord = (amount: bigint): string => {
-  return amount.toString(16).padStart(64, '0')
-}
+const amountWord = (amount: bigint): string => amount.toString(16).padStart(64, '0')

@@ -90,50 +90,48 @@ export const contractRoutes = (contracts: Contracts, sql: Client): readonly Rout
   ]
 }
 
-const deployRoute = (contracts: Contracts, sql: Client): Route => {
-  return {
-    method: 'POST',
-    path: '/v1/contracts/deploy',
-    scope: 'contracts:deploy',
-    accepts: ['application/json'],
-    bodyBytesMax: bodyBytesMax,
-    errorStyle: 'envelope',
-    document: {
-      summary: 'Deploy a contract from a template',
-      description:
-        'Without `signer_wallet` the gateway’s own wallet deploys. On a permissioned network the contract is then added to the account rules; its status becomes `permitted`.',
-      tag: tag,
-      headers: idempotencyHeaders,
-      body: { 'application/json': deploySchema },
-      responses: { 202: { description: 'Accepted', schema: contractSchema } },
-      errors: [
-        httpErrors.validation_failed,
-        drexErrors.contract_reverted,
-        drexErrors.account_not_permitted,
-        drexErrors.wallet_not_found,
-        drexErrors.network_not_configured,
-        drexErrors.network_unreachable,
-      ],
-    },
-    handle: (c) =>
-      once(sql, c, {
-        schema: deploySchema,
-        status: 202,
-        prepare: (body) =>
-          contracts.deploy({
-            template: body.template,
-            params: body.params,
-            network: body.network,
-            signerWallet: body.signer_wallet,
-            label: body.label ?? body.template,
-            createdBy: ownerOf(c),
-          }),
-        show,
-        audit: ({ id }) => ({ action: 'contracts.deploy', object: id, outcome: 'pending' }),
-        reread: (kept) => withoutAddress(kept, contracts),
-      }),
-  }
-}
+const deployRoute = (contracts: Contracts, sql: Client): Route => ({
+  method: 'POST',
+  path: '/v1/contracts/deploy',
+  scope: 'contracts:deploy',
+  accepts: ['application/json'],
+  bodyBytesMax: bodyBytesMax,
+  errorStyle: 'envelope',
+  document: {
+    summary: 'Deploy a contract from a template',
+    description:
+      'Without `signer_wallet` the gateway’s own wallet deploys. On a permissioned network the contract is then added to the account rules; its status becomes `permitted`.',
+    tag: tag,
+    headers: idempotencyHeaders,
+    body: { 'application/json': deploySchema },
+    responses: { 202: { description: 'Accepted', schema: contractSchema } },
+    errors: [
+      httpErrors.validation_failed,
+      drexErrors.contract_reverted,
+      drexErrors.account_not_permitted,
+      drexErrors.wallet_not_found,
+      drexErrors.network_not_configured,
+      drexErrors.network_unreachable,
+    ],
+  },
+  handle: (c) =>
+    once(sql, c, {
+      schema: deploySchema,
+      status: 202,
+      prepare: (body) =>
+        contracts.deploy({
+          template: body.template,
+          params: body.params,
+          network: body.network,
+          signerWallet: body.signer_wallet,
+          label: body.label ?? body.template,
+          createdBy: ownerOf(c),
+        }),
+      show,
+      audit: ({ id }) => ({ action: 'contracts.deploy', object: id, outcome: 'pending' }),
+      reread: (kept) => withoutAddress(kept, contracts),
+    }),
+})
 
 /** An answer kept before the address was known is not what a repetition should get. */
 const withoutAddress = async (
@@ -144,98 +142,93 @@ const withoutAddress = async (
   return address === null ? contracts.deployed(id) : undefined
 }
 
-const registerRoute = (contracts: Contracts, sql: Client): Route => {
-  return {
-    method: 'POST',
-    path: '/v1/contracts',
-    scope: 'contracts:deploy',
-    accepts: ['application/json'],
-    bodyBytesMax: bodyBytesMax,
-    errorStyle: 'envelope',
-    document: {
-      summary: 'Register a contract that is there already, with its ABI',
-      tag: tag,
-      headers: idempotencyHeaders,
-      body: { 'application/json': registerSchema },
-      responses: { 201: { description: 'Registered', schema: contractSchema } },
-      errors: [
-        httpErrors.validation_failed,
-        drexErrors.contract_not_found,
-        drexErrors.contract_exists,
-        drexErrors.network_unreachable,
-      ],
-    },
-    handle: (c) =>
-      once(sql, c, {
-        schema: registerSchema,
-        status: 201,
-        prepare: (body) =>
-          contracts.register({
-            address: body.address,
-            abi: body.abi,
-            network: body.network,
-            label: body.label ?? 'registered',
-            createdBy: ownerOf(c),
-          }),
-        show,
-        audit: ({ id }) => ({ action: 'contracts.register', object: id, outcome: 'registered' }),
-      }),
-  }
-}
+const registerRoute = (contracts: Contracts, sql: Client): Route => ({
+  method: 'POST',
+  path: '/v1/contracts',
+  scope: 'contracts:deploy',
+  accepts: ['application/json'],
+  bodyBytesMax: bodyBytesMax,
+  errorStyle: 'envelope',
+  document: {
+    summary: 'Register a contract that is there already, with its ABI',
+    tag: tag,
+    headers: idempotencyHeaders,
+    body: { 'application/json': registerSchema },
+    responses: { 201: { description: 'Registered', schema: contractSchema } },
+    errors: [
+      httpErrors.validation_failed,
+      drexErrors.contract_not_found,
+      drexErrors.contract_exists,
+      drexErrors.network_unreachable,
+    ],
+  },
+  handle: (c) =>
+    once(sql, c, {
+      schema: registerSchema,
+      status: 201,
+      prepare: (body) =>
+        contracts.register({
+          address: body.address,
+          abi: body.abi,
+          network: body.network,
+          label: body.label ?? 'registered',
+          createdBy: ownerOf(c),
+        }),
+      show,
+      audit: ({ id }) => ({ action: 'contracts.register', object: id, outcome: 'registered' }),
+    }),
+})
 
-const callRoute = (contracts: Contracts, sql: Client): Route => {
-  return {
-    method: 'POST',
-    path: '/v1/contracts/{address}/call',
-    scope: 'contracts:call',
-    accepts: ['application/json'],
-    bodyBytesMax: bodyBytesMax,
-    errorStyle: 'envelope',
-    document: {
-      summary: 'Call a function of a contract',
-      description:
-        'A view answers at once with its `result`. Anything else is simulated, then sent: `transaction_id` follows it. Whole numbers are decimal strings.',
-      tag: tag,
-      params: addressParams,
-      headers: idempotencyHeaders,
-      body: { 'application/json': callSchema },
-      responses: { 200: { description: 'Result, or what follows it', schema: callResultSchema } },
-      errors: [
-        httpErrors.validation_failed,
-        drexErrors.contract_not_found,
-        drexErrors.contract_reverted,
-        drexErrors.account_not_permitted,
-        drexErrors.wallet_not_found,
-        drexErrors.wallet_cannot_sign,
-        drexErrors.network_unreachable,
-      ],
-    },
-    handle: (c) => {
-      const address = addressParameter(c, 'address')
-      return once(sql, c, {
-        schema: callSchema,
-        status: 200,
-        prepare: (body) =>
-          contracts.call({
-            address,
-            network: body.network,
-            function: body.function,
-            params: body.params,
-            signerWallet: body.signer_wallet,
-            createdBy: ownerOf(c),
-          }),
-        show: showOutcome,
-        audit: auditOf,
-      })
-    },
-  }
-}
+const callRoute = (contracts: Contracts, sql: Client): Route => ({
+  method: 'POST',
+  path: '/v1/contracts/{address}/call',
+  scope: 'contracts:call',
+  accepts: ['application/json'],
+  bodyBytesMax: bodyBytesMax,
+  errorStyle: 'envelope',
+  document: {
+    summary: 'Call a function of a contract',
+    description:
+      'A view answers at once with its `result`. Anything else is simulated, then sent: `transaction_id` follows it. Whole numbers are decimal strings.',
+    tag: tag,
+    params: addressParams,
+    headers: idempotencyHeaders,
+    body: { 'application/json': callSchema },
+    responses: { 200: { description: 'Result, or what follows it', schema: callResultSchema } },
+    errors: [
+      httpErrors.validation_failed,
+      drexErrors.contract_not_found,
+      drexErrors.contract_reverted,
+      drexErrors.account_not_permitted,
+      drexErrors.wallet_not_found,
+      drexErrors.wallet_cannot_sign,
+      drexErrors.network_unreachable,
+    ],
+  },
+  handle: (c) => {
+    const address = addressParameter(c, 'address')
+    return once(sql, c, {
+      schema: callSchema,
+      status: 200,
+      prepare: (body) =>
+        contracts.call({
+          address,
+          network: body.network,
+          function: body.function,
+          params: body.params,
+          signerWallet: body.signer_wallet,
+          createdBy: ownerOf(c),
+        }),
+      show: showOutcome,
+      audit: auditOf,
+    })
+  },
+})
 
-const auditOf = (outcome: CallOutcome): Audited | undefined => {
-  return outcome.kind === 'view'
+const auditOf = (outcome: CallOutcome): Audited | undefined =>
+  outcome.kind === 'view'
     ? undefined
     : { action: 'contracts.call', object: outcome.transactionId, outcome: 'pending' }
-}
 
 const showOutcome = (outcome: CallOutcome) => {
   const { signature } = outcome
@@ -249,68 +242,66 @@ const showOutcome = (outcome: CallOutcome) => {
       }
 }
 
-const readRoutes = (contracts: Contracts, sql: Client): readonly Route[] => {
-  return [
-    {
-      method: 'GET',
-      path: '/v1/contracts',
-      scope: 'contracts:read',
-      errorStyle: 'envelope',
-      document: {
-        summary: 'Contracts, newest first',
-        tag: tag,
-        query: pageQuery,
-        responses: pageOf('contracts', contractSchema),
-        errors: [httpErrors.validation_failed],
-      },
-      async handle(c) {
-        const { cursor, limit } = readQuery(c, pageQuery)
-        const found = await contracts.list(cursor, limit)
-        return pageResponse('contracts', found, limit, show)
-      },
+const readRoutes = (contracts: Contracts, sql: Client): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/v1/contracts',
+    scope: 'contracts:read',
+    errorStyle: 'envelope',
+    document: {
+      summary: 'Contracts, newest first',
+      tag: tag,
+      query: pageQuery,
+      responses: pageOf('contracts', contractSchema),
+      errors: [httpErrors.validation_failed],
     },
-    {
-      method: 'GET',
-      path: '/v1/contracts/{address}',
-      scope: 'contracts:read',
-      errorStyle: 'envelope',
-      document: {
-        summary: 'One contract with its ABI',
-        tag: tag,
-        params: addressParams,
-        query: networkQuery,
-        responses: { 200: { description: 'The contract', schema: contractSchema } },
-        errors: [drexErrors.contract_not_found, httpErrors.validation_failed],
-      },
-      async handle(c) {
-        const { network } = readQuery(c, networkQuery)
-        const contract = await contracts.get(addressParameter(c, 'address'), network)
-        return Response.json({ ...show(contract), abi: contract.abi })
-      },
+    async handle(c) {
+      const { cursor, limit } = readQuery(c, pageQuery)
+      const found = await contracts.list(cursor, limit)
+      return pageResponse('contracts', found, limit, show)
     },
-    {
-      method: 'GET',
-      path: '/v1/contracts/{address}/calls/{id}',
-      scope: 'contracts:read',
-      errorStyle: 'envelope',
-      document: {
-        summary: 'Where a call is',
-        tag: tag,
-        params: z.object({ address: z.string(), id: z.string() }),
-        responses: { 200: { description: 'The call', schema: trackedSchema } },
-        errors: [httpErrors.not_found, httpErrors.validation_failed],
-      },
-      async handle(c) {
-        const address = addressParameter(c, 'address')
-        const call = await trackedById(sql, c.req.param('id') ?? '')
-        if (call === undefined || call.recipient !== address) {
-          throw new ApiError(httpErrors.not_found, 'The contract has no such call.')
-        }
-        return Response.json(showTracked(call))
-      },
+  },
+  {
+    method: 'GET',
+    path: '/v1/contracts/{address}',
+    scope: 'contracts:read',
+    errorStyle: 'envelope',
+    document: {
+      summary: 'One contract with its ABI',
+      tag: tag,
+      params: addressParams,
+      query: networkQuery,
+      responses: { 200: { description: 'The contract', schema: contractSchema } },
+      errors: [drexErrors.contract_not_found, httpErrors.validation_failed],
     },
-  ]
-}
+    async handle(c) {
+      const { network } = readQuery(c, networkQuery)
+      const contract = await contracts.get(addressParameter(c, 'address'), network)
+      return Response.json({ ...show(contract), abi: contract.abi })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/contracts/{address}/calls/{id}',
+    scope: 'contracts:read',
+    errorStyle: 'envelope',
+    document: {
+      summary: 'Where a call is',
+      tag: tag,
+      params: z.object({ address: z.string(), id: z.string() }),
+      responses: { 200: { description: 'The call', schema: trackedSchema } },
+      errors: [httpErrors.not_found, httpErrors.validation_failed],
+    },
+    async handle(c) {
+      const address = addressParameter(c, 'address')
+      const call = await trackedById(sql, c.req.param('id') ?? '')
+      if (call === undefined || call.recipient !== address) {
+        throw new ApiError(httpErrors.not_found, 'The contract has no such call.')
+      }
+      return Response.json(showTracked(call))
+    },
+  },
+]
 
 const templatesRoute = (): Route => {
   const names = templates.map((template) => ({ template, standard: standards[template] }))
@@ -357,21 +348,19 @@ const standards = {
   escrow: 'Custom',
 } as const
 
-const show = (contract: Contract) => {
-  return {
-    contract_id: contract.id,
-    address: contract.address === undefined ? null : checksumAddress(contract.address),
-    network: contract.network,
-    template: contract.template ?? null,
-    label: contract.label,
-    status: statusOf(contract),
-    tx_hash: contract.hash ?? null,
-    deployer: contract.deployer === undefined ? null : checksumAddress(contract.deployer),
-    params: contract.params,
-    error: contract.error ?? null,
-    created_at: contract.createdAt.toISOString(),
-  }
-}
+const show = (contract: Contract) => ({
+  contract_id: contract.id,
+  address: contract.address === undefined ? null : checksumAddress(contract.address),
+  network: contract.network,
+  template: contract.template ?? null,
+  label: contract.label,
+  status: statusOf(contract),
+  tx_hash: contract.hash ?? null,
+  deployer: contract.deployer === undefined ? null : checksumAddress(contract.deployer),
+  params: contract.params,
+  error: contract.error ?? null,
+  created_at: contract.createdAt.toISOString(),
+})
 
 const statusOf = (contract: Contract): z.infer<typeof contractSchema>['status'] => {
   switch (contract.status) {

@@ -18,11 +18,9 @@ export type RouteDeps = {
   readonly sql: Client
 }
 
-export const createRoutes = (deps: RouteDeps): readonly Route[] => {
-  return [
-    ...transferRoutes(deps.transfers),
-    ...networkRoutes(deps.rails),
-    ...contractRoutes(deps.contracts, deps.sql),
-    ...walletRoutes(deps.wallets, deps.sql),
-  ]
-}
+export const createRoutes = (deps: RouteDeps): readonly Route[] => [
+  ...transferRoutes(deps.transfers),
+  ...networkRoutes(deps.rails),
+  ...contractRoutes(deps.contracts, deps.sql),
+  ...walletRoutes(deps.wallets, deps.sql),
+]

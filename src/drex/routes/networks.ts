@@ -53,47 +53,45 @@ const networksSchema = z.object({
   ),
 })
 
-export const networkRoutes = (rails: Rails): readonly Route[] => {
-  return [
-    {
-      method: 'GET',
-      path: '/v1/drex/balance/{wallet}',
-      scope: 'drex:read',
-      errorStyle: 'envelope',
-      document: {
-        summary: 'Balance of a wallet',
-        description: '`balance` is all of it; `available` is what can be moved now.',
-        tag: tag,
-        params: z.object({ wallet: z.string() }),
-        query: networkQuery,
-        responses: { 200: { description: 'The balance', schema: balanceSchema } },
-        errors: [
-          httpErrors.validation_failed,
-          drexErrors.network_not_configured,
-          drexErrors.network_unreachable,
-        ],
-      },
-      async handle(c) {
-        const { network } = readQuery(c, networkQuery)
-        const wallet = addressParameter(c, 'wallet')
-        const rail = rails.require(network)
-        return Response.json(await reaching(rail, () => balanceOf(rail, wallet)))
-      },
+export const networkRoutes = (rails: Rails): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/v1/drex/balance/{wallet}',
+    scope: 'drex:read',
+    errorStyle: 'envelope',
+    document: {
+      summary: 'Balance of a wallet',
+      description: '`balance` is all of it; `available` is what can be moved now.',
+      tag: tag,
+      params: z.object({ wallet: z.string() }),
+      query: networkQuery,
+      responses: { 200: { description: 'The balance', schema: balanceSchema } },
+      errors: [
+        httpErrors.validation_failed,
+        drexErrors.network_not_configured,
+        drexErrors.network_unreachable,
+      ],
     },
-    {
-      method: 'GET',
-      path: '/v1/drex/networks',
-      scope: 'drex:read',
-      errorStyle: 'envelope',
-      document: {
-        summary: 'The networks, configured or not',
-        tag: tag,
-        responses: { 200: { description: 'All networks', schema: networksSchema } },
-      },
-      handle: () => Response.json({ networks: networkIds.map((id) => showNetwork(rails, id)) }),
+    async handle(c) {
+      const { network } = readQuery(c, networkQuery)
+      const wallet = addressParameter(c, 'wallet')
+      const rail = rails.require(network)
+      return Response.json(await reaching(rail, () => balanceOf(rail, wallet)))
     },
-  ]
-}
+  },
+  {
+    method: 'GET',
+    path: '/v1/drex/networks',
+    scope: 'drex:read',
+    errorStyle: 'envelope',
+    document: {
+      summary: 'The networks, configured or not',
+      tag: tag,
+      responses: { 200: { description: 'All networks', schema: networksSchema } },
+    },
+    handle: () => Response.json({ networks: networkIds.map((id) => showNetwork(rails, id)) }),
+  },
+]
 
 const balanceOf = async (rail: Rail, wallet: Hex) => {
   const { network, rpc } = rail

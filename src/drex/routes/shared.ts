@@ -38,9 +38,7 @@ export const pageSchema = {
     .optional(),
 }
 
-export const ownerOf = (c: RequestContext): string => {
-  return c.env.principal?.keyId ?? 'unknown'
-}
+export const ownerOf = (c: RequestContext): string => c.env.principal?.keyId ?? 'unknown'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -52,9 +50,8 @@ export const parseBody = (bytes: Uint8Array): unknown => {
   }
 }
 
-export const addressParameter = (c: RequestContext, name: string) => {
-  return validated(addressSchema, c.req.param(name), name)
-}
+export const addressParameter = (c: RequestContext, name: string) =>
+  validated(addressSchema, c.req.param(name), name)
 
 /** The answer of a list: one page under its name, and the cursor of the next when there may be one. */
 export const pageResponse = <T extends { readonly id: string }>(
@@ -67,11 +64,9 @@ export const pageResponse = <T extends { readonly id: string }>(
   return Response.json({ [name]: items.map((item) => show(item)), next_cursor: next })
 }
 
-export const pageOf = (name: string, item: z.ZodType) => {
-  return {
-    200: {
-      description: 'One page',
-      schema: z.object({ [name]: z.array(item), next_cursor: z.string().nullable() }),
-    },
-  }
-}
+export const pageOf = (name: string, item: z.ZodType) => ({
+  200: {
+    description: 'One page',
+    schema: z.object({ [name]: z.array(item), next_cursor: z.string().nullable() }),
+  },
+})

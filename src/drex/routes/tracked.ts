@@ -19,19 +19,17 @@ export const trackedSchema = z.object({
   created_at: z.iso.datetime(),
 })
 
-export const showTracked = (row: TrackedRow) => {
-  return {
-    transaction_id: row.id,
-    kind: row.kind,
-    subject: row.subject,
-    network: row.network,
-    from: checksumAddress(row.sender),
-    to: row.recipient === undefined ? null : checksumAddress(row.recipient),
-    status: row.status,
-    tx_hash: row.hash ?? null,
-    nonce: row.nonce ?? null,
-    block_number: row.blockNumber ?? null,
-    error: row.error ?? null,
-    created_at: row.createdAt.toISOString(),
-  }
-}
+export const showTracked = (row: TrackedRow) => ({
+  transaction_id: row.id,
+  kind: row.kind,
+  subject: row.subject,
+  network: row.network,
+  from: checksumAddress(row.sender),
+  to: row.recipient === undefined ? null : checksumAddress(row.recipient),
+  status: row.status,
+  tx_hash: row.hash ?? null,
+  nonce: row.nonce ?? null,
+  block_number: row.blockNumber ?? null,
+  error: row.error ?? null,
+  created_at: row.createdAt.toISOString(),
+})

@@ -104,164 +104,152 @@ const transferSchema = createdSchema.extend({
 
 const idParams = z.object({ id: z.string() })
 
-export const transferRoutes = (transfers: Transfers): readonly Route[] => {
-  return [
-    createRoute(transfers),
-    listRoute(transfers),
-    readRoute(transfers),
-    cancelRoute(transfers),
-  ]
-}
+export const transferRoutes = (transfers: Transfers): readonly Route[] => [
+  createRoute(transfers),
+  listRoute(transfers),
+  readRoute(transfers),
+  cancelRoute(transfers),
+]
 
-const createRoute = (transfers: Transfers): Route => {
-  return {
-    method: 'POST',
-    path: '/v1/drex/transfers',
-    scope: 'drex:transfer',
-    accepts: ['application/json'],
-    bodyBytesMax: bodyBytesMax,
-    errorStyle: 'envelope',
-    document: {
-      summary: 'Move currency between wallets',
-      description:
-        'Accepted for sending: the answer says `pending`, `tx_hash` is null until it is signed.',
-      tag: tag,
-      headers: idempotencyHeaders,
-      body: { 'application/json': createSchema },
-      responses: { 202: { description: 'Accepted', schema: createdSchema } },
-      errors: [
-        httpErrors.validation_failed,
-        httpErrors.idempotency_mismatch,
-        httpErrors.idempotency_in_progress,
-        drexErrors.wallet_not_found,
-        drexErrors.wallet_cannot_sign,
-        drexErrors.network_not_configured,
-        drexErrors.too_busy,
-      ],
-    },
-    async handle(c) {
-      const bytes = await readBytes(c)
-      const body = validated(createSchema, parseBody(bytes), '')
-      const { swap } = body
-      const accepted = await transfers.create(
-        {
-          fromWallet: body.from_wallet,
-          toWallet: body.to_wallet,
-          amountCents: body.amount,
-          network: body.network,
-          reference: body.reference,
-          metadata: body.metadata,
-          swap: swap && {
-            senderToken: swap.sender_token,
-            receiverToken: swap.receiver_token,
-            reserveWallet: swap.reserve_wallet,
-          },
+const createRoute = (transfers: Transfers): Route => ({
+  method: 'POST',
+  path: '/v1/drex/transfers',
+  scope: 'drex:transfer',
+  accepts: ['application/json'],
+  bodyBytesMax: bodyBytesMax,
+  errorStyle: 'envelope',
+  document: {
+    summary: 'Move currency between wallets',
+    description:
+      'Accepted for sending: the answer says `pending`, `tx_hash` is null until it is signed.',
+    tag: tag,
+    headers: idempotencyHeaders,
+    body: { 'application/json': createSchema },
+    responses: { 202: { description: 'Accepted', schema: createdSchema } },
+    errors: [
+      httpErrors.validation_failed,
+      httpErrors.idempotency_mismatch,
+      httpErrors.idempotency_in_progress,
+      drexErrors.wallet_not_found,
+      drexErrors.wallet_cannot_sign,
+      drexErrors.network_not_configured,
+      drexErrors.too_busy,
+    ],
+  },
+  async handle(c) {
+    const bytes = await readBytes(c)
+    const body = validated(createSchema, parseBody(bytes), '')
+    const { swap } = body
+    const accepted = await transfers.create(
+      {
+        fromWallet: body.from_wallet,
+        toWallet: body.to_wallet,
+        amountCents: body.amount,
+        network: body.network,
+        reference: body.reference,
+        metadata: body.metadata,
+        swap: swap && {
+          senderToken: swap.sender_token,
+          receiverToken: swap.receiver_token,
+          reserveWallet: swap.reserve_wallet,
         },
-        { actor: actorOf(c), claim: claimOf(c, bytes) },
-      )
-      return toResponse(
-        { status: 202, contentType: 'application/json', body: accepted.body },
-        accepted.isReplay,
-      )
-    },
-  }
-}
+      },
+      { actor: actorOf(c), claim: claimOf(c, bytes) },
+    )
+    return toResponse(
+      { status: 202, contentType: 'application/json', body: accepted.body },
+      accepted.isReplay,
+    )
+  },
+})
 
-const listRoute = (transfers: Transfers): Route => {
-  return {
-    method: 'GET',
-    path: '/v1/drex/transfers',
-    scope: 'drex:read',
-    errorStyle: 'envelope',
-    document: {
-      summary: 'Transfers, newest first',
-      tag: tag,
-      query: listSchema,
-      responses: pageOf('transfers', transferSchema),
-      errors: [httpErrors.validation_failed],
-    },
-    async handle(c) {
-      const query = readQuery(c, listSchema)
-      const found = await transfers.list({
-        wallet: query.wallet,
-        status: query.status,
-        reference: query.reference,
-        beforeId: query.cursor,
-        limit: query.limit,
-      })
-      return pageResponse('transfers', found, query.limit, (each) => show(each))
-    },
-  }
-}
+const listRoute = (transfers: Transfers): Route => ({
+  method: 'GET',
+  path: '/v1/drex/transfers',
+  scope: 'drex:read',
+  errorStyle: 'envelope',
+  document: {
+    summary: 'Transfers, newest first',
+    tag: tag,
+    query: listSchema,
+    responses: pageOf('transfers', transferSchema),
+    errors: [httpErrors.validation_failed],
+  },
+  async handle(c) {
+    const query = readQuery(c, listSchema)
+    const found = await transfers.list({
+      wallet: query.wallet,
+      status: query.status,
+      reference: query.reference,
+      beforeId: query.cursor,
+      limit: query.limit,
+    })
+    return pageResponse('transfers', found, query.limit, (each) => show(each))
+  },
+})
 
-const readRoute = (transfers: Transfers): Route => {
-  return {
-    method: 'GET',
-    path: '/v1/drex/transfers/{id}',
-    scope: 'drex:read',
-    errorStyle: 'envelope',
-    document: {
-      summary: 'One transfer and its steps',
-      tag: tag,
-      params: idParams,
-      responses: { 200: { description: 'The transfer', schema: transferSchema } },
-      errors: [drexErrors.transfer_not_found],
-    },
-    async handle(c) {
-      const { transfer, steps } = await transfers.get(c.req.param('id') ?? '')
-      return Response.json(show(transfer, steps))
-    },
-  }
-}
+const readRoute = (transfers: Transfers): Route => ({
+  method: 'GET',
+  path: '/v1/drex/transfers/{id}',
+  scope: 'drex:read',
+  errorStyle: 'envelope',
+  document: {
+    summary: 'One transfer and its steps',
+    tag: tag,
+    params: idParams,
+    responses: { 200: { description: 'The transfer', schema: transferSchema } },
+    errors: [drexErrors.transfer_not_found],
+  },
+  async handle(c) {
+    const { transfer, steps } = await transfers.get(c.req.param('id') ?? '')
+    return Response.json(show(transfer, steps))
+  },
+})
 
-const cancelRoute = (transfers: Transfers): Route => {
-  return {
-    method: 'POST',
-    path: '/v1/drex/transfers/{id}/cancel',
-    scope: 'drex:transfer',
-    errorStyle: 'envelope',
-    document: {
-      summary: 'Take a transfer back',
-      description:
-        'At once while it is not signed. Where the network has fees a signed one is replaced at its nonce; the chain decides which of the two counts.',
-      tag: tag,
-      params: idParams,
-      responses: { 200: { description: 'The transfer as it is now', schema: transferSchema } },
-      errors: [drexErrors.transfer_not_found, drexErrors.transfer_not_cancellable],
-    },
-    async handle(c) {
-      return Response.json(show(await transfers.cancel(c.req.param('id') ?? '', actorOf(c))))
-    },
-  }
-}
+const cancelRoute = (transfers: Transfers): Route => ({
+  method: 'POST',
+  path: '/v1/drex/transfers/{id}/cancel',
+  scope: 'drex:transfer',
+  errorStyle: 'envelope',
+  document: {
+    summary: 'Take a transfer back',
+    description:
+      'At once while it is not signed. Where the network has fees a signed one is replaced at its nonce; the chain decides which of the two counts.',
+    tag: tag,
+    params: idParams,
+    responses: { 200: { description: 'The transfer as it is now', schema: transferSchema } },
+    errors: [drexErrors.transfer_not_found, drexErrors.transfer_not_cancellable],
+  },
+  async handle(c) {
+    return Response.json(show(await transfers.cancel(c.req.param('id') ?? '', actorOf(c))))
+  },
+})
 
-const show = (transfer: Transfer, steps?: readonly Step[]) => {
-  return {
-    transfer_id: transfer.id,
-    status: transfer.status,
-    from_wallet: abbreviateAddress(transfer.fromWallet),
-    to_wallet: abbreviateAddress(transfer.toWallet),
-    amount: formatAmount(transfer.amountCents),
-    currency: 'DREX',
-    tx_hash: transfer.hash ?? null,
-    created_at: transfer.createdAt.toISOString(),
-    updated_at: transfer.updatedAt.toISOString(),
-    network: transfer.network,
-    reference: transfer.reference ?? null,
-    metadata: transfer.metadata,
-    block_number: transfer.blockNumber ?? null,
-    block_hash: transfer.blockHash ?? null,
-    error: transfer.error ?? null,
-    ...(steps === undefined
-      ? {}
-      : {
-          steps: steps.map((step) => ({
-            kind: step.kind,
-            status: step.status,
-            signer: abbreviateAddress(step.sender),
-            tx_hash: step.hash ?? null,
-            error: step.error ?? null,
-          })),
-        }),
-  }
-}
+const show = (transfer: Transfer, steps?: readonly Step[]) => ({
+  transfer_id: transfer.id,
+  status: transfer.status,
+  from_wallet: abbreviateAddress(transfer.fromWallet),
+  to_wallet: abbreviateAddress(transfer.toWallet),
+  amount: formatAmount(transfer.amountCents),
+  currency: 'DREX',
+  tx_hash: transfer.hash ?? null,
+  created_at: transfer.createdAt.toISOString(),
+  updated_at: transfer.updatedAt.toISOString(),
+  network: transfer.network,
+  reference: transfer.reference ?? null,
+  metadata: transfer.metadata,
+  block_number: transfer.blockNumber ?? null,
+  block_hash: transfer.blockHash ?? null,
+  error: transfer.error ?? null,
+  ...(steps === undefined
+    ? {}
+    : {
+        steps: steps.map((step) => ({
+          kind: step.kind,
+          status: step.status,
+          signer: abbreviateAddress(step.sender),
+          tx_hash: step.hash ?? null,
+          error: step.error ?? null,
+        })),
+      }),
+})

@@ -48,122 +48,110 @@ const walletSchema = z.object({
 const pageQuery = z.strictObject(pageSchema)
 const idParams = z.object({ id: z.string() })
 
-export const walletRoutes = (wallets: Wallets, sql: Client): readonly Route[] => {
-  return [
-    createRoute(wallets, sql),
-    listRoute(wallets),
-    readRoute(wallets),
-    transactionsRoute(wallets, sql),
-  ]
-}
+export const walletRoutes = (wallets: Wallets, sql: Client): readonly Route[] => [
+  createRoute(wallets, sql),
+  listRoute(wallets),
+  readRoute(wallets),
+  transactionsRoute(wallets, sql),
+]
 
-const createRoute = (wallets: Wallets, sql: Client): Route => {
-  return {
-    method: 'POST',
-    path: '/v1/wallets',
-    scope: 'wallets:manage',
-    accepts: ['application/json'],
-    bodyBytesMax: bodyBytesMax,
-    errorStyle: 'envelope',
-    document: {
-      summary: 'Create a wallet',
-      description:
-        '`managed`: the gateway makes and keeps the key. `external`: watched only. `web3signer`: a Web3Signer has the key.',
-      tag: tag,
-      headers: idempotencyHeaders,
-      body: { 'application/json': createSchema },
-      responses: { 201: { description: 'Created', schema: walletSchema } },
-      errors: [httpErrors.validation_failed, httpErrors.not_configured, drexErrors.wallet_exists],
-    },
-    handle: (c) =>
-      once(sql, c, {
-        schema: createSchema,
-        status: 201,
-        prepare: async (body) => ({
-          write: (tx) =>
-            wallets.create({ ...body, address: body.address, createdBy: ownerOf(c) }, tx),
-          settle: async (wallet) => wallet,
-        }),
-        show,
-        audit: ({ id }) => ({ action: 'wallets.create', object: id, outcome: 'created' }),
+const createRoute = (wallets: Wallets, sql: Client): Route => ({
+  method: 'POST',
+  path: '/v1/wallets',
+  scope: 'wallets:manage',
+  accepts: ['application/json'],
+  bodyBytesMax: bodyBytesMax,
+  errorStyle: 'envelope',
+  document: {
+    summary: 'Create a wallet',
+    description:
+      '`managed`: the gateway makes and keeps the key. `external`: watched only. `web3signer`: a Web3Signer has the key.',
+    tag: tag,
+    headers: idempotencyHeaders,
+    body: { 'application/json': createSchema },
+    responses: { 201: { description: 'Created', schema: walletSchema } },
+    errors: [httpErrors.validation_failed, httpErrors.not_configured, drexErrors.wallet_exists],
+  },
+  handle: (c) =>
+    once(sql, c, {
+      schema: createSchema,
+      status: 201,
+      prepare: async (body) => ({
+        write: (tx) =>
+          wallets.create({ ...body, address: body.address, createdBy: ownerOf(c) }, tx),
+        settle: async (wallet) => wallet,
       }),
-  }
-}
+      show,
+      audit: ({ id }) => ({ action: 'wallets.create', object: id, outcome: 'created' }),
+    }),
+})
 
-const listRoute = (wallets: Wallets): Route => {
-  return {
-    method: 'GET',
-    path: '/v1/wallets',
-    scope: 'wallets:read',
-    errorStyle: 'envelope',
-    document: {
-      summary: 'Wallets, oldest first',
-      tag: tag,
-      query: pageQuery,
-      responses: pageOf('wallets', walletSchema),
-      errors: [httpErrors.validation_failed],
-    },
-    async handle(c) {
-      const { cursor, limit } = readQuery(c, pageQuery)
-      const found = await wallets.list(cursor ?? '', limit)
-      return pageResponse('wallets', found, limit, show)
-    },
-  }
-}
+const listRoute = (wallets: Wallets): Route => ({
+  method: 'GET',
+  path: '/v1/wallets',
+  scope: 'wallets:read',
+  errorStyle: 'envelope',
+  document: {
+    summary: 'Wallets, oldest first',
+    tag: tag,
+    query: pageQuery,
+    responses: pageOf('wallets', walletSchema),
+    errors: [httpErrors.validation_failed],
+  },
+  async handle(c) {
+    const { cursor, limit } = readQuery(c, pageQuery)
+    const found = await wallets.list(cursor ?? '', limit)
+    return pageResponse('wallets', found, limit, show)
+  },
+})
 
-const readRoute = (wallets: Wallets): Route => {
-  return {
-    method: 'GET',
-    path: '/v1/wallets/{id}',
-    scope: 'wallets:read',
-    errorStyle: 'envelope',
-    document: {
-      summary: 'One wallet',
-      tag: tag,
-      params: idParams,
-      responses: { 200: { description: 'The wallet', schema: walletSchema } },
-      errors: [drexErrors.wallet_not_found],
-    },
-    async handle(c) {
-      return Response.json(show(await wallets.get(c.req.param('id') ?? '')))
-    },
-  }
-}
+const readRoute = (wallets: Wallets): Route => ({
+  method: 'GET',
+  path: '/v1/wallets/{id}',
+  scope: 'wallets:read',
+  errorStyle: 'envelope',
+  document: {
+    summary: 'One wallet',
+    tag: tag,
+    params: idParams,
+    responses: { 200: { description: 'The wallet', schema: walletSchema } },
+    errors: [drexErrors.wallet_not_found],
+  },
+  async handle(c) {
+    return Response.json(show(await wallets.get(c.req.param('id') ?? '')))
+  },
+})
 
-const transactionsRoute = (wallets: Wallets, sql: Client): Route => {
-  return {
-    method: 'GET',
-    path: '/v1/wallets/{id}/transactions',
-    scope: 'wallets:read',
-    errorStyle: 'envelope',
-    document: {
-      summary: 'What a wallet sent, and the transfers to it, newest first',
-      tag: tag,
-      params: idParams,
-      query: pageQuery,
-      responses: pageOf('transactions', trackedSchema),
-      errors: [drexErrors.wallet_not_found, httpErrors.validation_failed],
-    },
-    async handle(c) {
-      const { cursor, limit } = readQuery(c, pageQuery)
-      const wallet = await wallets.get(c.req.param('id') ?? '')
-      const found = await trackedOfWallet(sql, wallet.address, cursor, limit)
-      return pageResponse('transactions', found, limit, (each) => ({
-        ...showTracked(each),
-        direction: each.sender === wallet.address ? 'out' : 'in',
-      }))
-    },
-  }
-}
+const transactionsRoute = (wallets: Wallets, sql: Client): Route => ({
+  method: 'GET',
+  path: '/v1/wallets/{id}/transactions',
+  scope: 'wallets:read',
+  errorStyle: 'envelope',
+  document: {
+    summary: 'What a wallet sent, and the transfers to it, newest first',
+    tag: tag,
+    params: idParams,
+    query: pageQuery,
+    responses: pageOf('transactions', trackedSchema),
+    errors: [drexErrors.wallet_not_found, httpErrors.validation_failed],
+  },
+  async handle(c) {
+    const { cursor, limit } = readQuery(c, pageQuery)
+    const wallet = await wallets.get(c.req.param('id') ?? '')
+    const found = await trackedOfWallet(sql, wallet.address, cursor, limit)
+    return pageResponse('transactions', found, limit, (each) => ({
+      ...showTracked(each),
+      direction: each.sender === wallet.address ? 'out' : 'in',
+    }))
+  },
+})
 
 /** Never the key, sealed or not. */
-const show = (wallet: Wallet) => {
-  return {
-    wallet_id: wallet.id,
-    address: checksumAddress(wallet.address),
-    type: wallet.type,
-    label: wallet.label,
-    metadata: wallet.metadata,
-    created_at: wallet.createdAt.toISOString(),
-  }
-}
+const show = (wallet: Wallet) => ({
+  wallet_id: wallet.id,
+  address: checksumAddress(wallet.address),
+  type: wallet.type,
+  label: wallet.label,
+  metadata: wallet.metadata,
+  created_at: wallet.createdAt.toISOString(),
+})

@@ -88,9 +88,8 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
 }
 
 /** Full jitter under a cap. */
-const backoffMs = (round: number, random: () => number): number => {
-  return random() * Math.min(backoffMaxMs, backoffFirstMs * 2 ** round)
-}
+const backoffMs = (round: number, random: () => number): number =>
+  random() * Math.min(backoffMaxMs, backoffFirstMs * 2 ** round)
 
 const checkNode = async (node: Node, options: RpcClientOptions): Promise<void> => {
   const [outcome] = await exchange(

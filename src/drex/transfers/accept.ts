@@ -172,13 +172,11 @@ const insertAll = async (
   return new Set(written.map((row) => row.id))
 }
 
-const hexOf = (bytes: Uint8Array): string => {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
-}
+const hexOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 
-const keyName = (key: { readonly owner: string; readonly key: string }): string => {
-  return `${key.owner}\n${key.key}`
-}
+const keyName = (key: { readonly owner: string; readonly key: string }): string =>
+  `${key.owner}\n${key.key}`
 
 const replay = async (sql: Client, repeated: readonly Waiting[]): Promise<void> => {
   const keys = repeated.map((each) => each.acceptance.key!)

@@ -167,8 +167,8 @@ const stepsFor = (rail: Rail, request: TransferRequest): readonly StepPlan[] => 
   ]
 }
 
-const creationBody = (transfer: store.NewTransfer): string => {
-  return JSON.stringify({
+const creationBody = (transfer: store.NewTransfer): string =>
+  JSON.stringify({
     transfer_id: transfer.id,
     status: 'pending',
     from_wallet: abbreviateAddress(transfer.fromWallet),
@@ -180,10 +180,9 @@ const creationBody = (transfer: store.NewTransfer): string => {
     network: transfer.network,
     reference: transfer.reference ?? null,
   })
-}
 
-const endedBy = (transfer: store.Transfer) => {
-  return [
+const endedBy = (transfer: store.Transfer) =>
+  [
     {
       id: transfer.transactionId,
       kind: 'transfer',
@@ -192,11 +191,13 @@ const endedBy = (transfer: store.Transfer) => {
       hash: undefined,
     },
   ] as const
-}
 
-const cancellation = (transfer: store.Transfer, actor: Actor, outcome: string): AuditEntry => {
-  return { actor, action: 'drex.cancel', object: transfer.id, outcome }
-}
+const cancellation = (transfer: store.Transfer, actor: Actor, outcome: string): AuditEntry => ({
+  actor,
+  action: 'drex.cancel',
+  object: transfer.id,
+  outcome,
+})
 
 const cancelSigned = async (
   context: EngineContext | undefined,

@@ -58,28 +58,26 @@ type Row = {
   updated_at: Date
 }
 
-const read = (row: Row): Transfer => {
-  return {
-    id: row.id,
-    transactionId: row.transaction_id,
-    network: row.network,
-    token: row.token,
-    fromWallet: row.from_wallet,
-    toWallet: row.to_wallet,
-    amountCents: row.amount_cents,
-    reference: row.reference ?? undefined,
-    metadata: row.metadata,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    status: row.status,
-    hash: row.hash ?? undefined,
-    nonce: row.nonce === null ? undefined : Number(row.nonce),
-    blockNumber: row.block_number === null ? undefined : Number(row.block_number),
-    blockHash: row.block_hash ?? undefined,
-    error: row.error ?? undefined,
-    updatedAt: row.updated_at,
-  }
-}
+const read = (row: Row): Transfer => ({
+  id: row.id,
+  transactionId: row.transaction_id,
+  network: row.network,
+  token: row.token,
+  fromWallet: row.from_wallet,
+  toWallet: row.to_wallet,
+  amountCents: row.amount_cents,
+  reference: row.reference ?? undefined,
+  metadata: row.metadata,
+  createdBy: row.created_by,
+  createdAt: row.created_at,
+  status: row.status,
+  hash: row.hash ?? undefined,
+  nonce: row.nonce === null ? undefined : Number(row.nonce),
+  blockNumber: row.block_number === null ? undefined : Number(row.block_number),
+  blockHash: row.block_hash ?? undefined,
+  error: row.error ?? undefined,
+  updatedAt: row.updated_at,
+})
 
 /** A transfer and the transaction that is its last step. */
 const selection = (sql: Queryable) => sql`

@@ -49,27 +49,23 @@ const checkPair = ({ cert, key }: TlsOptions): void => {
   if (!belongs) throw new TlsMaterialError('certificate and private key do not belong together')
 }
 
-const readPem = async (pem: Pem | undefined): Promise<string | undefined> => {
-  return pem?.path === undefined ? pem?.text : readFile(pem.path, 'utf8')
-}
+const readPem = async (pem: Pem | undefined): Promise<string | undefined> =>
+  pem?.path === undefined ? pem?.text : readFile(pem.path, 'utf8')
 
 const optionsOf = (
   cert: string | undefined,
   key: string | undefined,
   ca: string | undefined,
-): TlsOptions => {
-  return {
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    ...(ca === undefined ? {} : { ca }),
-  }
-}
+): TlsOptions => ({
+  ...(cert === undefined ? {} : { cert }),
+  ...(key === undefined ? {} : { key }),
+  ...(ca === undefined ? {} : { ca }),
+})
 
-const digestOf = ({ cert, key, ca }: TlsOptions): string => {
-  return createHash('sha256')
+const digestOf = ({ cert, key, ca }: TlsOptions): string =>
+  createHash('sha256')
     .update(JSON.stringify([cert, key, ca]))
     .digest('hex')
-}
 
 /**
  * @param onProblem - told once per fault when new files cannot be used; the old material stays
@@ -125,6 +121,5 @@ export const createTlsMaterial = (
 export type SecureListener = { readonly setSecureContext: (options: TlsOptions) => void }
 
 /** New connections of the listener get the new material; those that are open stay as they are. */
-export const followMaterial = (listener: SecureListener, material: TlsMaterial): (() => void) => {
-  return material.onChange((options) => listener.setSecureContext(options))
-}
+export const followMaterial = (listener: SecureListener, material: TlsMaterial): (() => void) =>
+  material.onChange((options) => listener.setSecureContext(options))

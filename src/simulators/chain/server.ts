@@ -102,11 +102,10 @@ const perform = async (
   }
 }
 
-const run = (engine: Engine, call: Call): Promise<RpcOutcome> => {
-  return call.method === 'eth_getBlockReceipts'
+const run = (engine: Engine, call: Call): Promise<RpcOutcome> =>
+  call.method === 'eth_getBlockReceipts'
     ? blockReceipts(engine, call.params[0])
     : engine.request(call.method, call.params)
-}
 
 /** The engine lacks this method, which the real network's client has. */
 const blockReceipts = async (engine: Engine, tag: unknown): Promise<RpcOutcome> => {
@@ -134,6 +133,4 @@ const readCall = (item: unknown): Call | undefined => {
   return { id: id ?? null, method, params: Array.isArray(params) ? params : [] }
 }
 
-const failure = (id: unknown, error: RpcError): Reply => {
-  return { jsonrpc: '2.0', id, error }
-}
+const failure = (id: unknown, error: RpcError): Reply => ({ jsonrpc: '2.0', id, error })

@@ -23,15 +23,13 @@ const body =
   '<FIToFIPmtStsRpt><TxInfAndSts><OrgnlEndToEndId>E1</OrgnlEndToEndId>' +
   '<Amt Ccy="BRL">100.00</Amt><Nm>Silva &amp; Cia</Nm></TxInfAndSts></FIToFIPmtStsRpt>'
 
-const ports = (valid = true) => {
-  return {
-    sha256,
-    findCertificate: (name: string, serial: string): SignerCertificate | undefined =>
-      parseName(name) === parseName(issuer) && serial === pair.serial
-        ? { valid, verify: (bytes, signature) => verify('sha256', bytes, publicKey, signature) }
-        : undefined,
-  }
-}
+const ports = (valid = true) => ({
+  sha256,
+  findCertificate: (name: string, serial: string): SignerCertificate | undefined =>
+    parseName(name) === parseName(issuer) && serial === pair.serial
+      ? { valid, verify: (bytes, signature) => verify('sha256', bytes, publicKey, signature) }
+      : undefined,
+})
 
 /** `ok`, the refusal's code, or the scanner's code. */
 const verdict = (xml: string, valid = true): string => {

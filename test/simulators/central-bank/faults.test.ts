@@ -15,15 +15,15 @@ import {
   payment,
 } from '../../support/participant.ts'
 
-const A = '11111111'
-const B = '22222222'
+const bankA = '11111111'
+const bankB = '22222222'
 const xml = 'application/xml; charset=utf-8'
 let bank: CentralBank | undefined
 
 const open = async (options: CentralBankOptions = {}) => {
   bank = await createCentralBank({ longPollMs: 100, ...options })
   const { url } = bank
-  return { bank, a: createParticipant(url, A), b: createParticipant(url, B) }
+  return { bank, a: createParticipant(url, bankA), b: createParticipant(url, bankB) }
 }
 
 afterEach(async () => {
@@ -35,7 +35,7 @@ describe('each fault', () => {
   test('an error after storing: the message is settled, and sending it again changes nothing', async () => {
     const { a, bank } = await open()
     bank.setFaults([{ kind: 'error_after_storing', operation: 'send', times: 1 }])
-    const message = payment(A, acceptingPsp, 100)
+    const message = payment(bankA, acceptingPsp, 100)
     expect((await a.post(message, xml)).status).toBe(500)
     expect((await a.post(message, xml)).status).toBe(201)
     const [report] = await a.receive()
@@ -49,8 +49,8 @@ describe('each fault', () => {
       { kind: 'unavailable', times: 1 },
       { kind: 'rate_limited', times: 1 },
     ])
-    expect((await a.post(payment(A, B, 1), xml)).status).toBe(503)
-    const limited = await a.post(payment(A, B, 1), xml)
+    expect((await a.post(payment(bankA, bankB, 1), xml)).status).toBe(503)
+    const limited = await a.post(payment(bankA, bankB, 1), xml)
     expect([limited.status, limited.headers.get('Retry-After')]).toEqual([429, '1'])
     expect(bank.statistics().received).toEqual({})
   })
@@ -59,7 +59,7 @@ describe('each fault', () => {
     const { a, b, bank } = await open()
     const { next } = await b.read(b.start)
     bank.setFaults([{ kind: 'cut', operation: 'read', times: 1 }])
-    await a.send(payment(A, B, 1))
+    await a.send(payment(bankA, bankB, 1))
     await expect(b.read(next)).rejects.toThrow()
     expect((await b.read(next)).received).toHaveLength(1)
   })
@@ -67,23 +67,23 @@ describe('each fault', () => {
   test('refused connections end when the fault does', async () => {
     const { a, bank } = await open()
     bank.setFaults([{ kind: 'refuse_connections', times: 2 }])
-    await expect(a.send(payment(A, B, 1))).rejects.toThrow()
+    await expect(a.send(payment(bankA, bankB, 1))).rejects.toThrow()
     bank.setFaults([])
-    await a.send(payment(A, B, 1))
+    await a.send(payment(bankA, bankB, 1))
   })
 
   test('latency: the answer is late by as much', async () => {
     const { a, bank } = await open()
     bank.setFaults([{ kind: 'latency', delayMs: 60, channel: 'primary', times: 1 }])
     const startedAt = performance.now()
-    await a.send(payment(A, B, 1))
+    await a.send(payment(bankA, bankB, 1))
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(55)
   })
 
   test('duplicate: the same PI-ResourceId once more', async () => {
     const { a, b, bank } = await open()
     bank.setFaults([{ kind: 'duplicate', times: 1 }])
-    await a.send(payment(A, B, 1))
+    await a.send(payment(bankA, bankB, 1))
     const [first, again] = await b.receive(2)
     expect(again?.resourceId).toBe(first?.resourceId ?? '')
     expect(again?.xml).toBe(first?.xml ?? '')
@@ -92,7 +92,7 @@ describe('each fault', () => {
   test('reorder: a later message first, by the seed', async () => {
     const { a, b, bank } = await open({ random: () => 0 })
     bank.setFaults([{ kind: 'reorder' }])
-    await a.sendAll([1, 2, 3].map((cents) => payment(A, B, cents)))
+    await a.sendAll([1, 2, 3].map((cents) => payment(bankA, bankB, cents)))
     const received = await b.receive(3)
     const amounts = received.map(({ xml }) => /IntrBkSttlmAmt Ccy="BRL">(.*?)</.exec(xml)?.[1])
     expect(amounts).not.toEqual(['0.01', '0.02', '0.03'])
@@ -112,7 +112,7 @@ describe('control endpoints', () => {
     const { a } = await open()
     const fault = { kind: 'unavailable', operation: 'send', probability: 1, times: 1 }
     expect(await put([fault])).toEqual({ status: 200, body: [fault] as never })
-    expect((await a.post(payment(A, B, 1), xml)).status).toBe(503)
+    expect((await a.post(payment(bankA, bankB, 1), xml)).status).toBe(503)
     expect((await control('faults')).body).toEqual([] as never)
     expect((await put([{ kind: 'earthquake' }])).status).toBe(400)
     expect((await put([{ kind: 'cut', probability: 2 }])).status).toBe(400)
@@ -127,14 +127,14 @@ describe('control endpoints', () => {
 
   test('book and statistics', async () => {
     const { a } = await open({ openingBalanceCents: 1_000n })
-    await a.send(payment(A, acceptingPsp, 400))
+    await a.send(payment(bankA, acceptingPsp, 400))
     await a.receive()
     const { body } = await control('book')
     expect(body['balanced']).toBe(true)
-    expect(body['accounts']).toContainEqual({ ispb: A, available: '600', held: '0' })
+    expect(body['accounts']).toContainEqual({ ispb: bankA, available: '600', held: '0' })
     expect(body['operations']).toEqual([
       expect.objectContaining({
-        payer: A,
+        payer: bankA,
         receiver: acceptingPsp,
         amountCents: '400',
         state: 'settled',
@@ -149,9 +149,11 @@ describe('control endpoints', () => {
     await open()
     const pay = (body: object) => control('pay-in', { method: 'POST', body: JSON.stringify(body) })
     expect((await pay({ to: 'nobody', amount_cents: 1 })).status).toBe(400)
-    expect((await pay({ to: A, amount_cents: 0 })).status).toBe(400)
-    expect((await pay({ to: A, amount_cents: 1, count: 100_001 })).status).toBe(400)
-    expect((await pay({ to: A, amount_cents: 1, count: 2 })).body['end_to_end_ids']).toHaveLength(2)
+    expect((await pay({ to: bankA, amount_cents: 0 })).status).toBe(400)
+    expect((await pay({ to: bankA, amount_cents: 1, count: 100_001 })).status).toBe(400)
+    expect(
+      (await pay({ to: bankA, amount_cents: 1, count: 2 })).body['end_to_end_ids'],
+    ).toHaveLength(2)
   })
 })
 
@@ -234,7 +236,7 @@ describe('random walks through storms', () => {
       const sent: string[] = []
       for (let step = 0; step < 40; step++) {
         const from = random.pick(everyone)
-        const to = random.pick([A, B, acceptingPsp].filter((ispb) => ispb !== from.ispb))
+        const to = random.pick([bankA, bankB, acceptingPsp].filter((ispb) => ispb !== from.ispb))
         const settled = bank
           .book()
           .operations.filter(

@@ -19,8 +19,8 @@ import {
 } from '../../support/participant.ts'
 import { issueCertificate } from '../../support/pki.ts'
 
-const A = '11111111'
-const B = '22222222'
+const bankA = '11111111'
+const bankB = '22222222'
 const xml = 'application/xml; charset=utf-8'
 let bank: CentralBank | undefined
 
@@ -29,9 +29,9 @@ const open = async (options: CentralBankOptions = {}) => {
   const { url, secondaryUrl } = bank
   return {
     bank,
-    a: createParticipant(url, A),
-    b: createParticipant(url, B),
-    secondary: createParticipant(secondaryUrl, A),
+    a: createParticipant(url, bankA),
+    b: createParticipant(url, bankB),
+    secondary: createParticipant(secondaryUrl, bankA),
   }
 }
 
@@ -74,9 +74,9 @@ const raw = (url: string, text: string): Promise<string> =>
 describe('sending', () => {
   test('201 with one PI-ResourceId per message: PI, milliseconds, randomness', async () => {
     const { a } = await open()
-    const one = await a.post(payment(A, B, 1), xml)
+    const one = await a.post(payment(bankA, bankB, 1), xml)
     expect(one.status).toBe(201)
-    const messages = Array.from({ length: batchMessagesMax }, () => payment(A, B, 1))
+    const messages = Array.from({ length: batchMessagesMax }, () => payment(bankA, bankB, 1))
     const many = await a.sendAll(messages)
     expect(many.status).toBe(201)
     const ids = many.headers.get('PI-ResourceId')?.split(',') ?? []
@@ -86,12 +86,12 @@ describe('sending', () => {
       expect([id.length, bytes.length, bytes.toString('latin1', 0, 2)]).toEqual([32, 24, 'PI'])
       expect(Math.abs(bytes.readUIntBE(2, 6) - Date.now())).toBeLessThan(60_000)
     }
-    expect((await a.sendAll([...messages, payment(A, B, 1)])).status).toBe(400)
+    expect((await a.sendAll([...messages, payment(bankA, bankB, 1)])).status).toBe(400)
   })
 
   test('what is no request of the interface has a problem', async () => {
     const { a, bank } = await open()
-    const message = payment(A, B, 1)
+    const message = payment(bankA, bankB, 1)
     const post = async (type: string, headers = {}, body = message) =>
       problemOf(await a.post(body, type, headers))
     expect(await post('text/plain')).toBe('415 unsupportedMediaType')
@@ -103,21 +103,21 @@ describe('sending', () => {
     expect(await post('multipart/mixed; boundary=x', {}, nothingIn)).toBe('400 badRequest')
     expect(await post(xml, { traceparent: '00-1-1-00' })).toBe('400 invalidHeader')
     expect(await post(xml, { 'Accept-Encoding': 'gzip, *' })).toBe('400 invalidHeader')
-    expect(await problemOf(await a.call(`/api/v1/in/${A}/msgs`))).toBe('405 methodNotAllowed')
+    expect(await problemOf(await a.call(`/api/v1/in/${bankA}/msgs`))).toBe('405 methodNotAllowed')
     expect(await problemOf(await a.call('/api/v1/in/1234567/msgs'))).toBe('404 notFound')
     const start = { headers: { Accept: 'text/html' } }
     expect(await problemOf(await a.call(a.start, start))).toBe('406 notAcceptable')
-    const path = `/api/v1/in/${A}/msgs`
+    const path = `/api/v1/in/${bankA}/msgs`
     const nothing = await raw(bank.url, `POST ${path} HTTP/1.1\r\nHost: h\r\n\r\n`)
     expect(nothing).toStartWith('HTTP/1.1 411')
   })
 
   test('gzip is a matter of choice on the primary channel, and a must on the secondary one', async () => {
     const { a, secondary } = await open()
-    const message = payment(A, acceptingPsp, 1)
+    const message = payment(bankA, acceptingPsp, 1)
     const packed = Bun.gzipSync(message as Uint8Array<ArrayBuffer>)
     const gzip = { 'Content-Encoding': 'gzip' }
-    expect((await a.post(payment(A, acceptingPsp, 1), xml)).status).toBe(201)
+    expect((await a.post(payment(bankA, acceptingPsp, 1), xml)).status).toBe(201)
     expect(await problemOf(await secondary.post(message, xml))).toBe('415 unsupportedMediaType')
     expect((await secondary.post(packed, xml, gzip)).status).toBe(201)
     const each = new Response(`--x\r\nContent-Type: ${xml}\r\nContent-Encoding: gzip\r\n\r\n`)
@@ -155,14 +155,14 @@ describe('sending', () => {
     const server = issueCertificate('bank', { issuer: authority, hosts })
     const client = issueCertificate('participant', { issuer: authority })
     const { bank } = await open({ tls: { ...server, clientCa: authority.cert } })
-    const known = createParticipant(bank.url, A, {
+    const known = createParticipant(bank.url, bankA, {
       fetchOptions: { tls: { ca: authority.cert, cert: client.cert, key: client.key } },
     })
-    await known.send(payment(A, acceptingPsp, 1))
-    const unknown = createParticipant(bank.url, A, {
+    await known.send(payment(bankA, acceptingPsp, 1))
+    const unknown = createParticipant(bank.url, bankA, {
       fetchOptions: { tls: { ca: authority.cert } },
     })
-    await expect(unknown.send(payment(A, acceptingPsp, 1))).rejects.toThrow()
+    await expect(unknown.send(payment(bankA, acceptingPsp, 1))).rejects.toThrow()
   })
 })
 
@@ -173,11 +173,11 @@ describe('reading', () => {
     const empty = await b.read(b.start)
     expect([empty.status, empty.next]).toEqual([
       204,
-      expect.stringContaining(`/api/v1/out/${B}/stream/`),
+      expect.stringContaining(`/api/v1/out/${bankB}/stream/`),
     ])
     const startedAt = performance.now()
     const waiting = b.read(empty.next)
-    await a.send(payment(A, B, 1))
+    await a.send(payment(bankA, bankB, 1))
     const { received } = await waiting
     expect(received).toHaveLength(1)
     expect(performance.now() - startedAt).toBeLessThan(longPollMs - 200)
@@ -185,9 +185,9 @@ describe('reading', () => {
 
   test('batches of at most 10, PI-ResourceId in each part; one message without multipart', async () => {
     const { a, b } = await open()
-    const messages = Array.from({ length: batchMessagesMax }, () => payment(A, B, 1))
+    const messages = Array.from({ length: batchMessagesMax }, () => payment(bankA, bankB, 1))
     await a.sendAll(messages)
-    await a.sendAll(messages.slice(0, 3).map(() => payment(A, B, 1)))
+    await a.sendAll(messages.slice(0, 3).map(() => payment(bankA, bankB, 1)))
     await a.receive(0)
     const first = await b.read(b.start)
     const second = await b.read(first.next)
@@ -196,7 +196,7 @@ describe('reading', () => {
     expect(first.response.headers.get('Content-Type')).toStartWith('multipart/mixed; boundary="')
     const ids = [...first.received, ...second.received].map(({ resourceId }) => resourceId)
     expect(new Set(ids).size).toBe(13)
-    await a.send(payment(A, B, 1))
+    await a.send(payment(bankA, bankB, 1))
     const single = await b.call(second.next, { headers: { Accept: 'application/xml' } })
     expect(single.headers.get('Content-Type')).toBe(xml)
     expect(single.headers.get('PI-ResourceId')).toHaveLength(32)
@@ -205,7 +205,7 @@ describe('reading', () => {
   test('a batch is confirmed by the next read only; until then it comes again, the same', async () => {
     const { a, b } = await open()
     const start = await b.read(b.start)
-    await a.sendAll([payment(A, B, 1), payment(A, B, 2)])
+    await a.sendAll([payment(bankA, bankB, 1), payment(bankA, bankB, 2)])
     const first = await b.read(start.next)
     const again = await b.read(start.next)
     const ids = (reading: typeof first) => reading.received.map(({ resourceId }) => resourceId)
@@ -221,7 +221,7 @@ describe('reading', () => {
 
   test('DELETE confirms the last batch: 200, and 410 for what is gone', async () => {
     const { a, b, bank } = await open()
-    await a.send(payment(A, B, 1))
+    await a.send(payment(bankA, bankB, 1))
     const { next } = await b.read(b.start)
     expect((await b.call(next, { method: 'DELETE' })).status).toBe(200)
     expect(await problemOf(await b.call(next, { method: 'DELETE' }))).toBe('410 gone')
@@ -232,10 +232,10 @@ describe('reading', () => {
 
   test('an abandoned stream is gone; its batch comes again on another with the same id', async () => {
     const { a, b } = await open({ streamIdleMs: 50 })
-    await a.send(payment(A, B, 1))
+    await a.send(payment(bankA, bankB, 1))
     const left = await b.read(b.start)
     expect(left.received).toHaveLength(1)
-    const [again] = await createParticipant(bank?.url ?? '', B).receive()
+    const [again] = await createParticipant(bank?.url ?? '', bankB).receive()
     expect(again?.resourceId).toBe(left.received[0]?.resourceId ?? '')
     expect(await problemOf(await b.call(left.next))).toBe('410 gone')
   })
@@ -261,8 +261,8 @@ describe('reading', () => {
     while (bank?.statistics().mailboxes.length === 0) await Bun.sleep(1)
     gone.abort()
     expect(await left).toBe('left')
-    const waiting = createParticipant(bank?.url ?? '', B).receive()
-    await a.send(payment(A, B, 1))
+    const waiting = createParticipant(bank?.url ?? '', bankB).receive()
+    await a.send(payment(bankA, bankB, 1))
     expect(await waiting).toHaveLength(1)
   })
 })
@@ -270,25 +270,25 @@ describe('reading', () => {
 describe('messages that are not taken have an admi.002', () => {
   test('by MsgId where there is one, else by PI-ResourceId', async () => {
     const { a } = await open()
-    const good = payment(A, B, 1)
+    const good = payment(bankA, bankB, 1)
     const cases: readonly (readonly [Uint8Array, string])[] = [
       [Buffer.from('\x1f\x8b'), 'xml'],
       [Buffer.from('<a/>'), 'schema'],
       [edited(good, /pacs\.008\/1\.14/, 'pacs.008/9.99'), 'schema'],
       [edited(good, '<ChrgBr>SLEV', '<ChrgBr>DEBT'), 'schema'],
-      [payment(B, A, 1), 'sender'],
+      [payment(bankB, bankA, 1), 'sender'],
       [
         edited(
           good,
           /<To>.*?<\/To>/,
-          `<To><FIId><FinInstnId><Othr><Id>${B}</Id></Othr></FinInstnId></FIId></To>`,
+          `<To><FIId><FinInstnId><Othr><Id>${bankB}</Id></Othr></FinInstnId></FIId></To>`,
         ),
         'recipient',
       ],
       [edited(good, 'pacs.008.spi.1.14', 'pacs.008.spi.1.13'), 'header'],
       [
-        build(A, 'PACS002', {
-          original_end_to_end_id: `E${B}202603021405${'x'.repeat(11)}`,
+        build(bankA, 'PACS002', {
+          original_end_to_end_id: `E${bankB}202603021405${'x'.repeat(11)}`,
           status: 'ACSP',
         }),
         'unknown_operation',
@@ -307,7 +307,7 @@ describe('messages that are not taken have an admi.002', () => {
 
   test('a repeated message is settled once and has the same answer again', async () => {
     const { a, bank } = await open()
-    const message = payment(A, acceptingPsp, 100)
+    const message = payment(bankA, acceptingPsp, 100)
     await a.send(message)
     const [first] = await a.receive()
     await a.send(message)
@@ -319,7 +319,11 @@ describe('messages that are not taken have an admi.002', () => {
     expect((await a.receive()).map(refusalOf)).toEqual([
       { type: 'admi.002', reason: 'duplicate', reference: idOf(message) },
     ])
-    const sameOperation = edited(message, new RegExp(idOf(message), 'g'), `M${A}${'z'.repeat(23)}`)
+    const sameOperation = edited(
+      message,
+      new RegExp(idOf(message), 'g'),
+      `M${bankA}${'z'.repeat(23)}`,
+    )
     await a.send(sameOperation)
     expect((await a.receive()).map(({ xml }) => xml)[0]).toContain('duplicate_operation')
     expect(bank.book().balanced).toBe(true)
@@ -327,15 +331,15 @@ describe('messages that are not taken have an admi.002', () => {
 
   test('a repetition before the answer is answered once', async () => {
     const { a, b } = await open()
-    const message = payment(A, B, 100)
+    const message = payment(bankA, bankB, 100)
     await a.send(message)
     const [asked] = await b.receive()
     await a.send(message)
     if (asked === undefined) throw new Error('nothing came')
-    await b.send(answerTo(B, asked))
+    await b.send(answerTo(bankB, asked))
     expect((await a.receive()).map(({ type }) => type)).toEqual(['pacs.002'])
     expect((await b.receive()).map(({ type }) => type)).toEqual(['pacs.002'])
-    await a.send(payment(A, acceptingPsp, 1))
+    await a.send(payment(bankA, acceptingPsp, 1))
     expect(await a.receive()).toHaveLength(1)
   })
 })
@@ -343,10 +347,10 @@ describe('messages that are not taken have an admi.002', () => {
 test('token buckets: by day 350 at once on the secondary channel, then 429 until it fills again', async () => {
   let nowMs = Date.UTC(2026, 2, 2, 15)
   const { a, secondary } = await open({ rateLimits: true, now: () => nowMs, longPollMs: 20 })
-  const pay = (participant: typeof a) => participant.sendAll([payment(A, acceptingPsp, 1)])
+  const pay = (participant: typeof a) => participant.sendAll([payment(bankA, acceptingPsp, 1)])
   // 350 in the bucket of the secondary channel by day; messages are debited when they are taken.
   for (let sent = 0; sent < 35; sent++) {
-    const batch = Array.from({ length: 10 }, () => payment(A, acceptingPsp, 1))
+    const batch = Array.from({ length: 10 }, () => payment(bankA, acceptingPsp, 1))
     expect((await secondary.sendAll(batch)).status).toBe(201)
   }
   await secondary.receive(1)
@@ -365,14 +369,14 @@ test('a trck.002 costs as many tokens as it names book transfers', async () => {
   const party = (ispb: string) =>
     `<FIId><FinInstnId><Othr><Id>${ispb}</Id></Othr></FinInstnId></FIId>`
   const report = (transfers: number, serial: number): Uint8Array => {
-    const id = `M${A}${String(serial).padStart(23, '0')}`
+    const id = `M${bankA}${String(serial).padStart(23, '0')}`
     const named = Array.from(
       { length: transfers },
       (_, index) =>
-        `<Tx><PmtId><EndToEndId>E${A}202603021500${String(index).padStart(11, '0')}</EndToEndId></PmtId></Tx>`,
+        `<Tx><PmtId><EndToEndId>E${bankA}202603021500${String(index).padStart(11, '0')}</EndToEndId></PmtId></Tx>`,
     )
     return Buffer.from(
-      `<Envelope xmlns="https://www.bcb.gov.br/pi/trck.002/1.1"><AppHdr><Fr>${party(A)}</Fr><To>${party('00038166')}</To><BizMsgIdr>${id}</BizMsgIdr><MsgDefIdr>trck.002.spi.1.1</MsgDefIdr><CreDt>2026-03-02T15:00:00.000Z</CreDt><Sgntr></Sgntr></AppHdr><Document><PmtStsTrckrRpt><TrckrStsAndTx>${named.join('')}</TrckrStsAndTx></PmtStsTrckrRpt></Document></Envelope>`,
+      `<Envelope xmlns="https://www.bcb.gov.br/pi/trck.002/1.1"><AppHdr><Fr>${party(bankA)}</Fr><To>${party('00038166')}</To><BizMsgIdr>${id}</BizMsgIdr><MsgDefIdr>trck.002.spi.1.1</MsgDefIdr><CreDt>2026-03-02T15:00:00.000Z</CreDt><Sgntr></Sgntr></AppHdr><Document><PmtStsTrckrRpt><TrckrStsAndTx>${named.join('')}</TrckrStsAndTx></PmtStsTrckrRpt></Document></Envelope>`,
     )
   }
   expect((await secondary.sendAll([report(1_499, 1)])).status).toBe(201)
@@ -418,8 +422,8 @@ describe('bounds', () => {
 
   test('as many messages wait as may; then sending is refused until somebody reads', async () => {
     const { a, b } = await open({ limits: { waitingMessagesMax: 3 } })
-    const statusOf = async () => (await a.post(payment(A, B, 1), xml)).status
-    expect((await a.sendAll([1, 2].map(() => payment(A, B, 1)))).status).toBe(201)
+    const statusOf = async () => (await a.post(payment(bankA, bankB, 1), xml)).status
+    expect((await a.sendAll([1, 2].map(() => payment(bankA, bankB, 1)))).status).toBe(201)
     expect(await statusOf()).toBe(201)
     expect(await statusOf()).toBe(503)
     await b.receive(3)
@@ -428,7 +432,7 @@ describe('bounds', () => {
 
   test('a repetition is known as long as the message is remembered, or what it asked for is in the book', async () => {
     const { a, bank } = await open({ limits: { rememberedMessagesMax: 2 } })
-    const messages = [1, 2, 3].map((cents) => payment(A, acceptingPsp, cents))
+    const messages = [1, 2, 3].map((cents) => payment(bankA, acceptingPsp, cents))
     for (const message of messages) await a.send(message)
     await a.receive(3)
     await a.sendAll(messages.slice(1))
@@ -447,9 +451,9 @@ describe('bounds', () => {
 
   test('the oldest finished operations leave the book, never one that waits', async () => {
     const { a, bank } = await open({ limits: { bookOperationsMax: 2 } })
-    await a.send(payment(A, B, 1))
+    await a.send(payment(bankA, bankB, 1))
     for (const cents of [2, 3, 4]) {
-      await a.send(payment(A, acceptingPsp, cents))
+      await a.send(payment(bankA, acceptingPsp, cents))
       await a.receive()
     }
     expect(bank.book().operations.map(({ amountCents, state }) => [amountCents, state])).toEqual([

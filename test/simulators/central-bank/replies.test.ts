@@ -23,8 +23,8 @@ import {
   type Received,
 } from '../../support/participant.ts'
 
-const A = '11111111'
-const B = '22222222'
+const bankA = '11111111'
+const bankB = '22222222'
 const scanner = createXmlScanner({ vocabulary: messageVocabulary })
 const random = createRandom(7)
 let bank: CentralBank
@@ -33,11 +33,11 @@ let sent = 0
 
 beforeAll(async () => {
   bank = await createCentralBank({ longPollMs: 100 })
-  a = createParticipant(bank.url, A)
+  a = createParticipant(bank.url, bankA)
 })
 afterAll(() => bank.stop())
 
-/** A valid message of that type, from us, its content left to chance. */
+/** bankA valid message of that type, from us, its content left to chance. */
 const generated = (type: MessageType, version: string, from: string, body?: string): Uint8Array => {
   const schema = ourCatalogue.schemaOf(type, version)
   if (schema === undefined) throw new Error(`no schema of ${type} ${version}`)
@@ -82,7 +82,7 @@ describe('every other type, its content left to chance, has a valid answer', () 
     if (settled.includes(type) || silent.includes(type)) continue
     test(`${type}: ${(counterparts[type] ?? ['admi.004']).join(', ')}`, async () => {
       const version = knownVersions(type).at(-1) ?? ''
-      const messages = Array.from({ length: 10 }, () => generated(type, version, A))
+      const messages = Array.from({ length: 10 }, () => generated(type, version, bankA))
       expect((await a.sendAll(messages)).status).toBe(201)
       const answers = await a.receive(messages.length)
       for (const answer of answers) {
@@ -93,19 +93,19 @@ describe('every other type, its content left to chance, has a valid answer', () 
   }
 
   test('refusals and notices have none', async () => {
-    await a.sendAll([generated('admi.002', '1.5', A), generated('admi.004', '1.2', A)])
-    await a.send(generated('pibr.001', '1.3', A))
+    await a.sendAll([generated('admi.002', '1.5', bankA), generated('admi.004', '1.2', bankA)])
+    await a.send(generated('pibr.001', '1.3', bankA))
     expect((await a.receive()).map(({ type }) => type)).toEqual(['pibr.002'])
   })
 })
 
 test('what is between participants reaches the one it is for, if that one reads', async () => {
-  const b = createParticipant(bank.url, B)
+  const b = createParticipant(bank.url, bankB)
   await b.read(b.start)
   const body = (cancelling: string) =>
-    `<Document><CstmrPmtCxlReq><Assgnmt><Id>${cancelling}</Id><Assgnr><Agt><FinInstnId><ClrSysMmbId><MmbId>${A}</MmbId></ClrSysMmbId></FinInstnId></Agt></Assgnr><Assgne><Agt><FinInstnId><ClrSysMmbId><MmbId>${B}</MmbId></ClrSysMmbId></FinInstnId></Agt></Assgne><CreDtTm>2026-03-02T14:05:09.123Z</CreDtTm></Assgnmt><Undrlyg><OrgnlPmtInfAndCxl><PmtCxlId>${'c'.repeat(29)}</PmtCxlId><OrgnlPmtInfId>${'r'.repeat(26)}</OrgnlPmtInfId><CxlRsnInf><Orgtr><Id><PrvtId><Othr><Id>98765432100</Id></Othr></PrvtId></Id></Orgtr><Rsn><Prtry>SLBD</Prtry></Rsn></CxlRsnInf><TxInf><OrgnlEndToEndId>E1111111120260302140500000000000</OrgnlEndToEndId><SplmtryData><Envlp><CxlPrcgDtls><CxlPrcgTp>DHSR</CxlPrcgTp><PrcgDtTm>2026-03-02T14:05:09.123Z</PrcgDtTm></CxlPrcgDtls></Envlp></SplmtryData></TxInf></OrgnlPmtInfAndCxl></Undrlyg></CstmrPmtCxlReq></Document>`
-  const id = `M${A}${String(sent).padStart(23, '0')}`
-  await a.send(generated('camt.055', '1.1', A, body(id)))
+    `<Document><CstmrPmtCxlReq><Assgnmt><Id>${cancelling}</Id><Assgnr><Agt><FinInstnId><ClrSysMmbId><MmbId>${bankA}</MmbId></ClrSysMmbId></FinInstnId></Agt></Assgnr><Assgne><Agt><FinInstnId><ClrSysMmbId><MmbId>${bankB}</MmbId></ClrSysMmbId></FinInstnId></Agt></Assgne><CreDtTm>2026-03-02T14:05:09.123Z</CreDtTm></Assgnmt><Undrlyg><OrgnlPmtInfAndCxl><PmtCxlId>${'c'.repeat(29)}</PmtCxlId><OrgnlPmtInfId>${'r'.repeat(26)}</OrgnlPmtInfId><CxlRsnInf><Orgtr><Id><PrvtId><Othr><Id>98765432100</Id></Othr></PrvtId></Id></Orgtr><Rsn><Prtry>SLBD</Prtry></Rsn></CxlRsnInf><TxInf><OrgnlEndToEndId>E1111111120260302140500000000000</OrgnlEndToEndId><SplmtryData><Envlp><CxlPrcgDtls><CxlPrcgTp>DHSR</CxlPrcgTp><PrcgDtTm>2026-03-02T14:05:09.123Z</PrcgDtTm></CxlPrcgDtls></Envlp></SplmtryData></TxInf></OrgnlPmtInfAndCxl></Undrlyg></CstmrPmtCxlReq></Document>`
+  const id = `M${bankA}${String(sent).padStart(23, '0')}`
+  await a.send(generated('camt.055', '1.1', bankA, body(id)))
   const [received] = await b.receive()
   if (received === undefined) throw new Error('nothing came')
   expect(received.type).toBe('camt.055')

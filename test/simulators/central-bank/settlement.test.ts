@@ -15,14 +15,14 @@ import {
   transfer,
 } from '../../support/participant.ts'
 
-const A = '11111111'
-const B = '22222222'
+const bankA = '11111111'
+const bankB = '22222222'
 let bank: CentralBank | undefined
 
 const open = async (options: CentralBankOptions = {}) => {
   bank = await createCentralBank({ longPollMs: 200, openingBalanceCents: 100_000n, ...options })
   const { url } = bank
-  return { bank, a: createParticipant(url, A), b: createParticipant(url, B) }
+  return { bank, a: createParticipant(url, bankA), b: createParticipant(url, bankB) }
 }
 
 afterEach(async () => {
@@ -45,18 +45,18 @@ const available = (ispb: string) =>
 
 test('a payment settles: the receiver is asked, both are told when', async () => {
   const { a, b, bank } = await open()
-  await a.send(payment(A, B, 1_234))
+  await a.send(payment(bankA, bankB, 1_234))
   const [asked] = await b.receive()
   if (asked?.message?.type !== 'pacs.008') throw new Error('no pacs.008')
   const { header, groupHeader, transactions } = asked.message
-  expect([header.fromIspb, header.toIspb]).toEqual(['00038166', B])
+  expect([header.fromIspb, header.toIspb]).toEqual(['00038166', bankB])
   expect(header.businessMessageId).toBe(groupHeader.messageId)
   expect(transactions[0]?.amount.cents).toBe(1_234n)
-  expect(bank.book().accounts.find(({ ispb }) => ispb === A)).toMatchObject({
+  expect(bank.book().accounts.find(({ ispb }) => ispb === bankA)).toMatchObject({
     available: 98_766n,
     held: 1_234n,
   })
-  await b.send(answerTo(B, asked))
+  await b.send(answerTo(bankB, asked))
   const [told] = await a.receive()
   const [confirmed] = await b.receive()
   if (told === undefined || confirmed === undefined) throw new Error('no answer')
@@ -65,51 +65,51 @@ test('a payment settles: the receiver is asked, both are told when', async () =>
     if (message?.type !== 'pacs.002') throw new Error('no pacs.002')
     expect(message.transactions[0]?.settlementDateTime).toMatch(/^\d{4}-\d\d-\d\dT.*\.\d{3}Z$/)
   }
-  expect([available(A), available(B)]).toEqual([98_766n, 101_234n])
+  expect([available(bankA), available(bankB)]).toEqual([98_766n, 101_234n])
 })
 
 test('the receiver’s rejection reaches the payer with its code, and the money comes back', async () => {
   const { a, b } = await open()
-  await a.send(payment(A, B, 500))
+  await a.send(payment(bankA, bankB, 500))
   const [asked] = await b.receive()
   if (asked === undefined) throw new Error('nothing came')
-  await b.send(answerTo(B, asked, 'RJCT'))
+  await b.send(answerTo(bankB, asked, 'RJCT'))
   const [told] = await a.receive()
   expect(told === undefined ? [] : statuses(told)).toEqual(['RJCT AC03'])
-  expect([available(A), available(B)]).toEqual([100_000n, 100_000n])
+  expect([available(bankA), available(bankB)]).toEqual([100_000n, 100_000n])
 })
 
 test('without an answer in time both are told AB03, and a late answer changes nothing', async () => {
   const { a, b, bank } = await open({ settlementLimitMs: 300 })
-  await a.send(payment(A, B, 500))
+  await a.send(payment(bankA, bankB, 500))
   const [asked, rejected] = await b.receive(2)
   const [told] = await a.receive()
   if (asked === undefined || rejected === undefined || told === undefined) throw new Error('short')
   expect([statuses(rejected), statuses(told)]).toEqual([['RJCT AB03'], ['RJCT AB03']])
-  await b.send(answerTo(B, asked))
-  await b.send(payment(B, acceptingPsp, 1))
+  await b.send(answerTo(bankB, asked))
+  await b.send(payment(bankB, acceptingPsp, 1))
   await b.receive()
   expect(bank.statistics().lateAnswers).toBe(1)
-  expect(available(A)).toBe(100_000n)
+  expect(available(bankA)).toBe(100_000n)
 })
 
 test('the bank’s own rules reject at once: balance, zero, own account, count', async () => {
   const { a } = await open()
-  const count = Buffer.from(payment(A, B, 10))
+  const count = Buffer.from(payment(bankA, bankB, 10))
     .toString()
     .replace('<NbOfTxs>1<', '<NbOfTxs>2<')
   const agent = '<DbtrAgt><FinInstnId><ClrSysMmbId><MmbId>'
-  const foreign = Buffer.from(payment(A, B, 10))
+  const foreign = Buffer.from(payment(bankA, bankB, 10))
     .toString()
-    .replace(`${agent}${A}`, `${agent}33333333`)
+    .replace(`${agent}${bankA}`, `${agent}33333333`)
   await a.sendAll([
-    payment(A, B, 100_001),
+    payment(bankA, bankB, 100_001),
     Buffer.from(
-      Buffer.from(payment(A, B, 10))
+      Buffer.from(payment(bankA, bankB, 10))
         .toString()
         .replace('>0.10<', '>0.00<'),
     ),
-    payment(A, A, 10),
+    payment(bankA, bankA, 10),
     Buffer.from(count),
     Buffer.from(foreign),
   ])
@@ -121,49 +121,51 @@ test('the bank’s own rules reject at once: balance, zero, own account, count',
     'RJCT AM18',
     'RJCT AGNT',
   ])
-  expect(available(A)).toBe(100_000n)
+  expect(available(bankA)).toBe(100_000n)
 })
 
 test('a message of several payments: one request to each receiver, one report to the payer', async () => {
   const { a, b } = await open()
-  await a.send(payment(A, B, 100, [transfer(A, B, 200), transfer(A, acceptingPsp, 300)]))
+  await a.send(
+    payment(bankA, bankB, 100, [transfer(bankA, bankB, 200), transfer(bankA, acceptingPsp, 300)]),
+  )
   const [asked] = await b.receive()
   if (asked?.message?.type !== 'pacs.008') throw new Error('no pacs.008')
   expect(asked.message.groupHeader.numberOfTransactions).toBe('2')
   expect(asked.message.transactions.map(({ amount }) => amount.cents)).toEqual([100n, 200n])
-  await b.send(answerTo(B, asked, 'ACSP', 0))
-  await b.send(answerTo(B, asked, 'RJCT', 1))
+  await b.send(answerTo(bankB, asked, 'ACSP', 0))
+  await b.send(answerTo(bankB, asked, 'RJCT', 1))
   const told = await a.receive(3)
   expect(told.flatMap(statuses).sort()).toEqual(['ACSC', 'ACSC', 'RJCT AC03'])
-  expect(available(A)).toBe(99_600n)
+  expect(available(bankA)).toBe(99_600n)
 })
 
 test('virtual participants: one accepts, one pays on demand, both by the control endpoint too', async () => {
   const { a, b, bank } = await open()
-  await a.send(payment(A, acceptingPsp, 700))
+  await a.send(payment(bankA, acceptingPsp, 700))
   expect((await a.receive()).flatMap(statuses)).toEqual(['ACSC'])
-  const endToEndId = bank.payIn({ to: B, amountCents: 900n })
+  const endToEndId = bank.payIn({ to: bankB, amountCents: 900n })
   expect(endToEndId).toMatch(new RegExp(`^E${payingPsp}`))
   const response = await fetch(`${bank.url}/simulator/pay-in`, {
     method: 'POST',
-    body: JSON.stringify({ to: B, amount_cents: 50, count: 2 }),
+    body: JSON.stringify({ to: bankB, amount_cents: 50, count: 2 }),
   })
   expect(response.status).toBe(201)
   const asked = await b.receive(3)
-  await b.sendAll(asked.map((each) => answerTo(B, each)))
+  await b.sendAll(asked.map((each) => answerTo(bankB, each)))
   await b.receive(3)
-  expect(available(B)).toBe(101_000n)
+  expect(available(bankB)).toBe(101_000n)
 })
 
 test('returns give back up to the payment, from its receiver, once', async () => {
   const { a, b } = await open()
-  await a.send(payment(A, B, 1_000))
+  await a.send(payment(bankA, bankB, 1_000))
   const [asked] = await b.receive()
   if (asked?.message?.type !== 'pacs.008') throw new Error('no pacs.008')
-  await b.send(answerTo(B, asked))
+  await b.send(answerTo(bankB, asked))
   await Promise.all([a.receive(), b.receive()])
   const original = asked.message.transactions[0]?.endToEndId
-  const giveBack = (cents: number, ispb = B, to = A) =>
+  const giveBack = (cents: number, ispb = bankB, to = bankA) =>
     build(ispb, 'PACS004', {
       original_end_to_end_id: original,
       amount: cents,
@@ -176,18 +178,18 @@ test('returns give back up to the payment, from its receiver, once', async () =>
   expect(returned?.message?.type).toBe('pacs.004')
   expect((await b.receive()).flatMap(statuses)).toEqual(['RJCT AM09'])
   if (returned === undefined) throw new Error('nothing came')
-  await a.send(answerTo(A, returned))
+  await a.send(answerTo(bankA, returned))
   expect((await b.receive()).flatMap(statuses)).toEqual(['ACSC'])
   expect((await a.receive()).flatMap(statuses)).toEqual(['ACCC'])
-  await a.send(giveBack(10, A, B))
+  await a.send(giveBack(10, bankA, bankB))
   expect((await a.receive()).flatMap(statuses)).toEqual(['RJCT CH16'])
-  expect([available(A), available(B)]).toEqual([99_600n, 100_400n])
+  expect([available(bankA), available(bankB)]).toEqual([99_600n, 100_400n])
 })
 
 test('a steady rate of payments, for load', async () => {
   let nowMs = Date.UTC(2026, 2, 2)
   const { b, bank } = await open({
-    payIn: { to: B, perSecond: 50, amountCents: 3n },
+    payIn: { to: bankB, perSecond: 50, amountCents: 3n },
     now: () => nowMs,
   })
   nowMs += 200
@@ -200,10 +202,10 @@ test('the time of a priority payment runs from its acceptance where that is aske
   let nowMs = Date.now()
   const { a, b, bank } = await open({ fromAcceptance: true, now: () => nowMs })
   const accepted = (agoMs: number, serviceLevel: string, cents: number): Uint8Array => {
-    const message = build(A, 'PACS008', {
+    const message = build(bankA, 'PACS008', {
       local_instrument: 'MANU',
       service_level: serviceLevel,
-      transactions: [transfer(A, B, cents)],
+      transactions: [transfer(bankA, bankB, cents)],
     })
     const time = new Date(nowMs - agoMs).toISOString()
     return Buffer.from(
@@ -236,16 +238,16 @@ test('the time of a priority payment runs from its acceptance where that is aske
 
 test('scheduled payments have a limit of their own', async () => {
   const { a, b } = await open({ settlementLimitMs: 300, scheduledLimitMs: 60_000 })
-  const scheduled = build(A, 'PACS008', {
+  const scheduled = build(bankA, 'PACS008', {
     local_instrument: 'MANU',
     service_level: 'PAGAGD',
-    transactions: [transfer(A, B, 5)],
+    transactions: [transfer(bankA, bankB, 5)],
   })
-  await a.sendAll([scheduled, payment(A, B, 6)])
+  await a.sendAll([scheduled, payment(bankA, bankB, 6)])
   const received = await b.receive(3)
   expect(received.map(({ type }) => type)).toEqual(['pacs.008', 'pacs.008', 'pacs.002'])
   const [asked] = received
   if (asked === undefined) throw new Error('nothing came')
-  await b.send(answerTo(B, asked))
+  await b.send(answerTo(bankB, asked))
   expect((await a.receive(2)).flatMap(statuses)).toEqual(['RJCT AB03', 'ACSC'])
 })

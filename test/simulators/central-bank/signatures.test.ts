@@ -17,8 +17,8 @@ import {
 import { createParticipant, transfer } from '../../support/participant.ts'
 import { type IssuedPair, issueCertificate } from '../../support/pki.ts'
 
-const A = '11111111'
-const B = '22222222'
+const bankA = '11111111'
+const bankB = '22222222'
 const scanner = createXmlScanner({ vocabulary: messageVocabulary })
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
 let bank: CentralBank | undefined
@@ -28,7 +28,7 @@ afterEach(async () => {
   bank = undefined
 })
 
-/** A payment signed as a participant signs, or not at all. */
+/** bankA payment signed as a participant signs, or not at all. */
 const signedPayment = async (from: string, pair: IssuedPair | undefined): Promise<Uint8Array> => {
   const params = { local_instrument: 'MANU', transactions: [transfer(from, acceptingPsp, 100)] }
   const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
@@ -49,16 +49,16 @@ test('messages must carry their sender’s own signature where certificates are 
   if (own === undefined || other === undefined) throw new Error('no certificates')
   bank = await createCentralBank({
     longPollMs: 100,
-    participantCertificates: { [A]: [own.cert], [B]: [other.cert] },
+    participantCertificates: { [bankA]: [own.cert], [bankB]: [other.cert] },
   })
-  const a = createParticipant(bank.url, A)
-  const good = await signedPayment(A, own)
+  const a = createParticipant(bank.url, bankA)
+  const good = await signedPayment(bankA, own)
   const tampered = Buffer.from(Buffer.from(good).toString().replace('>1.00<', '>9.00<'))
   const cases = [
     tampered,
-    await signedPayment(A, undefined),
-    await signedPayment(A, stranger),
-    await signedPayment(A, other),
+    await signedPayment(bankA, undefined),
+    await signedPayment(bankA, stranger),
+    await signedPayment(bankA, other),
     good,
   ]
   for (const message of cases) await a.send(message)
@@ -75,11 +75,11 @@ test('what a signing bank sends is valid whole and verifies', async () => {
     longPollMs: 100,
     signing: { certificate: pair.cert, key: pair.key },
   })
-  const a = createParticipant(bank.url, A)
-  const b = createParticipant(bank.url, B)
-  bank.payIn({ to: B, amountCents: 7n })
+  const a = createParticipant(bank.url, bankA)
+  const b = createParticipant(bank.url, bankB)
+  bank.payIn({ to: bankB, amountCents: 7n })
   await a.send(Buffer.from('<a/>'))
-  await a.send(await signedPayment(A, undefined))
+  await a.send(await signedPayment(bankA, undefined))
   const received = [...(await b.receive()), ...(await a.receive(2))]
   expect(received.map(({ type }) => type).sort()).toEqual(['admi.002', 'pacs.002', 'pacs.008'])
   const publicKey = createPublicKey(pair.cert)

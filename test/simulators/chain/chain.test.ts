@@ -17,13 +17,11 @@ afterAll(() => chain.stop())
 
 type Reply = { id: unknown; result?: unknown; error?: { code: number; message: string } }
 
-const post = async (body: unknown): Promise<Response> => {
-  return fetch(chain.url, { method: 'POST', body: JSON.stringify(body) })
-}
+const post = async (body: unknown): Promise<Response> =>
+  fetch(chain.url, { method: 'POST', body: JSON.stringify(body) })
 
-const call = async (method: string, ...params: unknown[]): Promise<Reply> => {
-  return (await post({ jsonrpc: '2.0', id: 9, method, params })).json() as Promise<Reply>
-}
+const call = async (method: string, ...params: unknown[]): Promise<Reply> =>
+  (await post({ jsonrpc: '2.0', id: 9, method, params })).json() as Promise<Reply>
 
 const signed = (nonce: number, changes: object = {}) =>
   wallet.signTransaction({

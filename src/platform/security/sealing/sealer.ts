@@ -46,9 +46,8 @@ const derive = (master: Uint8Array): DerivedKey => {
   return { id: id.subarray(0, keyIdBytes), key }
 }
 
-const authenticated = (header: Uint8Array, context: string): Uint8Array => {
-  return Buffer.concat([header, Buffer.from(context)])
-}
+const authenticated = (header: Uint8Array, context: string): Uint8Array =>
+  Buffer.concat([header, Buffer.from(context)])
 
 /**
  * @param master - seals and opens

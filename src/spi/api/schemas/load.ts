@@ -99,9 +99,13 @@ const readBounded = (path: string, bytesMax: number): Uint8Array => {
 }
 
 const loadOne = (file: string, files: Files, loaded: Map<string, Loaded>): SchemaReport => {
-  const skipped = (reason: string): SchemaReport => {
-    return { file, outcome: 'skipped', type: undefined, version: undefined, reason }
-  }
+  const skipped = (reason: string): SchemaReport => ({
+    file,
+    outcome: 'skipped',
+    type: undefined,
+    version: undefined,
+    reason,
+  })
   try {
     const model = parseSchema(file, (name) =>
       name === file ? files.get(file)?.() : included(file, name, files),

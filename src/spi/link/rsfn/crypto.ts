@@ -57,29 +57,26 @@ const ciphers: RsfnCiphers = {
 }
 
 /** RSASSA-PKCS1-v1_5 with SHA-256 on the runtime's thread pool, so that the loop is never held. */
-export const signInPool = (key: KeyObject, bytes: Uint8Array): Promise<Uint8Array> => {
-  return new Promise((resolve, reject) => {
+export const signInPool = (key: KeyObject, bytes: Uint8Array): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
     sign('sha256', bytes, key, (error, signature) => {
       if (error) reject(error)
       else resolve(signature)
     })
   })
-}
 
 /** Ports to seal as the holder of `privateKey` for the holder of `destinationKey`. */
 export const createRsfnSealPorts = (
   privateKey: KeyObject,
   destinationKey: KeyObject,
-): RsfnSealPorts => {
-  return {
-    ...ciphers,
-    randomBytes: (length) => randomBytes(length),
-    sign: (plain) => signInPool(privateKey, plain),
-    rsaEncryptBlock: (block) =>
-      publicEncrypt({ key: destinationKey, padding: constants.RSA_NO_PADDING }, block),
-    gzip: (bytes) => gzipSync(bytes),
-  }
-}
+): RsfnSealPorts => ({
+  ...ciphers,
+  randomBytes: (length) => randomBytes(length),
+  sign: (plain) => signInPool(privateKey, plain),
+  rsaEncryptBlock: (block) =>
+    publicEncrypt({ key: destinationKey, padding: constants.RSA_NO_PADDING }, block),
+  gzip: (bytes) => gzipSync(bytes),
+})
 
 /**
  * The private side of a key for opening. The secret behind the synthetic key is derived from the
@@ -109,27 +106,23 @@ export const createRsfnRecipient = (privateKey: KeyObject): RsfnRecipient => {
 export const createRsfnSender = (
   publicKey: KeyObject,
   status: RsfnSender['status'],
-): RsfnSender => {
-  return {
-    status,
-    verify: (plain, signature) => verify('sha256', plain, publicKey, signature),
-  }
-}
+): RsfnSender => ({
+  status,
+  verify: (plain, signature) => verify('sha256', plain, publicKey, signature),
+})
 
 /** Ports to open, with the caller's rules for finding the two certificates. */
 export const createRsfnOpenPorts = (
   find: Pick<RsfnOpenPorts, 'findSender' | 'findRecipient'>,
   contentBytesMax = rsfnContentBytesMax,
-): RsfnOpenPorts => {
-  return {
-    ...ciphers,
-    ...find,
-    gunzip(bytes) {
-      try {
-        return gunzipSync(bytes, { maxOutputLength: contentBytesMax })
-      } catch {
-        return undefined
-      }
-    },
-  }
-}
+): RsfnOpenPorts => ({
+  ...ciphers,
+  ...find,
+  gunzip(bytes) {
+    try {
+      return gunzipSync(bytes, { maxOutputLength: contentBytesMax })
+    } catch {
+      return undefined
+    }
+  },
+})

@@ -25,9 +25,11 @@ const bytesOf = (input: Uint8Array): Uint8Array | undefined => {
   return Uint8Array.fromHex(hex)
 }
 
-const lineOf = ({ field, name, value, meaning }: RsfnFieldExplained) => {
-  return { name: `${field} (${name})`, value, meaning }
-}
+const lineOf = ({ field, name, value, meaning }: RsfnFieldExplained) => ({
+  name: `${field} (${name})`,
+  value,
+  meaning,
+})
 
 /** @throws Error when a key is not there or does not fit */
 const openedWith = async (

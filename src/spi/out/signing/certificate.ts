@@ -25,12 +25,10 @@ export const readCertificate = (pem: string): X509Certificate => {
 }
 
 /** Issuer and serial number as they go into a signature. */
-export const identityOf = (certificate: X509Certificate): SigningIdentity => {
-  return {
-    issuer: issuerText(new Uint8Array(certificate.raw)),
-    serial: BigInt(`0x${certificate.serialNumber}`).toString(),
-  }
-}
+export const identityOf = (certificate: X509Certificate): SigningIdentity => ({
+  issuer: issuerText(new Uint8Array(certificate.raw)),
+  serial: BigInt(`0x${certificate.serialNumber}`).toString(),
+})
 
 /**
  * Reads a certificate and its RSA-2048 key.

@@ -30,23 +30,20 @@ const bestUs = async (one: RsaKey, other: RsaKey): Promise<[number, number]> => 
   return [oneUs, otherUs]
 }
 
-const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => {
-  return a.length === b.length && a.every((octet, i) => octet === b[i])
-}
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((octet, i) => octet === b[i])
 
 /** @property provider - the one that signs */
 export type ChosenKey = RsaKey & { readonly provider: RsaProvider['name'] }
 
 /** Signs with `fast`; a signature it fails to give is made by `safe`. */
-const withFallback = (fast: RsaKey, safe: RsaKey): RsaKey => {
-  return {
-    sign: (bytes) => fast.sign(bytes).catch(() => safe.sign(bytes)),
-    close: () => {
-      fast.close()
-      safe.close()
-    },
-  }
-}
+const withFallback = (fast: RsaKey, safe: RsaKey): RsaKey => ({
+  sign: (bytes) => fast.sign(bytes).catch(() => safe.sign(bytes)),
+  close: () => {
+    fast.close()
+    safe.close()
+  },
+})
 
 /**
  * Opens the key with both providers, measures them for a few milliseconds, and keeps the cheaper.

@@ -160,15 +160,13 @@ const openPool = async (library: string, pkcs8: Uint8Array, threads: number): Pr
 export const createLibcryptoProvider = (
   candidates: readonly string[] = libcryptoCandidates,
   threads: number = availableParallelism(),
-): RsaProvider => {
-  return {
-    name: 'libcrypto',
-    open: async (pkcs8) => {
-      for (const library of candidates) {
-        const key = await openPool(library, pkcs8, threads).catch(() => undefined)
-        if (key !== undefined) return key
-      }
-      throw new Error('no libcrypto can be used')
-    },
-  }
-}
+): RsaProvider => ({
+  name: 'libcrypto',
+  open: async (pkcs8) => {
+    for (const library of candidates) {
+      const key = await openPool(library, pkcs8, threads).catch(() => undefined)
+      if (key !== undefined) return key
+    }
+    throw new Error('no libcrypto can be used')
+  },
+})

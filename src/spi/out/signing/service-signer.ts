@@ -104,9 +104,7 @@ const ask = async (
   }
 }
 
-const pause = (ms: number): Promise<void> => {
-  return new Promise((resolve) => setTimeout(resolve, ms))
-}
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** One call with its attempts. Connection errors and time-outs are repeated: signing is harmless. */
 const call = async (

@@ -31,8 +31,8 @@ const save = async (directory: string, pair: IssuedPair): Promise<void> => {
   await put(join(directory, 'tls.crt'), pair.cert)
 }
 
-const materialOf = (directory: string, pair: IssuedPair, problems: Error[] = []): TlsMaterial => {
-  return createTlsMaterial(
+const materialOf = (directory: string, pair: IssuedPair, problems: Error[] = []): TlsMaterial =>
+  createTlsMaterial(
     {
       certificate: { text: pair.cert, path: join(directory, 'tls.crt') },
       key: { text: pair.key, path: join(directory, 'tls.key') },
@@ -41,7 +41,6 @@ const materialOf = (directory: string, pair: IssuedPair, problems: Error[] = [])
     (error) => problems.push(error),
     20,
   )
-}
 
 /** An HTTPS listener that asks for client certificates and notes whose requests came in. */
 const listen = async (pair: IssuedPair) => {

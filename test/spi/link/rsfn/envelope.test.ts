@@ -34,8 +34,8 @@ const parties = {
 }
 const xml = '<?xml version="1.0"?><DOC><SISMSG>João</SISMSG></DOC>'
 
-const openPorts = (status: RsfnSender['status'] = 'active', bytesMax?: number): RsfnOpenPorts => {
-  return createRsfnOpenPorts(
+const openPorts = (status: RsfnSender['status'] = 'active', bytesMax?: number): RsfnOpenPorts =>
+  createRsfnOpenPorts(
     {
       findSender: (header) => {
         if (header.senderAuthority !== 4) return 'authority'
@@ -49,11 +49,9 @@ const openPorts = (status: RsfnSender['status'] = 'active', bytesMax?: number): 
     },
     bytesMax,
   )
-}
 
-const seal = (request: Partial<RsfnSealRequest> = {}): Promise<Uint8Array> => {
-  return sealRsfn({ content: xml, ...parties, ...request }, sealPorts)
-}
+const seal = (request: Partial<RsfnSealRequest> = {}): Promise<Uint8Array> =>
+  sealRsfn({ content: xml, ...parties, ...request }, sealPorts)
 
 const codeOf = async (
   message: Uint8Array,

@@ -59,8 +59,9 @@ const signatureOf = (body: string): string => {
 }
 
 /** Answers by the contract, signing with the given pair. */
-const honest = (pair: () => IssuedPair = () => signingPair): Handler => {
-  return (path, body) => {
+const honest =
+  (pair: () => IssuedPair = () => signingPair): Handler =>
+  (path, body) => {
     if (path === '/v1/certificate') return Response.json({ certificate: pair().cert })
     const asked = body as { algorithm: string; serial: string; content: string }
     if (asked.algorithm !== 'RSA-SHA256') return new Response('', { status: 400 })
@@ -68,10 +69,9 @@ const honest = (pair: () => IssuedPair = () => signingPair): Handler => {
     const signature = sign('sha256', Buffer.from(asked.content, 'base64'), pair().key)
     return Response.json({ signature: signature.toString('base64') })
   }
-}
 
-const signer = (url: string, options: Partial<ServiceSignerOptions> = {}) => {
-  return createServiceSigner({
+const signer = (url: string, options: Partial<ServiceSignerOptions> = {}) =>
+  createServiceSigner({
     url,
     tls: () => ({ cert: clientPair.cert, key: clientPair.key, ca: authority.cert }),
     timeoutMs: 20_000,
@@ -81,11 +81,9 @@ const signer = (url: string, options: Partial<ServiceSignerOptions> = {}) => {
     backoffMs: 1,
     ...options,
   })
-}
 
-const signOnce = async (from: ReturnType<typeof signer>): Promise<Uint8Array> => {
-  return (await from.key()).sign(content)
-}
+const signOnce = async (from: ReturnType<typeof signer>): Promise<Uint8Array> =>
+  (await from.key()).sign(content)
 
 describe('the contract', () => {
   test('reads the certificate once and signs over mutual TLS', async () => {
@@ -163,9 +161,10 @@ describe('the contract', () => {
 
 describe('a service that misbehaves', () => {
   const certificate = () => Response.json({ certificate: signingPair.cert })
-  const answering = (answer: () => Response | Promise<Response>): Handler => {
-    return (path) => (path === '/v1/certificate' ? certificate() : answer())
-  }
+  const answering =
+    (answer: () => Response | Promise<Response>): Handler =>
+    (path) =>
+      path === '/v1/certificate' ? certificate() : answer()
 
   test('a signature that does not fit the certificate is not used', async () => {
     const forged = sign('sha256', Buffer.from('other'), signingPair.key).toString('base64')

@@ -18,9 +18,7 @@ export const jsonText = (text: string): string =>
 export const jsonMembers = (object: object): string => JSON.stringify(object).slice(1, -1)
 
 /** An amount as a JSON number with exactly two fraction digits, exact at any size: 100000n → `1000.00`. */
-export const jsonAmount = (cents: bigint): number => {
-  return JSON.rawJSON(formatCents(cents))
-}
+export const jsonAmount = (cents: bigint): number => JSON.rawJSON(formatCents(cents))
 
 /** What is shown of a document. */
 export const visibleCharacters = 4

@@ -113,9 +113,7 @@ const enrichment = ({ groupHeader }: Pacs008, transaction: CreditTransfer): Enri
   }
 }
 
-const account = ({ id, branch, type }: Account): object => {
-  return { number: id, branch, type }
-}
+const account = ({ id, branch, type }: Account): object => ({ number: id, branch, type })
 
 /** The structured remittance of Pix Saque and Pix Troco: who hands out the cash, and how the amount splits. */
 const withdrawal = ({ remittance }: CreditTransfer): object | null => {

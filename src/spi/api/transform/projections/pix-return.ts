@@ -31,11 +31,9 @@ const giveBack = (transaction: PaymentReturn): object => {
   }
 }
 
-const enrichment = ({ groupHeader }: Pacs004, transaction: PaymentReturn): object => {
-  return {
-    message_id: groupHeader.messageId,
-    creation_date_time: groupHeader.creationDateTime,
-    priority: transaction.settlementPriority,
-    remittance_information: transaction.remittanceUnstructured,
-  }
-}
+const enrichment = ({ groupHeader }: Pacs004, transaction: PaymentReturn): object => ({
+  message_id: groupHeader.messageId,
+  creation_date_time: groupHeader.creationDateTime,
+  priority: transaction.settlementPriority,
+  remittance_information: transaction.remittanceUnstructured,
+})

@@ -85,8 +85,7 @@ const validatorsOf = (type: string): readonly Validator[] => {
 }
 
 /** Everything the message breaks, at most {@link warningsMax}. Advisory: it is processed all the same. */
-export const validate = (subject: Subject): readonly Warning[] => {
-  return validatorsOf(subject.view.identity.type)
+export const validate = (subject: Subject): readonly Warning[] =>
+  validatorsOf(subject.view.identity.type)
     .flatMap((validator) => validator(subject))
     .slice(0, warningsMax)
-}
