@@ -9,6 +9,7 @@ import {
   type IdempotencyClaim,
   writeAudit,
 } from '#src/platform/http/index.ts'
+import type { Chain, Chains } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import { formatAmount, isFinal } from '../domain.ts'
 import { cancelInFlight } from '../engine/cancel.ts'
@@ -19,7 +20,6 @@ import { abbreviateAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import { encodeApprove, encodeExecuteSwap, encodeTransfer } from '../evm/token-call.ts'
 import { newId } from '../ids.ts'
-import type { Rail, Rails } from '../rails.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { type Accepted, type Acceptor, createAcceptor } from './accept.ts'
 import * as store from './store.ts'
@@ -57,15 +57,15 @@ export type Transfers = {
 
 export const createTransfers = (deps: {
   readonly sql: Client
-  readonly rails: Rails
+  readonly chains: Chains
   readonly wallets: Wallets
   readonly expirySeconds: number
   readonly contextOf: (network: NetworkId) => EngineContext | undefined
   readonly onEnded: EngineContext['onEnded']
 }): Transfers => {
-  const { sql, rails, wallets } = deps
+  const { sql, chains, wallets } = deps
   const acceptor: Acceptor = createAcceptor(sql, () => {
-    for (const rail of rails.all.values()) rail.engine?.kick()
+    for (const chain of chains.all.values()) chain.engine?.kick()
   })
 
   const get = async (id: string): Promise<store.Transfer> => {
@@ -77,7 +77,7 @@ export const createTransfers = (deps: {
 
   return {
     async create(request, caller) {
-      const rail = rails.require(request.network)
+      const chain = chains.require(request.network)
       await wallets.requireSigning(request.fromWallet, 'from_wallet')
       if (request.swap !== undefined) {
         await wallets.requireSigning(request.swap.reserveWallet, 'swap.reserve_wallet')
@@ -87,19 +87,19 @@ export const createTransfers = (deps: {
       const id = newId('trf')
       const common = {
         subject: id,
-        network: rail.network.id,
+        network: chain.network.id,
         createdBy: caller.actor.id,
         expiresAt,
       }
-      const steps = stepsFor(rail, request).reduce<NewTransaction[]>((before, step) => {
+      const steps = stepsFor(chain, request).reduce<NewTransaction[]>((before, step) => {
         before.push({ id: newId('dtx'), ...common, ...step, afterId: before.at(-1)?.id })
         return before
       }, [])
       const transfer: store.NewTransfer = {
         id,
         transactionId: steps.at(-1)!.id,
-        network: rail.network.id,
-        token: request.swap?.senderToken ?? rail.network.token,
+        network: chain.network.id,
+        token: request.swap?.senderToken ?? chain.network.token,
         fromWallet: request.fromWallet,
         toWallet: request.toWallet,
         amountCents: request.amountCents,
@@ -139,18 +139,18 @@ type StepPlan = Pick<NewTransaction, 'sender' | 'recipient' | 'data'> & {
   readonly kind: TransactionKind
 }
 
-const stepsFor = (rail: Rail, request: TransferRequest): readonly StepPlan[] => {
+const stepsFor = (chain: Chain, request: TransferRequest): readonly StepPlan[] => {
   const { fromWallet, toWallet, amountCents, swap } = request
-  const { token } = rail.network
+  const { token } = chain.network
   if (swap === undefined) {
     const data = encodeTransfer(toWallet, amountCents)
     return [{ kind: 'transfer', sender: fromWallet, recipient: token, data }]
   }
-  const contract = rail.network.swap
+  const contract = chain.network.swap
   if (contract === undefined) {
     throw new ApiError(
       httpErrors.not_configured,
-      `The network ${rail.network.id} has no swap contract configured.`,
+      `The network ${chain.network.id} has no swap contract configured.`,
       { details: { field: 'swap' } },
     )
   }
