@@ -1,7 +1,6 @@
 import {
   ApiError,
-  actorOf,
-  claimOf,
+  callerOf,
   httpErrors,
   type RequestContext,
   type Route,
@@ -9,7 +8,7 @@ import {
   readQuery,
   toResponse,
 } from '#src/platform/http/index.ts'
-import type { Answered, Caller } from './context.ts'
+import type { Answered } from './context.ts'
 import { documents, listQuery } from './documents.ts'
 import { readAuthorization, readCapture, readResolution } from './request.ts'
 import type { CardService } from './service.ts'
@@ -33,11 +32,6 @@ const jsonOf = (bytes: Uint8Array): unknown => {
     })
   }
 }
-
-const callerOf = (c: RequestContext, body: Uint8Array): Caller => ({
-  actor: actorOf(c),
-  claim: claimOf(c, body),
-})
 
 const respond = ({ status, body, isReplay }: Answered): Response =>
   toResponse({ status, contentType: 'application/json', body }, isReplay)

@@ -5,8 +5,9 @@ import {
   type Actor,
   ApiError,
   type AuditEntry,
+  actorOf,
+  type Caller,
   httpErrors,
-  type IdempotencyClaim,
   writeAudit,
 } from '#src/platform/http/index.ts'
 import type { Chain, Chains } from '../chains.ts'
@@ -42,17 +43,11 @@ export type SwapRequest = {
   readonly reserveWallet: Hex
 }
 
-export type Caller = {
-  /** The API key, and its request. */
-  readonly actor: Actor
-  readonly claim: IdempotencyClaim | undefined
-}
-
 export type Transfers = {
   readonly create: (request: TransferRequest, caller: Caller) => Promise<Accepted>
   readonly get: (id: string) => Promise<{ transfer: store.Transfer; steps: readonly store.Step[] }>
   readonly list: (filter: store.TransferFilter) => Promise<readonly store.Transfer[]>
-  readonly cancel: (id: string, actor: Actor) => Promise<store.Transfer>
+  readonly cancel: (id: string, caller: Caller) => Promise<store.Transfer>
 }
 
 export const createTransfers = (deps: {
@@ -88,7 +83,7 @@ export const createTransfers = (deps: {
       const common = {
         subject: id,
         network: chain.network.id,
-        createdBy: caller.actor.id,
+        createdBy: caller.keyId,
         expiresAt,
       }
       const steps = stepsFor(chain, request).reduce<NewTransaction[]>((before, step) => {
@@ -105,17 +100,18 @@ export const createTransfers = (deps: {
         amountCents: request.amountCents,
         reference: request.reference,
         metadata: request.metadata,
-        createdBy: caller.actor.id,
+        createdBy: caller.keyId,
         createdAt,
       }
       return acceptor.accept({
-        ...{ transfer, steps, key: caller.claim, body: creationBody(transfer) },
-        requestId: caller.actor.requestId,
+        ...{ transfer, steps, key: caller.idempotencyKey, body: creationBody(transfer) },
+        requestId: caller.requestId,
       })
     },
     get: async (id) => ({ transfer: await get(id), steps: await store.stepsOf(sql, id) }),
     list: (filter) => store.listTransfers(sql, filter),
-    async cancel(id, actor) {
+    async cancel(id, caller) {
+      const actor = actorOf(caller)
       const transfer = await get(id)
       const taken = await sql.begin(async (tx) => {
         const ids = await store.cancelPending(tx, id)
