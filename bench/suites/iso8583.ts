@@ -120,7 +120,7 @@ const ours = (name: string, fields: readonly Fields[]) => {
     } satisfies Contender,
     index: {
       name: 'trilho, offsets only',
-      run: repeat((i) => parser.parse(at(wires, i)).wireLength(37)),
+      run: repeat((i) => parser.parse(at(wires, i)).offset(37)),
     } satisfies Contender,
   }
 }

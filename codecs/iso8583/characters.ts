@@ -41,29 +41,25 @@ export const classOfType = {
   b: 0,
 } as const
 
-/** True when every byte from `start` to `stop` has the class. Four at a time halve the cost. */
-export const allOf = (mask: number, bytes: Uint8Array, start: number, stop: number): boolean => {
+/** Whether all bytes from `start` to `end` have the class. Four at a time halve the cost. */
+export const allOf = (
+  mask: number,
+  classes: Uint8Array,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): boolean => {
   let common = mask
   let at = start
-  for (; at + 3 < stop; at += 4) {
+  for (; at + 3 < end; at += 4) {
     common &=
-      classOf[bytes[at]!]! &
-      classOf[bytes[at + 1]!]! &
-      classOf[bytes[at + 2]!]! &
-      classOf[bytes[at + 3]!]!
+      classes[bytes[at]!]! &
+      classes[bytes[at + 1]!]! &
+      classes[bytes[at + 2]!]! &
+      classes[bytes[at + 3]!]!
   }
-  for (; at < stop; at++) common &= classOf[bytes[at]!]!
-  return common !== 0
-}
-
-/** True when every nibble of the bytes from `start` to `stop` is at most nine. */
-export const packedDigits = (bytes: Uint8Array, start: number, stop: number): boolean => {
-  let bad = 0
-  for (let at = start; at < stop; at++) {
-    const byte = bytes[at]!
-    bad |= byte & ((byte << 1) | (byte << 2))
-  }
-  return (bad & 0x88) === 0
+  for (; at < end; at++) common &= classes[bytes[at]!]!
+  return common !== 0 || start === end
 }
 
 /** IBM code page 037 to Latin-1, byte by byte. */

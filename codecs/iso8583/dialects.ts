@@ -11,46 +11,31 @@ type Style = {
 }
 
 const encodingOf = (type: FieldType, style: Style): Encoding => {
-  switch (type) {
-    case 'b':
-      return style.bytes
-    case 'x+n':
-      return style.text === 'ebcdic' ? 'bcd-ebcdic' : style.numeric
-    case 'n':
-    case 'z':
-      return style.numeric
-    case 'a':
-    case 'an':
-    case 'anp':
-    case 'ans':
-      return style.text
-  }
+  if (type === 'b') return style.bytes
+  if (type === 'x+n' && style.text === 'ebcdic') return 'bcd-ebcdic'
+  return type === 'n' || type === 'z' || type === 'x+n' ? style.numeric : style.text
 }
 
 const fieldsOf = (table: readonly FieldRow[], style: Style): Record<number, FieldSpec> => {
-  const fields: Record<number, FieldSpec> = {}
-  const add = (
-    de: number,
-    type: FieldType,
-    max: number,
-    prefixDigits: number,
-    name: string,
-  ): void => {
-    fields[de] = {
-      name,
-      type,
-      max: style.prefix === 'binary' && prefixDigits > 0 ? Math.min(max, 255) : max,
+  const { prefix, variablePad } = style
+  return Object.fromEntries(
+    table.map(([de, type, max, digits, name]): [number, FieldSpec] => {
       // The one-byte prefix reaches 255, whatever the standard's number of L.
-      prefixDigits: style.prefix === 'binary' && prefixDigits > 0 ? 2 : prefixDigits,
-      encoding: encodingOf(type, style),
-      prefix: style.prefix,
-      unit: 'digits',
-      padSide: prefixDigits > 0 ? style.variablePad : 'left',
-      padNibble: 0,
-    }
-  }
-  for (const row of table) add(...row)
-  return fields
+      const isOneByte = prefix === 'binary' && digits > 0
+      const spec: FieldSpec = {
+        name,
+        type,
+        max: isOneByte ? Math.min(max, 255) : max,
+        prefixDigits: isOneByte ? 2 : digits,
+        encoding: encodingOf(type, style),
+        prefix,
+        unit: 'digits',
+        padSide: digits > 0 ? variablePad : 'left',
+        padNibble: 0,
+      }
+      return [de, spec]
+    }),
+  )
 }
 
 const asciiStyle: Style = {
@@ -64,7 +49,7 @@ const asciiStyle: Style = {
 const bcdStyle: Style = { ...asciiStyle, numeric: 'bcd', prefix: 'bcd' }
 
 /** ASCII fields, bitmap and type b as bytes. The default. */
-export const ascii: Dialect = {
+const ascii: Dialect = {
   name: 'ascii',
   version: '1987',
   mti: 'ascii',
@@ -77,7 +62,7 @@ export const ascii: Dialect = {
 const hexFields = fieldsOf(fields1987, { ...asciiStyle, bytes: 'hex' })
 
 /** ASCII throughout: bitmap and type b as hexadecimal digits, ICC data as text. */
-export const asciiHex: Dialect = {
+const asciiHex: Dialect = {
   ...ascii,
   name: 'ascii-hex',
   bitmap: 'hex',
@@ -88,7 +73,7 @@ export const asciiHex: Dialect = {
 }
 
 /** Packed digits and length prefixes, text in ASCII, type b and bitmap as bytes. */
-export const bcd: Dialect = {
+const bcd: Dialect = {
   ...ascii,
   name: 'bcd',
   mti: 'bcd',
@@ -111,7 +96,7 @@ const asBytes = (de: number): FieldSpec => ({
 const asNumber = (de: number): FieldSpec => ({ ...ebcdicFields[de]!, type: 'n', encoding: 'bcd' })
 
 /** Like Visa's BASE I: packed digits, EBCDIC text, one binary byte of length, private fields raw. */
-export const ebcdic: Dialect = {
+const ebcdic: Dialect = {
   ...ascii,
   name: 'ebcdic',
   mti: 'bcd',
@@ -130,7 +115,7 @@ export const ebcdic: Dialect = {
 }
 
 /** As `ascii`, with the fields of 1993. */
-export const ascii1993: Dialect = {
+const ascii1993: Dialect = {
   ...ascii,
   name: 'ascii-1993',
   version: '1993',
@@ -140,7 +125,7 @@ export const ascii1993: Dialect = {
 const hexFields1993 = fieldsOf(fields1993, { ...asciiStyle, bytes: 'hex' })
 
 /** As `ascii-hex`, with the fields of 1993; ICC data is two hexadecimal digits for each byte. */
-export const asciiHex1993: Dialect = {
+const asciiHex1993: Dialect = {
   ...ascii1993,
   name: 'ascii-hex-1993',
   bitmap: 'hex',
@@ -149,7 +134,7 @@ export const asciiHex1993: Dialect = {
 }
 
 /** As `bcd`, with the fields of 1993. */
-export const bcd1993: Dialect = {
+const bcd1993: Dialect = {
   ...ascii1993,
   name: 'bcd-1993',
   mti: 'bcd',

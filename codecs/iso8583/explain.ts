@@ -51,12 +51,13 @@ export const explainIso8583 = (
     const plain = isText ? value : toHex(value)
     const shown = unmasked ? plain : isText ? maskText(de, value) : maskBytes(de, value)
     json[de] = isText ? shown : { hex: shown }
+    const view = parser.view(de)
     fields.push({
       de,
       name: dialect.fields[de]?.name ?? '',
       offset: parser.offset(de),
-      wireBytes: parser.wireLength(de),
-      hex: shown === plain ? toHex(parser.view(de)) : '',
+      wireBytes: view.length,
+      hex: shown === plain ? toHex(view) : '',
       value: shown,
     })
   }

@@ -1,27 +1,17 @@
-export {
-  type BitmapEncoding,
-  bitmaps,
-  type Dialect,
-  type Encoding,
-  encodings,
-  type FieldSpec,
-  type FieldType,
-  fieldTypes,
-  type Prefix,
-  parseDialect,
-  prefixes,
-} from './dialect.ts'
+/**
+ * Messages of card networks, ISO 8583:1987 and 1993: dialects, packer, parser, frames, masking.
+ *
+ * @example
+ * const { ascii } = dialects
+ * const out = new Uint8Array(512)
+ * const end = createPacker(ascii!).pack('0800', { 11: '000001', 70: '301' }, out)
+ * createParser(ascii!).parse(out, 0, end).text(70) // '301'
+ */
+export { type Dialect, type FieldSpec, parseDialect } from './dialect.ts'
 export { dialects } from './dialects.ts'
-export {
-  type ExplainedIsoField,
-  explainIso8583,
-  type Iso8583Explanation,
-  type IsoJson,
-  packIso8583,
-} from './explain.ts'
+export { type ExplainedIsoField, explainIso8583, packIso8583 } from './explain.ts'
 export {
   FrameDecoder,
-  type FrameHandler,
   type Framing,
   type FramingName,
   frameBytesMaxDefault,
@@ -35,27 +25,20 @@ export {
   createMessagePacker,
   type GatewayMti,
   gatewayMtis,
+  readAnswer,
   readMessage,
 } from './message.ts'
-export { createPacker, type FieldValue, type FieldValues, type Iso8583Packer } from './packer.ts'
+export { createPacker, type FieldValue } from './packer.ts'
 export { createParser, type Iso8583Parser } from './parser.ts'
 export {
   type AdditionalAmount,
-  type BitmapLayout,
   formatAdditionalAmounts,
-  formatBitmapData,
   formatOriginalData,
-  formatPrivateData,
   formatReplacementAmounts,
-  type OriginalData,
-  type PrivateData,
-  type PrivateElement,
-  type PrivateLayout,
   parseAdditionalAmounts,
   parseBitmapData,
   parseOriginalData,
   parsePrivateData,
   parseReplacementAmounts,
-  type ReplacementAmounts,
 } from './subelements.ts'
-export { parseTlv, type Tlv, writeTlv } from './tlv.ts'
+export { parseTlv, writeTlv } from './tlv.ts'

@@ -2,148 +2,109 @@ import { CodecError } from '#codecs/bytes'
 import { type CodePage, classOfType, cp037, cp1047, latin1 } from './characters.ts'
 import { type Dialect, type Encoding, type FieldSpec, fieldMax } from './dialect.ts'
 
-/** Kinds of value on the wire, as the compiled tables name them. */
-export const absent = 0
-export const textForm = 1
-export const packedForm = 2
-export const bytesForm = 3
-export const hex = 4
-export const signedText = 5
-export const signedPacked = 6
+/** How a value lies on the wire. */
+export type Kind = 'text' | 'packed' | 'bytes' | 'hex' | 'signed_text' | 'signed_packed'
 
-/** Kinds of length prefix. */
-export const prefixNone = 0
-export const prefixDigits = 1
-export const prefixBcd = 2
-export const prefixBinary = 3
+/** How the bytes of a field are checked together with its neighbours': by a character class, or as one of these. */
+export const checkAlone = 0
+export const checkPacked = 64
+export const checkNothing = 128
 
-/** A length that no value has. */
-const noLength = 65_535
+/** One data element as packer and parser use it. */
+export type Field = {
+  readonly de: number
+  readonly type: FieldSpec['type']
+  readonly kind: Kind
+  /** The class that every character must have. */
+  readonly characters: number
+  /** Characters, digits or bytes, without the sign. */
+  readonly max: number
+  /** Half bytes on the wire of each of them. */
+  readonly nibbles: number
+  /** Bytes of the sign before them. */
+  readonly signBytes: number
+  readonly prefix: FieldSpec['prefix']
+  /** Bytes of the length prefix; 0 for a fixed length. */
+  readonly prefixBytes: number
+  readonly prefixPage: CodePage
+  readonly countsBytes: boolean
+  readonly padsRight: boolean
+  readonly padNibble: number
+  readonly page: CodePage
+  /** The bytes on the wire are the value: ASCII or Latin-1 text, and raw bytes. */
+  readonly isPlain: boolean
+  readonly check: number
+  /** Characters of a value that fills its field, where packer and parser take it in one go; else -1. */
+  readonly whole: number
+}
 
-/** A dialect as flat tables, indexed by field number. */
+/** A dialect as packer and parser use it. */
 export type Layout = {
   readonly dialect: Dialect
-  readonly kind: Uint8Array
-  readonly classes: Uint8Array
-  readonly max: Uint16Array
-  readonly prefix: Uint8Array
-  /** Bytes of the length prefix on the wire. */
-  readonly prefixBytes: Uint8Array
-  readonly countsBytes: Uint8Array
-  readonly padRight: Uint8Array
-  readonly padNibble: Uint8Array
-  readonly track: Uint8Array
-  /** 1 where the bytes on the wire are the value: ASCII or Latin-1 text, and raw bytes. */
-  readonly plain: Uint8Array
-  /** Characters of Latin-1 text of fixed length; `noLength` for all others. */
-  readonly plainLength: Uint16Array
-  /** The same of packed digits of fixed length. */
-  readonly packedLength: Uint16Array
-  readonly pages: readonly (CodePage | undefined)[]
-  readonly prefixPages: readonly (CodePage | undefined)[]
+  /** By number. */
+  readonly fields: readonly (Field | undefined)[]
   readonly mtiPage: CodePage
   readonly bitmapPage: CodePage
 }
 
-export const compileLayout = (dialect: Dialect): Layout => {
-  const size = fieldMax + 1
-  const pages: (CodePage | undefined)[] = new Array(size).fill(undefined)
-  const prefixPages: (CodePage | undefined)[] = new Array(size).fill(undefined)
-  const layout: Layout = {
-    dialect,
-    kind: new Uint8Array(size),
-    classes: new Uint8Array(size),
-    max: new Uint16Array(size),
-    prefix: new Uint8Array(size),
-    prefixBytes: new Uint8Array(size),
-    countsBytes: new Uint8Array(size),
-    padRight: new Uint8Array(size),
-    padNibble: new Uint8Array(size),
-    track: new Uint8Array(size),
-    plain: new Uint8Array(size),
-    plainLength: new Uint16Array(size).fill(noLength),
-    packedLength: new Uint16Array(size).fill(noLength),
-    pages,
-    prefixPages,
-    mtiPage: dialect.mti === 'ebcdic' ? cp1047 : latin1,
-    bitmapPage: dialect.bitmap === 'hex-ebcdic' ? cp1047 : latin1,
-  }
-  for (let de = 2; de < size; de++) {
+export const compileLayout = (dialect: Dialect): Layout => ({
+  dialect,
+  fields: Array.from({ length: fieldMax + 1 }, (_, de) => {
     const spec = dialect.fields[de]
-    if (spec === undefined) continue
-    layout.kind[de] = kindOf(spec)
-    layout.classes[de] = classOfType[spec.type]
-    layout.max[de] = spec.max
-    layout.countsBytes[de] = spec.unit === 'bytes' ? 1 : 0
-    layout.padRight[de] = spec.padSide === 'right' ? 1 : 0
-    layout.padNibble[de] = spec.padNibble
-    layout.track[de] = spec.type === 'z' ? 1 : 0
-    const page = pageOf(spec.encoding)
-    pages[de] = page
-    const isText = layout.kind[de] === textForm && page === latin1
-    layout.plain[de] = isText || layout.kind[de] === bytesForm ? 1 : 0
-    prefixPages[de] = spec.prefix === 'ebcdic' ? cp1047 : latin1
-    if (spec.prefixDigits === 0) {
-      if (isText) layout.plainLength[de] = spec.max
-      if (layout.kind[de] === packedForm && spec.type !== 'z') layout.packedLength[de] = spec.max
-      continue
-    }
-    layout.prefix[de] =
-      spec.prefix === 'bcd' ? prefixBcd : spec.prefix === 'binary' ? prefixBinary : prefixDigits
-    layout.prefixBytes[de] =
-      spec.prefix === 'bcd'
-        ? (spec.prefixDigits + 1) >> 1
-        : spec.prefix === 'binary'
-          ? spec.prefixDigits <= 2
-            ? 1
-            : 2
-          : spec.prefixDigits
+    return spec === undefined ? undefined : fieldOf(de, spec)
+  }),
+  mtiPage: dialect.mti === 'ebcdic' ? cp1047 : latin1,
+  bitmapPage: dialect.bitmap === 'hex-ebcdic' ? cp1047 : latin1,
+})
+
+const fieldOf = (de: number, spec: FieldSpec): Field => {
+  const { type, max, prefix, prefixDigits } = spec
+  const kind = kindOf(spec)
+  const page = pageOf(spec.encoding)
+  const isPlain = kind === 'bytes' || (kind === 'text' && page === latin1)
+  const isEven = kind === 'packed' && type !== 'z' && max % 2 === 0
+  const together = isPlain ? classOfType[type] || checkNothing : isEven ? checkPacked : checkAlone
+  const check = prefixDigits === 0 ? together : checkAlone
+  return {
+    de,
+    type,
+    kind,
+    characters: classOfType[type],
+    max,
+    nibbles: kind.endsWith('packed') ? 1 : kind === 'hex' ? 4 : 2,
+    signBytes: type === 'x+n' ? 1 : 0,
+    prefix,
+    prefixBytes: prefix === 'bcd' || prefix === 'binary' ? (prefixDigits + 1) >> 1 : prefixDigits,
+    prefixPage: prefix === 'ebcdic' ? cp1047 : latin1,
+    countsBytes: spec.unit === 'bytes',
+    padsRight: spec.padSide === 'right',
+    padNibble: spec.padNibble,
+    page,
+    isPlain,
+    check,
+    whole: check === checkAlone || check === checkNothing ? -1 : max,
   }
-  return layout
 }
 
-/** Fields whose values never become strings on the way to a typed message: PAN, tracks, PIN. */
-export const isSecretField = (de: number): boolean =>
-  de === 2 || de === 35 || de === 45 || de === 52
-
-const kindOf = (spec: FieldSpec): number => {
-  if (spec.encoding === 'binary') return bytesForm
-  if (spec.encoding === 'hex') return hex
-  const packed = spec.encoding === 'bcd' || spec.encoding === 'bcd-ebcdic'
-  if (spec.type === 'x+n') return packed ? signedPacked : signedText
-  return packed ? packedForm : textForm
+const kindOf = ({ type, encoding }: FieldSpec): Kind => {
+  if (encoding === 'binary') return 'bytes'
+  if (encoding === 'hex') return 'hex'
+  const isPacked = encoding === 'bcd' || encoding === 'bcd-ebcdic'
+  if (type === 'x+n') return isPacked ? 'signed_packed' : 'signed_text'
+  return isPacked ? 'packed' : 'text'
 }
 
 const pageOf = (encoding: Encoding): CodePage => {
-  switch (encoding) {
-    case 'ebcdic':
-    case 'bcd-ebcdic':
-      return cp1047
-    case 'ebcdic-037':
-      return cp037
-    case 'ascii':
-    case 'bcd':
-    case 'binary':
-    case 'hex':
-      return latin1
-  }
+  if (encoding === 'ebcdic-037') return cp037
+  return encoding === 'ebcdic' || encoding === 'bcd-ebcdic' ? cp1047 : latin1
 }
 
 /** Bytes on the wire of a value of `count` digits, characters or bytes. */
-export const wireBytes = (kind: number, count: number): number => {
-  switch (kind) {
-    case packedForm:
-      return (count + 1) >> 1
-    case hex:
-      return count * 2
-    case signedPacked:
-      return 1 + (count >> 1)
-    case signedText:
-      return 1 + count
-    default:
-      return count
-  }
-}
+export const wireBytes = ({ signBytes, nibbles }: Field, count: number): number =>
+  signBytes + ((count * nibbles + 1) >> 1)
+
+/** Fields that may hold card data, PIN or keys, and so are wiped and not shown. */
+export const secretFields: readonly number[] = [2, 34, 35, 36, 45, 48, 52, 53, 55, 96]
 
 /** Refuses: names the field, the place and the rule, never a value. Field 0 is the MTI, 1 the bitmap. */
 export function refuse(code: string, de: number, offset: number, rule: string): never {

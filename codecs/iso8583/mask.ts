@@ -1,5 +1,5 @@
 import { toHex } from './characters.ts'
-import { isSecretField } from './layout.ts'
+import { secretFields } from './layout.ts'
 import { parseTlv } from './tlv.ts'
 
 const hidden = '***'
@@ -25,20 +25,14 @@ const sensitiveTags: ReadonlySet<string> = new Set([
   '5F34',
 ])
 
-/** True when no part of the field is shown: track data, PIN, key material, private data. */
-const isHidden = (de: number): boolean =>
-  de === 36 || de === 45 || de === 48 || de === 52 || de === 53 || de === 96
-
 /** A text field as it may be printed. Digit runs that could be a card number are masked in all of them. */
 export const maskText = (de: number, value: string): string => {
   if (de === 2) return maskPan(value)
-  if (de === 34) return hidden
   if (de === 35) {
     const end = value.search(/[=Dd]/)
     return end < 0 ? hidden : `${maskPan(value.slice(0, end))}=${hidden}`
   }
-  if (isHidden(de) || isSecretField(de)) return hidden
-  if (de === 55) return hidden
+  if (secretFields.includes(de)) return hidden
   return isFreeText(de) ? value.replace(/\d{13,19}/g, maskPan) : value
 }
 

@@ -4,24 +4,8 @@ import type { Iso8583Parser } from './parser.ts'
 
 /** Message types that the gateway sends and receives; 1xxx are their 1993 forms. */
 export const gatewayMtis = [
-  '0100',
-  '0110',
-  '0200',
-  '0210',
-  '0400',
-  '0401',
-  '0410',
-  '0800',
-  '0810',
-  '1100',
-  '1110',
-  '1200',
-  '1210',
-  '1420',
-  '1421',
-  '1430',
-  '1804',
-  '1814',
+  ...(['0100', '0110', '0200', '0210', '0400', '0401', '0410', '0800', '0810'] as const),
+  ...(['1100', '1110', '1200', '1210', '1420', '1421', '1430', '1804', '1814'] as const),
 ] as const
 export type GatewayMti = (typeof gatewayMtis)[number]
 
@@ -84,7 +68,7 @@ export class CardMessage {
   /** DE 45 */
   track1: Uint8Array | undefined = undefined
   /** DE 48 */
-  additionalData: string | undefined = undefined
+  additionalData: Uint8Array | undefined = undefined
   /** DE 49 */
   currency: string | undefined = undefined
   /** DE 52 */
@@ -92,7 +76,7 @@ export class CardMessage {
   /** DE 54 */
   additionalAmounts: string | undefined = undefined
   /** DE 55 */
-  iccData: string | Uint8Array | undefined = undefined
+  iccData: Uint8Array | undefined = undefined
   /** DE 64 */
   mac: Uint8Array | undefined = undefined
   /** DE 70 */
@@ -102,13 +86,14 @@ export class CardMessage {
   /** DE 95 */
   replacementAmounts: string | undefined = undefined
 
-  /** Overwrites PAN, tracks, PIN block and ICC data with zeros. */
+  /** Overwrites whatever is held as bytes with zeros. */
   wipe(): void {
     this.pan?.fill(0)
     this.track2?.fill(0)
     this.track1?.fill(0)
+    this.additionalData?.fill(0)
     this.pinBlock?.fill(0)
-    if (this.iccData instanceof Uint8Array) this.iccData.fill(0)
+    this.iccData?.fill(0)
   }
 }
 
@@ -163,12 +148,7 @@ export const createMessagePacker =
     return at
   }
 
-/**
- * The message that `parser` holds, typed. Fields outside the shape stay with the parser.
- *
- * @throws CodecError `iso8583_mti_unsupported`
- */
-export const readMessage = (parser: Iso8583Parser): CardMessage => {
+const begun = (parser: Iso8583Parser): CardMessage => {
   const mti = mtis[parser.mtiNumber]
   if (mti === undefined) {
     throw new CodecError('iso8583_mti_unsupported', 0, 'mti: not one of the gateway', {
@@ -178,45 +158,67 @@ export const readMessage = (parser: Iso8583Parser): CardMessage => {
   }
   const message = new CardMessage()
   message.mti = mti
-  const first = parser.word(0)
-  const second = parser.word(1)
-  if (on(first, 2)) message.pan = parser.digits(2)
-  if (on(first, 3)) message.processingCode = parser.recurringText(3)
-  if (on(first, 4)) message.amount = parser.textOf(4)
-  if (on(first, 7)) message.transmissionDateTime = parser.recurringText(7)
-  if (on(first, 11)) message.stan = parser.textOf(11)
-  if (on(first, 12)) message.localTime = parser.recurringText(12)
-  if (on(first, 13)) message.localDate = parser.textOf(13)
-  if (on(first, 14)) message.expirationDate = parser.textOf(14)
-  if (on(first, 15)) message.settlementDate = parser.textOf(15)
-  if (on(first, 18)) message.merchantType = parser.textOf(18)
-  if (on(first, 22)) message.entryMode = parser.textOf(22)
-  if (on(first, 23)) message.cardSequence = parser.textOf(23)
-  if (on(first, 24)) message.networkId = parser.textOf(24)
-  if (on(first, 25)) message.conditionCode = parser.textOf(25)
-  if (on(first, 32)) message.acquirerId = parser.recurringText(32)
-  if (on(second, 33)) message.forwarderId = parser.recurringText(33)
-  if (on(second, 35)) message.track2 = parser.digits(35)
-  if (on(second, 37)) message.rrn = parser.textOf(37)
-  if (on(second, 38)) message.authCode = parser.textOf(38)
-  if (on(second, 39)) message.responseCode = parser.textOf(39)
-  if (on(second, 41)) message.terminalId = parser.textOf(41)
-  if (on(second, 42)) message.merchantId = parser.textOf(42)
-  if (on(second, 43)) message.merchantName = parser.textOf(43)
-  if (on(second, 45)) message.track1 = parser.digits(45)
-  if (on(second, 48)) message.additionalData = parser.textOf(48)
-  if (on(second, 49)) message.currency = parser.textOf(49)
-  if (on(second, 52)) message.pinBlock = parser.digits(52)
-  if (on(second, 54)) message.additionalAmounts = parser.textOf(54)
-  if (on(second, 55)) message.iccData = parser.value(55)
-  if (on(second, 64)) message.mac = parser.digits(64)
-  const third = parser.word(2)
-  if (third === 0) return message
-  if (on(third, 70)) message.networkCode = parser.textOf(70)
-  if (on(third, 90)) message.originalData = parser.textOf(90)
-  if (on(third, 95)) message.replacementAmounts = parser.textOf(95)
   return message
 }
 
-/** The bit of a field in its word: shifted to the sign. Shifts count modulo 32. */
-const on = (word: number, de: number): boolean => word << (de - 1) < 0
+/**
+ * What a gateway needs of an answer: amount, STAN, RRN, codes, terminal and currency. Nothing else of the message is
+ * decoded, so that no card number or other secret of it is copied.
+ *
+ * @throws CodecError `iso8583_mti_unsupported`
+ */
+export const readAnswer = (parser: Iso8583Parser): CardMessage => {
+  const message = begun(parser)
+  message.amount = parser.text(4)
+  message.stan = parser.text(11)
+  message.rrn = parser.text(37)
+  message.authCode = parser.text(38)
+  message.responseCode = parser.text(39)
+  message.terminalId = parser.text(41)
+  message.currency = parser.text(49)
+  message.networkCode = parser.text(70)
+  return message
+}
+
+/**
+ * The message that `parser` holds, with all fields of the shape; others stay with the parser.
+ *
+ * @throws CodecError `iso8583_mti_unsupported`
+ */
+export const readMessage = (parser: Iso8583Parser): CardMessage => {
+  const message = begun(parser)
+  message.pan = parser.copy(2)
+  message.processingCode = parser.text(3)
+  message.amount = parser.text(4)
+  message.transmissionDateTime = parser.text(7)
+  message.stan = parser.text(11)
+  message.localTime = parser.text(12)
+  message.localDate = parser.text(13)
+  message.expirationDate = parser.text(14)
+  message.settlementDate = parser.text(15)
+  message.merchantType = parser.text(18)
+  message.entryMode = parser.text(22)
+  message.cardSequence = parser.text(23)
+  message.networkId = parser.text(24)
+  message.conditionCode = parser.text(25)
+  message.acquirerId = parser.text(32)
+  message.forwarderId = parser.text(33)
+  message.track2 = parser.copy(35)
+  message.rrn = parser.text(37)
+  message.authCode = parser.text(38)
+  message.responseCode = parser.text(39)
+  message.terminalId = parser.text(41)
+  message.merchantId = parser.text(42)
+  message.merchantName = parser.text(43)
+  message.track1 = parser.copy(45)
+  message.additionalData = parser.copy(48)
+  message.currency = parser.text(49)
+  message.pinBlock = parser.copy(52)
+  message.additionalAmounts = parser.text(54)
+  message.iccData = parser.copy(55)
+  message.mac = parser.copy(64)
+  message.networkCode = parser.text(70)
+  message.originalData = parser.text(90)
+  message.replacementAmounts = parser.text(95)
+  return message
+}

@@ -1,244 +1,109 @@
-import { CodecError } from '#codecs/bytes'
-import { allOf, packedDigits } from './characters.ts'
+import { allOf, digit, hexValue, latin1 } from './characters.ts'
+import { type Dialect, fieldMax } from './dialect.ts'
+import { bigEndian, digitsNumber, packedDigits, packedNumber, unpackDigits } from './digits.ts'
 import {
-  decodedLength,
-  decodeFewDigits,
-  decodeFewPacked,
-  decodeFewText,
-  decodeInto,
-  decodeLatin1,
-  decodePacked,
-  decodersOf,
-  fewAt,
-  fewDigitsAt,
-  fewPackedAt,
-  latin1Text,
-  packedAt,
-} from './decode.ts'
-import type { Dialect } from './dialect.ts'
-import {
-  bytesForm,
+  checkAlone,
+  checkNothing,
+  checkPacked,
   compileLayout,
-  hex,
+  type Field,
   type Layout,
-  prefixNone,
   refuse,
+  secretFields,
   wireBytes,
 } from './layout.ts'
-import {
-  clear,
-  emptyPlan,
-  makePlan,
-  mark,
-  type Plan,
-  stepEdge,
-  stepNumbers,
-  stepPacked,
-  stepSkip,
-  stepText,
-  stepTextVariable,
-} from './plan.ts'
-import { empty, FieldReader } from './reader.ts'
-import { type LastTexts, lastTexts, type RecurringField } from './recurring.ts'
+import { isPlanOf, makePlan, type Plan, type Run } from './plan.ts'
 
+const empty = new Uint8Array(0)
 const stageBytesMin = 512
-/** Past the end of every message. */
-const nowhere = 0x7fffffff
 /** Plans kept; a stranger's bitmaps replace one another, so that memory stays bounded. */
-const plans = 64
+const plansMax = 64
+const noPlan = makePlan([], new Int32Array(6))
 
-/** What `wipe` clears in the input: the secret fields and ICC data, which holds PAN and track 2 again. */
-const wipedFields = [2, 35, 45, 52, 55]
+type Slicing = {
+  readonly latin1Slice: (this: Uint8Array, start: number, end: number) => string
+}
+/** Bytes as Latin-1, code by code; `TextDecoder` means Windows-1252 by that name and is slower. */
+const { latin1Slice } = Buffer.prototype as unknown as Slicing
 
 /**
- * Reads messages of one dialect. `parse` checks everything and keeps offsets; values are decoded when
- * asked for. One instance holds one message at a time: the next `parse` replaces it. The input is not
- * copied and must not change meanwhile.
+ * Fields in which neighbouring messages most often say the same: processing code, times, institutions, currency and
+ * the like. None of them tells of a card or a person, so that its text may be kept after its message.
  */
-export class Iso8583Parser extends FieldReader {
-  private readonly plans: (Plan | undefined)[] = new Array(plans).fill(undefined)
-  /** Filled while a message is read field by field, and then the plan of that message. */
-  private readonly walked: Plan = emptyPlan()
-  /** The way to each field's string in the lowest three bits; above them its count, 0 when variable. */
-  private readonly how: Int32Array
-  private readonly packedMti: boolean
-  private readonly plainHeader: boolean
-  private readonly fixed128: boolean
-  private plan: Plan = this.walked
+const recurringFields: ReadonlySet<number> = new Set([
+  ...[3, 7, 12, 13, 15, 18, 22, 24, 25, 32, 33, 39, 49, 70],
+])
+const keptBytesMax = 16
+
+/** The last value of a recurring field: to compare its bytes costs a third of making their string. */
+type LastText = { text: string; count: number; bytes: number; readonly kept: Uint8Array }
+
+/**
+ * Reads messages of one dialect. `parse` checks everything and keeps offsets; values are decoded when they are asked
+ * for. One instance holds one message at a time: the next `parse` replaces it. The input is not copied and must not
+ * change meanwhile.
+ */
+export class Iso8583Parser {
+  // Members are plain: private names cost a third of the speed in JavaScriptCore.
+  private readonly layout: Layout
+  private readonly fieldAt: Layout['fields']
+  private readonly plans: Plan[] = new Array(plansMax).fill(noPlan)
+  private readonly lasts: readonly (LastText | undefined)[]
+  /** Offset of each value; in a run only of the first. */
+  private readonly starts = new Int32Array(fieldMax + 1)
+  /** Characters, digits or bytes of each value, without its sign. */
+  private readonly counts = new Int32Array(fieldMax + 1)
+  /** The bitmaps, 32 bits each, the first bit highest. */
+  private readonly words = new Int32Array(6)
+  private bytes: Uint8Array = empty
+  private end = 0
+  private mtiValue = -1
+  private plan: Plan = noPlan
+  /** How many of the plan's fields were read. */
   private fieldCount = 0
   private stage: Uint8Array = new Uint8Array(stageBytesMin)
-  private failed = 0
-  private readonly lasts: LastTexts = lastTexts()
-  /** Offset after the field that `canRead` read. */
-  private next = 0
 
   constructor(layout: Layout) {
-    super(layout)
-    const { mti, bitmap, fixed128 } = layout.dialect
-    this.packedMti = mti === 'bcd'
-    this.plainHeader = mti !== 'ebcdic' && bitmap === 'binary'
-    this.fixed128 = fixed128
-    this.how = Int32Array.from(
-      decodersOf(layout),
-      (decoder, de) => decoder | (layout.prefix[de] === prefixNone ? layout.max[de]! << 3 : 0),
+    this.layout = layout
+    this.fieldAt = layout.fields
+    this.lasts = layout.fields.map((field, de) =>
+      field !== undefined && recurringFields.has(de)
+        ? { text: '', count: -1, bytes: 0, kept: new Uint8Array(keptBytesMax) }
+        : undefined,
     )
+    for (const field of layout.fields) if (field !== undefined) this.counts[field.de] = field.max
+  }
+
+  get dialect(): Dialect {
+    return this.layout.dialect
   }
 
   /**
    * Indexes one message, `bytes` from `start` to `end`, to its last byte.
    *
    * @throws CodecError `iso8583_truncated`, `iso8583_trailing_bytes`, `iso8583_mti`, `iso8583_bitmap`,
-   *   `iso8583_field_unknown`, `iso8583_length`, `iso8583_character`; what was read before stays readable
+   *   `iso8583_field_unknown`, `iso8583_length`, `iso8583_character`, `iso8583_padding`; what was read before stays
+   *   readable
    */
   parse(bytes: Uint8Array, start = 0, end = bytes.length): this {
     this.bytes = bytes
     this.end = Math.min(end, bytes.length)
-    if (!this.quick(start)) this.walk(start)
-    return this
-  }
-
-  /** The way of a good message; false when `walk` has to look. */
-  private quick(start: number): boolean {
-    const { bytes, end } = this
-    const packed = this.packedMti
-    const at = start + (packed ? 2 : 4)
-    if (!this.plainHeader || at + 8 > end) return false
-    const mti = packed ? packedMti(bytes, start) : textMti(bytes, start)
-    const first = wordAt(bytes, at)
-    const second = wordAt(bytes, at + 4)
-    let third = 0
-    let fourth = 0
-    let next = at + 8
-    if (first < 0 || this.fixed128) {
-      if (at + 16 > end) return false
-      third = wordAt(bytes, at + 8)
-      fourth = wordAt(bytes, at + 12)
-      next = at + 16
-    }
-    if (mti < 0 || third < 0) return false
-    const plan = this.planOf(first & 0x7fffffff, second, third, fourth)
-    if (!this.follow(plan.steps, next)) return false
-    if (this.plan !== plan) this.plan = plan
-    this.mtiPlus = mti + 10000
-    this.fieldCount = plan.fields.length
-    this.failed = 0
-    return true
-  }
-
-  private planOf(first: number, second: number, third: number, fourth: number): Plan {
-    const mixed = first ^ Math.imul(second, 31) ^ Math.imul(third ^ fourth, 17)
-    const slot = Math.imul(mixed, 0x9e3779b1) >>> 26
-    const known = this.plans[slot]
-    if (
-      known !== undefined &&
-      known.first === first &&
-      known.second === second &&
-      known.third === third &&
-      known.fourth === fourth
-    ) {
-      return known
-    }
-    const made = makePlan(this.layout, first, second, third, fourth)
-    this.plans[slot] = made
-    return made
-  }
-
-  /** Takes the steps; false when something is wrong, which `walk` then finds and names. */
-  private follow(steps: Int32Array, first: number): boolean {
-    const { bytes, end, starts } = this
-    let at = first
-    for (let i = 0; i < steps.length; i += stepNumbers) {
-      const what = steps[i]!
-      const de = steps[i + 1]!
-      const size = steps[i + 2]!
-      const mask = steps[i + 3]!
-      if (what === stepEdge) {
-        // Here the numbers are: how far back, bits, value.
-        if ((bytes[at - de]! & size) !== mask) return false
-        continue
-      }
-      let stop = at + size
-      if (what === stepTextVariable) {
-        stop = this.variableEnd(de, size, at)
-        at = this.starts[de]!
-      } else if (what === stepText || what === stepPacked || what === stepSkip) starts[de] = at
-      else {
-        if (!this.canRead(de, at)) return false
-        at = this.next
-        continue
-      }
-      if (stop > end) return false
-      if (what === stepPacked) {
-        if (!packedDigits(bytes, at, stop)) return false
-      } else if (what !== stepSkip && !allOf(mask, bytes, at, stop)) return false
-      at = stop
-    }
-    return at === end
-  }
-
-  /** End of a text after a length in ASCII digits; past every end when that length is not right. */
-  private variableEnd(de: number, max: number, at: number): number {
-    const { bytes, layout } = this
-    const start = at + layout.prefixBytes[de]!
-    if (start > this.end) return nowhere
-    let count = 0
-    let bad = 0
-    for (let i = at; i < start; i++) {
-      const digit = bytes[i]! - 0x30
-      bad |= digit | (9 - digit)
-      count = count * 10 + digit
-    }
-    if (bad < 0 || count > max) return nowhere
-    this.starts[de] = start
-    this.counts[de] = count
-    return start + count
-  }
-
-  private canRead(de: number, at: number): boolean {
-    try {
-      this.next = this.readField(de, at)
-      return true
-    } catch (error) {
-      if (!(error instanceof CodecError)) throw error
-      return false
-    }
-  }
-
-  /** One thing after the other: for what has no plan, and to say what is wrong and what was right before. */
-  private walk(start: number): void {
-    const { words, walked } = this
-    this.plan = walked
+    this.mtiValue = -1
     this.fieldCount = 0
-    this.mtiPlus = 0
-    this.failed = 0
-    clear(walked)
-    let at = this.readMti(start)
-    this.failed = 1
-    at = this.readBitmaps(at)
-    for (let i = 0; i < words.length; i++) {
-      let word = words[i]!
-      while (word !== 0) {
-        const zeros = Math.clz32(word)
-        word &= ~(0x80000000 >>> zeros)
-        const de = i * 32 + zeros + 1
-        this.failed = de
-        at = this.readField(de, at)
-        mark(walked, de)
-        walked.fields[this.fieldCount++] = de
-      }
-    }
-    this.failed = 0
-    if (at !== this.end) refuse('iso8583_trailing_bytes', 1, at, 'bytes follow the last field')
+    const at = this.readBitmaps(this.readMti(start))
+    this.plan = this.findPlan()
+    this.readFields(this.plan, at)
+    return this
   }
 
   /** Four digits; empty before the first message. */
   get mti(): string {
-    return this.mtiPlus === 0 ? '' : String(this.mtiNumber).padStart(4, '0')
+    return this.mtiValue < 0 ? '' : String(this.mtiValue).padStart(4, '0')
   }
 
   /** The MTI as a number, without making a string. */
   get mtiNumber(): number {
-    return this.mtiPlus - 10000
+    return this.mtiValue
   }
 
   /** Numbers of the fields present, ascending. */
@@ -246,145 +111,293 @@ export class Iso8583Parser extends FieldReader {
     return Array.from(this.plan.fields.subarray(0, this.fieldCount))
   }
 
-  /** The field at which the last `parse` failed: 0 the MTI or none, 1 the bitmap. */
-  get failedField(): number {
-    return this.failed
-  }
-
-  /** The fields 1 to 32, 33 to 64 or 65 to 96 that are present, the lowest in the highest bit. */
-  word(index: 0 | 1 | 2): number {
-    const { plan } = this
-    return index === 0 ? plan.first : index === 1 ? plan.second : plan.third
-  }
-
   has(de: number): boolean {
-    return this.plan.present[de] === 1
+    return this.plan.order[de]! < this.fieldCount
   }
 
   /** First byte of the value in the input, after its length prefix. */
   offset(de: number): number {
-    const place = this.plan.place[de]!
+    const place = this.plan.places[de]!
     return this.starts[place & 255]! + (place >> 8)
-  }
-
-  /** Bytes of the value on the wire. */
-  wireLength(de: number): number {
-    return wireBytes(this.layout.kind[de]!, this.countOf(de))
   }
 
   /** The value's bytes in the input, as they lie on the wire; empty when absent. No copy. */
   view(de: number): Uint8Array {
-    if (!this.has(de)) return empty
+    const field = this.fieldAt[de]
+    if (field === undefined || !this.has(de)) return empty
     const start = this.offset(de)
-    return this.bytes.subarray(start, start + this.wireLength(de))
+    return this.bytes.subarray(start, start + wireBytes(field, this.counts[de]!))
   }
 
-  /** Text of a field that is not of type b, with its zeros and blanks; empty when absent. */
-  text(de: number): string {
-    return this.has(de) ? this.textOf(de) : ''
+  /** Text of a field that is not of type b, with its zeros and blanks; undefined when absent. */
+  text(de: number): string | undefined {
+    return this.has(de) ? this.textOf(de) : undefined
   }
 
-  /** As `text`, of a field known to be there. */
-  textOf(de: number): string {
-    const place = this.plan.place[de]!
-    const start = this.starts[place & 255]! + (place >> 8)
-    const how = this.how[de]!
-    const count = how < 8 ? this.counts[de]! : how >> 3
-    switch (how & 7) {
-      case decodeLatin1:
-        return latin1Text(this.bytes, start, start + count)
-      case decodeFewDigits:
-        return fewDigitsAt(this.bytes, start, count)
-      case decodeFewText:
-        return fewAt(this.bytes, start, count)
-      case decodeFewPacked:
-        return fewPackedAt(this.bytes, start, count)
-      case decodePacked:
-        return packedAt(this.bytes, start, count, this.stageOf(count))
-      default:
-        return this.stagedText(de, start, count)
-    }
-  }
-
-  /** As `textOf`, of a field that most often says what it said in the message before. */
-  recurringText(de: RecurringField): string {
+  private textOf(de: number): string {
+    const field = this.fieldAt[de]!
+    const start = this.offset(de)
+    const count = this.counts[de]!
     const last = this.lasts[de]
-    const place = this.plan.place[de]!
-    const start = this.starts[place & 255]! + (place >> 8)
-    const count = this.countOf(de)
-    const size = wireBytes(this.layout.kind[de]!, count)
-    if (last.is(this.bytes, start, size, count)) return last.text
-    const text = this.textOf(de)
-    last.keep(text, this.bytes, start, size, count)
+    if (last === undefined) return this.decode(field, start, count)
+    const { bytes } = this
+    if (last.count === count && isSame(last.kept, bytes, start, last.bytes)) return last.text
+    const text = this.decode(field, start, count)
+    const size = wireBytes(field, count)
+    if (size > keptBytesMax) return text
+    for (let i = 0; i < size; i++) last.kept[i] = bytes[start + i]!
+    last.bytes = size
+    last.count = count
+    last.text = text
     return text
   }
 
-  /** A copy of the value as characters (or, for type b, bytes) that the caller can wipe. */
-  digits(de: number): Uint8Array {
-    if (!this.has(de)) return empty
-    const { layout } = this
-    const count = this.countOf(de)
-    const start = this.offset(de)
-    const out = new Uint8Array(decodedLength(layout.kind[de]!, count))
-    if (layout.plain[de] === 1) copyBytes(this.bytes, start, out)
-    else decodeInto(layout, de, this.bytes, start, count, out, 0)
+  /** A copy of the value as characters (or, for type b, bytes) that the caller can wipe; undefined when absent. */
+  copy(de: number): Uint8Array | undefined {
+    return this.has(de) ? this.copyOf(de) : undefined
+  }
+
+  private copyOf(de: number): Uint8Array {
+    const field = this.fieldAt[de]!
+    const count = this.counts[de]!
+    const out = new Uint8Array(field.signBytes + count)
+    this.decodeInto(field, this.offset(de), count, out)
     return out
   }
 
-  /** A text field as string, a field of type b as bytes. */
+  /** A field of type b as bytes, any other as text; empty when absent. */
   value(de: number): string | Uint8Array {
-    const kind = this.layout.kind[de]
-    return kind === bytesForm || kind === hex ? this.digits(de) : this.text(de)
+    if (this.fieldAt[de]?.type === 'b') return this.copy(de) ?? empty
+    return this.text(de) ?? ''
   }
 
-  /** Overwrites PAN, tracks, PIN and ICC data in the input with zeros, and what was decoded last. */
+  /** Overwrites card data, PIN and keys in the input with zeros, and what was decoded last. */
   wipe(): void {
-    for (const de of wipedFields) this.view(de).fill(0)
+    for (const de of secretFields) this.view(de).fill(0)
     this.stage.fill(0)
   }
 
-  private countOf(de: number): number {
-    const how = this.how[de]!
-    return how < 8 ? this.counts[de]! : how >> 3
+  private readMti(start: number): number {
+    const { dialect, mtiPage } = this.layout
+    const isPacked = dialect.mti === 'bcd'
+    const end = start + (isPacked ? 2 : 4)
+    if (end > this.end) refuse('iso8583_truncated', 0, start, 'the message ends within it')
+    const { bytes } = this
+    const value = isPacked
+      ? packedNumber(bytes, start, 2)
+      : digitsNumber(bytes, start, 4, mtiPage.decode)
+    if (value < 0) refuse('iso8583_mti', 0, start, 'four digits')
+    this.mtiValue = value
+    return end
   }
 
-  private stagedText(de: number, start: number, count: number): string {
-    const { layout } = this
-    const length = decodedLength(layout.kind[de]!, count)
-    const stage = this.stageOf(length)
-    decodeInto(layout, de, this.bytes, start, count, stage, 0)
-    return latin1Text(stage, 0, length)
+  /** Reads one to three bitmaps and gives the offset after them. */
+  private readBitmaps(start: number): number {
+    const { fixed128, bitmap } = this.layout.dialect
+    const { words } = this
+    const size = bitmap === 'binary' ? 8 : 16
+    let at = start
+    let count = 0
+    do {
+      if (at + size > this.end) refuse('iso8583_truncated', 1, at, 'the message ends within it')
+      words[count] = size === 8 ? this.wordAt(at) : this.hexWordAt(at)
+      words[count + 1] = size === 8 ? this.wordAt(at + 4) : this.hexWordAt(at + 8)
+      at += size
+      count += 2
+    } while (count < 6 && ((fixed128 && count < 4) || words[count - 2]! < 0))
+    for (let i = count; i < 6; i++) words[i] = 0
+    // Bits 1 and 65 say that another bitmap follows; they are no fields.
+    words[0]! &= 0x7fffffff
+    words[2]! &= 0x7fffffff
+    return at
   }
 
-  private stageOf(length: number): Uint8Array {
+  private wordAt(at: number): number {
+    const { bytes } = this
+    return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
+  }
+
+  private hexWordAt(start: number): number {
+    const { decode } = this.layout.bitmapPage
+    let word = 0
+    for (let at = start; at < start + 8; at++) {
+      const value = hexValue[decode[this.bytes[at]!]!]!
+      if (value > 15) refuse('iso8583_bitmap', 1, at, 'hexadecimal digits')
+      word = (word << 4) | value
+    }
+    return word
+  }
+
+  private findPlan(): Plan {
+    const { words, plans } = this
+    const mixed = words[0]! ^ Math.imul(words[1]!, 31) ^ Math.imul(words[2]! ^ words[3]!, 17)
+    const slot = Math.imul(mixed, 0x9e3779b1) >>> 26
+    const known = plans[slot]!
+    if (isPlanOf(known, words)) return known
+    const made = makePlan(this.layout.fields, words)
+    plans[slot] = made
+    return made
+  }
+
+  private readFields(plan: Plan, start: number): void {
+    const { bytes, end, starts } = this
+    const { runs } = plan
+    let at = start
+    for (let i = 0; i < runs.length; i++) {
+      const run = runs[i]!
+      const { de, check } = run
+      if (check === checkAlone) {
+        this.fieldCount = run.before
+        at = this.readField(de, at)
+        continue
+      }
+      const stop = at + run.wireBytes
+      if (stop > end || !isSound(check, bytes, at, stop)) this.readAlone(plan, run, at)
+      starts[de] = at
+      at = stop
+    }
+    this.fieldCount = plan.fields.length
+    if (at !== end) refuse('iso8583_trailing_bytes', 1, at, 'bytes follow the last field')
+  }
+
+  /** Reads the fields of a run one by one: the first that is wrong refuses itself. */
+  private readAlone({ fields }: Plan, { before }: Run, start: number): void {
+    this.fieldCount = before
+    let at = start
+    for (;;) at = this.readField(fields[this.fieldCount]!, at)
+  }
+
+  /** Reads and checks one field. @returns the offset after it */
+  private readField(de: number, at: number): number {
+    const field = this.fieldAt[de]
+    if (field === undefined) {
+      refuse('iso8583_field_unknown', de, at, 'the dialect does not define it')
+    }
+    const start = at + field.prefixBytes
+    let count = field.max
+    if (field.prefixBytes !== 0) {
+      if (start > this.end) refuse('iso8583_truncated', de, at, 'the message ends in its length')
+      count = this.readCount(field, at)
+      if (count > field.max) refuse('iso8583_length', de, at, `at most ${field.max}`)
+    }
+    const end = start + wireBytes(field, count)
+    if (end > this.end) refuse('iso8583_truncated', de, start, 'the message ends within it')
+    this.starts[de] = start
+    this.counts[de] = count
+    const { kind } = field
+    if (kind === 'text') this.checkText(field, field.characters, start, end)
+    else if (kind === 'packed') this.checkDigits(field, start, count)
+    else if (kind === 'hex') this.checkHex(field, start, end)
+    else if (kind !== 'bytes') this.checkSigned(field, start, end)
+    this.fieldCount++
+    return end
+  }
+
+  /** Length from the prefix, in digits, characters or (type b) bytes. */
+  private readCount(field: Field, at: number): number {
+    const { bytes } = this
+    const { de, prefix, prefixBytes, countsBytes, padNibble } = field
+    const counted =
+      prefix === 'binary'
+        ? bigEndian(bytes, at, prefixBytes)
+        : prefix === 'bcd'
+          ? packedNumber(bytes, at, prefixBytes)
+          : digitsNumber(bytes, at, prefixBytes, field.prefixPage.decode)
+    if (counted < 0) refuse('iso8583_length', de, at, 'its length must be digits')
+    if (field.kind === 'hex' && !countsBytes) {
+      if (counted % 2 === 1) refuse('iso8583_length', de, at, 'an even number of digits')
+      return counted >> 1
+    }
+    if (field.kind !== 'packed' || !countsBytes) return counted
+    const start = at + prefixBytes
+    // One digit fewer when the filling nibble is there and is no digit.
+    if (padNibble <= 9 || counted === 0 || start + counted > this.end) return counted * 2
+    const edge = field.padsRight ? bytes[start + counted - 1]! & 15 : bytes[start]! >> 4
+    return counted * 2 - (edge === padNibble ? 1 : 0)
+  }
+
+  private checkText(field: Field, mask: number, start: number, end: number): void {
+    const { bytes } = this
+    const { classes } = field.page
+    if (allOf(mask, classes, bytes, start, end)) return
+    let at = start
+    while ((classes[bytes[at]!]! & mask) !== 0) at++
+    refuse('iso8583_character', field.de, at, `type ${field.type}`)
+  }
+
+  private checkDigits(field: Field, start: number, count: number): void {
+    const { bytes } = this
+    const { de, padsRight, padNibble, type } = field
+    const end = start + ((count + 1) >> 1)
+    if (count % 2 === 1) {
+      const edge = padsRight ? end - 1 : start
+      const pad = padsRight ? bytes[edge]! & 15 : bytes[edge]! >> 4
+      if (pad !== padNibble) refuse('iso8583_padding', de, edge, `filling nibble ${padNibble}`)
+    }
+    // Nibbles above nine are characters of a track.
+    if (type === 'z') return
+    for (let i = 0; i < count; i++) {
+      const nibble = i + (count % 2 === 1 && !padsRight ? 1 : 0)
+      const at = start + (nibble >> 1)
+      const value = nibble % 2 === 1 ? bytes[at]! & 15 : bytes[at]! >> 4
+      if (value > 9) refuse('iso8583_character', de, at, 'packed digits')
+    }
+  }
+
+  private checkHex({ de }: Field, start: number, end: number): void {
+    for (let at = start; at < end; at++) {
+      if (hexValue[this.bytes[at]!]! > 15) refuse('iso8583_character', de, at, 'hexadecimal digits')
+    }
+  }
+
+  private checkSigned(field: Field, start: number, end: number): void {
+    const sign = field.page.decode[this.bytes[start]!]!
+    // C credit, D debit; stock peers send 0 where they have no sign.
+    if (sign !== 0x43 && sign !== 0x44 && sign !== 0x30) {
+      refuse('iso8583_character', field.de, start, 'sign C or D')
+    }
+    if (field.kind === 'signed_packed') this.checkDigits(field, start + 1, field.max)
+    else this.checkText(field, digit, start + 1, end)
+  }
+
+  private decode(field: Field, start: number, count: number): string {
+    if (field.isPlain) return latin1Slice.call(this.bytes, start, start + count)
+    const length = field.signBytes + count
     if (this.stage.length < length) this.stage = new Uint8Array(length)
-    return this.stage
+    this.decodeInto(field, start, count, this.stage)
+    return latin1Slice.call(this.stage, 0, length)
+  }
+
+  /** Writes the value's characters (of type b: bytes) to `out`. */
+  private decodeInto(field: Field, start: number, count: number, out: Uint8Array): void {
+    const { bytes } = this
+    const { kind, page, signBytes } = field
+    if (kind === 'packed' || kind === 'signed_packed') {
+      if (signBytes === 1) out[0] = page.decode[bytes[start]!]!
+      unpackDigits(bytes, start + signBytes, count, field.padsRight, out, signBytes)
+    } else if (kind === 'hex') {
+      for (let i = 0; i < count; i++) {
+        const high = hexValue[bytes[start + i * 2]!]!
+        out[i] = (high << 4) | hexValue[bytes[start + i * 2 + 1]!]!
+      }
+    } else if (kind === 'bytes') {
+      for (let i = 0; i < count; i++) out[i] = bytes[start + i]!
+    } else {
+      for (let i = 0; i < signBytes + count; i++) out[i] = page.decode[bytes[start + i]!]!
+    }
   }
 }
 
-const copyBytes = (from: Uint8Array, start: number, out: Uint8Array): void => {
-  for (let i = 0; i < out.length; i++) out[i] = from[start + i]!
+const isSound = (check: number, bytes: Uint8Array, start: number, end: number): boolean => {
+  if (check === checkNothing) return true
+  return check === checkPacked
+    ? packedDigits(bytes, start, end)
+    : allOf(check, latin1.classes, bytes, start, end)
 }
 
-const wordAt = (bytes: Uint8Array, at: number): number =>
-  (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
-
-/** Four ASCII digits as a number; negative when one is none. */
-const textMti = (bytes: Uint8Array, at: number): number => {
-  const a = bytes[at]! - 0x30
-  const b = bytes[at + 1]! - 0x30
-  const c = bytes[at + 2]! - 0x30
-  const d = bytes[at + 3]! - 0x30
-  const bad = a | b | c | d | (9 - a) | (9 - b) | (9 - c) | (9 - d)
-  return bad < 0 ? -1 : a * 1000 + b * 100 + c * 10 + d
-}
-
-/** Four packed digits as a number; negative when one is none. */
-const packedMti = (bytes: Uint8Array, at: number): number => {
-  if (!packedDigits(bytes, at, at + 2)) return -1
-  const high = bytes[at]!
-  const low = bytes[at + 1]!
-  return (high >> 4) * 1000 + (high & 15) * 100 + (low >> 4) * 10 + (low & 15)
+const isSame = (kept: Uint8Array, bytes: Uint8Array, start: number, count: number): boolean => {
+  for (let i = 0; i < count; i++) if (kept[i] !== bytes[start + i]) return false
+  return true
 }
 
 export const createParser = (dialect: Dialect): Iso8583Parser =>

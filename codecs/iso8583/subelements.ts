@@ -138,25 +138,6 @@ export const parsePrivateData = (
   return { leading: text.slice(0, leading), elements }
 }
 
-export const formatPrivateData = (
-  { leading, elements }: PrivateData,
-  layout: PrivateLayout,
-  field = '48',
-): string => {
-  if (leading.length !== layout.leading) refuse(field, `${layout.leading} characters come first`)
-  return (
-    leading +
-    elements
-      .map(({ tag, value }) => {
-        const length = String(value.length).padStart(layout.lengthDigits, '0')
-        if (tag.length !== layout.tagDigits) refuse(field, `a tag of ${layout.tagDigits}`)
-        if (length.length > layout.lengthDigits) refuse(field, 'an element is too long')
-        return `${tag}${length}${value}`
-      })
-      .join('')
-  )
-}
-
 /** Private data led by a bitmap, as Visa's DE 62 and 63: subfields of fixed length in bytes, by number. */
 export type BitmapLayout = {
   readonly bitmapBytes: number
@@ -182,23 +163,6 @@ export const parseBitmapData = (
   }
   if (at !== bytes.length) refuse(field, 'bytes follow the last subfield', at)
   return found
-}
-
-export const formatBitmapData = (
-  subfields: ReadonlyMap<number, Uint8Array>,
-  { bitmapBytes, lengths }: BitmapLayout,
-  field = '62',
-): Uint8Array => {
-  const bitmap = new Uint8Array(bitmapBytes)
-  const parts: number[] = []
-  for (let bit = 1; bit <= bitmapBytes * 8; bit++) {
-    const value = subfields.get(bit)
-    if (value === undefined) continue
-    if (value.length !== lengths[bit]) refuse(`${field}.${bit}`, 'its length')
-    bitmap[(bit - 1) >> 3]! |= 0x80 >> ((bit - 1) & 7)
-    for (const byte of value) parts.push(byte)
-  }
-  return Uint8Array.from([...bitmap, ...parts])
 }
 
 const digits = (field: string, text: string, length: number): string => {

@@ -1,9 +1,10 @@
-import { ApiError, type Caller } from '#src/platform/http/index.ts'
+import { ApiError } from '#src/platform/http/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { captureFrom, type StartedCapture, startCapture } from './capture.ts'
 import { changed } from './changes.ts'
 import {
   type Answered,
+  type Caller,
   type CardContext,
   fresh,
   notSentAnswer,
@@ -47,22 +48,22 @@ export const authorize = async (
     prepared = await prepare(context, request, caller)
   } catch (error) {
     // A repetition gets its first answer, whatever has failed since.
-    const replay = await replayOf(context.sql, caller.idempotencyKey)
+    const replay = await replayOf(context.sql, caller.claim)
     if (replay !== undefined) return replay
     throw error
   }
   const { pan, network, transaction } = prepared
   let isOurs: boolean
   try {
-    const { idempotencyKey: claim, requestId } = caller
-    isOurs = await context.writer.insert({ transaction, claim, requestId })
+    const { claim, actor } = caller
+    isOurs = await context.writer.insert({ transaction, claim, requestId: actor.requestId })
   } catch (error) {
     pan.fill(0)
     throw error
   }
   if (!isOurs) {
     pan.fill(0)
-    const replay = await replayOf(context.sql, caller.idempotencyKey)
+    const replay = await replayOf(context.sql, caller.claim)
     if (replay === undefined) throw new Error('a key that was taken is free')
     return replay
   }
@@ -80,7 +81,7 @@ type Prepared = {
 const prepare = async (
   { networks, vault, stans, now }: CardContext,
   request: AuthorizationRequest,
-  { keyId, idempotencyKey }: Caller,
+  { actor, claim }: Caller,
 ): Promise<Prepared> => {
   const pan = await resolveCard(vault, request.cardToken)
   try {
@@ -102,10 +103,10 @@ const prepare = async (
       id: newTransactionId(),
       network: network.name,
       brand: network.brand,
-      claimOwner: idempotencyKey?.owner,
-      claimKey: idempotencyKey?.key,
+      claimOwner: claim?.owner,
+      claimKey: claim?.key,
       traceparent: currentTraceparent(),
-      createdBy: keyId,
+      createdBy: actor.id,
       createdAt: at,
       updatedAt: at,
     }

@@ -1,6 +1,7 @@
 import {
   ApiError,
-  callerOf,
+  actorOf,
+  claimOf,
   httpErrors,
   type RequestContext,
   type Route,
@@ -8,7 +9,7 @@ import {
   readQuery,
   toResponse,
 } from '#src/platform/http/index.ts'
-import type { Answered } from './context.ts'
+import type { Answered, Caller } from './context.ts'
 import { documents, listQuery } from './documents.ts'
 import { readAuthorization, readCapture, readResolution } from './request.ts'
 import type { CardService } from './service.ts'
@@ -32,6 +33,11 @@ const jsonOf = (bytes: Uint8Array): unknown => {
     })
   }
 }
+
+const callerOf = (c: RequestContext, body: Uint8Array): Caller => ({
+  actor: actorOf(c),
+  claim: claimOf(c, body),
+})
 
 const respond = ({ status, body, isReplay }: Answered): Response =>
   toResponse({ status, contentType: 'application/json', body }, isReplay)

@@ -1,7 +1,6 @@
 import {
   ApiError,
   actorOf,
-  callerOf,
   httpErrors,
   type RequestContext,
   type Route,
@@ -109,7 +108,7 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     managing('POST', base, documents.create, async (c) => {
       const { secret, ...request } = await readJson(c, createBody)
       checkTarget(request.url)
-      const created = await service.create({ ...request, secret }, actorOf(callerOf(c)))
+      const created = await service.create({ ...request, secret }, actorOf(c))
       if (!created.ok) {
         throw invalid('/secret', 'required', 'is needed where WEBHOOK_SECRET is not set')
       }
@@ -122,13 +121,13 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     managing('PATCH', `${base}/{id}`, documents.change, async (c) => {
       const change = await readJson(c, changeBody)
       checkTarget(change.url)
-      const row = await service.change(idOf(c), change, actorOf(callerOf(c)))
+      const row = await service.change(idOf(c), change, actorOf(c))
       if (row === undefined) throw noSuch('webhook')
       kick()
       return Response.json(viewOf(row))
     }),
     managing('DELETE', `${base}/{id}`, documents.remove, async (c) => {
-      const removed = await service.remove(idOf(c), actorOf(callerOf(c)))
+      const removed = await service.remove(idOf(c), actorOf(c))
       if (!removed) throw noSuch('webhook')
       return new Response(null, { status: 204 })
     }),
@@ -144,7 +143,7 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     }),
     managing('POST', `${base}/{id}/rotate`, documents.rotate, async (c) => {
       const { secret, overlap_seconds } = await readJson(c, rotateBody)
-      const rotated = await service.rotate(idOf(c), secret, overlap_seconds, actorOf(callerOf(c)))
+      const rotated = await service.rotate(idOf(c), secret, overlap_seconds, actorOf(c))
       if (rotated === undefined) throw noSuch('webhook')
       const { endpoint, generated } = rotated
       return Response.json({

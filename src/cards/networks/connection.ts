@@ -8,6 +8,7 @@ import {
   FrameDecoder,
   frameBytesMaxDefault,
   headerBytes,
+  readAnswer,
   readMessage,
   writeFrame,
 } from '#codecs/iso8583'
@@ -232,7 +233,8 @@ export class Connection implements Lane {
   private read(bytes: Uint8Array, start: number, end: number): CardMessage | undefined {
     this.parser.parse(bytes, start, end)
     try {
-      return readMessage(this.parser)
+      // A request of network management is answered with all its fields.
+      return this.parser.mti === '0800' ? readMessage(this.parser) : readAnswer(this.parser)
     } catch (error) {
       if (error instanceof CodecError && error.code === 'iso8583_mti_unsupported') return undefined
       throw error

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
-  callerOf,
+  actorOf,
+  claimOf,
   httpErrors,
   type Route,
   readBytes,
@@ -153,7 +154,7 @@ const createRoute = (transfers: Transfers): Route => ({
           reserveWallet: swap.reserve_wallet,
         },
       },
-      callerOf(c, bytes),
+      { actor: actorOf(c), claim: claimOf(c, bytes) },
     )
     return toResponse(
       { status: 202, contentType: 'application/json', body: accepted.body },
@@ -220,7 +221,7 @@ const cancelRoute = (transfers: Transfers): Route => ({
     errors: [drexErrors.transfer_not_found, drexErrors.transfer_not_cancellable],
   },
   async handle(c) {
-    return Response.json(show(await transfers.cancel(c.req.param('id') ?? '', callerOf(c))))
+    return Response.json(show(await transfers.cancel(c.req.param('id') ?? '', actorOf(c))))
   },
 })
 

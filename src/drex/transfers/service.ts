@@ -5,12 +5,10 @@ import {
   type Actor,
   ApiError,
   type AuditEntry,
-  actorOf,
-  type Caller,
   httpErrors,
+  type IdempotencyClaim,
   writeAudit,
 } from '#src/platform/http/index.ts'
-import type { Chain, Chains } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import { formatAmount, isFinal } from '../domain.ts'
 import { cancelInFlight } from '../engine/cancel.ts'
@@ -21,6 +19,7 @@ import { abbreviateAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import { encodeApprove, encodeExecuteSwap, encodeTransfer } from '../evm/token-call.ts'
 import { newId } from '../ids.ts'
+import type { Rail, Rails } from '../rails.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { type Accepted, type Acceptor, createAcceptor } from './accept.ts'
 import * as store from './store.ts'
@@ -43,24 +42,30 @@ export type SwapRequest = {
   readonly reserveWallet: Hex
 }
 
+export type Caller = {
+  /** The API key, and its request. */
+  readonly actor: Actor
+  readonly claim: IdempotencyClaim | undefined
+}
+
 export type Transfers = {
   readonly create: (request: TransferRequest, caller: Caller) => Promise<Accepted>
   readonly get: (id: string) => Promise<{ transfer: store.Transfer; steps: readonly store.Step[] }>
   readonly list: (filter: store.TransferFilter) => Promise<readonly store.Transfer[]>
-  readonly cancel: (id: string, caller: Caller) => Promise<store.Transfer>
+  readonly cancel: (id: string, actor: Actor) => Promise<store.Transfer>
 }
 
 export const createTransfers = (deps: {
   readonly sql: Client
-  readonly chains: Chains
+  readonly rails: Rails
   readonly wallets: Wallets
   readonly expirySeconds: number
   readonly contextOf: (network: NetworkId) => EngineContext | undefined
   readonly onEnded: EngineContext['onEnded']
 }): Transfers => {
-  const { sql, chains, wallets } = deps
+  const { sql, rails, wallets } = deps
   const acceptor: Acceptor = createAcceptor(sql, () => {
-    for (const chain of chains.all.values()) chain.engine?.kick()
+    for (const rail of rails.all.values()) rail.engine?.kick()
   })
 
   const get = async (id: string): Promise<store.Transfer> => {
@@ -72,7 +77,7 @@ export const createTransfers = (deps: {
 
   return {
     async create(request, caller) {
-      const chain = chains.require(request.network)
+      const rail = rails.require(request.network)
       await wallets.requireSigning(request.fromWallet, 'from_wallet')
       if (request.swap !== undefined) {
         await wallets.requireSigning(request.swap.reserveWallet, 'swap.reserve_wallet')
@@ -82,36 +87,35 @@ export const createTransfers = (deps: {
       const id = newId('trf')
       const common = {
         subject: id,
-        network: chain.network.id,
-        createdBy: caller.keyId,
+        network: rail.network.id,
+        createdBy: caller.actor.id,
         expiresAt,
       }
-      const steps = stepsFor(chain, request).reduce<NewTransaction[]>((before, step) => {
+      const steps = stepsFor(rail, request).reduce<NewTransaction[]>((before, step) => {
         before.push({ id: newId('dtx'), ...common, ...step, afterId: before.at(-1)?.id })
         return before
       }, [])
       const transfer: store.NewTransfer = {
         id,
         transactionId: steps.at(-1)!.id,
-        network: chain.network.id,
-        token: request.swap?.senderToken ?? chain.network.token,
+        network: rail.network.id,
+        token: request.swap?.senderToken ?? rail.network.token,
         fromWallet: request.fromWallet,
         toWallet: request.toWallet,
         amountCents: request.amountCents,
         reference: request.reference,
         metadata: request.metadata,
-        createdBy: caller.keyId,
+        createdBy: caller.actor.id,
         createdAt,
       }
       return acceptor.accept({
-        ...{ transfer, steps, key: caller.idempotencyKey, body: creationBody(transfer) },
-        requestId: caller.requestId,
+        ...{ transfer, steps, key: caller.claim, body: creationBody(transfer) },
+        requestId: caller.actor.requestId,
       })
     },
     get: async (id) => ({ transfer: await get(id), steps: await store.stepsOf(sql, id) }),
     list: (filter) => store.listTransfers(sql, filter),
-    async cancel(id, caller) {
-      const actor = actorOf(caller)
+    async cancel(id, actor) {
       const transfer = await get(id)
       const taken = await sql.begin(async (tx) => {
         const ids = await store.cancelPending(tx, id)
@@ -135,18 +139,18 @@ type StepPlan = Pick<NewTransaction, 'sender' | 'recipient' | 'data'> & {
   readonly kind: TransactionKind
 }
 
-const stepsFor = (chain: Chain, request: TransferRequest): readonly StepPlan[] => {
+const stepsFor = (rail: Rail, request: TransferRequest): readonly StepPlan[] => {
   const { fromWallet, toWallet, amountCents, swap } = request
-  const { token } = chain.network
+  const { token } = rail.network
   if (swap === undefined) {
     const data = encodeTransfer(toWallet, amountCents)
     return [{ kind: 'transfer', sender: fromWallet, recipient: token, data }]
   }
-  const contract = chain.network.swap
+  const contract = rail.network.swap
   if (contract === undefined) {
     throw new ApiError(
       httpErrors.not_configured,
-      `The network ${chain.network.id} has no swap contract configured.`,
+      `The network ${rail.network.id} has no swap contract configured.`,
       { details: { field: 'swap' } },
     )
   }

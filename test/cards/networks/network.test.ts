@@ -125,10 +125,7 @@ describe('an answer', () => {
   test('that comes late resolves nothing and is handed over', async () => {
     const late: LateAnswer[] = []
     await using rig = await createNetworkRig({
-      onLateAnswer: (answer) => {
-        expect(answer.response.pan?.some((byte) => byte !== 0)).toBe(true)
-        late.push(answer)
-      },
+      onLateAnswer: (answer) => late.push(answer),
     })
     const outcome = await rig.network.exchange(payment(9, { token: 'tok_visa_late' }), 30)
     expect(outcome).toEqual({ kind: 'timed_out' })
@@ -136,7 +133,8 @@ describe('an answer', () => {
     expect(late[0]?.network).toBe('neta')
     expect(late[0]?.response.stan).toBe(stanOf(9))
     expect(late[0]?.response.responseCode).toBe('00')
-    expect(late[0]?.response.pan?.every((byte) => byte === 0)).toBe(true)
+    // The simulated network repeats the card number; nobody needs it, so that nobody has to clear it.
+    expect(late[0]?.response.pan).toBeUndefined()
   })
 
   test('that comes twice answers once', async () => {

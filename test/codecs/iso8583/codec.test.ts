@@ -24,6 +24,7 @@ import {
   parseOriginalData,
   parsePrivateData,
   parseTlv,
+  readAnswer,
   readMessage,
   writeFrame,
   writeTlv,
@@ -125,6 +126,24 @@ describe('typed messages', () => {
     expect(stage.every((byte) => byte === 0)).toBe(true)
     expect(out.subarray(at, at + 10)).toEqual(new Uint8Array(10))
     expect(read.iccData).toEqual(new Uint8Array(10))
+  })
+
+  test('of an answer only what a gateway uses is decoded, and no card data', () => {
+    const message = authorization()
+    message.mti = '0110'
+    message.responseCode = '00'
+    message.additionalData = encoder.encode('CVV 123')
+    message.iccData = encoder.encode('ICC 411')
+    for (const dialect of Object.values(dialects).filter(({ version }) => version === '1987')) {
+      const out = new Uint8Array(512)
+      const end = createMessagePacker(createPacker(dialect))(message, out)
+      const parser = createParser(dialect).parse(out, 0, end)
+      expect(readMessage(parser).additionalData).toEqual(encoder.encode('CVV 123'))
+      const wanted = new CardMessage()
+      const { mti, amount, stan, rrn, responseCode, terminalId, currency } = message
+      Object.assign(wanted, { mti, amount, stan, rrn, responseCode, terminalId, currency })
+      expect(readAnswer(parser)).toEqual(wanted)
+    }
   })
 
   test('a message type that is not of the gateway is refused', () => {
@@ -460,7 +479,7 @@ describe('what is printed', () => {
     const out = new Uint8Array(512)
     const message = authorization()
     message.track2 = encoder.encode(`${pan}=28121010000000000`)
-    message.additionalData = 'CVV 123'
+    message.additionalData = encoder.encode('CVV 123')
     message.iccData = Uint8Array.of(0x5a, 2, 0x41, 0x11, 0x82, 1, 0)
     const end = createMessagePacker(createPacker(dialects['ascii']!))(message, out)
     const bytes = out.slice(0, end)

@@ -1,7 +1,8 @@
 import { type BuildableMessage, type BuildProblem, buildableVersions } from '#codecs/iso20022'
 import {
   ApiError,
-  callerOf,
+  actorOf,
+  claimOf,
   httpErrors,
   type Route,
   readBytes,
@@ -26,7 +27,10 @@ export const sendRoutes = (send: SendService): readonly Route[] => [
       const body = validated(sendBody, parse(bytes), '')
       const { message_type: messageType, version, channel, params } = body
       requireVersion(messageType, version)
-      const outcome = await send({ messageType, version, channel, params }, callerOf(c, bytes))
+      const outcome = await send(
+        { messageType, version, channel, params },
+        { claim: claimOf(c, bytes), actor: actorOf(c) },
+      )
       if (!outcome.ok) throw refused(outcome.problems)
       return outcome.response
     },

@@ -1,0 +1,67 @@
+/** The networks that are configured, each with its nodes and its engine. */
+import { ApiError } from '#src/platform/http/index.ts'
+import { type NetworkId, networkIds } from './config.ts'
+import type { Engine } from './engine/engine.ts'
+import { drexErrors } from './errors.ts'
+import type { Network } from './networks.ts'
+import type { Permission } from './permission.ts'
+import type { RpcClient } from './rpc/client.ts'
+import { RpcFailure } from './rpc/errors.ts'
+
+export type Rail = {
+  readonly network: Network
+  readonly rpc: RpcClient
+  readonly permission: Permission
+  /** Undefined where this process only takes requests. */
+  readonly engine: Engine | undefined
+}
+
+export type Rails = {
+  readonly all: ReadonlyMap<NetworkId, Rail>
+  /** @throws ApiError when the network is not configured */
+  readonly require: (id: NetworkId | undefined) => Rail
+}
+
+export const createRails = (all: ReadonlyMap<NetworkId, Rail>): Rails => ({
+  all,
+  require(id) {
+    const rail = id === undefined ? only(all) : all.get(id)
+    if (rail !== undefined) return rail
+    if (id === undefined && all.size > 1) {
+      throw new ApiError(
+        drexErrors.network_not_configured,
+        `Say which network: ${[...all.keys()].join(', ')}.`,
+        { details: { field: 'network', networks: [...all.keys()] } },
+      )
+    }
+    throw notConfigured(id ?? networkIds[0])
+  },
+})
+
+/** Where there is one network, requests need not name it; where there are several, money does not guess. */
+const only = (all: ReadonlyMap<NetworkId, Rail>): Rail | undefined =>
+  all.size === 1 ? [...all.values()][0] : undefined
+
+const notConfigured = (id: NetworkId): ApiError => {
+  const prefix = `DREX_${id.toUpperCase().replace(/^DREX_/, '')}`
+  const settings = [`${prefix}_RPC_URLS`, `${prefix}_TOKEN`]
+  return new ApiError(
+    drexErrors.network_not_configured,
+    `The network ${id} is not configured: set ${settings.join(' and ')}.`,
+    { details: { field: 'network', value: id, settings } },
+  )
+}
+
+/** Runs a call that a caller waits for; a network out of reach becomes 503. */
+export const reaching = async <T>(rail: Rail, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof RpcFailure)) throw error
+    throw new ApiError(
+      drexErrors.network_unreachable,
+      `The network ${rail.network.id} does not answer: ${error.message}.`,
+      { cause: error, details: { network: rail.network.id } },
+    )
+  }
+}
