@@ -2,23 +2,23 @@ import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { createAbandonedSweep } from './abandoned.ts'
+import { cardRoutes } from './api/routes.ts'
 import { cardErrors } from './errors.ts'
-import { createLateAnswers } from './late-answers.ts'
 import type { CardNetworks } from './networks/index.ts'
-import { createRetention } from './retention.ts'
 import {
   createReversals,
   insertReversals,
   type ReversalSettings,
   type ReversalsDeps,
 } from './reversals/index.ts'
-import { endReversal } from './reversed.ts'
-import { cardRoutes } from './routes.ts'
-import { type CardService, createCardService } from './service.ts'
-import { createStanAllocator } from './stan.ts'
+import { createRetention } from './transactions/retention.ts'
+import { createStanAllocator } from './transactions/stan.ts'
+import { createCardWriter } from './transactions/writer.ts'
+import { createAbandonedSweep } from './use-cases/abandoned.ts'
+import { createLateAnswers } from './use-cases/late-answers.ts'
+import { endReversal } from './use-cases/reversed.ts'
+import { type CardService, createCardService } from './use-cases/service.ts'
 import { createVault, type VaultSettings } from './vault/index.ts'
-import { createCardWriter } from './writer.ts'
 
 export type CardsDeps = {
   /** Undefined: the endpoints answer 503. */

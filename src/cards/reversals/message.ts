@@ -1,5 +1,5 @@
 import { CardMessage, formatOriginalData } from '#codecs/iso8583'
-import { currencyNumbers } from '../domain.ts'
+import { currencyNumbers } from '../transactions/domain.ts'
 import type { Reversal } from './types.ts'
 
 const purchase = '000000'

@@ -7,7 +7,7 @@ import {
   type Reversals,
   type ReversalsDeps,
 } from '../../../src/cards/reversals/index.ts'
-import { createStanAllocator } from '../../../src/cards/stan.ts'
+import { createStanAllocator } from '../../../src/cards/transactions/stan.ts'
 import { createHttpVault } from '../../../src/cards/vault/http-vault.ts'
 import type { Vault } from '../../../src/cards/vault/index.ts'
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { exchange } from '../../src/cards/exchange.ts'
-import { createNetworkRig, type NetworkRig, payment } from '../support/card-network.ts'
+import { exchange } from '../../../src/cards/use-cases/exchange.ts'
+import { createNetworkRig, type NetworkRig, payment } from '../../support/card-network.ts'
 
 let rig: NetworkRig
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import type { CardMessage } from '#codecs/iso8583'
-import { approved } from './domain.ts'
+import type { ExchangeOutcome, Network } from '../networks/index.ts'
+import { approved } from '../transactions/domain.ts'
 import { mismatchOf } from './messages.ts'
-import type { ExchangeOutcome, Network } from './networks/index.ts'
 
 /** What an exchange means for the transaction. */
 export type Verdict =

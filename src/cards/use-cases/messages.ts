@@ -1,6 +1,6 @@
 import { CardMessage, formatOriginalData } from '#codecs/iso8583'
-import { type Currency, currencyNumbers } from './domain.ts'
-import type { TraceNumbers } from './stan.ts'
+import { type Currency, currencyNumbers } from '../transactions/domain.ts'
+import type { TraceNumbers } from '../transactions/stan.ts'
 
 /** What messages about one transaction have in common. */
 export type MessageParties = {

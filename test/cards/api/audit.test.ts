@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type CardsRig, createCardsRig } from '../support/cards-rig.ts'
+import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
 
 let rig: CardsRig
 beforeAll(async () => {

@@ -1,17 +1,17 @@
 import { isTransientDatabaseError } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
-import { type AuthorizationRequest, authorize } from './authorize.ts'
-import type { Answered, Caller, CardContext } from './context.ts'
-import { capture, find, voidTransaction } from './operations.ts'
-import type { ResolutionRequest } from './request.ts'
-import { resolve } from './resolve.ts'
+import type { ResolutionRequest } from '../api/request.ts'
 import {
   type CardEventRow,
   type CardTransaction,
   eventsOf,
   listTransactions,
   type TransactionFilter,
-} from './store.ts'
+} from '../transactions/store.ts'
+import { type AuthorizationRequest, authorize } from './authorize.ts'
+import type { Answered, Caller, CardContext } from './context.ts'
+import { capture, find, voidTransaction } from './operations.ts'
+import { resolve } from './resolve.ts'
 
 /** Of one transaction; a dozen is many. */
 const eventsMax = 1_000

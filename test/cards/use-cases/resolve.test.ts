@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type CardRecord, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
+import { type CardRecord, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
 
 let rig: CardsRig
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { changed } from '../../src/cards/changes.ts'
+import { changed } from '../../../src/cards/transactions/changes.ts'
 import {
   type CardTransaction,
   changeTransactions,
   insertTransactions,
   type NewCardTransaction,
   transactionById,
-} from '../../src/cards/store.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+} from '../../../src/cards/transactions/store.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase
 

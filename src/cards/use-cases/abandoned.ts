@@ -1,11 +1,11 @@
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { createLoop, type Loop, type Work } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { changed } from './changes.ts'
+import type { InsertReversals, NewReversal } from '../reversals/types.ts'
+import { changed } from '../transactions/changes.ts'
+import type { CardEvent } from '../transactions/domain.ts'
+import { type CardTransaction, changeTransactions, lockAbandoned } from '../transactions/store.ts'
 import { reversalOf, unknownAnswer } from './context.ts'
-import type { CardEvent } from './domain.ts'
-import type { InsertReversals, NewReversal } from './reversals/types.ts'
-import { type CardTransaction, changeTransactions, lockAbandoned } from './store.ts'
 
 const everyMsDefault = 5_000
 /** Longer than a network may take by so much: its request cannot be waiting any more. */

@@ -1,7 +1,13 @@
 import { ApiError } from '#src/platform/http/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
+import { cardErrors } from '../errors.ts'
+import type { Network } from '../networks/index.ts'
+import { changed } from '../transactions/changes.ts'
+import type { Currency } from '../transactions/domain.ts'
+import { newTransactionId } from '../transactions/ids.ts'
+import type { CardTransaction } from '../transactions/store.ts'
+import { type Answer, answerOf } from './answers.ts'
 import { captureFrom, type StartedCapture, startCapture } from './capture.ts'
-import { changed } from './changes.ts'
 import {
   type Answered,
   type Caller,
@@ -14,14 +20,8 @@ import {
   unknownAnswer,
   unwritten,
 } from './context.ts'
-import type { Currency } from './domain.ts'
-import { cardErrors } from './errors.ts'
 import { exchange, type Verdict } from './exchange.ts'
-import { newTransactionId } from './ids.ts'
 import { authorizationMessage } from './messages.ts'
-import type { Network } from './networks/index.ts'
-import type { CardTransaction } from './store.ts'
-import { type Answer, answerOf } from './views.ts'
 
 export type AuthorizationRequest = {
   readonly cardToken: string

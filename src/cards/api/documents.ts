@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { RouteDocument } from '#src/platform/http/index.ts'
-import { cardStatuses, resolutions } from './domain.ts'
-import { cardErrors } from './errors.ts'
+import { cardErrors } from '../errors.ts'
+import { cardStatuses, resolutions } from '../transactions/domain.ts'
 import {
   amountMax,
   cardTokenMax,

@@ -6,7 +6,7 @@ import {
   cardStatuses,
   responseMessageOf,
   transition,
-} from '../../src/cards/domain.ts'
+} from '../../../src/cards/transactions/domain.ts'
 
 const operations: readonly (CardOperation | undefined)[] = [
   undefined,

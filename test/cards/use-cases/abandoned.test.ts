@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createAbandonedSweep } from '../../src/cards/abandoned.ts'
-import type { NewReversal } from '../../src/cards/reversals/types.ts'
-import { endReversal } from '../../src/cards/reversed.ts'
-import { transactionById } from '../../src/cards/store.ts'
-import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
-import { collected } from '../support/collector.ts'
-import { quietLogger } from '../support/database.ts'
+import type { NewReversal } from '../../../src/cards/reversals/types.ts'
+import { transactionById } from '../../../src/cards/transactions/store.ts'
+import { createAbandonedSweep } from '../../../src/cards/use-cases/abandoned.ts'
+import { endReversal } from '../../../src/cards/use-cases/reversed.ts'
+import { authorizationBody, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { collected } from '../../support/collector.ts'
+import { quietLogger } from '../../support/database.ts'
 
 let rig: CardsRig
 beforeAll(async () => {

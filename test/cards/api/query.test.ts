@@ -4,7 +4,7 @@ import {
   type CardRecord,
   type CardsRig,
   createCardsRig,
-} from '../support/cards-rig.ts'
+} from '../../support/cards-rig.ts'
 
 let rig: CardsRig
 beforeAll(async () => {

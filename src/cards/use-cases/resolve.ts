@@ -1,12 +1,12 @@
 import { ApiError, type AuditEntry, claimKey } from '#src/platform/http/index.ts'
-import { changed } from './changes.ts'
+import type { ResolutionRequest } from '../api/request.ts'
+import { cardErrors } from '../errors.ts'
+import { changed } from '../transactions/changes.ts'
+import { type Resolution, resolvingEvent } from '../transactions/domain.ts'
+import { type CardTransaction, changeTransactions } from '../transactions/store.ts'
+import { answerOf } from './answers.ts'
 import { type Answered, type Caller, type CardContext, fresh } from './context.ts'
-import { type Resolution, resolvingEvent } from './domain.ts'
-import { cardErrors } from './errors.ts'
 import { find, underClaim } from './operations.ts'
-import type { ResolutionRequest } from './request.ts'
-import { type CardTransaction, changeTransactions } from './store.ts'
-import { answerOf } from './views.ts'
 
 /**
  * Ends a reversal that no network confirmed, as somebody learnt who asked the network. The event keeps who it was,

@@ -1,8 +1,18 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import { ApiError, type AuditEntry, claimKey } from '#src/platform/http/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
+import { cardErrors } from '../errors.ts'
+import type { Network } from '../networks/index.ts'
+import { changed } from '../transactions/changes.ts'
+import { transition } from '../transactions/domain.ts'
+import {
+  type CardTransaction,
+  changeTransactions,
+  type NewCardEvent,
+  transactionById,
+} from '../transactions/store.ts'
+import { type Answer, answerOf, refusalOf } from './answers.ts'
 import { captureFrom, readyCapture } from './capture.ts'
-import { changed } from './changes.ts'
 import {
   type Answered,
   type Caller,
@@ -15,18 +25,8 @@ import {
   unknownAnswer,
   unwritten,
 } from './context.ts'
-import { transition } from './domain.ts'
-import { cardErrors } from './errors.ts'
 import { exchange, type Verdict } from './exchange.ts'
 import { voidMessage } from './messages.ts'
-import type { Network } from './networks/index.ts'
-import {
-  type CardTransaction,
-  changeTransactions,
-  type NewCardEvent,
-  transactionById,
-} from './store.ts'
-import { type Answer, answerOf, refusalOf } from './views.ts'
 
 /** @throws ApiError `transaction_not_found` */
 export const find = async ({ sql }: { readonly sql: Queryable }, id: string) => {

@@ -4,8 +4,8 @@ import {
   isTransientDatabaseError,
 } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import type { LateAnswer } from './networks/index.ts'
-import { attachLateAnswers, type LateAnswerRow } from './store.ts'
+import type { LateAnswer } from '../networks/index.ts'
+import { attachLateAnswers, type LateAnswerRow } from '../transactions/store.ts'
 
 const rowsMax = 200
 /** More that come faster than they are written are logged and counted by the network alone. */

@@ -9,11 +9,11 @@ import {
   readQuery,
   toResponse,
 } from '#src/platform/http/index.ts'
-import type { Answered, Caller } from './context.ts'
+import { eventViewOf, recordOf } from '../use-cases/answers.ts'
+import type { Answered, Caller } from '../use-cases/context.ts'
+import type { CardService } from '../use-cases/service.ts'
 import { documents, listQuery } from './documents.ts'
 import { readAuthorization, readCapture, readResolution } from './request.ts'
-import type { CardService } from './service.ts'
-import { eventViewOf, recordOf } from './views.ts'
 
 const bodyBytesMax = 16_384
 const base = '/v1/transactions'

@@ -1,7 +1,12 @@
 import { ApiError, type ErrorDefinition, httpErrors } from '#src/platform/http/index.ts'
-import type { AuthorizationRequest } from './authorize.ts'
-import { type Currency, currencyNumbers, type Resolution, resolutions } from './domain.ts'
-import { cardErrors } from './errors.ts'
+import { cardErrors } from '../errors.ts'
+import {
+  type Currency,
+  currencyNumbers,
+  type Resolution,
+  resolutions,
+} from '../transactions/domain.ts'
+import type { AuthorizationRequest } from '../use-cases/authorize.ts'
 
 /** DE 4 has twelve digits. */
 export const amountMax = 999_999_999_999

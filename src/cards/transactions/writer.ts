@@ -5,8 +5,8 @@ import {
   OverloadedError,
 } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
-import { cardErrors } from './errors.ts'
-import type { InsertReversals, NewReversal } from './reversals/types.ts'
+import { cardErrors } from '../errors.ts'
+import type { InsertReversals, NewReversal } from '../reversals/types.ts'
 import {
   type CardChange,
   changeTransactions,

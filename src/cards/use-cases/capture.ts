@@ -1,5 +1,9 @@
 import { ApiError } from '#src/platform/http/index.ts'
-import { changed } from './changes.ts'
+import type { Network } from '../networks/index.ts'
+import { changed } from '../transactions/changes.ts'
+import type { TraceNumbers } from '../transactions/stan.ts'
+import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
+import { type Answer, answerOf, refusalOf } from './answers.ts'
 import {
   type Answered,
   type CardContext,
@@ -12,10 +16,6 @@ import {
 } from './context.ts'
 import { exchange, type Verdict } from './exchange.ts'
 import { captureMessage } from './messages.ts'
-import type { Network } from './networks/index.ts'
-import type { TraceNumbers } from './stan.ts'
-import type { CardTransaction, NewCardEvent } from './store.ts'
-import { type Answer, answerOf, refusalOf } from './views.ts'
 
 /** A capture that is ready to be sent once `after` is committed. */
 export type ReadyCapture = {

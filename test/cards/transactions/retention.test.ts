@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createRetention } from '../../src/cards/retention.ts'
-import { type CardsRig, createCardsRig } from '../support/cards-rig.ts'
-import { quietLogger } from '../support/database.ts'
+import { createRetention } from '../../../src/cards/transactions/retention.ts'
+import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { quietLogger } from '../../support/database.ts'
 
 let rig: CardsRig
 beforeAll(async () => {

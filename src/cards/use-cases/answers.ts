@@ -1,6 +1,6 @@
 import type { ErrorDefinition } from '#src/platform/http/index.ts'
-import { responseMessageOf } from './domain.ts'
-import type { CardEventRow, CardTransaction } from './store.ts'
+import { responseMessageOf } from '../transactions/domain.ts'
+import type { CardEventRow, CardTransaction } from '../transactions/store.ts'
 
 /** What a request ends in: stored under its Idempotency-Key, and given again. */
 export type Answer = { readonly status: number; readonly body: string }

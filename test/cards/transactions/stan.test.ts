@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createStanAllocator } from '../../src/cards/stan.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createStanAllocator } from '../../../src/cards/transactions/stan.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase
 beforeAll(async () => {

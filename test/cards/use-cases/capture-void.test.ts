@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { until } from '../support/card-network.ts'
-import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
+import { until } from '../../support/card-network.ts'
+import { authorizationBody, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
 
 let rig: CardsRig
 /** For what ends by a time-out. */

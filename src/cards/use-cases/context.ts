@@ -7,15 +7,15 @@ import {
   type IdempotencyClaim,
 } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { cardErrors } from './errors.ts'
+import { cardErrors } from '../errors.ts'
+import type { CardNetworks } from '../networks/index.ts'
+import type { NewReversal } from '../reversals/types.ts'
+import type { StanAllocator } from '../transactions/stan.ts'
+import type { CardTransaction } from '../transactions/store.ts'
+import type { CardWriter } from '../transactions/writer.ts'
+import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from '../vault/index.ts'
+import { type Answer, failureOf } from './answers.ts'
 import type { Verdict } from './exchange.ts'
-import type { CardNetworks } from './networks/index.ts'
-import type { NewReversal } from './reversals/types.ts'
-import type { StanAllocator } from './stan.ts'
-import type { CardTransaction } from './store.ts'
-import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from './vault/index.ts'
-import { type Answer, failureOf } from './views.ts'
-import type { CardWriter } from './writer.ts'
 
 export type OperationName = 'authorization' | 'capture' | 'void'
 

@@ -1,5 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
-import type { Network } from './networks/index.ts'
+import type { Network } from '../networks/index.ts'
 
 const stanMax = 999_999
 const blockSizeDefault = 500

@@ -1,8 +1,8 @@
 import type { Queryable } from '#src/platform/database/index.ts'
-import { changed } from './changes.ts'
-import { transition } from './domain.ts'
-import type { NewReversal, ReversalOutcome } from './reversals/types.ts'
-import { type CardTransaction, changeTransactions, transactionById } from './store.ts'
+import type { NewReversal, ReversalOutcome } from '../reversals/types.ts'
+import { changed } from '../transactions/changes.ts'
+import { transition } from '../transactions/domain.ts'
+import { type CardTransaction, changeTransactions, transactionById } from '../transactions/store.ts'
 
 /**
  * What the end of a reversal means for its transaction, in the transaction that ends the reversal. Confirmed: an
