@@ -23,7 +23,7 @@ const isLong = process.env['TRILHO_LONG'] === '1'
 // The longest time-out that a test sets itself is 120 s, and long tests have no bound in common.
 const limits: Limits = isLong
   ? { silenceMs: 1_800_000, fileMs: 7_200_000 }
-  : { silenceMs: 150_000, fileMs: 400_000 }
+  : { silenceMs: 150_000, fileMs: 600_000 }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

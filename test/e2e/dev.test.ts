@@ -23,9 +23,11 @@ const startDev = async (variant: Variant, state: string, env: Record<string, str
 }
 
 describe.each(variants)('trilho dev ($name)', (variant) => {
+  /** Of the tests that look at nothing in it: a database made anew takes as long as all the rest of a start. */
+  const usedState = join(temporaryDirectory(), '.trilho')
+
   test('prints one line, and its key opens what needs a key', async () => {
-    const state = join(temporaryDirectory(), '.trilho')
-    const { program, ready } = await startDev(variant, state)
+    const { program, ready } = await startDev(variant, usedState)
     expect(ready.ready).toBe(true)
     expect(ready.url).toStartWith('http://127.0.0.1:')
     expect(ready.grpc_url).toStartWith('http://127.0.0.1:')
@@ -134,8 +136,7 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     }
     const attempt = async () => {
       const busy = hold()
-      const state = join(temporaryDirectory(), '.trilho')
-      const program = startProgram(variant, ['dev', '--state', state])
+      const program = startProgram(variant, ['dev', '--state', usedState])
       const told = await program.line((line) => /busy|Ctrl-C/.test(line))
       if (busy !== undefined || told.includes('busy')) return { busy, program, told }
       program.signal('SIGTERM')
@@ -155,15 +156,14 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
   })
 
   test('leaves a running dev its state, and takes over from one that was killed', async () => {
-    const state = join(temporaryDirectory(), '.trilho')
-    const first = await startDev(variant, state)
-    const second = await startProgram(variant, ['dev', '--state', state]).end()
+    const first = await startDev(variant, usedState)
+    const second = await startProgram(variant, ['dev', '--state', usedState]).end()
     expect(second.code).toBe(1)
     expect(second.err).toContain(`process ${first.program.pid}`)
     expect((await fetch(`${first.ready.url}/ready`)).status).toBe(200)
     first.program.signal('SIGKILL')
     await first.program.end()
-    const third = await startDev(variant, state)
+    const third = await startDev(variant, usedState)
     expect((await fetch(`${third.ready.url}/ready`)).status).toBe(200)
     third.program.signal('SIGTERM')
     expect((await third.program.end()).code).toBe(0)

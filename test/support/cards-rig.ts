@@ -83,13 +83,13 @@ const simulated = (lateMs: number): CardNetwork => {
 export const createCardsRig = async (
   options: {
     readonly poolSize?: number
-    /** Of the networks: few where a time-out is what the test waits for. */
-    readonly timeoutSeconds?: number
+    /** Of the networks: short where a time-out is what the test waits for. */
+    readonly timeoutMs?: number
   } = {},
 ): Promise<CardsRig> => {
   const database = await createTestDatabase()
-  const { timeoutSeconds = 20 } = options
-  const lateMs = timeoutSeconds * 1_000 + 700
+  const { timeoutMs = 20_000 } = options
+  const lateMs = timeoutMs + 300
   const simulators = [simulated(lateMs), simulated(lateMs)] as const
   const testVault = createTestVault({ key: testVaultKey })
   const loaded = loadSettings(
@@ -103,20 +103,26 @@ export const createCardsRig = async (
     {
       CARDGW_NETA_HOST: '127.0.0.1',
       CARDGW_NETA_PORT: String(simulators[0].port()),
-      CARDGW_NETA_TIMEOUT: String(timeoutSeconds),
       CARDGW_NETA_POOL_SIZE: String(options.poolSize ?? 1),
       CARDGW_NETB_HOST: '127.0.0.1',
       CARDGW_NETB_PORT: String(simulators[1].port()),
-      CARDGW_NETB_TIMEOUT: String(timeoutSeconds),
       CARDGW_NETB_POOL_SIZE: String(options.poolSize ?? 1),
       CARDGW_VAULT_URL: testVault.url,
       CARDGW_VAULT_TOKEN: testVaultKey,
     },
   )
   if (loaded.problems.length > 0) throw new Error(JSON.stringify(loaded.problems))
-  const { vault, reversals, ...networkSettings } = loaded.values
+  const { settings, networkA, networkB, vault, reversals } = loaded.values
+  // The setting is in whole seconds, as operators count; a test need not wait for one.
+  const timeoutSeconds = timeoutMs / 1_000
   const metrics = createMetrics({ version: 'test', withProcess: false })
-  const networks = createCardNetworks({ ...networkSettings, logger: quietLogger, metrics })
+  const networks = createCardNetworks({
+    settings,
+    networkA: { ...networkA, timeoutSeconds },
+    networkB: { ...networkB, timeoutSeconds },
+    logger: quietLogger,
+    metrics,
+  })
   const feature = createCards({
     sql: database.sql,
     networks,

@@ -77,7 +77,7 @@ describe('one transaction', () => {
   })
 
   test('has its events in order, with a late answer among them', async () => {
-    await using rig = await createCardsRig({ timeoutSeconds: 2 })
+    await using rig = await createCardsRig({ timeoutMs: 700 })
     const response = await rig.post(
       '/v1/transactions/authorize',
       authorizationBody('tok_visa_late'),

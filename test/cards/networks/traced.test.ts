@@ -114,7 +114,7 @@ test('an exchange belongs to the trace of the request that caused it', async () 
 test('a reversal continues the trace of its payment, whoever sends it and when', async () => {
   const traceIds = ['1', '2', '3'].map((digit) => digit.repeat(32))
   const collector = await collected(async () => {
-    await using rig = await createCardsRig({ timeoutSeconds: 2 })
+    await using rig = await createCardsRig({ timeoutMs: 700 })
     const reversed = traceIds.map(async (traceId) => {
       const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }
       const body = authorizationBody('tok_visa_timeout')
@@ -153,7 +153,7 @@ test('a void without an answer is repeated in the trace of the void, not of the 
     traceparent: `00-${id}-00f067aa0ba902b7-01`,
   }))
   const collector = await collected(async () => {
-    await using rig = await createCardsRig({ timeoutSeconds: 2 })
+    await using rig = await createCardsRig({ timeoutMs: 700 })
     const body = authorizationBody('tok_visa_void_timeout')
     const approved = await rig.post('/v1/transactions/authorize', body, authorizing)
     const { id } = (await approved.json()) as { readonly id: string }

@@ -75,7 +75,7 @@ describe('an authorization', () => {
     ['garbage', 502, 'NETWORK_UNAVAILABLE', 'connection_lost'],
     ['wrong_amount', 502, 'NETWORK_UNAVAILABLE', 'answer_mismatch'],
   ])('whose outcome nobody knows is reversed: %s', async (name, status, code, reason) => {
-    await using own = await createCardsRig({ timeoutSeconds: 2 })
+    await using own = await createCardsRig({ timeoutMs: 700 })
     const response = await own.post(path, authorizationBody(`tok_visa_${name}`))
     expect(response.status).toBe(status)
     const { error } = (await response.json()) as {
@@ -161,7 +161,7 @@ describe('an Idempotency-Key', () => {
   })
 
   test('gives a 504 again', async () => {
-    await using own = await createCardsRig({ timeoutSeconds: 2 })
+    await using own = await createCardsRig({ timeoutMs: 700 })
     const body = authorizationBody('tok_visa_timeout')
     const first = await own.post(path, body, { 'Idempotency-Key': 'c' })
     expect(first.status).toBe(504)

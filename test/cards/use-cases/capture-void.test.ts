@@ -7,7 +7,7 @@ let rig: CardsRig
 let hasty: CardsRig
 beforeAll(async () => {
   rig = await createCardsRig()
-  hasty = await createCardsRig({ timeoutSeconds: 2 })
+  hasty = await createCardsRig({ timeoutMs: 700 })
 })
 afterAll(async () => {
   await rig[Symbol.asyncDispose]()
