@@ -66,11 +66,10 @@ const plainCents = (text: string): number => {
   return cents
 }
 
-/** Cents as a decimal with exactly two fraction digits: `100000n` → `1000.00`. */
-export const formatCents = (cents: bigint): string => {
-  const digits = (cents < 0n ? -cents : cents).toString().padStart(3, '0')
-  const at = digits.length - 2
-  return `${cents < 0n ? '-' : ''}${digits.slice(0, at)}.${digits.slice(at)}`
+/** Cents, a whole number, as a decimal with exactly two fraction digits: `100000n` → `1000.00`. */
+export const formatCents = (cents: bigint | number): string => {
+  const digits = String(cents < 0 ? -cents : cents).padStart(3, '0')
+  return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
 const leadingZeros = (digits: string): number => {

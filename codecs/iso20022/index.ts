@@ -10,18 +10,11 @@ export {
   buildableVersions,
   buildMessage,
   buildProblemsMax,
-  chargesMax,
   createRandomText,
   isBuildableMessage,
-  notificationsMax,
-  priorityTransactionsMax,
   type RandomSource,
   type RandomText,
-  returnsMax,
-  scheduledTransactionsMax,
-  statusesMax,
-  statusReasonsMax,
-} from './builders/index.ts'
+} from './building/index.ts'
 export {
   type Certainty,
   compileForSpi,
@@ -65,6 +58,10 @@ export {
   messageToJson,
   type ToJson,
 } from './generic/index.ts'
+export { notificationsMax } from './messages/camt.054/build.ts'
+export { statusesMax, statusReasonsMax } from './messages/pacs.002/build.ts'
+export { returnsMax } from './messages/pacs.004/build.ts'
+export { priorityTransactionsMax, scheduledTransactionsMax } from './messages/pacs.008/build.ts'
 export type { Pacs002, PaymentStatus, StatusReason } from './messages/pacs002.ts'
 export type { Pacs004, PaymentReturn } from './messages/pacs004.ts'
 export type {
@@ -76,6 +73,7 @@ export type {
   Remittance,
   Tax,
 } from './messages/pacs008.ts'
+export { chargesMax } from './messages/pain.013/build.ts'
 export { findMetadata, type MessageMetadata } from './metadata.ts'
 export {
   identifyMessage,

@@ -1,6 +1,7 @@
 import {
   ApiError,
   actorOf,
+  callerOf,
   httpErrors,
   type RequestContext,
   type Route,
@@ -126,7 +127,7 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
         `${nameText(record)} is stored without its private key.`,
       )
     }
-    const by = c.env.principal?.keyId ?? 'unknown'
+    const by = callerOf(c).keyId
     logger.warn({ certificate: nameText(record), key_id: by, use }, 'private key handed out')
     return key
   }
@@ -151,13 +152,13 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
     {
       ...route('POST', '/v1/certificates', documents.import, async (c) => {
         const request = await readImport(c)
-        const outcome = await service.importCertificate(request, actorOf(c)).catch(sealedKeyError)
+        const actor = actorOf(callerOf(c))
+        const outcome = await service.importCertificate(request, actor).catch(sealedKeyError)
         if (!outcome.ok) throw failure(outcome)
         logger.info({ certificate: nameText(outcome.record) }, 'certificate imported')
         return Response.json(viewOf(outcome.record, now()), { status: 201 })
       }),
-      accepts: ['application/json'],
-      bodyBytesMax: importBodyBytesMax,
+      ...{ accepts: ['application/json'], bodyBytesMax: importBodyBytesMax },
     },
     route('GET', path, documents.find, async (c) => Response.json(viewOf(await findOne(c), now()))),
     route('GET', `${path}/export`, documents.export, async (c) => {
@@ -181,7 +182,7 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
     }),
     route('DELETE', path, documents.remove, async (c) => {
       const record = await findOne(c)
-      const removed = await service.remove(record, actorOf(c))
+      const removed = await service.remove(record, actorOf(callerOf(c)))
       if (removed === 'read_only') throw readOnly()
       logger.warn({ certificate: nameText(record) }, 'certificate removed')
       return new Response(null, { status: 204 })

@@ -5,6 +5,7 @@ import { type HealthCheck, withMissingSettings } from '#src/platform/http/index.
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { inRequestSpan, type Logger, type Metrics } from '#src/platform/observe/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
+import { type Chain, createChains } from './chains.ts'
 import type { DrexSettings, NetworkId } from './config.ts'
 import { explainRevert } from './contracts/abi.ts'
 import { createContracts } from './contracts/service.ts'
@@ -16,7 +17,6 @@ import { drexErrors } from './errors.ts'
 import { type EmitEvents, eventsOf } from './events.ts'
 import { configuredNetworks, type Network, readNetworksFile } from './networks.ts'
 import { createPermission } from './permission.ts'
-import { createRails, type Rail } from './rails.ts'
 import { createRoutes, type RouteDeps } from './routes/index.ts'
 import { createRpcClient, type RpcClient } from './rpc/client.ts'
 import { createTransfers } from './transfers/service.ts'
@@ -60,7 +60,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
     if (events.length > 0) await deps.emitEvents(tx, events)
   }
   const contexts = new Map<NetworkId, EngineContext>()
-  const all = new Map<NetworkId, Rail>()
+  const all = new Map<NetworkId, Chain>()
   for (const [id, network] of networks) {
     const rpc = rpcClient(settings, network)
     const permission = createPermission(network.permissioning, rpc)
@@ -79,12 +79,12 @@ export const createDrex = (deps: DrexDeps): Drex => {
     const engine = settings.engineEnabled ? createEngine(context) : undefined
     all.set(id, { network, rpc, permission, engine })
   }
-  const rails = createRails(all)
+  const chains = createChains(all)
   const contextOf = (id: NetworkId) => contexts.get(id)
   watchOpen(deps)
   const { expirySeconds } = settings
-  const transfers = createTransfers({ sql, rails, wallets, expirySeconds, contextOf, onEnded })
-  const contracts = createContracts({ sql, rails, wallets, expirySeconds })
+  const transfers = createTransfers({ sql, chains, wallets, expirySeconds, contextOf, onEnded })
+  const contracts = createContracts({ sql, chains, wallets, expirySeconds })
   const engines = [...all.values()].flatMap(({ engine }) => (engine === undefined ? [] : [engine]))
   const stop = async () => {
     await Promise.all(engines.map((engine) => engine.stop()))
@@ -93,7 +93,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
     name: 'drex',
     wallets,
     errors: drexErrors,
-    routes: createRoutes({ rails, transfers, wallets, contracts, sql }),
+    routes: createRoutes({ chains, transfers, wallets, contracts, sql }),
     start: async () => {
       if (deps.isRotating) {
         const counts = await wallets.reseal()
@@ -177,8 +177,10 @@ const web3signer = (settings: DrexSettings) => {
   }
 }
 
-const healthOf = (rails: ReadonlyMap<NetworkId, Rail>): HealthCheck => {
-  const states = [...rails].map(([id, rail]) => [id, rail.engine?.state().status ?? 'off'] as const)
+const healthOf = (chains: ReadonlyMap<NetworkId, Chain>): HealthCheck => {
+  const states = [...chains].map(
+    ([id, chain]) => [id, chain.engine?.state().status ?? 'off'] as const,
+  )
   const isDown = states.some(([, status]) => status === 'unreachable' || status === 'wrong_network')
   // A chain that is out of reach holds nothing up: what is taken waits for it.
   return { status: isDown ? 'degraded' : 'ok', ready: true, detail: Object.fromEntries(states) }

@@ -1,6 +1,7 @@
 import {
   ApiError,
   actorOf,
+  callerOf,
   httpErrors,
   type RequestContext,
   type Route,
@@ -108,7 +109,7 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     managing('POST', base, documents.create, async (c) => {
       const { secret, ...request } = await readJson(c, createBody)
       checkTarget(request.url)
-      const created = await service.create({ ...request, secret }, actorOf(c))
+      const created = await service.create({ ...request, secret }, actorOf(callerOf(c)))
       if (!created.ok) {
         throw invalid('/secret', 'required', 'is needed where WEBHOOK_SECRET is not set')
       }
@@ -121,13 +122,13 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     managing('PATCH', `${base}/{id}`, documents.change, async (c) => {
       const change = await readJson(c, changeBody)
       checkTarget(change.url)
-      const row = await service.change(idOf(c), change, actorOf(c))
+      const row = await service.change(idOf(c), change, actorOf(callerOf(c)))
       if (row === undefined) throw noSuch('webhook')
       kick()
       return Response.json(viewOf(row))
     }),
     managing('DELETE', `${base}/{id}`, documents.remove, async (c) => {
-      const removed = await service.remove(idOf(c), actorOf(c))
+      const removed = await service.remove(idOf(c), actorOf(callerOf(c)))
       if (!removed) throw noSuch('webhook')
       return new Response(null, { status: 204 })
     }),
@@ -143,7 +144,7 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     }),
     managing('POST', `${base}/{id}/rotate`, documents.rotate, async (c) => {
       const { secret, overlap_seconds } = await readJson(c, rotateBody)
-      const rotated = await service.rotate(idOf(c), secret, overlap_seconds, actorOf(c))
+      const rotated = await service.rotate(idOf(c), secret, overlap_seconds, actorOf(callerOf(c)))
       if (rotated === undefined) throw noSuch('webhook')
       const { endpoint, generated } = rotated
       return Response.json({

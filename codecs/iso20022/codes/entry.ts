@@ -65,13 +65,13 @@ export const joined = (...lists: readonly CodeList[]): CodeList =>
       .toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0)),
   )
 
+export const isOfVersion = ({ since, until }: CodeEntry, version: string): boolean =>
+  (since === undefined || minorOf(since) <= minorOf(version)) &&
+  (until === undefined || minorOf(version) <= minorOf(until))
+
 /** The codes that a version of the message has. */
 export const codesOf = (list: CodeList, version: string): readonly CodeEntry[] =>
-  [...list.values()].filter(
-    ({ since, until }) =>
-      (since === undefined || minorOf(since) <= minorOf(version)) &&
-      (until === undefined || minorOf(version) <= minorOf(until)),
-  )
+  [...list.values()].filter((entry) => isOfVersion(entry, version))
 
 /** A message's versions differ in what is behind the point. */
 const minorOf = (version: string): number => Number(version.slice(version.indexOf('.') + 1))

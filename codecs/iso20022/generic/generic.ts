@@ -1,5 +1,5 @@
 import { absent, createXmlScanner, type XmlDocument } from '#codecs/xml'
-import { escaped } from '../builders/text.ts'
+import { escaped } from '../building/template.ts'
 import {
   type CompiledElement,
   type CompiledSchema,

@@ -1,7 +1,6 @@
 import {
   ApiError,
-  actorOf,
-  claimOf,
+  callerOf,
   httpErrors,
   type RequestContext,
   type Route,
@@ -10,7 +9,7 @@ import {
   toResponse,
 } from '#src/platform/http/index.ts'
 import { eventViewOf, recordOf } from '../use-cases/answers.ts'
-import type { Answered, Caller } from '../use-cases/context.ts'
+import type { Answered } from '../use-cases/context.ts'
 import type { CardService } from '../use-cases/service.ts'
 import { documents, listQuery } from './documents.ts'
 import { readAuthorization, readCapture, readResolution } from './request.ts'
@@ -33,11 +32,6 @@ const jsonOf = (bytes: Uint8Array): unknown => {
     })
   }
 }
-
-const callerOf = (c: RequestContext, body: Uint8Array): Caller => ({
-  actor: actorOf(c),
-  claim: claimOf(c, body),
-})
 
 const respond = ({ status, body, isReplay }: Answered): Response =>
   toResponse({ status, contentType: 'application/json', body }, isReplay)

@@ -1,4 +1,4 @@
-import { ApiError } from '#src/platform/http/index.ts'
+import { ApiError, type Caller } from '#src/platform/http/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
@@ -10,7 +10,6 @@ import { type Answer, answerOf } from './answers.ts'
 import { captureFrom, type StartedCapture, startCapture } from './capture.ts'
 import {
   type Answered,
-  type Caller,
   type CardContext,
   fresh,
   notSentAnswer,
@@ -48,22 +47,22 @@ export const authorize = async (
     prepared = await prepare(context, request, caller)
   } catch (error) {
     // A repetition gets its first answer, whatever has failed since.
-    const replay = await replayOf(context.sql, caller.claim)
+    const replay = await replayOf(context.sql, caller.idempotencyKey)
     if (replay !== undefined) return replay
     throw error
   }
   const { pan, network, transaction } = prepared
   let isOurs: boolean
   try {
-    const { claim, actor } = caller
-    isOurs = await context.writer.insert({ transaction, claim, requestId: actor.requestId })
+    const { idempotencyKey: claim, requestId } = caller
+    isOurs = await context.writer.insert({ transaction, claim, requestId })
   } catch (error) {
     pan.fill(0)
     throw error
   }
   if (!isOurs) {
     pan.fill(0)
-    const replay = await replayOf(context.sql, caller.claim)
+    const replay = await replayOf(context.sql, caller.idempotencyKey)
     if (replay === undefined) throw new Error('a key that was taken is free')
     return replay
   }
@@ -81,7 +80,7 @@ type Prepared = {
 const prepare = async (
   { networks, vault, stans, now }: CardContext,
   request: AuthorizationRequest,
-  { actor, claim }: Caller,
+  { keyId, idempotencyKey }: Caller,
 ): Promise<Prepared> => {
   const pan = await resolveCard(vault, request.cardToken)
   try {
@@ -103,10 +102,10 @@ const prepare = async (
       id: newTransactionId(),
       network: network.name,
       brand: network.brand,
-      claimOwner: claim?.owner,
-      claimKey: claim?.key,
+      claimOwner: idempotencyKey?.owner,
+      claimKey: idempotencyKey?.key,
       traceparent: currentTraceparent(),
-      createdBy: actor.id,
+      createdBy: keyId,
       createdAt: at,
       updatedAt: at,
     }

@@ -1,11 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
-import {
-  type Actor,
-  ApiError,
-  claimKey,
-  httpErrors,
-  type IdempotencyClaim,
-} from '#src/platform/http/index.ts'
+import { ApiError, claimKey, httpErrors, type IdempotencyClaim } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { CardNetworks } from '../networks/index.ts'
@@ -30,12 +24,6 @@ export type CardContext = {
   readonly now: () => Date
   /** Counts outcomes, by operation. */
   readonly count: (operation: OperationName, network: string, outcome: Verdict['kind']) => void
-}
-
-export type Caller = {
-  /** The API key, and its request. */
-  readonly actor: Actor
-  readonly claim: IdempotencyClaim | undefined
 }
 
 export type Answered = Answer & { readonly isReplay: boolean }

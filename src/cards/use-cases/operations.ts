@@ -1,5 +1,11 @@
 import type { Queryable } from '#src/platform/database/index.ts'
-import { ApiError, type AuditEntry, claimKey } from '#src/platform/http/index.ts'
+import {
+  ApiError,
+  type AuditEntry,
+  actorOf,
+  type Caller,
+  claimKey,
+} from '#src/platform/http/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
@@ -15,7 +21,6 @@ import { type Answer, answerOf, refusalOf } from './answers.ts'
 import { captureFrom, readyCapture } from './capture.ts'
 import {
   type Answered,
-  type Caller,
   type CardContext,
   fresh,
   notSentAnswer,
@@ -48,7 +53,7 @@ export const capture = async (
   amountCents: bigint | undefined,
   caller: Caller,
 ): Promise<Answered> => {
-  const replay = await replayOf(context.sql, caller.claim)
+  const replay = await replayOf(context.sql, caller.idempotencyKey)
   if (replay !== undefined) return replay
   const before = underClaim(await find(context, id), caller)
   if (transition(before, 'capture_started') === undefined) throw wrongState(before, 'captured')
@@ -77,7 +82,7 @@ export const voidTransaction = async (
   caller: Caller,
 ): Promise<Answered> => {
   const { vault, stans, now } = context
-  const replay = await replayOf(context.sql, caller.claim)
+  const replay = await replayOf(context.sql, caller.idempotencyKey)
   if (replay !== undefined) return replay
   const before = underClaim(await find(context, id), caller)
   if (transition(before, 'void_started') === undefined) throw wrongState(before, 'voided')
@@ -113,10 +118,13 @@ export const voidTransaction = async (
 }
 
 /** The transaction, whose next change answers the key of this caller and belongs to the caller's trace. */
-export const underClaim = (transaction: CardTransaction, { claim }: Caller): CardTransaction => ({
+export const underClaim = (
+  transaction: CardTransaction,
+  { idempotencyKey }: Caller,
+): CardTransaction => ({
   ...transaction,
-  claimOwner: claim?.owner,
-  claimKey: claim?.key,
+  claimOwner: idempotencyKey?.owner,
+  claimKey: idempotencyKey?.key,
   traceparent: currentTraceparent(),
 })
 
@@ -146,13 +154,14 @@ const begin = async (
     readonly events: readonly NewCardEvent[]
     readonly pan: Uint8Array
   },
-  { actor, claim }: Caller,
+  caller: Caller,
   operation: 'capture' | 'void',
 ): Promise<Answered | undefined> => {
   const { after, events, pan } = started
+  const claim = caller.idempotencyKey
   const aim = operation === 'capture' ? 'captured' : 'voided'
   const audit: AuditEntry = {
-    ...{ actor, object: before.id, outcome: 'started' },
+    ...{ actor: actorOf(caller), object: before.id, outcome: 'started' },
     action: `cards.${operation}`,
   }
   const change = { before, after, events, audit }

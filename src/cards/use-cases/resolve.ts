@@ -1,11 +1,17 @@
-import { ApiError, type AuditEntry, claimKey } from '#src/platform/http/index.ts'
+import {
+  ApiError,
+  type AuditEntry,
+  actorOf,
+  type Caller,
+  claimKey,
+} from '#src/platform/http/index.ts'
 import type { ResolutionRequest } from '../api/request.ts'
 import { cardErrors } from '../errors.ts'
 import { changed } from '../transactions/changes.ts'
 import { type Resolution, resolvingEvent } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions } from '../transactions/store.ts'
 import { answerOf } from './answers.ts'
-import { type Answered, type Caller, type CardContext, fresh } from './context.ts'
+import { type Answered, type CardContext, fresh } from './context.ts'
 import { find, underClaim } from './operations.ts'
 
 /**
@@ -21,16 +27,16 @@ export const resolve = async (
   caller: Caller,
 ): Promise<Answered> =>
   sql.begin(async (tx): Promise<Answered> => {
-    if (caller.claim !== undefined) {
-      const outcome = await claimKey(tx, caller.claim)
+    if (caller.idempotencyKey !== undefined) {
+      const outcome = await claimKey(tx, caller.idempotencyKey)
       if (outcome.kind === 'replay') return { ...outcome.response, isReplay: true }
     }
     const before = underClaim(await find({ sql: tx }, id), caller)
     const after = resolved(before, request.outcome, now())
-    const data = { ...request, operation: before.operation ?? null, api_key: caller.actor.id }
+    const data = { ...request, operation: before.operation ?? null, api_key: caller.keyId }
     const answer = answerOf(200, after)
     const audit: AuditEntry = {
-      ...{ actor: caller.actor, object: before.id, outcome: request.outcome },
+      ...{ actor: actorOf(caller), object: before.id, outcome: request.outcome },
       action: 'cards.resolve',
     }
     const [isOurs] = await changeTransactions(tx, [

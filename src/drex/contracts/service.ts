@@ -1,6 +1,7 @@
 /** Contracts: deployed from a template, registered by their ABI, called. */
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import { type Chain, type Chains, reaching } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import type { Creation } from '../creation.ts'
 import { insertTransactions } from '../engine/store.ts'
@@ -9,7 +10,6 @@ import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
 import type { Asked } from '../permission.ts'
-import { type Rail, type Rails, reaching } from '../rails.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { ArgumentError, decodeResult, encodeCall, explainRevert, readAbi } from './abi.ts'
@@ -63,13 +63,13 @@ const addressPollMs = 20
 
 type Deps = {
   readonly sql: Client
-  readonly rails: Rails
+  readonly chains: Chains
   readonly wallets: Wallets
   readonly expirySeconds: number
 }
 
 export const createContracts = (deps: Deps): Contracts => {
-  const { sql, rails } = deps
+  const { sql, chains } = deps
   const get = async (address: Hex, network: NetworkId | undefined): Promise<store.Contract> => {
     const found = (await store.contractsByAddress(sql, address)).filter(
       (each) => network === undefined || each.network === network,
@@ -95,17 +95,17 @@ export const createContracts = (deps: Deps): Contracts => {
     list: (beforeId, limit) => store.listContracts(sql, beforeId, limit),
     deploy: (deployment) => deploy(deps, deployment),
     async register(registration) {
-      const rail = rails.require(registration.network)
+      const chain = chains.require(registration.network)
       await checkAbi(registration.abi)
-      const code = await reaching(rail, () =>
-        rail.rpc.call('eth_getCode', registration.address, 'latest'),
+      const code = await reaching(chain, () =>
+        chain.rpc.call('eth_getCode', registration.address, 'latest'),
       )
       if (code === '0x') {
         throw new ApiError(drexErrors.contract_not_found, 'There is no contract at this address.')
       }
       const row: store.NewContract = {
         id: newId('ctr'),
-        network: rail.network.id,
+        network: chain.network.id,
         address: registration.address,
         template: undefined,
         label: registration.label,
@@ -143,26 +143,26 @@ const checkAbi = async (abi: readonly unknown[]): Promise<void> => {
 }
 
 const deploy = async (deps: Deps, deployment: Deployment): Promise<Creation<store.Contract>> => {
-  const { sql, rails, wallets } = deps
-  const rail = rails.require(deployment.network)
+  const { sql, chains, wallets } = deps
+  const chain = chains.require(deployment.network)
   const wallet =
     deployment.signerWallet === undefined
       ? await wallets.deployer()
       : await wallets.requireSigning(deployment.signerWallet, 'signer_wallet')
   const artifact = await loadArtifact(deployment.template)
-  const place = { deployer: wallet.address, token: rail.network.token }
+  const place = { deployer: wallet.address, token: chain.network.token }
   const { constructorArguments } = await import('./params.ts')
   const values = constructorArguments(deployment.template, deployment.params, place)
   const abi = await readAbi(artifact.abi)
   const data = `${artifact.bytecode}${abi.encodeDeploy(values).slice(2)}` as Hex
-  await requirePermission(rail, { sender: wallet.address, target: undefined, payload: data })
-  await simulate(rail, { from: wallet.address, data }, [abi])
+  await requirePermission(chain, { sender: wallet.address, target: undefined, payload: data })
+  await simulate(chain, { from: wallet.address, data }, [abi])
 
   const id = newId('ctr')
-  const steps = deploymentSteps(deps, rail, wallet.address, id, data, deployment.createdBy)
+  const steps = deploymentSteps(deps, chain, wallet.address, id, data, deployment.createdBy)
   const contract: store.NewContract = {
     id,
-    network: rail.network.id,
+    network: chain.network.id,
     address: undefined,
     template: deployment.template,
     label: deployment.label,
@@ -181,7 +181,7 @@ const deploy = async (deps: Deps, deployment: Deployment): Promise<Creation<stor
       return (await store.contractById(tx, id))!
     },
     settle() {
-      rail.engine?.kick()
+      chain.engine?.kick()
       return withAddress(sql, id)
     },
   }
@@ -190,14 +190,14 @@ const deploy = async (deps: Deps, deployment: Deployment): Promise<Creation<stor
 /** On a permissioned network a contract can be called only once it is a target of the rules. */
 const deploymentSteps = (
   deps: Deps,
-  rail: Rail,
+  chain: Chain,
   sender: Hex,
   subject: string,
   data: Hex,
   createdBy: string,
 ): readonly NewTransaction[] => {
   const expiresAt = new Date(Date.now() + deps.expirySeconds * 1000)
-  const common = { network: rail.network.id, sender, subject, createdBy, expiresAt }
+  const common = { network: chain.network.id, sender, subject, createdBy, expiresAt }
   const deployId = newId('dtx')
   const deployStep: NewTransaction = {
     ...common,
@@ -207,7 +207,7 @@ const deploymentSteps = (
     data,
     afterId: undefined,
   }
-  const { permissioning } = rail.network
+  const { permissioning } = chain.network
   if (permissioning === undefined) return [deployStep]
   const permit: NewTransaction = {
     ...common,
@@ -236,13 +236,15 @@ const perform = async (
   contract: store.Contract,
   call: Call,
 ): Promise<Creation<CallOutcome>> => {
-  const rail = deps.rails.require(contract.network as NetworkId)
+  const chain = deps.chains.require(contract.network as NetworkId)
   const abi = await readAbi(contract.abi)
   const encoded = encode(() => encodeCall(abi, call.function, call.params))
   const from = call.signerWallet
   const target = { to: contract.address!, data: encoded.data }
   if (encoded.isView) {
-    const data = await simulate(rail, { ...(from === undefined ? {} : { from }), ...target }, [abi])
+    const data = await simulate(chain, { ...(from === undefined ? {} : { from }), ...target }, [
+      abi,
+    ])
     const outcome: CallOutcome = {
       kind: 'view',
       signature: encoded.signature,
@@ -260,12 +262,12 @@ const perform = async (
     )
   }
   await deps.wallets.requireSigning(from, 'signer_wallet')
-  await requirePermission(rail, { sender: from, target: target.to, payload: target.data })
-  await simulate(rail, { from, ...target }, [abi])
+  await requirePermission(chain, { sender: from, target: target.to, payload: target.data })
+  await simulate(chain, { from, ...target }, [abi])
   const transactionId = newId('dtx')
   const transaction: NewTransaction = {
     id: transactionId,
-    network: rail.network.id,
+    network: chain.network.id,
     sender: from,
     kind: 'call',
     subject: contract.id,
@@ -281,7 +283,7 @@ const perform = async (
       return { kind: 'sent', signature: encoded.signature, transactionId }
     },
     async settle(outcome) {
-      rail.engine?.kick()
+      chain.engine?.kick()
       return outcome
     },
   }
@@ -297,12 +299,12 @@ const encode = <T>(work: () => T): T => {
 }
 
 /** @throws ApiError `account_not_permitted`; what no node answers is asked again before signing */
-const requirePermission = async (rail: Rail, asked: Asked): Promise<void> => {
-  const [verdict] = await reaching(rail, () => rail.permission.ask([asked]))
+const requirePermission = async (chain: Chain, asked: Asked): Promise<void> => {
+  const [verdict] = await reaching(chain, () => chain.permission.ask([asked]))
   if (verdict !== 'refused') return
   throw new ApiError(
     drexErrors.account_not_permitted,
-    `signer_wallet: the account rules of ${rail.network.id} refuse this wallet or contract.`,
+    `signer_wallet: the account rules of ${chain.network.id} refuse this wallet or contract.`,
     {
       errors: [
         {
@@ -319,14 +321,14 @@ const requirePermission = async (rail: Rail, asked: Asked): Promise<void> => {
 
 /** @throws ApiError `contract_reverted` with the decoded error */
 const simulate = async (
-  rail: Rail,
+  chain: Chain,
   call: Readonly<Record<string, unknown>>,
   abis: Parameters<typeof explainRevert>[1],
 ): Promise<string> => {
-  const gasPrice = rail.network.gasPolicy === 'zero' ? { gasPrice: '0x0' } : {}
-  return reaching(rail, async () => {
+  const gasPrice = chain.network.gasPolicy === 'zero' ? { gasPrice: '0x0' } : {}
+  return reaching(chain, async () => {
     try {
-      return String(await rail.rpc.call('eth_call', { ...call, ...gasPrice }, 'latest'))
+      return String(await chain.rpc.call('eth_call', { ...call, ...gasPrice }, 'latest'))
     } catch (error) {
       if (!(error instanceof RpcFailure) || error.kind !== 'reverted') throw error
       const revert = await explainRevert(error.data, abis)

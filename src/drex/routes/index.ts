@@ -1,8 +1,8 @@
 /** The REST interface: HTTP on one side, the services on the other. */
 import type { Client } from '#src/platform/database/index.ts'
 import type { Route } from '#src/platform/http/index.ts'
+import type { Chains } from '../chains.ts'
 import type { Contracts } from '../contracts/service.ts'
-import type { Rails } from '../rails.ts'
 import type { Transfers } from '../transfers/service.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { contractRoutes } from './contracts.ts'
@@ -11,7 +11,7 @@ import { transferRoutes } from './transfers.ts'
 import { walletRoutes } from './wallets.ts'
 
 export type RouteDeps = {
-  readonly rails: Rails
+  readonly chains: Chains
   readonly transfers: Transfers
   readonly wallets: Wallets
   readonly contracts: Contracts
@@ -20,7 +20,7 @@ export type RouteDeps = {
 
 export const createRoutes = (deps: RouteDeps): readonly Route[] => [
   ...transferRoutes(deps.transfers),
-  ...networkRoutes(deps.rails),
+  ...networkRoutes(deps.chains),
   ...contractRoutes(deps.contracts, deps.sql),
   ...walletRoutes(deps.wallets, deps.sql),
 ]

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ApiError, httpErrors, type Route, readQuery } from '#src/platform/http/index.ts'
+import { type Chain, type Chains, reaching } from '../chains.ts'
 import { networkIds } from '../config.ts'
 import { formatAmount } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
@@ -11,7 +12,6 @@ import {
   encodeFrozenBalanceOf,
 } from '../evm/token-call.ts'
 import { networkInfo } from '../networks.ts'
-import { type Rail, type Rails, reaching } from '../rails.ts'
 import { addressParameter, networkSchema } from './shared.ts'
 
 const tag = 'Digital currency'
@@ -53,7 +53,7 @@ const networksSchema = z.object({
   ),
 })
 
-export const networkRoutes = (rails: Rails): readonly Route[] => [
+export const networkRoutes = (chains: Chains): readonly Route[] => [
   {
     method: 'GET',
     path: '/v1/drex/balance/{wallet}',
@@ -75,8 +75,8 @@ export const networkRoutes = (rails: Rails): readonly Route[] => [
     async handle(c) {
       const { network } = readQuery(c, networkQuery)
       const wallet = addressParameter(c, 'wallet')
-      const rail = rails.require(network)
-      return Response.json(await reaching(rail, () => balanceOf(rail, wallet)))
+      const chain = chains.require(network)
+      return Response.json(await reaching(chain, () => balanceOf(chain, wallet)))
     },
   },
   {
@@ -89,12 +89,12 @@ export const networkRoutes = (rails: Rails): readonly Route[] => [
       tag: tag,
       responses: { 200: { description: 'All networks', schema: networksSchema } },
     },
-    handle: () => Response.json({ networks: networkIds.map((id) => showNetwork(rails, id)) }),
+    handle: () => Response.json({ networks: networkIds.map((id) => showNetwork(chains, id)) }),
   },
 ]
 
-const balanceOf = async (rail: Rail, wallet: Hex) => {
-  const { network, rpc } = rail
+const balanceOf = async (chain: Chain, wallet: Hex) => {
+  const { network, rpc } = chain
   const view = (data: Hex) => ({
     method: 'eth_call',
     params: [{ to: network.token, data }, 'latest'],
@@ -136,10 +136,10 @@ const word = (network: string, result: unknown): bigint => {
   )
 }
 
-const showNetwork = (rails: Rails, id: (typeof networkIds)[number]) => {
+const showNetwork = (chains: Chains, id: (typeof networkIds)[number]) => {
   const info = networkInfo(id)
-  const rail = rails.all.get(id)
-  const network = rail?.network
+  const chain = chains.all.get(id)
+  const network = chain?.network
   return {
     id,
     environment: info.environment,
@@ -153,6 +153,6 @@ const showNetwork = (rails: Rails, id: (typeof networkIds)[number]) => {
     token: network === undefined ? null : checksumAddress(network.token),
     permissioned: network?.permissioning !== undefined,
     ephemeral: network?.isEphemeral ?? false,
-    state: rail?.engine?.state().status ?? null,
+    state: chain?.engine?.state().status ?? null,
   }
 }

@@ -4,8 +4,8 @@ import type { Client } from '#src/platform/database/index.ts'
 import {
   type AuditEntry,
   actorOf,
+  callerOf,
   claimKey,
-  claimOf,
   completeClaim,
   findReplay,
   type RequestContext,
@@ -43,8 +43,9 @@ export const once = async <T, R>(
 ): Promise<Response> => {
   const bytes = await readBytes(c)
   const request = validated(schema, parseBody(bytes), '')
-  const claim = claimOf(c, bytes)
-  const actor = actorOf(c)
+  const caller = callerOf(c, bytes)
+  const claim = caller.idempotencyKey
+  const actor = actorOf(caller)
   const answer = (result: R): StoredResponse => ({
     status,
     contentType: 'application/json',

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import {
-  actorOf,
-  claimOf,
+  callerOf,
   httpErrors,
   type Route,
   readBytes,
@@ -154,7 +153,7 @@ const createRoute = (transfers: Transfers): Route => ({
           reserveWallet: swap.reserve_wallet,
         },
       },
-      { actor: actorOf(c), claim: claimOf(c, bytes) },
+      callerOf(c, bytes),
     )
     return toResponse(
       { status: 202, contentType: 'application/json', body: accepted.body },
@@ -221,7 +220,7 @@ const cancelRoute = (transfers: Transfers): Route => ({
     errors: [drexErrors.transfer_not_found, drexErrors.transfer_not_cancellable],
   },
   async handle(c) {
-    return Response.json(show(await transfers.cancel(c.req.param('id') ?? '', actorOf(c))))
+    return Response.json(show(await transfers.cancel(c.req.param('id') ?? '', callerOf(c))))
   },
 })
 

@@ -5,10 +5,12 @@ import {
   type Actor,
   ApiError,
   type AuditEntry,
+  actorOf,
+  type Caller,
   httpErrors,
-  type IdempotencyClaim,
   writeAudit,
 } from '#src/platform/http/index.ts'
+import type { Chain, Chains } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import { formatAmount, isFinal } from '../domain.ts'
 import { cancelInFlight } from '../engine/cancel.ts'
@@ -19,7 +21,6 @@ import { abbreviateAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import { encodeApprove, encodeExecuteSwap, encodeTransfer } from '../evm/token-call.ts'
 import { newId } from '../ids.ts'
-import type { Rail, Rails } from '../rails.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { type Accepted, type Acceptor, createAcceptor } from './accept.ts'
 import * as store from './store.ts'
@@ -42,30 +43,24 @@ export type SwapRequest = {
   readonly reserveWallet: Hex
 }
 
-export type Caller = {
-  /** The API key, and its request. */
-  readonly actor: Actor
-  readonly claim: IdempotencyClaim | undefined
-}
-
 export type Transfers = {
   readonly create: (request: TransferRequest, caller: Caller) => Promise<Accepted>
   readonly get: (id: string) => Promise<{ transfer: store.Transfer; steps: readonly store.Step[] }>
   readonly list: (filter: store.TransferFilter) => Promise<readonly store.Transfer[]>
-  readonly cancel: (id: string, actor: Actor) => Promise<store.Transfer>
+  readonly cancel: (id: string, caller: Caller) => Promise<store.Transfer>
 }
 
 export const createTransfers = (deps: {
   readonly sql: Client
-  readonly rails: Rails
+  readonly chains: Chains
   readonly wallets: Wallets
   readonly expirySeconds: number
   readonly contextOf: (network: NetworkId) => EngineContext | undefined
   readonly onEnded: EngineContext['onEnded']
 }): Transfers => {
-  const { sql, rails, wallets } = deps
+  const { sql, chains, wallets } = deps
   const acceptor: Acceptor = createAcceptor(sql, () => {
-    for (const rail of rails.all.values()) rail.engine?.kick()
+    for (const chain of chains.all.values()) chain.engine?.kick()
   })
 
   const get = async (id: string): Promise<store.Transfer> => {
@@ -77,7 +72,7 @@ export const createTransfers = (deps: {
 
   return {
     async create(request, caller) {
-      const rail = rails.require(request.network)
+      const chain = chains.require(request.network)
       await wallets.requireSigning(request.fromWallet, 'from_wallet')
       if (request.swap !== undefined) {
         await wallets.requireSigning(request.swap.reserveWallet, 'swap.reserve_wallet')
@@ -87,35 +82,36 @@ export const createTransfers = (deps: {
       const id = newId('trf')
       const common = {
         subject: id,
-        network: rail.network.id,
-        createdBy: caller.actor.id,
+        network: chain.network.id,
+        createdBy: caller.keyId,
         expiresAt,
       }
-      const steps = stepsFor(rail, request).reduce<NewTransaction[]>((before, step) => {
+      const steps = stepsFor(chain, request).reduce<NewTransaction[]>((before, step) => {
         before.push({ id: newId('dtx'), ...common, ...step, afterId: before.at(-1)?.id })
         return before
       }, [])
       const transfer: store.NewTransfer = {
         id,
         transactionId: steps.at(-1)!.id,
-        network: rail.network.id,
-        token: request.swap?.senderToken ?? rail.network.token,
+        network: chain.network.id,
+        token: request.swap?.senderToken ?? chain.network.token,
         fromWallet: request.fromWallet,
         toWallet: request.toWallet,
         amountCents: request.amountCents,
         reference: request.reference,
         metadata: request.metadata,
-        createdBy: caller.actor.id,
+        createdBy: caller.keyId,
         createdAt,
       }
       return acceptor.accept({
-        ...{ transfer, steps, key: caller.claim, body: creationBody(transfer) },
-        requestId: caller.actor.requestId,
+        ...{ transfer, steps, key: caller.idempotencyKey, body: creationBody(transfer) },
+        requestId: caller.requestId,
       })
     },
     get: async (id) => ({ transfer: await get(id), steps: await store.stepsOf(sql, id) }),
     list: (filter) => store.listTransfers(sql, filter),
-    async cancel(id, actor) {
+    async cancel(id, caller) {
+      const actor = actorOf(caller)
       const transfer = await get(id)
       const taken = await sql.begin(async (tx) => {
         const ids = await store.cancelPending(tx, id)
@@ -139,18 +135,18 @@ type StepPlan = Pick<NewTransaction, 'sender' | 'recipient' | 'data'> & {
   readonly kind: TransactionKind
 }
 
-const stepsFor = (rail: Rail, request: TransferRequest): readonly StepPlan[] => {
+const stepsFor = (chain: Chain, request: TransferRequest): readonly StepPlan[] => {
   const { fromWallet, toWallet, amountCents, swap } = request
-  const { token } = rail.network
+  const { token } = chain.network
   if (swap === undefined) {
     const data = encodeTransfer(toWallet, amountCents)
     return [{ kind: 'transfer', sender: fromWallet, recipient: token, data }]
   }
-  const contract = rail.network.swap
+  const contract = chain.network.swap
   if (contract === undefined) {
     throw new ApiError(
       httpErrors.not_configured,
-      `The network ${rail.network.id} has no swap contract configured.`,
+      `The network ${chain.network.id} has no swap contract configured.`,
       { details: { field: 'swap' } },
     )
   }

@@ -2,7 +2,6 @@ export { type App, createApp } from './app.ts'
 export { commandActor } from './audit/command-actor.ts'
 export { type Actor, type AuditAction, type AuditEntry, auditActions } from './audit/domain.ts'
 export { createAudit } from './audit/feature.ts'
-export { actorOf } from './audit/routes.ts'
 export { auditInsert, writeAudit } from './audit/store.ts'
 export {
   bodyBytesMaxDefault,
@@ -14,6 +13,7 @@ export {
   readText,
   validated,
 } from './body.ts'
+export { actorOf, type Caller, callerOf } from './caller.ts'
 export {
   ApiError,
   defineErrors,
@@ -28,7 +28,6 @@ export { idempotencyKeyOf } from './idempotency/key.ts'
 export {
   type ClaimOutcome,
   claimKey,
-  claimOf,
   completeClaim,
   completeProvisionally,
   findReplay,

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { readQuery } from '../body.ts'
-import { ApiError, httpErrors } from '../errors.ts'
-import type { RequestContext, Route, RouteDocument } from '../route.ts'
-import { type Actor, type AuditFilter, type AuditRecord, auditActions } from './domain.ts'
+import { httpErrors } from '../errors.ts'
+import type { Route, RouteDocument } from '../route.ts'
+import { type AuditFilter, type AuditRecord, auditActions } from './domain.ts'
 
 const limitDefault = 50
 const limitMax = 500
@@ -55,13 +55,6 @@ export type ListAudit = (
   filter: AuditFilter,
   page: { readonly limit: number; readonly before: string | undefined },
 ) => Promise<readonly AuditRecord[]>
-
-/** The key that a request came with. */
-export const actorOf = (c: RequestContext): Actor => {
-  const { principal, requestId } = c.env
-  if (principal === undefined) throw new ApiError(httpErrors.unauthorized, 'No key.')
-  return { id: principal.keyId, requestId }
-}
 
 export const auditRoutes = (list: ListAudit): readonly Route[] => [
   {

@@ -13,7 +13,7 @@ export type StoredResponse = {
 
 /** One Idempotency-Key of one caller, for one request. */
 export type IdempotencyClaim = {
-  /** Public id of the API key that sent it: keys of different callers never meet. */
+  /** The caller's account: keys of different owners never meet. */
   readonly owner: string
   readonly key: string
   /** SHA-256 of method, path and body. */
@@ -25,14 +25,18 @@ export type ClaimOutcome =
   { readonly kind: 'new' } | { readonly kind: 'replay'; readonly response: StoredResponse }
 
 /** Undefined when the caller sent no key. */
-export const claimOf = (c: RequestContext, body: Uint8Array): IdempotencyClaim | undefined => {
+export const claimOf = (
+  c: RequestContext,
+  owner: string,
+  body: Uint8Array,
+): IdempotencyClaim | undefined => {
   const key = idempotencyKeyOf(c)
   if (key === undefined) return undefined
   const fingerprint = createHash('sha256')
     .update(`${c.req.method} ${c.req.path}\n`)
     .update(body)
     .digest()
-  return { owner: c.env.principal?.keyId ?? '', key, fingerprint }
+  return { owner, key, fingerprint }
 }
 
 /** The advisory lock of a claim: 63 bits are enough that two keys do not meet by chance. */

@@ -21,6 +21,8 @@ export type KeySource = {
 
 /** Who calls. */
 export type Principal = {
+  /** What is theirs belongs to the account, not to the key, which may be rotated. */
+  readonly owner: string
   readonly keyId: string
   readonly name: string
   readonly scopes: ReadonlySet<Scope>
@@ -56,6 +58,7 @@ export const createAuthenticator = (options: {
       const nowMs = now()
       if (!hashMatches(parsed.hash, record.hash) || !isAlive(record, nowMs)) return undefined
       const principal: Principal = {
+        owner: record.id,
         keyId: record.id,
         name: record.name,
         scopes: expandGrants(record.grants),

@@ -1,9 +1,9 @@
 import type { BuildableMessage } from '#codecs/iso20022'
-import type {
-  Actor,
-  AuditEntry,
-  IdempotencyClaim,
-  StoredResponse,
+import {
+  type AuditEntry,
+  actorOf,
+  type Caller,
+  type StoredResponse,
 } from '#src/platform/http/index.ts'
 import type { OutboundMessage } from '../../messages/index.ts'
 
@@ -14,14 +14,8 @@ export type Built = {
   readonly message: OutboundMessage
 }
 
-/** Who wants a message sent, and under which Idempotency-Key. */
-export type SenderOfRequest = {
-  readonly claim: IdempotencyClaim | undefined
-  readonly actor: Actor
-}
-
-export const auditEntry = ({ message }: Built, actor: Actor): AuditEntry => ({
-  actor,
+export const auditEntry = ({ message }: Built, caller: Caller): AuditEntry => ({
+  actor: actorOf(caller),
   action: 'spi.send',
   object: message.id,
   outcome: 'queued',

@@ -1,6 +1,7 @@
 import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import {
+  type Caller,
   claimKey,
   completeProvisionally,
   findReplay,
@@ -12,14 +13,7 @@ import {
 } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { ReadyMessage, SendNow } from '../stage/index.ts'
-import {
-  auditEntry,
-  type Built,
-  knownAlready,
-  queuedAnswer,
-  type SenderOfRequest,
-  sentAnswer,
-} from './answers.ts'
+import { auditEntry, type Built, knownAlready, queuedAnswer, sentAnswer } from './answers.ts'
 
 export type FastPathDeps = {
   readonly sql: Client
@@ -27,7 +21,7 @@ export type FastPathDeps = {
   readonly sendNow: SendNow
   readonly logger: Logger
   /** The way of all other messages. */
-  readonly enqueue: (built: Built, sender: SenderOfRequest) => Promise<Response>
+  readonly enqueue: (built: Built, caller: Caller) => Promise<Response>
 }
 
 /**
@@ -54,15 +48,16 @@ export const createFastPath = (deps: FastPathDeps) => {
   const store = (
     built: Built,
     ready: ReadyMessage,
-    { claim, actor }: SenderOfRequest,
+    caller: Caller,
   ): Promise<StoredResponse | undefined> =>
     sql.begin(async (tx) => {
+      const claim = caller.idempotencyKey
       if (claim !== undefined) {
         const outcome = await claimKey(tx, claim)
         if (outcome.kind === 'replay') return outcome.response
       }
       if (!(await sendNow.store(tx, ready))) throw knownAlready(built.message)
-      await writeAudit(tx, auditEntry(built, actor))
+      await writeAudit(tx, auditEntry(built, caller))
       if (claim !== undefined) {
         await completeProvisionally(tx, claim, queuedAnswer(built), sendNow.leaseMs)
       }
@@ -86,13 +81,13 @@ export const createFastPath = (deps: FastPathDeps) => {
     return isSettled ? best : queued
   }
 
-  return async (built: Built, sender: SenderOfRequest): Promise<Response> => {
-    const { claim } = sender
+  return async (built: Built, caller: Caller): Promise<Response> => {
+    const claim = caller.idempotencyKey
     const before = claim && (await findReplay(sql, claim))
     if (before !== undefined) return toResponse(before, true)
     const ready = await prepare(built)
-    if (ready === undefined) return enqueue(built, sender)
-    const known = await store(built, ready, sender)
+    if (ready === undefined) return enqueue(built, caller)
+    const known = await store(built, ready, caller)
     if (known !== undefined) return toResponse(known, true)
     try {
       return toResponse(await deliver(built, ready, claim), false)

@@ -1,8 +1,7 @@
 import { type BuildableMessage, type BuildProblem, buildableVersions } from '#codecs/iso20022'
 import {
   ApiError,
-  actorOf,
-  claimOf,
+  callerOf,
   httpErrors,
   type Route,
   readBytes,
@@ -27,10 +26,7 @@ export const sendRoutes = (send: SendService): readonly Route[] => [
       const body = validated(sendBody, parse(bytes), '')
       const { message_type: messageType, version, channel, params } = body
       requireVersion(messageType, version)
-      const outcome = await send(
-        { messageType, version, channel, params },
-        { claim: claimOf(c, bytes), actor: actorOf(c) },
-      )
+      const outcome = await send({ messageType, version, channel, params }, callerOf(c, bytes))
       if (!outcome.ok) throw refused(outcome.problems)
       return outcome.response
     },

@@ -11,19 +11,13 @@ import {
 } from '#codecs/iso20022'
 import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { runOnce, writeAudit } from '#src/platform/http/index.ts'
+import { type Caller, runOnce, writeAudit } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { nativeText } from '#src/platform/runtime/index.ts'
 import { type Channel, enqueueMessages, type OutboundMessage } from '../../messages/index.ts'
 import { viewMessage } from '../../messages/view.ts'
 import type { SendNow } from '../stage/index.ts'
-import {
-  auditEntry,
-  type Built,
-  knownAlready,
-  queuedAnswer,
-  type SenderOfRequest,
-} from './answers.ts'
+import { auditEntry, type Built, knownAlready, queuedAnswer } from './answers.ts'
 import { answeredPayment, channelOf, isScheduled } from './domain.ts'
 import { createFastPath } from './fast-path.ts'
 import { channelOfPayment } from './store.ts'
@@ -51,7 +45,7 @@ export type SendDeps = {
   readonly logger: Logger
 }
 
-export type SendService = (request: SendRequest, sender: SenderOfRequest) => Promise<SendOutcome>
+export type SendService = (request: SendRequest, caller: Caller) => Promise<SendOutcome>
 
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
@@ -65,12 +59,12 @@ const scanner = createMessageScanner(nativeText)
  */
 export const createSendService = (deps: SendDeps): SendService => {
   const { sql, broker, sendNow } = deps
-  const enqueue = async (built: Built, { claim, actor }: SenderOfRequest): Promise<Response> => {
+  const enqueue = async (built: Built, caller: Caller): Promise<Response> => {
     const { message } = built
-    const response = await runOnce(sql, claim, async (transaction) => {
+    const response = await runOnce(sql, caller.idempotencyKey, async (transaction) => {
       const queued = await enqueueMessages(transaction, broker, [message])
       if (!queued.has(message.id)) throw knownAlready(message)
-      await writeAudit(transaction, auditEntry(built, actor))
+      await writeAudit(transaction, auditEntry(built, caller))
       return queuedAnswer(built)
     })
     broker.wake([topics.outbound])
@@ -78,7 +72,7 @@ export const createSendService = (deps: SendDeps): SendService => {
   }
   const sendWithin =
     sendNow === undefined ? undefined : createFastPath({ ...deps, sendNow, enqueue })
-  return async (request, sender) => {
+  return async (request, caller) => {
     const build = buildMessage(request.messageType, request.params, {
       ispb: deps.ispb,
       nowMs: Date.now(),
@@ -90,7 +84,7 @@ export const createSendService = (deps: SendDeps): SendService => {
     const channel = request.channel ?? (await defaultChannel(sql, request))
     const built = builtOf(build.message, { ...request, channel }, deps.ispb)
     const isFast = sendWithin !== undefined && request.messageType === 'PACS008'
-    return { ok: true, response: await (isFast ? sendWithin : enqueue)(built, sender) }
+    return { ok: true, response: await (isFast ? sendWithin : enqueue)(built, caller) }
   }
 }
 

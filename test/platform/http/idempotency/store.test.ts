@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
+  callerOf,
   claimKey,
-  claimOf,
   completeClaim,
   createIdempotencySweep,
   readBytes,
@@ -30,7 +30,7 @@ beforeAll(async () => {
       document,
       handle: async (c) => {
         const body = await readBytes(c)
-        return runOnce(database.sql, claimOf(c, body), async (transaction) => {
+        return runOnce(database.sql, callerOf(c, body).idempotencyKey, async (transaction) => {
           entered.resolve()
           await hold
           const note = Buffer.from(body).toString()

@@ -1,5 +1,4 @@
 import type { Form } from './forms.ts'
-import type { Content } from './values.ts'
 
 /** A parameter that breaks a rule. Holds no value. */
 export type BuildProblem = {
@@ -13,23 +12,6 @@ export type BuildProblem = {
 /** Problems reported for one message. */
 export const buildProblemsMax = 100
 
-/** What is found in the parameters of one message. */
-export type Findings = {
-  readonly problems: BuildProblem[]
-  /**
-   * Whether the names that are read are kept. They are needed only where some object has more fields than were
-   * read of it: then the parameters are read once more.
-   */
-  readonly namesKept: boolean
-  unknownFields: boolean
-}
-
-export const newFindings = (namesKept: boolean): Findings => ({
-  problems: [],
-  namesKept,
-  unknownFields: false,
-})
-
 type Fields = Readonly<Record<string, unknown>>
 
 const noFields: Fields = {}
@@ -40,55 +22,40 @@ const noFields: Fields = {}
  * field is read once.
  */
 export class Params {
-  readonly findings: Findings
-  readonly fields: Fields
-  readonly parent: Params | undefined
-  readonly name: string
-  /** Within the array `name`; -1 where that is no array. */
-  readonly index: number
-  /** How many of the fields were read. */
-  private readCount = 0
-  private readonly readNames: Set<string> | undefined
+  private readonly fields: Fields
+  private readonly problems: BuildProblem[]
+  private readonly parent: Params | undefined
+  /** The steps from the parent to here, as `transactions/0`. */
+  private readonly step: string
+  private readonly readNames: string[] = []
 
-  constructor(value: unknown, findings: Findings, parent?: Params, name = '', index = -1) {
-    this.findings = findings
+  constructor(value: unknown, problems: BuildProblem[], parent?: Params, step = '') {
+    this.problems = problems
     this.parent = parent
-    this.name = name
-    this.index = index
-    this.readNames = findings.namesKept ? new Set() : undefined
+    this.step = step
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     this.fields = isObject ? (value as Fields) : noFields
     if (!isObject) this.refuse('', 'type', 'must be an object')
   }
 
   refuse(name: string, rule: string, message: string, expected?: string): void {
-    const { problems } = this.findings
-    if (problems.length === buildProblemsMax) return
+    if (this.problems.length === buildProblemsMax) return
     const pointer = name === '' ? this.pointer() : `${this.pointer()}/${name}`
-    problems.push({ pointer, rule, message, ...(expected === undefined ? {} : { expected }) })
+    this.problems.push({ pointer, rule, message, ...(expected === undefined ? {} : { expected }) })
   }
 
   /** Empty where it is missing or wrong. */
-  text<Read extends Content>(name: string, form: Form<Read>): Read | '' {
-    const value = this.read(name)
-    if (typeof value === 'string') {
-      const text = form.read(value)
-      if (text !== undefined) return text
-    }
-    if (value === undefined || value === null) this.refuse(name, 'required', 'is missing')
-    else this.refuseForm(name, value, form)
-    return ''
+  text(name: string, form: Form): string {
+    if (!this.has(name)) this.refuse(name, 'required', 'is missing')
+    return this.optional(name, form) ?? ''
   }
 
-  optional<Read extends Content>(name: string, form: Form<Read>): Read | undefined {
+  optional(name: string, form: Form): string | undefined {
     const value = this.read(name)
     if (value === undefined || value === null) return undefined
-    if (typeof value === 'string') {
-      const text = form.read(value)
-      if (text !== undefined) return text
-    }
-    this.refuseForm(name, value, form)
-    return undefined
+    const text = typeof value === 'string' ? form.read(value) : undefined
+    if (text === undefined) this.refuseForm(name, value, form)
+    return text
   }
 
   /** A whole number of cents above zero; 0 where it is missing or wrong. */
@@ -120,16 +87,17 @@ export class Params {
 
   object(name: string): Params {
     const value = this.read(name)
-    if (value !== undefined) return new Params(value, this.findings, this, name)
+    if (value !== undefined) return new Params(value, this.problems, this, name)
     this.refuse(name, 'required', 'is missing')
-    return new Params(noFields, newFindings(false), this, name)
+    // One problem says it all: those of an object that is not there are told to nobody.
+    return new Params(noFields, [], this, name)
   }
 
   optionalObject(name: string): Params | undefined {
     const value = this.read(name)
     return value === undefined || value === null
       ? undefined
-      : new Params(value, this.findings, this, name)
+      : new Params(value, this.problems, this, name)
   }
 
   /** Between one and `max` objects. */
@@ -147,7 +115,7 @@ export class Params {
   }
 
   /** One text, or an array of one to `max`; none where it is absent. */
-  texts(name: string, form: Form, max: number): readonly Content[] {
+  texts(name: string, form: Form, max: number): readonly string[] {
     const value = this.fields[name]
     if (!Array.isArray(value)) {
       const text = this.optional(name, form)
@@ -164,12 +132,8 @@ export class Params {
 
   /** Refuses the fields that nothing has read. */
   done(): void {
-    const names = Object.keys(this.fields)
-    if (names.length === this.readCount) return
-    this.findings.unknownFields = true
-    if (this.readNames === undefined) return
-    for (const name of names) {
-      if (this.readNames.has(name)) continue
+    for (const name of Object.keys(this.fields)) {
+      if (this.readNames.includes(name)) continue
       this.refuse(name.slice(0, 64), 'unknown', 'is no parameter here')
     }
   }
@@ -180,11 +144,8 @@ export class Params {
       return []
     }
     if (!this.counted(name, value.length, max)) return []
-    const items: Params[] = []
-    for (let i = 0; i < value.length; i++) {
-      items.push(new Params(value[i], this.findings, this, name, i))
-    }
-    return items
+    // Of an array with gaps, `map` would leave out the gaps.
+    return Array.from(value, (item, i) => new Params(item, this.problems, this, `${name}/${i}`))
   }
 
   private counted(name: string, count: number, max: number): boolean {
@@ -194,21 +155,17 @@ export class Params {
   }
 
   private read(name: string): unknown {
-    this.readNames?.add(name)
-    const value = this.fields[name]
-    if (value !== undefined) this.readCount++
-    return value
+    this.readNames.push(name)
+    return this.fields[name]
   }
 
-  private refuseForm(name: string, value: unknown, { expected }: Form<Content>): void {
+  private refuseForm(name: string, value: unknown, { expected }: Form): void {
     const rule = typeof value === 'string' ? 'format' : 'type'
     this.refuse(name, rule, `must be ${expected}`, expected)
   }
 
   private pointer(): string {
-    if (this.parent === undefined) return ''
-    const own = `${this.parent.pointer()}/${this.name}`
-    return this.index === -1 ? own : `${own}/${this.index}`
+    return this.parent === undefined ? '' : `${this.parent.pointer()}/${this.step}`
   }
 }
 
@@ -218,11 +175,11 @@ export const refuseRepeated = (
   name: string,
   values: readonly string[],
 ): void => {
-  if (values.length < 2) return
   const known = new Set<string>()
   values.forEach((value, i) => {
-    if (value !== '' && known.has(value))
+    if (value !== '' && known.has(value)) {
       items[i]?.refuse(name, 'unique', 'is the same in another item')
+    }
     known.add(value)
   })
 }

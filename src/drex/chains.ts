@@ -8,7 +8,7 @@ import type { Permission } from './permission.ts'
 import type { RpcClient } from './rpc/client.ts'
 import { RpcFailure } from './rpc/errors.ts'
 
-export type Rail = {
+export type Chain = {
   readonly network: Network
   readonly rpc: RpcClient
   readonly permission: Permission
@@ -16,17 +16,17 @@ export type Rail = {
   readonly engine: Engine | undefined
 }
 
-export type Rails = {
-  readonly all: ReadonlyMap<NetworkId, Rail>
+export type Chains = {
+  readonly all: ReadonlyMap<NetworkId, Chain>
   /** @throws ApiError when the network is not configured */
-  readonly require: (id: NetworkId | undefined) => Rail
+  readonly require: (id: NetworkId | undefined) => Chain
 }
 
-export const createRails = (all: ReadonlyMap<NetworkId, Rail>): Rails => ({
+export const createChains = (all: ReadonlyMap<NetworkId, Chain>): Chains => ({
   all,
   require(id) {
-    const rail = id === undefined ? only(all) : all.get(id)
-    if (rail !== undefined) return rail
+    const chain = id === undefined ? only(all) : all.get(id)
+    if (chain !== undefined) return chain
     if (id === undefined && all.size > 1) {
       throw new ApiError(
         drexErrors.network_not_configured,
@@ -39,7 +39,7 @@ export const createRails = (all: ReadonlyMap<NetworkId, Rail>): Rails => ({
 })
 
 /** Where there is one network, requests need not name it; where there are several, money does not guess. */
-const only = (all: ReadonlyMap<NetworkId, Rail>): Rail | undefined =>
+const only = (all: ReadonlyMap<NetworkId, Chain>): Chain | undefined =>
   all.size === 1 ? [...all.values()][0] : undefined
 
 const notConfigured = (id: NetworkId): ApiError => {
@@ -53,15 +53,15 @@ const notConfigured = (id: NetworkId): ApiError => {
 }
 
 /** Runs a call that a caller waits for; a network out of reach becomes 503. */
-export const reaching = async <T>(rail: Rail, work: () => Promise<T>): Promise<T> => {
+export const reaching = async <T>(chain: Chain, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error
     throw new ApiError(
       drexErrors.network_unreachable,
-      `The network ${rail.network.id} does not answer: ${error.message}.`,
-      { cause: error, details: { network: rail.network.id } },
+      `The network ${chain.network.id} does not answer: ${error.message}.`,
+      { cause: error, details: { network: chain.network.id } },
     )
   }
 }

@@ -1,25 +1,28 @@
-import { amountOf } from './amount.ts'
+import { formatCents } from '../amount.ts'
 import { codeForm, forms } from './forms.ts'
-import type { XmlOutput } from './output.ts'
 import type { Params } from './params.ts'
-import type { Content } from './values.ts'
-
-/** Who hands out cash, and of what the amount consists. */
-export type Cash = {
-  readonly agentType: string
-  readonly agentIspb: Content
-  readonly cents: number
-  /** Of Pix Troco only. */
-  readonly purchaseCents: number | undefined
-}
+import { type Piece, template } from './template.ts'
 
 const agentForm = codeForm(['AGFSS', 'AGTEC', 'AGTOT'])
+
+const adjustment = template('<AdjstmntAmtAndRsn><Amt Ccy="BRL">{amount}</><Rsn>{reason}</></>')
+const structured = template(`
+  <Strd>
+    <RfrdDocInf/Tp><CdOrPrtry/Prtry>{agentType}</><Issr>{agentIspb}</></>
+    <RfrdDocAmt>{purchase}{cash}</>
+  </>`)
+const remittance = template('<RmtInf><Ustrd>{text}</>{cash}</>')
 
 /** With Pix Troco and with Pix Saque, of all purposes. */
 const isCash = (purpose: string | undefined): boolean => purpose === 'GSCB' || purpose === 'OTHR'
 
-/** Reads `withdrawal` of a transaction, which has it with Pix Saque (OTHR) and Pix Troco (GSCB) only. */
-export const cashOf = (params: Params, purpose: string, amountCents: number): Cash | undefined => {
+/**
+ * Reads `withdrawal` of a transaction, which has it with Pix Saque (OTHR) and Pix Troco (GSCB) only: who hands out
+ * cash, and of what the amount consists.
+ *
+ * @returns `Strd`
+ */
+export const cashOf = (params: Params, purpose: string, amountCents: number): Piece | undefined => {
   const withdrawal = params.optionalObject('withdrawal')
   if (isCash(purpose) && withdrawal === undefined) {
     params.refuse('withdrawal', 'required', `is needed with purpose ${purpose}`)
@@ -28,7 +31,7 @@ export const cashOf = (params: Params, purpose: string, amountCents: number): Ca
   if (!isCash(purpose)) {
     params.refuse('withdrawal', 'forbidden', `is not given with purpose ${purpose}`)
   }
-  return read(withdrawal, purpose, amountCents)
+  return structuredOf(withdrawal, purpose, amountCents)
 }
 
 /** As {@link cashOf}, where a transaction is told of and need not be told of whole. */
@@ -36,16 +39,20 @@ export const reportedCashOf = (
   params: Params,
   purpose: string | undefined,
   amountCents: number,
-): Cash | undefined => {
+): Piece | undefined => {
   const withdrawal = params.optionalObject('withdrawal')
   if (withdrawal === undefined) return undefined
   if (!isCash(purpose)) {
     params.refuse('withdrawal', 'forbidden', 'is given with purpose GSCB or OTHR only')
   }
-  return read(withdrawal, purpose, amountCents)
+  return structuredOf(withdrawal, purpose, amountCents)
 }
 
-const read = (withdrawal: Params, purpose: string | undefined, amountCents: number): Cash => {
+const structuredOf = (
+  withdrawal: Params,
+  purpose: string | undefined,
+  amountCents: number,
+): Piece => {
   const agentType = withdrawal.text('agent_type', agentForm)
   const agentIspb = withdrawal.text('agent_ispb', forms.ispb)
   const cents = withdrawal.cents('cash_amount')
@@ -57,13 +64,17 @@ const read = (withdrawal: Params, purpose: string | undefined, amountCents: numb
     withdrawal.refuse('cash_amount', 'sum', 'must be amount with purpose OTHR')
   }
   withdrawal.done()
-  return { agentType, agentIspb, cents, purchaseCents }
+  const purchase =
+    purchaseCents === undefined
+      ? undefined
+      : adjustment({ amount: formatCents(purchaseCents), reason: 'VLCP' })
+  const cash = adjustment({ amount: formatCents(cents), reason: 'VLDN' })
+  return structured({ agentType, agentIspb, purchase, cash })
 }
 
-export const writeCash = (cash: Cash, output: XmlOutput): void => {
-  output.write`<Strd><RfrdDocInf/Tp><CdOrPrtry/Prtry>${cash.agentType}</><Issr>${cash.agentIspb}</></><RfrdDocAmt>`
-  if (cash.purchaseCents !== undefined) {
-    output.write`<AdjstmntAmtAndRsn><Amt Ccy="BRL">${amountOf(cash.purchaseCents)}</><Rsn>VLCP</></>`
-  }
-  output.write`<AdjstmntAmtAndRsn><Amt Ccy="BRL">${amountOf(cash.cents)}</><Rsn>VLDN</></></RfrdDocAmt></Strd>`
-}
+/** `RmtInf` with a text and what {@link cashOf} gives; undefined where there is neither. */
+export const remittanceOf = (
+  text: string | undefined,
+  cash: Piece | undefined,
+): Piece | undefined =>
+  text === undefined && cash === undefined ? undefined : remittance({ text, cash })

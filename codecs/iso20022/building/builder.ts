@@ -1,0 +1,36 @@
+import type { RandomText } from './identifiers.ts'
+import type { Params } from './params.ts'
+import { type Content, type Piece, template } from './template.ts'
+
+/** What a message needs beyond its parameters. */
+export type BuildContext = {
+  /** The ISPB of the institution that sends. */
+  readonly ispb: string
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number
+  /** One for as long as the caller lives: `createRandomText`. */
+  readonly random: RandomText
+}
+
+/** What a builder is given: the context, and the message's own id, version and date-time. */
+export type Draft = Pick<BuildContext, 'ispb' | 'random'> & {
+  readonly version: string
+  readonly messageId: string
+  readonly created: string
+}
+
+/** What the element in `Document` holds, and the ids by which its transactions are found again. */
+export type Body = { readonly xml: Content; readonly ids: readonly string[] }
+
+/** How a message is made of the parameters that callers send. */
+export type Builder = {
+  /** The element that `Document` holds. */
+  readonly root: string
+  readonly build: (params: Params, draft: Draft) => Body
+}
+
+const groupHeaderTemplate = template('<GrpHdr><MsgId>{messageId}</><CreDtTm>{created}</>{more}</>')
+
+/** @param more what it holds behind its id and date-time */
+export const groupHeader = ({ messageId, created }: Draft, more?: Content): Piece =>
+  groupHeaderTemplate({ messageId, created, more })

@@ -1,0 +1,112 @@
+import { type CodeEntry, type CodeList, codesOf, isOfVersion } from '../codes/entry.ts'
+import { escaped } from './template.ts'
+
+/** The written form of a field. */
+export type Form = {
+  /** The value as a message holds it; undefined for a wrong one. */
+  readonly read: (value: string) => string | undefined
+  /** For people. */
+  readonly expected: string
+}
+
+const checkedForm = (accepts: (value: string) => boolean, expected: string): Form => ({
+  read: (value) => (accepts(value) ? value : undefined),
+  expected,
+})
+
+/** What matches a pattern, which must admit ASCII only, and nothing that XML wants escaped. */
+export const patternForm = (pattern: RegExp, expected: string): Form =>
+  checkedForm((value) => pattern.test(value), expected)
+
+const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Whether a date or date-time that is well written exists. */
+const exists = (text: string): boolean => {
+  const year = Number(text.slice(0, 4))
+  const month = Number(text.slice(5, 7))
+  const day = Number(text.slice(8, 10))
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  const days = month === 2 && isLeap ? 29 : (monthDays[month - 1] ?? 0)
+  return year > 0 && day > 0 && day <= days
+}
+
+const datePattern = /^\d{4}-\d\d-\d\d$/
+const dateTimePattern = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
+
+/** Operations are named by a letter, an ISPB, the minute in UTC, and 11 characters. */
+const operationForm = (letter: string, expected: string): Form =>
+  patternForm(
+    new RegExp(`^${letter}[0-9A-Z]{8}\\d{4}[0-1]\\d[0-3]\\d[0-2]\\d[0-5]\\d[a-zA-Z0-9]{11}$`),
+    expected,
+  )
+
+/** The forms of the schemas' simple types. */
+export const forms = {
+  ispb: patternForm(/^[0-9A-Z]{8}$/, '8 digits or capital letters'),
+  cpfCnpj: patternForm(/^(?:\d{11}|[0-9A-Z]{12}\d\d)$/, 'a CPF or CNPJ without punctuation'),
+  cnpj: patternForm(/^[0-9A-Z]{12}\d\d$/, 'a CNPJ without punctuation'),
+  accountNumber: patternForm(/^[0-9A-Z]{1,20}$/, '1 to 20 digits or capital letters'),
+  numericAccount: patternForm(/^\d{1,20}$/, '1 to 20 digits'),
+  branch: patternForm(/^\d{1,4}$/, '1 to 4 digits'),
+  endToEndId: operationForm('E', 'E, ISPB, UTC minute, 11 characters'),
+  returnId: operationForm('D', 'D, ISPB, UTC minute, 11 characters'),
+  instructionId: operationForm('[ED]', 'an EndToEndId or RtrId'),
+  transactionId: patternForm(/^[0-9A-Za-z]{1,35}$/, '1 to 35 letters or digits'),
+  shortTransactionId: patternForm(/^[0-9A-Za-z]{1,25}$/, '1 to 25 letters or digits'),
+  reconciliationId: patternForm(/^[0-9A-Za-z]{26,35}$/, '26 to 35 letters or digits'),
+  mandateId: patternForm(
+    /^R[RN][0-9A-Z]{8}\d{8}[a-zA-Z0-9]{11}$/,
+    'RR or RN, ISPB, date, 11 characters',
+  ),
+  dateTime: checkedForm(
+    (value) => dateTimePattern.test(value) && exists(value),
+    'YYYY-MM-DDThh:mm:ss.sssZ in UTC',
+  ),
+  date: checkedForm((value) => datePattern.test(value) && exists(value), 'YYYY-MM-DD'),
+} as const satisfies Readonly<Record<string, Form>>
+
+/** Control characters, and the two of the first plane that XML does not have. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+const forbidden = /[\u0000-\u001f\ufffe\uffff]/
+
+const charactersOf = (text: string): number => {
+  let characters = 0
+  for (const _ of text) characters++
+  return characters
+}
+
+/** Well-formed text of some length, in characters of Unicode, without control characters. */
+export const textForm = (max: number, min = 1): Form => ({
+  read: (value) => {
+    // A character takes one or two units. None is counted of a text that is far too long.
+    if (value.length < min || value.length > 2 * max) return undefined
+    if (forbidden.test(value) || !value.isWellFormed()) return undefined
+    const characters = value.length > max || min > 1 ? charactersOf(value) : value.length
+    if (characters < min || characters > max) return undefined
+    return escaped(value)
+  },
+  expected: `${min} to ${max} characters`,
+})
+
+/** One of some codes. */
+export const codeForm = (codes: Iterable<string>): Form => {
+  const known = new Set(codes)
+  return checkedForm((value) => known.has(value), [...known].join(' | '))
+}
+
+/** One of the codes that a version of the message has, and that are admitted. */
+export const listForm = (
+  list: CodeList,
+  version: string,
+  admits: (entry: CodeEntry) => boolean = () => true,
+): Form => ({
+  read: (value) => {
+    const entry = list.get(value)
+    return entry !== undefined && isOfVersion(entry, version) && admits(entry) ? value : undefined
+  },
+  // Made for a refusal only.
+  get expected() {
+    const admitted = codesOf(list, version).filter(admits)
+    return admitted.map(({ code }) => code).join(' | ')
+  },
+})

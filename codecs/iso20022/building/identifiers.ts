@@ -1,0 +1,59 @@
+/** Fills the array with cryptographic randomness. */
+export type RandomSource = (bytes: Uint8Array) => void
+
+/** Gives so many random letters and digits; none of them is given twice. */
+export type RandomText = (count: number) => string
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** All pairs of them. */
+const pairs = [...alphabet].flatMap((one) => [...alphabet].map((two) => one + two))
+/** Numbers of two bytes from here on are drawn again, so that each pair is as likely as another. */
+const fairNumbers = 65_536 - (65_536 % pairs.length)
+/** Randomness drawn at once: a call for each identifier costs more than the identifier. */
+export const randomPoolBytes = 4096
+
+/**
+ * Makes random letters and digits of 5.95 bits each, from a pool that is drawn anew when it is used up. Each caller
+ * that makes identifiers keeps one for as long as it lives.
+ *
+ * @example createRandomText((bytes) => crypto.getRandomValues(bytes))(11) // 'aB3dE5gH7jK'
+ */
+export const createRandomText = (random: RandomSource): RandomText => {
+  const bytes = new Uint8Array(randomPoolBytes)
+  const numbers = new Uint16Array(bytes.buffer)
+  let pool = ''
+  let at = 0
+  const draw = (): void => {
+    random(bytes)
+    const fair = numbers.filter((number) => number < fairNumbers)
+    pool = Array.from(fair, (number) => pairs[number % pairs.length]).join('')
+    at = 0
+  }
+  return (count) => {
+    while (at + count > pool.length) draw()
+    at += count
+    return pool.slice(at - count, at)
+  }
+}
+
+/** The SPI's date-time: UTC, three decimals, `Z`. */
+export const dateTimeOf = (timeMs: number): string => new Date(timeMs).toISOString()
+
+/** Whom an identifier names, when it is made, and of what. */
+type Origin = { readonly ispb: string; readonly created: string; readonly random: RandomText }
+
+/** BizMsgIdr and MsgId: `M`, the ISPB, and 23 random characters. */
+export const messageId = ({ ispb, random }: Pick<Origin, 'ispb' | 'random'>): string =>
+  `M${ispb}${random(23)}`
+
+/** A letter, the ISPB, the minute in UTC as `YYYYMMDDhhmm`, and 11 random characters. */
+const operationId = (letter: string, { ispb, created, random }: Origin): string => {
+  const date = created.slice(0, 4) + created.slice(5, 7) + created.slice(8, 10)
+  return `${letter}${ispb}${date}${created.slice(11, 13)}${created.slice(14, 16)}${random(11)}`
+}
+
+/** Of a payment. */
+export const endToEndId = (origin: Origin): string => operationId('E', origin)
+
+/** RtrId of a return. */
+export const returnId = (origin: Origin): string => operationId('D', origin)

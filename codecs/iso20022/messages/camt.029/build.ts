@@ -1,0 +1,43 @@
+import { assignment } from '../../building/assignment.ts'
+import type { Builder } from '../../building/builder.ts'
+import { codeForm, forms, textForm } from '../../building/forms.ts'
+import { template } from '../../building/template.ts'
+import { cancellationRefusals } from '../../codes/refusals.ts'
+
+const id29 = textForm(29, 29)
+const text35 = textForm(35)
+const answers = codeForm(['ACCR', 'RJCR'])
+const refusals = codeForm(cancellationRefusals.keys())
+
+const answer = template(`{assignment}
+  <Sts/Conf>INFO</>
+  <CxlDtls/OrgnlPmtInfAndSts>
+    <OrgnlPmtInfCxlId>{cancellation}</><OrgnlPmtInfId>{reconciliation}</><PmtInfCxlSts>{status}</>
+    <CxlStsRsnInf/Rsn/Prtry>{reason}</><TxInfAndSts/OrgnlEndToEndId>{original}</>
+  </>
+  <SplmtryData/Envlp/CxlPrcgDtls><CxlPrcgTp>{type}</><PrcgDtTm>{at}</></>`)
+
+/** CAMT029 answers a CAMT055: ACCR, or RJCR with a reason. */
+export const builder: Builder = {
+  root: 'RsltnOfInvstgtn',
+  build: (params, draft) => {
+    const cancellation = params.text('cancellation_id', id29)
+    const reconciliation = params.text('reconciliation_id', text35)
+    const original = params.text('original_end_to_end_id', forms.endToEndId)
+    const other = params.text('counterparty_ispb', forms.ispb)
+    const status = params.text('status', answers)
+    const reason = params.optional('reason', refusals)
+    if (status === 'RJCR' && !params.has('reason')) {
+      params.refuse('reason', 'required', 'is needed with status RJCR')
+    }
+    if (status === 'ACCR' && params.has('reason')) {
+      params.refuse('reason', 'forbidden', 'is not given with status ACCR')
+    }
+    const at = params.optional('processing_date_time', forms.dateTime) ?? draft.created
+    params.done()
+    const type = status === 'ACCR' ? 'DHAC' : 'DHRC'
+    const ids = { cancellation, reconciliation, original }
+    const values = { ...ids, status, reason, type, at, assignment: assignment(draft, other) }
+    return { xml: answer(values), ids: [original] }
+  },
+}

@@ -1,0 +1,74 @@
+import { formatCents } from '../../amount.ts'
+import { type Builder, type Draft, groupHeader } from '../../building/builder.ts'
+import { codeForm, forms, textForm } from '../../building/forms.ts'
+import { returnId } from '../../building/identifiers.ts'
+import { type Params, refuseRepeated } from '../../building/params.ts'
+import { type Piece, template } from '../../building/template.ts'
+import { returnReasons } from '../../codes/reasons.ts'
+
+/**
+ * Returns of one PACS004. The central bank's sheet leaves the number open; it is that of the other message that is
+ * settled with priority, and of its own example.
+ */
+export const returnsMax = 10
+
+const priorityForm = codeForm(['HIGH', 'NORM'])
+const reasonForm = codeForm(returnReasons.keys())
+const informationForm = textForm(105)
+const remittanceForm = textForm(140)
+
+const header = template('<NbOfTxs>{count}</><SttlmInf/SttlmMtd>CLRG</>')
+const transaction = template(`
+  <TxInf>
+    <RtrId>{id}</><OrgnlEndToEndId>{original}</><RtrdIntrBkSttlmAmt Ccy="BRL">{amount}</>
+    <SttlmPrty>{priority}</><ChrgBr>SLEV</>
+    <RtrRsnInf><Rsn/Cd>{reason}</><AddtlInf>{information}</></>
+    <OrgnlTxRef>
+      <RmtInf/Ustrd>{remittance}</>
+      <DbtrAgt/FinInstnId/ClrSysMmbId/MmbId>{returning}</>
+      <CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>{receiving}</>
+    </>
+  </>`)
+
+type Return = { readonly xml: Piece; readonly id: string; readonly original: string }
+
+/** PACS004 gives a payment back, whole or in part; or up to ten, also of one payment, in `transactions`. */
+export const builder: Builder = {
+  root: 'PmtRtr',
+  build: (params, draft) => {
+    const items = params.optionalList('transactions', returnsMax)
+    const returns =
+      items === undefined ? [returnOf(params, draft)] : items.map((item) => itemOf(item, draft))
+    refuseRepeated(
+      items ?? [],
+      'return_id',
+      returns.map(({ id }) => id),
+    )
+    params.done()
+    const count = String(items?.length ?? 1)
+    return {
+      xml: [groupHeader(draft, header({ count })), ...returns.map(({ xml }) => xml)],
+      ids: returns.map(({ original }) => original),
+    }
+  },
+}
+
+const itemOf = (item: Params, draft: Draft): Return => {
+  const one = returnOf(item, draft)
+  item.done()
+  return one
+}
+
+const returnOf = (params: Params, draft: Draft): Return => {
+  const original = params.text('original_end_to_end_id', forms.endToEndId)
+  const id = params.optional('return_id', forms.returnId) ?? returnId(draft)
+  const amount = formatCents(params.cents('amount'))
+  const priority = params.optional('priority', priorityForm) ?? 'HIGH'
+  const reason = params.text('return_reason', reasonForm)
+  const information = params.optional('additional_information', informationForm)
+  const remittance = params.optional('remittance_information', remittanceForm)
+  const returning = params.optional('returning_ispb', forms.ispb) ?? draft.ispb
+  const receiving = params.optional('receiving_ispb', forms.ispb) ?? original.slice(1, 9)
+  const of = { id, original, amount, priority, reason, information, remittance }
+  return { xml: transaction({ ...of, returning, receiving }), id, original }
+}
