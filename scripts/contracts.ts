@@ -1,5 +1,5 @@
 /**
- * Compiles the Solidity sources and writes one artifact per contract beside them.
+ * Compiles the Solidity sources and writes one artifact per contract, in `generated/` beside its source.
  *
  *   bun scripts/contracts.ts          compile and write
  *   bun scripts/contracts.ts --check  compare the stored fingerprint with the sources (no compiler)
@@ -10,13 +10,13 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 /** Largest deployed contract, EIP-170. */
 export const contractBytesMax = 24_576
 
-export const contractFolders = ['src/drex/contracts', 'src/simulators/chain/contracts'] as const
+export const contractFolders = ['src/drex/templates', 'src/simulators/chain/contracts'] as const
 
 /** No metadata trailer: the bytes depend on the sources and these settings alone. */
 const settings = {
@@ -65,15 +65,16 @@ const packageVersion = (name: string): string => {
 const sourcePath = (name: string): string =>
   name.startsWith('@') ? join(root, 'node_modules', name) : join(root, name)
 
+/** Of a folder and of those in it. */
 const ownSources = (folder: string): string[] =>
-  readdirSync(join(root, folder))
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.sol'))
     .sort()
     .map((name) => `${folder}/${name}`)
 
 const fingerprintOf = (sources: readonly string[]): Fingerprint => {
   const compiler = packageVersion('solc')
-  const hash = createHash('sha256').update(JSON.stringify({ compiler, SETTINGS: settings }))
+  const hash = createHash('sha256').update(JSON.stringify({ compiler, settings }))
   for (const name of sources) {
     hash.update(`\n${name}\n`).update(readFileSync(sourcePath(name)))
   }
@@ -82,7 +83,7 @@ const fingerprintOf = (sources: readonly string[]): Fingerprint => {
 
 /**
  * Compiles one folder. Any warning is an error.
- * @returns artifacts by file name, and the fingerprint of everything that was read
+ * @returns artifacts by path, and the fingerprint of everything that was read
  */
 export const compileFolder = (
   folder: string,
@@ -97,7 +98,7 @@ export const compileFolder = (
   const sources = Object.fromEntries(
     own.map((name) => [name, { content: readFileSync(sourcePath(name), 'utf8') }]),
   )
-  const input = JSON.stringify({ language: 'Solidity', sources, settings: settings })
+  const input = JSON.stringify({ language: 'Solidity', sources, settings })
   const output = JSON.parse(
     solc.compile(input, {
       import: (name) => ({ contents: readFileSync(sourcePath(name), 'utf8') }),
@@ -116,7 +117,7 @@ export const compileFolder = (
       if (deployed.length / 2 > contractBytesMax) {
         throw new Error(`${contractName} has ${deployed.length / 2} bytes: EIP-170 allows 24576`)
       }
-      artifacts.set(`${contractName}.json`, {
+      artifacts.set(`${dirname(name)}/generated/${contractName}.json`, {
         contractName,
         abi: contract.abi,
         bytecode: `0x${contract.evm.bytecode.object}`,
@@ -145,13 +146,15 @@ export const staleReason = (folder: string): string | undefined => {
 
 const writeFolder = (folder: string): void => {
   const { artifacts, fingerprint } = compileFolder(folder)
-  const target = join(root, folder, 'generated')
-  mkdirSync(target, { recursive: true })
-  for (const [name, artifact] of artifacts) {
-    writeFileSync(join(target, name), artifactText(artifact))
-    console.log(`${name}: ${(artifact.deployedBytecode.length - 2) / 2} bytes deployed`)
+  const write = (path: string, value: unknown): void => {
+    mkdirSync(join(root, dirname(path)), { recursive: true })
+    writeFileSync(join(root, path), artifactText(value))
   }
-  writeFileSync(join(target, 'fingerprint.json'), artifactText(fingerprint))
+  for (const [path, artifact] of artifacts) {
+    write(path, artifact)
+    console.log(`${path}: ${(artifact.deployedBytecode.length - 2) / 2} bytes deployed`)
+  }
+  write(`${folder}/generated/fingerprint.json`, fingerprint)
 }
 
 const main = (): void => {

@@ -1,6 +1,6 @@
 /** A gateway that is killed between doing something and saying so: the same key never does it twice. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import currency from '../../src/drex/contracts/generated/Currency.json'
+import currency from '../../src/drex/templates/currency/generated/Currency.json'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createRig, type Rig } from '../support/drex-rig.ts'
 import { until } from '../support/until.ts'

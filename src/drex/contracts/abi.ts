@@ -6,7 +6,7 @@ import type { Interface, ParamType } from 'ethers'
 import type { Violation } from '#src/platform/http/index.ts'
 import { parseAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
-import { loadArtifact, templates } from './artifacts.ts'
+import { loadArtifact, templateNames } from '../templates/index.ts'
 
 export type DecodedRevert = { readonly name: string; readonly args: readonly string[] }
 
@@ -201,7 +201,7 @@ export const explainRevert = async (
   abis: readonly Interface[] = [],
 ): Promise<DecodedRevert | undefined> => {
   if (data === undefined || data.length < 10) return undefined
-  known ??= Promise.all(templates.map(async (name) => readAbi((await loadArtifact(name)).abi)))
+  known ??= Promise.all(templateNames.map(async (name) => readAbi((await loadArtifact(name)).abi)))
   for (const abi of [...abis, ...(await known)]) {
     const parsed = parseError(abi, data)
     if (parsed !== undefined) return parsed

@@ -11,13 +11,13 @@ import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
 import type { Asked } from '../permission.ts'
 import { RpcFailure } from '../rpc/errors.ts'
+import { loadTemplate, type TemplateName } from '../templates/index.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { ArgumentError, decodeResult, encodeCall, explainRevert, readAbi } from './abi.ts'
-import { loadArtifact, type Template } from './artifacts.ts'
 import * as store from './store.ts'
 
 export type Deployment = {
-  readonly template: Template
+  readonly template: TemplateName
   readonly params: unknown
   readonly network: NetworkId | undefined
   readonly signerWallet: Hex | undefined
@@ -149,10 +149,10 @@ const deploy = async (deps: Deps, deployment: Deployment): Promise<Creation<stor
     deployment.signerWallet === undefined
       ? await wallets.deployer()
       : await wallets.requireSigning(deployment.signerWallet, 'signer_wallet')
-  const artifact = await loadArtifact(deployment.template)
+  const template = await loadTemplate(deployment.template)
+  const { default: artifact } = await template.artifact()
   const place = { deployer: wallet.address, token: chain.network.token }
-  const { constructorArguments } = await import('./params.ts')
-  const values = constructorArguments(deployment.template, deployment.params, place)
+  const values = template.constructorArguments(deployment.params, place)
   const abi = await readAbi(artifact.abi)
   const data = `${artifact.bytecode}${abi.encodeDeploy(values).slice(2)}` as Hex
   await requirePermission(chain, { sender: wallet.address, target: undefined, payload: data })

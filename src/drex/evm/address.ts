@@ -1,5 +1,6 @@
 /** Account addresses: 20 bytes, kept in lower case, shown with the EIP-55 checksum. */
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { z } from 'zod'
 import type { Hex } from './hex.ts'
 
 export const zeroAddress: Hex = `0x${'00'.repeat(20)}`
@@ -38,3 +39,13 @@ export const checksumAddress = (address: Hex): string => {
 /** As responses show a wallet: `0x1234…abcd`. */
 export const abbreviateAddress = (address: string): string =>
   `${address.slice(0, 6)}…${address.slice(-4)}`
+
+/** An address in a request; it is handed on in lower case. */
+export const addressSchema = z.string().transform((value, context): Hex => {
+  const parsed = parseAddress(value)
+  if (typeof parsed !== 'string') return parsed.address
+  const message =
+    parsed === 'form' ? 'must be 0x and 40 hexadecimal digits' : 'has a wrong checksum'
+  context.addIssue({ code: 'custom', message })
+  return z.NEVER
+})

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors, type Route, readQuery } from '#src/platform/http/index.ts'
-import { templates } from '../contracts/artifacts.ts'
 import type { CallOutcome, Contracts } from '../contracts/service.ts'
 import { type Contract, trackedById } from '../contracts/store.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
+import { loadTemplate, templateNames, templates } from '../templates/index.ts'
 import { type Audited, once } from './once.ts'
 import {
   addressParameter,
@@ -26,7 +26,7 @@ const abiEntriesMax = 1_000
 const label = z.string().min(1).max(100)
 
 const deploySchema = z.strictObject({
-  template: z.enum(templates),
+  template: z.enum(templateNames),
   params: z.record(z.string(), z.unknown()),
   network: networkSchema.optional(),
   signer_wallet: addressSchema.optional(),
@@ -54,7 +54,7 @@ const contractSchema = z.object({
   contract_id: z.string(),
   address: z.string().nullable().meta({ description: 'Known once the deployment is signed' }),
   network: z.string(),
-  template: z.enum(templates).nullable(),
+  template: z.enum(templateNames).nullable(),
   label: z.string(),
   status: z.enum(['pending', 'deploying', 'deployed', 'permitted', 'failed', 'registered']),
   tx_hash: z.string().nullable(),
@@ -303,50 +303,40 @@ const readRoutes = (contracts: Contracts, sql: Client): readonly Route[] => [
   },
 ]
 
-const templatesRoute = (): Route => {
-  const names = templates.map((template) => ({ template, standard: standards[template] }))
-  return {
-    method: 'GET',
-    path: '/v1/contracts/templates',
-    scope: 'contracts:read',
-    errorStyle: 'envelope',
-    document: {
-      summary: 'The templates and the JSON Schema of their parameters',
-      tag: tag,
-      responses: {
-        200: {
-          description: 'All templates',
-          schema: z.object({
-            templates: z.array(
-              z.object({
-                template: z.enum(templates),
-                standard: z.string(),
-                params: z.record(z.string(), z.unknown()),
-              }),
-            ),
-          }),
-        },
+const templatesRoute = (): Route => ({
+  method: 'GET',
+  path: '/v1/contracts/templates',
+  scope: 'contracts:read',
+  errorStyle: 'envelope',
+  document: {
+    summary: 'The templates and the JSON Schema of their parameters',
+    tag: tag,
+    responses: {
+      200: {
+        description: 'All templates',
+        schema: z.object({
+          templates: z.array(
+            z.object({
+              template: z.enum(templateNames),
+              standard: z.string(),
+              params: z.record(z.string(), z.unknown()),
+            }),
+          ),
+        }),
       },
     },
-    async handle() {
-      const { templateParams } = await import('../contracts/params.ts')
-      return Response.json({
-        templates: names.map((each) => ({
-          ...each,
-          params: z.toJSONSchema(templateParams[each.template], { io: 'input' }),
-        })),
-      })
-    },
-  }
-}
-
-const standards = {
-  currency: 'ERC-20 with authorised accounts and frozen balances',
-  tokenized_asset: 'ERC-20',
-  receivables: 'ERC-20',
-  real_estate: 'ERC-1400',
-  escrow: 'Custom',
-} as const
+  },
+  async handle() {
+    const listed = await Promise.all(
+      templateNames.map(async (template) => ({
+        template,
+        standard: templates[template].standard,
+        params: z.toJSONSchema((await loadTemplate(template)).params, { io: 'input' }),
+      })),
+    )
+    return Response.json({ templates: listed })
+  },
+})
 
 const show = (contract: Contract) => ({
   contract_id: contract.id,

@@ -7,8 +7,8 @@ import {
   type RequestContext,
   validated,
 } from '#src/platform/http/index.ts'
-import { addressSchema } from '../address-schema.ts'
 import { networkIds } from '../config.ts'
+import { addressSchema } from '../evm/address.ts'
 
 export const listMax = 200
 const listDefault = 50

@@ -16,8 +16,8 @@ describe('committed artifacts', () => {
     test(`${folder}: a fresh compilation gives the same bytes, without a warning`, () => {
       const { artifacts, fingerprint } = compileFolder(folder)
       expect(artifacts.size).toBeGreaterThan(0)
-      for (const [name, artifact] of artifacts) {
-        const stored = readFileSync(join(root, folder, 'generated', name), 'utf8')
+      for (const [path, artifact] of artifacts) {
+        const stored = readFileSync(join(root, path), 'utf8')
         expect(stored).toBe(artifactText(artifact))
         expect((artifact.deployedBytecode.length - 2) / 2).toBeLessThan(contractBytesMax)
       }

@@ -8,7 +8,7 @@ import {
   seeded,
 } from '../../support/contract-bench.ts'
 
-const path = 'src/drex/contracts/generated/Currency.json'
+const path = 'src/drex/templates/currency/generated/Currency.json'
 let bench: ContractBench
 let currency: Deployed
 let admin: string

@@ -8,8 +8,8 @@ import {
   seeded,
 } from '../../support/contract-bench.ts'
 
-const path = 'src/drex/contracts/generated/Escrow.json'
-const currency = 'src/drex/contracts/generated/Currency.json'
+const path = 'src/drex/templates/escrow/generated/Escrow.json'
+const currency = 'src/drex/templates/currency/generated/Currency.json'
 const statusCodes = {
   created: 0n,
   funded: 1n,

@@ -8,7 +8,7 @@ import {
   seeded,
 } from '../../support/contract-bench.ts'
 
-const path = 'src/drex/contracts/generated/RealEstate.json'
+const path = 'src/drex/templates/real-estate/generated/RealEstate.json'
 const common = encodeBytes32String('common')
 const preferred = encodeBytes32String('preferred')
 const restricted = encodeBytes32String('restricted')

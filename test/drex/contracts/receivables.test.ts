@@ -8,8 +8,8 @@ import {
   seeded,
 } from '../../support/contract-bench.ts'
 
-const path = 'src/drex/contracts/generated/Receivables.json'
-const currency = 'src/drex/contracts/generated/Currency.json'
+const path = 'src/drex/templates/receivables/generated/Receivables.json'
+const currency = 'src/drex/templates/currency/generated/Currency.json'
 const day = 86_400
 const statusCodes = {
   issued: 0n,

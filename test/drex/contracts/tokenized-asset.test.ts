@@ -8,7 +8,7 @@ import {
   seeded,
 } from '../../support/contract-bench.ts'
 
-const path = 'src/drex/contracts/generated/TokenizedAsset.json'
+const path = 'src/drex/templates/tokenized-asset/generated/TokenizedAsset.json'
 let bench: ContractBench
 let owner: string
 let ana: string

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import {Currency} from 'src/drex/contracts/Currency.sol';
+import {Currency} from 'src/drex/templates/currency/Currency.sol';
 
 /// @title One institution's retail money: the pilot's RealTokenizado, as far as a swap needs it.
 contract RetailCurrency is Currency {

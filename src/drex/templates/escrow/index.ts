@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { addressSchema, zeroAddress } from '../../evm/address.ts'
+import { amount, bps, hash, instant } from '../fields.ts'
+import { defineTemplate } from '../template.ts'
+
+const params = z.strictObject({
+  token: addressSchema.optional(),
+  payer: addressSchema,
+  payee: addressSchema,
+  arbiter: addressSchema,
+  amount,
+  deadline: instant,
+  condition_hash: hash,
+  fee_bps: bps(1_000).default(0),
+  fee_recipient: addressSchema.optional(),
+})
+
+/** An amount held between two parties until a condition, a deadline or an arbiter decides. */
+export const template = defineTemplate({
+  params,
+  artifact: () => import('./generated/Escrow.json'),
+  terms: (params, place) => [
+    {
+      token: params.token ?? place.token,
+      payer: params.payer,
+      payee: params.payee,
+      arbiter: params.arbiter,
+      amount: params.amount,
+      deadline: params.deadline,
+      conditionHash: params.condition_hash,
+      feeBps: params.fee_bps,
+      feeRecipient: params.fee_recipient ?? zeroAddress,
+    },
+  ],
+})

@@ -1,0 +1,33 @@
+import type { Artifact, Template } from './template.ts'
+
+export type { Artifact, Template } from './template.ts'
+
+/**
+ * The templates: a folder and a line each. `standard` is what its tokens follow. A template is
+ * loaded when somebody first asks for it: the schemas of all would cost each start some milliseconds.
+ */
+export const templates = {
+  currency: {
+    standard: 'ERC-20 with authorised accounts and frozen balances',
+    load: () => import('./currency/index.ts'),
+  },
+  tokenized_asset: { standard: 'ERC-20', load: () => import('./tokenized-asset/index.ts') },
+  receivables: { standard: 'ERC-20', load: () => import('./receivables/index.ts') },
+  real_estate: { standard: 'ERC-1400', load: () => import('./real-estate/index.ts') },
+  escrow: { standard: 'Custom', load: () => import('./escrow/index.ts') },
+} as const satisfies Readonly<
+  Record<
+    string,
+    { readonly standard: string; readonly load: () => Promise<{ readonly template: Template }> }
+  >
+>
+
+export type TemplateName = keyof typeof templates
+
+export const templateNames = Object.keys(templates) as [TemplateName, ...TemplateName[]]
+
+export const loadTemplate = async (name: TemplateName): Promise<Template> =>
+  (await templates[name].load()).template
+
+export const loadArtifact = async (name: TemplateName): Promise<Artifact> =>
+  (await (await loadTemplate(name)).artifact()).default

@@ -1,0 +1,40 @@
+/** What a contract template is: one folder each, with its Solidity, its parameters and its compiled form. */
+import type { ZodType } from 'zod'
+import { validated } from '#src/platform/http/index.ts'
+import type { Hex } from '../evm/hex.ts'
+
+/** What a template takes from where it is deployed. */
+export type Place = {
+  /** Wallet that deploys: the owner unless another is named. */
+  readonly deployer: Hex
+  /** Currency of the network. */
+  readonly token: Hex
+}
+
+export type Artifact = {
+  readonly contractName: string
+  readonly abi: readonly unknown[]
+  readonly bytecode: string
+  readonly deployedBytecode: string
+}
+
+export type Template = {
+  /** What a caller sends as `params`. */
+  readonly params: ZodType
+  /** The path is a literal in each template, so that the compiled executable carries the file. */
+  readonly artifact: () => Promise<{ readonly default: Artifact }>
+  /** @throws ApiError `validation_failed` with every bad field */
+  readonly constructorArguments: (params: unknown, place: Place) => readonly unknown[]
+}
+
+export const defineTemplate = <T>(definition: {
+  readonly params: ZodType<T>
+  readonly artifact: Template['artifact']
+  /** The constructor's arguments, in its order. */
+  readonly terms: (params: T, place: Place) => readonly unknown[]
+}): Template => ({
+  params: definition.params,
+  artifact: definition.artifact,
+  constructorArguments: (params, place) =>
+    definition.terms(validated(definition.params, params, '/params'), place),
+})

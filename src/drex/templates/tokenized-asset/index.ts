@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { addressSchema } from '../../evm/address.ts'
+import { hash, name, quantity, scaled, symbol } from '../fields.ts'
+import { defineTemplate } from '../template.ts'
+
+const params = z
+  .strictObject({
+    name,
+    symbol,
+    total_supply: quantity,
+    decimals: z.int().min(0).max(18),
+    cap: quantity.optional(),
+    owner: addressSchema.optional(),
+    allowlisted: z.boolean().default(false),
+    metadata_uri: z.string().max(500).default(''),
+    metadata_hash: hash,
+  })
+  .superRefine((params, context) => {
+    for (const field of ['total_supply', 'cap'] as const) {
+      const value = params[field]
+      if (value !== undefined && scaled(value, params.decimals) === undefined) {
+        const message = `has more than ${params.decimals} fraction digits`
+        context.addIssue({ code: 'custom', path: [field], message })
+      }
+    }
+  })
+
+/** An ERC-20 of an asset, with an optional cap and allowlist. */
+export const template = defineTemplate({
+  params,
+  artifact: () => import('./generated/TokenizedAsset.json'),
+  terms: (params, place) => [
+    {
+      name: params.name,
+      symbol: params.symbol,
+      decimals: params.decimals,
+      initialSupply: scaled(params.total_supply, params.decimals),
+      cap: params.cap === undefined ? 0n : scaled(params.cap, params.decimals),
+      owner: params.owner ?? place.deployer,
+      allowlisted: params.allowlisted,
+      metadataUri: params.metadata_uri,
+      metadataHash: params.metadata_hash,
+    },
+  ],
+})
