@@ -1,10 +1,10 @@
 import { Admin, ConfigResourceTypes } from '@platformatic/kafka'
 import type { Check } from '#src/platform/lifecycle/index.ts'
 import { topics as topicNames } from '../types.ts'
+import { type ClusterOptions, clientOptions, closeClient, topicOf } from './client.ts'
 import { plainError } from './errors.ts'
 import { recordBatchBytesMax } from './sizes.ts'
 import type { TopicSettings } from './topics.ts'
-import { type ClusterOptions, clientOptions, closeClient, openWire, type Wire } from './wire.ts'
 
 const name = 'Kafka'
 const limitName = 'max.message.bytes'
@@ -14,16 +14,15 @@ export const checkCluster = async (
   cluster: ClusterOptions,
   settings: TopicSettings,
 ): Promise<readonly Check[]> => {
-  const wire = openWire(cluster)
   const admin = new Admin(clientOptions(cluster))
   try {
-    await wire.ping()
+    await admin.metadata({ topics: [], forceUpdate: true })
     const there: string[] = []
     for (const topic of Object.values(topicNames)) {
-      if ((await wire.topic(topic)) !== undefined) there.push(topic)
+      if ((await topicOf(admin, topic)) !== undefined) there.push(topic)
     }
     const answers: Check = { name, status: 'ok', detail: `${cluster.addresses.join(', ')} answers` }
-    return [answers, ...missing(there, settings), ...(await tooLow(admin, wire, there))]
+    return [answers, ...missing(there, settings), ...(await tooLow(admin, there))]
   } catch (error) {
     return [
       {
@@ -34,7 +33,7 @@ export const checkCluster = async (
       },
     ]
   } finally {
-    await Promise.all([wire.close(), closeClient(admin)])
+    await closeClient(admin)
   }
 }
 
@@ -51,11 +50,7 @@ const missing = (there: readonly string[], settings: TopicSettings): readonly Ch
   ]
 }
 
-const tooLow = async (
-  admin: Admin,
-  wire: Wire,
-  there: readonly string[],
-): Promise<readonly Check[]> => {
+const tooLow = async (admin: Admin, there: readonly string[]): Promise<readonly Check[]> => {
   if (there.length === 0) return []
   const described = await admin.describeConfigs({
     resources: there.map((resourceName) => ({
@@ -67,7 +62,7 @@ const tooLow = async (
   const checks: Check[] = []
   for (const { resourceName, configs } of described) {
     const limit = Number(configs.find((config) => config.name === limitName)?.value)
-    const partitions = (await wire.topic(resourceName))?.leaders.length ?? 0
+    const partitions = (await topicOf(admin, resourceName))?.partitionsCount ?? 0
     const detail = `${resourceName}: ${partitions} partitions, messages up to ${limit} bytes`
     checks.push(
       limit >= recordBatchBytesMax

@@ -1,13 +1,15 @@
+import { Admin } from '@platformatic/kafka'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { type Engine, startEngine } from '../engine.ts'
-import { type Backlog, type ConsumeOptions, topics as topicNames } from '../types.ts'
+import type { Backlog, ConsumeOptions } from '../types.ts'
+import { topics as topicNames } from '../types.ts'
 import { backlogOf } from './backlog.ts'
+import { type ClusterOptions, clientOptions, closeClient } from './client.ts'
 import { plainError } from './errors.ts'
 import { sessionTimeoutDefaultMs } from './group.ts'
 import { joinGroup } from './member.ts'
 import { openPublisher, type Publisher } from './publisher.ts'
 import { openTopics, type TopicSettings } from './topics.ts'
-import { type ClusterOptions, openWire } from './wire.ts'
 
 export type ClusterDeps = {
   readonly cluster: ClusterOptions
@@ -32,6 +34,8 @@ export type Cluster = {
 const groupIdOf = (topic: string, group: string): string => `${group}.${topic}`
 
 const topicsRetryMs = 1_000
+/** A cluster that has just started, or a partition with a new leader, answers within this. */
+const controlRetry = { retries: 10, retryDelay: 100 }
 
 /** Everything that needs the client library: loaded only where Kafka is used. */
 export const openCluster = ({
@@ -41,8 +45,8 @@ export const openCluster = ({
   sessionTimeoutMs = sessionTimeoutDefaultMs,
   logger,
 }: ClusterDeps): Cluster => {
-  const control = openWire(cluster)
-  const topics = openTopics(cluster, settings, control)
+  const control = new Admin({ ...clientOptions(cluster), ...controlRetry })
+  const topics = openTopics(cluster, settings)
   const publisher = openPublisher(cluster, topics, publishTimeoutMs)
   const closing = new AbortController()
   const prepared = prepare(topics.ensure, logger, closing.signal)
@@ -61,10 +65,12 @@ export const openCluster = ({
       return engine
     },
     backlog: (topic, group) => backlogOf(control, groupIdOf(topic, group), topic),
-    ping: control.ping,
+    ping: async () => {
+      await control.metadata({ topics: [], forceUpdate: true, retries: 0 })
+    },
     close: async () => {
       closing.abort()
-      await Promise.all([publisher.close(), topics.close(), control.close()])
+      await Promise.all([publisher.close(), topics.close(), closeClient(control)])
       await prepared
     },
   }

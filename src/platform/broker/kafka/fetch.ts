@@ -1,23 +1,51 @@
-import type { fetchV17 } from '@platformatic/kafka'
+import type { Admin } from '@platformatic/kafka'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Delivery } from '../types.ts'
-import { protocolErrorCodes as codes, plainError } from './errors.ts'
-import type { Lease } from './lease.ts'
-import { earliest, listOffsets } from './offsets.ts'
-import type { Wire } from './wire.ts'
+import { listOffsets } from './backlog.ts'
+import {
+  type ClusterOptions,
+  closeClient,
+  type FetchedPartition,
+  fetchOnce,
+  openClient,
+  topicOf,
+} from './client.ts'
+import { plainError } from './errors.ts'
+
+/** A partition that this member reads, with what was read and is not yet handed out. */
+export type Lease = {
+  readonly partition: number
+  /** The group is to go on here: past the last message settled. */
+  position: bigint
+  /** Next offset to ask for. */
+  fetchFrom: bigint
+  readonly ready: Delivery[]
+  readyBytes: number
+}
+
+export const newLease = (partition: number, position: bigint): Lease => ({
+  partition,
+  position,
+  fetchFrom: position,
+  ready: [],
+  readyBytes: 0,
+})
 
 /** A partition with so much waiting to be handed out is read no further. A larger message is read alone. */
-export const partitionBytesMax = 1024 * 1024
+const partitionBytesMax = 1024 * 1024
 /** One answer of a broker, for all partitions it leads. */
-export const responseBytesMax = 4 * 1024 * 1024
+const responseBytesMax = 4 * 1024 * 1024
 /** How long a broker that has nothing keeps the request. */
 const longPollMs = 250
 const retryAfterMs = 250
 const isControlBatch = 0x20
+const offsetOutOfRange = 1
+/** Stands for the question who leads, among the brokers that did not answer. */
+const anyBroker = -1
 
 export type FetcherDeps = {
-  /** Of its own: a request waits at the broker until there is something to read. */
-  readonly wire: Wire
+  readonly cluster: ClusterOptions
+  readonly control: Admin
   readonly topic: string
   /** Those to be read from. */
   readonly leases: () => readonly Lease[]
@@ -37,35 +65,37 @@ export type Fetcher = {
  * is published comes at once.
  */
 export const createFetcher = (deps: FetcherDeps): Fetcher => {
-  const { wire, topic, logger } = deps
+  const { cluster, topic, logger } = deps
+  // Of its own: a request waits at the broker until there is something to read.
+  const client = openClient(cluster)
   const waiting = new Map<number, Promise<void>>()
   const stopping = new AbortController()
   let looking: Promise<void> | undefined
   let isWanted = false
-  /** Brokers that did not answer when they were last asked; -1 for the question who leads. */
+  /** Brokers that did not answer when they were last asked. */
   const away = new Set<number>()
   let isStale = false
 
   const lookOnce = async (): Promise<void> => {
-    const known = await wire.topic(topic, isStale ? 0 : undefined)
+    const known = await topicOf(client, topic, { isAnew: isStale })
     isStale = false
-    answered(-1)
+    answered(anyBroker)
     if (known === undefined) throw new Error(`topic ${topic} is not there`)
-    const byLeader = new Map<number, Lease[]>()
-    for (const lease of deps.leases()) {
-      if (lease.readyBytes >= partitionBytesMax) continue
-      const leader = known.leaders[lease.partition] ?? -1
-      byLeader.set(leader, [...(byLeader.get(leader) ?? []), lease])
-    }
+    const withRoom = deps.leases().filter(({ readyBytes }) => readyBytes < partitionBytesMax)
+    const byLeader = Map.groupBy(
+      withRoom,
+      ({ partition }) => known.partitions[partition]?.leader ?? anyBroker,
+    )
     for (const [leader, leases] of byLeader) {
       if (waiting.has(leader) || stopping.signal.aborted) continue
-      const reading = readFrom(leader, known.id, leases)
-      waiting.set(leader, reading)
+      waiting.set(leader, readFrom(leader, known.id, leases))
     }
   }
   const readFrom = async (leader: number, topicId: string, leases: readonly Lease[]) => {
     try {
-      const answers = await request(wire, leader, topicId, leases)
+      const from = leases.map(({ partition, fetchFrom: offset }) => ({ partition, offset }))
+      const limits = { waitMs: longPollMs, partitionBytesMax, responseBytesMax }
+      const answers = await fetchOnce(client, { leader, topicId, from, ...limits })
       answered(leader)
       if (await take(answers, leases, deps)) {
         isStale = true
@@ -96,7 +126,7 @@ export const createFetcher = (deps: FetcherDeps): Fetcher => {
         await lookOnce()
       } catch (error) {
         isWanted = true
-        await failed(-1, error)
+        await failed(anyBroker, error)
       }
     }
     looking = undefined
@@ -109,62 +139,16 @@ export const createFetcher = (deps: FetcherDeps): Fetcher => {
     look,
     stop: async () => {
       stopping.abort()
-      await wire.close()
+      await closeClient(client)
       await looking
       await Promise.all(waiting.values())
     },
   }
 }
 
-type Partitions = readonly fetchV17.FetchResponsePartition[]
-
-const request = async (
-  wire: Wire,
-  leader: number,
-  topicId: string,
-  leases: readonly Lease[],
-): Promise<Partitions> => {
-  const partitions = leases.map(({ partition, fetchFrom }) => ({
-    partition,
-    currentLeaderEpoch: -1,
-    fetchOffset: fetchFrom,
-    lastFetchedEpoch: -1,
-    partitionMaxBytes: partitionBytesMax,
-  }))
-  const connection = await wire.onBroker(leader)
-  try {
-    const { responses } = await wire.call(
-      connection,
-      'Fetch',
-      longPollMs,
-      1,
-      responseBytesMax,
-      0,
-      0,
-      -1,
-      [{ topicId, partitions }],
-      [],
-      '',
-    )
-    return responses.flatMap((one) => one.partitions)
-  } catch (error) {
-    // One partition's error is thrown with all that the others have answered.
-    const answered = responseOf(error)
-    if (answered === undefined) throw error
-    return answered
-  }
-}
-
-const responseOf = (error: unknown): Partitions | undefined => {
-  if (typeof error !== 'object' || error === null || !('response' in error)) return undefined
-  const { responses } = error.response as Partial<fetchV17.FetchResponse>
-  const partitions = responses?.flatMap((one) => one.partitions) ?? []
-  return partitions.length === 0 ? undefined : partitions
-}
-
 /** @returns true when a partition has to be looked for at another broker */
 const take = async (
-  answers: Partitions,
+  answers: readonly FetchedPartition[],
   leases: readonly Lease[],
   deps: FetcherDeps,
 ): Promise<boolean> => {
@@ -173,27 +157,25 @@ const take = async (
   for (const { partitionIndex, errorCode, records } of answers) {
     const lease = leases.find(({ partition }) => partition === partitionIndex)
     if (lease === undefined || !deps.isOwned(lease)) continue
-    if (errorCode === codes.offsetOutOfRange) await begin(lease, deps)
+    if (errorCode === offsetOutOfRange) await begin(lease, deps)
     else if (errorCode !== 0) isStale = true
-    for (const batch of records ?? []) {
-      isNews = append(lease, batch, deps.topic) || isNews
-    }
+    for (const batch of records ?? []) isNews = append(lease, batch, deps.topic) || isNews
   }
   if (isNews) deps.onNews()
   return isStale
 }
 
 /** Reads on at the first message there is. */
-const begin = async (lease: Lease, { wire, topic, logger }: FetcherDeps): Promise<void> => {
+const begin = async (lease: Lease, { control, topic, logger }: FetcherDeps): Promise<void> => {
   const { partition } = lease
-  const first = (await listOffsets(wire, topic, [partition], earliest)).get(partition)
+  const first = (await listOffsets(control, topic, [partition], 'earliest')).get(partition)
   if (first === undefined) return
   const from = String(lease.fetchFrom)
   logger.error({ topic, partition, from, to: String(first) }, 'Kafka has deleted unread messages')
   lease.fetchFrom = first
 }
 
-type Batch = NonNullable<fetchV17.FetchResponsePartition['records']>[number]
+type Batch = NonNullable<FetchedPartition['records']>[number]
 
 /** A batch may begin before the offset that was asked for. True when there was something new in it. */
 const append = (lease: Lease, batch: Batch, topic: string): boolean => {
@@ -202,31 +184,23 @@ const append = (lease: Lease, batch: Batch, topic: string): boolean => {
   for (const record of (batch.attributes & isControlBatch) === 0 ? batch.records : []) {
     const offset = firstOffset + BigInt(record.offsetDelta)
     if (offset < lease.fetchFrom) continue
-    const delivery = deliveryOf(topic, lease.partition, offset, firstTimestamp, record)
-    lease.ready.push(delivery)
-    lease.readyBytes += delivery.value.length
+    const value = record.value ?? new Uint8Array(0)
+    lease.ready.push({
+      topic,
+      partition: lease.partition,
+      offset,
+      key: record.key?.toString('utf8'),
+      value,
+      headers: Object.fromEntries(
+        record.headers.map(([name, text]) => [name?.toString() ?? '', text?.toString() ?? '']),
+      ),
+      publishedAt: new Date(Number(firstTimestamp + record.timestampDelta)),
+      attempt: 1,
+    })
+    lease.readyBytes += value.length
     isNews = true
   }
   const next = firstOffset + BigInt(batch.lastOffsetDelta) + 1n
   if (next > lease.fetchFrom) lease.fetchFrom = next
   return isNews
 }
-
-const deliveryOf = (
-  topic: string,
-  partition: number,
-  offset: bigint,
-  firstTimestamp: bigint,
-  record: Batch['records'][number],
-): Delivery => ({
-  topic,
-  partition,
-  offset,
-  key: record.key?.toString('utf8'),
-  value: record.value ?? new Uint8Array(0),
-  headers: Object.fromEntries(
-    record.headers.map(([name, value]) => [name?.toString() ?? '', value?.toString() ?? '']),
-  ),
-  publishedAt: new Date(Number(firstTimestamp + record.timestampDelta)),
-  attempt: 1,
-})

@@ -1,315 +1,277 @@
 import {
-  decodeConsumerProtocolAssignment,
-  decodeConsumerProtocolSubscription,
-  encodeConsumerProtocolAssignment,
-  encodeConsumerProtocolSubscription,
+  type Admin,
+  Consumer,
+  findErrorBy,
+  type GroupPartitionsAssigner,
 } from '@platformatic/kafka'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { createOutageLog } from '#src/platform/observe/index.ts'
+import { pause } from '../retry.ts'
 import { assignPartitions } from './assign.ts'
-import { protocolErrorCodes as codes, hasProtocolError, plainError } from './errors.ts'
+import { type ClusterOptions, clientOptions, closeClient, topicOf } from './client.ts'
+import { plainError } from './errors.ts'
 import { inTime } from './in-time.ts'
-import type { Wire } from './wire.ts'
 
 /** A member that is silent for so long is taken for dead, and its partitions go to others: the least Kafka allows. */
 export const sessionTimeoutDefaultMs = 6_000
 /** How long members have to join again when one comes or goes. They do it at their next heartbeat. */
-export const rebalanceTimeoutMs = 30_000
+const rebalanceTimeoutMs = 30_000
+/** The join waits for the other members, and a little for the network. */
+const joinTimeoutMs = rebalanceTimeoutMs + 5_000
 const heartbeatEveryMs = 1_000
 const retryEveryMs = 500
 const leaveTimeoutMs = 2_000
-/** Partitions added to a topic are seen after this. */
-const partitionsMaxAgeMs = 60_000
-const protocolType = 'consumer'
-const protocolName = 'trilho'
 
-/** The membership under which positions may be written. */
-export type Standing = { readonly memberId: string; readonly generation: number }
+export type Position = { readonly partition: number; readonly position: bigint }
 
 export type MembershipDeps = {
-  /** Of its own: a join waits at the broker for the other members. */
-  readonly wire: Wire
+  readonly cluster: ClusterOptions
   /** Nothing waits here, so the goodbye gets through. */
-  readonly control: Wire
+  readonly control: Admin
   readonly groupId: string
   readonly topic: string
   readonly sessionTimeoutMs: number
   readonly ensureTopic: () => Promise<void>
-  /** Partitions that this member reads or is still to give back. */
+  /** Partitions that this member reads or is still to give back; those first that it would rather keep. */
   readonly owned: () => readonly number[]
-  /** What the member may read from now; what it owns besides is to be given back. */
-  readonly onAssigned: (partitions: readonly number[]) => Promise<void>
+  /** What the member may read from now, while `isCurrent`; what it owns besides is to be given back. */
+  readonly onAssigned: (partitions: readonly number[], isCurrent: () => boolean) => Promise<void>
   /** The group has given the member up: nothing is owned any more. */
   readonly onLost: () => void
   readonly logger: Logger
 }
 
 export type Membership = {
-  /** Undefined outside of a group. */
-  readonly standing: () => Standing | undefined
+  /** Writes positions. The generation shuts out a member that the group has given up. */
+  readonly commit: (positions: readonly Position[]) => Promise<void>
   /** What is owned has changed: the group is to share anew. */
   readonly rejoin: () => void
   readonly leave: () => Promise<void>
 }
 
-type State = {
-  memberId: string
-  generation: number
+type State = MembershipDeps & {
+  consumer: Consumer | undefined
   isJoinDue: boolean
-  /** Leaders only: the number of partitions they have shared. */
-  sharedPartitions: number | undefined
+  /** The library joins, and sends no heartbeats meanwhile. */
+  isJoining: boolean
+  /** Grows when another assignment is asked for or given. */
+  round: number
   /** When the group last heard of this member. */
   heardMs: number
+  /** Leaders only: the number of partitions they have shared. */
+  sharedPartitions: number | undefined
+  /** Aborted when something is to be done before the next turn. */
+  nap: AbortController
+  readonly leaving: AbortController
+  readonly outage: ReturnType<typeof createOutageLog>
 }
 
-/** Keeps one member in its group until it leaves: joins, sends heartbeats, joins again. */
+/**
+ * Keeps one member in its group until it leaves. The library's consumer joins, sends heartbeats and joins again, and
+ * the members share the partitions by {@link assignPartitions}. The library's way to read (`consume`) is not used: it
+ * gives a partition away in the middle of a batch, and one partition that waits stops the others (test `a partition is
+ * not given away in the middle of a batch, and the others are`).
+ */
 export const keepMembership = (deps: MembershipDeps): Membership => {
-  const { wire, groupId, topic, logger } = deps
+  const { control, groupId, topic, logger } = deps
   const state: State = {
-    memberId: '',
-    generation: -1,
+    ...deps,
+    consumer: undefined,
     isJoinDue: true,
-    sharedPartitions: undefined,
+    isJoining: false,
+    round: 0,
     heardMs: performance.now(),
+    sharedPartitions: undefined,
+    nap: new AbortController(),
+    leaving: new AbortController(),
+    outage: createOutageLog(logger, {
+      level: 'warn',
+      away: 'the group cannot be reached',
+      back: 'Kafka answers again',
+      about: { topic, group: groupId },
+    }),
   }
-  const leaving = new AbortController()
-  const alarm = createAlarm()
-  let isAway = false
-
-  const lose = (): void => {
-    state.memberId = ''
-    state.generation = -1
-    state.isJoinDue = true
-    deps.onLost()
-  }
-  const step = async (): Promise<void> => {
-    if (state.isJoinDue) await join(state, deps, leaving.signal)
-    else await beat(state, deps)
-    if (isAway) logger.info({ topic, group: groupId }, 'Kafka answers again')
-    isAway = false
-  }
-  /** @returns how long to wait before the next step */
-  const recover = (error: unknown): number => {
-    if (hasProtocolError(error, codes.rebalanceInProgress)) {
-      state.isJoinDue = true
-      return 0
-    }
-    if (hasProtocolError(error, codes.unknownMemberId, codes.illegalGeneration)) {
-      if (state.generation >= 0) {
-        logger.warn({ topic, group: groupId }, 'the group has given this member up: joining again')
-      }
-      lose()
-      return 0
-    }
-    // A cluster that has just started is still reading who belongs to which group.
-    if (!hasProtocolError(error, codes.coordinatorNotAvailable, codes.coordinatorLoadInProgress)) {
-      const fields = { topic, group: groupId, err: plainError(error) }
-      if (!isAway) logger.warn(fields, 'the group cannot be reached')
-      isAway = true
-    }
-    wire.forgetCoordinator(groupId)
-    if (performance.now() - state.heardMs > deps.sessionTimeoutMs && state.memberId !== '') lose()
-    return retryEveryMs
-  }
-  const run = async (): Promise<void> => {
-    while (!leaving.signal.aborted) {
-      let waitMs = heartbeatEveryMs
-      try {
-        await step()
-      } catch (error) {
-        if (leaving.signal.aborted) return
-        waitMs = recover(error)
-      }
-      if (waitMs > 0) await alarm.wait(waitMs)
-    }
-  }
-  const running = run()
+  void run(state)
   return {
-    standing: () => {
-      const { memberId, generation } = state
-      return generation < 0 ? undefined : { memberId, generation }
+    commit: async (positions) => {
+      const { consumer } = state
+      if (!consumer?.memberId) throw new Error('not a member of the group at present')
+      const offsets = positions.map(({ partition, position }) => ({
+        ...{ topic, partition, leaderEpoch: -1 },
+        offset: position,
+      }))
+      await consumer.commit({ offsets })
     },
     rejoin: () => {
       state.isJoinDue = true
-      alarm.ring()
+      state.nap.abort()
     },
     leave: async () => {
-      leaving.abort()
-      alarm.ring()
-      const { memberId } = state
-      if (memberId !== '') await leaveGroup(memberId, deps)
-      await wire.close()
-      await running
+      state.leaving.abort()
+      state.nap.abort()
+      const memberId = state.consumer?.memberId
+      if (memberId) {
+        // Best effort: a member that cannot say goodbye is missed after its session.
+        const members = [{ memberId, reason: 'stopped' }]
+        const asked = control.removeMembersFromConsumerGroup({ groupId, members })
+        await inTime(asked, leaveTimeoutMs).catch((error: unknown) => {
+          logger.debug({ group: groupId, err: plainError(error) }, 'a group could not be left')
+        })
+      }
+      if (state.consumer !== undefined) await closeClient(state.consumer)
     },
   }
 }
 
-/** Best effort: a member that cannot say goodbye is missed after its session. */
-const leaveGroup = async (memberId: string, { control, groupId, logger }: MembershipDeps) => {
-  try {
-    const connection = await control.onCoordinator(groupId)
-    await inTime(control.call(connection, 'LeaveGroup', groupId, [{ memberId }]), leaveTimeoutMs)
-  } catch (error) {
-    logger.debug({ group: groupId, err: plainError(error) }, 'a group could not be left')
+const run = async (state: State): Promise<void> => {
+  while (!state.leaving.signal.aborted) {
+    let waitMs = heartbeatEveryMs
+    try {
+      await step(state)
+    } catch (error) {
+      waitMs = retryEveryMs
+      notJoined(state, error)
+    }
+    await pause(waitMs, state.nap.signal)
+    state.nap = new AbortController()
   }
 }
 
-const beat = async (state: State, deps: MembershipDeps): Promise<void> => {
-  const { wire, groupId, topic, sessionTimeoutMs } = deps
-  const sentMs = performance.now()
-  const connection = await wire.onCoordinator(groupId)
-  await inTime(
-    wire.call(connection, 'Heartbeat', groupId, state.generation, state.memberId, null),
-    sessionTimeoutMs,
-  )
-  // Not when the answer came: the broker counts from when it heard.
-  state.heardMs = sentMs
-  if (state.sharedPartitions === undefined) return
-  const known = await wire.topic(topic, partitionsMaxAgeMs)
-  if (known !== undefined && known.leaders.length !== state.sharedPartitions) state.isJoinDue = true
-}
-
-/** Until it has come to its end, joining remains due. */
-const join = async (state: State, deps: MembershipDeps, leaving: AbortSignal): Promise<void> => {
-  // A wish that comes while this runs is one for the next time.
-  state.isJoinDue = false
-  try {
-    await joinOnce(state, deps, leaving)
-  } catch (error) {
+const step = async (state: State): Promise<void> => {
+  const { topic, sessionTimeoutMs } = state
+  if (
+    !state.isJoinDue &&
+    !state.isJoining &&
+    performance.now() - state.heardMs > sessionTimeoutMs
+  ) {
+    // Others have its partitions by now: it begins anew, and whatever its client still waits for is forgotten.
+    const old = state.consumer
+    state.consumer = undefined
+    state.onLost()
+    if (old !== undefined) closeClient(old).catch(() => {})
     state.isJoinDue = true
-    throw error
+  }
+  if (state.isJoinDue) {
+    await state.ensureTopic()
+    if (state.leaving.signal.aborted) return
+    state.consumer ??= openConsumer(state)
+    await state.consumer.joinGroup({})
+  } else if (state.sharedPartitions !== undefined && state.consumer !== undefined) {
+    const known = await topicOf(state.consumer, topic)
+    if (known !== undefined && known.partitionsCount !== state.sharedPartitions) {
+      state.isJoinDue = true
+    }
   }
 }
 
-const joinOnce = async (
-  state: State,
-  deps: MembershipDeps,
-  leaving: AbortSignal,
-): Promise<void> => {
-  const { wire, groupId, topic } = deps
-  const connection = await wire.onCoordinator(groupId)
-  const joined = await requestJoin(state, deps, connection)
-  state.memberId = joined.memberId
-  if (leaving.aborted) return
-  const isLeader = joined.leader === joined.memberId
-  const shared = isLeader ? await share(joined.members, deps) : undefined
-  state.generation = joined.generationId
-  state.sharedPartitions = shared?.partitionCount
-  const synced = await wire.call(
-    connection,
-    'SyncGroup',
+const openConsumer = (state: State): Consumer => {
+  const { cluster, groupId, topic, sessionTimeoutMs } = state
+  const consumer = new Consumer({
+    ...clientOptions(cluster, joinTimeoutMs),
     groupId,
-    joined.generationId,
-    joined.memberId,
-    null,
-    protocolType,
-    protocolName,
-    shared?.assignments ?? [],
-  )
-  state.heardMs = performance.now()
-  const { assignedPartitions } = decodeConsumerProtocolAssignment(synced.assignment)
-  const partitions = assignedPartitions.filter((one) => one.topic === topic)
-  await deps.onAssigned(partitions.flatMap((one) => one.partitions))
-}
-
-/** The first request of a new member is answered with an id to come back with. */
-const requestJoin = async (
-  state: State,
-  { wire, groupId, topic, owned, sessionTimeoutMs }: MembershipDeps,
-  connection: Awaited<ReturnType<Wire['onCoordinator']>>,
-) => {
-  const ask = () =>
-    wire.call(
-      connection,
-      'JoinGroup',
-      groupId,
-      sessionTimeoutMs,
-      rebalanceTimeoutMs,
-      state.memberId,
-      null,
-      protocolType,
-      [
-        {
-          name: protocolName,
-          metadata: subscriptionOf(topic, owned()),
-        },
-      ],
-      null,
-    )
-  try {
-    return await ask()
-  } catch (error) {
-    if (!hasProtocolError(error, codes.memberIdRequired)) throw error
-    state.memberId = memberIdOf(error)
-    return ask()
-  }
-}
-
-/** The standard field, which tools show, is sorted on its way: the order of the claim goes beside it. */
-const subscriptionOf = (topic: string, partitions: readonly number[]): Buffer =>
-  encodeConsumerProtocolSubscription({
-    version: 1,
-    topics: [topic],
-    ownedPartitions: [{ topic, partitions: [...partitions] }],
-    userData: partitions.join(','),
+    sessionTimeout: sessionTimeoutMs,
+    rebalanceTimeout: rebalanceTimeoutMs,
+    heartbeatInterval: heartbeatEveryMs,
+    autocommit: false,
+    protocols: [{ name: 'trilho', version: 1 }],
+    protocolsMetadata: () => claim(state),
+    partitionAssigner: share,
   })
-
-const claimOf = (subscription: Buffer): readonly number[] => {
-  const { userData } = decodeConsumerProtocolSubscription(subscription)
-  return userData.length === 0 ? [] : userData.toString().split(',').map(Number)
+  consumer.topics.track(topic)
+  let askedMs = 0
+  const ifPresent =
+    <T>(act: (event: T) => void) =>
+    (event: T): void => {
+      if (state.consumer === consumer && !state.leaving.signal.aborted) act(event)
+    }
+  consumer.on('consumer:heartbeat:start', () => {
+    askedMs = performance.now()
+  })
+  consumer.on(
+    'consumer:heartbeat:end',
+    ifPresent(() => {
+      // Not when the answer came: the broker counts from when it heard.
+      state.heardMs = askedMs
+      state.outage.worked()
+    }),
+  )
+  consumer.on(
+    'consumer:heartbeat:error',
+    ifPresent(({ error }) => unheard(state, error)),
+  )
+  consumer.on(
+    'consumer:group:join',
+    ifPresent(({ isLeader, assignments }) => {
+      const count = consumer.currentMetadata?.topics.get(topic)?.partitionsCount
+      state.sharedPartitions = isLeader ? count : undefined
+      void joined(state, assignments?.find((one) => one.topic === topic)?.partitions ?? [])
+    }),
+  )
+  // The library could not join again, and has given up.
+  consumer.on(
+    'error',
+    ifPresent((error: unknown) => {
+      notJoined(state, error)
+      state.nap.abort()
+    }),
+  )
+  return consumer
 }
 
-const memberIdOf = (error: unknown): string => {
-  const response = typeof error === 'object' && error !== null && 'response' in error
-  const answer = response ? error.response : undefined
-  if (typeof answer === 'object' && answer !== null && 'memberId' in answer) {
-    return String(answer.memberId)
+/** Returns what this member says it owns when it joins. A wish to join that comes later is one for the next time. */
+const claim = (state: State): Buffer => {
+  state.isJoining = true
+  state.isJoinDue = false
+  state.round++
+  // Without an id the group has given the member up.
+  if (!state.consumer?.memberId) state.onLost()
+  return Buffer.from(state.owned().join(','))
+}
+
+const joined = async (state: State, partitions: readonly number[]): Promise<void> => {
+  state.isJoining = false
+  state.heardMs = performance.now()
+  state.outage.worked()
+  const round = ++state.round
+  const isCurrent = (): boolean => round === state.round && !state.leaving.signal.aborted
+  while (isCurrent()) {
+    try {
+      await state.onAssigned(partitions, isCurrent)
+      return
+    } catch (error) {
+      unheard(state, error)
+      await Bun.sleep(retryEveryMs)
+    }
   }
-  throw new Error('the group gave no member id', { cause: error })
+}
+
+const notJoined = (state: State, error: unknown): void => {
+  state.isJoining = false
+  state.isJoinDue = true
+  if (!state.consumer?.memberId) state.onLost()
+  unheard(state, error)
+}
+
+/** A rebalance is no outage, and a cluster that has just started is still reading who belongs to which group. */
+const unheard = ({ outage, leaving }: State, error: unknown): void => {
+  const isPassing = [
+    ['needsRejoin', true],
+    ['apiId', 'COORDINATOR_NOT_AVAILABLE'],
+    ['apiId', 'COORDINATOR_LOAD_IN_PROGRESS'],
+  ].some(([name, value]) => findErrorBy(error as Error, name as string, value) !== null)
+  if (!isPassing && !leaving.signal.aborted) outage.failed(plainError(error))
 }
 
 /** The leader shares the partitions for all members. */
-const share = async (
-  members: readonly { readonly memberId: string; readonly metadata: Buffer }[],
-  { wire, topic, ensureTopic }: MembershipDeps,
-) => {
-  await ensureTopic()
-  const known = await wire.topic(topic, 0)
-  if (known === undefined) throw new Error(`topic ${topic} is not there`)
-  const partitionCount = known.leaders.length
-  const claims = members.map(({ memberId: id, metadata }) => ({ id, owned: claimOf(metadata) }))
-  const assignments = [...assignPartitions(claims, partitionCount)].map(
-    ([memberId, partitions]) => ({
-      memberId,
-      assignment: encodeConsumerProtocolAssignment({
-        version: 1,
-        assignedPartitions: [{ topic, partitions: [...partitions] }],
-      }),
-    }),
-  )
-  return { partitionCount, assignments }
-}
-
-/** Waits until rung or for a time; a ring before the wait counts. */
-const createAlarm = () => {
-  let isRung = false
-  let answer: (() => void) | undefined
-  return {
-    ring: () => {
-      isRung = true
-      answer?.()
-    },
-    wait: async (ms: number): Promise<void> => {
-      if (!isRung) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms)
-          answer = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
-        answer = undefined
-      }
-      isRung = false
-    },
-  }
+const share: GroupPartitionsAssigner = (_, members, topics, metadata) => {
+  const [topic = ''] = topics
+  const claims = [...members.values()].map((member) => {
+    const claimed = String(member.metadata ?? '')
+    return { id: member.memberId, owned: claimed === '' ? [] : claimed.split(',').map(Number) }
+  })
+  const shares = assignPartitions(claims, metadata.topics.get(topic)?.partitionsCount ?? 0)
+  return [...shares].map(([memberId, partitions]) => ({
+    memberId,
+    assignments: new Map([[topic, { topic, partitions: [...partitions] }]]),
+  }))
 }

@@ -1,17 +1,16 @@
+import type { Admin } from '@platformatic/kafka'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { PartitionSource } from '../engine.ts'
 import type { Delivery } from '../types.ts'
-import { createFetcher } from './fetch.ts'
-import { keepMembership, rebalanceTimeoutMs } from './group.ts'
-import { type Lease, newLease } from './lease.ts'
-import { groupPositions } from './offsets.ts'
-import { createPositionWriter, type PositionWriter } from './positions.ts'
-import { type ClusterOptions, openWire, type Wire } from './wire.ts'
+import { groupPositions } from './backlog.ts'
+import type { ClusterOptions } from './client.ts'
+import { createFetcher, type Lease, newLease } from './fetch.ts'
+import { keepMembership, type Membership } from './group.ts'
 
 export type MemberDeps = {
   readonly cluster: ClusterOptions
   /** Shared by the process. */
-  readonly control: Wire
+  readonly control: Admin
   readonly topic: string
   readonly groupId: string
   readonly ensureTopic: () => Promise<void>
@@ -21,12 +20,9 @@ export type MemberDeps = {
   readonly logger: Logger
 }
 
-/** The join waits for the other members, and a little for the network. */
-const joinTimeoutMs = rebalanceTimeoutMs + 5_000
-
-/** One member of a group, on two connections of its own: one for reading, one for the group. */
+/** One member of a group, on two clients of its own: one for reading, one for the group. */
 export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> => {
-  const { cluster, control, topic, groupId, sessionTimeoutMs, ensureTopic, onNews, logger } = deps
+  const { cluster, control, topic, groupId, onNews, logger } = deps
   const leases = new Map<number, Lease>()
   /** Owned, but read no further: the group wants them for another member. */
   const surplus = new Set<number>()
@@ -35,19 +31,22 @@ export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> =>
   const isOwned = (lease: Lease): boolean => leases.get(lease.partition) === lease
   const kept = (): readonly Lease[] =>
     [...leases.values()].filter(({ partition }) => !surplus.has(partition))
-
+  const fetcher = createFetcher({
+    ...{ cluster, control, topic, isOwned, onNews, logger },
+    leases: kept,
+  })
   const membership = keepMembership({
-    wire: openWire(cluster, joinTimeoutMs),
-    ...{ control, groupId, topic, sessionTimeoutMs, ensureTopic, logger },
+    ...deps,
     // What is easiest to part with comes last: what was asked for already, before that what is idle.
     owned: () => {
       const cost = (partition: number): number =>
         surplus.has(partition) ? 0 : atWork.has(partition) ? 2 : 1
       return [...leases.keys()].sort((a, b) => cost(b) - cost(a) || a - b)
     },
-    onAssigned: async (partitions) => {
+    onAssigned: async (partitions, isCurrent) => {
       const added = partitions.filter((partition) => !leases.has(partition))
       const positions = await groupPositions(control, groupId, topic, added)
+      if (!isCurrent()) return
       for (const [partition, position] of positions) {
         leases.set(partition, newLease(partition, position))
       }
@@ -59,27 +58,25 @@ export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> =>
       onNews()
     },
     onLost: () => {
+      if (leases.size > 0) {
+        logger.warn({ topic, group: groupId }, 'the group has given this member up: joining again')
+      }
       leases.clear()
       surplus.clear()
     },
   })
-  const positions = createPositionWriter({
-    ...{ wire: control, groupId, topic, isOwned },
-    standing: membership.standing,
-  })
-  const wire = openWire(cluster)
-  const fetcher = createFetcher({ wire, topic, leases: kept, isOwned, onNews, logger })
+  const positions = createPositionWriter(membership, isOwned)
   return {
     rebalance: async (busy) => {
       atWork.clear()
       for (const partition of busy) atWork.add(partition)
       const idle = [...surplus].filter((partition) => !busy.has(partition))
       // Also those that could not be written when they were settled. A failure is found out by the next call.
-      const written = positions.written().then(
+      const isWritten = positions.written().then(
         () => true,
         () => false,
       )
-      if (idle.length === 0 || !(await written)) return
+      if (idle.length === 0 || !(await isWritten)) return
       for (const partition of idle) {
         leases.delete(partition)
         surplus.delete(partition)
@@ -104,7 +101,7 @@ export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> =>
     },
     close: async () => {
       await fetcher.stop()
-      await writeLast(positions)
+      await positions.writtenAtLast()
       await membership.leave()
     },
   }
@@ -113,15 +110,47 @@ export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> =>
 const lastWritesMax = 10
 const lastWriteEveryMs = 100
 
-/** Not written, for all the trying: the messages are handled twice, nothing worse. */
-const writeLast = async ({ written }: PositionWriter): Promise<void> => {
-  for (let attempt = 1; attempt <= lastWritesMax; attempt++) {
-    try {
-      await written()
-      return
-    } catch {
-      await Bun.sleep(lastWriteEveryMs)
+/** Writes positions behind the work: those settled while one request runs go with the next. */
+const createPositionWriter = (membership: Membership, isOwned: (lease: Lease) => boolean) => {
+  const dirty = new Set<Lease>()
+  let writing: Promise<void> | undefined
+  const writeAll = async (): Promise<void> => {
+    while (dirty.size > 0) {
+      const leases = [...dirty].filter(isOwned)
+      dirty.clear()
+      try {
+        if (leases.length > 0) await membership.commit(leases)
+      } catch (error) {
+        // The next owner of a partition that was lost since finds out what was settled.
+        for (const lease of leases) if (isOwned(lease)) dirty.add(lease)
+        throw error
+      }
     }
+  }
+  /** Resolves when all that was settled is written; rejects when it cannot be now. */
+  const written = (): Promise<void> => {
+    writing ??= writeAll().finally(() => {
+      writing = undefined
+    })
+    return writing
+  }
+  return {
+    written,
+    settled: (lease: Lease): void => {
+      dirty.add(lease)
+      // What is not written now goes with the next position, or before the partition is given back.
+      written().catch(() => {})
+    },
+    /** Tries for a second. What is not written by then is handled twice, nothing worse. */
+    writtenAtLast: async (): Promise<void> => {
+      for (let attempt = 1; attempt <= lastWritesMax; attempt++) {
+        try {
+          return await written()
+        } catch {
+          await Bun.sleep(lastWriteEveryMs)
+        }
+      }
+    },
   }
 }
 

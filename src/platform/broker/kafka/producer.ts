@@ -1,7 +1,21 @@
-import { compatibilityPartitioner, NumericMap } from '@platformatic/kafka'
+import {
+  compatibilityPartitioner,
+  findErrorBy,
+  Producer as LibraryProducer,
+  NumericMap,
+  type ProducerInfo,
+  ProtocolError,
+  produceV9,
+} from '@platformatic/kafka'
 import type { OutgoingMessage } from '../types.ts'
-import { AnswerError, protocolErrorCodes as codes } from './errors.ts'
-import { type ClusterOptions, openWire, type TopicMetadata, type Wire } from './wire.ts'
+import {
+  answerOf,
+  type ClusterOptions,
+  clientOptions,
+  closeClient,
+  connectionTo,
+  topicOf,
+} from './client.ts'
 
 /** What became of each message: undefined when every replica in sync has it. */
 export type Outcomes = readonly (Error | undefined)[]
@@ -12,94 +26,90 @@ export type Producer = {
   readonly close: () => Promise<void>
 }
 
-/** The messages of one partition. Its numbers let the broker know a repetition, whichever broker leads by then. */
+/** The messages of one partition. Their numbers let the broker know a repetition, whichever broker leads by then. */
 type Batch = {
   readonly topic: string
   readonly partition: number
-  readonly messages: readonly OutgoingMessage[]
-  /** Place of each in what was asked. */
-  readonly places: readonly number[]
+  /** Place of each message in what was asked. */
+  readonly places: number[]
+  readonly records: produceV9.ProduceRequest[2]
+  numberedBy: ProducerInfo | undefined
   firstSequence: number
 }
-type Identity = { readonly producerId: bigint; readonly producerEpoch: number }
-/** By place: what ended. */
-type Ended = Map<number, Error | undefined>
 
 const allReplicas = -1
+/** How long a broker waits for the other replicas; it says so when they do not come. */
+const ackTimeoutMs = 8_000
 const retryFirstMs = 50
 const retryMaxMs = 1_000
-/** Numbers of a partition go up to here; then the producer takes another identity. */
-const sequenceMax = 0x7fff_ffff
+/** Numbers of a partition go up to 2^31 - 1: the producer takes another identity before. */
+const messagesPerIdentityMax = 1_000_000_000
 
-const stored: ReadonlySet<number> = new Set([0, codes.duplicateSequenceNumber])
 /** The broker knows this producer no more, or lacks what came before. */
-const forgotten: ReadonlySet<number> = new Set([
-  codes.outOfOrderSequenceNumber,
-  codes.invalidProducerEpoch,
-  codes.unknownProducerId,
-])
-const passing: ReadonlySet<number> = new Set([
-  codes.unknownServerError,
-  codes.unknownTopicOrPartition,
-  codes.leaderNotAvailable,
-  codes.notLeaderOrFollower,
-  codes.requestTimedOut,
-  codes.networkException,
-  codes.notEnoughReplicas,
-  codes.notEnoughReplicasAfterAppend,
-  codes.storageError,
-  codes.unknownTopicId,
+const forgotten: ReadonlySet<unknown> = new Set([
+  'OUT_OF_ORDER_SEQUENCE_NUMBER',
+  'INVALID_PRODUCER_EPOCH',
+  'UNKNOWN_PRODUCER_ID',
 ])
 
-/** An idempotent producer that waits for all replicas in sync (acks=all). */
+/**
+ * An idempotent producer that waits for all replicas in sync (acks=all). The library's `send` repeats a request for
+ * several partitions of one broker where the first of them is led. When a broker is lost and the others are led
+ * elsewhere they do not arrive (test `has three nodes and each is killed in turn`); asked for
+ * each partition by itself it sends half as much. So the request is made here, and the rest is the library's.
+ */
 export const openProducer = (cluster: ClusterOptions, timeoutMs: number): Producer => {
-  const wire = openWire(cluster)
+  const client = new LibraryProducer(clientOptions(cluster))
   const sequences = new Map<string, number>()
-  let identity: Identity | undefined
+  let identity: ProducerInfo | undefined
+  let numberedCount = 0
   let isClosed = false
 
-  /** Gives each batch its numbers, under an identity whose numbers have not run out. */
-  const number = async (batches: readonly Batch[]): Promise<Identity> => {
-    const isSpent = [...sequences.values()].some((next) => next > sequenceMax - 1_000_000)
-    if (identity === undefined || isSpent) {
-      identity = await newIdentity(wire)
+  /** Gives each batch its numbers under the present identity, once. */
+  const number = async (batches: readonly Batch[]): Promise<void> => {
+    if (identity === undefined) {
+      identity = await client.initIdempotentProducer({})
       sequences.clear()
+      numberedCount = 0
     }
     for (const batch of batches) {
-      const key = `${batch.topic}:${batch.partition}`
-      batch.firstSequence = sequences.get(key) ?? 0
-      sequences.set(key, batch.firstSequence + batch.messages.length)
+      if (batch.numberedBy === identity) continue
+      const { topic, partition, records } = batch
+      const next = sequences.get(`${topic}:${partition}`) ?? 0
+      batch.numberedBy = identity
+      batch.firstSequence = next
+      sequences.set(`${topic}:${partition}`, next + records.length)
+      numberedCount += records.length
     }
-    return identity
   }
 
   const send = async (messages: readonly OutgoingMessage[]): Promise<Outcomes> => {
     const endMs = performance.now() + timeoutMs
-    const ended: Ended = new Map()
+    const outcomes: (Error | undefined)[] = messages.map(() => undefined)
     let batches: readonly Batch[] | undefined
-    let numbered: Identity | undefined
-    let last: unknown
+    let last = new Error('Kafka does not answer')
+    if (numberedCount > messagesPerIdentityMax) identity = undefined
     for (let attempt = 1; performance.now() < endMs && !isClosed; attempt++) {
       try {
-        batches ??= await batchesOf(wire, messages)
-        numbered ??= await number(batches)
-        const answer = await sendBatches(wire, batches, numbered, attempt > 1)
-        for (const [place, outcome] of answer.ended) ended.set(place, outcome)
-        batches = answer.again
-        if (batches.length === 0) break
-        last = answer.error
-        if (answer.isForgotten) {
-          identity = undefined
-          numbered = undefined
+        batches ??= await batchesOf(client, messages)
+        await number(batches)
+        const failed = await sendBatches(client, batches, attempt > 1)
+        batches = []
+        for (const [batch, error] of failed) {
+          last = error
+          const isForgotten = forgotten.has(apiIdOf(error))
+          if (isForgotten) identity = undefined
+          if (isForgotten || mayBeRepeated(error)) batches = [...batches, batch]
+          else for (const place of batch.places) outcomes[place] = error
         }
+        if (batches.length === 0) break
       } catch (error) {
-        last = error
+        last = asError(error)
       }
       await Bun.sleep(Math.min(retryMaxMs, retryFirstMs * 2 ** (attempt - 1)))
     }
-    const outcomes = messages.map((_, place) =>
-      ended.has(place) ? ended.get(place) : asError(last),
-    )
+    const left = batches?.flatMap(({ places }) => places) ?? messages.keys()
+    for (const place of left) outcomes[place] = last
     // A number that was not used, or of which that is not known, may not be followed by another.
     if (outcomes.some((outcome) => outcome !== undefined)) identity = undefined
     return outcomes
@@ -108,19 +118,19 @@ export const openProducer = (cluster: ClusterOptions, timeoutMs: number): Produc
     send,
     close: async () => {
       isClosed = true
-      await wire.close()
+      await closeClient(client)
     },
   }
 }
 
 const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new Error('Kafka does not answer')
+  error instanceof Error ? error : new Error(String(error))
 
-const newIdentity = async (wire: Wire): Promise<Identity> => {
-  const connection = await wire.onAny()
-  const { producerId, producerEpoch } = await wire.call(connection, 'InitProducerId', null, 0)
-  return { producerId, producerEpoch }
-}
+const apiIdOf = (error: Error): unknown => ('apiId' in error ? error.apiId : undefined)
+
+/** Of an error that is no answer of a broker it is not known whether the messages were stored. */
+const mayBeRepeated = (error: Error): boolean =>
+  apiIdOf(error) === undefined || findErrorBy(error, 'canRetry', true) !== null
 
 let turn = 0
 
@@ -130,128 +140,83 @@ const partitionOf = ({ topic, key }: OutgoingMessage, partitionCount: number): n
   partitionCount
 
 const batchesOf = async (
-  wire: Wire,
+  client: LibraryProducer,
   messages: readonly OutgoingMessage[],
 ): Promise<readonly Batch[]> => {
-  const known = new Map<string, TopicMetadata>()
+  const counts = new Map<string, number>()
   for (const topic of new Set(messages.map((message) => message.topic))) {
-    known.set(topic, await topicOf(wire, topic, false))
+    counts.set(topic, (await knownTopic(client, topic, false)).partitionsCount)
   }
-  const batches = new Map<string, { messages: OutgoingMessage[]; places: number[] } & Batch>()
+  const batches = new Map<string, Batch>()
   for (const [place, message] of messages.entries()) {
     const { topic } = message
-    const partition = partitionOf(message, known.get(topic)?.leaders.length ?? 1)
+    const partition = partitionOf(message, counts.get(topic) ?? 1)
     const key = `${topic}:${partition}`
-    const batch = batches.get(key) ?? {
-      ...{ topic, partition, firstSequence: 0 },
-      messages: [],
-      places: [],
+    let batch = batches.get(key)
+    if (batch === undefined) {
+      batch = { topic, partition, places: [], records: [], numberedBy: undefined, firstSequence: 0 }
+      batches.set(key, batch)
     }
-    batch.messages.push(message)
     batch.places.push(place)
-    batches.set(key, batch)
+    batch.records.push({ ...recordOf(message), partition })
   }
   return [...batches.values()]
 }
 
-const topicOf = async (wire: Wire, name: string, isAnew: boolean): Promise<TopicMetadata> => {
-  const known = await wire.topic(name, isAnew ? 0 : undefined)
-  if (known === undefined) throw new AnswerError(codes.unknownTopicOrPartition, name)
+const knownTopic = async (client: LibraryProducer, name: string, isAnew: boolean) => {
+  const known = await topicOf(client, name, { isAnew })
+  if (known === undefined) throw new ProtocolError('UNKNOWN_TOPIC_OR_PARTITION')
   return known
 }
 
-type Answer = {
-  readonly ended: Ended
-  readonly again: readonly Batch[]
-  readonly isForgotten: boolean
-  readonly error: unknown
-}
-
-/** One request to each broker that leads some of the partitions. */
+/**
+ * Sends one request to each broker that leads some of the partitions.
+ *
+ * @returns the batches that are not stored, as far as that is known
+ */
 const sendBatches = async (
-  wire: Wire,
+  client: LibraryProducer,
   batches: readonly Batch[],
-  identity: Identity,
   isAnew: boolean,
-): Promise<Answer> => {
+): Promise<readonly (readonly [Batch, Error])[]> => {
   const byLeader = new Map<number, Batch[]>()
   for (const batch of batches) {
-    const { leaders } = await topicOf(wire, batch.topic, isAnew)
-    const leader = leaders[batch.partition] ?? -1
+    const { partitions } = await knownTopic(client, batch.topic, isAnew)
+    const leader = partitions[batch.partition]?.leader ?? -1
     byLeader.set(leader, [...(byLeader.get(leader) ?? []), batch])
   }
-  const answers = await Promise.all(
-    [...byLeader].map(async ([leader, led]) => {
-      try {
-        return judge(led, await request(wire, leader, led, identity))
-      } catch (error) {
-        return { ended: new Map(), again: led, isForgotten: false, error }
-      }
-    }),
-  )
-  return {
-    ended: new Map(answers.flatMap(({ ended }) => [...ended])),
-    again: answers.flatMap(({ again }) => again),
-    isForgotten: answers.some(({ isForgotten }) => isForgotten),
-    error: answers.find(({ error }) => error !== undefined)?.error,
-  }
-}
-
-/** @returns the broker's codes, by topic and partition */
-const request = async (
-  wire: Wire,
-  leader: number,
-  batches: readonly Batch[],
-  { producerId, producerEpoch }: Identity,
-): Promise<ReadonlyMap<string, number>> => {
-  const sequences = new NumericMap()
-  const records = batches.flatMap(({ topic, partition, messages, firstSequence }) => {
-    sequences.set(`${topic}:${partition}`, firstSequence)
-    return messages.map((message) => ({ ...recordOf(message), partition }))
-  })
-  const connection = await wire.onBroker(leader)
-  const options = { producerId, producerEpoch, sequences }
-  const answer: unknown = await wire
-    .call(connection, 'Produce', allReplicas, ackTimeoutMs, records, options)
-    // One partition's error is thrown with what the others have answered.
-    .catch((error: unknown) => {
-      if (error instanceof Error && 'response' in error) return error.response
-      throw error
-    })
-  const { responses } = answer as { readonly responses: readonly ProducedTopic[] }
-  return new Map(
-    responses.flatMap(({ name, partitionResponses }) =>
-      partitionResponses.map(({ index, errorCode }) => [`${name}:${index}`, errorCode] as const),
-    ),
-  )
-}
-
-type ProducedTopic = {
-  readonly name: string
-  readonly partitionResponses: readonly { readonly index: number; readonly errorCode: number }[]
-}
-
-/** How long a broker waits for the other replicas; it says so when they do not come. */
-const ackTimeoutMs = 8_000
-
-const judge = (batches: readonly Batch[], answered: ReadonlyMap<string, number>): Answer => {
-  const ended: Ended = new Map()
-  const again: Batch[] = []
-  let isForgotten = false
-  let error: unknown
-  for (const batch of batches) {
-    const { topic, partition, places } = batch
-    const code = answered.get(`${topic}:${partition}`) ?? codes.unknownServerError
-    if (stored.has(code)) {
-      for (const place of places) ended.set(place, undefined)
-      continue
+  const answers = [...byLeader].map(async ([leader, led]) => {
+    try {
+      return await request(client, leader, led)
+    } catch (error) {
+      return led.map((batch) => [batch, asError(error)] as const)
     }
-    error = new AnswerError(code, `${topic}, partition ${partition}`)
-    if (forgotten.has(code)) isForgotten = true
-    if (forgotten.has(code) || passing.has(code)) again.push(batch)
-    else for (const place of places) ended.set(place, asError(error))
+  })
+  return (await Promise.all(answers)).flat()
+}
+
+const request = async (client: LibraryProducer, leader: number, batches: readonly Batch[]) => {
+  const { producerId = -1n, producerEpoch = -1 } = batches[0]?.numberedBy ?? {}
+  const sequences = new NumericMap()
+  for (const { topic, partition, firstSequence } of batches) {
+    sequences.set(`${topic}:${partition}`, firstSequence)
   }
-  return { ended, again, isForgotten, error }
+  const connection = await connectionTo(client, leader)
+  const records = batches.flatMap((batch) => batch.records)
+  const options = { producerId, producerEpoch, sequences }
+  // Every broker from Kafka 3.5 on knows this version of the request.
+  const { responses } = (await produceV9.api
+    .async(connection, allReplicas, ackTimeoutMs, records, options)
+    .catch(answerOf)) as produceV9.ProduceResponse
+  return batches.flatMap((batch) => {
+    const answer = responses
+      .find(({ name }) => name === batch.topic)
+      ?.partitionResponses.find(({ index }) => index === batch.partition)
+    const error =
+      answer === undefined ? new Error('no answer') : new ProtocolError(answer.errorCode)
+    const isStored = answer?.errorCode === 0 || apiIdOf(error) === 'DUPLICATE_SEQUENCE_NUMBER'
+    return isStored ? [] : [[batch, error] as const]
+  })
 }
 
 const recordOf = ({ topic, key, value, headers, publishedAt }: OutgoingMessage) => ({

@@ -1,32 +1,30 @@
+import { findErrorBy } from '@platformatic/kafka'
 import { BrokerUnavailableError, PublishRefusedError } from '../errors.ts'
 import { refuseTooLarge } from '../partition.ts'
 import type { OutgoingMessage } from '../types.ts'
-import { protocolErrorCodes as codes, hasProtocolError, plainError } from './errors.ts'
+import type { ClusterOptions } from './client.ts'
+import { plainError } from './errors.ts'
 import { inTime } from './in-time.ts'
 import { type Outcomes, openProducer } from './producer.ts'
 import { extrasBytesMax, extrasBytesOf, recordBytesOf, requestBytesMax } from './sizes.ts'
 import type { Topics } from './topics.ts'
-import type { ClusterOptions } from './wire.ts'
 
 /** What may wait to be sent; more is refused at once. */
 export const waitingBytesMax = 64 * 1024 * 1024
 /** A publisher is told after this that Kafka does not answer. What was sent by then may still arrive. */
-export const publishTimeoutMs = 15_000
+const publishTimeoutMs = 15_000
 
 export type Publisher = {
   readonly publish: (messages: readonly OutgoingMessage[]) => Promise<void>
   readonly close: () => Promise<void>
 }
 
-type Publication = {
-  left: number
-  isOver: boolean
-  readonly sent: PromiseWithResolvers<void>
-}
 type Entry = {
   readonly message: OutgoingMessage
   readonly bytes: number
-  readonly publication: Publication
+  readonly sent: PromiseWithResolvers<void>
+  /** Nobody waits for it any more. */
+  isOver: boolean
 }
 
 /**
@@ -40,42 +38,41 @@ export const openPublisher = (
   timeoutMs = publishTimeoutMs,
 ): Publisher => {
   const producer = openProducer(cluster, timeoutMs)
-  const queue = createQueue()
+  let waiting: Entry[] = []
+  let waitingBytes = 0
   let sending: Promise<void> | undefined
 
   const send = async (entries: readonly Entry[]): Promise<void> => {
     const outcomes = await outcomesOf(entries.map(({ message }) => message))
     const alone: Entry[] = []
     for (const [place, entry] of entries.entries()) {
-      const { message, publication } = entry
       const error = outcomes[place]
       if (error === undefined) {
-        publication.left--
-        if (publication.left === 0) end(publication)
-      } else if (hasProtocolError(error, codes.messageTooLarge, codes.recordListTooLarge)) {
-        if (entries.length > 1) alone.push(entry)
-        else end(publication, tooLarge(message, error))
+        entry.sent.resolve()
+      } else if (!isTooLarge(error)) {
+        topics.forget(entry.message.topic)
+        entry.sent.reject(unavailable(error))
+      } else if (entries.length > 1) {
+        alone.push(entry)
       } else {
-        topics.forget(message.topic)
-        end(publication, unavailable(error))
+        entry.sent.reject(tooLarge(entry.message, error))
       }
     }
     // The limit is one of all that goes to a partition at once: each may fit.
-    for (const entry of alone) if (!entry.publication.isOver) await send([entry])
+    for (const entry of alone) if (!entry.isOver) await send([entry])
   }
   const outcomesOf = async (messages: readonly OutgoingMessage[]): Promise<Outcomes> => {
     try {
-      for (const topic of new Set(messages.map(({ topic: name }) => name))) {
-        await topics.ensure(topic)
-      }
+      await Promise.all([...new Set(messages.map(({ topic }) => topic))].map(topics.ensure))
     } catch (error) {
-      const failed = error instanceof Error ? error : new Error(String(error))
-      return messages.map(() => failed)
+      return messages.map(() => error as Error)
     }
     return producer.send(messages)
   }
   const sendAll = async (): Promise<void> => {
-    for (let entries = queue.take(); entries.length > 0; entries = queue.take()) {
+    while (waiting.length > 0) {
+      const entries = waiting.splice(0, countOfRequest(waiting))
+      waitingBytes -= bytesOf(entries)
       await send(entries)
     }
     sending = undefined
@@ -83,29 +80,32 @@ export const openPublisher = (
 
   return {
     publish: async (messages) => {
-      if (messages.length === 0) return
       refuseTooLarge(messages)
-      const bytes = messages.reduce((sum, message) => sum + recordBytesOf(message), 0)
       refuseOversized(messages)
-      const waiting = queue.bytes()
-      if (waiting > 0 && waiting + bytes > waitingBytesMax) {
-        throw new BrokerUnavailableError(`${waiting} bytes wait for Kafka: no room for more`)
+      const entries = messages.map(
+        (message): Entry => ({
+          message,
+          bytes: recordBytesOf(message),
+          sent: Promise.withResolvers(),
+          isOver: false,
+        }),
+      )
+      const bytes = bytesOf(entries)
+      if (waitingBytes > 0 && waitingBytes + bytes > waitingBytesMax) {
+        throw new BrokerUnavailableError(`${waitingBytes} bytes wait for Kafka: no room for more`)
       }
-      const publication: Publication = {
-        left: messages.length,
-        isOver: false,
-        sent: Promise.withResolvers(),
-      }
-      for (const message of messages) {
-        queue.push({ message, bytes: recordBytesOf(message), publication })
-      }
+      waiting.push(...entries)
+      waitingBytes += bytes
       sending ??= sendAll()
       try {
-        await inTime(publication.sent.promise, timeoutMs)
+        await inTime(Promise.all(entries.map(({ sent }) => sent.promise)), timeoutMs)
       } catch (error) {
-        publication.isOver = true
-        queue.forget(publication)
-        throw isOurs(error) ? error : unavailable(error)
+        for (const entry of entries) entry.isOver = true
+        waiting = waiting.filter(({ isOver }) => !isOver)
+        waitingBytes = bytesOf(waiting)
+        throw error instanceof PublishRefusedError || error instanceof BrokerUnavailableError
+          ? error
+          : unavailable(error)
       }
     },
     close: async () => {
@@ -115,49 +115,22 @@ export const openPublisher = (
   }
 }
 
-/** What waits to be sent, in the order it came. */
-const createQueue = () => {
-  const waiting: Entry[] = []
+const bytesOf = (entries: readonly Entry[]): number =>
+  entries.reduce((sum, { bytes }) => sum + bytes, 0)
+
+/** How many of those that wait go together. */
+const countOfRequest = (waiting: readonly Entry[]): number => {
   let bytes = 0
-  return {
-    bytes: (): number => bytes,
-    push: (entry: Entry): void => {
-      waiting.push(entry)
-      bytes += entry.bytes
-    },
-    /** As much as one request holds; nothing when nothing waits. */
-    take: (): readonly Entry[] => {
-      let taken = 0
-      let count = 0
-      for (const entry of waiting) {
-        if (count > 0 && taken + entry.bytes > requestBytesMax) break
-        taken += entry.bytes
-        count++
-      }
-      bytes -= taken
-      return waiting.splice(0, count)
-    },
-    /** What nobody waits for any more. */
-    forget: (publication: Publication): void => {
-      let kept = 0
-      for (const entry of waiting) {
-        if (entry.publication === publication) bytes -= entry.bytes
-        else waiting[kept++] = entry
-      }
-      waiting.length = kept
-    },
-  }
+  const end = waiting.findIndex((entry, place) => {
+    bytes += entry.bytes
+    return place > 0 && bytes > requestBytesMax
+  })
+  return end === -1 ? waiting.length : end
 }
 
-const end = (publication: Publication, error?: Error): void => {
-  if (publication.isOver) return
-  publication.isOver = true
-  if (error === undefined) publication.sent.resolve()
-  else publication.sent.reject(error)
-}
-
-const isOurs = (error: unknown): boolean =>
-  error instanceof PublishRefusedError || error instanceof BrokerUnavailableError
+const isTooLarge = (error: Error): boolean =>
+  findErrorBy(error, 'apiId', 'MESSAGE_TOO_LARGE') !== null ||
+  findErrorBy(error, 'apiId', 'RECORD_LIST_TOO_LARGE') !== null
 
 const unavailable = (cause: unknown): BrokerUnavailableError =>
   new BrokerUnavailableError('Kafka has not taken the messages', { cause: plainError(cause) })

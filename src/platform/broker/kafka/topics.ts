@@ -1,7 +1,6 @@
-import { Admin } from '@platformatic/kafka'
-import { protocolErrorCodes as codes, hasProtocolError } from './errors.ts'
+import { Admin, findErrorBy } from '@platformatic/kafka'
+import { type ClusterOptions, clientOptions, closeClient, topicOf } from './client.ts'
 import { recordBatchBytesMax } from './sizes.ts'
-import { type ClusterOptions, clientOptions, closeClient, type Wire } from './wire.ts'
 
 /** What a topic is made with when the cluster does not have it. */
 export type TopicSettings = {
@@ -24,11 +23,7 @@ const dayMs = 86_400_000
 const visibleWithinMs = 10_000
 const visibleEveryMs = 50
 
-export const openTopics = (
-  cluster: ClusterOptions,
-  settings: TopicSettings,
-  control: Wire,
-): Topics => {
+export const openTopics = (cluster: ClusterOptions, settings: TopicSettings): Topics => {
   const admin = new Admin(clientOptions(cluster))
   const known = new Map<string, Promise<void>>()
   const create = async (name: string): Promise<void> => {
@@ -45,16 +40,16 @@ export const openTopics = (
         ],
       })
     } catch (error) {
-      if (!hasProtocolError(error, codes.topicAlreadyExists)) throw error
+      if (!isAnswer(error, 'TOPIC_ALREADY_EXISTS')) throw error
     }
     const end = performance.now() + visibleWithinMs
-    while (!(await isUsable(control, name))) {
+    while (!(await isUsable(admin, name))) {
       if (performance.now() > end) throw new Error(`topic ${name} was made and does not appear`)
       await Bun.sleep(visibleEveryMs)
     }
   }
   const ensure = async (name: string): Promise<void> => {
-    if (!(await isUsable(control, name))) await create(name)
+    if (!(await isUsable(admin, name))) await create(name)
   }
   return {
     ensure: (name) => {
@@ -71,12 +66,15 @@ export const openTopics = (
 }
 
 /** There, and every partition has a leader. */
-const isUsable = async (control: Wire, name: string): Promise<boolean> => {
+const isUsable = async (admin: Admin, name: string): Promise<boolean> => {
   try {
-    const topic = await control.topic(name, 0)
-    return topic?.leaders.every((leader) => leader >= 0) ?? false
+    const topic = await topicOf(admin, name, { isAnew: true })
+    return topic?.partitions.every(({ leader }) => leader >= 0) ?? false
   } catch (error) {
-    if (hasProtocolError(error, codes.leaderNotAvailable)) return false
+    if (isAnswer(error, 'LEADER_NOT_AVAILABLE')) return false
     throw error
   }
 }
+
+const isAnswer = (error: unknown, apiId: string): boolean =>
+  error instanceof Error && findErrorBy(error, 'apiId', apiId) !== null

@@ -121,9 +121,11 @@ describe('a Kafka that is away', () => {
     async () => {
       const kafka = await startTestKafka({ nodes: 3 })
       const cluster = { addresses: kafka.addresses, clientId: 'trilho-test' }
-      const broker = await open({ cluster })
+      // What one node leads has several leaders when it is killed.
+      const settings = { partitions: 12, replicas: undefined, retentionDays: 1 }
+      const broker = await open({ cluster, topics: settings })
       const topic = freshTopic('nodes')
-      const keys = Array.from({ length: 16 }, (_, index) => `key-${index}`)
+      const keys = Array.from({ length: 64 }, (_, index) => `key-${index}`)
       const reader = createReader()
       broker.consume({ topic, group: 'g', batchSizeMax: 10, handler: reader.handler })
       const load = startLoad(broker, topic, keys)

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createServer } from 'node:tls'
 import { brokerProblems, brokerSettings, createKafkaBroker } from '#src/platform/broker/index.ts'
-import { openWire } from '#src/platform/broker/kafka/wire.ts'
+import { closeClient, openClient } from '#src/platform/broker/kafka/client.ts'
 import { clusterOf } from '#src/platform/broker/open.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { createTlsMaterial } from '#src/platform/security/index.ts'
@@ -174,14 +174,15 @@ test('a certificate that changes is shown by the next connection', async () => {
     key: { text: first.key, path: files.key },
     ca: { text: authority.cert, path: undefined },
   })
-  const wire = openWire(clusterOf([`127.0.0.1:${port}`], settingsOf({}), material), 1_000)
-  await expect(wire.ping()).rejects.toThrow()
+  const client = openClient(clusterOf([`127.0.0.1:${port}`], settingsOf({}), material), 1_000)
+  const ask = () => client.metadata({ topics: [], forceUpdate: true })
+  await expect(ask()).rejects.toThrow()
   expect(new Set(shown)).toEqual(new Set(['first']))
   await install(issue('second'))
   await material.reload()
   const before = shown.length
-  await expect(wire.ping()).rejects.toThrow()
+  await expect(ask()).rejects.toThrow()
   expect(new Set(shown.slice(before))).toEqual(new Set(['second']))
-  await wire.close()
+  await closeClient(client)
   server.close()
 })
