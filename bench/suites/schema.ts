@@ -12,7 +12,7 @@ import {
 } from '#codecs/iso20022'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { nativeText } from '#src/platform/runtime/index.ts'
-import { schemaTexts } from '../../codecs/iso20022/catalogue/texts.ts'
+import { schemaTexts } from '../../codecs/iso20022/catalogue/catalogue.ts'
 import { type Figure, type Group, type Mode, median, type Suite, smoke } from '../harness.ts'
 import { batchMessage, batchTransactions, overAll, singleMessages } from '../messages.ts'
 import { saxesElements } from '../saxes-elements.ts'

@@ -18,11 +18,8 @@ export {
 export {
   type Certainty,
   compileForSpi,
-  isMessageType,
   isRevision,
   knownVersions,
-  type MessageType,
-  messageTypes,
   ourCatalogue,
   type Revision,
   revisions,
@@ -59,32 +56,39 @@ export {
   type ToJson,
 } from './generic/index.ts'
 export { notificationsMax } from './messages/camt.054/build.ts'
+export type { Breach, Check, MessageDefinition, StatusCheck } from './messages/definition.ts'
+export {
+  definitionOf,
+  isMessageType,
+  type MessageType,
+  messageDefinitions,
+  messageTypes,
+} from './messages/index.ts'
 export { statusesMax, statusReasonsMax } from './messages/pacs.002/build.ts'
+export type { Pacs002, PaymentStatus, StatusReason } from './messages/pacs.002/read.ts'
 export { returnsMax } from './messages/pacs.004/build.ts'
+export type { Pacs004, PaymentReturn } from './messages/pacs.004/read.ts'
 export { priorityTransactionsMax, scheduledTransactionsMax } from './messages/pacs.008/build.ts'
-export type { Pacs002, PaymentStatus, StatusReason } from './messages/pacs002.ts'
-export type { Pacs004, PaymentReturn } from './messages/pacs004.ts'
 export type {
   Account,
   CreditTransfer,
   Pacs008,
   Party,
-  PaymentNodes,
   Remittance,
   Tax,
-} from './messages/pacs008.ts'
+} from './messages/pacs.008/read.ts'
 export { chargesMax } from './messages/pain.013/build.ts'
 export { findMetadata, type MessageMetadata } from './metadata.ts'
+export type { Projected } from './projecting/projection.ts'
 export {
+  breachesOf,
+  createProjector,
   identifyMessage,
   isPaymentMessageType,
   type MessageReading,
   type PaymentMessage,
   type PaymentMessageType,
-  type PaymentsReading,
-  paymentsOf,
   readMessage,
-  readWithPayments,
   type TypedMessage,
   type TypedMessages,
 } from './read.ts'

@@ -1,5 +1,4 @@
 import { absent, type XmlDocument } from '#codecs/xml'
-import type { MessageType } from './catalogue/index.ts'
 import { type BusinessHeader, readEnvelope } from './envelope.ts'
 import { type Layout, layout } from './layout.ts'
 import type { MessageReader } from './reader.ts'
@@ -126,7 +125,7 @@ const written = ({ steps }: Step): string =>
     .join(' ')
 
 /** A message of a type: its header, and the members of its document. */
-export type MessageOf<T extends MessageType, F> = {
+export type MessageOf<T extends string, F> = {
   readonly type: T
   readonly version: string
   readonly header: BusinessHeader
@@ -137,7 +136,7 @@ export type MessageOf<T extends MessageType, F> = {
  *
  * @param root the name of that element
  */
-export const messageReader = <T extends MessageType, F extends Fields>(
+export const messageReader = <const T extends string, F extends Fields>(
   type: T,
   root: string,
   fields: F,

@@ -1,9 +1,8 @@
+import { messageTypes } from '#codecs/iso20022'
+
 /** What may be subscribed to: message types of the SPI, and events of the other rails and our own. */
 export const eventTypes = [
-  ...['pacs.002', 'pacs.004', 'pacs.008', 'pain.009', 'pain.011', 'pain.012', 'pain.013'],
-  ...['pain.014', 'camt.014', 'camt.025', 'camt.029', 'camt.052', 'camt.053', 'camt.054'],
-  ...['camt.055', 'camt.060', 'admi.002', 'admi.004', 'pibr.001', 'pibr.002', 'reda.014'],
-  ...['reda.016', 'reda.017', 'reda.022', 'reda.031', 'reda.041', 'trck.002'],
+  ...messageTypes,
   'message.status',
   ...['card.transaction.authorized', 'card.transaction.declined', 'card.transaction.captured'],
   'card.transaction.voided',

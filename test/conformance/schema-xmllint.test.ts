@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CodecError } from '#codecs/bytes'
@@ -16,10 +16,10 @@ import {
   validateDocument,
 } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
+import { schemaTexts } from '../../codecs/iso20022/catalogue/catalogue.ts'
 import { generateMessage } from '../support/generated-messages.ts'
 import { shapedSignature } from '../support/messages.ts'
 import { createRandom, mutate } from '../support/mutations.ts'
-import { root } from '../support/program.ts'
 import {
   hasSharedData,
   readSharedData,
@@ -109,7 +109,8 @@ const firstLine = (report: string, name: string): number => {
 /** The official schema with a schema for signatures: its wildcard for them is strict. */
 const withSignatures = (namespace: string, schema: string): string => {
   const path = join(directory, 'with-signatures.xsd')
-  const signatures = join(root, 'codecs/iso20022/catalogue/xsd/xmldsig.xsd')
+  const signatures = join(directory, 'xmldsig.xsd')
+  writeFileSync(signatures, schemaTexts.get('xmldsig.xsd') ?? '')
   writeFileSync(
     path,
     `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="${namespace}"><xs:include schemaLocation="${schema}"/><xs:import namespace="http://www.w3.org/2000/09/xmldsig#" schemaLocation="${signatures}"/></xs:schema>`,
@@ -226,7 +227,8 @@ describe.if(xmllint !== null)(`our schemas as libxml2 reads them${xmllintReason}
 /** Our schema of a version with a schema for signatures, as files that another program reads. */
 const ownSchemaFile = (type: MessageType, version: string): string => {
   const folder = join(directory, `${type}-${version}`)
-  cpSync(join(root, 'codecs/iso20022/catalogue/xsd'), folder, { recursive: true })
+  mkdirSync(folder, { recursive: true })
+  for (const [file, text] of schemaTexts) writeFileSync(join(folder, file), text)
   const file = join(folder, 'message.xsd')
   writeFileSync(file, schemaText(type, version) ?? '')
   return withSignatures(namespaceOf({ type, version }), file)

@@ -1,15 +1,12 @@
-import { knownVersions, type MessageType, type Revision, versionOf } from '../catalogue/index.ts'
+import { knownVersions, type Revision, versionOf } from '../catalogue/index.ts'
 import { messageDefinitionIdOf, namespaceOf, spiIspb } from '../envelope.ts'
-import { builder as admi002 } from '../messages/admi.002/build.ts'
-import { builder as camt029 } from '../messages/camt.029/build.ts'
-import { builder as camt054 } from '../messages/camt.054/build.ts'
-import { builder as camt055 } from '../messages/camt.055/build.ts'
-import { builder as pacs002 } from '../messages/pacs.002/build.ts'
-import { builder as pacs004 } from '../messages/pacs.004/build.ts'
-import { builder as pacs008 } from '../messages/pacs.008/build.ts'
-import { builder as pain013 } from '../messages/pain.013/build.ts'
-import { builder as pain014 } from '../messages/pain.014/build.ts'
-import type { BuildContext, Builder, Draft } from './builder.ts'
+import {
+  definitionOf,
+  type MessageType,
+  type messageDefinitions,
+  messageTypes,
+} from '../messages/index.ts'
+import type { BuildContext, Draft } from './builder.ts'
 import { dateTimeOf, messageId } from './identifiers.ts'
 import { type BuildProblem, Params } from './params.ts'
 import { template, XmlOutput } from './template.ts'
@@ -18,25 +15,37 @@ export type { BuildContext } from './builder.ts'
 export { createRandomText, type RandomSource, type RandomText } from './identifiers.ts'
 export { type BuildProblem, buildProblemsMax } from './params.ts'
 
-const builders = {
-  PACS008: { type: 'pacs.008', ...pacs008 },
-  PACS002: { type: 'pacs.002', ...pacs002 },
-  PACS004: { type: 'pacs.004', ...pacs004 },
-  PAIN013: { type: 'pain.013', ...pain013 },
-  PAIN014: { type: 'pain.014', ...pain014 },
-  CAMT029: { type: 'camt.029', ...camt029 },
-  CAMT054: { type: 'camt.054', ...camt054 },
-  CAMT055: { type: 'camt.055', ...camt055 },
-  ADMI002: { type: 'admi.002', ...admi002 },
-} as const satisfies Readonly<Record<string, Builder & { readonly type: MessageType }>>
+type Definitions = typeof messageDefinitions
 
-/** The names under which messages are sent. */
-export type BuildableMessage = keyof typeof builders
+/** The types that can be built. */
+type BuildableType = {
+  [T in MessageType]: Definitions[T]['builder'] extends null ? never : T
+}[MessageType]
 
-export const buildableMessages = Object.keys(builders) as readonly BuildableMessage[]
+type NameOf<T extends string> = T extends `${infer Family}.${infer Number}`
+  ? `${Uppercase<Family>}${Number}`
+  : never
+
+/** The names under which messages are sent: `PACS008`. */
+export type BuildableMessage = NameOf<BuildableType>
+
+const types = new Map(
+  messageTypes
+    .filter((type) => definitionOf(type).builder !== null)
+    .map((type) => [type.replace('.', '').toUpperCase() as BuildableMessage, type]),
+)
+
+export const buildableMessages: readonly BuildableMessage[] = [...types.keys()]
 
 export const isBuildableMessage = (name: string): name is BuildableMessage =>
-  Object.hasOwn(builders, name)
+  types.has(name as BuildableMessage)
+
+const builderOf = (name: BuildableMessage) => {
+  const type = types.get(name)
+  const builder = type === undefined ? null : definitionOf(type).builder
+  if (type === undefined || builder === null) throw new RangeError(`there is no message ${name}`)
+  return { type, ...builder }
+}
 
 /** Bytes from `from` to before `to`. */
 export type ByteRange = { readonly from: number; readonly to: number }
@@ -71,7 +80,7 @@ export type Build =
 
 /** The versions in which a message can be built, the oldest first. */
 export const buildableVersions = (name: BuildableMessage): readonly string[] =>
-  knownVersions(builders[name].type)
+  knownVersions(builderOf(name).type)
 
 const headerTemplate = template(`
   <AppHdr>
@@ -100,7 +109,7 @@ export const buildMessage = (
   params: unknown,
   context: BuildContext & { readonly revision: Revision; readonly version?: string },
 ): Build => {
-  const { type, root, build } = builders[name]
+  const { type, root, build } = builderOf(name)
   const { ispb, nowMs, random, revision } = context
   const version = context.version ?? versionOf(type, revision).version
   if (!knownVersions(type).includes(version)) {

@@ -1,4 +1,5 @@
 import { namespaceOf } from '../envelope.ts'
+import { definitionOf, isMessageType, type MessageType, messageTypes } from '../messages/index.ts'
 import {
   type CompiledSchema,
   compileSchema,
@@ -9,59 +10,28 @@ import {
   withNamespace,
 } from '../schema/index.ts'
 import { messageVocabulary } from '../vocabulary.ts'
-import { isMessageType, type MessageType } from './revisions.ts'
-import { schemaTexts } from './texts.ts'
+import { type Revision, revisions, type VersionEntry } from './revisions.ts'
+import accounts from './xsd/accounts.xsd' with { type: 'text' }
+import common from './xsd/common.xsd' with { type: 'text' }
+import xmldsig from './xsd/xmldsig.xsd' with { type: 'text' }
 
-/**
- * Type → version → the schema document that stands for it. A document that stands for several versions gets
- * their namespace when it is read; its comment says why they are taken as equal.
- */
-const documents: Readonly<Record<MessageType, Readonly<Record<string, string>>>> = {
-  'pacs.008': {
-    '1.11': 'pacs.008.1.13.xsd',
-    '1.12': 'pacs.008.1.13.xsd',
-    '1.13': 'pacs.008.1.13.xsd',
-    '1.14': 'pacs.008.1.13.xsd',
-    '1.15': 'pacs.008.1.15.xsd',
-    '1.16': 'pacs.008.1.16.xsd',
-  },
-  'pacs.002': {
-    '1.12': 'pacs.002.1.14.xsd',
-    '1.13': 'pacs.002.1.14.xsd',
-    '1.14': 'pacs.002.1.14.xsd',
-    '1.15': 'pacs.002.1.14.xsd',
-    '1.16': 'pacs.002.1.16.xsd',
-    '1.17': 'pacs.002.1.17.xsd',
-  },
-  'pacs.004': { '1.5': 'pacs.004.xsd' },
-  'pain.009': { '1.1': 'pain.009.xsd' },
-  'pain.011': { '1.3': 'pain.011.xsd' },
-  'pain.012': { '1.3': 'pain.012.xsd', '1.4': 'pain.012.xsd' },
-  'pain.013': { '2.2': 'pain.013.xsd' },
-  'pain.014': { '2.3': 'pain.014.2.3.xsd', '2.4': 'pain.014.2.4.xsd' },
-  'camt.014': { '1.6': 'camt.014.xsd' },
-  'camt.025': { '1.0': 'camt.025.xsd' },
-  'camt.029': { '1.1': 'camt.029.xsd', '1.2': 'camt.029.xsd' },
-  'camt.052': { '1.3': 'camt.052.xsd' },
-  'camt.053': { '1.4': 'camt.053.xsd' },
-  'camt.054': { '1.15': 'camt.054.xsd', '1.16': 'camt.054.xsd' },
-  'camt.055': { '1.1': 'camt.055.xsd' },
-  'camt.060': { '1.9': 'camt.060.xsd' },
-  'admi.002': { '1.5': 'admi.002.xsd' },
-  'admi.004': { '1.2': 'admi.004.xsd' },
-  'pibr.001': { '1.3': 'pibr.001.xsd' },
-  'pibr.002': { '1.3': 'pibr.002.xsd' },
-  'reda.014': { '1.3': 'reda.014.xsd' },
-  'reda.016': { '1.5': 'reda.016.xsd' },
-  'reda.017': { '1.2': 'reda.017.xsd' },
-  'reda.022': { '1.4': 'reda.022.xsd' },
-  'reda.031': { '1.2': 'reda.031.xsd' },
-  'reda.041': { '1.7': 'reda.041.xsd' },
-  'trck.002': { '1.1': 'trck.002.xsd' },
-}
+/** The text of every schema document of ours, by file name: part of the program, so it needs no file at run time. */
+export const schemaTexts: ReadonlyMap<string, string> = new Map([
+  ...Object.entries({ 'common.xsd': common, 'accounts.xsd': accounts, 'xmldsig.xsd': xmldsig }),
+  ...messageTypes.flatMap((type) => Object.entries(definitionOf(type).schemas)),
+])
 
 /** Every version of a type for which there is a schema, the oldest first. */
-export const knownVersions = (type: MessageType): readonly string[] => Object.keys(documents[type])
+export const knownVersions = (type: MessageType): readonly string[] =>
+  Object.keys(definitionOf(type).versions)
+
+/** The version in which a revision sends a type. */
+export const versionOf = (type: MessageType, revision: Revision): VersionEntry =>
+  definitionOf(type).revisions[revision]
+
+/** The revisions to which a version belongs; empty for one newer than all. */
+export const revisionsOf = (type: MessageType, version: string): readonly Revision[] =>
+  revisions.filter((revision) => versionOf(type, revision).version === version)
 
 /** Schemas by type and version, each compiled when first asked for. */
 export type SchemaCatalogue = {
@@ -85,8 +55,10 @@ const ourSource = (file: string): Uint8Array | undefined => {
   return text === undefined ? undefined : encoder.encode(text)
 }
 
-const fileOf = (type: MessageType, version: string): string | undefined =>
-  Object.hasOwn(documents[type], version) ? documents[type][version] : undefined
+const fileOf = (type: MessageType, version: string): string | undefined => {
+  const { versions } = definitionOf(type)
+  return Object.hasOwn(versions, version) ? versions[version] : undefined
+}
 
 /** A document of ours with another target namespace than the one it is written with. */
 const textWith = (file: string, namespace: string): string | undefined => {

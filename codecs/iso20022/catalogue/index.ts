@@ -2,18 +2,15 @@ export {
   compileForSpi,
   knownVersions,
   ourCatalogue,
+  revisionsOf,
   type SchemaCatalogue,
   schemaText,
+  versionOf,
 } from './catalogue.ts'
 export {
   type Certainty,
-  isMessageType,
   isRevision,
-  type MessageType,
-  messageTypes,
   type Revision,
   revisions,
-  revisionsOf,
   type VersionEntry,
-  versionOf,
 } from './revisions.ts'

@@ -2,6 +2,7 @@
 import { CodecError } from '#codecs/bytes'
 import {
   createMessageScanner,
+  definitionOf,
   findMetadata,
   isMessageType,
   isPaymentMessageType,
@@ -33,9 +34,12 @@ export type Stored = {
   readonly bytes: Uint8Array
 }
 
-/** A message of a type that moves no money. */
+/** The types that move no money. */
+export type OtherType = Exclude<MessageType, PaymentMessageType>
+
+/** A message of such a type. */
 export type OtherMessage = {
-  readonly type: MessageType
+  readonly type: OtherType
   readonly version: string
   readonly id: string
   readonly document: XmlDocument
@@ -71,7 +75,7 @@ type IntakeDeps = {
   /** Must be done with the document when it returns. */
   readonly answerOther: (message: OtherMessage) => void
   /** What a message costs its sender's token bucket, once it is known. */
-  readonly debit: (stored: Stored, type: string, operations: number) => void
+  readonly debit: (stored: Stored, type: MessageType, operations: number) => void
 }
 
 export const createIntake = (deps: IntakeDeps): Intake => new OrderedIntake(deps)
@@ -261,7 +265,7 @@ const transfersOf = (document: XmlDocument): number =>
 
 /** Each transaction of a message as canonical XML without the message's namespace. */
 const transactionsOf = (document: XmlDocument, message: PaymentMessage): readonly string[] => {
-  const name = message.type === 'pacs.008' ? 'CdtTrfTxInf' : 'TxInf'
+  const name = definitionOf(message.type).facts.transaction
   const namespace = document.namespaceUri(document.root)
   const inherited = `<${name} xmlns="${namespace}">`
   const body = document.nextSibling(document.firstChild(document.root), document.root)
@@ -343,14 +347,14 @@ const headerFault = (
   if (to !== spiIspb) {
     return { reason: 'recipient', description: `O destinatário deve ser ${spiIspb}` }
   }
-  const definition = definitionOf(document, metadata.businessMessageId)
+  const definition = definitionIn(document, metadata.businessMessageId)
   return definition === messageDefinitionIdOf({ type, version })
     ? undefined
     : { reason: 'header', description: 'MsgDefIdr não corresponde ao schema' }
 }
 
 /** MsgDefIdr stands right behind BizMsgIdr. */
-const definitionOf = (document: XmlDocument, businessMessageId: number): string => {
+const definitionIn = (document: XmlDocument, businessMessageId: number): string => {
   const appHdr = document.firstChild(document.root)
   const node = document.nextSibling(businessMessageId, appHdr)
   return node === -1 ? '' : document.textOf(node)

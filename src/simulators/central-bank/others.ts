@@ -1,6 +1,7 @@
 /** What becomes of messages that move no money: sent on to the participant they are for, or answered. */
+import { definitionOf, messageDefinitions } from '#codecs/iso20022'
 import { absent } from '#codecs/xml'
-import type { OtherMessage } from './intake.ts'
+import type { OtherMessage, OtherType } from './intake.ts'
 import type { Ledger } from './ledger.ts'
 import type { PostOffice } from './post-office.ts'
 import {
@@ -19,20 +20,6 @@ import type { Settlement } from './settlement.ts'
 import { bodyOf, copyOf, textAt } from './tree.ts'
 import type { Draft } from './write.ts'
 
-/** Between participants; the bank only passes them on. */
-const betweenParticipants = new Set<string>([
-  'pain.009',
-  'pain.011',
-  'pain.012',
-  'pain.013',
-  'pain.014',
-  'camt.029',
-  'camt.055',
-])
-
-/** Refusals and notices: nobody answers them. */
-const unanswered = new Set<string>(['admi.002', 'admi.004'])
-
 /**
  * Takes a message of any other type. One for a participant that reads here is sent on to it; for any other
  * participant the bank itself answers, and accepts.
@@ -42,7 +29,8 @@ export const createOtherMessages =
   (message: OtherMessage): void => {
     const { post } = deps
     const { type, origin } = message
-    const counterparty = betweenParticipants.has(type) ? counterpartyOf(message) : undefined
+    const { role } = definitionOf(type).exchange
+    const counterparty = role === 'between_participants' ? counterpartyOf(message) : undefined
     if (counterparty !== undefined && post.isRead(counterparty, origin.channel)) {
       post.send(counterparty, origin.channel, forwarded(message))
       return
@@ -67,40 +55,35 @@ const forwarded = ({ type, version, id, document }: OtherMessage): Draft => {
   }
 }
 
-const answersTo = (
-  message: OtherMessage,
-  counterparty: string,
-  deps: { readonly ledger: Ledger; readonly settlement: Settlement },
-): readonly Draft[] => {
-  const { type, document, id } = message
-  switch (type) {
-    case 'pibr.001':
-      return [echoReport(document)]
-    case 'pain.009':
-    case 'pain.011':
-      return [mandateReport(document, counterparty)]
-    case 'pain.013':
-      return [activationReport(document)]
-    case 'camt.055':
-      return [cancellationReport(document)]
-    case 'camt.060':
-      return [reportFor(message, deps)]
-    case 'reda.014':
-    case 'reda.022':
-    case 'reda.031':
-      return [partyStatus(id)]
-    case 'trck.002':
-      return receipts(document, id)
-    default:
-      return unanswered.has(type) ? [] : [systemEvent(`${type} ${id} recebida`)]
-  }
+type Deps = { readonly ledger: Ledger; readonly settlement: Settlement }
+
+/** The types of the bank's own answers to these messages. */
+type AnswerType = NonNullable<(typeof messageDefinitions)[OtherType]['exchange']['answeredWith']>
+
+/** How each is written. */
+const answers: Readonly<
+  Record<
+    AnswerType,
+    (message: OtherMessage, counterparty: string, deps: Deps) => Draft | readonly Draft[]
+  >
+> = {
+  'pibr.002': ({ document }) => echoReport(document),
+  'pain.012': ({ document }, counterparty) => mandateReport(document, counterparty),
+  'pain.014': ({ document }) => activationReport(document),
+  'camt.025': ({ document, id }) => receipts(document, id),
+  'camt.029': ({ document }) => cancellationReport(document),
+  'camt.054': (message, _, deps) => reportFor(message, deps),
+  'reda.016': ({ id }) => partyStatus(id),
+  'admi.004': ({ type, id }) => systemEvent(`${type} ${id} recebida`),
 }
 
-/** camt.060 names the message it wants. */
-const reportFor = (
-  { document, origin }: OtherMessage,
-  { ledger, settlement }: { readonly ledger: Ledger; readonly settlement: Settlement },
-): Draft => {
+const answersTo = (message: OtherMessage, counterparty: string, deps: Deps): readonly Draft[] => {
+  const { answeredWith } = messageDefinitions[message.type].exchange
+  return answeredWith === null ? [] : [answers[answeredWith](message, counterparty, deps)].flat()
+}
+
+/** camt.060 names the message that it wants: a camt.054, or one of two others. */
+const reportFor = ({ document, origin }: OtherMessage, { ledger, settlement }: Deps): Draft => {
   const body = bodyOf(document)
   const account = ledger.open(origin.from)
   switch (textAt(document, body, 'RptgReq/ReqdMsgNmId')) {

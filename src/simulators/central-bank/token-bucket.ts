@@ -1,4 +1,5 @@
 /** How much a participant may send: a bucket per channel, filled at a steady rate. */
+import { definitionOf, type MessageType } from '#codecs/iso20022'
 import type { Channel } from './options.ts'
 
 type Window = { readonly size: number; readonly perSecond: number }
@@ -20,23 +21,16 @@ export const windowOf = (channel: Channel, nowMs: number): Window => {
 }
 
 /** What a message costs: by operation for payments, their reports and trck.002, else 1. */
-export const costOf = (type: string, operations: number): number => {
-  switch (type) {
-    case 'pacs.008':
-    case 'trck.002':
-      return operations
-    case 'pacs.002':
-      return operations / 5
-    default:
-      return 1
-  }
+export const costOf = (type: MessageType, operations: number): number => {
+  const { tokens } = definitionOf(type).exchange
+  return tokens === null ? 1 : tokens * operations
 }
 
 export type TokenBuckets = {
   /** Seconds to wait, 0 when the participant may send. */
   readonly waitSeconds: (ispb: string, channel: Channel) => number
   /** Messages are debited when they are taken, so a bucket may fall below zero. */
-  readonly debit: (ispb: string, channel: Channel, type: string, operations: number) => void
+  readonly debit: (ispb: string, channel: Channel, type: MessageType, operations: number) => void
 }
 
 type Bucket = { tokens: number; filledAtMs: number }
@@ -65,7 +59,7 @@ export const createTokenBuckets = (now: () => number): TokenBuckets => {
       return channel === 'primary' ? seconds : Math.max(seconds, wait(`${ispb} tracking`, tracking))
     },
     debit: (ispb, channel, type, operations) => {
-      const isTracking = type === 'trck.002' && channel === 'secondary'
+      const isTracking = definitionOf(type).exchange.role === 'tracked' && channel === 'secondary'
       const window = isTracking ? tracking : windowOf(channel, now())
       const key = isTracking ? `${ispb} tracking` : `${ispb} ${channel}`
       filled(key, window).tokens -= costOf(type, operations)

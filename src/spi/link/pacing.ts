@@ -1,3 +1,4 @@
+import { definitionOf, isMessageType } from '#codecs/iso20022'
 import type { Channel } from '../messages/index.ts'
 
 /** What a channel lets a participant send: `size` operations at once, `perSecond` for ever. */
@@ -24,17 +25,22 @@ const count = (bytes: Buffer, text: string): number => {
 }
 
 /**
- * What the interface charges for a message: 1 per operation of a pacs.008 or trck.002, 0.2 per operation of a
- * pacs.002, 1 for any other. Read from canonical bytes, as the builders write them.
+ * What the interface charges for a message, for each transaction of some types and once for any other. Read from
+ * canonical bytes, as the builders write them.
  */
-export const costOf = (message: Uint8Array): { readonly type: string; readonly cost: number } => {
+export const costOf = (
+  message: Uint8Array,
+): { readonly cost: number; readonly isTracked: boolean } => {
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
   const mark = '<MsgDefIdr>'
   const at = bytes.indexOf(mark)
   const type = at < 0 ? '' : bytes.toString('latin1', at + mark.length, at + mark.length + 8)
-  if (type === 'pacs.008') return { type, cost: Math.max(1, count(bytes, '<CdtTrfTxInf>')) }
-  if (type === 'pacs.002') return { type, cost: 0.2 * Math.max(1, count(bytes, '<TxInfAndSts>')) }
-  return { type, cost: 1 }
+  if (!isMessageType(type)) return { cost: 1, isTracked: false }
+  const { facts, exchange } = definitionOf(type)
+  const isTracked = exchange.role === 'tracked'
+  if (exchange.tokens === null) return { cost: 1, isTracked }
+  const transactions = count(bytes, `<${facts.transaction}>`)
+  return { cost: exchange.tokens * Math.max(1, transactions), isTracked }
 }
 
 type State = { tokens: number; atMs: number }
@@ -69,7 +75,7 @@ export const createPacing = (share: number, now: () => number): Pacing => {
       const costs = messages.map(costOf)
       const total = costs.reduce((sum, { cost }) => sum + cost, 0)
       if (channel === 'PRIMARY') return take(primary, total)
-      if (costs.every(({ type }) => type === 'trck.002')) return take(investigations, total)
+      if (costs.every(({ isTracked }) => isTracked)) return take(investigations, total)
       return take(isNight(now()) ? secondaryByNight : secondaryByDay, total)
     },
   }

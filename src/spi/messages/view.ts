@@ -1,7 +1,9 @@
 import { CodecError } from '#codecs/bytes'
 import {
+  definitionOf,
   identifyMessage,
   type MessageIdentity,
+  messageTypes,
   messageVocabulary,
   parseCents,
 } from '#codecs/iso20022'
@@ -46,20 +48,6 @@ export type MessageView = {
 /** An id that is longer is none: it would not fit an index. */
 export const idCharsMax = 64
 const reasonCharsMax = 35
-
-/** The element that repeats per transaction. */
-const containers: Readonly<Record<string, string>> = {
-  'pacs.008': 'CdtTrfTxInf',
-  'pacs.002': 'TxInfAndSts',
-  'pacs.004': 'TxInf',
-  'pain.013': 'PmtInf',
-  'pain.014': 'OrgnlPmtInfAndSts',
-  'camt.025': 'RctDtls',
-  'camt.029': 'OrgnlPmtInfAndSts',
-  'camt.054': 'Ntry',
-  'camt.055': 'OrgnlPmtInfAndCxl',
-  'trck.002': 'Tx',
-}
 
 type Field =
   | 'endToEndId'
@@ -138,7 +126,13 @@ const scopeFields = perName(
     ]),
   ),
 )
-const containerIds = new Map(Object.entries(containers).map(([type, name]) => [type, idOf(name)]))
+/** The element that repeats per transaction, by type. */
+const containerIds: ReadonlyMap<string, number> = new Map(
+  messageTypes.flatMap((type): readonly [string, number][] => {
+    const { transaction } = definitionOf(type).facts
+    return transaction === null ? [] : [[type, idOf(transaction)]]
+  }),
+)
 const nameIds = { from: idOf('Fr'), to: idOf('To'), header: idOf('AppHdr'), id: idOf('Id') }
 
 /**

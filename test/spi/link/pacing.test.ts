@@ -14,15 +14,17 @@ const payments = (count: number): Uint8Array =>
 const text = (type: string): Uint8Array => Buffer.from(`<MsgDefIdr>${type}.spi.1.1</MsgDefIdr>`)
 
 test('a message costs what its operations cost', () => {
-  expect(costOf(payments(1))).toEqual({ type: 'pacs.008', cost: 1 })
-  expect(costOf(payments(10))).toEqual({ type: 'pacs.008', cost: 10 })
+  expect(costOf(payments(1))).toEqual({ cost: 1, isTracked: false })
+  expect(costOf(payments(10))).toEqual({ cost: 10, isTracked: false })
   const report = build(ispb, 'PACS002', {
     original_end_to_end_id: `E${other}202501010000abcdefghijk`,
     status: 'ACSP',
   })
-  expect(costOf(report)).toEqual({ type: 'pacs.002', cost: 0.2 })
-  expect(costOf(text('camt.055'))).toEqual({ type: 'camt.055', cost: 1 })
-  expect(costOf(Buffer.from('no message'))).toEqual({ type: '', cost: 1 })
+  expect(costOf(report)).toEqual({ cost: 0.2, isTracked: false })
+  expect(costOf(text('camt.055'))).toEqual({ cost: 1, isTracked: false })
+  const tracked = Buffer.concat([text('trck.002'), Buffer.from('<Tx>1</Tx><Tx>2</Tx><Tx>3</Tx>')])
+  expect(costOf(tracked)).toEqual({ cost: 3, isTracked: true })
+  expect(costOf(Buffer.from('no message'))).toEqual({ cost: 1, isTracked: false })
 })
 
 describe('buckets', () => {

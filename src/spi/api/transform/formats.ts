@@ -1,15 +1,23 @@
-import { isMessageType, messageTypes } from '#codecs/iso20022'
+import {
+  isMessageType,
+  isPaymentMessageType,
+  messageDefinitions,
+  messageTypes,
+  type PaymentMessageType,
+} from '#codecs/iso20022'
+
+export type ProjectedType = PaymentMessageType
+
+export const projectedTypes: readonly ProjectedType[] = messageTypes.filter(isPaymentMessageType)
+
+type Targets = {
+  readonly [T in ProjectedType]: (typeof messageDefinitions)[T]['projection']['target']
+}
 
 /** The message types that have a business view, and what that view is called. */
-export const projectionTargets = {
-  'pacs.008': 'pix_payment',
-  'pacs.002': 'pix_status',
-  'pacs.004': 'pix_return',
-} as const
-
-export type ProjectedType = keyof typeof projectionTargets
-
-export const projectedTypes = Object.keys(projectionTargets) as readonly ProjectedType[]
+export const projectionTargets = Object.fromEntries(
+  projectedTypes.map((type) => [type, messageDefinitions[type].projection.target]),
+) as Targets
 
 export const isProjectedType = (type: string): type is ProjectedType =>
   Object.hasOwn(projectionTargets, type)

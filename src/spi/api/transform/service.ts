@@ -1,6 +1,7 @@
 import { CodecError } from '#codecs/bytes'
 import {
   createMessageScanner,
+  createProjector,
   type GenericProblem,
   identifyMessage,
   isDefinitionOf,
@@ -18,7 +19,6 @@ import { explainXmlError, type XmlDocument, type XmlExplanation } from '#codecs/
 import { nativeText } from '#src/platform/runtime/index.ts'
 import { isSupported, jsonFormat, projectionTargets } from './formats.ts'
 import { definitionIn, fromJson } from './from-json.ts'
-import { project } from './projections/index.ts'
 
 export type TransformOptions = {
   /** Check the whole schema first and refuse with every violation. */
@@ -65,6 +65,7 @@ export type TransformOutcome =
 
 /** A document is read whole before the next is scanned: nothing of it outlives {@link transform}. */
 const scanner = createMessageScanner(nativeText)
+const project = createProjector(nativeText)
 
 /** Reads one message and gives its business view, or its other form. No clock, no metrics, no state. */
 export const transform = (

@@ -1,4 +1,4 @@
-import type { MessageType } from '#codecs/iso20022'
+import { definitionOf, isMessageType, type MessageType } from '#codecs/iso20022'
 import type { MessageStatus } from '../../messages/index.ts'
 import type { MessageView, TransactionView } from '../../messages/view.ts'
 
@@ -29,8 +29,6 @@ export type MessageAnswer = {
 
 export type Answer = TransactionAnswer | MessageAnswer
 
-type Handler = (view: MessageView) => readonly Answer[]
-
 /** Statuses that end something; all others say that it goes on. */
 const outcomes: Readonly<Record<string, Outcome>> = {
   ACSP: 'ACCEPTED',
@@ -50,38 +48,30 @@ export const refusedStatuses: readonly string[] = ['RJCT', 'RJCR']
 export const outcomeOf = (status: string | undefined | null): Outcome | undefined =>
   typeof status === 'string' && Object.hasOwn(outcomes, status) ? outcomes[status] : undefined
 
-const perTransaction =
-  (types: (transaction: TransactionView) => readonly MessageType[], needsInstruction: boolean) =>
-  (view: MessageView): readonly Answer[] =>
-    view.transactions.flatMap((transaction): readonly Answer[] => {
-      const { endToEndId, instructionId, status, reason } = transaction
-      const outcome = outcomeOf(status)
-      if (outcome === undefined || endToEndId === undefined || status === undefined) return []
-      return [
-        {
-          kind: 'transaction',
-          types: types(transaction),
-          endToEndId,
-          instructionId: needsInstruction ? instructionId : undefined,
-          outcome,
-          status,
-          reason,
-        },
-      ]
-    })
-
-/**
- * A report names a return by its RtrId and a payment by its EndToEndId. It also ends our own answer to a payment
- * that we received.
- */
-const statusReport = perTransaction(
-  ({ instructionId = '' }) =>
-    instructionId.startsWith('D') ? ['pacs.004', 'pacs.002'] : ['pacs.008', 'pacs.002'],
-  true,
-)
+const perTransaction = (
+  { transactions }: MessageView,
+  types: (transaction: TransactionView) => readonly MessageType[],
+  needsInstruction: boolean,
+): readonly Answer[] =>
+  transactions.flatMap((transaction): readonly Answer[] => {
+    const { endToEndId, instructionId, status, reason } = transaction
+    const outcome = outcomeOf(status)
+    if (outcome === undefined || endToEndId === undefined || status === undefined) return []
+    return [
+      {
+        kind: 'transaction',
+        types: types(transaction),
+        endToEndId,
+        instructionId: needsInstruction ? instructionId : undefined,
+        outcome,
+        status,
+        reason,
+      },
+    ]
+  })
 
 /** One receipt per transaction; the message is refused when all of it is. */
-const receipts: Handler = ({ transactions }) => {
+const receipts = ({ transactions }: MessageView): readonly Answer[] => {
   const byReference = Map.groupBy(
     transactions.filter(({ reference }) => reference !== undefined),
     ({ reference }) => reference ?? '',
@@ -95,25 +85,33 @@ const receipts: Handler = ({ transactions }) => {
   })
 }
 
-const whole =
-  (outcome: (view: MessageView) => Outcome | undefined): Handler =>
-  (view) => {
-    const found = outcome(view)
-    const { reference, reason } = view
-    if (found === undefined || reference === undefined) return []
-    return [{ kind: 'message', reference, outcome: found, reason }]
-  }
-
-/** The handler of each type; a type that is not here answers nothing and is stored and told only. */
-const handlers: Partial<Readonly<Record<MessageType, Handler>>> = {
-  'pacs.002': statusReport,
-  'pain.014': perTransaction(() => ['pain.013'], false),
-  'camt.029': perTransaction(() => ['camt.055'], false),
-  'camt.025': receipts,
-  'reda.016': whole(({ status }) => outcomeOf(status)),
-  'admi.002': whole(() => 'REJECTED'),
-}
+const whole = (
+  { reference, reason }: MessageView,
+  outcome: Outcome | undefined,
+): readonly Answer[] =>
+  outcome === undefined || reference === undefined
+    ? []
+    : [{ kind: 'message', reference, outcome, reason }]
 
 /** What the message says about what was sent. */
-export const answersOf = (view: MessageView): readonly Answer[] =>
-  handlers[view.identity.type as MessageType]?.(view) ?? []
+export const answersOf = (view: MessageView): readonly Answer[] => {
+  const { type } = view.identity
+  const answers = isMessageType(type) ? definitionOf(type).facts.answers : null
+  switch (answers?.about) {
+    case 'transaction':
+      return perTransaction(view, () => answers.to, false)
+    case 'payment_or_return':
+      // A report names a return by its RtrId. It also ends our own answer to a payment that we received.
+      return perTransaction(
+        view,
+        ({ instructionId = '' }) => (instructionId.startsWith('D') ? answers.toReturn : answers.to),
+        true,
+      )
+    case 'receipts':
+      return receipts(view)
+    case 'message':
+      return whole(view, answers.isRefusal ? 'REJECTED' : outcomeOf(view.status))
+    case undefined:
+      return []
+  }
+}

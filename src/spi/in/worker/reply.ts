@@ -1,6 +1,8 @@
 import {
   buildMessage,
   createRandomText,
+  definitionOf,
+  isMessageType,
   messageDefinitionIdOf,
   type Revision,
   spiIspb,
@@ -16,8 +18,6 @@ export type ReplyContext = {
   readonly now: () => Date
 }
 
-const answered: ReadonlySet<string> = new Set(['pacs.008', 'pacs.004'])
-
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 /**
@@ -31,7 +31,7 @@ export const acceptances = (
   const { view, message } = inbound
   if (view === undefined || message.signature === 'INVALID') return []
   const { type } = view.identity
-  if (!answered.has(type)) return []
+  if (!isMessageType(type) || definitionOf(type).exchange.role !== 'moves_money') return []
   return view.transactions.flatMap((one) => acceptance(one, type, inbound, context))
 }
 

@@ -1,7 +1,10 @@
+import { definitionOf, messageTypes } from '#codecs/iso20022'
 import { momentOf } from '../../messages/index.ts'
 
 /** Types whose answer decides over money. */
-export const answeredTypes = ['pacs.008', 'pacs.004']
+export const answeredTypes: readonly string[] = messageTypes.filter(
+  (type) => definitionOf(type).exchange.role === 'moves_money',
+)
 
 /** How long after it was made a payment or return is answered. */
 export type AnswerLimits = {

@@ -1,19 +1,20 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
+  createProjector,
   identifyMessage,
   messageVocabulary,
   type Pacs008,
-  paymentsOf,
   readMessage,
-  readWithPayments,
 } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
+import { nativeText } from '#src/platform/runtime/index.ts'
 import { transform } from '#src/spi/api/transform/service.ts'
 import { pacs008, utf8 } from '../../../support/messages.ts'
 import { createRandom, mutate } from '../../../support/mutations.ts'
 
 const scanner = createXmlScanner({ vocabulary: messageVocabulary })
+const project = createProjector(nativeText)
 
 const wholeReading = (message: Uint8Array) => {
   const document = scanner.scan(message)
@@ -119,11 +120,14 @@ describe('pix_payment', () => {
         const document = scanner.scan(utf8(xml))
         const identity = identifyMessage(document)
         if (identity?.type !== 'pacs.008') return
-        const whole = readWithPayments(document, identity.version)
-        const reading = paymentsOf(document)
-        expect(reading.ok).toBe(whole.ok)
-        if (reading.ok && whole.ok) expect(reading.payments).toEqual(whole.payments)
-        if (!reading.ok && !whole.ok) expect(reading.problems).toEqual(whole.problems)
+        const whole = readMessage(document, { type: 'pacs.008', version: identity.version })
+        for (const enrich of [false, true]) {
+          const view = project(document, { type: 'pacs.008', version: identity.version }, enrich)
+          expect(view.ok).toBe(whole.ok)
+          if (!view.ok && !whole.ok) expect(view.problems).toEqual(whole.problems)
+          if (!view.ok || !whole.ok) continue
+          expect(JSON.parse(view.result)).toMatchObject(expectedResult(whole.message))
+        }
       }),
       { numRuns: 1000 },
     )

@@ -1,7 +1,12 @@
-import { isMessageType, type MessageType, returnReasons, statusReasons } from '#codecs/iso20022'
+import {
+  type Check,
+  definitionOf,
+  isMessageType,
+  returnReasons,
+  type StatusCheck,
+} from '#codecs/iso20022'
 import type { Warning } from '../../../messages/index.ts'
 import { headerValidators } from './header.ts'
-import { payment } from './payment.ts'
 import { type Subject, unless, type Validator, warningsMax } from './rule.ts'
 import {
   amount,
@@ -37,51 +42,25 @@ const returnReason: Validator = ({ view: { transactions } }) =>
     unless(returnReasons.has(reason ?? ''), 'Reason', path, 'is no known reason of a return'),
   )
 
-/** What each type is checked for, besides the header and that it can be read whole. */
-const byType: Readonly<Record<MessageType, readonly Validator[]>> = {
-  'pacs.008': [someTransaction, count, endToEndId, amount],
-  'pacs.002': [
-    someTransaction,
-    endToEndId,
-    originalInstructionId,
-    statusOf({
-      accepted: ['ACSP', 'ACSC', 'ACCC'],
-      refused: 'RJCT',
-      reasons: new Set(statusReasons.keys()),
-    }),
-  ],
-  'pacs.004': [someTransaction, count, endToEndId, returnId, amount, returnReason],
-  'pain.009': [],
-  'pain.011': [],
-  'pain.012': [],
-  'pain.013': [someTransaction, count, endToEndId, amount],
-  'pain.014': [someTransaction, endToEndId, statusOf({ accepted: ['ACSP'], refused: 'RJCT' })],
-  'camt.014': [],
-  'camt.025': [someTransaction, statusOf({ accepted: ['ACPT'], refused: 'RJCT' })],
-  'camt.029': [someTransaction, endToEndId, statusOf({ accepted: ['ACCR'], refused: 'RJCR' })],
-  'camt.052': [],
-  'camt.053': [],
-  'camt.054': [someTransaction, endToEndId, amount],
-  'camt.055': [someTransaction, endToEndId],
-  'camt.060': [],
-  'admi.002': [refusedReference],
-  'admi.004': [],
-  'pibr.001': [],
-  'pibr.002': [],
-  'reda.014': [],
-  'reda.016': [answeredReference],
-  'reda.017': [],
-  'reda.022': [],
-  'reda.031': [],
-  'reda.041': [],
-  'trck.002': [someTransaction, givenEndToEndId],
+const validators: Readonly<Record<Exclude<Check, StatusCheck>, Validator>> = {
+  some_transaction: someTransaction,
+  count,
+  end_to_end_id: endToEndId,
+  given_end_to_end_id: givenEndToEndId,
+  return_id: returnId,
+  original_instruction_id: originalInstructionId,
+  amount,
+  return_reason: returnReason,
+  refused_reference: refusedReference,
+  answered_reference: answeredReference,
 }
 
 const validatorsOf = (type: string): readonly Validator[] => {
   if (!isMessageType(type)) return headerValidators
-  // A payment is read once, for what is missing and for its rules.
-  const reading = type === 'pacs.008' ? payment : readable
-  return [...headerValidators, reading, ...byType[type]]
+  const checks = definitionOf(type).facts.checks.map((check) =>
+    typeof check === 'string' ? validators[check] : statusOf(check),
+  )
+  return [...headerValidators, readable, ...checks]
 }
 
 /** Everything the message breaks, at most {@link warningsMax}. Advisory: it is processed all the same. */

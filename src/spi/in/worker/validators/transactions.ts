@@ -1,4 +1,4 @@
-import { isMessageType, readMessage } from '#codecs/iso20022'
+import { breachesOf, isMessageType, readMessage, type StatusCheck } from '#codecs/iso20022'
 import { eachTransaction, structureWarning, unless, type Validator } from './rule.ts'
 
 const idForm = /^[ED][0-9A-Z]{8}(\d{4})(\d\d)(\d\d)([01]\d|2[0-3])[0-5]\d[a-zA-Z0-9]{11}$/
@@ -60,11 +60,7 @@ export const someTransaction: Validator = ({ view }) =>
 
 /** The status is one of those given; a refusal has a reason, of those known where a list is given. */
 export const statusOf =
-  (options: {
-    readonly accepted: readonly string[]
-    readonly refused: string
-    readonly reasons?: ReadonlySet<string>
-  }): Validator =>
+  (options: StatusCheck): Validator =>
   (subject) =>
     eachTransaction(({ status = '', reason, path }) => {
       if (status !== options.refused) {
@@ -75,10 +71,10 @@ export const statusOf =
         : unless(options.reasons?.has(reason) ?? true, 'Reason', path, 'is no known code')
     })(subject)
 
-/** What the reader of the type misses: elements, and amounts that are none. */
+/** What the reader of the type misses: elements, and amounts that are none; or else the rules that it breaks. */
 export const readable: Validator = ({ view: { identity }, document }) => {
   const { type, version } = identity
   if (!isMessageType(type)) return []
   const reading = readMessage(document, { type, version })
-  return reading.ok ? [] : reading.problems.map(structureWarning)
+  return reading.ok ? breachesOf(reading.message) : reading.problems.map(structureWarning)
 }

@@ -1,0 +1,28 @@
+import { steady } from '../../catalogue/revisions.ts'
+import { messageReader, text } from '../../shape.ts'
+import type { MessageDefinition } from '../definition.ts'
+import { messageHeader } from '../parts.ts'
+import schema from './camt.014.xsd' with { type: 'text' }
+
+/** camt.014, ReturnMember: a participant has come, changed or gone. */
+export const camt014 = {
+  type: 'camt.014',
+  revisions: steady('1.6'),
+  versions: { '1.6': 'camt.014.xsd' },
+  schemas: { 'camt.014.xsd': schema },
+  read: messageReader('camt.014', 'RtrMmb', {
+    messageHeader,
+    participantIspb: text('RptOrErr/Rpt/MmbId/ClrSysMmbId/MmbId'),
+    name: text('RptOrErr/Rpt/MmbOrErr/Mmb/Nm'),
+    /** The schema has it in an element for addresses. */
+    document: text('RptOrErr/Rpt/MmbOrErr/Mmb/RtrAdr/Othr/Id'),
+    participation: text('RptOrErr/Rpt/MmbOrErr/Mmb/Tp/Cd'),
+    status: text('RptOrErr/Rpt/MmbOrErr/Mmb/Sts/Cd'),
+    legalName: text('PtyRoleIdSD1/FullLglNm'),
+    role: text('PtyRoleIdSD1/RolePlyr/PtyRole/Prtry'),
+  }),
+  builder: null,
+  projection: null,
+  facts: { transaction: null, checks: [], rules: null, answers: null },
+  exchange: { role: 'with_spi', tokens: null, answeredWith: 'admi.004' },
+} as const satisfies MessageDefinition

@@ -1,0 +1,33 @@
+import { oldestKnown } from '../../catalogue/revisions.ts'
+import { messageReader, text } from '../../shape.ts'
+import type { MessageDefinition } from '../definition.ts'
+import { assignment, cancellationProcessing } from '../parts.ts'
+import { builder } from './build.ts'
+import schema from './camt.029.xsd' with { type: 'text' }
+
+/** camt.029, ResolutionOfInvestigation: the answer to a camt.055. */
+export const camt029 = {
+  type: 'camt.029',
+  revisions: oldestKnown('1.1'),
+  versions: { '1.1': 'camt.029.xsd', '1.2': 'camt.029.xsd' },
+  schemas: { 'camt.029.xsd': schema },
+  read: messageReader('camt.029', 'RsltnOfInvstgtn', {
+    assignment,
+    confirmation: text('Sts/Conf'),
+    cancellationId: text('CxlDtls/OrgnlPmtInfAndSts/OrgnlPmtInfCxlId'),
+    reconciliationId: text('CxlDtls/OrgnlPmtInfAndSts/OrgnlPmtInfId'),
+    status: text('CxlDtls/OrgnlPmtInfAndSts/PmtInfCxlSts'),
+    reason: text('CxlDtls/OrgnlPmtInfAndSts/CxlStsRsnInf?/Rsn/Prtry'),
+    originalEndToEndId: text('CxlDtls/OrgnlPmtInfAndSts/TxInfAndSts/OrgnlEndToEndId'),
+    ...cancellationProcessing,
+  }),
+  builder,
+  projection: null,
+  facts: {
+    transaction: 'OrgnlPmtInfAndSts',
+    checks: ['some_transaction', 'end_to_end_id', { accepted: ['ACCR'], refused: 'RJCR' }],
+    rules: null,
+    answers: { about: 'transaction', to: ['camt.055'] },
+  },
+  exchange: { role: 'between_participants', tokens: null, answeredWith: 'admi.004' },
+} as const satisfies MessageDefinition

@@ -1,0 +1,54 @@
+import { inferred, weak } from '../../catalogue/revisions.ts'
+import { statusReasons } from '../../codes/reasons.ts'
+import type { MessageDefinition } from '../definition.ts'
+import { builder } from './build.ts'
+import schema114 from './pacs.002.1.14.xsd' with { type: 'text' }
+import schema116 from './pacs.002.1.16.xsd' with { type: 'text' }
+import schema117 from './pacs.002.1.17.xsd' with { type: 'text' }
+import base from './pacs.002.xsd' with { type: 'text' }
+import { projection } from './projection.ts'
+import { readPacs002 } from './read.ts'
+
+/** pacs.002, FIToFIPaymentStatusReport, as the SPI restricts it. */
+export const pacs002 = {
+  type: 'pacs.002',
+  revisions: {
+    '5.08.1': weak('1.12'),
+    '5.09.2': weak('1.13'),
+    '5.10.1': inferred('1.14'),
+    '5.11.1': inferred('1.15'),
+  },
+  versions: {
+    '1.12': 'pacs.002.1.14.xsd',
+    '1.13': 'pacs.002.1.14.xsd',
+    '1.14': 'pacs.002.1.14.xsd',
+    '1.15': 'pacs.002.1.14.xsd',
+    '1.16': 'pacs.002.1.16.xsd',
+    '1.17': 'pacs.002.1.17.xsd',
+  },
+  schemas: {
+    'pacs.002.xsd': base,
+    'pacs.002.1.14.xsd': schema114,
+    'pacs.002.1.16.xsd': schema116,
+    'pacs.002.1.17.xsd': schema117,
+  },
+  read: readPacs002,
+  builder,
+  projection,
+  facts: {
+    transaction: 'TxInfAndSts',
+    checks: [
+      'some_transaction',
+      'end_to_end_id',
+      'original_instruction_id',
+      { accepted: ['ACSP', 'ACSC', 'ACCC'], refused: 'RJCT', reasons: statusReasons },
+    ],
+    rules: null,
+    answers: {
+      about: 'payment_or_return',
+      to: ['pacs.008', 'pacs.002'],
+      toReturn: ['pacs.004', 'pacs.002'],
+    },
+  },
+  exchange: { role: 'status', tokens: 0.2, answeredWith: 'pacs.002' },
+} as const satisfies MessageDefinition

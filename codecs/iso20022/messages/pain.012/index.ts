@@ -1,0 +1,32 @@
+import { oldestKnown } from '../../catalogue/revisions.ts'
+import { flag, many, messageReader, one, text } from '../../shape.ts'
+import type { MessageDefinition } from '../definition.ts'
+import { mandate, mandateHeader, processingSteps } from '../parts.ts'
+import schema from './pain.012.xsd' with { type: 'text' }
+
+/** pain.012, MandateAcceptanceReport: authorisations, or their ends, are accepted or refused. */
+export const pain012 = {
+  type: 'pain.012',
+  revisions: oldestKnown('1.3'),
+  versions: { '1.3': 'pain.012.xsd', '1.4': 'pain.012.xsd' },
+  schemas: { 'pain.012.xsd': schema },
+  read: messageReader('pain.012', 'MndtAccptncRpt', {
+    mandateHeader,
+    answers: many('UndrlygAccptncDtls+', {
+      accepted: flag('AccptncRslt/Accptd'),
+      reason: text('AccptncRslt/RjctRsn?/Prtry'),
+      mandate: one('OrgnlMndt/OrgnlMndt', {
+        ...mandate,
+        mandateReference: text('MndtRef?'),
+        /** Its code of the IBGE. */
+        debtorTown: text('Dbtr/PstlAdr?/TwnNm'),
+      }),
+      processing: many('SplmtryData?/Envlp/MndtPrcgDtls*', processingSteps),
+      status: text('SplmtryData?/Envlp/MndtSts?'),
+    }),
+  }),
+  builder: null,
+  projection: null,
+  facts: { transaction: null, checks: [], rules: null, answers: null },
+  exchange: { role: 'between_participants', tokens: null, answeredWith: 'admi.004' },
+} as const satisfies MessageDefinition

@@ -1,0 +1,23 @@
+import { steady } from '../../catalogue/revisions.ts'
+import { messageReader, text } from '../../shape.ts'
+import type { MessageDefinition } from '../definition.ts'
+import { messageHeader } from '../parts.ts'
+import schema from './reda.017.xsd' with { type: 'text' }
+
+/** reda.017, PartyReport: until when an indirect participant is to be confirmed. */
+export const reda017 = {
+  type: 'reda.017',
+  revisions: steady('1.2'),
+  versions: { '1.2': 'reda.017.xsd' },
+  schemas: { 'reda.017.xsd': schema },
+  read: messageReader('reda.017', 'PtyRpt', {
+    messageHeader,
+    participantIspb: text('RptOrErr/PtyRpt/PtyId/Id/Id/PrtryId/Id'),
+    attributeName: text('RptOrErr/PtyRpt/PtyOrErr/SysPty/MktSpcfcAttr/Nm'),
+    deadline: text('RptOrErr/PtyRpt/PtyOrErr/SysPty/MktSpcfcAttr/Val'),
+  }),
+  builder: null,
+  projection: null,
+  facts: { transaction: null, checks: [], rules: null, answers: null },
+  exchange: { role: 'with_spi', tokens: null, answeredWith: 'admi.004' },
+} as const satisfies MessageDefinition

@@ -1,0 +1,27 @@
+import { steady } from '../../catalogue/revisions.ts'
+import { many, messageReader, text } from '../../shape.ts'
+import type { MessageDefinition } from '../definition.ts'
+import { messageHeader } from '../parts.ts'
+import schema from './reda.041.xsd' with { type: 'text' }
+
+/** reda.041, PartyActivityAdvice: what is registered of a participant has changed. */
+export const reda041 = {
+  type: 'reda.041',
+  revisions: steady('1.7'),
+  versions: { '1.7': 'reda.041.xsd' },
+  schemas: { 'reda.041.xsd': schema },
+  read: messageReader('reda.041', 'PtyActvtyAdvc', {
+    messageHeader,
+    participantIspb: text('PtyActvty/Chng/PtyId/Id/Id/PrtryId/Id'),
+    issuer: text('PtyActvty/Chng/PtyId/Id/Id/PrtryId/Issr'),
+    changes: many('PtyActvty/Rcrd+', {
+      field: text('Othr/FldNm'),
+      oldValue: text('Othr/OdFldVal'),
+      newValue: text('Othr/NewFldVal'),
+    }),
+  }),
+  builder: null,
+  projection: null,
+  facts: { transaction: null, checks: [], rules: null, answers: null },
+  exchange: { role: 'with_spi', tokens: null, answeredWith: 'admi.004' },
+} as const satisfies MessageDefinition
