@@ -1,12 +1,16 @@
+import type { CardMessage } from '#codecs/iso8583'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { type Backoff, backoffDelayMs } from '../networks/backoff.ts'
 import type { ExchangeOutcome, Network } from '../networks/index.ts'
+import { reversalMessage } from '../networks/messages.ts'
 import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from '../vault/index.ts'
-import { type ReversalNumbers, readAnswer, reversalMessage } from './message.ts'
 import type { AttemptOutcome, ReversalMetrics } from './metrics.ts'
 import { beginAttempt, confirm, release } from './store.ts'
 import type { Reversal, ReversalOutcome } from './types.ts'
+
+/** DE 11 and DE 7 of the reversal. */
+export type ReversalNumbers = { readonly stan: string; readonly transmission: string }
 
 /** Told in the transaction that ends the reversal; when it throws, the reversal is not ended. */
 export type OnEnded = (
@@ -149,4 +153,24 @@ const end = async (
     { transaction: reversal.transactionId, network: reversal.network, response_code: responseCode },
     'a reversal is confirmed',
   )
+}
+
+const approved = '00'
+/** Unable to locate the original: there is nothing to take back. */
+const notLocated = '25'
+
+/** What an answer means for its reversal. */
+export const readAnswer = (
+  request: CardMessage,
+  response: CardMessage,
+): { readonly isConfirmed: boolean; readonly responseCode: string | undefined } => {
+  const { responseCode } = response
+  const isOfIt =
+    response.mti === '0410' &&
+    (response.amount === undefined || response.amount === request.amount) &&
+    (response.currency === undefined || response.currency === request.currency)
+  return {
+    isConfirmed: isOfIt && (responseCode === approved || responseCode === notLocated),
+    responseCode,
+  }
 }

@@ -9,9 +9,9 @@ import {
   attemptReversal,
   type ClaimedReversal,
   type OnEnded,
+  type ReversalNumbers,
 } from './attempt.ts'
 import type { ReversalSettings } from './config.ts'
-import type { ReversalNumbers } from './message.ts'
 import { type AttemptOutcome, createReversalMetrics } from './metrics.ts'
 import { claimDue, expire, findOver, type Limits } from './store.ts'
 

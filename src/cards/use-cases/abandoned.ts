@@ -3,9 +3,10 @@ import { createLoop, type Loop, type Work } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { InsertReversals, NewReversal } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
-import type { CardEvent } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions, lockAbandoned } from '../transactions/store.ts'
-import { reversalOf, unknownAnswer } from './context.ts'
+import { unknownAnswer } from './answers.ts'
+import type { OperationName } from './context.ts'
+import { outcomes, reversalOf } from './outcomes.ts'
 
 const everyMsDefault = 5_000
 /** Longer than a network may take by so much: its request cannot be waiting any more. */
@@ -91,8 +92,10 @@ const reverseAbandoned = async (
   if (rows.length === 0) return 0
   const reversals: NewReversal[] = []
   const changes = rows.map((row) => {
-    const { event, reverses, fields } = stepOf(row)
-    const after = changed(row, event, fields, at)
+    const reverses = underWay(row)
+    const { event, fields } = outcomes[reverses].unknown
+    const verdict = { kind: 'unknown', why: 'abandoned' } as const
+    const after = changed(row, event, fields(verdict, row, at), at)
     reversals.push(reversalOf(after, reverses))
     return {
       before: row,
@@ -107,27 +110,5 @@ const reverseAbandoned = async (
   return rows.length
 }
 
-type Step = {
-  readonly event: CardEvent
-  readonly reverses: NewReversal['reverses']
-  readonly fields: Partial<CardTransaction>
-}
-
-const stepOf = ({ operation }: CardTransaction): Step => {
-  switch (operation) {
-    case 'capture':
-      return {
-        event: 'capture_unknown',
-        reverses: 'capture',
-        fields: { captureError: 'abandoned' },
-      }
-    case 'void':
-      return { event: 'void_unknown', reverses: 'void', fields: { voidError: 'abandoned' } }
-    default:
-      return {
-        event: 'authorization_unknown',
-        reverses: 'authorization',
-        fields: { reason: 'abandoned' },
-      }
-  }
-}
+const underWay = ({ operation }: CardTransaction): OperationName =>
+  operation === 'capture' || operation === 'void' ? operation : 'authorization'

@@ -1,6 +1,8 @@
-import type { ErrorDefinition } from '#src/platform/http/index.ts'
+import { ApiError, type ErrorDefinition, httpErrors } from '#src/platform/http/index.ts'
+import { cardErrors } from '../errors.ts'
 import { responseMessageOf } from '../transactions/domain.ts'
 import type { CardEventRow, CardTransaction } from '../transactions/store.ts'
+import type { Verdict } from './exchange.ts'
 
 /** What a request ends in: stored under its Idempotency-Key, and given again. */
 export type Answer = { readonly status: number; readonly body: string }
@@ -60,7 +62,7 @@ export const refusalOf = (transaction: CardTransaction, responseCode: string): A
 })
 
 /** A failure at the network: whether it may have acted, and on which transaction. */
-export const failureOf = (
+const failureOf = (
   { status, code }: ErrorDefinition,
   message: string,
   details: { readonly sent: boolean; readonly transaction_id: string; readonly reason: string },
@@ -70,3 +72,38 @@ export const failureOf = (
     error: { code: code.toUpperCase(), message, details: { field: null, value: null, ...details } },
   }),
 })
+
+/** The answer of a request whose outcome nobody knows. */
+export const unknownAnswer = (
+  transactionId: string,
+  { why }: Extract<Verdict, { kind: 'unknown' }>,
+): Answer => {
+  const details = { sent: true, transaction_id: transactionId, reason: why }
+  return why === 'timed_out'
+    ? failureOf(
+        cardErrors.network_timeout,
+        'The card network did not answer in time; what it may have done is being reversed.',
+        details,
+      )
+    : failureOf(
+        cardErrors.network_unavailable,
+        why === 'connection_lost'
+          ? 'The connection to the card network was lost; what it may have done is being reversed.'
+          : 'The answer of the card network does not belong to the request; it is being reversed.',
+        details,
+      )
+}
+
+export const notSentAnswer = (transactionId: string, why: string): Answer =>
+  failureOf(cardErrors.network_unavailable, 'Nothing could be sent to the card network.', {
+    sent: false,
+    transaction_id: transactionId,
+    reason: why,
+  })
+
+/** The network has acted, but its answer could not be written: a sweep will reverse it. */
+export const unwritten = (transactionId: string, cause: unknown): ApiError =>
+  new ApiError(httpErrors.unavailable, 'The answer of the card network could not be written.', {
+    details: { field: null, value: null, sent: true, transaction_id: transactionId },
+    cause,
+  })

@@ -1,7 +1,6 @@
 import type { CardMessage } from '#codecs/iso8583'
 import type { ExchangeOutcome, Network } from '../networks/index.ts'
 import { approved } from '../transactions/domain.ts'
-import { mismatchOf } from './messages.ts'
 
 /** What an exchange means for the transaction. */
 export type Verdict =
@@ -16,7 +15,7 @@ export type Verdict =
   /** The network may have acted. */
   | {
       readonly kind: 'unknown'
-      readonly why: 'timed_out' | 'connection_lost' | 'answer_mismatch'
+      readonly why: 'timed_out' | 'connection_lost' | 'answer_mismatch' | 'abandoned'
       /** Shown with the event: which field was not as sent. */
       readonly field?: string
     }
@@ -58,3 +57,18 @@ const verdictOf = (request: CardMessage, response: CardMessage): Verdict => {
   if (field !== undefined) return { kind: 'unknown', why: 'answer_mismatch', field }
   return { kind: 'approved', responseCode, authCode: authCode?.trim() || undefined }
 }
+
+const echoed = ['amount', 'rrn', 'terminalId', 'currency'] as const
+
+/**
+ * The first field that the answer repeats otherwise than it was sent (DE 4, 37, 41, 49): such an answer is not
+ * about this request. A field that the answer leaves out says nothing.
+ */
+const mismatchOf = (
+  request: CardMessage,
+  response: CardMessage,
+): (typeof echoed)[number] | undefined =>
+  echoed.find((field) => {
+    const answered = response[field]
+    return answered !== undefined && answered.trimEnd() !== (request[field] ?? '').trimEnd()
+  })

@@ -9,29 +9,10 @@ import {
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
-import { changed } from '../transactions/changes.ts'
 import { transition } from '../transactions/domain.ts'
-import {
-  type CardTransaction,
-  changeTransactions,
-  type NewCardEvent,
-  transactionById,
-} from '../transactions/store.ts'
-import { type Answer, answerOf, refusalOf } from './answers.ts'
-import { captureFrom, readyCapture } from './capture.ts'
-import {
-  type Answered,
-  type CardContext,
-  fresh,
-  notSentAnswer,
-  replayOf,
-  resolveCard,
-  reversalOf,
-  unknownAnswer,
-  unwritten,
-} from './context.ts'
-import { exchange, type Verdict } from './exchange.ts'
-import { voidMessage } from './messages.ts'
+import { type CardTransaction, changeTransactions, transactionById } from '../transactions/store.ts'
+import { type Answered, type CardContext, fresh, replayOf } from './context.ts'
+import { perform, prepare, type Ready } from './operation.ts'
 
 /** @throws ApiError `transaction_not_found` */
 export const find = async ({ sql }: { readonly sql: Queryable }, id: string) => {
@@ -43,12 +24,32 @@ export const find = async ({ sql }: { readonly sql: Queryable }, id: string) => 
 }
 
 /**
- * Captures the amount, or the whole authorized one. Of any number that are asked for at the same time one begins.
+ * Captures the amount, or the whole authorized one.
  *
  * @throws ApiError `transaction_not_found`, `invalid_state`, `amount_exceeds_authorized`, …
  */
-export const capture = async (
+export const capture = (
   context: CardContext,
+  id: string,
+  amountCents: bigint | undefined,
+  caller: Caller,
+): Promise<Answered> => operate(context, 'capture', id, amountCents, caller)
+
+/**
+ * Takes the full amount back.
+ *
+ * @throws ApiError `transaction_not_found`, `invalid_state`, …
+ */
+export const voidTransaction = (
+  context: CardContext,
+  id: string,
+  caller: Caller,
+): Promise<Answered> => operate(context, 'void', id, undefined, caller)
+
+/** Of any number that are asked for at the same time one begins. */
+const operate = async (
+  context: CardContext,
+  operation: Ready['operation'],
   id: string,
   amountCents: bigint | undefined,
   caller: Caller,
@@ -56,7 +57,7 @@ export const capture = async (
   const replay = await replayOf(context.sql, caller.idempotencyKey)
   if (replay !== undefined) return replay
   const before = underClaim(await find(context, id), caller)
-  if (transition(before, 'capture_started') === undefined) throw wrongState(before, 'captured')
+  if (transition(before, `${operation}_started`) === undefined) throw wrongState(before, operation)
   const amount = amountCents ?? before.amountCents
   if (amount > before.amountCents) {
     throw new ApiError(
@@ -66,55 +67,9 @@ export const capture = async (
     )
   }
   const network = networkOf(context, before)
-  const ready = await readyCapture(context, network, before, amount)
-  const begun = await begin(context, before, ready, caller, 'capture')
-  return begun ?? captureFrom(context, network, ready, 200)
-}
-
-/**
- * Takes the full amount back.
- *
- * @throws ApiError `transaction_not_found`, `invalid_state`, …
- */
-export const voidTransaction = async (
-  context: CardContext,
-  id: string,
-  caller: Caller,
-): Promise<Answered> => {
-  const { vault, stans, now } = context
-  const replay = await replayOf(context.sql, caller.idempotencyKey)
-  if (replay !== undefined) return replay
-  const before = underClaim(await find(context, id), caller)
-  if (transition(before, 'void_started') === undefined) throw wrongState(before, 'voided')
-  const network = networkOf(context, before)
-  const pan = await resolveCard(vault, before.cardToken)
-  try {
-    const numbers = await stans.next(network)
-    const fields = {
-      operationStan: numbers.stan,
-      operationTransmission: numbers.transmission,
-      operationCents: before.amountCents,
-    }
-    const after = changed(before, 'void_started', fields, now())
-    const events = [{ type: 'void_sent', data: { stan: numbers.stan } }]
-    const begun = await begin(context, before, { after, events, pan }, caller, 'void')
-    if (begun !== undefined) return begun
-    let verdict: Verdict
-    try {
-      verdict = await exchange(network, voidMessage(pan, after, numbers))
-    } catch (err) {
-      context.logger.error({ err, transaction_id: id }, 'a void cannot be written')
-      verdict = { kind: 'not_sent', why: 'message_invalid' }
-    }
-    context.count('void', network.name, verdict.kind)
-    try {
-      return fresh(await settleVoid(context, after, verdict))
-    } catch (cause) {
-      throw unwritten(id, cause)
-    }
-  } finally {
-    pan.fill(0)
-  }
+  const ready = await prepare(context, network, operation, before, amount)
+  const begun = await begin(context, before, ready, caller)
+  return begun ?? fresh(await perform(context, network, ready, false))
 }
 
 /** The transaction, whose next change answers the key of this caller and belongs to the caller's trace. */
@@ -136,12 +91,14 @@ const networkOf = ({ networks }: CardContext, { id, network }: CardTransaction):
   })
 }
 
-const wrongState = ({ status, operation }: CardTransaction, aim: string): ApiError =>
+const pastOf = { capture: 'captured', void: 'voided' } as const
+
+const wrongState = ({ status, operation }: CardTransaction, aim: Ready['operation']): ApiError =>
   new ApiError(
     cardErrors.invalid_state,
     operation === undefined
-      ? `The transaction is ${status} and cannot be ${aim}.`
-      : `The transaction is ${status}, with an operation under way, and cannot be ${aim} now.`,
+      ? `The transaction is ${status} and cannot be ${pastOf[aim]}.`
+      : `The transaction is ${status}, with an operation under way, and cannot be ${pastOf[aim]} now.`,
     { details: { field: 'status', value: status, operation: operation ?? null } },
   )
 
@@ -149,17 +106,10 @@ const wrongState = ({ status, operation }: CardTransaction, aim: string): ApiErr
 const begin = async (
   { sql, writer }: CardContext,
   before: CardTransaction,
-  started: {
-    readonly after: CardTransaction
-    readonly events: readonly NewCardEvent[]
-    readonly pan: Uint8Array
-  },
+  { operation, after, events, pan }: Ready,
   caller: Caller,
-  operation: 'capture' | 'void',
 ): Promise<Answered | undefined> => {
-  const { after, events, pan } = started
   const claim = caller.idempotencyKey
-  const aim = operation === 'capture' ? 'captured' : 'voided'
   const audit: AuditEntry = {
     ...{ actor: actorOf(caller), object: before.id, outcome: 'started' },
     action: `cards.${operation}`,
@@ -176,11 +126,11 @@ const begin = async (
           const outcome = await claimKey(tx, claim)
           if (outcome.kind === 'replay') return { ...outcome.response, isReplay: true }
           const [isOurs] = await changeTransactions(tx, [change])
-          if (isOurs !== true) throw wrongState(await nowOf(tx, before), aim)
+          if (isOurs !== true) throw wrongState(await nowOf(tx, before), operation)
           hasBegun = true
           return undefined
         }))
-    if (replay === undefined && !hasBegun) throw wrongState(await nowOf(sql, before), aim)
+    if (replay === undefined && !hasBegun) throw wrongState(await nowOf(sql, before), operation)
     return replay
   } catch (error) {
     hasBegun = false
@@ -194,42 +144,3 @@ const nowOf = async (
   sql: Parameters<typeof transactionById>[0],
   before: CardTransaction,
 ): Promise<CardTransaction> => (await transactionById(sql, before.id)) ?? before
-
-const settleVoid = async (
-  { writer, now }: CardContext,
-  before: CardTransaction,
-  verdict: Verdict,
-): Promise<Answer> => {
-  const at = now()
-  const lost = unknownAnswer(before.id, { kind: 'unknown', why: 'timed_out' })
-  switch (verdict.kind) {
-    case 'approved': {
-      const after = changed(before, 'void_approved', { voidedAt: at, voidError: undefined }, at)
-      const answer = answerOf(200, after)
-      const events = [{ type: 'voided', data: { response_code: verdict.responseCode } }]
-      return (await writer.change({ before, after, events, answer })) ? answer : lost
-    }
-    case 'declined': {
-      const { responseCode } = verdict
-      const fields = { voidError: `declined_${responseCode}` }
-      const after = changed(before, 'void_refused', fields, at)
-      const answer = refusalOf(after, responseCode)
-      const events = [{ type: 'void_declined', data: { response_code: responseCode } }]
-      return (await writer.change({ before, after, events, answer })) ? answer : lost
-    }
-    case 'not_sent': {
-      const after = changed(before, 'void_refused', { voidError: 'not_sent' }, at)
-      const events = [{ type: 'void_not_sent', data: { reason: verdict.why } }]
-      const isOurs = await writer.change({ before, after, events, answer: 'free' })
-      return isOurs ? notSentAnswer(before.id, verdict.why) : lost
-    }
-    case 'unknown': {
-      const after = changed(before, 'void_unknown', { voidError: verdict.why }, at)
-      const answer = unknownAnswer(before.id, verdict)
-      const data = { reason: verdict.why, field: verdict.field ?? null }
-      const events = [{ type: 'void_unknown', data }]
-      await writer.reverse({ before, after, events, answer, reversal: reversalOf(after, 'void') })
-      return answer
-    }
-  }
-}

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { CardMessage, parseOriginalData } from '#codecs/iso8583'
+import { reversalMessage } from '../../../src/cards/networks/messages.ts'
+import { readAnswer } from '../../../src/cards/reversals/attempt.ts'
 import type { Reversal } from '../../../src/cards/reversals/index.ts'
-import { readAnswer, reversalMessage } from '../../../src/cards/reversals/message.ts'
 import { reversalOf } from './support.ts'
 
 const stored = (change: Partial<Reversal> = {}): Reversal => ({

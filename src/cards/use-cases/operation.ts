@@ -1,0 +1,124 @@
+import type { CardMessage } from '#codecs/iso8583'
+import { ApiError } from '#src/platform/http/index.ts'
+import { cardErrors } from '../errors.ts'
+import type { Network } from '../networks/index.ts'
+import { captureMessage, reversalMessage } from '../networks/messages.ts'
+import { changed } from '../transactions/changes.ts'
+import type { TraceNumbers } from '../transactions/stan.ts'
+import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
+import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from '../vault/index.ts'
+import { type Answer, unwritten } from './answers.ts'
+import type { CardContext, OperationName } from './context.ts'
+import { exchange, type Verdict } from './exchange.ts'
+import { reversalOf, settle } from './outcomes.ts'
+
+/** @throws ApiError `card_token_not_found`, `vault_unavailable` */
+export const resolveCard = async (vault: Vault, token: string): Promise<Uint8Array> => {
+  try {
+    return await vault.resolve(token)
+  } catch (cause) {
+    const details = { field: 'card_token', value: null }
+    if (cause instanceof CardTokenNotFoundError) {
+      throw new ApiError(
+        cardErrors.card_token_not_found,
+        'The vault does not know the card token.',
+        {
+          ...{ details, cause },
+        },
+      )
+    }
+    if (cause instanceof VaultUnavailableError) {
+      throw new ApiError(cardErrors.vault_unavailable, 'The token vault did not answer.', {
+        details: { field: null, value: null, sent: false },
+        cause,
+      })
+    }
+    throw cause
+  }
+}
+
+/** A capture or void that is ready to be sent once `after` is committed. Whoever does not send it wipes `pan`. */
+export type Ready = {
+  readonly operation: 'capture' | 'void'
+  readonly pan: Uint8Array
+  readonly numbers: TraceNumbers
+  readonly after: CardTransaction
+  readonly events: readonly NewCardEvent[]
+}
+
+/** @throws ApiError as {@link resolveCard} */
+export const prepare = async (
+  { vault, stans, now }: CardContext,
+  network: Network,
+  operation: Ready['operation'],
+  before: CardTransaction,
+  amountCents: bigint,
+): Promise<Ready> => {
+  const pan = await resolveCard(vault, before.cardToken)
+  try {
+    const numbers = await stans.next(network)
+    const fields = {
+      operationStan: numbers.stan,
+      operationTransmission: numbers.transmission,
+      operationCents: amountCents,
+    }
+    const after = changed(before, `${operation}_started`, fields, now())
+    const amount = operation === 'capture' ? { amount: Number(amountCents) } : {}
+    const event = { type: `${operation}_sent`, data: { stan: numbers.stan, ...amount } }
+    return { operation, pan, numbers, after, events: [event] }
+  } catch (error) {
+    pan.fill(0)
+    throw error
+  }
+}
+
+/** Sends what is prepared and committed, and commits its end. */
+export const perform = async (
+  context: CardContext,
+  network: Network,
+  { operation, pan, numbers, after }: Ready,
+  asPart: boolean,
+): Promise<Answer> => {
+  const verdict = await send(context, network, operation, after, pan, () =>
+    operation === 'capture'
+      ? captureMessage(pan, after, after.operationCents ?? after.amountCents, numbers)
+      : reversalMessage({ ...reversalOf(after, 'void'), attempts: 0 }, numbers, pan, (de) =>
+          network.hasField(de),
+        ),
+  )
+  return written(after, () => settle(context, operation, after, verdict, asPart))
+}
+
+/** Sends the message that is built, and wipes the card number. What cannot be built or written is not sent. */
+export const send = async (
+  { logger, count }: CardContext,
+  network: Network,
+  operation: OperationName,
+  { id }: CardTransaction,
+  pan: Uint8Array,
+  build: () => CardMessage,
+): Promise<Verdict> => {
+  let verdict: Verdict
+  try {
+    verdict = await exchange(network, build())
+  } catch (err) {
+    logger.error(
+      { err, transaction_id: id },
+      `the message of a card ${operation} cannot be written`,
+    )
+    verdict = { kind: 'not_sent', why: 'message_invalid' }
+  } finally {
+    pan.fill(0)
+  }
+  count(operation, network.name, verdict.kind)
+  return verdict
+}
+
+/** @throws ApiError that tells of the transaction: its network has acted, and nobody could write that down */
+export const written = async <T>({ id }: CardTransaction, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (cause) {
+    throw cause instanceof ApiError ? cause : unwritten(id, cause)
+  }
+}

@@ -1,0 +1,196 @@
+import type { NewReversal } from '../reversals/types.ts'
+import { changed } from '../transactions/changes.ts'
+import type { CardEvent } from '../transactions/domain.ts'
+import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
+import { type Answer, answerOf, notSentAnswer, refusalOf, unknownAnswer } from './answers.ts'
+import type { CardContext, OperationName } from './context.ts'
+import type { Verdict } from './exchange.ts'
+
+type Of<K extends Verdict['kind']> = Extract<Verdict, { readonly kind: K }>
+type Fields = Partial<Omit<CardTransaction, 'id' | 'status' | 'operation'>>
+type Data = NewCardEvent['data']
+
+/** What a verdict does to the transaction whose operation it ends. */
+type Outcome<K extends Verdict['kind']> = {
+  readonly event: CardEvent
+  /** The event as callers see it, and its data. */
+  readonly type: string
+  readonly data: (verdict: Of<K>, before: CardTransaction) => Data
+  /** What it brings to the record. */
+  readonly fields: (verdict: Of<K>, before: CardTransaction, at: Date) => Fields
+  /** To the request that asked for the operation alone. */
+  readonly answer: (after: CardTransaction, verdict: Of<K>) => Answer
+  /** Forgets the key: nothing happened, so that the same key may be used for another attempt. */
+  readonly frees?: true
+  /** The network may have acted, and what it did is taken back. */
+  readonly reverses?: true
+}
+
+type Outcomes = { readonly [K in Verdict['kind']]: Outcome<K> }
+
+const codeOf = ({ responseCode }: Of<'approved' | 'declined'>): Data => ({
+  response_code: responseCode,
+})
+
+const notSent = (event: CardEvent, type: string, fields: Outcome<'not_sent'>['fields']) =>
+  ({
+    ...{ event, type, fields },
+    data: ({ why }) => ({ reason: why }),
+    answer: ({ id }, { why }) => notSentAnswer(id, why),
+    frees: true,
+  }) satisfies Outcome<'not_sent'>
+
+const unknown = (event: CardEvent, fields: (why: string) => Fields) =>
+  ({
+    ...{ event, type: event },
+    fields: ({ why }) => fields(why),
+    data: ({ why, field }) => ({ reason: why, field: field ?? null }),
+    answer: ({ id }, verdict) => unknownAnswer(id, verdict),
+    reverses: true,
+  }) satisfies Outcome<'unknown'>
+
+/** Capture and void fail alike: the record stays what it was, and one of its fields says why. */
+const failuresOf = (operation: 'capture' | 'void', field: 'captureError' | 'voidError') => ({
+  declined: {
+    event: `${operation}_refused`,
+    type: `${operation}_declined`,
+    data: codeOf,
+    fields: ({ responseCode }) => ({ [field]: `declined_${responseCode}` }),
+    answer: (after, { responseCode }) => refusalOf(after, responseCode),
+  } satisfies Outcome<'declined'>,
+  not_sent: notSent(`${operation}_refused`, `${operation}_not_sent`, () => ({
+    [field]: 'not_sent',
+  })),
+  unknown: unknown(`${operation}_unknown`, (why) => ({ [field]: why })),
+})
+
+/** What each verdict on each operation means. */
+export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
+  authorization: {
+    approved: {
+      event: 'authorization_approved',
+      type: 'authorized',
+      data: ({ authCode, responseCode }) => ({
+        auth_code: authCode ?? '',
+        response_code: responseCode,
+      }),
+      fields: ({ authCode, responseCode }) => ({ authCode, responseCode }),
+      answer: (after) => answerOf(201, after),
+    },
+    declined: {
+      event: 'authorization_declined',
+      type: 'declined',
+      data: codeOf,
+      fields: ({ responseCode }) => ({ responseCode }),
+      answer: (after) => answerOf(201, after),
+    },
+    not_sent: notSent('authorization_not_sent', 'not_sent', (_verdict, _before, at) => ({
+      reason: 'not_sent',
+      voidedAt: at,
+    })),
+    unknown: unknown('authorization_unknown', (why) => ({ reason: why })),
+  },
+  capture: {
+    approved: {
+      event: 'capture_approved',
+      type: 'captured',
+      data: (verdict, { operationCents }) => ({
+        ...codeOf(verdict),
+        amount: Number(operationCents),
+      }),
+      fields: (_verdict, { operationCents }, at) => ({
+        capturedCents: operationCents,
+        capturedAt: at,
+        captureError: undefined,
+      }),
+      answer: (after) => answerOf(200, after),
+    },
+    ...failuresOf('capture', 'captureError'),
+  },
+  void: {
+    approved: {
+      event: 'void_approved',
+      type: 'voided',
+      data: codeOf,
+      fields: (_verdict, _before, at) => ({ voidedAt: at, voidError: undefined }),
+      answer: (after) => answerOf(200, after),
+    },
+    ...failuresOf('void', 'voidError'),
+  },
+}
+
+/** The transaction after the verdict, and its event. */
+export const stepOf = <K extends Verdict['kind']>(
+  operation: OperationName,
+  before: CardTransaction,
+  verdict: Of<K>,
+  at: Date,
+): { readonly after: CardTransaction; readonly event: NewCardEvent } => {
+  const { event, type, data, fields } = outcomes[operation][verdict.kind] as unknown as Outcome<K>
+  return {
+    after: changed(before, event, fields(verdict, before, at), at),
+    event: { type, data: data(verdict, before) },
+  }
+}
+
+/**
+ * Commits what a verdict means, and gives the answer.
+ *
+ * @param asPart of an authorization that captures at once: its answer is the record, whatever became of the capture
+ */
+export const settle = async <K extends Verdict['kind']>(
+  { writer, now }: CardContext,
+  operation: OperationName,
+  before: CardTransaction,
+  verdict: Of<K>,
+  asPart: boolean,
+): Promise<Answer> => {
+  const {
+    answer: answerTo,
+    frees,
+    reverses,
+  } = outcomes[operation][verdict.kind] as unknown as Outcome<K>
+  const { after, event } = stepOf(operation, before, verdict, now())
+  const answer = asPart ? answerOf(201, after) : answerTo(after, verdict)
+  const change = {
+    ...{ before, after, events: [event] },
+    answer: frees === true && !asPart ? ('free' as const) : answer,
+  }
+  if (reverses === true) {
+    await writer.reverse({ ...change, reversal: reversalOf(after, operation) })
+    return answer
+  }
+  const isOurs = await writer.change(change)
+  // An authorization that was not sent has come to nothing, whoever has noticed that first.
+  const holds = isOurs || (operation === 'authorization' && frees === true)
+  return holds ? answer : lostAnswer(before)
+}
+
+/** Somebody else has begun to reverse it: this process was gone for longer than a network may take. */
+export const lostAnswer = ({ id }: CardTransaction): Answer =>
+  unknownAnswer(id, { kind: 'unknown', why: 'timed_out' })
+
+/** What has to be sent so that nothing of the operation remains; of a void, so that it is done. */
+export const reversalOf = (
+  transaction: CardTransaction,
+  reverses: NewReversal['reverses'],
+): NewReversal => {
+  const { operationStan = '', operationTransmission = '', operationCents = 0n } = transaction
+  const ofCapture = reverses === 'capture'
+  return {
+    transactionId: transaction.id,
+    network: transaction.network,
+    reverses,
+    cardToken: transaction.cardToken,
+    amountCents: ofCapture ? operationCents : transaction.amountCents,
+    currency: transaction.currency,
+    originalMti: ofCapture ? '0200' : '0100',
+    originalStan: ofCapture ? operationStan : transaction.stan,
+    originalTransmission: ofCapture ? operationTransmission : transaction.transmission,
+    rrn: transaction.rrn,
+    authCode: transaction.authCode,
+    merchantId: transaction.merchantId,
+    terminalId: transaction.terminalId,
+    traceparent: transaction.traceparent,
+  }
+}

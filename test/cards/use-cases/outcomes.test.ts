@@ -1,0 +1,79 @@
+import { expect, test } from 'bun:test'
+import type { CardState } from '../../../src/cards/transactions/domain.ts'
+import type { CardTransaction } from '../../../src/cards/transactions/store.ts'
+import type { Verdict } from '../../../src/cards/use-cases/exchange.ts'
+import { outcomes, reversalOf, stepOf } from '../../../src/cards/use-cases/outcomes.ts'
+
+const at = new Date('2026-11-21T12:00:00Z')
+
+const transaction = (state: CardState): CardTransaction => ({
+  ...state,
+  ...{ id: 'txn_1', network: 'neta', brand: 'visa', cardToken: 'tok', currency: 'BRL' },
+  ...{ amountCents: 10_000n, operationCents: 4_000n, capturedCents: undefined, installments: 1 },
+  ...{ merchantId: 'M1', terminalId: undefined, stan: '000001', rrn: '632512000001' },
+  ...{ transmission: '1121120000', operationStan: '000002', operationTransmission: '1121120001' },
+  ...{ authCode: undefined, responseCode: undefined, captureError: undefined },
+  ...{ voidError: undefined, reason: undefined, needsAttention: false },
+  ...{ claimOwner: undefined, claimKey: undefined, traceparent: undefined },
+  ...{ createdBy: 'key', createdAt: at, updatedAt: at, capturedAt: undefined, voidedAt: undefined },
+})
+
+const verdicts: { readonly [K in Verdict['kind']]: Extract<Verdict, { kind: K }> } = {
+  approved: { kind: 'approved', responseCode: '00', authCode: 'A00001' },
+  declined: { kind: 'declined', responseCode: '51' },
+  not_sent: { kind: 'not_sent', why: 'no_connection' },
+  unknown: { kind: 'unknown', why: 'timed_out' },
+}
+
+const states = {
+  authorization: { status: 'pending', operation: undefined },
+  capture: { status: 'authorized', operation: 'capture' },
+  void: { status: 'captured', operation: 'void' },
+} as const
+
+/** Status, operation and event after each verdict; whether the key is freed; what is taken back. */
+const expected = {
+  authorization: {
+    approved: ['authorized', undefined, 'authorized', false, false],
+    declined: ['declined', undefined, 'declined', false, false],
+    not_sent: ['voided', undefined, 'not_sent', true, false],
+    unknown: ['pending', 'reversing_authorization', 'authorization_unknown', false, true],
+  },
+  capture: {
+    approved: ['captured', undefined, 'captured', false, false],
+    declined: ['authorized', undefined, 'capture_declined', false, false],
+    not_sent: ['authorized', undefined, 'capture_not_sent', true, false],
+    unknown: ['authorized', 'reversing_capture', 'capture_unknown', false, true],
+  },
+  void: {
+    approved: ['voided', undefined, 'voided', false, false],
+    declined: ['captured', undefined, 'void_declined', false, false],
+    not_sent: ['captured', undefined, 'void_not_sent', true, false],
+    unknown: ['captured', 'reversing_void', 'void_unknown', false, true],
+  },
+} as const
+
+for (const operation of ['authorization', 'capture', 'void'] as const) {
+  for (const kind of ['approved', 'declined', 'not_sent', 'unknown'] as const) {
+    test(`${operation}, ${kind}: state, event, key and reversal`, () => {
+      const { after, event } = stepOf(operation, transaction(states[operation]), verdicts[kind], at)
+      const { frees = false, reverses = false } = outcomes[operation][kind]
+      expect([after.status, after.operation, event.type, frees, reverses]).toEqual([
+        ...expected[operation][kind],
+      ])
+    })
+  }
+}
+
+test('a capture is taken back by its own numbers and amount, anything else by those of the authorization', () => {
+  const of = (reverses: 'authorization' | 'capture' | 'void') => {
+    const { originalMti, originalStan, amountCents } = reversalOf(
+      transaction({ status: 'authorized', operation: 'capture' }),
+      reverses,
+    )
+    return [originalMti, originalStan, amountCents]
+  }
+  expect(of('capture')).toEqual(['0200', '000002', 4_000n])
+  expect(of('authorization')).toEqual(['0100', '000001', 10_000n])
+  expect(of('void')).toEqual(['0100', '000001', 10_000n])
+})
