@@ -21,6 +21,7 @@ import m17 from './0017_card_reversal_trace.sql' with { type: 'text' }
 import m18 from './0018_card_transaction_trace.sql' with { type: 'text' }
 import m19 from './0019_spi_repetitions.sql' with { type: 'text' }
 import m20 from './0020_spi_message_trace.sql' with { type: 'text' }
+import m21 from './0021_job_leases.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   { name: '0018_card_transaction_trace', sql: m18 },
   { name: '0019_spi_repetitions', sql: m19 },
   { name: '0020_spi_message_trace', sql: m20 },
+  { name: '0021_job_leases', sql: m21 },
 ]

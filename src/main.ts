@@ -5,6 +5,7 @@ import { createCertificates } from './certificates/index.ts'
 import { type PlatformDeps, type Program, runCli } from './cli/index.ts'
 import {
   createPipeline,
+  type Databases,
   databaseDsns,
   jointProblems,
   openDatabases,
@@ -30,7 +31,7 @@ import {
   iso20022Inspector,
   rsfnInspector,
 } from './spi/index.ts'
-import { createWebhooks, emitEvents } from './webhooks/index.ts'
+import { createWebhooks, emitElsewhere, emitEvents, emitWithin } from './webhooks/index.ts'
 
 /**
  * The only place where features meet: what each is given, and the order of starting (stopping is the reverse).
@@ -63,11 +64,12 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     createQrcodes(),
     createWebhooks({
       ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },
+      elsewhere: databases.all.filter((database) => database.sql !== sql).map(({ sql }) => sql),
       settings: values.webhooks,
     }),
     ...createPipeline(values, { database: databases.shared, opened }, deps),
     digitalCurrency(values, databases.shared, deps),
-    ...cards(values, databases.cards, deps),
+    ...cards(values, databases, deps),
     createGrpc({
       ...deps,
       settings: values.grpc,
@@ -118,15 +120,20 @@ const digitalCurrency = (
 /** The card networks, and the gateway above them. */
 const cards = (
   values: Values,
-  database: Database | undefined,
+  { cards: database, shared }: Databases,
   { cardsLogger: logger, metrics }: PlatformDeps,
 ): readonly Feature[] => {
   const { cards: settings, networkA, networkB, vault, reversals } = values
   const networks = createCardNetworks({ settings, networkA, networkB, logger, metrics })
   const sql = database?.sql
+  // Endpoints are in the shared database: without it nobody can subscribe.
+  const emission = shared === database ? emitWithin : emitElsewhere
   return [
     networks.feature,
-    createCards({ sql, networks, settings: { ...settings, vault, reversals }, logger, metrics }),
+    createCards({
+      ...{ sql, networks, emission: shared && emission, logger, metrics },
+      settings: { ...settings, vault, reversals },
+    }),
   ]
 }
 

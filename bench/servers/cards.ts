@@ -13,6 +13,7 @@ import {
   reversalSettings,
   vaultSettings,
 } from '../../src/cards/index.ts'
+import { emitWithin } from '../../src/webhooks/events.ts'
 import { answerCpu } from './answer-cpu.ts'
 
 const connectionsMax = 20
@@ -37,7 +38,14 @@ const { sql } = openDatabase({
   ...{ dsn, connectionsMax: connectionsMax, statementTimeoutMs: 30_000, logger },
 })
 const networks = createCardNetworks({ ...ofNetworks, logger, metrics })
-const cards = createCards({ sql, networks, settings: { vault, reversals }, logger, metrics })
+const cards = createCards({
+  sql,
+  networks,
+  emission: emitWithin,
+  settings: { vault, reversals },
+  logger,
+  metrics,
+})
 const app = createApp({
   routes: cards.routes ?? [],
   authenticator: createAuthenticator({

@@ -1,3 +1,4 @@
+import type { EmitWithin } from '#src/events.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
@@ -24,6 +25,8 @@ export type CardsDeps = {
   /** Undefined: the endpoints answer 503. */
   readonly sql: Client | undefined
   readonly networks: CardNetworks
+  /** Undefined: nobody can subscribe. */
+  readonly emission: EmitWithin | undefined
   readonly settings: {
     readonly vault: VaultSettings
     readonly reversals: ReversalSettings
@@ -42,7 +45,7 @@ export type CardsDeps = {
  * @throws TlsMaterialError when the files of the vault's TLS cannot be used
  */
 export const createCards = (deps: CardsDeps): Feature => {
-  const { sql, networks, settings, logger, metrics } = deps
+  const { sql, networks, settings, emission, logger, metrics } = deps
   const common = { name: 'cards', listener: 'cards', errors: cardErrors } as const
   const vault = createVault(settings.vault, logger)
   if (sql === undefined || vault === undefined || networks.all.length === 0) {
@@ -67,7 +70,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     vault,
     vaultTimeoutMs: settings.vault.timeoutMs,
     nextStan: stans.next,
-    onEnded: (tx, reversal, outcome) => endReversal(tx, reversal, outcome, now()),
+    onEnded: (tx, reversal, outcome) => endReversal(tx, reversal, outcome, now(), emission),
     settings: settings.reversals,
     logger,
     metrics,
@@ -78,7 +81,8 @@ export const createCards = (deps: CardsDeps): Feature => {
     networks,
     vault,
     stans,
-    writer: createCardWriter(sql, insertReversals, reversals.kick),
+    writer: createCardWriter(sql, insertReversals, reversals.kick, emission),
+    emission,
     logger,
     now,
     count: (operation, network, outcome) => outcomes.inc({ operation, network, outcome }),

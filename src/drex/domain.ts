@@ -65,7 +65,9 @@ export const transition = (
   event: TransactionEvent,
 ): TransactionStatus | undefined => transitions[status][event]
 
-export const isFinal = (status: TransactionStatus): boolean =>
+export type FinalStatus = 'confirmed' | 'reverted' | 'failed' | 'cancelled'
+
+export const isFinal = (status: TransactionStatus): status is FinalStatus =>
   Object.keys(transitions[status]).length === 0
 
 /** Statuses from which an event leads on: the guard of the corresponding UPDATE. */

@@ -1,5 +1,6 @@
 /** Digital currency: transfers, wallets and contracts on networks that speak Ethereum's JSON-RPC. */
 import { readFileSync } from 'node:fs'
+import type { Emit } from '#src/events.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { type HealthCheck, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
@@ -14,7 +15,7 @@ import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
 import { countOpen } from './engine/store.ts'
 import { drexErrors } from './errors.ts'
-import { type EmitEvents, eventsOf } from './events.ts'
+import { eventsOf } from './events.ts'
 import { configuredNetworks, type Network, readNetworksFile } from './networks.ts'
 import { createPermission } from './permission.ts'
 import { createRoutes, type RouteDeps } from './routes/index.ts'
@@ -23,7 +24,6 @@ import { createTransfers } from './transfers/service.ts'
 import { createWallets, type Wallets } from './wallets/service.ts'
 
 export { type DrexSettings, drexSettings } from './config.ts'
-export { type DrexEvent, drexEventTypes, type EmitEvents } from './events.ts'
 
 export type DrexDeps = {
   readonly settings: DrexSettings
@@ -32,7 +32,7 @@ export type DrexDeps = {
   readonly sealer: Sealer | undefined
   /** The sealer knows a previous master key: every wallet is sealed anew at the start. */
   readonly isRotating: boolean
-  readonly emitEvents: EmitEvents
+  readonly emitEvents: Emit
   readonly logger: Logger
   readonly metrics: Metrics
 }

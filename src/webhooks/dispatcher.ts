@@ -1,8 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
-import { createLoop, type Loop } from '#src/platform/jobs/index.ts'
+import { createJob, createLoop, type Loop, type Round } from '#src/platform/jobs/index.ts'
 import {
   type Counter,
-  createOutageLog,
   inSpan,
   isTracing,
   type Logger,
@@ -54,53 +53,24 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   const { sql, logger } = deps
   const lanes = createLanes(deps.concurrencyMax)
   const outcomes = createOutcomeWriter(sql, logger)
-  const looks = createLoop('due webhook deliveries')
   const attempts = createLoop('webhook attempts')
   const running = new Set<Promise<void>>()
-  let pumping: Promise<void> | undefined
-  const outage = createOutageLog(logger, {
-    level: 'error',
-    away: 'due webhook deliveries could not be taken',
-    back: 'due webhook deliveries can be taken again',
-  })
-  let isWanted = false
-  let isDraining = false
-  let poll: ReturnType<typeof setInterval> | undefined
-  let gather: ReturnType<typeof setTimeout> | undefined
 
-  const kick = (): void => {
-    if (isDraining) return
-    isWanted = true
-    if (pumping !== undefined || gather !== undefined) return
-    gather = setTimeout(() => {
-      gather = undefined
-      pumping = pump().finally(() => {
-        pumping = undefined
-        if (isWanted) kick()
-      })
-    }, gatherMs)
-  }
-
-  const pump = async (): Promise<void> => {
-    isWanted = false
-    try {
-      await looks.round(take)
-      outage.worked()
-    } catch (error) {
-      outage.failed(error)
-    }
-  }
-
-  const take = async (): Promise<void> => {
+  const take = async ({ signal }: Round): Promise<void> => {
     const endpoints = new Map((await deps.activeEndpoints()).map((one) => [one.id, one]))
     const rooms = lanes.rooms(new Set(endpoints.keys()))
-    if (rooms.size === 0 || isDraining) return
+    if (rooms.size === 0 || signal.aborted) return
     const claimed = await claimDue(sql, rooms, deps.timeoutMs / 1000 + leaseMarginSeconds)
     for (const delivery of claimed) {
       const endpoint = endpoints.get(delivery.endpointId)
       if (endpoint !== undefined) launch(delivery, endpoint)
     }
   }
+
+  const looks = createJob({
+    ...{ name: 'due webhook deliveries', everyMs: pollMs, gatherMs, isVital: true, logger },
+    run: take,
+  })
 
   const launch = (delivery: ClaimedDelivery, endpoint: ActiveEndpoint): void => {
     const lane = lanes.of(endpoint.id)
@@ -110,23 +80,17 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
       work.end()
       lane.running--
       running.delete(run)
-      kick()
+      looks.kick()
     })
     running.add(run)
   }
 
   return {
-    kick,
-    loops: [looks, attempts, outcomes.watched],
-    start: () => {
-      poll = setInterval(kick, pollMs)
-      kick()
-    },
+    kick: looks.kick,
+    loops: [looks.loop, attempts, outcomes.watched],
+    start: () => void looks.start(),
     drain: async () => {
-      isDraining = true
-      clearInterval(poll)
-      clearTimeout(gather)
-      await pumping
+      await looks.stop()
       await Promise.all(running)
       await outcomes.settled()
     },

@@ -1,15 +1,4 @@
-import { messageTypes } from '#codecs/iso20022'
-
-/** What may be subscribed to: message types of the SPI, and events of the other rails and our own. */
-export const eventTypes = [
-  ...messageTypes,
-  'message.status',
-  ...['card.transaction.authorized', 'card.transaction.declined', 'card.transaction.captured'],
-  'card.transaction.voided',
-  ...['drex.transfer.confirmed', 'drex.transfer.reverted', 'drex.transfer.failed'],
-  ...['drex.transfer.cancelled', 'drex.contract.deployed', 'drex.contract.failed'],
-  ...['webhook.endpoint.disabled', 'webhook.delivery.exhausted'],
-] as const
+import { eventTypes } from '#src/events.ts'
 
 /** `card.transaction.voided`: `card.*` and `card.transaction.*`. */
 const familiesOf = (type: string): string[] => {

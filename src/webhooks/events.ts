@@ -1,45 +1,55 @@
+import type { EmitWithin } from '#src/events.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { patternsOf } from './domain.ts'
 
 /**
- * Something that happened.
+ * What is written of an event.
  *
- * @property subject - what it happened to; `sequence` grows by one per event of a subject
- * @property data - what every subscriber gets: identifiers and states, no personal data
- * @property full - what subscribers with `include: "full"` get instead
+ * @property full - what subscribers with `include: "full"` get instead of `data`
  */
 export type WebhookEvent = {
   readonly type: string
   readonly subject: string
-  readonly data: Readonly<Record<string, unknown>>
-  readonly full?: Readonly<Record<string, unknown>> | undefined
+  readonly data: object
+  readonly full?: object | undefined
 }
-
-/** The port other features take: writes the event in the caller's transaction. */
-export type EmitEvent = (tx: Queryable, event: WebhookEvent) => Promise<EmittedEvent>
-
-export type EmittedEvent = { readonly id: string; readonly sequence: bigint }
 
 /** PostgreSQL tells listeners at commit. */
 export const eventsChannel = 'webhook_events'
 
-export const emitEvent: EmitEvent = async (tx, event) => {
-  const [emitted] = await writeEvents(tx, [event])
-  if (emitted === undefined) throw new Error('an event was not written')
-  return emitted
-}
-
 /**
- * {@link emitEvent} for several, in their order: two statements for any number. Those that no active endpoint takes are
- * not written, as nothing would come of them: an endpoint gets what happens after it was made.
+ * Writes several, in their order: two statements for any number. Those that no active endpoint takes are not written,
+ * as nothing would come of them: an endpoint gets what happens after it was made.
  */
 export const emitEvents = async (tx: Queryable, events: readonly WebhookEvent[]): Promise<void> => {
   if (events.length === 0) return
   const subscribed = await subscriptionsOf(tx)
   if (subscribed.size === 0) return
   const wanted = events.filter(({ type }) => patternsOf(type).some((one) => subscribed.has(one)))
-  if (wanted.length > 0) await writeEvents(tx, wanted)
+  if (wanted.length === 0) return
+  const rows = JSON.stringify(wanted.map(rowOf))
+  await tx`
+    with ${ctes(tx, tx`select value from json_array_elements(${rows}::text::json)`, tx``)}
+    select from event_numbers`
+}
+
+/** Within a statement: where the tables of endpoints are, events that nobody takes are not written. */
+export const emitWithin: EmitWithin = {
+  rowOf: (event) => rowOf(event, 0),
+  ctes: (sql, rows) =>
+    ctes(
+      sql,
+      rows,
+      sql`where exists (
+        select from webhook_endpoints p where p.active and p.events && e.patterns)`,
+    ),
+}
+
+/** The same in a database that has no endpoints: a relay takes them from there. */
+export const emitElsewhere: EmitWithin = {
+  rowOf: emitWithin.rowOf,
+  ctes: (sql, rows) => ctes(sql, rows, sql``),
 }
 
 /** What the active endpoints take. */
@@ -49,49 +59,43 @@ const subscriptionsOf = async (tx: Queryable): Promise<ReadonlySet<string>> => {
   return new Set(rows.map(({ pattern }) => pattern))
 }
 
+const rowOf = ({ type, subject, data, full }: WebhookEvent, place: number) => ({
+  place,
+  id: `evt_${Bun.randomUUIDv7()}`,
+  type,
+  patterns: patternsOf(type),
+  subject,
+  data: JSON.stringify(data),
+  full: full === undefined ? null : JSON.stringify(full),
+  traceparent: currentTraceparent(),
+})
+
+type Fragment = ReturnType<EmitWithin['ctes']>
+
 /** Subjects are counted in one order by all writers: two with the same ones wait and do not deadlock. */
-const writeEvents = (
-  tx: Queryable,
-  events: readonly WebhookEvent[],
-): Promise<readonly EmittedEvent[]> => {
-  const traceparent = currentTraceparent()
-  const rows = events.map(({ type, subject, data, full }, place) => ({
-    place,
-    id: `evt_${Bun.randomUUIDv7()}`,
-    type,
-    patterns: patternsOf(type),
-    subject,
-    data: JSON.stringify(data),
-    full: full === undefined ? null : JSON.stringify(full),
-    traceparent,
-  }))
-  return tx<EmittedEvent[]>`
-    with given as materialized (
-      select *, row_number() over (partition by subject order by place) as turn,
-        count(*) over (partition by subject) as turns
-      from json_to_recordset(${JSON.stringify(rows)}::text::json) as given(
-        place int, id text, type text, patterns text[], subject text, data text, "full" text,
-        traceparent text)
-    ), numbered as (
-      insert into webhook_sequences as s (subject, last)
-      select subject, turns from given where turn = 1 order by subject
-      on conflict (subject) do update set last = s.last + excluded.last
-      returning subject, last
-    ), counted as materialized (
-      -- To be looked up in: a join of the two would compare each with each.
-      select jsonb_object_agg(subject, last) as lasts from numbered
-    ), written as (
-      insert into webhook_events (id, type, patterns, subject, sequence, data, data_full,
-        traceparent)
-      select id, type, patterns, subject, (lasts ->> subject)::bigint - turns + turn, data,
-        "full", traceparent
-      from given, counted order by place
-      returning id, sequence
-    ), told as (
-      select pg_notify(${eventsChannel}, '')
-    )
-    select written.id, written.sequence from written, told`
-}
+const ctes = (sql: Queryable, rows: Fragment, filter: Fragment): Fragment => sql`
+  event_rows as materialized (
+    select e.*, row_number() over (partition by subject order by place) as turn,
+      count(*) over (partition by subject) as turns
+    from (${rows}) as r(event) cross join json_to_record(r.event) as e(
+      place int, id text, type text, patterns text[], subject text, data text, "full" text,
+      traceparent text)
+    ${filter}
+  ), event_numbers as (
+    insert into webhook_sequences as s (subject, last)
+    select subject, turns from event_rows where turn = 1 order by subject
+    on conflict (subject) do update set last = s.last + excluded.last
+    returning subject, last
+  ), event_counts as materialized (
+    -- To be looked up in: a join of the two would compare each with each.
+    select jsonb_object_agg(subject, last) as lasts from event_numbers
+  ), event_writes as (
+    insert into webhook_events (id, type, patterns, subject, sequence, data, data_full, traceparent)
+    select id, type, patterns, subject, (lasts ->> subject)::bigint - turns + turn, data, "full",
+      traceparent
+    from event_rows, event_counts order by place
+    returning pg_notify(${eventsChannel}, '')
+  )`
 
 /** What is sent: the same bytes on every attempt. */
 export const bodyOf = (event: {

@@ -15,14 +15,7 @@ import { createEndpointStore } from './store.ts'
 import { allowListOf } from './target.ts'
 
 export { type WebhookSettings, webhookSettings } from './config.ts'
-export { eventTypes } from './domain.ts'
-export {
-  type EmitEvent,
-  type EmittedEvent,
-  emitEvent,
-  emitEvents,
-  type WebhookEvent,
-} from './events.ts'
+export { emitElsewhere, emitEvents, emitWithin } from './events.ts'
 export type { EventBroker } from './relay.ts'
 
 export type WebhooksDeps = {
@@ -30,6 +23,8 @@ export type WebhooksDeps = {
   readonly sql: Client | undefined
   /** Undefined: events go from the outbox to deliveries without one. */
   readonly broker: EventBroker | undefined
+  /** Databases in which events are emitted too: card transactions may have one of their own. */
+  readonly elsewhere?: readonly Client[]
   readonly sealer: Sealer | undefined
   readonly settings: WebhookSettings
   readonly environment: 'sandbox' | 'production'
@@ -63,7 +58,8 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
     logger,
   })
   const onDeliveries = dispatcher.kick
-  const relay = createRelay({ sql: store.sql, broker: deps.broker, onDeliveries, logger })
+  const { broker, elsewhere = [] } = deps
+  const relay = createRelay({ sql: store.sql, broker, elsewhere, onDeliveries, logger })
   const routes = webhookRoutes({ service, allowed, kick: dispatcher.kick })
   const common = { name: 'webhooks', errors: webhookErrors }
   if (sql === undefined) {
@@ -78,7 +74,7 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
   return {
     ...common,
     routes,
-    loops: () => [relay.watched, ...dispatcher.loops],
+    loops: () => [...relay.loops, ...dispatcher.loops],
     ...(sealer === undefined
       ? {}
       : {

@@ -1,8 +1,9 @@
+import type { AppEvent } from '#src/events.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createLoop, type Loop } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { failingMaxMs } from './domain.ts'
-import { emitEvent } from './events.ts'
+import { emitEvents } from './events.ts'
 import {
   type EndpointVerdict,
   type FinishedAttempt,
@@ -58,25 +59,22 @@ const writeBatch = async (sql: Client, batch: readonly FinishedAttempt[]): Promi
   await sql.begin(async (tx) => {
     await writeOutcomes(tx, batch)
     const disabled = await judgeEndpoints(tx, verdictsOf(batch), failingMaxMs / 1000)
-    for (const { id, reason } of disabled) {
-      const data = { endpoint_id: id, reason }
-      await emitEvent(tx, { type: 'webhook.endpoint.disabled', subject: id, data })
-    }
+    const events: AppEvent[] = disabled.map(({ id, reason }) => ({
+      type: 'webhook.endpoint.disabled',
+      subject: id,
+      data: { endpoint_id: id, reason },
+    }))
     for (const { delivery, step } of batch) {
       // An operational event that cannot be delivered causes no further one.
       if (step.state !== 'exhausted' || operational(delivery.type)) continue
-      const data = {
-        delivery_id: delivery.id,
-        endpoint_id: delivery.endpointId,
-        event_id: delivery.eventId,
-        event_type: delivery.type,
-      }
-      await emitEvent(tx, {
+      const { endpointId, id, eventId, type } = delivery
+      events.push({
         type: 'webhook.delivery.exhausted',
-        subject: delivery.endpointId,
-        data,
+        subject: endpointId,
+        data: { delivery_id: id, endpoint_id: endpointId, event_id: eventId, event_type: type },
       })
     }
+    await emitEvents(tx, events)
   })
 }
 

@@ -1,8 +1,8 @@
 import { type Client, isTransientDatabaseError } from '#src/platform/database/index.ts'
-import { createLoop, type Loop } from '#src/platform/jobs/index.ts'
-import { createOutageLog, type Logger } from '#src/platform/observe/index.ts'
+import { createJob, type Loop, type Round } from '#src/platform/jobs/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import { eventsChannel } from './events.ts'
-import { fanOut, markPublished, takeOutbox } from './store.ts'
+import { bringEvents, fanOut, markPublished, takeOutbox } from './store.ts'
 
 /** What of the broker is used; the platform's broker is one. */
 export type EventBroker = {
@@ -31,7 +31,7 @@ const sweepMs = 1_000
 export type Relay = {
   readonly start: () => Promise<void>
   readonly drain: () => Promise<void>
-  readonly watched: Loop
+  readonly loops: readonly Loop[]
 }
 
 /**
@@ -41,20 +41,12 @@ export type Relay = {
 export const createRelay = (deps: {
   readonly sql: Client
   readonly broker: EventBroker | undefined
+  /** Databases without endpoints, in which events are emitted too. */
+  readonly elsewhere?: readonly Client[]
   readonly onDeliveries: () => void
   readonly logger: Logger
 }): Relay => {
-  const { sql, broker, logger } = deps
-  const watched = createLoop('outbox of webhook events')
-  const outage = createOutageLog(logger, {
-    level: 'error',
-    away: 'webhook events could not be relayed',
-    back: 'webhook events are relayed again',
-  })
-  let running: Promise<void> | undefined
-  let isWanted = false
-  let isDraining = false
-  let timer: ReturnType<typeof setInterval> | undefined
+  const { sql, broker, elsewhere = [], logger } = deps
   let unlisten: (() => Promise<void>) | undefined
   let consumer: ReturnType<EventBroker['consume']> | undefined
 
@@ -78,28 +70,32 @@ export const createRelay = (deps: {
       return events.length
     })
 
-  const relayAll = async (): Promise<void> => {
-    try {
-      do {
-        isWanted = false
-        const count = await watched.round(relayBatch)
-        if (count > 0 && broker === undefined) deps.onDeliveries()
-        if (count === batchSizeMax) isWanted = true
-      } while (isWanted && !isDraining)
-      outage.worked()
-    } catch (error) {
-      outage.failed(error)
+  const relayAll = async ({ signal }: Round): Promise<void> => {
+    for (let count = batchSizeMax; count === batchSizeMax && !signal.aborted; ) {
+      count = await relayBatch()
+      if (count > 0 && broker === undefined) deps.onDeliveries()
     }
-    running = undefined
   }
-
-  const wake = (): void => {
-    isWanted = true
-    if (!isDraining) running ??= relayAll()
-  }
+  const outbox = createJob({
+    ...{ name: 'outbox of webhook events', everyMs: sweepMs, isVital: true, run: relayAll, logger },
+  })
+  const others = elsewhere.map((from) =>
+    createJob({
+      name: 'webhook events of another database',
+      everyMs: sweepMs,
+      isVital: true,
+      run: async ({ signal }) => {
+        for (let count = batchSizeMax; count === batchSizeMax && !signal.aborted; ) {
+          count = await bringEvents(from, sql, batchSizeMax)
+          if (count > 0) outbox.kick()
+        }
+      },
+      logger,
+    }),
+  )
 
   return {
-    watched,
+    loops: [outbox, ...others].map(({ loop }) => loop),
     start: async () => {
       consumer = broker?.consume({
         topic,
@@ -112,20 +108,17 @@ export const createRelay = (deps: {
           deps.onDeliveries()
         },
       })
-      timer = setInterval(wake, sweepMs)
       try {
-        unlisten = (await sql.listen(eventsChannel, wake, wake)).unlisten
+        unlisten = (await sql.listen(eventsChannel, outbox.kick, outbox.kick)).unlisten
       } catch (error) {
         logger.warn({ err: error }, 'events are looked for every second: listening failed')
       }
-      wake()
+      for (const job of [outbox, ...others]) await job.start()
     },
     drain: async () => {
-      isDraining = true
-      clearInterval(timer)
       await consumer?.stop()
       await unlisten?.().catch(() => undefined)
-      await running
+      for (const job of [...others, outbox]) await job.stop()
     },
   }
 }

@@ -194,3 +194,43 @@ export const fanOut = async (sql: Queryable, eventIds: readonly string[]): Promi
       order by v.created_at, v.id
       on conflict (event_id, endpoint_id) do nothing`
   ).count
+
+type StoredEvent = {
+  readonly id: string
+  readonly type: string
+  readonly patterns: readonly string[]
+  readonly subject: string
+  readonly sequence: string
+  readonly data: string
+  readonly full: string | null
+  readonly traceparent: string | null
+  readonly createdAt: Date
+}
+
+/**
+ * Takes events out of a database that has no endpoints and writes those that an endpoint takes where the endpoints are.
+ * One whose removal does not commit comes again, and is known by its id.
+ *
+ * @returns how many were taken
+ */
+export const bringEvents = (from: Client, to: Client, limit: number): Promise<number> =>
+  from.begin(async (tx) => {
+    const taken = await tx<StoredEvent[]>`
+      delete from webhook_events where id in (
+        select id from webhook_events order by created_at limit ${limit} for update skip locked)
+      returning id, type, patterns, subject, sequence::text, data, data_full as "full", traceparent,
+        created_at as "createdAt"`
+    if (taken.length > 0) {
+      await to`
+        insert into webhook_events (id, type, patterns, subject, sequence, data, data_full,
+          traceparent, created_at)
+        select * from json_to_recordset(${JSON.stringify(taken)}::text::json) as e(id text,
+          type text, patterns text[], subject text, sequence bigint, data text, "full" text,
+          traceparent text, "createdAt" timestamptz)
+        where exists (
+          select from webhook_endpoints p where p.active and p.events && e.patterns)
+        order by sequence
+        on conflict (id) do nothing`
+    }
+    return taken.length
+  })

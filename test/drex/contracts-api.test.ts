@@ -76,7 +76,7 @@ describe('deploying and calling', () => {
     const supply = await call(address, { function: 'totalSupply' })
     expect(supply.json as object).toEqual({ function: 'totalSupply()', result: '100050' })
     const event = bench.events.find((each) => each.type === 'drex.contract.deployed')
-    expect(event?.data['status']).toBe('confirmed')
+    expect(event?.data).toMatchObject({ status: 'confirmed' })
   })
 
   test('arguments by name or by position; what changes the chain is followed', async () => {

@@ -1,12 +1,13 @@
 /** The feature on an embedded chain and a database of its own. */
 import { Interface } from 'ethers'
+import type { AppEvent } from '#src/events.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createSealer, type Sealer } from '#src/platform/security/index.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { addressOfPrivateKey, sign } from '../../src/drex/evm/secp256k1.ts'
 import { assemble, signingDigest } from '../../src/drex/evm/transaction.ts'
-import { createDrex, type Drex, type DrexEvent, drexSettings } from '../../src/drex/index.ts'
+import { createDrex, type Drex, drexSettings } from '../../src/drex/index.ts'
 import currencyArtifact from '../../src/drex/templates/currency/generated/Currency.json'
 import { type Chain, type ChainOptions, createChain } from '../../src/simulators/chain/index.ts'
 import { type TestApp, testApp, testKey } from '../support/app.ts'
@@ -75,7 +76,7 @@ export type Bench = {
   readonly admin: Admin
   readonly database: TestDatabase
   readonly app: TestApp
-  readonly events: DrexEvent[]
+  readonly events: AppEvent[]
   /** The text that a scrape gets. */
   readonly scrape: () => Promise<string>
   readonly drex: () => Drex
@@ -101,7 +102,7 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
   const chain = await createChain({ mining: 40, ...options.chain })
   const admin = await createAdmin(chain, options.chain?.gasPrice ?? 0n)
   const database = await createTestDatabase(8)
-  const events: DrexEvent[] = []
+  const events: AppEvent[] = []
   const { key, record } = testKey('*')
   const settingsOf = (more: Readonly<Record<string, string>>) => {
     const { values, problems } = loadSettings(

@@ -1,5 +1,6 @@
 import { loadSettings } from '#src/platform/config/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
+import { emitWithin } from '#src/webhooks/index.ts'
 import { createCards } from '../../src/cards/cards.ts'
 import {
   type CardNetworks,
@@ -126,6 +127,7 @@ export const createCardsRig = async (
   const feature = createCards({
     sql: database.sql,
     networks,
+    emission: emitWithin,
     settings: { vault, reversals },
     logger: quietLogger,
     metrics,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { eventTypes } from '#src/events.ts'
 import {
   afterAttempt,
   attemptsMax,
-  eventTypes,
   isSubscription,
   patternsOf,
   retryAfterMaxMs,

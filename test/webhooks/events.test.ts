@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { emitEvent, emitEvents } from '#src/webhooks/index.ts'
+import { emitEvents } from '../../src/webhooks/events.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { subscribe } from '../support/webhooks.ts'
 
@@ -16,8 +16,7 @@ const event = (subject: string, number: number, full?: object) => ({
 })
 
 test('several events are numbered per subject, in their order and after those before', async () => {
-  const first = await emitEvent(sql, event('a', 0))
-  expect(first).toEqual({ id: expect.stringMatching(/^evt_/), sequence: 1n })
+  await emitEvents(sql, [event('a', 0)])
   await emitEvents(sql, [])
   await emitEvents(sql, [
     event('b', 1),

@@ -1,10 +1,7 @@
+import type { Client } from '#src/platform/database/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
-import {
-  createWebhooks,
-  type EventBroker,
-  emitEvent,
-  type WebhookEvent,
-} from '#src/webhooks/index.ts'
+import { createWebhooks, type EventBroker } from '#src/webhooks/index.ts'
+import { emitEvents, type WebhookEvent } from '../../src/webhooks/events.ts'
 import { testApp, testKey } from '../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
 
@@ -56,6 +53,7 @@ export type Overrides = {
   readonly timeoutSeconds?: number
   readonly concurrencyMax?: number
   readonly broker?: EventBroker
+  readonly elsewhere?: readonly Client[]
 }
 
 /** The feature over a database, and a client for its endpoints. */
@@ -64,6 +62,7 @@ export const startWebhooks = async (database: TestDatabase, overrides: Overrides
   const feature = createWebhooks({
     sql: database.sql,
     broker: overrides.broker,
+    elsewhere: overrides.elsewhere ?? [],
     sealer: undefined,
     settings: {
       secret: overrides.secret ?? 'common secret of all',
@@ -103,7 +102,7 @@ export const openTestDatabase = (): Promise<TestDatabase> => createTestDatabase(
 /** Emits in a transaction of its own, as a feature does beside its change of state. */
 export const emit = (database: TestDatabase, event: Partial<WebhookEvent> = {}) =>
   database.sql.begin((tx) =>
-    emitEvent(tx, { type: 'pacs.008', subject: 'msg_1', data: { id: 'msg_1' }, ...event }),
+    emitEvents(tx, [{ type: 'pacs.008', subject: 'msg_1', data: { id: 'msg_1' }, ...event }]),
   )
 
 /** Waits for a condition; the test's own time limit ends it. */

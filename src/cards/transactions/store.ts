@@ -1,7 +1,9 @@
+import type { EmitWithin } from '#src/events.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { type AuditEntry, auditInsert, type IdempotencyClaim } from '#src/platform/http/index.ts'
 import type { Traceparent } from '#src/platform/observe/index.ts'
 import type { CardOperation, CardStatus, Currency } from './domain.ts'
+import { statusEvent } from './events.ts'
 import type { TraceNumbers } from './stan.ts'
 
 /** What is known of a transaction when its authorization is about to be sent. */
@@ -186,7 +188,11 @@ const firstOfEachKey = (rows: readonly NewRow[]): readonly NewRow[] => {
 const centsOf = (cents: bigint | undefined): string | null =>
   cents === undefined ? null : String(cents)
 
-const inputOf = ({ before, after, events, answer, audit }: CardChange, position: number) => ({
+const inputOf = (
+  { before, after, events, answer, audit }: CardChange,
+  position: number,
+  told: object | undefined,
+) => ({
   ...after,
   ...(audit === undefined ? {} : { auditId: Bun.randomUUIDv7(), audit }),
   position,
@@ -197,6 +203,7 @@ const inputOf = ({ before, after, events, answer, audit }: CardChange, position:
   operationCents: centsOf(after.operationCents),
   capturedCents: centsOf(after.capturedCents),
   events,
+  told,
   answerStatus: typeof answer === 'object' ? answer.status : undefined,
   answerBody: typeof answer === 'object' ? answer.body : undefined,
   frees: answer === 'free',
@@ -206,23 +213,30 @@ const inputOf = ({ before, after, events, answer, audit }: CardChange, position:
  * Takes each transaction from one state to the next with its events, its audit entry and the answer of its key, one statement for
  * any number. A transaction that is no longer in the state it is to leave stays as it is.
  *
+ * @param emission tells subscribers of new statuses; undefined: there are none
  * @returns for each whether it was changed
  */
 export const changeTransactions = async (
   sql: Queryable,
   changes: readonly CardChange[],
+  emission: EmitWithin | undefined,
 ): Promise<readonly boolean[]> => {
   const first = firstOfEachState(changes)
+  const told = first.map(({ before, after }) => {
+    const event = emission && statusEvent(before, after)
+    return event && emission?.rowOf(event)
+  })
+  const input = first.map((change, at) => inputOf(change, at, told[at]))
   const changed = await sql<{ position: number }[]>`
     with input as (
-      select * from json_to_recordset(${JSON.stringify(first.map(inputOf))}::text::json) as i(
+      select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
         position int, id text, "fromStatus" text, "fromOperation" text, "fromStan" text, status text, operation text,
         "operationStan" text, "operationTransmission" text, "operationCents" bigint,
         "authCode" text, "responseCode" text, "capturedCents" bigint, "captureError" text,
         "voidError" text, reason text, "needsAttention" boolean, "claimOwner" text,
         "claimKey" text, traceparent text, "updatedAt" timestamptz, "capturedAt" timestamptz,
         "voidedAt" timestamptz, events json, "answerStatus" int, "answerBody" text, frees boolean,
-        "auditId" text, audit json)
+        "auditId" text, audit json, told json)
     ),
     changed as (
       update card_transactions t set
@@ -262,7 +276,11 @@ export const changeTransactions = async (
       sql`select "auditId", audit -> 'actor' ->> 'id', audit ->> 'action', audit ->> 'object',
           audit ->> 'outcome', audit -> 'actor' ->> 'requestId'
         from mine where "auditId" is not null`,
-    )})
+    )})${
+      emission === undefined || told.every((row) => row === undefined)
+        ? sql``
+        : sql`, ${emission.ctes(sql, sql`select told from mine where told is not null`)}`
+    }
     select position from changed`
   const written = new Set(changed.map(({ position }) => first[position]))
   return changes.map((change) => written.has(change))

@@ -1,3 +1,4 @@
+import type { EmitWithin } from '#src/events.ts'
 import {
   type Client,
   createGatherer,
@@ -46,6 +47,7 @@ export const createCardWriter = (
   sql: Client,
   insertReversals: InsertReversals,
   onReversals: () => void,
+  emission: EmitWithin | undefined,
 ): CardWriter => {
   const insert = createGatherer<NewRow, boolean>({
     ...bounds,
@@ -55,14 +57,14 @@ export const createCardWriter = (
   const change = createGatherer<CardChange, boolean>({
     ...bounds,
     isRowFault,
-    write: (rows) => changeTransactions(sql, rows),
+    write: (rows) => changeTransactions(sql, rows, emission),
   })
   const reverse = createGatherer<ReversingChange, boolean>({
     ...bounds,
     isRowFault,
     write: async (rows) => {
       const committed = await sql.begin(async (tx) => {
-        const written = await changeTransactions(tx, rows)
+        const written = await changeTransactions(tx, rows, emission)
         const reversals = rows.filter((_, at) => written[at]).map(({ reversal }) => reversal)
         if (reversals.length > 0) await insertReversals(tx, reversals)
         return written

@@ -105,7 +105,8 @@ const reverseAbandoned = async (
       answer: unknownAnswer(row.id, { kind: 'unknown', why: 'timed_out' }),
     }
   })
-  await changeTransactions(tx, changes)
+  // Their status is open still: there is nothing to tell.
+  await changeTransactions(tx, changes, undefined)
   await insertReversals(tx, reversals)
   return rows.length
 }

@@ -1,3 +1,4 @@
+import type { EmitWithin } from '#src/events.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { claimKey, type IdempotencyClaim } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
@@ -17,6 +18,7 @@ export type CardContext = {
   readonly vault: Vault
   readonly stans: StanAllocator
   readonly writer: CardWriter
+  readonly emission: EmitWithin | undefined
   readonly logger: Logger
   readonly now: () => Date
   /** Counts outcomes, by operation. */

@@ -104,7 +104,7 @@ const wrongState = ({ status, operation }: CardTransaction, aim: Ready['operatio
 
 /** Commits the beginning, with the key. @returns an earlier answer of the key, or undefined when it has begun */
 const begin = async (
-  { sql, writer }: CardContext,
+  { sql, writer, emission }: CardContext,
   before: CardTransaction,
   { operation, after, events, pan }: Ready,
   caller: Caller,
@@ -125,7 +125,7 @@ const begin = async (
       : sql.begin(async (tx): Promise<Answered | undefined> => {
           const outcome = await claimKey(tx, claim)
           if (outcome.kind === 'replay') return { ...outcome.response, isReplay: true }
-          const [isOurs] = await changeTransactions(tx, [change])
+          const [isOurs] = await changeTransactions(tx, [change], emission)
           if (isOurs !== true) throw wrongState(await nowOf(tx, before), operation)
           hasBegun = true
           return undefined

@@ -21,7 +21,7 @@ import { find, underClaim } from './operations.ts'
  * @throws ApiError `transaction_not_found`, `invalid_state`, `outcome_not_possible`
  */
 export const resolve = async (
-  { sql, now }: CardContext,
+  { sql, now, emission }: CardContext,
   id: string,
   request: ResolutionRequest,
   caller: Caller,
@@ -39,9 +39,11 @@ export const resolve = async (
       ...{ actor: actorOf(caller), object: before.id, outcome: request.outcome },
       action: 'cards.resolve',
     }
-    const [isOurs] = await changeTransactions(tx, [
-      { before, after, events: [{ type: 'resolved', data }], answer, audit },
-    ])
+    const [isOurs] = await changeTransactions(
+      tx,
+      [{ before, after, events: [{ type: 'resolved', data }], answer, audit }],
+      emission,
+    )
     if (isOurs !== true) throw notWaiting()
     return fresh(answer)
   })

@@ -1,3 +1,4 @@
+import type { EmitWithin } from '#src/events.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { NewReversal, ReversalOutcome } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
@@ -13,6 +14,7 @@ export const endReversal = async (
   { transactionId, reverses }: Pick<NewReversal, 'transactionId' | 'reverses'>,
   outcome: ReversalOutcome,
   at: Date,
+  emission: EmitWithin | undefined,
 ): Promise<void> => {
   const before = await transactionById(tx, transactionId)
   // One that has moved on by other means has nothing to learn from it.
@@ -20,7 +22,11 @@ export const endReversal = async (
   const after = outcome === 'confirmed' ? confirmed(before, at) : expired(before, at)
   if (after === undefined) return
   const type = outcome === 'confirmed' ? 'reversal_confirmed' : 'reversal_expired'
-  await changeTransactions(tx, [{ before, after, events: [{ type, data: { reverses } }] }])
+  await changeTransactions(
+    tx,
+    [{ before, after, events: [{ type, data: { reverses } }] }],
+    emission,
+  )
 }
 
 const confirmed = (before: CardTransaction, at: Date): CardTransaction | undefined => {

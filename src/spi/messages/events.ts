@@ -1,14 +1,5 @@
-import type { Queryable } from '#src/platform/database/index.ts'
+import type { AppEvent } from '#src/events.ts'
 import type { StatusChange } from './domain.ts'
-
-export type SpiEvent = {
-  readonly type: string
-  readonly subject: string
-  readonly data: Readonly<Record<string, unknown>>
-}
-
-/** The port to the webhooks: written in the caller's transaction. */
-export type EmitEvents = (tx: Queryable, events: readonly SpiEvent[]) => Promise<void>
 
 /** What became of a message that was sent. */
 export const statusEvent = (
@@ -20,7 +11,7 @@ export const statusEvent = (
     readonly bizMsgIdr: string | null
   },
   change: StatusChange,
-): SpiEvent => ({
+): AppEvent => ({
   type: 'message.status',
   subject: sent.endToEndId ?? sent.bizMsgIdr ?? sent.id,
   data: {

@@ -33,7 +33,7 @@ export {
   type UnsignedMessage,
   unsignedMessageOf,
 } from './enqueue.ts'
-export { type EmitEvents, type SpiEvent, statusEvent } from './events.ts'
+export { statusEvent } from './events.ts'
 export { processedMessages } from './metrics.ts'
 export { noteRepetitions, type RepetitionOutcome, setRepetitionOutcomes } from './repetitions.ts'
 export {

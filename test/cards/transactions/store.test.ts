@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { emitWithin } from '#src/webhooks/index.ts'
 import { changed } from '../../../src/cards/transactions/changes.ts'
 import {
   type CardTransaction,
@@ -41,16 +42,20 @@ test('changes of one transaction that come together: the one that leaves its tru
     ...{ before, after },
     events: [{ type, data: {} }],
   })
-  await changeTransactions(database.sql, [write(pending, authorized, 'authorized')])
-  await changeTransactions(database.sql, [write(authorized, started, 'void_sent')])
+  await changeTransactions(database.sql, [write(pending, authorized, 'authorized')], undefined)
+  await changeTransactions(database.sql, [write(authorized, started, 'void_sent')], undefined)
   const stale = changed(authorized, 'capture_started', { operationStan: '000003' }, at)
   const voided = changed(started, 'void_approved', { voidedAt: at }, at)
   expect(
-    await changeTransactions(database.sql, [
-      write(authorized, stale, 'capture_sent'),
-      write(started, voided, 'voided'),
-      write(started, voided, 'voided'),
-    ]),
+    await changeTransactions(
+      database.sql,
+      [
+        write(authorized, stale, 'capture_sent'),
+        write(started, voided, 'voided'),
+        write(started, voided, 'voided'),
+      ],
+      emitWithin,
+    ),
   ).toEqual([false, true, false])
   expect(await transactionById(database.sql, 'together')).toMatchObject({ status: 'voided' })
   const events = await database.sql<{ type: string }[]>`

@@ -152,7 +152,7 @@ describe('the end of a reversal', () => {
   ] as const)('of a %s one, of the %s: confirmed it is %s', async (status, reverses, after) => {
     const { sql } = rig.database
     const transactionId = await begun(status, `reversing_${reverses}`)
-    await endReversal(sql, { transactionId, reverses }, 'confirmed', new Date())
+    await endReversal(sql, { transactionId, reverses }, 'confirmed', new Date(), undefined)
     const row = await transactionById(sql, transactionId)
     expect(row).toMatchObject({ status: after, needsAttention: false })
     expect([row?.operation, row?.operationStan]).toEqual([undefined, undefined])
@@ -162,7 +162,7 @@ describe('the end of a reversal', () => {
   test('that expired leaves the state and asks for attention', async () => {
     const transactionId = await begun('pending', 'reversing_authorization')
     const ended = { transactionId, reverses: 'authorization' } as const
-    await endReversal(rig.database.sql, ended, 'expired', new Date())
+    await endReversal(rig.database.sql, ended, 'expired', new Date(), undefined)
     expect(await stateOf(transactionId)).toEqual({
       status: 'pending',
       operation: 'reversing_authorization',
@@ -170,14 +170,14 @@ describe('the end of a reversal', () => {
     })
     expect(await sweeper(hourMs).sweep()).toBe(0)
     // The network may confirm it after all, by whatever way.
-    await endReversal(rig.database.sql, ended, 'confirmed', new Date())
+    await endReversal(rig.database.sql, ended, 'confirmed', new Date(), undefined)
     expect(await stateOf(transactionId)).toMatchObject({ status: 'voided', needsAttention: false })
   })
 
   test('of another operation changes nothing', async () => {
     const transactionId = await begun('authorized', 'void')
     const ended = { transactionId, reverses: 'capture' } as const
-    await endReversal(rig.database.sql, ended, 'confirmed', new Date())
+    await endReversal(rig.database.sql, ended, 'confirmed', new Date(), undefined)
     expect(await stateOf(transactionId)).toMatchObject({ status: 'authorized', operation: 'void' })
   })
 })

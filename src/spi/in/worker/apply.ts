@@ -1,8 +1,8 @@
+import type { Emit } from '#src/events.ts'
 import { deadLetterOf, type OutgoingMessage } from '#src/platform/broker/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import {
   changeStatuses,
-  type EmitEvents,
   enqueueMessages,
   insertMessages,
   type NewMessage,
@@ -21,7 +21,7 @@ import type { SentMessage } from './store.ts'
 
 export type ApplyDeps = {
   readonly outbox: Outbox
-  readonly emitEvents: EmitEvents
+  readonly emitEvents: Emit
   /** What the message is answered with by this gateway itself. */
   readonly replies: (inbound: ReadInbound) => readonly OutboundMessage[]
   readonly group: string

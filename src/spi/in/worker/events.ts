@@ -1,23 +1,23 @@
-import { formatCents } from '#codecs/iso20022'
-import type { SpiEvent } from '../../messages/index.ts'
+import { formatCents, isMessageType } from '#codecs/iso20022'
+import type { AppEvent } from '#src/events.ts'
 import type { ReadInbound } from './read.ts'
 
 /** An event tells of so many transactions at most; the message itself holds them all. */
 export const eventTransactionsMax = 10
 
 /** A received message under its own type: identifiers, amounts and states, nothing of persons. */
-export const receivedEvents = ({ message, view }: ReadInbound): readonly SpiEvent[] => {
+export const receivedEvents = ({ message, view }: ReadInbound): readonly AppEvent[] => {
   if (view === undefined) return []
-  const { transactions } = view
+  const { transactions, identity } = view
   const endToEndId = transactions[0]?.endToEndId
   return [
     {
-      type: view.identity.type,
+      type: isMessageType(identity.type) ? identity.type : 'message.other',
       subject: endToEndId ?? message.bizMsgIdr ?? message.id,
       data: {
         message_id: message.id,
-        type: view.identity.type,
-        direction: message.direction,
+        type: identity.type,
+        direction: 'INBOUND',
         status: message.status,
         channel: message.channel ?? null,
         source_ispb: message.sourceIspb ?? null,

@@ -1,10 +1,10 @@
 import type { Revision } from '#codecs/iso20022'
+import type { Emit } from '#src/events.ts'
 import { type Consumer, type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { createTlsMaterial } from '#src/platform/security/index.ts'
-import type { EmitEvents } from '../../messages/index.ts'
 import { createMessageVerifier, type MessageVerifier } from '../../out/signing/index.ts'
 import { createRounds } from '../../rounds.ts'
 import type { WorkerSettings } from './config.ts'
@@ -22,7 +22,7 @@ export type WorkerDeps = {
   /** Of this institution; needed for SPI_AUTO_ACCEPT. */
   readonly ispb: string | undefined
   readonly revision: Revision
-  readonly emitEvents: EmitEvents
+  readonly emitEvents: Emit
   readonly logger: Logger
   readonly metrics: Metrics
 }

@@ -1,11 +1,7 @@
+import type { Emit } from '#src/events.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import {
-  changeStatuses,
-  type EmitEvents,
-  type StatusChange,
-  statusEvent,
-} from '../../messages/index.ts'
+import { changeStatuses, type StatusChange, statusEvent } from '../../messages/index.ts'
 import type { Outcome } from './answers.ts'
 import type { MatchedAnswer } from './match.ts'
 import type { WorkerMetrics } from './metrics.ts'
@@ -47,7 +43,7 @@ export const rememberAnswers = async (
 
 export type PendingDeps = {
   readonly sql: Client
-  readonly emitEvents: EmitEvents
+  readonly emitEvents: Emit
   readonly metrics: WorkerMetrics
   readonly logger: Logger
 }

@@ -1,3 +1,4 @@
+import type { Emit } from '#src/events.ts'
 import {
   type Delivery,
   deadLetterHeaders,
@@ -8,7 +9,6 @@ import {
 import type { Client } from '#src/platform/database/index.ts'
 import {
   changeStatuses,
-  type EmitEvents,
   outboundHeaders,
   type StatusChange,
   statusEvent,
@@ -20,7 +20,7 @@ import { findOutbound, noteDoubt, type QueuedOutbound } from './store.ts'
 export type DeadLetterDeps = {
   readonly sql: Client
   readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
-  readonly emitEvents: EmitEvents
+  readonly emitEvents: Emit
   readonly metrics: OutboundMetrics
 }
 

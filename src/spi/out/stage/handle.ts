@@ -1,3 +1,4 @@
+import type { Emit } from '#src/events.ts'
 import {
   type Delivery,
   deadLetterOf,
@@ -17,7 +18,6 @@ import { inSpan, type Logger } from '#src/platform/observe/index.ts'
 import {
   type Channel,
   changeStatuses,
-  type EmitEvents,
   noteRepetitions,
   outboundHeaders,
   type StatusChange,
@@ -55,7 +55,7 @@ export type HandleDeps = {
   /** After so long a message is tried again whose one channel is away. */
   readonly setAsideMs: number
   readonly isLate: IsLate
-  readonly emitEvents: EmitEvents
+  readonly emitEvents: Emit
   readonly metrics: OutboundMetrics
   readonly logger: Logger
 }

@@ -1,9 +1,9 @@
+import type { Emit } from '#src/events.ts'
 import { type Consumer, type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { InterfaceClient } from '../../link/index.ts'
-import type { EmitEvents } from '../../messages/index.ts'
 import { createRounds } from '../../rounds.ts'
 import type { SigningSettings } from '../signing/index.ts'
 import { createChannelHealth } from './channel-health.ts'
@@ -28,7 +28,7 @@ export type OutboundDeps = {
   readonly client: InterfaceClient
   readonly settings: OutboundSettings
   readonly signing: SigningSettings
-  readonly emitEvents: EmitEvents
+  readonly emitEvents: Emit
   readonly logger: Logger
   readonly metrics: Metrics
   /** Other than the defaults, for tests. */

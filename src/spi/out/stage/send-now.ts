@@ -1,8 +1,8 @@
+import type { Emit } from '#src/events.ts'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import { OverloadedError, type Queryable } from '#src/platform/database/index.ts'
 import {
   changeStatuses,
-  type EmitEvents,
   type OutboundMessage,
   requeueMessages,
   statusEvent,
@@ -50,7 +50,7 @@ export const createSendNow = (deps: {
   readonly sign: Sign
   readonly transport: Transport
   readonly outbox: Pick<TransactionalBroker, 'publishIn'>
-  readonly emitEvents: EmitEvents
+  readonly emitEvents: Emit
   readonly metrics: OutboundMetrics
   readonly isLate: IsLate
   readonly timeoutMs: number

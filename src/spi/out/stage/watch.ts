@@ -1,9 +1,9 @@
+import type { Emit } from '#src/events.ts'
 import { backoffMs } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { inSpan, type Logger } from '#src/platform/observe/index.ts'
 import {
   changeStatuses,
-  type EmitEvents,
   noteRepetitions,
   type RepetitionOutcome,
   setRepetitionOutcomes,
@@ -26,7 +26,7 @@ import type { MessageOutcome, Transport } from './transport.ts'
 export type WatchDeps = {
   readonly sql: Client
   readonly transport: Transport
-  readonly emitEvents: EmitEvents
+  readonly emitEvents: Emit
   readonly limits: AnswerLimits
   readonly isLate: IsLate
   readonly metrics: OutboundMetrics

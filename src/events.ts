@@ -1,0 +1,206 @@
+import { z } from 'zod'
+import { type MessageType, messageTypes } from '#codecs/iso20022'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+
+/**
+ * Every event that subscribers are told of: its types with their meanings, and what they carry. Whatever lists event
+ * types derives from this table; features emit through {@link Emit}, so that no other type and no other payload
+ * compiles. A payload holds identifiers, amounts and states: nothing of persons, no card data.
+ */
+
+const money = z.string().meta({ description: 'Reais with two decimals.' })
+const cents = z.int().meta({ description: 'Centavos.' })
+const text = z.string().nullable()
+
+const receivedMessage = z.strictObject({
+  message_id: z.string(),
+  type: z.string(),
+  direction: z.literal('INBOUND'),
+  status: z.string(),
+  channel: text,
+  source_ispb: text,
+  destination_ispb: text,
+  end_to_end_id: text,
+  biz_msg_idr: text,
+  resource_id: text,
+  signature: z.enum(['VALID', 'INVALID', 'ABSENT', 'NOT_CHECKED']),
+  reference: text.meta({ description: 'The message or payment that it answers.' }),
+  reason: text,
+  transaction_count: z.int(),
+  transactions: z
+    .array(
+      z.strictObject({
+        end_to_end_id: text,
+        instruction_id: text,
+        amount: money.nullable(),
+        debtor_ispb: text,
+        creditor_ispb: text,
+        status: text,
+        reason: text,
+      }),
+    )
+    .meta({ description: 'The first ten; the message itself holds all.' }),
+})
+
+const sentMessage = z.strictObject({
+  message_id: z.string(),
+  type: text,
+  direction: z.literal('OUTBOUND'),
+  status: z.string(),
+  channel: text,
+  end_to_end_id: text,
+  biz_msg_idr: text,
+  detail: text,
+})
+
+const cardTransaction = z.strictObject({
+  transaction_id: z.string(),
+  status: z.enum(['authorized', 'declined', 'captured', 'voided']),
+  amount: cents,
+  captured_amount: cents.nullable(),
+  currency: z.string(),
+  network: z.string(),
+  brand: z.string(),
+  merchant_id: z.string(),
+  terminal_id: text,
+  auth_code: text,
+  response_code: text,
+  stan: z.string(),
+  rrn: z.string(),
+  reason: text.meta({
+    description: 'Why it ended without the caller’s doing: not_sent, timed_out, …',
+  }),
+})
+
+const transfer = z.strictObject({
+  transfer_id: z.string(),
+  status: z.enum(['confirmed', 'reverted', 'failed', 'cancelled']),
+  from_wallet: z.string(),
+  to_wallet: z.string(),
+  amount: money,
+  currency: z.literal('DREX'),
+  network: z.string(),
+  tx_hash: text,
+  reference: text,
+  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+})
+
+const contract = z.strictObject({
+  contract_id: z.string(),
+  status: z.string(),
+  tx_hash: text,
+})
+
+const endpoint = z.strictObject({ endpoint_id: z.string(), reason: z.string() })
+const delivery = z.strictObject({
+  delivery_id: z.string(),
+  endpoint_id: z.string(),
+  event_id: z.string(),
+  event_type: z.string(),
+})
+
+/** The types that share a payload. */
+type EventGroup = {
+  readonly title: string
+  readonly payload: z.ZodType
+  /** What its `sequence` counts by. */
+  readonly subject: string
+  /** Type by type: when it is emitted. */
+  readonly types: Readonly<Record<string, string>>
+}
+
+const receivedTypes = Object.fromEntries(
+  messageTypes.map((type) => [type, `A ${type} was received and stored.`]),
+) as Record<MessageType, string>
+
+export const eventGroups = {
+  received: {
+    title: 'Instant payments',
+    payload: receivedMessage,
+    subject: 'EndToEndId of the first payment, else BizMsgIdr, else message_id',
+    types: { ...receivedTypes, 'message.other': 'A message of any other type was received.' },
+  },
+  sent: {
+    title: 'Instant payments',
+    payload: sentMessage,
+    subject: 'EndToEndId, else BizMsgIdr, else message_id',
+    types: { 'message.status': 'A message of ours has a new status.' },
+  },
+  cards: {
+    title: 'Cards',
+    payload: cardTransaction,
+    subject: 'transaction_id',
+    types: {
+      'card.transaction.authorized': 'The network has approved the authorization.',
+      'card.transaction.declined': 'The network has declined the authorization.',
+      'card.transaction.captured': 'The network has approved the capture.',
+      'card.transaction.voided': 'It was voided, was never sent, or its reversal is confirmed.',
+    },
+  },
+  transfers: {
+    title: 'Digital currency',
+    payload: transfer,
+    subject: 'transfer_id',
+    types: {
+      'drex.transfer.confirmed': 'A transfer has its confirmations.',
+      'drex.transfer.reverted': 'The chain has refused a transfer.',
+      'drex.transfer.failed': 'A transfer has ended without having been mined.',
+      'drex.transfer.cancelled': 'Another transaction has taken the place of a transfer.',
+    },
+  },
+  contracts: {
+    title: 'Digital currency',
+    payload: contract,
+    subject: 'contract_id',
+    types: {
+      'drex.contract.deployed': 'A contract is on the chain.',
+      'drex.contract.failed': 'A contract could not be deployed.',
+    },
+  },
+  endpoints: {
+    title: 'Webhooks',
+    payload: endpoint,
+    subject: 'endpoint_id',
+    types: { 'webhook.endpoint.disabled': 'An endpoint was disabled: gone, or failing for days.' },
+  },
+  deliveries: {
+    title: 'Webhooks',
+    payload: delivery,
+    subject: 'endpoint_id',
+    types: { 'webhook.delivery.exhausted': 'The last attempt of a delivery has failed.' },
+  },
+} as const satisfies Readonly<Record<string, EventGroup>>
+
+type Groups = typeof eventGroups
+
+/**
+ * Something that happened.
+ *
+ * @property subject - what it happened to; `sequence` grows by one with each event of a subject
+ */
+export type AppEvent = {
+  [G in keyof Groups]: {
+    readonly type: keyof Groups[G]['types']
+    readonly subject: string
+    readonly data: z.infer<Groups[G]['payload']>
+  }
+}[keyof Groups]
+
+export type EventType = AppEvent['type']
+
+export const eventTypes = Object.values(eventGroups).flatMap(({ types }) =>
+  Object.keys(types),
+) as readonly EventType[]
+
+/** Writes events in the transaction of the change that they tell of. */
+export type Emit = (tx: Queryable, events: readonly AppEvent[]) => Promise<void>
+
+type Fragment = ReturnType<Client>
+
+/** {@link Emit} within the very statement that makes the change, where a statement more would cost too much. */
+export type EmitWithin = {
+  /** What the statement takes of an event, as JSON. */
+  readonly rowOf: (event: AppEvent) => object
+  /** CTEs, parted by commas, for a `with`. @param rows a query of one JSON value an event: what `rowOf` gave */
+  readonly ctes: (sql: Queryable, rows: Fragment) => Fragment
+}

@@ -1,0 +1,185 @@
+import { createOutageLog, type Logger } from '../observe/index.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { createLease, type FleetOptions, type Lease } from './lease.ts'
+import { createLoop, type Loop, type Work } from './loop.ts'
+
+/** `signal`: the process stops, or another one has taken the job over; a long round ends early then. */
+export type Round = Work & { readonly signal: AbortSignal }
+
+export type JobOptions = {
+  /** Of a fixed set: it stands in the log, in a metric's label, and in `job_leases`. */
+  readonly name: string
+  /** From the beginning of a round to that of the next. */
+  readonly everyMs: number
+  readonly run: (round: Round) => Promise<unknown>
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>
+  /** One process of the fleet does each round for all of them. Undefined: every process does its own. */
+  readonly fleet?: FleetOptions | undefined
+  /**
+   * A process whose rounds fail for long is not ready. Of other jobs a failure is only logged; a round of theirs that
+   * does not end makes the process not ready too.
+   */
+  readonly isVital?: boolean
+  /** `start` resolves when the first round has ended, well or not. */
+  readonly isAwaited?: boolean
+  /** How long kicks are gathered before the round that they ask for. */
+  readonly gatherMs?: number
+  readonly clock?: Clock
+}
+
+export type Job = {
+  readonly loop: Loop
+  /** Begins the first round at once. */
+  readonly start: () => Promise<void>
+  /** Begins no further round, and waits for the one that runs. */
+  readonly stop: () => Promise<void>
+  /** There is something to do: a round now, or right after the one that runs. */
+  readonly kick: () => void
+}
+
+const retryFirstMs = 1_000
+const retryMaxMs = 60_000
+/** A process that waits for another one's job looks at least so often whether it is free. */
+const lookEveryMsMax = 300_000
+/** Part of a pause by which it is shortened or lengthened at random, so that processes part. */
+const jitter = 0.05
+
+/** Work that is done again and again, one round at a time. A round that fails is tried again, sooner than usual. */
+export const createJob = (options: JobOptions): Job => {
+  const { name, everyMs, logger, fleet, gatherMs = 0, clock = systemClock } = options
+  const { isVital = false, isAwaited = false } = options
+  const loop = createLoop(name)
+  const lease = fleet && createLease(name, everyMs, fleet)
+  const stopping = new AbortController()
+  const outage = createOutageLog(logger, {
+    level: isVital ? 'error' : 'warn',
+    away: `${name}: failed`,
+    back: `${name}: works again`,
+  })
+  let isStarted = false
+  let running: Promise<void> | undefined
+  let isKicked = false
+  let failures = 0
+  let cancel = (): void => {}
+
+  const retryMs = (): number =>
+    Math.min(everyMs, retryMaxMs, retryFirstMs * 2 ** Math.min(failures - 1, 10))
+
+  const turn = async (work: Work): Promise<number> => {
+    const { signal } = stopping
+    const beganMs = clock.nowMs()
+    const restMs = (): number => everyMs - ((clock.nowMs() - beganMs) % everyMs)
+    if (lease !== undefined) return leasedTurn(lease, options, { ...work, signal }, restMs, retryMs)
+    await options.run({ ...work, signal })
+    return restMs()
+  }
+
+  const watchedTurn = async (): Promise<number> => {
+    if (isVital) return loop.round(turn)
+    const work = loop.begin()
+    return turn(work).finally(work.end)
+  }
+
+  const attempt = async (): Promise<void> => {
+    let pauseMs: number
+    try {
+      pauseMs = await watchedTurn()
+      failures = 0
+      outage.worked()
+    } catch (error) {
+      failures++
+      pauseMs = retryMs()
+      outage.failed(error)
+    }
+    running = undefined
+    const spread = 1 + jitter * (2 * Math.random() - 1)
+    if (!isKicked) waitFor(pauseMs * spread)
+    else if (gatherMs > 0) waitFor(gatherMs)
+    else look()
+  }
+
+  const look = (): void => {
+    cancel()
+    isKicked = false
+    if (!stopping.signal.aborted) running = attempt()
+  }
+  const waitFor = (ms: number): void => {
+    cancel()
+    if (!stopping.signal.aborted) cancel = clock.after(ms, look)
+  }
+
+  return {
+    loop,
+    start: async () => {
+      isStarted = true
+      look()
+      if (isAwaited) await running
+    },
+    stop: async () => {
+      stopping.abort()
+      cancel()
+      await running
+    },
+    kick: () => {
+      if (!isStarted || isKicked) return
+      isKicked = true
+      if (running !== undefined) return
+      if (gatherMs > 0) waitFor(gatherMs)
+      else look()
+    },
+  }
+}
+
+/** One round, where it is this process's turn. @returns how long to wait for the next */
+const leasedTurn = async (
+  lease: Lease,
+  { run, everyMs, clock = systemClock }: JobOptions,
+  round: Round,
+  restMs: () => number,
+  retryMs: () => number,
+): Promise<number> => {
+  const claim = await lease.claim()
+  if ('leftMs' in claim) return Math.min(claim.leftMs, everyMs, lookEveryMsMax)
+  const held = keep(lease, claim.fence, clock)
+  // Whoever stops gives the job back at once.
+  const pauseMs = (ms: number): number => (round.signal.aborted ? 0 : ms)
+  try {
+    await run({ ...round, signal: AbortSignal.any([round.signal, held.lost]) })
+  } catch (error) {
+    await held.release(pauseMs(retryMs())).catch(() => undefined)
+    throw error
+  }
+  await held.release(pauseMs(restMs()))
+  return restMs()
+}
+
+/** Renews a lease while a round runs. */
+const keep = (lease: Lease, fence: bigint, clock: Clock) => {
+  const lost = new AbortController()
+  let heldUntilMs = clock.nowMs() + lease.leaseMs
+  let cancel = (): void => {}
+  let isOver = false
+  const renew = async (): Promise<void> => {
+    const askedMs = clock.nowMs()
+    try {
+      if (await lease.renew(fence)) heldUntilMs = askedMs + lease.leaseMs
+      else lost.abort()
+    } catch {
+      // The database is away: the lease holds for what is left of it.
+      if (clock.nowMs() >= heldUntilMs) lost.abort()
+    }
+    if (!isOver && !lost.signal.aborted) schedule()
+  }
+  const schedule = (): void => {
+    cancel = clock.after(lease.leaseMs / 3, () => void renew())
+  }
+  schedule()
+  return {
+    lost: lost.signal,
+    release: (pauseMs: number): Promise<void> => {
+      isOver = true
+      cancel()
+      return lease.release(fence, pauseMs)
+    },
+  }
+}

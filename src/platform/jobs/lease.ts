@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Client } from '../database/index.ts'
+
+/** `leftMs`: another process has it, for so long. */
+export type Claim = { readonly fence: bigint } | { readonly leftMs: number }
+
+/** The right to a round of a job, which one process of the fleet has. Time is the database's alone. */
+export type Lease = {
+  readonly leaseMs: number
+  readonly claim: () => Promise<Claim>
+  /** @returns false when it was lost: another process may have begun a round */
+  readonly renew: (fence: bigint) => Promise<boolean>
+  /** Nobody begins another round for `pauseMs`. */
+  readonly release: (fence: bigint, pauseMs: number) => Promise<void>
+}
+
+export type FleetOptions = {
+  readonly sql: Client
+  /** Other than this process, for tests. */
+  readonly owner?: string
+  /** How long a process that died or froze keeps the others from the job. */
+  readonly leaseMs?: number
+}
+
+const leaseMsDefault = 60_000
+const processName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
+
+/**
+ * A lease in one row, taken and given back by single statements: no session and no advisory lock is held, so it works
+ * behind PgBouncer, and a restored backup holds at worst a lease that ends by itself.
+ *
+ * @param everyMs how far ahead a lease can lie at most: one beyond was written by a clock that was set back since
+ */
+export const createLease = (
+  name: string,
+  everyMs: number,
+  { sql, owner = processName, leaseMs = leaseMsDefault }: FleetOptions,
+): Lease => {
+  const seconds = leaseMs / 1000
+  const secondsMax = (everyMs + leaseMs) / 1000
+  return {
+    leaseMs,
+    claim: async () => {
+      const [row] = await sql<{ fence: bigint | null; leftMs: number | null }[]>`
+        with claimed as (
+          insert into job_leases as held (name, owner, until, fence)
+          values (${name}, ${owner}, clock_timestamp() + make_interval(secs => ${seconds}), 1)
+          on conflict (name) do update
+            set owner = excluded.owner, until = excluded.until, fence = held.fence + 1
+            where held.until not between clock_timestamp()
+              and clock_timestamp() + make_interval(secs => ${secondsMax})
+          returning fence
+        )
+        select (select fence from claimed) as fence, (
+            select extract(epoch from until - clock_timestamp())::float8 * 1000 from job_leases
+            where name = ${name}
+          ) as "leftMs"`
+      const { fence = null, leftMs = null } = row ?? {}
+      return fence === null ? { leftMs: Math.max(0, leftMs ?? 0) } : { fence }
+    },
+    renew: async (fence) => {
+      const renewed = await sql`
+        update job_leases set until = clock_timestamp() + make_interval(secs => ${seconds})
+        where name = ${name} and fence = ${fence} and until > clock_timestamp()`
+      return renewed.count > 0
+    },
+    release: async (fence, pauseMs) => {
+      await sql`
+        update job_leases set until = clock_timestamp() + make_interval(secs => ${pauseMs / 1000})
+        where name = ${name} and fence = ${fence}`
+    },
+  }
+}
