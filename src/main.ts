@@ -50,7 +50,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     folder: values.certificates.folder,
   })
   const schemas = createSchemas({ settings: values.schemas, logger })
-  const transform = createTransform({ metrics, catalogue: schemas.catalogue })
+  const transform = createTransform({ metrics, ...schemas })
   return [
     createTracing(platform, logger),
     ...databases.features,

@@ -8,7 +8,6 @@ import {
   type MessageMetadata,
   ourCatalogue,
   schemaText,
-  validateDocument,
 } from '#codecs/iso20022'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { nativeText } from '#src/platform/runtime/index.ts'
@@ -36,7 +35,7 @@ const judge = (
   const scanner = createMessageScanner(nativeText)
   return (xml) => {
     const document = scanner.scan(xml)
-    if (!validateDocument(schema, document).valid) throw new Error('not valid')
+    if (!scanner.validate(schema, document).valid) throw new Error('not valid')
     return told(findMetadata(document), document)
   }
 }

@@ -93,9 +93,10 @@ export {
   type TypedMessages,
 } from './read.ts'
 export { type Money, type ReadProblem, readProblemsMax } from './reader.ts'
-export { createMessageScanner } from './scanner.ts'
+export { createMessageScanner, type MessageScanner } from './scanner.ts'
 export {
   type CompiledSchema,
+  createSchemaValidator,
   PatternError,
   PatternMatcher,
   parsePattern,

@@ -1,11 +1,4 @@
-import {
-  elementKind,
-  kindMask,
-  nodeName,
-  nodeStride,
-  type XmlDocument,
-  type XmlShape,
-} from '#codecs/xml'
+import type { XmlDocument } from '#codecs/xml'
 import { identityOfNamespace, type MessageIdentity } from './envelope.ts'
 import { messageVocabulary, nameIdOf } from './vocabulary.ts'
 
@@ -49,9 +42,6 @@ const roleNames: Readonly<Record<string, number>> = {
 }
 for (const [name, role] of Object.entries(roleNames)) roles[nameIdOf(name)] = role
 
-/** Where it stands follows from the markup alone. */
-const known = new WeakMap<XmlShape, MessageMetadata>()
-
 /**
  * One look at each node of a document scanned with {@link messageVocabulary}; builds no objects of it. Once for all
  * documents of one shape.
@@ -59,24 +49,25 @@ const known = new WeakMap<XmlShape, MessageMetadata>()
 export const findMetadata = (document: XmlDocument): MessageMetadata => {
   const { shape } = document
   if (shape === undefined) return lookedUp(document)
-  const found = known.get(shape)
-  if (found !== undefined) return found
+  // Where it stands follows from the markup alone.
+  const known = shape.notes.get(lookedUp) as MessageMetadata | undefined
+  if (known !== undefined) return known
   const metadata = lookedUp(document)
-  known.set(shape, metadata)
+  shape.notes.set(lookedUp, metadata)
   return metadata
 }
 
 const lookedUp = (document: XmlDocument): MessageMetadata => {
-  const { nodes, root, endNode } = document
+  const { root, endNode } = document
   const headerIds: number[] = []
   const endToEndIds: number[] = []
   const amounts: number[] = []
   const ispbs: number[] = []
   let businessMessageId = -1
   let inHeader = true
-  for (let node = root + 1, at = node * nodeStride; node < endNode; node++, at += nodeStride) {
-    if (((nodes[at] as number) & kindMask) !== elementKind) continue
-    switch (roles[nodes[at + nodeName] as number]) {
+  for (let node = root + 1; node < endNode; node++) {
+    if (!document.isElement(node)) continue
+    switch (roles[document.nameId(node)]) {
       case headerId:
         if (inHeader && businessMessageId === -1) headerIds.push(node)
         break
@@ -96,12 +87,9 @@ const lookedUp = (document: XmlDocument): MessageMetadata => {
       case documentName:
         inHeader = false
         break
-      case part: {
-        const last = document.next(node) - 1
-        at += (last - node) * nodeStride
-        node = last
+      case part:
+        node = document.next(node) - 1
         break
-      }
     }
   }
   const identity = identityOfNamespace(document.namespaceUri(root))

@@ -1,14 +1,5 @@
 import { CodecError } from '#codecs/bytes'
-import {
-  absent,
-  elementKind,
-  kindMask,
-  namespaceShift,
-  nodeName,
-  nodeNext,
-  nodeStride,
-  type XmlDocument,
-} from '#codecs/xml'
+import { absent, type XmlDocument } from '#codecs/xml'
 import { parseCents } from './amount.ts'
 import type { Layout } from './layout.ts'
 
@@ -56,18 +47,16 @@ export class MessageReader {
   }
 
   private descend(parent: number, expected: Layout, item: number, slots: number[]): void {
-    const { nodes } = this.document
+    const { document } = this
     const { nameIds, first, end } = expected
     const start = first[item] as number
     const stop = end[item] as number
-    const record = parent * nodeStride
-    const limit = nodes[record + nodeNext] as number
-    const namespace = (nodes[record] as number) >> namespaceShift
+    const limit = document.next(parent)
+    const namespace = document.namespaceId(parent)
     let hint = start
-    for (let child = parent + 1, at = record + nodeStride; child < limit; ) {
-      const kind = nodes[at] as number
-      if ((kind & kindMask) === elementKind) {
-        const id = nodes[at + nodeName]
+    for (let child = parent + 1; child < limit; child = document.next(child)) {
+      if (document.isElement(child)) {
+        const id = document.nameId(child)
         let found = hint
         while (found < stop && nameIds[found] !== id) found++
         if (found === stop) {
@@ -76,7 +65,7 @@ export class MessageReader {
           while (found < hint && nameIds[found] !== id) found++
           if (found === hint) found = stop
         }
-        if (found !== stop && kind >> namespaceShift === namespace) {
+        if (found !== stop && document.namespaceId(child) === namespace) {
           hint = found
           if (slots[found] === absent) {
             slots[found] = child
@@ -86,8 +75,6 @@ export class MessageReader {
           }
         }
       }
-      child = nodes[at + nodeNext] as number
-      at = child * nodeStride
     }
     for (let one = start; one < stop; one++) {
       if (slots[one] === absent && expected.required[one] === 1) {

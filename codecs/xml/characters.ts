@@ -1,16 +1,13 @@
-/** Classes of bytes, one bit each, looked up once per byte. */
-export const nameStart = 1
-export const name = 2
-export const space = 4
-/** Bytes at which plain character data stops being plain. */
-export const textStop = 8
-/** Bytes at which an attribute value stops being plain. */
-export const valueStop = 16
-/** White space that stands for itself: all but CR. */
-export const plainSpace = 32
+/** What a byte may be, one bit each. */
+const nameStart = 1
+const name = 2
+const space = 4
+const textStop = 8
+const valueStop = 16
+const plainSpace = 32
 
-/** Class bits by byte. Bytes of 0x80 and above may be in names; names that have them are checked as text. */
-export const classOf: Uint8Array = (() => {
+/** Bytes of 0x80 and above may be in names; names that have them are checked as text. */
+const classOf: Uint8Array = (() => {
   const table = new Uint8Array(256)
   const set = (from: number, to: number, bits: number): void => {
     for (let byte = from; byte <= to; byte++) table[byte] = (table[byte] ?? 0) | bits
@@ -34,6 +31,19 @@ export const classOf: Uint8Array = (() => {
   set(0x27, 0x27, valueStop)
   return table
 })()
+
+const has = (byte: number | undefined, bit: number): boolean =>
+  ((classOf[byte as number] as number) & bit) !== 0
+
+export const startsName = (byte: number | undefined): boolean => has(byte, nameStart)
+export const isInName = (byte: number | undefined): boolean => has(byte, name)
+export const isSpace = (byte: number | undefined): boolean => has(byte, space)
+/** White space that stands for itself: all but CR. */
+export const isPlainSpace = (byte: number | undefined): boolean => has(byte, plainSpace)
+/** Whether plain character data ends at this byte. */
+export const stopsText = (byte: number | undefined): boolean => has(byte, textStop)
+/** Whether a plain attribute value ends at this byte. */
+export const stopsValue = (byte: number | undefined): boolean => has(byte, valueStop)
 
 const startRanges =
   'A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}-\\u{200D}\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}'

@@ -1,4 +1,4 @@
-import { classOf, name, space } from './characters.ts'
+import { isInName, isSpace } from './characters.ts'
 import { xmlError } from './errors.ts'
 
 const pattern =
@@ -9,12 +9,12 @@ const declarationBytesMax = 256
 
 /** Reads the XML declaration (XML 1.0, 2.8). Senders write the same one each time, so the last is kept. */
 export class DeclarationScanner {
-  #last = new Uint8Array()
+  private last = new Uint8Array()
 
   /** The offset behind the declaration where there is one, else `from`. */
   scan(b: Uint8Array, from: number): number {
     if (!startsDeclaration(b, from)) return from
-    if (this.#isLast(b, from)) return from + this.#last.length
+    if (this.isLast(b, from)) return from + this.last.length
     let end = from + 5
     while (b[end] !== 0x3e || b[end - 1] !== 0x3f) {
       if (b[end] === 0) throw xmlError('document_truncated', end)
@@ -26,15 +26,14 @@ export class DeclarationScanner {
     if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') {
       throw xmlError('encoding_unsupported', from)
     }
-    this.#last = b.slice(from, end + 1)
+    this.last = b.slice(from, end + 1)
     return end + 1
   }
 
-  #isLast(b: Uint8Array, from: number): boolean {
-    const last = this.#last
-    if (last.length === 0) return false
+  private isLast(b: Uint8Array, from: number): boolean {
+    const { last } = this
     for (let i = 0; i < last.length; i++) if (b[from + i] !== last[i]) return false
-    return true
+    return last.length > 0
   }
 }
 
@@ -45,5 +44,4 @@ const startsDeclaration = (b: Uint8Array, from: number): boolean =>
   b[from + 2] === 0x78 &&
   b[from + 3] === 0x6d &&
   b[from + 4] === 0x6c &&
-  (((classOf[b[from + 5] as number] as number) & space) !== 0 ||
-    ((classOf[b[from + 5] as number] as number) & name) === 0)
+  (isSpace(b[from + 5]) || !isInName(b[from + 5]))

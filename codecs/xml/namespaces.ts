@@ -1,17 +1,18 @@
 import { xmlError } from './errors.ts'
 
-export const xmlNamespace = 'http://www.w3.org/XML/1998/namespace'
-export const xmlnsNamespace = 'http://www.w3.org/2000/xmlns/'
+const xmlNamespace = 'http://www.w3.org/XML/1998/namespace'
+const xmlnsNamespace = 'http://www.w3.org/2000/xmlns/'
 
 export const noNamespaceId = 0
-export const xmlNamespaceId = 1
+const xmlNamespaceId = 1
 export const xmlnsNamespaceId = 2
 
-type Binding = {
-  readonly prefix: string
-  readonly id: number
-  readonly depth: number
-}
+const predefinedIds: ReadonlyMap<string, number> = new Map([
+  ['', noNamespaceId],
+  [xmlNamespace, xmlNamespaceId],
+])
+
+type Binding = { readonly prefix: string; readonly id: number; readonly depth: number }
 
 /** The bindings in scope while a document is scanned, and the URIs it names. */
 export class Namespaces {
@@ -19,20 +20,17 @@ export class Namespaces {
   defaultId = noNamespaceId
   /** The depth of the innermost element with declarations; 0 where there is none. */
   innermost = 0
-  #uris: string[] = []
-  #ids = new Map<string, number>()
-  #bindings: Binding[] = []
+  /** By id. */
+  uris: string[] = []
+  private readonly ids = new Map<string, number>()
+  private readonly bindings: Binding[] = []
 
   reset(): void {
     this.defaultId = noNamespaceId
     this.innermost = 0
-    this.#uris = ['', xmlNamespace, xmlnsNamespace]
-    this.#ids.clear()
-    this.#bindings = []
-  }
-
-  taken(): readonly string[] {
-    return this.#uris
+    this.uris = ['', xmlNamespace, xmlnsNamespace]
+    this.ids.clear()
+    this.bindings.length = 0
   }
 
   /** Declares a prefix (`''` for the default namespace) for an element at this depth. */
@@ -46,50 +44,37 @@ export class Namespaces {
     ) {
       throw xmlError('namespace_invalid', offset)
     }
-    this.#bindings.push({ prefix, id: this.#intern(uri), depth })
+    const id = this.idOf(uri)
+    this.bindings.push({ prefix, id, depth })
     this.innermost = depth
-    if (prefix === '') this.defaultId = this.#intern(uri)
+    if (prefix === '') this.defaultId = id
   }
 
   /** Ends the scope of what an element at this depth declared. */
   leave(depth: number): void {
-    const bindings = this.#bindings
-    while (bindings.length > 0 && bindings[bindings.length - 1]?.depth === depth) bindings.pop()
-    this.innermost = bindings[bindings.length - 1]?.depth ?? 0
+    const { bindings } = this
+    while (bindings.at(-1)?.depth === depth) bindings.pop()
+    this.innermost = bindings.at(-1)?.depth ?? 0
     this.defaultId = bindings.findLast(({ prefix }) => prefix === '')?.id ?? noNamespaceId
   }
 
-  /** The namespace of the prefix in `bytes[start, end)`. */
-  ofPrefix(bytes: Uint8Array, start: number, end: number): number {
-    const bindings = this.#bindings
+  /** The namespace of a prefix; `''` stands for none. @param offset of the name that has it */
+  ofPrefix(prefix: string, offset: number): number {
+    if (prefix === '') return this.defaultId
+    const { bindings } = this
     for (let i = bindings.length - 1; i >= 0; i--) {
       const binding = bindings[i] as Binding
-      if (isPrefix(binding.prefix, bytes, start, end)) return binding.id
+      if (binding.prefix === prefix) return binding.id
     }
-    if (isPrefix('xml', bytes, start, end)) return xmlNamespaceId
-    throw xmlError('prefix_unbound', start)
+    if (prefix === 'xml') return xmlNamespaceId
+    throw xmlError('prefix_unbound', offset)
   }
 
-  #intern(uri: string): number {
-    if (uri === '') return noNamespaceId
-    if (uri === xmlNamespace) return xmlNamespaceId
-    const known = this.#ids.get(uri)
+  private idOf(uri: string): number {
+    const known = this.ids.get(uri) ?? predefinedIds.get(uri)
     if (known !== undefined) return known
-    const id = this.#uris.length
-    this.#uris.push(uri)
-    this.#ids.set(uri, id)
+    const id = this.uris.push(uri) - 1
+    this.ids.set(uri, id)
     return id
   }
 }
-
-/** Prefixes beyond ASCII are rare; then bytes and characters differ and the slow way is taken. */
-const isPrefix = (prefix: string, bytes: Uint8Array, start: number, end: number): boolean => {
-  if (prefix.length !== end - start) return sameBeyondAscii(prefix, bytes, start, end)
-  for (let i = 0; i < prefix.length; i++) {
-    if (prefix.charCodeAt(i) !== bytes[start + i]) return false
-  }
-  return true
-}
-
-const sameBeyondAscii = (prefix: string, bytes: Uint8Array, start: number, end: number): boolean =>
-  prefix.length < end - start && new TextDecoder().decode(bytes.subarray(start, end)) === prefix

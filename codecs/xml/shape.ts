@@ -1,16 +1,18 @@
+import type { XmlShape } from './document.ts'
 import {
   attributeCountOf,
-  attributeNamespace,
+  attributeFlags,
   attributeStride,
-  elementKind,
-  kindMask,
+  elementFlags,
+  isElement,
+  namespaceOf,
   nodeContent,
   nodeEnd,
+  nodeNext,
   nodeStart,
   nodeStride,
-  type XmlDocument,
-  type XmlShape,
-} from './document.ts'
+  type Scanned,
+} from './layout.ts'
 
 /** What may differ between documents whose markup is the same. */
 export type Value = {
@@ -22,79 +24,136 @@ export type Value = {
   readonly end: number
 }
 
-/** A document, and all that may be values in it. */
-export type Sample = { readonly bytes: Uint8Array; readonly candidates: readonly Value[] }
+/** A document, or a part of one with offsets, nodes and attributes counted from its own first. */
+export type Sample = { readonly bytes: Uint8Array; readonly scanned: Scanned }
 
-/** Of one value that is no text. */
-export const noNode = -1
-
-/**
- * What documents share that are the same around values of their own, and the tape of the last one of them. Offsets
- * in a tape move with the stretch between two values that they point into; all else in it is the same for all.
- */
-export class Shape implements XmlShape {
-  readonly variableTexts: Int32Array
-  readonly variableAttributes: Int32Array
-  /** The document that it was learned from. */
-  readonly sample: Sample
-  readonly values: readonly Value[]
-  readonly nodes: Int32Array
-  readonly attributes: Int32Array
-  readonly namespaces: readonly string[]
-  readonly root: number
-  readonly endNode: number
-  readonly elementCount: number
-  /** By value: the first int of the text's node. */
-  protected readonly textPlaces: Int32Array
-  protected readonly nodeOffsets: Offsets
-  protected readonly attributeOffsets: Offsets
-
-  /** @param values those of the sample that are its own */
-  constructor(document: XmlDocument, sample: Sample, values: readonly Value[]) {
-    const starts = [0, ...values.map(({ end }) => end)]
-    this.sample = sample
-    this.values = values
-    this.nodes = document.nodes.slice(0, document.endNode * nodeStride)
-    this.attributes = document.attributes.slice(0, attributeTotal(document) * attributeStride)
-    this.namespaces = document.namespaces
-    this.root = document.root
-    this.endNode = document.endNode
-    this.elementCount = document.elementCount
-    const indexes = (ofTexts: boolean) =>
-      Int32Array.from(
-        values.filter(({ isText }) => isText === ofTexts),
-        ({ index }) => index,
-      )
-    this.variableTexts = indexes(true)
-    this.variableAttributes = indexes(false)
-    this.textPlaces = Int32Array.from(values, ({ isText, index }) =>
-      isText ? index * nodeStride : noNode,
-    )
-    this.nodeOffsets = offsetsOf(this.nodes, offsetsInNodes(this.nodes), starts)
-    const inAttributes = this.attributes.keys().filter(isOffsetOfAttribute)
-    this.attributeOffsets = offsetsOf(this.attributes, [...inAttributes], starts)
-  }
-
-  /** Makes the tape that of the document whose stretches begin at `starts`, its texts flagged so. */
-  moveTo(starts: Int32Array, textFlags: Int32Array): void {
-    const { nodes, textPlaces } = this
-    move(nodes, this.nodeOffsets, starts)
-    move(this.attributes, this.attributeOffsets, starts)
-    for (let i = 0; i < textPlaces.length; i++) {
-      const place = textPlaces[i] as number
-      if (place !== noNode) nodes[place] = textFlags[i] as number
-    }
-  }
-}
-
-/** By stretch between two values, the places of a tape that point into it. */
-export type Offsets = {
-  /** Place, and how far behind the start of the stretch it points; two ints each. */
+/** By stretch between two values, the ints of a tape that point into it. */
+type Offsets = {
+  /** Index of the int, and how far behind the start of the stretch it points; two numbers each. */
   readonly places: Int32Array
   /** By stretch: where its places end. */
   readonly ends: Int32Array
   /** By stretch: where it began in the last document. */
   readonly starts: Int32Array
+}
+
+/** The place of a value that is no text. */
+const noPlace = -1
+
+/**
+ * What documents, or parts of them, share that are the same around values of their own, with a tape. Offsets in a
+ * tape move with the stretch between two values that they point into; all else in it is the same for all.
+ */
+export class Shape implements XmlShape {
+  readonly variableTexts: Int32Array
+  readonly variableAttributes: Int32Array
+  readonly notes = new Map<unknown, unknown>()
+  /** What the shape was learned from: its bytes, all that might be values in it, and those that are. */
+  readonly bytes: Uint8Array
+  readonly candidates: readonly Value[]
+  readonly values: readonly Value[]
+  /** Of a document: that of the last one. */
+  readonly scanned: Scanned
+  readonly attributeCount: number
+  /** Of elements within one another. */
+  readonly depth: number
+  private namespace: number
+  /** The elements' first ints, and those of them that have attributes. */
+  private readonly elements: readonly number[]
+  private readonly attributed: readonly number[]
+  /** By value: the first int of the text's node. */
+  private readonly textPlaces: Int32Array
+  private readonly nodeOffsets: Offsets
+  private readonly attributeOffsets: Offsets
+
+  constructor({ bytes, scanned }: Sample, candidates: readonly Value[], values: readonly Value[]) {
+    const starts = [0, ...values.map(({ end }) => end)]
+    const indexes = (ofTexts: boolean) =>
+      Int32Array.from(
+        values.filter(({ isText }) => isText === ofTexts),
+        ({ index }) => index,
+      )
+    const nodes = scanned.nodes.slice(0, scanned.endNode * nodeStride)
+    const countAt = (at: number) => attributeCountOf(nodes[at] as number)
+    this.elements = Array.from({ length: scanned.endNode }, (_, node) => node * nodeStride).filter(
+      (at) => isElement(nodes[at] as number),
+    )
+    this.attributed = this.elements.filter((at) => countAt(at) > 0)
+    this.attributeCount = this.attributed.reduce((count, at) => count + countAt(at), 0)
+    const attributes = scanned.attributes.slice(0, this.attributeCount * attributeStride)
+    this.bytes = bytes.slice()
+    this.candidates = candidates
+    this.values = values
+    this.scanned = { ...scanned, nodes, attributes }
+    this.variableTexts = indexes(true)
+    this.variableAttributes = indexes(false)
+    this.depth = depthOf(nodes, this.elements)
+    this.namespace = namespaceOf(nodes[scanned.root * nodeStride] as number)
+    this.textPlaces = Int32Array.from(values, ({ isText, index }) =>
+      isText ? index * nodeStride : noPlace,
+    )
+    this.nodeOffsets = offsetsOf(nodes, offsetsInNodes(nodes), starts)
+    const inAttributes = attributes.keys().filter((at) => at % attributeStride !== attributeFlags)
+    this.attributeOffsets = offsetsOf(attributes, [...inAttributes], starts)
+  }
+
+  /** Makes the tape that of the document whose stretches begin at `starts`, its texts flagged so. */
+  moveTo(starts: Int32Array, textFlags: Int32Array): void {
+    const { nodes, attributes } = this.scanned
+    move(nodes, this.nodeOffsets, starts)
+    move(attributes, this.attributeOffsets, starts)
+    this.flagTexts(nodes, 0, textFlags)
+  }
+
+  /**
+   * Writes the tape of a part that is of this shape behind what there is of the document's; there is room for it.
+   *
+   * @param node the first of its nodes, @param attribute the first of its attributes
+   * @param namespace that of its elements
+   * @param starts offsets in the document at which the stretches begin
+   */
+  copyTo(
+    into: { readonly nodes: Int32Array; readonly attributes: Int32Array },
+    node: number,
+    attribute: number,
+    namespace: number,
+    starts: Int32Array,
+    textFlags: Int32Array,
+  ): void {
+    if (namespace !== this.namespace) this.moveToNamespace(namespace)
+    const own = this.scanned
+    const { nodes, attributes } = into
+    const first = node * nodeStride
+    const end = first + own.nodes.length
+    nodes.set(own.nodes, first)
+    place(nodes, first, this.nodeOffsets, starts)
+    for (let at = first + nodeNext; at < end; at += nodeStride) {
+      nodes[at] = (nodes[at] as number) + node
+    }
+    this.flagTexts(nodes, first, textFlags)
+    if (this.attributeCount === 0) return
+    for (const at of this.attributed) {
+      nodes[first + at + nodeContent] = (own.nodes[at + nodeContent] as number) + attribute
+    }
+    attributes.set(own.attributes, attribute * attributeStride)
+    place(attributes, attribute * attributeStride, this.attributeOffsets, starts)
+  }
+
+  private flagTexts(nodes: Int32Array, first: number, textFlags: Int32Array): void {
+    const { textPlaces } = this
+    for (let i = 0; i < textPlaces.length; i++) {
+      const at = textPlaces[i] as number
+      if (at !== noPlace) nodes[first + at] = textFlags[i] as number
+    }
+  }
+
+  private moveToNamespace(namespace: number): void {
+    const { nodes } = this.scanned
+    for (const at of this.elements) {
+      nodes[at] = elementFlags(attributeCountOf(nodes[at] as number), namespace)
+    }
+    this.namespace = namespace
+  }
 }
 
 const offsetsOf = (
@@ -143,26 +202,35 @@ const move = (tape: Int32Array, offsets: Offsets, starts: Int32Array): void => {
   }
 }
 
+const place = (tape: Int32Array, first: number, offsets: Offsets, starts: Int32Array): void => {
+  const { places, ends } = offsets
+  let at = 0
+  for (let i = 0; i < ends.length; i++) {
+    const start = starts[i] as number
+    const end = ends[i] as number
+    for (; at < end; at += 2) {
+      tape[first + (places[at] as number)] = start + (places[at + 1] as number)
+    }
+  }
+}
+
 const offsetsInNodes = (nodes: Int32Array): readonly number[] => {
   const places: number[] = []
   for (let at = 0; at < nodes.length; at += nodeStride) {
-    const kind = nodes[at] as number
-    const isElement = (kind & kindMask) === elementKind
+    const flags = nodes[at] as number
     places.push(at + nodeStart, at + nodeEnd)
-    // That of an element with attributes is the index of the first.
-    if (!isElement || attributeCountOf(kind) === 0) places.push(at + nodeContent)
+    // The content of an element with attributes is the index of the first.
+    if (!isElement(flags) || attributeCountOf(flags) === 0) places.push(at + nodeContent)
   }
   return places
 }
 
-const isOffsetOfAttribute = (place: number): boolean =>
-  place % attributeStride !== attributeNamespace
-
-const attributeTotal = ({ nodes, firstNode, endNode }: XmlDocument): number => {
-  let total = 0
-  for (let node = firstNode; node < endNode; node++) {
-    const kind = nodes[node * nodeStride] as number
-    if ((kind & kindMask) === elementKind) total += attributeCountOf(kind)
+const depthOf = (nodes: Int32Array, elements: readonly number[]): number => {
+  const ends: number[] = []
+  let depth = 0
+  for (const at of elements) {
+    while (ends.length > 0 && at >= (ends.at(-1) as number)) ends.pop()
+    depth = Math.max(depth, ends.push((nodes[at + nodeNext] as number) * nodeStride))
   }
-  return total
+  return depth
 }

@@ -1,24 +1,24 @@
 import {
+  absent,
   attributeCountOf,
-  attributeNamespace,
+  attributeFlags,
   attributeStride,
   attributeValueEnd,
   attributeValueStart,
-  elementKind,
-  isAsciiRange,
-  isNamespaceDeclaration,
+  isDeclaration,
+  isElement,
   kindMask,
   nodeContent,
   nodeEnd,
+  nodeKind,
   nodeStride,
-  textKind,
   valueNeedsDecoding,
-  whitespaceOnly,
-  type XmlDocument,
-} from './document.ts'
+  whiteSpaceOnly,
+} from './layout.ts'
 import { Literal, noValue, partEnd, textEnds } from './literal.ts'
-import type { Sample, Shape, Value } from './shape.ts'
-import type { Tape } from './tape.ts'
+import { type Sample, Shape, type Value } from './shape.ts'
+import type { Source } from './source.ts'
+import { isAscii } from './stretch.ts'
 
 const space = 0x20
 
@@ -48,17 +48,13 @@ export const probeEvery = 16
  *
  * Shapes are the paths through a tree of literals, so that knowing many costs hardly more than knowing one.
  */
-export class Shapes<S extends Shape> {
-  private tree = new Literal(new Uint8Array(0), noValue)
-  private shapes = new Map<Literal, S>()
-  private bytes = 0
-  private readonly shaped: new (
-    document: XmlDocument,
-    sample: Sample,
-    values: readonly Value[],
-  ) => S
+export class Shapes {
+  private readonly source: Source
   /** What stands behind a last literal: {@link noValue} or {@link partEnd}. */
   private readonly behind: number
+  private tree = new Literal(new Uint8Array(0), noValue)
+  private readonly shapes = new Map<Literal, Shape>()
+  private bytes = 0
   private credit = creditMax
   private misses = 0
   /** Of the last walk: where each stretch between two values begins, and the flags of the text behind it. */
@@ -67,18 +63,15 @@ export class Shapes<S extends Shape> {
   /** Of the last walk: where it ended. */
   end = 0
 
-  constructor(
-    shaped: new (document: XmlDocument, sample: Sample, values: readonly Value[]) => S,
-    behind: number,
-  ) {
-    this.shaped = shaped
+  constructor(source: Source, behind: number) {
+    this.source = source
     this.behind = behind
   }
 
   /** The shape of the loaded document, or of what begins at `from` in it; undefined where none is known. */
-  at(source: Tape, from: number): S | undefined {
+  at(from: number): Shape | undefined {
     const isProbed = this.misses < missesMax || this.misses % probeEvery === 0
-    const last = isProbed ? this.walk(source, from) : undefined
+    const last = isProbed ? this.walk(from) : undefined
     const shape = last && this.shapes.get(last)
     if (shape === undefined) {
       this.misses++
@@ -90,8 +83,8 @@ export class Shapes<S extends Shape> {
   }
 
   /** The literal that the document or the part ends with, reached by literals and values alone. */
-  private walk(source: Tape, from: number): Literal | undefined {
-    const { starts, textFlags } = this
+  private walk(from: number): Literal | undefined {
+    const { source, starts, textFlags } = this
     const { buffer: b, view, length } = source
     const { textBytesMax } = source.limits
     let at = from
@@ -102,7 +95,7 @@ export class Shapes<S extends Shape> {
       if (literal === undefined) return undefined
       starts[count] = at
       const { terminator } = literal
-      const start = at + literal.bytes.length
+      const start = at + literal.stretch.length
       if (terminator <= partEnd) {
         this.end = start
         return literal
@@ -111,7 +104,7 @@ export class Shapes<S extends Shape> {
         terminator === textEnds
           ? source.valueText(start)
           : source.valueOfAttribute(start, terminator)
-      if (at < 0 || at - start > textBytesMax) return undefined
+      if (at === absent || at - start > textBytesMax) return undefined
       textFlags[count++] = source.textFlags
     }
   }
@@ -124,21 +117,22 @@ export class Shapes<S extends Shape> {
   /**
    * Remembers the shape of a document that was scanned, unless too much has been learned in vain.
    *
-   * @param document the loaded one; or as one of its own what begins at `from` in that
+   * @param sample the loaded document, or what begins at `from` in it
    */
-  learn(document: XmlDocument, source: Tape, from: number): void {
-    const { length } = document.bytes
-    if (length > shapeBytesMax || !this.mayLearn()) return
+  learn(sample: Sample, from: number): void {
+    const { bytes } = sample
+    const { source } = this
+    if (bytes.length > shapeBytesMax || !this.mayLearn()) return
     this.credit -= learningCosts
-    if (this.bytes + length > shapesBytesMax) this.forget()
-    const candidates = valuesOf(document)
+    if (this.bytes + bytes.length > shapesBytesMax) this.forget()
+    const candidates = valuesOf(sample)
     const values: Value[] = []
     let parent = this.tree
     let at = 0
     for (;;) {
       const known = parent.branch(source.buffer, source.view, from + at, source.length)
       if (known === undefined) break
-      const start = at + known.bytes.length
+      const start = at + known.stretch.length
       const value = candidates.find((candidate) => candidate.start === start)
       // At the end, or where the value is not a plain one: there is nothing new.
       if (value === undefined) return
@@ -146,30 +140,28 @@ export class Shapes<S extends Shape> {
       at = value.end
       parent = known
     }
-    const relative = this.shapeBehind(parent.nearest(document.bytes, at))
-    const sample = { bytes: document.bytes.slice(), candidates }
-    const rest = varying(sample, at, relative, values.length)
+    const relative = this.shapeBehind(parent.nearest(bytes, at))
+    const rest = varying(bytes, candidates, at, relative, values.length)
     if (values.length + rest.length > shapeValuesMax) return
-    const literals = literalsOf(sample.bytes, at, rest, this.behind)
+    const literals = literalsOf(bytes, at, rest, this.behind)
     const [first] = literals
     const last = literals.at(-1)
     const givenUp = first && parent.add(first)
     if (last === undefined || givenUp === undefined) return
     for (const literal of givenUp) this.drop(literal)
-    this.shapes.set(last, new this.shaped(document, sample, [...values, ...rest]))
-    this.bytes += length
+    this.shapes.set(last, new Shape(sample, candidates, [...values, ...rest]))
+    this.bytes += bytes.length
   }
 
   /** That of some document which has the literal. */
-  private shapeBehind(literal: Literal | undefined): S | undefined {
+  private shapeBehind(literal: Literal | undefined): Shape | undefined {
     let last = literal
     while (last?.branches[0] !== undefined) last = last.branches[0]
     return last && this.shapes.get(last)
   }
 
   private drop(literal: Literal): void {
-    const shape = this.shapes.get(literal)
-    if (shape !== undefined) this.bytes -= shape.sample.bytes.length
+    this.bytes -= this.shapes.get(literal)?.bytes.length ?? 0
     this.shapes.delete(literal)
     for (const branch of literal.branches) this.drop(branch)
   }
@@ -187,43 +179,34 @@ export class Shapes<S extends Shape> {
  * others are taken to be the same in every document, until they are seen to vary; but what is beyond ASCII is not.
  */
 const varying = (
-  { bytes, candidates }: Sample,
+  bytes: Uint8Array,
+  candidates: readonly Value[],
   from: number,
   relative: Shape | undefined,
   valuesBefore: number,
 ): readonly Value[] => {
   let at = from
   let otherAt = relative?.values[valuesBefore - 1]?.end ?? 0
-  const others = relative?.sample.candidates.filter(({ start }) => start > otherAt) ?? []
-  const otherBytes = relative?.sample.bytes ?? bytes
+  const others = relative?.candidates.filter(({ start }) => start > otherAt) ?? []
+  const otherBytes = relative?.bytes ?? bytes
   let isAlike = true
   return candidates
     .filter(({ start }) => start > from)
     .filter((value, i) => {
       const { start, end } = value
       const other = others[i] ?? value
-      isAlike &&= isSame(bytes, at, start, otherBytes, otherAt, other.start)
+      isAlike &&= isSame(bytes.subarray(at, start), otherBytes.subarray(otherAt, other.start))
       const varies =
         relative?.values.includes(other) ||
-        !isSame(bytes, start, end, otherBytes, other.start, other.end)
+        !isSame(bytes.subarray(start, end), otherBytes.subarray(other.start, other.end))
       at = end
       otherAt = other.end
-      return (isAlike && varies) || !isAsciiRange(bytes, start, end)
+      return (isAlike && varies) || !isAscii(bytes, start, end)
     })
 }
 
-const isSame = (
-  one: Uint8Array,
-  start: number,
-  end: number,
-  other: Uint8Array,
-  otherStart: number,
-  otherEnd: number,
-): boolean => {
-  if (end - start !== otherEnd - otherStart) return false
-  for (let i = start, j = otherStart; i < end; i++, j++) if (one[i] !== other[j]) return false
-  return true
-}
+const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
+  one.length === other.length && one.every((byte, i) => byte === other[i])
 
 /** What stands around values, each literal the only branch of the one before it; none where it is not all ASCII. */
 const literalsOf = (
@@ -239,7 +222,7 @@ const literalsOf = (
     at = end
   }
   literals.push(new Literal(bytes.slice(at), behind))
-  if (literals.some(({ bytes: own }) => !isAsciiRange(own, 0, own.length))) return []
+  if (literals.some(({ stretch }) => !isAscii(stretch.bytes, 0, stretch.length))) return []
   literals.reduce((before, literal) => {
     before.add(literal)
     return literal
@@ -251,30 +234,25 @@ const literalsOf = (
  * What may be a value, in document order: texts that are more than white space and begin with something else, and
  * plain attribute values.
  */
-const valuesOf = ({
-  bytes,
-  nodes,
-  attributes,
-  firstNode,
-  endNode,
-}: XmlDocument): readonly Value[] => {
+const valuesOf = ({ bytes, scanned }: Sample): readonly Value[] => {
+  const { nodes, attributes, firstNode, endNode } = scanned
   const values: Value[] = []
   let attributeCount = 0
   for (let index = firstNode; index < endNode; index++) {
     const at = index * nodeStride
-    const kind = nodes[at] as number
-    if ((kind & kindMask) === elementKind) attributeCount += attributeCountOf(kind)
-    if ((kind & (kindMask | whitespaceOnly)) !== textKind) continue
+    const flags = nodes[at] as number
+    if (isElement(flags)) attributeCount += attributeCountOf(flags)
+    if ((flags & (kindMask | whiteSpaceOnly)) !== nodeKind.text) continue
     const start = nodes[at + nodeContent] as number
     if ((bytes[start] as number) <= space) continue
     values.push({ isText: true, index, start, end: nodes[at + nodeEnd] as number })
   }
   for (let index = 0; index < attributeCount; index++) {
     const at = index * attributeStride
-    const flags = attributes[at + attributeNamespace] as number
+    const flags = attributes[at + attributeFlags] as number
     const start = attributes[at + attributeValueStart] as number
     const end = attributes[at + attributeValueEnd] as number
-    const isPlain = (flags & (valueNeedsDecoding | isNamespaceDeclaration)) === 0
+    const isPlain = (flags & (valueNeedsDecoding | isDeclaration)) === 0
     if (isPlain && end > start) values.push({ isText: false, index, start, end })
   }
   return values.sort((one, other) => one.start - other.start)

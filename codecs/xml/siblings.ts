@@ -1,29 +1,22 @@
-import { classOf, name } from './characters.ts'
+import { isInName } from './characters.ts'
+import { noParts, type XmlParts, type XmlShape } from './document.ts'
 import {
   attributeCountOf,
-  attributeNamespace,
+  attributeFlags,
   attributeStride,
-  elementKind,
-  kindMask,
+  isElement,
   nodeContent,
   nodeEnd,
   nodeName,
   nodeNext,
   nodeStart,
   nodeStride,
-  noParts,
   valueNeedsDecoding,
-  XmlDocument,
-  type XmlParts,
-  type XmlShape,
-} from './document.ts'
-import { Elements } from './elements.ts'
-import type { XmlLimits } from './limits.ts'
+} from './layout.ts'
 import { partEnd } from './literal.ts'
-import { Part } from './part.ts'
-import type { XmlNative } from './scanner.ts'
+import type { Markup } from './markup.ts'
+import type { Sample, Shape } from './shape.ts'
 import { Shapes } from './shapes.ts'
-import type { XmlVocabulary } from './vocabulary.ts'
 
 const colon = 0x3a
 const lt = 0x3c
@@ -53,153 +46,164 @@ type Begin = {
  * What is known of one holds for every document: only names of the vocabulary are in it, no prefix, and nothing
  * that declares a namespace. So its elements have the namespace that is the default one where it stands.
  */
-export class Siblings extends Elements {
-  private readonly known: Shapes<Part> | undefined
+export class Siblings {
+  private readonly markup: Markup
+  private readonly known: Shapes
   /** Those that are open, each within the one before it. */
   private readonly begins: Begin[] = []
   /** How many were learned of the document. */
-  private learnedParts = 0
-  /** Of the document. */
-  parts: XmlParts = noParts
-  private partShapes: XmlShape[] = []
-  private partPlaces: number[] = []
+  private learned = 0
+  private shapes: XmlShape[] = []
+  private places: number[] = []
 
-  constructor(vocabulary: XmlVocabulary, limits: XmlLimits, native: XmlNative, reuse: boolean) {
-    super(vocabulary, limits, native, reuse)
-    if (!reuse) return
-    this.known = new Shapes(Part, partEnd)
-    this.repeatedBytesMin = partBytesMin
+  constructor(markup: Markup) {
+    this.markup = markup
+    this.known = new Shapes(markup.source, partEnd)
+    markup.repeatedBytesMin = partBytesMin
   }
 
-  override rewind(): void {
-    super.rewind()
+  rewind(): void {
     this.begins.length = 0
-    this.learnedParts = 0
-    this.parts = noParts
+    this.learned = 0
+    this.shapes = []
+    this.places = []
+  }
+
+  /** Those that were found in the document. */
+  get parts(): XmlParts {
+    return this.shapes.length === 0 ? noParts : { shapes: this.shapes, places: this.places }
+  }
+
+  /** Goes on where the scan has stopped behind an element, and gives the place up to which it came. */
+  goOn(at: number): number {
+    return this.markup.depth === this.markup.pause ? this.remember(at) : this.repeated(at)
   }
 
   /**
    * Takes the elements behind one of their name for as long as they are known, and gives the place behind them; what
    * comes first that is not known is remembered when it ends.
    */
-  repeated(from: number): number {
-    this.repeatedAt = -1
-    const known = this.known as Shapes<Part>
-    const tag = this.openTag[this.depth + 1] as number
+  private repeated(from: number): number {
+    const { markup, known } = this
+    const { source } = markup
+    markup.repeatedAt = -1
+    const tag = markup.closedTag
     let at = from
     for (;;) {
-      if (this.buffer[at] !== lt) at = this.text(at)
-      if (!this.tags.matches(tag, this.view, at)) return at
-      const part = known.at(this, at)
-      if (part === undefined) return this.begun(tag, at, known)
+      if (source.buffer[at] !== lt) at = markup.text(at)
+      if (!tag.stretch.isAt(source.buffer, source.view, at)) return at
+      const part = known.at(at)
+      if (part === undefined) {
+        if (this.learned === partsLearnedMax || !known.mayLearn()) return at
+        this.begin(at)
+        return markup.knownTag(tag, at)
+      }
       if (!this.fits(part)) return at
-      at = this.copied(part, known)
+      this.copy(part)
+      at = known.end
     }
   }
 
-  /** Opens an element that is to be remembered, unless enough were. */
-  private begun(tag: number, at: number, known: Shapes<Part>): number {
-    if (this.learnedParts === partsLearnedMax || !known.mayLearn()) return at
-    const { count: node, elements, depth } = this
-    const attribute = this.attributes.count
-    const parts = this.parts.shapes.length
-    this.begins.push({ depth, at, node, attribute, elements, parts })
-    this.pause = depth
-    return this.knownTag(tag, at)
+  /** The element that begins here is to be remembered. */
+  private begin(at: number): void {
+    const { tape, elements, depth } = this.markup
+    const { count: node } = tape.nodes
+    const { count: attribute } = tape.attributes
+    this.begins.push({ depth, at, node, attribute, elements, parts: this.shapes.length })
+    this.markup.pause = depth
   }
 
-  private fits({ depth, elementCount }: Part): boolean {
-    const { depthMax, elementsMax } = this.limits
-    return this.depth + depth <= depthMax && this.elements + elementCount <= elementsMax
+  private fits({ depth, scanned }: Shape): boolean {
+    const { depthMax, elementsMax } = this.markup.source.limits
+    return (
+      this.markup.depth + depth <= depthMax &&
+      this.markup.elements + scanned.elementCount <= elementsMax
+    )
   }
 
-  private copied(part: Part, { starts, textFlags, end }: Shapes<Part>): number {
-    const { count: node, attributes } = this
+  /** Writes the tape of the part that was found last. */
+  private copy(part: Shape): void {
+    const { markup, known } = this
+    const { nodes, attributes } = markup.tape
+    const node = nodes.count
     const attribute = attributes.count
-    this.reserve(part.endNode, starts[0] as number)
-    attributes.reserve(part.attributeCount)
-    const namespace = this.namespaces.defaultId
-    part.copyTo(this.nodes, node, attributes.records, attribute, namespace, starts, textFlags)
-    this.count += part.endNode
-    this.elements += part.elementCount
+    nodes.reserve(part.scanned.endNode, markup.source, known.end)
+    attributes.reserve(part.attributeCount, markup.source, known.end)
+    part.copyTo(
+      { nodes: nodes.ints, attributes: attributes.ints },
+      node,
+      attribute,
+      markup.namespaces.defaultId,
+      known.starts,
+      known.textFlags,
+    )
+    nodes.count += part.scanned.endNode
     attributes.count += part.attributeCount
-    this.keep(part, node, attribute)
-    return end
-  }
-
-  private keep(part: Part, node: number, attribute: number): void {
-    if (this.parts === noParts) {
-      this.partShapes = []
-      this.partPlaces = []
-      this.parts = { shapes: this.partShapes, places: this.partPlaces }
-    }
-    this.partShapes.push(part)
-    this.partPlaces.push(node, attribute)
+    markup.elements += part.scanned.elementCount
+    this.shapes.push(part)
+    this.places.push(node, attribute)
   }
 
   /** Remembers the element that has just ended, and goes on with {@link repeated}. */
-  remember(end: number): number {
+  private remember(end: number): number {
     const begin = this.begins.pop() as Begin
-    this.pause = this.begins.at(-1)?.depth ?? 0
+    this.markup.pause = this.begins.at(-1)?.depth ?? 0
     if (end - begin.at <= partBytesMax && this.isPlain(begin)) {
-      this.learnedParts++
-      this.known?.learn(this.asDocument(begin, end), this, begin.at)
+      this.learned++
+      this.known.learn(this.sample(begin, end), begin.at)
     }
     return this.repeated(end)
   }
 
   /** Whether what the element is follows from its bytes and the default namespace. */
   private isPlain(begin: Begin): boolean {
-    const { buffer: b, nodes, names, attributes } = this
+    const { source, tape, names, elements } = this.markup
+    const { nodes, attributes } = tape
     // A text alone is compared no faster; and what holds parts that are known seldom has as many another time.
-    if (this.elements - begin.elements < 2 || this.parts.shapes.length > begin.parts) return false
-    for (let node = begin.node; node < this.count; node++) {
-      const record = node * nodeStride
-      if (((nodes[record] as number) & kindMask) !== elementKind) continue
-      if (!names.isKnown(nodes[record + nodeName] as number)) return false
-      let at = (nodes[record + nodeStart] as number) + 1
-      while ((classOf[b[at] as number] as number) & name) at++
-      if (b[at] === colon) return false
+    if (elements - begin.elements < 2 || this.shapes.length > begin.parts) return false
+    for (let at = begin.node * nodeStride; at < nodes.count * nodeStride; at += nodeStride) {
+      if (!isElement(nodes.ints[at] as number)) continue
+      if (!names.isKnown(nodes.ints[at + nodeName] as number)) return false
+      let end = (nodes.ints[at + nodeStart] as number) + 1
+      while (isInName(source.buffer[end])) end++
+      if (source.buffer[end] === colon) return false
     }
     for (let i = begin.attribute; i < attributes.count; i++) {
-      const flags = attributes.records[i * attributeStride + attributeNamespace] as number
+      const flags = attributes.ints[i * attributeStride + attributeFlags] as number
       if ((flags & ~valueNeedsDecoding) !== 0) return false
     }
     return true
   }
 
-  /** The element that has just ended, as a document of its own. */
-  private asDocument(begin: Begin, end: number): XmlDocument {
+  /** The element that has just ended. */
+  private sample(begin: Begin, end: number): Sample {
     const { at, node: first, attribute, elements } = begin
-    const nodes = this.nodes.slice(first * nodeStride, this.count * nodeStride)
+    const { markup } = this
+    const { tape } = markup
+    const nodes = tape.nodes.ints.slice(first * nodeStride, tape.nodes.count * nodeStride)
+    const shift = (record: number, int: number, by: number): void => {
+      nodes[record + int] = (nodes[record + int] as number) - by
+    }
     for (let record = 0; record < nodes.length; record += nodeStride) {
-      const kind = nodes[record] as number
-      const hasAttributes = (kind & kindMask) === elementKind && attributeCountOf(kind) > 0
-      nodes[record + nodeStart] = (nodes[record + nodeStart] as number) - at
-      nodes[record + nodeContent] =
-        (nodes[record + nodeContent] as number) - (hasAttributes ? attribute : at)
-      nodes[record + nodeEnd] = (nodes[record + nodeEnd] as number) - at
-      nodes[record + nodeNext] = (nodes[record + nodeNext] as number) - first
+      const flags = nodes[record] as number
+      const hasAttributes = isElement(flags) && attributeCountOf(flags) > 0
+      shift(record, nodeStart, at)
+      shift(record, nodeContent, hasAttributes ? attribute : at)
+      shift(record, nodeEnd, at)
+      shift(record, nodeNext, first)
     }
-    const attributes = this.attributes.records.slice(
-      attribute * attributeStride,
-      this.attributes.count * attributeStride,
-    )
-    for (let i = 0; i < attributes.length; i++) {
-      if (i % attributeStride === attributeNamespace) continue
-      attributes[i] = (attributes[i] as number) - at
-    }
-    return new XmlDocument({
-      bytes: this.buffer.slice(at, end),
+    const attributes = tape.attributes.ints
+      .slice(attribute * attributeStride, tape.attributes.count * attributeStride)
+      .map((value, i) => (i % attributeStride === attributeFlags ? value : value - at))
+    const scanned = {
       nodes,
       attributes,
       root: 0,
       firstNode: 0,
-      endNode: this.count - first,
-      elementCount: this.elements - elements,
-      namespaces: this.namespaces.taken(),
-      isAscii: false,
-      native: this.native,
-    })
+      endNode: tape.nodes.count - first,
+      elementCount: markup.elements - elements,
+      namespaces: markup.namespaces.uris,
+    }
+    return { bytes: markup.source.buffer.slice(at, end), scanned }
   }
 }

@@ -1,29 +1,44 @@
 import type { CodecError } from '#codecs/bytes'
-import { classOf, isChar, ncNamePattern, textStop } from './characters.ts'
+import {
+  isChar,
+  isInName,
+  isPlainSpace,
+  ncNamePattern,
+  stopsText,
+  stopsValue,
+} from './characters.ts'
 import { type XmlErrorCode, xmlError } from './errors.ts'
+import { absent, beyondAscii, needsDecoding, nodeKind, whiteSpaceOnly } from './layout.ts'
 import type { XmlLimits } from './limits.ts'
-import type { XmlNative } from './scanner.ts'
+import { firstInvalidUtf8, type XmlNative } from './native.ts'
 
 /** Zero bytes behind the document, so that look-ahead needs no bounds check. */
 const sentinelBytes = 16
-const bufferBytes = 65_536
-const keepBufferBytesMax = 1 << 20
+const bufferBytesMin = 65_536
+const keptBufferBytesMax = 1 << 20
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-/** For names, before the whole document is known to be UTF-8: what is invalid becomes no name. */
-const lenient = new TextDecoder('utf-8', { ignoreBOM: true })
+const lt = 0x3c
+const amp = 0x26
+const semicolon = 0x3b
+const signs = 0x80808080
+
+const encoder = new TextEncoder()
+/** lt, gt, amp, quot, apos (XML 1.0, 4.6), as they stand behind the '&'. */
+const predefined = ['lt;', 'gt;', 'amp;', 'quot;', 'apos;'].map((name) => encoder.encode(name))
 
 /** The bytes of the document that is scanned, and the searches over them. */
 export class Source {
   readonly limits: XmlLimits
   readonly native: XmlNative
-  buffer = new Uint8Array(bufferBytes)
+  buffer = new Uint8Array(bufferBytesMin)
   view = new DataView(this.buffer.buffer)
   length = 0
-  /** All bytes of text seen, or-ed: the sign bits tell whether any is beyond ASCII. */
+  /** All bytes seen in names and values, or-ed: the sign bits tell whether any is beyond ASCII. */
   high = 0
   /** The same of the last run that {@link plain} went over. */
-  runHigh = 0
+  private runHigh = 0
+  /** Kind and flags of the last text that {@link plainText} or {@link valueText} found. */
+  textFlags = 0
 
   constructor(limits: XmlLimits, native: XmlNative) {
     this.limits = limits
@@ -33,15 +48,28 @@ export class Source {
   /** Takes a copy with the sentinel behind it. */
   load(bytes: Uint8Array): void {
     const needed = bytes.length + sentinelBytes
-    const isLarge = this.buffer.length > keepBufferBytesMax
-    if (this.buffer.length < needed || isLarge) {
-      this.buffer = new Uint8Array(Math.max(bufferBytes, needed))
+    if (this.buffer.length < needed || this.buffer.length > keptBufferBytesMax) {
+      this.buffer = new Uint8Array(Math.max(bufferBytesMin, needed))
       this.view = new DataView(this.buffer.buffer)
     }
     this.buffer.set(bytes)
     this.buffer.fill(0, bytes.length, needed)
     this.length = bytes.length
     this.high = 0
+  }
+
+  /** Whether all that was seen of the document is ASCII. */
+  isAscii(): boolean {
+    return (this.high & signs) === 0
+  }
+
+  /** A range that holds ASCII or valid UTF-8, as a string. */
+  string(start: number, end: number): string {
+    const b = this.buffer
+    for (let at = start; at < end; at++) {
+      if ((b[at] as number) >= 0x80) return this.native.utf8(b, start, end)
+    }
+    return this.native.latin1(b, start, end)
   }
 
   /**
@@ -58,24 +86,73 @@ export class Source {
     for (;;) {
       const w = view.getInt32(at, true)
       const angle = (w | 0x02020202) ^ 0x3e3e3e3e
-      const amp = w ^ 0x26262626
+      const ampersand = w ^ 0x26262626
       const stops =
-        ((angle - 0x01010101) & ~angle) | ((amp - 0x01010101) & ~amp) | ((w - 0x20202020) & ~w)
-      const signs = stops & 0x80808080
-      if (signs === 0) {
+        ((angle - 0x01010101) & ~angle) |
+        ((ampersand - 0x01010101) & ~ampersand) |
+        ((w - 0x20202020) & ~w)
+      const found = stops & signs
+      if (found === 0) {
         high |= w
         at += 4
         continue
       }
-      const bits = 24 - (Math.clz32(signs & -signs) & 0x18)
+      const bits = 24 - (Math.clz32(found & -found) & 0x18)
       high |= w & ((1 << bits) - 1)
       at += bits >> 3
-      if ((classOf[b[at] as number] as number) & textStop) break
+      if (stopsText(b[at])) break
       at++
     }
     this.runHigh = high
     this.high |= high
     return at
+  }
+
+  /** {@link beyondAscii} where the last run that {@link plain} went over has such bytes. */
+  get runFlags(): number {
+    return (this.runHigh & signs) === 0 ? 0 : beyondAscii
+  }
+
+  /** The end of a run of plain text within the limit, or {@link absent} where it holds anything else. */
+  plainText(from: number): number {
+    const b = this.buffer
+    let at = from
+    if ((b[at] as number) <= 0x20) {
+      while (isPlainSpace(b[at])) at++
+      if (b[at] === lt) {
+        this.textFlags = nodeKind.text | whiteSpaceOnly
+        return at - from > this.limits.textBytesMax ? absent : at
+      }
+    }
+    const end = this.plain(at)
+    this.textFlags = nodeKind.text | this.runFlags
+    return b[end] !== lt || end - from > this.limits.textBytesMax ? absent : end
+  }
+
+  /**
+   * The end of text that is more than white space and ends with a tag or the like; {@link absent} where it takes
+   * more than a look to know that.
+   */
+  valueText(from: number): number {
+    const b = this.buffer
+    let at = this.plain(from)
+    let flags = nodeKind.text | this.runFlags
+    while (b[at] === amp) {
+      const end = predefinedEnd(b, at)
+      if (end === absent) return absent
+      at = this.plain(end)
+      flags |= needsDecoding | this.runFlags
+    }
+    this.textFlags = flags
+    return b[at] === lt ? at : absent
+  }
+
+  /** The end of an attribute value that is its bytes, all of them ASCII; else {@link absent}. */
+  valueOfAttribute(from: number, quote: number): number {
+    const b = this.buffer
+    let at = from
+    while ((b[at] as number) < 0x80 && !stopsValue(b[at])) at++
+    return b[at] === quote ? at : absent
   }
 
   /** The next place of two bytes side by side; characters on the way are checked. */
@@ -86,11 +163,43 @@ export class Source {
       const byte = b[at] as number
       if (byte === first && b[at + 1] === second) return at
       this.high |= byte
-      if (byte < 0x20 && !isChar(byte)) {
-        throw this.error(at >= this.length ? 'document_truncated' : 'character_forbidden', at)
-      }
+      if (byte < 0x20 && !isChar(byte)) throw this.error('character_forbidden', at)
       at++
     }
+  }
+
+  /** Checks the reference at '&' and gives the offset behind its ';' (XML 1.0, 4.1). */
+  reference(from: number): number {
+    const b = this.buffer
+    if (b[from + 1] === 0x23) return this.characterReference(from)
+    const end = predefinedEnd(b, from)
+    if (end !== absent) return end
+    let at = from + 1
+    while (isInName(b[at])) at++
+    const isWritten = b[at] === semicolon && at > from + 1
+    throw this.error(
+      isWritten ? 'entity_undefined' : 'reference_invalid',
+      isWritten || at < this.length ? from : at,
+    )
+  }
+
+  private characterReference(from: number): number {
+    const b = this.buffer
+    const isHex = b[from + 2] === 0x78
+    const digits = from + (isHex ? 3 : 2)
+    let at = digits
+    let code = 0
+    for (;;) {
+      const digit = digitOf(b[at] as number, isHex)
+      if (digit < 0) break
+      code = Math.min(code * (isHex ? 16 : 10) + digit, 0x110000)
+      at++
+    }
+    if (at === digits || b[at] !== semicolon) {
+      throw this.error('reference_invalid', at >= this.length ? at : from)
+    }
+    if (!isChar(code)) throw this.error('character_forbidden', from)
+    return at + 1
   }
 
   /** Compares by words; the last word overlaps the one before it. */
@@ -114,10 +223,20 @@ export class Source {
     }
   }
 
-  checkNameLength(from: number, end: number): void {
+  /**
+   * Checks a qualified name whose bytes are all name characters.
+   *
+   * @param high all of its bytes, or-ed; names beyond ASCII are rare enough to be checked as strings
+   */
+  checkName(from: number, end: number, high: number): void {
     if (end - from > this.limits.nameBytesMax) {
       throw this.error('name_too_long', from, { nameBytesMax: this.limits.nameBytesMax })
     }
+    if (high < 0x80) return
+    this.high |= high
+    // The document may still turn out not to be UTF-8: what is invalid becomes no name.
+    const parts = this.native.utf8(this.buffer, from, end).split(':')
+    if (!parts.every((part) => ncNamePattern.test(part))) throw this.error('name_invalid', from)
   }
 
   /** Valid UTF-8, and none of the two characters beyond ASCII that Char leaves out. */
@@ -130,53 +249,31 @@ export class Source {
     }
   }
 
-  /** Names with characters beyond ASCII are rare enough to be checked as strings. */
-  checkName(from: number, end: number): void {
-    this.high = -1
-    const parts = lenient.decode(this.buffer.subarray(from, end)).split(':')
-    if (!parts.every((part) => ncNamePattern.test(part))) throw this.error('name_invalid', from)
-  }
-
-  declarationError(at: number, otherwise: XmlErrorCode): CodecError {
+  /** What is wrong with the `<!` at `at`, which begins neither a comment nor a CDATA section. */
+  declarationError(at: number): CodecError {
     const word = String.fromCharCode(...this.buffer.subarray(at, at + 9))
-    return this.error(word === '<!DOCTYPE' ? 'doctype_forbidden' : otherwise, at)
+    return this.error(word === '<!DOCTYPE' ? 'doctype_forbidden' : 'markup_invalid', at)
   }
 
+  /** At the end of the document, what is wrong is that it ends. */
   error(code: XmlErrorCode, at: number, context?: Readonly<Record<string, number>>): CodecError {
-    const truncated = at >= this.length && code !== 'root_missing'
-    return xmlError(truncated ? 'document_truncated' : code, Math.min(at, this.length), context)
+    const isTruncated = at >= this.length && code !== 'root_missing'
+    return xmlError(isTruncated ? 'document_truncated' : code, Math.min(at, this.length), context)
   }
 }
 
-const latin1 = new TextDecoder('latin1')
-
-/** For runtimes that offer nothing faster. */
-export const webNative: XmlNative = {
-  isUtf8: (bytes) => {
-    try {
-      utf8.decode(bytes)
-      return true
-    } catch {
-      return false
-    }
-  },
-  // Windows-1252, strictly: the bytes that differ from Latin-1 are beyond ASCII and never asked for.
-  latin1: (bytes, start, end) => latin1.decode(bytes.subarray(start, end)),
-  utf8: (bytes, start, end) => lenient.decode(bytes.subarray(start, end)),
+/** The offset behind a reference to a predefined entity; {@link absent} where `from` is not the '&' of one. */
+const predefinedEnd = (b: Uint8Array, from: number): number => {
+  for (const name of predefined) {
+    let i = 0
+    while (i < name.length && b[from + 1 + i] === name[i]) i++
+    if (i === name.length) return from + 1 + i
+  }
+  return absent
 }
 
-/** The length of the longest valid beginning. */
-export const firstInvalidUtf8 = (bytes: Uint8Array): number => {
-  let good = 0
-  let bad = bytes.length
-  while (good < bad) {
-    const middle = (good + bad + 1) >> 1
-    try {
-      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, middle), { stream: true })
-      good = middle
-    } catch {
-      bad = middle - 1
-    }
-  }
-  return good
+const digitOf = (byte: number, isHex: boolean): number => {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const lower = byte | 0x20
+  return isHex && lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }

@@ -1,209 +1,198 @@
+import { plainDeclaration } from './attributes.ts'
 import {
-  attributeNamespace,
+  attributeFlags,
+  attributeLocalStart,
+  attributeNameEnd,
+  attributeStart,
   attributeStride,
-  isNamespaceDeclaration,
+  attributeValueEnd,
+  attributeValueStart,
   valueNeedsDecoding,
-} from './document.ts'
-import { xmlnsNamespaceId } from './namespaces.ts'
+} from './layout.ts'
+import type { Source } from './source.ts'
+import { isAscii, Stretch } from './stretch.ts'
+import type { Records } from './tape.ts'
 
 /** Distinct start tags remembered; a scanner that meets more forgets all and learns anew. */
-export const tagsMax = 1024
-/** Longer tags, or tags shorter than a word, are read each time. */
+const tagsMax = 1024
+/** Longer tags are read each time. */
 const tagBytesMax = 160
-const tagBytesMin = 4
-/** Longer tags have their words apart from their record. */
-const inlineBytesMax = 40
-const longWords = tagBytesMax / 8
-const attributesMax = 4
-/** The record of a namespace declaration whose value is its bytes. */
-const declaration = isNamespaceDeclaration | (xmlnsNamespaceId << 2)
+/** Slots of the table of guesses; a collision is a wrong guess, no more. */
+const guessCount = 4096
+/**
+ * Where tags are new this often they are so each time, as `KeyInfo` with an Id of its own for each signature:
+ * remembering those would only push out what comes again.
+ */
+const surprisesMax = 16
+
+type Declaration = { readonly prefix: string; readonly uri: string; readonly start: number }
+
+/** A start tag as it was read; offsets are those of the document. */
+export type ReadTag = {
+  readonly start: number
+  /** Of its local name. */
+  readonly local: number
+  readonly nameEnd: number
+  readonly end: number
+  readonly isEmpty: boolean
+  /** Its first attribute. */
+  readonly first: number
+}
+
+/**
+ * A start tag as it stood in an earlier document, byte for byte, and what follows from its bytes alone. Fields
+ * without `#`: JavaScriptCore is slow with those.
+ */
+export class Tag {
+  /** From 1 on. */
+  readonly id: number
+  readonly stretch: Stretch
+  readonly prefix: string
+  readonly name: string
+  /** Of the vocabulary, or -1. */
+  readonly nameId: number
+  /** Of the qualified name. */
+  readonly nameBytes: number
+  readonly isEmpty: boolean
+  readonly attributeCount: number
+  readonly declarations: readonly Declaration[]
+  /** Opens an element of the vocabulary and declares nothing. */
+  readonly isSimple: boolean
+  /** Records with offsets from the `<`. */
+  private readonly attributes: Int32Array
+
+  constructor(id: number, nameId: number, source: Source, tag: ReadTag, records: Int32Array) {
+    const { start, local, nameEnd, end, isEmpty } = tag
+    this.id = id
+    this.stretch = new Stretch(source.buffer.slice(start, end))
+    this.prefix = source.string(start + 1, Math.max(start + 1, local - 1))
+    this.name = source.string(local, nameEnd)
+    this.nameId = nameId
+    this.nameBytes = nameEnd - start - 1
+    this.isEmpty = isEmpty
+    this.attributeCount = records.length / attributeStride
+    this.attributes = records.map((value, i) =>
+      i % attributeStride === attributeFlags ? value : value - start,
+    )
+    this.declarations = recordsOf(records)
+      .filter((at) => records[at + attributeFlags] === plainDeclaration)
+      .map((at) => declarationAt(source, records, at, start))
+    this.isSimple = nameId >= 0 && !isEmpty && this.declarations.length === 0
+  }
+
+  /** Whether the qualified name at `start` has so many bytes and is this tag's. */
+  isNamed(b: Uint8Array, start: number, nameBytes: number): boolean {
+    const { bytes } = this.stretch
+    if (this.nameBytes !== nameBytes) return false
+    for (let i = 0; i < nameBytes; i++) if (b[start + i] !== bytes[i + 1]) return false
+    return true
+  }
+
+  /** Writes the records of its attributes where it stands at `start` in the document. */
+  writeAttributes(records: Records, source: Source, start: number): void {
+    const { attributes, attributeCount } = this
+    records.reserve(attributeCount, source, start)
+    const { ints } = records
+    let to = records.count * attributeStride
+    for (let from = 0; from < attributes.length; from += attributeStride) {
+      for (let i = 0; i < attributeFlags; i++) ints[to++] = (attributes[from + i] as number) + start
+      ints[to++] = attributes[from + attributeFlags] as number
+    }
+    records.count += attributeCount
+  }
+}
+
+const recordsOf = (records: Int32Array): readonly number[] =>
+  Array.from({ length: records.length / attributeStride }, (_, i) => i * attributeStride)
+
+const declarationAt = (
+  source: Source,
+  records: Int32Array,
+  at: number,
+  tagStart: number,
+): Declaration => {
+  const start = records[at + attributeStart] as number
+  const local = records[at + attributeLocalStart] as number
+  const string = (from: number, to: number) =>
+    source.string(records[at + from] as number, records[at + to] as number)
+  return {
+    prefix: local === start ? '' : string(attributeLocalStart, attributeNameEnd),
+    uri: string(attributeValueStart, attributeValueEnd),
+    start: start - tagStart,
+  }
+}
+
+/**
+ * Start tags of earlier documents. Messages of one kind repeat the same tags in the same order, so the tag after the
+ * last one is nearly always the one that came there before: then a few comparisons replace reading it. A wrong guess
+ * costs one comparison and changes nothing. What a tag means follows from its bytes, apart from namespaces: a tag
+ * with a prefixed attribute is not kept, and what a tag declares is declared anew. Neither is a tag kept with bytes
+ * beyond ASCII: whether those are UTF-8 is only known when the document ends.
+ */
+export class TagMemory {
+  /** Stands for a tag that is not remembered. */
+  readonly none: Tag
+  /** By {@link stateOf}: the tag that came there last. */
+  readonly guesses: Tag[]
+  private readonly byText = new Map<string, Tag>()
+  /** By {@link stateOf}: how often a tag came there that was in no document before. */
+  private readonly surprises = new Uint8Array(guessCount)
+
+  constructor(source: Source) {
+    const nothing = { start: 0, local: 0, nameEnd: 0, end: 0, isEmpty: true, first: 0 }
+    this.none = new Tag(0, -1, source, nothing, new Int32Array(0))
+    this.guesses = new Array(guessCount).fill(this.none)
+  }
+
+  /** Forgets all where there is no room for more. */
+  rewind(): void {
+    if (this.byText.size < tagsMax) return
+    this.byText.clear()
+    this.guesses.fill(this.none)
+    this.surprises.fill(0)
+  }
+
+  /** The tag that stands in `[start, end)`, if it is remembered: the guess for this state from now on. */
+  known(state: number, source: Source, start: number, end: number): Tag {
+    const isNew = (this.surprises[state] as number) === surprisesMax || end - start > tagBytesMax
+    if (isNew || !isAscii(source.buffer, start, end)) return this.none
+    const tag = this.byText.get(source.native.latin1(source.buffer, start, end))
+    if (tag === undefined) return this.none
+    this.guesses[state] = tag
+    return tag
+  }
+
+  /**
+   * Remembers a tag that was read in full behind a state and is not known, if it may be.
+   *
+   * @param nameId of the vocabulary, or -1
+   * @returns the remembered tag, or {@link none}
+   */
+  learn(state: number, nameId: number, source: Source, read: ReadTag, records: Records): Tag {
+    const { start, end } = read
+    const count = this.byText.size
+    const surprises = this.surprises[state] as number
+    if (surprises === surprisesMax || count === tagsMax || end - start > tagBytesMax) {
+      return this.none
+    }
+    const own = records.ints.slice(read.first * attributeStride, records.count * attributeStride)
+    const isPlain = recordsOf(own).every((at) => isOwn(own[at + attributeFlags] as number))
+    if (!isPlain || !isAscii(source.buffer, start, end)) return this.none
+    const tag = new Tag(count + 1, nameId, source, read, own)
+    this.surprises[state] = surprises + 1
+    this.byText.set(source.string(start, end), tag)
+    this.guesses[state] = tag
+    return tag
+  }
+}
+
+/** In no namespace, or a declaration whose value is its bytes. */
+const isOwn = (flags: number): boolean =>
+  flags === plainDeclaration || (flags & ~valueNeedsDecoding) === 0
 
 /** State of a scanner that has just begun a document. */
 export const startState = 0
 
-/** Ints of a tag's record: one line of the processor's cache, since a message meets a hundred of them. */
-export const tagStride = 16
-/** Bytes of the whole start tag, `<` and `>` included. */
-export const tagLength = 0
-/** Id of the local name in the vocabulary, or -1. */
-export const tagName = 1
-/** A number of its own for each prefix; 0 without one. */
-export const tagPrefix = 2
-/** Offset of the local name from the `<`; 1 without a prefix. */
-export const tagLocal = 3
-/** Offset behind the qualified name from the `<`. */
-export const tagNameEnd = 4
-/** The flags below, and from {@link tagAttributesShift} on the number of attributes. */
-export const tagFlags = 5
-/** Opens an element of the vocabulary and declares nothing. */
-export const tagIsSimple = 1
-export const tagIsEmpty = 2
-/** An attribute declares a namespace. */
-export const tagDeclares = 4
-export const tagAttributesShift = 3
-/** Behind these come the bytes of a short tag, as numbers of eight bytes. */
-const recordWords = tagStride / 2
-const inlineWord = 3
-
-/**
- * Start tags as they stood in earlier documents, byte for byte. Messages of one kind repeat the same tags in
- * the same order, so the tag after the last one is nearly always the one that came there before: then a few
- * word comparisons replace reading it. What a tag means follows from its bytes alone (names, attribute
- * offsets, references checked), apart from namespaces: attributes with a prefix are not kept, and what a tag
- * declares is declared anew. Nor are tags with bytes beyond ASCII: whether those are UTF-8 is only known when
- * the document ends. A wrong guess costs one comparison and changes nothing.
- *
- * Tags are numbered from 1.
- */
-export class TagCache {
-  count = 0
-  /** By tag: its record. */
-  readonly records = new Int32Array((tagsMax + 1) * tagStride)
-  /** The same memory, for the bytes of short tags. */
-  private readonly words = new Float64Array(this.records.buffer)
-  private readonly longWords = new Float64Array((tagsMax + 1) * longWords)
-  /** By tag: hash of the local name. */
-  readonly hash = new Int32Array(tagsMax + 1)
-  /** By tag: attribute records with offsets from the `<`. */
-  private readonly attributes = new Int32Array((tagsMax + 1) * attributesMax * attributeStride)
-  readonly #byHash = new Map<number, number>()
-  readonly #prefixes = new Map<string, number>()
-
-  reset(): void {
-    this.count = 0
-    this.#byHash.clear()
-    this.#prefixes.clear()
-  }
-
-  /**
-   * True when the bytes at `at` are this tag. Compared as numbers of eight bytes, the last one overlapping;
-   * bytes that make no number (NaN) differ from themselves, which is one more wrong guess.
-   */
-  matches(tag: number, view: DataView, at: number): boolean {
-    const records = this.records
-    const length = records[tag * tagStride] as number
-    if (length < 8) {
-      const inline = tag * tagStride + inlineWord * 2
-      return (
-        view.getInt32(at, true) === records[inline] &&
-        view.getInt32(at + length - 4, true) === records[inline + 1]
-      )
-    }
-    const isLong = length > inlineBytesMax
-    const words = isLong ? this.longWords : this.words
-    let word = isLong ? tag * longWords : tag * recordWords + inlineWord
-    const last = length - 8
-    for (let i = 0; i < last; i += 8) {
-      if (view.getFloat64(at + i, true) !== words[word++]) return false
-    }
-    return view.getFloat64(at + last, true) === words[word]
-  }
-
-  /** Keeps a start tag that was read in full and gives its number; 0 where it cannot be kept. */
-  learn(
-    view: DataView,
-    tag: {
-      readonly start: number
-      readonly local: number
-      readonly nameEnd: number
-      readonly end: number
-      readonly hash: number
-      readonly nameId: number
-      readonly isEmpty: boolean
-    },
-    records: Int32Array,
-    first: number,
-    count: number,
-    remembers: boolean,
-  ): number {
-    const { start } = tag
-    let declares = 0
-    const length = tag.end - start
-    if (length > tagBytesMax || length < tagBytesMin || count > attributesMax) return 0
-    for (let i = first; i < first + count; i++) {
-      const flags = records[i * attributeStride + attributeNamespace] as number
-      if (flags === declaration) declares = tagDeclares
-      else if ((flags & ~valueNeedsDecoding) !== 0) return 0
-    }
-    const key = this.#key(view, start, length)
-    const known = this.#byHash.get(key)
-    if (known !== undefined) {
-      return this.records[known * tagStride] === length && this.matches(known, view, start)
-        ? known
-        : 0
-    }
-    if (!remembers || this.count === tagsMax || !isAscii(view, start, length)) return 0
-    const id = ++this.count
-    this.#byHash.set(key, id)
-    const isSimple = tag.nameId >= 0 && !tag.isEmpty && declares === 0
-    const record = id * tagStride
-    this.records[record + tagLength] = length
-    this.records[record + tagName] = tag.nameId
-    this.records[record + tagPrefix] = this.#prefixId(view, start + 1, tag.local - 1)
-    this.records[record + tagLocal] = tag.local - start
-    this.records[record + tagNameEnd] = tag.nameEnd - start
-    this.records[record + tagFlags] =
-      (isSimple ? tagIsSimple : 0) |
-      (tag.isEmpty ? tagIsEmpty : 0) |
-      declares |
-      (count << tagAttributesShift)
-    this.hash[id] = tag.hash
-    this.#keepWords(id, view, start, length)
-    const to = id * attributesMax * attributeStride
-    for (let i = 0; i < count * attributeStride; i++) {
-      const value = records[first * attributeStride + i] as number
-      this.attributes[to + i] = i % attributeStride === attributeNamespace ? value : value - start
-    }
-    return id
-  }
-
-  /** Writes the attribute records of a tag that stands at `start`. */
-  copyAttributes(tag: number, start: number, records: Int32Array, to: number): void {
-    const from = tag * attributesMax * attributeStride
-    const flags = this.records[tag * tagStride + tagFlags] as number
-    const end = from + (flags >> tagAttributesShift) * attributeStride
-    let at = to
-    for (let i = from; i < end; i += attributeStride) {
-      for (let j = 0; j < attributeNamespace; j++) {
-        records[at++] = (this.attributes[i + j] as number) + start
-      }
-      records[at++] = this.attributes[i + attributeNamespace] as number
-    }
-  }
-
-  #keepWords(id: number, view: DataView, start: number, length: number): void {
-    if (length < 8) {
-      const inline = id * tagStride + inlineWord * 2
-      this.records[inline] = view.getInt32(start, true)
-      this.records[inline + 1] = view.getInt32(start + length - 4, true)
-      return
-    }
-    const isLong = length > inlineBytesMax
-    const words = isLong ? this.longWords : this.words
-    let word = isLong ? id * longWords : id * recordWords + inlineWord
-    for (let i = 0; i < length - 8; i += 8) words[word++] = view.getFloat64(start + i, true)
-    words[word] = view.getFloat64(start + length - 8, true)
-  }
-
-  #prefixId(view: DataView, start: number, end: number): number {
-    if (end <= start) return 0
-    let prefix = ''
-    for (let at = start; at < end; at++) prefix += String.fromCharCode(view.getUint8(at))
-    const id = this.#prefixes.get(prefix) ?? this.#prefixes.size + 1
-    this.#prefixes.set(prefix, id)
-    return id
-  }
-
-  #key(view: DataView, start: number, length: number): number {
-    let key = length
-    for (let i = 0; i < length - 4; i += 4) {
-      key = (Math.imul(key, 0x01000193) ^ view.getInt32(start + i, true)) | 0
-    }
-    return (Math.imul(key, 0x01000193) ^ view.getInt32(start + length - 4, true)) | 0
-  }
-}
-
-const isAscii = (view: DataView, start: number, length: number): boolean => {
-  for (let at = start; at < start + length; at++) if (view.getUint8(at) >= 0x80) return false
-  return true
-}
+/** The place in the table of guesses for what follows a tag, open (0) or closed (1), beneath another. */
+export const stateOf = (tag: Tag, above: Tag, closed: number): number =>
+  (Math.imul(tag.id * 2 + closed, 0x9e3779b1) ^ Math.imul(above.id, 0x85ebca6b)) >>> 20

@@ -1,14 +1,4 @@
-import {
-  absent,
-  elementKind,
-  kindMask,
-  needsDecoding,
-  nodeEnd,
-  nodeStart,
-  nodeStride,
-  textKind,
-  type XmlDocument,
-} from '#codecs/xml'
+import { absent, nodeKind, type XmlDocument } from '#codecs/xml'
 import { exclusiveC14n } from './exclusive-c14n.ts'
 import { joined } from './joined.ts'
 
@@ -38,11 +28,11 @@ const startsWith = (bytes: Uint8Array, at: number, expected: Uint8Array): boolea
 }
 
 /** No reference but those that the canonical form writes, no ">" and no carriage return as such. */
-const isCanonicalText = ({ bytes, nodes }: XmlDocument, node: number): boolean => {
-  const record = node * nodeStride
-  const end = nodes[record + nodeEnd]!
-  let at = nodes[record + nodeStart]!
-  if ((nodes[record]! & needsDecoding) === 0) {
+const isCanonicalText = (document: XmlDocument, node: number): boolean => {
+  const { bytes } = document
+  const end = document.end(node)
+  let at = document.start(node)
+  if (document.isPlainText(node)) {
     while (at < end) if (bytes[at++] === gt) return false
     return true
   }
@@ -113,12 +103,11 @@ const hasPrefix = (bytes: Uint8Array, from: number, to: number, apex: Apex): boo
 
 /** Whether an element below the apex is written as the canonical form writes it. */
 const isCanonicalElement = (document: XmlDocument, node: number, apex: Apex): boolean => {
-  const { bytes, nodes } = document
-  const record = node * nodeStride
+  const { bytes } = document
   if (document.namespaceId(node) !== apex.namespaceId) return false
-  const start = nodes[record + nodeStart]!
+  const start = document.start(node)
   const content = document.contentStart(node)
-  const end = nodes[record + nodeEnd]!
+  const end = document.end(node)
   const attributes = document.attributeCount(node)
   // Without attributes, anything but the name in a start tag is white space or "/" at its end.
   const to = attributes === 0 ? content - 1 : nameEnd(bytes, start)
@@ -166,7 +155,7 @@ export const canonicalCopy = (
   node: number,
   omit: number = absent,
 ): Uint8Array | undefined => {
-  const { bytes, nodes } = document
+  const { bytes } = document
   const limit = document.next(node)
   const start = document.start(node)
   const to = nameEnd(bytes, start)
@@ -182,11 +171,11 @@ export const canonicalCopy = (
       at = document.next(omit) - 1
       continue
     }
-    const kind = nodes[at * nodeStride]! & kindMask
+    const kind = document.kind(at)
     const isCanonical =
-      kind === elementKind
+      kind === nodeKind.element
         ? isCanonicalElement(document, at, apex)
-        : kind === textKind && isCanonicalText(document, at)
+        : kind === nodeKind.text && isCanonicalText(document, at)
     if (!isCanonical) return undefined
   }
   const tag = apexTag(document, node)

@@ -1,4 +1,4 @@
-import { absent, comment, elementKind, type XmlDocument } from '#codecs/xml'
+import { absent, nodeKind, type XmlDocument } from '#codecs/xml'
 
 // Exclusive XML Canonicalization 1.0 (https://www.w3.org/TR/xml-exc-c14n/) of one element.
 // An element declares the prefixes that it visibly uses, and those of the InclusiveNamespaces
@@ -101,7 +101,7 @@ class Canonicaliser {
   /** The scope inside an element. */
   #declared(node: number, outer: Bindings): Bindings {
     const document = this.#document
-    if (document.kind(node) !== elementKind) return outer
+    if (!document.isElement(node)) return outer
     const first = document.firstAttribute(node)
     let scope: Map<string, string> | undefined
     for (let at = first; at < first + document.attributeCount(node); at++) {
@@ -178,10 +178,10 @@ class Canonicaliser {
     for (let child = node + 1; child < limit; child = document.next(child)) {
       if (child === this.#omit) continue
       switch (document.kind(child)) {
-        case elementKind:
+        case nodeKind.element:
           this.#element(child, scope, rendered)
           break
-        case comment:
+        case nodeKind.comment:
           if (this.#comments) this.#comment(child)
           break
         default:

@@ -1,4 +1,4 @@
-import { absent, cdata, comment, elementKind, type XmlDocument } from '#codecs/xml'
+import { absent, nodeKind, type XmlDocument } from '#codecs/xml'
 import { decodeBase64 } from './base64.ts'
 import { canonicalForm } from './canonical.ts'
 import { nameCharsMax } from './distinguished-name.ts'
@@ -70,7 +70,7 @@ const childElements = (
   const children: number[] = []
   const limit = document.next(parent)
   for (let node = parent + 1; node < limit; node = document.next(node)) {
-    if (document.kind(node) === elementKind) children.push(node)
+    if (document.isElement(node)) children.push(node)
     else if (noWhiteSpace.test(document.textOf(node))) refuse(document, node, code)
   }
   return children
@@ -153,8 +153,9 @@ const checkWhole = (document: XmlDocument, signature: number): void => {
   const end = document.next(signature)
   for (let node = document.firstNode; node < document.endNode; node++) {
     const kind = document.kind(node)
-    if (kind === comment || kind === cdata) refuse(document, node, 'markup_not_allowed')
-    if (kind !== elementKind || (node >= signature && node < end)) continue
+    if (kind === nodeKind.comment || kind === nodeKind.cdata)
+      refuse(document, node, 'markup_not_allowed')
+    if (kind !== nodeKind.element || (node >= signature && node < end)) continue
     if (document.namespaceId(node) === dsig) refuse(document, node, 'signature_misplaced')
     const attributes = document.attributeCount(node)
     if (attributes === 0) continue

@@ -1,4 +1,4 @@
-import { absent, elementKind, textKind, type XmlDocument } from '#codecs/xml'
+import { absent, nodeKind, type XmlDocument } from '#codecs/xml'
 
 /** A small generator of repeatable pseudo-random numbers (xorshift32). */
 export const createRandom = (seed: number) => {
@@ -47,7 +47,7 @@ type Edit = { readonly from: number; readonly to: number; readonly text: string 
 export const mutate = (document: XmlDocument, random: Random): string => {
   const elements: number[] = []
   for (let node = document.firstNode; node < document.endNode; node++) {
-    if (document.kind(node) === elementKind && node !== document.root) elements.push(node)
+    if (document.isElement(node) && node !== document.root) elements.push(node)
   }
   if (elements.length === 0) return document.raw(0, document.bytes.length)
   const edit = editOf(document, random, random.pick(elements), elements)
@@ -117,7 +117,7 @@ const newValue = (document: XmlDocument, random: Random, elements: readonly numb
   const leaves = elements.filter(
     (node) =>
       document.next(node) === node + 2 &&
-      document.kind(node + 1) === textKind &&
+      document.kind(node + 1) === nodeKind.text &&
       !/^(?:Digest|Signature)Value$/.test(document.localName(node)),
   )
   if (leaves.length === 0) return { from: 0, to: 0, text: '' }
@@ -143,7 +143,7 @@ const newValue = (document: XmlDocument, random: Random, elements: readonly numb
 
 const siblingOf = (document: XmlDocument, node: number): number => {
   let next = document.next(node)
-  while (next < document.endNode && document.kind(next) !== elementKind) next = document.next(next)
+  while (next < document.endNode && !document.isElement(next)) next = document.next(next)
   const parentEnd = document.raw(document.end(node), document.start(next))
   return next < document.endNode && !parentEnd.includes('</') ? next : absent
 }

@@ -1,4 +1,4 @@
-import { elementKind, textKind, type XmlDocument } from '#codecs/xml'
+import { nodeKind, type XmlDocument } from '#codecs/xml'
 import type { Random } from './mutations.ts'
 
 /** Another way to write a document; `isSame` where XML Schema must judge both alike. */
@@ -20,7 +20,9 @@ const nodesOf = (document: XmlDocument, kind: number): number[] => {
 
 /** One text written otherwise: references, sections, comments, white space, characters beyond ASCII. */
 const ofText = (document: XmlDocument, random: Random): Respelling[] => {
-  const texts = nodesOf(document, textKind).filter((node) => document.textOf(node).trim() !== '')
+  const texts = nodesOf(document, nodeKind.text).filter(
+    (node) => document.textOf(node).trim() !== '',
+  )
   if (texts.length === 0) return []
   const node = random.pick(texts)
   const [from, to] = [document.start(node), document.end(node)]
@@ -56,7 +58,7 @@ const ofText = (document: XmlDocument, random: Random): Respelling[] => {
 
 /** Tags and what is between elements. */
 const ofTags = (document: XmlDocument, random: Random): Respelling[] => {
-  const node = random.pick(nodesOf(document, elementKind))
+  const node = random.pick(nodesOf(document, nodeKind.element))
   const start = document.start(node)
   const name = document.qualifiedName(node)
   const nameEnd = start + 1 + name.length
@@ -94,7 +96,7 @@ const ofTags = (document: XmlDocument, random: Random): Respelling[] => {
     put('a section before', false, '<![CDATA[ ]]>'),
     put('text before', false, 'x'),
     put('a reference before', false, '&#x41;'),
-    ...(document.next(node) > node + 1 && document.kind(node + 1) === elementKind
+    ...(document.next(node) > node + 1 && document.isElement(node + 1)
       ? [
           {
             name: 'a line within',

@@ -46,6 +46,20 @@ describe('every source file', () => {
     expect(offenders(everything, (file) => lines(file) > limit(file))).toEqual([])
   })
 
+  test('of a codec imports none that imports it again, not even a type', () => {
+    const circles: string[] = []
+    const done = new Set<string>()
+    const visit = (file: string, above: readonly string[]): void => {
+      if (above.includes(file))
+        circles.push([...above.slice(above.indexOf(file)), file].join(' → '))
+      if (done.has(file) || above.includes(file)) return
+      for (const next of importsOf(file)) visit(next, [...above, file])
+      done.add(file)
+    }
+    for (const file of filesIn('codecs')) visit(file, [])
+    expect(circles).toEqual([])
+  })
+
   test('is imported by another', () => {
     const imported = new Set(everything.flatMap(importsOf))
     // Tables are read by the migration generator.

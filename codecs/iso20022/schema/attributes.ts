@@ -1,17 +1,17 @@
+import type { XmlDocument } from '#codecs/xml'
 import type { CompiledAttribute, CompiledType } from './compiled.ts'
-import type { Validation } from './validate.ts'
-import { shapeOf, shownName, type ViolationRule } from './violation.ts'
+import { type Report, shapeOf, shownName, type ViolationRule } from './violation.ts'
 
 const xsiNamespace = 'http://www.w3.org/2001/XMLSchema-instance'
 const harmlessXsi = new Set(['schemaLocation', 'noNamespaceSchemaLocation'])
 
+type Run = { readonly document: XmlDocument; readonly report: Report }
+
 /** Checks the attributes of one element; namespace declarations are none. */
-export const checkAttributes = (run: Validation, node: number, type: CompiledType): void => {
+export const checkAttributes = (run: Run, node: number, type: CompiledType): void => {
   const { document } = run
-  const first = document.firstAttribute(node)
-  const end = first + document.attributeCount(node)
-  let known = 0
-  for (let at = first; at < end; at++) {
+  const known = new Set<CompiledAttribute>()
+  for (const at of document.attributesOf(node)) {
     if (document.isNamespaceDeclaration(at)) continue
     const written = document.attributeName(at)
     const name = written.slice(written.indexOf(':') + 1)
@@ -20,7 +20,7 @@ export const checkAttributes = (run: Validation, node: number, type: CompiledTyp
       (attribute) => attribute.name === name && attribute.namespace === namespace,
     )
     if (declared !== undefined) {
-      known++
+      known.add(declared)
       checkValue(run, node, at, declared)
     } else if (namespace === xsiNamespace) {
       if (!harmlessXsi.has(name)) {
@@ -30,7 +30,11 @@ export const checkAttributes = (run: Validation, node: number, type: CompiledTyp
       run.report(node, 'attribute-unknown', shownName(written), expectedNames(type), suffix(name))
     }
   }
-  if (known < type.attributes.length) reportMissing(run, node, type)
+  for (const attribute of type.attributes) {
+    const { name, required } = attribute
+    if (!required || known.has(attribute)) continue
+    run.report(node, 'attribute-missing', 'nothing', name, suffix(name))
+  }
 }
 
 const suffix = (name: string): string => `/@${shownName(name)}`
@@ -39,7 +43,7 @@ const expectedNames = ({ attributes }: CompiledType): string =>
   attributes.length === 0 ? 'no attribute' : attributes.map(({ name }) => name).join(' | ')
 
 const checkValue = (
-  run: Validation,
+  run: Run,
   node: number,
   at: number,
   { name, validator, fixed }: CompiledAttribute,
@@ -50,22 +54,5 @@ const checkValue = (
   }
   if (fixed !== undefined && validator.key(value) !== validator.key(fixed)) {
     run.report(node, 'fixed', shapeOf(value), fixed, suffix(name))
-  }
-}
-
-const reportMissing = (run: Validation, node: number, type: CompiledType): void => {
-  const { document } = run
-  const first = document.firstAttribute(node)
-  const end = first + document.attributeCount(node)
-  for (const { name, namespace, required } of type.attributes) {
-    if (!required) continue
-    let found = false
-    for (let at = first; at < end && !found; at++) {
-      const written = document.attributeName(at)
-      found =
-        written.slice(written.indexOf(':') + 1) === name &&
-        document.namespaces[document.attributeNamespaceId(at)] === namespace
-    }
-    if (!found) run.report(node, 'attribute-missing', 'nothing', name, suffix(name))
   }
 }

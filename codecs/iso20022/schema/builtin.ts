@@ -1,3 +1,5 @@
+import type { PatternMatcher } from './pattern/index.ts'
+
 /** How the values of a built-in type are written and compared. */
 export type Primitive =
   | 'string'
@@ -158,4 +160,24 @@ const compareMagnitudes = (a: Decimal, b: Decimal): number => {
   if (a.whole !== b.whole) return a.whole < b.whole ? -1 : 1
   if (a.fraction === b.fraction) return 0
   return a.fraction < b.fraction ? -1 : 1
+}
+
+/** A facet that a value breaks; no part of the value is in it. */
+export type FacetFault = { readonly rule: string; readonly expected: string }
+
+export type Bound = { readonly rule: string; readonly value: Decimal; readonly written: string }
+
+export type Limits = {
+  readonly builtIn: BuiltIn
+  readonly typeName: string
+  readonly whiteSpace: WhiteSpace
+  /** Each derivation's patterns; a value matches one of each. */
+  readonly patterns: readonly { readonly matcher: PatternMatcher; readonly written: string }[]
+  readonly enumeration: readonly string[] | undefined
+  readonly length: number | undefined
+  readonly minLength: number | undefined
+  readonly maxLength: number | undefined
+  readonly totalDigits: number | undefined
+  readonly fractionDigits: number | undefined
+  readonly bounds: readonly Bound[]
 }

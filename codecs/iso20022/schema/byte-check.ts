@@ -1,7 +1,7 @@
+import type { Limits } from './builtin.ts'
 import { dotOf, forms, isPlain } from './byte-form.ts'
 import { ByteSet } from './byte-set.ts'
 import type { LinearPattern, PatternMatcher } from './pattern/index.ts'
-import type { Limits } from './simple.ts'
 
 /** A character of XML is at most four bytes long. */
 const characterBytesMax = 4

@@ -5,7 +5,7 @@ export type { SchemaModel } from './model.ts'
 export { withNamespace } from './namespace.ts'
 export { PatternError, PatternMatcher, parsePattern, patternPlacesMax } from './pattern/index.ts'
 export { createSimpleTypeCache, type SimpleTypeCache } from './simple.ts'
-export { validateDocument } from './validate.ts'
+export { createSchemaValidator, type SchemaValidator, validateDocument } from './validate.ts'
 export {
   type SchemaViolation,
   type Verdict,

@@ -1,13 +1,11 @@
-import { attributeLocalStart, attributeNameEnd } from '#codecs/xml'
+import type { XmlDocument } from '#codecs/xml'
 import { isSame } from './byte-set.ts'
 import type { CompiledAttribute } from './compiled.ts'
 import type { SimpleValidator } from './simple.ts'
 
-const encoder = new TextEncoder()
-
 /** What the quick pass needs to know of a type's attributes. */
 export class QuickAttributes {
-  readonly names: readonly Uint8Array[]
+  readonly names: readonly string[]
   readonly validators: readonly SimpleValidator[]
   readonly required: Uint8Array
   readonly requiredCount: number
@@ -17,19 +15,17 @@ export class QuickAttributes {
   constructor(all: readonly CompiledAttribute[]) {
     // Where one of the others is written, or lacks, its type's documents are never sure.
     const attributes = all.filter(({ namespace, fixed }) => namespace === '' && fixed === undefined)
-    this.names = attributes.map(({ name }) => encoder.encode(name))
+    this.names = attributes.map(({ name }) => name)
     this.validators = attributes.map(({ validator }) => validator)
     this.required = Uint8Array.from(attributes, ({ required }) => (required ? 1 : 0))
     this.requiredCount = all.filter(({ required }) => required).length
   }
 
-  /** Which one an attribute record names; -1 where it is none of them. */
-  indexOf(bytes: Uint8Array, records: Int32Array, record: number): number {
-    const start = records[record + attributeLocalStart] as number
-    const end = records[record + attributeNameEnd] as number
+  /** Which one of them an attribute in no namespace is; -1 where it is none. */
+  indexOf(document: XmlDocument, attribute: number): number {
     const { names } = this
     for (let index = 0; index < names.length; index++) {
-      if (isSame(names[index] as Uint8Array, bytes, start, end)) return index
+      if (document.isNamed(attribute, names[index] as string)) return index
     }
     return -1
   }

@@ -1,4 +1,4 @@
-import { attributeStride, nodeStride, type XmlShape } from '#codecs/xml'
+import type { XmlShape } from '#codecs/xml'
 import type { ByteCheck } from './byte-check.ts'
 import type { SimpleValidator } from './simple.ts'
 
@@ -9,8 +9,7 @@ type JudgedText = {
 }
 
 export type JudgedAttribute = {
-  /** Its first int. */
-  readonly record: number
+  readonly attribute: number
   readonly validator: SimpleValidator
 }
 
@@ -18,9 +17,8 @@ export type JudgedAttribute = {
 export type QuickPlan = {
   /** That of the schema which the first element of the shape is. */
   readonly root: number
-  /** Of each text the first int of its node. */
-  readonly places: Int32Array
-  /** The element of the schema that it belongs to, and how its bytes are judged. */
+  readonly texts: Int32Array
+  /** By text: the element of the schema that it belongs to, and how its bytes are judged. */
   readonly elements: Int32Array
   readonly checks: readonly ByteCheck[]
   readonly attributes: readonly JudgedAttribute[]
@@ -50,16 +48,16 @@ export class QuickNotes {
   ): QuickPlan {
     const { root, firstNode, firstAttribute } = this
     const texts = this.texts.filter(({ node }) => variableTexts.includes(node - firstNode))
-    const attributes = this.attributes.filter(({ record }) =>
-      variableAttributes.includes(record / attributeStride - firstAttribute),
+    const attributes = this.attributes.filter(({ attribute }) =>
+      variableAttributes.includes(attribute - firstAttribute),
     )
     return {
       root,
-      places: Int32Array.from(texts, ({ node }) => (node - firstNode) * nodeStride),
+      texts: Int32Array.from(texts, ({ node }) => node - firstNode),
       elements: Int32Array.from(texts, ({ element }) => element),
       checks: texts.map(({ element }) => checks[element] as ByteCheck),
-      attributes: attributes.map(({ record, validator }) => ({
-        record: record - firstAttribute * attributeStride,
+      attributes: attributes.map(({ attribute, validator }) => ({
+        attribute: attribute - firstAttribute,
         validator,
       })),
     }

@@ -1,29 +1,4 @@
-import {
-  attributeCountMask,
-  attributeCountOf,
-  attributeCountShift,
-  attributeNameStart,
-  attributeNamespace,
-  attributeStride,
-  attributeValueEnd,
-  attributeValueStart,
-  comment,
-  elementKind,
-  isNamespaceDeclaration,
-  kindMask,
-  namespaceShift,
-  needsDecoding,
-  nodeContent,
-  nodeEnd,
-  nodeName,
-  nodeNext,
-  nodeStride,
-  textKind,
-  valueNeedsDecoding,
-  whitespaceOnly,
-  type XmlDocument,
-  type XmlShape,
-} from '#codecs/xml'
+import { nodeKind, type XmlDocument, type XmlShape } from '#codecs/xml'
 import type { ByteCheck } from './byte-check.ts'
 import {
   anyName,
@@ -46,9 +21,6 @@ import { admits, type Wildcard } from './wildcard.ts'
 /** Open elements; a document with more is left to the thorough pass. */
 export const quickDepthMax = 64
 const unsure = -1
-const plainMask = kindMask | needsDecoding
-/** The bits of a node's first int that count its attributes. */
-const attributes = attributeCountMask << attributeCountShift
 
 /**
  * Judges documents of one schema and says only whether they are surely valid, which nearly all are: it makes no
@@ -57,7 +29,7 @@ const attributes = attributeCountMask << attributeCountShift
  */
 export class QuickPass {
   private readonly schema: CompiledSchema
-  /** By element: the first state of its content; {@link UNSURE} where that is text. */
+  /** By element: the first state of its content; {@link unsure} where that is text. */
   private readonly states: Int32Array
   /** By element. */
   private readonly validators: readonly (SimpleValidator | undefined)[]
@@ -77,7 +49,6 @@ export class QuickPass {
   private readonly openEnds = new Int32Array(quickDepthMax - 1)
   /** Where the document has a shape: what its plan is made of. */
   private notes: QuickNotes | undefined
-  private readonly plans = new WeakMap<XmlShape, QuickPlan>()
 
   constructor(schema: CompiledSchema) {
     const { elements, types } = schema
@@ -106,22 +77,29 @@ export class QuickPass {
 
   accepts(document: XmlDocument): boolean {
     const { shape, root } = document
-    const known = shape && this.plans.get(shape)
+    const known = shape && this.planOf(shape)
     if (known !== undefined) return this.hasValues(document, known, 0, 0)
     for (let i = 0; i < this.namespaces.length; i++) {
       this.namespaces[i] = document.namespaces.indexOf(this.schema.namespaces[i] as string)
     }
-    const element = this.global(document.nodes, root)
+    const element = this.global(document, root)
     if (element === unsure) return false
     const notes = shape && new QuickNotes(element, 0, 0)
     this.notes = notes
     if (!this.hasMore(document, root, element) || !this.judges(document, root, element, 0)) {
       return false
     }
-    if (shape !== undefined && notes?.isWhole) {
-      this.plans.set(shape, notes.plan(shape, this.checks))
-    }
+    if (shape !== undefined && notes !== undefined) this.keep(shape, notes)
     return true
+  }
+
+  /** What is left to judge of documents or parts of a shape; undefined where none was found right yet. */
+  private planOf(shape: XmlShape): QuickPlan | undefined {
+    return shape.notes.get(this) as QuickPlan | undefined
+  }
+
+  private keep(shape: XmlShape, notes: QuickNotes): void {
+    if (notes.isWhole) shape.notes.set(this, notes.plan(shape, this.checks))
   }
 
   /** Whether the values are right of a document, or a part of one, whose markup is. */
@@ -131,29 +109,20 @@ export class QuickPass {
     firstNode: number,
     firstAttribute: number,
   ): boolean {
-    const { nodes, bytes } = document
-    const { places, checks, elements } = plan
-    const first = firstNode * nodeStride
-    for (let i = 0; i < places.length; i++) {
-      const at = first + (places[i] as number)
+    const { texts, checks, elements, attributes } = plan
+    for (let i = 0; i < texts.length; i++) {
+      const text = firstNode + (texts[i] as number)
+      const element = elements[i] as number
       if (
-        ((nodes[at] as number) & plainMask) === textKind &&
-        (checks[i] as ByteCheck).accepts(
-          bytes,
-          nodes[at + nodeContent] as number,
-          nodes[at + nodeEnd] as number,
-        )
+        !isPlainly(document, text, checks[i] as ByteCheck) &&
+        !this.hasValue(document, text - 1, text + 1, element)
       ) {
-        continue
+        return false
       }
-      const node = at / nodeStride - 1
-      if (!this.hasValue(document, node, node + 2, elements[i] as number)) return false
     }
-    const { attributes } = plan
-    const firstRecord = firstAttribute * attributeStride
     for (let i = 0; i < attributes.length; i++) {
-      const { record, validator } = attributes[i] as JudgedAttribute
-      if (!this.hasAttributeValue(document, firstRecord + record, validator)) return false
+      const { attribute, validator } = attributes[i] as JudgedAttribute
+      if (!this.hasAttributeValue(document, firstAttribute + attribute, validator)) return false
     }
     return true
   }
@@ -164,13 +133,13 @@ export class QuickPass {
     const shape = shapes[part] as XmlShape
     const node = places[part * 2] as number
     const attribute = places[part * 2 + 1] as number
-    const known = this.plans.get(shape)
+    const known = this.planOf(shape)
     if (known?.root === element) return this.hasValues(document, known, node, attribute)
     const notes = new QuickNotes(element, node, attribute)
     this.notes = notes
     const isRight = this.judges(document, node, element, depth)
     this.notes = undefined
-    if (isRight && notes.isWhole) this.plans.set(shape, notes.plan(shape, this.checks))
+    if (isRight) this.keep(shape, notes)
     return isRight
   }
 
@@ -179,14 +148,13 @@ export class QuickPass {
     const { states, demands, namespaces, openStates, openEnds } = this
     const { edges, firstEdges, checks, notes } = this
     const { stateAccepts } = this.schema
-    const { nodes, bytes } = document
     // A document or part of a shape has no parts.
     const places = notes === undefined ? document.parts.places : []
     let part = 0
     let depth = base
     let node = root
     let state = states[element] as number
-    let end = nodes[node * nodeStride + nodeNext] as number
+    let end = document.next(node)
     if (state === unsure) return false
     node++
     for (;;) {
@@ -197,47 +165,33 @@ export class QuickPass {
         state = openStates[depth] as number
         end = openEnds[depth] as number
       }
-      const at = node * nodeStride
-      const kind = nodes[at] as number
-      if ((kind & kindMask) !== elementKind) {
-        if ((kind & kindMask) !== comment && (kind & whitespaceOnly) === 0) return false
+      if (!document.isElement(node)) {
+        if (!document.isWhiteSpace(node) && document.kind(node) !== nodeKind.comment) return false
         node++
         continue
       }
       // Nearly always what comes next is what can come first.
       let edge = firstEdges[state] as number
       if (
-        edges[edge] !== nodes[at + nodeName] ||
-        namespaces[edges[edge + edgeNamespace] as number] !== kind >>> namespaceShift
+        edges[edge] !== document.nameId(node) ||
+        namespaces[edges[edge + edgeNamespace] as number] !== document.namespaceId(node)
       ) {
         edge = this.edge(document, node, state)
         if (edge === unsure) return false
       }
       state = edges[edge + edgeNext] as number
-      const next = nodes[at + nodeNext] as number
-      const element = this.element(nodes, node, edge)
+      const next = document.next(node)
+      const element = this.element(document, node, edge)
       if (element === unsure) return false
       // Nearly all elements have no attribute and need none: those cost no call.
-      const hasMore = (kind & attributes) !== 0 || demands[element] === 1
+      const hasMore = document.attributeCount(node) !== 0 || demands[element] === 1
       if (hasMore && !this.hasMore(document, node, element)) return false
       const content = states[element] as number
       if (content === unsure) {
         if (notes !== undefined) notes.texts.push({ node: node + 1, element })
-        const text = at + nodeStride
-        const isPlain = next === node + 2 && ((nodes[text] as number) & plainMask) === textKind
-        if (
-          !(
-            isPlain &&
-            (checks[element] as ByteCheck).accepts(
-              bytes,
-              nodes[text + nodeContent] as number,
-              nodes[text + nodeEnd] as number,
-            )
-          ) &&
-          !this.hasValue(document, node, next, element)
-        ) {
-          return false
-        }
+        const isSure =
+          next === node + 2 && isPlainly(document, node + 1, checks[element] as ByteCheck)
+        if (!isSure && !this.hasValue(document, node, next, element)) return false
         node = next
         continue
       }
@@ -258,12 +212,10 @@ export class QuickPass {
   private edge(document: XmlDocument, node: number, state: number): number {
     const { stateEdges } = this.schema
     const { edges } = this
-    const { nodes } = document
-    const at = node * nodeStride
-    const name = nodes[at + nodeName] as number
+    const name = document.nameId(node)
     // A name that only this document has; schemas number theirs in another way.
     if (name >= this.schema.vocabularySize) return unsure
-    const namespace = (nodes[at] as number) >>> namespaceShift
+    const namespace = document.namespaceId(node)
     const end = (stateEdges[state + 1] as number) * edgeStride
     for (let edge = (stateEdges[state] as number) * edgeStride; edge < end; edge += edgeStride) {
       const wanted = edges[edge + edgeName] as number
@@ -289,27 +241,27 @@ export class QuickPass {
     return false
   }
 
-  private element(nodes: Int32Array, node: number, edge: number): number {
+  private element(document: XmlDocument, node: number, edge: number): number {
     const { edges } = this
     return edges[edge] === anyName
-      ? this.strict(nodes, node, edges[edge + edgeNamespace] as number)
+      ? this.strict(document, node, edges[edge + edgeNamespace] as number)
       : (edges[edge + edgeElement] as number)
   }
 
   /** The global element that a strict wildcard reads; others are left to the thorough pass. */
-  private strict(nodes: Int32Array, node: number, wildcard: number): number {
+  private strict(document: XmlDocument, node: number, wildcard: number): number {
     const { processContents } = this.schema.wildcards[wildcard] as Wildcard
-    return processContents === 'strict' ? this.global(nodes, node) : unsure
+    return processContents === 'strict' ? this.global(document, node) : unsure
   }
 
   /** The global element of a node's name. */
-  private global(nodes: Int32Array, node: number): number {
+  private global(document: XmlDocument, node: number): number {
     const { globalNames } = this.schema
-    const at = node * nodeStride
-    const namespace = (nodes[at] as number) >>> namespaceShift
+    const name = document.nameId(node)
+    const namespace = document.namespaceId(node)
     for (let i = 0; i < globalNames.length; i += edgeStride) {
       if (
-        globalNames[i + edgeName] === nodes[at + nodeName] &&
+        globalNames[i + edgeName] === name &&
         this.namespaces[globalNames[i + edgeNamespace] as number] === namespace
       ) {
         return globalNames[i + edgeElement] as number
@@ -334,43 +286,38 @@ export class QuickPass {
 
   /** Whether a value is valid whose bytes, as they stand, do not tell. */
   private hasValue(document: XmlDocument, node: number, next: number, element: number): boolean {
-    const { nodes } = document
     const validator = this.validators[element] as SimpleValidator
     if (next === node + 1) return validator.faults('').length === 0
-    const at = (node + 1) * nodeStride
-    const kind = nodes[at] as number
-    if (next !== node + 2 || (kind & kindMask) !== textKind) return false
-    const start = nodes[at + nodeContent] as number
-    const end = nodes[at + nodeEnd] as number
+    const text = node + 1
+    if (next !== node + 2 || document.kind(text) !== nodeKind.text) return false
     return (
-      ((kind & needsDecoding) !== 0 && validator.bytes.acceptsEncoded(start, end)) ||
+      (!document.isPlainText(text) &&
+        validator.bytes.acceptsEncoded(document.start(text), document.end(text))) ||
       validator.faults(document.textOf(node)).length === 0
     )
   }
 
   private hasAttributes(document: XmlDocument, node: number, element: number): boolean {
-    const { nodes, attributes: records, bytes } = document
-    const at = node * nodeStride
-    const count = attributeCountOf(nodes[at] as number)
+    const { bytes } = document
+    const count = document.attributeCount(node)
     const type = this.attributes[element] as QuickAttributes
     if (count === 0) return type.requiredCount === 0
     let missing = type.requiredCount
-    const first = (nodes[at + nodeContent] as number) * attributeStride
-    const end = first + count * attributeStride
-    const start = records[first + attributeNameStart] as number
-    const valueEnd = records[first + attributeValueEnd] as number
-    // Alone, in no namespace, with nothing in it to resolve.
-    const isSimple = count === 1 && records[first + attributeNamespace] === 0
+    const first = document.firstAttribute(node)
+    const start = document.attributeStart(first)
+    const valueEnd = document.attributeValueEnd(first)
+    const isSimple =
+      count === 1 && document.attributeNamespaceId(first) === 0 && document.isPlainAttribute(first)
     if (isSimple && this.notes === undefined && type.wasRight(bytes, start, valueEnd)) return true
-    for (let record = first; record < end; record += attributeStride) {
-      const flags = records[record + attributeNamespace] as number
-      if ((flags & isNamespaceDeclaration) !== 0) continue
-      const declared = flags >> 2 === 0 ? type.indexOf(bytes, records, record) : -1
+    for (let attribute = first; attribute < first + count; attribute++) {
+      if (document.isNamespaceDeclaration(attribute)) continue
+      const isOurs = document.attributeNamespaceId(attribute) === 0
+      const declared = isOurs ? type.indexOf(document, attribute) : -1
       if (declared === -1) return false
       missing -= type.required[declared] as number
       const validator = type.validators[declared] as SimpleValidator
-      if (!this.hasAttributeValue(document, record, validator)) return false
-      this.notes?.attributes.push({ record, validator })
+      if (!this.hasAttributeValue(document, attribute, validator)) return false
+      this.notes?.attributes.push({ attribute, validator })
     }
     if (missing !== 0) return false
     if (isSimple) type.remember(bytes, start, valueEnd)
@@ -379,15 +326,18 @@ export class QuickPass {
 
   private hasAttributeValue(
     document: XmlDocument,
-    record: number,
+    attribute: number,
     validator: SimpleValidator,
   ): boolean {
-    const { attributes: records, bytes } = document
-    const start = records[record + attributeValueStart] as number
-    const end = records[record + attributeValueEnd] as number
-    const flags = records[record + attributeNamespace] as number
-    const isPlain = (flags & valueNeedsDecoding) === 0
-    if (isPlain && validator.bytes.accepts(bytes, start, end)) return true
-    return validator.faults(document.attributeValue(record / attributeStride)).length === 0
+    const start = document.attributeValueStart(attribute)
+    const end = document.attributeValueEnd(attribute)
+    const isSure =
+      document.isPlainAttribute(attribute) && validator.bytes.accepts(document.bytes, start, end)
+    return isSure || validator.faults(document.attributeValue(attribute)).length === 0
   }
 }
+
+/** Whether a node is a text whose bytes alone tell that it is right. */
+const isPlainly = (document: XmlDocument, text: number, check: ByteCheck): boolean =>
+  document.isPlainText(text) &&
+  check.accepts(document.bytes, document.start(text), document.end(text))

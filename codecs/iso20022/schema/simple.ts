@@ -1,10 +1,13 @@
 import {
   applyWhiteSpace,
+  type Bound,
   type BuiltIn,
   builtIns,
   compareDecimals,
   type Decimal,
+  type FacetFault,
   isLexical,
+  type Limits,
   parseDecimal,
   type WhiteSpace,
 } from './builtin.ts'
@@ -12,26 +15,6 @@ import { ByteCheck } from './byte-check.ts'
 import { SchemaError } from './errors.ts'
 import type { Facet, SimpleType } from './model.ts'
 import { PatternError, PatternMatcher, parsePattern } from './pattern/index.ts'
-
-/** A facet that a value breaks; no part of the value is in it. */
-export type FacetFault = { readonly rule: string; readonly expected: string }
-
-type Bound = { readonly rule: string; readonly value: Decimal; readonly written: string }
-
-export type Limits = {
-  readonly builtIn: BuiltIn
-  readonly typeName: string
-  readonly whiteSpace: WhiteSpace
-  /** Each derivation's patterns; a value matches one of each. */
-  readonly patterns: readonly { readonly matcher: PatternMatcher; readonly written: string }[]
-  readonly enumeration: readonly string[] | undefined
-  readonly length: number | undefined
-  readonly minLength: number | undefined
-  readonly maxLength: number | undefined
-  readonly totalDigits: number | undefined
-  readonly fractionDigits: number | undefined
-  readonly bounds: readonly Bound[]
-}
 
 /** Shared between compilations, so that a pattern or a type used everywhere is compiled once. */
 export type SimpleTypeCache = {

@@ -1,11 +1,8 @@
-import { absent, type XmlDocument } from '#codecs/xml'
+import type { XmlDocument } from '#codecs/xml'
 import type { CompiledUnique, ElementName } from './compiled.ts'
-import type { Finding } from './violation.ts'
+import type { Report } from './violation.ts'
 
-type Run = {
-  readonly document: XmlDocument
-  readonly report: (node: number, rule: Finding['rule'], got: string, expected: string) => void
-}
+type Run = { readonly document: XmlDocument; readonly report: Report }
 
 /**
  * Reports each element that `xs:unique` selects whose fields repeat those of one before it. An element that
@@ -38,11 +35,7 @@ const follow = (
   for (const { namespace, name } of path) {
     const found: number[] = []
     for (const node of nodes) {
-      for (
-        let child = document.firstChild(node);
-        child !== absent;
-        child = document.nextSibling(child, node)
-      ) {
+      for (const child of document.childrenOf(node)) {
         if (document.localName(child) === name && document.namespaceUri(child) === namespace) {
           found.push(child)
         }

@@ -1,17 +1,4 @@
-import {
-  absent,
-  attributeCountOf,
-  cdata,
-  elementKind,
-  kindMask,
-  namespaceShift,
-  nodeName,
-  nodeNext,
-  nodeStride,
-  textKind,
-  whitespaceOnly,
-  type XmlDocument,
-} from '#codecs/xml'
+import { absent, nodeKind, type XmlDocument } from '#codecs/xml'
 import { checkAttributes } from './attributes.ts'
 import { globalKey } from './compile.ts'
 import {
@@ -30,6 +17,7 @@ import { checkUnique } from './unique.ts'
 import {
   type Finding,
   locate,
+  type Report,
   shapeOf,
   shownName,
   type Verdict,
@@ -44,47 +32,51 @@ const skip = -1
 const stuck = -1
 
 /**
- * Judges a scanned document by a schema: one pass over its tape, all violations up to {@link violationsMax}.
+ * Judges a scanned document by a schema: one pass, all violations up to {@link violationsMax}.
  *
  * The document must come from a scanner with the vocabulary that the schema was compiled for. An element that
  * is not expected is matched to where the content model could go on, else left out, so that one fault does not
  * hide the others. `xsi:type` and `xsi:nil` are refused: no catalogue uses them. That an `xs:ID` is given once is
  * not looked at: only signatures have them, and the profile of those admits one.
  */
-export const validateDocument = (schema: CompiledSchema, document: XmlDocument): Verdict =>
-  quickPassOf(schema).accepts(document) ? valid : judgeThoroughly(schema, document)
-
-const valid: Verdict = { valid: true, violations: [], truncated: false }
-
-const quickPasses = new WeakMap<CompiledSchema, QuickPass>()
-
-/** Made with the first document: a compiled schema is often never used. */
-const quickPassOf = (schema: CompiledSchema): QuickPass => {
-  const known = quickPasses.get(schema)
-  if (known !== undefined) return known
-  const made = new QuickPass(schema)
-  quickPasses.set(schema, made)
-  return made
-}
-
-/** The same verdict, with every violation, at leisure; {@link validateDocument} asks for it only in doubt. */
-export const judgeThoroughly = (schema: CompiledSchema, document: XmlDocument): Verdict => {
+export const validateDocument = (schema: CompiledSchema, document: XmlDocument): Verdict => {
   const run = new Validation(schema, document)
   run.root()
   const { findings } = run
+  if (findings.length === 0) return valid
   return {
-    valid: findings.length === 0,
-    violations: findings.length === 0 ? [] : locate(document, findings.slice(0, violationsMax)),
+    valid: false,
+    violations: locate(document, findings.slice(0, violationsMax)),
     truncated: findings.length > violationsMax,
   }
 }
 
+const valid: Verdict = { valid: true, violations: [], truncated: false }
+
+export type SchemaValidator = (schema: CompiledSchema, document: XmlDocument) => Verdict
+
+/**
+ * A validator for messages of which nearly all are valid and most are like an earlier one. Its verdicts are those
+ * of {@link validateDocument}, which judges whatever a quick look does not find surely right.
+ *
+ * @param learning false to judge every document by {@link validateDocument} alone
+ */
+export const createSchemaValidator = ({ learning = true } = {}): SchemaValidator => {
+  if (!learning) return validateDocument
+  const passes = new WeakMap<CompiledSchema, QuickPass>()
+  return (schema, document) => {
+    // Made with the first document: a compiled schema is often never used.
+    const pass = passes.get(schema) ?? new QuickPass(schema)
+    passes.set(schema, pass)
+    return pass.accepts(document) ? valid : validateDocument(schema, document)
+  }
+}
+
 /** One pass. */
-export class Validation {
+class Validation {
   readonly findings: Finding[] = []
   readonly schema: CompiledSchema
   readonly document: XmlDocument
-  readonly #nodes: Int32Array
   /** By the schema's namespace index: the document's. */
   readonly #namespaces: Int32Array
   readonly #edges: Int32Array
@@ -93,7 +85,6 @@ export class Validation {
   constructor(schema: CompiledSchema, document: XmlDocument) {
     this.schema = schema
     this.document = document
-    this.#nodes = document.nodes
     this.#edges = schema.edges
     this.#stateEdges = schema.stateEdges
     this.#namespaces = Int32Array.from(schema.namespaces, (uri) => document.namespaces.indexOf(uri))
@@ -119,8 +110,7 @@ export class Validation {
     const declaration = this.schema.elements[element] as CompiledElement
     const type = this.schema.types[declaration.type] as CompiledType
     const before = this.findings.length
-    const attributeCount = attributeCountOf(this.#nodes[node * nodeStride] as number)
-    if (attributeCount > 0 || !type.plain) checkAttributes(this, node, type)
+    if (this.document.attributeCount(node) > 0 || !type.plain) checkAttributes(this, node, type)
     if (type.simple !== undefined) this.#simpleContent(node, type, declaration)
     else this.#elementContent(node, type)
     if (declaration.unique.length > 0) this.#unique(node, declaration, before)
@@ -129,7 +119,7 @@ export class Validation {
   /** A repeated value is found where its element ends: before what is wrong behind it, and what is missing at last. */
   #unique(node: number, { unique }: CompiledElement, before: number): void {
     const { document, findings } = this
-    const report: Validation['report'] = (selected, rule, got, expected) => {
+    const report: Report = (selected, rule, got, expected) => {
       const end = document.next(selected)
       const behind = findings.findIndex(
         (one, i) =>
@@ -163,19 +153,16 @@ export class Validation {
   }
 
   #elementContent(node: number, type: CompiledType): void {
-    const nodes = this.#nodes
-    const limit = nodes[node * nodeStride + nodeNext] as number
+    const { document } = this
+    const limit = document.next(node)
     let state = type.state
     let hasText = type.mixed
-    for (let child = node + 1; child < limit; ) {
-      const record = child * nodeStride
-      const kind = nodes[record] as number
-      if ((kind & kindMask) === elementKind) state = this.#child(child, state)
-      else if (!hasText && !(kind & whitespaceOnly) && this.#isText(child, kind & kindMask)) {
+    for (let child = node + 1; child < limit; child = document.next(child)) {
+      if (document.isElement(child)) state = this.#child(child, state)
+      else if (!hasText && this.#isText(child)) {
         this.report(node, 'text', 'text', 'elements only')
         hasText = true
       }
-      child = nodes[record + nodeNext] as number
     }
     if (!this.schema.stateAccepts[state]) {
       this.report(node, 'missing', 'the end', this.#expected(state))
@@ -183,17 +170,18 @@ export class Validation {
   }
 
   /** White space is none, also where it is written as a reference; a CDATA section is, as libxml2 has it. */
-  #isText(node: number, kind: number): boolean {
-    return kind === cdata || (kind === textKind && /[^ \t\n\r]/.test(this.document.textOf(node)))
+  #isText(node: number): boolean {
+    const { document } = this
+    const kind = document.kind(node)
+    if (kind !== nodeKind.text) return kind === nodeKind.cdata
+    return !document.isWhiteSpace(node) && /[^ \t\n\r]/.test(document.textOf(node))
   }
 
   /** Reads one child; the next state. */
   #child(child: number, state: number): number {
     const edges = this.#edges
-    const nodes = this.#nodes
-    const record = child * nodeStride
-    const name = this.#nameId(child, nodes[record + nodeName] as number)
-    const namespace = (nodes[record] as number) >>> namespaceShift
+    const name = this.#nameId(child, this.document.nameId(child))
+    const namespace = this.document.namespaceId(child)
     const end = (this.#stateEdges[state + 1] as number) * edgeStride
     for (let at = (this.#stateEdges[state] as number) * edgeStride; at < end; at += edgeStride) {
       if (edges[at] === name) {

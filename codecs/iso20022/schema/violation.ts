@@ -79,6 +79,15 @@ export type Finding = {
   readonly expected: string
 }
 
+/** Takes what is wrong at a node. @param suffix of the path that leads there */
+export type Report = (
+  node: number,
+  rule: ViolationRule,
+  got: string,
+  expected: string,
+  suffix?: string,
+) => void
+
 /** Findings with their paths and lines. */
 export const locate = (
   document: XmlDocument,

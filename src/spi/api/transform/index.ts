@@ -1,14 +1,22 @@
-import { ourCatalogue, type SchemaCatalogue } from '#codecs/iso20022'
+import {
+  createMessageScanner,
+  type MessageScanner,
+  ourCatalogue,
+  type SchemaCatalogue,
+} from '#codecs/iso20022'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Metrics } from '#src/platform/observe/index.ts'
+import { nativeText } from '#src/platform/runtime/index.ts'
 import { transformDemo } from './demo.ts'
 import { transformRoutes } from './routes.ts'
 import { createRunTransform, type RunTransform } from './run.ts'
+import { createTransformer } from './service.ts'
 
 export type TransformDeps = {
   readonly metrics: Metrics
   /** The schemas by which `options.validate` judges; ours when not given. */
   readonly catalogue?: SchemaCatalogue
+  readonly scanner?: MessageScanner
 }
 
 export type Transform = Feature & {
@@ -20,7 +28,8 @@ export type Transform = Feature & {
 export const createTransform = ({
   metrics,
   catalogue = ourCatalogue,
+  scanner = createMessageScanner(nativeText),
 }: TransformDeps): Transform => {
-  const run = createRunTransform(catalogue, metrics)
+  const run = createRunTransform(createTransformer(catalogue, scanner), metrics)
   return { name: 'transform', demo: transformDemo, routes: transformRoutes(run), run }
 }

@@ -1,4 +1,4 @@
-import { type SchemaCatalogue, violationsMax } from '#codecs/iso20022'
+import { violationsMax } from '#codecs/iso20022'
 import { ApiError, httpErrors, type Violation } from '#src/platform/http/index.ts'
 import type { Metrics } from '#src/platform/observe/index.ts'
 import {
@@ -10,7 +10,7 @@ import {
   supportedTransformations,
 } from './formats.ts'
 import { createTransformationCounter, type TransformationStatus } from './metrics.ts'
-import { type TransformFailure, type TransformRequest, transform } from './service.ts'
+import type { Transformer, TransformFailure, TransformRequest } from './service.ts'
 
 type FailureStatus = Exclude<TransformationStatus, 'success'>
 
@@ -29,10 +29,10 @@ export type TransformRun =
 export type RunTransform = (request: TransformRequest) => TransformRun
 
 /** Transforms and counts. */
-export const createRunTransform = (catalogue: SchemaCatalogue, metrics: Metrics): RunTransform => {
+export const createRunTransform = (transform: Transformer, metrics: Metrics): RunTransform => {
   const count = createTransformationCounter(metrics)
   return (request) => {
-    const outcome = transform(request, catalogue)
+    const outcome = transform(request)
     if (!outcome.ok) {
       const { error, status } = apiError(outcome.failure)
       const { source, target } = boundedLabels(request)

@@ -7,13 +7,13 @@ import {
   isDefinitionOf,
   isPaymentMessageType,
   type MessageIdentity,
+  type MessageScanner,
   messageDefinitionIdOf,
   messageToJson,
   ourCatalogue,
   type ReadProblem,
   type SchemaCatalogue,
   type SchemaViolation,
-  validateDocument,
 } from '#codecs/iso20022'
 import { explainXmlError, type XmlDocument, type XmlExplanation } from '#codecs/xml'
 import { nativeText } from '#src/platform/runtime/index.ts'
@@ -63,14 +63,24 @@ export type TransformOutcome =
     }
   | { readonly ok: false; readonly failure: TransformFailure }
 
-/** A document is read whole before the next is scanned: nothing of it outlives {@link transform}. */
-const scanner = createMessageScanner(nativeText)
 const project = createProjector(nativeText)
 
-/** Reads one message and gives its business view, or its other form. No clock, no metrics, no state. */
-export const transform = (
+/** Reads one message and gives its business view, or its other form. */
+export type Transformer = (request: TransformRequest) => TransformOutcome
+
+/** A document is read whole before the next is scanned: nothing of it outlives a call. No clock and no metrics. */
+export const createTransformer =
+  (
+    catalogue: SchemaCatalogue = ourCatalogue,
+    scanner: MessageScanner = createMessageScanner(nativeText),
+  ): Transformer =>
+  (request) =>
+    transform(request, catalogue, scanner)
+
+const transform = (
   request: TransformRequest,
-  catalogue: SchemaCatalogue = ourCatalogue,
+  catalogue: SchemaCatalogue,
+  scanner: MessageScanner,
 ): TransformOutcome => {
   const { sourceFormat, targetFormat, options } = request
   if (sourceFormat !== undefined && !isSupported(sourceFormat, targetFormat)) {
@@ -82,7 +92,7 @@ export const transform = (
       ? { ok: true, sourceFormat, targetFormat: targetFormat ?? '', result: JSON.stringify(built) }
       : failed(built)
   }
-  const scanned = scan(request.message)
+  const scanned = scan(request.message, scanner)
   if ('failure' in scanned) return scanned
   const identity = identifyMessage(scanned.document)
   if (identity === undefined || (sourceFormat !== undefined && identity.type !== sourceFormat)) {
@@ -98,7 +108,7 @@ export const transform = (
     const schema = catalogue.schemaOf(type, version)
     // Without this option such a version is read all the same; what was asked for is not left out silently.
     if (schema === undefined) return failed({ kind: 'no_schema', type, version })
-    const verdict = validateDocument(schema, scanned.document)
+    const verdict = scanner.validate(schema, scanned.document)
     if (!verdict.valid) return failed({ kind: 'invalid', violations: verdict.violations })
   }
   if (targetFormat === jsonFormat) return toJson(scanned.document, identity, catalogue)
@@ -155,6 +165,7 @@ const unsupported = (source: string, target: string | undefined): TransformOutco
 
 const scan = (
   message: Uint8Array,
+  scanner: MessageScanner,
 ): { readonly document: XmlDocument } | Extract<TransformOutcome, { ok: false }> => {
   try {
     return { document: scanner.scan(message) }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   compileForSpi,
   createMessageScanner,
+  createSchemaValidator,
   knownVersions,
   messageTypes,
   messageVocabulary,
@@ -9,13 +10,14 @@ import {
   parseSchema,
   validateDocument,
 } from '#codecs/iso20022'
-import { createXmlScanner, elementKind, type XmlDocument } from '#codecs/xml'
+import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { nativeText } from '#src/platform/runtime/index.ts'
 import { QuickPass } from '../../../../codecs/iso20022/schema/quick.ts'
-import { judgeThoroughly } from '../../../../codecs/iso20022/schema/validate.ts'
 import { generateMessage } from '../../../support/generated-messages.ts'
 import { pacs008, shapedSignature, utf8 } from '../../../support/messages.ts'
 import { createRandom, mutate } from '../../../support/mutations.ts'
+
+const validate = createSchemaValidator()
 
 const isLong = process.env['TRILHO_LONG'] === '1'
 const batches = isLong ? 4000 : 250
@@ -32,7 +34,7 @@ const schema = schemaOf('pacs.008', '1.13')
 /** Knows nothing of parts. */
 const plain = createXmlScanner({ vocabulary: messageVocabulary })
 
-const verdictAlone = (bytes: Uint8Array, by = schema) => judgeThoroughly(by, plain.scan(bytes))
+const verdictAlone = (bytes: Uint8Array, by = schema) => validateDocument(by, plain.scan(bytes))
 
 const signature = shapedSignature.replaceAll('q=', 'A=')
 const [before = '', one = '', after = ''] = pacs008({ signature }).split(
@@ -49,14 +51,14 @@ const batchOf = (transactions: readonly string[]) => utf8(before + transactions.
 const learned = () => {
   const scanner = createMessageScanner(nativeText)
   for (const count of [36, 37]) {
-    expect(validateDocument(schema, scanner.scan(batchOf(goodOnes(count)))).valid).toBe(true)
+    expect(validate(schema, scanner.scan(batchOf(goodOnes(count)))).valid).toBe(true)
   }
   return scanner
 }
 
 const judged = (scanner: ReturnType<typeof learned>, bytes: Uint8Array) => {
   const document = scanner.scan(bytes)
-  return { parts: document.parts.shapes.length, verdict: validateDocument(schema, document) }
+  return { parts: document.parts.shapes.length, verdict: validate(schema, document) }
 }
 
 /** Two lists of transactions, of one name and two types. */
@@ -184,7 +186,7 @@ describe('a transaction of a batch like those before it', () => {
         expect(verdict.valid).toBe(valid)
         const scanned = scanner.scan(bytes)
         expect(quick.accepts(scanned)).toBe(valid)
-        expect(validateDocument(own, scanned)).toEqual(verdict)
+        expect(validate(own, scanned)).toEqual(verdict)
       }
     }
     expect(scanner.scan(document(some(20), short)).parts.shapes.length).toBe(38)
@@ -236,7 +238,7 @@ const repeated = (document: XmlDocument, next: (below: number) => number): strin
   const long: number[] = []
   for (let node = document.root + 1; node < document.endNode; node++) {
     const size = document.end(node) - document.start(node)
-    if (document.kind(node) === elementKind && size > 130 && size < 4000) long.push(node)
+    if (document.isElement(node) && size > 130 && size < 4000) long.push(node)
   }
   const node = long[next(long.length)]
   if (node === undefined) return document.raw(0, document.bytes.length)
@@ -263,7 +265,7 @@ describe('messages of any type whose elements repeat', () => {
           const bytes = utf8(each)
           const scanned = scanner.scan(bytes)
           parts += scanned.parts.shapes.length
-          expect(validateDocument(ofVersion, scanned)).toEqual(verdictAlone(bytes, ofVersion))
+          expect(validate(ofVersion, scanned)).toEqual(verdictAlone(bytes, ofVersion))
         }
       }
     }

@@ -74,7 +74,7 @@ describe('SPI_SCHEMA_DIR', () => {
     const lines: string[] = []
     const sink = { write: (line: string) => void lines.push(line) }
     createSchemas({
-      settings: { folder, revision: '5.11.1' },
+      settings: { folder, revision: '5.11.1', learning: true },
       logger: createLogger({ level: 'info', sink }),
     })
     const told = lines

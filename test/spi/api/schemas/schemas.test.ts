@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createTransform } from '#src/spi/index.ts'
+import { loadSettings } from '#src/platform/config/index.ts'
+import { createTransform, schemaSettings } from '#src/spi/index.ts'
 import { testApp, testKey } from '../../../support/app.ts'
 import { pacs008 } from '../../../support/messages.ts'
 import { appWith, envelope, json, signature, xsd } from './support.ts'
@@ -13,8 +14,26 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-describe('POST /v1/validate', () => {
-  const { validate } = appWith(undefined)
+describe.each([true, false])('POST /v1/validate, learning: %p', (learning) => {
+  const { validate, schemas } = appWith(undefined, learning)
+
+  test('a message like one before it is known to be so where that is learned, and nowhere else', () => {
+    const shapes = ['1', '2', '3', '4'].map((amount) => {
+      const message = pacs008({ signature }).replace('>1000.50<', `>${amount}000.50<`)
+      return schemas.scanner.scan(new TextEncoder().encode(message)).shape
+    })
+    expect(shapes.at(-1) !== undefined).toBe(learning)
+  })
+
+  test('has the same verdicts in whatever order', async () => {
+    const right = pacs008({ signature })
+    const wrong = right.replace('12345678909', '1')
+    const verdicts: boolean[] = []
+    for (const message of [right, right, wrong, right, wrong, wrong, right]) {
+      verdicts.push((await json(await validate(message))).valid)
+    }
+    expect(verdicts).toEqual([true, true, false, true, false, false, true])
+  })
 
   test('says type, version, revision and that a message is valid', async () => {
     const response = await validate(pacs008({ signature }))
@@ -52,6 +71,14 @@ describe('POST /v1/validate', () => {
   ])('%s has no verdict', async (xml, status) => {
     expect((await validate(xml)).status).toBe(status)
   })
+})
+
+test.each([
+  [{}, true],
+  [{ SPI_SCHEMA_LEARNING: 'true' }, true],
+  [{ SPI_SCHEMA_LEARNING: 'false' }, false],
+])('%p is read as learning: %p', (env, learning) => {
+  expect(loadSettings({ schemas: schemaSettings }, env).values.schemas.learning).toBe(learning)
 })
 
 test('GET /v1/schemas and GET /v1/codes', async () => {

@@ -16,9 +16,9 @@ export const xsd = (version: string, type = 'xs:date'): string =>
 export const envelope = (version: string, text: string): string =>
   `<Envelope xmlns="https://www.bcb.gov.br/pi/pibr.001/${version}">${text}</Envelope>`
 
-export const appWith = (folder: string | undefined) => {
+export const appWith = (folder: string | undefined, learning = true) => {
   const { record, key } = testKey('spi:transform')
-  const schemas = createSchemas({ settings: { folder, revision: '5.11.1' }, logger })
+  const schemas = createSchemas({ settings: { folder, revision: '5.11.1', learning }, logger })
   const app = testApp(schemas.routes ?? [], { keys: [record] })
   const validate = async (xml: string): Promise<Response> =>
     await app.call('POST', '/v1/validate', { key, body: { message: xml } })

@@ -2,9 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { messageTypes } from '#codecs/iso20022'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createTransform } from '#src/spi/index.ts'
-import { transform } from '../../../../src/spi/api/transform/service.ts'
+import { createTransformer } from '../../../../src/spi/api/transform/service.ts'
 import { testApp, testKey } from '../../../support/app.ts'
 import { pacs008 } from '../../../support/messages.ts'
+
+const transform = createTransformer()
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer's members are what the tests look at
 type Loose = any

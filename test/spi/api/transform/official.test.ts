@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
-import { transform } from '#src/spi/api/transform/service.ts'
+import { createTransformer } from '#src/spi/api/transform/service.ts'
 import {
   hasSharedData,
   readSharedData,
   sharedDataPath,
   skipReason,
 } from '../../../support/shared-data.ts'
+
+const transform = createTransformer()
 
 const samples = hasSharedData
   ? ['pacs008', 'pacs002', 'pacs004'].flatMap((folder) =>

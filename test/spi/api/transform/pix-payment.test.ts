@@ -9,9 +9,11 @@ import {
 } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
 import { nativeText } from '#src/platform/runtime/index.ts'
-import { transform } from '#src/spi/api/transform/service.ts'
+import { createTransformer } from '#src/spi/api/transform/service.ts'
 import { pacs008, utf8 } from '../../../support/messages.ts'
 import { createRandom, mutate } from '../../../support/mutations.ts'
+
+const transform = createTransformer()
 
 const scanner = createXmlScanner({ vocabulary: messageVocabulary })
 const project = createProjector(nativeText)

@@ -1,0 +1,404 @@
+import { AttributeReader } from './attributes.ts'
+import { isInName, isSpace, startsName } from './characters.ts'
+import {
+  absent,
+  elementFlags,
+  needsDecoding,
+  nodeContent,
+  nodeEnd,
+  nodeFlags,
+  nodeKind,
+  nodeName,
+  nodeNext,
+  nodeStart,
+  nodeStride,
+  whiteSpaceOnly,
+} from './layout.ts'
+import { Namespaces } from './namespaces.ts'
+import type { Source } from './source.ts'
+import { startsWith } from './stretch.ts'
+import { startState, stateOf, type Tag, TagMemory } from './tags.ts'
+import type { Tape } from './tape.ts'
+import { NameTable, type XmlVocabulary } from './vocabulary.ts'
+
+const lt = 0x3c
+const gt = 0x3e
+const slash = 0x2f
+const bang = 0x21
+const question = 0x3f
+const colon = 0x3a
+const dash = 0x2d
+const amp = 0x26
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const carriageReturn = 0x0d
+
+const cdataOpen = new TextEncoder().encode('<![CDATA[')
+
+/** More bytes than any element has, and a small integer: comparing with those is fast. */
+const never = 0x3fffffff
+
+/** The scan proper: checks the elements of a document and all in them, and writes their tape. */
+export class Markup {
+  readonly source: Source
+  readonly tape: Tape
+  readonly names: NameTable
+  readonly namespaces = new Namespaces()
+  private readonly attributes: AttributeReader
+  private readonly tags: TagMemory
+  /** Elements so far, and how many are open. */
+  elements = 0
+  depth = 0
+  /** What came last, as an index into the guesses. */
+  private state = startState
+  /** By depth: the open element, the bytes of its qualified name, its remembered tag. */
+  private readonly open: Int32Array
+  private readonly openNameBytes: Int32Array
+  private readonly openTag: Tag[]
+  /** {@link expected} stops where an element ends at this depth; at 0, with the document. */
+  pause = 0
+  /** Where {@link expected} has stopped behind an element, as another of its name is expected to follow. */
+  repeatedAt: number = absent
+  /** It goes on behind elements of fewer bytes. */
+  repeatedBytesMin = never
+
+  constructor(source: Source, tape: Tape, vocabulary: XmlVocabulary) {
+    const levels = source.limits.depthMax + 1
+    this.source = source
+    this.tape = tape
+    this.names = new NameTable(vocabulary)
+    this.attributes = new AttributeReader(source, tape.attributes, this.namespaces)
+    this.tags = new TagMemory(source)
+    this.open = new Int32Array(levels)
+    this.openNameBytes = new Int32Array(levels)
+    this.openTag = new Array(levels + 1).fill(this.tags.none)
+  }
+
+  /** Forgets the last document; keeps what was learned from it. */
+  rewind(): void {
+    this.elements = 0
+    this.depth = 0
+    this.state = startState
+    this.pause = 0
+    this.repeatedAt = absent
+    this.names.reset()
+    this.namespaces.reset()
+    this.tags.rewind()
+  }
+
+  /** Where {@link expected} has stopped, whoever remembers elements has a say. */
+  hasStopped(at: number): boolean {
+    return this.depth === this.pause || at === this.repeatedAt
+  }
+
+  /** The tag of the element that has just ended. */
+  get closedTag(): Tag {
+    return this.openTag[this.depth + 1] as Tag
+  }
+
+  /**
+   * Goes on while everything is as expected: the remembered next tag, plain text, an end tag without space.
+   * State is in local variables only; at the first surprise it is written back, and {@link next} takes over. This
+   * loop is where the time of a scan goes.
+   */
+  expected(from: number): number {
+    const { source, tape, namespaces, open, openTag, openNameBytes, pause, repeatedBytesMin } = this
+    const { buffer: b, view } = source
+    const { guesses, none } = this.tags
+    const { innermost } = namespaces
+    const { depthMax, elementsMax } = source.limits
+    const nodes = tape.nodes.ints
+    const room = Math.min(
+      nodes.length / nodeStride - 1,
+      tape.nodes.count + elementsMax - this.elements,
+    )
+    let at = from
+    let lastPrefix = ''
+    let lastNamespace = namespaces.defaultId
+    let { depth, state, elements } = this
+    let { count } = tape.nodes
+    while (count < room) {
+      if (b[at] !== lt) {
+        const end = source.plainText(at)
+        if (end === absent) break
+        const record = count * nodeStride
+        nodes[record] = source.textFlags
+        nodes[record + nodeName] = absent
+        nodes[record + nodeStart] = at
+        nodes[record + nodeContent] = at
+        nodes[record + nodeEnd] = end
+        nodes[record + nodeNext] = ++count
+        at = end
+      } else if (b[at + 1] === slash) {
+        const bytes = openNameBytes[depth] as number
+        const record = (open[depth] as number) * nodeStride
+        const after = at + 2 + bytes
+        const start = nodes[record + nodeStart] as number
+        if (b[after] !== gt || depth === innermost || !source.sameBytes(at + 2, start + 1, bytes)) {
+          break
+        }
+        at = after + 1
+        nodes[record + nodeEnd] = at
+        nodes[record + nodeNext] = count
+        const tag = openTag[depth] as Tag
+        state = stateOf(tag, openTag[depth - 1] as Tag, 1)
+        if (--depth === pause) break
+        if (at - start >= repeatedBytesMin && tag !== none && guesses[state] === tag) {
+          this.repeatedAt = at
+          break
+        }
+      } else {
+        const tag = guesses[state] as Tag
+        if (!tag.isSimple || depth === depthMax || !tag.stretch.isAt(b, view, at)) break
+        if (tag.prefix !== lastPrefix) {
+          lastPrefix = tag.prefix
+          lastNamespace = namespaces.ofPrefix(lastPrefix, at + 1)
+        }
+        const record = count * nodeStride
+        const end = at + tag.stretch.length
+        nodes[record] = elementFlags(tag.attributeCount, lastNamespace)
+        nodes[record + nodeName] = tag.nameId
+        nodes[record + nodeStart] = at
+        nodes[record + nodeContent] = tag.attributeCount === 0 ? end : tape.attributes.count
+        if (tag.attributeCount > 0) tag.writeAttributes(tape.attributes, source, at)
+        open[++depth] = count++
+        elements++
+        at = end
+        openNameBytes[depth] = tag.nameBytes
+        state = stateOf(tag, openTag[depth - 1] as Tag, 0)
+        openTag[depth] = tag
+      }
+    }
+    this.depth = depth
+    tape.nodes.count = count
+    this.state = state
+    this.elements = elements
+    return at
+  }
+
+  /** Reads what stands in an element, whatever it is. */
+  next(at: number): number {
+    const b = this.source.buffer
+    if (b[at] !== lt) return this.text(at)
+    const next = b[at + 1] as number
+    if (next === slash) return this.endTag(at)
+    if (next === question) throw this.source.error('processing_instruction_forbidden', at)
+    if (next !== bang) return this.tag(at)
+    if (b[at + 2] === dash) return this.comment(at)
+    if (b[at + 2] === openBracket) return this.cdata(at)
+    throw this.source.declarationError(at)
+  }
+
+  text(from: number): number {
+    const { source } = this
+    const b = source.buffer
+    let at = from
+    let flags: number = nodeKind.text | whiteSpaceOnly
+    for (; isSpace(b[at]); at++) if (b[at] === carriageReturn) flags |= needsDecoding
+    if (b[at] !== lt) {
+      flags &= ~whiteSpaceOnly
+      for (;;) {
+        at = source.plain(at)
+        flags |= source.runFlags
+        const byte = b[at] as number
+        if (byte === lt) break
+        if (byte === amp) {
+          at = source.reference(at)
+          flags |= needsDecoding
+        } else if (byte === carriageReturn) {
+          flags |= needsDecoding
+          at++
+        } else if (byte === gt) {
+          // Before a text stands the '>' of a tag or the like, never a bracket.
+          if (b[at - 1] === closeBracket && b[at - 2] === closeBracket) {
+            throw source.error('cdata_end_in_text', at - 2)
+          }
+          at++
+        } else throw source.error('character_forbidden', at)
+      }
+    }
+    return this.leaf(flags, from, from, at, at)
+  }
+
+  comment(from: number): number {
+    const { source } = this
+    const b = source.buffer
+    if (b[from + 3] !== dash) throw source.error('comment_invalid', from)
+    const close = source.find(from + 4, dash, dash)
+    if (b[close + 2] !== gt) throw source.error('comment_invalid', close)
+    return this.leaf(nodeKind.comment, from, from + 4, close, close + 3)
+  }
+
+  private cdata(from: number): number {
+    const { source } = this
+    if (!startsWith(source.buffer, from, cdataOpen)) throw source.error('cdata_invalid', from)
+    let close = source.find(from + 9, closeBracket, closeBracket)
+    while (source.buffer[close + 2] !== gt)
+      close = source.find(close + 1, closeBracket, closeBracket)
+    return this.leaf(nodeKind.cdata, from, from + 9, close, close + 3)
+  }
+
+  /** A node with nothing beneath it; its content is what lies in `[content, contentEnd)`. */
+  private leaf(
+    flags: number,
+    start: number,
+    content: number,
+    contentEnd: number,
+    end: number,
+  ): number {
+    this.source.checkTextLength(content, contentEnd)
+    const node = this.node(flags, start)
+    const record = node * nodeStride
+    const { ints } = this.tape.nodes
+    ints[record + nodeName] = absent
+    ints[record + nodeContent] = content
+    ints[record + nodeEnd] = end
+    ints[record + nodeNext] = node + 1
+    return end
+  }
+
+  private node(flags: number, start: number): number {
+    const { nodes } = this.tape
+    nodes.reserve(1, this.source, start)
+    const node = nodes.count++
+    nodes.ints[node * nodeStride + nodeFlags] = flags
+    nodes.ints[node * nodeStride + nodeStart] = start
+    return node
+  }
+
+  /** A start tag: the one that is expected here, or any other. */
+  tag(at: number): number {
+    const { source } = this
+    const guess = this.tags.guesses[this.state] as Tag
+    return guess !== this.tags.none && guess.stretch.isAt(source.buffer, source.view, at)
+      ? this.knownTag(guess, at)
+      : this.startTag(at)
+  }
+
+  /** A remembered tag that stands here. */
+  knownTag(tag: Tag, from: number): number {
+    const { tape, namespaces } = this
+    const end = from + tag.stretch.length
+    const node = this.element(from)
+    const attribute = tape.attributes.count
+    tag.writeAttributes(tape.attributes, this.source, from)
+    for (const { prefix, uri, start } of tag.declarations) {
+      namespaces.declare(prefix, uri, this.depth, from + start)
+    }
+    const namespace = namespaces.ofPrefix(tag.prefix, from + 1)
+    const nameId = tag.nameId >= 0 ? tag.nameId : this.names.idOf(tag.name)
+    const content = tag.attributeCount === 0 ? end : attribute
+    const flags = elementFlags(tag.attributeCount, namespace)
+    this.enter(node, flags, nameId, content, tag, tag.nameBytes)
+    if (tag.isEmpty) this.closed(end)
+    return end
+  }
+
+  private startTag(from: number): number {
+    const { source, tape, namespaces } = this
+    const { none } = this.tags
+    const b = source.buffer
+    let at = from + 1
+    if (!startsName(b[at])) throw source.error('markup_invalid', at)
+    let local = at
+    let high = 0
+    for (;;) {
+      const byte = b[at] as number
+      if (isInName(byte)) {
+        high |= byte
+        at++
+      } else if (byte === colon && local === from + 1) {
+        local = ++at
+        if (!startsName(b[at])) throw source.error('name_invalid', at)
+      } else break
+    }
+    const nameEnd = at
+    source.checkName(from + 1, nameEnd, high)
+    const node = this.element(from)
+    const first = tape.attributes.count
+    if (b[at] !== gt && b[at] !== slash) at = this.attributes.read(at, this.depth)
+    const isEmpty = b[at] === slash
+    if (isEmpty) at++
+    if (b[at] !== gt) throw source.error('markup_invalid', at)
+    at++
+    const count = tape.attributes.count - first
+    let tag = this.tags.known(this.state, source, from, at)
+    // A tag that is new each time has the name of the one before it, and another attribute.
+    const guess = this.tags.guesses[this.state] as Tag
+    const isNamed = guess.isNamed(b, from + 1, nameEnd - from - 1)
+    const name = isNamed ? guess.name : source.string(local, nameEnd)
+    const prefix = isNamed ? guess.prefix : source.string(from + 1, Math.max(from + 1, local - 1))
+    const nameId = isNamed && guess.nameId >= 0 ? guess.nameId : this.names.idOf(name)
+    const flags = elementFlags(count, namespaces.ofPrefix(prefix, from + 1))
+    if (tag === none) {
+      const known = this.names.isKnown(nameId) ? nameId : absent
+      const read = { start: from, local, nameEnd, end: at, isEmpty, first }
+      tag = this.tags.learn(this.state, known, source, read, tape.attributes)
+    }
+    this.enter(node, flags, nameId, count === 0 ? at : first, tag, nameEnd - from - 1)
+    if (isEmpty) this.closed(at)
+    return at
+  }
+
+  /** A new element one level deeper, within the limits. */
+  private element(from: number): number {
+    const { depthMax, elementsMax } = this.source.limits
+    if (++this.elements > elementsMax) {
+      throw this.source.error('elements_exceeded', from, { elementsMax })
+    }
+    if (this.depth === depthMax) throw this.source.error('depth_exceeded', from, { depthMax })
+    this.depth++
+    return this.node(nodeKind.element, from)
+  }
+
+  /** Writes what is known of an element now that its start tag is read. */
+  private enter(
+    node: number,
+    flags: number,
+    nameId: number,
+    content: number,
+    tag: Tag,
+    nameBytes: number,
+  ): void {
+    const { depth } = this
+    const { ints } = this.tape.nodes
+    const record = node * nodeStride
+    ints[record] = flags
+    ints[record + nodeName] = nameId
+    ints[record + nodeContent] = content
+    this.open[depth] = node
+    this.openNameBytes[depth] = nameBytes
+    this.openTag[depth] = tag
+    this.state = stateOf(tag, this.openTag[depth - 1] as Tag, 0)
+  }
+
+  /** The innermost element ends before `end`. */
+  private closed(end: number): void {
+    const { depth, openTag } = this
+    const record = (this.open[depth] as number) * nodeStride
+    this.tape.nodes.ints[record + nodeEnd] = end
+    this.tape.nodes.ints[record + nodeNext] = this.tape.nodes.count
+    this.state = stateOf(openTag[depth] as Tag, openTag[depth - 1] as Tag, 1)
+    if (this.namespaces.innermost === depth) this.namespaces.leave(depth)
+    this.depth--
+  }
+
+  private endTag(from: number): number {
+    const { source, depth } = this
+    const b = source.buffer
+    const bytes = this.openNameBytes[depth] as number
+    const open = (this.open[depth] as number) * nodeStride
+    const start = (this.tape.nodes.ints[open + nodeStart] as number) + 1
+    if (!source.sameBytes(from + 2, start, bytes)) {
+      const seen = source.length - from - 2
+      const isCut = seen < bytes && source.sameBytes(from + 2, start, seen)
+      throw source.error('tag_mismatch', isCut ? source.length : from)
+    }
+    let at = from + 2 + bytes
+    if (isInName(b[at]) || b[at] === colon) throw source.error('tag_mismatch', from)
+    while (isSpace(b[at])) at++
+    if (b[at] !== gt) throw source.error('markup_invalid', at)
+    this.closed(at + 1)
+    return at + 1
+  }
+}

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  XmlDocument as LibxmlDocument,
+  XmlBufferInputProvider,
+  XmlValidateError,
+  XsdValidator,
+  xmlCleanupInputProvider,
+  xmlRegisterInputProvider,
+} from 'libxml2-wasm'
+import { CodecError } from '#codecs/bytes'
+import {
+  createMessageScanner,
+  knownVersions,
+  type MessageScanner,
+  type MessageType,
+  messageTypes,
+  messageVocabulary,
+  namespaceOf,
+  ourCatalogue,
+  schemaText,
+} from '#codecs/iso20022'
+import { createXmlScanner } from '#codecs/xml'
+import { nativeText } from '#src/platform/runtime/index.ts'
+import { schemaTexts } from '../../codecs/iso20022/catalogue/catalogue.ts'
+import { generateMessage } from '../support/generated-messages.ts'
+import { shapedSignature } from '../support/messages.ts'
+import { createRandom, mutate, type Random } from '../support/mutations.ts'
+
+/*
+ * Our verdicts against libxml2's, by our own schemas of all types, on documents made from those and changed as a
+ * program with a bug would change them: of the validator that judges every document in full, and of the one that
+ * learns from documents before. TRILHO_LONG=1 makes many more.
+ */
+
+const changes = process.env['TRILHO_LONG'] === '1' ? 600 : 24
+
+/** Its digests as base64 demands them: the last character of one has no bits to spare. */
+const signature = shapedSignature.replaceAll('q=', 'A=')
+
+const encoder = new TextEncoder()
+const scanner = createXmlScanner({ vocabulary: messageVocabulary })
+
+const versions = messageTypes.flatMap((type) =>
+  knownVersions(type).map((version) => ({ type, version })),
+)
+
+const fileOf = (type: MessageType, version: string): string => `${type}-${version}.xsd`
+
+beforeAll(() => {
+  const texts = [
+    ...schemaTexts,
+    ...versions.map(
+      ({ type, version }) => [fileOf(type, version), schemaText(type, version) ?? ''] as const,
+    ),
+  ]
+  const files = texts.map(([file, text]) => [file, encoder.encode(text)])
+  xmlRegisterInputProvider(new XmlBufferInputProvider(Object.fromEntries(files)))
+})
+afterAll(() => xmlCleanupInputProvider())
+
+/** Gives the line of a document's first violation, 0 where there is none. */
+const libxmlJudge = (type: MessageType, version: string): ((document: Uint8Array) => number) => {
+  const namespace = namespaceOf({ type, version })
+  const whole = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="${namespace}"><xs:include schemaLocation="${fileOf(type, version)}"/><xs:import namespace="http://www.w3.org/2000/09/xmldsig#" schemaLocation="xmldsig.xsd"/></xs:schema>`
+  const source = LibxmlDocument.fromString(whole)
+  const validator = XsdValidator.fromDoc(source)
+  source.dispose()
+  return (bytes) => {
+    const document = LibxmlDocument.fromBuffer(bytes)
+    try {
+      validator.validate(document)
+      return 0
+    } catch (error) {
+      if (!(error instanceof XmlValidateError)) throw error
+      return error.details[0]?.line ?? -1
+    } finally {
+      document.dispose()
+    }
+  }
+}
+
+/** Each element on a line of its own, so that lines tell elements apart; no text is touched. */
+const onLines = (xml: string): string => xml.replace(/>(?=<[^/])/g, '>\n')
+
+/** With one signature for all: a generated one may repeat an id, which libxml2 alone minds. */
+const shaped = (xml: string): string =>
+  xml.replace(/<Sgntr>.*<\/Sgntr>/, () => `<Sgntr>${signature}</Sgntr>`)
+
+/** A change may move a prefix out of its scope; such a document is no matter of a schema. */
+const changed = (right: string, random: Random): Uint8Array => {
+  for (;;) {
+    const bytes = encoder.encode(mutate(scanner.scan(encoder.encode(right)), random))
+    try {
+      scanner.scan(bytes)
+      return bytes
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error
+    }
+  }
+}
+
+/** Valid documents, and what becomes of them by one change; those of one origin come one after the other. */
+const documentsOf = (type: MessageType, version: string): readonly Uint8Array[] => {
+  const schema = ourCatalogue.schemaOf(type, version)
+  if (schema === undefined) throw new Error(`no schema for ${type} ${version}`)
+  const random = createRandom(type.length * 41 + version.charCodeAt(2))
+  return Array.from({ length: changes / 12 }, () => {
+    const right = onLines(shaped(generateMessage(schema, random)))
+    const all = Array.from({ length: 12 }, () => changed(right, random))
+    return all.flatMap((bytes, i) => (i % 3 === 0 ? [encoder.encode(right), bytes] : [bytes]))
+  }).flat()
+}
+
+describe('our schemas as libxml2 reads them', () => {
+  let known = 0
+
+  test.each(versions)(
+    '$type $version: the same verdict and the same first line, in full and learning',
+    ({ type, version }) => {
+      const schema = ourCatalogue.schemaOf(type, version)
+      if (schema === undefined) throw new Error(`no schema for ${type} ${version}`)
+      const judge = libxmlJudge(type, version)
+      const judges: Readonly<Record<string, MessageScanner>> = {
+        'in full': createMessageScanner(nativeText, { learning: false }),
+        learning: createMessageScanner(nativeText),
+      }
+      const differing: string[] = []
+      const lines = documentsOf(type, version).map((bytes) => {
+        const line = judge(bytes)
+        for (const [how, { scan, validate }] of Object.entries(judges)) {
+          const document = scan(bytes)
+          if (document.shape !== undefined) known++
+          const ours = validate(schema, document).violations[0]?.line ?? 0
+          if (ours === line) continue
+          const text = new TextDecoder().decode(bytes).split('\n')[(ours || line) - 1]
+          differing.push(`${how}: ${ours} for ${line}: ${text}`)
+        }
+        return line
+      })
+      expect(differing).toEqual([])
+      expect(lines).toContain(0)
+      expect(lines.filter((line) => line > 0).length).toBeGreaterThan(lines.length / 4)
+    },
+    60_000,
+  )
+
+  test('many of the documents were like one that was learned', () => {
+    expect(known).toBeGreaterThan(4 * versions.length)
+  })
+})
