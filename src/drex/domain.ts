@@ -39,19 +39,31 @@ export type TransactionEvent =
   | 'cancel'
   /** The nonce was used by a transaction that is not ours, deep enough. */
   | 'nonce_lost'
+  /** An ephemeral network began anew, and what was on it is gone. */
+  | 'network_reset'
 
 type Transitions = Readonly<Partial<Record<TransactionEvent, TransactionStatus>>>
 
 const transitions: Readonly<Record<TransactionStatus, Transitions>> = {
   pending: { signed: 'signed', refused: 'failed', cancel: 'cancelled' },
-  signed: { accepted: 'broadcast', receipt: 'mined', nonce_lost: 'failed' },
-  broadcast: { accepted: 'broadcast', receipt: 'mined', nonce_lost: 'failed' },
-  mined: {
+  signed: {
+    accepted: 'broadcast',
     receipt: 'mined',
+    nonce_lost: 'failed',
+    network_reset: 'failed',
+  },
+  broadcast: {
+    accepted: 'broadcast',
+    receipt: 'mined',
+    nonce_lost: 'failed',
+    network_reset: 'failed',
+  },
+  mined: {
     settled_success: 'confirmed',
     settled_revert: 'reverted',
     settled_cancel: 'cancelled',
     reorganised: 'broadcast',
+    network_reset: 'failed',
   },
   confirmed: {},
   reverted: {},
@@ -70,7 +82,7 @@ export type FinalStatus = 'confirmed' | 'reverted' | 'failed' | 'cancelled'
 export const isFinal = (status: TransactionStatus): status is FinalStatus =>
   Object.keys(transitions[status]).length === 0
 
-/** Statuses from which an event leads on: the guard of the corresponding UPDATE. */
+/** Statuses from which an event leads on. */
 export const sourcesOf = (event: TransactionEvent): readonly TransactionStatus[] =>
   transactionStatuses.filter((status) => transition(status, event) !== undefined)
 

@@ -23,6 +23,7 @@ const events = [
   'refused',
   'cancel',
   'nonce_lost',
+  'network_reset',
 ] as const satisfies readonly TransactionEvent[]
 
 describe('states of a transaction', () => {
@@ -43,7 +44,7 @@ describe('states of a transaction', () => {
           const next = transition(status, event)
           if (isFinal(status)) expect(next).toBeUndefined()
           if (next === undefined) continue
-          if (signed && next === 'failed') expect(event).toBe('nonce_lost')
+          if (signed && next === 'failed') expect(event).toMatch(/^(nonce_lost|network_reset)$/)
           if (signed && next === 'cancelled') expect(status).toBe('mined')
           if (next === 'confirmed' || next === 'reverted') expect(status).toBe('mined')
           if (next === 'signed') signed = true
@@ -61,7 +62,7 @@ describe('states of a transaction', () => {
       'cancelled',
     ])
     expect(sourcesOf('cancel')).toEqual(['pending'])
-    expect(sourcesOf('receipt')).toEqual(['signed', 'broadcast', 'mined'])
+    expect(sourcesOf('receipt')).toEqual(['signed', 'broadcast'])
     expect(transition('mined', 'reorganised')).toBe('broadcast')
   })
 })

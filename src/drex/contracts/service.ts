@@ -11,6 +11,7 @@ import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
 import type { Asked } from '../permission.ts'
 import { RpcFailure } from '../rpc/errors.ts'
+import { deploymentSteps, sagaOf } from '../sagas.ts'
 import { loadTemplate, type TemplateName } from '../templates/index.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { ArgumentError, decodeResult, encodeCall, explainRevert, readAbi } from './abi.ts'
@@ -159,7 +160,12 @@ const deploy = async (deps: Deps, deployment: Deployment): Promise<Creation<stor
   await simulate(chain, { from: wallet.address, data }, [abi])
 
   const id = newId('ctr')
-  const steps = deploymentSteps(deps, chain, wallet.address, id, data, deployment.createdBy)
+  const steps = sagaOf(deploymentSteps(chain.network, wallet.address, data), {
+    subject: id,
+    network: chain.network.id,
+    createdBy: deployment.createdBy,
+    expiresAt: new Date(Date.now() + deps.expirySeconds * 1000),
+  })
   const contract: store.NewContract = {
     id,
     network: chain.network.id,
@@ -185,40 +191,6 @@ const deploy = async (deps: Deps, deployment: Deployment): Promise<Creation<stor
       return withAddress(sql, id)
     },
   }
-}
-
-/** On a permissioned network a contract can be called only once it is a target of the rules. */
-const deploymentSteps = (
-  deps: Deps,
-  chain: Chain,
-  sender: Hex,
-  subject: string,
-  data: Hex,
-  createdBy: string,
-): readonly NewTransaction[] => {
-  const expiresAt = new Date(Date.now() + deps.expirySeconds * 1000)
-  const common = { network: chain.network.id, sender, subject, createdBy, expiresAt }
-  const deployId = newId('dtx')
-  const deployStep: NewTransaction = {
-    ...common,
-    id: deployId,
-    kind: 'deploy',
-    recipient: undefined,
-    data,
-    afterId: undefined,
-  }
-  const { permissioning } = chain.network
-  if (permissioning === undefined) return [deployStep]
-  const permit: NewTransaction = {
-    ...common,
-    id: newId('dtx'),
-    kind: 'permit',
-    recipient: permissioning,
-    // Filled in when the address is known.
-    data: '0x',
-    afterId: deployId,
-  }
-  return [deployStep, permit]
 }
 
 const withAddress = async (sql: Client, id: string): Promise<store.Contract> => {

@@ -2,6 +2,7 @@
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { TransactionStatus } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
+import { before } from './store.ts'
 import type { Ended, TransactionError, TransactionKind } from './transaction.ts'
 
 /** @returns those that were mined until now and are settled by this very call */
@@ -20,21 +21,21 @@ export const settle = async (
       ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.status)}::text[],
       ${errors}::text[]
     ) as v(id, status, error)
-    where t.id = v.id and t.status = 'mined'
+    where t.id = v.id and t.status in (${before(sql, 'settled_success')})
     returning t.id, t.kind, t.subject, t.status, t.mined_hash as hash`
   return settled.map(ended)
 }
 
-/** Ends transactions without a receipt; `from` guards what may end so. */
+/** Ends transactions without a receipt by an event that allows it. */
 export const fail = async (
   sql: Transaction,
   ids: readonly string[],
-  from: readonly TransactionStatus[],
+  event: 'refused' | 'nonce_lost',
   error: TransactionError,
 ): Promise<readonly Ended[]> => {
   const rows = await sql<EndedRow[]>`
     update drex_transactions set status = 'failed', settled_at = now(), error = ${JSON.stringify(error)}::text::jsonb
-    where id = any(${[...ids]}::text[]) and status = any(${[...from]}::text[])
+    where id = any(${[...ids]}::text[]) and status in (${before(sql, event)})
     returning id, kind, subject, status, hash`
   return rows.map(ended)
 }
@@ -52,7 +53,7 @@ export const failFollowers = async (
       select t.id from drex_transactions t join followers f on t.after_id = f.id
     )
     update drex_transactions t set status = 'failed', settled_at = now(), error = ${JSON.stringify(error)}::text::jsonb
-    from followers f where t.id = f.id and t.status = 'pending'
+    from followers f where t.id = f.id and t.status in (${before(sql, 'refused')})
     returning t.id, t.kind, t.subject, t.status, t.hash`
   return rows.map(ended)
 }
@@ -70,7 +71,7 @@ const ended = (row: EndedRow): Ended => ({ ...row, hash: row.hash ?? undefined }
 export const expired = async (sql: Client, network: string): Promise<readonly string[]> => {
   const rows = await sql<{ id: string }[]>`
     select id from drex_transactions
-    where network = ${network} and status = 'pending' and expires_at <= now()
+    where network = ${network} and status in (${before(sql, 'refused')}) and expires_at <= now()
     order by id limit 1000`
   return rows.map((row) => row.id)
 }
@@ -97,7 +98,7 @@ export const resetNetwork = async (
 ): Promise<readonly Ended[]> => {
   const rows = await sql<EndedRow[]>`
     update drex_transactions set status = 'failed', settled_at = now(), error = ${JSON.stringify(error)}::text::jsonb
-    where network = ${network} and status in ('signed', 'broadcast', 'mined')
+    where network = ${network} and status in (${before(sql, 'network_reset')})
     returning id, kind, subject, status, hash`
   const [old] = await sql<{ name: string }[]>`
     select network || '@' || left(genesis_hash, 18) as name from drex_network_state
@@ -105,7 +106,7 @@ export const resetNetwork = async (
   const name = old!.name
   await sql`
     update drex_transactions set network = ${name}
-    where network = ${network} and status <> 'pending'`
+    where network = ${network} and status not in (${before(sql, 'signed')})`
   await sql`update drex_attempts set network = ${name} where network = ${network}`
   await sql`update drex_contracts set network = ${name} where network = ${network}`
   await sql`delete from drex_lanes where network = ${network}`

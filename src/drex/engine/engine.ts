@@ -2,10 +2,11 @@
 
 import { createLoop, type Loop, type WatchedLoop } from '#src/platform/jobs/index.ts'
 import type { Hex } from '../evm/hex.ts'
+import { endSagas } from '../sagas.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
 import { createFollower } from './follow.ts'
-import { createSubmitter, endFollowers } from './submit.ts'
+import { createSubmitter } from './submit.ts'
 import { fillGaps, recover, sweepOnce } from './sweep.ts'
 
 export type Engine = {
@@ -136,7 +137,7 @@ const identify = async (context: EngineContext): Promise<boolean> => {
       code: 'NETWORK_RESET',
       message: 'The network began anew; what was on it is gone.',
     })
-    await endFollowers(context, tx, ended)
+    await endSagas(context, tx, ended)
   })
   return true
 }

@@ -7,11 +7,11 @@ import { transition } from '../domain.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
 import type { RpcRequest } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
+import { endSagas } from '../sagas.ts'
 import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
 import * as store from './store.ts'
-import { endFollowers } from './submit.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
 
 /** Blocks per look: what a longer pause left behind is found by the sweep. */
@@ -173,7 +173,7 @@ const settle = async (context: EngineContext, done: readonly OpenTransaction[]):
     }),
   )
   await context.sql.begin(async (sql) => {
-    await endFollowers(context, sql, await endings.settle(sql, rows))
+    await endSagas(context, sql, await endings.settle(sql, rows))
   })
 }
 

@@ -1,7 +1,7 @@
 /** SQL of lanes: the next nonce of each sender, and what is missing below those in flight. */
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
-import type { SignedRow } from './store.ts'
+import { before, type SignedRow } from './store.ts'
 
 /** Locks senders in one order, so that two processes cannot block each other. */
 export const lockLanes = async (
@@ -48,7 +48,7 @@ export const lowestInFlight = async (
 ): Promise<ReadonlyMap<Hex, number>> => {
   const rows = await sql<{ sender: Hex; nonce: bigint }[]>`
     select sender, min(nonce) as nonce from drex_transactions
-    where network = ${network} and status in ('signed', 'broadcast') group by sender`
+    where network = ${network} and status in (${before(sql, 'accepted')}) group by sender`
   return new Map(rows.map((row) => [row.sender, Number(row.nonce)]))
 }
 
@@ -62,7 +62,7 @@ export const hasMinedFrom = async (
   const [row] = await sql<{ found: boolean }[]>`
     select exists (
       select 1 from drex_transactions where network = ${network} and sender = ${sender}
-        and nonce >= ${nonce} and status = 'mined'
+        and nonce >= ${nonce} and status in (${before(sql, 'settled_success')})
     ) as found`
   return row?.found ?? false
 }

@@ -1,6 +1,12 @@
 /** SQL of the engine. Each statement handles a whole batch; arrays travel as unnested columns. */
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
-import type { TransactionStatus } from '../domain.ts'
+import {
+  isFinal,
+  sourcesOf,
+  type TransactionEvent,
+  type TransactionStatus,
+  transactionStatuses,
+} from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import type {
   NewTransaction,
@@ -59,6 +65,17 @@ const read = (row: Row): OpenTransaction => ({
 const optionalNumber = (value: bigint | null): number | undefined =>
   value === null ? undefined : Number(value)
 
+const listed = (sql: Queryable, statuses: readonly TransactionStatus[]) =>
+  sql.unsafe(statuses.map((status) => `'${status}'`).join(', '))
+
+const open = transactionStatuses.filter((status) => !isFinal(status))
+
+/**
+ * The statuses from which an event leads on, for `status in (…)`: the guard of every UPDATE, from the one table of
+ * transitions. They are constants of the statement, so that the planner sees which partial index serves.
+ */
+export const before = (sql: Queryable, event: TransactionEvent) => listed(sql, sourcesOf(event))
+
 export type SignedRow = {
   readonly id: string
   readonly nonce: number
@@ -106,7 +123,7 @@ export const takePending = async (
   const rows = await sql<Row[]>`
     select t.*, p.sender as after_sender, p.nonce as after_nonce
     from drex_transactions t left join drex_transactions p on p.id = t.after_id
-    where t.network = ${network} and t.status = 'pending' and t.due_at <= now()
+    where t.network = ${network} and t.status in (${before(sql, 'signed')}) and t.due_at <= now()
       and t.expires_at > now() and (t.after_id is null or p.status = 'confirmed')
     order by t.id limit ${limit}`
   return rows.map(read)
@@ -116,7 +133,7 @@ export const takePending = async (
 export const countInFlight = async (sql: Client, network: string): Promise<number> => {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from drex_transactions
-    where network = ${network} and status in ('signed', 'broadcast')`
+    where network = ${network} and status in (${before(sql, 'accepted')})`
   return row?.count ?? 0
 }
 
@@ -126,7 +143,7 @@ export const countOpen = async (
   { network: string; status: TransactionStatus; count: number }[]
 >`
     select network, status, count(*)::int as count from drex_transactions
-    where status in ('pending', 'signed', 'broadcast', 'mined') group by network, status`
+    where status in (${listed(sql, open)}) group by network, status`
 
 /** @returns those still pending; they stay locked until the transaction ends */
 export const lockPending = async (
@@ -134,7 +151,8 @@ export const lockPending = async (
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> => {
   const rows = await sql<{ id: string }[]>`
-    select id from drex_transactions where id = any(${[...ids]}::text[]) and status = 'pending'
+    select id from drex_transactions where id = any(${[...ids]}::text[])
+      and status in (${before(sql, 'signed')})
     order by id for update`
   return new Set(rows.map((row) => row.id))
 }
@@ -175,7 +193,7 @@ export const markBroadcast = async (sql: Client, ids: readonly string[]): Promis
   await sql`
     update drex_transactions set status = 'broadcast', attempts = attempts + 1,
       broadcast_at = coalesce(broadcast_at, now())
-    where id = any(${[...ids]}::text[]) and status in ('signed', 'broadcast')`
+    where id = any(${[...ids]}::text[]) and status in (${before(sql, 'accepted')})`
 }
 
 /** Puts off the next look; an error is kept for the reader. */
@@ -188,7 +206,8 @@ export const defer = async (
   await sql`
     update drex_transactions set due_at = now() + ${dueInMs} * interval '1 millisecond',
       error = coalesce(${error === undefined ? null : JSON.stringify(error)}::text::jsonb, error)
-    where id = any(${[...ids]}::text[]) and status in ('pending', 'signed', 'broadcast')`
+    where id = any(${[...ids]}::text[])
+      and status in (${before(sql, 'signed')}, ${before(sql, 'accepted')})`
 }
 
 /** Open transactions, and the attempt by which each was found, for some hashes. */
@@ -201,12 +220,12 @@ export const findByHash = async (
   const rows = await sql<{ hash: Hex; id: string }[]>`
     select hash, id from drex_transactions
     where network = ${network} and hash = any(${list}::text[])
-      and status in ('signed', 'broadcast')
+      and status in (${before(sql, 'receipt')})
     union all
     select a.hash, a.transaction_id from drex_attempts a
       join drex_transactions t on t.id = a.transaction_id
     where a.network = ${network} and a.hash = any(${list}::text[])
-      and t.status in ('signed', 'broadcast')`
+      and t.status in (${before(sql, 'receipt')})`
   return new Map(rows.map((row) => [row.hash, row.id]))
 }
 
@@ -220,7 +239,7 @@ export const markMined = async (sql: Client, rows: readonly MinedRow[]): Promise
       ${rows.map((row) => row.blockNumber)}::bigint[], ${rows.map((row) => row.blockHash)}::text[],
       ${rows.map((row) => String(row.succeeded))}::text[], ${rows.map((row) => row.gasUsed)}::bigint[]
     ) as v(id, mined_hash, block_number, block_hash, succeeded, gas_used)
-    where t.id = v.id and t.status in ('signed', 'broadcast')`
+    where t.id = v.id and t.status in (${before(sql, 'receipt')})`
 }
 
 /** Mined at or below a block: deep enough, if that block is still on the chain. */
@@ -232,7 +251,8 @@ export const minedUpTo = async (
 ): Promise<readonly OpenTransaction[]> => {
   const rows = await sql<Row[]>`
     select * from drex_transactions
-    where network = ${network} and status = 'mined' and block_number <= ${block}
+    where network = ${network} and status in (${before(sql, 'settled_success')})
+      and block_number <= ${block}
     order by id limit ${limit}`
   return rows.map(read)
 }
@@ -242,7 +262,7 @@ export const unmine = async (sql: Client, ids: readonly string[]): Promise<void>
   await sql`
     update drex_transactions set status = 'broadcast', block_number = null, block_hash = null,
       mined_hash = null, succeeded = null, gas_used = null, mined_at = null, due_at = now()
-    where id = any(${[...ids]}::text[]) and status = 'mined'`
+    where id = any(${[...ids]}::text[]) and status in (${before(sql, 'reorganised')})`
 }
 
 /** In flight and due for another look; all of them when `all`, as after a crash. */
@@ -256,11 +276,11 @@ export const dueInFlight = async (
     all === undefined
       ? await sql<Row[]>`
           select * from drex_transactions
-          where network = ${network} and status in ('signed', 'broadcast') and due_at <= now()
+          where network = ${network} and status in (${before(sql, 'accepted')}) and due_at <= now()
           order by sender, nonce limit ${limit}`
       : await sql<Row[]>`
           select * from drex_transactions
-          where network = ${network} and status in ('signed', 'broadcast') and id > ${all.afterId}
+          where network = ${network} and status in (${before(sql, 'accepted')}) and id > ${all.afterId}
           order by id limit ${limit}`
   return rows.map(read)
 }
@@ -270,6 +290,6 @@ export const inFlightById = async (
   id: string,
 ): Promise<OpenTransaction | undefined> => {
   const [row] = await sql<Row[]>`
-    select * from drex_transactions where id = ${id} and status in ('signed', 'broadcast')`
+    select * from drex_transactions where id = ${id} and status in (${before(sql, 'accepted')})`
   return row && read(row)
 }

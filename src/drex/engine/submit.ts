@@ -6,11 +6,11 @@
 import type { Transaction } from '#src/platform/database/index.ts'
 import type { AttemptFees } from '../domain.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
-import { encodeAddTarget } from '../evm/token-call.ts'
 import { createdAddress, type UnsignedTransaction } from '../evm/transaction.ts'
 import type { Verdict } from '../permission.ts'
 import type { RpcOutcome } from '../rpc/client.ts'
 import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
+import { endSagas, withPermitData } from '../sagas.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
 import { currentFees, feesFor } from './fees.ts'
@@ -80,13 +80,6 @@ export const createSubmitter = (context: EngineContext): Submitter => {
   }
 }
 
-/** A permit's call needs the address its deployment got. */
-const withPermitData = (transaction: OpenTransaction): OpenTransaction => {
-  const { kind, afterSender, afterNonce } = transaction
-  if (kind !== 'permit' || afterSender === undefined || afterNonce === undefined) return transaction
-  return { ...transaction, data: encodeAddTarget(createdAddress(afterSender, afterNonce)) }
-}
-
 const failExpired = async (context: EngineContext): Promise<void> => {
   const ids = await endings.expired(context.sql, context.network.id)
   if (ids.length === 0) return
@@ -102,26 +95,9 @@ const failPending = async (
   error: TransactionError,
 ): Promise<void> => {
   await context.sql.begin(async (sql) => {
-    const ended = await endings.fail(sql, ids, ['pending'], error)
-    await endFollowers(context, sql, ended)
+    const ended = await endings.fail(sql, ids, 'refused', error)
+    await endSagas(context, sql, ended)
   })
-}
-
-/** Ends what waited for these, and tells about all of them. */
-export const endFollowers = async (
-  context: EngineContext,
-  sql: Transaction,
-  ended: readonly Awaited<ReturnType<typeof endings.fail>>[number][],
-): Promise<void> => {
-  const bad = ended.filter((each) => each.status !== 'confirmed').map((each) => each.id)
-  const followers =
-    bad.length === 0
-      ? []
-      : await endings.failFollowers(sql, bad, {
-          code: 'STEP_FAILED',
-          message: 'An earlier step did not succeed; this one was never sent.',
-        })
-  if (ended.length > 0) await context.onEnded(sql, [...ended, ...followers])
 }
 
 /** What the network's account rules refuse ends here, before anything else is asked about it. */

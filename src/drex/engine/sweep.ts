@@ -7,6 +7,7 @@ import type { AttemptFees } from '../domain.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
 import type { UnsignedTransaction } from '../evm/transaction.ts'
 import type { RpcFailure } from '../rpc/errors.ts'
+import { endSagas } from '../sagas.ts'
 import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
@@ -14,7 +15,7 @@ import { currentFees, feesFor, nextFees } from './fees.ts'
 import { collectReceipts } from './follow.ts'
 import * as lanes from './lane-store.ts'
 import * as store from './store.ts'
-import { endFollowers, type Sendable, send } from './submit.ts'
+import { type Sendable, send } from './submit.ts'
 import type { OpenTransaction } from './transaction.ts'
 
 const sweepMax = 500
@@ -160,11 +161,11 @@ const endLost = async (
   context.logger.error({ network: network.id, count: lost.length }, 'nonces used by others')
   await sql.begin(async (tx) => {
     const ids = lost.map((each) => each.id)
-    const ended = await endings.fail(tx, ids, ['signed', 'broadcast'], {
+    const ended = await endings.fail(tx, ids, 'nonce_lost', {
       code: 'NONCE_TAKEN',
       message: 'The wallet’s nonce was used by a transaction that is not of this gateway.',
     })
-    await endFollowers(context, tx, ended)
+    await endSagas(context, tx, ended)
   })
   await resyncLanes(context, [...new Set(lost.map((each) => each.sender))])
 }

@@ -7,20 +7,18 @@ import {
   type AuditEntry,
   actorOf,
   type Caller,
-  httpErrors,
   writeAudit,
 } from '#src/platform/http/index.ts'
-import type { Chain, Chains } from '../chains.ts'
+import type { Chains } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import { formatAmount, isFinal } from '../domain.ts'
 import { cancelInFlight } from '../engine/cancel.ts'
 import type { EngineContext } from '../engine/context.ts'
-import type { NewTransaction, TransactionKind } from '../engine/transaction.ts'
 import { drexErrors } from '../errors.ts'
 import { abbreviateAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
-import { encodeApprove, encodeExecuteSwap, encodeTransfer } from '../evm/token-call.ts'
 import { newId } from '../ids.ts'
+import { type SwapRequest, sagaOf, transferSteps } from '../sagas.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { type Accepted, type Acceptor, createAcceptor } from './accept.ts'
 import * as store from './store.ts'
@@ -34,13 +32,6 @@ export type TransferRequest = {
   readonly metadata: Readonly<Record<string, unknown>>
   /** Between two institutions: three steps and two signers. */
   readonly swap: SwapRequest | undefined
-}
-
-export type SwapRequest = {
-  readonly senderToken: Hex
-  readonly receiverToken: Hex
-  /** Holds the sending institution's wholesale reserve. */
-  readonly reserveWallet: Hex
 }
 
 export type Transfers = {
@@ -80,20 +71,13 @@ export const createTransfers = (deps: {
       const createdAt = new Date()
       const expiresAt = new Date(createdAt.getTime() + deps.expirySeconds * 1000)
       const id = newId('trf')
-      const common = {
-        subject: id,
-        network: chain.network.id,
-        createdBy: caller.keyId,
-        expiresAt,
-      }
-      const steps = stepsFor(chain, request).reduce<NewTransaction[]>((before, step) => {
-        before.push({ id: newId('dtx'), ...common, ...step, afterId: before.at(-1)?.id })
-        return before
-      }, [])
+      const network = chain.network.id
+      const terms = { subject: id, network, createdBy: caller.keyId, expiresAt }
+      const steps = sagaOf(transferSteps(chain.network, request), terms)
       const transfer: store.NewTransfer = {
         id,
         transactionId: steps.at(-1)!.id,
-        network: chain.network.id,
+        network,
         token: request.swap?.senderToken ?? chain.network.token,
         fromWallet: request.fromWallet,
         toWallet: request.toWallet,
@@ -129,38 +113,6 @@ export const createTransfers = (deps: {
       return get(id)
     },
   }
-}
-
-type StepPlan = Pick<NewTransaction, 'sender' | 'recipient' | 'data'> & {
-  readonly kind: TransactionKind
-}
-
-const stepsFor = (chain: Chain, request: TransferRequest): readonly StepPlan[] => {
-  const { fromWallet, toWallet, amountCents, swap } = request
-  const { token } = chain.network
-  if (swap === undefined) {
-    const data = encodeTransfer(toWallet, amountCents)
-    return [{ kind: 'transfer', sender: fromWallet, recipient: token, data }]
-  }
-  const contract = chain.network.swap
-  if (contract === undefined) {
-    throw new ApiError(
-      httpErrors.not_configured,
-      `The network ${chain.network.id} has no swap contract configured.`,
-      { details: { field: 'swap' } },
-    )
-  }
-  const approval = encodeApprove(contract, amountCents)
-  return [
-    { kind: 'approve', sender: swap.reserveWallet, recipient: token, data: approval },
-    { kind: 'approve', sender: fromWallet, recipient: swap.senderToken, data: approval },
-    {
-      kind: 'swap',
-      sender: fromWallet,
-      recipient: contract,
-      data: encodeExecuteSwap(swap.senderToken, swap.receiverToken, toWallet, amountCents),
-    },
-  ]
 }
 
 const creationBody = (transfer: store.NewTransfer): string =>

@@ -1,5 +1,6 @@
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
 import type { TransactionStatus } from '../domain.ts'
+import { before } from '../engine/store.ts'
 import type { TransactionError, TransactionKind } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
 
@@ -152,6 +153,6 @@ export const cancelPending = async (
 ): Promise<readonly string[]> => {
   const rows = await sql<{ id: string }[]>`
     update drex_transactions set status = 'cancelled', settled_at = now()
-    where subject = ${transferId} and status = 'pending' returning id`
+    where subject = ${transferId} and status in (${before(sql, 'cancel')}) returning id`
   return rows.map((row) => row.id)
 }

@@ -1,0 +1,112 @@
+/**
+ * What takes several transactions: a swap between institutions, a deployment on a permissioned network. A step starts
+ * once the one before it is confirmed; when one ends otherwise, those after it never start.
+ */
+import type { Transaction } from '#src/platform/database/index.ts'
+import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import type { EngineContext } from './engine/context.ts'
+import * as endings from './engine/ending-store.ts'
+import type { Ended, NewTransaction, OpenTransaction } from './engine/transaction.ts'
+import type { Hex } from './evm/hex.ts'
+import {
+  encodeAddTarget,
+  encodeApprove,
+  encodeExecuteSwap,
+  encodeTransfer,
+} from './evm/token-call.ts'
+import { createdAddress } from './evm/transaction.ts'
+import { newId } from './ids.ts'
+import type { Network } from './networks.ts'
+
+export type Step = Pick<NewTransaction, 'kind' | 'sender' | 'recipient' | 'data'>
+
+/** What all steps of a saga have alike. */
+export type SagaTerms = Pick<NewTransaction, 'subject' | 'network' | 'createdBy' | 'expiresAt'>
+
+/** The steps as transactions, each after the one before it. */
+export const sagaOf = (steps: readonly Step[], terms: SagaTerms): readonly NewTransaction[] => {
+  const ids = steps.map(() => newId('dtx'))
+  return steps.map((step, i) => ({ id: ids[i]!, ...terms, ...step, afterId: ids[i - 1] }))
+}
+
+export type SwapRequest = {
+  readonly senderToken: Hex
+  readonly receiverToken: Hex
+  /** Holds the sending institution's wholesale reserve. */
+  readonly reserveWallet: Hex
+}
+
+/**
+ * A transfer is one step. Between two institutions it is three with two signers: both allow the swap contract to take
+ * their part, then it swaps.
+ *
+ * @throws ApiError `not_configured` when the network has no swap contract
+ */
+export const transferSteps = (
+  network: Network,
+  request: {
+    readonly fromWallet: Hex
+    readonly toWallet: Hex
+    readonly amountCents: bigint
+    readonly swap: SwapRequest | undefined
+  },
+): readonly Step[] => {
+  const { fromWallet, toWallet, amountCents, swap } = request
+  const { token } = network
+  if (swap === undefined) {
+    const data = encodeTransfer(toWallet, amountCents)
+    return [{ kind: 'transfer', sender: fromWallet, recipient: token, data }]
+  }
+  const contract = network.swap
+  if (contract === undefined) {
+    throw new ApiError(
+      httpErrors.not_configured,
+      `The network ${network.id} has no swap contract configured.`,
+      { details: { field: 'swap' } },
+    )
+  }
+  const approval = encodeApprove(contract, amountCents)
+  return [
+    { kind: 'approve', sender: swap.reserveWallet, recipient: token, data: approval },
+    { kind: 'approve', sender: fromWallet, recipient: swap.senderToken, data: approval },
+    {
+      kind: 'swap',
+      sender: fromWallet,
+      recipient: contract,
+      data: encodeExecuteSwap(swap.senderToken, swap.receiverToken, toWallet, amountCents),
+    },
+  ]
+}
+
+/** On a permissioned network a contract can be called only once it is a target of the account rules. */
+export const deploymentSteps = (network: Network, sender: Hex, data: Hex): readonly Step[] => {
+  const deploy: Step = { kind: 'deploy', sender, recipient: undefined, data }
+  const { permissioning } = network
+  if (permissioning === undefined) return [deploy]
+  // Its data follow when the address is known: see `withPermitData`.
+  return [deploy, { kind: 'permit', sender, recipient: permissioning, data: '0x' }]
+}
+
+/** A permit's call needs the address that its deployment got. */
+export const withPermitData = (transaction: OpenTransaction): OpenTransaction => {
+  const { kind, afterSender, afterNonce } = transaction
+  if (kind !== 'permit' || afterSender === undefined || afterNonce === undefined) return transaction
+  return { ...transaction, data: encodeAddTarget(createdAddress(afterSender, afterNonce)) }
+}
+
+/** Ends the steps that waited for these, and tells about all of them. */
+export const endSagas = async (
+  { onEnded }: Pick<EngineContext, 'onEnded'>,
+  sql: Transaction,
+  ended: readonly Ended[],
+): Promise<void> => {
+  const bad = ended.filter((each) => each.status !== 'confirmed').map((each) => each.id)
+  const followers =
+    bad.length === 0
+      ? []
+      : await endings.failFollowers(sql, bad, {
+          code: 'STEP_FAILED',
+          message: 'An earlier step did not succeed; this one was never sent.',
+        })
+  if (ended.length > 0) await onEnded(sql, [...ended, ...followers])
+}
