@@ -21,13 +21,19 @@ export const quietLogger = createLogger({
   sink: { write: () => true },
 })
 
-let cluster: Promise<string> | undefined
+const clusters = new Map<string | undefined, Promise<string>>()
 let count = 0
 
-/** The address of the server of this run: the runner's, or one of this process's own, started by the first that asks. */
+/**
+ * The address of the server of this run: the runner's, or else that of TEST_DATABASE_URL (benchmarks name one after the
+ * other), or one of this process's own, started by the first that asks.
+ */
 const testCluster = (): Promise<string> => {
   const prepared = process.env[preparedServer]
-  cluster ??= prepared === undefined ? prepareCluster() : Promise.resolve(prepared)
+  if (prepared !== undefined) return Promise.resolve(prepared)
+  const given = process.env['TEST_DATABASE_URL']
+  const cluster = clusters.get(given) ?? prepareCluster()
+  clusters.set(given, cluster)
   return cluster
 }
 
