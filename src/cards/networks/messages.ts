@@ -9,8 +9,8 @@ type Subject = {
   readonly currency: string
   readonly rrn: string
   readonly merchantId: string
-  readonly terminalId: string | null | undefined
-  readonly authCode?: string | null | undefined
+  readonly terminalId: string | undefined
+  readonly authCode?: string | undefined
 }
 
 type Numbers = Pick<TraceNumbers, 'stan' | 'transmission'>
@@ -40,8 +40,8 @@ const messageOf = (
   message.transmissionDateTime = transmission
   message.stan = stan
   message.rrn = subject.rrn
-  message.authCode = subject.authCode ?? undefined
-  message.terminalId = subject.terminalId ?? undefined
+  message.authCode = subject.authCode
+  message.terminalId = subject.terminalId
   message.merchantId = subject.merchantId
   message.currency = currency
   return message

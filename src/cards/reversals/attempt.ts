@@ -84,7 +84,9 @@ export const attemptReversal = async (
 
 /** A repeat has the numbers of the first sending; what has not been sent yet gets those of now. */
 const numbersOf = ({ attempts, stan, transmission }: Reversal): ReversalNumbers | undefined =>
-  attempts === 0 || stan === null || transmission === null ? undefined : { stan, transmission }
+  attempts === 0 || stan === undefined || transmission === undefined
+    ? undefined
+    : { stan, transmission }
 
 const resolvePan = async (
   { vault }: AttemptContext,

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { bigint, bigserial, index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { instant } from '#src/platform/database/columns.ts'
+import type { Traceparent } from '#src/platform/observe/index.ts'
 
 /** What card networks have to take back; sent until they confirm it. No card number, only its token. */
 export const cardReversals = pgTable(
@@ -10,12 +11,16 @@ export const cardReversals = pgTable(
     id: bigserial({ mode: 'bigint' }).primaryKey(),
     transactionId: text('transaction_id').notNull(),
     network: text().notNull(),
-    /** `authorization`, `capture` or `void`. */
-    reverses: text().notNull(),
+    /**
+     * What is undone. `void`: the void itself is repeated, for nobody knows whether it was done; the original is then
+     * the authorization.
+     */
+    reverses: text().$type<'authorization' | 'capture' | 'void'>().notNull(),
     cardToken: text('card_token').notNull(),
     amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
     currency: text().notNull(),
-    originalMti: text('original_mti').notNull(),
+    /** MTI, DE 11 and DE 7 of the original. */
+    originalMti: text('original_mti').$type<'0100' | '0200' | '0400'>().notNull(),
     originalStan: text('original_stan').notNull(),
     originalTransmission: text('original_transmission').notNull(),
     rrn: text().notNull(),
@@ -23,7 +28,7 @@ export const cardReversals = pgTable(
     merchantId: text('merchant_id').notNull(),
     terminalId: text('terminal_id'),
     /** W3C trace context of the request whose message is taken back. */
-    traceparent: text(),
+    traceparent: text().$type<Traceparent>(),
     /** `pending`, `confirmed` or `expired`. */
     status: text().notNull().default('pending'),
     /** Times that bytes of it may have reached the network. */

@@ -1,5 +1,42 @@
 import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { createColumns, recordOf } from '../columns.ts'
 import type { NewReversal, Reversal } from './types.ts'
+
+const columns = createColumns<keyof Reversal>({
+  id: 'bigint',
+  transactionId: 'text',
+  network: 'text',
+  reverses: 'text',
+  cardToken: 'text',
+  amountCents: 'bigint',
+  currency: 'text',
+  originalMti: 'text',
+  originalStan: 'text',
+  originalTransmission: 'text',
+  rrn: 'text',
+  authCode: 'text',
+  merchantId: 'text',
+  terminalId: 'text',
+  traceparent: 'text',
+  attempts: 'int',
+  stan: 'text',
+  transmission: 'text',
+  responseCode: 'text',
+  createdAt: 'timestamptz',
+})
+
+/** What the table fills in, or an attempt. */
+const later: ReadonlySet<keyof Reversal> = new Set([
+  ...(['id', 'attempts', 'stan', 'transmission', 'responseCode', 'createdAt'] as const),
+])
+const given = columns.all.filter((member) => !later.has(member))
+
+const texts = {
+  selected: columns.selected('r'),
+  givenDeclared: columns.declared(given),
+  givenNames: columns.names(given),
+  givenMembers: columns.members(given),
+}
 
 /**
  * Commits reversals with whatever else the transaction does, all in one statement. One that is pending already
@@ -10,43 +47,15 @@ export const insertReversals = async (
   rows: readonly NewReversal[],
 ): Promise<void> => {
   if (rows.length === 0) return
-  const given = rows.map((row, index) => ({
-    index,
-    transaction_id: row.transactionId,
-    network: row.network,
-    reverses: row.reverses,
-    card_token: row.cardToken,
-    amount_cents: String(row.amountCents),
-    currency: row.currency,
-    original_mti: row.originalMti,
-    original_stan: row.originalStan,
-    original_transmission: row.originalTransmission,
-    rrn: row.rrn,
-    auth_code: row.authCode ?? null,
-    merchant_id: row.merchantId,
-    terminal_id: row.terminalId ?? null,
-    traceparent: row.traceparent ?? null,
-  }))
+  const input = rows.map((row, index) => ({ index, ...columns.json(row, given) }))
   await tx`
-    insert into card_reversals (transaction_id, network, reverses, card_token, amount_cents, currency,
-      original_mti, original_stan, original_transmission, rrn, auth_code, merchant_id, terminal_id,
-      traceparent)
-    select transaction_id, network, reverses, card_token, amount_cents, currency, original_mti,
-      original_stan, original_transmission, rrn, auth_code, merchant_id, terminal_id, traceparent
-    from json_to_recordset(${JSON.stringify(given)}::text::json) as r(index int, transaction_id text,
-      network text, reverses text, card_token text, amount_cents bigint, currency text,
-      original_mti text, original_stan text, original_transmission text, rrn text, auth_code text,
-      merchant_id text, terminal_id text, traceparent text)
+    insert into card_reversals (${tx(texts.givenNames)})
+    select ${tx(texts.givenMembers)}
+    from json_to_recordset(${JSON.stringify(input)}::text::json)
+      as r(index int, ${tx(texts.givenDeclared)})
     order by index
     on conflict do nothing`
 }
-
-const columns = (sql: Queryable) => sql`
-  r.id, r.transaction_id as "transactionId", r.network, r.reverses, r.card_token as "cardToken",
-  r.amount_cents as "amountCents", r.currency, r.original_mti as "originalMti",
-  r.original_stan as "originalStan", r.original_transmission as "originalTransmission", r.rrn,
-  r.auth_code as "authCode", r.merchant_id as "merchantId", r.terminal_id as "terminalId",
-  r.traceparent,  r.attempts, r.stan, r.transmission, r.response_code as "responseCode", r.created_at as "createdAt"`
 
 /** What may no longer be tried. */
 export type Limits = { readonly expirySeconds: number; readonly attemptsMax: number }
@@ -55,14 +64,14 @@ export type Limits = { readonly expirySeconds: number; readonly attemptsMax: num
  * Takes what is due, at most `rooms` per network, for `leaseSeconds`. Nobody else gets what is taken before the
  * lease ends; of one transaction only the oldest pending one is given.
  */
-export const claimDue = (
+export const claimDue = async (
   sql: Client,
   owner: string,
   rooms: ReadonlyMap<string, number>,
   leaseSeconds: number,
   { expirySeconds, attemptsMax }: Limits,
-): Promise<readonly Reversal[]> =>
-  sql<Reversal[]>`
+): Promise<readonly Reversal[]> => {
+  const claimed = await sql<Reversal[]>`
     with due as (
       select d.id
       from unnest(${textArray([...rooms.keys()])}::text::text[], ${textArray([...rooms.values()])}::text::int[])
@@ -82,7 +91,9 @@ export const claimDue = (
     update card_reversals r
     set lease_owner = ${owner}, lease_until = now() + make_interval(secs => ${leaseSeconds})
     from due where r.id = due.id
-    returning ${columns(sql)}`
+    returning ${sql(texts.selected)}`
+  return claimed.map(recordOf)
+}
 
 /**
  * Notes, before the first byte, that the reversal goes out with these numbers. False when the lease was lost: then
@@ -162,8 +173,8 @@ export const expire = async (
     set status = 'expired', ended_at = now(), lease_owner = null, lease_until = null
     where id = (
       select id from card_reversals where id = ${id} and ${isOver(tx, limits)} for update skip locked)
-    returning ${columns(tx)}`
-  return expired
+    returning ${tx(texts.selected)}`
+  return expired && recordOf(expired)
 }
 
 /** What is pending by network: how many, and since when the oldest. */

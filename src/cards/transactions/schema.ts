@@ -11,6 +11,8 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { instant } from '#src/platform/database/columns.ts'
+import type { Traceparent } from '#src/platform/observe/index.ts'
+import type { CardOperation, CardStatus, Currency } from './domain.ts'
 
 /** One row per authorization, written before the first byte of it is. No card number, only its token. */
 export const cardTransactions = pgTable(
@@ -18,12 +20,12 @@ export const cardTransactions = pgTable(
   {
     id: text().primaryKey(),
     /** `pending`, `authorized`, `captured`, `voided` or `declined`. */
-    status: text().notNull(),
+    status: text().$type<CardStatus>().notNull(),
     /**
      * What is under way: `capture` or `void` on the wire, `reversing_authorization`, `reversing_capture` or
      * `reversing_void` while a reversal waits for its answer. Null: nothing; a pending one's is the authorization.
      */
-    operation: text(),
+    operation: text().$type<CardOperation>(),
     /** DE 11, DE 7 and DE 4 of the operation's message. */
     operationStan: text('operation_stan'),
     operationTransmission: text('operation_transmission'),
@@ -33,7 +35,7 @@ export const cardTransactions = pgTable(
     cardToken: text('card_token').notNull(),
     amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
     capturedCents: bigint('captured_cents', { mode: 'bigint' }),
-    currency: text().notNull(),
+    currency: text().$type<Currency>().notNull(),
     merchantId: text('merchant_id').notNull(),
     terminalId: text('terminal_id'),
     installments: integer().notNull(),
@@ -54,7 +56,7 @@ export const cardTransactions = pgTable(
     claimOwner: text('claim_owner'),
     claimKey: text('claim_key'),
     /** W3C trace context of that request: a reversal continues its trace. */
-    traceparent: text(),
+    traceparent: text().$type<Traceparent>(),
     /** Public id of the API key. */
     createdBy: text('created_by').notNull(),
     createdAt: instant('created_at').notNull(),

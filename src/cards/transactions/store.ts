@@ -1,47 +1,14 @@
 import type { EmitWithin } from '#src/events.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { type AuditEntry, auditInsert, type IdempotencyClaim } from '#src/platform/http/index.ts'
-import type { Traceparent } from '#src/platform/observe/index.ts'
-import type { CardOperation, CardStatus, Currency } from './domain.ts'
+import { createColumns, type RecordOf, recordOf } from '../columns.ts'
+import type { CardStatus } from './domain.ts'
 import { statusEvent } from './events.ts'
-import type { TraceNumbers } from './stan.ts'
+import type { cardTransactions } from './schema.ts'
 
-/** What is known of a transaction when its authorization is about to be sent. */
-export type NewCardTransaction = TraceNumbers & {
-  readonly id: string
-  readonly network: string
-  readonly brand: string
-  readonly cardToken: string
-  readonly amountCents: bigint
-  readonly currency: Currency
-  readonly merchantId: string
-  readonly terminalId: string | undefined
-  readonly installments: number
-  /** The trace of the request that is or was under way last. */
-  readonly traceparent: Traceparent | undefined
-  readonly createdBy: string
-  readonly createdAt: Date
-}
+type Row = typeof cardTransactions.$inferSelect
 
-export type CardTransaction = NewCardTransaction & {
-  readonly status: CardStatus
-  readonly operation: CardOperation | undefined
-  readonly operationStan: string | undefined
-  readonly operationTransmission: string | undefined
-  readonly operationCents: bigint | undefined
-  readonly capturedCents: bigint | undefined
-  readonly authCode: string | undefined
-  readonly responseCode: string | undefined
-  readonly captureError: string | undefined
-  readonly voidError: string | undefined
-  readonly reason: string | undefined
-  readonly needsAttention: boolean
-  readonly claimOwner: string | undefined
-  readonly claimKey: string | undefined
-  readonly updatedAt: Date
-  readonly capturedAt: Date | undefined
-  readonly voidedAt: Date | undefined
-}
+export type CardTransaction = RecordOf<Row>
 
 /** A step of a transaction, with its events and the answer of the key it was asked for under. */
 export type CardChange = {
@@ -68,46 +35,72 @@ export type CardEventRow = {
   readonly at: Date
 }
 
-type Row = {
-  readonly [K in keyof CardTransaction]: undefined extends CardTransaction[K]
-    ? Exclude<CardTransaction[K], undefined> | null
-    : CardTransaction[K]
-}
-
-const columns = (sql: Queryable) => sql`
-  id, status, operation, operation_stan as "operationStan",
-  operation_transmission as "operationTransmission", operation_cents as "operationCents", network,
-  brand, card_token as "cardToken", amount_cents as "amountCents",
-  captured_cents as "capturedCents", currency, merchant_id as "merchantId",
-  terminal_id as "terminalId", installments, stan, rrn, transmission, auth_code as "authCode",
-  response_code as "responseCode", capture_error as "captureError", void_error as "voidError",
-  reason, needs_attention as "needsAttention", claim_owner as "claimOwner",
-  claim_key as "claimKey", traceparent, created_by as "createdBy",
-  created_at as "createdAt", updated_at as "updatedAt", captured_at as "capturedAt",
-  voided_at as "voidedAt"`
-
-const read = (row: Row): CardTransaction => ({
-  ...row,
-  operation: row.operation ?? undefined,
-  operationStan: row.operationStan ?? undefined,
-  operationTransmission: row.operationTransmission ?? undefined,
-  operationCents: row.operationCents ?? undefined,
-  capturedCents: row.capturedCents ?? undefined,
-  terminalId: row.terminalId ?? undefined,
-  authCode: row.authCode ?? undefined,
-  responseCode: row.responseCode ?? undefined,
-  captureError: row.captureError ?? undefined,
-  voidError: row.voidError ?? undefined,
-  reason: row.reason ?? undefined,
-  claimOwner: row.claimOwner ?? undefined,
-  claimKey: row.claimKey ?? undefined,
-  traceparent: row.traceparent ?? undefined,
-  capturedAt: row.capturedAt ?? undefined,
-  voidedAt: row.voidedAt ?? undefined,
+const columns = createColumns<keyof Row>({
+  id: 'text',
+  status: 'text',
+  operation: 'text',
+  operationStan: 'text',
+  operationTransmission: 'text',
+  operationCents: 'bigint',
+  network: 'text',
+  brand: 'text',
+  cardToken: 'text',
+  amountCents: 'bigint',
+  capturedCents: 'bigint',
+  currency: 'text',
+  merchantId: 'text',
+  terminalId: 'text',
+  installments: 'int',
+  stan: 'text',
+  rrn: 'text',
+  transmission: 'text',
+  authCode: 'text',
+  responseCode: 'text',
+  captureError: 'text',
+  voidError: 'text',
+  reason: 'text',
+  needsAttention: 'boolean',
+  claimOwner: 'text',
+  claimKey: 'text',
+  traceparent: 'text',
+  createdBy: 'text',
+  createdAt: 'timestamptz',
+  updatedAt: 'timestamptz',
+  capturedAt: 'timestamptz',
+  voidedAt: 'timestamptz',
 })
 
+/** What no step changes. */
+const fixed: ReadonlySet<keyof Row> = new Set([
+  ...(['id', 'network', 'brand', 'cardToken', 'amountCents', 'currency', 'merchantId'] as const),
+  ...([
+    'terminalId',
+    'installments',
+    'stan',
+    'rrn',
+    'transmission',
+    'createdBy',
+    'createdAt',
+  ] as const),
+])
+const changing = columns.all.filter((member) => !fixed.has(member))
+/** What is known when an authorization is about to be sent. */
+const initial: readonly (keyof Row)[] = [
+  ...fixed,
+  ...(['status', 'updatedAt', 'claimOwner', 'claimKey', 'traceparent'] as const),
+]
+
+const texts = {
+  selected: columns.selected('t'),
+  initialDeclared: columns.declared(initial),
+  initialNames: columns.names(initial),
+  initialMembers: columns.members(initial),
+  changingDeclared: columns.declared(changing),
+  changingAssigned: columns.assigned(changing, 'i'),
+}
+
 export type NewRow = {
-  readonly transaction: NewCardTransaction
+  readonly transaction: CardTransaction
   readonly claim: IdempotencyClaim | undefined
   readonly requestId: string | undefined
 }
@@ -124,20 +117,17 @@ export const insertTransactions = async (
 ): Promise<readonly boolean[]> => {
   const first = firstOfEachKey(rows)
   const input = first.map(({ transaction, claim, requestId }) => ({
-    ...transaction,
+    ...columns.json(transaction, initial),
     auditId: Bun.randomUUIDv7(),
     requestId,
-    amountCents: String(transaction.amountCents),
     ...keyOf(claim),
     fingerprint: claim === undefined ? null : Buffer.from(claim.fingerprint).toString('hex'),
   }))
   const written = await sql<{ id: string }[]>`
     with input as (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
-        id text, network text, brand text, "cardToken" text, "amountCents" bigint, currency text,
-        "merchantId" text, "terminalId" text, installments int, stan text, rrn text,
-        transmission text, "createdBy" text, "createdAt" timestamptz, owner text, key text,
-        fingerprint text, "auditId" text, "requestId" text, traceparent text)
+        ${sql(texts.initialDeclared)}, owner text, key text, fingerprint text, "auditId" text,
+        "requestId" text)
     ),
     keys as (
       insert into idempotency_keys (owner, key, fingerprint)
@@ -158,12 +148,8 @@ export const insertTransactions = async (
       sql,
       sql`select "auditId", "createdBy", 'cards.authorize', id, 'pending', "requestId" from fresh`,
     )})
-    insert into card_transactions (id, status, network, brand, card_token, amount_cents, currency,
-      merchant_id, terminal_id, installments, stan, rrn, transmission, created_by, created_at,
-      updated_at, claim_owner, claim_key, traceparent)
-    select id, 'pending', network, brand, "cardToken", "amountCents", currency, "merchantId",
-      "terminalId", installments, stan, rrn, transmission, "createdBy", "createdAt", "createdAt",
-      owner, key, traceparent
+    insert into card_transactions (${sql(texts.initialNames)})
+    select ${sql(texts.initialMembers)}
     from fresh returning id`
   const ids = new Set(written.map(({ id }) => id))
   return rows.map(({ transaction }) => ids.has(transaction.id))
@@ -185,23 +171,18 @@ const firstOfEachKey = (rows: readonly NewRow[]): readonly NewRow[] => {
   })
 }
 
-const centsOf = (cents: bigint | undefined): string | null =>
-  cents === undefined ? null : String(cents)
-
 const inputOf = (
   { before, after, events, answer, audit }: CardChange,
   position: number,
   told: object | undefined,
 ) => ({
-  ...after,
+  ...columns.json(after, changing),
+  id: after.id,
   ...(audit === undefined ? {} : { auditId: Bun.randomUUIDv7(), audit }),
   position,
   fromStatus: before.status,
   fromOperation: before.operation,
   fromStan: before.operationStan,
-  amountCents: undefined,
-  operationCents: centsOf(after.operationCents),
-  capturedCents: centsOf(after.capturedCents),
   events,
   told,
   answerStatus: typeof answer === 'object' ? answer.status : undefined,
@@ -230,24 +211,12 @@ export const changeTransactions = async (
   const changed = await sql<{ position: number }[]>`
     with input as (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
-        position int, id text, "fromStatus" text, "fromOperation" text, "fromStan" text, status text, operation text,
-        "operationStan" text, "operationTransmission" text, "operationCents" bigint,
-        "authCode" text, "responseCode" text, "capturedCents" bigint, "captureError" text,
-        "voidError" text, reason text, "needsAttention" boolean, "claimOwner" text,
-        "claimKey" text, traceparent text, "updatedAt" timestamptz, "capturedAt" timestamptz,
-        "voidedAt" timestamptz, events json, "answerStatus" int, "answerBody" text, frees boolean,
-        "auditId" text, audit json, told json)
+        position int, id text, "fromStatus" text, "fromOperation" text, "fromStan" text,
+        ${sql(texts.changingDeclared)}, events json, "answerStatus" int, "answerBody" text,
+        frees boolean, "auditId" text, audit json, told json)
     ),
     changed as (
-      update card_transactions t set
-        status = i.status, operation = i.operation, operation_stan = i."operationStan",
-        operation_transmission = i."operationTransmission", operation_cents = i."operationCents",
-        auth_code = i."authCode", response_code = i."responseCode",
-        captured_cents = i."capturedCents", capture_error = i."captureError",
-        void_error = i."voidError", reason = i.reason, needs_attention = i."needsAttention",
-        claim_owner = i."claimOwner", claim_key = i."claimKey", traceparent = i.traceparent,
-        updated_at = i."updatedAt",
-        captured_at = i."capturedAt", voided_at = i."voidedAt"
+      update card_transactions t set ${sql(texts.changingAssigned)}
       from input i
       where t.id = i.id and t.status = i."fromStatus"
         and t.operation is not distinct from i."fromOperation"
@@ -301,8 +270,10 @@ export const transactionById = async (
   sql: Queryable,
   id: string,
 ): Promise<CardTransaction | undefined> => {
-  const [row] = await sql<Row[]>`select ${columns(sql)} from card_transactions where id = ${id}`
-  return row && read(row)
+  const [row] = await sql<
+    Row[]
+  >`select ${sql(texts.selected)} from card_transactions t where id = ${id}`
+  return row && recordOf(row)
 }
 
 /** Oldest first. */
@@ -333,7 +304,7 @@ export const listTransactions = async (
   { status, merchantId, needsAttention, from, to, beforeId, limit }: TransactionFilter,
 ): Promise<readonly CardTransaction[]> => {
   const rows = await sql<Row[]>`
-    select ${columns(sql)} from card_transactions where true
+    select ${sql(texts.selected)} from card_transactions t where true
     ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${merchantId === undefined ? sql`` : sql`and merchant_id = ${merchantId}`}
     ${needsAttention ? sql`and needs_attention and operation is not null` : sql``}
@@ -341,7 +312,7 @@ export const listTransactions = async (
     ${to === undefined ? sql`` : sql`and created_at < ${to}`}
     ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}
     order by id desc limit ${limit}`
-  return rows.map(read)
+  return rows.map(recordOf)
 }
 
 /** What has been on the wire since before `before`: whoever sent it is gone. Others that sweep pass over them. */
@@ -351,11 +322,11 @@ export const lockAbandoned = async (
   limit: number,
 ): Promise<readonly CardTransaction[]> => {
   const rows = await tx<Row[]>`
-    select ${columns(tx)} from card_transactions
+    select ${tx(texts.selected)} from card_transactions t
     where (status = 'pending' or operation is not null) and updated_at < ${before}
       and coalesce(operation, '') not like 'reversing%' and not needs_attention
     order by updated_at limit ${limit} for update skip locked`
-  return rows.map(read)
+  return rows.map(recordOf)
 }
 
 export type LateAnswerRow = {

@@ -5,7 +5,6 @@ import {
   type CardTransaction,
   changeTransactions,
   insertTransactions,
-  type NewCardTransaction,
   transactionById,
 } from '../../../src/cards/transactions/store.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -27,7 +26,13 @@ const inserted = async (id: string): Promise<CardTransaction> => {
     ...{ merchantId: 'MERCHANT000001', terminalId: undefined, installments: 1, amountCents: 100n },
     ...{ stan: '000001', rrn: id, transmission: '1121000000', createdBy: 'test', createdAt: at },
     traceparent: `00-${'1'.repeat(32)}-00f067aa0ba902b7-01`,
-  } as const satisfies NewCardTransaction
+    ...{ status: 'pending', updatedAt: at, needsAttention: false },
+    ...{ operation: undefined, operationStan: undefined, operationTransmission: undefined },
+    ...{ operationCents: undefined, capturedCents: undefined, authCode: undefined },
+    ...{ responseCode: undefined, captureError: undefined, voidError: undefined },
+    ...{ reason: undefined, claimOwner: undefined, claimKey: undefined },
+    ...{ capturedAt: undefined, voidedAt: undefined },
+  } as const satisfies CardTransaction
   await insertTransactions(database.sql, [{ transaction, claim: undefined, requestId: undefined }])
   const row = await transactionById(database.sql, id)
   if (row === undefined) throw new Error('not there')

@@ -1,0 +1,55 @@
+/** SQL that is put into a statement by `sql(text)`; made of names in our code only, never of what was given. */
+type SqlText = TemplateStringsArray
+
+const sqlText = (text: string): SqlText => Object.assign([text], { raw: [text] })
+
+const nameOf = (member: string): string =>
+  member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/**
+ * A table's columns from one list, so that no statement spells them again.
+ *
+ * @param types PostgreSQL's type of each column, by the member of the record that it holds; `authCode` is `auth_code`
+ */
+export const createColumns = <Member extends string>(types: Readonly<Record<Member, string>>) => {
+  const all = Object.keys(types) as Member[]
+  const list = (members: readonly Member[], write: (member: Member) => string): SqlText =>
+    sqlText(members.map(write).join(', '))
+  return {
+    all,
+    /** `t.auth_code as "authCode", …` */
+    selected: (table: string) => list(all, (member) => `${table}.${nameOf(member)} as "${member}"`),
+    /** `auth_code, …` */
+    names: (members: readonly Member[]) => list(members, nameOf),
+    /** `"authCode", …` */
+    members: (members: readonly Member[]) => list(members, (member) => `"${member}"`),
+    /** `"authCode" text, …`, of `json_to_recordset` */
+    declared: (members: readonly Member[]) =>
+      list(members, (member) => `"${member}" ${types[member]}`),
+    /** `auth_code = i."authCode", …` */
+    assigned: (members: readonly Member[], from: string) =>
+      list(members, (member) => `${nameOf(member)} = ${from}."${member}"`),
+    /** Those members of a record, as `json_to_recordset` takes them. */
+    json: (
+      record: { readonly [M in Member]?: unknown },
+      members: readonly Member[],
+    ): Readonly<Record<string, unknown>> => {
+      const json: Record<string, unknown> = {}
+      for (const member of members) {
+        const value = record[member]
+        json[member] = typeof value === 'bigint' ? String(value) : value
+      }
+      return json
+    },
+  }
+}
+
+/** A row as a record: what is null in the table is undefined here. */
+export type RecordOf<Row> = {
+  readonly [K in keyof Row]: null extends Row[K] ? Exclude<Row[K], null> | undefined : Row[K]
+}
+
+export const recordOf = <Row extends object>(row: Row): RecordOf<Row> =>
+  Object.fromEntries(
+    Object.entries(row).map(([member, value]) => [member, value ?? undefined]),
+  ) as RecordOf<Row>
