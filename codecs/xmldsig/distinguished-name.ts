@@ -8,7 +8,7 @@ import {
 } from './der.ts'
 
 // name = [rdn *("," rdn)]   rdn = pair *("+" pair)   pair = type "=" value
-// Sources: RFC 4514 (and RFC 2253: ";" as separator, blanks around separators, quoted values,
+// Sources, read by hand for the reason in der.ts: RFC 4514 (and RFC 2253: ";" as separator, blanks around separators, quoted values,
 // "OID." before a dotted type). Comparison: RFC 5280, 7.1: case and runs of blanks do not count.
 
 /** Longest name read. Real ones have about one hundred characters. */

@@ -1,8 +1,10 @@
 import type { AttributeValue, Span } from './span.ts'
 
 /*
- * OTLP 1.x, opentelemetry/proto/collector/trace/v1/trace_service.proto, written by hand: the library's serializer and
- * span objects cost half as much as a whole transformation.
+ * OTLP 1.x, opentelemetry/proto/collector/trace/v1/trace_service.proto, written by hand: a span costs 3.4 to 3.9 µs of
+ * CPU here and 14 to 17 µs with `@opentelemetry/sdk-trace-base` 2.12.1 and its exporters (gRPC or protobuf, 0.301).
+ * A transformation costs 58 µs, so one span of theirs leaves 0.80 of its throughput, less than the goal of 0.85; their
+ * gRPC exporter sends nothing from the compiled file.
  */
 
 const varint = 0
