@@ -67,41 +67,9 @@ export const createKeyring = (
   configured: readonly ConfiguredPin[],
   nowMs: () => number = () => performance.now(),
 ): Keyring => {
-  let listed:
-    | { readonly atMs: number; readonly list: Promise<readonly JoseCertificate[]> }
-    | undefined
   /** By fingerprint, purpose and algorithm; emptied when the store has changed. */
-  let imported = new Map<string, Promise<CryptoKey | undefined>>()
-  let known = ''
-
-  const certificates = async (): Promise<readonly JoseCertificate[]> => {
-    if (listed === undefined || nowMs() - listed.atMs > cacheMs) {
-      listed = { atMs: nowMs(), list: source.list() }
-      listed.list.catch(() => {
-        listed = undefined
-      })
-    }
-    const found = await listed.list
-    const state = found.map(({ kid, fingerprint }) => `${kid} ${fingerprint}`).join()
-    if (state !== known) {
-      known = state
-      imported = new Map()
-    }
-    return found.filter(({ active }) => active)
-  }
-
-  const importKey = async (
-    { kid, certificate }: JoseCertificate,
-    purpose: Purpose,
-    { signature, keyManagement }: AlgorithmPin,
-  ): Promise<CryptoKey | undefined> => {
-    const signs = purpose === 'sign' || purpose === 'verify'
-    const algorithm = signs ? signature : keyManagement
-    if (algorithm === undefined) return undefined
-    if (purpose === 'verify' || purpose === 'encrypt') return importX509(certificate, algorithm)
-    const der = await source.readKey(kid)
-    return der === undefined ? undefined : importPKCS8(pkcs8Pem(der), algorithm)
-  }
+  const imported = new Map<string, Promise<CryptoKey | undefined>>()
+  const active = createActiveCertificates(source, nowMs, () => imported.clear())
 
   const keyOf = (entry: JoseCertificate): JoseKey | undefined => {
     const kind = kindOf(new X509Certificate(entry.certificate))
@@ -115,7 +83,7 @@ export const createKeyring = (
         const name = `${entry.kid} ${entry.fingerprint} ${purpose}`
         const known = imported.get(name)
         if (known !== undefined) return known
-        const made = importKey(entry, purpose, pin)
+        const made = importKey(source, entry, purpose, pin)
         imported.set(name, made)
         made.catch(() => imported.delete(name))
         return made
@@ -123,28 +91,73 @@ export const createKeyring = (
     }
   }
 
-  const publicKeysOf = async (entry: JoseCertificate): Promise<readonly JWK[]> => {
-    const key = keyOf(entry)
-    if (key === undefined || !entry.hasKey) return []
-    const thumbprint = createHash('sha256').update(new X509Certificate(entry.certificate).raw)
-    const x5t = thumbprint.digest('base64url')
-    const verifying = await key.use('verify')
-    const encrypting = await key.use('encrypt')
-    const member = async (key: CryptoKey | undefined, use: string, alg: string | undefined) =>
-      key === undefined || alg === undefined
-        ? []
-        : [{ ...(await exportJWK(key)), kid: entry.kid, use, alg, 'x5t#S256': x5t }]
-    return [
-      ...(await member(verifying, 'sig', key.pin.signature)),
-      ...(await member(encrypting, 'enc', key.pin.keyManagement)),
-    ]
-  }
-
   return {
     find: async (kid) => {
-      const entry = (await certificates()).find((candidate) => candidate.kid === kid)
+      const entry = (await active()).find((candidate) => candidate.kid === kid)
       return entry === undefined ? undefined : keyOf(entry)
     },
-    publicKeys: async () => (await Promise.all((await certificates()).map(publicKeysOf))).flat(),
+    publicKeys: async () => {
+      const entries = await active()
+      return (await Promise.all(entries.map((each) => publicKeysOf(each, keyOf(each))))).flat()
+    },
   }
+}
+
+/** The certificates that may be used now, asked for again after some seconds. */
+const createActiveCertificates = (
+  source: JoseKeySource,
+  nowMs: () => number,
+  onChange: () => void,
+) => {
+  let listed:
+    | { readonly atMs: number; readonly list: Promise<readonly JoseCertificate[]> }
+    | undefined
+  let known = ''
+  return async (): Promise<readonly JoseCertificate[]> => {
+    if (listed === undefined || nowMs() - listed.atMs > cacheMs) {
+      listed = { atMs: nowMs(), list: source.list() }
+      listed.list.catch(() => {
+        listed = undefined
+      })
+    }
+    const found = await listed.list
+    const state = found.map(({ kid, fingerprint }) => `${kid} ${fingerprint}`).join()
+    if (state !== known) {
+      known = state
+      onChange()
+    }
+    return found.filter(({ active }) => active)
+  }
+}
+
+const importKey = async (
+  source: JoseKeySource,
+  { kid, certificate }: JoseCertificate,
+  purpose: Purpose,
+  { signature, keyManagement }: AlgorithmPin,
+): Promise<CryptoKey | undefined> => {
+  const signs = purpose === 'sign' || purpose === 'verify'
+  const algorithm = signs ? signature : keyManagement
+  if (algorithm === undefined) return undefined
+  if (purpose === 'verify' || purpose === 'encrypt') return importX509(certificate, algorithm)
+  const der = await source.readKey(kid)
+  return der === undefined ? undefined : importPKCS8(pkcs8Pem(der), algorithm)
+}
+
+/** Of a certificate of ours: what verifies our signatures, and what encrypts for us. */
+const publicKeysOf = async (
+  entry: JoseCertificate,
+  key: JoseKey | undefined,
+): Promise<readonly JWK[]> => {
+  if (key === undefined || !entry.hasKey) return []
+  const thumbprint = createHash('sha256').update(new X509Certificate(entry.certificate).raw)
+  const x5t = thumbprint.digest('base64url')
+  const member = async (key: CryptoKey | undefined, use: string, alg: string | undefined) =>
+    key === undefined || alg === undefined
+      ? []
+      : [{ ...(await exportJWK(key)), kid: entry.kid, use, alg, 'x5t#S256': x5t }]
+  return [
+    ...(await member(await key.use('verify'), 'sig', key.pin.signature)),
+    ...(await member(await key.use('encrypt'), 'enc', key.pin.keyManagement)),
+  ]
 }

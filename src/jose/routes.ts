@@ -62,77 +62,60 @@ const shown = (content: Uint8Array): [string, 'utf8' | 'base64url'] => {
 }
 
 /** The four operations (scope `jose:use`) and the public key set. */
-export const joseRoutes = (load: LoadJose): readonly Route[] => {
-  const route = (name: string, document: Route['document'], handle: Route['handle']): Route => ({
-    method: 'POST',
-    path: `/v1/jose/${name}`,
-    scope: 'jose:use',
-    accepts: ['application/json'],
-    bodyBytesMax: joseBodyBytesMax,
-    document,
-    handle,
-  })
-  return [
-    route('sign', documents.sign, async (c) => {
-      const body = await readJson(c, signBody)
-      const { service } = await load()
-      const jws = await service
-        .sign({
-          kid: body.kid,
-          algorithm: body.alg,
-          type: body.typ,
-          content: contentOf(body.payload, body.payload_encoding, '/payload'),
-          serialization: body.serialization,
-        })
-        .catch(refused)
-      return Response.json({ jws })
-    }),
-    route('verify', documents.verify, async (c) => {
-      const { jws } = await readJson(c, verifyBody)
-      const { service } = await load()
-      const result = await service.verify(jws)
-      if (!result.valid) return Response.json(result)
-      const [payload, payload_encoding] = shown(result.content)
-      const { valid, kid, algorithm, header } = result
-      return Response.json({ valid, kid, alg: algorithm, payload, payload_encoding, header })
-    }),
-    route('encrypt', documents.encrypt, async (c) => {
-      const body = await readJson(c, encryptBody)
-      const { service } = await load()
-      const jwe = await service
-        .encrypt({
-          kid: body.kid,
-          algorithm: body.alg,
-          contentAlgorithm: body.enc,
-          type: body.typ,
-          content: contentOf(body.plaintext, body.plaintext_encoding, '/plaintext'),
-          serialization: body.serialization,
-        })
-        .catch(refused)
-      return Response.json({ jwe })
-    }),
-    route('decrypt', documents.decrypt, async (c) => {
-      const { jwe } = await readJson(c, decryptBody)
-      const { service } = await load()
-      const { kid, algorithm, content, header } = await service.decrypt(jwe).catch(refused)
-      const [plaintext, plaintext_encoding] = shown(content)
-      return Response.json({ kid, alg: algorithm, plaintext, plaintext_encoding, header })
-    }),
-    {
-      method: 'GET',
-      path: '/.well-known/jwks.json',
-      scope: 'public',
-      document: documents.keys,
-      handle: async () =>
-        Response.json(
-          { keys: await (await load()).keyring.publicKeys() },
-          {
-            headers: {
-              'Content-Type': 'application/jwk-set+json',
-              'Cache-Control': `public, max-age=${keysForSeconds}`,
-            },
-          },
-        ),
+export const joseRoutes = (load: LoadJose): readonly Route[] => [
+  operation('sign', documents.sign, async (c) => {
+    const { kid, alg, typ, payload, payload_encoding, serialization } = await readJson(c, signBody)
+    const content = contentOf(payload, payload_encoding, '/payload')
+    const { service } = await load()
+    const wanted = { kid, algorithm: alg, type: typ, content, serialization }
+    return Response.json({ jws: await service.sign(wanted).catch(refused) })
+  }),
+  operation('verify', documents.verify, async (c) => {
+    const { jws } = await readJson(c, verifyBody)
+    const { service } = await load()
+    const result = await service.verify(jws)
+    if (!result.valid) return Response.json(result)
+    const [payload, payload_encoding] = shown(result.content)
+    const { valid, kid, algorithm, header } = result
+    return Response.json({ valid, kid, alg: algorithm, payload, payload_encoding, header })
+  }),
+  operation('encrypt', documents.encrypt, async (c) => {
+    const body = await readJson(c, encryptBody)
+    const { kid, alg, enc, typ, plaintext, plaintext_encoding, serialization } = body
+    const content = contentOf(plaintext, plaintext_encoding, '/plaintext')
+    const { service } = await load()
+    const algorithms = { algorithm: alg, contentAlgorithm: enc }
+    const wanted = { kid, ...algorithms, type: typ, content, serialization }
+    return Response.json({ jwe: await service.encrypt(wanted).catch(refused) })
+  }),
+  operation('decrypt', documents.decrypt, async (c) => {
+    const { jwe } = await readJson(c, decryptBody)
+    const { service } = await load()
+    const { kid, algorithm, content, header } = await service.decrypt(jwe).catch(refused)
+    const [plaintext, plaintext_encoding] = shown(content)
+    return Response.json({ kid, alg: algorithm, plaintext, plaintext_encoding, header })
+  }),
+  {
+    method: 'GET',
+    path: '/.well-known/jwks.json',
+    scope: 'public',
+    document: documents.keys,
+    handle: async () => {
+      const headers = {
+        'Content-Type': 'application/jwk-set+json',
+        'Cache-Control': `public, max-age=${keysForSeconds}`,
+      }
+      return Response.json({ keys: await (await load()).keyring.publicKeys() }, { headers })
     },
-  ]
-}
+  },
+]
+
+const operation = (name: string, document: Route['document'], handle: Route['handle']): Route => ({
+  method: 'POST',
+  path: `/v1/jose/${name}`,
+  scope: 'jose:use',
+  accepts: ['application/json'],
+  bodyBytesMax: joseBodyBytesMax,
+  document,
+  handle,
+})

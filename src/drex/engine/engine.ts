@@ -30,45 +30,29 @@ const errorPauseMs = 500
 
 export const createEngine = (context: EngineContext): Engine => {
   const { logger, network, settings } = context
-  let state: EngineState = { status: 'starting', detail: undefined }
+  const status = createStatus(context)
   let running: Promise<unknown> | undefined
   let isStopped = false
   const alarm = createAlarm()
   const sending = createLoop(`sending to ${network.id}`)
   const following = createLoop(`following of ${network.id}`)
 
-  const attempt = async (what: string, work: () => Promise<number>): Promise<number> => {
-    try {
-      const count = await work()
-      state = { status: 'running', detail: undefined }
-      return count
-    } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error)
-      if (state.status !== 'unreachable') {
-        logger.warn({ network: network.id, err: error }, `${what} failed`)
-      }
-      state = { status: 'unreachable', detail }
-      await Bun.sleep(errorPauseMs)
-      return 0
-    }
-  }
-
   const begin = async (): Promise<void> => {
     while (!isStopped) {
       try {
-        const isRight = await identify(context)
-        if (!isRight) {
-          state = { status: 'wrong_network', detail: 'another genesis block than before' }
-          logger.error({ network: network.id }, 'another genesis block than before: not started')
+        if (!(await identify(context))) {
+          const detail = 'another genesis block than before'
+          status.set('wrong_network', detail)
+          logger.error({ network: network.id }, `${detail}: not started`)
           return
         }
         const recovered = await recover(context)
         if (recovered > 0) logger.info({ network: network.id, recovered }, 'taken up after a stop')
-        state = { status: 'running', detail: undefined }
+        status.set('running')
         await Promise.all([submitLoop(), followLoop()])
         return
       } catch (error) {
-        state = { status: 'unreachable', detail: error instanceof Error ? error.message : '' }
+        status.set('unreachable', messageOf(error))
         logger.warn({ network: network.id, err: error }, 'the network cannot be used yet')
         await Bun.sleep(startRetryMs)
       }
@@ -78,7 +62,8 @@ export const createEngine = (context: EngineContext): Engine => {
   const submitLoop = (): Promise<void> => {
     const submitter = createSubmitter(context)
     return turning(sending, async () => {
-      if ((await attempt('sending', submitter.submitOnce)) === 0) await alarm.wait(settings.pollMs)
+      if ((await status.attempt('sending', submitter.submitOnce)) === 0)
+        await alarm.wait(settings.pollMs)
       return !isStopped
     })
   }
@@ -87,10 +72,10 @@ export const createEngine = (context: EngineContext): Engine => {
     const follower = createFollower(context)
     let sweptMs = performance.now()
     return turning(following, async () => {
-      await attempt('following', follower.followOnce)
+      await status.attempt('following', follower.followOnce)
       if (performance.now() - sweptMs >= settings.resendMs / 2) {
         sweptMs = performance.now()
-        await attempt('sweeping', async () => {
+        await status.attempt('sweeping', async () => {
           const swept = await sweepOnce(context)
           return swept + (await fillGaps(context))
         })
@@ -109,12 +94,41 @@ export const createEngine = (context: EngineContext): Engine => {
       isStopped = true
       alarm.ring()
       await running
-      state = { status: 'stopped', detail: undefined }
+      status.set('stopped')
     },
-    state: () => state,
+    state: status.get,
     loops: [sending, following],
   }
 }
+
+/** What the engine says of itself; a failure is logged once, until something works again. */
+const createStatus = ({ logger, network }: EngineContext) => {
+  let state: EngineState = { status: 'starting', detail: undefined }
+  const set = (status: EngineState['status'], detail?: string): void => {
+    state = { status, detail }
+  }
+  return {
+    get: () => state,
+    set,
+    attempt: async (what: string, work: () => Promise<number>): Promise<number> => {
+      try {
+        const count = await work()
+        set('running')
+        return count
+      } catch (error) {
+        if (state.status !== 'unreachable') {
+          logger.warn({ network: network.id, err: error }, `${what} failed`)
+        }
+        set('unreachable', messageOf(error))
+        await Bun.sleep(errorPauseMs)
+        return 0
+      }
+    },
+  }
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)
 
 /** Turns a loop until a turn says that it is the last. */
 const turning = async (loop: WatchedLoop, turn: () => Promise<boolean>): Promise<void> => {

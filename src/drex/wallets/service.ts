@@ -44,46 +44,16 @@ const cachedMax = 10_000
 const resealPage = 200
 const deployer = 'gateway:deployer'
 
-export const createWallets = (deps: {
+type Deps = {
   readonly sql: Client
   readonly sealer: Sealer | undefined
   readonly web3signer: RpcCall | undefined
-}): Wallets => {
-  const { sql, sealer } = deps
-  /** Sealed keys only: what is opened is wiped after each signature. */
-  const cache = new Map<Hex, store.Wallet>()
+}
 
-  const requireSealer = (): Sealer => {
-    if (sealer !== undefined) return sealer
-    throw new ApiError(httpErrors.not_configured, 'Managed wallets need TRILHO_MASTER_KEY.', {
-      details: { settings: ['TRILHO_MASTER_KEY'] },
-    })
-  }
-
-  const find = async (address: Hex): Promise<store.Wallet | undefined> => {
-    const cached = cache.get(address)
-    if (cached !== undefined) return cached
-    const wallet = await store.walletByAddress(sql, address)
-    if (wallet !== undefined) {
-      if (cache.size >= cachedMax) cache.delete(cache.keys().next().value!)
-      cache.set(address, wallet)
-    }
-    return wallet
-  }
-
-  const create = async (wanted: NewWallet, within: Queryable = sql): Promise<store.Wallet> => {
-    const { address: given, ...common } = wanted
-    const base = { id: newId('wal'), ...common, createdAt: new Date() }
-    const wallet: store.Wallet =
-      given === undefined
-        ? generate(base, requireSealer())
-        : { ...base, address: given, sealedKey: undefined }
-    if (!(await store.insertWallet(within, wallet))) {
-      throw new ApiError(drexErrors.wallet_exists, 'A wallet with this address is there already.')
-    }
-    return wallet
-  }
-
+export const createWallets = (deps: Deps): Wallets => {
+  const { sql } = deps
+  const find = createFinder(sql)
+  const create = (wanted: NewWallet, within?: Queryable) => createWallet(deps, wanted, within)
   return {
     create,
     find,
@@ -93,53 +63,95 @@ export const createWallets = (deps: {
       if (wallet === undefined) throw new ApiError(drexErrors.wallet_not_found, 'No such wallet.')
       return wallet
     },
-    async requireSigning(address, field) {
-      const wallet = await find(address)
-      const errors = [
-        { pointer: `/${field}`, rule: 'wallet', message: 'cannot sign', got: address },
-      ]
-      if (wallet === undefined) {
-        throw new ApiError(drexErrors.wallet_not_found, `${field}: no wallet has this address.`, {
-          errors,
-        })
-      }
-      if (wallet.type === 'external') {
-        throw new ApiError(drexErrors.wallet_cannot_sign, `${field}: the wallet is watched only.`, {
-          errors,
-        })
-      }
-      return wallet
-    },
+    requireSigning: async (address, field) => signing(await find(address), address, field),
     async signerFor(address) {
       const wallet = await find(address)
       if (wallet?.sealedKey !== undefined) {
-        return managedSigner(requireSealer(), wallet.sealedKey, sealContext(wallet.id, address))
+        const context = sealContext(wallet.id, address)
+        return managedSigner(requireSealer(deps), wallet.sealedKey, context)
       }
       if (wallet?.type === 'web3signer' && deps.web3signer !== undefined) {
         return web3Signer(address, deps.web3signer)
       }
       throw new Error(`the wallet ${address} has no signer here`)
     },
-    async deployer() {
-      const wallet = await store.walletByCreator(sql, deployer)
-      if (wallet !== undefined) return wallet
-      return sql.begin(async (tx) => {
-        // The first deployments may come together, at several gateways: one of them makes it.
-        await tx`select pg_advisory_xact_lock(hashtextextended(${deployer}, 0))`
-        const made = await store.walletByCreator(tx, deployer)
-        if (made !== undefined) return made
-        const wanted = { type: 'managed', label: 'deployer', metadata: {} } as const
-        const created = await create({ ...wanted, address: undefined, createdBy: deployer }, tx)
-        await writeAudit(tx, {
-          ...{ actor: { id: deployer, requestId: undefined }, outcome: 'created' },
-          ...{ action: 'wallets.create', object: created.id },
-        })
-        return created
-      })
-    },
-    reseal: () => reseal(requireSealer(), sealedKeys(sql)),
+    deployer: async () => (await store.walletByCreator(sql, deployer)) ?? createDeployer(deps),
+    reseal: () => reseal(requireSealer(deps), sealedKeys(sql)),
   }
 }
+
+const requireSealer = ({ sealer }: Deps): Sealer => {
+  if (sealer !== undefined) return sealer
+  throw new ApiError(httpErrors.not_configured, 'Managed wallets need TRILHO_MASTER_KEY.', {
+    details: { settings: ['TRILHO_MASTER_KEY'] },
+  })
+}
+
+/** Wallets by address. What is kept are sealed keys only: an opened one is wiped after each signature. */
+const createFinder = (sql: Client): Wallets['find'] => {
+  const cache = new Map<Hex, store.Wallet>()
+  return async (address) => {
+    const cached = cache.get(address)
+    if (cached !== undefined) return cached
+    const wallet = await store.walletByAddress(sql, address)
+    if (wallet !== undefined) {
+      if (cache.size >= cachedMax) cache.delete(cache.keys().next().value!)
+      cache.set(address, wallet)
+    }
+    return wallet
+  }
+}
+
+const createWallet = async (
+  deps: Deps,
+  wanted: NewWallet,
+  within: Queryable = deps.sql,
+): Promise<store.Wallet> => {
+  const { address: given, ...common } = wanted
+  const base = { id: newId('wal'), ...common, createdAt: new Date() }
+  const wallet: store.Wallet =
+    given === undefined
+      ? generate(base, requireSealer(deps))
+      : { ...base, address: given, sealedKey: undefined }
+  if (!(await store.insertWallet(within, wallet))) {
+    throw new ApiError(drexErrors.wallet_exists, 'A wallet with this address is there already.')
+  }
+  return wallet
+}
+
+const signing = (wallet: store.Wallet | undefined, address: Hex, field: string): store.Wallet => {
+  const errors = [{ pointer: `/${field}`, rule: 'wallet', message: 'cannot sign', got: address }]
+  if (wallet === undefined) {
+    throw new ApiError(drexErrors.wallet_not_found, `${field}: no wallet has this address.`, {
+      errors,
+    })
+  }
+  if (wallet.type === 'external') {
+    throw new ApiError(drexErrors.wallet_cannot_sign, `${field}: the wallet is watched only.`, {
+      errors,
+    })
+  }
+  return wallet
+}
+
+/** The first deployments may come together, at several gateways: one of them makes the wallet. */
+const createDeployer = (deps: Deps): Promise<store.Wallet> =>
+  deps.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtextextended(${deployer}, 0))`
+    const made = await store.walletByCreator(tx, deployer)
+    if (made !== undefined) return made
+    const wanted = { type: 'managed', label: 'deployer', metadata: {} } as const
+    const created = await createWallet(
+      deps,
+      { ...wanted, address: undefined, createdBy: deployer },
+      tx,
+    )
+    await writeAudit(tx, {
+      ...{ actor: { id: deployer, requestId: undefined }, outcome: 'created' },
+      ...{ action: 'wallets.create', object: created.id },
+    })
+    return created
+  })
 
 const generate = (
   base: Omit<store.Wallet, 'address' | 'sealedKey'>,

@@ -33,7 +33,7 @@ const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 const cutAfterMs = 5
 const controlPrefix = '/simulator/'
 
-export const serveChannel = async (options: {
+type ChannelOptions = {
   readonly channel: Channel
   readonly hostname: string
   readonly port: number
@@ -42,58 +42,17 @@ export const serveChannel = async (options: {
   readonly answer: MessageInterface
   readonly control: Control
   readonly faults: FaultPlan
-}): Promise<ChannelServer> => {
-  const { channel, hostname, tls, faults } = options
+}
+
+export const serveChannel = async (options: ChannelOptions): Promise<ChannelServer> => {
+  const { hostname, tls } = options
   const sockets = new Set<Socket>()
-
-  const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const path = request.url ?? '/'
-    if (path.startsWith(controlPrefix)) {
-      const isLocal = loopback.has(request.socket.remoteAddress ?? '')
-      const answer = isLocal
-        ? await options.control(request.method ?? '', path, await bodyOf(request))
-        : problem('forbidden')
-      write(response, answer)
-      return
-    }
-    if (faults.strike(['refuse_connections'], channel) !== undefined) {
-      request.socket.destroy()
-      return
-    }
-    const host = request.headers.host ?? ''
-    if (options.hostWithoutPort && /:\d+$/.test(host)) {
-      request.socket.destroy()
-      return
-    }
-    const fault = faults.strike(
-      ['latency', 'unavailable', 'rate_limited', 'error_after_storing', 'cut'],
-      channel,
-      request.method === 'POST' ? 'send' : 'read',
-    )
-    const answer = await answerWith(fault, request, response, options.answer)
-    finish(response, answer, fault)
-  }
-
-  const listener = (request: IncomingMessage, response: ServerResponse): void => {
-    onRequest(request, response).catch(() => {
+  const server = serverOf(tls, (request, response) => {
+    onRequest(options, request, response).catch(() => {
       if (!response.headersSent) write(response, problem('internalError'))
       else response.destroy()
     })
-  }
-  const server =
-    tls === undefined
-      ? createServer(listener)
-      : createTlsServer(
-          {
-            cert: tls.cert,
-            key: tls.key,
-            minVersion: 'TLSv1.2',
-            ...(tls.clientCa === undefined
-              ? {}
-              : { ca: tls.clientCa, requestCert: true, rejectUnauthorized: true }),
-          },
-          listener,
-        )
+  })
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
@@ -119,6 +78,46 @@ export const serveChannel = async (options: {
       await closed
     },
   }
+}
+
+const serverOf = (
+  tls: ChannelOptions['tls'],
+  listener: (request: IncomingMessage, response: ServerResponse) => void,
+) => {
+  if (tls === undefined) return createServer(listener)
+  const { cert, key, clientCa } = tls
+  const mutual =
+    clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }
+  return createTlsServer({ cert, key, minVersion: 'TLSv1.2', ...mutual }, listener)
+}
+
+const onRequest = async (
+  options: ChannelOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const { channel, faults } = options
+  const path = request.url ?? '/'
+  if (path.startsWith(controlPrefix)) {
+    const isLocal = loopback.has(request.socket.remoteAddress ?? '')
+    const answer = isLocal
+      ? await options.control(request.method ?? '', path, await bodyOf(request))
+      : problem('forbidden')
+    write(response, answer)
+    return
+  }
+  const refuses = faults.strike(['refuse_connections'], channel) !== undefined
+  const hasPort = options.hostWithoutPort && /:\d+$/.test(request.headers.host ?? '')
+  if (refuses || hasPort) {
+    request.socket.destroy()
+    return
+  }
+  const fault = faults.strike(
+    ['latency', 'unavailable', 'rate_limited', 'error_after_storing', 'cut'],
+    channel,
+    request.method === 'POST' ? 'send' : 'read',
+  )
+  finish(response, await answerWith(fault, request, response, options.answer), fault)
 }
 
 const answerWith = async (
