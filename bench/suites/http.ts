@@ -58,6 +58,7 @@ export const transformKey = async (): Promise<{
   const keyFile = join(temporaryDirectory(), 'keys.json')
   const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
     name: 'bench',
+    account: 'default',
     environment: 'test',
     grants: ['spi:transform'],
     expiresAt: undefined,

@@ -3,8 +3,10 @@ import { openDatabase } from '#src/platform/database/index.ts'
 import { commandActor } from '#src/platform/http/index.ts'
 import { createLogger } from '#src/platform/observe/index.ts'
 import {
+  accountForm,
   createKeyFileStore,
   createKeyTableStore,
+  defaultAccount,
   isGrant,
   type KeyStore,
   type ListedKey,
@@ -22,14 +24,20 @@ const daysMax = 3_650
 export const keysCommand: Command = {
   name: 'keys',
   summary: 'Creates, lists and revokes API keys.',
-  usage: 'create --name <name> --scopes <scopes> | list | revoke <id>',
+  usage: 'create --name <name> [--account <account>] --scopes <scopes> | list | revoke <id>',
   description: `Keys are kept as hashes, so that create shows a key once: in the file of --file, else in the
 database of DATABASE_DSN, else in the file of API_KEYS_FILE.
 A running gateway sees changes within seconds.
+What was done under one key of an account is not done again under another: rotate a key within its account.
 Scopes: ${scopes.join(', ')}; a whole feature as cards:*; everything as *.`,
   options: {
     file: { type: 'string', value: 'path', doc: 'Keep keys in this file.' },
     name: { type: 'string', value: 'name', doc: 'create: who the key is for.' },
+    account: {
+      type: 'string',
+      value: 'name',
+      doc: 'create: whose key it is; by default `default`.',
+    },
     scopes: { type: 'string', value: 'a,b', doc: 'create: what the key may do.' },
     days: { type: 'string', value: 'n', doc: 'create: the key expires after n days.' },
     test: { type: 'boolean', doc: 'create: a trl_test_ key instead of trl_live_.' },
@@ -84,7 +92,9 @@ const create = async (store: KeyStore, args: CommandArguments, io: Io): Promise<
   const wanted = newKeyOf(args)
   const { id, key } = await store.create(wanted)
   if (args.flag('json')) {
-    io.out(`${JSON.stringify({ id, key, name: wanted.name, scopes: wanted.grants })}\n`)
+    io.out(
+      `${JSON.stringify({ id, key, name: wanted.name, account: wanted.account, scopes: wanted.grants })}\n`,
+    )
   } else {
     io.out(`${key}\n`)
     io.err(`Key ${id} for ${wanted.name}. It is shown only now: keep it safe.\n`)
@@ -96,6 +106,10 @@ const newKeyOf = (args: CommandArguments): NewKey => {
   const name = args.text('name') ?? ''
   if (name === '' || name.length > nameLengthMax) {
     throw new UsageError(`--name must have 1 to ${nameLengthMax} characters`)
+  }
+  const account = args.text('account') ?? defaultAccount
+  if (!accountForm.test(account)) {
+    throw new UsageError('--account must have 1 to 63 letters, digits, dots, dashes or underscores')
   }
   const grants = (args.text('scopes') ?? '').split(',').filter((grant) => grant !== '')
   if (grants.length === 0) throw new UsageError('--scopes must name at least one scope')
@@ -109,6 +123,7 @@ const newKeyOf = (args: CommandArguments): NewKey => {
     throw new UsageError(`--days must be 1 to ${daysMax}`)
   return {
     name,
+    account,
     grants,
     environment: args.flag('test') ? 'test' : 'live',
     expiresAt: days === undefined ? undefined : new Date(Date.now() + Number(days) * dayMs),
@@ -124,6 +139,7 @@ const list = async (store: KeyStore, args: CommandArguments, io: Io): Promise<nu
   const rows = entries.map((entry) => [
     entry.id,
     entry.name,
+    entry.account,
     stateOf(entry),
     entry.created_at,
     entry.expires_at ?? 'never',
@@ -131,7 +147,7 @@ const list = async (store: KeyStore, args: CommandArguments, io: Io): Promise<nu
     entry.scopes.join(','),
   ])
   io.out(
-    `${textTable(['ID', 'NAME', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES'], rows)}\n`,
+    `${textTable(['ID', 'NAME', 'ACCOUNT', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES'], rows)}\n`,
   )
   return exitCodes.ok
 }

@@ -7,6 +7,7 @@ export const apiKeyFile = async (...grants: readonly string[]) => {
   const file = join(temporaryDirectory(), 'keys.json')
   const { key } = await createKeyFileStore(file, () => new Date()).create({
     name: 'test',
+    account: 'default',
     environment: 'test',
     grants: [...grants],
     expiresAt: undefined,

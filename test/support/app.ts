@@ -85,6 +85,14 @@ export const testKey = (
   const { key, id, hash } = generateKey('test')
   return {
     key,
-    record: { id, name: 'test', hash, grants, expiresAt: undefined, revokedAt: undefined },
+    record: {
+      id,
+      name: 'test',
+      account: 'default',
+      hash,
+      grants,
+      expiresAt: undefined,
+      revokedAt: undefined,
+    },
   }
 }

@@ -6,10 +6,9 @@ import {
   type Route,
   readBytes,
   readQuery,
-  toResponse,
+  respond,
 } from '#src/platform/http/index.ts'
 import { eventViewOf, recordOf } from '../use-cases/answers.ts'
-import type { Answered } from '../use-cases/context.ts'
 import type { CardService } from '../use-cases/service.ts'
 import { documents, listQuery } from './documents.ts'
 import { readAuthorization, readCapture, readResolution } from './request.ts'
@@ -32,9 +31,6 @@ const jsonOf = (bytes: Uint8Array): unknown => {
     })
   }
 }
-
-const respond = ({ status, body, isReplay }: Answered): Response =>
-  toResponse({ status, contentType: 'application/json', body }, isReplay)
 
 const none = new Uint8Array()
 

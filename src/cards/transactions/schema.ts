@@ -52,8 +52,7 @@ export const cardTransactions = pgTable(
     reason: text(),
     /** A reversal ended without an answer: somebody has to ask the network. */
     needsAttention: boolean('needs_attention').notNull().default(false),
-    /** The Idempotency-Key of the request that is or was under way last, and whose it is. */
-    claimOwner: text('claim_owner'),
+    /** The Idempotency-Key of the request that is or was under way last, as it is stored. */
     claimKey: text('claim_key'),
     /** W3C trace context of that request: a reversal continues its trace. */
     traceparent: text().$type<Traceparent>(),

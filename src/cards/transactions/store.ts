@@ -1,6 +1,15 @@
 import type { EmitWithin } from '#src/events.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
-import { type AuditEntry, auditInsert, type IdempotencyClaim } from '#src/platform/http/index.ts'
+import {
+  type Answer,
+  type AuditEntry,
+  answerRows,
+  auditInsert,
+  type Caller,
+  claimRows,
+  firstOfEachKey,
+  freeRows,
+} from '#src/platform/http/index.ts'
 import { createColumns, type RecordOf, recordOf } from '../columns.ts'
 import type { CardStatus } from './domain.ts'
 import { statusEvent } from './events.ts'
@@ -18,7 +27,7 @@ export type CardChange = {
   /** Shown to callers: no card data. */
   readonly events: readonly NewCardEvent[]
   /** What the transaction's key answers from now on; `free` forgets it; undefined leaves it running. */
-  readonly answer?: { readonly status: number; readonly body: string } | 'free' | undefined
+  readonly answer?: Answer | 'free' | undefined
   /** Of a step that somebody asked for. */
   readonly audit?: AuditEntry | undefined
 }
@@ -60,7 +69,6 @@ const columns = createColumns<keyof Row>({
   voidError: 'text',
   reason: 'text',
   needsAttention: 'boolean',
-  claimOwner: 'text',
   claimKey: 'text',
   traceparent: 'text',
   createdBy: 'text',
@@ -87,7 +95,7 @@ const changing = columns.all.filter((member) => !fixed.has(member))
 /** What is known when an authorization is about to be sent. */
 const initial: readonly (keyof Row)[] = [
   ...fixed,
-  ...(['status', 'updatedAt', 'claimOwner', 'claimKey', 'traceparent'] as const),
+  ...(['status', 'updatedAt', 'claimKey', 'traceparent'] as const),
 ]
 
 const texts = {
@@ -101,13 +109,12 @@ const texts = {
 
 export type NewRow = {
   readonly transaction: CardTransaction
-  readonly claim: IdempotencyClaim | undefined
-  readonly requestId: string | undefined
+  readonly caller: Pick<Caller, 'idempotencyKey' | 'requestId'>
 }
 
 /**
- * Writes transactions with their audit entries and their idempotency keys, one statement for any number: one way to the server, one commit.
- * Keys go in in one order, so that two processes never wait for each other in a circle.
+ * Writes transactions with their audit entries and their idempotency keys, one statement for any number: one way to
+ * the server, one commit.
  *
  * @returns for each whether it was written; false when its key was there before
  */
@@ -115,29 +122,26 @@ export const insertTransactions = async (
   sql: Queryable,
   rows: readonly NewRow[],
 ): Promise<readonly boolean[]> => {
-  const first = firstOfEachKey(rows)
-  const input = first.map(({ transaction, claim, requestId }) => ({
+  const first = firstOfEachKey(rows, ({ caller }) => caller.idempotencyKey)
+  const input = first.map(({ transaction, caller: { idempotencyKey, requestId } }) => ({
     ...columns.json(transaction, initial),
     auditId: Bun.randomUUIDv7(),
     requestId,
-    ...keyOf(claim),
-    fingerprint: claim === undefined ? null : Buffer.from(claim.fingerprint).toString('hex'),
+    claimKey: idempotencyKey?.key,
+    fingerprint: idempotencyKey?.fingerprint,
   }))
   const written = await sql<{ id: string }[]>`
     with input as (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
-        ${sql(texts.initialDeclared)}, owner text, key text, fingerprint text, "auditId" text,
-        "requestId" text)
+        ${sql(texts.initialDeclared)}, fingerprint text, "auditId" text, "requestId" text)
     ),
-    keys as (
-      insert into idempotency_keys (owner, key, fingerprint)
-      select owner, key, decode(fingerprint, 'hex') from input where key is not null
-      order by owner, key
-      on conflict do nothing returning owner, key
-    ),
+    keys as (${claimRows(
+      sql,
+      sql`select "claimKey", fingerprint, null::int, null::text from input`,
+    )}),
     fresh as (
-      select i.* from input i left join keys k on k.owner = i.owner and k.key = i.key
-      where i.key is null or k.key is not null
+      select i.* from input i left join keys k on k.key = i."claimKey"
+      where i."claimKey" is null or k.key is not null
     ),
     events as (
       insert into card_events (transaction_id, type, data, at)
@@ -153,22 +157,6 @@ export const insertTransactions = async (
     from fresh returning id`
   const ids = new Set(written.map(({ id }) => id))
   return rows.map(({ transaction }) => ids.has(transaction.id))
-}
-
-const keyOf = (claim: IdempotencyClaim | undefined) => ({
-  owner: claim?.owner ?? null,
-  key: claim?.key ?? null,
-})
-
-const firstOfEachKey = (rows: readonly NewRow[]): readonly NewRow[] => {
-  const seen = new Set<string>()
-  return rows.filter(({ claim }) => {
-    if (claim === undefined) return true
-    const name = `${claim.owner}\n${claim.key}`
-    if (seen.has(name)) return false
-    seen.add(name)
-    return true
-  })
 }
 
 const inputOf = (
@@ -230,16 +218,11 @@ export const changeTransactions = async (
       from mine m cross join json_array_elements(m.events) with ordinality e(value, position)
       order by e.position
     ),
-    answered as (
-      update idempotency_keys k set status = m."answerStatus", content_type = 'application/json',
-        body = convert_to(m."answerBody", 'UTF8')
-      from mine m
-      where k.owner = m."claimOwner" and k.key = m."claimKey" and m."answerStatus" is not null
-    ),
-    freed as (
-      delete from idempotency_keys k using mine m
-      where m.frees and k.owner = m."claimOwner" and k.key = m."claimKey"
-    ),
+    answered as (${answerRows(
+      sql,
+      sql`select "claimKey", "answerStatus", "answerBody" from mine`,
+    )}),
+    freed as (${freeRows(sql, sql`select "claimKey" from mine where frees`)}),
     audited as (${auditInsert(
       sql,
       sql`select "auditId", audit -> 'actor' ->> 'id', audit ->> 'action', audit ->> 'object',

@@ -1,11 +1,13 @@
-import { ApiError, type ErrorDefinition, httpErrors } from '#src/platform/http/index.ts'
+import {
+  type Answer,
+  ApiError,
+  type ErrorDefinition,
+  httpErrors,
+} from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import { responseMessageOf } from '../transactions/domain.ts'
 import type { CardEventRow, CardTransaction } from '../transactions/store.ts'
 import type { Verdict } from './exchange.ts'
-
-/** What a request ends in: stored under its Idempotency-Key, and given again. */
-export type Answer = { readonly status: number; readonly body: string }
 
 /** The record as every operation shows it; a member that has no value yet is left out. */
 export const recordOf = (transaction: CardTransaction) => {

@@ -1,4 +1,12 @@
-import { ApiError, type Caller } from '#src/platform/http/index.ts'
+import {
+  type Answer,
+  type Answered,
+  ApiError,
+  type Caller,
+  type IdempotencyKey,
+  repetitionOf,
+  replayOf,
+} from '#src/platform/http/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
@@ -6,8 +14,8 @@ import { authorizationMessage } from '../networks/messages.ts'
 import type { Currency } from '../transactions/domain.ts'
 import { newTransactionId } from '../transactions/ids.ts'
 import type { CardTransaction } from '../transactions/store.ts'
-import { type Answer, answerOf } from './answers.ts'
-import { type Answered, type CardContext, fresh, replayOf } from './context.ts'
+import { answerOf } from './answers.ts'
+import { type CardContext, fresh } from './context.ts'
 import type { Verdict } from './exchange.ts'
 import { perform, prepare, type Ready, resolveCard, send, written } from './operation.ts'
 import { lostAnswer, settle, stepOf } from './outcomes.ts'
@@ -44,17 +52,15 @@ export const authorize = async (
   const { pan, network, transaction } = prepared
   let isOurs: boolean
   try {
-    const { idempotencyKey: claim, requestId } = caller
-    isOurs = await context.writer.insert({ transaction, claim, requestId })
+    isOurs = await context.writer.insert({ transaction, caller })
   } catch (error) {
     pan.fill(0)
     throw error
   }
   if (!isOurs) {
     pan.fill(0)
-    const replay = await replayOf(context.sql, caller.idempotencyKey)
-    if (replay === undefined) throw new Error('a key that was taken is free')
-    return replay
+    // Without a key every row is ours.
+    return repetitionOf(context.sql, caller.idempotencyKey as IdempotencyKey)
   }
   const verdict = await send(context, network, 'authorization', transaction, pan, () =>
     authorizationMessage(pan, transaction),
@@ -98,7 +104,6 @@ const open = async (
       id: newTransactionId(),
       network: network.name,
       brand: network.brand,
-      claimOwner: idempotencyKey?.owner,
       claimKey: idempotencyKey?.key,
       traceparent: currentTraceparent(),
       createdBy: keyId,

@@ -1,17 +1,19 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import {
+  type Answered,
   ApiError,
   type AuditEntry,
   actorOf,
   type Caller,
   claimKey,
+  replayOf,
 } from '#src/platform/http/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
 import { transition } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions, transactionById } from '../transactions/store.ts'
-import { type Answered, type CardContext, fresh, replayOf } from './context.ts'
+import { type CardContext, fresh } from './context.ts'
 import { perform, prepare, type Ready } from './operation.ts'
 
 /** @throws ApiError `transaction_not_found` */
@@ -78,7 +80,6 @@ export const underClaim = (
   { idempotencyKey }: Caller,
 ): CardTransaction => ({
   ...transaction,
-  claimOwner: idempotencyKey?.owner,
   claimKey: idempotencyKey?.key,
   traceparent: currentTraceparent(),
 })
@@ -109,7 +110,7 @@ const begin = async (
   { operation, after, events, pan }: Ready,
   caller: Caller,
 ): Promise<Answered | undefined> => {
-  const claim = caller.idempotencyKey
+  const key = caller.idempotencyKey
   const audit: AuditEntry = {
     ...{ actor: actorOf(caller), object: before.id, outcome: 'started' },
     action: `cards.${operation}`,
@@ -117,14 +118,14 @@ const begin = async (
   const change = { before, after, events, audit }
   let hasBegun = false
   try {
-    const replay = await (claim === undefined
+    const replay = await (key === undefined
       ? writer.change(change).then((isOurs) => {
           hasBegun = isOurs
           return undefined
         })
       : sql.begin(async (tx): Promise<Answered | undefined> => {
-          const outcome = await claimKey(tx, claim)
-          if (outcome.kind === 'replay') return { ...outcome.response, isReplay: true }
+          const replay = await claimKey(tx, key)
+          if (replay !== undefined) return replay
           const [isOurs] = await changeTransactions(tx, [change], emission)
           if (isOurs !== true) throw wrongState(await nowOf(tx, before), operation)
           hasBegun = true

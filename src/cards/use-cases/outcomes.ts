@@ -1,8 +1,9 @@
+import type { Answer } from '#src/platform/http/index.ts'
 import type { NewReversal } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
 import type { CardEvent } from '../transactions/domain.ts'
 import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
-import { type Answer, answerOf, notSentAnswer, refusalOf, unknownAnswer } from './answers.ts'
+import { answerOf, notSentAnswer, refusalOf, unknownAnswer } from './answers.ts'
 import type { CardContext, OperationName } from './context.ts'
 import type { Verdict } from './exchange.ts'
 

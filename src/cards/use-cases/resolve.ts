@@ -1,9 +1,10 @@
 import {
+  type Answered,
   ApiError,
   type AuditEntry,
   actorOf,
   type Caller,
-  claimKey,
+  runOnce,
 } from '#src/platform/http/index.ts'
 import type { ResolutionRequest } from '../api/request.ts'
 import { cardErrors } from '../errors.ts'
@@ -11,7 +12,7 @@ import { changed } from '../transactions/changes.ts'
 import { type Resolution, resolvingEvent } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions } from '../transactions/store.ts'
 import { answerOf } from './answers.ts'
-import { type Answered, type CardContext, fresh } from './context.ts'
+import type { CardContext } from './context.ts'
 import { find, underClaim } from './operations.ts'
 
 /**
@@ -26,26 +27,21 @@ export const resolve = async (
   request: ResolutionRequest,
   caller: Caller,
 ): Promise<Answered> =>
-  sql.begin(async (tx): Promise<Answered> => {
-    if (caller.idempotencyKey !== undefined) {
-      const outcome = await claimKey(tx, caller.idempotencyKey)
-      if (outcome.kind === 'replay') return { ...outcome.response, isReplay: true }
-    }
+  runOnce(sql, caller.idempotencyKey, async (tx) => {
     const before = underClaim(await find({ sql: tx }, id), caller)
     const after = resolved(before, request.outcome, now())
     const data = { ...request, operation: before.operation ?? null, api_key: caller.keyId }
-    const answer = answerOf(200, after)
     const audit: AuditEntry = {
       ...{ actor: actorOf(caller), object: before.id, outcome: request.outcome },
       action: 'cards.resolve',
     }
     const [isOurs] = await changeTransactions(
       tx,
-      [{ before, after, events: [{ type: 'resolved', data }], answer, audit }],
+      [{ before, after, events: [{ type: 'resolved', data }], audit }],
       emission,
     )
     if (isOurs !== true) throw notWaiting()
-    return fresh(answer)
+    return answerOf(200, after)
   })
 
 const resolved = (before: CardTransaction, outcome: Resolution, at: Date): CardTransaction => {

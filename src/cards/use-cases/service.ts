@@ -1,5 +1,5 @@
 import { isTransientDatabaseError } from '#src/platform/database/index.ts'
-import { ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
+import { type Answered, ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
 import type { ResolutionRequest } from '../api/request.ts'
 import {
   type CardEventRow,
@@ -9,7 +9,7 @@ import {
   type TransactionFilter,
 } from '../transactions/store.ts'
 import { type AuthorizationRequest, authorize } from './authorize.ts'
-import type { Answered, CardContext } from './context.ts'
+import type { CardContext } from './context.ts'
 import { capture, find, voidTransaction } from './operations.ts'
 import { resolve } from './resolve.ts'
 

@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import { createKeyFileStore, parseKey, readKeyFile } from '#src/platform/security/index.ts'
+import {
+  createKeyFileStore,
+  defaultAccount,
+  parseKey,
+  readKeyFile,
+} from '#src/platform/security/index.ts'
 import { lockState } from './lock.ts'
 
 export type DevState = {
@@ -44,6 +49,7 @@ const demoKey = async (keyFile: string, textFile: string): Promise<string> => {
   const store = createKeyFileStore(keyFile, () => new Date())
   const { key } = await store.create({
     name: 'demo',
+    account: defaultAccount,
     environment: 'test',
     grants: ['*'],
     expiresAt: undefined,

@@ -2,16 +2,17 @@
 import type { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import {
+  type Answer,
+  type Answered,
   type AuditEntry,
   actorOf,
+  answerKey,
   callerOf,
-  claimKey,
-  completeClaim,
-  findReplay,
   type RequestContext,
   readBytes,
-  type StoredResponse,
-  toResponse,
+  replayOf,
+  respond,
+  runOnce,
   validated,
   writeAudit,
 } from '#src/platform/http/index.ts'
@@ -44,33 +45,25 @@ export const once = async <T, R>(
   const bytes = await readBytes(c)
   const request = validated(schema, parseBody(bytes), '')
   const caller = callerOf(c, bytes)
-  const claim = caller.idempotencyKey
-  const actor = actorOf(caller)
-  const answer = (result: R): StoredResponse => ({
-    status,
-    contentType: 'application/json',
-    body: JSON.stringify(show(result)),
-  })
-  const repeat = async (kept: StoredResponse): Promise<Response> => {
+  const key = caller.idempotencyKey
+  const answerOf = (result: R): Answer => ({ status, body: JSON.stringify(show(result)) })
+  const repeat = async (kept: Answered): Promise<Response> => {
     const newest = await reread?.(kept.body)
-    return toResponse(newest === undefined ? kept : answer(newest), true)
+    return respond(newest === undefined ? kept : { ...kept, ...answerOf(newest) })
   }
-  const before = claim && (await findReplay(sql, claim))
+  const before = await replayOf(sql, key)
   if (before !== undefined) return repeat(before)
   const creation = await prepare(request)
-  const outcome = await sql.begin(async (tx) => {
-    if (claim !== undefined) {
-      const claimed = await claimKey(tx, claim)
-      if (claimed.kind === 'replay') return claimed
-    }
+  const created: R[] = []
+  const answered = await runOnce(sql, key, async (tx) => {
     const written = await creation.write(tx)
+    created.push(written)
     const entry = audit(written)
-    if (entry !== undefined) await writeAudit(tx, { ...entry, actor })
-    if (claim !== undefined) await completeClaim(tx, claim, answer(written))
-    return { kind: 'new' as const, written }
+    if (entry !== undefined) await writeAudit(tx, { ...entry, actor: actorOf(caller) })
+    return answerOf(written)
   })
-  if (outcome.kind === 'replay') return repeat(outcome.response)
-  const response = answer(await creation.settle(outcome.written))
-  if (claim !== undefined) await completeClaim(sql, claim, response)
-  return toResponse(response, false)
+  if (answered.isReplay) return repeat(answered)
+  const final = answerOf(await creation.settle(created[0] as R))
+  if (key !== undefined) await answerKey(sql, key, final)
+  return respond({ ...final, isReplay: false })
 }

@@ -5,7 +5,7 @@ import {
   type Route,
   readBytes,
   readQuery,
-  toResponse,
+  respond,
   validated,
 } from '#src/platform/http/index.ts'
 import { formatAmount, parseAmount, transactionStatuses } from '../domain.ts'
@@ -139,7 +139,7 @@ const createRoute = (transfers: Transfers): Route => ({
     const bytes = await readBytes(c)
     const body = validated(createSchema, parseBody(bytes), '')
     const { swap } = body
-    const accepted = await transfers.create(
+    const answered = await transfers.create(
       {
         fromWallet: body.from_wallet,
         toWallet: body.to_wallet,
@@ -155,10 +155,7 @@ const createRoute = (transfers: Transfers): Route => ({
       },
       callerOf(c, bytes),
     )
-    return toResponse(
-      { status: 202, contentType: 'application/json', body: accepted.body },
-      accepted.isReplay,
-    )
+    return respond(answered)
   },
 })
 

@@ -4,12 +4,21 @@
  * transfer is.
  */
 
-import type { Client } from '#src/platform/database/index.ts'
 import {
+  type Client,
+  createGatherer,
+  isTransientDatabaseError,
+  OverloadedError,
+} from '#src/platform/database/index.ts'
+import {
+  type Answered,
   ApiError,
   auditInsert,
-  httpErrors,
-  type IdempotencyClaim,
+  type Caller,
+  claimRows,
+  firstOfEachKey,
+  type IdempotencyKey,
+  repetitionOf,
 } from '#src/platform/http/index.ts'
 import type { NewTransaction } from '../engine/transaction.ts'
 import { drexErrors } from '../errors.ts'
@@ -18,102 +27,52 @@ import type { NewTransfer } from './store.ts'
 export type Acceptance = {
   readonly transfer: NewTransfer
   readonly steps: readonly NewTransaction[]
-  readonly key: IdempotencyClaim | undefined
-  readonly requestId: string | undefined
+  readonly caller: Caller
   /** What is answered, and answered again. */
   readonly body: string
 }
 
-export type Accepted = { readonly body: string; readonly isReplay: boolean }
+/** @throws ApiError when the key was used for another request, or too many wait */
+export type Accept = (acceptance: Acceptance) => Promise<Answered>
 
-export type Acceptor = {
-  /** @throws ApiError when the key was used for another request, or too many wait */
-  readonly accept: (acceptance: Acceptance) => Promise<Accepted>
-}
-
-const batchMax = 200
+const rowsMax = 200
 const waitingMax = 10_000
 const acceptedStatus = 202
-const contentType = 'application/json'
-
-type Waiting = {
-  readonly acceptance: Acceptance
-  readonly resolve: (accepted: Accepted) => void
-  readonly reject: (error: unknown) => void
-}
 
 /** @param onWritten called after each commit */
-export const createAcceptor = (sql: Client, onWritten: () => void): Acceptor => {
-  const waiting: Waiting[] = []
-  let isWriting = false
-
-  const write = async (): Promise<void> => {
-    isWriting = true
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, batchMax)
-      try {
-        await writeBatch(sql, batch)
-        onWritten()
-      } catch (error) {
-        // Nothing of the batch was written.
-        for (const each of batch) each.reject(error)
-      }
-    }
-    isWriting = false
-  }
-
-  return {
-    accept(acceptance) {
-      if (waiting.length >= waitingMax) {
-        throw new ApiError(drexErrors.too_busy, 'Too many transfers wait to be written.')
-      }
-      const { promise, resolve, reject } = Promise.withResolvers<Accepted>()
-      waiting.push({ acceptance, resolve, reject })
-      // The rest of this turn's requests go with it.
-      if (!isWriting) {
-        isWriting = true
-        setImmediate(() => void write())
-      }
-      return promise
+export const createAcceptor = (sql: Client, onWritten: () => void): Accept => {
+  const insert = createGatherer<Acceptance, boolean>({
+    ...{ rowsMax, writersMax: 1, waitingMax },
+    isRowFault: (error) => !isTransientDatabaseError(error),
+    write: async (rows) => {
+      const written = await insertAll(sql, rows)
+      onWritten()
+      return written
     },
-  }
-}
-
-const writeBatch = async (sql: Client, batch: readonly Waiting[]): Promise<void> => {
-  const first = firstOfEachKey(batch)
-  const written = await insertAll(
-    sql,
-    first.map((each) => each.acceptance),
-  )
-  const repeated: Waiting[] = []
-  for (const each of batch) {
-    // A later one of the same key has another transfer id, which was never written.
-    if (!written.has(each.acceptance.transfer.id)) repeated.push(each)
-    else each.resolve({ body: each.acceptance.body, isReplay: false })
-  }
-  if (repeated.length > 0) await replay(sql, repeated)
-}
-
-const firstOfEachKey = (batch: readonly Waiting[]): readonly Waiting[] => {
-  const seen = new Set<string>()
-  return batch.filter(({ acceptance: { key } }) => {
-    if (key === undefined) return true
-    const name = keyName(key)
-    if (seen.has(name)) return false
-    seen.add(name)
-    return true
   })
+  return async (acceptance) => {
+    const isNew = await insert(acceptance).catch(refuseWhenBusy)
+    if (isNew) return { status: acceptedStatus, body: acceptance.body, isReplay: false }
+    // Without a key every transfer is new.
+    return repetitionOf(sql, acceptance.caller.idempotencyKey as IdempotencyKey)
+  }
+}
+
+const refuseWhenBusy = (error: unknown): never => {
+  if (!(error instanceof OverloadedError)) throw error
+  throw new ApiError(drexErrors.too_busy, 'Too many transfers wait to be written.')
 }
 
 /**
- * Keys, steps and transfers in one statement: one way to the server and back, one commit. Keys go
- * in in one order, so that two processes never wait for each other in a circle.
- * @returns the transfers written: all but those whose key was there before
+ * Keys, steps and transfers in one statement: one way to the server and back, one commit.
+ *
+ * @returns for each whether it was written; false when its key was there before
  */
 const insertAll = async (
   sql: Client,
-  rows: readonly Acceptance[],
-): Promise<ReadonlySet<string>> => {
+  acceptances: readonly Acceptance[],
+): Promise<readonly boolean[]> => {
+  const rows = firstOfEachKey(acceptances, ({ caller }) => caller.idempotencyKey)
   const transfers = rows.map((row) => row.transfer)
   const steps = rows.flatMap((row) => row.steps)
   const written = await sql<{ id: string }[]>`
@@ -129,23 +88,18 @@ const insertAll = async (
         ${transfers.map((row) => JSON.stringify(row.metadata))}::text[],
         ${transfers.map((row) => row.createdBy)}::text[],
         ${transfers.map((row) => row.createdAt.toISOString())}::text[],
-        ${rows.map((row) => row.key?.owner ?? null)}::text[],
-        ${rows.map((row) => row.key?.key ?? null)}::text[],
-        ${rows.map((row) => (row.key === undefined ? null : hexOf(row.key.fingerprint)))}::text[],
+        ${rows.map((row) => row.caller.idempotencyKey?.key ?? null)}::text[],
+        ${rows.map((row) => row.caller.idempotencyKey?.fingerprint ?? null)}::text[],
         ${rows.map((row) => row.body)}::text[],
         ${rows.map(() => Bun.randomUUIDv7())}::text[],
-        ${rows.map((row) => row.requestId ?? null)}::text[]
+        ${rows.map((row) => row.caller.requestId)}::text[]
       ) as t(id, transaction_id, network, token, from_wallet, to_wallet, amount, reference,
-        metadata, created_by, created_at, owner, key, fingerprint, body, audit_id,
-        request_id)
-    ), taken as (
-      insert into idempotency_keys (owner, key, fingerprint, status, content_type, body)
-      select owner, key, decode(fingerprint, 'hex'), ${acceptedStatus}, ${contentType},
-        convert_to(body, 'UTF8')
-      from input where key is not null order by owner, key
-      on conflict do nothing returning owner, key
-    ), fresh as (
-      select i.* from input i left join taken k on k.owner = i.owner and k.key = i.key
+        metadata, created_by, created_at, key, fingerprint, body, audit_id, request_id)
+    ), taken as (${claimRows(
+      sql,
+      sql`select key, fingerprint, ${acceptedStatus}::int, body from input`,
+    )}), fresh as (
+      select i.* from input i left join taken k on k.key = i.key
       where i.key is null or k.key is not null
     ), stepped as (
       insert into drex_transactions (id, network, sender, kind, subject, status, recipient, data,
@@ -169,43 +123,6 @@ const insertAll = async (
     select id, transaction_id, network, token, from_wallet, to_wallet, amount::bigint, reference,
       metadata::jsonb, created_by, created_at::timestamptz
     from fresh returning id`
-  return new Set(written.map((row) => row.id))
-}
-
-const hexOf = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
-
-const keyName = (key: { readonly owner: string; readonly key: string }): string =>
-  `${key.owner}\n${key.key}`
-
-const replay = async (sql: Client, repeated: readonly Waiting[]): Promise<void> => {
-  const keys = repeated.map((each) => each.acceptance.key!)
-  const rows = await sql<
-    { owner: string; key: string; fingerprint: Uint8Array; body: Uint8Array | null }[]
-  >`
-    select owner, key, fingerprint, body from idempotency_keys
-    where (owner, key) in (
-      select * from unnest(
-        ${keys.map((key) => key.owner)}::text[], ${keys.map((key) => key.key)}::text[]
-      )
-    )`
-  const stored = new Map(rows.map((row) => [keyName(row), row]))
-  for (const each of repeated) {
-    const key = each.acceptance.key!
-    const row = stored.get(keyName(key))
-    if (row !== undefined && !Buffer.from(row.fingerprint).equals(Buffer.from(key.fingerprint))) {
-      each.reject(
-        new ApiError(
-          httpErrors.idempotency_mismatch,
-          'The Idempotency-Key was used for another request.',
-        ),
-      )
-    } else if (row === undefined || row.body === null) {
-      each.reject(
-        new ApiError(httpErrors.idempotency_in_progress, 'The same request has not ended yet.'),
-      )
-    } else {
-      each.resolve({ body: Buffer.from(row.body).toString('utf8'), isReplay: true })
-    }
-  }
+  const ids = new Set(written.map(({ id }) => id))
+  return acceptances.map(({ transfer }) => ids.has(transfer.id))
 }

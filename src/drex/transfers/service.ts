@@ -3,6 +3,7 @@
 import type { Client } from '#src/platform/database/index.ts'
 import {
   type Actor,
+  type Answered,
   ApiError,
   type AuditEntry,
   actorOf,
@@ -20,7 +21,7 @@ import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
 import { type SwapRequest, sagaOf, transferSteps } from '../sagas.ts'
 import type { Wallets } from '../wallets/service.ts'
-import { type Accepted, type Acceptor, createAcceptor } from './accept.ts'
+import { createAcceptor } from './accept.ts'
 import * as store from './store.ts'
 
 export type TransferRequest = {
@@ -35,7 +36,7 @@ export type TransferRequest = {
 }
 
 export type Transfers = {
-  readonly create: (request: TransferRequest, caller: Caller) => Promise<Accepted>
+  readonly create: (request: TransferRequest, caller: Caller) => Promise<Answered>
   readonly get: (id: string) => Promise<{ transfer: store.Transfer; steps: readonly store.Step[] }>
   readonly list: (filter: store.TransferFilter) => Promise<readonly store.Transfer[]>
   readonly cancel: (id: string, caller: Caller) => Promise<store.Transfer>
@@ -50,7 +51,7 @@ export const createTransfers = (deps: {
   readonly onEnded: EngineContext['onEnded']
 }): Transfers => {
   const { sql, chains, wallets } = deps
-  const acceptor: Acceptor = createAcceptor(sql, () => {
+  const accept = createAcceptor(sql, () => {
     for (const chain of chains.all.values()) chain.engine?.kick()
   })
 
@@ -87,10 +88,7 @@ export const createTransfers = (deps: {
         createdBy: caller.keyId,
         createdAt,
       }
-      return acceptor.accept({
-        ...{ transfer, steps, key: caller.idempotencyKey, body: creationBody(transfer) },
-        requestId: caller.requestId,
-      })
+      return accept({ transfer, steps, caller, body: creationBody(transfer) })
     },
     get: async (id) => ({ transfer: await get(id), steps: await store.stepsOf(sql, id) }),
     list: (filter) => store.listTransfers(sql, filter),

@@ -1,7 +1,7 @@
 import type { Scope } from '../security/index.ts'
 import type { Actor } from './audit/domain.ts'
 import { ApiError, httpErrors } from './errors.ts'
-import { claimOf, type IdempotencyClaim } from './idempotency/store.ts'
+import { type IdempotencyKey, idempotencyKeyOf } from './idempotency/key.ts'
 import type { RequestContext } from './route.ts'
 
 /** Who makes a request. Use cases take it from the routes; {@link callerOf} makes it. */
@@ -13,7 +13,7 @@ export type Caller = {
   readonly scopes: ReadonlySet<Scope>
   readonly requestId: string
   /** Undefined where the request has no Idempotency-Key. */
-  readonly idempotencyKey: IdempotencyClaim | undefined
+  readonly idempotencyKey: IdempotencyKey | undefined
 }
 
 /**
@@ -26,7 +26,7 @@ export const callerOf = (c: RequestContext, body?: Uint8Array): Caller => {
   const { principal, requestId } = c.env
   if (principal === undefined) throw new ApiError(httpErrors.unauthorized, 'No key.')
   const { owner, keyId, scopes } = principal
-  const idempotencyKey = body === undefined ? undefined : claimOf(c, owner, body)
+  const idempotencyKey = body === undefined ? undefined : idempotencyKeyOf(c, owner, body)
   return { owner, keyId, scopes, requestId, idempotencyKey }
 }
 

@@ -24,19 +24,22 @@ export {
 } from './errors.ts'
 export { readyHeaders } from './headers.ts'
 export { createIdempotencySweep } from './idempotency/feature.ts'
-export { idempotencyKeyOf } from './idempotency/key.ts'
+export type { IdempotencyKey } from './idempotency/key.ts'
 export {
-  type ClaimOutcome,
+  type Answer,
+  type Answered,
+  answerKey,
+  answerRows,
   claimKey,
-  completeClaim,
-  completeProvisionally,
-  findReplay,
-  type IdempotencyClaim,
+  claimRows,
+  firstOfEachKey,
+  freeRows,
+  repetitionOf,
+  replayOf,
+  respond,
   runOnce,
-  type StoredResponse,
-  settleClaim,
-  toResponse,
-} from './idempotency/store.ts'
+  settleKey,
+} from './idempotency/protocol.ts'
 export { type JsonValue, jsonValue } from './json-value.ts'
 export { type Listener, listen } from './listen.ts'
 export { logLevelRoutes } from './log-level.ts'

@@ -1,4 +1,11 @@
-export { generateKey, hashMatches, type KeyEnvironment, parseKey } from './keys/api-key.ts'
+export {
+  accountForm,
+  defaultAccount,
+  generateKey,
+  hashMatches,
+  type KeyEnvironment,
+  parseKey,
+} from './keys/api-key.ts'
 export {
   type Authenticator,
   createAuthenticator,

@@ -30,10 +30,12 @@ const inserted = async (id: string): Promise<CardTransaction> => {
     ...{ operation: undefined, operationStan: undefined, operationTransmission: undefined },
     ...{ operationCents: undefined, capturedCents: undefined, authCode: undefined },
     ...{ responseCode: undefined, captureError: undefined, voidError: undefined },
-    ...{ reason: undefined, claimOwner: undefined, claimKey: undefined },
+    ...{ reason: undefined, claimKey: undefined },
     ...{ capturedAt: undefined, voidedAt: undefined },
   } as const satisfies CardTransaction
-  await insertTransactions(database.sql, [{ transaction, claim: undefined, requestId: undefined }])
+  await insertTransactions(database.sql, [
+    { transaction, caller: { idempotencyKey: undefined, requestId: 'test' } },
+  ])
   const row = await transactionById(database.sql, id)
   if (row === undefined) throw new Error('not there')
   return row

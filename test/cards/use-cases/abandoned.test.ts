@@ -6,6 +6,7 @@ import { endReversal } from '../../../src/cards/use-cases/reversed.ts'
 import { authorizationBody, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
 import { collected } from '../../support/collector.ts'
 import { quietLogger } from '../../support/database.ts'
+import { storedKey } from '../../support/stored-key.ts'
 
 let rig: CardsRig
 beforeAll(async () => {
@@ -88,7 +89,8 @@ describe('what a process left on the wire', () => {
     const headers = { 'Idempotency-Key': 'crashed' }
     const first = await rig.post('/v1/transactions/authorize', body, headers)
     const { id } = (await first.json()) as { id: string }
-    await rig.database.sql`update idempotency_keys set status = null where key = 'crashed'`
+    await rig.database
+      .sql`update idempotency_keys set status = null where key = ${storedKey('crashed')}`
     await abandon(id, 'pending', null)
     expect((await rig.post('/v1/transactions/authorize', body, headers)).status).toBe(409)
     expect(await sweeper(hourMs).sweep()).toBe(1)

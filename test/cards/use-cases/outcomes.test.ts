@@ -14,7 +14,7 @@ const transaction = (state: CardState): CardTransaction => ({
   ...{ transmission: '1121120000', operationStan: '000002', operationTransmission: '1121120001' },
   ...{ authCode: undefined, responseCode: undefined, captureError: undefined },
   ...{ voidError: undefined, reason: undefined, needsAttention: false },
-  ...{ claimOwner: undefined, claimKey: undefined, traceparent: undefined },
+  ...{ claimKey: undefined, traceparent: undefined },
   ...{ createdBy: 'key', createdAt: at, updatedAt: at, capturedAt: undefined, voidedAt: undefined },
 })
 

@@ -1,13 +1,29 @@
+import { createHash, createHmac } from 'node:crypto'
+import { mediaType } from '../body.ts'
 import { ApiError, httpErrors } from '../errors.ts'
 import type { RequestContext } from '../route.ts'
+import { canonicalJson } from './canonical.ts'
 
 const keyLengthMax = 255
 
+/** The Idempotency-Key of a request as it is stored, and what it was sent for. Both are base64url. */
+export type IdempotencyKey = {
+  /** HMAC-SHA256 of the key sent, under the caller's account: keys of different accounts never meet. */
+  readonly key: string
+  /** SHA-256 of method, path and body: of a JSON body its value counts, of any other its bytes. */
+  readonly fingerprint: string
+  /** The same of the body's bytes in every case: rows of releases without accounts have it. */
+  readonly fingerprintOfBytes: () => string
+}
+
 /**
  * The Idempotency-Key header: 1 to 255 printable ASCII characters, bare or as a quoted string
- * (draft-ietf-httpapi-idempotency-key-header). Undefined when absent; a malformed one is refused.
+ * (draft-ietf-httpapi-idempotency-key-header).
+ *
+ * @returns undefined when absent
+ * @throws ApiError 400 when malformed
  */
-export const idempotencyKeyOf = (c: RequestContext): string | undefined => {
+const headerOf = (c: RequestContext): string | undefined => {
   const header = c.req.raw.headers.get('idempotency-key')
   if (header === null) return undefined
   const key = /^"(.*)"$/s.exec(header.trim())?.[1]?.replace(/\\(["\\])/g, '$1') ?? header.trim()
@@ -19,4 +35,27 @@ export const idempotencyKeyOf = (c: RequestContext): string | undefined => {
     )
   }
   return key
+}
+
+const decoder = new TextDecoder()
+
+/** @returns undefined when the request has no Idempotency-Key; @throws ApiError 400 when it is malformed */
+export const idempotencyKeyOf = (
+  c: RequestContext,
+  owner: string,
+  body: Uint8Array,
+): IdempotencyKey | undefined => {
+  const sent = headerOf(c)
+  if (sent === undefined) return undefined
+  const digest = (content: string | Uint8Array): string =>
+    createHash('sha256')
+      .update(`${c.req.method} ${c.req.path}\n`)
+      .update(content)
+      .digest('base64url')
+  const isJson = mediaType(c.req.raw.headers.get('content-type') ?? '') === 'application/json'
+  return {
+    key: createHmac('sha256', owner).update(sent).digest('base64url'),
+    fingerprint: digest((isJson ? canonicalJson(decoder.decode(body)) : undefined) ?? body),
+    fingerprintOfBytes: () => digest(body),
+  }
 }

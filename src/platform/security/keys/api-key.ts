@@ -14,6 +14,12 @@ const secretLength = 43
 const checksumLength = 6
 const form = /^trl_(live|test)_([0-9A-Za-z]{12})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
 
+/** The account of keys that are made without one. */
+export const defaultAccount = 'default'
+
+/** 1 to 63 characters. */
+export const accountForm = /^[0-9A-Za-z][0-9A-Za-z._-]{0,62}$/
+
 export type ParsedKey = { readonly id: string; readonly hash: Buffer }
 
 const base62 = (value: bigint, length: number): string => {

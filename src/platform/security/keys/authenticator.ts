@@ -5,6 +5,7 @@ import { expandGrants, type Scope } from './scopes.ts'
 export type KeyRecord = {
   readonly id: string
   readonly name: string
+  readonly account: string
   /** SHA-256 of the secret, in hex. */
   readonly hash: string
   readonly grants: readonly string[]
@@ -21,7 +22,7 @@ export type KeySource = {
 
 /** Who calls. */
 export type Principal = {
-  /** What is theirs belongs to the account, not to the key, which may be rotated. */
+  /** The account: what is theirs belongs to it, not to the key, which may be rotated. */
   readonly owner: string
   readonly keyId: string
   readonly name: string
@@ -58,7 +59,7 @@ export const createAuthenticator = (options: {
       const nowMs = now()
       if (!hashMatches(parsed.hash, record.hash) || !isAlive(record, nowMs)) return undefined
       const principal: Principal = {
-        owner: record.id,
+        owner: record.account,
         keyId: record.id,
         name: record.name,
         scopes: expandGrants(record.grants),

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
+import { accountForm, defaultAccount } from './api-key.ts'
 import type { KeyRecord, KeySource } from './authenticator.ts'
 import { isGrant } from './scopes.ts'
 
 const instant = z.iso.datetime()
 
-/** The file of API_KEYS_FILE: `{"keys": [{id, name, hash, scopes, created_at, expires_at?, revoked_at?}]}`. */
+/** The file of API_KEYS_FILE: `{"keys": [{id, name, account?, hash, scopes, created_at, expires_at?, revoked_at?}]}`. */
 const fileSchema = z.strictObject({
   keys: z.array(
     z.strictObject({
       id: z.string().regex(/^[0-9A-Za-z]{12}$/),
       name: z.string().max(100),
+      account: z.string().regex(accountForm).default(defaultAccount),
       hash: z.string().regex(/^[0-9a-f]{64}$/),
       scopes: z.array(z.string().refine(isGrant, 'unknown scope')),
       created_at: instant,
@@ -96,6 +98,7 @@ export const createKeyFileSource = (options: {
 const recordOf = (entry: KeyFileEntry): KeyRecord => ({
   id: entry.id,
   name: entry.name,
+  account: entry.account,
   hash: entry.hash,
   grants: entry.scopes,
   expiresAt: dateOf(entry.expires_at),

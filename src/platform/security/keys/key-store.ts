@@ -3,6 +3,7 @@ import { type KeyFileEntry, readKeyFile, writeKeyFile } from './key-file.ts'
 
 export type NewKey = {
   readonly name: string
+  readonly account: string
   readonly environment: KeyEnvironment
   readonly grants: readonly string[]
   readonly expiresAt: Date | undefined
@@ -12,6 +13,7 @@ export type NewKey = {
 export type ListedKey = {
   readonly id: string
   readonly name: string
+  readonly account: string
   readonly scopes: readonly string[]
   readonly created_at: string
   readonly expires_at: string | null
@@ -31,12 +33,13 @@ export type KeyStore = {
 
 /** Keys in the file of API_KEYS_FILE. A running gateway sees a change within seconds. */
 export const createKeyFileStore = (path: string, now: () => Date): KeyStore => ({
-  create: async ({ name, environment, grants, expiresAt }) => {
+  create: async ({ name, account, environment, grants, expiresAt }) => {
     const file = await readKeyFile(path)
     const { key, id, hash } = generateKey(environment)
     const entry: KeyFileEntry = {
       id,
       name,
+      account,
       hash,
       scopes: [...grants],
       created_at: now().toISOString(),

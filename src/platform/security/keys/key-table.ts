@@ -11,6 +11,7 @@ const usesMax = 10_000
 type Row = {
   readonly id: string
   readonly name: string
+  readonly account: string
   readonly hash: string
   readonly scopes: readonly string[]
   readonly created_at: string
@@ -76,9 +77,10 @@ export const createKeyTable = (options: {
   }
 }
 
-const recordOf = ({ id, name, hash, scopes, expires_at, revoked_at }: Row): KeyRecord => ({
+const recordOf = ({ id, name, account, hash, scopes, expires_at, revoked_at }: Row): KeyRecord => ({
   id,
   name,
+  account,
   hash,
   grants: scopes,
   expiresAt: expires_at === null ? undefined : new Date(expires_at),
@@ -90,12 +92,12 @@ const isoOf = (time: string | null): string | null =>
 
 /** Keys in the table `api_keys`, for the operator's commands. */
 export const createKeyTableStore = (sql: Client, actor: Actor): KeyStore => ({
-  create: async ({ name, environment, grants, expiresAt }) => {
+  create: async ({ name, account, environment, grants, expiresAt }) => {
     const { key, id, hash } = generateKey(environment)
     await sql.begin(async (tx) => {
       await tx`
-        insert into api_keys (id, name, hash, scopes, expires_at)
-        values (${id}, ${name}, ${hash}, ${textArray(grants)}::text::text[],
+        insert into api_keys (id, name, account, hash, scopes, expires_at)
+        values (${id}, ${name}, ${account}, ${hash}, ${textArray(grants)}::text::text[],
           ${expiresAt?.toISOString() ?? null})`
       await writeAudit(tx, { actor, action: 'keys.create', object: id, outcome: 'created' })
     })

@@ -1,10 +1,5 @@
 import type { BuildableMessage } from '#codecs/iso20022'
-import {
-  type AuditEntry,
-  actorOf,
-  type Caller,
-  type StoredResponse,
-} from '#src/platform/http/index.ts'
+import { type Answer, type AuditEntry, actorOf, type Caller } from '#src/platform/http/index.ts'
 import type { OutboundMessage } from '../../messages/index.ts'
 
 /** A message ready to be stored, and what its sender is told of it. */
@@ -21,9 +16,8 @@ export const auditEntry = ({ message }: Built, caller: Caller): AuditEntry => ({
   outcome: 'queued',
 })
 
-const answer = (built: Built, fields: Readonly<Record<string, string>>): StoredResponse => ({
+const answer = (built: Built, fields: Readonly<Record<string, string>>): Answer => ({
   status: 202,
-  contentType: 'application/json',
   body: JSON.stringify({
     id: built.message.id,
     biz_msg_idr: built.message.bizMsgIdr,
@@ -34,10 +28,10 @@ const answer = (built: Built, fields: Readonly<Record<string, string>>): StoredR
 })
 
 /** It will be sent. */
-export const queuedAnswer = (built: Built): StoredResponse => answer(built, { status: 'queued' })
+export const queuedAnswer = (built: Built): Answer => answer(built, { status: 'queued' })
 
 /** The message interface has it, under that PI-ResourceId. */
-export const sentAnswer = (built: Built, resourceId: string): StoredResponse =>
+export const sentAnswer = (built: Built, resourceId: string): Answer =>
   answer(built, { status: 'sent', resource_id: resourceId })
 
 export const knownAlready = ({ bizMsgIdr }: OutboundMessage): Error =>

@@ -1,14 +1,11 @@
 import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import {
+  type Answered,
   type Caller,
-  claimKey,
-  completeProvisionally,
-  findReplay,
-  type IdempotencyClaim,
-  type StoredResponse,
-  settleClaim,
-  toResponse,
+  replayOf,
+  runOnce,
+  settleKey,
   writeAudit,
 } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
@@ -21,7 +18,7 @@ export type FastPathDeps = {
   readonly sendNow: SendNow
   readonly logger: Logger
   /** The way of all other messages. */
-  readonly enqueue: (built: Built, caller: Caller) => Promise<Response>
+  readonly enqueue: (built: Built, caller: Caller) => Promise<Answered>
 }
 
 /**
@@ -44,57 +41,45 @@ export const createFastPath = (deps: FastPathDeps) => {
     }
   }
 
-  /** Undefined when it is stored now; otherwise what a repetition gets. */
-  const store = (
-    built: Built,
-    ready: ReadyMessage,
-    caller: Caller,
-  ): Promise<StoredResponse | undefined> =>
-    sql.begin(async (tx) => {
-      const claim = caller.idempotencyKey
-      if (claim !== undefined) {
-        const outcome = await claimKey(tx, claim)
-        if (outcome.kind === 'replay') return outcome.response
-      }
+  /** A replay where it was stored before; otherwise the answer that holds until there is a better one. */
+  const store = (built: Built, ready: ReadyMessage, caller: Caller): Promise<Answered> =>
+    runOnce(sql, caller.idempotencyKey, async (tx) => {
       if (!(await sendNow.store(tx, ready))) throw knownAlready(built.message)
       await writeAudit(tx, auditEntry(built, caller))
-      if (claim !== undefined) {
-        await completeProvisionally(tx, claim, queuedAnswer(built), sendNow.leaseMs)
-      }
-      return undefined
+      return { ...queuedAnswer(built), provisionalMs: sendNow.leaseMs }
     })
 
   const deliver = async (
     built: Built,
     ready: ReadyMessage,
-    claim: IdempotencyClaim | undefined,
-  ): Promise<StoredResponse> => {
+    queued: Answered,
+    { idempotencyKey: key }: Caller,
+  ): Promise<Answered> => {
     const outcome = await sendNow.send(ready)
-    const queued = queuedAnswer(built)
-    const best = outcome.kind === 'accepted' ? sentAnswer(built, outcome.resourceId) : queued
+    const best =
+      outcome.kind === 'accepted' ? { ...queued, ...sentAnswer(built, outcome.resourceId) } : queued
     const isSettled = await sql.begin(async (tx) => {
       if (outcome.kind === 'accepted') await sendNow.noteAccepted(tx, ready, outcome)
       else await sendNow.handOver(tx, ready, outcome)
-      return claim === undefined || (await settleClaim(tx, claim, best))
+      return key === undefined || (await settleKey(tx, key, best))
     })
     if (outcome.kind !== 'accepted') deps.broker.wake([topics.outbound])
     return isSettled ? best : queued
   }
 
-  return async (built: Built, caller: Caller): Promise<Response> => {
-    const claim = caller.idempotencyKey
-    const before = claim && (await findReplay(sql, claim))
-    if (before !== undefined) return toResponse(before, true)
+  return async (built: Built, caller: Caller): Promise<Answered> => {
+    const before = await replayOf(sql, caller.idempotencyKey)
+    if (before !== undefined) return before
     const ready = await prepare(built)
     if (ready === undefined) return enqueue(built, caller)
-    const known = await store(built, ready, caller)
-    if (known !== undefined) return toResponse(known, true)
+    const queued = await store(built, ready, caller)
+    if (queued.isReplay) return queued
     try {
-      return toResponse(await deliver(built, ready, claim), false)
+      return await deliver(built, ready, queued, caller)
     } catch (err) {
       // It is stored, and the queue takes it over: the answer that is kept under the key holds.
       logger.error({ err, id: built.message.id }, 'what became of the sending was not noted')
-      return toResponse(queuedAnswer(built), false)
+      return queued
     }
   }
 }

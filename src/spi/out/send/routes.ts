@@ -5,6 +5,7 @@ import {
   httpErrors,
   type Route,
   readBytes,
+  respond,
   validated,
 } from '#src/platform/http/index.ts'
 import { sendBody, sendDocument } from './documents.ts'
@@ -28,7 +29,7 @@ export const sendRoutes = (send: SendService): readonly Route[] => [
       requireVersion(messageType, version)
       const outcome = await send({ messageType, version, channel, params }, callerOf(c, bytes))
       if (!outcome.ok) throw refused(outcome.problems)
-      return outcome.response
+      return respond(outcome.answered)
     },
   },
 ]

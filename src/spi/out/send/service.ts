@@ -11,7 +11,7 @@ import {
 } from '#codecs/iso20022'
 import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { type Caller, runOnce, writeAudit } from '#src/platform/http/index.ts'
+import { type Answered, type Caller, runOnce, writeAudit } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { nativeText } from '#src/platform/runtime/index.ts'
 import { type Channel, enqueueMessages, type OutboundMessage } from '../../messages/index.ts'
@@ -32,7 +32,7 @@ export type SendRequest = {
 }
 
 export type SendOutcome =
-  | { readonly ok: true; readonly response: Response }
+  | { readonly ok: true; readonly answered: Answered }
   | { readonly ok: false; readonly problems: readonly BuildProblem[] }
 
 export type SendDeps = {
@@ -59,16 +59,16 @@ const scanner = createMessageScanner(nativeText)
  */
 export const createSendService = (deps: SendDeps): SendService => {
   const { sql, broker, sendNow } = deps
-  const enqueue = async (built: Built, caller: Caller): Promise<Response> => {
+  const enqueue = async (built: Built, caller: Caller): Promise<Answered> => {
     const { message } = built
-    const response = await runOnce(sql, caller.idempotencyKey, async (transaction) => {
+    const answered = await runOnce(sql, caller.idempotencyKey, async (transaction) => {
       const queued = await enqueueMessages(transaction, broker, [message])
       if (!queued.has(message.id)) throw knownAlready(message)
       await writeAudit(transaction, auditEntry(built, caller))
       return queuedAnswer(built)
     })
     broker.wake([topics.outbound])
-    return response
+    return answered
   }
   const sendWithin =
     sendNow === undefined ? undefined : createFastPath({ ...deps, sendNow, enqueue })
@@ -84,7 +84,7 @@ export const createSendService = (deps: SendDeps): SendService => {
     const channel = request.channel ?? (await defaultChannel(sql, request))
     const built = builtOf(build.message, { ...request, channel }, deps.ispb)
     const isFast = sendWithin !== undefined && request.messageType === 'PACS008'
-    return { ok: true, response: await (isFast ? sendWithin : enqueue)(built, caller) }
+    return { ok: true, answered: await (isFast ? sendWithin : enqueue)(built, caller) }
   }
 }
 

@@ -99,7 +99,13 @@ describe('an entry is written with', () => {
 
   test('a key made and revoked by a command', async () => {
     const store = createKeyTableStore(sql, by('cli:maria'))
-    const made = { name: 'shop', environment: 'test', grants: ['*'], expiresAt: undefined } as const
+    const made = {
+      name: 'shop',
+      account: 'default',
+      environment: 'test',
+      grants: ['*'],
+      expiresAt: undefined,
+    } as const
     const { id } = await store.create(made)
     expect(await store.revoke(id)).toBe(true)
     expect(await store.revoke(id)).toBe(false)

@@ -1,21 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
+  answerKey,
   callerOf,
   claimKey,
-  completeClaim,
   createIdempotencySweep,
   readBytes,
+  replayOf,
+  respond,
   runOnce,
 } from '#src/platform/http/index.ts'
 import { type TestApp, testApp, testKey } from '../../../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../../support/database.ts'
+import { storedKey } from '../../../support/stored-key.ts'
 
 let database: TestDatabase
 let harness: TestApp
 let hold: Promise<void> = Promise.resolve()
 let entered: PromiseWithResolvers<void> = Promise.withResolvers()
 const one = testKey('*')
-const two = testKey('*')
+const rotated = testKey('*')
+const { key: otherText, record: otherRecord } = testKey('*')
+const two = { key: otherText, record: { ...otherRecord, account: 'other' } }
 
 beforeAll(async () => {
   database = await createTestDatabase(10)
@@ -30,7 +35,8 @@ beforeAll(async () => {
       document,
       handle: async (c) => {
         const body = await readBytes(c)
-        return runOnce(database.sql, callerOf(c, body).idempotencyKey, async (transaction) => {
+        const { idempotencyKey } = callerOf(c, body)
+        const answered = await runOnce(database.sql, idempotencyKey, async (transaction) => {
           entered.resolve()
           await hold
           const note = Buffer.from(body).toString()
@@ -39,13 +45,13 @@ beforeAll(async () => {
           if (note.includes('fail')) throw new Error('after the effect')
           return {
             status: 201,
-            contentType: 'application/json',
             body: JSON.stringify({ id: row?.id, at: Bun.nanoseconds() }),
           }
         })
+        return respond(answered)
       },
     })),
-    { keys: [one.record, two.record] },
+    { keys: [one.record, rotated.record, two.record] },
   )
 })
 
@@ -86,7 +92,22 @@ describe('an Idempotency-Key', () => {
     }
   })
 
-  test('of one caller is not that of another', async () => {
+  test('survives a rotation of the API key', async () => {
+    const first = await send('key-r', { n: 'r' }, one)
+    const second = await send('key-r', { n: 'r' }, rotated)
+    expect(second.headers.get('idempotent-replayed')).toBe('true')
+    expect(await second.text()).toBe(await first.text())
+    expect(await effects({ n: 'r' })).toBe(1)
+  })
+
+  test('takes another spelling of the same JSON value for the same request', async () => {
+    await send('key-s', '{"a": 1.0, "b": "\\u0041"}')
+    const second = await send('key-s', '{"b":"A","a":1}')
+    expect(second.headers.get('idempotent-replayed')).toBe('true')
+    expect((await send('key-s', '{"b":"A","a":"1"}')).status).toBe(422)
+  })
+
+  test('of one account is not that of another', async () => {
     await send('key-3', { n: 4 }, one)
     const other = await send('key-3', { n: 4 }, two)
     expect(other.headers.get('idempotent-replayed')).toBeNull()
@@ -133,18 +154,16 @@ describe('an Idempotency-Key', () => {
 })
 
 test('work over two transactions counts as running between them', async () => {
-  const claim = { owner: 'cards', key: 'long', fingerprint: Buffer.alloc(32, 1) }
-  const response = { status: 200, contentType: 'application/json', body: '{}' }
+  const key = { key: storedKey('long'), fingerprint: 'f', fingerprintOfBytes: () => 'g' }
   const { sql } = database
-  expect(await sql.begin((transaction) => claimKey(transaction, claim))).toEqual({ kind: 'new' })
-  await expect(sql.begin((transaction) => claimKey(transaction, claim))).rejects.toThrow(
-    'still running',
-  )
-  await completeClaim(sql, claim, response)
-  expect(await sql.begin((transaction) => claimKey(transaction, claim))).toEqual({
-    kind: 'replay',
-    response,
-  })
+  const claim = () => sql.begin((transaction) => claimKey(transaction, key))
+  expect(await claim()).toBeUndefined()
+  await expect(claim()).rejects.toThrow('still running')
+  await answerKey(sql, key, { status: 200, body: '{}' })
+  expect(await claim()).toEqual({ status: 200, body: '{}', isReplay: true })
+  // A row of a release that knew the bytes of bodies only.
+  await sql`update idempotency_keys set fingerprint = 'g' where key = ${key.key}`
+  expect(await replayOf(sql, key)).toMatchObject({ isReplay: true })
 })
 
 test('keys are forgotten after their retention, not before', async () => {
@@ -153,8 +172,8 @@ test('keys are forgotten after their retention, not before', async () => {
   await sweep()
   await send('old', { n: 8 })
   await send('young', { n: 9 })
-  await sql`update idempotency_keys set created_at = now() - interval '121 minutes' where key = 'old'`
-  await sql`update idempotency_keys set created_at = now() - interval '119 minutes' where key = 'young'`
+  await sql`update idempotency_keys set created_at = now() - interval '121 minutes' where key = ${storedKey('old')}`
+  await sql`update idempotency_keys set created_at = now() - interval '119 minutes' where key = ${storedKey('young')}`
   expect(await sweep()).toBe(1)
   expect((await send('young', { n: 9 })).headers.get('idempotent-replayed')).toBe('true')
   expect((await send('old', { n: 8 })).headers.get('idempotent-replayed')).toBeNull()

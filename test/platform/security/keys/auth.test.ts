@@ -20,6 +20,7 @@ const recordFor = (more: Partial<KeyRecord> = {}) => {
   const record: KeyRecord = {
     id,
     name: 'shop',
+    account: 'default',
     hash,
     grants: ['cards:*'],
     expiresAt: undefined,
@@ -143,6 +144,7 @@ describe('the key file', () => {
     const store = createKeyFileStore(file, () => new Date(0))
     const { id, key } = await store.create({
       name: 'shop',
+      account: 'default',
       environment: 'live',
       grants: ['spi:send'],
       expiresAt: new Date(86_400_000),
@@ -166,6 +168,7 @@ describe('the key file', () => {
     const store = createKeyFileStore(file, () => new Date())
     const { id } = await store.create({
       name: 'shop',
+      account: 'default',
       environment: 'live',
       grants: ['*'],
       expiresAt: undefined,

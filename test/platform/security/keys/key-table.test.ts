@@ -16,6 +16,7 @@ afterAll(() => database.close())
 
 const shop = {
   name: 'shop',
+  account: 'default',
   environment: 'live',
   grants: ['cards:*', 'spi:send'],
   expiresAt: undefined,

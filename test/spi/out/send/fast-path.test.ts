@@ -11,6 +11,7 @@ import { testApp, testKey } from '../../../support/app.ts'
 import { createTestDatabase, quietLogger } from '../../../support/database.ts'
 import { transfer } from '../../../support/participant.ts'
 import { issueCertificate } from '../../../support/pki.ts'
+import { storedKey } from '../../../support/stored-key.ts'
 import { answer, interfaceClient, rawServer } from '../../link/support.ts'
 import { accepting, ispb, rigOn, unsignedSettings } from '../stage/support.ts'
 
@@ -126,7 +127,7 @@ describe.each([
     const again = await post('once-accepted')
     expect(again.headers.get('Idempotent-Replayed')).toBe('true')
     expect(await again.text()).toBe(text)
-    await sql`delete from idempotency_keys where key = 'once-accepted'`
+    await sql`delete from idempotency_keys where key = ${storedKey('once-accepted')}`
     const rows = await sql`
       select status, resource_id from spi_messages where id = ${answer.id}`
     expect([...rows]).toEqual([{ status: 'SENT', resource_id: answer.resource_id }])
@@ -256,7 +257,7 @@ test('an acceptance that cannot be noted in time leaves the answer that repetiti
     ...sendNow,
     send: async (ready) => {
       const outcome = await sendNow.send(ready)
-      await sql`update idempotency_keys set provisional_until = now() where key = 'too-late'`
+      await sql`update idempotency_keys set provisional_until = now() where key = ${storedKey('too-late')}`
       return outcome
     },
   }))

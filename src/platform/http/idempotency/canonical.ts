@@ -1,0 +1,134 @@
+const depthMax = 64
+/** An exponent with more digits is kept as it is written. */
+const exponentDigitsMax = 15
+
+const quote = 0x22
+const backslash = 0x5c
+
+class NotJsonError extends Error {
+  override readonly name = 'NotJsonError'
+}
+
+/**
+ * One text for all spellings of a JSON value (RFC 8259): white space, the order of members, escapes in strings and the
+ * spelling of numbers do not count. Numbers are compared as decimals of any size, never as floats. Of members with the
+ * same name the last counts, as for `JSON.parse`.
+ *
+ * @returns undefined for what is no JSON, and for what is nested more than 64 deep
+ * @example canonicalJson('{"b": 1.0, "a": "\\u0041"}') // '{"a":"A","b":1e0}'
+ */
+export const canonicalJson = (text: string): string | undefined => {
+  const reader = createReader(text)
+  try {
+    const value = reader.value(0)
+    return reader.isAtEnd() ? value : undefined
+  } catch (error) {
+    if (error instanceof NotJsonError || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+const createReader = (text: string) => {
+  const hasEscapes = text.includes('\\')
+  let at = 0
+
+  /** The next character that is no white space. */
+  const next = (): number => {
+    for (;;) {
+      const code = text.charCodeAt(at)
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return code
+      at++
+    }
+  }
+
+  const takes = (code: number): boolean => {
+    if (next() !== code) return false
+    at++
+    return true
+  }
+
+  const string = (): string => {
+    const start = at
+    at++
+    for (;;) {
+      const end = text.indexOf('"', at)
+      if (end === -1) throw new NotJsonError()
+      at = end + 1
+      if (!hasEscapes || !isEscaped(text, end)) break
+    }
+    const written = text.slice(start, at)
+    return hasEscapes && written.includes('\\') ? JSON.stringify(JSON.parse(written)) : written
+  }
+
+  const items = (depth: number): string => {
+    at++
+    if (takes(0x5d)) return '[]'
+    let out = `[${value(depth)}`
+    while (takes(0x2c)) out += `,${value(depth)}`
+    if (!takes(0x5d)) throw new NotJsonError()
+    return `${out}]`
+  }
+
+  const members = (depth: number): string => {
+    at++
+    if (takes(0x7d)) return '{}'
+    const values = new Map<string, string>()
+    do {
+      if (next() !== quote) throw new NotJsonError()
+      const name = string()
+      if (!takes(0x3a)) throw new NotJsonError()
+      values.set(name, value(depth))
+    } while (takes(0x2c))
+    if (!takes(0x7d)) throw new NotJsonError()
+    const names = [...values.keys()].sort()
+    return `{${names.map((name) => `${name}:${values.get(name)}`).join()}}`
+  }
+
+  const value = (depth: number): string => {
+    const code = next()
+    if (code === quote) return string()
+    if (code === 0x7b || code === 0x5b) {
+      if (depth === depthMax) throw new NotJsonError()
+      return code === 0x7b ? members(depth + 1) : items(depth + 1)
+    }
+    word.lastIndex = at
+    const found = word.exec(text)
+    if (found === null) throw new NotJsonError()
+    at = word.lastIndex
+    const [written, sign, whole, fraction = '', exponent = ''] = found
+    return whole === undefined ? written : decimal(written, `${sign}`, whole, fraction, exponent)
+  }
+
+  return {
+    value,
+    isAtEnd: () => Number.isNaN(next()),
+  }
+}
+
+const word = /true|false|null|(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/y
+
+/** Whether an odd number of backslashes stands before the quote. */
+const isEscaped = (text: string, quoteAt: number): boolean => {
+  let from = quoteAt
+  while (text.charCodeAt(from - 1) === backslash) from--
+  return (quoteAt - from) % 2 === 1
+}
+
+/** A number as its digits, without zeros at either end, and a power of ten. */
+const decimal = (
+  written: string,
+  sign: string,
+  whole: string,
+  fraction: string,
+  exponent: string,
+): string => {
+  const digits = whole + fraction
+  let start = 0
+  while (digits.charCodeAt(start) === 0x30) start++
+  if (start === digits.length) return '0'
+  if (exponent.length > exponentDigitsMax) return written
+  let end = digits.length
+  while (digits.charCodeAt(end - 1) === 0x30) end--
+  const power = Number(exponent) - fraction.length + digits.length - end
+  return `${sign}${digits.slice(start, end)}e${power}`
+}
