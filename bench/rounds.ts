@@ -44,3 +44,9 @@ export const remoteWorker = async (
     stop: () => {},
   }
 }
+
+/** CPU microseconds of this process, all threads: what its garbage collector does counts too. */
+export const ownCpuUs = (): number => {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}

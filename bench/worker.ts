@@ -1,5 +1,5 @@
 import type { Contender } from './harness.ts'
-import { calibrate } from './rounds.ts'
+import { calibrate, ownCpuUs } from './rounds.ts'
 import { suites } from './suites/index.ts'
 import type { ReadyMessage, RoundResult } from './worker-process.ts'
 
@@ -15,12 +15,6 @@ const findContender = async (): Promise<Contender> => {
   return contender
 }
 
-/** CPU microseconds of this process, all threads: what its garbage collector does counts too. */
-const cpuUs = (): number => {
-  const { user, system } = process.cpuUsage()
-  return user + system
-}
-
 const contender = await findContender()
 const times = await calibrate(contender, roundMs)
 const ready: ReadyMessage = {
@@ -29,9 +23,9 @@ const ready: ReadyMessage = {
 }
 
 process.on('message', async () => {
-  const before = cpuUs()
+  const before = ownCpuUs()
   const checksum = String(await contender.run(times))
-  const result: RoundResult = { cpuUs: (cpuUs() - before) / times, checksum }
+  const result: RoundResult = { cpuUs: (ownCpuUs() - before) / times, checksum }
   process.send?.(result)
 })
 process.send?.(ready)

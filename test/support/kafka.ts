@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
 import { madeOnce } from './made-once.ts'
+import { temporaryDirectory } from './temporary.ts'
 
 /*
  * A real Apache Kafka (KRaft: broker and controller in one process), started from its jars. They are taken
@@ -129,7 +130,7 @@ advertised.listeners=CLIENT://127.0.0.1:${port},INTERNAL://127.0.0.1:0
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=INTERNAL
 listener.security.protocol.map=CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT,CLIENT:${security === undefined ? 'PLAINTEXT' : 'SASL_SSL'}
-log.dirs=${directory}/data-${index}
+log.dirs=${storeOf(directory, index)}
 broker.session.timeout.ms=1000
 broker.heartbeat.interval.ms=200
 controller.quorum.election.timeout.ms=500
@@ -199,6 +200,8 @@ export const startTestKafka = async ({
 const configOf = (directory: string, node: number): string =>
   join(directory, `node-${node}.properties`)
 
+const storeOf = (directory: string, node: number): string => join(directory, `data-${node}`)
+
 /** Settings and empty stores. */
 const prepareNodes = (java: readonly string[], cluster: Cluster): void => {
   const { directory, nodes, security } = cluster
@@ -210,6 +213,13 @@ const prepareNodes = (java: readonly string[], cluster: Cluster): void => {
     security === undefined
       ? []
       : ['--add-scram', `SCRAM-SHA-512=[name=${security.user},password=${security.password}]`]
+  // What a single node without users is given at first is the same each time, and its making takes seconds.
+  const isPlain = nodes.length === 1 && security === undefined
+  if (isPlain && emptyStore !== undefined) {
+    writeFileSync(configOf(directory, 0), properties(cluster, 0))
+    cpSync(emptyStore, storeOf(directory, 0), { recursive: true })
+    return
+  }
   const random = crypto.getRandomValues(new Uint8Array(16))
   // Its first letter is then no hyphen, which would make it an option.
   random[0] = 1
@@ -223,7 +233,12 @@ const prepareNodes = (java: readonly string[], cluster: Cluster): void => {
     ])
     if (formatted.status !== 0) throw new Error(`format failed: ${String(formatted.stderr)}`)
   }
+  if (!isPlain) return
+  emptyStore = join(temporaryDirectory(), 'store')
+  cpSync(storeOf(directory, 0), emptyStore, { recursive: true })
 }
+
+let emptyStore: string | undefined
 
 let shared: Promise<TestKafka> | undefined
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { madeOnce } from './made-once.ts'
@@ -40,7 +40,7 @@ const sourcesHash = (): string => {
       encoding: 'utf8',
     }).sort()) {
       const path = join(root, folder, file)
-      if (/\.\w+$/.test(file)) hash.update(file).update(readFileSync(path))
+      if (statSync(path).isFile()) hash.update(file).update(readFileSync(path))
     }
   }
   for (const file of ['package.json', 'bun.lock']) hash.update(readFileSync(join(root, file)))
