@@ -94,20 +94,21 @@ export const createCards = (deps: CardsDeps): Feature => {
     logger,
     now,
   })
-  const retention = createRetention({ sql, days: settings.retentionDays, logger, now })
+  const { retentionDays: days } = settings
+  const retention = days === undefined ? [] : [createRetention({ sql, days, logger, now })]
+  const jobs = [sweep, ...retention]
   networks.onLateAnswer(createLateAnswers(sql, logger))
   return {
     ...common,
     routes: cardRoutes(service),
-    loops: () => [...reversals.loops, sweep.watched],
+    loops: () => reversals.loops,
     start: () => {
       vault.start()
       reversals.start()
-      sweep.start()
-      retention.start()
+      for (const job of jobs) void job.start()
     },
     drain: async () => {
-      await Promise.all([sweep.stop(), retention.stop()])
+      await Promise.all(jobs.map((job) => job.stop()))
       await reversals.drain()
     },
     stop: vault.stop,

@@ -1,3 +1,4 @@
+import { createJob } from '#src/platform/jobs/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { type CertificateRecord, daysUntilExpiry, expiryStep, nameText } from './domain.ts'
 
@@ -13,8 +14,8 @@ export type ExpiryWatchDeps = {
 export type ExpiryWatch = {
   /** Looks at every certificate now and writes the lines that are due. */
   readonly look: () => Promise<void>
-  readonly start: () => void
-  readonly stop: () => void
+  readonly start: () => Promise<void>
+  readonly stop: () => Promise<void>
 }
 
 /**
@@ -62,19 +63,8 @@ export const createExpiryWatch = ({ list, metrics, logger, now }: ExpiryWatchDep
   const look = async (): Promise<void> => {
     for (const record of await list()) tell(record)
   }
-  let timer: ReturnType<typeof setInterval> | undefined
-  const lookAndReport = (): void => {
-    look().catch((err: unknown) => logger.warn({ err }, 'certificates cannot be looked at'))
-  }
-  return {
-    look,
-    start: () => {
-      lookAndReport()
-      timer = setInterval(lookAndReport, lookMs)
-      timer.unref()
-    },
-    stop: () => clearInterval(timer),
-  }
+  const job = createJob({ name: 'expiry of certificates', everyMs: lookMs, run: look, logger })
+  return { look, start: job.start, stop: job.stop }
 }
 
 type Labels = { readonly ispb: string; readonly type: string; readonly version: string }

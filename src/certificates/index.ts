@@ -151,7 +151,7 @@ export const createCertificates = (deps: CertificatesDeps): CertificatesFeature 
           logger.warn({ err: error }, 'certificates cannot be read now')
         })
       }
-      watch.start()
+      void watch.start()
     },
     stop: watch.stop,
   }

@@ -41,9 +41,8 @@ export const openDatabases = (values: Values, { logger, metrics }: PlatformDeps)
   const { dsn } = settings
   const shared = dsn === undefined ? undefined : openDatabase({ ...options, dsn, metrics })
   if (dsn !== undefined && shared !== undefined) {
-    const onProblem = (err: unknown) => logger.warn({ err }, 'last uses of keys were not written')
     features.push(...featuresOf('database', dsn, shared))
-    features.push(createKeyTable({ sql: shared.sql, onProblem }))
+    features.push(createKeyTable({ sql: shared.sql, logger }))
   }
   const cardDsn = cardDatabaseDsn(values)
   // Without metrics: they would have the names of the shared one's.

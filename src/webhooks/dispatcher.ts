@@ -39,7 +39,7 @@ export type Dispatcher = {
   readonly start: () => void
   /** Takes nothing new; resolves when what runs has ended and is written. */
   readonly drain: () => Promise<void>
-  /** Looking for what is due, attempts, and the writing of their outcomes. */
+  /** Attempts, and the writing of their outcomes. */
   readonly loops: readonly Loop[]
 }
 
@@ -87,7 +87,7 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
 
   return {
     kick: looks.kick,
-    loops: [looks.loop, attempts, outcomes.watched],
+    loops: [attempts, outcomes.watched],
     start: () => void looks.start(),
     drain: async () => {
       await looks.stop()

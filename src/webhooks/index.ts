@@ -1,5 +1,6 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
+import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { reseal, type Sealer } from '#src/platform/security/index.ts'
@@ -65,16 +66,14 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
   if (sql === undefined) {
     return { ...common, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
   }
-  let timer: ReturnType<typeof setInterval> | undefined
-  const sweep = (): void => {
-    store.sweep(settings.retentionDays).catch((error: unknown) => {
-      logger.warn({ err: error }, 'old webhook events could not be removed')
-    })
-  }
+  const sweep = createJob({
+    ...{ name: 'old webhook events', everyMs: sweepEveryMs, fleet: { sql }, logger },
+    run: () => store.sweep(settings.retentionDays),
+  })
   return {
     ...common,
     routes,
-    loops: () => [...relay.loops, ...dispatcher.loops],
+    loops: () => dispatcher.loops,
     ...(sealer === undefined
       ? {}
       : {
@@ -87,12 +86,12 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
       if (sealer === undefined && deps.environment === 'production') {
         logger.warn({}, 'TRILHO_MASTER_KEY is not set: webhook secrets are stored unsealed')
       }
-      timer = setInterval(sweep, sweepEveryMs)
+      await sweep.start()
       await relay.start()
       dispatcher.start()
     },
     drain: async () => {
-      clearInterval(timer)
+      await sweep.stop()
       await relay.drain()
       await dispatcher.drain()
     },

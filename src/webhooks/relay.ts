@@ -1,5 +1,5 @@
 import { type Client, isTransientDatabaseError } from '#src/platform/database/index.ts'
-import { createJob, type Loop, type Round } from '#src/platform/jobs/index.ts'
+import { createJob, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { eventsChannel } from './events.ts'
 import { bringEvents, fanOut, markPublished, takeOutbox } from './store.ts'
@@ -31,7 +31,6 @@ const sweepMs = 1_000
 export type Relay = {
   readonly start: () => Promise<void>
   readonly drain: () => Promise<void>
-  readonly loops: readonly Loop[]
 }
 
 /**
@@ -95,7 +94,6 @@ export const createRelay = (deps: {
   )
 
   return {
-    loops: [outbox, ...others].map(({ loop }) => loop),
     start: async () => {
       consumer = broker?.consume({
         topic,

@@ -1,3 +1,5 @@
+import { every } from '#src/platform/jobs/index.ts'
+
 /** Something that ends when its time is up. One entry is in at most one wheel, at most once. */
 export abstract class WheelEntry {
   /** The tick at which it is due; set by the wheel. */
@@ -23,7 +25,7 @@ export class TimingWheel {
   private readonly origin: number
   private readonly now: () => number
   private current = 0
-  private timer: ReturnType<typeof setInterval> | undefined
+  private stop: (() => void) | undefined
   private count = 0
 
   /** @param now - milliseconds of a clock that never goes back */
@@ -50,7 +52,7 @@ export class TimingWheel {
     if (first !== undefined) first.previous = entry
     this.slots[slot] = entry
     this.count++
-    this.timer ??= setInterval(() => this.advance(), tickMs)
+    this.stop ??= every(tickMs, () => this.advance())
   }
 
   /** Nothing happens when it is in no wheel. */
@@ -62,8 +64,8 @@ export class TimingWheel {
   /** Ends whatever is due; called by the wheel's own timer. */
   advance(): void {
     if (this.count === 0) {
-      clearInterval(this.timer)
-      this.timer = undefined
+      this.stop?.()
+      this.stop = undefined
       return
     }
     const target = Math.floor((this.now() - this.origin) / tickMs)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from '#src/platform/database/index.ts'
-import { createLoop, type Loop, type Work } from '#src/platform/jobs/index.ts'
+import { createJob, createLoop, type Job, type Loop, type Round } from '#src/platform/jobs/index.ts'
 import { inSpan, type Logger, type Metrics } from '#src/platform/observe/index.ts'
 import type { CardNetworks, Network } from '../networks/index.ts'
 import type { Vault } from '../vault/index.ts'
@@ -16,6 +16,8 @@ import { type AttemptOutcome, createReversalMetrics } from './metrics.ts'
 import { claimDue, expire, findOver, type Limits } from './store.ts'
 
 const pollMs = 1_000
+/** Of the time between looks: less than one, since timers are not exact. */
+const expiryPart = 0.9
 const backoffBaseMs = 2_000
 const holdMs = 5_000
 /**
@@ -75,15 +77,10 @@ class Engine {
   /** From claiming to the first byte: the vault is asked meanwhile. */
   private readonly claimLeaseSeconds: number
   private readonly context: AttemptContext
-  private readonly rounds = createLoop('due card reversals')
+  private readonly rounds: Job
   private readonly attempts = createLoop('attempts of card reversals')
   private readonly running = new Map<string, Set<Promise<void>>>()
-  private timer: ReturnType<typeof setInterval> | undefined
-  private round: Promise<void> | undefined
-  private isKicked = false
-  private isExpiryDue = false
-  private isDraining = false
-  private isFailing = false
+  private expiredAtMs = Number.NEGATIVE_INFINITY
 
   constructor(deps: ReversalsDeps) {
     const { sql, vault, vaultTimeoutMs, nextStan, onEnded, settings, logger, timing = {} } = deps
@@ -94,6 +91,10 @@ class Engine {
       attemptsMax: settings.attemptsMax,
     }
     this.pollMs = timing.pollMs ?? pollMs
+    this.rounds = createJob({
+      ...{ name: 'due card reversals', everyMs: this.pollMs, isVital: true, logger },
+      run: (round) => this.takeDue(round),
+    })
     this.claimLeaseSeconds = (vaultTimeoutMs + leaseMarginMs) / 1_000
     this.context = {
       sql,
@@ -113,54 +114,24 @@ class Engine {
 
   face(): Reversals {
     return {
-      kick: () => this.look(false),
-      loops: [this.rounds, this.attempts],
-      start: () => {
-        this.timer ??= setInterval(() => this.look(true), this.pollMs)
-        this.look(true)
+      kick: this.rounds.kick,
+      loops: [this.attempts],
+      start: () => void this.rounds.start(),
+      drain: async () => {
+        await this.rounds.stop()
+        await Promise.all([...this.running.values()].flatMap((attempts) => [...attempts]))
       },
-      drain: () => this.drain(),
     }
   }
 
-  private async drain(): Promise<void> {
-    this.isDraining = true
-    clearInterval(this.timer)
-    await this.round
-    await Promise.all([...this.running.values()].flatMap((attempts) => [...attempts]))
-  }
-
-  /** One round at a time; what is asked for meanwhile makes one more. */
-  private look(mayExpire: boolean): void {
-    if (this.isDraining || this.timer === undefined) return
-    this.isExpiryDue ||= mayExpire
-    if (this.round !== undefined) {
-      this.isKicked = true
-      return
+  private async takeDue(round: Round): Promise<void> {
+    // A round that was asked for comes sooner than those that look for what has expired.
+    if (performance.now() - this.expiredAtMs >= this.pollMs * expiryPart) {
+      await this.expireAll(round)
+      this.expiredAtMs = performance.now()
     }
-    this.isKicked = false
-    this.round = this.work().finally(() => {
-      this.round = undefined
-      if (this.isKicked) this.look(false)
-    })
-  }
-
-  private async work(): Promise<void> {
-    try {
-      await this.rounds.round((round) => this.takeDue(round))
-      this.isFailing = false
-    } catch (err) {
-      // Once per outage: every look fails while the database is away.
-      if (!this.isFailing) this.context.logger.error({ err }, 'reversals cannot be worked on')
-      this.isFailing = true
-    }
-  }
-
-  private async takeDue(round: Work): Promise<void> {
-    if (this.isExpiryDue) await this.expireAll(round)
-    this.isExpiryDue = false
     const rooms = this.rooms()
-    if (rooms.size > 0) await this.claim(rooms)
+    if (rooms.size > 0 && !round.signal.aborted) await this.claim(rooms)
   }
 
   /** How many may be taken, per network that can send any: none of one that is down, so it costs no attempts. */
@@ -186,7 +157,7 @@ class Engine {
       const attempt: Promise<void> = this.attempt(network, { reversal, owner }).finally(() => {
         work.end()
         attempts.delete(attempt)
-        this.look(false)
+        this.rounds.kick()
       })
       attempts.add(attempt)
     }
@@ -217,10 +188,10 @@ class Engine {
   }
 
   /** Each in its own transaction: one that cannot be ended keeps no other from it. */
-  private async expireAll({ advance }: Work): Promise<void> {
+  private async expireAll({ advance, signal }: Round): Promise<void> {
     const { sql, onEnded, metrics, logger } = this.context
     for (const id of await findOver(sql, this.limits, expiredMax)) {
-      if (this.isDraining) return
+      if (signal.aborted) return
       advance()
       try {
         const expired = await sql.begin(async (tx) => {

@@ -1,4 +1,5 @@
 import { type Client, uuidBound } from '#src/platform/database/index.ts'
+import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { forgetTransactions } from './store.ts'
 
@@ -6,65 +7,36 @@ const everyMs = 600_000
 const batchMax = 500
 const dayMs = 86_400_000
 
-export type Retention = {
-  readonly start: () => void
-  readonly stop: () => Promise<void>
-  /** One round. @returns how many were forgotten */
-  readonly sweep: () => Promise<number>
-}
-
 /**
  * Forgets transactions, with their events and reversals, that were made and last changed more than `days` ago; what
- * is pending, under way or in need of attention stays. Undefined days: nothing is ever forgotten.
+ * is pending, under way or in need of attention stays.
  */
 export const createRetention = (options: {
   readonly sql: Client
-  readonly days: number | undefined
+  readonly days: number
   readonly logger: Logger
   readonly now: () => Date
-}): Retention => {
+}): Job & { readonly sweep: (round?: Round) => Promise<number> } => {
   const { sql, days, logger, now } = options
-  let timer: ReturnType<typeof setInterval> | undefined
-  let running: Promise<number> | undefined
-  let isStopping = false
-
-  const round = async (keptDays: number): Promise<number> => {
-    const before = new Date(now().getTime() - keptDays * dayMs)
+  const sweep = async (round?: Round): Promise<number> => {
+    const before = new Date(now().getTime() - days * dayMs)
     const beforeId = `txn_${uuidBound(before).replaceAll('-', '')}`
     let total = 0
-    while (!isStopping) {
+    while (round?.signal.aborted !== true) {
       const forgotten = await forgetTransactions(sql, before, beforeId, batchMax)
       total += forgotten
       if (forgotten < batchMax) break
+      round?.advance()
     }
     if (total > 0) logger.info({ transactions: total }, 'old card transactions are forgotten')
     return total
   }
-
-  const sweep = (): Promise<number> => {
-    if (days === undefined) return Promise.resolve(0)
-    running ??= round(days).finally(() => {
-      running = undefined
-    })
-    return running
-  }
-
-  const quietly = (): void => {
-    sweep().catch((err: unknown) => logger.warn({ err }, 'old card transactions stay for now'))
-  }
-
-  return {
-    sweep,
-    start: () => {
-      if (days === undefined) return
-      timer = setInterval(quietly, everyMs)
-      timer.unref()
-      quietly()
-    },
-    stop: async () => {
-      isStopping = true
-      clearInterval(timer)
-      await running?.catch(() => undefined)
-    },
-  }
+  const job = createJob({
+    name: 'old card transactions',
+    everyMs,
+    fleet: { sql },
+    run: sweep,
+    logger,
+  })
+  return { ...job, sweep }
 }

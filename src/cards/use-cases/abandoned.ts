@@ -1,5 +1,5 @@
 import type { Client, Transaction } from '#src/platform/database/index.ts'
-import { createLoop, type Loop, type Work } from '#src/platform/jobs/index.ts'
+import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { InsertReversals, NewReversal } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
@@ -12,14 +12,6 @@ const everyMsDefault = 5_000
 /** Longer than a network may take by so much: its request cannot be waiting any more. */
 const marginMsDefault = 15_000
 const batchMax = 200
-
-export type AbandonedSweep = {
-  readonly start: () => void
-  readonly stop: () => Promise<void>
-  /** One round. @returns how many were found */
-  readonly sweep: () => Promise<number>
-  readonly watched: Loop
-}
 
 /**
  * Reverses what was on the wire when its process ended: nobody heard the answer. Several instances may sweep at the
@@ -34,52 +26,28 @@ export const createAbandonedSweep = (options: {
   readonly now: () => Date
   readonly everyMs?: number
   readonly marginMs?: number
-}): AbandonedSweep => {
+}): Job & { readonly sweep: (round?: Round) => Promise<number> } => {
   const { sql, insertReversals, timeoutMs, logger, now } = options
   const { everyMs = everyMsDefault, marginMs = marginMsDefault } = options
-  let timer: ReturnType<typeof setInterval> | undefined
-  const watched = createLoop('abandoned card operations')
-  let running: Promise<number> | undefined
 
   const batch = (tx: Transaction): Promise<number> =>
     reverseAbandoned(tx, insertReversals, new Date(now().getTime() - timeoutMs - marginMs), now())
 
-  const round = async ({ advance }: Work): Promise<number> => {
+  const sweep = async (round?: Round): Promise<number> => {
     let total = 0
     for (;;) {
       const found = await sql.begin(batch)
       total += found
-      advance()
+      round?.advance()
       if (found < batchMax) break
     }
     if (total > 0) logger.warn({ transactions: total }, 'abandoned card operations are reversed')
     return total
   }
 
-  const sweep = (): Promise<number> => {
-    running ??= watched.round(round).finally(() => {
-      running = undefined
-    })
-    return running
-  }
-
-  const quietly = (): void => {
-    sweep().catch((err: unknown) => logger.warn({ err }, 'the sweep of card operations failed'))
-  }
-
-  return {
-    sweep,
-    watched,
-    start: () => {
-      timer = setInterval(quietly, everyMs)
-      timer.unref()
-      quietly()
-    },
-    stop: async () => {
-      clearInterval(timer)
-      await running?.catch(() => undefined)
-    },
-  }
+  const name = 'abandoned card operations'
+  const job = createJob({ name, everyMs, isVital: true, run: sweep, logger })
+  return { ...job, sweep }
 }
 
 const reverseAbandoned = async (

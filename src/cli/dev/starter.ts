@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { every } from '#src/platform/jobs/index.ts'
 
 const checkEveryMs = 500
 const levelsMax = 6
@@ -37,14 +38,13 @@ const chainToNpx = (): readonly Process[] => {
 export const watchStarter = (gone: () => void): void => {
   const chain = chainToNpx()
   if (chain.length === 0) return
-  const timer = setInterval(() => {
+  const stop = every(checkEveryMs, () => {
     const intact = chain.every(({ pid, parent }, index) => {
       const now = processOf(pid)
       return now !== undefined && (index === chain.length - 1 || now.parent === parent)
     })
     if (intact) return
-    clearInterval(timer)
+    stop()
     gone()
-  }, checkEveryMs)
-  timer.unref()
+  })
 }

@@ -1,7 +1,7 @@
 import { createOutageLog, type Logger } from '../observe/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { createLease, type FleetOptions, type Lease } from './lease.ts'
-import { createLoop, type Loop, type Work } from './loop.ts'
+import { createLoop, type Loop, type WatchedLoop, type Work } from './loop.ts'
 
 /** `signal`: the process stops, or another one has taken the job over; a long round ends early then. */
 export type Round = Work & { readonly signal: AbortSignal }
@@ -12,7 +12,8 @@ export type JobOptions = {
   /** From the beginning of a round to that of the next. */
   readonly everyMs: number
   readonly run: (round: Round) => Promise<unknown>
-  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>
+  /** Undefined: `run` tells of its failures itself. */
+  readonly logger?: Pick<Logger, 'info' | 'warn' | 'error'> | undefined
   /** One process of the fleet does each round for all of them. Undefined: every process does its own. */
   readonly fleet?: FleetOptions | undefined
   /**
@@ -28,7 +29,6 @@ export type JobOptions = {
 }
 
 export type Job = {
-  readonly loop: Loop
   /** Begins the first round at once. */
   readonly start: () => Promise<void>
   /** Begins no further round, and waits for the one that runs. */
@@ -36,6 +36,11 @@ export type Job = {
   /** There is something to do: a round now, or right after the one that runs. */
   readonly kick: () => void
 }
+
+/** Of the whole process, so that no job can be forgotten by who watches for stalls. */
+const started = new Set<Loop>()
+
+export const runningJobs = (): readonly Loop[] => [...started]
 
 const retryFirstMs = 1_000
 const retryMaxMs = 60_000
@@ -51,45 +56,39 @@ export const createJob = (options: JobOptions): Job => {
   const loop = createLoop(name)
   const lease = fleet && createLease(name, everyMs, fleet)
   const stopping = new AbortController()
-  const outage = createOutageLog(logger, {
-    level: isVital ? 'error' : 'warn',
-    away: `${name}: failed`,
-    back: `${name}: works again`,
-  })
+  const outage =
+    logger &&
+    createOutageLog(logger, {
+      level: isVital ? 'error' : 'warn',
+      away: `${name}: failed`,
+      back: `${name}: works again`,
+    })
   let isStarted = false
   let running: Promise<void> | undefined
   let isKicked = false
   let failures = 0
   let cancel = (): void => {}
 
-  const retryMs = (): number =>
-    Math.min(everyMs, retryMaxMs, retryFirstMs * 2 ** Math.min(failures - 1, 10))
-
   const turn = async (work: Work): Promise<number> => {
     const { signal } = stopping
     const beganMs = clock.nowMs()
     const restMs = (): number => everyMs - ((clock.nowMs() - beganMs) % everyMs)
-    if (lease !== undefined) return leasedTurn(lease, options, { ...work, signal }, restMs, retryMs)
+    if (lease !== undefined)
+      return leasedTurn(lease, options, { ...work, signal }, restMs, failures)
     await options.run({ ...work, signal })
     return restMs()
-  }
-
-  const watchedTurn = async (): Promise<number> => {
-    if (isVital) return loop.round(turn)
-    const work = loop.begin()
-    return turn(work).finally(work.end)
   }
 
   const attempt = async (): Promise<void> => {
     let pauseMs: number
     try {
-      pauseMs = await watchedTurn()
+      pauseMs = await (isVital ? loop.round(turn) : seen(loop, turn))
       failures = 0
-      outage.worked()
+      outage?.worked()
     } catch (error) {
       failures++
-      pauseMs = retryMs()
-      outage.failed(error)
+      pauseMs = retryMs(everyMs, failures)
+      outage?.failed(error)
     }
     running = undefined
     const spread = 1 + jitter * (2 * Math.random() - 1)
@@ -109,9 +108,10 @@ export const createJob = (options: JobOptions): Job => {
   }
 
   return {
-    loop,
     start: async () => {
+      if (isStarted) return
       isStarted = true
+      started.add(loop)
       look()
       if (isAwaited) await running
     },
@@ -119,6 +119,7 @@ export const createJob = (options: JobOptions): Job => {
       stopping.abort()
       cancel()
       await running
+      started.delete(loop)
     },
     kick: () => {
       if (!isStarted || isKicked) return
@@ -130,13 +131,22 @@ export const createJob = (options: JobOptions): Job => {
   }
 }
 
+const retryMs = (everyMs: number, failures: number): number =>
+  Math.min(everyMs, retryMaxMs, retryFirstMs * 2 ** Math.min(failures - 1, 10))
+
+/** A round that ends counts as progress, however it ends. */
+const seen = <T>(loop: WatchedLoop, run: (work: Work) => Promise<T>): Promise<T> => {
+  const work = loop.begin()
+  return run(work).finally(work.end)
+}
+
 /** One round, where it is this process's turn. @returns how long to wait for the next */
 const leasedTurn = async (
   lease: Lease,
   { run, everyMs, clock = systemClock }: JobOptions,
   round: Round,
   restMs: () => number,
-  retryMs: () => number,
+  failuresBefore: number,
 ): Promise<number> => {
   const claim = await lease.claim()
   if ('leftMs' in claim) return Math.min(claim.leftMs, everyMs, lookEveryMsMax)
@@ -146,7 +156,7 @@ const leasedTurn = async (
   try {
     await run({ ...round, signal: AbortSignal.any([round.signal, held.lost]) })
   } catch (error) {
-    await held.release(pauseMs(retryMs())).catch(() => undefined)
+    await held.release(pauseMs(retryMs(everyMs, failuresBefore + 1))).catch(() => undefined)
     throw error
   }
   await held.release(pauseMs(restMs()))

@@ -26,7 +26,7 @@ export type Feature = {
   /** Finishes what runs and closes; bounded by the caller. */
   readonly stop?: () => void | Promise<void>
   readonly health?: () => HealthCheck | Promise<HealthCheck>
-  /** What it works off by itself; one of them that stalls makes the process not ready. */
+  /** What it works off by itself, beside its jobs; one of them that stalls makes the process not ready. */
   readonly loops?: () => readonly Loop[]
   /** What `trilho doctor` finds: counterparties, certificates. Asked without `start`; changes nothing. */
   readonly checks?: () => Promise<readonly Check[]>

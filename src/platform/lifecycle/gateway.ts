@@ -9,7 +9,7 @@ import {
   type Route,
   systemRoutes,
 } from '../http/index.ts'
-import { createStallWatch, type StallWatch } from '../jobs/index.ts'
+import { createStallWatch, runningJobs, type StallWatch } from '../jobs/index.ts'
 import type { Logger, Metrics } from '../observe/index.ts'
 import type { Authenticator } from '../security/index.ts'
 import type { Feature } from './feature.ts'
@@ -51,7 +51,7 @@ export const createGateway = (options: GatewayOptions): Gateway => {
   const { features, logger } = options
   const listeners: Listener[] = []
   const stalls = createStallWatch({
-    loops: () => features.flatMap(({ loops }) => loops?.() ?? []),
+    loops: () => [...runningJobs(), ...features.flatMap(({ loops }) => loops?.() ?? [])],
     stallMs: options.stallMs,
     logger,
     metrics: options.metrics,

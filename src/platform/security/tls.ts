@@ -1,6 +1,7 @@
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Pem } from '../config/index.ts'
+import { createJob } from '../jobs/index.ts'
 
 /** What `fetch`, `node:tls` and `node:http2` take as TLS options. */
 export type TlsOptions = { readonly cert?: string; readonly key?: string; readonly ca?: string }
@@ -79,7 +80,6 @@ export const createTlsMaterial = (
   let current = optionsOf(source.certificate?.text, source.key?.text, source.ca?.text)
   checkPair(current)
   let seen = digestOf(current)
-  let timer: ReturnType<typeof setInterval> | undefined
   const listeners = new Set<(options: TlsOptions) => void>()
 
   const reload = async (): Promise<boolean> => {
@@ -94,10 +94,11 @@ export const createTlsMaterial = (
     return true
   }
 
-  const stop = (): void => {
-    clearInterval(timer)
-    timer = undefined
-  }
+  const watch = createJob({
+    ...{ name: 'certificate files', everyMs: pollMs },
+    // Half a rotation (new certificate, old key) is a problem for one look at most.
+    run: () => reload().catch((error: unknown) => onProblem(error as Error)),
+  })
 
   return {
     current: () => current,
@@ -106,14 +107,8 @@ export const createTlsMaterial = (
       return () => listeners.delete(listener)
     },
     reload,
-    watch: () => {
-      timer ??= setInterval(() => {
-        // Half a rotation (new certificate, old key) is a problem for one look at most.
-        reload().catch((error: unknown) => onProblem(error as Error))
-      }, pollMs)
-      timer.unref()
-    },
-    stop,
+    watch: () => void watch.start(),
+    stop: () => void watch.stop(),
   }
 }
 

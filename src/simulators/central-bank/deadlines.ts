@@ -1,3 +1,5 @@
+import { every } from '#src/platform/jobs/index.ts'
+
 /** Times by which something must have happened. */
 
 export type Deadlines<T> = {
@@ -36,8 +38,7 @@ export const createDeadlines = <T extends object>(options: {
     const passed = ticks.flatMap(take)
     if (passed.length > 0) onPassed(passed)
   }
-  const timer = setInterval(sweep, sweepMs)
-  timer.unref()
+  const stop = every(sweepMs, sweep)
   return {
     add: (item, dueAtMs) => {
       const tick = Math.max(tickAt(dueAtMs), swept) + 1
@@ -54,6 +55,6 @@ export const createDeadlines = <T extends object>(options: {
       items?.delete(item)
       if (items?.size === 0) byTick.delete(tick)
     },
-    stop: () => clearInterval(timer),
+    stop,
   }
 }

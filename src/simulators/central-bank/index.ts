@@ -2,7 +2,9 @@
  * The central bank's message interface for instant payments, on this machine: participants send and read
  * messages over HTTP on two channels, payments settle between their accounts. Its state ends with it.
  */
+
 import { versionOf } from '#codecs/iso20022'
+import { every } from '#src/platform/jobs/index.ts'
 import { type Book, bookOf } from './book.ts'
 import { createControl, type PayIn } from './control.ts'
 import { createFaultPlan, type Fault } from './faults.ts'
@@ -100,9 +102,9 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
     await primary.stop()
     throw error
   }
-  const sweep = setInterval(() => {
+  const stopSweep = every(sweepMs, () => {
     for (const mailbox of post.mailboxes().values()) mailbox.abandon(now() - options.streamIdleMs)
-  }, sweepMs)
+  })
   const stopLoad = startLoad(options.payIn, payIn, now)
   return {
     url: primary.url,
@@ -112,7 +114,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
     setFaults: faults.set,
     payIn,
     stop: async () => {
-      clearInterval(sweep)
+      stopSweep()
       stopLoad()
       settlement.stop()
       for (const mailbox of post.mailboxes().values()) mailbox.stop()
@@ -194,11 +196,10 @@ const startLoad = (
   if (load === undefined) return () => {}
   const startedAt = now()
   let paid = 0
-  const timer = setInterval(() => {
+  return every(payInTickMs, () => {
     const due = Math.floor(((now() - startedAt) / 1000) * load.perSecond)
     for (; paid < due; paid++) {
       payIn({ to: load.to, amountCents: load.amountCents ?? payInDefaultCents })
     }
-  }, payInTickMs)
-  return () => clearInterval(timer)
+  })
 }

@@ -5,6 +5,7 @@ import {
   uuidBound,
 } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
+import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { messageRoutes } from './routes.ts'
@@ -76,23 +77,17 @@ export const createMessages = ({ sql, logger }: MessagesDeps): Feature => {
     const routes = messageRoutes({ list: never, find: never, document: never })
     return { name, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
   }
-  let timer: ReturnType<typeof setInterval> | undefined
   // Without its partition a row lies in the default one: a failure here is not one of the service.
-  const makePartitions = async (): Promise<void> => {
-    try {
+  const partitions = createJob({
+    ...{ name: 'partitions of messages', everyMs, isAwaited: true, fleet: { sql }, logger },
+    run: async () => {
       for (const table of tables) await ensurePartitions(sql, table, monthsAhead, new Date())
-    } catch (err) {
-      logger.warn({ err }, 'the partitions of messages could not be made')
-    }
-  }
+    },
+  })
   return {
     name,
     routes: messageRoutes(createMessageService(sql)),
-    start: async () => {
-      await makePartitions()
-      timer = setInterval(makePartitions, everyMs)
-      timer.unref()
-    },
-    stop: () => clearInterval(timer),
+    start: partitions.start,
+    drain: partitions.stop,
   }
 }

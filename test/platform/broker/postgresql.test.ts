@@ -100,7 +100,7 @@ describe('PostgreSQL broker', () => {
       { sql: own.sql, logger: { ...quietLogger, info: note, warn: note } },
       20,
     )
-    watch.start()
+    await watch.start()
     let pid: unknown
     await own.sql.begin(async (transaction) => {
       await transaction`create table forgotten ()`
@@ -109,7 +109,7 @@ describe('PostgreSQL broker', () => {
       await until(() => lines.length === 1)
     })
     await until(() => lines.length === 2)
-    watch.stop()
+    await watch.stop()
     expect(lines).toEqual([
       { message: expect.stringContaining('holds back every message'), pid },
       { message: 'messages are held back no more', pid: undefined },

@@ -1,11 +1,10 @@
 import type { Client } from '#src/platform/database/index.ts'
+import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import { createOutageLog, type Logger } from '#src/platform/observe/index.ts'
 
 const lookEveryMs = 10_000
 
 type Running = { readonly pid: number; readonly application: string; readonly xid: string }
-
-export type HeldBackWatch = { readonly start: () => void; readonly stop: () => void }
 
 /**
  * What is published is delivered once every older transaction of this database that writes has ended. Says which one
@@ -14,14 +13,13 @@ export type HeldBackWatch = { readonly start: () => void; readonly stop: () => v
 export const createHeldBackWatch = (
   { sql, logger }: { readonly sql: Client; readonly logger: Logger },
   everyMs = lookEveryMs,
-): HeldBackWatch => {
+): Job => {
   const outage = createOutageLog(logger, {
     level: 'warn',
     away: 'a transaction that does not end holds back every message published since it began to write',
     back: 'messages are held back no more',
   })
   let oldest: { readonly xid: string; readonly seenMs: number } | undefined
-  let timer: ReturnType<typeof setInterval> | undefined
   const look = async (): Promise<void> => {
     const [running] = await oldestRunning(sql)
     if (running === undefined || running.xid !== oldest?.xid) {
@@ -33,14 +31,7 @@ export const createHeldBackWatch = (
     const seconds = Math.round((performance.now() - oldest.seenMs) / 1000)
     outage.failed(undefined, { pid, application, seen_for_seconds: seconds })
   }
-  return {
-    start: () => {
-      // A database that is away is told of by whoever needs it.
-      timer = setInterval(() => void look().catch(() => {}), everyMs)
-      timer.unref()
-    },
-    stop: () => clearInterval(timer),
-  }
+  return createJob({ name: 'transactions that hold messages back', everyMs, run: look, logger })
 }
 
 const oldestRunning = (sql: Client): Promise<readonly Running[]> => sql<Running[]>`

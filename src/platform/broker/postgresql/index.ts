@@ -97,12 +97,11 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
     ping: async () => (await sql`select 1`).length === 1,
     loops: () => [...engines.values()].flatMap((all) => [...all].map(({ watched }) => watched)),
     start: async () => {
-      heldBack.start()
+      void heldBack.start()
       await maintenance.start()
     },
     stop: async () => {
-      heldBack.stop()
-      maintenance.stop()
+      await Promise.all([heldBack.stop(), maintenance.stop()])
       await Promise.all([...engines.values()].flatMap((all) => [...all].map((one) => one.stop())))
       const listener = await listening?.catch(() => undefined)
       await listener?.unlisten().catch(() => {})

@@ -7,6 +7,7 @@ import {
   partitionRange,
   timestampBound,
 } from '#src/platform/database/index.ts'
+import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 
 const log: PartitionedTable = { name: 'broker_log', unit: 'day', bound: timestampBound }
@@ -19,23 +20,13 @@ export type MaintenanceOptions = {
   readonly logger: Logger
 }
 
-/** Makes the days ahead and drops those past their retention; every instance may do it at any time. */
-export const createMaintenance = (
-  options: MaintenanceOptions,
-): { readonly start: () => Promise<void>; readonly stop: () => void } => {
-  let timer: ReturnType<typeof setInterval> | undefined
-  const run = (): Promise<void> =>
-    maintainLog(options, new Date()).catch((error: unknown) =>
-      options.logger.warn({ err: error }, 'the partitions of the broker cannot be kept'),
-    )
-  return {
-    start: async () => {
-      await run()
-      timer = setInterval(run, everyMs)
-      timer.unref()
-    },
-    stop: () => clearInterval(timer),
-  }
+/** Makes the days ahead and drops those past their retention. */
+export const createMaintenance = (options: MaintenanceOptions): Job => {
+  const { sql, logger } = options
+  return createJob({
+    ...{ name: 'partitions of the broker', everyMs, isAwaited: true, fleet: { sql }, logger },
+    run: () => maintainLog(options, new Date()),
+  })
 }
 
 /** A day goes when it is past its retention and no group has messages in it that it has not settled. */

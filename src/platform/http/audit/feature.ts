@@ -1,4 +1,5 @@
 import { type Client, ensurePartitions, uuidBound } from '#src/platform/database/index.ts'
+import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { withMissingSettings } from '../route.ts'
@@ -25,15 +26,13 @@ export const createAudit = ({
     }
     return { name, routes: withMissingSettings(auditRoutes(never), ['DATABASE_DSN']) }
   }
-  let timer: ReturnType<typeof setInterval> | undefined
   // Without its partition a row lies in the default one: a failure here is not one of the service.
-  const makePartitions = async (): Promise<void> => {
-    try {
-      for (const sql of databases) await ensurePartitions(sql, table, monthsAhead, new Date())
-    } catch (err) {
-      logger.warn({ err }, 'the partitions of the audit table could not be made')
-    }
-  }
+  const jobs = databases.map((sql) =>
+    createJob({
+      ...{ name: 'partitions of the audit log', everyMs, isAwaited: true, fleet: { sql }, logger },
+      run: () => ensurePartitions(sql, table, monthsAhead, new Date()),
+    }),
+  )
   return {
     name,
     routes: auditRoutes(async (filter, page) => {
@@ -44,10 +43,10 @@ export const createAudit = ({
         .slice(0, page.limit)
     }),
     start: async () => {
-      await makePartitions()
-      timer = setInterval(makePartitions, everyMs)
-      timer.unref()
+      for (const job of jobs) await job.start()
     },
-    stop: () => clearInterval(timer),
+    drain: async () => {
+      for (const job of jobs) await job.stop()
+    },
   }
 }

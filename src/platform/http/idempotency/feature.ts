@@ -1,4 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
+import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 
@@ -11,22 +12,15 @@ export const createIdempotencySweep = (options: {
   readonly logger: Logger
 }): Feature & { readonly sweep: () => Promise<number> } => {
   const { sql, retentionHours, logger } = options
-  let timer: ReturnType<typeof setInterval> | undefined
 
   const sweep = async (): Promise<number> => {
     const gone = await sql`
       delete from idempotency_keys where created_at < now() - make_interval(hours => ${retentionHours})`
     return gone.count
   }
-  return {
-    name: 'idempotency',
-    sweep,
-    start: () => {
-      timer = setInterval(() => {
-        sweep().catch((error: unknown) => logger.warn({ err: error }, 'sweep of keys failed'))
-      }, sweepEveryMs)
-      timer.unref()
-    },
-    stop: () => clearInterval(timer),
-  }
+  const job = createJob({
+    ...{ name: 'old idempotency keys', everyMs: sweepEveryMs, fleet: { sql }, logger },
+    run: sweep,
+  })
+  return { name: 'idempotency', sweep, start: job.start, drain: job.stop }
 }

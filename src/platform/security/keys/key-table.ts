@@ -1,5 +1,7 @@
 import { type Client, textArray } from '#src/platform/database/index.ts'
 import { type Actor, writeAudit } from '#src/platform/http/index.ts'
+import { createJob } from '#src/platform/jobs/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import { generateKey } from './api-key.ts'
 import type { KeyRecord, KeySource } from './authenticator.ts'
 import type { KeyStore } from './key-store.ts'
@@ -23,7 +25,7 @@ type Row = {
 export type KeyTable = {
   readonly name: 'api_keys'
   readonly keySource: KeySource
-  readonly start: () => void
+  readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -33,26 +35,23 @@ export type KeyTable = {
  */
 export const createKeyTable = (options: {
   readonly sql: Client
-  readonly onProblem: (error: unknown) => void
+  readonly logger: Logger
 }): KeyTable => {
-  const { sql, onProblem } = options
+  const { sql, logger } = options
   let uses = new Map<string, Date>()
-  let timer: ReturnType<typeof setInterval> | undefined
 
   const writeUses = async (): Promise<void> => {
     if (uses.size === 0) return
     const written = uses
     uses = new Map()
     const times = [...written.values()].map((at) => at.toISOString())
-    try {
-      await sql`
-        update api_keys set last_used_at = used.at::timestamptz
-        from unnest(${[...written.keys()]}::text[], ${times}::text[]) as used (id, at)
-        where api_keys.id = used.id`
-    } catch (error) {
-      onProblem(error)
-    }
+    await sql`
+      update api_keys set last_used_at = used.at::timestamptz
+      from unnest(${[...written.keys()]}::text[], ${times}::text[]) as used (id, at)
+      where api_keys.id = used.id`
   }
+  const name = 'last uses of API keys'
+  const job = createJob({ name, everyMs: usesWrittenEveryMs, run: writeUses, logger })
 
   return {
     name: 'api_keys',
@@ -66,13 +65,10 @@ export const createKeyTable = (options: {
         if (uses.size < usesMax) uses.set(id, at)
       },
     },
-    start: () => {
-      timer = setInterval(writeUses, usesWrittenEveryMs)
-      timer.unref()
-    },
+    start: job.start,
     stop: async () => {
-      clearInterval(timer)
-      await writeUses()
+      await job.stop()
+      await writeUses().catch((err: unknown) => logger.warn({ err }, `${name}: not written`))
     },
   }
 }

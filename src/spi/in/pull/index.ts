@@ -1,6 +1,6 @@
 import type { Broker, RetryPolicy } from '#src/platform/broker/index.ts'
 import type { HealthCheck } from '#src/platform/http/index.ts'
-import { createLoop, type WatchedLoop } from '#src/platform/jobs/index.ts'
+import { createJob, createLoop, type WatchedLoop } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { InterfaceClient } from '../../link/types.ts'
@@ -57,7 +57,10 @@ export const createPull = (deps: PullDeps): Feature => {
   const draining = new AbortController()
   const giveUp = new AbortController()
   let running: readonly Promise<void>[] = []
-  let watchdog: ReturnType<typeof setInterval> | undefined
+  const watchdog = createJob({
+    ...{ name: 'silence of the channels', everyMs: times.silentMs / 4, logger },
+    run: async () => links.look(),
+  })
 
   const run = (channel: Channel): Promise<void> => {
     const link = links.of(channel)
@@ -84,8 +87,8 @@ export const createPull = (deps: PullDeps): Feature => {
     })
   }
   const drain = async (): Promise<void> => {
-    clearInterval(watchdog)
     draining.abort()
+    await watchdog.stop()
     const timer = setTimeout(() => giveUp.abort(), times.drainMs)
     await Promise.all(running)
     clearTimeout(timer)
@@ -97,8 +100,7 @@ export const createPull = (deps: PullDeps): Feature => {
       running = channels.flatMap((channel) =>
         Array.from({ length: settings.streams }, () => run(channel)),
       )
-      watchdog = setInterval(links.look, times.silentMs / 4)
-      watchdog.unref()
+      void watchdog.start()
     },
     drain,
     stop: drain,

@@ -2,11 +2,11 @@ import type { Revision } from '#codecs/iso20022'
 import type { Emit } from '#src/events.ts'
 import { type Consumer, type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
+import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { createTlsMaterial } from '#src/platform/security/index.ts'
 import { createMessageVerifier, type MessageVerifier } from '../../out/signing/index.ts'
-import { createRounds } from '../../rounds.ts'
 import type { WorkerSettings } from './config.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { applyRemembered } from './pending.ts'
@@ -38,12 +38,10 @@ export const createWorker = (deps: WorkerDeps): Feature => {
   const now = (): Date => new Date()
   const trust = createTrust(settings, logger)
   const metrics = createWorkerMetrics(deps.metrics)
-  const remembered = createRounds(
-    'remembered answers',
-    rememberedEveryMs,
-    () => applyRemembered({ sql, emitEvents, metrics, logger }),
-    logger,
-  )
+  const remembered = createJob({
+    ...{ name: 'remembered answers', everyMs: rememberedEveryMs, isVital: true, logger },
+    run: () => applyRemembered({ sql, emitEvents, metrics, logger }),
+  })
   const service = createWorkerService({
     sql,
     broker,
@@ -63,13 +61,12 @@ export const createWorker = (deps: WorkerDeps): Feature => {
   let consumers: readonly Consumer[] = []
   return {
     name: 'worker',
-    loops: () => [remembered.watched],
     start: () => {
       if (settings.autoAccept) {
         logger.warn({}, 'SPI_AUTO_ACCEPT: every payment received is accepted without asking anyone')
       }
       trust.start()
-      remembered.start()
+      void remembered.start()
       consumers = [topics.inboundPrimary, topics.inboundSecondary].map((topic) =>
         broker.consume({
           topic,

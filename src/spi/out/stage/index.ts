@@ -1,10 +1,10 @@
 import type { Emit } from '#src/events.ts'
 import { type Consumer, type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
+import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { InterfaceClient } from '../../link/index.ts'
-import { createRounds } from '../../rounds.ts'
 import type { SigningSettings } from '../signing/index.ts'
 import { createChannelHealth } from './channel-health.ts'
 import type { OutboundSettings } from './config.ts'
@@ -78,7 +78,6 @@ export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
     },
     drain: () => stage?.drain(),
     health: health.check,
-    loops: () => stage?.loops ?? [],
     stop: async () => {
       await stage?.stop()
       signing.close()
@@ -103,16 +102,17 @@ const createStage = (
     ...{ ...parts, sql, emitEvents, logger },
     ...(deps.watchTimes === undefined ? {} : { times: deps.watchTimes }),
   })
-  const requeue = createRounds(
-    'search for lost queue entries',
-    deps.requeueEveryMs ?? requeueEveryMsDefault,
-    createRequeue({
+  const requeue = createJob({
+    name: 'search for lost queue entries',
+    everyMs: deps.requeueEveryMs ?? requeueEveryMsDefault,
+    isVital: true,
+    run: createRequeue({
       ...{ sql, broker, group, logger },
       queuedLongMs: limits.settlementLimitMs,
       onRequeued: metrics.onRequeued,
     }),
     logger,
-  )
+  })
   const { handle, isTransient } = createHandler({
     ...{ sql, broker, ...parts, emitEvents, logger },
     channels: deps.client.channels,
@@ -121,7 +121,6 @@ const createStage = (
   })
   let consumer: Consumer | undefined
   return {
-    loops: [watch.watched, requeue.watched],
     start: (): void => {
       consumer = broker.consume({
         topic: topics.outbound,
@@ -131,8 +130,8 @@ const createStage = (
         isTransient,
         bury: createBury({ sql, broker, emitEvents, metrics }),
       })
-      watch.start()
-      requeue.start()
+      void watch.start()
+      void requeue.start()
     },
     drain: async (): Promise<void> => {
       await Promise.all([consumer?.drain(), watch.stop(), requeue.stop()])

@@ -1,6 +1,7 @@
 import type { Emit } from '#src/events.ts'
 import { backoffMs } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import { inSpan, type Logger } from '#src/platform/observe/index.ts'
 import {
   changeStatuses,
@@ -9,7 +10,6 @@ import {
   setRepetitionOutcomes,
   statusEvent,
 } from '../../messages/index.ts'
-import { createRounds, type Rounds } from '../../rounds.ts'
 import type { AnswerLimits, IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { repetitionText, sentAgain } from './repetition-text.ts'
@@ -56,7 +56,7 @@ const knownForMs = 24 * 3_600_000
  * Messages that nobody has answered in time, or of which nobody knows whether they were sent: their outcome is UNKNOWN,
  * never failed, and they are sent again with the same bytes until an explicit answer comes. The central bank takes a repetition for the message it has and answers.
  */
-export const createWatch = (deps: WatchDeps): Rounds => {
+export const createWatch = (deps: WatchDeps): Job => {
   const { settlementLimitMs, scheduledLimitMs } = deps.limits
   const { logger } = deps
   const times = { ...timesDefault, ...deps.times }
@@ -117,7 +117,10 @@ export const createWatch = (deps: WatchDeps): Rounds => {
     return { id, repetition, detail: repetitionText(outcome) }
   }
 
-  return createRounds('watch of unanswered messages', times.everyMs, round, logger)
+  return createJob({
+    ...{ name: 'watch of unanswered messages', everyMs: times.everyMs, isVital: true, logger },
+    run: round,
+  })
 }
 
 /** The sending is in doubt no more; the answer may still be, and where that is overdue it is UNKNOWN as before. */

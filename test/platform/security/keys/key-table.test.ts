@@ -4,7 +4,7 @@ import {
   createKeyTable,
   createKeyTableStore,
 } from '#src/platform/security/index.ts'
-import { createTestDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createTestDatabase, quietLogger, type TestDatabase } from '../../../support/database.ts'
 
 let database: TestDatabase
 
@@ -25,8 +25,11 @@ const shop = {
 const tableOf = () =>
   createKeyTable({
     sql: database.sql,
-    onProblem: (error) => {
-      throw error
+    logger: {
+      ...quietLogger,
+      warn: (fields) => {
+        throw new Error(JSON.stringify(fields))
+      },
     },
   })
 
@@ -49,7 +52,7 @@ test('holds no secret, and says when a key was last used', async () => {
   const store = createKeyTableStore(database.sql, { id: 'cli:test', requestId: undefined })
   const { id, key } = await store.create({ ...shop, expiresAt: new Date('2999-01-01T00:00:00Z') })
   const table = tableOf()
-  table.start()
+  await table.start()
   await createAuthenticator({ sources: [table.keySource] }).verify(`Bearer ${key}`)
   await table.stop()
   const listed = (await store.list()).find((entry) => entry.id === id)
