@@ -1,57 +1,21 @@
 import { z } from 'zod'
 import type { RouteDocument } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
-import { cardStatuses, resolutions } from '../transactions/domain.ts'
+import { cardStatuses } from '../transactions/domain.ts'
 import {
-  amountMax,
-  cardTokenMax,
-  installmentsMax,
-  merchantIdMax,
-  reasonMax,
-  terminalIdMax,
-} from './request.ts'
+  amount,
+  authorizationBody,
+  captureBody,
+  currency,
+  merchantId,
+  resolutionBody,
+} from './bodies.ts'
 
-/** Bodies and parameters of the card routes, and what the OpenAPI document says of them. */
+/** What the OpenAPI document says of the card routes. */
 
 const tag = 'Cards'
 const listMax = 200
 const listDefault = 50
-
-const amount = z.int().min(1).max(amountMax).meta({
-  description: 'Minor units: 10000 is 100.00.',
-  example: 10_000,
-})
-const currency = z.enum(['BRL', 'USD'])
-
-const authorizationBody = z
-  .strictObject({
-    card_token: z.string().min(1).max(cardTokenMax).meta({ example: 'tok_visa_approved' }),
-    amount,
-    currency,
-    merchant_id: z.string().min(1).max(merchantIdMax).meta({ example: 'MERCHANT000001' }),
-    terminal_id: z.string().min(1).max(terminalIdMax).optional(),
-    installments: z.int().min(1).max(installmentsMax).default(1),
-    capture: z.boolean().default(false).meta({
-      description: 'Captures the whole amount right after the approval.',
-    }),
-  })
-  .meta({ id: 'CardAuthorization' })
-
-const captureBody = z
-  .strictObject({ amount: amount.optional() })
-  .meta({ id: 'CardCapture', description: 'Without an amount, or without a body: the whole.' })
-
-const resolutionBody = z
-  .strictObject({
-    outcome: z.enum(resolutions).meta({
-      description: 'The status that the network confirms the transaction to be in.',
-    }),
-    reason: z.string().min(1).max(reasonMax).meta({
-      description: 'Who confirmed it, and where that is noted. No card data.',
-      example: 'Network desk, case 4711',
-    }),
-  })
-  .meta({ id: 'CardResolution' })
 
 const record = z
   .object({
@@ -96,7 +60,7 @@ const idParams = z.object({ id: z.string() })
 
 export const listQuery = z.strictObject({
   status: z.enum(cardStatuses).optional(),
-  merchant_id: z.string().min(1).max(merchantIdMax).optional(),
+  merchant_id: merchantId.optional(),
   needs_attention: z.literal('true').optional().meta({
     description: 'Only those with a reversal that the network never confirmed.',
   }),

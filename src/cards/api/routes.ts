@@ -10,8 +10,8 @@ import {
 } from '#src/platform/http/index.ts'
 import { eventViewOf, recordOf } from '../use-cases/answers.ts'
 import type { CardService } from '../use-cases/service.ts'
+import { readAuthorization, readCapture, readResolution } from './bodies.ts'
 import { documents, listQuery } from './documents.ts'
-import { readAuthorization, readCapture, readResolution } from './request.ts'
 
 const bodyBytesMax = 16_384
 const base = '/v1/transactions'

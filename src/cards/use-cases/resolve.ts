@@ -6,7 +6,6 @@ import {
   type Caller,
   runOnce,
 } from '#src/platform/http/index.ts'
-import type { ResolutionRequest } from '../api/request.ts'
 import { cardErrors } from '../errors.ts'
 import { changed } from '../transactions/changes.ts'
 import { type Resolution, resolvingEvent } from '../transactions/domain.ts'
@@ -14,6 +13,8 @@ import { type CardTransaction, changeTransactions } from '../transactions/store.
 import { answerOf } from './answers.ts'
 import type { CardContext } from './context.ts'
 import { find, underClaim } from './operations.ts'
+
+export type ResolutionRequest = { readonly outcome: Resolution; readonly reason: string }
 
 /**
  * Ends a reversal that no network confirmed, as somebody learnt who asked the network. The event keeps who it was,

@@ -1,6 +1,5 @@
 import { isTransientDatabaseError } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
-import type { ResolutionRequest } from '../api/request.ts'
 import {
   type CardEventRow,
   type CardTransaction,
@@ -11,7 +10,7 @@ import {
 import { type AuthorizationRequest, authorize } from './authorize.ts'
 import type { CardContext } from './context.ts'
 import { capture, find, voidTransaction } from './operations.ts'
-import { resolve } from './resolve.ts'
+import { type ResolutionRequest, resolve } from './resolve.ts'
 
 /** Of one transaction; a dozen is many. */
 const eventsMax = 1_000

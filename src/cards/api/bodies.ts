@@ -1,0 +1,160 @@
+import { z } from 'zod'
+import { ApiError, type ErrorDefinition, httpErrors } from '#src/platform/http/index.ts'
+import { cardErrors } from '../errors.ts'
+import { currencyNumbers, resolutions } from '../transactions/domain.ts'
+import type { AuthorizationRequest } from '../use-cases/authorize.ts'
+import type { ResolutionRequest } from '../use-cases/resolve.ts'
+
+/** Bodies of the card routes: what the OpenAPI document publishes is what judges. */
+
+/** DE 4 has twelve digits. */
+const amountMax = 999_999_999_999
+const merchantIdMax = 15
+const terminalIdMax = 8
+const installmentsMax = 12
+const cardTokenMax = 255
+const reasonMax = 200
+const shownMax = 64
+
+/** Blanks at the end would be lost in the fixed fields of the message. */
+const trimmedAscii = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
+/** Printable, and no card number, however it is grouped. */
+const token = /^(?!(?:\d[ -]?){11,18}\d$)[\x21-\x7e]+$/
+/** What may hold a card number, however it is grouped. */
+const manyDigits = /\d(?:[ -]?\d){11}/
+/** Neither blank nor with control characters, and without what may be a card number. */
+const reasonText = /^(?=[\s\S]*\S)(?![\s\S]*\d(?:[ -]?\d){11})\P{C}+$/u
+
+export const amount = z.int().min(1).max(amountMax).meta({
+  description: 'Minor units: 10000 is 100.00.',
+  example: 10_000,
+})
+export const currency = z.enum(Object.keys(currencyNumbers) as (keyof typeof currencyNumbers)[])
+export const merchantId = z.string().min(1).max(merchantIdMax).regex(trimmedAscii)
+
+export const authorizationBody = z
+  .strictObject({
+    card_token: z.string().min(1).max(cardTokenMax).regex(token).meta({
+      description: 'A token of the vault, never a card number.',
+      example: 'tok_visa_approved',
+    }),
+    amount,
+    currency,
+    merchant_id: merchantId.meta({ example: 'MERCHANT000001' }),
+    terminal_id: z.string().min(1).max(terminalIdMax).regex(trimmedAscii).optional(),
+    installments: z.int().min(1).max(installmentsMax).default(1),
+    capture: z.boolean().default(false).meta({
+      description: 'Captures the whole amount right after the approval.',
+    }),
+  })
+  .meta({ id: 'CardAuthorization' })
+
+export const captureBody = z
+  .strictObject({ amount: amount.optional() })
+  .meta({ id: 'CardCapture', description: 'Without an amount, or without a body: the whole.' })
+
+export const resolutionBody = z
+  .strictObject({
+    outcome: z.enum(resolutions).meta({
+      description: 'The status that the network confirms the transaction to be in.',
+    }),
+    reason: z.string().min(1).max(reasonMax).regex(reasonText).meta({
+      description: 'Who confirmed it, and where that is noted. No card data.',
+      example: 'Network desk, case 4711',
+    }),
+  })
+  .meta({ id: 'CardResolution' })
+
+/** @throws ApiError that names the first field at fault */
+export const readAuthorization = (body: unknown): AuthorizationRequest => {
+  const given = judged(authorizationBody, body)
+  return {
+    cardToken: given.card_token,
+    amountCents: BigInt(given.amount),
+    currency: given.currency,
+    merchantId: given.merchant_id,
+    terminalId: given.terminal_id,
+    installments: given.installments,
+    capture: given.capture,
+  }
+}
+
+/** The amount, undefined for the whole. @throws ApiError */
+export const readCapture = (body: unknown): bigint | undefined => {
+  const given = judged(captureBody, body)
+  return given.amount === undefined ? undefined : BigInt(given.amount)
+}
+
+/** @throws ApiError that names the first field at fault */
+export const readResolution = (body: unknown): ResolutionRequest => judged(resolutionBody, body)
+
+type Refusal = {
+  readonly definition: ErrorDefinition
+  readonly expected: string
+  /** Nothing of the value is given back. */
+  readonly hides?: true
+}
+
+const refusals: Readonly<Record<string, Refusal>> = {
+  card_token: {
+    definition: cardErrors.invalid_card_token,
+    expected: `a token of the vault, 1 to ${cardTokenMax} printable characters, never a card number`,
+    hides: true,
+  },
+  amount: {
+    definition: cardErrors.invalid_amount,
+    expected: `a whole number of cents from 1 to ${amountMax}`,
+  },
+  currency: { definition: cardErrors.invalid_currency, expected: 'BRL or USD' },
+  merchant_id: {
+    definition: cardErrors.invalid_merchant_id,
+    expected: `1 to ${merchantIdMax} printable ASCII characters`,
+  },
+  terminal_id: {
+    definition: cardErrors.invalid_terminal_id,
+    expected: `1 to ${terminalIdMax} printable ASCII characters`,
+  },
+  installments: {
+    definition: cardErrors.invalid_installments,
+    expected: `a whole number from 1 to ${installmentsMax}`,
+  },
+  capture: { definition: cardErrors.invalid_capture, expected: 'true or false' },
+  outcome: { definition: cardErrors.invalid_outcome, expected: resolutions.join(', ') },
+  reason: {
+    definition: cardErrors.invalid_reason,
+    expected: `1 to ${reasonMax} printable characters without a card number`,
+    hides: true,
+  },
+}
+
+const judged = <T>(schema: z.ZodType<T>, body: unknown): T => {
+  const parsed = schema.safeParse(body)
+  if (parsed.success) return parsed.data
+  const { issues } = parsed.error
+  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')
+  if (unknown !== undefined) {
+    // Card data under a name of its own is neither used nor kept, but the sender must learn of it.
+    throw new ApiError(httpErrors.validation_failed, 'The body has a field that is not known.', {
+      details: { field: shown(unknown.keys[0]), value: null },
+    })
+  }
+  const field = String(issues[0]?.path[0])
+  const refusal = refusals[field]
+  if (refusal === undefined) {
+    throw new ApiError(httpErrors.bad_request, 'The body is no JSON object.', {
+      details: { field: null, value: null },
+    })
+  }
+  const { definition, expected, hides } = refusal
+  const value = hides === true ? null : shown((body as Readonly<Record<string, unknown>>)[field])
+  throw new ApiError(definition, `${field} must be ${expected}.`, { details: { field, value } })
+}
+
+/** What of a value may be given back: nothing long, and nothing that may be card data. */
+const shown = (value: unknown): string | number | boolean | null => {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
+    return null
+  }
+  const text = String(value)
+  return text.length > shownMax || manyDigits.test(text) ? null : value
+}
