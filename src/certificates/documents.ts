@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { text } from '#src/platform/http/index.ts'
 import { certificateTypes, ispbForm, versionMax } from './domain.ts'
 
 const tag = 'certificates'
@@ -16,8 +17,8 @@ export const importBody = z
     type,
     version: version.optional(),
     format: z.enum(['pkcs12', 'pem']),
-    content: z.string().min(1).max(importBodyBytesMax),
-    password: z.string().max(1024).optional(),
+    content: text(importBodyBytesMax, { isMultiline: true }),
+    password: text(1024, { charactersMin: 0 }).optional(),
   })
   .describe('`content`: the PKCS#12 file in base64, or PEM text with certificate, chain and key')
 

@@ -112,16 +112,15 @@ export const bumpedFees = (
 
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
-const amount = /^(0|[1-9]\d{0,15})\.(\d{2})$/
+/** Of a positive amount with two fraction digits. */
+export const amountForm = /^(?!0\.00$)(0|[1-9]\d{0,15})\.(\d{2})$/
 /** R$ 9 999 999 999 999 999.99: fits PostgreSQL's bigint. */
 export const amountCentsMax = 999_999_999_999_999_999n
 
 /** Reads `150.00` as 15000n. @returns undefined when it is not a positive amount of that form */
 export const parseAmount = (text: string): bigint | undefined => {
-  const parts = amount.exec(text)
-  if (parts === null) return undefined
-  const cents = BigInt(parts[1]! + parts[2]!)
-  return cents === 0n ? undefined : cents
+  const parts = amountForm.exec(text)
+  return parts === null ? undefined : BigInt(parts[1]! + parts[2]!)
 }
 
 /** Writes 15000n as `150.00`. */

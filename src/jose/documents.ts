@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { text } from '#src/platform/http/index.ts'
 import {
   contentAlgorithms,
   keyManagementAlgorithms,
@@ -14,14 +15,17 @@ const tag = 'jose'
 /** A token in JSON, and room for the rest. */
 export const joseBodyBytesMax = 2 * tokenCharsMax
 
-const kid = z.string().min(1).max(kidCharsMax)
+const kid = text(kidCharsMax)
 const base64url = z
   .string()
   .max(tokenCharsMax)
   .regex(/^[A-Za-z0-9_-]*$/, 'must be base64url')
+/** Text, which may have several lines; other bytes come in base64url. */
+const content = text(tokenCharsMax, { isMultiline: true, charactersMin: 0 })
+const token = text(tokenCharsMax, { charactersMin: 0 })
 const encoding = z.enum(['utf8', 'base64url']).default('utf8')
 const serialization = z.enum(serializations).default('compact')
-const typ = z.string().min(1).max(64).optional()
+const typ = text(64).optional()
 
 const flattenedJws = z.strictObject({
   protected: base64url,
@@ -40,7 +44,7 @@ export const signBody = z.strictObject({
   kid,
   alg: z.enum(signatureAlgorithms).optional(),
   typ,
-  payload: z.string().max(tokenCharsMax),
+  payload: content,
   payload_encoding: encoding,
   serialization,
 })
@@ -49,15 +53,15 @@ export const encryptBody = z.strictObject({
   alg: z.enum(keyManagementAlgorithms).optional(),
   enc: z.enum(contentAlgorithms).default('A256GCM'),
   typ,
-  plaintext: z.string().max(tokenCharsMax),
+  plaintext: content,
   plaintext_encoding: encoding,
   serialization,
 })
 export const verifyBody = z.strictObject({
-  jws: z.union([z.string().max(tokenCharsMax), flattenedJws]),
+  jws: z.union([token, flattenedJws]),
 })
 export const decryptBody = z.strictObject({
-  jwe: z.union([z.string().max(tokenCharsMax), flattenedJwe]),
+  jwe: z.union([token, flattenedJwe]),
 })
 
 const jws = z.object({ jws: z.union([z.string(), flattenedJws]) })

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
+import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
 import { qrcodeErrors } from './errors.ts'
 
 /** Bodies of the QR code routes, and what the OpenAPI document says of them. */
 
-const name = z.string().min(1).max(140).meta({
+const name = text(140).meta({
   description: 'Merchant name; at most 25 characters in the code.',
   example: 'Fulano de Tal',
 })
-const city = z.string().min(1).max(140).meta({
+const city = text(140).meta({
   description: 'Merchant city; at most 15 characters in the code.',
   example: 'BRASILIA',
 })
@@ -19,7 +19,7 @@ const amount = z
     description: 'Reais, as a decimal string; left out, the payer chooses.',
     example: '10.00',
   })
-const url = z.string().min(1).max(300).meta({
+const url = text(300).meta({
   description: 'Host and path, at most 77 characters; a leading https:// is taken off.',
   example: 'pix.example.com/qr/v2/8b3da2f39a4140d1a91abd93113bd441',
 })
@@ -28,7 +28,7 @@ const merchant = {
   name,
   city,
   amount: amount.optional(),
-  postal_code: z.string().min(1).max(10).optional(),
+  postal_code: text(10).optional(),
   merchant_category_code: z
     .string()
     .regex(/^[0-9]{4}$/, 'must be four digits')
@@ -46,12 +46,12 @@ const merchant = {
   }),
 }
 
-const key = z.string().min(1).max(77).meta({
+const key = text(77).meta({
   description: 'CPF, CNPJ (alphanumeric too), phone, e-mail or EVP; check digits are verified.',
   example: '123e4567-e12b-12d1-a456-426655440000',
 })
-const info = z.string().min(1).max(72).optional().meta({ description: 'Text for the payer.' })
-const txid = z.string().min(1).max(35).optional()
+const info = text(72).optional().meta({ description: 'Text for the payer.' })
+const txid = text(35).optional()
 
 export const staticBody = z
   .strictObject({ ...merchant, key, info, txid })
@@ -78,7 +78,9 @@ export const compositeBody = z
   .meta({ id: 'CompositeQrCode' })
 export const parseBody = z
   .strictObject({
-    payload: z.string().max(4096).meta({ description: 'What the code says, as text.' }),
+    payload: text(4096, { isMultiline: true, charactersMin: 0 }).meta({
+      description: 'What the code says, as text; white space around it is taken off.',
+    }),
   })
   .meta({ id: 'QrCodePayload' })
 

@@ -1,26 +1,33 @@
 import { z } from 'zod'
-import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
-import { isSubscription, subscriptions } from './domain.ts'
+import {
+  httpErrors,
+  idParams,
+  instant,
+  type RouteDocument,
+  text,
+  whole,
+} from '#src/platform/http/index.ts'
+import { subscriptions } from './domain.ts'
 import { webhookErrors } from './errors.ts'
 
 /** Bodies and parameters of the webhook routes, and what the OpenAPI document says of them. */
 
 const tag = 'Webhooks'
 const overlapSecondsMax = 7 * 24 * 3600
-const url = z.string().min(1).max(2048).meta({
+const url = text(2048).meta({
   description: 'HTTPS URL with a public address, unless WEBHOOK_ALLOWED_TARGETS names it.',
   example: 'https://example.com/hooks',
 })
 const events = z
   .array(
-    z.string().refine(isSubscription, {
+    z.enum(subscriptions(), {
       error: `is no known event; known are ${subscriptions().join(', ')}`,
     }),
   )
   .min(1)
   .max(100)
   .meta({ description: 'Event types, families of them (pacs.*), or *.', example: ['pacs.008'] })
-const secret = z.string().min(1).max(256).meta({
+const secret = text(256).meta({
   description:
     'Signs deliveries. whsec_ followed by base64 of 24 to 64 random bytes, or any text, whose bytes are the key. Never shown again.',
 })
@@ -53,16 +60,13 @@ export const rotateBody = z
     }),
   })
   .meta({ id: 'WebhookRotation' })
-export const replayBody = z
-  .strictObject({ since: z.iso.datetime({ offset: true }) })
-  .meta({ id: 'WebhookReplay' })
+export const replayBody = z.strictObject({ since: instant }).meta({ id: 'WebhookReplay' })
 export const deliveriesQuery = z.strictObject({
   status: z.enum(['pending', 'delivered', 'exhausted']).optional(),
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-  before: z.iso.datetime({ offset: true }).optional(),
+  limit: whole(1, 500, 50),
+  before: instant.optional(),
 })
 
-const idParam = z.object({ id: z.string() })
 const endpoint = z
   .object({
     id: z.string(),
@@ -119,7 +123,7 @@ const document = (
   responses: { [status]: { description: answer, ...(schema === undefined ? {} : { schema }) } },
 })
 const json = (schema: z.ZodType) => ({ 'application/json': schema })
-const ofOne: More = { params: idParam, errors: [httpErrors.not_found] }
+const ofOne: More = { params: idParams, errors: [httpErrors.not_found] }
 
 export const documents = {
   create: document('Subscribe to events', 201, 'The webhook, without its secret.', endpoint, {

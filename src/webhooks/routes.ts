@@ -3,9 +3,12 @@ import {
   actorOf,
   callerOf,
   httpErrors,
+  idParams,
+  invalid,
   type RequestContext,
   type Route,
   readJson,
+  readParams,
   readQuery,
 } from '#src/platform/http/index.ts'
 import {
@@ -55,11 +58,6 @@ const viewOfDelivery = (row: Delivery) => ({
   created_at: row.createdAt.toISOString(),
 })
 
-const invalid = (pointer: string, rule: string, message: string): ApiError =>
-  new ApiError(httpErrors.validation_failed, `${pointer}: ${message}`, {
-    errors: [{ pointer, rule, message }],
-  })
-
 const noSuch = (what: string): ApiError => new ApiError(httpErrors.not_found, `No such ${what}.`)
 
 /** Endpoints of subscribers, deliveries and their attempts. */
@@ -82,7 +80,7 @@ const managing = (
   ...(document.body === undefined ? {} : { accepts: ['application/json'], bodyBytesMax }),
 })
 
-const idOf = (c: RequestContext): string => c.req.param('id') ?? ''
+const idOf = (c: RequestContext): string => readParams(c, idParams).id
 
 const finder =
   ({ service }: WebhookRoutesDeps) =>
@@ -100,7 +98,9 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     try {
       if (url !== undefined) checkUrl(url, allowed)
     } catch (error) {
-      if (error instanceof TargetError) throw invalid('/url', error.reason, error.message)
+      if (error instanceof TargetError) {
+        throw invalid([{ pointer: '/url', rule: error.reason, message: error.message }])
+      }
       throw error
     }
   }
@@ -111,7 +111,8 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
       checkTarget(request.url)
       const created = await service.create({ ...request, secret }, actorOf(callerOf(c)))
       if (!created.ok) {
-        throw invalid('/secret', 'required', 'is needed where WEBHOOK_SECRET is not set')
+        const message = 'is needed where WEBHOOK_SECRET is not set'
+        throw invalid([{ pointer: '/secret', rule: 'required', message }])
       }
       return Response.json(viewOf(created.endpoint), { status: 201 })
     }),
@@ -175,15 +176,18 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     reading(`${base}/{id}/deliveries`, documents.deliveries, async (c) => {
       const { status, limit, before } = readQuery(c, deliveriesQuery)
       const { id } = await found(c)
-      const at = before === undefined ? null : new Date(before)
-      const rows = await store.deliveries(id, { status: status ?? null, limit, before: at })
+      const rows = await store.deliveries(id, {
+        status: status ?? null,
+        limit,
+        before: before ?? null,
+      })
       const next = rows.length === limit ? rows.at(-1)?.createdAt.toISOString() : undefined
       return Response.json({ deliveries: rows.map(viewOfDelivery), next_before: next ?? null })
     }),
     managing('POST', `${base}/{id}/replay`, documents.replay, async (c) => {
       const { since } = await readJson(c, replayBody)
       const { id } = active(await found(c))
-      const replayed = await store.replayFailed(id, new Date(since))
+      const replayed = await store.replayFailed(id, since)
       kick()
       return Response.json({ replayed }, { status: 202 })
     }),

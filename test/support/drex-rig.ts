@@ -14,6 +14,8 @@ export type Rig = {
   readonly chain: Chain
   readonly issuer: Issuer
   readonly url: string
+  /** An API key with every right. */
+  readonly key: string
   readonly start: (env?: Readonly<Record<string, string>>) => Promise<void>
   /** What the gateway is started with. */
   readonly env: Readonly<Record<string, string>>
@@ -85,6 +87,7 @@ export const createRig = async (
     chain,
     issuer,
     url,
+    key,
     env,
     call,
     kill,

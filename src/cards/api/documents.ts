@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { RouteDocument } from '#src/platform/http/index.ts'
+import { idParams, instant, type RouteDocument, whole } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import { cardStatuses } from '../transactions/domain.ts'
 import {
@@ -56,17 +56,15 @@ const record = z
   })
   .meta({ id: 'CardTransaction' })
 
-const idParams = z.object({ id: z.string() })
-
 export const listQuery = z.strictObject({
   status: z.enum(cardStatuses).optional(),
   merchant_id: merchantId.optional(),
   needs_attention: z.literal('true').optional().meta({
     description: 'Only those with a reversal that the network never confirmed.',
   }),
-  from: z.iso.datetime({ offset: true }).optional().meta({ description: 'Created at or after.' }),
-  to: z.iso.datetime({ offset: true }).optional().meta({ description: 'Created before.' }),
-  limit: z.coerce.number().int().min(1).max(listMax).default(listDefault),
+  from: instant.optional().meta({ description: 'Created at or after.' }),
+  to: instant.optional().meta({ description: 'Created before.' }),
+  limit: whole(1, listMax, listDefault),
   cursor: z
     .string()
     .regex(/^txn_[0-9a-f]{32}$/, 'is not a cursor')

@@ -1,10 +1,11 @@
 import {
-  ApiError,
   callerOf,
-  httpErrors,
+  idParams,
+  parseJson,
   type RequestContext,
   type Route,
   readBytes,
+  readParams,
   readQuery,
   respond,
 } from '#src/platform/http/index.ts'
@@ -17,20 +18,7 @@ const bodyBytesMax = 16_384
 const base = '/v1/transactions'
 const accepts = ['application/json']
 
-const idOf = (c: RequestContext): string => c.req.param('id') ?? ''
-
-const decoder = new TextDecoder('utf-8', { fatal: true })
-
-const jsonOf = (bytes: Uint8Array): unknown => {
-  try {
-    return JSON.parse(decoder.decode(bytes))
-  } catch {
-    // What the parser says quotes the body, which may hold anything.
-    throw new ApiError(httpErrors.bad_request, 'The body is not JSON.', {
-      details: { field: null, value: null },
-    })
-  }
-}
+const idOf = (c: RequestContext): string => readParams(c, idParams).id
 
 const none = new Uint8Array()
 
@@ -46,7 +34,7 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     document: documents.authorize,
     handle: async (c) => {
       const bytes = await readBytes(c)
-      const request = readAuthorization(jsonOf(bytes))
+      const request = readAuthorization(parseJson(bytes))
       return respond(await service.authorize(request, callerOf(c, bytes)))
     },
   },
@@ -60,7 +48,7 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     document: documents.capture,
     handle: async (c) => {
       const bytes = await readBytes(c)
-      const amount = bytes.length === 0 ? undefined : readCapture(jsonOf(bytes))
+      const amount = bytes.length === 0 ? undefined : readCapture(parseJson(bytes))
       return respond(await service.capture(idOf(c), amount, callerOf(c, bytes)))
     },
   },
@@ -82,7 +70,7 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     document: documents.resolve,
     handle: async (c) => {
       const bytes = await readBytes(c)
-      const request = readResolution(jsonOf(bytes))
+      const request = readResolution(parseJson(bytes))
       return respond(await service.resolve(idOf(c), request, callerOf(c, bytes)))
     },
   },
@@ -105,8 +93,8 @@ const readingRoutes = (service: CardService): readonly Route[] => [
         status,
         merchantId: merchant_id,
         needsAttention: needs_attention !== undefined,
-        from: from === undefined ? undefined : new Date(from),
-        to: to === undefined ? undefined : new Date(to),
+        from,
+        to,
         beforeId: cursor,
         limit,
       })

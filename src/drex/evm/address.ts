@@ -41,11 +41,14 @@ export const abbreviateAddress = (address: string): string =>
   `${address.slice(0, 6)}…${address.slice(-4)}`
 
 /** An address in a request; it is handed on in lower case. */
-export const addressSchema = z.string().transform((value, context): Hex => {
-  const parsed = parseAddress(value)
-  if (typeof parsed !== 'string') return parsed.address
-  const message =
-    parsed === 'form' ? 'must be 0x and 40 hexadecimal digits' : 'has a wrong checksum'
-  context.addIssue({ code: 'custom', message })
-  return z.NEVER
-})
+export const addressSchema = z
+  .string()
+  .regex(address, { error: 'must be 0x and 40 hexadecimal digits', abort: true })
+  .transform((value, context): Hex => {
+    const parsed = parseAddress(value)
+    if (typeof parsed !== 'string') return parsed.address
+    const message = 'has a wrong checksum'
+    context.addIssue({ code: 'custom', message, params: { rule: 'checksum' } })
+    return z.NEVER
+  })
+  .meta({ description: 'Digits of both cases are a checksum (EIP-55), which must be right.' })

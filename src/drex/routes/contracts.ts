@@ -1,6 +1,15 @@
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
-import { ApiError, httpErrors, type Route, readQuery } from '#src/platform/http/index.ts'
+import {
+  ApiError,
+  httpErrors,
+  id,
+  jsonValue,
+  type Route,
+  readParams,
+  readQuery,
+  text,
+} from '#src/platform/http/index.ts'
 import type { CallOutcome, Contracts } from '../contracts/service.ts'
 import { type Contract, trackedById } from '../contracts/store.ts'
 import { drexErrors } from '../errors.ts'
@@ -8,7 +17,6 @@ import { checksumAddress } from '../evm/address.ts'
 import { loadTemplate, templateNames, templates } from '../templates/index.ts'
 import { type Audited, once } from './once.ts'
 import {
-  addressParameter,
   addressSchema,
   idempotencyHeaders,
   networkSchema,
@@ -23,11 +31,11 @@ const tag = 'Contracts'
 const bodyBytesMax = 1_048_576
 const abiEntriesMax = 1_000
 
-const label = z.string().min(1).max(100)
+const label = text(100)
 
 const deploySchema = z.strictObject({
   template: z.enum(templateNames),
-  params: z.record(z.string(), z.unknown()),
+  params: z.record(text(100), jsonValue),
   network: networkSchema.optional(),
   signer_wallet: addressSchema.optional(),
   label: label.optional(),
@@ -36,7 +44,7 @@ const deploySchema = z.strictObject({
 const registerSchema = z.strictObject({
   address: addressSchema,
   abi: z
-    .array(z.looseObject({ type: z.string() }))
+    .array(z.object({ type: text(100) }).catchall(jsonValue))
     .min(1)
     .max(abiEntriesMax),
   network: networkSchema.optional(),
@@ -44,8 +52,8 @@ const registerSchema = z.strictObject({
 })
 
 const callSchema = z.strictObject({
-  function: z.string().min(1).max(300),
-  params: z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]).default({}),
+  function: text(300),
+  params: z.union([z.record(text(100), jsonValue), z.array(jsonValue)]).default({}),
   signer_wallet: addressSchema.optional(),
   network: networkSchema.optional(),
 })
@@ -77,7 +85,8 @@ const callResultSchema = z.union([
 
 const pageQuery = z.strictObject(pageSchema)
 const networkQuery = z.strictObject({ network: networkSchema.optional() })
-const addressParams = z.object({ address: z.string() })
+const addressParams = z.object({ address: addressSchema })
+const callParams = z.object({ address: addressSchema, id })
 
 export const contractRoutes = (contracts: Contracts, sql: Client): readonly Route[] => {
   return [
@@ -206,7 +215,7 @@ const callRoute = (contracts: Contracts, sql: Client): Route => ({
     ],
   },
   handle: (c) => {
-    const address = addressParameter(c, 'address')
+    const address = readParams(c, addressParams).address
     return once(sql, c, {
       schema: callSchema,
       status: 200,
@@ -276,7 +285,7 @@ const readRoutes = (contracts: Contracts, sql: Client): readonly Route[] => [
     },
     async handle(c) {
       const { network } = readQuery(c, networkQuery)
-      const contract = await contracts.get(addressParameter(c, 'address'), network)
+      const contract = await contracts.get(readParams(c, addressParams).address, network)
       return Response.json({ ...show(contract), abi: contract.abi })
     },
   },
@@ -288,13 +297,13 @@ const readRoutes = (contracts: Contracts, sql: Client): readonly Route[] => [
     document: {
       summary: 'Where a call is',
       tag: tag,
-      params: z.object({ address: z.string(), id: z.string() }),
+      params: callParams,
       responses: { 200: { description: 'The call', schema: trackedSchema } },
       errors: [httpErrors.not_found, httpErrors.validation_failed],
     },
     async handle(c) {
-      const address = addressParameter(c, 'address')
-      const call = await trackedById(sql, c.req.param('id') ?? '')
+      const { address, id: callId } = readParams(c, callParams)
+      const call = await trackedById(sql, callId)
       if (call === undefined || call.recipient !== address) {
         throw new ApiError(httpErrors.not_found, 'The contract has no such call.')
       }

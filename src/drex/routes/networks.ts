@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { ApiError, httpErrors, type Route, readQuery } from '#src/platform/http/index.ts'
+import {
+  ApiError,
+  httpErrors,
+  type Route,
+  readParams,
+  readQuery,
+} from '#src/platform/http/index.ts'
 import { type Chain, type Chains, reaching } from '../chains.ts'
 import { networkIds } from '../config.ts'
 import { formatAmount } from '../domain.ts'
@@ -12,10 +18,11 @@ import {
   encodeFrozenBalanceOf,
 } from '../evm/token-call.ts'
 import { networkInfo } from '../networks.ts'
-import { addressParameter, networkSchema } from './shared.ts'
+import { addressSchema, networkSchema } from './shared.ts'
 
 const tag = 'Digital currency'
 const networkQuery = z.strictObject({ network: networkSchema.optional() })
+const walletParams = z.object({ wallet: addressSchema })
 const decimal = z.string().meta({ example: '1500.00' })
 
 const balanceSchema = z.object({
@@ -63,7 +70,7 @@ export const networkRoutes = (chains: Chains): readonly Route[] => [
       summary: 'Balance of a wallet',
       description: '`balance` is all of it; `available` is what can be moved now.',
       tag: tag,
-      params: z.object({ wallet: z.string() }),
+      params: walletParams,
       query: networkQuery,
       responses: { 200: { description: 'The balance', schema: balanceSchema } },
       errors: [
@@ -74,7 +81,7 @@ export const networkRoutes = (chains: Chains): readonly Route[] => [
     },
     async handle(c) {
       const { network } = readQuery(c, networkQuery)
-      const wallet = addressParameter(c, 'wallet')
+      const wallet = readParams(c, walletParams).wallet
       const chain = chains.require(network)
       return Response.json(await reaching(chain, () => balanceOf(chain, wallet)))
     },

@@ -8,6 +8,7 @@ import {
   actorOf,
   answerKey,
   callerOf,
+  parseJson,
   type RequestContext,
   readBytes,
   replayOf,
@@ -17,7 +18,6 @@ import {
   writeAudit,
 } from '#src/platform/http/index.ts'
 import type { Creation } from '../creation.ts'
-import { parseBody } from './shared.ts'
 
 export type Audited = Omit<AuditEntry, 'actor'>
 
@@ -43,7 +43,7 @@ export const once = async <T, R>(
   { schema, status, prepare, show, audit, reread }: Once<T, R>,
 ): Promise<Response> => {
   const bytes = await readBytes(c)
-  const request = validated(schema, parseBody(bytes), '')
+  const request = validated(schema, parseJson(bytes), '')
   const caller = callerOf(c, bytes)
   const key = caller.idempotencyKey
   const answerOf = (result: R): Answer => ({ status, body: JSON.stringify(show(result)) })

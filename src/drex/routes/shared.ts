@@ -1,12 +1,6 @@
 /** What the routes of digital currency share. */
 import { z } from 'zod'
-import {
-  ApiError,
-  httpErrors,
-  jsonValue,
-  type RequestContext,
-  validated,
-} from '#src/platform/http/index.ts'
+import { jsonValue, type RequestContext, text, whole } from '#src/platform/http/index.ts'
 import { networkIds } from '../config.ts'
 import { addressSchema } from '../evm/address.ts'
 
@@ -19,7 +13,7 @@ export { addressSchema }
 export const networkSchema = z.enum(networkIds)
 
 export const metadataSchema = z
-  .record(z.string().min(1).max(64), jsonValue)
+  .record(text(64), jsonValue)
   .refine(
     (value) => Buffer.byteLength(JSON.stringify(value)) <= metadataBytesMax,
     `must be at most ${metadataBytesMax} bytes of JSON`,
@@ -31,7 +25,7 @@ export const idempotencyHeaders = z.object({
 })
 
 export const pageSchema = {
-  limit: z.coerce.number().int().min(1).max(listMax).default(listDefault),
+  limit: whole(1, listMax, listDefault),
   cursor: z
     .string()
     .regex(/^[a-z]{3}_[0-9a-f]{32}$/, 'is not a cursor')
@@ -39,19 +33,6 @@ export const pageSchema = {
 }
 
 export const ownerOf = (c: RequestContext): string => c.env.principal?.keyId ?? 'unknown'
-
-const decoder = new TextDecoder('utf-8', { fatal: true })
-
-export const parseBody = (bytes: Uint8Array): unknown => {
-  try {
-    return JSON.parse(decoder.decode(bytes))
-  } catch (cause) {
-    throw new ApiError(httpErrors.bad_request, 'The body is not JSON.', { cause })
-  }
-}
-
-export const addressParameter = (c: RequestContext, name: string) =>
-  validated(addressSchema, c.req.param(name), name)
 
 /** The answer of a list: one page under its name, and the cursor of the next when there may be one. */
 export const pageResponse = <T extends { readonly id: string }>(

@@ -2,15 +2,20 @@ import { z } from 'zod'
 import {
   callerOf,
   httpErrors,
+  idParams,
+  parseJson,
   type Route,
   readBytes,
+  readParams,
   readQuery,
   respond,
+  text,
   validated,
 } from '#src/platform/http/index.ts'
-import { formatAmount, parseAmount, transactionStatuses } from '../domain.ts'
+import { formatAmount, transactionStatuses } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import { abbreviateAddress } from '../evm/address.ts'
+import { amount } from '../templates/fields.ts'
 import type { Transfers } from '../transfers/service.ts'
 import type { Step, Transfer } from '../transfers/store.ts'
 import {
@@ -21,26 +26,17 @@ import {
   pageOf,
   pageResponse,
   pageSchema,
-  parseBody,
 } from './shared.ts'
 
 const tag = 'Digital currency'
 const bodyBytesMax = 65_536
 
-const amountSchema = z.string().transform((text, context) => {
-  const cents = parseAmount(text)
-  if (cents !== undefined) return cents
-  const message = 'must be a positive amount with two fraction digits, such as 150.00'
-  context.addIssue({ code: 'custom', message })
-  return z.NEVER
-})
-
 const createSchema = z
   .strictObject({
     from_wallet: addressSchema,
     to_wallet: addressSchema,
-    amount: amountSchema,
-    reference: z.string().min(1).max(140).optional(),
+    amount,
+    reference: text(140).optional(),
     metadata: metadataSchema.default({}),
     network: networkSchema.optional(),
     swap: z
@@ -60,7 +56,7 @@ const listSchema = z.strictObject({
   ...pageSchema,
   wallet: addressSchema.optional(),
   status: z.enum(transactionStatuses).optional(),
-  reference: z.string().min(1).max(140).optional(),
+  reference: text(140).optional(),
 })
 
 const errorSchema = z.object({
@@ -101,8 +97,6 @@ const transferSchema = createdSchema.extend({
     .optional(),
 })
 
-const idParams = z.object({ id: z.string() })
-
 export const transferRoutes = (transfers: Transfers): readonly Route[] => [
   createRoute(transfers),
   listRoute(transfers),
@@ -137,7 +131,7 @@ const createRoute = (transfers: Transfers): Route => ({
   },
   async handle(c) {
     const bytes = await readBytes(c)
-    const body = validated(createSchema, parseBody(bytes), '')
+    const body = validated(createSchema, parseJson(bytes), '')
     const { swap } = body
     const answered = await transfers.create(
       {
@@ -197,7 +191,7 @@ const readRoute = (transfers: Transfers): Route => ({
     errors: [drexErrors.transfer_not_found],
   },
   async handle(c) {
-    const { transfer, steps } = await transfers.get(c.req.param('id') ?? '')
+    const { transfer, steps } = await transfers.get(readParams(c, idParams).id)
     return Response.json(show(transfer, steps))
   },
 })
@@ -217,7 +211,7 @@ const cancelRoute = (transfers: Transfers): Route => ({
     errors: [drexErrors.transfer_not_found, drexErrors.transfer_not_cancellable],
   },
   async handle(c) {
-    return Response.json(show(await transfers.cancel(c.req.param('id') ?? '', callerOf(c))))
+    return Response.json(show(await transfers.cancel(readParams(c, idParams).id, callerOf(c))))
   },
 })
 

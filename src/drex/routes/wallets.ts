@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
-import { httpErrors, type Route, readQuery } from '#src/platform/http/index.ts'
+import {
+  httpErrors,
+  idParams,
+  type Route,
+  readParams,
+  readQuery,
+  text,
+} from '#src/platform/http/index.ts'
 import { trackedOfWallet } from '../contracts/store.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
@@ -24,7 +31,7 @@ const bodyBytesMax = 65_536
 const createSchema = z
   .strictObject({
     type: z.enum(walletTypes),
-    label: z.string().min(1).max(100),
+    label: text(100),
     metadata: metadataSchema.default({}),
     /** Of a wallet whose key is elsewhere. */
     address: addressSchema.optional(),
@@ -46,7 +53,6 @@ const walletSchema = z.object({
 })
 
 const pageQuery = z.strictObject(pageSchema)
-const idParams = z.object({ id: z.string() })
 
 export const walletRoutes = (wallets: Wallets, sql: Client): readonly Route[] => [
   createRoute(wallets, sql),
@@ -118,7 +124,7 @@ const readRoute = (wallets: Wallets): Route => ({
     errors: [drexErrors.wallet_not_found],
   },
   async handle(c) {
-    return Response.json(show(await wallets.get(c.req.param('id') ?? '')))
+    return Response.json(show(await wallets.get(readParams(c, idParams).id)))
   },
 })
 
@@ -137,7 +143,7 @@ const transactionsRoute = (wallets: Wallets, sql: Client): Route => ({
   },
   async handle(c) {
     const { cursor, limit } = readQuery(c, pageQuery)
-    const wallet = await wallets.get(c.req.param('id') ?? '')
+    const wallet = await wallets.get(readParams(c, idParams).id)
     const found = await trackedOfWallet(sql, wallet.address, cursor, limit)
     return pageResponse('transactions', found, limit, (each) => ({
       ...showTracked(each),

@@ -1,6 +1,7 @@
 /** Fields that templates share. Amounts are decimal strings, dates ISO 8601, hashes 32 bytes in hexadecimal. */
 import { z } from 'zod'
-import { parseAmount } from '../domain.ts'
+import { instant as moment, text } from '#src/platform/http/index.ts'
+import { amountForm, parseAmount } from '../domain.ts'
 
 export const bpsMax = 10_000
 
@@ -9,21 +10,20 @@ export const hash = z
   .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 32 bytes in hexadecimal')
   .default(`0x${'00'.repeat(32)}`)
 
-export const name = z.string().trim().min(1).max(100)
+export const name = text(100).trim().min(1)
 export const symbol = z
   .string()
   .regex(/^[A-Za-z0-9@._-]{1,20}$/, 'must be 1 to 20 letters, digits or @._-')
-export const instant = z.iso
-  .datetime({ offset: true })
-  .transform((text) => Math.floor(Date.parse(text) / 1000))
+/** In seconds of the chain, which has no moment before 1970. */
+export const instant = moment
+  .transform((at) => Math.floor(at.getTime() / 1000))
+  .pipe(z.int().nonnegative())
 export const bps = (max: number) => z.int().min(0).max(max)
 
-export const amount = z.string().transform((text, context) => {
-  const cents = parseAmount(text)
-  if (cents !== undefined) return cents
-  context.addIssue({ code: 'custom', message: 'must be a positive amount such as 150.00' })
-  return z.NEVER
-})
+export const amount = z
+  .string()
+  .regex(amountForm, 'must be a positive amount with two fraction digits, such as 150.00')
+  .transform((value) => parseAmount(value) ?? 0n)
 
 /** A quantity of whole units, for example `1000000` or `12.50`. */
 export const quantity = z.string().regex(/^\d{1,40}(\.\d{1,18})?$/, 'must be a decimal number')

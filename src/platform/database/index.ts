@@ -31,4 +31,4 @@ export {
   uuidBound,
 } from './partitions.ts'
 export { namedConnection } from './session-name.ts'
-export { isTransientDatabaseError } from './transient.ts'
+export { isInputDatabaseError, isTransientDatabaseError } from './transient.ts'

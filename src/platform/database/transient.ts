@@ -21,3 +21,18 @@ export const isTransientDatabaseError = (error: unknown): boolean => {
     (code.length === 5 && (transientClasses.has(code.slice(0, 2)) || transientStates.has(code)))
   )
 }
+
+/**
+ * SQLSTATEs of a value that is of no use to the database: too long, out of range, no time, no text in its encoding,
+ * not representable in `jsonb`.
+ */
+const inputStates: ReadonlySet<string> = new Set([
+  ...['22001', '22003', '22007', '22008', '22021', '22P02', '22P03', '22P05'],
+])
+
+/** True where what was to be stored or sought is at fault: the same statement fails again. */
+export const isInputDatabaseError = (error: unknown): error is Error & { readonly code: string } =>
+  error instanceof Error &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  inputStates.has(error.code)

@@ -14,6 +14,7 @@ import type { HttpMetrics } from './metrics.ts'
 import { type ErrorStyle, internalError, renderError } from './render.ts'
 import { requestIdOf } from './request-id.ts'
 import type { Exchange, RequestContext, Route } from './route.ts'
+import { checkUrl } from './text.ts'
 
 export type AppOptions = {
   readonly routes: readonly Route[]
@@ -133,6 +134,7 @@ const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
 const handlerOf = (route: Route, { authenticator }: AppOptions): Handler => {
   const enter: Handler = (c) => {
+    checkUrl(c.req.raw.url, route.path)
     checkBodyHeaders(c.req.raw, route)
     return route.handle(c)
   }
@@ -208,7 +210,8 @@ const routeForStyle = (
 
 const onError = (thrown: unknown, exchange: Exchange, logger: Logger): Response => {
   const error = internalError(thrown)
-  if (error.definition.status >= 500) {
+  // What nobody threw on purpose is worth a line, too, where the caller is at fault.
+  if (error.definition.status >= 500 || error !== thrown) {
     logger.error(
       { request_id: exchange.requestId, code: error.definition.code, err: error.cause ?? error },
       'request failed',

@@ -1,6 +1,7 @@
 import type { ZodError, ZodType } from 'zod'
-import { ApiError, httpErrors, type Violation } from './errors.ts'
+import { ApiError, httpErrors, invalid, type Violation } from './errors.ts'
 import type { RequestContext, Route } from './route.ts'
+import { escapeStep, violationIn } from './text.ts'
 
 export const bodyBytesMaxDefault = 8_388_608
 
@@ -63,9 +64,7 @@ const readChunked = async (request: Request, route: Route | undefined): Promise<
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
-/** The body as text; bytes that are no UTF-8 are refused. */
-export const readText = async (c: RequestContext): Promise<string> => {
-  const bytes = await readBytes(c)
+const textOf = (bytes: Uint8Array): string => {
   try {
     return decoder.decode(bytes)
   } catch (cause) {
@@ -73,16 +72,32 @@ export const readText = async (c: RequestContext): Promise<string> => {
   }
 }
 
-/** The body as parsed JSON. */
-export const readJsonValue = async (c: RequestContext): Promise<unknown> => {
-  const text = await readText(c)
+/** The body as text; bytes that are no UTF-8 are refused. */
+export const readText = async (c: RequestContext): Promise<string> => textOf(await readBytes(c))
+
+/**
+ * The JSON value in a body.
+ *
+ * @throws ApiError for bytes that are no JSON, and for strings that no field may hold
+ */
+export const parseJson = (bytes: Uint8Array): unknown => {
+  const text = textOf(bytes)
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch (cause) {
     // The parser's message quotes the input; it stays inside.
     throw new ApiError(httpErrors.bad_request, 'The body is not JSON.', { cause })
   }
+  // What neither JSON nor UTF-8 takes as it stands can only come as an escape.
+  const violation = violationIn(value, text.includes('\\u'))
+  if (violation !== undefined) throw invalid([violation], 'The body')
+  return value
 }
+
+/** The body as parsed JSON. */
+export const readJsonValue = async (c: RequestContext): Promise<unknown> =>
+  parseJson(await readBytes(c))
 
 /** The body, read and validated; every broken rule is listed with its JSON Pointer. */
 export const readJson = async <T>(c: RequestContext, schema: ZodType<T>): Promise<T> =>
@@ -93,27 +108,25 @@ export const readQuery = <T>(c: RequestContext, schema: ZodType<T>): T => {
   const values: Record<string, string> = {}
   for (const [name, all] of Object.entries(c.req.queries())) {
     if (all.length > 1) {
-      throw new ApiError(httpErrors.validation_failed, `The parameter ${name} is given twice.`, {
-        errors: [{ pointer: name, rule: 'unique', message: 'is given more than once' }],
-      })
+      throw invalid(
+        [{ pointer: name, rule: 'unique', message: 'is given more than once' }],
+        'The query',
+      )
     }
     values[name] = all[0] ?? ''
   }
   return validated(schema, values, undefined)
 }
 
+/** The parameters of the path, validated. */
+export const readParams = <T>(c: RequestContext, schema: ZodType<T>): T =>
+  validated(schema, c.req.param(), undefined)
+
 /** Validates any value; `prefix` starts the JSON Pointers, undefined makes them plain names. */
 export const validated = <T>(schema: ZodType<T>, value: unknown, prefix: string | undefined): T => {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  const errors = violationsOf(parsed.error, prefix)
-  const [first] = errors
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
-  throw new ApiError(
-    httpErrors.validation_failed,
-    `${first?.pointer || (prefix === undefined ? 'The query' : 'The body')}: ${first?.message ?? 'is not valid'}${more}`,
-    { errors },
-  )
+  throw invalid(violationsOf(parsed.error, prefix), prefix === undefined ? 'The query' : 'The body')
 }
 
 const violationsMax = 100
@@ -124,9 +137,6 @@ const violationsOf = (error: ZodError, prefix: string | undefined): Violation[] 
       prefix === undefined
         ? issue.path.map(String).join('.')
         : prefix + issue.path.map((step) => `/${escapeStep(String(step))}`).join(''),
-    rule: issue.code,
+    rule: String((issue.code === 'custom' && issue.params?.['rule']) || issue.code),
     message: issue.message,
   }))
-
-/** RFC 6901 section 3. */
-const escapeStep = (step: string): string => step.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -189,3 +189,16 @@ export const httpErrors = defineErrors({
     retryable: true,
   },
 })
+
+/**
+ * The error of a request that breaks rules.
+ *
+ * @param errors at least one
+ * @param whole what the message names where the first has no pointer
+ */
+export const invalid = (errors: readonly Violation[], whole = 'The body'): ApiError => {
+  const [first] = errors
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
+  const message = `${first?.pointer || whole}: ${first?.message ?? 'is not valid'}${more}`
+  return new ApiError(httpErrors.validation_failed, message, { errors })
+}

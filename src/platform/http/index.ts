@@ -6,9 +6,11 @@ export { auditInsert, writeAudit } from './audit/store.ts'
 export {
   bodyBytesMaxDefault,
   mediaType,
+  parseJson,
   readBytes,
   readJson,
   readJsonValue,
+  readParams,
   readQuery,
   readText,
   validated,
@@ -20,6 +22,7 @@ export {
   type ErrorCatalogue,
   type ErrorDefinition,
   httpErrors,
+  invalid,
   type Violation,
 } from './errors.ts'
 export { readyHeaders } from './headers.ts'
@@ -57,3 +60,4 @@ export {
   withMissingSettings,
 } from './route.ts'
 export { type HealthCheck, type HealthReport, type SystemOptions, systemRoutes } from './system.ts'
+export { id, idParams, instant, text, whole } from './text.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { text } from './text.ts'
 
 export type JsonValue =
   | string
@@ -8,6 +9,10 @@ export type JsonValue =
   | JsonValue[]
   | { [key: string]: JsonValue }
 
+/** The request's own bound is lower. */
+const charactersMax = 1_048_576
+const jsonText = text(charactersMax, { isMultiline: true, charactersMin: 0 })
+
 /**
  * Any JSON value. A name of its own is what lets the OpenAPI document refer back to it; `z.json()` has none,
  * and the document's generator would follow it for ever.
@@ -15,12 +20,12 @@ export type JsonValue =
 export const jsonValue: z.ZodType<JsonValue> = z
   .lazy(() =>
     z.union([
-      z.string(),
+      jsonText,
       z.number(),
       z.boolean(),
       z.null(),
       z.array(jsonValue),
-      z.record(z.string(), jsonValue),
+      z.record(jsonText, jsonValue),
     ]),
   )
   .meta({ id: 'JsonValue', description: 'Any JSON value' })

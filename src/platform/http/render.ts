@@ -1,4 +1,4 @@
-import { isTransientDatabaseError } from '#src/platform/database/index.ts'
+import { isInputDatabaseError, isTransientDatabaseError } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from './errors.ts'
 
 /** How a feature's errors look: RFC 9457 problem details, or `{error: {code, message, details}}`. */
@@ -74,6 +74,12 @@ export const internalError = (cause: unknown): ApiError => {
     const headers = { 'Retry-After': retryAfterSeconds }
     const message = 'The database does not answer now.'
     return new ApiError(httpErrors.database_unavailable, message, { cause, headers })
+  }
+  if (isInputDatabaseError(cause)) {
+    const message = 'The request holds a value that the database cannot store.'
+    // What the database says quotes the value; it stays inside.
+    const errors = [{ pointer: '', rule: cause.code, message: 'cannot be stored' }]
+    return new ApiError(httpErrors.bad_request, message, { cause, errors })
   }
   return new ApiError(httpErrors.internal, 'The gateway failed to handle the request.', { cause })
 }

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import type { Metrics } from '../observe/index.ts'
 import type { Authenticator } from '../security/index.ts'
+import { readParams } from './body.ts'
 import { docsRoutes } from './docs.ts'
 import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts'
 import { openApiDocument } from './openapi.ts'
 import { errorTypePrefix } from './render.ts'
 import type { RequestContext, Route } from './route.ts'
+import { id } from './text.ts'
 
 /** One dependency's or feature's condition. */
 export type HealthCheck = {
@@ -50,6 +52,8 @@ const readiness = z.object({
   status: z.enum(['ready', 'not_ready']),
   reason: z.string().optional(),
 })
+
+const codeParams = z.object({ code: id })
 
 const catalogueEntry = z
   .object({
@@ -198,12 +202,13 @@ const catalogueRoutes = ({ errors }: SystemOptions): readonly Route[] => {
       document: {
         summary: 'One error code: what the `type` of a problem points to',
         tag: 'Documentation',
-        params: z.object({ code: z.string() }),
+        params: codeParams,
         responses: { 200: { description: 'The entry', schema: catalogueEntry } },
         errors: [httpErrors.not_found],
       },
       handle: (c) => {
-        const found = catalogue.find(({ code }) => code === c.req.param('code'))
+        const wanted = readParams(c, codeParams).code
+        const found = catalogue.find(({ code }) => code === wanted)
         if (found === undefined) throw new ApiError(httpErrors.not_found, 'No such error code.')
         return c.json(found)
       },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpErrors } from '#src/platform/http/index.ts'
+import { httpErrors, idParams, instant, text, whole } from '#src/platform/http/index.ts'
 import { channels, directions, messageStatuses, signatureVerdicts } from './domain.ts'
 
 export const limitDefault = 50
@@ -9,26 +9,17 @@ export const offsetMax = 100_000
 const tag = 'Instant payments'
 const errors = [httpErrors.validation_failed, httpErrors.not_configured]
 const ispb = z.string().regex(/^[0-9A-Z]{8}$/, 'must be 8 digits or capital letters')
-const whole = (min: number, max: number, missing: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .pipe(z.int().min(min).max(max))
-    .default(missing)
-    .meta({ type: 'integer', minimum: min, maximum: max, default: missing, pattern: undefined })
-const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text))
 
-export const endToEndIdForm = z
-  .string()
-  .regex(/^[0-9A-Za-z]{1,35}$/, 'must be 1 to 35 letters and digits')
+const endToEndIdForm = z.string().regex(/^[0-9A-Za-z]{1,35}$/, 'must be 1 to 35 letters and digits')
+
+export const endToEndParams = z.object({ endToEndId: endToEndIdForm })
 
 const inCapitals = (value: unknown): unknown =>
   typeof value === 'string' ? value.toUpperCase() : value
 
 const page = {
   offset: whole(0, offsetMax, 0),
-  cursor: z.string().max(64).optional().meta({ description: '`next_cursor` of the page before.' }),
+  cursor: text(64).optional().meta({ description: '`next_cursor` of the page before.' }),
 }
 
 export const endToEndQuery = z.strictObject({ limit: whole(1, limitMax, limitMax), ...page })
@@ -113,7 +104,7 @@ export const documents = {
     summary: 'One message',
     description: 'With `Accept: application/xml` the document itself, as it was sent or received.',
     tag,
-    params: z.object({ id: z.uuid() }),
+    params: idParams,
     responses: {
       200: { description: 'The message', schema: detail, alsoAs: ['application/xml'] },
     },
@@ -122,7 +113,7 @@ export const documents = {
   endToEnd: {
     summary: 'Messages of one payment, newest first',
     tag,
-    params: z.object({ endToEndId: endToEndIdForm }),
+    params: endToEndParams,
     query: endToEndQuery,
     responses: { 200: { description: 'Messages', schema: listEnvelope } },
     errors: [...errors, httpErrors.not_found],

@@ -2,12 +2,13 @@ import { formatCents } from '#codecs/iso20022'
 import {
   ApiError,
   httpErrors,
+  idParams,
   type RequestContext,
   type Route,
+  readParams,
   readQuery,
-  validated,
 } from '#src/platform/http/index.ts'
-import { documents, endToEndIdForm, endToEndQuery, listQuery } from './documents.ts'
+import { documents, endToEndParams, endToEndQuery, listQuery } from './documents.ts'
 import { type MessageDetail, type MessageRecord, momentOf, type Page } from './domain.ts'
 import type { MessageList, MessageService } from './service.ts'
 
@@ -41,7 +42,7 @@ export const messageRoutes = (service: MessageService): readonly Route[] => [
     scope: 'messages:read',
     document: documents.endToEnd,
     handle: async (c) => {
-      const endToEndId = validated(endToEndIdForm, c.req.param('endToEndId'), '/endToEndId')
+      const { endToEndId } = readParams(c, endToEndParams)
       const page = pageOf(readQuery(c, endToEndQuery))
       const list = await service.list({ endToEndId }, page)
       if (list.total === 0) throw notFound()
@@ -54,7 +55,7 @@ export const messageRoutes = (service: MessageService): readonly Route[] => [
     scope: 'messages:read',
     document: documents.find,
     handle: async (c) => {
-      const id = (c.req.param('id') ?? '').toLowerCase()
+      const id = readParams(c, idParams).id.toLowerCase()
       if (!uuidForm.test(id)) throw notFound()
       return wantsXml(c) ? xmlOf(await service.document(id)) : jsonOf(await service.find(id))
     },

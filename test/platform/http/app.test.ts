@@ -59,6 +59,15 @@ const routes: readonly Route[] = [
   },
   {
     method: 'GET',
+    path: '/v1/unstorable/{state}',
+    scope: 'public',
+    document,
+    handle: (c) => {
+      throw Object.assign(new Error('invalid input: "secret"'), { code: c.req.param('state') })
+    },
+  },
+  {
+    method: 'GET',
     path: '/v1/broken',
     scope: 'public',
     document,
@@ -337,5 +346,61 @@ describe('every response', () => {
     const response = await harness().call('HEAD', '/v1/items/7', { key: reader.key })
     expect(response.status).toBe(200)
     expect(await response.text()).toBe('')
+  })
+})
+
+describe('text that no field may hold', () => {
+  const send = (body: string) => harness().call('POST', '/v1/items', { key: sender.key, body })
+
+  test.each([
+    ['{"name":"a\\u0000"}', '/name', 'text'],
+    ['{"name":"\\ud800"}', '/name', 'text'],
+    ['{"a/b":[{},"\\udc00"]}', '/a~1b/1', 'text'],
+    ['{"a":{"\\u0000":1}}', '/a', 'text'],
+    [`${'['.repeat(30)}1${']'.repeat(30)}`, '', 'invalid_type'],
+  ])('%s is refused with place and rule', async (body, pointer, rule) => {
+    const response = await send(body)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ errors: [{ pointer, rule }] })
+  })
+
+  test('nesting without end is refused, and a whole pair of surrogates is text', async () => {
+    const { call } = testApp([{ ...routes[1]!, bodyBytesMax: 1_000_000 }], {
+      keys: [sender.record],
+    })
+    const post = (body: string) => call('POST', '/v1/items', { key: sender.key, body })
+    const deep = await post('['.repeat(200_000) + ']'.repeat(200_000))
+    expect(deep.status).toBe(400)
+    expect(((await deep.json()) as { errors: object[] }).errors[0]).toMatchObject({ rule: 'depth' })
+    expect((await post('{"amount":1,"name":"\\ud83d\\ude00"}')).status).toBe(200)
+  })
+
+  test.each([
+    ['/v1/items/a%00b', 'id'],
+    ['/v1/items/a%ED%A0%80b', 'id'],
+    ['/v1/items/a%0ab', 'id'],
+    ['/v1/items/a?state=%zz', 'state'],
+    ['/v1/items/a?x=1&state=b%00', 'state'],
+  ])('%s is refused with the name of the parameter', async (path, pointer) => {
+    const response = await harness().call('GET', path, { key: reader.key })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ errors: [{ pointer }] })
+  })
+
+  test.each(['22001', '22003', '22007', '22008', '22021', '22P02', '22P05'])(
+    'what the database refuses by %s is the request’s fault, and its words stay inside',
+    async (state) => {
+      const { call, lines } = harness()
+      const response = await call('GET', `/v1/unstorable/${state}`)
+      expect(response.status).toBe(400)
+      const text = await response.text()
+      expect(text).not.toContain('secret')
+      expect(JSON.parse(text)).toMatchObject({ retryable: false, errors: [{ rule: state }] })
+      expect(lines.join('')).toContain('request failed')
+    },
+  )
+
+  test('what the database refuses for another reason is not', async () => {
+    expect((await harness().call('GET', '/v1/unstorable/22012')).status).toBe(500)
   })
 })

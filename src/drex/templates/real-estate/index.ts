@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { text } from '#src/platform/http/index.ts'
 import { addressSchema } from '../../evm/address.ts'
 import { amount, bps, bpsMax, hash, instant, name, quantity, scaled, symbol } from '../fields.ts'
 import { defineTemplate } from '../template.ts'
@@ -12,14 +13,14 @@ const label = z
   .min(1)
   .refine((text) => Buffer.byteLength(text) <= labelBytesMax, 'must be at most 31 bytes')
 
-const document = z.strictObject({ name: label, uri: z.string().min(1).max(500), hash })
+const document = z.strictObject({ name: label, uri: text(500), hash })
 
 const property = z.strictObject({
   /** Matrícula at the land registry. */
-  registration: z.string().min(1).max(60),
+  registration: text(60),
   /** The registry office and its national code (CNS). */
-  registry: z.string().min(1).max(100),
-  address: z.string().min(1).max(300),
+  registry: text(100),
+  address: text(300),
   area_m2: quantity,
   appraisal: amount.optional(),
 })

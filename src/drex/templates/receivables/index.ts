@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { text } from '#src/platform/http/index.ts'
 import { addressSchema } from '../../evm/address.ts'
 import { amount, bps, bpsMax, hash, name, symbol } from '../fields.ts'
 import { defineTemplate } from '../template.ts'
@@ -20,8 +21,8 @@ const params = z
     recourse: z.boolean().default(false),
     payment_token: addressSchema.optional(),
     document_hash: hash,
-    registrar: z.string().max(100).default(''),
-    registrar_id: z.string().max(100).default(''),
+    registrar: text(100, { charactersMin: 0 }).default(''),
+    registrar_id: text(100, { charactersMin: 0 }).default(''),
   })
   .refine((params) => params.due_date > params.issue_date, {
     path: ['due_date'],

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { text } from '#src/platform/http/index.ts'
 import { addressSchema } from '../../evm/address.ts'
 import { hash, name, quantity, scaled, symbol } from '../fields.ts'
 import { defineTemplate } from '../template.ts'
@@ -12,7 +13,7 @@ const params = z
     cap: quantity.optional(),
     owner: addressSchema.optional(),
     allowlisted: z.boolean().default(false),
-    metadata_uri: z.string().max(500).default(''),
+    metadata_uri: text(500, { charactersMin: 0 }).default(''),
     metadata_hash: hash,
   })
   .superRefine((params, context) => {

@@ -2,25 +2,20 @@ import { z } from 'zod'
 import { readQuery } from '../body.ts'
 import { httpErrors } from '../errors.ts'
 import type { Route, RouteDocument } from '../route.ts'
+import { instant, text, whole } from '../text.ts'
 import { type AuditFilter, type AuditRecord, auditActions } from './domain.ts'
 
 const limitDefault = 50
 const limitMax = 500
-const textMax = 200
-const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text))
+const charactersMax = 200
 
 const query = z.strictObject({
-  actor: z.string().max(textMax).optional().meta({ description: 'Id of an API key' }),
+  actor: text(charactersMax).optional().meta({ description: 'Id of an API key' }),
   action: z.enum(auditActions).optional(),
-  object: z.string().max(textMax).optional().meta({ description: 'Id of what it was done to' }),
+  object: text(charactersMax).optional().meta({ description: 'Id of what it was done to' }),
   from: instant.optional(),
   to: instant.optional(),
-  limit: z
-    .string()
-    .regex(/^\d{1,3}$/, `must be a whole number from 1 to ${limitMax}`)
-    .transform(Number)
-    .pipe(z.int().min(1).max(limitMax))
-    .default(limitDefault),
+  limit: whole(1, limitMax, limitDefault),
   cursor: z.uuid().optional().meta({ description: '`next_cursor` of the page before' }),
 })
 

@@ -1,13 +1,13 @@
 import { type ZodType, z } from 'zod'
 import { buildableMessages } from '#codecs/iso20022'
-import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
+import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
 import { sendExamples } from './examples.ts'
 import { parameterTables } from './parameters.ts'
 import { paramsSchemaOf } from './schemas.ts'
 
 export const sendBody = z.strictObject({
   message_type: z.enum(buildableMessages).meta({ example: 'PACS008' }),
-  version: z.string().max(8).optional().meta({
+  version: text(8, { charactersMin: 0 }).optional().meta({
     example: '1.14',
     description:
       'Another version of the message than that of SPI_REVISION; GET /v1/schemas lists them.',

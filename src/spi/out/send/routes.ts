@@ -1,8 +1,9 @@
 import { type BuildableMessage, type BuildProblem, buildableVersions } from '#codecs/iso20022'
 import {
-  ApiError,
+  type ApiError,
   callerOf,
-  httpErrors,
+  invalid,
+  parseJson,
   type Route,
   readBytes,
   respond,
@@ -12,7 +13,6 @@ import { sendBody, sendDocument } from './documents.ts'
 import type { SendService } from './service.ts'
 
 const bodyBytesMax = 1_048_576
-const decoder = new TextDecoder('utf-8', { fatal: true })
 
 export const sendRoutes = (send: SendService): readonly Route[] => [
   {
@@ -24,7 +24,7 @@ export const sendRoutes = (send: SendService): readonly Route[] => [
     document: sendDocument,
     handle: async (c) => {
       const bytes = await readBytes(c)
-      const body = validated(sendBody, parse(bytes), '')
+      const body = validated(sendBody, parseJson(bytes), '')
       const { message_type: messageType, version, channel, params } = body
       requireVersion(messageType, version)
       const outcome = await send({ messageType, version, channel, params }, callerOf(c, bytes))
@@ -34,31 +34,13 @@ export const sendRoutes = (send: SendService): readonly Route[] => [
   },
 ]
 
-const parse = (bytes: Uint8Array): unknown => {
-  try {
-    return JSON.parse(decoder.decode(bytes))
-  } catch (cause) {
-    // The parser's message quotes the input; it stays inside.
-    throw new ApiError(httpErrors.bad_request, 'The body is not JSON.', { cause })
-  }
-}
-
 const requireVersion = (messageType: BuildableMessage, version: string | undefined): void => {
   const versions = buildableVersions(messageType)
   if (version === undefined || versions.includes(version)) return
   const message = `must be a version of ${messageType} that is known here`
   const expected = versions.join(' | ')
-  throw new ApiError(httpErrors.validation_failed, `/version: ${message}: ${expected}`, {
-    errors: [{ pointer: '/version', rule: 'version', message, expected }],
-  })
+  throw invalid([{ pointer: '/version', rule: 'version', message, expected }])
 }
 
-const refused = (problems: readonly BuildProblem[]): ApiError => {
-  const errors = problems.map((problem) => ({ ...problem, pointer: `/params${problem.pointer}` }))
-  const [first] = errors
-  return new ApiError(
-    httpErrors.validation_failed,
-    `${first?.pointer ?? '/params'}: ${first?.message ?? 'is not valid'}`,
-    { errors },
-  )
-}
+const refused = (problems: readonly BuildProblem[]): ApiError =>
+  invalid(problems.map((problem) => ({ ...problem, pointer: `/params${problem.pointer}` })))

@@ -69,6 +69,15 @@ describe('Transform', () => {
     expect(jsonOf(response)).toMatchObject({ currency: 'BRL' })
   })
 
+  test('refuses strings that nobody can store, and is not at fault', async () => {
+    const unstorable = Buffer.from('<a>\0</a>')
+    expect((await transform({ ...payment, message: unstorable })).status).toBe('PARSE_ERROR')
+    for (const format of ['pacs.008\0', '\0', 'x'.repeat(1_000_000)]) {
+      const response = await transform({ ...payment, source_format: format })
+      expect(response.status).toBe('UNSUPPORTED_FORMAT')
+    }
+  })
+
   const outcomes: readonly (readonly [Response['status'], Request, code: string])[] = [
     ['PARSE_ERROR', { ...payment, message: xml.subarray(0, 100) }, 'bad_request'],
     ['PARSE_ERROR', { ...payment, message: Buffer.alloc(0) }, 'bad_request'],

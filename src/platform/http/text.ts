@@ -1,0 +1,162 @@
+import { z } from 'zod'
+import { invalid, type Violation } from './errors.ts'
+
+/*
+ * Strings that come from outside. U+0000 and lone surrogates no field may hold, as neither the database nor UTF-8
+ * can: bodies, queries and paths are refused for them where they are read, whatever their schema. The types below
+ * are what schemas use for the rest: their bounds are published and judged alike.
+ */
+
+// biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what is refused
+/** No control characters (C0, DEL, C1). */
+const line = /^[^\u0000-\u001f\u007f-\u009f]*$/
+/** The same, but for tabs and ends of lines. */
+const lines = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$/
+// biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what is refused
+
+/**
+ * Text of a field.
+ *
+ * @param charactersMax in Unicode code points, of which each takes at most four bytes
+ * @param form `isMultiline` for the few fields that are documented to take line ends; `charactersMin` 1 where not given
+ */
+export const text = (
+  charactersMax: number,
+  { isMultiline = false, charactersMin = 1 }: TextForm = {},
+) =>
+  z
+    .string()
+    .regex(
+      isMultiline ? lines : line,
+      `must be text without control characters${isMultiline ? ' but tabs and line ends' : ''}`,
+    )
+    .refine((value) => value.isWellFormed(), {
+      error: 'must not hold half a surrogate pair',
+      params: { rule: 'text' },
+    })
+    .refine((value) => isWithin(value, charactersMin, charactersMax), {
+      error: `must have ${charactersMin} to ${charactersMax} characters`,
+      params: { rule: 'length' },
+    })
+    .meta({ minLength: charactersMin, maxLength: charactersMax })
+
+type TextForm = { readonly isMultiline?: boolean; readonly charactersMin?: number }
+
+const isWithin = (value: string, min: number, max: number): boolean => {
+  // A code point takes one or two units.
+  if (value.length < min || value.length > 2 * max) return false
+  if (value.length <= max && min < 2) return true
+  const characters = [...value].length
+  return characters >= min && characters <= max
+}
+
+/** An id in a path. */
+export const id = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be an id, of letters, digits, _ and -')
+
+/** The parameters of a path with one id. */
+export const idParams = z.object({ id })
+
+const earliestMs = Date.parse('0001-01-01T00:00:00Z')
+const latestMs = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** A moment (RFC 3339) that the database can store; one that its offset moves out of these years is their end. */
+export const instant = z.iso
+  .datetime({ offset: true })
+  .regex(/^(?!0000)/, 'must be of the years 0001 to 9999')
+  .transform((value) => new Date(Math.min(latestMs, Math.max(earliestMs, Date.parse(value)))))
+
+/** A whole number in a query, where every value is text. */
+export const whole = (min: number, max: number, missing: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+    .default(missing)
+    .meta({ type: 'integer', minimum: min, maximum: max, default: missing, pattern: undefined })
+
+const depthMax = 64
+const nameLengthShown = 64
+
+/** RFC 6901 section 3. */
+export const escapeStep = (step: string): string =>
+  step.slice(0, nameLengthShown).replaceAll('~', '~0').replaceAll('/', '~1')
+
+/** One value within another, and the way to it. */
+type Node = {
+  readonly value: unknown
+  readonly name: string
+  readonly parent: Node | undefined
+  readonly depth: number
+}
+
+/**
+ * What no JSON body may hold: values nested without end, U+0000 and lone surrogates. Without recursion, which the
+ * nesting of a body could exhaust.
+ *
+ * @param hasEscapes whether the strings are worth a look
+ */
+export const violationIn = (root: unknown, hasEscapes: boolean): Violation | undefined => {
+  const open: Node[] = [{ value: root, name: '', parent: undefined, depth: 0 }]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    const { value, depth } = node
+    if (typeof value === 'string') {
+      if (hasEscapes && !isStorable(value)) return unstorable(pointerOf(node), 'holds')
+    } else if (typeof value === 'object' && value !== null) {
+      if (depth === depthMax) {
+        const message = `is nested deeper than ${depthMax} levels`
+        return { pointer: pointerOf(node), rule: 'depth', message }
+      }
+      for (const [name, within] of Object.entries(value)) {
+        if (hasEscapes && !isStorable(name)) return unstorable(pointerOf(node), 'has a name with')
+        open.push({ value: within, name, parent: node, depth: depth + 1 })
+      }
+    }
+  }
+  return undefined
+}
+
+const isStorable = (value: string): boolean => value.isWellFormed() && !value.includes('\0')
+
+const unstorable = (pointer: string, verb: string): Violation => ({
+  pointer,
+  rule: 'text',
+  message: `${verb} U+0000 or half a surrogate pair`,
+})
+
+const pointerOf = ({ name, parent }: Node): string =>
+  parent === undefined ? '' : `${pointerOf(parent)}/${escapeStep(name)}`
+
+/**
+ * Refuses escapes of a URL that are no text, or hold control characters.
+ *
+ * @param template the route's path, which names the parameters: `/v1/messages/{id}`
+ */
+export const checkUrl = (url: string, template: string): void => {
+  if (!url.includes('%')) return
+  const [, path = '', query = ''] = /^https?:\/\/[^/]*([^?#]*)\??([^#]*)/.exec(url) ?? []
+  const steps = path.split('/')
+  for (const [index, step] of template.split('/').entries()) {
+    if (step.startsWith('{')) checkPart(step.slice(1, -1), steps[index] ?? '')
+  }
+  for (const pair of query.split('&')) {
+    const [name = '', ...value] = pair.split('=')
+    checkPart(name, value.join('='))
+  }
+}
+
+const checkPart = (name: string, escaped: string): void => {
+  let text: string
+  try {
+    text = decodeURIComponent(escaped)
+  } catch {
+    throw invalid(
+      [{ pointer: name, rule: 'encoding', message: 'is not UTF-8 in escapes' }],
+      'The URL',
+    )
+  }
+  if (line.test(text)) return
+  throw invalid([{ pointer: name, rule: 'text', message: 'holds control characters' }], 'The URL')
+}

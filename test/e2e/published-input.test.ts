@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { examplesOf, type Schema, stringPlaces, withString } from '../support/json-schema.ts'
+import { startWholeGateway, type WholeGateway } from '../support/whole-gateway.ts'
+
+setDefaultTimeout(300_000)
+
+let gateway: WholeGateway
+
+beforeAll(async () => {
+  gateway = await startWholeGateway()
+})
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]()
+})
+
+type Request = {
+  readonly method: string
+  readonly path: string
+  readonly contentType?: string
+  readonly body?: string | Uint8Array<ArrayBuffer>
+}
+
+/** A request with one hostile string in it, and the name of what holds the string. */
+type Case = Request & { readonly name: string; readonly hostile: string }
+
+const send = async ({ method, path, contentType, body }: Request) => {
+  const headers = new Headers({ Authorization: `Bearer ${gateway.rig.key}` })
+  if (contentType !== undefined) headers.set('Content-Type', contentType)
+  const response = await fetch(gateway.rig.url + path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+const huge = 'x'.repeat(10_000_000)
+
+/** As a JSON string, and as what stands in a URL. */
+const hostileTexts: Readonly<Record<string, { readonly text: string; readonly escaped: string }>> =
+  {
+    'U+0000': { text: 'a\0b', escaped: 'a%00b' },
+    'lone surrogate': { text: 'a\ud800b', escaped: 'a%ED%A0%80b' },
+    '10 MB': { text: huge, escaped: huge },
+  }
+
+const hostileMoments = ['0000-01-01', '999999-01-01', '-271821-04-20'].flatMap((day) => [
+  day,
+  `${day}T00:00:00Z`,
+])
+
+const momentForm = /^\d{4}-\d\d-\d\dT/
+
+const hostileFor = (value: string | undefined, isMoment = momentForm.test(value ?? '')) => [
+  ...Object.entries(hostileTexts),
+  ...(isMoment
+    ? hostileMoments.map((text) => [text, { text, escaped: encodeURIComponent(text) }] as const)
+    : []),
+]
+
+/** Every request of the document, each once for every string that it can hold and every hostile text. */
+const cases = (): readonly Case[] => {
+  const { document } = gateway
+  const all: Case[] = []
+  for (const [template, operations] of Object.entries(document.paths)) {
+    for (const [verb, { parameters = [], requestBody }] of Object.entries(operations)) {
+      const method = verb.toUpperCase()
+      // Letters of both cases would be a checksum.
+      const example = (schema: object) =>
+        String(examplesOf(document, schema as Schema)[0]).replace(/^0x.*/, (hex) =>
+          hex.toLowerCase(),
+        )
+      const within = parameters.filter((one) => one.in === 'path')
+      const pathWith = (changed: string, to: string) =>
+        within.reduce((path, { name, schema }) => {
+          const value = name === changed ? to : encodeURIComponent(example(schema))
+          return path.replace(`{${name}}`, value)
+        }, template)
+      const path = pathWith('', '')
+      const contents = Object.entries(requestBody?.content ?? {})
+      const [first] = contents
+      const filled: Pick<Request, 'body' | 'contentType'> =
+        first === undefined
+          ? {}
+          : {
+              contentType: first[0],
+              body: JSON.stringify(examplesOf(document, first[1].schema as Schema)[0]),
+            }
+      for (const { name, schema, in: place } of parameters) {
+        const { type, format } = schema as Schema
+        if (type !== 'string' && place !== 'path') continue
+        for (const [hostile, { escaped }] of hostileFor(undefined, format === 'date-time')) {
+          if (place === 'path') {
+            all.push({ method, path: pathWith(name, escaped), ...filled, name, hostile })
+          } else if (place === 'query') {
+            all.push({ method, path: `${path}?${name}=${escaped}`, name, hostile })
+          }
+        }
+      }
+      for (const [contentType, { schema, examples = {} }] of contents) {
+        if (contentType !== 'application/json') {
+          const bytes = { 'U+0000': [60, 97, 0], 'lone surrogate': [60, 97, 0xed, 0xa0, 0x80] }
+          for (const [hostile, body] of Object.entries(bytes)) {
+            all.push({ method, path, contentType, body: new Uint8Array(body), name: '', hostile })
+          }
+          continue
+        }
+        const named = Object.values(examples).map(({ value }) => value)
+        const bodies = named.length > 0 ? named : examplesOf(document, schema as Schema)
+        const seen = new Set<string>()
+        for (const body of bodies) {
+          for (const { pointer, value } of stringPlaces(body)) {
+            const name = pointer.split('/').findLast((step) => !/^\d+$/.test(step)) ?? ''
+            for (const [hostile, { text }] of hostileFor(value)) {
+              // The size of a body is refused before any field of it is known.
+              const key = hostile === '10 MB' ? hostile : `${pointer} ${hostile}`
+              if (seen.has(key)) continue
+              seen.add(key)
+              const changed = JSON.stringify(withString(body, pointer, text))
+              all.push({ method, path, contentType, body: changed, name, hostile })
+            }
+          }
+        }
+      }
+    }
+  }
+  return all
+}
+
+/** Why an answer is not the one that the sender should get. */
+const fault = (
+  { name, hostile, path }: Case,
+  { status, text }: { readonly status: number; readonly text: string },
+): string | undefined => {
+  // The server refuses a request line of this size before there is a request.
+  if (status === 431) return path.length > 1_000_000 ? undefined : 'no reason for 431'
+  if (status === 413) return hostile === '10 MB' ? undefined : 'no reason for 413'
+  if (status < 400 || status >= 500) return 'is no refusal'
+  return text.includes(name) ? undefined : 'does not name the field'
+}
+
+const concurrent = 16
+
+describe('text that nobody can store beside what can be stored', () => {
+  test('harms nothing that is written in the same moment', async () => {
+    const [from = '', to = ''] = await gateway.rig.wallets(2, 1_000_000n)
+    const transfer = (reference: string) =>
+      gateway.rig.call('POST', '/v1/drex/transfers', {
+        ...{ from_wallet: from, to_wallet: to, amount: '1.00', reference },
+      })
+    const references = Array.from({ length: 40 }, (_, n) => (n % 4 === 0 ? `r\0${n}` : `r${n}`))
+    const answers = await Promise.all(references.map(transfer))
+    expect(answers.map(({ status }) => status)).toEqual(
+      references.map((reference) => (reference.includes('\0') ? 400 : 202)),
+    )
+  })
+})
+
+describe('text that nobody can store, in every string of every request', () => {
+  test('is refused with the name of the field, and never an error of the gateway', async () => {
+    const all = cases()
+    expect(all.length).toBeGreaterThan(500)
+    const faults: string[] = []
+    let next = 0
+    const worker = async (): Promise<void> => {
+      for (let one = all[next++]; one !== undefined; one = all[next++]) {
+        const answer = await send(one)
+        const why = fault(one, answer)
+        if (why === undefined) continue
+        const shown = `${one.method} ${one.path.slice(0, 80)} ${one.name}: ${one.hostile}`
+        faults.push(`${shown} → ${answer.status} ${why}: ${answer.text.slice(0, 200)}`)
+      }
+    }
+    await Promise.all(Array.from({ length: concurrent }, worker))
+    expect(faults).toEqual([])
+  })
+})

@@ -1,0 +1,73 @@
+/** The gateway as a process of its own with every feature configured: a chain, two card networks, a vault, a database. */
+import {
+  createCardNetwork,
+  createTestVault,
+  findDialect,
+  findFraming,
+  testVaultKey,
+} from '../../src/simulators/card-network/index.ts'
+import { createTestDatabase } from './database.ts'
+import { createRig, type Rig } from './drex-rig.ts'
+
+export type WholeGateway = AsyncDisposable & {
+  readonly rig: Rig
+  /** Its OpenAPI document. */
+  readonly document: OpenApi
+}
+
+export type OpenApi = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> }
+}
+
+export type Operation = {
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: 'path' | 'query' | 'header'
+    readonly required?: boolean
+    readonly schema: object
+  }[]
+  readonly requestBody?: {
+    readonly content: Readonly<
+      Record<
+        string,
+        {
+          readonly schema: object
+          readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+        }
+      >
+    >
+  }
+}
+
+export const startWholeGateway = async (): Promise<WholeGateway> => {
+  const database = await createTestDatabase()
+  const simulator = createCardNetwork({
+    dialect: findDialect('ascii')!,
+    framing: findFraming('binary-2')!,
+  })
+  simulator.start()
+  const vault = createTestVault({ key: testVaultKey })
+  const rig = await createRig(database.dsn, {
+    env: {
+      ISPB: '12345678',
+      WEBHOOK_ALLOWED_TARGETS: '127.0.0.1',
+      CARDGW_NETA_HOST: '127.0.0.1',
+      CARDGW_NETA_PORT: String(simulator.port()),
+      CARDGW_VAULT_URL: vault.url,
+      CARDGW_VAULT_TOKEN: testVaultKey,
+    },
+  })
+  await rig.start()
+  const { json } = await rig.call('GET', '/openapi.json')
+  return {
+    rig,
+    document: json as OpenApi,
+    [Symbol.asyncDispose]: async () => {
+      await rig.stop()
+      simulator.stop()
+      await vault.stop()
+      await database.close()
+    },
+  }
+}
