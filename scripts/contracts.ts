@@ -1,7 +1,7 @@
 /**
  * Compiles the Solidity sources and writes one artifact per contract, in `generated/` beside its source.
  *
- *   bun scripts/contracts.ts          compile and write
+ *   bun scripts/contracts.ts          compile and write; a folder as argument is compiled alone
  *   bun scripts/contracts.ts --check  compare the stored fingerprint with the sources (no compiler)
  *
  * The fingerprint covers every source that went in, the library's included, the compiler's
@@ -158,8 +158,9 @@ const writeFolder = (folder: string): void => {
 }
 
 const main = (): void => {
-  if (!process.argv.includes('--check')) {
-    for (const folder of contractFolders) writeFolder(folder)
+  const [given] = process.argv.slice(2)
+  if (given !== '--check') {
+    for (const folder of given === undefined ? contractFolders : [given]) writeFolder(folder)
     return
   }
   const reasons = contractFolders.map(staleReason).filter((reason) => reason !== undefined)

@@ -5,6 +5,7 @@ import { root } from './program.ts'
 /** What is written for readers, as paths from the root: the front door first. */
 export const pages: readonly string[] = [
   'README.md',
+  'CONTRIBUTING.md',
   ...readdirSync(join(root, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`)
