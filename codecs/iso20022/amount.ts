@@ -12,6 +12,7 @@ const decimal = /^[\t\n\r ]*([+-]?)(\d*)(?:\.(\d*))?[\t\n\r ]*$/
  * leading zeros and trailing fraction zeros beyond the second digit.
  *
  * @throws CodecError `amount_syntax`, `amount_negative`, `amount_fraction_digits`, `amount_total_digits`
+ * @example parseCents('1000.5') // 100050n
  */
 export const parseCents = (text: string, offset = 0): bigint => {
   const plain = plainCents(text)
@@ -66,7 +67,11 @@ const plainCents = (text: string): number => {
   return cents
 }
 
-/** Cents, a whole number, as a decimal with exactly two fraction digits: `100000n` → `1000.00`. */
+/**
+ * Cents, a whole number, as a decimal with exactly two fraction digits: `100000n` → `1000.00`.
+ *
+ * @example formatCents(100050n) // '1000.50'
+ */
 export const formatCents = (cents: bigint | number): string => {
   const digits = String(cents < 0 ? -cents : cents).padStart(3, '0')
   return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`

@@ -29,7 +29,12 @@ const typeAndVersion = /^([a-z]{4}\.\d{3})\/(\d{1,3}\.\d{1,3})$/
 const identities = new Map<string, MessageIdentity>()
 const identitiesMax = 256
 
-/** Undefined for a namespace that is none of the SPI's. */
+/**
+ * Undefined for a namespace that is none of the SPI's.
+ *
+ * @example identityOfNamespace('https://www.bcb.gov.br/pi/pacs.008/1.13')
+ * // { type: 'pacs.008', version: '1.13' }
+ */
 export const identityOfNamespace = (namespaceUri: string): MessageIdentity | undefined => {
   const known = identities.get(namespaceUri)
   if (known !== undefined) return known
@@ -41,16 +46,29 @@ export const identityOfNamespace = (namespaceUri: string): MessageIdentity | und
   return identity
 }
 
+/**
+ * The namespace of a type and version.
+ *
+ * @example namespaceOf({ type: 'pacs.008', version: '1.13' }) // 'https://www.bcb.gov.br/pi/pacs.008/1.13'
+ */
 export const namespaceOf = ({ type, version }: MessageIdentity): string =>
   `${namespacePrefix}${type}/${version}`
 
 const definitionInfix = '.spi.'
 
-/** What `MsgDefIdr` must hold: `pacs.008.spi.1.13`. */
+/**
+ * What `MsgDefIdr` must hold: `pacs.008.spi.1.13`.
+ *
+ * @example messageDefinitionIdOf({ type: 'pacs.008', version: '1.13' }) // 'pacs.008.spi.1.13'
+ */
 export const messageDefinitionIdOf = ({ type, version }: MessageIdentity): string =>
   type + definitionInfix + version
 
-/** True where `MsgDefIdr` holds that of this type and version. */
+/**
+ * True where `MsgDefIdr` holds that of this type and version.
+ *
+ * @example isDefinitionOf('pacs.008.spi.1.13', { type: 'pacs.008', version: '1.13' }) // true
+ */
 export const isDefinitionOf = (text: string, { type, version }: MessageIdentity): boolean =>
   text.length === type.length + definitionInfix.length + version.length &&
   text.startsWith(type) &&

@@ -45,6 +45,7 @@ for (const [name, role] of Object.entries(roleNames)) roles[nameIdOf(name)] = ro
 /**
  * One look at each node of a document scanned with {@link messageVocabulary}; builds no objects of it. Once for all
  * documents of one shape.
+ * @example findMetadata(document).amounts.map((node) => parseCents(document.textOf(node)))
  */
 export const findMetadata = (document: XmlDocument): MessageMetadata => {
   const { shape } = document

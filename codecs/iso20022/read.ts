@@ -33,12 +33,21 @@ export type PaymentMessageType = {
 
 export type PaymentMessage = TypedMessages[PaymentMessageType]
 
+/**
+ * True for a type that has a business view.
+ *
+ * @example isPaymentMessageType('camt.054') // false
+ */
 export const isPaymentMessageType = (type: string): type is PaymentMessageType =>
   isMessageType(type) && definitionOf(type).projection !== null
 
 const envelope = nameIdOf('Envelope')
 
-/** The SPI message that a document scanned with `messageVocabulary` says it is; undefined for any other. */
+/**
+ * The SPI message that a document scanned with `messageVocabulary` says it is; undefined for any other.
+ *
+ * @example identifyMessage(document) // { type: 'pacs.008', version: '1.13' }
+ */
 export const identifyMessage = (document: XmlDocument): MessageIdentity | undefined =>
   document.nameId(document.root) === envelope
     ? identityOfNamespace(document.namespaceUri(document.root))
@@ -62,7 +71,11 @@ export const readMessage = <T extends MessageType>(
     : { ok: false, problems: reader.problems }
 }
 
-/** What a message breaks of the conditional rules of its type, which no schema holds. */
+/**
+ * What a message breaks of the conditional rules of its type, which no schema holds.
+ *
+ * @example breachesOf(message).map(({ rule, path }) => `${path}: ${rule}`)
+ */
 export const breachesOf = (message: TypedMessage): readonly Breach[] => {
   // Rules and reader stand in one definition: what the one gives, the other takes.
   const rules = definitionOf(message.type).facts.rules as

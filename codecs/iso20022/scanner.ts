@@ -12,6 +12,7 @@ export type MessageScanner = XmlScanner & {
  * each document is valid only until the next scan.
  *
  * @param learning false to scan and judge each message in full, whatever messages came before it
+ * @example createMessageScanner(native).scan(bytes)
  */
 export const createMessageScanner = (
   native: XmlNative,

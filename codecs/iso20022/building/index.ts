@@ -37,6 +37,11 @@ const types = new Map(
 
 export const buildableMessages: readonly BuildableMessage[] = [...types.keys()]
 
+/**
+ * True for the name of a message that {@link buildMessage} builds.
+ *
+ * @example isBuildableMessage('PACS008') // true
+ */
 export const isBuildableMessage = (name: string): name is BuildableMessage =>
   types.has(name as BuildableMessage)
 
@@ -78,7 +83,11 @@ export type Build =
     }
   | { readonly ok: false; readonly problems: readonly BuildProblem[] }
 
-/** The versions in which a message can be built, the oldest first. */
+/**
+ * The versions in which a message can be built, the oldest first.
+ *
+ * @example buildableVersions('PAIN014') // ['2.3', '2.4']
+ */
 export const buildableVersions = (name: BuildableMessage): readonly string[] =>
   knownVersions(builderOf(name).type)
 

@@ -15,21 +15,37 @@ import accounts from './xsd/accounts.xsd' with { type: 'text' }
 import common from './xsd/common.xsd' with { type: 'text' }
 import xmldsig from './xsd/xmldsig.xsd' with { type: 'text' }
 
-/** The text of every schema document of ours, by file name: part of the program, so it needs no file at run time. */
+/**
+ * The text of every schema document of ours, by file name: part of the program, so it needs no file at run time.
+ *
+ * @example schemaText('pacs.008', '1.13') // '<?xml version="1.0" …'
+ */
 export const schemaTexts: ReadonlyMap<string, string> = new Map([
   ...Object.entries({ 'common.xsd': common, 'accounts.xsd': accounts, 'xmldsig.xsd': xmldsig }),
   ...messageTypes.flatMap((type) => Object.entries(definitionOf(type).schemas)),
 ])
 
-/** Every version of a type for which there is a schema, the oldest first. */
+/**
+ * Every version of a type for which there is a schema, the oldest first.
+ *
+ * @example knownVersions('camt.054') // ['1.15', '1.16']
+ */
 export const knownVersions = (type: MessageType): readonly string[] =>
   Object.keys(definitionOf(type).versions)
 
-/** The version in which a revision sends a type. */
+/**
+ * The version in which a revision sends a type.
+ *
+ * @example versionOf('pacs.008', '5.10.1') // { version: '1.13', certainty: 'inferred' }
+ */
 export const versionOf = (type: MessageType, revision: Revision): VersionEntry =>
   definitionOf(type).revisions[revision]
 
-/** The revisions to which a version belongs; empty for one newer than all. */
+/**
+ * The revisions to which a version belongs; empty for one newer than all.
+ *
+ * @example revisionsOf('pacs.008', '1.13') // ['5.10.1']
+ */
 export const revisionsOf = (type: MessageType, version: string): readonly Revision[] =>
   revisions.filter((revision) => versionOf(type, revision).version === version)
 
@@ -99,13 +115,21 @@ const compileOurs = (type: MessageType, version: string): CompiledSchema | undef
     : withNamespace(compileFile(file), namespaceOf({ type, version }))
 }
 
-/** Compiles a message schema, official or ours, for documents scanned with {@link messageVocabulary}. */
+/**
+ * Compiles a message schema, official or ours, for documents scanned with {@link messageVocabulary}.
+ *
+ * @example compileForSpi(parseSchema('pacs.008.xsd', (file) => files.get(file)))
+ */
 export const compileForSpi = (model: SchemaModel): CompiledSchema =>
   compileSchema(model, { vocabulary: messageVocabulary, imports: [signatureModel()], simpleTypes })
 
 const ours = new Map<string, CompiledSchema>()
 
-/** The schemas that are part of the program. */
+/**
+ * The schemas that are part of the program.
+ *
+ * @example ourCatalogue.schemaOf('pacs.008', '1.13')
+ */
 export const ourCatalogue: SchemaCatalogue = {
   schemaOf: (type, version) => {
     if (!isMessageType(type)) return undefined

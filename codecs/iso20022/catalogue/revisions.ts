@@ -4,6 +4,11 @@ export const revisions = ['5.08.1', '5.09.2', '5.10.1', '5.11.1'] as const
 
 export type Revision = (typeof revisions)[number]
 
+/**
+ * True for a revision of the catalogue that is known.
+ *
+ * @example isRevision('5.11.1') // true
+ */
 export const isRevision = (text: string): text is Revision => revisions.some((r) => r === text)
 
 /**

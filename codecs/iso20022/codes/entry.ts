@@ -69,7 +69,11 @@ export const isOfVersion = ({ since, until }: CodeEntry, version: string): boole
   (since === undefined || minorOf(since) <= minorOf(version)) &&
   (until === undefined || minorOf(version) <= minorOf(until))
 
-/** The codes that a version of the message has. */
+/**
+ * The codes that a version of the message has.
+ *
+ * @example codesOf(statusReasons, '1.14').map(({ code }) => code)
+ */
 export const codesOf = (list: CodeList, version: string): readonly CodeEntry[] =>
   [...list.values()].filter((entry) => isOfVersion(entry, version))
 

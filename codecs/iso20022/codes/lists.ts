@@ -167,7 +167,11 @@ const entryStatuses = codeList(
   'inferred',
 )
 
-/** Every list of codes by name; see {@link CodeEntry} for what an entry tells. */
+/**
+ * Every list of codes by name; see {@link CodeEntry} for what an entry tells.
+ *
+ * @example codeLists.purpose.get('GSCB')?.meaning?.en // 'Pix Troco: purchase with cash back'
+ */
 export const codeLists = {
   transaction_status: statuses,
   mandate_status: mandateStatuses,

@@ -158,6 +158,16 @@ export const returnReasons = codeList([
   ],
 ])
 
+/**
+ * The reason of a refusal, with its meaning; undefined for an unknown code.
+ *
+ * @example statusReason('AC03')?.meaning?.en
+ */
 export const statusReason = (code: string): CodeEntry | undefined => statusReasons.get(code)
 
+/**
+ * The reason of a return, with its meaning; undefined for an unknown code.
+ *
+ * @example returnReason('MD06')?.meaning?.en
+ */
 export const returnReason = (code: string): CodeEntry | undefined => returnReasons.get(code)

@@ -49,7 +49,12 @@ const violationsOf = (schema: CompiledSchema, document: XmlDocument): readonly S
     ({ path, rule }) => !(rule === 'missing' && path === '/Envelope/AppHdr/Sgntr'),
   )
 
-/** A valid message as JSON; an empty `Sgntr` is allowed. */
+/**
+ * A valid message as JSON; an empty `Sgntr` is allowed.
+ *
+ * @example const json = messageToJson(schema, document)
+ * if (json.ok) json.message.Envelope
+ */
 export const messageToJson = (schema: CompiledSchema, document: XmlDocument): ToJson => {
   const violations = violationsOf(schema, document)
   if (violations.length > 0) return { ok: false, violations }
@@ -98,7 +103,12 @@ const typeOf = (schema: CompiledSchema, element: number): CompiledType => {
   return schema.types[type] as CompiledType
 }
 
-/** Builds the XML of a JSON message, children in the order of the schema, and validates it. */
+/**
+ * Builds the XML of a JSON message, children in the order of the schema, and validates it.
+ *
+ * @example const built = messageFromJson(schema, message)
+ * if (built.ok) built.bytes
+ */
 export const messageFromJson = (schema: CompiledSchema, message: unknown): FromJson => {
   const writer = new Writer(schema)
   const bytes = encoder.encode(writer.whole(message))

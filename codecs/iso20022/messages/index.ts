@@ -68,7 +68,16 @@ const checked: { readonly [T in MessageType]: MessageDefinition<MessageType> & {
 
 export const messageTypes = Object.keys(checked) as readonly MessageType[]
 
+/**
+ * True for a type of the SPI, in dotted lower case.
+ *
+ * @example isMessageType('pacs.008') // true
+ */
 export const isMessageType = (text: string): text is MessageType => Object.hasOwn(checked, text)
 
-/** What is known of a type, whichever it is. */
+/**
+ * What is known of a type, whichever it is.
+ *
+ * @example definitionOf('pacs.008').facts.transaction // 'CdtTrfTxInf'
+ */
 export const definitionOf = (type: MessageType): MessageDefinition<MessageType> => checked[type]
