@@ -65,9 +65,9 @@ export {
   messageTypes,
 } from './messages/index.ts'
 export { statusesMax, statusReasonsMax } from './messages/pacs.002/build.ts'
-export type { Pacs002, PaymentStatus, StatusReason } from './messages/pacs.002/read.ts'
+export type { Pacs002 } from './messages/pacs.002/index.ts'
 export { returnsMax } from './messages/pacs.004/build.ts'
-export type { Pacs004, PaymentReturn } from './messages/pacs.004/read.ts'
+export type { Pacs004, PaymentReturn } from './messages/pacs.004/index.ts'
 export { priorityTransactionsMax, scheduledTransactionsMax } from './messages/pacs.008/build.ts'
 export type {
   Account,

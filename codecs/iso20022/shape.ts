@@ -59,6 +59,12 @@ export const many = <F extends Fields>(path: string, fields: F): Field<readonly 
   }
 }
 
+/** The texts of an element that may be given many times. */
+export const texts = (path: string): Field<readonly string[]> => ({
+  path,
+  read: (reader, node, parent) => reader.each(parent, node, (one) => reader.text(one)),
+})
+
 type Member = {
   readonly name: string
   readonly read: Field<unknown>['read']

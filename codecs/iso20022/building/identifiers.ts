@@ -4,11 +4,12 @@ export type RandomSource = (bytes: Uint8Array) => void
 /** Gives so many random letters and digits; none of them is given twice. */
 export type RandomText = (count: number) => string
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** All pairs of them. */
-const pairs = [...alphabet].flatMap((one) => [...alphabet].map((two) => one + two))
+const alphabet = new TextEncoder().encode(
+  '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
+)
+const pairs = alphabet.length * alphabet.length
 /** Numbers of two bytes from here on are drawn again, so that each pair is as likely as another. */
-const fairNumbers = 65_536 - (65_536 % pairs.length)
+const fairNumbers = 65_536 - (65_536 % pairs)
 /** Randomness drawn at once: a call for each identifier costs more than the identifier. */
 export const randomPoolBytes = 4096
 
@@ -21,12 +22,21 @@ export const randomPoolBytes = 4096
 export const createRandomText = (random: RandomSource): RandomText => {
   const bytes = new Uint8Array(randomPoolBytes)
   const numbers = new Uint16Array(bytes.buffer)
+  const decoder = new TextDecoder()
   let pool = ''
   let at = 0
   const draw = (): void => {
     random(bytes)
-    const fair = numbers.filter((number) => number < fairNumbers)
-    pool = Array.from(fair, (number) => pairs[number % pairs.length]).join('')
+    let length = 0
+    // A pair takes the place of its number, or of one before it.
+    for (let i = 0; i < numbers.length; i++) {
+      const number = numbers[i] as number
+      if (number >= fairNumbers) continue
+      const pair = number % pairs
+      bytes[length++] = alphabet[Math.floor(pair / alphabet.length)] as number
+      bytes[length++] = alphabet[pair % alphabet.length] as number
+    }
+    pool = decoder.decode(bytes.subarray(0, length))
     at = 0
   }
   return (count) => {

@@ -1,4 +1,4 @@
-import { knownVersions, type Revision, versionOf } from '../catalogue/index.ts'
+import type { Revision } from '../catalogue/revisions.ts'
 import { messageDefinitionIdOf, namespaceOf, spiIspb } from '../envelope.ts'
 import {
   definitionOf,
@@ -29,13 +29,15 @@ type NameOf<T extends string> = T extends `${infer Family}.${infer Number}`
 /** The names under which messages are sent: `PACS008`. */
 export type BuildableMessage = NameOf<BuildableType>
 
-const types = new Map(
-  messageTypes
-    .filter((type) => definitionOf(type).builder !== null)
-    .map((type) => [type.replace('.', '').toUpperCase() as BuildableMessage, type]),
+const buildable = new Map(
+  messageTypes.flatMap((type) => {
+    const { builder, revisions, versions } = definitionOf(type)
+    const name = type.replace('.', '').toUpperCase() as BuildableMessage
+    return builder === null ? [] : [[name, { type, revisions, versions, ...builder }] as const]
+  }),
 )
 
-export const buildableMessages: readonly BuildableMessage[] = [...types.keys()]
+export const buildableMessages: readonly BuildableMessage[] = [...buildable.keys()]
 
 /**
  * True for the name of a message that {@link buildMessage} builds.
@@ -43,13 +45,12 @@ export const buildableMessages: readonly BuildableMessage[] = [...types.keys()]
  * @example isBuildableMessage('PACS008') // true
  */
 export const isBuildableMessage = (name: string): name is BuildableMessage =>
-  types.has(name as BuildableMessage)
+  buildable.has(name as BuildableMessage)
 
-const builderOf = (name: BuildableMessage) => {
-  const type = types.get(name)
-  const builder = type === undefined ? null : definitionOf(type).builder
-  if (type === undefined || builder === null) throw new RangeError(`there is no message ${name}`)
-  return { type, ...builder }
+const buildableOf = (name: BuildableMessage) => {
+  const found = buildable.get(name)
+  if (found === undefined) throw new RangeError(`there is no message ${name}`)
+  return found
 }
 
 /** Bytes from `from` to before `to`. */
@@ -89,7 +90,7 @@ export type Build =
  * @example buildableVersions('PAIN014') // ['2.3', '2.4']
  */
 export const buildableVersions = (name: BuildableMessage): readonly string[] =>
-  knownVersions(builderOf(name).type)
+  Object.keys(buildableOf(name).versions)
 
 const headerTemplate = template(`
   <AppHdr>
@@ -98,6 +99,8 @@ const headerTemplate = template(`
   </>`)
 const headerEnd = '</Sgntr></AppHdr>'
 const envelopeEnd = '</Envelope>'
+/** Of every message, which is written without a pause and copied out. */
+const output = new XmlOutput()
 
 /**
  * Builds a message to the SPI in the version of a revision, its conditional rules checked. Amounts are cents. The
@@ -118,10 +121,10 @@ export const buildMessage = (
   params: unknown,
   context: BuildContext & { readonly revision: Revision; readonly version?: string },
 ): Build => {
-  const { type, root, build } = builderOf(name)
+  const { type, revisions, versions, root, build } = buildableOf(name)
   const { ispb, nowMs, random, revision } = context
-  const version = context.version ?? versionOf(type, revision).version
-  if (!knownVersions(type).includes(version)) {
+  const version = context.version ?? revisions[revision].version
+  if (!Object.hasOwn(versions, version)) {
     throw new RangeError(`${type} has no version ${version}`)
   }
   const own = { messageId: messageId(context), created: dateTimeOf(nowMs) }
@@ -131,9 +134,11 @@ export const buildMessage = (
   if (problems.length > 0) return { ok: false, problems }
   const namespace = namespaceOf({ type, version })
   const definition = messageDefinitionIdOf({ type, version })
-  const opening = `<?xml version="1.0" encoding="UTF-8"?><Envelope xmlns="${namespace}">`
-  const output = new XmlOutput()
-  output.write(opening)
+  output.clear()
+  output.write('<?xml version="1.0" encoding="UTF-8"?><Envelope xmlns="')
+  output.write(namespace)
+  output.write('">')
+  const headerAt = output.length
   output.write(headerTemplate({ ispb, spi: spiIspb, definition, ...own }))
   const documentAt = output.length
   output.write(`<Document><${root}>`)
@@ -145,7 +150,7 @@ export const buildMessage = (
     message: {
       bytes,
       namespace,
-      appHdr: { from: opening.length, to: documentAt },
+      appHdr: { from: headerAt, to: documentAt },
       signatureAt: documentAt - headerEnd.length,
       document: { from: documentAt, to: bytes.length - envelopeEnd.length },
       type,

@@ -144,8 +144,11 @@ export class Params {
       return []
     }
     if (!this.counted(name, value.length, max)) return []
-    // Of an array with gaps, `map` would leave out the gaps.
-    return Array.from(value, (item, i) => new Params(item, this.problems, this, `${name}/${i}`))
+    const items: Params[] = []
+    for (let i = 0; i < value.length; i++) {
+      items.push(new Params(value[i], this.problems, this, `${name}/${i}`))
+    }
+    return items
   }
 
   private counted(name: string, count: number, max: number): boolean {

@@ -107,14 +107,24 @@ const tokensOf = (text: string, open: string[][]): readonly Token[] => {
   return tokens
 }
 
-/** Bytes that a message is written to, one piece after the other. */
+const bytesAtFirst = 4096
+/** A larger buffer is not kept. */
+const bytesKeptMax = 1_048_576
+
+/** Bytes that messages are written to, one message after the other. */
 export class XmlOutput {
-  private bytes = new Uint8Array(4096)
+  private bytes = new Uint8Array(bytesAtFirst)
   length = 0
 
-  /** What is written, in memory of its own. */
+  /** Starts another message. */
+  clear(): void {
+    if (this.bytes.length > bytesKeptMax) this.bytes = new Uint8Array(bytesAtFirst)
+    this.length = 0
+  }
+
+  /** A copy of what is written of the message. */
   written(): Uint8Array {
-    return this.bytes.subarray(0, this.length)
+    return this.bytes.slice(0, this.length)
   }
 
   write(content: Content): void {
@@ -138,22 +148,24 @@ export class XmlOutput {
     this.constant(ending)
   }
 
-  private constant(bytes: Uint8Array): void {
-    this.reserve(bytes.length)
-    this.bytes.set(bytes, this.length)
-    this.length += bytes.length
+  private constant(constant: Uint8Array): void {
+    this.reserve(constant.length)
+    const { bytes, length } = this
+    for (let i = 0; i < constant.length; i++) bytes[length + i] = constant[i] as number
+    this.length += constant.length
   }
 
   private text(text: string): void {
     // A unit of UTF-16 takes three bytes at most.
     this.reserve(text.length * 3)
+    const { bytes, length } = this
     for (let i = 0; i < text.length; i++) {
       const unit = text.charCodeAt(i)
       if (unit >= 0x80) {
-        this.length += encoder.encodeInto(text, this.bytes.subarray(this.length)).written
+        this.length += encoder.encodeInto(text, bytes.subarray(length)).written
         return
       }
-      this.bytes[this.length + i] = unit
+      bytes[length + i] = unit
     }
     this.length += text.length
   }

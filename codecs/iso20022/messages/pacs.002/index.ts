@@ -1,15 +1,40 @@
 import { inferred, weak } from '../../catalogue/revisions.ts'
 import { statusReasons } from '../../codes/reasons.ts'
+import { wholeProjection } from '../../projecting/projection.ts'
+import { many, messageReader, text, texts } from '../../shape.ts'
 import type { MessageDefinition } from '../definition.ts'
+import { groupHeader } from '../parts.ts'
 import { builder } from './build.ts'
 import schema114 from './pacs.002.1.14.xsd' with { type: 'text' }
 import schema116 from './pacs.002.1.16.xsd' with { type: 'text' }
 import schema117 from './pacs.002.1.17.xsd' with { type: 'text' }
 import base from './pacs.002.xsd' with { type: 'text' }
-import { projection } from './projection.ts'
-import { readPacs002 } from './read.ts'
+import { pixStatus } from './projection.ts'
 
-/** pacs.002, FIToFIPaymentStatusReport, as the SPI restricts it. */
+/** Reads a scanned pacs.002; problems are left in `reader`. */
+const read = messageReader('pacs.002', 'FIToFIPmtStsRpt', {
+  groupHeader,
+  transactions: many('TxInfAndSts+', {
+    /** EndToEndId of the pacs.008, or RtrId of the pacs.004, that this answers. */
+    originalInstructionId: text('OrgnlInstrId'),
+    originalEndToEndId: text('OrgnlEndToEndId'),
+    status: text('TxSts'),
+    reasons: many('StsRsnInf*', {
+      code: text('Rsn?/Cd'),
+      additionalInformation: texts('AddtlInf*'),
+    }),
+    /** When the SPI settled: only in reports the SPI itself writes. */
+    settlementDateTime: text('FctvIntrBkSttlmDt?/DtTm'),
+    settlementDate: text('OrgnlTxRef?/IntrBkSttlmDt'),
+  }),
+})
+
+export type Pacs002 = ReturnType<typeof read>
+
+/** One `TxInfAndSts`. */
+export type PaymentStatus = Pacs002['transactions'][number]
+
+/** pacs.002, FIToFIPaymentStatusReport: what became of payments or returns. */
 export const pacs002 = {
   type: 'pacs.002',
   revisions: {
@@ -32,9 +57,9 @@ export const pacs002 = {
     'pacs.002.1.16.xsd': schema116,
     'pacs.002.1.17.xsd': schema117,
   },
-  read: readPacs002,
+  read,
   builder,
-  projection,
+  projection: wholeProjection('pix_status', read, pixStatus),
   facts: {
     transaction: 'TxInfAndSts',
     checks: [

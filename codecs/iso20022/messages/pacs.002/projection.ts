@@ -1,7 +1,7 @@
 import { statusReason } from '../../codes/reasons.ts'
 import { jsonMembers } from '../../projecting/json.ts'
-import { wholeProjection, withTransactions } from '../../projecting/projection.ts'
-import { type Pacs002, type PaymentStatus, readPacs002 } from './read.ts'
+import { withTransactions } from '../../projecting/projection.ts'
+import type { Pacs002, PaymentStatus } from './index.ts'
 
 const rejected = 'RJCT'
 
@@ -27,12 +27,11 @@ const messageFields = ({ groupHeader, header }: Pacs002): object => ({
 })
 
 /** `pix_status`: what became of a payment or of a return. */
-export const projection = wholeProjection('pix_status', readPacs002, (message, enrich) =>
+export const pixStatus = (message: Pacs002, enrich: boolean): string =>
   withTransactions(
     message.transactions.map((transaction) =>
       jsonMembers(
         enrich ? { ...status(transaction), ...messageFields(message) } : status(transaction),
       ),
     ),
-  ),
-)
+  )

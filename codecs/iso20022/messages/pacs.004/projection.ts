@@ -1,7 +1,7 @@
 import { returnReason } from '../../codes/reasons.ts'
 import { jsonAmount, jsonMembers } from '../../projecting/json.ts'
-import { wholeProjection, withTransactions } from '../../projecting/projection.ts'
-import { type Pacs004, type PaymentReturn, readPacs004 } from './read.ts'
+import { withTransactions } from '../../projecting/projection.ts'
+import type { Pacs004, PaymentReturn } from './index.ts'
 
 const giveBack = (transaction: PaymentReturn): object => {
   const { code, additionalInformation } = transaction.reason
@@ -28,7 +28,7 @@ const enrichment = ({ groupHeader }: Pacs004, transaction: PaymentReturn): objec
 })
 
 /** `pix_return`: money given back; the returning participant is `DbtrAgt`, the receiving one `CdtrAgt`. */
-export const projection = wholeProjection('pix_return', readPacs004, (message, enrich) =>
+export const pixReturn = (message: Pacs004, enrich: boolean): string =>
   withTransactions(
     message.transactions.map((transaction) =>
       jsonMembers(
@@ -37,5 +37,4 @@ export const projection = wholeProjection('pix_return', readPacs004, (message, e
           : giveBack(transaction),
       ),
     ),
-  ),
-)
+  )
