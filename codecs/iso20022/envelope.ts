@@ -23,11 +23,9 @@ export type MessageIdentity = {
 }
 
 const namespacePrefix = 'https://www.bcb.gov.br/pi/'
-const typeAndVersion = /^([a-z]{4}\.\d{3})\/(\d{1,3}\.\d{1,3})$/
-
-/** Those met so far: the same few namespaces come again and again. */
-const identities = new Map<string, MessageIdentity>()
-const identitiesMax = 256
+const typeLength = 'pacs.008'.length
+const typeForm = /^[a-z]{4}\.\d{3}$/
+const versionForm = /^\d{1,3}\.\d{1,3}$/
 
 /**
  * Undefined for a namespace that is none of the SPI's.
@@ -36,14 +34,11 @@ const identitiesMax = 256
  * // { type: 'pacs.008', version: '1.13' }
  */
 export const identityOfNamespace = (namespaceUri: string): MessageIdentity | undefined => {
-  const known = identities.get(namespaceUri)
-  if (known !== undefined) return known
-  if (!namespaceUri.startsWith(namespacePrefix)) return undefined
-  const match = typeAndVersion.exec(namespaceUri.slice(namespacePrefix.length))
-  if (match === null) return undefined
-  const identity = { type: match[1] ?? '', version: match[2] ?? '' }
-  if (identities.size < identitiesMax) identities.set(namespaceUri, identity)
-  return identity
+  const typeEnd = namespacePrefix.length + typeLength
+  if (!namespaceUri.startsWith(namespacePrefix) || namespaceUri[typeEnd] !== '/') return undefined
+  const type = namespaceUri.slice(namespacePrefix.length, typeEnd)
+  const version = namespaceUri.slice(typeEnd + 1)
+  return typeForm.test(type) && versionForm.test(version) ? { type, version } : undefined
 }
 
 /**

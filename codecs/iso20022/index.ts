@@ -54,7 +54,7 @@ export {
   messageFromJson,
   messageToJson,
   type ToJson,
-} from './generic/index.ts'
+} from './generic.ts'
 export { notificationsMax } from './messages/camt.054/build.ts'
 export type { Breach, Check, MessageDefinition, StatusCheck } from './messages/definition.ts'
 export {

@@ -34,3 +34,14 @@ const groupHeaderTemplate = template('<GrpHdr><MsgId>{messageId}</><CreDtTm>{cre
 /** @param more what it holds behind its id and date-time */
 export const groupHeader = ({ messageId, created }: Draft, more?: Content): Piece =>
   groupHeaderTemplate({ messageId, created, more })
+
+const assignmentTemplate = template(`
+  <Assgnmt>
+    <Id>{id}</>
+    <Assgnr/Agt/FinInstnId/ClrSysMmbId/MmbId>{from}</><Assgne/Agt/FinInstnId/ClrSysMmbId/MmbId>{to}</>
+    <CreDtTm>{created}</>
+  </>`)
+
+/** `Assgnmt` of the messages about cancellations: who writes to whom. */
+export const assignment = ({ ispb, messageId, created }: Draft, to: string): Piece =>
+  assignmentTemplate({ id: messageId, from: ispb, to, created })

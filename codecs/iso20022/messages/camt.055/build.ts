@@ -1,5 +1,4 @@
-import { assignment } from '../../building/assignment.ts'
-import type { Builder } from '../../building/builder.ts'
+import { assignment, type Builder } from '../../building/builder.ts'
 import { codeForm, forms, textForm } from '../../building/forms.ts'
 import { template } from '../../building/template.ts'
 import { cancellationReasons } from '../../codes/refusals.ts'

@@ -1,6 +1,7 @@
 import { inferred, weak } from '../../catalogue/revisions.ts'
-import { statusReasons } from '../../codes/reasons.ts'
-import { wholeProjection } from '../../projecting/projection.ts'
+import { statusReason, statusReasons } from '../../codes/reasons.ts'
+import { jsonMembers } from '../../projecting/json.ts'
+import { wholeProjection, withTransactions } from '../../projecting/projection.ts'
 import { many, messageReader, text, texts } from '../../shape.ts'
 import type { MessageDefinition } from '../definition.ts'
 import { groupHeader } from '../parts.ts'
@@ -9,7 +10,6 @@ import schema114 from './pacs.002.1.14.xsd' with { type: 'text' }
 import schema116 from './pacs.002.1.16.xsd' with { type: 'text' }
 import schema117 from './pacs.002.1.17.xsd' with { type: 'text' }
 import base from './pacs.002.xsd' with { type: 'text' }
-import { pixStatus } from './projection.ts'
 
 /** Reads a scanned pacs.002; problems are left in `reader`. */
 const read = messageReader('pacs.002', 'FIToFIPmtStsRpt', {
@@ -33,6 +33,39 @@ export type Pacs002 = ReturnType<typeof read>
 
 /** One `TxInfAndSts`. */
 export type PaymentStatus = Pacs002['transactions'][number]
+
+const rejected = 'RJCT'
+
+const status = (transaction: PaymentStatus): object => ({
+  original_end_to_end_id: transaction.originalEndToEndId,
+  original_instruction_id: transaction.originalInstructionId,
+  status: transaction.status,
+  accepted: transaction.status !== rejected,
+  reasons: transaction.reasons.map(({ code, additionalInformation }) => ({
+    code,
+    meaning: code === null ? null : (statusReason(code)?.meaning?.en ?? null),
+    additional_information: additionalInformation,
+  })),
+  settlement_date_time: transaction.settlementDateTime,
+  settlement_date: transaction.settlementDate,
+})
+
+const messageFields = ({ groupHeader, header }: Pacs002): object => ({
+  message_id: groupHeader.messageId,
+  creation_date_time: groupHeader.creationDateTime,
+  source_ispb: header.fromIspb,
+  destination_ispb: header.toIspb,
+})
+
+/** `pix_status`: what became of a payment or of a return. */
+const pixStatus = (message: Pacs002, enrich: boolean): string =>
+  withTransactions(
+    message.transactions.map((transaction) =>
+      jsonMembers(
+        enrich ? { ...status(transaction), ...messageFields(message) } : status(transaction),
+      ),
+    ),
+  )
 
 /** pacs.002, FIToFIPaymentStatusReport: what became of payments or returns. */
 export const pacs002 = {

@@ -1,10 +1,11 @@
 import { confirmed, seenAt510 } from '../../catalogue/revisions.ts'
-import { wholeProjection } from '../../projecting/projection.ts'
+import { returnReason } from '../../codes/reasons.ts'
+import { jsonAmount, jsonMembers } from '../../projecting/json.ts'
+import { wholeProjection, withTransactions } from '../../projecting/projection.ts'
 import { many, messageReader, money, one, text } from '../../shape.ts'
 import type { MessageDefinition } from '../definition.ts'
 import { builder } from './build.ts'
 import schema from './pacs.004.xsd' with { type: 'text' }
-import { pixReturn } from './projection.ts'
 
 /** Reads a scanned pacs.004; problems are left in `reader`. */
 const read = messageReader('pacs.004', 'PmtRtr', {
@@ -31,6 +32,42 @@ export type Pacs004 = ReturnType<typeof read>
 
 /** One `TxInf`. */
 export type PaymentReturn = Pacs004['transactions'][number]
+
+const giveBack = (transaction: PaymentReturn): object => {
+  const { code, additionalInformation } = transaction.reason
+  return {
+    return_id: transaction.returnId,
+    original_end_to_end_id: transaction.originalEndToEndId,
+    amount: jsonAmount(transaction.amount.cents),
+    currency: transaction.amount.currency,
+    reason: {
+      code,
+      meaning: returnReason(code)?.meaning?.en ?? null,
+      additional_information: additionalInformation,
+    },
+    returning_ispb: transaction.debtorAgentIspb,
+    receiving_ispb: transaction.creditorAgentIspb,
+  }
+}
+
+const enrichment = ({ groupHeader }: Pacs004, transaction: PaymentReturn): object => ({
+  message_id: groupHeader.messageId,
+  creation_date_time: groupHeader.creationDateTime,
+  priority: transaction.settlementPriority,
+  remittance_information: transaction.remittanceUnstructured,
+})
+
+/** `pix_return`: money given back; the returning participant is `DbtrAgt`, the receiving one `CdtrAgt`. */
+const pixReturn = (message: Pacs004, enrich: boolean): string =>
+  withTransactions(
+    message.transactions.map((transaction) =>
+      jsonMembers(
+        enrich
+          ? { ...giveBack(transaction), ...enrichment(message, transaction) }
+          : giveBack(transaction),
+      ),
+    ),
+  )
 
 /**
  * pacs.004, PaymentReturn: money is given back. `DbtrAgt` is the participant debited by the return, the one that

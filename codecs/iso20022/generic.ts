@@ -1,13 +1,13 @@
 import { absent, createXmlScanner, type XmlDocument } from '#codecs/xml'
-import { escaped } from '../building/template.ts'
+import { escaped } from './building/template.ts'
 import {
   type CompiledElement,
   type CompiledSchema,
   type CompiledType,
   type SchemaViolation,
   validateDocument,
-} from '../schema/index.ts'
-import { messageVocabulary } from '../vocabulary.ts'
+} from './schema/index.ts'
+import { messageVocabulary } from './vocabulary.ts'
 
 /**
  * Any message as JSON, without loss and by its schema alone. What is not kept is spelling: white space between

@@ -1,8 +1,0 @@
-export {
-  type FromJson,
-  type GenericMessage,
-  type GenericProblem,
-  messageFromJson,
-  messageToJson,
-  type ToJson,
-} from './generic.ts'
