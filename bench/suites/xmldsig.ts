@@ -8,7 +8,7 @@ import {
 import { SignedXml } from 'xml-crypto'
 import { messageVocabulary } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
-import { prepareKeyInfo, prepareSignature, verifyEnvelope } from '#codecs/xmldsig'
+import { prepareKeyInfo, prepareSignature, Scratch, verifyEnvelope } from '#codecs/xmldsig'
 import { nativeText } from '#src/platform/runtime/index.ts'
 import { chooseRsaKey } from '../../src/spi/out/signing/choose-provider.ts'
 import {
@@ -179,7 +179,7 @@ const verifyGroup = (): Group => {
   const scanner = createXmlScanner({ vocabulary: messageVocabulary, native: nativeText })
   const verifyWith = (verify: (bytes: Uint8Array, value: Uint8Array) => boolean) => {
     const certificate = { valid: true, verify }
-    const ports = { sha256, findCertificate: () => certificate }
+    const ports = { scratch: new Scratch(), sha256, findCertificate: () => certificate }
     return (): number => {
       const result = verifyEnvelope(scanner.scan(signed), ports)
       if (!result.ok) throw new Error(result.code)

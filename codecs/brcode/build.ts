@@ -77,7 +77,6 @@ const templateBytesMax = 99
 const txidDynamicCharsMin = 26
 const txidDynamicCharsMax = 35
 const encoder = new TextEncoder()
-const scratch = new Uint8Array(brcodeBytesMax)
 const twoDigits = Array.from({ length: 100 }, (_, i) => (i < 10 ? `0${i}` : `${i}`))
 const hex = Array.from({ length: 256 }, (_, i) => i.toString(16).toUpperCase().padStart(2, '0'))
 
@@ -165,12 +164,12 @@ const write = (
     textObject('60', merchant.merchantCity, cityCharsMax) +
     (postalCode === undefined ? '' : textObject('61', postalCode, postalCodeCharsMax)) +
     `62${twoDigits[label.length + 4]}05${twoDigits[label.length]}${label}${recurrence}6304`
-  const { read, written } = encoder.encodeInto(payload, scratch)
-  if (read < payload.length || written + 4 > brcodeBytesMax) {
+  const bytes = encoder.encode(payload)
+  if (bytes.length + 4 > brcodeBytesMax) {
     const message = `payload has more than ${brcodeBytesMax} bytes`
     throw new CodecError('brcode_size', brcodeBytesMax, message, { path: '' })
   }
-  const crc = crc16(scratch, 0, written)
+  const crc = crc16(bytes, 0, bytes.length)
   return payload + hex[crc >> 8]! + hex[crc & 0xff]!
 }
 

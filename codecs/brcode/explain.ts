@@ -1,7 +1,6 @@
 import { type Indexed, indexPayload, pixGui, textOf } from './read.ts'
 import {
   childOf,
-  createTape,
   endOf,
   idOf,
   idText,
@@ -86,7 +85,7 @@ const pixNames: Readonly<Record<number, string>> = {
  * @throws CodecError as `indexBrCode` does
  */
 export const explainBrCode = (payload: string | Uint8Array): BrCodeTree => {
-  const indexed = indexPayload(payload, createTape())
+  const indexed = indexPayload(payload)
   const { tape } = indexed
   const build = (parent: number): BrCodeNode[] => {
     const nodes: BrCodeNode[] = []

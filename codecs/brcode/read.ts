@@ -95,37 +95,29 @@ export type BrCode = {
 /** A payload on the tape, with its text where it is ASCII: then offsets are also string indices. */
 export type Indexed = { readonly tape: BrCodeTape; readonly ascii: string | undefined }
 
-const sharedTape = createTape()
 const encoder = new TextEncoder()
-/** Holds a payload given as text; room for one character more than the longest. */
-const scratch = new Uint8Array(brcodeBytesMax + 4)
 /** Root objects EMV requires besides 00 and 63. */
 const mandatory = [52, 53, 58, 59, 60] as const
 
 /**
- * Puts a payload on a tape, the shared one by default, which the next call overwrites.
+ * Puts a payload on a tape of its own.
  *
  * @throws CodecError `brcode_utf8`, and those of `indexBrCode`
  */
-export const indexPayload = (
-  payload: string | Uint8Array,
-  tape: BrCodeTape = sharedTape,
-): Indexed => {
+export const indexPayload = (payload: string | Uint8Array): Indexed => {
   const isText = typeof payload === 'string'
   const text = isText ? payload : decode(payload)
-  const bytes = isText ? scratch : payload
-  const size = isText ? encode(payload) : payload.length
+  const bytes = isText ? encode(payload) : payload
+  const size = bytes.length
+  const tape = createTape()
   // UTF-8 takes more bytes than UTF-16 takes units for every character outside ASCII.
   const ascii = text.length === size
   indexBrCode(tape, bytes, size, ascii)
   return { tape, ascii: ascii ? text : undefined }
 }
 
-/** Writes the text in the scratch buffer; the size is over the limit when it does not fit. */
-const encode = (text: string): number => {
-  const { read, written } = encoder.encodeInto(text, scratch)
-  return read === text.length ? written : Math.max(text.length, scratch.length)
-}
+/** Of a text that is too long, so much that it is over the limit. */
+const encode = (text: string): Uint8Array => encoder.encode(text.slice(0, brcodeBytesMax + 1))
 
 const decode = (bytes: Uint8Array): string => {
   try {

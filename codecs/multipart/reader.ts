@@ -25,7 +25,7 @@ export type MultipartLimits = {
   readonly preambleBytesMax: number
 }
 
-export const interfaceMultipartLimits: MultipartLimits = {
+export const multipartLimits: MultipartLimits = {
   partsMax: 100,
   partBytesMax: 10_485_760,
   headerBytesMax: 16_384,
@@ -74,11 +74,7 @@ export class MultipartReader {
    * @param bodyBytes - where the only chunk will be the whole body: parts are then views of one copy of it
    * @throws CodecError `multipart_boundary`
    */
-  constructor(
-    boundary: string,
-    limits: MultipartLimits = interfaceMultipartLimits,
-    bodyBytes?: number,
-  ) {
+  constructor(boundary: string, limits: MultipartLimits = multipartLimits, bodyBytes?: number) {
     checkBoundary(boundary)
     this.#limits = limits
     this.#isWhole = bodyBytes !== undefined
@@ -261,11 +257,13 @@ export class MultipartReader {
  * Reads a whole body.
  *
  * @throws CodecError as the reader does
+ * @example
+ * for (const { headers, body } of decodeMultipart(bytes, boundaryOf(contentType))) use(headers, body)
  */
 export const decodeMultipart = (
   body: Uint8Array,
   boundary: string,
-  limits: MultipartLimits = interfaceMultipartLimits,
+  limits: MultipartLimits = multipartLimits,
 ): MultipartPart[] => {
   const reader = new MultipartReader(boundary, limits, body.length)
   const parts = reader.push(body)

@@ -2,7 +2,7 @@ import { CodecError } from '#codecs/bytes'
 import { checkBoundary } from './boundary.ts'
 
 /** @property headers - written in this order; ASCII, no line breaks */
-export type MultipartPartToWrite = {
+type MultipartPartToWrite = {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
@@ -12,39 +12,28 @@ const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const headerValue = /^[\t\x20-\x7e]*$/
 
 /**
- * Writes a multipart/mixed body piece by piece: head, body, head, body, …, closing delimiter. Bodies
- * are passed on, not copied.
+ * Writes a multipart/mixed body: head, body, head, body, …, closing delimiter.
  *
  * @param boundary - must not occur in a body after a line break; checked
  * @throws CodecError `multipart_boundary`, `multipart_header`, `multipart_boundary_in_body`,
  *   `multipart_empty`; `context.part` is the zero-based part
  */
-export function* writeMultipart(
-  parts: readonly MultipartPartToWrite[],
-  boundary: string,
-): Generator<Uint8Array, void> {
-  checkBoundary(boundary)
-  if (parts.length === 0) throw new CodecError('multipart_empty', 0, 'a body needs a part')
-  const delimiter = encoder.encode(`--${boundary}`)
-  for (const [index, part] of parts.entries()) {
-    if (contains(part.body, delimiter)) {
-      const message = 'the boundary occurs in a body'
-      throw new CodecError('multipart_boundary_in_body', 0, message, { part: index })
-    }
-    yield encoder.encode(
-      `${index === 0 ? '' : '\r\n'}--${boundary}\r\n${headLines(part, index)}\r\n`,
-    )
-    yield part.body
-  }
-  yield encoder.encode(`\r\n--${boundary}--\r\n`)
-}
-
-/** {@link writeMultipart} in one piece. */
 export const encodeMultipart = (
   parts: readonly MultipartPartToWrite[],
   boundary: string,
 ): Uint8Array<ArrayBuffer> => {
-  const pieces = [...writeMultipart(parts, boundary)]
+  checkBoundary(boundary)
+  if (parts.length === 0) throw new CodecError('multipart_empty', 0, 'a body needs a part')
+  const delimiter = encoder.encode(`--${boundary}`)
+  const pieces = parts.flatMap((part, index) => {
+    if (contains(part.body, delimiter)) {
+      const message = 'the boundary occurs in a body'
+      throw new CodecError('multipart_boundary_in_body', 0, message, { part: index })
+    }
+    const before = index === 0 ? '' : '\r\n'
+    return [encoder.encode(`${before}--${boundary}\r\n${headLines(part, index)}\r\n`), part.body]
+  })
+  pieces.push(encoder.encode(`\r\n--${boundary}--\r\n`))
   const out = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const piece of pieces) {

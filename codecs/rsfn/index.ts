@@ -1,27 +1,17 @@
-export { type RsfnErrorCode, type RsfnFailureCode, rsfnErrors } from './errors.ts'
+export { type RsfnFailureCode, rsfnErrors } from './errors.ts'
 export { explainRsfn, type RsfnFieldExplained } from './explain.ts'
 export {
   decodeRsfnHeader,
   encodeRsfnHeader,
   type RsfnHeader,
-  type RsfnSpecialUse,
-  rsfnAsymmetric,
-  rsfnAuthorities,
-  rsfnBlockBytes,
-  rsfnHash,
   rsfnHeaderBytes,
-  rsfnProtocol,
   rsfnSerial,
   rsfnSpecialUse,
-  rsfnSymmetric,
   withRsfnError,
 } from './header.ts'
 export {
-  checkRsfnHeader,
   openRsfn,
-  type RsfnOpened,
   type RsfnPolicy,
-  type RsfnRefused,
 } from './open.ts'
 export { pkcs1Pad, pkcs1Unpad } from './padding.ts'
 export type {
@@ -30,7 +20,6 @@ export type {
   RsfnRecipient,
   RsfnSealPorts,
   RsfnSender,
-  RsfnUnknown,
 } from './ports.ts'
-export { clearRsfn, type RsfnParty, type RsfnSealRequest, sealRsfn } from './seal.ts'
+export { clearRsfn, type RsfnSealRequest, sealRsfn } from './seal.ts'
 export { decodeUtf16be, encodeUtf16be } from './utf16.ts'

@@ -137,6 +137,9 @@ const openSigned = async (
  * anywhere never yields content. All wrong paddings and wrong bodies give the one code 0E.
  *
  * @returns the content, or the code that C03 of the answer must carry
+ * @example
+ * const opened = await openRsfn(message, ports)
+ * return opened.ok ? decodeUtf16be(opened.content) : withRsfnError(message, opened.code)
  * @throws only what a port throws (the caller answers with code 12)
  */
 export const openRsfn = async (

@@ -43,7 +43,8 @@ export type XmlScanner = {
  * buffers and what it remembers are what makes it fast.
  *
  * @example
- * const { root, ...document } = createXmlScanner().scan(new TextEncoder().encode('<a b="1">text</a>'))
+ * const document = createXmlScanner().scan(new TextEncoder().encode('<a b="1">text</a>'))
+ * document.textOf(document.root) // 'text'
  */
 export const createXmlScanner = (options: XmlScannerOptions = {}): XmlScanner => {
   const limits = { ...xmlLimits, ...options.limits }

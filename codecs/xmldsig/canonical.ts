@@ -1,6 +1,6 @@
 import { absent, nodeKind, type XmlDocument } from '#codecs/xml'
 import { exclusiveC14n } from './exclusive-c14n.ts'
-import { joined } from './joined.ts'
+import { joined, type Memory, newMemory } from './scratch.ts'
 
 const lt = 0x3c
 const gt = 0x3e
@@ -154,6 +154,7 @@ export const canonicalCopy = (
   document: XmlDocument,
   node: number,
   omit: number = absent,
+  memory: Memory = newMemory,
 ): Uint8Array | undefined => {
   const { bytes } = document
   const limit = document.next(node)
@@ -183,7 +184,7 @@ export const canonicalCopy = (
   const content = node + 1 < limit ? document.start(node + 1) : end - (to - start) - 2
   const cutFrom = omit === absent ? end : document.start(omit)
   const cutTo = omit === absent ? end : document.end(omit)
-  return joined(bytes, tag, [content, cutFrom, cutTo, end])
+  return joined(bytes, tag, [content, cutFrom, cutTo, end], memory)
 }
 
 /** The exclusive canonical form of an element (http://www.w3.org/2001/10/xml-exc-c14n#). */
@@ -191,4 +192,6 @@ export const canonicalForm = (
   document: XmlDocument,
   node: number,
   omit: number = absent,
-): Uint8Array => canonicalCopy(document, node, omit) ?? exclusiveC14n(document, node, { omit })
+  memory: Memory = newMemory,
+): Uint8Array =>
+  canonicalCopy(document, node, omit, memory) ?? exclusiveC14n(document, node, { omit })

@@ -7,20 +7,14 @@ export {
   parseName,
 } from './distinguished-name.ts'
 export { type CanonicalOptions, exclusiveC14n } from './exclusive-c14n.ts'
+export type { XmldsigRefusal } from './refusal.ts'
+export { Scratch } from './scratch.ts'
 export {
-  type XmldsigRefusal,
-  type XmldsigRefusalCode,
-  xmldsigRefusals,
-} from './refusal.ts'
-export {
-  type ByteRange,
   type CanonicalEnvelope,
   type PreparedKeyInfo,
   prepareKeyInfo,
   prepareSignature,
-  type Sha256,
   signEnvelope,
-  type UnsignedEnvelope,
 } from './sign.ts'
 export {
   type SignerCertificate,

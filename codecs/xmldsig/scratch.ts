@@ -1,32 +1,60 @@
 /** Enough for the canonical forms of nearly every message; longer ones get memory of their own. */
-const scratchBytesLeast = 131_072
+const scratchBytes = 131_072
 
-// Digests and RSA take views of one memory faster than arrays that were made a moment before: those
-// they first have to move out of the collector's reach.
-const memory = new Uint8Array(scratchBytesLeast)
-let used = 0
-let depth = 0
+/** Gives so many bytes, not cleared. */
+export type Memory = { readonly bytes: (length: number) => Uint8Array }
+
+/** New bytes each time, for what is kept. */
+export const newMemory: Memory = { bytes: (length) => new Uint8Array(length) }
 
 /**
- * So many bytes, not cleared: of the scratch memory within {@link withScratch}, where they live until
- * it ends, else new ones.
+ * Memory that verifications share, one after the other. Digests and RSA take views of one memory faster than arrays
+ * that were made a moment before: those they first have to move out of the collector's reach.
  */
-export const scratchBytes = (length: number): Uint8Array => {
-  if (depth !== 1 || used + length > scratchBytesLeast) return new Uint8Array(length)
-  used += length
-  return memory.subarray(used - length, used)
+export class Scratch implements Memory {
+  private readonly memory = new Uint8Array(scratchBytes)
+  private used = 0
+  private depth = 0
+
+  /** They live until {@link run} ends. */
+  bytes(length: number): Uint8Array {
+    if (this.depth !== 1 || this.used + length > scratchBytes) return new Uint8Array(length)
+    this.used += length
+    return this.memory.subarray(this.used - length, this.used)
+  }
+
+  /**
+   * Runs something synchronous that keeps nothing of its scratch bytes. A run inside another gets
+   * memory of its own, so that neither writes over what the other still reads.
+   */
+  run<T>(work: () => T): T {
+    this.depth++
+    if (this.depth === 1) this.used = 0
+    try {
+      return work()
+    } finally {
+      this.depth--
+    }
+  }
 }
 
+const encoder = new TextEncoder()
+
 /**
- * Runs something synchronous that keeps nothing of its scratch bytes. A run inside another gets
- * memory of its own, so that neither writes over what the other still reads.
+ * A head and two ranges of the bytes behind it.
+ *
+ * @param head - ASCII
+ * @param ranges - both ends of the first range, then of the second, which lies behind it or is empty
  */
-export const withScratch = <T>(run: () => T): T => {
-  depth++
-  if (depth === 1) used = 0
-  try {
-    return run()
-  } finally {
-    depth--
-  }
+export const joined = (
+  bytes: Uint8Array,
+  head: string,
+  [from, cutFrom, cutTo, to]: readonly [number, number, number, number],
+  memory: Memory,
+): Uint8Array => {
+  const out = memory.bytes(head.length + (cutFrom - from) + (to - cutTo))
+  encoder.encodeInto(head, out)
+  out.set(bytes.subarray(from, cutFrom), head.length)
+  if (cutTo < to) out.set(bytes.subarray(cutTo, to), out.length - (to - cutTo))
+  return out
 }

@@ -2,8 +2,7 @@ import type { XmlDocument } from '#codecs/xml'
 import { decodeBase64 } from './base64.ts'
 import { nameCharsMax } from './distinguished-name.ts'
 import type { SignatureParts } from './grammar.ts'
-import { joined } from './joined.ts'
-import { scratchBytes } from './scratch.ts'
+import { joined, type Memory, newMemory } from './scratch.ts'
 import {
   digestBytes,
   dsig,
@@ -104,6 +103,7 @@ const serialForm = /^\d{1,60}$/
 export const readTemplate = (
   document: XmlDocument,
   signature: number,
+  memory: Memory = newMemory,
 ): SignatureParts | undefined => {
   const { bytes } = document
   const from = document.start(signature)
@@ -112,7 +112,7 @@ export const readTemplate = (
   const text = document.octets(0, bytes.length)
   for (const layout of layouts) {
     const places = locateParts(text, from, to, layout.fixed)
-    if (places !== undefined) return partsAt(bytes, text, layout, places)
+    if (places !== undefined) return partsAt(bytes, text, layout, places, memory)
   }
   return undefined
 }
@@ -122,6 +122,7 @@ const partsAt = (
   text: string,
   { fixed, canonical }: Layout,
   places: readonly number[],
+  memory: Memory,
 ): SignatureParts | undefined => {
   const start = (part: number): number => places[2 * part]!
   const end = (part: number): number => places[2 * part + 1]!
@@ -141,7 +142,7 @@ const partsAt = (
   const keyInfoDigest = decoded(1, digestBytes)
   const appHdrDigest = decoded(2, digestBytes)
   const documentDigest = decoded(3, digestBytes)
-  const signatureValue = decoded(4, signatureBytes, scratchBytes(signatureBytes))
+  const signatureValue = decoded(4, signatureBytes, memory.bytes(signatureBytes))
   if (
     keyInfoDigest === undefined ||
     appHdrDigest === undefined ||
@@ -155,10 +156,15 @@ const partsAt = (
   const keyInfoEnd = end(7) + fixed[8]!.length - signatureClose.length
   return {
     signedInfo: canonical
-      ? joined(bytes, signedInfoOpen, [signedInfoAt + signedInfoTag.length, signedInfoEnd, 0, 0])
+      ? joined(
+          bytes,
+          signedInfoOpen,
+          [signedInfoAt + signedInfoTag.length, signedInfoEnd, 0, 0],
+          memory,
+        )
       : assemble([0, 1, 2, 3].map(textOf)),
     signedInfoAt,
-    keyInfo: joined(bytes, `${keyInfoOpen}${id}`, [end(5), keyInfoEnd, 0, 0]),
+    keyInfo: joined(bytes, `${keyInfoOpen}${id}`, [end(5), keyInfoEnd, 0, 0], memory),
     keyInfoAt: end(4) + valueClose.length,
     signatureValue,
     digests: [keyInfoDigest, appHdrDigest, documentDigest],

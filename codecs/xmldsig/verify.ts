@@ -2,7 +2,7 @@ import type { XmlDocument } from '#codecs/xml'
 import { canonicalForm } from './canonical.ts'
 import { locate, readSignature } from './grammar.ts'
 import { RefusalSignal, type XmldsigRefusal, type XmldsigRefusalCode } from './refusal.ts'
-import { withScratch } from './scratch.ts'
+import { newMemory, type Scratch } from './scratch.ts'
 import type { Sha256 } from './sign.ts'
 import { readTemplate } from './template.ts'
 
@@ -24,6 +24,8 @@ export type VerifyPorts<C extends SignerCertificate> = {
    * @param serial - decimal without leading zeros
    */
   readonly findCertificate: (issuer: string, serial: string) => C | undefined
+  /** For whoever verifies many messages: memory that they share. */
+  readonly scratch?: Scratch
 }
 
 /**
@@ -51,15 +53,17 @@ const verifyOrThrow = <C extends SignerCertificate>(
   document: XmlDocument,
   ports: VerifyPorts<C>,
 ): XmldsigVerified<C> => {
+  const memory = ports.scratch ?? newMemory
   const { appHdr, document: body, signature } = locate(document)
-  const parts = readTemplate(document, signature) ?? readSignature(document, signature)
+  const parts = readTemplate(document, signature, memory) ?? readSignature(document, signature)
   const { keyInfoAt, signedInfoAt, signedInfo, keyInfo, signatureValue } = parts
   const certificate = ports.findCertificate(parts.issuer, parts.serial)
   if (certificate === undefined) throw new RefusalSignal('certificate_unknown', keyInfoAt)
   check(certificate.valid, 'certificate_not_valid', keyInfoAt)
   check(certificate.verify(signedInfo, signatureValue), 'signature_invalid', signedInfoAt)
   const [keyInfoDigest, appHdrDigest, documentDigest] = parts.digests
-  const digest = (node: number, omit?: number) => ports.sha256(canonicalForm(document, node, omit))
+  const digest = (node: number, omit?: number) =>
+    ports.sha256(canonicalForm(document, node, omit, memory))
   const at = (node: number): number => document.start(node)
   check(sameBytes(ports.sha256(keyInfo), keyInfoDigest), 'digest_key_info', keyInfoAt)
   check(sameBytes(digest(appHdr, signature), appHdrDigest), 'digest_app_hdr', at(appHdr))
@@ -77,13 +81,17 @@ const verifyOrThrow = <C extends SignerCertificate>(
  * scanner.
  *
  * @returns the certificate and the two digested nodes, or why the message is not taken as signed
+ * @example
+ * const verdict = verifyEnvelope(scanner.scan(bytes), { sha256, findCertificate, scratch: new Scratch() })
+ * if (!verdict.ok) throw new Error(verdict.message)
  */
 export const verifyEnvelope = <C extends SignerCertificate>(
   document: XmlDocument,
   ports: VerifyPorts<C>,
 ): XmldsigVerified<C> | XmldsigRefusal => {
   try {
-    return withScratch(() => verifyOrThrow(document, ports))
+    const verify = () => verifyOrThrow(document, ports)
+    return ports.scratch === undefined ? verify() : ports.scratch.run(verify)
   } catch (error) {
     if (error instanceof RefusalSignal) return error.refusal
     throw error

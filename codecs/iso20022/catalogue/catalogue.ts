@@ -3,9 +3,9 @@ import { definitionOf, isMessageType, type MessageType, messageTypes } from '../
 import {
   type CompiledSchema,
   compileSchema,
+  createSchemaDocumentCache,
   createSimpleTypeCache,
   parseSchema,
-  type SchemaDocumentCache,
   type SchemaModel,
   withNamespace,
 } from '../schema/index.ts'
@@ -92,7 +92,7 @@ export const schemaText = (type: MessageType, version: string): string | undefin
 
 /** All of ours are read with this namespace, so that what they include is read once. */
 const commonNamespace = 'urn:message'
-const parsed: SchemaDocumentCache = new Map()
+const parsed = createSchemaDocumentCache()
 /** By file; compiled schemas of {@link commonNamespace}. */
 const compiled = new Map<string, CompiledSchema>()
 

@@ -129,7 +129,9 @@ class Compiler {
       this.#types.push(simpleType(this.#simpleType(definition, place)))
       return id
     }
-    this.#types.push(simpleType(SimpleValidator.builtIn('string') as SimpleValidator))
+    this.#types.push(
+      simpleType(SimpleValidator.builtIn('string', this.#simpleTypes) as SimpleValidator),
+    )
     this.#waiting.push(() => {
       this.#types[id] = this.#complexType(definition)
     })
@@ -156,7 +158,7 @@ class Compiler {
       if (found?.kind === 'complex') {
         throw new SchemaError(place.file, place.line, `${type} is no simple type`)
       }
-      const builtIn = SimpleValidator.builtIn(localOf(type))
+      const builtIn = SimpleValidator.builtIn(localOf(type), this.#simpleTypes)
       if (found !== undefined) validator = this.#simpleType(found, place, depth + 1)
       else if (builtIn !== undefined) validator = builtIn
       else throw new SchemaError(place.file, place.line, `xs:${localOf(type)} is not supported`)

@@ -14,8 +14,8 @@ export {
 } from './violation.ts'
 export { occursMax } from './xsd-declarations.ts'
 export {
+  createSchemaDocumentCache,
   parseSchema,
-  type SchemaDocumentCache,
   type SchemaSource,
   schemaDocumentsMax,
 } from './xsd-parse.ts'

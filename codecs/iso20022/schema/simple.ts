@@ -19,6 +19,7 @@ import { PatternError, PatternMatcher, parsePattern } from './pattern/index.ts'
 /** Shared between compilations, so that a pattern or a type used everywhere is compiled once. */
 export type SimpleTypeCache = {
   readonly patterns: Map<string, PatternMatcher>
+  readonly builtIns: Map<string, SimpleValidator>
   /** What became of a type, and of which base: that of a shared type may be another in another schema. */
   readonly types: WeakMap<
     SimpleType,
@@ -28,6 +29,7 @@ export type SimpleTypeCache = {
 
 export const createSimpleTypeCache = (): SimpleTypeCache => ({
   patterns: new Map(),
+  builtIns: new Map(),
   types: new WeakMap(),
 })
 
@@ -43,8 +45,6 @@ export const compileSimpleType = (
   cache.types.set(type, { base, validator })
   return validator
 }
-
-const builtInValidators = new Map<string, SimpleValidator>()
 
 const enumerationsShown = 12
 
@@ -62,8 +62,8 @@ export class SimpleValidator {
     this.bytes = new ByteCheck(limits)
   }
 
-  static builtIn(name: string): SimpleValidator | undefined {
-    const known = builtInValidators.get(name)
+  static builtIn(name: string, cache: SimpleTypeCache): SimpleValidator | undefined {
+    const known = cache.builtIns.get(name)
     if (known !== undefined) return known
     const builtIn = Object.hasOwn(builtIns, name) ? builtIns[name] : undefined
     if (builtIn === undefined) return undefined
@@ -82,7 +82,7 @@ export class SimpleValidator {
       fractionDigits: undefined,
       bounds: [...bound('minInclusive', builtIn.min), ...bound('maxInclusive', builtIn.max)],
     })
-    builtInValidators.set(name, validator)
+    cache.builtIns.set(name, validator)
     return validator
   }
 

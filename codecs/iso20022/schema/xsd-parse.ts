@@ -1,5 +1,5 @@
 import { CodecError } from '#codecs/bytes'
-import { createXmlScanner } from '#codecs/xml'
+import { createXmlScanner, type XmlScanner } from '#codecs/xml'
 import { SchemaError } from './errors.ts'
 import {
   type ElementDeclaration,
@@ -18,8 +18,6 @@ export type SchemaSource = (location: string) => Uint8Array | undefined
 
 /** Documents that one schema may be made of. */
 export const schemaDocumentsMax = 64
-
-const scanner = createXmlScanner()
 
 /** One schema document, read for one target namespace: what it declares and refers to, in its order. */
 export type SchemaDocument = {
@@ -45,8 +43,17 @@ type Declared =
       readonly place: Place
     }
 
-/** Included documents that were read before, of the same source, by name and namespace: each is read once. */
-export type SchemaDocumentCache = Map<string, SchemaDocument>
+/** Included documents that were read before, of the same source: each is read once. */
+export type SchemaDocumentCache = {
+  /** By name and namespace. */
+  readonly documents: Map<string, SchemaDocument>
+  readonly scanner: XmlScanner
+}
+
+export const createSchemaDocumentCache = (): SchemaDocumentCache => ({
+  documents: new Map(),
+  scanner: createXmlScanner(),
+})
 
 /**
  * Reads a schema document and all it includes and imports.
@@ -59,7 +66,7 @@ export type SchemaDocumentCache = Map<string, SchemaDocument>
 export const parseSchema = (
   file: string,
   source: SchemaSource,
-  cache: SchemaDocumentCache = new Map(),
+  cache: SchemaDocumentCache = createSchemaDocumentCache(),
 ): SchemaModel => {
   const collector = new Collector(source, cache)
   const targetNamespace = collector.read(file, undefined)
@@ -94,12 +101,13 @@ class Collector {
   }
 
   #document(file: string, adopted: string | undefined): SchemaDocument {
-    if (adopted === undefined) return readDocument(file, this.#source(file), adopted)
+    if (adopted === undefined)
+      return readDocument(file, this.#source(file), adopted, this.#cache.scanner)
     const key = `${file} ${adopted}`
-    const known = this.#cache.get(key)
+    const known = this.#cache.documents.get(key)
     if (known !== undefined) return known
-    const document = readDocument(file, this.#source(file), adopted)
-    this.#cache.set(key, document)
+    const document = readDocument(file, this.#source(file), adopted, this.#cache.scanner)
+    this.#cache.documents.set(key, document)
     return document
   }
 
@@ -146,8 +154,9 @@ const readDocument = (
   file: string,
   bytes: Uint8Array | undefined,
   adopted: string | undefined,
+  scanner: XmlScanner,
 ): SchemaDocument => {
-  const root = rootOf(file, bytes, adopted)
+  const root = rootOf(file, bytes, adopted, scanner)
   const own = root.attribute('targetNamespace')
   const namespace = own ?? adopted ?? ''
   if (adopted !== undefined && own !== undefined && own !== adopted) {
@@ -164,6 +173,7 @@ const rootOf = (
   file: string,
   bytes: Uint8Array | undefined,
   adopted: string | undefined,
+  scanner: XmlScanner,
 ): XsdElement => {
   if (bytes === undefined) throw new SchemaError(file, 0, 'there is no such schema document')
   try {

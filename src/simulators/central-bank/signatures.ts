@@ -1,7 +1,13 @@
 /** Whose signature a message carries. */
 import { hash, verify, X509Certificate } from 'node:crypto'
 import type { XmlDocument } from '#codecs/xml'
-import { type CanonicalName, canonicalIssuer, parseName, verifyEnvelope } from '#codecs/xmldsig'
+import {
+  type CanonicalName,
+  canonicalIssuer,
+  parseName,
+  Scratch,
+  verifyEnvelope,
+} from '#codecs/xmldsig'
 
 type Signer = {
   readonly ispb: string
@@ -49,6 +55,7 @@ export const createSignatureCheck = (
     }
   }
   const ports = {
+    scratch: new Scratch(),
     sha256: (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer'),
     findCertificate: (issuer: string, serial: string): Signer | undefined => {
       const name = nameOf(issuer)

@@ -1,5 +1,5 @@
 import { CodecError } from '#codecs/bytes'
-import { boundaryOf, decodeMultipart, interfaceMultipartLimits } from '#codecs/multipart'
+import { boundaryOf, decodeMultipart, multipartLimits } from '#codecs/multipart'
 import type { TlsMaterial } from '#src/platform/security/index.ts'
 import { InterfaceError, StreamGoneError, TooManyStreamsError } from './errors.ts'
 import {
@@ -18,7 +18,7 @@ const throttledMs = 1_000
 const closeTimeoutMs = 5_000
 const pathCharactersMax = 2_048
 /** The whole answer is bounded: a part of it that is too large for anything else still gets to be stored. */
-const multipartLimits = { ...interfaceMultipartLimits, partBytesMax: answerBytesMax }
+const answerLimits = { ...multipartLimits, partBytesMax: answerBytesMax }
 
 export type StreamDeps = {
   /** `…/api/v1/out/{ispb}/stream/start` */
@@ -126,7 +126,7 @@ const messagesOf = ({ headers, body, status }: ExchangeAnswer): readonly PulledM
     if (!/^\s*multipart\//i.test(contentType)) {
       return [{ resourceId: headers.get('pi-resourceid') || undefined, xml: body }]
     }
-    return decodeMultipart(body, boundaryOf(contentType), multipartLimits).map((part) => ({
+    return decodeMultipart(body, boundaryOf(contentType), answerLimits).map((part) => ({
       resourceId: part.headers.get('pi-resourceid') || undefined,
       xml: part.body,
     }))

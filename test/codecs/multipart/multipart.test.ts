@@ -6,10 +6,10 @@ import {
   boundaryOf,
   decodeMultipart,
   encodeMultipart,
-  interfaceMultipartLimits,
   type MultipartPart,
   MultipartReader,
   multipartContentType,
+  multipartLimits,
 } from '#codecs/multipart'
 import { codeOf } from '../../support/codec-error.ts'
 
@@ -284,7 +284,7 @@ describe('writing', () => {
     const pieces = fc.constantFrom('\r\n', '--b', '--b--', 'a: b', '\r', '-', 'x', ' ')
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 40 }), (units) => {
-        codeOf(() => decodeMultipart(bytes(units.join('')), 'b', interfaceMultipartLimits))
+        codeOf(() => decodeMultipart(bytes(units.join('')), 'b', multipartLimits))
       }),
       { numRuns: 3000 },
     )

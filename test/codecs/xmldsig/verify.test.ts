@@ -7,6 +7,7 @@ import {
   exclusiveC14n,
   parseName,
   prepareKeyInfo,
+  Scratch,
   type SignerCertificate,
   signEnvelope,
   verifyEnvelope,
@@ -23,7 +24,9 @@ const body =
   '<FIToFIPmtStsRpt><TxInfAndSts><OrgnlEndToEndId>E1</OrgnlEndToEndId>' +
   '<Amt Ccy="BRL">100.00</Amt><Nm>Silva &amp; Cia</Nm></TxInfAndSts></FIToFIPmtStsRpt>'
 
+const scratch = new Scratch()
 const ports = (valid = true) => ({
+  scratch,
   sha256,
   findCertificate: (name: string, serial: string): SignerCertificate | undefined =>
     parseName(name) === parseName(issuer) && serial === pair.serial
@@ -495,6 +498,7 @@ describe('memory that verifications share', () => {
       return value
     }
     const outer = verifyEnvelope(document, {
+      scratch,
       sha256: (bytes) => sha256(within(bytes)),
       findCertificate: (name, serial) => {
         const found = ports().findCertificate(name, serial)
@@ -516,7 +520,9 @@ describe('memory that verifications share', () => {
     const failing = () => {
       throw new Error('no store')
     }
-    expect(() => verifyEnvelope(document, { sha256, findCertificate: failing })).toThrow('no store')
+    expect(() => verifyEnvelope(document, { scratch, sha256, findCertificate: failing })).toThrow(
+      'no store',
+    )
     expect(verdict(good)).toBe('ok')
     expect(verdict(edited('>100.00<', '>900.00<'))).toBe('digest_document')
   })

@@ -4,6 +4,7 @@ import {
   type CanonicalName,
   canonicalIssuer,
   parseName,
+  Scratch,
   type VerifyPorts,
   verifyEnvelope,
   type XmldsigRefusal,
@@ -87,6 +88,7 @@ export const createMessageVerifier = (
   let index = indexOf(certificates)
   const nameOf = createSpellings()
   const ports: VerifyPorts<TrustedCertificate> = {
+    scratch: new Scratch(),
     sha256: (bytes) => hash('sha256', bytes, 'buffer'),
     findCertificate: (issuer, serial) => {
       const candidates = index.get(serial)

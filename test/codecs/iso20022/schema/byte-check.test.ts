@@ -14,7 +14,7 @@ const typeOf = (
   builtIn: string,
   facets: Readonly<Record<string, string>> = {},
 ): SimpleValidator => {
-  const base = SimpleValidator.builtIn(builtIn)
+  const base = SimpleValidator.builtIn(builtIn, createSimpleTypeCache())
   if (base === undefined) throw new Error(`no type ${builtIn}`)
   const written: Facet[] = Object.entries(facets).flatMap(([name, values]) =>
     values.split('~').map((value) => ({ name, value, place })),
