@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import {
+  cursor,
   httpErrors,
   idParams,
   instant,
+  pageQuery,
   type RouteDocument,
   text,
-  whole,
 } from '#src/platform/http/index.ts'
 import { subscriptions } from './domain.ts'
 import { webhookErrors } from './errors.ts'
@@ -61,10 +62,15 @@ export const rotateBody = z
   })
   .meta({ id: 'WebhookRotation' })
 export const replayBody = z.strictObject({ since: instant }).meta({ id: 'WebhookReplay' })
+/** Moment and id: many are made in the same microsecond. */
+const deliveryKey = /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{6}Z dlv_[0-9a-f-]{36}$/
 export const deliveriesQuery = z.strictObject({
   status: z.enum(['pending', 'delivered', 'exhausted']).optional(),
-  limit: whole(1, 500, 50),
-  before: instant.optional(),
+  ...pageQuery(deliveryKey, 500, 50),
+  before: z
+    .union([cursor(deliveryKey), instant.transform((at) => `${at.toISOString()} `)])
+    .optional()
+    .meta({ description: 'A moment: those created before it. Or the same as `cursor`.' }),
 })
 
 const endpoint = z
@@ -149,7 +155,11 @@ export const documents = {
     'List deliveries, newest first',
     200,
     'Deliveries.',
-    z.object({ deliveries: z.array(delivery), next_before: z.string().nullable() }),
+    z.object({
+      deliveries: z.array(delivery),
+      next_cursor: z.string().nullable(),
+      next_before: z.string().nullable().meta({ description: 'The same, by its former name.' }),
+    }),
     { ...ofOne, query: deliveriesQuery },
   ),
   delivery: document('Show a delivery', 200, 'With every attempt.', attempted, ofOne),

@@ -5,6 +5,7 @@ import {
   httpErrors,
   idParams,
   invalid,
+  pageOf,
   type RequestContext,
   type Route,
   readJson,
@@ -174,15 +175,16 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
 
   return [
     reading(`${base}/{id}/deliveries`, documents.deliveries, async (c) => {
-      const { status, limit, before } = readQuery(c, deliveriesQuery)
+      const { status, limit, before, cursor = before } = readQuery(c, deliveriesQuery)
       const { id } = await found(c)
       const rows = await store.deliveries(id, {
         status: status ?? null,
-        limit,
-        before: before ?? null,
+        limit: limit + 1,
+        before: cursor,
       })
-      const next = rows.length === limit ? rows.at(-1)?.createdAt.toISOString() : undefined
-      return Response.json({ deliveries: rows.map(viewOfDelivery), next_before: next ?? null })
+      const { items, next } = pageOf(rows, limit, ({ at, id }) => `${at} ${id}`)
+      const deliveries = items.map(viewOfDelivery)
+      return Response.json({ deliveries, next_cursor: next, next_before: next })
     }),
     managing('POST', `${base}/{id}/replay`, documents.replay, async (c) => {
       const { since } = await readJson(c, replayBody)

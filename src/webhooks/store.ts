@@ -31,6 +31,8 @@ export type DeliveryRow = {
   readonly attempts: number
   readonly nextAttemptAt: Date
   readonly createdAt: Date
+  /** The same in UTC, with its microseconds. */
+  readonly at: string
 }
 
 export type AttemptRow = {
@@ -49,7 +51,8 @@ const endpointColumns = (sql: Queryable) => sql`
 
 const deliveryColumns = (sql: Queryable) => sql`
   d.id, d.event_id as "eventId", d.endpoint_id as "endpointId", v.type as "eventType", d.status,
-  d.attempts, d.next_attempt_at as "nextAttemptAt", d.created_at as "createdAt"`
+  d.attempts, d.next_attempt_at as "nextAttemptAt", d.created_at as "createdAt",
+  to_char(d.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at`
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>
 
@@ -119,15 +122,18 @@ export const endpointStatements = (sql: Queryable) => ({
     filter: {
       readonly status: string | null
       readonly limit: number
-      readonly before: Date | null
+      /** Moment, a blank, and the id of a delivery or nothing. */
+      readonly before: string | undefined
     },
-  ): Promise<readonly DeliveryRow[]> =>
-    sql<DeliveryRow[]>`
+  ): Promise<readonly DeliveryRow[]> => {
+    const [at = null, id = null] = filter.before?.split(' ') ?? []
+    return sql<DeliveryRow[]>`
       select ${deliveryColumns(sql)}
       from webhook_deliveries d join webhook_events v on v.id = d.event_id
       where d.endpoint_id = ${endpointId} and d.status = coalesce(${filter.status}, d.status)
-        and (${filter.before}::timestamptz is null or d.created_at < ${filter.before})
-      order by d.created_at desc, d.id desc limit ${filter.limit}`,
+        and (${at}::text is null or (d.created_at, d.id) < (${at}::text::timestamptz, ${id}::text))
+      order by d.created_at desc, d.id desc limit ${filter.limit}`
+  },
 
   delivery: async (
     id: string,

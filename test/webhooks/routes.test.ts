@@ -94,6 +94,44 @@ describe('endpoints', () => {
   })
 })
 
+describe('deliveries', () => {
+  test('are walked once each, however many were made in the same moment', async () => {
+    const { sql } = database
+    const { id } = await json(hooks.call('POST', '', { url, events: ['*'], secret: 's' }))
+    await sql`
+      insert into webhook_events (id, type, patterns, subject, sequence, data, published_at)
+      select 'evt_page_' || n, 'pacs.008', '{*}', 's', n, '{}', now() from generate_series(1, 180) n`
+    // Four to a microsecond, all within one millisecond.
+    await sql`
+      insert into webhook_deliveries (id, event_id, endpoint_id, status, created_at)
+      select 'dlv_' || gen_random_uuid(), 'evt_page_' || n, ${id}, 'delivered',
+        timestamptz '2026-01-01 00:00:00.5Z' + (n / 4) * interval '1 microsecond'
+      from generate_series(1, 180) n`
+    for (const [parameter, member] of [
+      ['before', 'next_before'],
+      ['cursor', 'next_cursor'],
+    ] as const) {
+      const seen: string[] = []
+      for (const limit of [50, 60]) {
+        seen.length = 0
+        for (let next: string | null = ''; next !== null; ) {
+          const from = next === '' ? '' : `&${parameter}=${next}`
+          const page = await json(hooks.call('GET', `/${id}/deliveries?limit=${limit}${from}`))
+          expect(page.deliveries.length).toBeGreaterThan(0)
+          seen.push(...page.deliveries.map((one: { event_id: string }) => one.event_id))
+          next = page[member]
+        }
+        expect([seen.length, new Set(seen).size]).toEqual([180, 180])
+      }
+    }
+    const of = async (before: string) =>
+      (await json(hooks.call('GET', `/${id}/deliveries?limit=500&before=${before}`))).deliveries
+    expect(await of('2026-01-01T00:00:00.5Z')).toEqual([])
+    expect(await of('2026-01-01T00:00:00.501Z')).toHaveLength(180)
+    expect((await hooks.call('GET', `/${id}/deliveries?before=yesterday`)).status).toBe(400)
+  })
+})
+
 describe('without', () => {
   const bare = (sql: TestDatabase['sql'] | undefined) =>
     createWebhooks({

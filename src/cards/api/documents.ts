@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idParams, instant, type RouteDocument, whole } from '#src/platform/http/index.ts'
+import { idParams, instant, pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import { cardStatuses } from '../transactions/domain.ts'
 import {
@@ -64,12 +64,7 @@ export const listQuery = z.strictObject({
   }),
   from: instant.optional().meta({ description: 'Created at or after.' }),
   to: instant.optional().meta({ description: 'Created before.' }),
-  limit: whole(1, listMax, listDefault),
-  cursor: z
-    .string()
-    .regex(/^txn_[0-9a-f]{32}$/, 'is not a cursor')
-    .optional()
-    .meta({ description: 'next_cursor of the page before.' }),
+  ...pageQuery(/^txn_[0-9a-f]{32}$/, listMax, listDefault),
 })
 
 const networkErrors = [

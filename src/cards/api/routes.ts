@@ -1,6 +1,7 @@
 import {
   callerOf,
   idParams,
+  pageOf,
   parseJson,
   type RequestContext,
   type Route,
@@ -89,20 +90,17 @@ const readingRoutes = (service: CardService): readonly Route[] => [
         c,
         listQuery,
       )
-      const transactions = await service.list({
+      const found = await service.list({
         status,
         merchantId: merchant_id,
         needsAttention: needs_attention !== undefined,
         from,
         to,
         beforeId: cursor,
-        limit,
+        limit: limit + 1,
       })
-      const next = transactions.length === limit ? transactions.at(-1)?.id : undefined
-      return Response.json({
-        transactions: transactions.map(recordOf),
-        next_cursor: next ?? null,
-      })
+      const { items, next } = pageOf(found, limit, ({ id }) => id)
+      return Response.json({ transactions: items.map(recordOf), next_cursor: next })
     },
   },
   {

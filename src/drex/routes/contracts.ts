@@ -21,8 +21,8 @@ import {
   idempotencyHeaders,
   networkSchema,
   ownerOf,
-  pageOf,
   pageResponse,
+  pageResponses,
   pageSchema,
 } from './shared.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
@@ -261,12 +261,12 @@ const readRoutes = (contracts: Contracts, sql: Client): readonly Route[] => [
       summary: 'Contracts, newest first',
       tag: tag,
       query: pageQuery,
-      responses: pageOf('contracts', contractSchema),
+      responses: pageResponses('contracts', contractSchema),
       errors: [httpErrors.validation_failed],
     },
     async handle(c) {
       const { cursor, limit } = readQuery(c, pageQuery)
-      const found = await contracts.list(cursor, limit)
+      const found = await contracts.list(cursor, limit + 1)
       return pageResponse('contracts', found, limit, show)
     },
   },

@@ -23,8 +23,8 @@ import {
   idempotencyHeaders,
   metadataSchema,
   networkSchema,
-  pageOf,
   pageResponse,
+  pageResponses,
   pageSchema,
 } from './shared.ts'
 
@@ -162,7 +162,7 @@ const listRoute = (transfers: Transfers): Route => ({
     summary: 'Transfers, newest first',
     tag: tag,
     query: listSchema,
-    responses: pageOf('transfers', transferSchema),
+    responses: pageResponses('transfers', transferSchema),
     errors: [httpErrors.validation_failed],
   },
   async handle(c) {
@@ -172,7 +172,7 @@ const listRoute = (transfers: Transfers): Route => ({
       status: query.status,
       reference: query.reference,
       beforeId: query.cursor,
-      limit: query.limit,
+      limit: query.limit + 1,
     })
     return pageResponse('transfers', found, query.limit, (each) => show(each))
   },

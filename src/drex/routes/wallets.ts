@@ -19,8 +19,8 @@ import {
   idempotencyHeaders,
   metadataSchema,
   ownerOf,
-  pageOf,
   pageResponse,
+  pageResponses,
   pageSchema,
 } from './shared.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
@@ -101,12 +101,12 @@ const listRoute = (wallets: Wallets): Route => ({
     summary: 'Wallets, oldest first',
     tag: tag,
     query: pageQuery,
-    responses: pageOf('wallets', walletSchema),
+    responses: pageResponses('wallets', walletSchema),
     errors: [httpErrors.validation_failed],
   },
   async handle(c) {
     const { cursor, limit } = readQuery(c, pageQuery)
-    const found = await wallets.list(cursor ?? '', limit)
+    const found = await wallets.list(cursor ?? '', limit + 1)
     return pageResponse('wallets', found, limit, show)
   },
 })
@@ -138,13 +138,13 @@ const transactionsRoute = (wallets: Wallets, sql: Client): Route => ({
     tag: tag,
     params: idParams,
     query: pageQuery,
-    responses: pageOf('transactions', trackedSchema),
+    responses: pageResponses('transactions', trackedSchema),
     errors: [drexErrors.wallet_not_found, httpErrors.validation_failed],
   },
   async handle(c) {
     const { cursor, limit } = readQuery(c, pageQuery)
     const wallet = await wallets.get(readParams(c, idParams).id)
-    const found = await trackedOfWallet(sql, wallet.address, cursor, limit)
+    const found = await trackedOfWallet(sql, wallet.address, cursor, limit + 1)
     return pageResponse('transactions', found, limit, (each) => ({
       ...showTracked(each),
       direction: each.sender === wallet.address ? 'out' : 'in',

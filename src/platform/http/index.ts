@@ -48,6 +48,7 @@ export { type Listener, listen } from './listen.ts'
 export { logLevelRoutes } from './log-level.ts'
 export { createHttpMetrics, type HttpMetrics } from './metrics.ts'
 export { openApiDocument } from './openapi.ts'
+export { cursor, pageOf, pageQuery } from './page.ts'
 export { type ErrorStyle, errorTypePrefix, problemBody, problemContentType } from './render.ts'
 export { requestIdOf } from './request-id.ts'
 export {

@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import { httpErrors, idParams, instant, text, whole } from '#src/platform/http/index.ts'
+import { httpErrors, idParams, instant, pageQuery, whole } from '#src/platform/http/index.ts'
 import { channels, directions, messageStatuses, signatureVerdicts } from './domain.ts'
 
 export const limitDefault = 50
 export const limitMax = 500
 export const offsetMax = 100_000
+
+export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 const tag = 'Instant payments'
 const errors = [httpErrors.validation_failed, httpErrors.not_configured]
@@ -17,12 +19,12 @@ export const endToEndParams = z.object({ endToEndId: endToEndIdForm })
 const inCapitals = (value: unknown): unknown =>
   typeof value === 'string' ? value.toUpperCase() : value
 
-const page = {
-  offset: whole(0, offsetMax, 0),
-  cursor: text(64).optional().meta({ description: '`next_cursor` of the page before.' }),
-}
+const offset = { offset: whole(0, offsetMax, 0) }
 
-export const endToEndQuery = z.strictObject({ limit: whole(1, limitMax, limitMax), ...page })
+export const endToEndQuery = z.strictObject({
+  ...pageQuery(uuidForm, limitMax, limitMax),
+  ...offset,
+})
 
 export const listQuery = z.strictObject({
   type: z
@@ -37,8 +39,8 @@ export const listQuery = z.strictObject({
   end_to_end_id: endToEndIdForm.optional().meta({ description: 'Of any transaction.' }),
   from: instant.optional().meta({ description: 'Stored at that moment or later.' }),
   to: instant.optional().meta({ description: 'Stored before that moment.' }),
-  limit: whole(1, limitMax, limitDefault),
-  ...page,
+  ...pageQuery(uuidForm, limitMax, limitDefault),
+  ...offset,
 })
 
 const record = z.object({

@@ -3,16 +3,15 @@ import {
   ApiError,
   httpErrors,
   idParams,
+  pageOf,
   type RequestContext,
   type Route,
   readParams,
   readQuery,
 } from '#src/platform/http/index.ts'
-import { documents, endToEndParams, endToEndQuery, listQuery } from './documents.ts'
-import { type MessageDetail, type MessageRecord, momentOf, type Page } from './domain.ts'
-import type { MessageList, MessageService } from './service.ts'
-
-const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+import { documents, endToEndParams, endToEndQuery, listQuery, uuidForm } from './documents.ts'
+import { type MessageDetail, type MessageFilter, type MessageRecord, momentOf } from './domain.ts'
+import type { MessageService } from './service.ts'
 
 /** The endpoints that read stored messages; all need the scope `messages:read`. */
 export const messageRoutes = (service: MessageService): readonly Route[] => [
@@ -33,7 +32,7 @@ export const messageRoutes = (service: MessageService): readonly Route[] => [
         from: query.from,
         to: query.to,
       }
-      return Response.json(listView(await service.list(filter, pageOf(query))))
+      return Response.json(await listOf(service, filter, query))
     },
   },
   {
@@ -43,10 +42,9 @@ export const messageRoutes = (service: MessageService): readonly Route[] => [
     document: documents.endToEnd,
     handle: async (c) => {
       const { endToEndId } = readParams(c, endToEndParams)
-      const page = pageOf(readQuery(c, endToEndQuery))
-      const list = await service.list({ endToEndId }, page)
+      const list = await listOf(service, { endToEndId }, readQuery(c, endToEndQuery))
       if (list.total === 0) throw notFound()
-      return Response.json(listView(list))
+      return Response.json(list)
     },
   },
   {
@@ -61,16 +59,6 @@ export const messageRoutes = (service: MessageService): readonly Route[] => [
     },
   },
 ]
-
-const pageOf = ({
-  limit,
-  offset,
-  cursor,
-}: {
-  readonly limit: number
-  readonly offset: number
-  readonly cursor?: string | undefined
-}): Page => ({ limit, offset, before: cursor === undefined ? undefined : parseCursor(cursor) })
 
 const notFound = (): ApiError => new ApiError(httpErrors.not_found, 'No such message.')
 
@@ -92,19 +80,6 @@ const jsonOf = (detail: MessageDetail | undefined): Response => {
   return Response.json(detailView(detail), { headers: { Vary: 'Accept' } })
 }
 
-/** Opaque to callers, so that what it stands for may change. */
-const cursorOf = (id: string): string =>
-  Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')
-
-const parseCursor = (cursor: string): string => {
-  const hex = Buffer.from(cursor, 'base64url').toString('hex')
-  const id = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-  if (uuidForm.test(id) && cursorOf(id) === cursor) return id
-  throw new ApiError(httpErrors.validation_failed, 'cursor is not one of ours.', {
-    errors: [{ pointer: 'cursor', rule: 'form', message: 'is not one that a list gave' }],
-  })
-}
-
 const recordView = (record: MessageRecord) => ({
   id: record.id,
   type: record.type,
@@ -120,11 +95,23 @@ const recordView = (record: MessageRecord) => ({
   created_at: momentOf(record.id).toISOString(),
 })
 
-const listView = ({ messages, total, next }: MessageList) => ({
-  messages: messages.map(recordView),
-  total,
-  next_cursor: next === undefined ? null : cursorOf(next),
-})
+type PageQuery = {
+  readonly limit: number
+  readonly offset: number
+  readonly cursor?: string | undefined
+}
+
+const listOf = async (
+  service: MessageService,
+  filter: MessageFilter,
+  { limit, offset, cursor }: PageQuery,
+) => {
+  const { messages, total } = await service.list(filter, {
+    ...{ limit: limit + 1, offset, before: cursor },
+  })
+  const { items, next } = pageOf(messages, limit, ({ id }) => id)
+  return { messages: items.map(recordView), total, next_cursor: next }
+}
 
 const detailView = (detail: MessageDetail) => ({
   ...recordView(detail.record),

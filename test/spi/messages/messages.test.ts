@@ -333,7 +333,7 @@ test('the document tells the parameters, the limits and what can go wrong', asyn
     operation('/v1/messages').parameters.map(({ name, schema }) => [name, schema]),
   )
   expect(Object.keys(schemas)).toEqual(
-    'type direction status source_ispb destination_ispb end_to_end_id from to limit offset cursor'.split(
+    'type direction status source_ispb destination_ispb end_to_end_id from to limit cursor offset'.split(
       ' ',
     ),
   )

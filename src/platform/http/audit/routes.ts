@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { readQuery } from '../body.ts'
 import { httpErrors } from '../errors.ts'
+import { pageOf, pageQuery } from '../page.ts'
 import type { Route, RouteDocument } from '../route.ts'
-import { instant, text, whole } from '../text.ts'
+import { instant, text } from '../text.ts'
 import { type AuditFilter, type AuditRecord, auditActions } from './domain.ts'
 
 const limitDefault = 50
@@ -15,8 +16,7 @@ const query = z.strictObject({
   object: text(charactersMax).optional().meta({ description: 'Id of what it was done to' }),
   from: instant.optional(),
   to: instant.optional(),
-  limit: whole(1, limitMax, limitDefault),
-  cursor: z.uuid().optional().meta({ description: '`next_cursor` of the page before' }),
+  ...pageQuery(/^[0-9a-f-]{36}$/, limitMax, limitDefault),
 })
 
 const entry = z
@@ -59,13 +59,9 @@ export const auditRoutes = (list: ListAudit): readonly Route[] => [
     document,
     handle: async (c) => {
       const { limit, cursor, ...filter } = readQuery(c, query)
-      // One more than asked tells whether there is a further page.
       const found = await list(filter, { limit: limit + 1, before: cursor })
-      const shown = found.slice(0, limit)
-      return Response.json({
-        entries: shown.map(viewOf),
-        next_cursor: found.length > limit ? (shown.at(-1)?.id ?? null) : null,
-      })
+      const { items, next } = pageOf(found, limit, ({ id }) => id)
+      return Response.json({ entries: items.map(viewOf), next_cursor: next })
     },
   },
 ]

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { text, whole } from './text.ts'
+
+const cursorCharactersMax = 200
+
+/** Opaque to callers, so that what it stands for may change. */
+const cursorOf = (key: string): string => Buffer.from(key).toString('base64url')
+
+/** The cursor that a page gave, read as the key that the next page begins after. */
+export const cursor = (keyForm: RegExp) =>
+  text(cursorCharactersMax)
+    .transform((value, context) => {
+      const key = Buffer.from(value, 'base64url').toString()
+      if (keyForm.test(key) && cursorOf(key) === value) return key
+      const message = 'is not one that a list gave'
+      context.addIssue({ code: 'custom', message, params: { rule: 'cursor' } })
+      return z.NEVER
+    })
+    .meta({ description: '`next_cursor` of the page before.' })
+
+/**
+ * The query parameters of a list.
+ *
+ * @param keyForm of what the list is ordered by, which must be unique: else a page may end between two that are equal
+ */
+export const pageQuery = (keyForm: RegExp, limitMax: number, limitDefault: number) => ({
+  limit: whole(1, limitMax, limitDefault),
+  cursor: cursor(keyForm).optional(),
+})
+
+/**
+ * One page.
+ *
+ * @param found in their order, one more than `limit` where there are more: so no page is empty but an only one
+ */
+export const pageOf = <T>(
+  found: readonly T[],
+  limit: number,
+  keyOf: (item: T) => string,
+): { readonly items: readonly T[]; readonly next: string | null } => {
+  const items = found.slice(0, limit)
+  const last = items.at(-1)
+  return {
+    items,
+    next: found.length > limit && last !== undefined ? cursorOf(keyOf(last)) : null,
+  }
+}
