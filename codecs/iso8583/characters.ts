@@ -1,7 +1,7 @@
 /** Character classes of ISO 8583 as bits: a byte of ASCII or Latin-1 belongs to several. */
 export const digit = 1
 export const alphanumeric = 2
-export const alphanumericBlank = 4
+const alphanumericBlank = 4
 export const printable = 8
 export const track = 16
 const letter = 32

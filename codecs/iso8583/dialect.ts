@@ -1,21 +1,13 @@
 import { CodecError } from '#codecs/bytes'
 
-export const fieldTypes = ['n', 'a', 'an', 'anp', 'ans', 'z', 'b', 'x+n'] as const
+const fieldTypes = ['n', 'a', 'an', 'anp', 'ans', 'z', 'b', 'x+n'] as const
 export type FieldType = (typeof fieldTypes)[number]
 
 /**
  * How a value lies on the wire. `ebcdic` is code page 1047. `binary` and `hex` are for type b.
  * `bcd-ebcdic` is for x+n: packed digits after a sign in EBCDIC.
  */
-export const encodings = [
-  'ascii',
-  'ebcdic',
-  'ebcdic-037',
-  'bcd',
-  'bcd-ebcdic',
-  'binary',
-  'hex',
-] as const
+const encodings = ['ascii', 'ebcdic', 'ebcdic-037', 'bcd', 'bcd-ebcdic', 'binary', 'hex'] as const
 export type Encoding = (typeof encodings)[number]
 
 /** `binary` is one big-endian number, one byte for up to two digits and two bytes above. */
@@ -23,7 +15,7 @@ export const prefixes = ['ascii', 'ebcdic', 'bcd', 'binary'] as const
 export type Prefix = (typeof prefixes)[number]
 
 export const bitmaps = ['binary', 'hex', 'hex-ebcdic'] as const
-export type BitmapEncoding = (typeof bitmaps)[number]
+type BitmapEncoding = (typeof bitmaps)[number]
 
 /**
  * One data element.

@@ -16,13 +16,13 @@ export type ExplainedIsoField = {
 }
 
 /** Binary values as upper-case hexadecimal digits. */
-export type IsoJson = {
+type IsoJson = {
   readonly mti: string
   readonly fields: Readonly<Record<string, string | { readonly hex: string }>>
 }
 
 /** What could be read and, when the message is not valid, why the rest could not. */
-export type Iso8583Explanation = {
+type Iso8583Explanation = {
   readonly dialect: string
   readonly json: IsoJson
   readonly fields: readonly ExplainedIsoField[]

@@ -114,7 +114,7 @@ const writeLength = (
   }
 }
 
-export type FrameHandler = {
+type FrameHandler = {
   /** A message: `bytes` from `start` to `end`, valid during the call only. */
   readonly message: (bytes: Uint8Array, start: number, end: number, tpdu: Uint8Array) => void
   /** A frame of length zero. */

@@ -5,7 +5,7 @@ import { checkPacked, compileLayout, type Field, type Layout, refuse, wireBytes 
 
 /** Text as string or as Latin-1 bytes that can be wiped; type b as bytes. */
 export type FieldValue = string | Uint8Array
-export type FieldValues = { readonly [de: number]: FieldValue | undefined }
+type FieldValues = { readonly [de: number]: FieldValue | undefined }
 
 /**
  * Writes messages of one dialect. Every byte is written once, straight into the caller's buffer. Nothing is allocated,

@@ -1,7 +1,7 @@
 import { CodecError } from '#codecs/bytes'
 
 /** DE 90: what a reversal says of the message that it reverses. ISO 8583:1987, 4.3. */
-export type OriginalData = {
+type OriginalData = {
   readonly mti: string
   readonly stan: string
   readonly transmissionDateTime: string
@@ -32,7 +32,7 @@ export const parseOriginalData = (text: string): OriginalData => {
 }
 
 /** DE 95: amounts that replace the original ones. Amounts in minor units; fees with their sign, C or D. */
-export type ReplacementAmounts = {
+type ReplacementAmounts = {
   readonly transaction: bigint
   readonly settlement: bigint
   readonly transactionFee: string
@@ -106,14 +106,14 @@ const additionalAmount = (group: string, offset: number): string => {
 }
 
 /** Private data as tag, length, value in characters, as in DE 48 of several networks. */
-export type PrivateLayout = {
+type PrivateLayout = {
   /** Characters before the first tag, such as a transaction category code. */
   readonly leading: number
   readonly tagDigits: number
   readonly lengthDigits: number
 }
-export type PrivateElement = { readonly tag: string; readonly value: string }
-export type PrivateData = { readonly leading: string; readonly elements: readonly PrivateElement[] }
+type PrivateElement = { readonly tag: string; readonly value: string }
+type PrivateData = { readonly leading: string; readonly elements: readonly PrivateElement[] }
 
 /** Elements in their order, unknown ones too. */
 export const parsePrivateData = (
@@ -139,7 +139,7 @@ export const parsePrivateData = (
 }
 
 /** Private data led by a bitmap, as Visa's DE 62 and 63: subfields of fixed length in bytes, by number. */
-export type BitmapLayout = {
+type BitmapLayout = {
   readonly bitmapBytes: number
   readonly lengths: Readonly<Record<number, number>>
 }

@@ -2,7 +2,7 @@ import { CodecError } from '#codecs/bytes'
 import { toHex } from './characters.ts'
 
 /** One BER-TLV data object of ICC data: the tag as upper-case hexadecimal digits. No copy of the value. */
-export type Tlv = { readonly tag: string; readonly value: Uint8Array }
+type Tlv = { readonly tag: string; readonly value: Uint8Array }
 
 const tagBytesMax = 3
 const lengthBytesMax = 2

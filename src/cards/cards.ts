@@ -17,7 +17,7 @@ import { createStanAllocator } from './transactions/stan.ts'
 import { createCardWriter } from './transactions/writer.ts'
 import { createAbandonedSweep } from './use-cases/abandoned.ts'
 import { createLateAnswers } from './use-cases/late-answers.ts'
-import { endReversal } from './use-cases/reversed.ts'
+import { endReversal } from './use-cases/resolve.ts'
 import { type CardService, createCardService } from './use-cases/service.ts'
 import { createVault, type VaultSettings } from './vault/index.ts'
 

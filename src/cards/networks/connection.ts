@@ -13,7 +13,6 @@ import {
   writeFrame,
 } from '#codecs/iso8583'
 import { SendBuffer } from '#src/platform/runtime/index.ts'
-import { backoffDelayMs } from './backoff.ts'
 import { dial } from './dial.ts'
 import type { Exchanges, Lane } from './exchanges.ts'
 import {
@@ -27,6 +26,7 @@ import {
 import { exchangeKey } from './matching.ts'
 import {
   answerMsMax,
+  backoffDelayMs,
   echoMissesMax,
   type NetworkOptions,
   reconnect,
@@ -37,7 +37,7 @@ import {
 import type { ExchangeOutcome } from './types.ts'
 
 /** What the connections of one network share. */
-export type ConnectionContext = {
+type ConnectionContext = {
   readonly options: NetworkOptions
   readonly exchanges: Exchanges
   /** A STAN for network management that no such message waits under. */

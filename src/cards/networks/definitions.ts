@@ -1,6 +1,132 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { dialects, framings, parseDialect } from '#codecs/iso8583'
+import type { Pem } from '#src/platform/config/index.ts'
+import type { TlsSource } from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from '../config.ts'
-import { definitionOf, type NetworkDefinition } from './definition.ts'
-import { NetworksFileError, readNetworksFile } from './file.ts'
+import type { NetworkOptions } from './options.ts'
+
+/** One network as it is configured, wherever that is written. */
+export type NetworkDefinition = Pick<
+  NetworkOptions,
+  | 'name'
+  | 'brand'
+  | 'host'
+  | 'port'
+  | 'timeoutMs'
+  | 'dialect'
+  | 'framing'
+  | 'poolSize'
+  | 'window'
+  | 'signOn'
+  | 'echoMs'
+> & {
+  readonly prefixes: readonly string[]
+  /** Undefined: plain TCP. */
+  readonly tls: TlsSource | undefined
+}
+
+/** Of the settings; undefined without a host. */
+const definitionOf = (name: string, settings: NetworkSettings): NetworkDefinition | undefined => {
+  const { host } = settings
+  const dialect = dialects[settings.dialect]
+  if (host === undefined || dialect === undefined) return undefined
+  return {
+    name,
+    brand: settings.brand,
+    host,
+    port: settings.port,
+    prefixes: settings.prefixes,
+    poolSize: settings.poolSize,
+    timeoutMs: settings.timeoutSeconds * 1_000,
+    dialect,
+    framing: framings[settings.frame],
+    window: settings.window,
+    signOn: settings.signOn,
+    echoMs: settings.echoSeconds * 1_000,
+    tls: settings.tls
+      ? { ca: settings.tlsCa, certificate: settings.tlsCertificate, key: settings.tlsKey }
+      : undefined,
+  }
+}
+
+const networksMax = 32
+
+const tlsForm = z.strictObject({
+  ca_path: z.string().optional(),
+  cert_path: z.string().optional(),
+  key_path: z.string().optional(),
+})
+
+const networkForm = z.strictObject({
+  name: z.string().regex(/^[a-z][a-z0-9_]{0,31}$/),
+  brand: z.string().regex(/^[a-z][a-z0-9_]{0,31}$/),
+  host: z.string().min(1).max(253),
+  port: z.int().min(1).max(65_535).default(10_000),
+  prefixes: z
+    .array(z.string().regex(/^\d{1,8}(-\d{1,8})?$/))
+    .min(1)
+    .max(64),
+  pool_size: z.int().min(1).max(64).default(5),
+  timeout_seconds: z.int().min(1).max(300).default(30),
+  dialect: z.union([z.string(), z.record(z.string(), z.unknown())]).default('ascii'),
+  frame: z.enum(Object.keys(framings) as (keyof typeof framings)[]).default('binary-2'),
+  window: z.int().min(1).max(65_535).default(256),
+  sign_on: z.boolean().default(false),
+  echo_seconds: z.int().min(1).max(3_600).default(30),
+  tls: tlsForm.optional(),
+})
+
+const fileForm = z.array(networkForm).max(networksMax)
+
+const pemOf = (path: string | undefined): Pem | undefined =>
+  path === undefined ? undefined : { text: readFileSync(path, 'utf8'), path }
+
+const dialectOf = (given: string | Record<string, unknown>) => {
+  if (typeof given !== 'string') return parseDialect(given, dialects)
+  const found = Object.hasOwn(dialects, given) ? dialects[given] : undefined
+  if (found === undefined) {
+    throw new Error(`no dialect ${given}; there are ${Object.keys(dialects).join(', ')}`)
+  }
+  return found
+}
+
+/** A networks file that cannot be used. */
+export class NetworksFileError extends Error {
+  override readonly name = 'NetworksFileError'
+}
+
+/**
+ * The networks that a file describes.
+ *
+ * @throws NetworksFileError that names the file and what is wrong in it
+ */
+const readNetworksFile = (path: string): readonly NetworkDefinition[] => {
+  try {
+    return fileForm.parse(JSON.parse(readFileSync(path, 'utf8'))).map((given) => ({
+      name: given.name,
+      brand: given.brand,
+      host: given.host,
+      port: given.port,
+      prefixes: given.prefixes,
+      poolSize: given.pool_size,
+      timeoutMs: given.timeout_seconds * 1_000,
+      dialect: dialectOf(given.dialect),
+      framing: framings[given.frame],
+      window: given.window,
+      signOn: given.sign_on,
+      echoMs: given.echo_seconds * 1_000,
+      tls: given.tls && {
+        ca: pemOf(given.tls.ca_path),
+        certificate: pemOf(given.tls.cert_path),
+        key: pemOf(given.tls.key_path),
+      },
+    }))
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
+    throw new NetworksFileError(`networks file ${path}: ${reason}`)
+  }
+}
 
 /**
  * Every network that is configured: those of the settings, then those of the file.

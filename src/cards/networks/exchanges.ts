@@ -61,7 +61,7 @@ class PendingExchange extends WheelEntry {
   }
 }
 
-export type MatchResult = 'matched' | 'unknown' | 'mismatch'
+type MatchResult = 'matched' | 'unknown' | 'mismatch'
 
 /** The requests of one network that wait for answers, on whichever connection. */
 export class Exchanges {

@@ -1,5 +1,4 @@
-export { definitionsOf } from './definitions.ts'
-export { NetworksFileError } from './file.ts'
+export { definitionsOf, NetworksFileError } from './definitions.ts'
 export { createNetworkMetrics, type NetworkMetrics } from './metrics.ts'
 export { createNetwork } from './network.ts'
 export { type CardNetworks, type CardNetworksDeps, createCardNetworks } from './networks.ts'

@@ -11,7 +11,7 @@ export const approved = '00'
 const two = (value: number): string => (value < 10 ? `0${value}` : String(value))
 
 /** DE 7, MMDDhhmmss in GMT. */
-export const transmissionDateTimeOf = (date: Date): string =>
+const transmissionDateTimeOf = (date: Date): string =>
   two(date.getUTCMonth() + 1) +
   two(date.getUTCDate()) +
   two(date.getUTCHours()) +

@@ -1,11 +1,10 @@
 import type { CardMessage } from '#codecs/iso8583'
-import { isTracing } from '#src/platform/observe/index.ts'
+import { type ActiveSpan, inSpan, isTracing } from '#src/platform/observe/index.ts'
 import { Connection } from './connection.ts'
 import { Exchanges } from './exchanges.ts'
 import { exchangeKey, isAnswer } from './matching.ts'
 import type { NetworkCounts } from './metrics.ts'
 import { drainMs, type NetworkOptions } from './options.ts'
-import { tracedExchange } from './traced.ts'
 import type { ExchangeOutcome, Network, NetworkHealth } from './types.ts'
 
 const stanMax = 999_999
@@ -198,4 +197,38 @@ class ConnectionPool implements Network {
       text,
     )
   }
+}
+
+/**
+ * One client span from the request to its answer. Of the message it tells type, STAN and response code: what a network
+ * needs to find it again, and nothing of the card.
+ */
+const tracedExchange = (
+  { name, host, port, dialect }: NetworkOptions,
+  { mti, stan }: CardMessage,
+  send: () => Promise<ExchangeOutcome>,
+): Promise<ExchangeOutcome> => {
+  const attributes = {
+    'server.address': host,
+    'server.port': port,
+    'network.transport': 'tcp',
+    'network.protocol.name': 'iso8583',
+    'network.protocol.version': dialect.version,
+    'trilho.cards.network': name,
+    'trilho.cards.mti': mti,
+    'trilho.cards.stan': stan,
+  }
+  return inSpan(`card exchange ${mti}`, { kind: 'client', attributes }, async (span) => {
+    const outcome = await send()
+    describe(span, outcome)
+    return outcome
+  })
+}
+
+/** A refusal is an answer like any other; no answer is a failure. */
+const describe = (span: ActiveSpan, outcome: ExchangeOutcome): void => {
+  span.set({ 'trilho.cards.outcome': outcome.kind })
+  if (outcome.kind === 'answered') {
+    span.set({ 'trilho.cards.response_code': outcome.response.responseCode })
+  } else span.fail(outcome.kind === 'not_sent' ? outcome.reason : outcome.kind)
 }

@@ -1,9 +1,17 @@
 import type { Dialect, Framing } from '#codecs/iso8583'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { TlsMaterial } from '#src/platform/security/index.ts'
-import type { Backoff } from './backoff.ts'
 import type { NetworkMetrics } from './metrics.ts'
 import type { LateAnswer } from './types.ts'
+
+export type Backoff = { readonly baseMs: number; readonly maxMs: number }
+
+/** A time from 0 to the bound that doubles with each attempt: full jitter, so that many do not come at once. */
+export const backoffDelayMs = (
+  attempt: number,
+  { baseMs, maxMs }: Backoff,
+  random: () => number,
+): number => random() * Math.min(maxMs, baseMs * 2 ** Math.min(attempt, 30))
 
 /** Everything that says how one network is reached. */
 export type NetworkOptions = {
@@ -42,7 +50,6 @@ export type NetworkOptions = {
   readonly onLateAnswer?: ((answer: LateAnswer) => void) | undefined
 }
 
-export const windowDefault = 256
 export const answerMsMax = 10_000
 export const drainMs = 15_000
 export const signOffMs = 2_000

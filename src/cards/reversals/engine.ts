@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { defineSettings, integer, type SettingValues, setting } from '#src/platform/config/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, createLoop, type Job, type Loop, type Round } from '#src/platform/jobs/index.ts'
 import { inSpan, type Logger, type Metrics } from '#src/platform/observe/index.ts'
@@ -11,9 +12,30 @@ import {
   type OnEnded,
   type ReversalNumbers,
 } from './attempt.ts'
-import type { ReversalSettings } from './config.ts'
 import { type AttemptOutcome, createReversalMetrics } from './metrics.ts'
 import { claimDue, expire, findOver, type Limits } from './store.ts'
+
+/** How long and how often reversals are sent. */
+export const reversalSettings = defineSettings({
+  expiryHours: setting('CARDGW_REVERSAL_EXPIRY_HOURS', integer(1, 720), {
+    default: '24',
+    doc: 'Hours after which a reversal that no network confirmed is given up and needs attention.',
+  }),
+  attemptsMax: setting('CARDGW_REVERSAL_ATTEMPTS_MAX', integer(1, 100_000), {
+    default: '1000',
+    doc: 'Times a reversal is sent before it is given up; a network that is down uses none.',
+  }),
+  backoffMaxSeconds: setting('CARDGW_REVERSAL_BACKOFF_MAX_SECONDS', integer(1, 3_600), {
+    default: '300',
+    doc: 'Longest time between two attempts of one reversal, seconds.',
+  }),
+  inFlightMax: setting('CARDGW_REVERSAL_IN_FLIGHT', integer(1, 1_024), {
+    default: '16',
+    doc: 'Reversals that one process sends to one network at the same time.',
+  }),
+})
+
+export type ReversalSettings = SettingValues<typeof reversalSettings>
 
 const pollMs = 1_000
 /** Of the time between looks: less than one, since timers are not exact. */
@@ -29,7 +51,7 @@ const leaseMarginMsDefault = 10_000
 const expiredMax = 100
 
 /** Times that tests shorten. */
-export type ReversalTiming = {
+type ReversalTiming = {
   /** Between looks at the table; what `kick` tells of is looked at sooner. */
   readonly pollMs: number
   /** Bound of the wait before the second attempt; doubles with each. */

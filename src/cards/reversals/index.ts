@@ -1,5 +1,10 @@
 export type { OnEnded } from './attempt.ts'
-export { type ReversalSettings, reversalSettings } from './config.ts'
-export { createReversals, type Reversals, type ReversalsDeps } from './engine.ts'
+export {
+  createReversals,
+  type ReversalSettings,
+  type Reversals,
+  type ReversalsDeps,
+  reversalSettings,
+} from './engine.ts'
 export { insertReversals } from './store.ts'
 export type { InsertReversals, NewReversal, Reversal, ReversalOutcome } from './types.ts'

@@ -27,7 +27,7 @@ const waitingMax = 10_000
 const attemptsMax = 4
 const retryMs = 50
 
-export type ReversingChange = CardChange & { readonly reversal: NewReversal }
+type ReversingChange = CardChange & { readonly reversal: NewReversal }
 
 /** Writes that come at the same time share statements and commits. */
 export type CardWriter = {

@@ -12,7 +12,6 @@ import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
 import { authorizationMessage } from '../networks/messages.ts'
 import type { Currency } from '../transactions/domain.ts'
-import { newTransactionId } from '../transactions/ids.ts'
 import type { CardTransaction } from '../transactions/store.ts'
 import { answerOf } from './answers.ts'
 import { type CardContext, fresh } from './context.ts'
@@ -101,7 +100,8 @@ const open = async (
       ...nothingYet,
       ...fields,
       ...numbers,
-      id: newTransactionId(),
+      // Identifiers sort by their time of creation.
+      id: `txn_${Bun.randomUUIDv7().replaceAll('-', '')}`,
       network: network.name,
       brand: network.brand,
       claimKey: idempotencyKey?.key,

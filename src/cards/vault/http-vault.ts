@@ -1,8 +1,7 @@
 import { inRequestSpan } from '#src/platform/observe/index.ts'
 import { createCircuitBreaker } from '#src/platform/runtime/index.ts'
 import type { TlsOptions } from '#src/platform/security/index.ts'
-import { CardTokenNotFoundError, VaultUnavailableError } from './errors.ts'
-import type { Vault } from './types.ts'
+import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from './types.ts'
 
 // The contract of the vault:
 //

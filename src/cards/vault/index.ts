@@ -1,4 +1,2 @@
-export { type VaultSettings, vaultSettings } from './config.ts'
-export { CardTokenNotFoundError, type VaultFault, VaultUnavailableError } from './errors.ts'
-export type { Vault } from './types.ts'
-export { type ConfiguredVault, createVault } from './vault.ts'
+export { CardTokenNotFoundError, type Vault, VaultUnavailableError } from './types.ts'
+export { createVault, type VaultSettings, vaultSettings } from './vault.ts'

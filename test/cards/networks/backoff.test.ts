@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { backoffDelayMs } from '../../../src/cards/networks/backoff.ts'
+import { backoffDelayMs } from '../../../src/cards/networks/options.ts'
 
 test('the bound doubles to its cap, and the delay is anywhere below it', () => {
   const limits = { baseMs: 100, maxMs: 1_000 }
