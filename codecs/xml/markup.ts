@@ -268,11 +268,8 @@ export class Markup {
 
   /** A start tag: the one that is expected here, or any other. */
   tag(at: number): number {
-    const { source } = this
-    const guess = this.tags.guesses[this.state] as Tag
-    return guess !== this.tags.none && guess.stretch.isAt(source.buffer, source.view, at)
-      ? this.knownTag(guess, at)
-      : this.startTag(at)
+    const tag = this.tags.expected(this.state, this.source, at)
+    return tag === this.tags.none ? this.startTag(at) : this.knownTag(tag, at)
   }
 
   /** A remembered tag that stands here. */

@@ -134,6 +134,8 @@ export class TagMemory {
   readonly none: Tag
   /** By {@link stateOf}: the tag that came there last. */
   readonly guesses: Tag[]
+  /** By {@link stateOf}: the tag that came there before that one. */
+  private readonly others: Tag[]
   private readonly byText = new Map<string, Tag>()
   /** By {@link stateOf}: how often a tag came there that was in no document before. */
   private readonly surprises = new Uint8Array(guessCount)
@@ -142,6 +144,7 @@ export class TagMemory {
     const nothing = { start: 0, local: 0, nameEnd: 0, end: 0, isEmpty: true, first: 0 }
     this.none = new Tag(0, -1, source, nothing, new Int32Array(0))
     this.guesses = new Array(guessCount).fill(this.none)
+    this.others = new Array(guessCount).fill(this.none)
   }
 
   /** Forgets all where there is no room for more. */
@@ -149,7 +152,23 @@ export class TagMemory {
     if (this.byText.size < tagsMax) return
     this.byText.clear()
     this.guesses.fill(this.none)
+    this.others.fill(this.none)
     this.surprises.fill(0)
+  }
+
+  /** The tag that is expected behind a state and stands at `at`; {@link none} where another one stands there. */
+  expected(state: number, { buffer, view }: Source, at: number): Tag {
+    const guess = this.guesses[state] as Tag
+    if (guess === this.none || guess.stretch.isAt(buffer, view, at)) return guess
+    const other = this.others[state] as Tag
+    if (other === this.none || !other.stretch.isAt(buffer, view, at)) return this.none
+    this.guess(state, other)
+    return other
+  }
+
+  private guess(state: number, tag: Tag): void {
+    this.others[state] = this.guesses[state] as Tag
+    this.guesses[state] = tag
   }
 
   /** The tag that stands in `[start, end)`, if it is remembered: the guess for this state from now on. */
@@ -158,7 +177,7 @@ export class TagMemory {
     if (isNew || !isAscii(source.buffer, start, end)) return this.none
     const tag = this.byText.get(source.native.latin1(source.buffer, start, end))
     if (tag === undefined) return this.none
-    this.guesses[state] = tag
+    this.guess(state, tag)
     return tag
   }
 
@@ -181,7 +200,7 @@ export class TagMemory {
     const tag = new Tag(count + 1, nameId, source, read, own)
     this.surprises[state] = surprises + 1
     this.byText.set(source.string(start, end), tag)
-    this.guesses[state] = tag
+    this.guess(state, tag)
     return tag
   }
 }
