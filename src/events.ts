@@ -12,92 +12,114 @@ const money = z.string().meta({ description: 'Reais with two decimals.' })
 const cents = z.int().meta({ description: 'Centavos.' })
 const text = z.string().nullable()
 
-const receivedMessage = z.strictObject({
-  message_id: z.string(),
-  type: z.string(),
-  direction: z.literal('INBOUND'),
-  status: z.string(),
-  channel: text,
-  source_ispb: text,
-  destination_ispb: text,
-  end_to_end_id: text,
-  biz_msg_idr: text,
-  resource_id: text,
-  signature: z.enum(['VALID', 'INVALID', 'ABSENT', 'NOT_CHECKED']),
-  reference: text.meta({ description: 'The message or payment that it answers.' }),
-  reason: text,
-  transaction_count: z.int(),
-  transactions: z
-    .array(
-      z.strictObject({
-        end_to_end_id: text,
-        instruction_id: text,
-        amount: money.nullable(),
-        debtor_ispb: text,
-        creditor_ispb: text,
-        status: text,
-        reason: text,
-      }),
-    )
-    .meta({ description: 'The first ten; the message itself holds all.' }),
-})
+const receivedMessage = z
+  .strictObject({
+    message_id: z.string(),
+    type: z.string(),
+    direction: z.literal('INBOUND'),
+    status: z.string(),
+    channel: text,
+    source_ispb: text,
+    destination_ispb: text,
+    end_to_end_id: text,
+    biz_msg_idr: text,
+    resource_id: text,
+    signature: z.enum(['VALID', 'INVALID', 'ABSENT', 'NOT_CHECKED']),
+    reference: text.meta({ description: 'The message or payment that it answers.' }),
+    reason: text,
+    transaction_count: z.int(),
+    transactions: z
+      .array(
+        z.strictObject({
+          end_to_end_id: text,
+          instruction_id: text,
+          amount: money.nullable(),
+          debtor_ispb: text,
+          creditor_ispb: text,
+          status: text,
+          reason: text,
+        }),
+      )
+      .meta({ description: 'The first ten; the message itself holds all.' }),
+  })
+  .meta({ id: 'ReceivedMessageEvent' })
 
-const sentMessage = z.strictObject({
-  message_id: z.string(),
-  type: text,
-  direction: z.literal('OUTBOUND'),
-  status: z.string(),
-  channel: text,
-  end_to_end_id: text,
-  biz_msg_idr: text,
-  detail: text,
-})
+const sentMessage = z
+  .strictObject({
+    message_id: z.string(),
+    type: text,
+    direction: z.literal('OUTBOUND'),
+    status: z.string(),
+    channel: text,
+    end_to_end_id: text,
+    biz_msg_idr: text,
+    detail: text,
+  })
+  .meta({ id: 'SentMessageEvent' })
 
-const cardTransaction = z.strictObject({
-  transaction_id: z.string(),
-  status: z.enum(['authorized', 'declined', 'captured', 'voided']),
-  amount: cents,
-  captured_amount: cents.nullable(),
-  currency: z.string(),
-  network: z.string(),
-  brand: z.string(),
-  merchant_id: z.string(),
-  terminal_id: text,
-  auth_code: text,
-  response_code: text,
-  stan: z.string(),
-  rrn: z.string(),
-  reason: text.meta({
-    description: 'Why it ended without the caller’s doing: not_sent, timed_out, …',
-  }),
-})
+const cardTransaction = z
+  .strictObject({
+    transaction_id: z.string(),
+    status: z.enum(['authorized', 'declined', 'captured', 'voided']),
+    amount: cents,
+    captured_amount: cents.nullable(),
+    currency: z.string(),
+    network: z.string(),
+    brand: z.string(),
+    merchant_id: z.string(),
+    terminal_id: text,
+    auth_code: text,
+    response_code: text,
+    stan: z.string(),
+    rrn: z.string(),
+    reason: text.meta({
+      description: 'Why it ended without the caller’s doing: not_sent, timed_out, …',
+    }),
+  })
+  .meta({ id: 'CardTransactionEvent' })
 
-const transfer = z.strictObject({
-  transfer_id: z.string(),
-  status: z.enum(['confirmed', 'reverted', 'failed', 'cancelled']),
-  from_wallet: z.string(),
-  to_wallet: z.string(),
-  amount: money,
-  currency: z.literal('DREX'),
-  network: z.string(),
-  tx_hash: text,
-  reference: text,
-  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-})
+const transfer = z
+  .strictObject({
+    transfer_id: z.string(),
+    status: z.enum(['confirmed', 'reverted', 'failed', 'cancelled']),
+    from_wallet: z.string(),
+    to_wallet: z.string(),
+    amount: money,
+    currency: z.literal('DREX'),
+    network: z.string(),
+    tx_hash: text,
+    reference: text,
+    error: z
+      .strictObject({
+        code: z.string(),
+        message: z.string(),
+        revert: z
+          .strictObject({ name: z.string(), args: z.array(z.string()).readonly() })
+          .optional(),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'TransferEvent' })
 
-const contract = z.strictObject({
-  contract_id: z.string(),
-  status: z.string(),
-  tx_hash: text,
-})
+const contract = z
+  .strictObject({
+    contract_id: z.string(),
+    status: z.string(),
+    tx_hash: text,
+  })
+  .meta({ id: 'ContractEvent' })
 
-const endpoint = z.strictObject({ endpoint_id: z.string(), reason: z.string() })
-const delivery = z.strictObject({
-  delivery_id: z.string(),
-  endpoint_id: z.string(),
-  event_id: z.string(),
-  event_type: z.string(),
-})
+const endpoint = z
+  .strictObject({ endpoint_id: z.string(), reason: z.string() })
+  .meta({ id: 'EndpointEvent' })
+const delivery = z
+  .strictObject({
+    delivery_id: z.string(),
+    endpoint_id: z.string(),
+    event_id: z.string(),
+    event_type: z.string(),
+  })
+  .meta({ id: 'DeliveryEvent' })
 
 /** The types that share a payload. */
 type EventGroup = {
@@ -145,7 +167,7 @@ export const eventGroups = {
       'drex.transfer.confirmed': 'A transfer has its confirmations.',
       'drex.transfer.reverted': 'The chain has refused a transfer.',
       'drex.transfer.failed': 'A transfer has ended without having been mined.',
-      'drex.transfer.cancelled': 'Another transaction has taken the place of a transfer.',
+      'drex.transfer.cancelled': 'A transfer was taken back.',
     },
   },
   contracts: {

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { eventGroups } from '#src/events.ts'
 import {
   cursor,
+  type EventDocument,
   httpErrors,
   idParams,
   instant,
@@ -179,3 +181,19 @@ export const documents = {
     },
   ),
 } as const
+
+/** Every type of event, with the body of its delivery. */
+export const eventDocuments: readonly EventDocument[] = Object.values(eventGroups).flatMap(
+  ({ types, payload }) =>
+    Object.entries(types).map(([type, summary]) => ({
+      type,
+      summary,
+      body: z.object({
+        id: z.string(),
+        type: z.literal(type),
+        timestamp: z.iso.datetime(),
+        sequence: z.int(),
+        data: payload,
+      }),
+    })),
+)

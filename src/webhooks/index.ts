@@ -6,6 +6,7 @@ import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { reseal, type Sealer } from '#src/platform/security/index.ts'
 import type { WebhookSettings } from './config.ts'
 import { createDispatcher } from './dispatcher.ts'
+import { eventDocuments } from './documents.ts'
 import { webhookErrors } from './errors.ts'
 import { createRelay, type EventBroker } from './relay.ts'
 import { webhookRoutes } from './routes.ts'
@@ -62,7 +63,7 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
   const { broker, elsewhere = [] } = deps
   const relay = createRelay({ sql: store.sql, broker, elsewhere, onDeliveries, logger })
   const routes = webhookRoutes({ service, allowed, kick: dispatcher.kick })
-  const common = { name: 'webhooks', errors: webhookErrors }
+  const common = { name: 'webhooks', errors: webhookErrors, events: eventDocuments }
   if (sql === undefined) {
     return { ...common, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
   }

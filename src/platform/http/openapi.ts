@@ -40,10 +40,18 @@ const accessError = z
   })
   .meta({ id: 'AccessError' })
 
+/** What subscribers are sent of a type of event. */
+export type EventDocument = {
+  readonly type: string
+  readonly summary: string
+  readonly body: ZodType
+}
+
 /** The OpenAPI 3.1 document of all routes. Built when first asked for: the generator is heavy. */
 export const openApiDocument = async (
   routes: readonly Route[],
   version: string,
+  events: readonly EventDocument[] = [],
 ): Promise<Record<string, unknown>> => {
   const { OpenAPIHono } = await import('@hono/zod-openapi')
   const app = new OpenAPIHono()
@@ -53,6 +61,13 @@ export const openApiDocument = async (
     description: 'An API key: trl_<live|test>_<id>_<secret>',
   })
   for (const route of routes) app.openAPIRegistry.registerPath(pathOf(route))
+  for (const { type, summary, body } of events) {
+    app.openAPIRegistry.registerWebhook({
+      ...{ method: 'post', path: type, summary },
+      request: { body: { content: { 'application/json': { schema: body } } } },
+      responses: { 200: { description: 'Taken. Any other status is tried again.' } },
+    })
+  }
   return app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {

@@ -4,7 +4,7 @@ import type { Authenticator } from '../security/index.ts'
 import { readParams } from './body.ts'
 import { docsRoutes } from './docs.ts'
 import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts'
-import { openApiDocument } from './openapi.ts'
+import { type EventDocument, openApiDocument } from './openapi.ts'
 import { errorTypePrefix } from './render.ts'
 import type { RequestContext, Route } from './route.ts'
 import { id } from './text.ts'
@@ -33,6 +33,8 @@ export type SystemOptions = {
   readonly errors: readonly ErrorDefinition[]
   /** All routes of the process, for the document. */
   readonly routes: () => readonly Route[]
+  /** What subscribers are sent, for the document. */
+  readonly events?: readonly EventDocument[]
 }
 
 const tag = 'Operation'
@@ -158,7 +160,7 @@ const metricsRoutes = ({ metrics }: SystemOptions): readonly Route[] =>
         },
       ]
 
-const openApiRoute = ({ routes, version }: SystemOptions): Route => {
+const openApiRoute = ({ routes, version, events }: SystemOptions): Route => {
   let document: Promise<string> | undefined
   return {
     method: 'GET',
@@ -170,7 +172,7 @@ const openApiRoute = ({ routes, version }: SystemOptions): Route => {
       responses: { 200: { description: 'The document', schema: z.looseObject({}) } },
     },
     handle: async () => {
-      document ??= openApiDocument(routes(), version).then((value) => JSON.stringify(value))
+      document ??= openApiDocument(routes(), version, events).then((value) => JSON.stringify(value))
       return new Response(await document, { headers: { 'Content-Type': 'application/json' } })
     },
   }

@@ -1,4 +1,4 @@
-import type { ErrorCatalogue, HealthCheck, Route } from '../http/index.ts'
+import type { ErrorCatalogue, EventDocument, HealthCheck, Route } from '../http/index.ts'
 import type { Loop } from '../jobs/index.ts'
 import type { KeySource, ResealCounts } from '../security/index.ts'
 import type { Check } from './check.ts'
@@ -15,6 +15,8 @@ export type Feature = {
   /** `cards`: served on CARDGW_PORT. Otherwise on HTTP_ADDR. */
   readonly listener?: 'http' | 'cards'
   readonly errors?: ErrorCatalogue
+  /** What subscribers are sent, for the document of the API. */
+  readonly events?: readonly EventDocument[]
   /** Keys it knows: asked after the file of API_KEYS_FILE. */
   readonly keySource?: KeySource
   /** Where it listens by itself once it has started: shown as `<name>_url`. */

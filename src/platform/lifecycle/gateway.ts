@@ -109,6 +109,7 @@ const openListeners = (
       Object.values(errors),
     ),
     routes: () => [...allRoutes, ...system],
+    events: features.flatMap(({ events }) => events ?? []),
   })
   const httpMetrics = createHttpMetrics(metrics)
   const open = (routes: readonly Route[], address: ListenAddress, log: Logger): void => {

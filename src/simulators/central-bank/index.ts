@@ -69,6 +69,8 @@ export type CentralBank = {
   readonly setFaults: (faults: readonly Fault[]) => void
   /** Makes the paying PSP pay a participant. @returns the EndToEndId */
   readonly payIn: PayIn
+  /** Puts a message of any type and sender in a participant's mailbox. */
+  readonly deliver: (to: string, bytes: Uint8Array) => void
   readonly stop: () => Promise<void>
 }
 
@@ -113,6 +115,8 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
     book,
     setFaults: faults.set,
     payIn,
+    deliver: (to, bytes) =>
+      post.mailbox(to, 'primary').put({ resourceId: parts.resourceId(), bytes }),
     stop: async () => {
       stopSweep()
       stopLoad()

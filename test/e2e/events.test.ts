@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { messageTypes } from '#codecs/iso20022'
+import { type EventType, eventGroups, eventTypes } from '#src/events.ts'
+import {
+  createCardNetwork,
+  createTestVault,
+  findDialect,
+  findFraming,
+  testVaultKey,
+} from '../../src/simulators/card-network/index.ts'
+import { type CentralBank, createCentralBank } from '../../src/simulators/central-bank/index.ts'
+import { type Chain, createChain } from '../../src/simulators/chain/index.ts'
+import { createAdmin } from '../drex/support.ts'
+import { envelope } from '../spi/in/worker/support.ts'
+import { apiKeyFile } from '../support/api-key.ts'
+import { authorizationBody } from '../support/cards-rig.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { utf8 } from '../support/messages.ts'
+import { transfer } from '../support/participant.ts'
+import { type RunningProgram, startProgram, variants } from '../support/program.ts'
+import { type Receiver, startReceiver } from '../webhooks/support.ts'
+
+setDefaultTimeout(120_000)
+
+const waitMs = 60_000
+const ispb = '12345678'
+
+let database: TestDatabase
+let cardDatabase: TestDatabase
+let bank: CentralBank
+let chain: Chain
+let program: RunningProgram
+let receiver: Receiver
+let closeCards: () => Promise<void>
+let admin: Awaited<ReturnType<typeof createAdmin>>
+let call: (method: string, path: string, body?: unknown) => Promise<Record<string, never>>
+
+const startCards = () => {
+  const dialect = findDialect('ascii')
+  const framing = findFraming('binary-2')
+  if (dialect === undefined || framing === undefined) throw new Error('no such dialect')
+  const network = createCardNetwork({ dialect, framing })
+  network.start()
+  const vault = createTestVault({ key: testVaultKey })
+  closeCards = async () => {
+    network.stop()
+    await vault.stop()
+  }
+  return {
+    ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(network.port()) },
+    ...{
+      CARDGW_NETA_POOL_SIZE: '1',
+      CARDGW_VAULT_URL: vault.url,
+      CARDGW_VAULT_TOKEN: testVaultKey,
+    },
+  }
+}
+
+beforeAll(async () => {
+  ;[database, cardDatabase] = await Promise.all([createTestDatabase(2), createTestDatabase(2)])
+  bank = await createCentralBank({ longPollMs: 200 })
+  chain = await createChain({ mining: 'manual' })
+  admin = await createAdmin(chain)
+  // The endpoint that is gone is disabled, and what was for it is exhausted.
+  receiver = startReceiver(
+    (_, { path }) => new Response('', { status: path === '/gone' ? 410 : 200 }),
+  )
+  const { file, key } = await apiKeyFile('*')
+  program = startProgram(variants[0]!, ['serve'], {
+    env: {
+      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file },
+      ...{ DATABASE_DSN: database.dsn, CARDGW_DATABASE_URL: cardDatabase.dsn, ISPB: ispb },
+      ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
+      ...{ DREX_TESTNET_RPC_URLS: chain.url, DREX_TESTNET_TOKEN: admin.token },
+      ...{ DREX_TESTNET_BLOCK_TIME_MS: '40', DREX_EXPIRY_SECONDS: '3' },
+      TRILHO_MASTER_KEY: randomBytes(32).toString('base64'),
+      ...{ WEBHOOK_SECRET: 'a secret of this test', WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8' },
+      ...startCards(),
+      ...{ SPI_ROLES: 'OUTBOUND_SEND,INBOUND_PULL,WORKER', CARDGW_LOG_LEVEL: 'warn' },
+    },
+  })
+  const line = JSON.parse(await program.line((text) => text.includes('"msg":"listening"')))
+  call = async (method, path, body) => {
+    const url = path.startsWith('/v1/transactions') ? line.cards_url : line.http_url
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return text === '' ? {} : JSON.parse(text)
+  }
+})
+afterAll(async () => {
+  program.signal('SIGKILL')
+  await closeCards()
+  await receiver.stop()
+  await bank.stop()
+  await chain.stop()
+  await Promise.all([database.close(), cardDatabase.close()])
+})
+
+const until = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
+  const endMs = performance.now() + waitMs
+  while (!(await holds())) {
+    if (performance.now() > endMs) throw new Error(`not in time: ${what}`)
+    await chain.mine()
+    await Bun.sleep(50)
+  }
+}
+
+const delivered = (): readonly { readonly type: EventType; readonly data: unknown }[] =>
+  receiver.received.filter(({ path }) => path === '/hook').map(({ body }) => JSON.parse(body))
+
+const instantPayments = async () => {
+  const params = { local_instrument: 'MANU', transactions: [transfer(ispb, '99999A04', 100)] }
+  await call('POST', '/v1/spi/send', { message_type: 'PACS008', params })
+  bank.payIn({ to: ispb, amountCents: 100n })
+  // What the simulated bank sends of itself is not every type: others, as it could send them.
+  for (const type of [...messageTypes, 'xxxx.001']) {
+    if (!type.startsWith('pacs')) bank.deliver(ispb, utf8(envelope(type, '1.0', '<a></a>')))
+  }
+  const returned = `<PmtRtr><GrpHdr><MsgId>M1</MsgId><CreDtTm>2026-03-02T15:00:00.000Z</CreDtTm><NbOfTxs>1</NbOfTxs><SttlmInf><SttlmMtd>CLRG</SttlmMtd></SttlmInf></GrpHdr></PmtRtr>`
+  bank.deliver(ispb, utf8(envelope('pacs.004', '1.5', returned)))
+}
+
+const cards = async () => {
+  const authorize = (token: string) =>
+    call('POST', '/v1/transactions/authorize', authorizationBody(token))
+  const { id } = (await authorize('tok_visa_approved')) as { readonly id?: string }
+  await call('POST', `/v1/transactions/${id}/capture`, {})
+  await call('POST', `/v1/transactions/${id}/void`)
+  await authorize('tok_visa_declined_05')
+}
+
+const wallet = async (cents: bigint): Promise<string> => {
+  const { address } = await call('POST', '/v1/wallets', { type: 'managed', label: 'test' })
+  await admin.currency('enableAccount', String(address).toLowerCase())
+  if (cents > 0n) await admin.currency('mint', String(address).toLowerCase(), cents)
+  return String(address)
+}
+
+const digitalCurrency = async () => {
+  const [ana, bia] = [await wallet(1_000n), await wallet(0n)]
+  const pay = async (amount: string): Promise<string> => {
+    const body = { from_wallet: ana, to_wallet: bia, amount }
+    return (await call('POST', '/v1/drex/transfers', body))['transfer_id'] ?? ''
+  }
+  const statusOf = async (id: string) => (await call('GET', `/v1/drex/transfers/${id}`))['status']
+  const deploy = () =>
+    call('POST', '/v1/contracts/deploy', {
+      template: 'tokenized_asset',
+      params: { name: 'Asset', symbol: 'AST', total_supply: '10.00', decimals: 2, owner: ana },
+      network: 'drex_testnet',
+    })
+  // Both are possible when they are tried, and the second is not any more when it is mined.
+  const both = [await pay('6.00'), await pay('6.00')]
+  const endMs = performance.now() + waitMs
+  while (performance.now() < endMs) {
+    const statuses: unknown[] = await Promise.all(both.map(statusOf))
+    if (statuses.every((status) => status === 'broadcast')) break
+    await Bun.sleep(20)
+  }
+  await deploy()
+  const have = () => new Set(delivered().map(({ type }) => type))
+  await until(
+    'mined',
+    () => have().has('drex.transfer.reverted') && have().has('drex.contract.deployed'),
+  )
+  const away = (method: string) => ({ kind: 'unavailable', method }) as const
+  chain.faults.set([away('eth_estimateGas')])
+  await deploy()
+  chain.faults.set([away('eth_estimateGas'), away('eth_call')])
+  const cancelled = await pay('1.00')
+  await call('POST', `/v1/drex/transfers/${cancelled}/cancel`)
+  await pay('1.00')
+  await until(
+    'expired',
+    () => have().has('drex.transfer.failed') && have().has('drex.contract.failed'),
+  )
+  chain.faults.set([])
+}
+
+test('every event type that is offered fires, with the payload that is published', async () => {
+  const url = new URL(receiver.url)
+  await call('POST', '/v1/webhooks', { url: url.href, events: ['*'] })
+  url.pathname = '/gone'
+  await call('POST', '/v1/webhooks', { url: url.href, events: ['card.transaction.declined'] })
+  await until('the card network', async () => {
+    const { checks } = (await call('GET', '/health')) as {
+      checks?: Record<string, { status: string }>
+    }
+    return checks?.['card_networks']?.status === 'ok'
+  })
+  await Promise.all([instantPayments(), cards(), digitalCurrency()])
+  const missing = () => {
+    const types = new Set(delivered().map(({ type }) => type))
+    return eventTypes.filter((type) => !types.has(type))
+  }
+  await until('all types', () => missing().length === 0).catch(() => undefined)
+  expect(missing()).toEqual([])
+  for (const { type, data } of delivered()) {
+    const group = Object.values(eventGroups).find(({ types }) => type in types)
+    expect(() => group?.payload.parse(data)).not.toThrow()
+  }
+})
