@@ -67,7 +67,11 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       elsewhere: databases.all.filter((database) => database.sql !== sql).map(({ sql }) => sql),
       settings: values.webhooks,
     }),
-    ...createPipeline(values, { database: databases.shared, opened }, deps),
+    ...createPipeline(
+      values,
+      { database: databases.shared, opened, keys: certificates.keys },
+      deps,
+    ),
     digitalCurrency(values, databases.shared, deps),
     ...cards(values, databases, deps),
     createGrpc({

@@ -42,7 +42,7 @@ export type CardsDeps = {
 /**
  * The card authorization gateway, above its networks, which must start before it and stop after it.
  *
- * @throws TlsMaterialError when the files of the vault's TLS cannot be used
+ * @throws KeyMaterialError when the files of the vault's TLS cannot be used
  */
 export const createCards = (deps: CardsDeps): Feature => {
   const { sql, networks, settings, emission, logger, metrics } = deps

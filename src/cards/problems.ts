@@ -1,8 +1,8 @@
 import type { SettingProblem } from '#src/platform/config/index.ts'
 import {
-  createTlsMaterial,
-  TlsMaterialError,
-  type TlsSource,
+  createFileMaterial,
+  type KeyFiles,
+  KeyMaterialError,
 } from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from './config.ts'
 import { createRouting, definitionsOf, NetworksFileError } from './networks/index.ts'
@@ -60,15 +60,15 @@ const networkProblems = ({
 }
 
 const tlsProblems = (
-  { certificate, key, ca }: TlsSource,
+  { certificate, key, ca }: KeyFiles,
   blamed: Blamed,
 ): readonly SettingProblem[] => {
   if (certificate === undefined && key === undefined && ca === undefined) return []
   try {
-    createTlsMaterial({ certificate, key, ca })
+    createFileMaterial({ certificate, key, ca })
     return []
   } catch (error) {
-    if (!(error instanceof TlsMaterialError)) throw error
+    if (!(error instanceof KeyMaterialError)) throw error
     return [
       {
         ...blamed,

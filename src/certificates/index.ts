@@ -4,10 +4,10 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { createSealer, reseal, SealError, type Sealer } from '#src/platform/security/index.ts'
 import { certificateDemo } from './demo.ts'
-import { nameText, parseNameText, statusAt } from './domain.ts'
+import { type CertificateType, nameText, parseNameText, statusAt } from './domain.ts'
 import { certificateErrors } from './errors.ts'
 import { createExpiryWatch } from './expiry-watch.ts'
-import { createFolderStore } from './folder-store.ts'
+import { createFolderStore, keyPem } from './folder-store.ts'
 import { certificateRoutes } from './routes.ts'
 import { type CertificateService, createCertificateService } from './service.ts'
 import { type CertificateStore, createDatabaseStore, sealedKeys } from './store.ts'
@@ -60,6 +60,15 @@ export type NamedKeys = {
     }[]
   >
   readonly readKey: (kid: string) => Promise<Uint8Array | undefined>
+  /**
+   * Certificate with its chain, and its key, of the latest version for a purpose; PEM.
+   *
+   * @throws Error when there is none with a key that can be used now
+   */
+  readonly latestPair: (
+    ispb: string,
+    type: CertificateType,
+  ) => Promise<{ readonly cert: string; readonly key: string }>
 }
 
 export type CertificatesFeature = Feature & {
@@ -106,6 +115,15 @@ const namedKeys = (service: CertificateService): NamedKeys => ({
   readKey: async (kid) => {
     const name = parseNameText(kid)
     return name === undefined ? undefined : service.readKey(name)
+  },
+  latestPair: async (ispb, type) => {
+    const record = await service.find(ispb, type, 'latest')
+    const isActive = record !== undefined && statusAt(record, now()) === 'active'
+    const key = isActive ? await service.readKey(record) : undefined
+    if (!isActive || key === undefined) {
+      throw new Error(`the certificate store has no active ${ispb}.${type} with a key`)
+    }
+    return { cert: [record.certificate, ...record.chain].join(''), key: keyPem(key) }
   },
 })
 

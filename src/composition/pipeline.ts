@@ -1,8 +1,9 @@
+import type { NamedKeys } from '../certificates/index.ts'
 import type { PlatformDeps } from '../cli/index.ts'
 import type { OpenedBroker } from '../platform/broker/index.ts'
 import type { Database } from '../platform/database/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
-import { createTlsMaterial } from '../platform/security/index.ts'
+import { createFileMaterial, createStoreMaterial } from '../platform/security/index.ts'
 import {
   createCatalogue,
   createInterfaceClient,
@@ -20,6 +21,8 @@ import type { Values } from './settings.ts'
 type Stores = {
   readonly database: Database | undefined
   readonly opened: OpenedBroker | undefined
+  /** Of the certificate store. */
+  readonly keys: NamedKeys | undefined
 }
 
 /** The stages of SPI_ROLES and what they share: the client of the message interface. */
@@ -32,7 +35,7 @@ export const createPipeline = (
   const { database, opened } = stores
   const { ispb } = spi
   const { logger, metrics } = deps
-  const client = openInterface(values, deps)
+  const client = openInterface(values, stores.keys, deps)
   const missing = [
     ...(ispb === undefined ? ['ISPB'] : []),
     ...(spi.primaryUrl === undefined ? ['SPI_PRIMARY_URL'] : []),
@@ -62,7 +65,7 @@ export const createPipeline = (
 /** What signs and sends: the stage, and the fast path of requests where it is enabled. */
 const openOutbound = (
   { spi, outbound: settings, signing }: Values,
-  { database, opened }: Stores,
+  { database, opened, keys }: Stores,
   client: InterfaceClient | undefined,
   { logger, metrics }: PlatformDeps,
 ): OutboundFeature | undefined => {
@@ -72,19 +75,25 @@ const openOutbound = (
   if (!runsStage && !spi.syncEnabled) return undefined
   const { sql } = database
   const common = { sql, broker, client, emitEvents, logger, metrics }
-  return createOutbound({ ...common, settings, signing, runsStage })
+  const { ispb = '' } = spi
+  const storedPair = keys && (() => keys.latestPair(ispb, 'PIA'))
+  return createOutbound({ ...common, settings, signing, storedPair, runsStage })
 }
 
 /** Undefined where the institution or both channels are not configured. */
 const openInterface = (
   { spi, interface: settings }: Values,
+  keys: NamedKeys | undefined,
   { logger, metrics }: PlatformDeps,
 ): InterfaceClient | undefined => {
   const { ispb, primaryUrl, secondaryUrl, certificate, key, ca } = spi
   if (ispb === undefined || (primaryUrl ?? secondaryUrl) === undefined) return undefined
-  const tls = createTlsMaterial({ certificate, key, ca }, (err) =>
-    logger.error({ err }, 'new certificates of the message interface cannot be used'),
-  )
+  const onProblem = (err: Error): void =>
+    logger.error({ err }, 'new certificates of the message interface cannot be used')
+  const tls =
+    spi.certificateSource === 'store' && keys !== undefined
+      ? createStoreMaterial(() => keys.latestPair(ispb, 'PIC'), ca, onProblem)
+      : createFileMaterial({ certificate, key, ca }, onProblem)
   tls.watch()
   const urls = { PRIMARY: primaryUrl, SECONDARY: secondaryUrl }
   return createInterfaceClient({ ispb, urls, tls, settings, logger, metrics })

@@ -96,6 +96,38 @@ export const jointProblems = (values: Values): readonly SettingProblem[] => {
     ...brokerProblems(broker),
     ...grpcProblems(grpc),
     ...spiProblems(spi, { dsn: database.dsn, brokerAddresses }),
+    ...sourceProblems(values),
     ...cardProblems(values),
   ]
 }
+
+/** A certificate that is to come from the store needs a store, an institution, and no files beside it. */
+const sourceProblems = ({
+  spi,
+  signing,
+  certificates,
+  database,
+}: Values): readonly SettingProblem[] =>
+  [
+    { name: 'CERT_SOURCE', of: spi, files: 'CERT_PATH and KEY_PATH' },
+    {
+      name: 'SPI_SIGN_CERT_SOURCE',
+      of: signing,
+      files: 'SPI_SIGN_CERT_PATH and SPI_SIGN_KEY_PATH',
+    },
+  ].flatMap(({ name, of, files }) => {
+    if (of.certificateSource === 'files') return []
+    const problem = (said: string, fix: string): SettingProblem => ({
+      ...{ name, value: 'store', problem: said, fix },
+      expected: 'a certificate store and an ISPB, without files',
+    })
+    return [
+      ...(spi.ispb === undefined ? [problem('needs ISPB, which is not set', 'set ISPB')] : []),
+      ...((certificates.folder ?? database.dsn) === undefined
+        ? [problem('needs a certificate store', 'set TRILHO_CERTS_DIR or DATABASE_DSN')]
+        : []),
+      ...((of.certificate ?? of.key) === undefined
+        ? []
+        : [problem('goes with no files', `take ${files} out, or set ${name}=files`)]),
+    ]
+  })

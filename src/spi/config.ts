@@ -36,6 +36,10 @@ export const spiSettings = defineSettings({
     default: 'false',
     doc: 'Synchronous fast path for pacs.008: sent within the request; the queue sends what was not clearly accepted.',
   }),
+  certificateSource: setting('CERT_SOURCE', oneOf('files', 'store'), {
+    default: 'files',
+    doc: 'Where that certificate and its key come from: `files` (CERT_PATH, KEY_PATH), or `store`: the latest certificate of type PIC of the ISPB.',
+  }),
   certificate: setting('CERT_PATH', pem(), {
     doc: 'Client certificate of mutual TLS towards the central bank.',
   }),

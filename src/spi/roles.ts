@@ -1,5 +1,5 @@
 import type { SettingProblem } from '#src/platform/config/index.ts'
-import { createTlsMaterial, TlsMaterialError } from '#src/platform/security/index.ts'
+import { createFileMaterial, KeyMaterialError } from '#src/platform/security/index.ts'
 import type { SpiRole, SpiSettings } from './config.ts'
 import { rsfnProblems } from './link/rsfn/index.ts'
 
@@ -62,10 +62,10 @@ const fastPathProblems = (
 
 const certificateProblems = ({ certificate, key, ca }: SpiSettings): readonly SettingProblem[] => {
   try {
-    createTlsMaterial({ certificate, key, ca })
+    createFileMaterial({ certificate, key, ca })
     return []
   } catch (error) {
-    if (!(error instanceof TlsMaterialError)) throw error
+    if (!(error instanceof KeyMaterialError)) throw error
     return [
       {
         name: 'CERT_PATH',

@@ -199,6 +199,29 @@ describe('REST, on the database', () => {
   })
 })
 
+describe('the latest pair of a purpose', () => {
+  const ispb = '99999077'
+  const importPair = async (call: ReturnType<typeof caller>, content: string) => {
+    expect((await call('POST', '/v1/certificates', importOf(ispb, content))).status).toBe(201)
+  }
+
+  test('is certificate, chain and key of the highest version; without a key there is none', async () => {
+    const { feature, call } = open()
+    const latest = () => feature.keys?.latestPair(ispb, 'PIA')
+    await expect(latest()).rejects.toThrow('has no active 99999077.PIA')
+    await importPair(call, pem(pair.cert, authority.cert, pair.key))
+    const newer = issueCertificate('99999077 PIA', { issuer: authority })
+    await importPair(call, pem(newer.cert, newer.key))
+    const { cert = '', key = '' } = (await latest()) ?? {}
+    expect(new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))).toBe(true)
+    expect(new X509Certificate(cert).serialNumber).toBe(
+      new X509Certificate(newer.cert).serialNumber,
+    )
+    await importPair(call, issueCertificate('no key', { issuer: authority }).cert)
+    await expect(latest()).rejects.toThrow('with a key')
+  })
+})
+
 describe('rules', () => {
   const rulesOf = async (content: string, type = 'PIA') => {
     const { json } = await open().call(

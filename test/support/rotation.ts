@@ -3,7 +3,7 @@ import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
-import { createTlsMaterial, type TlsMaterial } from '#src/platform/security/index.ts'
+import { createFileMaterial, type KeyMaterial } from '#src/platform/security/index.ts'
 import { type IssuedPair, issueCertificate } from './pki.ts'
 import { temporaryDirectory } from './temporary.ts'
 import { until } from './until.ts'
@@ -12,7 +12,7 @@ import { until } from './until.ts'
 export type Installed = { readonly pair: IssuedPair; readonly ca: string }
 
 export type RotatingMaterial = {
-  readonly material: TlsMaterial
+  readonly material: KeyMaterial
   /** Changes the files and has them read, which a running gateway does by itself. */
   readonly install: (installed: Installed) => Promise<void>
 }
@@ -28,7 +28,7 @@ export const rotatingMaterial = async (first: Installed): Promise<RotatingMateri
     await Bun.write(ca, authorities)
   }
   await write(first)
-  const material = createTlsMaterial({
+  const material = createFileMaterial({
     certificate: { text: first.pair.cert, path: cert },
     key: { text: first.pair.key, path: key },
     ca: { text: first.ca, path: ca },

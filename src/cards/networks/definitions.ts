@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { dialects, framings, parseDialect } from '#codecs/iso8583'
 import type { Pem } from '#src/platform/config/index.ts'
-import type { TlsSource } from '#src/platform/security/index.ts'
+import type { KeyFiles } from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from '../config.ts'
 import type { NetworkOptions } from './options.ts'
 
@@ -23,7 +23,7 @@ export type NetworkDefinition = Pick<
 > & {
   readonly prefixes: readonly string[]
   /** Undefined: plain TCP. */
-  readonly tls: TlsSource | undefined
+  readonly tls: KeyFiles | undefined
 }
 
 /** Of the settings; undefined without a host. */

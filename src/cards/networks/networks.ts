@@ -1,7 +1,7 @@
 import type { HealthCheck } from '#src/platform/http/index.ts'
 import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { createTlsMaterial } from '#src/platform/security/index.ts'
+import { createFileMaterial } from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from '../config.ts'
 import { definitionsOf, type NetworkDefinition } from './definitions.ts'
 import { dial } from './dial.ts'
@@ -75,7 +75,7 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
 const materialOf = ({ name, tls }: NetworkDefinition, logger: Logger) =>
   tls === undefined
     ? undefined
-    : createTlsMaterial(tls, (err) =>
+    : createFileMaterial(tls, (err) =>
         logger.error({ network: name, err }, 'the new TLS files of a card network cannot be used'),
       )
 

@@ -1,6 +1,6 @@
 import type { Dialect, Framing } from '#codecs/iso8583'
 import type { Logger } from '#src/platform/observe/index.ts'
-import type { TlsMaterial } from '#src/platform/security/index.ts'
+import type { KeyMaterial } from '#src/platform/security/index.ts'
 import type { NetworkMetrics } from './metrics.ts'
 import type { LateAnswer } from './types.ts'
 
@@ -37,7 +37,7 @@ export type NetworkOptions = {
   /** Longest message taken or sent. */
   readonly frameBytesMax?: number
   /** TLS, mutual when the material holds a certificate. The network watches and stops it. */
-  readonly tls?: TlsMaterial | undefined
+  readonly tls?: KeyMaterial | undefined
   /** For connecting, and for each message of network management; 10 s. */
   readonly answerMs?: number
   /** How long `stop` waits for what is pending; 15 s. */

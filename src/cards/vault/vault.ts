@@ -8,7 +8,7 @@ import {
   url,
 } from '#src/platform/config/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { createTlsMaterial, type TlsMaterial } from '#src/platform/security/index.ts'
+import { createFileMaterial, type KeyMaterial } from '#src/platform/security/index.ts'
 import { createHttpVault } from './http-vault.ts'
 import type { Vault } from './types.ts'
 
@@ -45,7 +45,7 @@ export type ConfiguredVault = Vault & {
 /**
  * Undefined when no vault is configured.
  *
- * @throws TlsMaterialError when certificate and key cannot be used
+ * @throws KeyMaterialError when certificate and key cannot be used
  */
 export const createVault = (
   settings: VaultSettings,
@@ -80,9 +80,9 @@ const isReadableOnTheWay = (url: string): boolean => {
 const materialOf = (
   { certificate, key, ca }: VaultSettings,
   logger: Logger,
-): TlsMaterial | undefined =>
+): KeyMaterial | undefined =>
   certificate === undefined && key === undefined && ca === undefined
     ? undefined
-    : createTlsMaterial({ certificate, key, ca }, (err) =>
+    : createFileMaterial({ certificate, key, ca }, (err) =>
         logger.error({ err }, 'the new TLS files of the card vault cannot be used'),
       )

@@ -11,7 +11,7 @@ import {
   setting,
   text,
 } from '../config/index.ts'
-import { createTlsMaterial, TlsMaterialError } from '../security/index.ts'
+import { createFileMaterial, KeyMaterialError } from '../security/index.ts'
 import { partitionCount } from './partition.ts'
 
 /** Topics, and how Kafka is reached where `BROKER_ADDRESSES` names one. */
@@ -86,10 +86,10 @@ export const brokerProblems = (settings: BrokerSettings): readonly SettingProble
 
 const pairProblems = (certificate: Pem, key: Pem): readonly SettingProblem[] => {
   try {
-    createTlsMaterial({ certificate, key, ca: undefined })
+    createFileMaterial({ certificate, key, ca: undefined })
     return []
   } catch (error) {
-    if (!(error instanceof TlsMaterialError)) throw error
+    if (!(error instanceof KeyMaterialError)) throw error
     return [
       {
         name: 'TRILHO_BROKER_CERT_PATH',

@@ -1,8 +1,8 @@
 import type { Client } from '#src/platform/database/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import {
-  createTlsMaterial,
-  type TlsMaterial,
+  createFileMaterial,
+  type KeyMaterial,
   type TlsOptions,
 } from '#src/platform/security/index.ts'
 import type { BrokerSettings } from './config.ts'
@@ -57,13 +57,13 @@ export const openBroker = (options: OpenBrokerOptions): OpenedBroker | undefined
   return { broker, transactional: broker }
 }
 
-const tlsOf = ({ certificate, key, ca }: BrokerSettings, logger: Logger): TlsMaterial =>
-  createTlsMaterial({ certificate, key, ca }, (err) =>
+const tlsOf = ({ certificate, key, ca }: BrokerSettings, logger: Logger): KeyMaterial =>
+  createFileMaterial({ certificate, key, ca }, (err) =>
     logger.error({ err }, 'new certificates of the broker cannot be used, the old ones stay'),
   )
 
 /** The library reads the members at every connection: later ones show what was exchanged meanwhile. */
-const asOfNow = (material: TlsMaterial): TlsOptions =>
+const asOfNow = (material: KeyMaterial): TlsOptions =>
   Object.defineProperties(
     {},
     Object.fromEntries(
@@ -78,7 +78,7 @@ const asOfNow = (material: TlsMaterial): TlsOptions =>
 export const clusterOf = (
   addresses: readonly string[],
   { saslMechanism, saslUsername, saslPassword }: BrokerSettings,
-  tls: TlsMaterial | undefined,
+  tls: KeyMaterial | undefined,
 ): KafkaBrokerDeps['cluster'] => ({
   addresses,
   clientId: 'trilho',

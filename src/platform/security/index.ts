@@ -1,4 +1,15 @@
 export {
+  createFileMaterial,
+  createStoreMaterial,
+  followMaterial,
+  type KeyFiles,
+  type KeyMaterial,
+  KeyMaterialError,
+  type SecureListener,
+  type StoredPair,
+  type TlsOptions,
+} from './key-material.ts'
+export {
   accountForm,
   defaultAccount,
   generateKey,
@@ -26,12 +37,3 @@ export { isGrant, type Scope, scopes } from './keys/scopes.ts'
 export { masterKey } from './sealing/master-key.ts'
 export { type ResealCounts, reseal, type SealedRecord } from './sealing/reseal.ts'
 export { createSealer, SealError, type Sealer } from './sealing/sealer.ts'
-export {
-  createTlsMaterial,
-  followMaterial,
-  type SecureListener,
-  type TlsMaterial,
-  TlsMaterialError,
-  type TlsOptions,
-  type TlsSource,
-} from './tls.ts'

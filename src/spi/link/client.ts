@@ -4,7 +4,7 @@ import {
   latencyBucketsSeconds,
   type Metrics,
 } from '#src/platform/observe/index.ts'
-import type { TlsMaterial } from '#src/platform/security/index.ts'
+import type { KeyMaterial } from '#src/platform/security/index.ts'
 import type { Channel } from '../messages/index.ts'
 import type { InterfaceSettings } from './config.ts'
 import { InterfaceError, TooManyStreamsError } from './errors.ts'
@@ -21,7 +21,7 @@ export type InterfaceDeps = {
   readonly ispb: string
   readonly urls: Readonly<Partial<Record<Channel, string | undefined>>>
   /** Client certificate and authorities; undefined for plain connections. */
-  readonly tls: TlsMaterial | undefined
+  readonly tls: KeyMaterial | undefined
   readonly settings: InterfaceSettings
   readonly logger: Logger
   readonly metrics: Metrics

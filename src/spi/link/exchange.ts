@@ -1,5 +1,5 @@
 import { inRequestSpan } from '#src/platform/observe/index.ts'
-import type { TlsMaterial } from '#src/platform/security/index.ts'
+import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { InterfaceError } from './errors.ts'
 
 /** Of one answer, after decompression: ten messages of the largest size we take, and what surrounds them. */
@@ -53,12 +53,12 @@ const headersOf = (request: ExchangeRequest): Record<string, string> => ({
  */
 export const exchange = (
   request: ExchangeRequest,
-  tls: TlsMaterial | undefined,
+  tls: KeyMaterial | undefined,
 ): Promise<ExchangeAnswer> => inRequestSpan(request, () => ask(request, tls))
 
 const ask = async (
   request: ExchangeRequest,
-  tls: TlsMaterial | undefined,
+  tls: KeyMaterial | undefined,
 ): Promise<ExchangeAnswer> => {
   const { url, method, body, timeoutMs, signal } = request
   const timeout = AbortSignal.timeout(timeoutMs)

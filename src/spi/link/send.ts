@@ -1,6 +1,6 @@
 import { encodeMultipart, multipartContentType } from '#codecs/multipart'
 import { backoffMs } from '#src/platform/broker/index.ts'
-import type { TlsMaterial } from '#src/platform/security/index.ts'
+import type { KeyMaterial } from '#src/platform/security/index.ts'
 import type { Channel } from '../messages/index.ts'
 import { InterfaceError } from './errors.ts'
 import {
@@ -29,7 +29,7 @@ const unreachableMs = 1_000
 export type SendDeps = {
   readonly url: string
   readonly channel: Channel
-  readonly tls: TlsMaterial | undefined
+  readonly tls: KeyMaterial | undefined
   readonly pacing: Pacing | undefined
   /** Of the channel, shared by all its requests. */
   readonly hold: Hold

@@ -1,6 +1,6 @@
 import { CodecError } from '#codecs/bytes'
 import { boundaryOf, decodeMultipart, multipartLimits } from '#codecs/multipart'
-import type { TlsMaterial } from '#src/platform/security/index.ts'
+import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { InterfaceError, StreamGoneError, TooManyStreamsError } from './errors.ts'
 import {
   answerBytesMax,
@@ -23,7 +23,7 @@ const answerLimits = { ...multipartLimits, partBytesMax: answerBytesMax }
 export type StreamDeps = {
   /** `…/api/v1/out/{ispb}/stream/start` */
   readonly startUrl: string
-  readonly tls: TlsMaterial | undefined
+  readonly tls: KeyMaterial | undefined
   readonly timeoutMs: number
   /** Called once when the stream is of no more use. */
   readonly onEnd: () => void

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { createServer, type TLSSocket } from 'node:tls'
 import { createLogger } from '#src/platform/observe/index.ts'
-import { createTlsMaterial } from '#src/platform/security/index.ts'
+import { createFileMaterial } from '#src/platform/security/index.ts'
 import { createNetwork, type Network } from '../../../src/cards/networks/index.ts'
 import { type CardNetwork, createCardNetwork } from '../../../src/simulators/card-network/index.ts'
 import { networkOptions, payment, until } from '../../support/card-network.ts'
@@ -21,11 +21,11 @@ const pem = (text: string | undefined) =>
   text === undefined ? undefined : { text, path: undefined }
 
 const materialOf = (ca: string, pair?: IssuedPair) =>
-  createTlsMaterial({ ca: pem(ca), certificate: pem(pair?.cert), key: pem(pair?.key) })
+  createFileMaterial({ ca: pem(ca), certificate: pem(pair?.cert), key: pem(pair?.key) })
 
 const rig = (
   tls: { cert: string; key: string; ca?: string },
-  material: ReturnType<typeof createTlsMaterial>,
+  material: ReturnType<typeof createFileMaterial>,
 ): { simulator: CardNetwork; network: Network; lines: string[] } & AsyncDisposable => {
   const { dialect, framing } = networkOptions(1)
   const lines: string[] = []
@@ -124,7 +124,7 @@ describe('with TLS', () => {
     }
     const old = issueCertificate('gateway', { issuer: stranger })
     await write(old)
-    const material = createTlsMaterial({
+    const material = createFileMaterial({
       ca: pem(authority.cert),
       certificate: { text: old.cert, path: files.cert },
       key: { text: old.key, path: files.key },

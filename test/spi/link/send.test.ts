@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
 import { boundaryOf, decodeMultipart } from '#codecs/multipart'
-import { createTlsMaterial } from '#src/platform/security/index.ts'
+import { createFileMaterial } from '#src/platform/security/index.ts'
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
 import { createHold } from '../../../src/spi/link/hold.ts'
 import { sendMessages } from '../../../src/spi/link/send.ts'
@@ -232,7 +232,7 @@ describe('with the simulated central bank', () => {
   afterAll(async () => (await started).stop())
 
   const material = (pair: { cert: string; key: string } | undefined, ca = authority.cert) =>
-    createTlsMaterial({
+    createFileMaterial({
       certificate: pair && pem(pair.cert),
       key: pair && pem(pair.key),
       ca: pem(ca),

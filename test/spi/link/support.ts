@@ -1,5 +1,5 @@
 import { createMetrics } from '#src/platform/observe/index.ts'
-import type { TlsMaterial } from '#src/platform/security/index.ts'
+import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { createInterfaceClient, type InterfaceClient } from '#src/spi/link/index.ts'
 import type { Channel } from '#src/spi/messages/index.ts'
 import { quietLogger } from '../../support/database.ts'
@@ -10,7 +10,7 @@ export const ispb = '12345678'
 export const interfaceClient = (
   urls: Readonly<Partial<Record<Channel, string>>>,
   more: {
-    readonly tls?: TlsMaterial
+    readonly tls?: KeyMaterial
     readonly attemptsMax?: number
     readonly timeoutSeconds?: number
   } = {},

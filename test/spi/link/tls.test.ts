@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'
 import tls from 'node:tls'
-import { createTlsMaterial } from '#src/platform/security/index.ts'
+import { createFileMaterial } from '#src/platform/security/index.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import { interfaceClient } from './support.ts'
 
@@ -27,7 +27,7 @@ test('TLS 1.2 with the one cipher suite that every participant must have, and ou
     },
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
-  const material = createTlsMaterial({
+  const material = createFileMaterial({
     certificate: pem(ours.cert),
     key: pem(ours.key),
     ca: pem(authority.cert),

@@ -9,9 +9,9 @@ import {
   setting,
 } from '#src/platform/config/index.ts'
 import {
-  createTlsMaterial,
-  type TlsMaterial,
-  TlsMaterialError,
+  createFileMaterial,
+  type KeyMaterial,
+  KeyMaterialError,
 } from '#src/platform/security/index.ts'
 
 /** The gRPC listener. */
@@ -54,13 +54,13 @@ export const bindAddress = (settings: GrpcSettings): ListenAddress => {
   return { ...address, host: loopback }
 }
 
-/** Undefined: plaintext. Throws a TlsMaterialError when certificate and key are no pair. */
+/** Undefined: plaintext. Throws a KeyMaterialError when certificate and key are no pair. */
 export const tlsMaterialOf = (
   settings: GrpcSettings,
   onProblem?: (error: Error) => void,
-): TlsMaterial | undefined => {
+): KeyMaterial | undefined => {
   const { certificate, key, clientCa: ca } = settings
-  return hasTls(settings) ? createTlsMaterial({ certificate, key, ca }, onProblem) : undefined
+  return hasTls(settings) ? createFileMaterial({ certificate, key, ca }, onProblem) : undefined
 }
 
 /** What no single setting can say: which of them need one another. */
@@ -85,7 +85,7 @@ export const grpcProblems = (settings: GrpcSettings): readonly SettingProblem[] 
   try {
     tlsMaterialOf(settings)
   } catch (error) {
-    if (!(error instanceof TlsMaterialError)) throw error
+    if (!(error instanceof KeyMaterialError)) throw error
     const fix = 'set GRPC_TLS_CERT_PATH and GRPC_TLS_KEY_PATH to a certificate and its key'
     return [problem('GRPC_TLS_CERT_PATH', error.message, 'a certificate and its key', fix)]
   }

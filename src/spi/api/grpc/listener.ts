@@ -1,7 +1,7 @@
 import { createServer as createPlainServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import type { ListenAddress } from '#src/platform/config/index.ts'
-import { followMaterial, type TlsMaterial, type TlsOptions } from '#src/platform/security/index.ts'
+import { followMaterial, type KeyMaterial, type TlsOptions } from '#src/platform/security/index.ts'
 import { createOpenSet } from './open-set.ts'
 
 /** Connections at once; one more is closed at once. */
@@ -21,7 +21,7 @@ export type GrpcListener = {
 export type GrpcListenerOptions = {
   readonly address: ListenAddress
   /** Undefined: plaintext. With an authority in it, clients must have a certificate of it. */
-  readonly material: TlsMaterial | undefined
+  readonly material: KeyMaterial | undefined
   readonly accept: (socket: Socket) => void
   readonly connectionsMax?: number | undefined
   readonly handshakeMs?: number | undefined

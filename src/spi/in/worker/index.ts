@@ -5,7 +5,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { createTlsMaterial } from '#src/platform/security/index.ts'
+import { createFileMaterial } from '#src/platform/security/index.ts'
 import { createMessageVerifier, type MessageVerifier } from '../../out/signing/index.ts'
 import type { WorkerSettings } from './config.ts'
 import { createWorkerMetrics } from './metrics.ts'
@@ -99,7 +99,7 @@ const createTrust = ({ trustedCertificates: bundle }: WorkerSettings, logger: Lo
   const verifier = createMessageVerifier(certificatesOf(bundle.text))
   const onProblem = (err: unknown): void =>
     logger.error({ err }, 'changed SPI_TRUSTED_CERTS_PATH cannot be used: the old ones still count')
-  const material = createTlsMaterial(
+  const material = createFileMaterial(
     { certificate: undefined, key: undefined, ca: bundle },
     onProblem,
   )

@@ -15,6 +15,10 @@ export const signingSettings = defineSettings({
     default: 'false',
     doc: 'XMLDSig signing in the outbound pipeline.',
   }),
+  certificateSource: setting('SPI_SIGN_CERT_SOURCE', oneOf('files', 'store'), {
+    default: 'files',
+    doc: 'Where certificate and key of native signing come from: `files`, or `store`: the latest certificate of type PIA of the ISPB.',
+  }),
   certificate: setting('SPI_SIGN_CERT_PATH', pem(), {
     doc: 'X.509 certificate (PEM) for native signing.',
   }),

@@ -1,17 +1,22 @@
-import type { Pem } from '#src/platform/config/index.ts'
-import { createTlsMaterial } from '#src/platform/security/index.ts'
+import {
+  createFileMaterial,
+  createStoreMaterial,
+  type KeyMaterial,
+  type StoredPair,
+} from '#src/platform/security/index.ts'
+import { SigningMaterialError } from './certificate.ts'
 import type { SigningSettings } from './config.ts'
 import { createNativeSigner } from './native-signer.ts'
 import { createServiceSigner } from './service-signer.ts'
 import type { Signer } from './signer.ts'
 
-export { SigningMaterialError } from './certificate.ts'
 export { type SigningSettings, signingSettings } from './config.ts'
 export { createEnvelopeSigner, type EnvelopeSigner } from './envelope-signer.ts'
 export { createNativeSigner, type NativeSigner } from './native-signer.ts'
 export { createServiceSigner, SignatureServiceError } from './service-signer.ts'
 export type { Signer, SigningIdentity, SigningKey } from './signer.ts'
 export { createMessageVerifier, type MessageVerifier, type TrustedCertificate } from './verifier.ts'
+export { SigningMaterialError }
 
 const circuitFailuresMaxDefault = 5
 const circuitOpenMsDefault = 5_000
@@ -22,7 +27,7 @@ export const noSigner: Signer = { kind: 'none', close: () => {} }
 
 /** What of the settings leaves messages unsigned against the operator's likely intent. */
 export const signingWarning = (settings: SigningSettings): string | undefined => {
-  if (!settings.enabled) return undefined
+  if (!settings.enabled || settings.certificateSource === 'store') return undefined
   if ((settings.certificate === undefined) !== (settings.key === undefined)) {
     return 'native signing needs both SPI_SIGN_CERT_PATH and SPI_SIGN_KEY_PATH; only one is set'
   }
@@ -32,16 +37,15 @@ export const signingWarning = (settings: SigningSettings): string | undefined =>
   return undefined
 }
 
-/** Signs here, and follows the two files: a new pair signs from the next message on. */
+/** Signs here, and follows the material: a new pair signs from the next message on. */
 const nativeSigner = async (
-  certificate: Pem,
-  key: Pem,
+  material: KeyMaterial,
   settings: SigningSettings,
   onProblem: (error: Error) => void,
 ): Promise<Signer> => {
   const optional = settings.provider === 'node' ? null : undefined
-  const signer = await createNativeSigner(certificate.text, key.text, optional)
-  const material = createTlsMaterial({ certificate, key, ca: undefined }, onProblem)
+  const { cert = '', key = '' } = material.current()
+  const signer = await createNativeSigner(cert, key, optional)
   material.onChange((pair) => {
     signer.replace(pair.cert ?? '', pair.key ?? '').catch(onProblem)
   })
@@ -64,7 +68,7 @@ const serviceSigner = (
   settings: SigningSettings,
   onProblem: (error: Error) => void,
 ): Signer => {
-  const material = createTlsMaterial(
+  const material = createFileMaterial(
     {
       certificate: settings.serviceCertificate,
       key: settings.serviceKey,
@@ -87,19 +91,29 @@ const serviceSigner = (
 
 /**
  * The signer that the settings ask for, by priority: certificate and key here, then the external
- * service, then none. `SPI_SIGN_ENABLED=false` gives none. Files that change are followed.
+ * service, then none. `SPI_SIGN_ENABLED=false` gives none. Certificates that change are followed.
  *
- * @param onProblem - told when changed files cannot be used; the old ones stay in use
+ * @param onProblem - told when a changed pair cannot be used; the old one stays in use
+ * @param stored - the pair of the certificate store, for `SPI_SIGN_CERT_SOURCE=store`
  * @throws SigningMaterialError when certificate and key are set but cannot sign
+ * @throws Error when they are to come from the store, and it has none
  */
 export const createSigner = async (
   settings: SigningSettings,
   onProblem: (error: Error) => void = () => {},
+  stored?: StoredPair,
 ): Promise<Signer> => {
   if (!settings.enabled) return noSigner
   const { certificate, key, serviceUrl } = settings
+  if (settings.certificateSource === 'store') {
+    if (stored === undefined) throw new SigningMaterialError('there is no certificate store')
+    const material = createStoreMaterial(stored, undefined, onProblem)
+    await material.reload()
+    return nativeSigner(material, settings, onProblem)
+  }
   if (certificate !== undefined && key !== undefined) {
-    return nativeSigner(certificate, key, settings, onProblem)
+    const material = createFileMaterial({ certificate, key, ca: undefined }, onProblem)
+    return nativeSigner(material, settings, onProblem)
   }
   return serviceUrl === undefined ? noSigner : serviceSigner(serviceUrl, settings, onProblem)
 }

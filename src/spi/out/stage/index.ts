@@ -4,6 +4,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import type { StoredPair } from '#src/platform/security/index.ts'
 import type { InterfaceClient } from '../../link/index.ts'
 import type { SigningSettings } from '../signing/index.ts'
 import { createChannelHealth } from './channel-health.ts'
@@ -28,6 +29,8 @@ export type OutboundDeps = {
   readonly client: InterfaceClient
   readonly settings: OutboundSettings
   readonly signing: SigningSettings
+  /** What signs where the settings name the certificate store. */
+  readonly storedPair?: StoredPair | undefined
   readonly emitEvents: Emit
   readonly logger: Logger
   readonly metrics: Metrics
@@ -58,7 +61,7 @@ export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
     requestsMax: settings.requestsMax,
     isFailover: settings.channelFailover,
   })
-  const signing = createSigning(deps.signing, metrics, logger)
+  const signing = createSigning(deps.signing, deps.storedPair, metrics, logger)
   const { sign } = signing
   const limits = {
     settlementLimitMs: settings.settlementLimitSeconds * 1000,

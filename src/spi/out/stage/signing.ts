@@ -1,4 +1,5 @@
 import { inSpan, type Logger } from '#src/platform/observe/index.ts'
+import type { StoredPair } from '#src/platform/security/index.ts'
 import type { UnsignedMessage } from '../../messages/index.ts'
 import {
   createEnvelopeSigner,
@@ -21,6 +22,7 @@ export type Signing = {
 /** One signer for all that this process sends. */
 export const createSigning = (
   settings: SigningSettings,
+  stored: StoredPair | undefined,
   metrics: OutboundMetrics,
   logger: Logger,
 ): Signing => {
@@ -29,9 +31,9 @@ export const createSigning = (
   let close = (): void => {}
   return {
     start: async () => {
-      const signer = await createSigner(settings, (err) =>
-        logger.error({ err }, 'the new signing certificate cannot be used, the old one stays'),
-      )
+      const onProblem = (err: Error): void =>
+        logger.error({ err }, 'the new signing certificate cannot be used, the old one stays')
+      const signer = await createSigner(settings, onProblem, stored)
       provider = 'provider' in signer ? String(signer.provider) : signer.kind
       close = signer.close
       envelopes = createEnvelopeSigner(signer)

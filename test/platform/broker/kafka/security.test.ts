@@ -6,7 +6,7 @@ import { brokerProblems, brokerSettings, createKafkaBroker } from '#src/platform
 import { closeClient, openClient } from '#src/platform/broker/kafka/client.ts'
 import { clusterOf } from '#src/platform/broker/open.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
-import { createTlsMaterial } from '#src/platform/security/index.ts'
+import { createFileMaterial } from '#src/platform/security/index.ts'
 import { quietLogger } from '../../../support/database.ts'
 import { isKafkaHere, startTestKafka, type TestKafka } from '../../../support/kafka.ts'
 import { type IssuedPair, issueCertificate } from '../../../support/pki.ts'
@@ -53,7 +53,7 @@ describe.skipIf(!isKafkaHere)('a Kafka that asks for TLS and a sign-in', () => {
   ) => {
     const settings = settingsOf({ ...env, ...changed })
     const broker = createKafkaBroker({
-      cluster: clusterOf([address], settings, createTlsMaterial(settings)),
+      cluster: clusterOf([address], settings, createFileMaterial(settings)),
       topics: { partitions: 2, replicas: undefined, retentionDays: 1 },
       publishTimeoutMs,
       logger: quietLogger,
@@ -169,7 +169,7 @@ test('a certificate that changes is shown by the next connection', async () => {
   const { port } = server.address() as AddressInfo
   const first = issue('first')
   await install(first)
-  const material = createTlsMaterial({
+  const material = createFileMaterial({
     certificate: { text: first.cert, path: files.cert },
     key: { text: first.key, path: files.key },
     ca: { text: authority.cert, path: undefined },

@@ -31,6 +31,7 @@ const pkcs8 = () =>
 
 const settings: SigningSettings = {
   enabled: true,
+  certificateSource: 'files' as const,
   certificate: undefined,
   key: undefined,
   provider: 'node',
@@ -142,6 +143,18 @@ test('a running signer follows its two files', async () => {
     signer.close()
   })
 }, 60_000)
+
+test('a pair of the certificate store goes before files, and without one nothing signs', async () => {
+  const fromStore = { ...settings, certificateSource: 'store' as const }
+  const files = { certificate: pem(other.cert), key: pem(other.key) }
+  const signer = await createSigner({ ...fromStore, ...files }, undefined, async () => pair)
+  if (signer.kind === 'none') throw new Error('no signer')
+  expect((await signer.key()).identity.serial).toBe(pair.serial)
+  signer.close()
+  await expect(createSigner(fromStore)).rejects.toThrow('no certificate store')
+  const empty = () => Promise.reject(new Error('the certificate store has no active x.PIA'))
+  await expect(createSigner(fromStore, undefined, empty)).rejects.toThrow('has no active')
+})
 
 describe('providers of RSA', () => {
   test.skipIf(libcrypto === undefined)(

@@ -7,47 +7,49 @@ import { createJob } from '../jobs/index.ts'
 export type TlsOptions = { readonly cert?: string; readonly key?: string; readonly ca?: string }
 
 /** Where the material comes from; a part with a path is read again when its file changes. */
-export type TlsSource = {
+export type KeyFiles = {
   readonly certificate: Pem | undefined
   readonly key: Pem | undefined
   readonly ca: Pem | undefined
 }
 
 /**
- * PEM material that is exchanged while the process runs. Whoever connects asks for `current()` at
+ * A certificate with its key, and the authorities of the other side, exchanged while the process runs: from files
+ * ({@link createFileMaterial}) or from the certificate store ({@link createStoreMaterial}). Whoever connects asks for `current()` at
  * every request (Bun's `fetch` keeps separate pools per client certificate, so new connections use
  * the new one and the old ones end with their requests); whoever listens follows `onChange`.
  */
-export type TlsMaterial = {
+export type KeyMaterial = {
   readonly current: () => TlsOptions
   /** Called after each exchange. Returns how to stop following. */
   readonly onChange: (listener: (options: TlsOptions) => void) => () => void
-  /** Reads the files now; true when the material changed. */
+  /** Reads the source now; true when the material changed. */
   readonly reload: () => Promise<boolean>
-  /** Starts looking at the files from time to time. */
+  /** Starts looking at the source from time to time. */
   readonly watch: () => void
   readonly stop: () => void
 }
 
-const pollMsDefault = 2_000
+const filePollMs = 2_000
+const storePollMs = 5_000
 
 /** Thrown for material that cannot be used; names the rule, never the content. */
-export class TlsMaterialError extends Error {
-  override readonly name = 'TlsMaterialError'
+export class KeyMaterialError extends Error {
+  override readonly name = 'KeyMaterialError'
 }
 
 const checkPair = ({ cert, key }: TlsOptions): void => {
   if (cert === undefined || key === undefined) {
-    if (cert !== key) throw new TlsMaterialError('certificate and private key are needed together')
+    if (cert !== key) throw new KeyMaterialError('certificate and private key are needed together')
     return
   }
   let belongs: boolean
   try {
     belongs = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
   } catch {
-    throw new TlsMaterialError('certificate or private key cannot be read')
+    throw new KeyMaterialError('certificate or private key cannot be read')
   }
-  if (!belongs) throw new TlsMaterialError('certificate and private key do not belong together')
+  if (!belongs) throw new KeyMaterialError('certificate and private key do not belong together')
 }
 
 const readPem = async (pem: Pem | undefined): Promise<string | undefined> =>
@@ -68,23 +70,20 @@ const digestOf = ({ cert, key, ca }: TlsOptions): string =>
     .update(JSON.stringify([cert, key, ca]))
     .digest('hex')
 
-/**
- * @param onProblem - told once per fault when new files cannot be used; the old material stays
- * @throws TlsMaterialError when the material given at the start cannot be used
- */
-export const createTlsMaterial = (
-  source: TlsSource,
-  onProblem: (error: Error) => void = () => {},
-  pollMs: number = pollMsDefault,
-): TlsMaterial => {
-  let current = optionsOf(source.certificate?.text, source.key?.text, source.ca?.text)
-  checkPair(current)
+type Follow = {
+  readonly first: TlsOptions
+  readonly read: () => Promise<TlsOptions>
+  readonly onProblem: (error: Error) => void
+  readonly pollMs: number
+}
+
+const follow = ({ first, read, onProblem, pollMs }: Follow): KeyMaterial => {
+  let current = first
   let seen = digestOf(current)
   const listeners = new Set<(options: TlsOptions) => void>()
 
   const reload = async (): Promise<boolean> => {
-    const parts = await Promise.all([source.certificate, source.key, source.ca].map(readPem))
-    const next = optionsOf(...(parts as [string?, string?, string?]))
+    const next = await read()
     const digest = digestOf(next)
     if (digest === seen) return false
     seen = digest
@@ -95,7 +94,7 @@ export const createTlsMaterial = (
   }
 
   const watch = createJob({
-    ...{ name: 'certificate files', everyMs: pollMs },
+    ...{ name: 'key material', everyMs: pollMs },
     // Half a rotation (new certificate, old key) is a problem for one look at most.
     run: () => reload().catch((error: unknown) => onProblem(error as Error)),
   })
@@ -112,9 +111,49 @@ export const createTlsMaterial = (
   }
 }
 
+/**
+ * Key material from files.
+ *
+ * @param onProblem - told once per fault when new files cannot be used; the old material stays
+ * @throws KeyMaterialError when the material given at the start cannot be used
+ */
+export const createFileMaterial = (
+  { certificate, key, ca }: KeyFiles,
+  onProblem: (error: Error) => void = () => {},
+  pollMs: number = filePollMs,
+): KeyMaterial => {
+  const first = optionsOf(certificate?.text, key?.text, ca?.text)
+  checkPair(first)
+  const read = async (): Promise<TlsOptions> =>
+    optionsOf(await readPem(certificate), await readPem(key), await readPem(ca))
+  return follow({ first, read, onProblem, pollMs })
+}
+
+/** Reads the pair of one purpose from the certificate store; both PEM. Rejects where the store has none. */
+export type StoredPair = () => Promise<{ readonly cert: string; readonly key: string }>
+
+/**
+ * Key material from the certificate store. Until it has been read once it holds the authorities alone, with which no
+ * counterparty takes this process for the institution.
+ *
+ * @param onProblem - told when the store cannot be read or has no pair; the old material stays
+ */
+export const createStoreMaterial = (
+  readPair: StoredPair,
+  ca: Pem | undefined,
+  onProblem: (error: Error) => void = () => {},
+  pollMs: number = storePollMs,
+): KeyMaterial => {
+  const read = async (): Promise<TlsOptions> => {
+    const { cert, key } = await readPair()
+    return optionsOf(cert, key, await readPem(ca))
+  }
+  return follow({ first: optionsOf(undefined, undefined, ca?.text), read, onProblem, pollMs })
+}
+
 /** A `tls.Server` or `http2` secure server: `Bun.serve` has no such method and keeps its first one. */
 export type SecureListener = { readonly setSecureContext: (options: TlsOptions) => void }
 
 /** New connections of the listener get the new material; those that are open stay as they are. */
-export const followMaterial = (listener: SecureListener, material: TlsMaterial): (() => void) =>
+export const followMaterial = (listener: SecureListener, material: KeyMaterial): (() => void) =>
   material.onChange((options) => listener.setSecureContext(options))

@@ -5,10 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import {
-  createTlsMaterial,
+  createFileMaterial,
+  createStoreMaterial,
   followMaterial,
-  type TlsMaterial,
-  TlsMaterialError,
+  type KeyMaterial,
+  KeyMaterialError,
 } from '#src/platform/security/index.ts'
 import { type IssuedPair, issueCertificate } from '../../../support/pki.ts'
 import { withScratch } from '../../../support/second-implementation.ts'
@@ -31,8 +32,8 @@ const save = async (directory: string, pair: IssuedPair): Promise<void> => {
   await put(join(directory, 'tls.crt'), pair.cert)
 }
 
-const materialOf = (directory: string, pair: IssuedPair, problems: Error[] = []): TlsMaterial =>
-  createTlsMaterial(
+const materialOf = (directory: string, pair: IssuedPair, problems: Error[] = []): KeyMaterial =>
+  createFileMaterial(
     {
       certificate: { text: pair.cert, path: join(directory, 'tls.crt') },
       key: { text: pair.key, path: join(directory, 'tls.key') },
@@ -60,7 +61,7 @@ const listen = async (pair: IssuedPair) => {
 const callersMax = 8
 
 /** Eight callers in a loop until told to stop, and how many of their requests were answered and lost. */
-const loadOf = (url: string, material: TlsMaterial) => {
+const loadOf = (url: string, material: KeyMaterial) => {
   const counts = { answered: 0, lost: 0 }
   let running = true
   const caller = async () => {
@@ -114,7 +115,7 @@ describe('rotation under load loses no request', () => {
       const material = materialOf(directory, first)
       const { listener, url } = await listen(first)
       followMaterial(listener, material)
-      const client = createTlsMaterial({
+      const client = createFileMaterial({
         certificate: { text: second.cert, path: undefined },
         key: { text: second.key, path: undefined },
         ca: { text: authority.cert, path: undefined },
@@ -159,12 +160,12 @@ describe('material that cannot be used', () => {
   test('is refused at the start', () => {
     const pem = (text: string) => ({ text, path: undefined })
     const open = (certificate: string, key?: string) =>
-      createTlsMaterial({
+      createFileMaterial({
         certificate: pem(certificate),
         key: key === undefined ? undefined : pem(key),
         ca: undefined,
       })
-    expect(() => open(first.cert, second.key)).toThrow(TlsMaterialError)
+    expect(() => open(first.cert, second.key)).toThrow(KeyMaterialError)
     expect(() => open(first.cert)).toThrow('needed together')
     expect(() =>
       open('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', first.key),
@@ -190,5 +191,43 @@ describe('material that cannot be used', () => {
       expect(material.current()).toMatchObject({ cert: second.cert, key: second.key })
       material.stop()
     })
+  })
+})
+
+describe('material from the certificate store', () => {
+  const ca = { text: authority.cert, path: undefined }
+
+  test('is the authorities alone until the store answers, then the latest pair', async () => {
+    let stored: IssuedPair = first
+    const changes: (string | undefined)[] = []
+    const material = createStoreMaterial(async () => stored, ca, undefined, 20)
+    material.onChange(({ cert }) => changes.push(cert))
+    expect(material.current()).toEqual({ ca: authority.cert })
+    material.watch()
+    await until(() => changes.length === 1)
+    expect(material.current()).toEqual({ cert: first.cert, key: first.key, ca: authority.cert })
+    stored = second
+    await until(() => changes.length === 2)
+    expect(material.current().cert).toBe(second.cert)
+    material.stop()
+  })
+
+  test('stays what it was while the store is away or has no pair that fits, and says so', async () => {
+    let read = async (): Promise<{ readonly cert: string; readonly key: string }> => first
+    const problems: string[] = []
+    const told = (error: Error) => problems.push(error.message)
+    const material = createStoreMaterial(() => read(), undefined, told, 20)
+    material.watch()
+    await until(() => material.current().cert === first.cert)
+    read = () => Promise.reject(new Error('the store is away'))
+    await until(() => problems.includes('the store is away'))
+    read = async () => ({ cert: second.cert, key: first.key })
+    await until(() => problems.includes('certificate and private key do not belong together'))
+    expect(material.current()).toEqual({ cert: first.cert, key: first.key })
+    material.stop()
+    await Bun.sleep(60)
+    problems.length = 0
+    await Bun.sleep(60)
+    expect(problems).toEqual([])
   })
 })
