@@ -1,15 +1,10 @@
-import { type Actor, type AuditAction, writeAudit } from '#src/platform/http/index.ts'
+import { type AuditEntry, writeAudit } from '#src/platform/http/index.ts'
 import { type EndpointRow, type EndpointStore, endpointStatements } from './store.ts'
 
 /** A change of an endpoint, and who made it, in one transaction; a change of nothing leaves no entry. */
 export const audited = async <T extends EndpointRow | boolean | undefined>(
   store: EndpointStore,
-  entry: {
-    readonly actor: Actor
-    readonly action: AuditAction
-    readonly object: string
-    readonly outcome: string
-  },
+  entry: AuditEntry,
   work: (statements: ReturnType<typeof endpointStatements>) => Promise<T>,
 ): Promise<T> => {
   const done = await store.sql.begin(async (tx) => {

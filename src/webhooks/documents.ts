@@ -116,7 +116,9 @@ const tested = z.object({
   error_class: z.string().nullable(),
 })
 
-type More = Partial<Pick<RouteDocument, 'body' | 'query' | 'params' | 'errors' | 'description'>>
+type More = Partial<
+  Pick<RouteDocument, 'body' | 'query' | 'params' | 'errors' | 'description' | 'idempotent'>
+>
 
 const document = (
   summary: string,
@@ -135,6 +137,7 @@ const ofOne: More = { params: idParams, errors: [httpErrors.not_found] }
 
 export const documents = {
   create: document('Subscribe to events', 201, 'The webhook, without its secret.', endpoint, {
+    idempotent: true,
     body: json(createBody),
   }),
   list: document('List webhooks', 200, 'All of them.', z.object({ webhooks: z.array(endpoint) })),
@@ -151,7 +154,7 @@ export const documents = {
     200,
     'The webhook; secret only when it was made here.',
     endpoint.extend({ secret: z.string().optional() }),
-    { ...ofOne, body: json(rotateBody) },
+    { ...ofOne, idempotent: true, body: json(rotateBody) },
   ),
   deliveries: document(
     'List deliveries, newest first',
@@ -167,6 +170,7 @@ export const documents = {
   delivery: document('Show a delivery', 200, 'With every attempt.', attempted, ofOne),
   replayOne: document('Deliver again', 202, 'It is due now.', delivery, {
     ...ofOne,
+    idempotent: true,
     errors: [httpErrors.not_found, webhookErrors.webhook_endpoint_disabled],
   }),
   replay: document(
@@ -176,6 +180,7 @@ export const documents = {
     z.object({ replayed: z.int() }),
     {
       ...ofOne,
+      idempotent: true,
       body: json(replayBody),
       errors: [httpErrors.not_found, webhookErrors.webhook_endpoint_disabled],
     },

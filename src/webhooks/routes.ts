@@ -11,6 +11,7 @@ import {
   readJson,
   readParams,
   readQuery,
+  respond,
 } from '#src/platform/http/index.ts'
 import {
   changeBody,
@@ -21,11 +22,10 @@ import {
   rotateBody,
 } from './documents.ts'
 import { webhookErrors } from './errors.ts'
-import type { WebhookService } from './service.ts'
+import { viewOf, viewOfDelivery, type WebhookService } from './service.ts'
 import { type AllowList, checkUrl, TargetError } from './target.ts'
 
 type Endpoint = NonNullable<Awaited<ReturnType<WebhookService['store']['find']>>>
-type Delivery = Awaited<ReturnType<WebhookService['store']['deliveries']>>[number]
 
 export type WebhookRoutesDeps = {
   readonly service: WebhookService
@@ -36,28 +36,6 @@ export type WebhookRoutesDeps = {
 
 const bodyBytesMax = 65_536
 const base = '/v1/webhooks'
-
-const viewOf = (row: Endpoint) => ({
-  id: row.id,
-  url: row.url,
-  events: row.events,
-  active: row.active,
-  include: row.include,
-  disabled_reason: row.disabledReason,
-  failing_since: row.failingSince?.toISOString() ?? null,
-  created_at: row.createdAt.toISOString(),
-})
-
-const viewOfDelivery = (row: Delivery) => ({
-  id: row.id,
-  event_id: row.eventId,
-  endpoint_id: row.endpointId,
-  event_type: row.eventType,
-  status: row.status,
-  attempts: row.attempts,
-  next_attempt_at: row.status === 'pending' ? row.nextAttemptAt.toISOString() : null,
-  created_at: row.createdAt.toISOString(),
-})
 
 const noSuch = (what: string): ApiError => new ApiError(httpErrors.not_found, `No such ${what}.`)
 
@@ -110,12 +88,12 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     managing('POST', base, documents.create, async (c) => {
       const { secret, ...request } = await readJson(c, createBody)
       checkTarget(request.url)
-      const created = await service.create({ ...request, secret }, actorOf(callerOf(c)))
-      if (!created.ok) {
+      const created = await service.create({ ...request, secret }, callerOf(c))
+      if (created === undefined) {
         const message = 'is needed where WEBHOOK_SECRET is not set'
         throw invalid([{ pointer: '/secret', rule: 'required', message }])
       }
-      return Response.json(viewOf(created.endpoint), { status: 201 })
+      return respond(created)
     }),
     reading(base, documents.list, async () =>
       Response.json({ webhooks: (await service.store.list()).map(viewOf) }),
@@ -146,13 +124,10 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     }),
     managing('POST', `${base}/{id}/rotate`, documents.rotate, async (c) => {
       const { secret, overlap_seconds } = await readJson(c, rotateBody)
-      const rotated = await service.rotate(idOf(c), secret, overlap_seconds, actorOf(callerOf(c)))
+      const id = idOf(c)
+      const rotated = await service.rotate(id, secret, overlap_seconds, callerOf(c))
       if (rotated === undefined) throw noSuch('webhook')
-      const { endpoint, generated } = rotated
-      return Response.json({
-        ...viewOf(endpoint),
-        ...(generated === undefined ? {} : { secret: generated }),
-      })
+      return respond(rotated)
     }),
   ]
 }
@@ -189,9 +164,9 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     managing('POST', `${base}/{id}/replay`, documents.replay, async (c) => {
       const { since } = await readJson(c, replayBody)
       const { id } = active(await found(c))
-      const replayed = await store.replayFailed(id, since)
+      const answered = await service.replayFailed(id, since, callerOf(c))
       kick()
-      return Response.json({ replayed }, { status: 202 })
+      return respond(answered)
     }),
     reading(`${base}/deliveries/{id}`, documents.delivery, async (c) => {
       const { delivery, attempts } = await findDelivery(c)
@@ -210,10 +185,9 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     managing('POST', `${base}/deliveries/{id}/replay`, documents.replayOne, async (c) => {
       const { delivery } = await findDelivery(c)
       active(await store.find(delivery.endpointId))
-      await store.replay(delivery.id)
+      const answered = await service.replay(delivery, callerOf(c))
       kick()
-      const again = await findDelivery(c)
-      return Response.json(viewOfDelivery(again.delivery), { status: 202 })
+      return respond(answered)
     }),
   ]
 }

@@ -12,7 +12,7 @@ export const createSecrets = (sealer: Sealer | undefined, commonSecret: string |
     return sealer === undefined ? plain : sealer.seal(plain, contextOf(id))
   }
 
-  const open = (row: EndpointRow, stored: Uint8Array): string => {
+  const open = (row: Pick<EndpointRow, 'id' | 'sealed'>, stored: Uint8Array): string => {
     if (row.sealed && sealer === undefined) {
       throw new Error('webhook secrets are sealed under TRILHO_MASTER_KEY, which is not set')
     }

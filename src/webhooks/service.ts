@@ -1,5 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import type { Actor } from '#src/platform/http/index.ts'
+import type { Transaction } from '#src/platform/database/index.ts'
+import {
+  type Actor,
+  type Answer,
+  type Answered,
+  ApiError,
+  actorOf,
+  type Caller,
+  httpErrors,
+  runOnce,
+  writeAudit,
+} from '#src/platform/http/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
 import { audited } from './audited.ts'
 import type { ActiveEndpoint } from './dispatcher.ts'
@@ -7,7 +18,13 @@ import { bodyOf } from './events.ts'
 import { createSecrets } from './secrets.ts'
 import type { AttemptResult, Sender } from './sender.ts'
 import { generateSecret } from './signing.ts'
-import type { EndpointChange, EndpointRow, EndpointStore } from './store.ts'
+import {
+  type DeliveryRow,
+  type EndpointChange,
+  type EndpointRow,
+  type EndpointStore,
+  endpointStatements,
+} from './store.ts'
 
 export type WebhookServiceDeps = {
   readonly store: EndpointStore
@@ -26,14 +43,34 @@ export type NewEndpoint = {
   readonly secret: string | undefined
 }
 
-/** `no_secret`: the endpoint has none and WEBHOOK_SECRET is not set. */
-export type Created =
-  | { readonly ok: true; readonly endpoint: EndpointRow }
-  | { readonly ok: false; readonly reason: 'no_secret' }
+/** An endpoint as callers see it. */
+export const viewOf = (row: EndpointRow) => ({
+  id: row.id,
+  url: row.url,
+  events: row.events,
+  active: row.active,
+  include: row.include,
+  disabled_reason: row.disabledReason,
+  failing_since: row.failingSince?.toISOString() ?? null,
+  created_at: row.createdAt.toISOString(),
+})
+
+/** A delivery as callers see it. */
+export const viewOfDelivery = (row: DeliveryRow) => ({
+  id: row.id,
+  event_id: row.eventId,
+  endpoint_id: row.endpointId,
+  event_type: row.eventType,
+  status: row.status,
+  attempts: row.attempts,
+  next_attempt_at: row.status === 'pending' ? row.nextAttemptAt.toISOString() : null,
+  created_at: row.createdAt.toISOString(),
+})
 
 export type WebhookService = {
   readonly store: EndpointStore
-  readonly create: (request: NewEndpoint, actor: Actor) => Promise<Created>
+  /** Undefined: the endpoint has no secret, and WEBHOOK_SECRET is not set. */
+  readonly create: (request: NewEndpoint, caller: Caller) => Promise<Answered | undefined>
   readonly change: (
     id: string,
     change: EndpointChange,
@@ -41,15 +78,16 @@ export type WebhookService = {
   ) => Promise<EndpointRow | undefined>
   /** False when there was none. */
   readonly remove: (id: string, actor: Actor) => Promise<boolean>
-  /** `generated`: the new secret when the caller gave none; shown once. */
+  /** Undefined: there is none. The answer tells the new secret when the caller gave none. */
   readonly rotate: (
     id: string,
     secret: string | undefined,
     overlapSeconds: number,
-    actor: Actor,
-  ) => Promise<
-    { readonly endpoint: EndpointRow; readonly generated: string | undefined } | undefined
-  >
+    caller: Caller,
+  ) => Promise<Answered | undefined>
+  /** Due again at once: what has failed since then, and the one delivery. */
+  readonly replayFailed: (endpoint: string, since: Date, caller: Caller) => Promise<Answered>
+  readonly replay: (delivery: DeliveryRow, caller: Caller) => Promise<Answered>
   /** Sends a `webhook.test` event at once; it is not logged nor repeated. */
   readonly test: (endpoint: EndpointRow) => Promise<AttemptResult>
   readonly activeEndpoints: () => Promise<readonly ActiveEndpoint[]>
@@ -62,8 +100,8 @@ const cacheMs = 1_000
 
 /** Endpoints and their secrets. */
 export const createWebhookService = (deps: WebhookServiceDeps): WebhookService => {
-  const { store, sealer, commonSecret, send } = deps
-  const { seal, open, keysOf } = createSecrets(sealer, commonSecret)
+  const { store, send } = deps
+  const { keysOf } = createSecrets(deps.sealer, deps.commonSecret)
   let cached:
     | { readonly atMs: number; readonly list: Promise<readonly ActiveEndpoint[]> }
     | undefined
@@ -80,20 +118,7 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
   return {
     store,
     invalidate,
-    create: async ({ url, events, include, active, secret }, actor) => {
-      if (secret === undefined && commonSecret === undefined)
-        return { ok: false, reason: 'no_secret' }
-      const id = `whk_${Bun.randomUUIDv7()}`
-      const row = {
-        ...{ id, url, events, include, active, sealed: sealer !== undefined },
-        secret: secret === undefined ? null : seal(id, secret),
-      }
-      const entry = { actor, action: 'webhooks.create', object: id, outcome: 'created' } as const
-      const endpoint = await audited(store, entry, ({ add }) => add(row))
-      invalidate()
-      if (endpoint === undefined) throw new Error('the endpoint was not stored')
-      return { ok: true, endpoint }
-    },
+    ...onceOf(deps, invalidate),
     change: async (id, change, actor) => {
       const entry = { actor, action: 'webhooks.change', object: id, outcome: 'changed' } as const
       const changed = await audited(store, entry, (statements) => statements.change(id, change))
@@ -105,21 +130,6 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
       const removed = await audited(store, entry, ({ remove }) => remove(id))
       invalidate()
       return removed
-    },
-    rotate: async (id, given, overlapSeconds, actor) => {
-      const row = await store.find(id)
-      if (row === undefined) return undefined
-      const secret = given ?? generateSecret()
-      const present = row.secret === null ? commonSecret : open(row, row.secret)
-      const previous = present === undefined ? null : seal(id, present)
-      const isSealed = sealer !== undefined
-      const entry = { actor, action: 'webhooks.rotate', object: id, outcome: 'rotated' } as const
-      const endpoint = await audited(store, entry, ({ rotate }) =>
-        rotate(id, seal(id, secret), isSealed, previous, overlapSeconds),
-      )
-      invalidate()
-      if (endpoint === undefined) return undefined
-      return { endpoint, generated: given === undefined ? secret : undefined }
     },
     test: (row) => {
       const id = `evt_test_${randomBytes(12).toString('hex')}`
@@ -137,4 +147,82 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
       return cached.list
     },
   }
+}
+
+/** What a request creates or moves, once per Idempotency-Key. */
+const onceOf = (
+  { store, sealer, commonSecret }: WebhookServiceDeps,
+  invalidate: () => void,
+): Pick<WebhookService, 'create' | 'rotate' | 'replayFailed' | 'replay'> => {
+  const { seal, open } = createSecrets(sealer, commonSecret)
+  const once = (
+    { idempotencyKey }: Caller,
+    work: (statements: ReturnType<typeof endpointStatements>, tx: Transaction) => Promise<Answer>,
+  ) => runOnce(store.sql, idempotencyKey, (tx) => work(endpointStatements(tx), tx))
+
+  return {
+    create: async ({ url, events, include, active, secret }, caller) => {
+      if (secret === undefined && commonSecret === undefined) return undefined
+      const id = `whk_${Bun.randomUUIDv7()}`
+      const row = {
+        ...{ id, url, events, include, active, sealed: sealer !== undefined },
+        secret: secret === undefined ? null : seal(id, secret),
+      }
+      const answered = await once(caller, async ({ add }, tx) => {
+        const endpoint = await add(row)
+        if (endpoint === undefined) throw new Error('the endpoint was not stored')
+        const actor = actorOf(caller)
+        await writeAudit(tx, { actor, action: 'webhooks.create', object: id, outcome: 'created' })
+        return { status: 201, body: JSON.stringify(viewOf(endpoint)) }
+      })
+      invalidate()
+      return answered
+    },
+    rotate: async (id, given, overlapSeconds, caller) => {
+      const row = await store.find(id)
+      if (row === undefined) return undefined
+      const sealed = sealer !== undefined
+      const answered = await once(caller, async (statements, tx) => {
+        const present = row.secret === null ? commonSecret : open(row, row.secret)
+        const previous = present === undefined ? null : seal(id, present)
+        const secret = seal(id, given ?? generateSecret())
+        const endpoint = await statements.rotate(id, secret, sealed, previous, overlapSeconds)
+        if (endpoint === undefined) throw new ApiError(httpErrors.not_found, 'No such webhook.')
+        const actor = actorOf(caller)
+        await writeAudit(tx, { actor, action: 'webhooks.rotate', object: id, outcome: 'rotated' })
+        // A secret that was made here is kept under the key as it is in its row.
+        const kept = given === undefined ? { sealed, secret: secretText(secret) } : {}
+        return { status: 200, body: JSON.stringify({ ...viewOf(endpoint), ...kept }) }
+      })
+      invalidate()
+      return withSecret(answered, (isSealed, secret) => open({ id, sealed: isSealed }, secret))
+    },
+    replayFailed: (endpoint, since, caller) =>
+      once(caller, async (statements) => {
+        const replayed = await statements.replayFailed(endpoint, since)
+        return { status: 202, body: JSON.stringify({ replayed }) }
+      }),
+    replay: (delivery, caller) =>
+      once(caller, async (statements) => {
+        await statements.replay(delivery.id)
+        const again = await statements.delivery(delivery.id)
+        return { status: 202, body: JSON.stringify(viewOfDelivery(again?.delivery ?? delivery)) }
+      }),
+  }
+}
+
+const secretText = (secret: Uint8Array): string => Buffer.from(secret).toString('base64')
+
+/** The answer of a rotation, with the secret in clear. */
+const withSecret = (
+  answered: Answered,
+  open: (isSealed: boolean, secret: Uint8Array) => string,
+): Answered => {
+  const { sealed, secret, ...view } = JSON.parse(answered.body) as {
+    readonly sealed?: boolean
+    readonly secret?: string
+  }
+  if (secret === undefined) return answered
+  const shown = { ...view, secret: open(sealed === true, Buffer.from(secret, 'base64')) }
+  return { ...answered, body: JSON.stringify(shown) }
 }

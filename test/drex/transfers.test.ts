@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
+import { expectOwnedByAccount } from '../support/app.ts'
 import { type Bench, createBench, type TransferBody } from './support.ts'
 
 let bench: Bench
@@ -267,3 +268,20 @@ describe('lists and balances', () => {
     expect(networks.at(-1)).toMatchObject({ deprecated: true, replaced_by: 'polygon_amoy' })
   })
 })
+
+test('a transfer belongs to the account: a rotated API key does not pay twice', () =>
+  expectOwnedByAccount(async (headers) => {
+    const {
+      status,
+      json,
+      headers: sent,
+    } = await bench.call(
+      ...([
+        'POST',
+        '/v1/drex/transfers',
+        request({ to_wallet: `0x${'22'.repeat(20)}` }),
+        headers,
+      ] as const),
+    )
+    return Response.json(json, { status, headers: sent })
+  }))

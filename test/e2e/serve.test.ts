@@ -48,6 +48,32 @@ describe.each(variants)('trilho serve ($name)', (variant) => {
     expect((await program.end()).code).toBe(0)
   })
 
+  test('takes an Idempotency-Key wherever a POST creates or moves something', async () => {
+    const { program, url } = await startServe(variant)
+    const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+      paths: Record<string, { post?: { parameters?: { name: string }[]; responses: object } }>
+    }
+    const posts = Object.entries(paths).flatMap(([path, { post }]) =>
+      post === undefined ? [] : [{ path, post }],
+    )
+    const [takes, others] = [true, false].map((wanted) =>
+      posts.filter(
+        ({ post }) =>
+          wanted === (post.parameters ?? []).some(({ name }) => name === 'Idempotency-Key'),
+      ),
+    )
+    expect(takes?.length).toBeGreaterThanOrEqual(13)
+    for (const { post } of takes ?? []) {
+      expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(['409', '422']))
+    }
+    // What only reads its body; then what its own state or name guards: a second one is refused.
+    const exempt =
+      /^\/v1\/(validate|transform(\/\w+)?|qrcodes\/\w+|jose\/\w+|webhooks\/\{id\}\/test|certificates|drex\/transfers\/\{id\}\/cancel)$/
+    expect(others?.map(({ path }) => path).filter((path) => !exempt.test(path))).toEqual([])
+    program.signal('SIGTERM')
+    expect((await program.end()).code).toBe(0)
+  })
+
   test('serves /metrics only when it is enabled', async () => {
     const enabled = await startServe(variant)
     await fetch(`${enabled.url}/health`)

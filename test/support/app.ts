@@ -1,3 +1,4 @@
+import { expect } from 'bun:test'
 import { type App, createApp, createHttpMetrics, type Route } from '#src/platform/http/index.ts'
 import { createLogger, createMetrics, type LogLevel } from '#src/platform/observe/index.ts'
 import {
@@ -38,7 +39,10 @@ export const testApp = (
   const metrics = createMetrics({ version: 'test', withProcess: false })
   const app = createApp({
     routes,
-    authenticator: authenticatorOf(options.keys ?? [], options.failingKeys ?? false),
+    authenticator: authenticatorOf(
+      [...(options.keys ?? []), rotatedKey.record, otherAccountKey.record],
+      options.failingKeys ?? false,
+    ),
     logger: createLogger({
       level: options.level ?? 'info',
       sink: { write: (line) => lines.push(line) },
@@ -95,4 +99,29 @@ export const testKey = (
       revokedAt: undefined,
     },
   }
+}
+
+/** Two keys that every application knows: a further one of the account of all test keys, and one of another account. */
+const rotatedKey = testKey('*')
+const otherAccountKey = testKey('*')
+Object.assign(otherAccountKey.record, { account: 'other' })
+
+/**
+ * What is done under an Idempotency-Key belongs to the account: a repetition with another API key of the account gets
+ * the first answer, another account's request with the same Idempotency-Key is one of its own.
+ */
+export const expectOwnedByAccount = async (
+  post: (headers: Readonly<Record<string, string>>) => Promise<Response>,
+): Promise<void> => {
+  const idempotency = { 'Idempotency-Key': `owned-${Bun.randomUUIDv7()}` }
+  const first = await post(idempotency)
+  const text = await first.text()
+  expect(first.ok).toBe(true)
+  const again = await post({ ...idempotency, Authorization: `Bearer ${rotatedKey.key}` })
+  expect(again.headers.get('Idempotent-Replayed')).toBe('true')
+  expect([again.status, await again.text()]).toEqual([first.status, text])
+  const other = await post({ ...idempotency, Authorization: `Bearer ${otherAccountKey.key}` })
+  expect(other.ok).toBe(true)
+  expect(other.headers.get('Idempotent-Replayed')).toBeNull()
+  expect(await other.text()).not.toBe(text)
 }

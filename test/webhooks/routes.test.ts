@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createMetrics } from '#src/platform/observe/index.ts'
+import { createSealer } from '#src/platform/security/index.ts'
 import { createWebhooks } from '#src/webhooks/index.ts'
-import { testApp, testKey } from '../support/app.ts'
+import { expectOwnedByAccount, testApp, testKey } from '../support/app.ts'
 import { quietLogger, type TestDatabase } from '../support/database.ts'
 import { openTestDatabase, startReceiver, startWebhooks } from './support.ts'
 
@@ -65,6 +66,30 @@ describe('endpoints', () => {
     const problem = await json(response)
     expect(problem.errors[0]).toMatchObject({ pointer, rule })
     if (pointer === '/events/0') expect(problem.errors[0].message).toContain('card.transaction.*')
+  })
+
+  test('are created and rotated once under an Idempotency-Key; the table holds no secret in clear', async () => {
+    const sealer = createSealer(Uint8Array.from({ length: 32 }, (_, at) => at))
+    const own = await startWebhooks(database, { sealer })
+    const body = { url, events: ['*'], secret: 'given' }
+    await expectOwnedByAccount((headers) => own.call('POST', '', body, headers))
+    const { id } = await json(own.call('POST', '', body))
+    const key = { 'Idempotency-Key': 'rotation' }
+    const first = await own.call('POST', `/${id}/rotate`, { overlap_seconds: 60 }, key)
+    const text = await first.text()
+    const { secret } = JSON.parse(text) as { secret: string }
+    expect(secret).toMatch(/^whsec_/)
+    const again = await own.call('POST', `/${id}/rotate`, { overlap_seconds: 60.0 }, key)
+    expect(again.headers.get('Idempotent-Replayed')).toBe('true')
+    expect(await again.text()).toBe(text)
+    expect((await own.call('POST', `/${id}/rotate`, { overlap_seconds: 61 }, key)).status).toBe(422)
+    const rows = await database.sql<{ body: string }[]>`
+      select convert_from(body, 'UTF8') as body from idempotency_keys`
+    for (const row of rows) {
+      expect(row.body).not.toContain(secret)
+      expect(row.body).not.toContain(btoa(secret))
+    }
+    await own.stop()
   })
 
   test('the change of a URL is checked too', async () => {

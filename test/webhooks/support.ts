@@ -1,5 +1,6 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
+import type { Sealer } from '#src/platform/security/index.ts'
 import { createWebhooks, type EventBroker } from '#src/webhooks/index.ts'
 import { emitEvents, type WebhookEvent } from '../../src/webhooks/events.ts'
 import { testApp, testKey } from '../support/app.ts'
@@ -54,6 +55,7 @@ export type Overrides = {
   readonly concurrencyMax?: number
   readonly broker?: EventBroker
   readonly elsewhere?: readonly Client[]
+  readonly sealer?: Sealer
 }
 
 /** The feature over a database, and a client for its endpoints. */
@@ -63,7 +65,7 @@ export const startWebhooks = async (database: TestDatabase, overrides: Overrides
     sql: database.sql,
     broker: overrides.broker,
     elsewhere: overrides.elsewhere ?? [],
-    sealer: undefined,
+    sealer: overrides.sealer,
     settings: {
       secret: overrides.secret ?? 'common secret of all',
       allowedTargets: overrides.allowedTargets ?? ['127.0.0.0/8'],
@@ -82,8 +84,17 @@ export const startWebhooks = async (database: TestDatabase, overrides: Overrides
   return {
     feature,
     metrics,
-    call: (method: string, path: string, body?: unknown) =>
-      call(method, `/v1/webhooks${path}`, { key, ...(body === undefined ? {} : { body }) }),
+    call: (
+      method: string,
+      path: string,
+      body?: unknown,
+      headers: Readonly<Record<string, string>> = {},
+    ) =>
+      call(method, `/v1/webhooks${path}`, {
+        key,
+        headers,
+        ...(body === undefined ? {} : { body }),
+      }),
     subscribe: async (url: string, more: Readonly<Record<string, unknown>> = {}) => {
       const body = { url, events: ['pacs.008'], ...more }
       const response = await call('POST', '/v1/webhooks', { key, body })

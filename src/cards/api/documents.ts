@@ -75,13 +75,14 @@ const networkErrors = [
 ]
 
 const description =
-  'Send an Idempotency-Key: a repetition under it gets the first answer, an answered 504 too. 502 and 504 carry details.sent (whether the network may have acted) and details.transaction_id; what it may have done is reversed.'
+  'Send an Idempotency-Key; the first answer may be a 504 too. 502 and 504 carry details.sent (whether the network may have acted) and details.transaction_id; what it may have done is reversed.'
 
 export const documents = {
   authorize: {
     summary: 'Authorize a payment',
     description: `A decline is no error: 201 with the status declined. ${description}`,
     tag,
+    idempotent: true,
     body: { 'application/json': authorizationBody },
     responses: { 201: { description: 'Authorized, captured or declined', schema: record } },
     errors: [
@@ -101,6 +102,7 @@ export const documents = {
     summary: 'Capture what was authorized',
     description: `Once, the whole or a part. A refusal of the network is 200 with the status unchanged, its response_code and capture_error. ${description}`,
     tag,
+    idempotent: true,
     params: idParams,
     body: { 'application/json': captureBody },
     responses: { 200: { description: 'The transaction', schema: record } },
@@ -116,6 +118,7 @@ export const documents = {
     summary: 'Take a transaction back',
     description: `Always the full amount. A refusal of the network is 200 with the status unchanged, its response_code and void_error. ${description}`,
     tag,
+    idempotent: true,
     params: idParams,
     responses: { 200: { description: 'The transaction', schema: record } },
     errors: [cardErrors.transaction_not_found, cardErrors.invalid_state, ...networkErrors],
@@ -124,6 +127,7 @@ export const documents = {
     summary: 'Tell how a reversal ended that no network confirmed',
     description: `For transactions with needs_attention, after asking the network. An authorization can only end voided: have the network release it first. A capture ends authorized (taken back) or captured, a void voided or as the transaction was before. The event "resolved" keeps outcome, reason and the API key. Needs the scope ops:admin. ${description}`,
     tag,
+    idempotent: true,
     params: idParams,
     body: { 'application/json': resolutionBody },
     responses: { 200: { description: 'The transaction', schema: record } },

@@ -6,6 +6,7 @@ import {
   type RequestContext,
   type Route,
   readBytes,
+  readJsonValue,
   readParams,
   readQuery,
   respond,
@@ -21,8 +22,6 @@ const accepts = ['application/json']
 
 const idOf = (c: RequestContext): string => readParams(c, idParams).id
 
-const none = new Uint8Array()
-
 /** Authorization, capture, void and query of card transactions. */
 export const cardRoutes = (service: CardService): readonly Route[] => [
   {
@@ -34,9 +33,8 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     errorStyle: 'envelope',
     document: documents.authorize,
     handle: async (c) => {
-      const bytes = await readBytes(c)
-      const request = readAuthorization(parseJson(bytes))
-      return respond(await service.authorize(request, callerOf(c, bytes)))
+      const request = readAuthorization(await readJsonValue(c))
+      return respond(await service.authorize(request, callerOf(c)))
     },
   },
   {
@@ -50,7 +48,7 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     handle: async (c) => {
       const bytes = await readBytes(c)
       const amount = bytes.length === 0 ? undefined : readCapture(parseJson(bytes))
-      return respond(await service.capture(idOf(c), amount, callerOf(c, bytes)))
+      return respond(await service.capture(idOf(c), amount, callerOf(c)))
     },
   },
   {
@@ -59,7 +57,7 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     scope: 'cards:void',
     errorStyle: 'envelope',
     document: documents.void,
-    handle: async (c) => respond(await service.void(idOf(c), callerOf(c, none))),
+    handle: async (c) => respond(await service.void(idOf(c), callerOf(c))),
   },
   {
     method: 'POST',
@@ -70,9 +68,8 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     errorStyle: 'envelope',
     document: documents.resolve,
     handle: async (c) => {
-      const bytes = await readBytes(c)
-      const request = readResolution(parseJson(bytes))
-      return respond(await service.resolve(idOf(c), request, callerOf(c, bytes)))
+      const request = readResolution(await readJsonValue(c))
+      return respond(await service.resolve(idOf(c), request, callerOf(c)))
     },
   },
   ...readingRoutes(service),

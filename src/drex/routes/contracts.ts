@@ -18,7 +18,6 @@ import { loadTemplate, templateNames, templates } from '../templates/index.ts'
 import { type Audited, once } from './once.ts'
 import {
   addressSchema,
-  idempotencyHeaders,
   networkSchema,
   ownerOf,
   pageResponse,
@@ -111,7 +110,7 @@ const deployRoute = (contracts: Contracts, sql: Client): Route => ({
     description:
       'Without `signer_wallet` the gateway’s own wallet deploys. On a permissioned network the contract is then added to the account rules; its status becomes `permitted`.',
     tag: tag,
-    headers: idempotencyHeaders,
+    idempotent: true,
     body: { 'application/json': deploySchema },
     responses: { 202: { description: 'Accepted', schema: contractSchema } },
     errors: [
@@ -161,7 +160,7 @@ const registerRoute = (contracts: Contracts, sql: Client): Route => ({
   document: {
     summary: 'Register a contract that is there already, with its ABI',
     tag: tag,
-    headers: idempotencyHeaders,
+    idempotent: true,
     body: { 'application/json': registerSchema },
     responses: { 201: { description: 'Registered', schema: contractSchema } },
     errors: [
@@ -201,7 +200,7 @@ const callRoute = (contracts: Contracts, sql: Client): Route => ({
       'A view answers at once with its `result`. Anything else is simulated, then sent: `transaction_id` follows it. Whole numbers are decimal strings.',
     tag: tag,
     params: addressParams,
-    headers: idempotencyHeaders,
+    idempotent: true,
     body: { 'application/json': callSchema },
     responses: { 200: { description: 'Result, or what follows it', schema: callResultSchema } },
     errors: [

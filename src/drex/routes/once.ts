@@ -8,13 +8,11 @@ import {
   actorOf,
   answerKey,
   callerOf,
-  parseJson,
   type RequestContext,
-  readBytes,
+  readJson,
   replayOf,
   respond,
   runOnce,
-  validated,
   writeAudit,
 } from '#src/platform/http/index.ts'
 import type { Creation } from '../creation.ts'
@@ -42,9 +40,8 @@ export const once = async <T, R>(
   c: RequestContext,
   { schema, status, prepare, show, audit, reread }: Once<T, R>,
 ): Promise<Response> => {
-  const bytes = await readBytes(c)
-  const request = validated(schema, parseJson(bytes), '')
-  const caller = callerOf(c, bytes)
+  const request = await readJson(c, schema)
+  const caller = callerOf(c)
   const key = caller.idempotencyKey
   const answerOf = (result: R): Answer => ({ status, body: JSON.stringify(show(result)) })
   const repeat = async (kept: Answered): Promise<Response> => {

@@ -25,11 +25,6 @@ export const metadataSchema = z
     `must be at most ${metadataBytesMax} bytes of JSON`,
   )
 
-/** Of every POST that makes something. */
-export const idempotencyHeaders = z.object({
-  'Idempotency-Key': z.string().max(255).optional(),
-})
-
 export const pageSchema = pageQuery(/^[a-z]{3}_[0-9a-f]{32}$/, listMax, listDefault)
 
 export const ownerOf = (c: RequestContext): string => c.env.principal?.keyId ?? 'unknown'

@@ -3,14 +3,12 @@ import {
   callerOf,
   httpErrors,
   idParams,
-  parseJson,
   type Route,
-  readBytes,
+  readJson,
   readParams,
   readQuery,
   respond,
   text,
-  validated,
 } from '#src/platform/http/index.ts'
 import { formatAmount, transactionStatuses } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
@@ -20,7 +18,6 @@ import type { Transfers } from '../transfers/service.ts'
 import type { Step, Transfer } from '../transfers/store.ts'
 import {
   addressSchema,
-  idempotencyHeaders,
   metadataSchema,
   networkSchema,
   pageResponse,
@@ -116,13 +113,11 @@ const createRoute = (transfers: Transfers): Route => ({
     description:
       'Accepted for sending: the answer says `pending`, `tx_hash` is null until it is signed.',
     tag: tag,
-    headers: idempotencyHeaders,
+    idempotent: true,
     body: { 'application/json': createSchema },
     responses: { 202: { description: 'Accepted', schema: createdSchema } },
     errors: [
       httpErrors.validation_failed,
-      httpErrors.idempotency_mismatch,
-      httpErrors.idempotency_in_progress,
       drexErrors.wallet_not_found,
       drexErrors.wallet_cannot_sign,
       drexErrors.network_not_configured,
@@ -130,8 +125,7 @@ const createRoute = (transfers: Transfers): Route => ({
     ],
   },
   async handle(c) {
-    const bytes = await readBytes(c)
-    const body = validated(createSchema, parseJson(bytes), '')
+    const body = await readJson(c, createSchema)
     const { swap } = body
     const answered = await transfers.create(
       {
@@ -147,7 +141,7 @@ const createRoute = (transfers: Transfers): Route => ({
           reserveWallet: swap.reserve_wallet,
         },
       },
-      callerOf(c, bytes),
+      callerOf(c),
     )
     return respond(answered)
   },

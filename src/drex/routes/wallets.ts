@@ -16,7 +16,6 @@ import { type Wallet, walletTypes } from '../wallets/store.ts'
 import { once } from './once.ts'
 import {
   addressSchema,
-  idempotencyHeaders,
   metadataSchema,
   ownerOf,
   pageResponse,
@@ -73,7 +72,7 @@ const createRoute = (wallets: Wallets, sql: Client): Route => ({
     description:
       '`managed`: the gateway makes and keeps the key. `external`: watched only. `web3signer`: a Web3Signer has the key.',
     tag: tag,
-    headers: idempotencyHeaders,
+    idempotent: true,
     body: { 'application/json': createSchema },
     responses: { 201: { description: 'Created', schema: walletSchema } },
     errors: [httpErrors.validation_failed, httpErrors.not_configured, drexErrors.wallet_exists],

@@ -91,6 +91,7 @@ export const createApp = (options: AppOptions): App => {
         requestId: requestIdOf(request.headers.get('x-request-id')),
         startedMs: performance.now(),
         route: undefined,
+        body: undefined,
         principal: undefined,
         logFields: undefined,
       }

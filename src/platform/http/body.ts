@@ -45,8 +45,11 @@ const unsupported = (route: Route, type: string): ApiError =>
 /** The body's bytes, bounded by the route's limit also when no Content-Length was sent. */
 export const readBytes = async (c: RequestContext): Promise<Uint8Array> => {
   const request = c.req.raw
-  if (request.headers.has('content-length')) return new Uint8Array(await request.arrayBuffer())
-  return readChunked(request, c.env.route)
+  const bytes = request.headers.has('content-length')
+    ? new Uint8Array(await request.arrayBuffer())
+    : await readChunked(request, c.env.route)
+  c.env.body = bytes
+  return bytes
 }
 
 const readChunked = async (request: Request, route: Route | undefined): Promise<Uint8Array> => {

@@ -17,18 +17,24 @@ export type Caller = {
 }
 
 /**
- * The caller of a request that needs an API key.
+ * The caller of a request that needs an API key. Where the route takes an Idempotency-Key its body, if it has one, has
+ * been read: the key is for this body.
  *
- * @param body the body's bytes, where the route accepts an Idempotency-Key
  * @throws ApiError 400 when the Idempotency-Key is malformed
  */
-export const callerOf = (c: RequestContext, body?: Uint8Array): Caller => {
-  const { principal, requestId } = c.env
+export const callerOf = (c: RequestContext): Caller => {
+  const { principal, requestId, route, body } = c.env
   if (principal === undefined) throw new ApiError(httpErrors.unauthorized, 'No key.')
   const { owner, keyId, scopes } = principal
-  const idempotencyKey = body === undefined ? undefined : idempotencyKeyOf(c, owner, body)
+  const takesKey = route?.document.idempotent === true
+  if (takesKey && route.accepts !== undefined && body === undefined) {
+    throw new Error('the body has not been read')
+  }
+  const idempotencyKey = takesKey ? idempotencyKeyOf(c, owner, body ?? none) : undefined
   return { owner, keyId, scopes, requestId, idempotencyKey }
 }
+
+const none = new Uint8Array()
 
 /** Whom the audit names. */
 export const actorOf = ({ keyId, requestId }: Caller): Actor => ({ id: keyId, requestId })

@@ -107,10 +107,17 @@ const operationId = (route: Route): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')}`
 
+const idempotencyHeader = z.object({
+  'Idempotency-Key': z.string().min(1).max(255).optional().meta({
+    description:
+      'Printable ASCII. A repetition under it gets the first answer, with `Idempotent-Replayed: true`.',
+  }),
+})
+
 const requestOf = ({ document }: Route): Record<string, unknown> => ({
   ...(document.params === undefined ? {} : { params: document.params }),
   ...(document.query === undefined ? {} : { query: document.query }),
-  ...(document.headers === undefined ? {} : { headers: document.headers }),
+  ...(document.idempotent ? { headers: idempotencyHeader } : {}),
   ...(document.body === undefined
     ? {}
     : { body: { content: contentOf(document.body, document.bodyExamples) } }),
@@ -154,6 +161,13 @@ const successes = ({ document }: Route): Record<string, unknown> =>
 
 const failures = (route: Route): Record<string, unknown> => {
   const definitions: ErrorDefinition[] = [httpErrors.internal, ...(route.document.errors ?? [])]
+  if (route.document.idempotent) {
+    definitions.push(
+      httpErrors.bad_request,
+      httpErrors.idempotency_in_progress,
+      httpErrors.idempotency_mismatch,
+    )
+  }
   if (route.accepts !== undefined) {
     definitions.push(httpErrors.body_too_large, httpErrors.unsupported_media_type)
   }

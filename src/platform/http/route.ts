@@ -10,6 +10,8 @@ export type Exchange = {
   /** Of `performance.now()`. */
   readonly startedMs: number
   route: Route | undefined
+  /** The body's bytes, once they have been read. */
+  body: Uint8Array | undefined
   /** Set before the handler runs, unless the route is public. */
   principal: Principal | undefined
   /** Further fields for the request's log line: ids, never personal data. */
@@ -27,7 +29,8 @@ export type RouteDocument = {
   readonly tag: string
   readonly params?: ZodType
   readonly query?: ZodType
-  readonly headers?: ZodType
+  /** Takes an Idempotency-Key: the handler reads the body before `callerOf`, and keeps the answer under the key. */
+  readonly idempotent?: true
   /** By media type. */
   readonly body?: Readonly<Record<string, ZodType>>
   /** Bodies to choose from, by name; of every media type. */

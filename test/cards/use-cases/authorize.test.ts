@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expectOwnedByAccount } from '../../support/app.ts'
 import { until } from '../../support/card-network.ts'
 import { authorizationBody, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
 
@@ -127,6 +128,11 @@ describe('an authorization', () => {
 })
 
 describe('an Idempotency-Key', () => {
+  test('belongs to the account: a rotated API key does not pay twice', () =>
+    expectOwnedByAccount((headers) =>
+      rig.post(path, authorizationBody('tok_visa_approved'), headers),
+    ))
+
   test('gives the first answer again, byte for byte', async () => {
     const body = authorizationBody('tok_visa_approved', { amount: 4_321 })
     const first = await rig.post(path, body, { 'Idempotency-Key': 'a' })

@@ -62,21 +62,11 @@ export const sendDocument: RouteDocument = {
     parameterTables(),
   ].join('\n\n'),
   tag: 'Instant payments',
-  headers: z.object({
-    'Idempotency-Key': z.string().min(1).max(255).optional().meta({
-      description: 'Printable ASCII. A repetition under it gets the first answer.',
-    }),
-  }),
+  idempotent: true,
   get body() {
     return { 'application/json': documentedBody() }
   },
   bodyExamples: sendExamples,
   responses: { 202: { description: 'Stored, and queued or sent.', schema: sent } },
-  errors: [
-    httpErrors.bad_request,
-    httpErrors.validation_failed,
-    httpErrors.idempotency_in_progress,
-    httpErrors.idempotency_mismatch,
-    httpErrors.not_configured,
-  ],
+  errors: [httpErrors.validation_failed, httpErrors.not_configured],
 }

@@ -3,11 +3,9 @@ import {
   type ApiError,
   callerOf,
   invalid,
-  parseJson,
   type Route,
-  readBytes,
+  readJson,
   respond,
-  validated,
 } from '#src/platform/http/index.ts'
 import { sendBody, sendDocument } from './documents.ts'
 import type { SendService } from './service.ts'
@@ -23,11 +21,10 @@ export const sendRoutes = (send: SendService): readonly Route[] => [
     bodyBytesMax,
     document: sendDocument,
     handle: async (c) => {
-      const bytes = await readBytes(c)
-      const body = validated(sendBody, parseJson(bytes), '')
+      const body = await readJson(c, sendBody)
       const { message_type: messageType, version, channel, params } = body
       requireVersion(messageType, version)
-      const outcome = await send({ messageType, version, channel, params }, callerOf(c, bytes))
+      const outcome = await send({ messageType, version, channel, params }, callerOf(c))
       if (!outcome.ok) throw refused(outcome.problems)
       return respond(outcome.answered)
     },

@@ -25,7 +25,7 @@ const two = { key: otherText, record: { ...otherRecord, account: 'other' } }
 beforeAll(async () => {
   database = await createTestDatabase(10)
   await database.sql`create table effects (id serial primary key, note text not null)`
-  const document = { summary: 'x', tag: 'x', responses: {} }
+  const document = { summary: 'x', tag: 'x', idempotent: true, responses: {} } as const
   harness = testApp(
     ['/v1/things', '/v1/others'].map((path) => ({
       method: 'POST',
@@ -35,7 +35,7 @@ beforeAll(async () => {
       document,
       handle: async (c) => {
         const body = await readBytes(c)
-        const { idempotencyKey } = callerOf(c, body)
+        const { idempotencyKey } = callerOf(c)
         const answered = await runOnce(database.sql, idempotencyKey, async (transaction) => {
           entered.resolve()
           await hold

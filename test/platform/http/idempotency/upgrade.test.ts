@@ -18,9 +18,10 @@ beforeAll(async () => {
         method: 'POST',
         path: '/v1/things',
         scope: 'spi:send',
-        document: { summary: 'x', tag: 'x', responses: {} },
+        document: { summary: 'x', tag: 'x', idempotent: true, responses: {} },
         handle: async (c) => {
-          const { idempotencyKey } = callerOf(c, await readBytes(c))
+          await readBytes(c)
+          const { idempotencyKey } = callerOf(c)
           const kept = await replayOf(database.sql, idempotencyKey)
           return respond(kept ?? { status: 404, body: '{}', isReplay: false })
         },

@@ -7,7 +7,7 @@ import { signingSettings } from '#src/spi/out/signing/index.ts'
 import { createOutbound, type OutboundDeps, type SendNow } from '#src/spi/out/stage/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { createCentralBank, type Fault } from '../../../../src/simulators/central-bank/index.ts'
-import { testApp, testKey } from '../../../support/app.ts'
+import { expectOwnedByAccount, testApp, testKey } from '../../../support/app.ts'
 import { createTestDatabase, quietLogger } from '../../../support/database.ts'
 import { transfer } from '../../../support/participant.ts'
 import { issueCertificate } from '../../../support/pki.ts'
@@ -85,6 +85,10 @@ const gateway = async (
         body,
         headers: idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey },
       }),
+    owned: () =>
+      expectOwnedByAccount((headers) =>
+        call('POST', '/v1/spi/send', { key, body: paymentBody, headers }),
+      ),
     stop: () => outbound.stop?.(),
   }
 }
@@ -113,6 +117,12 @@ const answerOf = async (response: Response): Promise<Answer> => {
   expect(response.status).toBe(202)
   return (await response.json()) as Answer
 }
+
+test('a PACS008 belongs to the account: a rotated API key does not pay twice', async () => {
+  const { owned, stop } = await gateway(client)
+  await owned()
+  await stop()
+})
 
 describe.each([
   ['without signatures', unsignedSettings],

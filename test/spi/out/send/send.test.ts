@@ -5,7 +5,7 @@ import { openApiDocument } from '#src/platform/http/index.ts'
 import { insertMessages } from '#src/spi/messages/index.ts'
 import { createSend } from '#src/spi/out/send/index.ts'
 import { examples } from '../../../codecs/iso20022/building/support.ts'
-import { testApp, testKey } from '../../../support/app.ts'
+import { expectOwnedByAccount, testApp, testKey } from '../../../support/app.ts'
 import { createTestDatabase, quietLogger } from '../../../support/database.ts'
 import { endToEndId } from '../../../support/messages.ts'
 
@@ -69,6 +69,11 @@ const countOf = async (): Promise<number> => {
   const [row] = await sql<{ count: number }[]>`select count(*)::int as count from spi_messages`
   return row?.count ?? -1
 }
+
+test('a payment belongs to the account: a rotated API key does not pay twice', () =>
+  expectOwnedByAccount((headers) =>
+    app.call('POST', '/v1/spi/send', { key, body: payment(), headers }),
+  ))
 
 test('a payment is stored and queued, with its transaction', async () => {
   const response = await send(payment())
