@@ -58,16 +58,7 @@ export type Dialect = {
 export const fieldMax = 192
 const valueMax = 9999
 
-const dialectKeys = [
-  'name',
-  'extends',
-  'version',
-  'mti',
-  'bitmap',
-  'fixed128',
-  'marksSecond',
-  'fields',
-] as const
+const dialectKeys = 'name extends version mti bitmap fixed128 marksSecond fields'.split(' ')
 
 /** Reads a dialect from parsed JSON. `extends` names one of `bases`, whose fields it may change.
  *
@@ -107,22 +98,12 @@ export const parseDialect = (json: unknown, bases: Readonly<Record<string, Diale
   }
 }
 
-const fieldKeys = [
-  'name',
-  'type',
-  'max',
-  'prefixDigits',
-  'encoding',
-  'prefix',
-  'unit',
-  'padSide',
-  'padNibble',
-] as const
+const fieldKeys = 'name type max prefixDigits encoding prefix unit padSide padNibble'.split(' ')
 
 const parseField = (json: unknown, path: string, base: FieldSpec | undefined): FieldSpec => {
   const object = objectOf(json, path)
   only(object, path, fieldKeys)
-  const at = (key: (typeof fieldKeys)[number], fallback?: unknown): unknown =>
+  const at = (key: keyof FieldSpec, fallback?: unknown): unknown =>
     object[key] ?? base?.[key] ?? fallback
   const prefixDigits = integerOf(at('prefixDigits', 0), `${path}.prefixDigits`, 0, 4)
   const name = at('name', '')

@@ -10,15 +10,12 @@ type OriginalData = {
 }
 
 /** The 42 digits of DE 90; the two institutions are filled with zeros on the left. */
-export const formatOriginalData = (data: OriginalData): string => {
-  const text =
-    digits('mti', data.mti, 4) +
-    digits('stan', data.stan, 6) +
-    digits('transmissionDateTime', data.transmissionDateTime, 10) +
-    digits('acquirerId', data.acquirerId.padStart(11, '0'), 11) +
-    digits('forwarderId', data.forwarderId.padStart(11, '0'), 11)
-  return text
-}
+export const formatOriginalData = (data: OriginalData): string =>
+  digits('mti', data.mti, 4) +
+  digits('stan', data.stan, 6) +
+  digits('transmissionDateTime', data.transmissionDateTime, 10) +
+  digits('acquirerId', data.acquirerId.padStart(11, '0'), 11) +
+  digits('forwarderId', data.forwarderId.padStart(11, '0'), 11)
 
 export const parseOriginalData = (text: string): OriginalData => {
   digits('90', text, 42)

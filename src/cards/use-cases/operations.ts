@@ -118,24 +118,20 @@ const begin = async (
   const change = { before, after, events, audit }
   let hasBegun = false
   try {
-    const replay = await (key === undefined
-      ? writer.change(change).then((isOurs) => {
-          hasBegun = isOurs
-          return undefined
-        })
-      : sql.begin(async (tx): Promise<Answered | undefined> => {
-          const replay = await claimKey(tx, key)
-          if (replay !== undefined) return replay
-          const [isOurs] = await changeTransactions(tx, [change], emission)
-          if (isOurs !== true) throw wrongState(await nowOf(tx, before), operation)
-          hasBegun = true
-          return undefined
-        }))
-    if (replay === undefined && !hasBegun) throw wrongState(await nowOf(sql, before), operation)
+    if (key === undefined) {
+      if (!(await writer.change(change))) throw wrongState(await nowOf(sql, before), operation)
+      hasBegun = true
+      return undefined
+    }
+    const replay = await sql.begin(async (tx): Promise<Answered | undefined> => {
+      const earlier = await claimKey(tx, key)
+      if (earlier !== undefined) return earlier
+      const [isOurs] = await changeTransactions(tx, [change], emission)
+      if (isOurs !== true) throw wrongState(await nowOf(tx, before), operation)
+      return undefined
+    })
+    hasBegun = replay === undefined
     return replay
-  } catch (error) {
-    hasBegun = false
-    throw error
   } finally {
     if (!hasBegun) pan.fill(0)
   }

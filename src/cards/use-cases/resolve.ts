@@ -96,26 +96,14 @@ export const endReversal = async (
   const before = await transactionById(tx, transactionId)
   // One that has moved on by other means has nothing to learn from it.
   if (before?.operation !== `reversing_${reverses}`) return
-  const after = outcome === 'confirmed' ? confirmed(before, at) : expired(before, at)
-  if (after === undefined) return
-  const type = outcome === 'confirmed' ? 'reversal_confirmed' : 'reversal_expired'
-  await changeTransactions(
-    tx,
-    [{ before, after, events: [{ type, data: { reverses } }] }],
-    emission,
-  )
-}
-
-const confirmed = (before: CardTransaction, at: Date): CardTransaction | undefined => {
+  const isConfirmed = outcome === 'confirmed'
   const next = transition(before, 'reversal_confirmed')
-  if (next === undefined) return undefined
-  const isVoided = next.status === 'voided'
-  const fields = { needsAttention: false, ...(isVoided ? { voidedAt: at } : {}) }
-  return changed(before, 'reversal_confirmed', fields, at)
+  if (isConfirmed && next === undefined) return
+  const voided = next?.status === 'voided' ? { voidedAt: at } : {}
+  const after = isConfirmed
+    ? changed(before, 'reversal_confirmed', { needsAttention: false, ...voided }, at)
+    : { ...before, needsAttention: true, updatedAt: at }
+  const type = isConfirmed ? 'reversal_confirmed' : 'reversal_expired'
+  const events = [{ type, data: { reverses } }]
+  await changeTransactions(tx, [{ before, after, events }], emission)
 }
-
-const expired = (before: CardTransaction, at: Date): CardTransaction => ({
-  ...before,
-  needsAttention: true,
-  updatedAt: at,
-})
