@@ -1,5 +1,4 @@
-import { SchemaError } from './errors.ts'
-import type { Particle, Place } from './model.ts'
+import { type Particle, type Place, SchemaError } from './model.ts'
 
 /** States of one content model. */
 export const statesMax = 20_000

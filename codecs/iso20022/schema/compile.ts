@@ -10,7 +10,6 @@ import {
   edgeStride,
   type Member,
 } from './compiled.ts'
-import { SchemaError } from './errors.ts'
 import {
   type AttributeUse,
   type ComplexType,
@@ -21,6 +20,7 @@ import {
   type Place,
   type QName,
   qName,
+  SchemaError,
   type SchemaModel,
   type SimpleType,
   type TypeDefinition,

@@ -1,7 +1,6 @@
 export { type CompileOptions, compileSchema } from './compile.ts'
 export type { CompiledElement, CompiledSchema, CompiledType } from './compiled.ts'
-export { SchemaError } from './errors.ts'
-export type { SchemaModel } from './model.ts'
+export { SchemaError, type SchemaModel } from './model.ts'
 export { withNamespace } from './namespace.ts'
 export { PatternError, PatternMatcher, parsePattern, patternPlacesMax } from './pattern/index.ts'
 export { createSimpleTypeCache, type SimpleTypeCache } from './simple.ts'

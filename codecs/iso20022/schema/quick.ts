@@ -12,7 +12,6 @@ import {
   edgeStride,
 } from './compiled.ts'
 import { QuickAttributes } from './quick-attributes.ts'
-import { edgesAndNone, firstEdgesOf } from './quick-edges.ts'
 import { type JudgedAttribute, QuickNotes, type QuickPlan } from './quick-plan.ts'
 import type { SimpleValidator } from './simple.ts'
 import { checkUnique } from './unique.ts'
@@ -341,3 +340,23 @@ export class QuickPass {
 const isPlainly = (document: XmlDocument, text: number, check: ByteCheck): boolean =>
   document.isPlainText(text) &&
   check.accepts(document.bytes, document.start(text), document.end(text))
+
+/** No element has it. */
+const noName = -3
+
+/** The edges of a schema, and behind them one that no element takes. */
+const edgesAndNone = ({ edges }: CompiledSchema): Int32Array => {
+  const all = new Int32Array(edges.length + edgeStride).fill(noName)
+  all.set(edges)
+  return all
+}
+
+/** By state: its first edge where an element's name alone decides it; else the one that none takes. */
+const firstEdgesOf = ({ edges, stateEdges, vocabularySize }: CompiledSchema): Int32Array =>
+  stateEdges.map((first, state) => {
+    const edge = first * edgeStride
+    const name = edges[edge + edgeName] ?? noName
+    const isEmpty = first === (stateEdges[state + 1] ?? first)
+    // A name beyond the vocabulary is numbered in another way by each document.
+    return isEmpty || name < 0 || name >= vocabularySize ? edges.length : edge
+  })

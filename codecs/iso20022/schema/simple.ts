@@ -12,8 +12,7 @@ import {
   type WhiteSpace,
 } from './builtin.ts'
 import { ByteCheck } from './byte-check.ts'
-import { SchemaError } from './errors.ts'
-import type { Facet, SimpleType } from './model.ts'
+import { type Facet, SchemaError, type SimpleType } from './model.ts'
 import { PatternError, PatternMatcher, parsePattern } from './pattern/index.ts'
 
 /** Shared between compilations, so that a pattern or a type used everywhere is compiled once. */

@@ -1,6 +1,5 @@
 import { absent, type XmlDocument } from '#codecs/xml'
-import { SchemaError } from './errors.ts'
-import { type Place, type QName, qName, xsdNamespace } from './model.ts'
+import { type Place, type QName, qName, SchemaError, xsdNamespace } from './model.ts'
 
 /** One element of a schema document, with the namespaces in scope. */
 export class XsdElement {

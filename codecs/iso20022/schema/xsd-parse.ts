@@ -1,12 +1,12 @@
 import { CodecError } from '#codecs/bytes'
 import { createXmlScanner, type XmlScanner } from '#codecs/xml'
-import { SchemaError } from './errors.ts'
 import {
   type ElementDeclaration,
   type Particle,
   type Place,
   type QName,
   qName,
+  SchemaError,
   type SchemaModel,
   type TypeDefinition,
 } from './model.ts'
