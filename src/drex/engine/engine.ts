@@ -75,10 +75,7 @@ export const createEngine = (context: EngineContext): Engine => {
       await status.attempt('following', follower.followOnce)
       if (performance.now() - sweptMs >= settings.resendMs / 2) {
         sweptMs = performance.now()
-        await status.attempt('sweeping', async () => {
-          const swept = await sweepOnce(context)
-          return swept + (await fillGaps(context))
-        })
+        await status.attempt('sweeping', () => sweepAndFill(context))
       }
       await Bun.sleep(settings.pollMs)
       return !isStopped
@@ -100,6 +97,9 @@ export const createEngine = (context: EngineContext): Engine => {
     loops: [sending, following],
   }
 }
+
+const sweepAndFill = async (context: EngineContext): Promise<number> =>
+  (await sweepOnce(context)) + (await fillGaps(context))
 
 /** What the engine says of itself; a failure is logged once, until something works again. */
 const createStatus = ({ logger, network }: EngineContext) => {

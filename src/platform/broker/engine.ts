@@ -1,5 +1,5 @@
 import { createLoop, type Loop, type Work } from '../jobs/index.ts'
-import { createOutageLog } from '../observe/index.ts'
+import { createOutageLog, type OutageLog } from '../observe/index.ts'
 import { type DeliverDeps, deliver } from './deliver.ts'
 import type { ConsumeOptions, Consumer, Delivery } from './types.ts'
 
@@ -81,32 +81,16 @@ export const startEngine = <Lease extends { readonly partition: number }, M exte
     return batches.length > 0
   }
 
-  const loop = async (turns: Work): Promise<void> => {
-    let rebalancedMs = Number.NEGATIVE_INFINITY
-    while (!draining.signal.aborted) {
-      // A turn that failed has ended too: that the broker is away is said elsewhere.
-      turns.advance()
-      try {
-        const isDue = performance.now() - rebalancedMs > rebalanceEveryMs
-        // A member without partitions has just come or has lost its session: it does not wait.
-        if (isDue || source.assigned().length === 0) {
-          await source.rebalance(new Set(busy.keys()))
-          rebalancedMs = performance.now()
-        }
-        const hasRead = await readOnce()
-        outage.worked()
-        if (hasRead) continue
-      } catch (error) {
-        if (draining.signal.aborted) return
-        outage.failed(error)
-        rebalancedMs = Number.NEGATIVE_INFINITY
-      }
-      await bell.heard()
-    }
-  }
-
   const turns = watched.begin()
-  const ended = loop(turns).finally(turns.end)
+  const turned = readOnTurns(source, {
+    turns,
+    bell,
+    busy,
+    readOnce,
+    outage,
+    signal: draining.signal,
+  })
+  const ended = turned.finally(turns.end)
   let drained: Promise<void> | undefined
   const drain = (): Promise<void> => {
     drained ??= (async () => {
@@ -118,19 +102,55 @@ export const startEngine = <Lease extends { readonly partition: number }, M exte
     return drained
   }
   let stopped: Promise<void> | undefined
-  return {
-    wake: bell.ring,
-    watched,
-    drain,
-    stop: () => {
-      stopped ??= drain().then(() => source.close())
-      return stopped
-    },
+  const stop = (): Promise<void> => {
+    stopped ??= drain().then(() => source.close())
+    return stopped
+  }
+  return { wake: bell.ring, watched, drain, stop }
+}
+
+type Bell = { readonly ring: () => void; readonly heard: () => Promise<void> }
+
+type Turns = {
+  readonly turns: Work
+  readonly bell: Bell
+  readonly busy: ReadonlyMap<number, unknown>
+  /** @returns whether there was anything */
+  readonly readOnce: () => Promise<boolean>
+  readonly outage: OutageLog
+  readonly signal: AbortSignal
+}
+
+/** Rebalances when it is due, and reads until a turn finds nothing; then waits for the bell. */
+const readOnTurns = async <Lease extends { readonly partition: number }, M extends Delivery>(
+  source: PartitionSource<Lease, M>,
+  { turns, bell, busy, readOnce, outage, signal }: Turns,
+): Promise<void> => {
+  let rebalancedMs = Number.NEGATIVE_INFINITY
+  while (!signal.aborted) {
+    // A turn that failed has ended too: that the broker is away is said elsewhere.
+    turns.advance()
+    try {
+      const isDue = performance.now() - rebalancedMs > rebalanceEveryMs
+      // A member without partitions has just come or has lost its session: it does not wait.
+      if (isDue || source.assigned().length === 0) {
+        await source.rebalance(new Set(busy.keys()))
+        rebalancedMs = performance.now()
+      }
+      const hasRead = await readOnce()
+      outage.worked()
+      if (hasRead) continue
+    } catch (error) {
+      if (signal.aborted) return
+      outage.failed(error)
+      rebalancedMs = Number.NEGATIVE_INFINITY
+    }
+    await bell.heard()
   }
 }
 
 /** Waits for a ring, or for a time that doubles while nothing rings. */
-const createBell = (): { readonly ring: () => void; readonly heard: () => Promise<void> } => {
+const createBell = (): Bell => {
   let waitMs = pollFirstMs
   let rung = false
   let answer: (() => void) | undefined

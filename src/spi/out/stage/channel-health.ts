@@ -59,46 +59,19 @@ export const createChannelHealth = ({
     states.set(channel, state)
     return state
   }
-  const isUp = (channel: Channel): boolean => {
-    const { looking, downUntilMs } = stateOf(channel)
-    // A look may hang for long: what else waits is not to hang with it.
-    return looking === 0 && nowMs() >= downUntilMs
-  }
-  const failed = (state: State): void => {
-    state.failures++
-    if (state.failures < failuresMax) return
-    state.downUntilMs = nowMs() + downMs
-    state.outage.failed(undefined, { requests_without_answer: state.failures })
-  }
-  const answered = (state: State): void => {
-    state.failures = 0
-    state.downUntilMs = 0
-    state.outage.worked()
-  }
-  const judge = (state: State, outcome: MessageOutcome | undefined): void => {
-    if (outcome?.kind === 'refused' && isAccessRefused(outcome)) {
-      state.accessRefusals++
-      const { status, problem } = outcome
-      state.access.failed(undefined, { status, problem: problem.type })
-    } else if (outcome?.kind === 'accepted' || outcome?.kind === 'refused') {
-      state.accessRefusals = 0
-      state.access.worked()
-    }
-  }
   return {
-    isUp,
+    isUp: (channel) => {
+      const { looking, downUntilMs } = stateOf(channel)
+      // A look may hang for long: what else waits is not to hang with it.
+      return looking === 0 && nowMs() >= downUntilMs
+    },
     noted: async (channel, request) => {
       const state = stateOf(channel)
       const isLook = state.failures >= failuresMax
       if (isLook) state.looking++
       try {
         const outcomes = await request()
-        const [one] = outcomes
-        const isAnswered = one?.kind !== 'unknown' && !(one?.kind === 'unreachable' && one.isDown)
-        if (isAnswered) answered(state)
-        // Told by `noteLate` already.
-        else if (one?.kind !== 'unknown' || one.isLate !== true) failed(state)
-        judge(state, one)
+        noteOutcome(state, outcomes[0], nowMs())
         return outcomes
       } catch (error) {
         if (error instanceof RefusedTogetherError) answered(state)
@@ -107,22 +80,54 @@ export const createChannelHealth = ({
         if (isLook) state.looking--
       }
     },
-    noteLate: (channel) => failed(stateOf(channel)),
-    check: () => {
-      const detail = Object.fromEntries(
-        channels.map((channel) => {
-          const { failures, accessRefusals } = stateOf(channel)
-          const up = failures < failuresMax
-          const about = { up, access_refused: accessRefusals > 0, refusals: accessRefusals }
-          return [channel.toLowerCase(), about]
-        }),
-      )
-      const takes = Object.values(detail).filter((one) => one.up && !one.access_refused).length
-      const status = takes === channels.length ? 'ok' : takes === 0 ? 'down' : 'degraded'
-      // Messages are taken and kept all the same: not a reason to take no traffic.
-      return { status, ready: true, detail }
-    },
+    noteLate: (channel) => failed(stateOf(channel), nowMs()),
+    check: () => healthOf(channels, stateOf),
   }
+}
+
+const failed = (state: State, nowMs: number): void => {
+  state.failures++
+  if (state.failures < failuresMax) return
+  state.downUntilMs = nowMs + downMs
+  state.outage.failed(undefined, { requests_without_answer: state.failures })
+}
+
+const answered = (state: State): void => {
+  state.failures = 0
+  state.downUntilMs = 0
+  state.outage.worked()
+}
+
+const noteOutcome = (state: State, one: MessageOutcome | undefined, nowMs: number): void => {
+  const isAnswered = one?.kind !== 'unknown' && !(one?.kind === 'unreachable' && one.isDown)
+  if (isAnswered) answered(state)
+  // `noteLate` has told of a late one already.
+  else if (one?.kind !== 'unknown' || one.isLate !== true) failed(state, nowMs)
+  if (one?.kind === 'refused' && isAccessRefused(one)) {
+    state.accessRefusals++
+    state.access.failed(undefined, { status: one.status, problem: one.problem.type })
+  } else if (one?.kind === 'accepted' || one?.kind === 'refused') {
+    state.accessRefusals = 0
+    state.access.worked()
+  }
+}
+
+const healthOf = (
+  channels: readonly Channel[],
+  stateOf: (channel: Channel) => State,
+): HealthCheck => {
+  const detail = Object.fromEntries(
+    channels.map((channel) => {
+      const { failures, accessRefusals } = stateOf(channel)
+      const up = failures < failuresMax
+      const about = { up, access_refused: accessRefusals > 0, refusals: accessRefusals }
+      return [channel.toLowerCase(), about]
+    }),
+  )
+  const takes = Object.values(detail).filter((one) => one.up && !one.access_refused).length
+  const status = takes === channels.length ? 'ok' : takes === 0 ? 'down' : 'degraded'
+  // Messages are taken and kept all the same: not a reason to take no traffic.
+  return { status, ready: true, detail }
 }
 
 const newState = (channel: Channel, logger: Logger): State => ({
