@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { examplesOf, type Schema, stringPlaces, withString } from '../support/json-schema.ts'
+import * as fc from 'fast-check'
+import {
+  examplesOf,
+  type Schema,
+  stringPlaces,
+  valuesOf,
+  withString,
+} from '../support/json-schema.ts'
 import { startWholeGateway, type WholeGateway } from '../support/whole-gateway.ts'
 
 setDefaultTimeout(300_000)
@@ -173,6 +180,52 @@ describe('text that nobody can store, in every string of every request', () => {
       }
     }
     await Promise.all(Array.from({ length: concurrent }, worker))
+    expect(faults).toEqual([])
+  })
+})
+
+/** What descriptions tell beside the schema: check digits, encodings, and which members go with which. */
+const beyondSchema = new RegExp(
+  [
+    ...['wrong checksum', 'must be base64', 'is not a URL', 'There is no such transformation'],
+    ...['key must be', 'txid must be', 'url must be', 'needs a key', 'give a key', 'too_long'],
+    ...['Invalid key in record', '/params: Invalid input', 'is chosen by the gateway', 'is needed'],
+  ].join('|'),
+)
+
+describe('a body of the published schema', () => {
+  test('is never refused for its shape', async () => {
+    const { document } = gateway
+    const faults: string[] = []
+    for (const [template, operations] of Object.entries(document.paths)) {
+      for (const [verb, { parameters = [], requestBody }] of Object.entries(operations)) {
+        const schema = requestBody?.content['application/json']?.schema
+        // What the parameters of a message must be is told in its tables, and judged by its builder.
+        if (
+          schema === undefined ||
+          template === '/v1/spi/send' ||
+          template.startsWith('/v1/transactions')
+        )
+          continue
+        const path = parameters.reduce(
+          (url, { name }) =>
+            url.replace(`{${name}}`, name === 'address' ? `0x${'11'.repeat(20)}` : 'none'),
+          template,
+        )
+        const bodies = fc.sample(valuesOf(document, schema as Schema), { numRuns: 40, seed: 7 })
+        for (const body of bodies) {
+          const { status, text } = await send({
+            ...{ method: verb.toUpperCase(), path, contentType: 'application/json' },
+            body: JSON.stringify(body),
+          })
+          const isShape =
+            status === 400 && /validation_failed|"INVALID_|VALIDATION_FAILED/.test(text)
+          if (status !== 500 && (!isShape || beyondSchema.test(text))) continue
+          const shown = JSON.stringify(body).slice(0, 160)
+          faults.push(`${verb} ${template} ${shown} → ${status} ${text.slice(0, 220)}`)
+        }
+      }
+    }
     expect(faults).toEqual([])
   })
 })

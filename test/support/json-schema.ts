@@ -87,18 +87,45 @@ const stringsOf = ({
   }
   const length = { minLength, maxLength: Math.min(maxLength, minLength + lengthMax) }
   // A class of what is not allowed is no form to generate from.
-  const isForm = pattern !== undefined && !pattern.startsWith('^[^')
-  const texts = isForm
-    ? fc.stringMatching(new RegExp(pattern.replace(/\(\?!.*?\)/, '')))
-    : fc.oneof(
-        fc.string({ ...length, unit: 'binary' }),
-        fc.string({ ...length, unit: 'grapheme' }),
-        fc.string(length),
-      )
+  const matching =
+    pattern === undefined || pattern.startsWith('^[^') || pattern.includes('(?=')
+      ? undefined
+      : matchingStrings(pattern)
+  const texts =
+    matching ??
+    fc.oneof(
+      fc.string({ ...length, unit: 'binary' }),
+      fc.string({ ...length, unit: 'grapheme' }),
+      fc.string(length),
+    )
   return texts.filter((text) => {
     const characters = [...text].length
     return characters >= minLength && characters <= maxLength && isWanted(text)
   })
+}
+
+/** What is refused by looking ahead is left to the filter: the generator cannot. */
+const withoutLookahead = (pattern: string): string => {
+  const start = pattern.indexOf('(?!')
+  if (start === -1) return pattern
+  let depth = 0
+  for (let end = start; end < pattern.length; end++) {
+    if (pattern[end] === '\\') end++
+    else if (pattern[end] === '(') depth++
+    else if (pattern[end] === ')' && --depth === 0) {
+      return withoutLookahead(pattern.slice(0, start) + pattern.slice(end + 1))
+    }
+  }
+  return pattern
+}
+
+/** Undefined where the generator does not know the form: then any text is tried. */
+const matchingStrings = (pattern: string): fc.Arbitrary<string> | undefined => {
+  try {
+    return fc.stringMatching(new RegExp(withoutLookahead(pattern)))
+  } catch {
+    return undefined
+  }
 }
 
 const objectsOf = (document: OpenApi, schema: Schema, depth: number): fc.Arbitrary<unknown> => {

@@ -59,6 +59,8 @@ export const resolutionBody = z
       description: 'The status that the network confirms the transaction to be in.',
     }),
     reason: z.string().min(1).max(reasonMax).regex(reasonText).meta({
+      // The document's generator would write the flag as well.
+      pattern: reasonText.source,
       description: 'Who confirmed it, and where that is noted. No card data.',
       example: 'Network desk, case 4711',
     }),

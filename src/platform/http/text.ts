@@ -66,6 +66,7 @@ export const instant = z.iso
   .datetime({ offset: true })
   .regex(/^(?!0000)/, 'must be of the years 0001 to 9999')
   .transform((value) => new Date(Math.min(latestMs, Math.max(earliestMs, Date.parse(value)))))
+  .meta({ format: 'date-time' })
 
 /** A whole number in a query, where every value is text. */
 export const whole = (min: number, max: number, missing: number) =>

@@ -14,11 +14,13 @@ const violation = z
   })
   .meta({ id: 'SchemaViolation' })
 
+export const validateBody = z.object({ message: z.string() })
+
 export const validateDocumentation: RouteDocument = {
   tag,
   summary: 'Validate a message against the schema of its type and version',
   description: `Every violation is listed, up to ${violationsMax}. A message that is not valid is an answer, not an error.`,
-  body: { 'application/xml': z.string(), 'application/json': z.object({ message: z.string() }) },
+  body: { 'application/xml': z.string(), 'application/json': validateBody },
   responses: {
     200: {
       description: 'The verdict.',

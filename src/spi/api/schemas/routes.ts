@@ -14,9 +14,14 @@ import {
   type RequestContext,
   type Route,
   readBytes,
-  readJsonValue,
+  readJson,
 } from '#src/platform/http/index.ts'
-import { codesDocumentation, schemasDocumentation, validateDocumentation } from './documents.ts'
+import {
+  codesDocumentation,
+  schemasDocumentation,
+  validateBody,
+  validateDocumentation,
+} from './documents.ts'
 import type { LoadedSchemas } from './load.ts'
 import { type Validation, validateMessage } from './service.ts'
 
@@ -82,13 +87,8 @@ const codes = {
 
 const readMessage = async (c: RequestContext): Promise<Uint8Array> => {
   if (mediaType(c.req.raw.headers.get('content-type') ?? '') === xml) return await readBytes(c)
-  const body = await readJsonValue(c)
-  const message =
-    typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined
-  if (typeof message === 'string') return new TextEncoder().encode(message)
-  throw new ApiError(httpErrors.validation_failed, '/message must be the XML document.', {
-    errors: [{ pointer: '/message', rule: 'type', message: 'must be a string' }],
-  })
+  const { message } = await readJson(c, validateBody)
+  return new TextEncoder().encode(message)
 }
 
 const answer = (validation: Validation): object => {

@@ -5,7 +5,7 @@ import { type ProjectedType, projectionTargets, sourceFormats, targetFormats } f
 /** What the OpenAPI document says of the transformation routes. Nothing here runs per request. */
 
 const options = z
-  .object({
+  .strictObject({
     validate: z.boolean().default(false).meta({
       description:
         'Check the whole schema first; every violation is listed (422 schema_violation).',
@@ -113,9 +113,10 @@ export const transformDocument = (type: ProjectedType | undefined): RouteDocumen
   description:
     'The message is a member of a JSON request, or the body itself as application/xml; then options are the query parameters validate and enrich, and the source format is what the message says it is. Any message type becomes json (its lossless form), and json becomes a message type: the result is { "xml": … }, of the version that AppHdr/MsgDefIdr names. Both are always validated; only a missing signature is allowed. AppHdr/MsgDefIdr and the namespace must name the same message and version. A version that the catalogue has no schema for still gets its business view, from the elements it shares with the others; json and validate need the schema.',
   body: {
-    'application/json': z.object({
-      source_format: type === undefined ? sourceFormat : sourceFormat.optional(),
-      target_format: type === undefined ? targetFormat : targetFormat.optional(),
+    'application/json': z.strictObject({
+      source_format: type === undefined ? sourceFormat : z.enum([type]).optional(),
+      target_format:
+        type === undefined ? targetFormat : z.enum([projectionTargets[type]]).optional(),
       message,
       options: options.optional(),
     }),

@@ -1,6 +1,5 @@
 import {
-  ApiError,
-  httpErrors,
+  invalid,
   mediaType,
   type RequestContext,
   type Route,
@@ -105,13 +104,4 @@ const rawRequest = (
     message,
     options,
   }
-}
-
-const invalid = (violations: readonly Violation[]): ApiError => {
-  const [first] = violations
-  return new ApiError(
-    httpErrors.validation_failed,
-    `${first?.pointer || 'The body'} ${first?.message ?? 'is not valid'}${violations.length > 1 ? ` (and ${violations.length - 1} more)` : ''}.`,
-    { errors: violations },
-  )
 }
