@@ -24,9 +24,7 @@ export const eventsChannel = 'webhook_events'
  */
 export const emitEvents = async (tx: Queryable, events: readonly WebhookEvent[]): Promise<void> => {
   if (events.length === 0) return
-  const subscribed = await subscriptionsOf(tx)
-  if (subscribed.size === 0) return
-  const wanted = events.filter(({ type }) => patternsOf(type).some((one) => subscribed.has(one)))
+  const wanted = await takenOf(tx, events)
   if (wanted.length === 0) return
   const rows = JSON.stringify(wanted.map(rowOf))
   await tx`
@@ -36,6 +34,7 @@ export const emitEvents = async (tx: Queryable, events: readonly WebhookEvent[])
 
 /** Within a statement: where the tables of endpoints are, events that nobody takes are not written. */
 export const emitWithin: EmitWithin = {
+  isTaken: async (sql, events) => (await takenOf(sql, events)).length > 0,
   rowOf: (event) => rowOf(event, 0),
   ctes: (sql, rows) =>
     ctes(
@@ -48,8 +47,18 @@ export const emitWithin: EmitWithin = {
 
 /** The same in a database that has no endpoints: a relay takes them from there. */
 export const emitElsewhere: EmitWithin = {
+  isTaken: async () => true,
   rowOf: emitWithin.rowOf,
   ctes: (sql, rows) => ctes(sql, rows, sql``),
+}
+
+const takenOf = async <E extends WebhookEvent>(
+  tx: Queryable,
+  events: readonly E[],
+): Promise<readonly E[]> => {
+  const subscribed = await subscriptionsOf(tx)
+  if (subscribed.size === 0) return []
+  return events.filter(({ type }) => patternsOf(type).some((one) => subscribed.has(one)))
 }
 
 /** What the active endpoints take. */

@@ -191,10 +191,10 @@ export const changeTransactions = async (
   emission: EmitWithin | undefined,
 ): Promise<readonly boolean[]> => {
   const first = firstOfEachState(changes)
-  const told = first.map(({ before, after }) => {
-    const event = emission && statusEvent(before, after)
-    return event && emission?.rowOf(event)
-  })
+  const news = first.map(({ before, after }) => statusEvent(before, after))
+  const events = news.filter((event) => event !== undefined)
+  const isTold = events.length > 0 && (await emission?.isTaken(sql, events)) === true
+  const told = news.map((event) => (isTold ? event && emission?.rowOf(event) : undefined))
   const input = first.map((change, at) => inputOf(change, at, told[at]))
   const changed = await sql<{ position: number }[]>`
     with input as (
@@ -229,7 +229,7 @@ export const changeTransactions = async (
           audit ->> 'outcome', audit -> 'actor' ->> 'requestId'
         from mine where "auditId" is not null`,
     )})${
-      emission === undefined || told.every((row) => row === undefined)
+      emission === undefined || !isTold
         ? sql``
         : sql`, ${emission.ctes(sql, sql`select told from mine where told is not null`)}`
     }
