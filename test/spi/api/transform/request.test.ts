@@ -52,7 +52,7 @@ describe('a JSON request', () => {
   test('every fault is listed, and counted in the sentence', async () => {
     const { body } = await post('/v1/transform', { options: { enrich: 'yes' }, more: 1 })
     expect(body.errors).toHaveLength(5)
-    expect(body.detail).toEndWith('(and 4 more).')
+    expect(body.detail).toEndWith('(and 4 more)')
   })
 
   test('may leave the formats to a path that names them, but not contradict it', async () => {
