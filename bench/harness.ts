@@ -19,7 +19,7 @@ export type Contender = {
   readonly cpuUs?: () => Promise<number>
 }
 
-export type Goal = {
+type Goal = {
   /** Our contender and the peer: `peer time / our time` must be at least `atLeast`. */
   readonly ours: string
   readonly peer: string
@@ -27,7 +27,7 @@ export type Goal = {
 }
 
 /** CPU microseconds of one operation that our contender may take, whatever a peer takes. */
-export type Ceiling = { readonly ours: string; readonly cpuUsMax: number }
+type Ceiling = { readonly ours: string; readonly cpuUsMax: number }
 
 /** Contenders that are measured against one another. */
 export type Group = {
@@ -67,16 +67,16 @@ export type Mode = {
 export const smoke: Mode = { name: 'smoke', rounds: 2, roundMs: 1 }
 export const full: Mode = { name: 'full', rounds: 15, roundMs: 120 }
 
-export type ContenderResult = {
+type ContenderResult = {
   readonly name: string
   /** CPU microseconds per operation, median of the rounds. */
   readonly cpuUs: number
   readonly checksum: string
 }
 
-export type GoalResult = Goal & { readonly ratio: number; readonly reached: boolean }
+type GoalResult = Goal & { readonly ratio: number; readonly reached: boolean }
 
-export type CeilingResult = Ceiling & { readonly cpuUs: number; readonly reached: boolean }
+type CeilingResult = Ceiling & { readonly cpuUs: number; readonly reached: boolean }
 
 export type GroupResult = {
   readonly suite: string

@@ -17,7 +17,7 @@ const names = [
 ]
 
 /** Messages of one kind that a benchmark goes through, one after the other. */
-export const messageCount = 64
+const messageCount = 64
 
 /**
  * As real ones differ from one another: identifiers, amounts, names and accounts, some of other length; the

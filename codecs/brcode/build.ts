@@ -22,7 +22,7 @@ import { brcodeBytesMax } from './tape.ts'
  * @property postalCode - at most 10 characters
  * @property merchantCategoryCode - four digits; `0000` when left out
  */
-export type BrCodeMerchant = {
+type BrCodeMerchant = {
   readonly merchantName: string
   readonly merchantCity: string
   readonly amount?: string | undefined

@@ -1,7 +1,7 @@
 import { CodecError } from '#codecs/bytes'
 
 /** The kinds of Pix key, as the key directory (DICT) names them in lower case. */
-export const pixKeyKinds = ['cpf', 'cnpj', 'phone', 'email', 'evp'] as const
+const pixKeyKinds = ['cpf', 'cnpj', 'phone', 'email', 'evp'] as const
 export type PixKeyKind = (typeof pixKeyKinds)[number]
 
 /** Longest Pix key: an e-mail address of 77 characters. */

@@ -38,7 +38,7 @@ export const txidCharsMax = 25
 export const pixValueCharsMax = 77
 
 /** Something a reader should know but need not refuse. */
-export type BrCodeWarning = {
+type BrCodeWarning = {
   readonly rule: 'lengths_in_characters' | 'dynamic_txid' | 'unknown_key_form'
   readonly path: string
   readonly offset: number
@@ -48,7 +48,7 @@ export type BrCodeWarning = {
  * `static`: the code holds the key. `dynamic`: it holds the address of the charge.
  * `authorization`: only a recurrence to authorise (Pix Automático), nothing to pay now.
  */
-export type PixCodeKind = 'static' | 'dynamic' | 'authorization'
+type PixCodeKind = 'static' | 'dynamic' | 'authorization'
 
 /**
  * The Pix reading of a code.
@@ -60,7 +60,7 @@ export type PixCodeKind = 'static' | 'dynamic' | 'authorization'
  * @property singleUse - 01 is `12`: to be paid once
  * @property txid - undefined when the code says `***` or nothing
  */
-export type PixReading = {
+type PixReading = {
   readonly kind: PixCodeKind
   readonly composite: boolean
   readonly template: number

@@ -18,7 +18,7 @@ const stride = 5
 export const noParent = -1
 
 /** How a producer counted the lengths: EMV says bytes; some count characters. */
-export const lengthUnits = ['bytes', 'characters'] as const
+const lengthUnits = ['bytes', 'characters'] as const
 export type LengthUnit = (typeof lengthUnits)[number]
 
 /**

@@ -1,9 +1,9 @@
 /** Character classes of ISO 8583 as bits: a byte of ASCII or Latin-1 belongs to several. */
 export const digit = 1
-export const alphanumeric = 2
+const alphanumeric = 2
 const alphanumericBlank = 4
-export const printable = 8
-export const track = 16
+const printable = 8
+const track = 16
 const letter = 32
 
 const buildClasses = (): Uint8Array => {

@@ -11,10 +11,10 @@ const encodings = ['ascii', 'ebcdic', 'ebcdic-037', 'bcd', 'bcd-ebcdic', 'binary
 export type Encoding = (typeof encodings)[number]
 
 /** `binary` is one big-endian number, one byte for up to two digits and two bytes above. */
-export const prefixes = ['ascii', 'ebcdic', 'bcd', 'binary'] as const
+const prefixes = ['ascii', 'ebcdic', 'bcd', 'binary'] as const
 export type Prefix = (typeof prefixes)[number]
 
-export const bitmaps = ['binary', 'hex', 'hex-ebcdic'] as const
+const bitmaps = ['binary', 'hex', 'hex-ebcdic'] as const
 type BitmapEncoding = (typeof bitmaps)[number]
 
 /**

@@ -3,7 +3,7 @@ import { type CodePage, classOfType, cp037, cp1047, latin1 } from './characters.
 import { type Dialect, type Encoding, type FieldSpec, fieldMax } from './dialect.ts'
 
 /** How a value lies on the wire. */
-export type Kind = 'text' | 'packed' | 'bytes' | 'hex' | 'signed_text' | 'signed_packed'
+type Kind = 'text' | 'packed' | 'bytes' | 'hex' | 'signed_text' | 'signed_packed'
 
 /** How the bytes of a field are checked together with its neighbours': by a character class, or as one of these. */
 export const checkAlone = 0

@@ -30,7 +30,7 @@ export const rsfnErrors = {
 } as const satisfies Readonly<Record<number, { field: string; meaning: string }>>
 
 /** A value of field C03. */
-export type RsfnErrorCode = keyof typeof rsfnErrors
+type RsfnErrorCode = keyof typeof rsfnErrors
 
 /** A value of field C03 that reports a failure. */
 export type RsfnFailureCode = Exclude<RsfnErrorCode, 0x00>

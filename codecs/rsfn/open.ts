@@ -64,10 +64,7 @@ const refuse = (code: RsfnFailureCode): RsfnRefused => ({
  * The first rule that a signed header breaks, in the order of its fields; 0 when it breaks none.
  * Keys and certificates are not looked at.
  */
-export const checkRsfnHeader = (
-  header: RsfnHeader,
-  policy: RsfnPolicy = {},
-): RsfnFailureCode | 0 => {
+const checkRsfnHeader = (header: RsfnHeader, policy: RsfnPolicy = {}): RsfnFailureCode | 0 => {
   const second = header.protocol === rsfnProtocol.SECOND
   if (second ? policy.acceptSecondVersion !== true : header.protocol !== rsfnProtocol.THIRD) {
     return 0x02

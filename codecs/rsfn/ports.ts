@@ -42,7 +42,7 @@ export type RsfnRecipient = {
 }
 
 /** `'authority'` says that the authority (C10, C12) is unknown, `'serial'` that the serial is. */
-export type RsfnUnknown = 'authority' | 'serial'
+type RsfnUnknown = 'authority' | 'serial'
 
 /** What opening needs from outside. */
 export type RsfnOpenPorts = RsfnCiphers & {

@@ -43,7 +43,7 @@ export const specialUseRules = (
 }
 
 /** One certificate as the header names it: authority code (C10, C12) and hexadecimal serial. */
-export type RsfnParty = { readonly authority: number; readonly serial: string }
+type RsfnParty = { readonly authority: number; readonly serial: string }
 
 /**
  * @property content - text is encoded as UTF-16BE; bytes are taken as they are

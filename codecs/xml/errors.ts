@@ -1,7 +1,7 @@
 import { CodecError, type CodecErrorContext } from '#codecs/bytes'
 
 /** Every reason for which a document is refused. Codes are append-only; the clause is of XML 1.0, 5th ed. */
-export const xmlErrorCodes = {
+const xmlErrorCodes = {
   document_too_large: 'the document is over the limit of bytes',
   depth_exceeded: 'elements nest deeper than the limit',
   attributes_exceeded: 'an element has more attributes than the limit',

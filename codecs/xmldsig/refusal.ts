@@ -1,5 +1,5 @@
 /** Why a message is not taken as signed. Codes are append-only. */
-export const xmldsigRefusals = {
+const xmldsigRefusals = {
   markup_not_allowed: 'a comment or CDATA section stands in the message',
   envelope_structure: 'the message is not an Envelope of exactly AppHdr and Document',
   signature_missing: 'Sgntr holds no signature',

@@ -17,7 +17,7 @@ import {
 // Source: security manual of the National Financial System, volume II, section 3.
 
 /** A half-open range of byte offsets. */
-export type ByteRange = { readonly from: number; readonly to: number }
+type ByteRange = { readonly from: number; readonly to: number }
 
 /**
  * A message whose bytes are already canonical but for the namespace that `AppHdr` and `Document`

@@ -1,11 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type Forge from 'node-forge'
-import {
-  type CertificateName,
-  type CertificateRecord,
-  type CertificateType,
-  statusAt,
-} from './domain.ts'
+import type { CertificateName, CertificateRecord, CertificateType } from './domain.ts'
 import { forge } from './forge.ts'
 
 /** One rule that a certificate breaks. */
@@ -171,10 +166,6 @@ export const recordOf = (
   certificate: certificate.toString(),
   chain: chain.map(String),
 })
-
-/** Whether a stored certificate may be used now. */
-export const isUsable = (record: CertificateRecord, now: Date): boolean =>
-  statusAt(record, now) === 'active'
 
 /** @throws Error when the PEM holds no private key or one under a password */
 export const readKey = (pem: string): KeyObject => createPrivateKey(pem)

@@ -1,4 +1,4 @@
-import { defineSettings, path, type SettingValues, setting } from '#src/platform/config/index.ts'
+import { defineSettings, path, setting } from '#src/platform/config/index.ts'
 
 /** Where certificates are kept. */
 export const certificateSettings = defineSettings({
@@ -6,5 +6,3 @@ export const certificateSettings = defineSettings({
     doc: 'Folder of certificates, read only: `<ispb>.<type>.<version>/tls.crt` and `tls.key`. Without it they are kept in the database.',
   }),
 })
-
-export type CertificateSettings = SettingValues<typeof certificateSettings>

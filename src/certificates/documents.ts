@@ -6,7 +6,7 @@ const tag = 'certificates'
 
 export const ispb = z.string().regex(ispbForm, 'must be 8 digits or capital letters')
 export const type = z.enum(certificateTypes)
-export const version = z.int().min(1).max(versionMax)
+const version = z.int().min(1).max(versionMax)
 
 /** 256 KiB in base64, and room for the rest. */
 export const importBodyBytesMax = 512 * 1024
@@ -22,7 +22,7 @@ export const importBody = z
   })
   .describe('`content`: the PKCS#12 file in base64, or PEM text with certificate, chain and key')
 
-export const certificateView = z.object({
+const certificateView = z.object({
   ispb,
   type,
   version,

@@ -67,7 +67,7 @@ export const daysUntilExpiry = (
 ): number => Math.floor((notAfter.getTime() - now.getTime()) / dayMs)
 
 /** Days before expiry at which the log speaks. */
-export const expiryWarningDays = [45, 30, 14, 7, 1] as const
+const expiryWarningDays = [45, 30, 14, 7, 1] as const
 
 /** The smallest warning step that the days left have come to; undefined while there is time. */
 export const expiryStep = (days: number): number | undefined =>

@@ -12,18 +12,14 @@ import { certificateRoutes } from './routes.ts'
 import { type CertificateService, createCertificateService } from './service.ts'
 import { type CertificateStore, createDatabaseStore, sealedKeys } from './store.ts'
 
-export { type CertificateSettings, certificateSettings } from './config.ts'
+export { certificateSettings } from './config.ts'
 export {
-  type CertificateName,
   type CertificateRecord,
-  type CertificateType,
   certificateTypeMeanings,
   certificateTypes,
-  daysUntilExpiry,
   ispbForm,
   nameText,
   parseNameText,
-  statusAt,
   versionMax,
 } from './domain.ts'
 export { createFolderStore, keyPem } from './folder-store.ts'
@@ -49,7 +45,7 @@ export type CertificatesDeps = {
 }
 
 /** Certificates by the text of their name, as JOSE takes keys. */
-export type NamedKeys = {
+type NamedKeys = {
   readonly list: () => Promise<
     readonly {
       readonly kid: string

@@ -15,7 +15,7 @@ export class Pkcs12BusyError extends Error {
 }
 
 /** @property certificates - in the order of the file */
-export type OpenedPkcs12 = {
+type OpenedPkcs12 = {
   /** PKCS#8, DER. */
   readonly key: Uint8Array | undefined
   readonly certificates: readonly X509Certificate[]

@@ -12,7 +12,7 @@ import {
 import { MasterKeyMissingError } from './errors.ts'
 
 /** A certificate to store. */
-export type NewCertificate = {
+type NewCertificate = {
   readonly record: CertificateRecord
   /** PKCS#8, DER. */
   readonly key: Uint8Array | undefined

@@ -20,7 +20,7 @@ import { rotateMasterKeyCommand } from './rotate-master-key.ts'
 import { serveCommand } from './serve.ts'
 import { simCommand } from './sim/index.ts'
 
-export type { LoadedProgram, PlatformDeps, Program } from './program.ts'
+export type { PlatformDeps, Program } from './program.ts'
 
 const commands: readonly Command[] = [
   devCommand,

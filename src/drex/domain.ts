@@ -114,8 +114,6 @@ const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 /** Of a positive amount with two fraction digits. */
 export const amountForm = /^(?!0\.00$)(0|[1-9]\d{0,15})\.(\d{2})$/
-/** R$ 9 999 999 999 999 999.99: fits PostgreSQL's bigint. */
-export const amountCentsMax = 999_999_999_999_999_999n
 
 /** Reads `150.00` as 15000n. @returns undefined when it is not a positive amount of that form */
 export const parseAmount = (text: string): bigint | undefined => {

@@ -23,7 +23,7 @@ import { createRpcClient, type RpcClient } from './rpc/client.ts'
 import { createTransfers } from './transfers/service.ts'
 import { createWallets, type Wallets } from './wallets/service.ts'
 
-export { type DrexSettings, drexSettings } from './config.ts'
+export { drexSettings } from './config.ts'
 
 export type DrexDeps = {
   readonly settings: DrexSettings

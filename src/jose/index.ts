@@ -5,7 +5,7 @@ import { joseErrors } from './errors.ts'
 import type { JoseKeySource } from './keyring.ts'
 import { joseRoutes, type LoadJose } from './routes.ts'
 
-export { type JoseSettings, joseSettings } from './config.ts'
+export { joseSettings } from './config.ts'
 export type { JoseCertificate, JoseKeySource } from './keyring.ts'
 
 export type JoseDeps = {

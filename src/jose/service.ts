@@ -12,7 +12,7 @@ import type { JoseHeader } from './header.ts'
 import type { JoseKey, Keyring } from './keyring.ts'
 import { openJwe, openJws, readJwe, readJws } from './open.ts'
 
-export type SignRequest = {
+type SignRequest = {
   readonly kid: string
   readonly algorithm: string | undefined
   readonly content: Uint8Array
@@ -20,7 +20,7 @@ export type SignRequest = {
   readonly serialization: Serialization
 }
 
-export type EncryptRequest = SignRequest & { readonly contentAlgorithm: ContentAlgorithm }
+type EncryptRequest = SignRequest & { readonly contentAlgorithm: ContentAlgorithm }
 
 export type Verified =
   | {

@@ -11,7 +11,7 @@ import {
 } from '#src/platform/config/index.ts'
 
 /** Stages of the pipeline that a process runs. */
-export const spiRoles = ['INBOUND_PULL', 'WORKER', 'OUTBOUND_SEND'] as const
+const spiRoles = ['INBOUND_PULL', 'WORKER', 'OUTBOUND_SEND'] as const
 export type SpiRole = (typeof spiRoles)[number]
 
 /** The institution, the message interface and what is needed to reach it. */

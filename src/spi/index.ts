@@ -2,11 +2,11 @@ export { createCatalogue } from './api/catalogue/index.ts'
 export { grpcProblems, grpcSettings } from './api/grpc/config.ts'
 export { createGrpc } from './api/grpc/index.ts'
 export { iso20022Inspector } from './api/inspect/index.ts'
-export { createSchemas, type Schemas, schemaSettings } from './api/schemas/index.ts'
+export { createSchemas, schemaSettings } from './api/schemas/index.ts'
 export { createTransform } from './api/transform/index.ts'
-export { type SpiRole, type SpiSettings, spiRoles, spiSettings } from './config.ts'
-export { createPull, type PullSettings, pullSettings } from './in/pull/index.ts'
-export { createWorker, type WorkerSettings, workerSettings } from './in/worker/index.ts'
+export { spiSettings } from './config.ts'
+export { createPull, pullSettings } from './in/pull/index.ts'
+export { createWorker, workerSettings } from './in/worker/index.ts'
 export {
   createInterfaceClient,
   type InterfaceClient,
@@ -15,11 +15,10 @@ export {
 export { rsfnInspector } from './link/rsfn/index.ts'
 export { createMessages } from './messages/index.ts'
 export { createSend } from './out/send/index.ts'
-export { type SigningSettings, signingSettings } from './out/signing/index.ts'
+export { signingSettings } from './out/signing/index.ts'
 export {
   createOutbound,
   type OutboundFeature,
-  type OutboundSettings,
   outboundSettings,
 } from './out/stage/index.ts'
 export { spiProblems } from './roles.ts'

@@ -30,7 +30,7 @@ export const retryDelaysMs: readonly number[] = [
 export const attemptsMax = retryDelaysMs.length
 export const retryAfterMaxMs = 24 * 3_600_000
 /** An endpoint that has failed for so long is disabled. */
-export const failingDaysMax = 5
+const failingDaysMax = 5
 export const failingMaxMs = failingDaysMax * 24 * 3_600_000
 /** A delay becomes a random one between these parts of it. */
 const jitterFrom = 0.8
@@ -45,8 +45,6 @@ export type AttemptOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly retryAfterMs: number | undefined }
-
-export type DeliveryState = 'pending' | 'delivered' | 'exhausted'
 
 export type DeliveryStep =
   | { readonly state: 'delivered' }

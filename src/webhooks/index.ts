@@ -16,7 +16,7 @@ import { createWebhookService } from './service.ts'
 import { createEndpointStore } from './store.ts'
 import { allowListOf } from './target.ts'
 
-export { type WebhookSettings, webhookSettings } from './config.ts'
+export { webhookSettings } from './config.ts'
 export { emitElsewhere, emitEvents, emitWithin } from './events.ts'
 export type { EventBroker } from './relay.ts'
 

@@ -2,10 +2,10 @@ import { type AttemptOutcome, retryAfterMs } from './domain.ts'
 import { signatures } from './signing.ts'
 import { type AllowList, resolveTarget, TargetError } from './target.ts'
 
-export const answerBytesMax = 4096
+const answerBytesMax = 4096
 
 /** One attempt to be made. */
-export type Attempt = {
+type Attempt = {
   readonly url: string
   /** The event's id: the same on every attempt and replay. */
   readonly eventId: string

@@ -13,7 +13,7 @@ import { type Chain, type ChainOptions, createChain } from '../../src/simulators
 import { type TestApp, testApp, testKey } from '../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
 
-export const adminKey = new Uint8Array(32).fill(7)
+const adminKey = new Uint8Array(32).fill(7)
 export const adminAddress = addressOfPrivateKey(adminKey)
 export const currencyAbi = new Interface(currencyArtifact.abi)
 export const sealer: Sealer = createSealer(Uint8Array.from({ length: 32 }, (_, i) => i * 5 + 1))
@@ -25,7 +25,7 @@ export type Admin = {
   readonly token: Hex
 }
 
-export type Receipt = { readonly contractAddress: Hex | null; readonly status: Hex }
+type Receipt = { readonly contractAddress: Hex | null; readonly status: Hex }
 
 export const createAdmin = async (
   chain: Pick<Chain, 'chainId' | 'request'>,
@@ -64,7 +64,7 @@ export const createAdmin = async (
   }
 }
 
-export type Call = (
+type Call = (
   method: string,
   path: string,
   body?: unknown,

@@ -3,7 +3,7 @@ import { Interface, type Result } from 'ethers'
 import { createEngine, type Engine } from '../../src/simulators/chain/engine.ts'
 
 /** A call the contract refused: its error's name and arguments. */
-export class Revert extends Error {
+class Revert extends Error {
   readonly args: readonly unknown[]
   constructor(name: string, args: readonly unknown[]) {
     super(name)
@@ -12,7 +12,7 @@ export class Revert extends Error {
   }
 }
 
-export type Log = { readonly name: string; readonly args: Result; readonly address: string }
+type Log = { readonly name: string; readonly args: Result; readonly address: string }
 
 export type Deployed = {
   readonly address: string

@@ -43,7 +43,7 @@ export const rsaKeyOf = (vector: {
 const authority = issueCertificate('AC Teste', { authority: true })
 
 /** A certificate for any key, which only openssl can issue for elliptic curves. */
-export const certify = async (key: KeyObject): Promise<string> => {
+const certify = async (key: KeyObject): Promise<string> => {
   let certificate = ''
   await withScratch(async (directory) => {
     const path = (name: string) => join(directory, name)

@@ -90,7 +90,7 @@ export const answerTo = (
   })
 }
 
-export const understand = (resourceId: string, bytes: Uint8Array): Received => {
+const understand = (resourceId: string, bytes: Uint8Array): Received => {
   const document = scanner.scan(bytes)
   const identity = identifyMessage(document)
   if (identity === undefined) throw new Error('no message of the SPI')

@@ -20,7 +20,7 @@ export type OpenApi = {
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> }
 }
 
-export type Operation = {
+type Operation = {
   readonly parameters?: readonly {
     readonly name: string
     readonly in: 'path' | 'query' | 'header'

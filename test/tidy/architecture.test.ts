@@ -15,7 +15,9 @@ test('the way of a payment names functions that are where it says', () => {
   const gone = steps.filter(
     ({ name, file }) =>
       !existsSync(join(root, file)) ||
-      !new RegExp(`^export const ${name}\\b`, 'm').test(readFileSync(join(root, file), 'utf8')),
+      !new RegExp(`^(?:export )?const ${name}\\b`, 'm').test(
+        readFileSync(join(root, file), 'utf8'),
+      ),
   )
   expect(gone).toEqual([])
 })

@@ -20,7 +20,7 @@ export type Draft = Pick<BuildContext, 'ispb' | 'random'> & {
 }
 
 /** What the element in `Document` holds, and the ids by which its transactions are found again. */
-export type Body = { readonly xml: Content; readonly ids: readonly string[] }
+type Body = { readonly xml: Content; readonly ids: readonly string[] }
 
 /** How a message is made of the parameters that callers send. */
 export type Builder = {

@@ -39,7 +39,7 @@ type TypedHeader = {
 }
 
 /** What a received message is looked through for. */
-export type MessageFacts<Known extends string = string> = {
+type MessageFacts<Known extends string = string> = {
   /** The element that repeats per transaction; null where the message has none. */
   readonly transaction: string | null
   /** What is checked besides the header, and that the message can be read whole. */
@@ -81,7 +81,7 @@ export type StatusCheck = {
 }
 
 /** How an answer names what it is about. */
-export type Answers<Known extends string = string> =
+type Answers<Known extends string = string> =
   /** Each transaction names one that was sent, by a message of one of these types. */
   | { readonly about: 'transaction'; readonly to: readonly Known[] }
   /** The same, a payment by its EndToEndId and a return by its RtrId. */
@@ -96,7 +96,7 @@ export type Answers<Known extends string = string> =
   | { readonly about: 'message'; readonly isRefusal: boolean }
 
 /** How the interface of the SPI treats a message that a participant sends. */
-export type MessageExchange<Known extends string = string> = {
+type MessageExchange<Known extends string = string> = {
   /**
    * `moves_money`: settled, and answered by a pacs.002 that says so; `status`: such an answer;
    * `between_participants`: passed on to the participant that it is for; `tracked`: has a limit of its own on the

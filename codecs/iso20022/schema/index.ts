@@ -1,9 +1,9 @@
-export { type CompileOptions, compileSchema } from './compile.ts'
+export { compileSchema } from './compile.ts'
 export type { CompiledElement, CompiledSchema, CompiledType } from './compiled.ts'
 export { SchemaError, type SchemaModel } from './model.ts'
 export { withNamespace } from './namespace.ts'
 export { PatternError, PatternMatcher, parsePattern, patternPlacesMax } from './pattern/index.ts'
-export { createSimpleTypeCache, type SimpleTypeCache } from './simple.ts'
+export { createSimpleTypeCache } from './simple.ts'
 export { createSchemaValidator, type SchemaValidator, validateDocument } from './validate.ts'
 export {
   type SchemaViolation,
@@ -11,10 +11,9 @@ export {
   type ViolationRule,
   violationsMax,
 } from './violation.ts'
-export { occursMax } from './xsd-declarations.ts'
+
 export {
   createSchemaDocumentCache,
   parseSchema,
   type SchemaSource,
-  schemaDocumentsMax,
 } from './xsd-parse.ts'

@@ -20,7 +20,7 @@ export type SchemaSource = (location: string) => Uint8Array | undefined
 export const schemaDocumentsMax = 64
 
 /** One schema document, read for one target namespace: what it declares and refers to, in its order. */
-export type SchemaDocument = {
+type SchemaDocument = {
   readonly namespace: string
   readonly declared: readonly Declared[]
   readonly place: Place

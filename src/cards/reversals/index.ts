@@ -1,4 +1,3 @@
-export type { OnEnded } from './attempt.ts'
 export {
   createReversals,
   type ReversalSettings,
@@ -7,4 +6,4 @@ export {
   reversalSettings,
 } from './engine.ts'
 export { insertReversals } from './store.ts'
-export type { InsertReversals, NewReversal, Reversal, ReversalOutcome } from './types.ts'
+export type { NewReversal, Reversal } from './types.ts'

@@ -11,8 +11,8 @@ import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from './typ
 //     anything else                  the vault does not answer now
 
 /** ISO/IEC 7812: a card number has at most 19 digits; the shortest in use have 12. */
-export const panDigitsMin = 12
-export const panDigitsMax = 19
+const panDigitsMin = 12
+const panDigitsMax = 19
 /** What is read of an answer: anything longer is no card number. */
 const bodyBytesMax = 32
 const circuitFailuresMaxDefault = 5

@@ -1,7 +1,7 @@
 import type { CommandArguments, CommandOption } from '../command.ts'
 
 /** A simulator that runs. */
-export type RunningSimulator = {
+type RunningSimulator = {
   /** Where it is and what a gateway needs to find it; shown once. */
   readonly place: Readonly<Record<string, unknown>>
   /** The same for people, a line each. */

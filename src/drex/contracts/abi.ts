@@ -75,7 +75,7 @@ export const encodeCall = (
 }
 
 /** @throws ArgumentError that lists every bad, missing and surplus argument */
-export const readArguments = (
+const readArguments = (
   inputs: readonly ParamType[],
   params: unknown,
   pointer: string,

@@ -17,7 +17,7 @@ import type { Wallets } from '../wallets/service.ts'
 import { ArgumentError, decodeResult, encodeCall, explainRevert, readAbi } from './abi.ts'
 import * as store from './store.ts'
 
-export type Deployment = {
+type Deployment = {
   readonly template: TemplateName
   readonly params: unknown
   readonly network: NetworkId | undefined
@@ -26,7 +26,7 @@ export type Deployment = {
   readonly createdBy: string
 }
 
-export type Registration = {
+type Registration = {
   readonly network: NetworkId | undefined
   readonly address: Hex
   readonly abi: readonly unknown[]
@@ -34,7 +34,7 @@ export type Registration = {
   readonly createdBy: string
 }
 
-export type Call = {
+type Call = {
   readonly address: Hex
   readonly network: NetworkId | undefined
   readonly function: string

@@ -23,7 +23,7 @@ export type EngineContext = {
   readonly settings: EngineSettings
 }
 
-export type EngineSettings = {
+type EngineSettings = {
   readonly pollMs: number
   /** Time without a receipt after which a transaction is sent again. */
   readonly resendMs: number

@@ -20,7 +20,7 @@ export type Engine = {
   readonly loops: readonly Loop[]
 }
 
-export type EngineState = {
+type EngineState = {
   readonly status: 'starting' | 'running' | 'unreachable' | 'wrong_network' | 'stopped'
   readonly detail: string | undefined
 }

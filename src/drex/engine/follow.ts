@@ -133,7 +133,7 @@ const mineByReceipt = async (
 }
 
 /** Settles what has its confirmations, and puts back what lost its block. */
-export const settleDeep = async (context: EngineContext, head: number): Promise<number> => {
+const settleDeep = async (context: EngineContext, head: number): Promise<number> => {
   const { network, sql } = context
   const deepest = head - network.confirmations + 1
   const mined = await store.minedUpTo(sql, network.id, deepest, settleMax)

@@ -2,7 +2,7 @@
 import type { TransactionStatus } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 
-export const transactionKinds = [
+const transactionKinds = [
   'transfer',
   'approve',
   'swap',

@@ -10,7 +10,7 @@ import {
 import { networkIds } from '../config.ts'
 import { addressSchema } from '../evm/address.ts'
 
-export const listMax = 200
+const listMax = 200
 const listDefault = 50
 const metadataBytesMax = 4_096
 

@@ -24,7 +24,7 @@ import type { NewTransaction } from '../engine/transaction.ts'
 import { drexErrors } from '../errors.ts'
 import type { NewTransfer } from './store.ts'
 
-export type Acceptance = {
+type Acceptance = {
   readonly transfer: NewTransfer
   readonly steps: readonly NewTransaction[]
   readonly caller: Caller

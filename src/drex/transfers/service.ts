@@ -24,7 +24,7 @@ import type { Wallets } from '../wallets/service.ts'
 import { createAcceptor } from './accept.ts'
 import * as store from './store.ts'
 
-export type TransferRequest = {
+type TransferRequest = {
   readonly fromWallet: Hex
   readonly toWallet: Hex
   readonly amountCents: bigint

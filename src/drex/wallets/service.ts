@@ -16,7 +16,7 @@ import { addressOfPrivateKey, randomPrivateKey } from '../evm/secp256k1.ts'
 import { newId } from '../ids.ts'
 import * as store from './store.ts'
 
-export type NewWallet = {
+type NewWallet = {
   readonly type: store.WalletType
   readonly label: string
   readonly metadata: Readonly<Record<string, unknown>>

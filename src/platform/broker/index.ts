@@ -1,10 +1,10 @@
-export { type BrokerSettings, brokerProblems, brokerSettings } from './config.ts'
-export { type DeadLetter, deadLetterHeaders, deadLetterOf } from './dead-letter.ts'
+export { brokerProblems, brokerSettings } from './config.ts'
+export { deadLetterHeaders, deadLetterOf } from './dead-letter.ts'
 export { BrokerUnavailableError, PoisonMessageError, PublishRefusedError } from './errors.ts'
 export { createBrokerFeature } from './feature.ts'
 export { createKafkaBroker, type KafkaBrokerDeps } from './kafka/index.ts'
 export { createMemoryBroker } from './memory.ts'
-export { type OpenBrokerOptions, type OpenedBroker, openBroker } from './open.ts'
+export { type OpenedBroker, openBroker } from './open.ts'
 export { withOutbox } from './outbox.ts'
 export { outboxTopic } from './outbox-message.ts'
 export {
@@ -15,13 +15,11 @@ export {
 } from './postgresql/dead-letters.ts'
 export {
   createPostgresBroker,
-  type PostgresBrokerDeps,
   type TransactionalBroker,
 } from './postgresql/index.ts'
-export { backoffMs, pause, retryPolicyDefault } from './retry.ts'
+export { backoffMs, pause } from './retry.ts'
 export { tracedBroker, traceHeader } from './traced.ts'
 export {
-  type Backlog,
   type Broker,
   type ConsumeOptions,
   type Consumer,

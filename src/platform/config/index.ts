@@ -24,9 +24,8 @@ export {
   type SettingProblem,
 } from './load.ts'
 export { type PlatformSettings, platformSettings } from './platform-settings.ts'
-export { exitConfig, problemsTable, settingsMarkdown, textTable } from './report.ts'
+export { problemsTable, settingsMarkdown, textTable } from './report.ts'
 export {
-  companionName,
   defineSettings,
   type Setting,
   type SettingGroup,

@@ -1,9 +1,6 @@
 import type { SettingProblem } from './load.ts'
 import { companionName, type Setting, type SettingGroup } from './settings.ts'
 
-/** The exit code for bad configuration: EX_CONFIG of sysexits(3). */
-export const exitConfig = 78
-
 /** Pads columns with blanks; the last column is left ragged. */
 export const textTable = (
   header: readonly string[],

@@ -1,11 +1,4 @@
-import {
-  boolean,
-  defineSettings,
-  integer,
-  type SettingValues,
-  secretUrl,
-  setting,
-} from '../config/index.ts'
+import { boolean, defineSettings, integer, secretUrl, setting } from '../config/index.ts'
 
 /** The relational database of instant payments, digital currency and the shared endpoints. */
 export const databaseSettings = defineSettings({
@@ -29,5 +22,3 @@ export const databaseSettings = defineSettings({
     doc: 'Hours an `Idempotency-Key` is remembered.',
   }),
 })
-
-export type DatabaseSettings = SettingValues<typeof databaseSettings>

@@ -1,9 +1,8 @@
 export { bytesArray, textArray } from './array.ts'
-export { type DatabaseSettings, databaseSettings } from './config.ts'
+export { databaseSettings } from './config.ts'
 export {
   type Client,
   type Database,
-  type DatabaseOptions,
   openDatabase,
   plannerSettings,
   type Queryable,
@@ -11,20 +10,16 @@ export {
 } from './database.ts'
 export {
   type EmbeddedPostgres,
-  type EmbeddedPostgresOptions,
   NoPostgresError,
   startEmbeddedPostgres,
 } from './embedded/index.ts'
-export { createDatabaseFeature, type DatabaseFeatureOptions } from './feature.ts'
-export { createGatherer, type GathererOptions, OverloadedError } from './gatherer.ts'
+export { createDatabaseFeature } from './feature.ts'
+export { createGatherer, OverloadedError } from './gatherer.ts'
 export { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
 export {
   alterTable,
   ensurePartitions,
-  lockTimeoutMs,
   type PartitionedTable,
-  type PartitionRange,
-  type PartitionUnit,
   partitionNames,
   partitionRange,
   timestampBound,

@@ -12,7 +12,7 @@ const lockTimeoutMs = 120_000
  * All writers of a table queue up behind a migration that waits for it, and a backup may hold it for hours: a migration
  * waits a little, gives way, and tries again.
  */
-export const tableLockTimeoutMs = 1_000
+const tableLockTimeoutMs = 1_000
 const giveWayMs = 1_000
 const tableInUse = '55P03'
 

@@ -1,6 +1,6 @@
 import type { Client } from './database.ts'
 
-export type PartitionUnit = 'day' | 'month'
+type PartitionUnit = 'day' | 'month'
 
 /** A table that is range-partitioned by time. */
 export type PartitionedTable = {
@@ -82,7 +82,7 @@ const create = async (
 }
 
 /** All writers queue up behind a statement that waits for its lock: a backup may hold it for hours. */
-export const lockTimeoutMs = 1_000
+const lockTimeoutMs = 1_000
 
 /**
  * Makes or drops a partition, which needs the whole table for a moment; gives up when it cannot have it soon.

@@ -1,6 +1,6 @@
 export { type App, createApp } from './app.ts'
 export { commandActor } from './audit/command-actor.ts'
-export { type Actor, type AuditAction, type AuditEntry, auditActions } from './audit/domain.ts'
+export type { Actor, AuditAction, AuditEntry } from './audit/domain.ts'
 export { createAudit } from './audit/feature.ts'
 export { auditInsert, writeAudit } from './audit/store.ts'
 export {
@@ -43,22 +43,19 @@ export {
   runOnce,
   settleKey,
 } from './idempotency/protocol.ts'
-export { type JsonValue, jsonValue } from './json-value.ts'
+export { jsonValue } from './json-value.ts'
 export { type Listener, listen } from './listen.ts'
 export { logLevelRoutes } from './log-level.ts'
-export { createHttpMetrics, type HttpMetrics } from './metrics.ts'
+export { createHttpMetrics } from './metrics.ts'
 export { type EventDocument, openApiDocument } from './openapi.ts'
 export { cursor, pageOf, pageQuery } from './page.ts'
-export { type ErrorStyle, errorTypePrefix, problemBody, problemContentType } from './render.ts'
+export { problemBody } from './render.ts'
 export { requestIdOf } from './request-id.ts'
 export {
-  type Exchange,
-  type Method,
   type RequestContext,
   type Route,
   type RouteDocument,
-  type RouteResponse,
   withMissingSettings,
 } from './route.ts'
-export { type HealthCheck, type HealthReport, type SystemOptions, systemRoutes } from './system.ts'
+export { type HealthCheck, type HealthReport, systemRoutes } from './system.ts'
 export { id, idParams, instant, text, whole } from './text.ts'

@@ -20,7 +20,7 @@ export type Exchange = {
 
 export type RequestContext = Context<{ Bindings: Exchange }>
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** What of a route appears in the OpenAPI document. Zod schemas here cost nothing per request. */
 export type RouteDocument = {
@@ -40,7 +40,7 @@ export type RouteDocument = {
   readonly errors?: readonly ErrorDefinition[]
 }
 
-export type RouteResponse = {
+type RouteResponse = {
   readonly description: string
   readonly schema?: ZodType
   readonly contentType?: string

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import type { Client } from '../database/index.ts'
 
 /** `leftMs`: another process has it, for so long. */
-export type Claim = { readonly fence: bigint } | { readonly leftMs: number }
+type Claim = { readonly fence: bigint } | { readonly leftMs: number }
 
 /** The right to a round of a job, which one process of the fleet has. Time is the database's alone. */
 export type Lease = {

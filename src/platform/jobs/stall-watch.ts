@@ -1,7 +1,7 @@
 import type { Logger, Metrics } from '../observe/index.ts'
 import type { Loop } from './loop.ts'
 
-export type StalledLoop = { readonly loop: string; readonly seconds: number }
+type StalledLoop = { readonly loop: string; readonly seconds: number }
 
 export type StallWatch = {
   /** The loops whose work has come no further for too long, the longest first. */

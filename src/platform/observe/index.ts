@@ -1,9 +1,6 @@
 export { LineWriter } from './line-writer.ts'
 export {
   createLogger,
-  type LineSink,
-  type LogFields,
-  type LogFormat,
   type Logger,
   type LogLevel,
   logFormats,
@@ -13,12 +10,11 @@ export {
   type Counter,
   createMetrics,
   type Gauge,
-  type Histogram,
   latencyBucketsSeconds,
   type Metrics,
 } from './metrics.ts'
-export { createOutageLog, type OutageLog, type OutageWords, remindEveryMs } from './outage.ts'
-export type { RequestFields } from './request-line.ts'
+export { createOutageLog, type OutageLog, remindEveryMs } from './outage.ts'
+
 export { scrub } from './scrub.ts'
 export {
   type CountSeries,
@@ -39,7 +35,6 @@ export {
   isTracing,
   type OpenSpan,
   openSpan,
-  type SpanAttributes,
   type SpanOptions,
   type Traceparent,
 } from './tracing/tracing.ts'

@@ -30,7 +30,7 @@ export type Metrics = {
   render(): Promise<{ readonly contentType: string; readonly text: string }>
 }
 
-export type { Counter, Gauge, Histogram } from 'prom-client'
+export type { Counter, Gauge } from 'prom-client'
 
 /** Latency buckets in seconds: fine below 10 ms, where a gateway lives. */
 export const latencyBucketsSeconds = [
@@ -38,7 +38,7 @@ export const latencyBucketsSeconds = [
 ] as const
 
 /** A scrape must not wait for a database that is away. */
-export const collectMsMax = 2_000
+const collectMsMax = 2_000
 
 /** The values as the library keeps them: its `reset` would leave a zero where there are no labels. */
 type Kept = { hashMap: object }

@@ -53,7 +53,7 @@ export type CardNetworkOptions = {
   readonly needsSignOn?: boolean
 }
 
-export type CardNetworkStatistics = {
+type CardNetworkStatistics = {
   readonly connections: number
   readonly connectionsTotal: number
   /** Messages received, by MTI. */

@@ -17,7 +17,7 @@ export type Book = {
   readonly operations: readonly BookEntry[]
 }
 
-export type BookEntry = {
+type BookEntry = {
   readonly id: string
   readonly kind: Operation['kind']
   readonly endToEndId: string

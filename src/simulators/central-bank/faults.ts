@@ -23,7 +23,7 @@ export const faultKinds = [
   'refuse_connections',
 ] as const
 
-export type FaultKind = (typeof faultKinds)[number]
+type FaultKind = (typeof faultKinds)[number]
 
 export type Fault = Strike & {
   readonly kind: FaultKind

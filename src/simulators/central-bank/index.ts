@@ -27,20 +27,19 @@ import { createSignatureCheck } from './signatures.ts'
 import { createTokenBuckets } from './token-bucket.ts'
 
 export { type Revision, revisions } from '#codecs/iso20022'
-export type { Book, BookEntry } from './book.ts'
-export { type Fault, type FaultKind, faultKinds } from './faults.ts'
+
+export type { Fault } from './faults.ts'
 export {
   acceptingPsp,
   batchMessagesMax,
   bodyBytesMax,
   type CentralBankOptions,
-  type Channel,
   participantsMax,
   payingPsp,
   streamsMax,
 } from './options.ts'
 
-export type Statistics = {
+type Statistics = {
   /** Messages taken, by type; `refused` with admi.002, `repeated`, `requests` with messages. */
   readonly received: Readonly<Record<string, number>>
   /** Messages delivered to participants' queues. */

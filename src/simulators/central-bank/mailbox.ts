@@ -10,7 +10,7 @@ export type Batch = {
 }
 
 /** `superseded`: another request took this one's place. */
-export type Reading = Batch | 'superseded'
+type Reading = Batch | 'superseded'
 
 export type Mailbox = {
   put(delivery: Delivery): void
@@ -32,7 +32,7 @@ export type Mailbox = {
   stop(): void
 }
 
-export type Read = {
+type Read = {
   /** Messages wanted, up to {@link batchMessagesMax}. */
   readonly count: number
   /** The client went away. */

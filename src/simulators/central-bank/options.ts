@@ -3,7 +3,7 @@ import type { Revision } from '#codecs/iso20022'
 /** The two redundant ways to the message interface. */
 export type Channel = 'primary' | 'secondary'
 
-export type Limits = {
+type Limits = {
   /** Waiting to be taken or delivered: sending is refused (503) from there on. */
   readonly waitingMessagesMax: number
   /** By whose BizMsgIdr a repetition is recognised. */

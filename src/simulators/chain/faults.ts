@@ -2,7 +2,7 @@
 import { createStrikes, type Strike } from '../strikes.ts'
 import type { RpcError } from './engine.ts'
 
-export const faultKinds = [
+const faultKinds = [
   /** Answers HTTP 503 and does nothing. */
   'unavailable',
   /** Does what was asked, then answers 504: the caller cannot know. */
@@ -21,7 +21,7 @@ export const faultKinds = [
 
 export type FaultKind = (typeof faultKinds)[number]
 
-export type Fault = Strike & {
+type Fault = Strike & {
   readonly kind: FaultKind
   /** Only for this method; any method when absent. */
   readonly method?: string

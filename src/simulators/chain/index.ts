@@ -5,8 +5,8 @@
 import { createEngine, type Engine, type EngineOptions } from './engine.ts'
 import { type ChainServer, serveChain } from './server.ts'
 
-export { type Engine, type EngineOptions, pilotChainId } from './engine.ts'
-export { type Fault, type FaultKind, faultKinds } from './faults.ts'
+export { pilotChainId } from './engine.ts'
+export type { FaultKind } from './faults.ts'
 export { createIssuer, type Issuer } from './issuer.ts'
 export { batchCallsMax } from './server.ts'
 

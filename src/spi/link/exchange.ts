@@ -111,7 +111,7 @@ const failureOf = (error: unknown, isLate: boolean): Error => {
 }
 
 /** No server may hold a channel back for longer. */
-export const retryAfterMaxMs = 60_000
+const retryAfterMaxMs = 60_000
 
 /** Retry-After in seconds, bounded; the given time where it is absent or unreadable. */
 export const retryAfterMs = (headers: Headers, otherwiseMs: number): number => {

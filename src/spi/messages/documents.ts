@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { httpErrors, idParams, instant, pageQuery, whole } from '#src/platform/http/index.ts'
 import { channels, directions, messageStatuses, signatureVerdicts } from './domain.ts'
 
-export const limitDefault = 50
-export const limitMax = 500
-export const offsetMax = 100_000
+const limitDefault = 50
+const limitMax = 500
+const offsetMax = 100_000
 
 export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 

@@ -13,11 +13,9 @@ import { createMessageService } from './service.ts'
 
 export type {
   Channel,
-  Direction,
   MessageStatus,
   MessageTransaction,
   NewMessage,
-  Repetition,
   SignatureVerdict,
   StatusChange,
   Warning,
@@ -38,7 +36,6 @@ export { statusEvent } from './events.ts'
 export { processedMessages } from './metrics.ts'
 export { noteRepetitions, type RepetitionOutcome, setRepetitionOutcomes } from './repetitions.ts'
 export {
-  type KeptSending,
   keptOf,
   type SendingRow,
   sendingOf,
@@ -49,7 +46,6 @@ export {
   idsByKey,
   insertMessages,
   othersUnderKnownKeys,
-  type StoredOutcome,
 } from './store.ts'
 
 export type MessagesDeps = {

@@ -15,7 +15,7 @@ export type KeptSending = {
 }
 
 /** The bytes that were sent cannot be made from what is stored: it is not what they were made of. */
-export class SendingMismatchError extends Error {
+class SendingMismatchError extends Error {
   override readonly name = 'SendingMismatchError'
 }
 

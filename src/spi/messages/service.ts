@@ -2,7 +2,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import type { MessageDetail, MessageFilter, MessageRecord, Page } from './domain.ts'
 import { findMessage, listMessages, readDocument } from './queries.ts'
 
-export type MessageList = {
+type MessageList = {
   readonly messages: readonly MessageRecord[]
   readonly total: number
 }

@@ -57,7 +57,7 @@ export type Row = {
   readonly endedAt: Date | null
 }
 
-export type EngineChange = Partial<Omit<ReversalsDeps, 'settings'>> & {
+type EngineChange = Partial<Omit<ReversalsDeps, 'settings'>> & {
   readonly settings?: Partial<ReversalsDeps['settings']>
 }
 

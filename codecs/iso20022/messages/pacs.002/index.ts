@@ -32,7 +32,7 @@ const read = messageReader('pacs.002', 'FIToFIPmtStsRpt', {
 export type Pacs002 = ReturnType<typeof read>
 
 /** One `TxInfAndSts`. */
-export type PaymentStatus = Pacs002['transactions'][number]
+type PaymentStatus = Pacs002['transactions'][number]
 
 const rejected = 'RJCT'
 

@@ -31,7 +31,7 @@ export const complement = (set: CharSet): CharSet => {
   return result
 }
 
-export const union = (a: CharSet, b: CharSet): CharSet => normalised([...a, ...b])
+const union = (a: CharSet, b: CharSet): CharSet => normalised([...a, ...b])
 
 export const difference = (a: CharSet, b: CharSet): CharSet => complement(union(complement(a), b))
 

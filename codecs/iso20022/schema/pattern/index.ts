@@ -1,4 +1,4 @@
 export { patternPlacesMax } from './automaton.ts'
 export type { LinearPattern } from './linear.ts'
 export { PatternMatcher } from './matcher.ts'
-export { PatternError, type PatternNode, parsePattern } from './parse.ts'
+export { PatternError, parsePattern } from './parse.ts'

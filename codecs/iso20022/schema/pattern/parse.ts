@@ -20,7 +20,7 @@ export type PatternNode =
     }
 
 /** Nesting of groups and of character classes. */
-export const patternDepthMax = 32
+const patternDepthMax = 32
 
 export class PatternError extends Error {
   override readonly name = 'PatternError'

@@ -22,7 +22,7 @@ const heartbeatEveryMs = 1_000
 const retryEveryMs = 500
 const leaveTimeoutMs = 2_000
 
-export type Position = { readonly partition: number; readonly position: bigint }
+type Position = { readonly partition: number; readonly position: bigint }
 
 export type MembershipDeps = {
   readonly cluster: ClusterOptions

@@ -5,7 +5,7 @@ import { followMaterial, type KeyMaterial, type TlsOptions } from '#src/platform
 import { createOpenSet } from './open-set.ts'
 
 /** Connections at once; one more is closed at once. */
-export const connectionsMaxDefault = 1_000
+const connectionsMaxDefault = 1_000
 const handshakeMsDefault = 10_000
 
 export type GrpcListener = {

@@ -44,7 +44,7 @@ export const readFields = (bytes: Uint8Array, field: FieldReader): void => {
 }
 
 /** The value of a varint; above 2^53 rounded, which no field here needs exactly. */
-export const readVarint = (reader: WireReader, bytesMax: number = varintBytesMax): number => {
+const readVarint = (reader: WireReader, bytesMax: number = varintBytesMax): number => {
   const { bytes, end } = reader
   let value = 0
   let scale = 1

@@ -19,7 +19,7 @@ export const projectionTargets = Object.fromEntries(
   projectedTypes.map((type) => [type, messageDefinitions[type].projection.target]),
 ) as Targets
 
-export const isProjectedType = (type: string): type is ProjectedType =>
+const isProjectedType = (type: string): type is ProjectedType =>
   Object.hasOwn(projectionTargets, type)
 
 /** The lossless form of any message of the catalogue; a source as well as a target. */

@@ -15,7 +15,7 @@ import type { Transformer, TransformFailure, TransformRequest } from './service.
 type FailureStatus = Exclude<TransformationStatus, 'success'>
 
 /** What every interface answers, each in its own form. */
-export type TransformRun =
+type TransformRun =
   | {
       readonly ok: true
       readonly transformationId: string

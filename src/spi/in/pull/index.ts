@@ -9,7 +9,7 @@ import type { PullSettings } from './config.ts'
 import { createPullMetrics } from './metrics.ts'
 import { runStream } from './stream.ts'
 
-export { type PullSettings, pullSettings } from './config.ts'
+export { pullSettings } from './config.ts'
 export { inboundHeaders, inboundTopics, inboundXmlOf } from './message.ts'
 
 export type PullDeps = {

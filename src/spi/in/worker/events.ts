@@ -3,7 +3,7 @@ import type { AppEvent } from '#src/events.ts'
 import type { ReadInbound } from './read.ts'
 
 /** An event tells of so many transactions at most; the message itself holds them all. */
-export const eventTransactionsMax = 10
+const eventTransactionsMax = 10
 
 /** A received message under its own type: identifiers, amounts and states, nothing of persons. */
 export const receivedEvents = ({ message, view }: ReadInbound): readonly AppEvent[] => {

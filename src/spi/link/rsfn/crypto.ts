@@ -24,7 +24,7 @@ const tagBytes = 16
 const desZeroIv = new Uint8Array(8)
 
 /** Largest content that a compressed file may grow to. */
-export const rsfnContentBytesMax = 64 * 1024 * 1024
+const rsfnContentBytesMax = 64 * 1024 * 1024
 
 const tripleDes = (
   create: typeof createCipheriv | typeof createDecipheriv,
@@ -57,7 +57,7 @@ const ciphers: RsfnCiphers = {
 }
 
 /** RSASSA-PKCS1-v1_5 with SHA-256 on the runtime's thread pool, so that the loop is never held. */
-export const signInPool = (key: KeyObject, bytes: Uint8Array): Promise<Uint8Array> =>
+const signInPool = (key: KeyObject, bytes: Uint8Array): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     sign('sha256', bytes, key, (error, signature) => {
       if (error) reject(error)

@@ -22,7 +22,7 @@ import { answeredPayment, channelOf, isScheduled } from './domain.ts'
 import { createFastPath } from './fast-path.ts'
 import { channelOfPayment } from './store.ts'
 
-export type SendRequest = {
+type SendRequest = {
   readonly messageType: BuildableMessage
   /** Undefined: the revision's. */
   readonly version: string | undefined
@@ -31,7 +31,7 @@ export type SendRequest = {
   readonly params: unknown
 }
 
-export type SendOutcome =
+type SendOutcome =
   | { readonly ok: true; readonly answered: Answered }
   | { readonly ok: false; readonly problems: readonly BuildProblem[] }
 

@@ -20,7 +20,7 @@ import { countUnknown } from './store.ts'
 import { createTransport, type Transport, waysOf } from './transport.ts'
 import { createWatch, type WatchTimes } from './watch.ts'
 
-export { type OutboundSettings, outboundSettings } from './config.ts'
+export { outboundSettings } from './config.ts'
 export type { ReadyMessage, SendNow } from './send-now.ts'
 
 export type OutboundDeps = {

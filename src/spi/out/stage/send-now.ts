@@ -22,7 +22,7 @@ export type ReadyMessage = {
   readonly requeueAfter: Date
 }
 
-export type Accepted = Extract<MessageOutcome, { kind: 'accepted' }>
+type Accepted = Extract<MessageOutcome, { kind: 'accepted' }>
 
 /**
  * Sends without the queue. The steps are the caller's, because its answer commits with them: `prepare`, `store`, `send`,

@@ -20,7 +20,7 @@ import { root } from '../../../support/program.ts'
 /** The interface as another implementation reads it. */
 const types = protobuf.loadSync(join(root, 'proto/spigw/v1/transformation.proto'))
 export const requestType = types.lookupType('spigw.v1.TransformRequest')
-export const responseType = types.lookupType('spigw.v1.TransformResponse')
+const responseType = types.lookupType('spigw.v1.TransformResponse')
 export const listType = types.lookupType('spigw.v1.ListTransformationsResponse')
 
 export type Request = {
@@ -142,7 +142,7 @@ export const withKey = (key: string, more: Readonly<Record<string, string>> = {}
 
 const same = (bytes: Buffer): Buffer => bytes
 
-export type Answer = {
+type Answer = {
   readonly bytes: Buffer
   readonly headers: Metadata | undefined
 }

@@ -182,7 +182,7 @@ export type Stored = {
   readonly statuses: readonly (string | null)[]
 }
 
-export const stored = async (
+const stored = async (
   { sql }: TestDatabase,
   by: 'resource_id' | 'biz_msg_idr' | 'id',
   value: string,
