@@ -45,7 +45,7 @@ export type CertificatesDeps = {
 }
 
 /** Certificates by the text of their name, as JOSE takes keys. */
-type NamedKeys = {
+export type NamedKeys = {
   readonly list: () => Promise<
     readonly {
       readonly kid: string
