@@ -28,7 +28,7 @@ const lengthMax = 40
 const itemsMax = 3
 
 /** Values that a schema allows, and no others: what the schema does not say is not assumed. */
-const valuesOf = (document: OpenApi, schema: Schema, depth = 0): fc.Arbitrary<unknown> => {
+export const valuesOf = (document: OpenApi, schema: Schema, depth = 0): fc.Arbitrary<unknown> => {
   const { $ref, enum: constants, anyOf = schema.oneOf } = schema
   const within = (one: Schema) => valuesOf(document, one, depth + 1)
   if ($ref !== undefined) return within(resolved(document, $ref))
@@ -60,7 +60,7 @@ const valuesOf = (document: OpenApi, schema: Schema, depth = 0): fc.Arbitrary<un
   }
 }
 
-const resolved = (document: OpenApi, ref: string): Schema =>
+export const resolved = (document: OpenApi, ref: string): Schema =>
   document.components.schemas[ref.replace('#/components/schemas/', '')] as Schema
 
 const isFlat = ({ $ref, type }: Schema): boolean =>
