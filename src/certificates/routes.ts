@@ -104,20 +104,12 @@ const readImport = async (c: RequestContext): Promise<ImportRequest> => {
   return { ...request, source: { format, content: bytes, password: password ?? '' } }
 }
 
+type Service = CertificateRoutesDeps['service']
+
 /** The endpoints of certificates; all need the scope `ops:admin`. */
 export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[] => {
   const { service, logger, now } = deps
   const path = '/v1/certificates/{ispb}/{type}/{version}'
-
-  const findOne = async (c: RequestContext): Promise<CertificateRecord> => {
-    const record = await service.find(
-      validated(ispb, c.req.param('ispb'), '/ispb'),
-      validated(typeSchema, c.req.param('type'), '/type'),
-      versionOf(c.req.param('version') ?? ''),
-    )
-    if (record === undefined) throw new ApiError(httpErrors.not_found, 'No such certificate.')
-    return record
-  }
 
   const keyOf = async (c: RequestContext, record: CertificateRecord, use: string) => {
     const key = await service.readKey(record).catch(sealedKeyError)
@@ -131,13 +123,6 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
     logger.warn({ certificate: nameText(record), key_id: by, use }, 'private key handed out')
     return key
   }
-
-  const route = (
-    method: Route['method'],
-    path: string,
-    document: Route['document'],
-    handle: Route['handle'],
-  ): Route => ({ method, path, scope: 'ops:admin', document, handle })
 
   return [
     route('GET', '/v1/certificates', documents.list, async (c) => {
@@ -160,9 +145,11 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
       }),
       ...{ accepts: ['application/json'], bodyBytesMax: importBodyBytesMax },
     },
-    route('GET', path, documents.find, async (c) => Response.json(viewOf(await findOne(c), now()))),
+    route('GET', path, documents.find, async (c) =>
+      Response.json(viewOf(await findOne(service, c), now())),
+    ),
     route('GET', `${path}/export`, documents.export, async (c) => {
-      const record = await findOne(c)
+      const record = await findOne(service, c)
       const withKey = readQuery(c, exportQuery).private_key === 'true'
       const key = withKey ? keyPem(await keyOf(c, record, 'export')) : ''
       return new Response(fullChain(record) + key, {
@@ -170,7 +157,7 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
       })
     }),
     route('GET', `${path}/manifest`, documents.manifest, async (c) => {
-      const record = await findOne(c)
+      const record = await findOne(service, c)
       const { namespace } = readQuery(c, manifestQuery)
       if (namespace !== undefined && !isKubernetesNamespace(namespace)) {
         throw new ApiError(httpErrors.validation_failed, 'namespace is not a Kubernetes name.', {
@@ -181,13 +168,30 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
       return new Response(manifest, { headers: { 'Content-Type': 'application/yaml' } })
     }),
     route('DELETE', path, documents.remove, async (c) => {
-      const record = await findOne(c)
+      const record = await findOne(service, c)
       const removed = await service.remove(record, actorOf(callerOf(c)))
       if (removed === 'read_only') throw readOnly()
       logger.warn({ certificate: nameText(record) }, 'certificate removed')
       return new Response(null, { status: 204 })
     }),
   ]
+}
+
+const route = (
+  method: Route['method'],
+  path: string,
+  document: Route['document'],
+  handle: Route['handle'],
+): Route => ({ method, path, scope: 'ops:admin', document, handle })
+
+const findOne = async (service: Service, c: RequestContext): Promise<CertificateRecord> => {
+  const record = await service.find(
+    validated(ispb, c.req.param('ispb'), '/ispb'),
+    validated(typeSchema, c.req.param('type'), '/type'),
+    versionOf(c.req.param('version') ?? ''),
+  )
+  if (record === undefined) throw new ApiError(httpErrors.not_found, 'No such certificate.')
+  return record
 }
 
 const versionOf = (text: string): number | 'latest' => {

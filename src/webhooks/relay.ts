@@ -49,29 +49,9 @@ export const createRelay = (deps: {
   let unlisten: (() => Promise<void>) | undefined
   let consumer: ReturnType<EventBroker['consume']> | undefined
 
-  const relayBatch = (): Promise<number> =>
-    sql.begin(async (tx) => {
-      const events = await takeOutbox(tx, batchSizeMax)
-      if (events.length === 0) return 0
-      const ids = events.map(({ id }) => id)
-      if (broker === undefined) {
-        await fanOut(tx, ids)
-      } else {
-        await broker.publish(
-          events.map(({ id, subject, type }) => ({
-            topic,
-            key: subject,
-            value: Buffer.from(JSON.stringify({ id, type })),
-          })),
-        )
-      }
-      await markPublished(tx, ids)
-      return events.length
-    })
-
   const relayAll = async ({ signal }: Round): Promise<void> => {
     for (let count = batchSizeMax; count === batchSizeMax && !signal.aborted; ) {
-      count = await relayBatch()
+      count = await relayBatch(sql, broker)
       if (count > 0 && broker === undefined) deps.onDeliveries()
     }
   }
@@ -120,6 +100,27 @@ export const createRelay = (deps: {
     },
   }
 }
+
+/** @returns how many events it took */
+const relayBatch = (sql: Client, broker: EventBroker | undefined): Promise<number> =>
+  sql.begin(async (tx) => {
+    const events = await takeOutbox(tx, batchSizeMax)
+    if (events.length === 0) return 0
+    const ids = events.map(({ id }) => id)
+    if (broker === undefined) {
+      await fanOut(tx, ids)
+    } else {
+      await broker.publish(
+        events.map(({ id, subject, type }) => ({
+          topic,
+          key: subject,
+          value: Buffer.from(JSON.stringify({ id, type })),
+        })),
+      )
+    }
+    await markPublished(tx, ids)
+    return events.length
+  })
 
 const eventIdOf = ({ value }: { readonly value: Uint8Array }): string => {
   const parsed: unknown = JSON.parse(Buffer.from(value).toString('utf8'))

@@ -61,6 +61,11 @@ export const createEndpointStore = (sql: Client) => ({ sql, ...endpointStatement
 
 /** The same in a transaction of the caller's. */
 export const endpointStatements = (sql: Queryable) => ({
+  ...endpointRows(sql),
+  ...deliveryRows(sql),
+})
+
+const endpointRows = (sql: Queryable) => ({
   add: async (
     row: Pick<EndpointRow, 'id' | 'url' | 'events' | 'include' | 'active' | 'secret' | 'sealed'>,
   ) => {
@@ -116,7 +121,9 @@ export const endpointStatements = (sql: Queryable) => ({
       where id = ${id} returning ${endpointColumns(sql)}`
     return row
   },
+})
 
+const deliveryRows = (sql: Queryable) => ({
   deliveries: (
     endpointId: string,
     filter: {

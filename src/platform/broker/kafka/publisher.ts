@@ -42,38 +42,11 @@ export const openPublisher = (
   let waitingBytes = 0
   let sending: Promise<void> | undefined
 
-  const send = async (entries: readonly Entry[]): Promise<void> => {
-    const outcomes = await outcomesOf(entries.map(({ message }) => message))
-    const alone: Entry[] = []
-    for (const [place, entry] of entries.entries()) {
-      const error = outcomes[place]
-      if (error === undefined) {
-        entry.sent.resolve()
-      } else if (!isTooLarge(error)) {
-        topics.forget(entry.message.topic)
-        entry.sent.reject(unavailable(error))
-      } else if (entries.length > 1) {
-        alone.push(entry)
-      } else {
-        entry.sent.reject(tooLarge(entry.message, error))
-      }
-    }
-    // The limit is one of all that goes to a partition at once: each may fit.
-    for (const entry of alone) if (!entry.isOver) await send([entry])
-  }
-  const outcomesOf = async (messages: readonly OutgoingMessage[]): Promise<Outcomes> => {
-    try {
-      await Promise.all([...new Set(messages.map(({ topic }) => topic))].map(topics.ensure))
-    } catch (error) {
-      return messages.map(() => error as Error)
-    }
-    return producer.send(messages)
-  }
   const sendAll = async (): Promise<void> => {
     while (waiting.length > 0) {
       const entries = waiting.splice(0, countOfRequest(waiting))
       waitingBytes -= bytesOf(entries)
-      await send(entries)
+      await send(entries, producer, topics)
     }
     sending = undefined
   }
@@ -113,6 +86,50 @@ export const openPublisher = (
       await sending
     },
   }
+}
+
+type Producer = ReturnType<typeof openProducer>
+
+/** Sends entries in one request, and tells each what came of it. */
+const send = async (
+  entries: readonly Entry[],
+  producer: Producer,
+  topics: Topics,
+): Promise<void> => {
+  const outcomes = await outcomesOf(
+    entries.map(({ message }) => message),
+    producer,
+    topics,
+  )
+  const alone: Entry[] = []
+  for (const [place, entry] of entries.entries()) {
+    const error = outcomes[place]
+    if (error === undefined) {
+      entry.sent.resolve()
+    } else if (!isTooLarge(error)) {
+      topics.forget(entry.message.topic)
+      entry.sent.reject(unavailable(error))
+    } else if (entries.length > 1) {
+      alone.push(entry)
+    } else {
+      entry.sent.reject(tooLarge(entry.message, error))
+    }
+  }
+  // The limit is one of all that goes to a partition at once: each may fit.
+  for (const entry of alone) if (!entry.isOver) await send([entry], producer, topics)
+}
+
+const outcomesOf = async (
+  messages: readonly OutgoingMessage[],
+  producer: Producer,
+  topics: Topics,
+): Promise<Outcomes> => {
+  try {
+    await Promise.all([...new Set(messages.map(({ topic }) => topic))].map(topics.ensure))
+  } catch (error) {
+    return messages.map(() => error as Error)
+  }
+  return producer.send(messages)
 }
 
 const bytesOf = (entries: readonly Entry[]): number =>

@@ -46,10 +46,10 @@ export const createRunTransform = (transform: Transformer, metrics: Metrics): Ru
   }
 }
 
+type Told = { readonly error: ApiError; readonly status: FailureStatus }
+
 /** What a caller is told. */
-const apiError = (
-  failure: TransformFailure,
-): { readonly error: ApiError; readonly status: FailureStatus } => {
+const apiError = (failure: TransformFailure): Told => {
   switch (failure.kind) {
     case 'unsupported_format':
       return { status: 'unsupported_format', error: unsupported(failure.source) }
@@ -65,21 +65,11 @@ const apiError = (
       }
     }
     case 'other_message':
-      return {
-        status: 'validation_error',
-        error: new ApiError(
-          httpErrors.message_rejected,
-          `The message was declared as ${failure.declared} but is ${failure.found}.`,
-        ),
-      }
+      return rejected(`The message was declared as ${failure.declared} but is ${failure.found}.`)
     case 'contradiction':
-      return {
-        status: 'validation_error',
-        error: new ApiError(
-          httpErrors.message_rejected,
-          `AppHdr/MsgDefIdr is ${failure.definition}, but the namespace is that of ${failure.expected}.`,
-        ),
-      }
+      return rejected(
+        `AppHdr/MsgDefIdr is ${failure.definition}, but the namespace is that of ${failure.expected}.`,
+      )
     case 'invalid':
       return broken(
         failure.violations.map(({ path, rule, got, expected, line }) => ({
@@ -110,19 +100,16 @@ const apiError = (
         }),
       }
     case 'no_schema':
-      return {
-        status: 'validation_error',
-        error: new ApiError(
-          httpErrors.message_rejected,
-          `There is no schema for ${failure.type} ${failure.version}.`,
-        ),
-      }
+      return rejected(`There is no schema for ${failure.type} ${failure.version}.`)
   }
 }
 
-const broken = (
-  errors: readonly Violation[],
-): { readonly error: ApiError; readonly status: FailureStatus } => {
+const rejected = (detail: string): Told => ({
+  status: 'validation_error',
+  error: new ApiError(httpErrors.message_rejected, detail),
+})
+
+const broken = (errors: readonly Violation[]): Told => {
   // What finds them lists no more.
   const count = errors.length < violationsMax ? `${errors.length} place(s)` : 'many places'
   const rest = errors.length < violationsMax ? '' : `; the first ${violationsMax} are listed`
