@@ -1,6 +1,6 @@
 import { defineSettings, integer, type SettingValues, setting } from '#src/platform/config/index.ts'
 
-/** How received messages are fetched. */
+/** How we fetch received messages. */
 export const pullSettings = defineSettings({
   streams: setting('SPI_PULL_STREAMS', integer(1, 6), {
     default: '2',

@@ -1,12 +1,12 @@
 import { InterfaceError, StreamGoneError, TooManyStreamsError } from '../../link/errors.ts'
 
-/** Why a read stream is of no more use. */
+/** Why we cannot use a read stream any more. */
 export type PullFailure =
   /** 410: the interface has forgotten the stream. */
   | { readonly kind: 'gone' }
-  /** 429: too many streams are open, or too much is asked. */
+  /** 429: too many streams are open, or we ask too much. */
   | { readonly kind: 'throttled'; readonly waitMs: number }
-  /** Another 4xx: the same request would be refused again. */
+  /** Another 4xx: the interface would refuse the same request again. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'failed' }
 

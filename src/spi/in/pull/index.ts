@@ -18,15 +18,15 @@ export type PullDeps = {
   readonly settings: PullSettings
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Other than the defaults, for tests. */
+  /** Tests set these; otherwise the defaults apply. */
   readonly times?: Partial<PullTimes>
 }
 
 export type PullTimes = {
   readonly retry: RetryPolicy
-  /** A running long poll may take so long after the drain began; then it is given up. */
+  /** How long a running long poll may go on after the drain began; then we give it up. */
   readonly drainMs: number
-  /** A channel without an answered request for so long is down. */
+  /** A channel that has answered no request for this long is down. */
   readonly silentMs: number
 }
 
@@ -138,7 +138,7 @@ const createLinks = (channels: readonly Channel[], silentMs: number, logger: Log
     of,
     isUp,
     begin: () => {
-      // A channel gets the whole time for its first answer.
+      // Each channel has the full time for its first answer.
       for (const channel of channels) of(channel).answeredAtMs = performance.now()
     },
     look: () => {
@@ -164,7 +164,7 @@ const createLinks = (channels: readonly Channel[], silentMs: number, logger: Log
           },
         ]),
       )
-      // Requests of the API are answered without the interface: not a reason to take no traffic.
+      // The API answers its requests without the interface, so this is no reason to refuse traffic.
       const status = up === channels.length ? 'ok' : up === 0 ? 'down' : 'degraded'
       return { status, ready: true, detail }
     },

@@ -4,12 +4,12 @@ import type { Channel } from '../../messages/index.ts'
 
 /** Headers of messages on `spi.inbound.primary` and `spi.inbound.secondary`; the value is the XML as received. */
 export const inboundHeaders = {
-  /** PI-ResourceId; absent where the message came without one. */
+  /** PI-ResourceId; absent if the message came without one. */
   resourceId: 'resource-id',
-  /** `zstd` where the XML is larger than the broker takes; absent otherwise. */
+  /** `zstd` if the XML is larger than the broker takes; absent otherwise. */
   encoding: 'content-encoding',
   channel: 'channel',
-  /** ISO 8601, when it was fetched. */
+  /** ISO 8601, when we fetched it. */
   receivedAt: 'received-at',
   traceparent: 'traceparent',
 } as const
@@ -28,7 +28,7 @@ export type InboundMessage = {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A pulled message as it goes to the broker. */
+/** Builds what goes to the broker for a pulled message. */
 export const inboundMessageOf = (
   { resourceId, xml }: PulledMessage,
   channel: Channel,
@@ -48,7 +48,7 @@ export const inboundMessageOf = (
   }
 }
 
-/** The XML as received. */
+/** Returns the XML as received. */
 export const inboundXmlOf = ({
   value,
   headers,
@@ -61,7 +61,7 @@ const marks = [Buffer.from('EndToEndId>'), Buffer.from('BizMsgIdr>')]
 const keyBytesMax = 64
 const endOfText = 0x3c
 
-/** What orders a message, found without parsing: unread documents are the worker's matter. */
+/** Finds the key that orders a message, without parsing: the worker deals with unreadable documents. */
 const keyOf = (xml: Uint8Array): string | undefined => {
   const bytes = Buffer.from(xml.buffer, xml.byteOffset, xml.byteLength)
   for (const mark of marks) {

@@ -1,7 +1,7 @@
 import type { Metrics } from '#src/platform/observe/index.ts'
 import type { Channel } from '../../messages/index.ts'
 
-/** A response of the interface holds at most ten messages. */
+/** The interface puts at most ten messages into one response. */
 const batchBuckets = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
 export type PullMetrics = {
@@ -10,7 +10,7 @@ export type PullMetrics = {
   readonly onFailure: (channel: Channel, kind: string) => void
 }
 
-/** `linkUp` and `openStreams` are asked when the metrics are read. */
+/** Calls `linkUp` and `openStreams` when the metrics are read. */
 export const createPullMetrics = (
   metrics: Metrics,
   channels: readonly Channel[],

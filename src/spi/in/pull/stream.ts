@@ -21,31 +21,31 @@ export type StreamDeps = {
   readonly channel: Channel
   /** Resolves when the messages are durable. */
   readonly publish: (messages: readonly InboundMessage[]) => Promise<void>
-  /** Has a batch at hand from its receipt until it is published. */
+  /** Tells the watch that a batch is in hand, from its receipt until it is published. */
   readonly watched: Pick<WatchedLoop, 'round'>
   readonly retry: RetryPolicy
   readonly logger: Logger
-  /** Aborted when the process drains: what runs is finished, nothing new is begun. */
+  /** Aborted when the process drains: we finish what runs and begin nothing new. */
   readonly draining: AbortSignal
-  /** Aborted when draining has taken too long: the running request is given up. */
+  /** Aborted when draining has taken too long: we give up the running request. */
   readonly giveUp: AbortSignal
   readonly onOpen: () => void
   readonly onClosed: () => void
-  /** A request was answered, with or without messages. */
+  /** Called when a request was answered, with or without messages. */
   readonly onAnswer: (messages: number) => void
   readonly onFailure: (kind: PullFailure['kind'] | 'publish') => void
 }
 
 type FollowDeps = StreamDeps & { readonly outage: OutageLog }
 
-/** A read that fails is made so often again on its stream; afterwards the stream is given up for another. */
+/** How often we repeat a failed read on its stream; afterwards we give the stream up for another. */
 export const repeatsMax = 3
-/** The broker is our own, and the payments that wait for it have forty seconds. */
+/** Short, because the broker is our own and the payments that wait for it have forty seconds. */
 const publishBackoffMaxMs = 1_000
 
 /**
- * Keeps one read stream open until the process drains. The next request, which confirms what came before, is made
- * when that is published; what could not be published is never confirmed and comes again.
+ * Keeps one read stream open until the process drains. Each request confirms the batch before it, so we make it only
+ * when that batch is published; we never confirm a batch that we could not publish, and it comes again.
  */
 export const runStream = async (deps: StreamDeps): Promise<void> => {
   let failures = 0
@@ -80,13 +80,13 @@ const aboutWait = ({ kind }: PullFailure, waitMs: number) => ({
   wait_ms: Math.round(waitMs),
 })
 
-/** A stream that is gone is replaced at once, the first time: the server has merely forgotten it. */
+/** The first time that a stream is gone we replace it at once: the server has merely forgotten it. */
 const waitBefore = (failure: PullFailure, failures: number, retry: RetryPolicy): number => {
   if (failure.kind === 'gone' && failures === 1) return 0
   return Math.max(backoffMs(failures, retry), failure.kind === 'throttled' ? failure.waitMs : 0)
 }
 
-/** Opens a stream and follows it. Rejects when the stream fails; closes it in every case. */
+/** Opens a stream and reads it. Rejects when the stream fails; closes it in every case. */
 const pullUntilDrained = async (deps: FollowDeps): Promise<void> => {
   const stream = await deps.client.openStream(deps.channel, deps.giveUp)
   deps.onOpen()
@@ -105,20 +105,20 @@ const pullUntilDrained = async (deps: FollowDeps): Promise<void> => {
       if (!mayConfirm) return
     }
   } catch (error) {
-    // Nothing to close where the server has forgotten the stream; a request given up may have delivered.
+    // If the server has forgotten the stream, there is nothing to close; a request that we gave up may have delivered.
     if (pullFailureOf(error).kind === 'gone' || deps.giveUp.aborted) mayConfirm = false
     throw error
   } finally {
     deps.onClosed()
-    // Closing confirms: a stream with an unpublished batch is left to end by itself.
+    // Closing confirms: we leave a stream with an unpublished batch to end by itself.
     if (mayConfirm) await close(stream, deps)
   }
 }
 
 /**
- * The next batch. A read that failed may have had an answer: it is made again on the same stream, which gives that
- * answer again, whereas another stream has it only when the interface has missed this one for long enough. Undefined
- * when the process drained first.
+ * Returns the next batch. A read that failed may have had an answer, so we repeat it on the same stream, which gives
+ * that answer again; another stream would give it only when the interface has missed this one for long enough. Returns
+ * undefined when the process drained first.
  */
 const readNext = async (
   stream: PullStream,
@@ -133,7 +133,7 @@ const readNext = async (
     } catch (error) {
       const failure = pullFailureOf(error)
       const isOver = failure.kind === 'gone' || failure.kind === 'refused'
-      // A stream that is told to wait is no worse for it.
+      // Being told to wait does not count against a stream.
       if (failure.kind !== 'throttled') failures++
       if (isOver || failures > repeatsMax || deps.giveUp.aborted) throw error
       deps.onFailure(failure.kind)
@@ -153,7 +153,7 @@ const close = async (stream: PullStream, { channel, logger }: StreamDeps): Promi
   }
 }
 
-/** False when the process drained first: the batch must not be confirmed. */
+/** Returns false when the process drained first: the batch must not be confirmed. */
 const publishUntilDrained = async (
   batch: readonly PulledMessage[],
   { channel, publish, retry, logger, giveUp, onFailure }: StreamDeps,
@@ -174,7 +174,7 @@ const publishUntilDrained = async (
       return true
     } catch (error) {
       onFailure('publish')
-      // What the broker will not take must not hold up what it does.
+      // The messages that the broker refuses must not hold up the others.
       if (error instanceof PublishRefusedError) left = await publishEach(left, publish)
       if (left.length === 0) return true
       outage.failed(error, { messages: left.length, resource_ids: idsOf(left) })
@@ -184,7 +184,7 @@ const publishUntilDrained = async (
   }
 }
 
-/** In their order. @returns those that were not taken */
+/** Publishes one by one, in order. @returns the messages that the broker did not take */
 const publishEach = async (
   messages: readonly InboundMessage[],
   publish: StreamDeps['publish'],

@@ -7,7 +7,7 @@ export type Outcome = Extract<MessageStatus, 'ACCEPTED' | 'REJECTED'>
 /** What a received message says about one transaction that this institution has sent. */
 export type TransactionAnswer = {
   readonly kind: 'transaction'
-  /** Types of the sent message. */
+  /** Types that the sent message may have. */
   readonly types: readonly MessageType[]
   readonly endToEndId: string
   /** Undefined: the EndToEndId alone names the transaction. */
@@ -29,7 +29,7 @@ export type MessageAnswer = {
 
 export type Answer = TransactionAnswer | MessageAnswer
 
-/** Statuses that end something; all others say that it goes on. */
+/** Statuses that end a transaction or message; every other status means that it goes on. */
 const outcomes: Readonly<Record<string, Outcome>> = {
   ACSP: 'ACCEPTED',
   ACSC: 'ACCEPTED',
@@ -42,7 +42,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   REJT: 'REJECTED',
 }
 
-/** Statuses by which a transaction is refused. */
+/** Statuses that refuse a transaction. */
 export const refusedStatuses: readonly string[] = ['RJCT', 'RJCR']
 
 export const outcomeOf = (status: string | undefined | null): Outcome | undefined =>
@@ -70,7 +70,7 @@ const perTransaction = (
     ]
   })
 
-/** One receipt per transaction; the message is refused when all of it is. */
+/** Returns one receipt per transaction; the message is refused when all its transactions are. */
 const receipts = ({ transactions }: MessageView): readonly Answer[] => {
   const byReference = Map.groupBy(
     transactions.filter(({ reference }) => reference !== undefined),
@@ -93,7 +93,7 @@ const whole = (
     ? []
     : [{ kind: 'message', reference, outcome, reason }]
 
-/** What the message says about what was sent. */
+/** Returns what the message says about messages that we have sent. */
 export const answersOf = (view: MessageView): readonly Answer[] => {
   const { type } = view.identity
   const answers = isMessageType(type) ? definitionOf(type).facts.answers : null
@@ -101,7 +101,7 @@ export const answersOf = (view: MessageView): readonly Answer[] => {
     case 'transaction':
       return perTransaction(view, () => answers.to, false)
     case 'payment_or_return':
-      // A report names a return by its RtrId. It also ends our own answer to a payment that we received.
+      // A report names a return by its RtrId. It also ends the answer that we gave to a payment we received.
       return perTransaction(
         view,
         ({ instructionId = '' }) => (instructionId.startsWith('D') ? answers.toReturn : answers.to),

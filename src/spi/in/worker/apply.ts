@@ -22,17 +22,17 @@ import type { SentMessage } from './store.ts'
 export type ApplyDeps = {
   readonly outbox: Outbox
   readonly emitEvents: Emit
-  /** What the message is answered with by this gateway itself. */
+  /** The answers that this gateway itself gives to the message. */
   readonly replies: (inbound: ReadInbound) => readonly OutboundMessage[]
   readonly group: string
   readonly now: () => Date
 }
 
-/** What a batch has done once its transaction commits. */
+/** The result of a batch, once its transaction commits. */
 export type Applied = {
-  /** As stored, by what was read; what was known already is not among them. */
+  /** The messages stored now, by what was read; a message that we knew already is not among them. */
   readonly stored: ReadonlyMap<ReadInbound, NewMessage>
-  /** Under ids of messages that are known, and not these: in `dlq`. */
+  /** Messages that carry the id of a known message but differ from it: they go to `dlq`. */
   readonly misnamed: ReadonlySet<ReadInbound>
   readonly changes: readonly StatusChange[]
   readonly sent: ReadonlyMap<string, SentMessage>
@@ -41,9 +41,9 @@ export type Applied = {
 }
 
 /**
- * Stores a batch and does all that follows from it, in the caller's transaction, in a fixed number of statements.
- * What is known already has no effect. Locks are taken in one order (keys, messages, subjects), each kind sorted, so
- * that several workers wait for one another and do not deadlock.
+ * Stores a batch and everything that follows from it, in the caller's transaction, in a fixed number of statements.
+ * A message that we know already has no effect. We take locks in one order (keys, messages, subjects), each kind
+ * sorted, so that several workers wait for one another and do not deadlock.
  */
 export const applyBatch = async (
   tx: Queryable,
@@ -97,10 +97,10 @@ export const applyBatch = async (
   }
 }
 
-/** Nobody has seen a central bank do so; a payment that is only logged would be lost. */
+/** Nobody has seen a central bank do this, but if we only logged it, a payment would be lost. */
 const misnamedCode = 'ids_of_another_message'
 
-/** What cannot be read or stored, for people to look at. */
+/** A message that we cannot read or store goes here, for people to look at. */
 const letterOf = (
   { delivery }: ReadInbound,
   errorCode: string,

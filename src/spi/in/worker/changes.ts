@@ -4,10 +4,10 @@ import { type MatchedAnswer, outcomeFor } from './match.ts'
 import { type AnsweredStatus, lockSent, type Progress, writeTransactionStatuses } from './store.ts'
 
 /**
- * The changes of sent messages that answers bring; the statuses of their transactions are written on the way.
+ * Returns the changes that answers bring to sent messages, and writes the statuses of their transactions.
  *
- * A message follows its transactions: it stays as it is until all of them are answered, is REJECTED when all were
- * refused, and ACCEPTED otherwise; what became of each is in its own status.
+ * A message follows its transactions: it stays as it is until all of them are answered. Then it is REJECTED if all were
+ * refused, and ACCEPTED otherwise; each transaction keeps its own status.
  */
 export const changesOf = async (
   tx: Queryable,

@@ -6,7 +6,7 @@ import {
   setting,
 } from '#src/platform/config/index.ts'
 
-/** What is done with received messages. */
+/** How the worker treats received messages. */
 export const workerSettings = defineSettings({
   trustedCertificates: setting('SPI_TRUSTED_CERTS_PATH', pem(), {
     doc: 'Certificates (PEM, one after the other) that received messages may be signed with; without it signatures are not checked.',

@@ -5,7 +5,7 @@ import type { ReadInbound } from './read.ts'
 /** An event tells of so many transactions at most; the message itself holds them all. */
 const eventTransactionsMax = 10
 
-/** A received message under its own type: identifiers, amounts and states, nothing of persons. */
+/** Reports a received message under its own type: identifiers, amounts and states, no personal data. */
 export const receivedEvents = ({ message, view }: ReadInbound): readonly AppEvent[] => {
   if (view === undefined) return []
   const { transactions, identity } = view

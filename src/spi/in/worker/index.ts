@@ -19,7 +19,7 @@ export type WorkerDeps = {
   readonly sql: Client
   readonly broker: Pick<TransactionalBroker, 'consume' | 'publishIn' | 'wake'>
   readonly settings: WorkerSettings
-  /** Of this institution; needed for SPI_AUTO_ACCEPT. */
+  /** This institution's; SPI_AUTO_ACCEPT needs it. */
   readonly ispb: string | undefined
   readonly revision: Revision
   readonly emitEvents: Emit
@@ -28,7 +28,7 @@ export type WorkerDeps = {
 }
 
 const group = 'spi-worker'
-/** Of one partition; those of all partitions are stored together. */
+/** Messages of one partition; the batches of all partitions are stored together. */
 const batchSizeMax = 100
 const rememberedEveryMs = 1_000
 
@@ -93,7 +93,7 @@ type Trust = {
   readonly stop: () => void
 }
 
-/** The certificates that signatures are checked with; a file that changes is followed. */
+/** The certificates that we check signatures with; follows changes of the file. */
 const createTrust = ({ trustedCertificates: bundle }: WorkerSettings, logger: Logger): Trust => {
   if (bundle === undefined) return { verifier: undefined, start: () => {}, stop: () => {} }
   const verifier = createMessageVerifier(certificatesOf(bundle.text))

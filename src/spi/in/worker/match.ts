@@ -10,12 +10,12 @@ import {
 import type { ReadInbound } from './read.ts'
 import { type AnsweredTransaction, findAnswered, findSent, type SentMessage } from './store.ts'
 
-/** An answer, whom it came with, and what it is about: nothing where that is not known. */
+/** An answer, the message that carried it, and what it answers: undefined where we do not know that. */
 export type MatchedAnswer = {
   readonly inbound: ReadInbound
   readonly answer: Answer
   readonly transactions: readonly AnsweredTransaction[]
-  /** Of an answer to a message as a whole. */
+  /** Of our message, where the answer is to a message as a whole. */
   readonly messageId: string | undefined
 }
 
@@ -24,7 +24,7 @@ export type Matches = {
   readonly sent: ReadonlyMap<string, SentMessage>
 }
 
-/** Finds what the answers of a batch are about, a fixed number of statements for any number. */
+/** Finds what the answers of a batch are about, with a fixed number of statements. */
 export const matchAnswers = async (
   tx: Queryable,
   batch: readonly ReadInbound[],
@@ -54,7 +54,7 @@ const isTransactionAnswer = (answer: Answer): answer is TransactionAnswer =>
   answer.kind === 'transaction'
 const isMessageAnswer = (answer: Answer): answer is MessageAnswer => answer.kind === 'message'
 
-/** A refused message is cited by its BizMsgIdr, or by its PI-ResourceId when the SPI could not read it. */
+/** An answer cites a refused message by its BizMsgIdr, or by its PI-ResourceId when the SPI could not read it. */
 const findReferences = async (
   tx: Queryable,
   answers: readonly MessageAnswer[],
@@ -70,7 +70,7 @@ const findReferences = async (
 /** Statuses that no answer changes. */
 const endings: ReadonlySet<MessageStatus> = new Set(['ACCEPTED', 'REJECTED', 'FAILED'])
 
-/** What the answers of one message break: they are about nothing known, or contradict an earlier answer. */
+/** Returns a warning for each answer that is about nothing we know, or contradicts an earlier answer. */
 export const answerWarnings = ({
   answers,
   sent,
@@ -100,7 +100,7 @@ const problemOf = (match: MatchedAnswer, sent: Matches['sent']): string | undefi
   return contradicts.includes(true) ? 'contradicts an earlier answer' : undefined
 }
 
-/** A message with several transactions ends as a whole, so each is compared with its own answer. */
+/** A message with several transactions ends as a whole, so we compare each transaction with its own answer. */
 const contradictsBefore = (
   answer: Answer,
   about: AnsweredTransaction,
@@ -115,6 +115,6 @@ const contradictsBefore = (
 const endsOtherwise = (status: MessageStatus | undefined, outcome: Outcome): boolean =>
   status !== undefined && endings.has(status) && status !== outcome
 
-/** A refusal that this institution gave itself is confirmed, not refused, by the SPI's report of it. */
+/** When this institution gave the refusal itself, the SPI's report confirms it: the message is not refused. */
 export const outcomeFor = (answer: Answer, about: AnsweredTransaction): Outcome =>
   about.type === 'pacs.002' && about.status === 'RJCT' ? 'ACCEPTED' : answer.outcome

@@ -11,7 +11,7 @@ export type WorkerMetrics = {
   readonly onStatusChange: (type: string, status: string) => void
 }
 
-/** A type that is not known would make a label of whatever is sent. */
+/** Without this check, whoever sends unknown types could make any number of labels. */
 const typeLabel = (type: string | undefined): string =>
   type !== undefined && isMessageType(type) ? type : 'unknown'
 

@@ -7,14 +7,14 @@ import type { MatchedAnswer } from './match.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import { findSent, type SentMessage } from './store.ts'
 
-/** Applied by one transaction. */
+/** Answers that one transaction applies. */
 const appliedMax = 200
-/** The record of a sending follows within seconds; what comes later than this cites nothing of ours. */
+/** We record a sending within seconds: an answer that still matches nothing after this cites nothing of ours. */
 const keptHours = 48
 
 /**
- * Remembers answers about a message that is not known: the refusal of a message that the SPI could not read cites its
- * PI-ResourceId, and may be here before the process that sent the message has recorded that.
+ * Remembers answers about a message that we do not know yet. When the SPI could not read a message, its refusal cites
+ * the PI-ResourceId, and may arrive before the process that sent the message has recorded that id.
  */
 export const rememberAnswers = async (
   tx: Queryable,
@@ -50,7 +50,7 @@ export type PendingDeps = {
 
 type Applied = { readonly change: StatusChange; readonly sent: SentMessage }
 
-/** Lets remembered answers take effect whose PI-ResourceId is recorded by now, and forgets those that are too old. */
+/** Applies remembered answers whose PI-ResourceId is recorded by now, and forgets those that are too old. */
 export const applyRemembered = async (deps: PendingDeps): Promise<void> => {
   const { sql, emitEvents, metrics, logger } = deps
   await sql`
@@ -85,7 +85,7 @@ export const applyRemembered = async (deps: PendingDeps): Promise<void> => {
   }
 }
 
-/** One per sent message: a message has one answer. */
+/** At most one per sent message, because a message has one answer. */
 const takeDue = (
   tx: Queryable,
 ): Promise<

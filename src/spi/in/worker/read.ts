@@ -21,18 +21,18 @@ export type ReadInbound = {
 }
 
 export type ReadContext = {
-  /** Undefined: signatures are not checked. */
+  /** Undefined: we do not check signatures. */
   readonly verifier: MessageVerifier | undefined
   readonly ispb: string | undefined
   readonly now: () => Date
 }
 
-/** A document is read whole before the next is scanned: nothing of it outlives {@link readInbound}. */
+/** We read one document completely before we scan the next: nothing of it outlives {@link readInbound}. */
 const scanner = createMessageScanner(nativeText)
 
 const notOurs = 'not_an_spi_message'
 
-/** Reads a delivery of an inbound topic. What cannot be read becomes a FAILED message with its bytes. */
+/** Reads a delivery of an inbound topic. An unreadable message becomes a FAILED one that keeps its bytes. */
 export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbound => {
   const startMs = performance.now()
   const now = context.now()
@@ -72,7 +72,7 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
   })
 }
 
-/** It is known by its BizMsgIdr alone. */
+/** Its BizMsgIdr alone identifies it. */
 const withoutResourceId: Warning = {
   rule: 'PI-ResourceId',
   path: '',
@@ -92,7 +92,7 @@ const unread = {
 
 const baseOf = (delivery: Delivery, now: Date) => {
   const { headers, publishedAt } = delivery
-  // A dead letter that is tried again is known by its resource id: as the message that could not be read.
+  // A retried dead letter drops its resource id: that id already belongs to the message that we could not read.
   const isRetried = headers[deadLetterHeaders.retried] !== undefined
   const resourceId = isRetried ? undefined : headers[inboundHeaders.resourceId]
   const receivedAt = new Date(headers[inboundHeaders.receivedAt] ?? Number.NaN)

@@ -21,8 +21,8 @@ export type ReplyContext = {
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 /**
- * What SPI_AUTO_ACCEPT answers: ACSP to every payment and return of the message, one pacs.002 each, on the channel
- * it came by. A message whose signature is wrong, and a transaction without a proper id, get none.
+ * Builds what SPI_AUTO_ACCEPT answers: one pacs.002 with ACSP for each payment and return of the message, on the
+ * channel it came by. A message with a wrong signature gets none, nor does a transaction without a proper id.
  */
 export const acceptances = (
   inbound: ReadInbound,

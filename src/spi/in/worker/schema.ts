@@ -1,7 +1,7 @@
 import { index, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { instant } from '#src/platform/database/columns.ts'
 
-/** Answers that cite a PI-ResourceId which is not recorded yet: they take effect once it is. */
+/** Answers that cite a PI-ResourceId that we have not recorded yet: we apply them once we have. */
 export const spiPendingAnswers = pgTable(
   'spi_pending_answers',
   {

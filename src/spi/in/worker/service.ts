@@ -12,11 +12,11 @@ import { type Applied, type ApplyDeps, applyBatch } from './apply.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import { type ReadContext, type ReadInbound, readInbound } from './read.ts'
 
-/** Messages of one transaction. */
+/** Messages that one transaction stores. */
 const batchMessagesMax = 250
-/** Transactions at once: the next is filled while one commits. */
+/** Transactions at once: we fill the next while one commits. */
 const transactionsMax = 2
-/** Messages read and not yet stored; the partitions of two topics fill it at most so far. */
+/** Messages read and not yet stored, at most, over the partitions of both topics. */
 const waitingMax = 5_000
 const outboundTopics = ['spi.outbound', 'dlq']
 
@@ -29,7 +29,7 @@ export type WorkerServiceDeps = {
   readonly logger: Logger
 }
 
-/** Handles a batch of deliveries; resolves when all of it is stored. */
+/** Handles a batch of deliveries; resolves when all of them are stored. */
 export type WorkerService = {
   readonly handle: (batch: readonly Delivery[]) => Promise<void>
   readonly isTransient: (error: unknown) => boolean
@@ -53,7 +53,7 @@ export const createWorkerService = (deps: WorkerServiceDeps): WorkerService => {
   }
 }
 
-/** A span of the trace in which the message was fetched, or sent to the topic. */
+/** Opens a span in the trace that fetched the message or sent it to the topic. */
 const traced = (
   delivery: Delivery,
   context: ReadContext,

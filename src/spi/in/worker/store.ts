@@ -9,15 +9,15 @@ export type AnsweredTransaction = {
   readonly messageId: string
   readonly position: number
   readonly type: string
-  /** As answered before; where our own message is an answer itself, what it says. */
+  /** What an earlier answer said; where our own message is an answer, what it says. */
   readonly status: string | null
 }
 
-/** An answer comes within hours, of a schedule within weeks: older partitions are not searched. */
+/** An answer comes within hours, for a schedule within weeks: we do not search older partitions. */
 const answeredWithinDays = 45
 const dayMs = 86_400_000
 
-/** The sent transactions that the answers are about, in one statement. Nothing is locked. */
+/** Finds the sent transactions that the answers are about, in one statement. Locks nothing. */
 export const findAnswered = async (
   tx: Queryable,
   answers: readonly TransactionAnswer[],
@@ -42,7 +42,7 @@ export const findAnswered = async (
     order by answer.place`
 }
 
-/** A message that this institution has sent, as events tell of it. */
+/** A message that this institution has sent, as events describe it. */
 export type SentMessage = {
   readonly id: string
   readonly type: string
@@ -52,7 +52,7 @@ export type SentMessage = {
   readonly bizMsgIdr: string | null
 }
 
-/** Nothing is locked. */
+/** Locks nothing. */
 export const findSent = async (
   tx: Queryable,
   ids: readonly string[],
@@ -63,7 +63,7 @@ export const findSent = async (
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** How far the transactions of a sent message are answered. */
+/** How many transactions of a sent message have an answer. */
 export type Progress = {
   readonly messageId: string
   readonly transactions: number
@@ -77,15 +77,15 @@ export type AnsweredStatus = {
   readonly status: string
 }
 
-/** Locks sent messages until the transaction ends, in the one order that all writers keep. */
+/** Locks sent messages until the transaction ends, in the order that all writers keep. */
 export const lockSent = async (tx: Queryable, ids: readonly string[]): Promise<void> => {
   await tx`
     select 1 from spi_messages where id = any(${textArray(ids)}::text::uuid[]) order by id for update`
 }
 
 /**
- * Writes the statuses of sent transactions and counts what of their messages is answered. The messages are locked
- * before: answers to different transactions of one message count one another.
+ * Writes the statuses of sent transactions and counts how many transactions of their messages have an answer. The
+ * caller has locked the messages: of two answers to one message, the later must count the earlier.
  */
 export const writeTransactionStatuses = async (
   tx: Queryable,

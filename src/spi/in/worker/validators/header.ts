@@ -4,9 +4,9 @@ import { unless, type Validator } from './rule.ts'
 const ispbForm = /^[0-9A-Z]{8}$/
 const businessIdForm = /^M[0-9A-Z]{8}[a-zA-Z0-9]{23}$/
 const dateTimeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-/** Clocks differ by so much at most. */
+/** How far the sender's clock may be ahead of ours. */
 const aheadMsMax = 5 * 60_000
-/** The SPI knows a message again for a day. */
+/** The SPI recognises a repeated message for a day. */
 const ageMsMax = 24 * 3_600_000
 
 const header = '/Envelope/AppHdr'
@@ -58,5 +58,5 @@ const definition: Validator = ({ view: { definition: found, identity } }) => {
   ]
 }
 
-/** The rules of every message. */
+/** The rules for every message. */
 export const headerValidators: readonly Validator[] = [ispb, businessId, creationDate, definition]

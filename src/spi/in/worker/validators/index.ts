@@ -63,7 +63,7 @@ const validatorsOf = (type: string): readonly Validator[] => {
   return [...headerValidators, readable, ...checks]
 }
 
-/** Everything the message breaks, at most {@link warningsMax}. Advisory: it is processed all the same. */
+/** Returns every rule the message breaks, at most {@link warningsMax}. Advisory: we process the message anyway. */
 export const validate = (subject: Subject): readonly Warning[] =>
   validatorsOf(subject.view.identity.type)
     .flatMap((validator) => validator(subject))

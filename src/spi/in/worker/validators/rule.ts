@@ -3,22 +3,22 @@ import type { XmlDocument } from '#codecs/xml'
 import type { Warning } from '../../../messages/index.ts'
 import type { MessageView } from '../../../messages/view.ts'
 
-/** What a rule looks at. The document is valid only while the rule runs. */
+/** What a rule checks. The document is valid only while the rule runs. */
 export type Subject = {
   readonly view: MessageView
   readonly document: XmlDocument
-  /** Of this institution; undefined when it is not configured. */
+  /** This institution's; undefined when it is not configured. */
   readonly ispb: string | undefined
   readonly nowMs: number
 }
 
-/** Says what a message breaks. Never holds a value of the message. */
+/** Returns the warnings for one rule. They never hold a value of the message. */
 export type Validator = (subject: Subject) => readonly Warning[]
 
-/** Warnings kept for one message: a hopeless one tells nothing more. */
+/** Warnings kept for one message: more say nothing new about a hopeless one. */
 export const warningsMax = 50
 
-/** The warning when the rule does not hold. */
+/** Returns the warning when the rule does not hold. */
 export const unless = (
   holds: boolean,
   rule: string,
@@ -26,7 +26,7 @@ export const unless = (
   message: string,
 ): readonly Warning[] => (holds ? [] : [{ rule, path, message }])
 
-/** A validator of each transaction. */
+/** Makes a validator that checks each transaction. */
 export const eachTransaction =
   (check: (transaction: MessageView['transactions'][number]) => readonly Warning[]): Validator =>
   ({ view }) =>

@@ -3,7 +3,7 @@ import { eachTransaction, structureWarning, unless, type Validator } from './rul
 
 const idForm = /^[ED][0-9A-Z]{8}(\d{4})(\d\d)(\d\d)([01]\d|2[0-3])[0-5]\d[a-zA-Z0-9]{11}$/
 
-/** The form, and a minute that exists. */
+/** True when the id has the right form and its minute exists. */
 const isTransactionId = (text: string, kind: 'E' | 'D'): boolean => {
   const found = text.startsWith(kind) ? idForm.exec(text) : null
   if (found === null) return false
@@ -16,7 +16,7 @@ export const endToEndId: Validator = eachTransaction(({ endToEndId: id = '', pat
   unless(isTransactionId(id, 'E'), 'EndToEndId', path, 'is no EndToEndId with a UTC minute'),
 )
 
-/** Of types whose transactions need not have one. */
+/** For types whose transactions may lack an EndToEndId: checks those that have one. */
 export const givenEndToEndId: Validator = eachTransaction(({ endToEndId: id, path }) =>
   unless(
     id === undefined || isTransactionId(id, 'E'),
@@ -58,7 +58,7 @@ export const count: Validator = ({ view: { declaredCount = '', transactions } })
 export const someTransaction: Validator = ({ view }) =>
   unless(view.transactions.length > 0, 'Transactions', '/Envelope/Document', 'holds none')
 
-/** The status is one of those given; a refusal has a reason, of those known where a list is given. */
+/** Checks that the status is one of those given, and that a refusal has a reason: one of the list, if there is one. */
 export const statusOf =
   (options: StatusCheck): Validator =>
   (subject) =>
@@ -71,7 +71,7 @@ export const statusOf =
         : unless(options.reasons?.has(reason) ?? true, 'Reason', path, 'is no known code')
     })(subject)
 
-/** What the reader of the type misses: elements, and amounts that are none; or else the rules that it breaks. */
+/** Reports elements that the type's reader misses and amounts that it cannot read; if there are none, broken rules. */
 export const readable: Validator = ({ view: { identity }, document }) => {
   const { type, version } = identity
   if (!isMessageType(type)) return []
