@@ -1,4 +1,4 @@
-/** What a {@link CodecError} may say about the failure: lengths, limits, names. Never a value read. */
+/** What a {@link CodecError} may say about the failure: lengths, limits and names, never a value that was read. */
 export type CodecErrorContext = Readonly<Record<string, string | number>>
 
 /**

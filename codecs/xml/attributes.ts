@@ -159,7 +159,7 @@ export class AttributeReader {
     if (flags & isDeclaration) return
     const start = ints[record + attributeStart] as number
     const local = ints[record + attributeLocalStart] as number
-    // The default namespace is that of elements alone.
+    // The default namespace applies to elements only.
     const id =
       local === start
         ? noNamespaceId
@@ -167,7 +167,7 @@ export class AttributeReader {
     ints[record + attributeFlags] = flags | (id << 2)
   }
 
-  /** By local name and namespace: two prefixes of one namespace are one name (Namespaces 6.3). */
+  /** Compares local name and namespace: two prefixes of one namespace give one name (Namespaces 6.3). */
   private refuseDuplicates(first: number, end: number): void {
     for (let one = first + attributeStride; one < end; one += attributeStride) {
       for (let other = first; other < one; other += attributeStride) {

@@ -11,7 +11,7 @@ const declarationBytesMax = 256
 export class DeclarationScanner {
   private last = new Uint8Array()
 
-  /** The offset behind the declaration where there is one, else `from`. */
+  /** Returns the offset behind the declaration, or `from` if there is none. */
   scan(b: Uint8Array, from: number): number {
     if (!startsDeclaration(b, from)) return from
     if (this.isLast(b, from)) return from + this.last.length
@@ -37,7 +37,7 @@ export class DeclarationScanner {
   }
 }
 
-/** `<?xml` and then no further name character: `<?xml-stylesheet` is a processing instruction. */
+/** A declaration has no name character behind `<?xml`: `<?xml-stylesheet` is a processing instruction. */
 const startsDeclaration = (b: Uint8Array, from: number): boolean =>
   b[from] === 0x3c &&
   b[from + 1] === 0x3f &&

@@ -31,31 +31,31 @@ import { decodeText, decodeValue } from './text.ts'
 const gt = 0x3e
 
 /**
- * What documents, or parts of them, have in common that are the same, byte for byte, around values of their own: all
- * of their tapes but offsets and the flags of those values. One object for one shape, so that what follows from what
- * is the same can be remembered by it. Numbers of nodes and attributes are a part's own, from 0 on.
+ * Documents, or parts of them, have one shape if they are equal byte for byte except for their own values: their tapes
+ * differ only in offsets and in the flags of those values. Each shape is one object, so that readers can remember in it
+ * what they learn. A part numbers its own nodes and attributes from 0.
  */
 export type XmlShape = {
-  /** The text nodes and the attributes whose values are the document's own; those of all others are the same. */
+  /** The text nodes and the attributes whose values vary; all other values are the same in every document. */
   readonly variableTexts: Int32Array
   readonly variableAttributes: Int32Array
-  /** What readers of documents know of the shape, each under a key of its own. */
+  /** What readers know of the shape; each reader has its own key. */
   readonly notes: Map<unknown, unknown>
 }
 
 /**
- * Elements of a document that are of a shape, with all in them; in document order, none within another. Each is
- * written without prefixes and declares no namespace, so that all elements in it have the namespace of the first.
+ * Elements of a document that have a known shape, with their contents, in document order; none contains another. They
+ * use no prefixes and declare no namespace, so all elements in one have the namespace of its first.
  */
 export type XmlParts = {
   readonly shapes: readonly XmlShape[]
-  /** Of each the first node, and the index that its first attribute has or would have; two numbers each. */
+  /** Two numbers for each: its first node, and the index that its first attribute has or would have. */
   readonly places: readonly number[]
 }
 
 export const noParts: XmlParts = { shapes: [], places: [] }
 
-/** Decoding a document costs what decoding a text by itself does for each so many of its bytes. */
+/** Decoding this many bytes of a document at once costs as much as decoding one text by itself. */
 const bytesForACut = 256
 
 /**
@@ -80,7 +80,7 @@ export class XmlDocument {
   readonly namespaces: readonly string[]
   /** True where every byte is one character. */
   readonly isAscii: boolean
-  /** Undefined where it is not one that the scanner has learned. */
+  /** Undefined if the scanner has not learned this shape. */
   readonly shape: XmlShape | undefined
   /** None where the document itself has a shape. */
   readonly parts: XmlParts
@@ -121,17 +121,17 @@ export class XmlDocument {
     return isElement(this.flags(node))
   }
 
-  /** Whether a text is nothing but white space. */
+  /** Whether a text is white space only. */
   isWhiteSpace(node: number): boolean {
     return (this.flags(node) & (kindMask | whiteSpaceOnly)) === (nodeKind.text | whiteSpaceOnly)
   }
 
-  /** Whether the value of a node is its bytes: it is text, and nothing in it is to be resolved. */
+  /** Whether the node is a text whose value is its bytes: it holds no reference and no CR. */
   isPlainText(node: number): boolean {
     return (this.flags(node) & (kindMask | needsDecoding)) === nodeKind.text
   }
 
-  /** Of an element: the id of its local name in the vocabulary, or from the size of that on. */
+  /** Of an element: the id of its local name. Names outside the vocabulary have ids from the vocabulary's size on. */
   nameId(node: number): number {
     return this.nodes[node * nodeStride + nodeName] as number
   }
@@ -197,9 +197,9 @@ export class XmlDocument {
   }
 
   /**
-   * The document's own characters between two offsets that fall on character bounds. Ranges of ASCII, after the
-   * first few, are cut from one string of the whole document, which costs less than decoding each; bytes beyond
-   * ASCII elsewhere come out wrong in it and are never asked for.
+   * The document's characters between two offsets, which must fall on character bounds. After the first few, ranges of
+   * ASCII are cut from one string of the whole document, which is cheaper than decoding each. That string is wrong
+   * where the document has bytes beyond ASCII; nobody reads it there.
    */
   raw(start: number, end: number): string {
     return this.isAscii || isAscii(this.bytes, start, end)
@@ -213,7 +213,7 @@ export class XmlDocument {
     return this.text.substring(start, end)
   }
 
-  /** The text that is all there is in an element; {@link absent} for any other content. */
+  /** The only node in an element, if that is a text; {@link absent} for any other content. */
   onlyText(node: number): number {
     const leaf = node + 1
     return this.next(node) === leaf + 1 && this.kind(leaf) === nodeKind.text ? leaf : absent
@@ -224,7 +224,7 @@ export class XmlDocument {
     const { nodes } = this
     const leaf = (node + 1) * nodeStride
     const limit = nodes[leaf - nodeStride + nodeNext] as number
-    // As nearly every element with a text: that alone, and nothing in it to resolve.
+    // Nearly every element with a text holds that alone, with nothing to resolve.
     if (limit === node + 2 && nodes[leaf] === nodeKind.text) {
       return this.cut(nodes[leaf + nodeContent] as number, nodes[leaf + nodeEnd] as number)
     }
@@ -254,7 +254,7 @@ export class XmlDocument {
   contentStart(node: number): number {
     const count = this.attributeCount(node)
     if (count === 0) return this.content(node)
-    // Behind the quote of the last value stand white space and a '/' at most.
+    // Only white space and a '/' may follow the quote of the last value.
     let at = this.attributeValueEnd(this.content(node) + count - 1) + 1
     while (this.bytes[at] !== gt) at++
     return at + 1
@@ -298,7 +298,7 @@ export class XmlDocument {
     return this.isPlainAttribute(attribute) ? raw : decodeValue(raw)
   }
 
-  /** The value of the attribute that is written with this ASCII name; undefined where there is none. */
+  /** The value of the attribute that is written with this ASCII name; undefined if there is none. */
   attribute(node: number, name: string): string | undefined {
     const first = this.firstAttribute(node)
     for (let at = first; at < first + this.attributeCount(node); at++) {

@@ -31,7 +31,7 @@ export const lineColumnAt = (
   return { line, column: decoder.decode(bytes.subarray(lineStart, end)).length + 1 }
 }
 
-/** What only the scanner refuses: a second parser would tell of something else, further on. */
+/** Only the scanner refuses these: a second parser would report another fault, further on. */
 const ownCodes: ReadonlySet<string> = new Set<XmlErrorCode>([
   'document_too_large',
   'depth_exceeded',
@@ -52,7 +52,7 @@ export const explainXmlError = (bytes: Uint8Array, error: CodecError): XmlExplan
   return { code: error.code, line, column, reason: theirs ?? error.message }
 }
 
-/** saxes says "line:column: reason." and may quote a name of the document; that is all it says of it. */
+/** saxes says "line:column: reason." It may quote a name of the document, and nothing else of it. */
 const saxesReason = (bytes: Uint8Array): string | undefined => {
   const parser = new SaxesParser({ xmlns: true, position: true })
   try {

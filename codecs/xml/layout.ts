@@ -1,6 +1,6 @@
 /*
  * How the tape of a document is laid out: records of ints, one for each node and one for each attribute. Only this
- * codec knows it; whoever reads a document asks an `XmlDocument`.
+ * codec knows the layout; readers of a document use `XmlDocument`.
  */
 
 /** Kinds of nodes. */
@@ -30,7 +30,7 @@ export const nodeNext = 5
 export const kindMask = 0x0f
 /** Text that holds references or carriage returns: its value is not its bytes. */
 export const needsDecoding = 0x10
-/** Text of nothing but white space. */
+/** Text that is white space only. */
 export const whiteSpaceOnly = 0x20
 /** Text with bytes beyond ASCII: it is decoded, not cut from the string that has a character for each byte. */
 export const beyondAscii = 0x40

@@ -1,4 +1,4 @@
-/** Bounds of one document; a document at a bound is accepted, one past it refused. */
+/** Bounds of one document: the scanner accepts a document at a bound and refuses one past it. */
 export type XmlLimits = {
   readonly documentBytesMax: number
   readonly depthMax: number

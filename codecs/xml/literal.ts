@@ -1,10 +1,10 @@
 import { Stretch, startsWith } from './stretch.ts'
 
-/** What ends the value behind a literal where that is text; `"` or `'` end an attribute's. */
+/** The byte that ends a text behind a literal; `"` or `'` ends the value of an attribute. */
 export const textEnds = 0x3c
 /** Nothing stands behind the literal. */
 export const noValue = 0
-/** Anything may stand behind the literal, which ends a part of a document: a byte that none holds. */
+/** The literal ends a part of a document, and anything may follow it. No document holds this byte. */
 export const partEnd = 1
 const space = 0x20
 
@@ -12,8 +12,8 @@ const space = 0x20
 export const branchesMax = 64
 
 /**
- * A stretch that stood in a document before a value, or at the end of it or of a part; and the literals that
- * followed that value.
+ * A stretch of a document before a value, or at the end of the document or of a part; and the literals that followed
+ * that value.
  */
 export class Literal {
   readonly stretch: Stretch
@@ -26,7 +26,7 @@ export class Literal {
     this.terminator = terminator
   }
 
-  /** The branch that stands at `at`, a value behind it where one belongs. The one found last is tried first. */
+  /** The branch that stands at `at`, followed by a value if the literal wants one. Tries the one found last first. */
   branch(b: Uint8Array, view: DataView, at: number, length: number): Literal | undefined {
     const { branches } = this
     for (let i = 0; i < branches.length; i++) {
@@ -44,16 +44,16 @@ export class Literal {
     if (end > length) return false
     const after = b[end] as number
     if (terminator === noValue ? end < length : after === terminator) return false
-    // Text that begins with white space may be nothing else, and then it is no value.
+    // A text that begins with white space may be white space only, and then it is not a value.
     if (terminator === textEnds && after <= space) return false
     return stretch.isAt(b, view, at)
   }
 
   /**
-   * Adds a branch, unless there are too many. Gives up the branches that the new one begins and that go on with what
-   * is a value now: documents that had those have the new one.
+   * Adds a branch, unless there are too many. Drops each branch that starts with the new one and goes on with what is a
+   * value now: documents that matched it match the new one.
    *
-   * @returns what was given up; undefined where nothing was added
+   * @returns the dropped branches; undefined if nothing was added
    */
   add(literal: Literal): readonly Literal[] | undefined {
     const { bytes } = literal.stretch
@@ -68,7 +68,7 @@ export class Literal {
     return givenUp
   }
 
-  /** The branch that has most bytes from `at` on in common with a document; undefined where none has any. */
+  /** The branch that shares the most bytes with the document from `at` on; undefined if none shares any. */
   nearest(b: Uint8Array, at: number): Literal | undefined {
     let nearest: Literal | undefined
     let most = 0

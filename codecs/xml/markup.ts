@@ -35,7 +35,7 @@ const carriageReturn = 0x0d
 
 const cdataOpen = new TextEncoder().encode('<![CDATA[')
 
-/** More bytes than any element has, and a small integer: comparing with those is fast. */
+/** More bytes than any element has, yet a small integer, which is fast to compare with. */
 const never = 0x3fffffff
 
 /** The scan proper: checks the elements of a document and all in them, and writes their tape. */
@@ -49,17 +49,17 @@ export class Markup {
   /** Elements so far, and how many are open. */
   elements = 0
   depth = 0
-  /** What came last, as an index into the guesses. */
+  /** Stands for what came last; an index into the guesses. */
   private state = startState
   /** By depth: the open element, the bytes of its qualified name, its remembered tag. */
   private readonly open: Int32Array
   private readonly openNameBytes: Int32Array
   private readonly openTag: Tag[]
-  /** {@link expected} stops where an element ends at this depth; at 0, with the document. */
+  /** {@link expected} stops where an element ends at this depth; 0 means the end of the document. */
   pause = 0
-  /** Where {@link expected} has stopped behind an element, as another of its name is expected to follow. */
+  /** Where {@link expected} stopped behind an element because it expects another of the same name. */
   repeatedAt: number = absent
-  /** It goes on behind elements of fewer bytes. */
+  /** {@link expected} does not stop behind elements of fewer bytes. */
   repeatedBytesMin = never
 
   constructor(source: Source, tape: Tape, vocabulary: XmlVocabulary) {
@@ -86,7 +86,7 @@ export class Markup {
     this.tags.rewind()
   }
 
-  /** Where {@link expected} has stopped, whoever remembers elements has a say. */
+  /** Whether {@link expected} stopped here so that remembered elements can be tried. */
   hasStopped(at: number): boolean {
     return this.depth === this.pause || at === this.repeatedAt
   }
@@ -209,7 +209,7 @@ export class Markup {
           flags |= needsDecoding
           at++
         } else if (byte === gt) {
-          // Before a text stands the '>' of a tag or the like, never a bracket.
+          // A text follows the '>' of a tag or similar, never a bracket.
           if (b[at - 1] === closeBracket && b[at - 2] === closeBracket) {
             throw source.error('cdata_end_in_text', at - 2)
           }
@@ -320,7 +320,7 @@ export class Markup {
     at++
     const count = tape.attributes.count - first
     let tag = this.tags.known(this.state, source, from, at)
-    // A tag that is new each time has the name of the one before it, and another attribute.
+    // Some tags are new each time: they have the same name as the last one, but another attribute.
     const guess = this.tags.guesses[this.state] as Tag
     const isNamed = guess.isNamed(b, from + 1, nameEnd - from - 1)
     const name = isNamed ? guess.name : source.string(local, nameEnd)
@@ -348,7 +348,7 @@ export class Markup {
     return this.node(nodeKind.element, from)
   }
 
-  /** Writes what is known of an element now that its start tag is read. */
+  /** Writes the record of an element whose start tag has been read. */
   private enter(
     node: number,
     flags: number,

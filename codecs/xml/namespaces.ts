@@ -18,7 +18,7 @@ type Binding = { readonly prefix: string; readonly id: number; readonly depth: n
 export class Namespaces {
   /** Of unprefixed elements. */
   defaultId = noNamespaceId
-  /** The depth of the innermost element with declarations; 0 where there is none. */
+  /** The depth of the innermost element with declarations; 0 if there is none. */
   innermost = 0
   /** By id. */
   uris: string[] = []

@@ -4,7 +4,7 @@ export type XmlNative = {
   readonly isUtf8: (bytes: Uint8Array) => boolean
   /** One character for each byte from `start` to before `end`. */
   readonly latin1: (bytes: Uint8Array, start: number, end: number) => string
-  /** Of bytes that are UTF-8, a byte order mark among them kept. */
+  /** The bytes must be UTF-8; a byte order mark is kept. */
   readonly utf8: (bytes: Uint8Array, start: number, end: number) => string
 }
 
@@ -22,7 +22,7 @@ export const webNative: XmlNative = {
       return false
     }
   },
-  // Windows-1252, strictly: the bytes that differ from Latin-1 are beyond ASCII and never asked for.
+  // This is in fact Windows-1252, but it differs from Latin-1 only beyond ASCII, which nobody reads.
   latin1: (bytes, start, end) => latin1.decode(bytes.subarray(start, end)),
   utf8: (bytes, start, end) => lenient.decode(bytes.subarray(start, end)),
 }

@@ -25,9 +25,9 @@ export type XmlScannerOptions = {
   /** What the runtime does faster than the web-standard decoders can. */
   readonly native?: XmlNative
   /**
-   * Each document is valid only until the next scan: its arrays are used again, and so documents that are like
-   * earlier ones can be compared with those instead of scanned. For callers that are done with a document before
-   * they scan another, at once and in one thread of control.
+   * Each document is valid only until the next scan, because its arrays are used again. In return, documents that are
+   * like earlier ones are compared with those instead of scanned. Use it only if each document is finished with,
+   * synchronously, before the next scan.
    */
   readonly reuse?: boolean
 }
@@ -62,7 +62,7 @@ class Scanner {
   private readonly tape: Tape
   private readonly markup: Markup
   private readonly declaration = new DeclarationScanner()
-  /** Known documents and elements: hints, which a document that is used after the next scan cannot have. */
+  /** Known documents and elements. Absent if documents may outlive the next scan. */
   private readonly shapes: Shapes | undefined
   private readonly siblings: Siblings | undefined
 
@@ -98,7 +98,7 @@ class Scanner {
 
   private scanned(bytes: Uint8Array): XmlDocument {
     const { source, tape, markup, siblings } = this
-    // A comparison that failed has looked at part of the document.
+    // A failed comparison may have set it already.
     source.high = 0
     tape.rewind()
     markup.rewind()
@@ -137,7 +137,7 @@ class Scanner {
       if (at < source.length) throw source.error('content_after_root', at)
       return root
     } catch (error) {
-      // Bytes that are no UTF-8 are the older fault where they come first.
+      // If invalid UTF-8 comes first, that is the fault to report.
       const invalid = firstInvalidUtf8(b.subarray(0, source.length))
       if (error instanceof CodecError && invalid < error.offset) {
         throw xmlError('utf8_invalid', invalid)

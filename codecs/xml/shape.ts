@@ -16,7 +16,7 @@ import {
 
 /** What may differ between documents whose markup is the same. */
 export type Value = {
-  /** Otherwise an attribute's. */
+  /** False for the value of an attribute. */
   readonly isText: boolean
   /** Of its node, or of its attribute. */
   readonly index: number
@@ -27,9 +27,9 @@ export type Value = {
 /** A document, or a part of one with offsets, nodes and attributes counted from its own first. */
 export type Sample = { readonly bytes: Uint8Array; readonly scanned: Scanned }
 
-/** By stretch between two values, the ints of a tape that point into it. */
+/** For each stretch between two values: the ints of a tape that point into it. */
 type Offsets = {
-  /** Index of the int, and how far behind the start of the stretch it points; two numbers each. */
+  /** Two numbers for each: the index of the int, and how far behind the start of the stretch it points. */
   readonly places: Int32Array
   /** By stretch: where its places end. */
   readonly ends: Int32Array
@@ -37,18 +37,18 @@ type Offsets = {
   readonly starts: Int32Array
 }
 
-/** The place of a value that is no text. */
+/** The place of a value that is not a text. */
 const noPlace = -1
 
 /**
- * What documents, or parts of them, share that are the same around values of their own, with a tape. Offsets in a
- * tape move with the stretch between two values that they point into; all else in it is the same for all.
+ * What documents, or parts of them, share if they differ only in their values; with a tape. Each offset in a tape moves
+ * with the stretch between two values that it points into; the rest is the same for all.
  */
 export class Shape implements XmlShape {
   readonly variableTexts: Int32Array
   readonly variableAttributes: Int32Array
   readonly notes = new Map<unknown, unknown>()
-  /** What the shape was learned from: its bytes, all that might be values in it, and those that are. */
+  /** The document that the shape was learned from: its bytes, all that may be values in it, and those that are. */
   readonly bytes: Uint8Array
   readonly candidates: readonly Value[]
   readonly values: readonly Value[]
@@ -97,7 +97,7 @@ export class Shape implements XmlShape {
     this.attributeOffsets = offsetsOf(attributes, [...inAttributes], starts)
   }
 
-  /** Makes the tape that of the document whose stretches begin at `starts`, its texts flagged so. */
+  /** Changes the tape into that of the document whose stretches begin at `starts` and whose texts have these flags. */
   moveTo(starts: Int32Array, textFlags: Int32Array): void {
     const { nodes, attributes } = this.scanned
     move(nodes, this.nodeOffsets, starts)
@@ -106,7 +106,7 @@ export class Shape implements XmlShape {
   }
 
   /**
-   * Writes the tape of a part that is of this shape behind what there is of the document's; there is room for it.
+   * Appends the tape of a part of this shape to the document's tape, which must have room for it.
    *
    * @param node the first of its nodes, @param attribute the first of its attributes
    * @param namespace that of its elements
@@ -175,7 +175,7 @@ const offsetsOf = (
   }
 }
 
-/** The index of the last of ascending numbers that is not above a value, the first of them being not. */
+/** The index of the last of these ascending numbers that is at most `value`; the first of them always is. */
 const lastNotAbove = (ascending: readonly number[], value: number): number => {
   let low = 0
   let high = ascending.length - 1

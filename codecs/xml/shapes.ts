@@ -24,33 +24,32 @@ const space = 0x20
 
 /** Larger documents are scanned each time: their shapes seldom recur, and take memory. */
 export const shapeBytesMax = 32_768
-/** Values that a document of a known shape has of its own. */
+/** Varying values of a document of a known shape. */
 export const shapeValuesMax = 512
-/** Bytes of the documents that shapes were learned from; with more all is forgotten and learned anew. */
+/** Bytes of the documents that shapes were learned from. Past this, all shapes are forgotten and learned anew. */
 export const shapesBytesMax = 1 << 20
 
 /** Learning a shape costs this many documents of known shape: where shapes do not recur, few are learned. */
 export const learningCosts = 16
-/** Shapes learned one after the other while none recurs. */
+/** At most so many shapes are learned in a row while none recurs. */
 export const learningsMax = 64
 const creditMax = learningsMax * learningCosts
-/** After so many documents of no known shape, one after the other, only some are compared. */
+/** After so many documents in a row without a known shape, only some are compared. */
 export const missesMax = 64
-/** One in so many, then: shapes may have begun to recur. */
+/** Then one in so many is compared, as shapes may have begun to recur. */
 export const probeEvery = 16
 
 /**
- * Documents of one shape are the same, byte for byte, around values of their own: those texts of elements and those
- * attribute values that were seen to vary. The messages of one kind and sender nearly all have one of a few shapes.
- * Such a document is found well-formed by comparing what is the same with what was found so before, and by
- * looking at its values; its tape is that of its shape, moved. Whatever differs is left to the scan proper, also
- * where it is right: only that can tell.
+ * Documents of one shape are equal byte for byte, except for the texts of elements and the attribute values that were
+ * seen to vary. Nearly all messages of one kind and sender have one of a few shapes. Such a document is well-formed if
+ * its fixed bytes equal those of a well-formed one and its values are plain; its tape is that of its shape, moved. A
+ * document that differs in any other way goes to the full scan, which alone can judge it.
  *
  * Shapes are the paths through a tree of literals, so that knowing many costs hardly more than knowing one.
  */
 export class Shapes {
   private readonly source: Source
-  /** What stands behind a last literal: {@link noValue} or {@link partEnd}. */
+  /** What follows a last literal: {@link noValue} or {@link partEnd}. */
   private readonly behind: number
   private tree = new Literal(new Uint8Array(0), noValue)
   private readonly shapes = new Map<Literal, Shape>()
@@ -82,7 +81,7 @@ export class Shapes {
     return shape
   }
 
-  /** The literal that the document or the part ends with, reached by literals and values alone. */
+  /** Walks along literals and values, and returns the literal that ends the document or the part. */
   private walk(from: number): Literal | undefined {
     const { source, starts, textFlags } = this
     const { buffer: b, view, length } = source
@@ -109,7 +108,7 @@ export class Shapes {
     }
   }
 
-  /** False where too much has been learned in vain. */
+  /** False if too much has been learned in vain. */
   mayLearn(): boolean {
     return this.credit >= learningCosts
   }
@@ -134,7 +133,7 @@ export class Shapes {
       if (known === undefined) break
       const start = at + known.stretch.length
       const value = candidates.find((candidate) => candidate.start === start)
-      // At the end, or where the value is not a plain one: there is nothing new.
+      // At the end, or before a value that is not plain, there is nothing new.
       if (value === undefined) return
       values.push(value)
       at = value.end
@@ -153,7 +152,7 @@ export class Shapes {
     this.bytes += bytes.length
   }
 
-  /** That of some document which has the literal. */
+  /** The shape of some document that has the literal. */
   private shapeBehind(literal: Literal | undefined): Shape | undefined {
     let last = literal
     while (last?.branches[0] !== undefined) last = last.branches[0]
@@ -174,9 +173,9 @@ export class Shapes {
 }
 
 /**
- * The values from `from` on that are the document's own: those in which it differs from a document of a shape that
- * has the same values before, as far as the markup of both is the same, and those that are that one's own. All
- * others are taken to be the same in every document, until they are seen to vary; but what is beyond ASCII is not.
+ * The values from `from` on that vary. Compares the document with one of a shape that has the same values before
+ * `from`, as far as their markup is the same: a value varies if the two differ in it, or if it varied for the other.
+ * All other values count as fixed until they are seen to vary, except those beyond ASCII.
  */
 const varying = (
   bytes: Uint8Array,
@@ -208,7 +207,7 @@ const varying = (
 const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, i) => byte === other[i])
 
-/** What stands around values, each literal the only branch of the one before it; none where it is not all ASCII. */
+/** The literals around values, each the only branch of the one before it; none if they are not all ASCII. */
 const literalsOf = (
   bytes: Uint8Array,
   from: number,
@@ -230,10 +229,7 @@ const literalsOf = (
   return literals
 }
 
-/**
- * What may be a value, in document order: texts that are more than white space and begin with something else, and
- * plain attribute values.
- */
+/** All that may be values, in document order: texts that do not begin with white space, and plain attribute values. */
 const valuesOf = ({ bytes, scanned }: Sample): readonly Value[] => {
   const { nodes, attributes, firstNode, endNode } = scanned
   const values: Value[] = []

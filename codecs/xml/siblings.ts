@@ -21,14 +21,14 @@ import { Shapes } from './shapes.ts'
 const colon = 0x3a
 const lt = 0x3c
 
-/** What comes behind shorter elements is scanned as soon as compared. */
+/** Behind shorter elements, scanning the next one is as fast as comparing it. */
 export const partBytesMin = 128
 /** Longer elements are scanned each time: they seldom recur. */
 export const partBytesMax = 8192
 /** Elements of one document that are remembered: each costs more than scanning it. */
 export const partsLearnedMax = 32
 
-/** Where an element began that is to be remembered, and what the document had before it. */
+/** The start of an element that is to be remembered, and the state of the document before it. */
 type Begin = {
   /** Of the element around it. */
   readonly depth: number
@@ -40,18 +40,18 @@ type Begin = {
 }
 
 /**
- * Elements that come one after the other, as the transactions of a message, are often the same but for their values.
- * Such a one is found well-formed as a whole document of known shape is, and its part of the tape is copied.
+ * Elements in a row, such as the transactions of a message, often differ only in their values. Such an element is
+ * recognised in the same way as a whole document of known shape, and its part of the tape is copied.
  *
- * What is known of one holds for every document: only names of the vocabulary are in it, no prefix, and nothing
- * that declares a namespace. So its elements have the namespace that is the default one where it stands.
+ * What is known of one holds for every document: it has only names of the vocabulary, no prefix, and declares no
+ * namespace. So its elements have the default namespace of the place where it stands.
  */
 export class Siblings {
   private readonly markup: Markup
   private readonly known: Shapes
-  /** Those that are open, each within the one before it. */
+  /** The open elements, each within the one before it. */
   private readonly begins: Begin[] = []
-  /** How many were learned of the document. */
+  /** How many were learned from this document. */
   private learned = 0
   private shapes: XmlShape[] = []
   private places: number[] = []
@@ -69,19 +69,19 @@ export class Siblings {
     this.places = []
   }
 
-  /** Those that were found in the document. */
+  /** The known elements that were found in the document. */
   get parts(): XmlParts {
     return this.shapes.length === 0 ? noParts : { shapes: this.shapes, places: this.places }
   }
 
-  /** Goes on where the scan has stopped behind an element, and gives the place up to which it came. */
+  /** Goes on from where the scan stopped behind an element, and returns how far it came. */
   goOn(at: number): number {
     return this.markup.depth === this.markup.pause ? this.remember(at) : this.repeated(at)
   }
 
   /**
-   * Takes the elements behind one of their name for as long as they are known, and gives the place behind them; what
-   * comes first that is not known is remembered when it ends.
+   * Takes the known elements that follow one of the same name, and returns the place behind them. The first unknown one
+   * is remembered when it ends.
    */
   private repeated(from: number): number {
     const { markup, known } = this
@@ -104,7 +104,7 @@ export class Siblings {
     }
   }
 
-  /** The element that begins here is to be remembered. */
+  /** Marks the element that begins here, to be remembered. */
   private begin(at: number): void {
     const { tape, elements, depth } = this.markup
     const { count: node } = tape.nodes
@@ -155,11 +155,11 @@ export class Siblings {
     return this.repeated(end)
   }
 
-  /** Whether what the element is follows from its bytes and the default namespace. */
+  /** Whether the element's meaning follows from its bytes and the default namespace alone. */
   private isPlain(begin: Begin): boolean {
     const { source, tape, names, elements } = this.markup
     const { nodes, attributes } = tape
-    // A text alone is compared no faster; and what holds parts that are known seldom has as many another time.
+    // Comparing a single text is no faster. And an element that holds known parts seldom holds as many next time.
     if (elements - begin.elements < 2 || this.shapes.length > begin.parts) return false
     for (let at = begin.node * nodeStride; at < nodes.count * nodeStride; at += nodeStride) {
       if (!isElement(nodes.ints[at] as number)) continue

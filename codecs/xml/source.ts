@@ -26,7 +26,7 @@ const encoder = new TextEncoder()
 /** lt, gt, amp, quot, apos (XML 1.0, 4.6), as they stand behind the '&'. */
 const predefined = ['lt;', 'gt;', 'amp;', 'quot;', 'apos;'].map((name) => encoder.encode(name))
 
-/** The bytes of the document that is scanned, and the searches over them. */
+/** The bytes of the document being scanned, and the searches over them. */
 export class Source {
   readonly limits: XmlLimits
   readonly native: XmlNative
@@ -35,7 +35,7 @@ export class Source {
   length = 0
   /** All bytes seen in names and values, or-ed: the sign bits tell whether any is beyond ASCII. */
   high = 0
-  /** The same of the last run that {@link plain} went over. */
+  /** The same for the last run that {@link plain} went over. */
   private runHigh = 0
   /** Kind and flags of the last text that {@link plainText} or {@link valueText} found. */
   textFlags = 0
@@ -45,7 +45,7 @@ export class Source {
     this.native = native
   }
 
-  /** Takes a copy with the sentinel behind it. */
+  /** Copies the document and puts the sentinel behind it. */
   load(bytes: Uint8Array): void {
     const needed = bytes.length + sentinelBytes
     if (this.buffer.length < needed || this.buffer.length > keptBufferBytesMax) {
@@ -63,7 +63,7 @@ export class Source {
     return (this.high & signs) === 0
   }
 
-  /** A range that holds ASCII or valid UTF-8, as a string. */
+  /** Returns a range as a string; it must hold ASCII or valid UTF-8. */
   string(start: number, end: number): string {
     const b = this.buffer
     for (let at = start; at < end; at++) {
@@ -108,12 +108,12 @@ export class Source {
     return at
   }
 
-  /** {@link beyondAscii} where the last run that {@link plain} went over has such bytes. */
+  /** {@link beyondAscii} if the last run that {@link plain} went over has such bytes. */
   get runFlags(): number {
     return (this.runHigh & signs) === 0 ? 0 : beyondAscii
   }
 
-  /** The end of a run of plain text within the limit, or {@link absent} where it holds anything else. */
+  /** The end of a run of plain text within the limit, or {@link absent} if it holds anything else. */
   plainText(from: number): number {
     const b = this.buffer
     let at = from
@@ -130,8 +130,7 @@ export class Source {
   }
 
   /**
-   * The end of text that is more than white space and ends with a tag or the like; {@link absent} where it takes
-   * more than a look to know that.
+   * The end of a text that holds more than white space and ends at a '<'; {@link absent} if one quick look cannot tell.
    */
   valueText(from: number): number {
     const b = this.buffer
@@ -147,7 +146,7 @@ export class Source {
     return b[at] === lt ? at : absent
   }
 
-  /** The end of an attribute value that is its bytes, all of them ASCII; else {@link absent}. */
+  /** The end of an attribute value whose bytes are all plain ASCII; else {@link absent}. */
   valueOfAttribute(from: number, quote: number): number {
     const b = this.buffer
     let at = from
@@ -155,7 +154,7 @@ export class Source {
     return b[at] === quote ? at : absent
   }
 
-  /** The next place of two bytes side by side; characters on the way are checked. */
+  /** Finds the next place of two adjacent bytes, and checks the characters on the way. */
   find(from: number, first: number, second: number): number {
     const b = this.buffer
     let at = from
@@ -234,12 +233,12 @@ export class Source {
     }
     if (high < 0x80) return
     this.high |= high
-    // The document may still turn out not to be UTF-8: what is invalid becomes no name.
+    // The document may turn out not to be UTF-8: invalid bytes then make an invalid name.
     const parts = this.native.utf8(this.buffer, from, end).split(':')
     if (!parts.every((part) => ncNamePattern.test(part))) throw this.error('name_invalid', from)
   }
 
-  /** Valid UTF-8, and none of the two characters beyond ASCII that Char leaves out. */
+  /** Refuses invalid UTF-8, and the two characters beyond ASCII that Char leaves out. */
   checkUtf8(bytes: Uint8Array): void {
     if (!this.native.isUtf8(bytes)) throw xmlError('utf8_invalid', firstInvalidUtf8(bytes))
     for (let at = bytes.indexOf(0xef); at !== -1; at = bytes.indexOf(0xef, at + 1)) {
@@ -255,14 +254,14 @@ export class Source {
     return this.error(word === '<!DOCTYPE' ? 'doctype_forbidden' : 'markup_invalid', at)
   }
 
-  /** At the end of the document, what is wrong is that it ends. */
+  /** At the end of the document, the fault is always that it ends. */
   error(code: XmlErrorCode, at: number, context?: Readonly<Record<string, number>>): CodecError {
     const isTruncated = at >= this.length && code !== 'root_missing'
     return xmlError(isTruncated ? 'document_truncated' : code, Math.min(at, this.length), context)
   }
 }
 
-/** The offset behind a reference to a predefined entity; {@link absent} where `from` is not the '&' of one. */
+/** The offset behind a reference to a predefined entity; {@link absent} if none begins at `from`. */
 const predefinedEnd = (b: Uint8Array, from: number): number => {
   for (const name of predefined) {
     let i = 0

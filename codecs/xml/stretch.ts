@@ -1,6 +1,6 @@
 /**
- * ASCII bytes of an earlier document, with which those of this one are compared as numbers of eight bytes. The last
- * number overlaps the one before it. Fields without `#`: JavaScriptCore is slow with those.
+ * ASCII bytes of an earlier document. A document is compared with them in numbers of eight bytes. The last number
+ * overlaps the one before it. Fields without `#`: JavaScriptCore is slow with those.
  */
 export class Stretch {
   readonly bytes: Uint8Array
@@ -17,7 +17,7 @@ export class Stretch {
     )
   }
 
-  /** Whether the document has these bytes at `at`. Zeros follow a document, so that none matches beyond its end. */
+  /** Whether the document has these bytes at `at`. Zeros follow each document, so nothing matches beyond its end. */
   isAt(b: Uint8Array, view: DataView, at: number): boolean {
     const { length, words, bytes } = this
     if (length < 8) {
@@ -27,7 +27,7 @@ export class Stretch {
     const last = at + length - 8
     let from = at
     let i = 0
-    // Bytes beyond ASCII may make no number (NaN), which differs from every other. Four at a time: most are long.
+    // Bytes beyond ASCII may make a NaN, which equals nothing. Four at a time, as most stretches are long.
     for (; from < last - 24; from += 32, i += 4) {
       if (
         view.getFloat64(from, true) !== words[i] ||

@@ -20,8 +20,8 @@ const tagBytesMax = 160
 /** Slots of the table of guesses; a collision is a wrong guess, no more. */
 const guessCount = 4096
 /**
- * Where tags are new this often they are so each time, as `KeyInfo` with an Id of its own for each signature:
- * remembering those would only push out what comes again.
+ * After so many new tags in one place, expect them to be new each time, such as `KeyInfo` with a new Id for each
+ * signature. Remembering those would only push out tags that recur.
  */
 const surprisesMax = 16
 
@@ -30,18 +30,18 @@ type Declaration = { readonly prefix: string; readonly uri: string; readonly sta
 /** A start tag as it was read; offsets are those of the document. */
 export type ReadTag = {
   readonly start: number
-  /** Of its local name. */
+  /** Id of its local name. */
   readonly local: number
   readonly nameEnd: number
   readonly end: number
   readonly isEmpty: boolean
-  /** Its first attribute. */
+  /** Index of its first attribute. */
   readonly first: number
 }
 
 /**
- * A start tag as it stood in an earlier document, byte for byte, and what follows from its bytes alone. Fields
- * without `#`: JavaScriptCore is slow with those.
+ * The bytes of a start tag in an earlier document, and all that follows from its bytes alone. Fields without `#`:
+ * JavaScriptCore is slow with those.
  */
 export class Tag {
   /** From 1 on. */
@@ -49,16 +49,16 @@ export class Tag {
   readonly stretch: Stretch
   readonly prefix: string
   readonly name: string
-  /** Of the vocabulary, or -1. */
+  /** Id in the vocabulary, or -1. */
   readonly nameId: number
-  /** Of the qualified name. */
+  /** Bytes of the qualified name. */
   readonly nameBytes: number
   readonly isEmpty: boolean
   readonly attributeCount: number
   readonly declarations: readonly Declaration[]
   /** Opens an element of the vocabulary and declares nothing. */
   readonly isSimple: boolean
-  /** Records with offsets from the `<`. */
+  /** Records whose offsets count from the `<`. */
   private readonly attributes: Int32Array
 
   constructor(id: number, nameId: number, source: Source, tag: ReadTag, records: Int32Array) {
@@ -80,7 +80,7 @@ export class Tag {
     this.isSimple = nameId >= 0 && !isEmpty && this.declarations.length === 0
   }
 
-  /** Whether the qualified name at `start` has so many bytes and is this tag's. */
+  /** Whether the `nameBytes` bytes at `start` are this tag's qualified name. */
   isNamed(b: Uint8Array, start: number, nameBytes: number): boolean {
     const { bytes } = this.stretch
     if (this.nameBytes !== nameBytes) return false
@@ -88,7 +88,7 @@ export class Tag {
     return true
   }
 
-  /** Writes the records of its attributes where it stands at `start` in the document. */
+  /** Writes the records of its attributes, for a tag at `start` in the document. */
   writeAttributes(records: Records, source: Source, start: number): void {
     const { attributes, attributeCount } = this
     records.reserve(attributeCount, source, start)
@@ -126,8 +126,8 @@ const declarationAt = (
  * Start tags of earlier documents. Messages of one kind repeat the same tags in the same order, so the tag after the
  * last one is nearly always the one that came there before: then a few comparisons replace reading it. A wrong guess
  * costs one comparison and changes nothing. What a tag means follows from its bytes, apart from namespaces: a tag
- * with a prefixed attribute is not kept, and what a tag declares is declared anew. Neither is a tag kept with bytes
- * beyond ASCII: whether those are UTF-8 is only known when the document ends.
+ * with a prefixed attribute is not kept, and what a tag declares is declared anew. A tag with bytes beyond ASCII is not
+ * kept either, as only the end of the document tells whether they are UTF-8.
  */
 export class TagMemory {
   /** Stands for a tag that is not remembered. */
@@ -137,7 +137,7 @@ export class TagMemory {
   /** By {@link stateOf}: the tag that came there before that one. */
   private readonly others: Tag[]
   private readonly byText = new Map<string, Tag>()
-  /** By {@link stateOf}: how often a tag came there that was in no document before. */
+  /** By {@link stateOf}: how often a tag came there that no document had before. */
   private readonly surprises = new Uint8Array(guessCount)
 
   constructor(source: Source) {
@@ -147,7 +147,7 @@ export class TagMemory {
     this.others = new Array(guessCount).fill(this.none)
   }
 
-  /** Forgets all where there is no room for more. */
+  /** Forgets all if there is no room for more. */
   rewind(): void {
     if (this.byText.size < tagsMax) return
     this.byText.clear()
@@ -156,7 +156,7 @@ export class TagMemory {
     this.surprises.fill(0)
   }
 
-  /** The tag that is expected behind a state and stands at `at`; {@link none} where another one stands there. */
+  /** The tag that is expected behind a state, if it stands at `at`; {@link none} otherwise. */
   expected(state: number, { buffer, view }: Source, at: number): Tag {
     const guess = this.guesses[state] as Tag
     if (guess === this.none || guess.stretch.isAt(buffer, view, at)) return guess
@@ -171,7 +171,7 @@ export class TagMemory {
     this.guesses[state] = tag
   }
 
-  /** The tag that stands in `[start, end)`, if it is remembered: the guess for this state from now on. */
+  /** The tag that stands in `[start, end)`, if it is remembered. It becomes the guess for this state. */
   known(state: number, source: Source, start: number, end: number): Tag {
     const isNew = (this.surprises[state] as number) === surprisesMax || end - start > tagBytesMax
     if (isNew || !isAscii(source.buffer, start, end)) return this.none
@@ -182,7 +182,7 @@ export class TagMemory {
   }
 
   /**
-   * Remembers a tag that was read in full behind a state and is not known, if it may be.
+   * Remembers an unknown tag that was read in full behind a state, if it may be remembered.
    *
    * @param nameId of the vocabulary, or -1
    * @returns the remembered tag, or {@link none}
@@ -205,7 +205,7 @@ export class TagMemory {
   }
 }
 
-/** In no namespace, or a declaration whose value is its bytes. */
+/** Whether an attribute has no namespace, or is a declaration whose value is its bytes. */
 const isOwn = (flags: number): boolean =>
   flags === plainDeclaration || (flags & ~valueNeedsDecoding) === 0
 

@@ -1,7 +1,7 @@
 import { attributeStride, nodeStride } from './layout.ts'
 import type { Source } from './source.ts'
 
-/** Records of one array. Documents share it, one behind the other, until it is full: that spares allocations. */
+/** Records of one array. Documents share it, one behind the other, until it is full, to save allocations. */
 const sharedNodes = 8192
 const sharedAttributes = 4096
 /** A document starts in a new array when less than this share of one is left. */
@@ -12,14 +12,14 @@ const keptRecordsMax = 65_536
 const growthMin = 1.25
 const growthMax = 8
 
-/** The records of documents, one kind of them, as ints. */
+/** The node records or the attribute records of documents, as ints. */
 export class Records {
   private readonly stride: number
   private readonly shared: number
   /** Whether each document may write over the last one. */
   private readonly reuse: boolean
   ints: Int32Array
-  /** The record that comes next; those before the document's first belong to earlier documents. */
+  /** Index of the next record. The records before the document's first belong to earlier documents. */
   count = 0
 
   constructor(stride: number, shared: number, reuse: boolean) {
@@ -45,7 +45,7 @@ export class Records {
     if (needed > this.ints.length) this.grow(needed, at / source.length)
   }
 
-  /** @param share of the document that is scanned: what is still to come may be like it */
+  /** @param share of the document already scanned, from which the rest is estimated */
   private grow(needed: number, share: number): void {
     const { length } = this.ints
     const guess = Math.ceil(Math.min(length * growthMax, (needed / share) * 1.05))
@@ -54,7 +54,7 @@ export class Records {
     this.ints.set(old)
   }
 
-  /** The array that a document keeps: one that has an array of its own keeps no more than it fills. */
+  /** The array that a document keeps. If the document does not share it, the array is cut to what it fills. */
   taken(): Int32Array {
     const isOwn = this.ints.length > this.shared * this.stride
     return isOwn && !this.reuse ? this.ints.slice(0, this.count * this.stride) : this.ints

@@ -6,7 +6,7 @@ const predefined: Readonly<Record<string, string>> = {
   apos: "'",
 }
 
-/** The character that a reference stands for, from between '&' and ';'. The scanner has checked it. */
+/** The character of a reference, given what stands between '&' and ';'. The scanner has checked it. */
 const characterOf = (name: string): string => {
   if (name.charCodeAt(0) !== 0x23) return predefined[name] as string
   const isHex = name.charCodeAt(1) === 0x78

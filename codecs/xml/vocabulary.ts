@@ -16,7 +16,7 @@ export const createXmlVocabulary = (names: readonly string[]): XmlVocabulary => 
   return { names: unique, size: unique.length, idOf: (name) => ids.get(name) ?? -1 }
 }
 
-/** The names of one document: the vocabulary's, and behind them those only this document has. */
+/** The names of one document: first those of the vocabulary, then those that only this document has. */
 export class NameTable {
   readonly vocabulary: XmlVocabulary
   private readonly own = new Map<string, number>()
