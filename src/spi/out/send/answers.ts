@@ -2,7 +2,7 @@ import type { BuildableMessage } from '#codecs/iso20022'
 import { type Answer, type AuditEntry, actorOf, type Caller } from '#src/platform/http/index.ts'
 import type { OutboundMessage } from '../../messages/index.ts'
 
-/** A message ready to be stored, and what its sender is told of it. */
+/** A message ready to be stored, and what we tell its sender. */
 export type Built = {
   readonly messageType: BuildableMessage
   readonly endToEndIds: readonly string[]
@@ -27,10 +27,10 @@ const answer = (built: Built, fields: Readonly<Record<string, string>>): Answer 
   }),
 })
 
-/** It will be sent. */
+/** Tells the sender that we will send it. */
 export const queuedAnswer = (built: Built): Answer => answer(built, { status: 'queued' })
 
-/** The message interface has it, under that PI-ResourceId. */
+/** Tells the sender that the message interface has it, under that PI-ResourceId. */
 export const sentAnswer = (built: Built, resourceId: string): Answer =>
   answer(built, { status: 'sent', resource_id: resourceId })
 

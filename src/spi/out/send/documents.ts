@@ -38,7 +38,7 @@ const newDocumentedBody = (): ZodType =>
 
 let documented: ZodType | undefined
 
-/** What the API's document shows, with the parameters of each type: made when it is asked for, it takes a while. */
+/** The request body in the OpenAPI document, with the parameters of each type. Slow, so made on demand. */
 export const documentedBody = (): ZodType => {
   documented ??= newDocumentedBody()
   return documented

@@ -1,11 +1,11 @@
 /**
- * The channel of a message whose sender names none: scheduled payments (PAGAGD) go by the secondary, all else, returns
- * and the answers to them among it, by the primary. The answer to a payment takes the channel on which that came.
+ * The channel of a message whose sender names none: scheduled payments (PAGAGD) go by the secondary, everything else by
+ * the primary, including returns and their answers. The answer to a payment goes by the channel on which that came.
  */
 export const channelOf = (messageType: string, params: unknown): 'PRIMARY' | 'SECONDARY' =>
   isScheduled(messageType, params) ? 'SECONDARY' : 'PRIMARY'
 
-/** A payment without haste, which settles within 45 minutes. */
+/** True for a scheduled payment, which settles within 45 minutes. */
 export const isScheduled = (messageType: string, params: unknown): boolean => {
   if (messageType !== 'PACS008' || typeof params !== 'object' || params === null) return false
   return 'service_level' in params && params.service_level === 'PAGAGD'

@@ -95,7 +95,7 @@ const params: Readonly<Record<BuildableMessage, object>> = {
 
 const company = { ispb: '12345678', name: 'Exemplo Ltda', document: '12345678000195' }
 
-/** What else some of them can say. */
+/** Further parameters that some of them can have. */
 const more: Readonly<Record<string, object>> = {
   'PACS008 with a tax split, since 1.15': {
     message_type: 'PACS008',
@@ -282,7 +282,7 @@ const more: Readonly<Record<string, object>> = {
   },
 }
 
-/** A request of each message type, and more of some, as the API's document shows them. */
+/** A request of each message type, and more of some, as the OpenAPI document shows them. */
 export const sendExamples: Readonly<Record<string, object>> = {
   ...Object.fromEntries(
     Object.entries(params).map(([type, value]) => [type, { message_type: type, params: value }]),

@@ -17,7 +17,7 @@ export type FastPathDeps = {
   readonly broker: Pick<TransactionalBroker, 'wake'>
   readonly sendNow: SendNow
   readonly logger: Logger
-  /** The way of all other messages. */
+  /** Sends every other message. */
   readonly enqueue: (built: Built, caller: Caller) => Promise<Answered>
 }
 
@@ -25,9 +25,9 @@ export type FastPathDeps = {
  * Sends a message within its request: stores it with its signature, sends it, and answers `sent` when the message
  * interface has clearly accepted it. In every other case the queue sends the same bytes, and the answer is `queued`.
  *
- * The message and the answer `queued` are committed before the first byte goes out; a process that dies afterwards
- * leaves a message that the queue takes over. While the better answer may still come, a repetition under the
- * Idempotency-Key is told to wait, so that all callers get the same one.
+ * We commit the message and the answer `queued` before the first byte goes out; if the process dies afterwards, the
+ * queue takes the message over. While the better answer may still come, we tell a repetition under the Idempotency-Key
+ * to wait, so that all callers get the same answer.
  */
 export const createFastPath = (deps: FastPathDeps) => {
   const { sql, sendNow, enqueue, logger } = deps
@@ -41,7 +41,7 @@ export const createFastPath = (deps: FastPathDeps) => {
     }
   }
 
-  /** A replay where it was stored before; otherwise the answer that holds until there is a better one. */
+  /** Returns a replay if it was stored before; otherwise the answer that holds until there is a better one. */
   const store = (built: Built, ready: ReadyMessage, caller: Caller): Promise<Answered> =>
     runOnce(sql, caller.idempotencyKey, async (tx) => {
       if (!(await sendNow.store(tx, ready))) throw knownAlready(built.message)
@@ -77,7 +77,7 @@ export const createFastPath = (deps: FastPathDeps) => {
     try {
       return await deliver(built, ready, queued, caller)
     } catch (err) {
-      // It is stored, and the queue takes it over: the answer that is kept under the key holds.
+      // We have stored it, and the queue takes it over: the answer kept under the key holds.
       logger.error({ err, id: built.message.id }, 'what became of the sending was not noted')
       return queued
     }

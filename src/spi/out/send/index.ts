@@ -11,7 +11,7 @@ import { createSendService } from './service.ts'
 export type SendFeatureDeps = {
   /** Undefined: the endpoint answers 503 and names ISPB. */
   readonly ispb: string | undefined
-  /** Undefined, as the broker: the endpoint answers 503 and names DATABASE_DSN. */
+  /** Undefined, here and for the broker: the endpoint answers 503 and names DATABASE_DSN. */
   readonly sql: Client | undefined
   readonly broker: TransactionalBroker | undefined
   readonly revision: Revision

@@ -1,9 +1,9 @@
 import type { BuildableMessage } from '#codecs/iso20022'
 
-/** Whether a parameter is needed: always, never, or by a rule that is told with it. */
+/** Whether a parameter is needed: always, never, or by a rule that its text states. */
 type Need = 'yes' | 'no' | 'rule'
 
-/** Path (`[]` stands for the items of a list), need, and what it holds. */
+/** Path (`[]` stands for the items of a list), need, and meaning. */
 export type Parameter = readonly [path: string, need: Need, what: string]
 
 const account = (of: string, types: string): readonly Parameter[] => [
@@ -256,7 +256,7 @@ const refusal: readonly Parameter[] = [
   ['additional_data', 'no', 'Up to 1000 characters.'],
 ]
 
-/** All parameters of each message, for people; the builders are what decides. */
+/** All parameters of each message, for people; the builders decide. */
 export const sendParameters: Readonly<Record<BuildableMessage, readonly Parameter[]>> = {
   PACS008: transfer,
   PACS002: answer,

@@ -2,7 +2,7 @@ import { type ZodType, z } from 'zod'
 import type { BuildableMessage } from '#codecs/iso20022'
 import { type Parameter, sendParameters } from './parameters.ts'
 
-/** One parameter with those within it. */
+/** One parameter and the parameters within it. */
 type Node = {
   readonly name: string
   readonly isList: boolean
@@ -60,8 +60,8 @@ const objectOf = (nodes: readonly Node[]): ZodType =>
 const alternativeList = /instead of one\.$/
 
 /**
- * The parameters of a message, for the API's document; the builders are what decides. One that takes several in a
- * list takes one alone as well, never both.
+ * The parameters of a message, for the OpenAPI document; the builders decide. A message that takes several in a list
+ * also takes one alone, but never both.
  */
 export const paramsSchemaOf = (messageType: BuildableMessage): ZodType => {
   const nodes = [...treeOf(sendParameters[messageType]).within.values()]

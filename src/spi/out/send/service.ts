@@ -24,9 +24,9 @@ import { channelOfPayment } from './store.ts'
 
 type SendRequest = {
   readonly messageType: BuildableMessage
-  /** Undefined: the revision's. */
+  /** Undefined: the revision decides. */
   readonly version: string | undefined
-  /** Chosen by the message's priority when undefined. */
+  /** Undefined: the message's priority decides. */
   readonly channel: Channel | undefined
   readonly params: unknown
 }
@@ -49,13 +49,13 @@ export type SendService = (request: SendRequest, caller: Caller) => Promise<Send
 
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
-/** A document is read whole before the next is scanned. */
+/** We read one document completely before we scan the next. */
 const scanner = createMessageScanner(nativeText)
 
 /**
- * Builds a message and stores and queues it with the answer of its Idempotency-Key, all in one transaction: a
- * repetition under the key gets the first answer, never a second message. A PACS008 is sent within the request where
- * that is enabled.
+ * Builds a message, stores it and queues it with the answer of its Idempotency-Key, all in one transaction: a
+ * repetition under the key gets the first answer, never a second message. A PACS008 is sent within the request if that
+ * is enabled.
  */
 export const createSendService = (deps: SendDeps): SendService => {
   const { sql, broker, sendNow } = deps

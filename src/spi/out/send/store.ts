@@ -1,7 +1,7 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { Channel } from '../../messages/index.ts'
 
-/** The channel on which a payment was received; undefined when it is not known here. */
+/** The channel on which we received a payment; undefined when we do not know the payment. */
 export const channelOfPayment = async (
   sql: Queryable,
   endToEndId: string,

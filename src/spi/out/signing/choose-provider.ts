@@ -2,16 +2,16 @@ import type { RsaKey, RsaProvider } from './rsa-provider.ts'
 
 /** One round asks each provider for this many signatures at once. */
 const roundSignatures = 16
-/** As many as it takes that each provider has a quiet one: a wrong choice costs half of the rate for good. */
+/** So many that each provider gets a quiet one: a wrong choice would halve the rate for good. */
 const rounds = 8
-/** The optional provider must be clearly cheaper: less than this part of the other's time. */
+/** The optional provider must be clearly cheaper: it may take at most this part of the other's time. */
 const worthIt = 0.85
 
 const probe = new TextEncoder().encode('which provider signs faster on this machine')
 
 /**
- * What one round costs this process in all its threads, in µs of CPU time: the clock would also count what other
- * processes of a busy machine take, and decide by that.
+ * Returns what one round costs this process in all its threads, in µs of CPU time. A clock would also count what other
+ * processes take on a busy machine.
  */
 const roundUs = async (key: RsaKey): Promise<number> => {
   const before = process.cpuUsage()
@@ -20,7 +20,7 @@ const roundUs = async (key: RsaKey): Promise<number> => {
   return user + system
 }
 
-/** The best of interleaved rounds, so that a busy moment of this process hits both. */
+/** Takes the best of interleaved rounds, so that a busy moment of this process hits both. */
 const bestUs = async (one: RsaKey, other: RsaKey): Promise<[number, number]> => {
   let [oneUs, otherUs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (let round = 0; round < rounds; round++) {
@@ -36,7 +36,7 @@ const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
 /** @property provider - the one that signs */
 export type ChosenKey = RsaKey & { readonly provider: RsaProvider['name'] }
 
-/** Signs with `fast`; a signature it fails to give is made by `safe`. */
+/** Signs with `fast`; if that fails, signs with `safe`. */
 const withFallback = (fast: RsaKey, safe: RsaKey): RsaKey => ({
   sign: (bytes) => fast.sign(bytes).catch(() => safe.sign(bytes)),
   close: () => {
@@ -47,8 +47,8 @@ const withFallback = (fast: RsaKey, safe: RsaKey): RsaKey => ({
 
 /**
  * Opens the key with both providers, measures them for a few milliseconds, and keeps the cheaper.
- * Where the optional one cannot start, gives another signature, or is no cheaper, the safe one
- * signs and nothing is said about it.
+ * If the optional one cannot start, gives another signature, or is no cheaper, the safe one
+ * signs and we say nothing about it.
  */
 export const chooseRsaKey = async (
   pkcs8: Uint8Array,
@@ -68,7 +68,7 @@ export const chooseRsaKey = async (
       }
     }
   } catch {
-    // Not here, or not usable: the safe provider does the same work.
+    // It is not installed or not usable: the safe provider does the same work.
   }
   fastKey?.close()
   return safeChoice

@@ -7,7 +7,7 @@ import {
 } from '#codecs/xmldsig'
 import type { Signer, SigningIdentity } from './signer.ts'
 
-/** Signs whole messages with whatever signer is configured; without one they stay as they are. */
+/** Signs whole messages with the configured signer; without one they stay as they are. */
 export type EnvelopeSigner = {
   readonly kind: Signer['kind']
   /** @throws SignatureServiceError when the external service gives no signature */
@@ -16,11 +16,11 @@ export type EnvelopeSigner = {
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
 
-/** The same for a certificate for ever: a message signed again, by another process too, has the same bytes. */
+/** Always the same for a certificate: a message signed again, even by another process, has the same bytes. */
 const keyInfoId = ({ issuer, serial }: SigningIdentity): string =>
   `key-${hash('sha256', `${serial} ${issuer}`).slice(0, 32)}`
 
-/** What a certificate contributes to every signature is made once, and again after a rotation. */
+/** Computes once what a certificate adds to every signature, and again after a rotation. */
 export const createEnvelopeSigner = (signer: Signer): EnvelopeSigner => {
   if (signer.kind === 'none') return { kind: 'none', sign: async ({ bytes }) => bytes }
   let prepared:

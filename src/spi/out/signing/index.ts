@@ -25,7 +25,7 @@ const backoffMs = 100
 /** Leaves messages without a signature. */
 export const noSigner: Signer = { kind: 'none', close: () => {} }
 
-/** What of the settings leaves messages unsigned against the operator's likely intent. */
+/** Returns a warning when the settings leave messages unsigned, probably against the operator's intent. */
 export const signingWarning = (settings: SigningSettings): string | undefined => {
   if (!settings.enabled || settings.certificateSource === 'store') return undefined
   if ((settings.certificate === undefined) !== (settings.key === undefined)) {
@@ -37,7 +37,7 @@ export const signingWarning = (settings: SigningSettings): string | undefined =>
   return undefined
 }
 
-/** Signs here, and follows the material: a new pair signs from the next message on. */
+/** Signs in this process, and follows the material: a new pair signs from the next message on. */
 const nativeSigner = async (
   material: KeyMaterial,
   settings: SigningSettings,
@@ -91,12 +91,12 @@ const serviceSigner = (
 
 /**
  * The signer that the settings ask for, by priority: certificate and key here, then the external
- * service, then none. `SPI_SIGN_ENABLED=false` gives none. Certificates that change are followed.
+ * service, then none. `SPI_SIGN_ENABLED=false` gives none. Follows certificates that change.
  *
- * @param onProblem - told when a changed pair cannot be used; the old one stays in use
+ * @param onProblem - called when a changed pair cannot be used; the old one stays in use
  * @param stored - the pair of the certificate store, for `SPI_SIGN_CERT_SOURCE=store`
  * @throws SigningMaterialError when certificate and key are set but cannot sign
- * @throws Error when they are to come from the store, and it has none
+ * @throws Error when the settings name the store, and it has no pair
  */
 export const createSigner = async (
   settings: SigningSettings,

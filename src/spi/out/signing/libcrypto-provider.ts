@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { type FromWorker, libcryptoWorker, type ToWorker } from './libcrypto-worker.ts'
 import type { RsaKey, RsaProvider } from './rsa-provider.ts'
 
-/** Tried in this order. */
+/** We try them in this order. */
 export const libcryptoCandidates = [
   'libcrypto.so.3',
   'libcrypto.so.1.1',
@@ -11,7 +11,7 @@ export const libcryptoCandidates = [
 ] as const
 
 const startTimeoutMs = 5_000
-/** A worker gets its next batch while it still signs the last of the one before: 5 ms of work, so that it need not wait for a busy event loop. */
+/** A worker gets its next batch, 5 ms of work, while it signs the last: it need not wait for a busy event loop. */
 const batchMax = 16
 
 type Job = {
@@ -58,7 +58,7 @@ const startThread = (url: string, library: string, pkcs8: Uint8Array): Promise<W
   })
 }
 
-/** Spreads jobs over the threads: each holds one batch at work and one waiting. */
+/** Spreads jobs over the threads: each works on one batch while another waits. */
 class ThreadPool implements RsaKey {
   readonly #threads: readonly Thread[]
   #queue: Job[] = []
@@ -84,7 +84,7 @@ class ThreadPool implements RsaKey {
       this.#queue.push({ bytes, resolve, reject })
       if (this.#scheduled) return
       this.#scheduled = true
-      // What is asked for in one turn goes out together.
+      // Jobs of one turn go out together.
       queueMicrotask(() => {
         this.#scheduled = false
         if (this.#threads.every(({ ended }) => ended)) this.#end(this.#threads[0]!)
@@ -102,7 +102,7 @@ class ThreadPool implements RsaKey {
       for (const thread of this.#threads) {
         if (this.#queue.length === 0) return
         if (thread.ended || thread[slot].length > 0) continue
-        // A short queue is shared out, so that no core idles while another holds a batch.
+        // We share out a short queue, so that no core idles while another holds a batch.
         const share = Math.ceil(this.#queue.length / this.#threads.length)
         thread[slot] = this.#queue.splice(0, Math.min(batchMax, share))
         thread.worker.ref()
@@ -155,7 +155,7 @@ const openPool = async (library: string, pkcs8: Uint8Array, threads: number): Pr
 
 /**
  * RSA by the system's libcrypto: twice as fast as the runtime's on processors with AVX-512 IFMA.
- * The library is optional; `open` rejects where none of the candidates can be used.
+ * The library is optional; `open` rejects if it can use none of the candidates.
  */
 export const createLibcryptoProvider = (
   candidates: readonly string[] = libcryptoCandidates,

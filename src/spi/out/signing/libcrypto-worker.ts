@@ -38,7 +38,7 @@ export const libcryptoWorker = async (scope: Scope): Promise<void> => {
   type Pointer = NonNullable<ReturnType<Library['EVP_sha256']>>
 
   const signer = (library: Library, key: Pointer, digest: Pointer) => {
-    // Room for RSA-4096; the length is in and out.
+    // Room for an RSA-4096 signature; libcrypto reads this length and overwrites it.
     const signature = new Uint8Array(512)
     const length = new BigUint64Array(1)
     return (bytes: Uint8Array): Uint8Array => {

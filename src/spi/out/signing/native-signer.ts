@@ -6,7 +6,7 @@ import type { RsaProvider } from './rsa-provider.ts'
 import type { Signer, SigningKey } from './signer.ts'
 
 export type NativeSigner = Extract<Signer, { readonly key: unknown }> & {
-  /** New messages are signed with the new pair; those under way end with the old one. */
+  /** The new pair signs new messages; the old one signs those that have begun. */
   readonly replace: (certificatePem: string, keyPem: string) => Promise<void>
 }
 

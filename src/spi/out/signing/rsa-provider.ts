@@ -4,7 +4,7 @@
  */
 export type RsaKey = {
   readonly sign: (bytes: Uint8Array) => Promise<Uint8Array>
-  /** Gives threads and key memory back. Signatures under way still end. */
+  /** Frees threads and key memory. Signatures under way still end. */
   readonly close: () => void
 }
 

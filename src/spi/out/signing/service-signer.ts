@@ -37,18 +37,18 @@ export class SignatureServiceError extends Error {
 
 export type ServiceSignerOptions = {
   readonly url: string
-  /** Client certificate and key, and the authorities the service's must come from; as of now. */
+  /** Client certificate and key, and the authorities that we trust for the service, as they are now. */
   readonly tls?: () => TlsOptions
   readonly timeoutMs: number
   readonly attemptsMax: number
   readonly circuitFailuresMax: number
   readonly circuitOpenMs: number
-  /** Wait before attempt 2, doubled for each further one, with full jitter. */
+  /** Wait before attempt 2; doubles for each further one, with full jitter. */
   readonly backoffMs: number
   readonly nowMs?: () => number
 }
 
-/** Longest answer of the service that is read. */
+/** The longest answer of the service that we read. */
 export const answerBytesMax = 64 * 1024
 const certificateForMs = 300_000
 const retryable: ReadonlySet<number> = new Set([408, 425, 429])
@@ -58,7 +58,7 @@ const signAnswer = z.object({ signature: z.base64().max(4096) })
 
 type Answer = { readonly status: number; readonly body: unknown }
 
-/** Reads no further than the limit, whatever length the headers say. */
+/** Reads no further than the limit, whatever length the headers claim. */
 const readText = async (response: Response): Promise<string> => {
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -85,7 +85,7 @@ const ask = async (
   const response = await fetch(url, {
     method,
     redirect: 'manual',
-    // A compressed answer could be longer than any limit before it is seen.
+    // A compressed answer could grow past any limit before we see it.
     decompress: false,
     signal: AbortSignal.timeout(options.timeoutMs),
     headers: {
@@ -106,7 +106,7 @@ const ask = async (
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** One call with its attempts. Connection errors and time-outs are repeated: signing is harmless. */
+/** Makes one call with its attempts. Repeats it on connection errors and time-outs: signing twice is harmless. */
 const call = async (
   options: ServiceSignerOptions,
   breaker: CircuitBreaker,

@@ -22,7 +22,7 @@ export type SigningKey = {
 export type Signer =
   | {
       readonly kind: 'native' | 'service'
-      /** What does the RSA, for logs and `doctor`. */
+      /** Who does the RSA, for logs and `doctor`. */
       readonly provider: string
       readonly key: () => SigningKey | Promise<SigningKey>
       readonly close: () => void

@@ -22,7 +22,7 @@ export type TrustedCertificate = {
 /** Verifies received messages against our own certificates. */
 export type MessageVerifier = {
   readonly verify: (document: XmlDocument) => XmldsigVerified<TrustedCertificate> | XmldsigRefusal
-  /** From now on these certificates count, in PEM; the old ones no more. */
+  /** Verifies against these certificates, in PEM, from now on, and no longer against the old ones. */
   readonly replace: (certificates: readonly string[]) => void
 }
 
@@ -34,7 +34,7 @@ type Entry = {
   readonly verify: TrustedCertificate['verify']
 }
 
-/** Spellings of issuers that are remembered: real traffic has a handful. */
+/** How many spellings of issuers we remember: real traffic has a handful. */
 const spellingsMax = 256
 
 const entryOf = (pem: string): [serial: string, entry: Entry] => {
@@ -50,7 +50,7 @@ const entryOf = (pem: string): [serial: string, entry: Entry] => {
   return [BigInt(`0x${certificate.serialNumber}`).toString(), entry]
 }
 
-/** By serial; two authorities may give the same one. */
+/** By serial; two authorities may give the same serial. */
 const indexOf = (certificates: readonly string[]): ReadonlyMap<string, readonly Entry[]> => {
   const index = new Map<string, Entry[]>()
   for (const pem of certificates) {
@@ -60,7 +60,7 @@ const indexOf = (certificates: readonly string[]): ReadonlyMap<string, readonly 
   return index
 }
 
-/** Canonical names by spelling, so that a name is parsed once and not once per message. */
+/** Canonical names by spelling, so that we parse a name once and not once per message. */
 const createSpellings = (): ((text: string) => CanonicalName | undefined) => {
   const known = new Map<string, CanonicalName | undefined>()
   return (text) => {
@@ -69,7 +69,7 @@ const createSpellings = (): ((text: string) => CanonicalName | undefined) => {
     try {
       name = parseName(text)
     } catch {
-      // No name at all: no certificate has it.
+      // This is no name at all, so no certificate has it.
     }
     if (known.size >= spellingsMax) known.clear()
     known.set(text, name)
@@ -79,7 +79,7 @@ const createSpellings = (): ((text: string) => CanonicalName | undefined) => {
 
 /**
  * @param certificates - PEM, one certificate each
- * @param now - validity is judged at the moment a message is verified
+ * @param now - a certificate must be valid when we verify a message, so this is asked each time
  */
 export const createMessageVerifier = (
   certificates: readonly string[],

@@ -4,36 +4,36 @@ import type { Channel } from '../../messages/index.ts'
 import { accessRefusedCode, isAccessRefused } from './refusal.ts'
 import type { MessageOutcome } from './transport.ts'
 
-/** Requests in a row without a clear answer, or attempts of any without one in time, after which a channel is taken for down. */
+/** So many requests in a row without a clear answer, or attempts without one in time, mean a channel is down. */
 export const failuresMax = 3
-/** Afterwards one request looks whether it answers again. */
+/** After this time one request tests whether the channel answers again. */
 export const downMs = 5_000
 
-/** A request of several was refused, which says nothing of any one of them. */
+/** The interface refused a request of several messages, which says nothing about any one of them. */
 export class RefusedTogetherError extends Error {
   override readonly name = 'RefusedTogetherError'
 }
 
-/** Which channels answer and grant access. A channel that is down has one request at a time look whether it is back. */
+/** Knows which channels answer and grant access. One request at a time tests whether a channel that is down is back. */
 export type ChannelHealth = {
-  /** False: what waits for this channel had better go elsewhere, where there is an elsewhere. */
+  /** False: messages for this channel should take another, if there is one. */
   readonly isUp: (channel: Channel) => boolean
   readonly noted: (
     channel: Channel,
     request: () => Promise<readonly MessageOutcome[]>,
   ) => Promise<readonly MessageOutcome[]>
-  /** An attempt has had no answer in time; its request may go on. */
+  /** An attempt got no answer in time; its request may go on. */
   readonly noteLate: (channel: Channel) => void
   readonly check: () => HealthCheck
 }
 
 type State = {
-  /** In a row without an answer. */
+  /** Failures in a row. */
   failures: number
   downUntilMs: number
-  /** Requests under way that look whether it is back. */
+  /** Requests under way that test whether the channel is back. */
   looking: number
-  /** In a row that were refused as those of a stranger. */
+  /** Requests in a row that the interface refused because it does not accept who sends. */
   accessRefusals: number
   readonly outage: OutageLog
   readonly access: OutageLog
@@ -48,7 +48,7 @@ export const createChannelHealth = ({
 }: {
   readonly channels: readonly Channel[]
   readonly logger: Logger
-  /** Other than the system's in tests. */
+  /** Tests set this; otherwise it is the system's. */
   readonly nowMs?: () => number
 }): ChannelHealth => {
   const states = new Map<Channel, State>()
@@ -62,7 +62,7 @@ export const createChannelHealth = ({
   return {
     isUp: (channel) => {
       const { looking, downUntilMs } = stateOf(channel)
-      // A look may hang for long: what else waits is not to hang with it.
+      // A test may hang for long: other requests must not hang with it.
       return looking === 0 && nowMs() >= downUntilMs
     },
     noted: async (channel, request) => {
@@ -101,7 +101,7 @@ const answered = (state: State): void => {
 const noteOutcome = (state: State, one: MessageOutcome | undefined, nowMs: number): void => {
   const isAnswered = one?.kind !== 'unknown' && !(one?.kind === 'unreachable' && one.isDown)
   if (isAnswered) answered(state)
-  // `noteLate` has told of a late one already.
+  // `noteLate` has counted a late one already.
   else if (one?.kind !== 'unknown' || one.isLate !== true) failed(state, nowMs)
   if (one?.kind === 'refused' && isAccessRefused(one)) {
     state.accessRefusals++
@@ -126,7 +126,7 @@ const healthOf = (
   )
   const takes = Object.values(detail).filter((one) => one.up && !one.access_refused).length
   const status = takes === channels.length ? 'ok' : takes === 0 ? 'down' : 'degraded'
-  // Messages are taken and kept all the same: not a reason to take no traffic.
+  // We take and keep messages anyway, so this is no reason to refuse traffic.
   return { status, ready: true, detail }
 }
 

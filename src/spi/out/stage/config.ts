@@ -6,7 +6,7 @@ import {
   setting,
 } from '#src/platform/config/index.ts'
 
-/** How queued messages are sent, and how long their answers may take. */
+/** How we send queued messages, and how long their answers may take. */
 export const outboundSettings = defineSettings({
   requestsMax: setting('SPI_SEND_REQUESTS', integer(1, 6), {
     default: '4',

@@ -28,8 +28,8 @@ export const messageIdOf = ({ headers }: Delivery): string =>
   headers[outboundHeaders.messageId] ?? ''
 
 /**
- * A message that goes to `dlq` does not stay QUEUED, or it would be taken for one whose queue entry was lost: it is
- * FAILED, or UNKNOWN where bytes of it may be with the central bank, in the transaction that writes the letter.
+ * Takes a message that goes to `dlq` out of QUEUED, or we would think that its queue entry was lost: it becomes FAILED,
+ * or UNKNOWN if the central bank may have bytes of it, in the transaction that writes the letter.
  */
 export const createBury =
   ({ sql, broker, emitEvents, metrics }: DeadLetterDeps) =>
@@ -51,11 +51,11 @@ export const createBury =
     broker.wake([topics.deadLetters])
   }
 
-/** Somebody took it out of `dlq` to have it sent after all. */
+/** True when somebody took the message out of `dlq` to have it sent after all. */
 export const isRetried = ({ headers }: Delivery, stored: QueuedOutbound): boolean =>
   stored.status === 'FAILED' && headers[deadLetterHeaders.retried] === 'true'
 
-/** What FAILED is QUEUED again; it never reached the central bank, so it is signed anew where it is signed. */
+/** Makes a FAILED message QUEUED again; it never reached the central bank, so if we sign, we sign it anew. */
 export const reopen = async (
   stored: QueuedOutbound,
   { sql, emitEvents }: Pick<DeadLetterDeps, 'sql' | 'emitEvents'>,

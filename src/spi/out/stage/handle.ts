@@ -36,9 +36,9 @@ import { findOutbound, noteDoubt, type QueuedOutbound, setAside } from './store.
 import type { MessageOutcome, Transport } from './transport.ts'
 
 export const group = 'spi-outbound'
-/** Results written by one transaction. */
+/** Results that one transaction writes. */
 const recordedMax = 400
-/** What comes while one runs, or soon after its start, shares the next. */
+/** Results that come while one runs, or soon after its start, share the next. */
 const transactionsMax = 1
 const spacingMs = 40
 const waitingMax = 5_000
@@ -50,9 +50,9 @@ export type HandleDeps = {
   readonly transport: Transport
   /** The channels that a message may take. */
   readonly ways: (message: Pick<QueuedOutbound, 'type' | 'channel'>) => readonly Channel[]
-  /** All that are configured. */
+  /** All configured channels. */
   readonly channels: readonly Channel[]
-  /** After so long a message is tried again whose one channel is away. */
+  /** How long we set a message aside whose only channel is away. */
   readonly setAsideMs: number
   readonly isLate: IsLate
   readonly emitEvents: Emit
@@ -60,7 +60,7 @@ export type HandleDeps = {
   readonly logger: Logger
 }
 
-/** Its outcome is not known, or nothing was stored: the same bytes are to be sent again. */
+/** We do not know its outcome, or nothing was stored: we must send the same bytes again. */
 class NotSentError extends Error {
   override readonly name = 'NotSentError'
 }
@@ -72,7 +72,7 @@ type Result = {
   readonly outcome: Final
 }
 
-/** What is sent, and what of it is stored as the message where it has just been signed. */
+/** What we send, and what we store of the message if we have just signed it. */
 type Ready = Pick<Sending, 'bytes' | 'unsigned'>
 
 type Parts = HandleDeps & {
@@ -86,9 +86,9 @@ export type OutboundHandler = {
 }
 
 /**
- * Signs and sends what is queued. The bytes of a message are kept before the first of them goes out. One that may have
- * been sent before is sent again with the same bytes, which the central bank takes for the same message; one whose state
- * says that it was sent is passed over.
+ * Signs and sends queued messages. We keep the bytes of a message before the first of them goes out. If it may have gone
+ * out before, we send the same bytes again, and the central bank takes them for the same message; we skip a message whose
+ * status says that it was sent.
  */
 export const createHandler = (deps: HandleDeps): OutboundHandler => {
   const { sql, metrics } = deps
@@ -121,7 +121,7 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
   }
 }
 
-/** Waits for all, so that none is left running when one fails. */
+/** Waits for all, so that none still runs when one fails. */
 const settled = async (work: readonly Promise<void>[]): Promise<void> => {
   const failed = (await Promise.allSettled(work)).find((one) => one.status === 'rejected')
   if (failed !== undefined) throw failed.reason
@@ -134,13 +134,13 @@ const sendOne = async (
 ): Promise<void> => {
   const stored =
     found !== undefined && isRetried(delivery, found) ? await reopen(found, parts) : found
-  // Decided already, it has no bytes any more. One whose outcome is UNKNOWN is asked for by the watch.
+  // A decided message has no bytes any more. The watch asks for one whose outcome is UNKNOWN.
   if (stored !== undefined && stored.status !== 'QUEUED') return
   const prepare = stored === undefined ? undefined : preparationOf(delivery, stored, parts.sign)
   if (stored === undefined || prepare === undefined) {
     throw new PoisonMessageError('outbound_message_unknown', 'no message of the gateway')
   }
-  // Of what may be with the central bank already nobody knows that it failed: it waits.
+  // If the central bank may have the message already, nobody knows that it failed: it waits.
   if (!stored.isInDoubt && parts.ways(stored).length === 0) {
     throw new PoisonMessageError('channel_not_configured', `${stored.channel} is not configured`)
   }
@@ -169,8 +169,8 @@ const sendOne = async (
 }
 
 /**
- * An explicit answer; without one the message is left as it is, with what the central bank may have of it. Undefined:
- * it is set aside.
+ * Returns the explicit answer; throws without one and leaves the message as it is, with what the central bank may have
+ * of it. Returns undefined when we set it aside.
  */
 const transmit = async (
   stored: QueuedOutbound,
@@ -195,7 +195,7 @@ const transmit = async (
   return undefined
 }
 
-/** For the watch; and in its history, where it was not the first time that it went out. */
+/** Notes it for the watch, and in the history if the message had gone out before. */
 const noteUnclear = (
   { id, isInDoubt }: QueuedOutbound,
   outcome: MessageOutcome,
@@ -209,11 +209,11 @@ const noteUnclear = (
   })
 }
 
-/** It waits for one channel while what is behind it in the queue may take another. */
+/** True when it waits for one channel while messages behind it in the queue may take another. */
 const isBound = (stored: QueuedOutbound, { ways, channels }: Parts): boolean =>
   ways(stored).length < channels.length
 
-/** What may be with the central bank already, or is decided; otherwise what is signed now. Undefined: there is nothing. */
+/** Returns the bytes that are final already, else those that we sign now; undefined if there are none to send. */
 const preparationOf = (
   delivery: Delivery,
   { finalXml }: QueuedOutbound,
@@ -226,7 +226,7 @@ const preparationOf = (
     : async () => ({ bytes: await sign(unsigned), unsigned })
 }
 
-/** Statuses, events and dead letters: a fixed number of statements for any number of results. */
+/** Writes statuses, events and dead letters: a fixed number of statements for any number of results. */
 const recordResults = async (
   tx: Queryable,
   results: readonly Result[],
@@ -253,13 +253,13 @@ const recordResults = async (
   if (letters.length > 0) await broker.publishIn(tx, letters)
 }
 
-/** Refused, and surely never stored: an attempt without an answer may have been. */
+/** True when refused and surely never stored: an attempt without an answer may have been stored. */
 const isRefused = ({ stored, outcome }: Result): boolean =>
   outcome.kind === 'refused' && !stored.isInDoubt
 
 /**
- * 201 to bytes that went out before is for the same message. 4xx says of what came with it that it was not stored, and
- * nothing of what went out before.
+ * 201 for bytes that went out before means the same message. 4xx says that this request was not stored; it says nothing
+ * about bytes that went out before.
  */
 const changeOf = ({ stored, outcome }: Result, isLate: IsLate): StatusChange => {
   const { id, isInDoubt } = stored

@@ -29,26 +29,26 @@ export type OutboundDeps = {
   readonly client: InterfaceClient
   readonly settings: OutboundSettings
   readonly signing: SigningSettings
-  /** What signs where the settings name the certificate store. */
+  /** The pair that signs if the settings name the certificate store. */
   readonly storedPair?: StoredPair | undefined
   readonly emitEvents: Emit
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Other than the defaults, for tests. */
+  /** Tests set these; otherwise the defaults apply. */
   readonly watchTimes?: Partial<WatchTimes>
   readonly requeueEveryMs?: number
-  /** False: without the role OUTBOUND_SEND. */
+  /** False: the process runs without the role OUTBOUND_SEND. */
   readonly runsStage?: boolean
 }
 
-/** Of one partition. Its next batch waits for the slowest of this one: with fewer the cores wait too. */
+/** Messages of one partition. Its next batch waits for the slowest of this one, so fewer would leave cores idle. */
 const batchSizeMax = 200
 const requeueEveryMsDefault = 10_000
 
 export type OutboundFeature = Feature & { readonly sendNow: SendNow }
 
 /**
- * Signs and sends. As OUTBOUND_SEND it takes what is queued, and sees to it that payments are answered; without the role
+ * Signs and sends. As OUTBOUND_SEND it sends what is queued and makes sure that payments get an answer; without the role
  * it only sends what a request hands it (`sendNow`), over the same connections.
  */
 export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
@@ -88,7 +88,7 @@ export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
   }
 }
 
-/** What OUTBOUND_SEND runs. */
+/** Builds what OUTBOUND_SEND runs. */
 const createStage = (
   deps: OutboundDeps,
   parts: {

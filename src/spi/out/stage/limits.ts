@@ -1,15 +1,15 @@
 import { definitionOf, messageTypes } from '#codecs/iso20022'
 import { momentOf } from '../../messages/index.ts'
 
-/** Types whose answer decides over money. */
+/** Types whose answer decides what becomes of money. */
 export const answeredTypes: readonly string[] = messageTypes.filter(
   (type) => definitionOf(type).exchange.role === 'moves_money',
 )
 
-/** How long after it was made a payment or return is answered. */
+/** How long after a payment or return was made its answer may take. */
 export type AnswerLimits = {
   readonly settlementLimitMs: number
-  /** Of scheduled payments. */
+  /** The same for scheduled payments. */
   readonly scheduledLimitMs: number
 }
 

@@ -11,7 +11,7 @@ export type OutboundMetrics = {
   readonly onReasked: () => void
   readonly onRequeued: (messages: number) => void
   readonly change: (inFlight: number) => void
-  /** A message sent within its request, or not. */
+  /** Called for each message that we tried to send within its request. */
   readonly onSync: (outcome: string) => void
 }
 

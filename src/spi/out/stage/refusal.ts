@@ -2,15 +2,15 @@ import type { MessageOutcome } from './transport.ts'
 
 export type Refusal = Extract<MessageOutcome, { kind: 'refused' }>
 
-/** The message was refused: the same would be refused again. */
+/** The interface refused the message, and would refuse the same again. */
 const refusedCode = 'refused_by_interface'
-/** Whoever sends was refused: an outage of certificates or admission, and the message itself may be sound. */
+/** The interface refused us, not the message: a problem of certificates or admission; the message may be sound. */
 export const accessRefusedCode = 'access_refused'
 
 export const isAccessRefused = ({ status }: Pick<Refusal, 'status'>): boolean =>
   status === 401 || status === 403
 
-/** The `error_code` of a message that FAILED so, and of its dead letter. */
+/** The `error_code` of a message that FAILED this way, and of its dead letter. */
 export const refusalCodeOf = (refusal: Refusal): string =>
   isAccessRefused(refusal) ? accessRefusedCode : refusedCode
 

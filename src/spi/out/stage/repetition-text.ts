@@ -1,10 +1,10 @@
 import { refusalText } from './refusal.ts'
 import type { MessageOutcome } from './transport.ts'
 
-/** In the history of a message that goes out once more. */
+/** The entry in the history of a message that goes out once more. */
 export const sentAgain = 'sent again'
 
-/** The same with what came of it: `sent again: taken by PRIMARY`. */
+/** The same, with the result: `sent again: taken by PRIMARY`. */
 export const repetitionText = (outcome: MessageOutcome): string =>
   `${sentAgain}: ${outcomeText(outcome)}`
 

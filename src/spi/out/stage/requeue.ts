@@ -9,24 +9,24 @@ export type RequeueDeps = {
   readonly broker: Pick<TransactionalBroker, 'backlog' | 'publishIn' | 'wake'>
   /** Of the consumers of `spi.outbound`. */
   readonly group: string
-  /** A message that is queued for longer should have been sent. */
+  /** A message that is queued for longer than this should have been sent. */
   readonly queuedLongMs: number
   readonly onRequeued: (messages: number) => void
   readonly logger: Logger
 }
 
-/** By one transaction, and transactions of one round. */
+/** Messages of one transaction, and transactions of one round. */
 const requeuedMax = 200
 const transactionsMax = 10
-/** A queue this deep is not counted to its end, so its age is not sure. */
+/** We do not count a queue to its end when it is this deep, so we do not know its age for sure. */
 const countedMax = 100_000
-/** Clocks differ, and an entry is older than its row by the time of a transaction. */
+/** Clocks differ, and an entry is older than its row by the length of a transaction. */
 const slackMs = 10_000
 
 /**
- * Puts QUEUED messages on the queue whose entry is not there: it was purged, the process that sent the message without a
- * queue died, or the message was set aside because its channel was away. What waits in the queue is left alone, however long the central bank is away: only messages
- * older than all that waits are looked after. One entry too many does no harm.
+ * Puts QUEUED messages whose queue entry is missing on the queue: it was purged, the process that sent the message
+ * without a queue died, or the message was set aside because its channel was away. We touch only messages older than
+ * everything in the queue, however long the central bank is away. One entry too many does no harm.
  */
 export const createRequeue = (deps: RequeueDeps) => async (): Promise<void> => {
   const { sql, broker, group, queuedLongMs, onRequeued, logger } = deps

@@ -14,36 +14,36 @@ import type { Sign } from './signing.ts'
 import { releaseToQueue } from './store.ts'
 import type { MessageOutcome, Transport } from './transport.ts'
 
-/** A message that is sent within the request that made it; what goes out is decided before it is stored. */
+/** A message that is sent within the request that made it; we fix its bytes before we store it. */
 export type ReadyMessage = {
   readonly message: OutboundMessage
   readonly bytes: Uint8Array
-  /** Afterwards the queue may take it over. */
+  /** After this moment the queue may take it over. */
   readonly requeueAfter: Date
 }
 
 type Accepted = Extract<MessageOutcome, { kind: 'accepted' }>
 
 /**
- * Sends without the queue. The steps are the caller's, because its answer commits with them: `prepare`, `store`, `send`,
- * then `noteAccepted` or `handOver`. Whatever ends in between, the message is put on the queue with the same bytes.
+ * Sends without the queue. The caller runs the steps, because its answer commits with them: `prepare`, `store`, `send`,
+ * then `noteAccepted` or `handOver`. If anything ends in between, the queue gets the message with the same bytes.
  */
 export type SendNow = {
   /** How long `send` waits. */
   readonly timeoutMs: number
-  /** How long a message stays out of the queue's hands. */
+  /** How long the queue leaves a message alone. */
   readonly leaseMs: number
   readonly prepare: (message: OutboundMessage) => Promise<ReadyMessage>
-  /** False when its BizMsgIdr is known already. */
+  /** False when we know its BizMsgIdr already. */
   readonly store: (tx: Queryable, ready: ReadyMessage) => Promise<boolean>
-  /** Never rejects: what is not known is `unknown`. */
+  /** Never rejects: an outcome that we do not know is `unknown`. */
   readonly send: (ready: ReadyMessage) => Promise<MessageOutcome>
   readonly noteAccepted: (tx: Queryable, ready: ReadyMessage, outcome: Accepted) => Promise<void>
-  /** On the queue, unless somebody put it there already. */
+  /** Puts the message on the queue, unless somebody has put it there already. */
   readonly handOver: (tx: Queryable, ready: ReadyMessage, outcome: MessageOutcome) => Promise<void>
 }
 
-/** For what surrounds the sending: two transactions. */
+/** Time for the two transactions around the sending. */
 const leaseMarginMs = 5_000
 
 export const createSendNow = (deps: {
@@ -94,7 +94,7 @@ export const createSendNow = (deps: {
   }
 }
 
-/** The outcome, or that it is not known by now. The request itself goes on: others may be in it. */
+/** Returns the outcome, or `unknown` if we wait too long. The request itself goes on: others may be in it. */
 const within = async (ms: number, sending: Promise<MessageOutcome>): Promise<MessageOutcome> => {
   const late = Promise.withResolvers<MessageOutcome>()
   const timer = setTimeout(() => late.resolve({ kind: 'unknown', reason: 'no answer in time' }), ms)

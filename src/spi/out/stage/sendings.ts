@@ -8,34 +8,34 @@ import {
 } from '#src/platform/database/index.ts'
 import { keptOf, type UnsignedMessage } from '../../messages/index.ts'
 
-/** What is about to go out of a message for the first time. */
+/** The bytes of a message that are about to go out for the first time. */
 export type Sending = {
   readonly id: string
   readonly bytes: Uint8Array
-  /** What is stored of it, where that was signed just now. */
+  /** The message as stored, if we signed it just now. */
   readonly unsigned: UnsignedMessage | undefined
 }
 
 export type Sendings = {
   /**
-   * Resolves when the bytes are kept: the first of them may go out. False when something was kept already, by another
-   * process, say: that may be with the central bank, and these bytes must not go.
+   * Resolves when the bytes are kept: the first of them may go out. False when bytes were kept already, perhaps by another
+   * process: the central bank may have those, and these must not go.
    */
   readonly begin: (sending: Sending) => Promise<boolean>
-  /** Of what surely did not go out. */
+  /** Forgets the bytes of a message that surely did not go out. */
   readonly withdraw: (id: string) => Promise<void>
 }
 
-/** Of one statement. */
+/** Rows of one statement. */
 const rowsMax = 200
-/** What comes while a statement runs shares the next one: several at once would each carry less for the same cost. */
+/** Requests that come while a statement runs share the next: several at once would carry less for the same cost. */
 const writersMax = 1
 const spacingMs = 10
 const waitingMax = 5_000
 
 /**
- * Keeps what goes out of each message before it does, so that nobody has to guess afterwards: a process that dies
- * leaves its bytes, and the next one sends those and no others and knows that it is not the first.
+ * Keeps the bytes of each message before they go out, so that nobody has to guess afterwards: when a process dies, the
+ * next one sends the kept bytes and no others, and knows that it is not the first.
  */
 export const createSendings = (sql: Client): Sendings => {
   const limits = { rowsMax, writersMax, waitingMax, spacingMs }
@@ -67,12 +67,12 @@ const insert = async (sql: Client, sendings: readonly Sending[]): Promise<readon
       ${textArray(kept.map(({ position }) => position))}::text::int[],
       ${textArray(kept.map(({ checksum }) => checksum))}::text::int[])
     on conflict do nothing returning message_id as id`
-  // Of two for one message only one may go.
+  // If two are for one message, only one may go.
   const fresh = new Set(rows.map(({ id }) => id))
   return sendings.map(({ id }) => fresh.delete(id))
 }
 
-/** What was kept of messages that are surely not with the central bank. */
+/** Deletes the kept bytes of messages that the central bank surely does not have. */
 export const withdraw = async (sql: Queryable, ids: readonly string[]): Promise<void> => {
   await sql`
     delete from spi_sendings where message_id = any(${textArray(ids)}::text::uuid[])`

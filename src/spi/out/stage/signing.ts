@@ -9,17 +9,17 @@ import {
 } from '../signing/index.ts'
 import type { OutboundMetrics } from './metrics.ts'
 
-/** The bytes to send of a built message: with its signature, where messages are signed. */
+/** Returns the bytes to send of a built message: signed, if we sign messages. */
 export type Sign = (unsigned: UnsignedMessage) => Promise<Uint8Array>
 
 export type Signing = {
   readonly start: () => Promise<void>
-  /** After `start`. */
+  /** Works after `start`. */
   readonly sign: Sign
   readonly close: () => void
 }
 
-/** One signer for all that this process sends. */
+/** Creates one signer for everything that this process sends. */
 export const createSigning = (
   settings: SigningSettings,
   stored: StoredPair | undefined,

@@ -9,7 +9,7 @@ import {
 } from '../../messages/index.ts'
 import { answeredTypes } from './limits.ts'
 
-/** A message of ours as far as sending it needs. */
+/** The fields of a message of ours that sending it needs. */
 export type StoredOutbound = {
   readonly id: string
   readonly type: string
@@ -23,13 +23,13 @@ export type QueuedOutbound = StoredOutbound & {
   readonly isScheduled: boolean
   /** The central bank may have it. */
   readonly isInDoubt: boolean
-  /** What is sent, byte for byte, once that is decided; its call throws where it cannot be made any more. */
+  /** The final bytes, once they are decided; the call throws when we cannot make them any more. */
   readonly finalXml: (() => Uint8Array) | undefined
 }
 
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
-/** Those of the ids that are messages of ours. */
+/** Returns those of the ids that are messages of ours. */
 export const findOutbound = async (
   sql: Queryable,
   ids: readonly string[],
@@ -59,14 +59,14 @@ const queuedOutboundOf = ({
   return { ...row, finalXml: xml === null ? undefined : () => sentBytes(xml, sending) }
 }
 
-/** For the watch: the central bank may have the message since now, if not since before. */
+/** Tells the watch that the central bank may have the message, from now on if not already. */
 export const noteDoubt = async (sql: Queryable, id: string, now: Date): Promise<void> => {
   await sql`
     update spi_messages set in_doubt_since = coalesce(in_doubt_since, ${now})
     where id = ${id} and status = 'QUEUED'`
 }
 
-/** Off the queue until a moment; then it is put there again. */
+/** Takes it off the queue until a moment; then we put it there again. */
 export const setAside = async (sql: Queryable, id: string, until: Date): Promise<void> => {
   await sql`
     update spi_messages set requeue_after = ${until} where id = ${id} and status = 'QUEUED'`
@@ -76,7 +76,7 @@ export type Unanswered = StoredOutbound & {
   readonly isScheduled: boolean
   readonly resourceId: string | null
   readonly traceparent: string | null
-  /** What was sent, byte for byte; throws where it cannot be made any more. */
+  /** The bytes that were sent; throws when we cannot make them any more. */
   readonly sentXml: () => Uint8Array
 }
 
@@ -99,16 +99,16 @@ const unansweredOf = ({
 }
 
 export type Search = {
-  /** Made or, where the sending is in doubt, first sent between these moments. */
+  /** The message was made between these moments or, if its sending is in doubt, first sent between them. */
   readonly from: Date
   readonly to: Date
-  /** The same of scheduled payments. */
+  /** The same for scheduled payments. */
   readonly scheduledTo: Date
   readonly limit: number
   readonly except: readonly string[]
 }
 
-/** Payments and returns made between two moments. */
+/** Selects payments and returns made between two moments. */
 const overdue = (
   sql: Queryable,
   { from, to, scheduledTo }: Omit<Search, 'limit' | 'except'>,
@@ -118,8 +118,8 @@ const overdue = (
   and (is_scheduled is not true or id < ${uuidBound(scheduledTo)}::uuid)`
 
 /**
- * Those that are SENT and that nobody has answered, oldest first. The rows are locked until the transaction ends; those
- * another process works on are left out.
+ * Returns the SENT messages that nobody has answered, oldest first. Locks their rows until the transaction ends and
+ * skips those that another process works on.
  */
 export const lockOverdue = (
   sql: Queryable,
@@ -129,7 +129,7 @@ export const lockOverdue = (
   from spi_messages where status = 'SENT' and ${overdue(sql, search)}
   order by id limit ${search.limit} for update skip locked`
 
-/** Those that are UNKNOWN; locked in the same way. */
+/** Returns the UNKNOWN messages; locks them in the same way. */
 export const lockUnanswered = async (
   sql: Queryable,
   search: Search,
@@ -143,7 +143,7 @@ export const lockUnanswered = async (
   return rows.map(unansweredOf)
 }
 
-/** Messages of any type whose sending has been in doubt since before a moment; locked in the same way. */
+/** Returns messages of any type whose sending has been in doubt since before a moment; locks them in the same way. */
 export const lockDoubtful = async (
   sql: Queryable,
   { from, to, limit, except }: Search,
@@ -160,17 +160,17 @@ export const lockDoubtful = async (
 }
 
 export type Lost = {
-  /** Rows whose moment has come. */
+  /** Takes rows whose `requeueAfter` is not after this. */
   readonly now: Date
-  /** Queued before it, a message without a moment of its own is looked after. */
+  /** Takes rows without a `requeueAfter` that were queued before this. */
   readonly queuedBefore: Date
-  /** Put on the queue before it, an entry waits there no more. */
+  /** An entry that was put on the queue before this is no longer there. */
   readonly entriesBefore: Date
   readonly pauseMs: number
   readonly limit: number
 }
 
-/** True when a queued message has waited so long that somebody has to look where its queue entry is. */
+/** True when a queued message has waited so long that somebody must look for its queue entry. */
 export const hasOverdue = async (
   sql: Queryable,
   { now, queuedBefore }: Pick<Lost, 'now' | 'queuedBefore'>,
@@ -183,7 +183,7 @@ export const hasOverdue = async (
   return row?.found === true
 }
 
-/** Queued messages without an entry in the queue, oldest first; they are not looked after again for a while. */
+/** Returns queued messages without a queue entry, oldest first, and leaves them alone for a while afterwards. */
 export const takeLost = async (
   tx: Queryable,
   { now, queuedBefore, entriesBefore, pauseMs, limit }: Lost,
@@ -217,12 +217,12 @@ const queuedOf = ({ xml, envelope, traceparent, ...row }: QueuedRow): StoredQueu
   traceparent: traceparent ?? undefined,
 })
 
-/** How long an entry that is written now is trusted to be in the queue. */
+/** How long we trust that an entry we write now is in the queue. */
 export const requeuePauseMs = 300_000
 
 /**
- * A message that its sender had for itself, for the queue: none when somebody else has put it there, or it is no longer
- * QUEUED.
+ * Gives a message that its sender had to itself to the queue; returns nothing if somebody has put it there already, or
+ * it is no longer QUEUED.
  */
 export const releaseToQueue = async (
   tx: Queryable,
@@ -238,7 +238,7 @@ export const releaseToQueue = async (
   return rows.map(queuedOf)
 }
 
-/** How many messages wait past the limit for an answer, or for the confirmation that they were sent. */
+/** Counts the messages that wait past the limit for an answer, or for confirmation that they were sent. */
 export const countUnknown = async (sql: Queryable): Promise<number> => {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from spi_messages

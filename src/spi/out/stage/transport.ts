@@ -8,7 +8,7 @@ import {
 import type { Channel } from '../../messages/index.ts'
 import { type ChannelHealth, RefusedTogetherError } from './channel-health.ts'
 
-/** What became of one message. */
+/** The result of sending one message. */
 export type MessageOutcome =
   | { readonly kind: 'accepted'; readonly resourceId: string; readonly channel: Channel }
   | { readonly kind: 'refused'; readonly status: number; readonly problem: InterfaceProblem }
@@ -16,10 +16,10 @@ export type MessageOutcome =
   | {
       readonly kind: 'unreachable'
       readonly reason: string
-      /** False: the channel asks for time; another one is not the answer to that. */
+      /** False: the channel asks us to wait, and sending over another one would not respect that. */
       readonly isDown: boolean
     }
-  /** It may have been stored: only the same bytes may follow. */
+  /** The interface may have stored it: only the same bytes may follow. */
   | { readonly kind: 'unknown'; readonly reason: string; readonly isLate?: boolean }
 
 export type OutgoingBytes = {
@@ -30,14 +30,14 @@ export type OutgoingBytes = {
 
 export type Transport = (message: OutgoingBytes) => Promise<MessageOutcome>
 
-/** Messages that wait for a request; what comes on top is refused and tried again later. */
+/** Messages that wait for a request; we refuse any more, and the caller tries them again later. */
 const waitingMax = 5_000
-/** Returns have one channel, whatever its state. */
+/** Returns go by their own channel only, whatever its state. */
 const boundToChannel = new Set(['pacs.004'])
 
 type Row = { readonly bytes: Uint8Array; readonly trace: Traceparent | undefined }
 
-/** The channels that a message may take, its own first: none where that is not configured and no other may be taken. */
+/** The channels that a message may take, its own first; none if that is not configured and no other is allowed. */
 export const waysOf = (
   { type, channel }: Pick<OutgoingBytes, 'type' | 'channel'>,
   channels: readonly Channel[],
@@ -50,16 +50,16 @@ export const waysOf = (
 }
 
 /**
- * Gathers messages that are ready at the same time into requests of up to ten, per channel. A refused request is cut
- * in two until the message to blame stands alone; the others pass. A channel that cannot be reached, or has left several
- * attempts in a row without an answer, is passed over for the other one: the SPI takes the same bytes for the same
- * message, whichever channel they come by.
+ * Gathers messages that are ready at the same time into requests of up to ten, per channel. We cut a refused request
+ * in two until the message to blame stands alone; the others pass. When a channel cannot be reached, or has left several
+ * attempts in a row without an answer, we send over the other one: the SPI takes the same bytes for the same message,
+ * whichever channel they come by.
  */
 export const createTransport = (options: {
   readonly client: InterfaceClient
   readonly requestsMax: number
   readonly isFailover: boolean
-  /** Of the same channels. */
+  /** Health of the same channels. */
   readonly health: ChannelHealth
 }): Transport => {
   const { client, requestsMax, isFailover, health } = options
@@ -94,7 +94,7 @@ export const createTransport = (options: {
     }
     return last
   }
-  // In the trace of the message itself: the request may be in that of another, and is linked to this one.
+  // Belongs to the message's own trace: the request may be in the trace of another message, and is linked to this one.
   return (message) =>
     inSpan('spi transmit', { kind: 'client' }, async (span) => {
       const outcome = await transmit(message)

@@ -31,7 +31,7 @@ export type WatchDeps = {
   readonly isLate: IsLate
   readonly metrics: OutboundMetrics
   readonly logger: Logger
-  /** How often unanswered messages are looked for, and asked for again at first and at most. */
+  /** How often we look for unanswered messages, and how soon we send one again, at first and at most. */
   readonly times?: Partial<WatchTimes>
 }
 
@@ -42,25 +42,26 @@ export type WatchTimes = {
 }
 
 const timesDefault: WatchTimes = { everyMs: 5_000, reaskFirstMs: 30_000, reaskMaxMs: 900_000 }
-/** Asked for in one round. */
+/** Messages sent again in one round. */
 const reaskedMax = 100
-/** Marked by one transaction, and transactions of one round. */
+/** Messages that one transaction marks, and transactions of one round. */
 export const markedMax = 500
 const marksMax = 20
-/** How far the first round looks back: nobody may have looked for long. */
+/** How far the first round looks back, because nobody may have looked for long. */
 const firstLookMs = 30 * 24 * 3_600_000
-/** The central bank knows a repetition for a day; what is older needs a person. */
+/** The central bank recognises a repetition for a day; older messages need a person. */
 const knownForMs = 24 * 3_600_000
 
 /**
- * Messages that nobody has answered in time, or of which nobody knows whether they were sent: their outcome is UNKNOWN,
- * never failed, and they are sent again with the same bytes until an explicit answer comes. The central bank takes a repetition for the message it has and answers.
+ * Watches messages that nobody has answered in time, or that we may or may not have sent: their outcome is UNKNOWN, never
+ * failed, and we send the same bytes again until an explicit answer comes. The central bank recognises the repetition
+ * and answers.
  */
 export const createWatch = (deps: WatchDeps): Job => {
   const { settlementLimitMs, scheduledLimitMs } = deps.limits
   const { logger } = deps
   const times = { ...timesDefault, ...deps.times }
-  /** When each is asked for again, by id; as many as wait in the last day at most. */
+  /** When we send each again, by id; holds at most the messages that wait since the last day. */
   const due = new Map<string, { readonly atMs: number; readonly asked: number }>()
 
   let isFirst = true
@@ -123,7 +124,7 @@ export const createWatch = (deps: WatchDeps): Job => {
   })
 }
 
-/** The sending is in doubt no more; the answer may still be, and where that is overdue it is UNKNOWN as before. */
+/** We know now that it was sent. If its answer is overdue, the message stays UNKNOWN. */
 const noteSent = async (
   { sql, isLate, emitEvents, metrics }: WatchDeps,
   message: Unanswered,
@@ -140,7 +141,7 @@ const noteSent = async (
   if (moved.size > 0) metrics.onStatus(message.type, 'SENT')
 }
 
-/** All that nobody has answered in time, however many: they are seen as such at once and asked for one by one. */
+/** Marks all messages without an answer in time, however many, at once; we ask for them again one by one. */
 const markOverdue = async (
   deps: WatchDeps,
   search: Parameters<typeof lockOverdue>[1],
@@ -157,7 +158,7 @@ const markOverdue = async (
 
 type ToAsk = Unanswered & { readonly repetition: number }
 
-/** In their history before the first byte goes out: a process that dies in between has told that it was about to ask. */
+/** Writes to their history before the first byte goes out: if the process dies, it shows that we were about to ask. */
 const findToAsk = ({ sql, ...deps }: WatchDeps, search: Search) =>
   sql.begin(async (tx): Promise<readonly ToAsk[]> => {
     const unanswered = await lockUnanswered(tx, search)
