@@ -44,7 +44,7 @@ export const createPipeline = (
   const broker = opened?.transactional
   const outbound = openOutbound(values, stores, client, deps)
   const sendNow = spi.syncEnabled ? outbound?.sendNow : undefined
-  const { revision } = schemas
+  const { revision, learning } = schemas
   const sql = database?.sql
   const stages: Feature[] = [
     createCatalogue({ client, missing }),
@@ -52,7 +52,9 @@ export const createPipeline = (
   ]
   if (runs.has('WORKER') && broker !== undefined && sql !== undefined) {
     stages.push(
-      createWorker({ sql, broker, settings: worker, ispb, revision, emitEvents, logger, metrics }),
+      createWorker({
+        ...{ sql, broker, settings: worker, ispb, revision, learning, emitEvents, logger, metrics },
+      }),
     )
   }
   if (outbound !== undefined) stages.push(outbound)

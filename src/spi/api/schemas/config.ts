@@ -19,7 +19,7 @@ export const schemaSettings = defineSettings({
   }),
   learning: setting('SPI_SCHEMA_LEARNING', boolean(), {
     default: 'true',
-    doc: 'Whether a message is compared with valid ones like it before it is validated in full; false validates each in full, in about ten times the time. The verdicts are the same.',
+    doc: 'Whether a received or submitted message is compared with those of the same form before it, and read or validated in full only where it differs; false does it in full for each, in several times the time. The verdicts are the same.',
   }),
 })
 

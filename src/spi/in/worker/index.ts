@@ -1,10 +1,11 @@
-import type { Revision } from '#codecs/iso20022'
+import { createMessageScanner, type Revision } from '#codecs/iso20022'
 import type { Emit } from '#src/events.ts'
 import { type Consumer, type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import { nativeText } from '#src/platform/runtime/index.ts'
 import { createFileMaterial } from '#src/platform/security/index.ts'
 import { createMessageVerifier, type MessageVerifier } from '../../out/signing/index.ts'
 import type { WorkerSettings } from './config.ts'
@@ -22,6 +23,8 @@ export type WorkerDeps = {
   /** This institution's; SPI_AUTO_ACCEPT needs it. */
   readonly ispb: string | undefined
   readonly revision: Revision
+  /** False: each message is scanned in full, whatever came before it. */
+  readonly learning?: boolean
   readonly emitEvents: Emit
   readonly logger: Logger
   readonly metrics: Metrics
@@ -34,7 +37,7 @@ const rememberedEveryMs = 1_000
 
 /** WORKER: reads what was received, checks it, stores it and lets it answer what was sent. */
 export const createWorker = (deps: WorkerDeps): Feature => {
-  const { sql, broker, settings, ispb, revision, emitEvents, logger } = deps
+  const { sql, broker, settings, ispb, revision, learning = true, emitEvents, logger } = deps
   const now = (): Date => new Date()
   const trust = createTrust(settings, logger)
   const metrics = createWorkerMetrics(deps.metrics)
@@ -45,7 +48,10 @@ export const createWorker = (deps: WorkerDeps): Feature => {
   const service = createWorkerService({
     sql,
     broker,
-    read: { verifier: trust.verifier, ispb, now },
+    read: {
+      ...{ verifier: trust.verifier, ispb, now },
+      scanner: createMessageScanner(nativeText, { learning }),
+    },
     apply: {
       emitEvents,
       group,

@@ -1,8 +1,7 @@
 import { CodecError } from '#codecs/bytes'
-import { createMessageScanner } from '#codecs/iso20022'
+import type { MessageScanner } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import { type Delivery, deadLetterHeaders } from '#src/platform/broker/index.ts'
-import { nativeText } from '#src/platform/runtime/index.ts'
 import type { Channel, NewMessage, SignatureVerdict, Warning } from '../../messages/index.ts'
 import { idCharsMax, type MessageView, viewMessage } from '../../messages/view.ts'
 import type { MessageVerifier } from '../../out/signing/index.ts'
@@ -25,10 +24,9 @@ export type ReadContext = {
   readonly verifier: MessageVerifier | undefined
   readonly ispb: string | undefined
   readonly now: () => Date
+  /** We read one document completely before we scan the next: nothing of it outlives {@link readInbound}. */
+  readonly scanner: MessageScanner
 }
-
-/** We read one document completely before we scan the next: nothing of it outlives {@link readInbound}. */
-const scanner = createMessageScanner(nativeText)
 
 const notOurs = 'not_an_spi_message'
 
@@ -50,7 +48,7 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
     })
   let document: XmlDocument
   try {
-    document = scanner.scan(base.xml)
+    document = context.scanner.scan(base.xml)
   } catch (error) {
     if (error instanceof CodecError) return failed(error.code)
     throw error
