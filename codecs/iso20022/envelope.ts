@@ -12,7 +12,7 @@ export type BusinessHeader = {
   readonly businessMessageId: string
   readonly messageDefinitionId: string
   readonly creationDateTime: string
-  /** True where `Sgntr` holds a signature; says nothing about its validity. */
+  /** True if `Sgntr` holds a signature, valid or not. */
   readonly signed: boolean
 }
 
@@ -28,7 +28,7 @@ const typeForm = /^[a-z]{4}\.\d{3}$/
 const versionForm = /^\d{1,3}\.\d{1,3}$/
 
 /**
- * Undefined for a namespace that is none of the SPI's.
+ * Undefined for a namespace outside the SPI.
  *
  * @example identityOfNamespace('https://www.bcb.gov.br/pi/pacs.008/1.13')
  * // { type: 'pacs.008', version: '1.13' }
@@ -60,7 +60,7 @@ export const messageDefinitionIdOf = ({ type, version }: MessageIdentity): strin
   type + definitionInfix + version
 
 /**
- * True where `MsgDefIdr` holds that of this type and version.
+ * Whether a `MsgDefIdr` is that of this type and version.
  *
  * @example isDefinitionOf('pacs.008.spi.1.13', { type: 'pacs.008', version: '1.13' }) // true
  */
@@ -101,7 +101,7 @@ export const readEnvelope = (
   }
 }
 
-/** What {@link readEnvelope} gives, of the header only what it says the message is. */
+/** As {@link readEnvelope}, but reads only `MsgDefIdr` of the header. */
 export const readDefinition = (
   reader: MessageReader,
   document: XmlDocument,

@@ -10,8 +10,8 @@ import {
 import { messageVocabulary } from './vocabulary.ts'
 
 /**
- * Any message as JSON, without loss and by its schema alone. What is not kept is spelling: white space between
- * elements, comments, prefixes; a signature over a message that was written otherwise does not fit what comes back.
+ * Any message as JSON, by its schema alone. All is kept but spelling: white space between elements, comments and
+ * prefixes. So the signature of a message that is spelled differently does not fit the XML that is built back.
  *
  * An element is a member of its parent's object, in an array where the schema lets it repeat. Text is a string as
  * written; an element with attributes has them as `@name` and its text as `#text`:
@@ -23,7 +23,7 @@ import { messageVocabulary } from './vocabulary.ts'
  */
 export type GenericMessage = { readonly [name: string]: unknown }
 
-/** What in a JSON message has no place in its schema. */
+/** A part of a JSON message that has no place in its schema. */
 export type GenericProblem = { readonly pointer: string; readonly message: string }
 
 export type ToJson =
@@ -39,11 +39,11 @@ const scanner = createXmlScanner({ vocabulary: messageVocabulary })
 const encoder = new TextEncoder()
 const problemsMax = 100
 
-/** What is outside the Char production (XML 1.0, 2.2). */
+/** Characters outside the Char production (XML 1.0, 2.2). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const noCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/
 
-/** Valid, but for a signature that is not there yet. */
+/** Ignores that the signature is still missing. */
 const violationsOf = (schema: CompiledSchema, document: XmlDocument): readonly SchemaViolation[] =>
   validateDocument(schema, document).violations.filter(
     ({ path, rule }) => !(rule === 'missing' && path === '/Envelope/AppHdr/Sgntr'),
@@ -222,7 +222,7 @@ class Writer {
     return xml
   }
 
-  /** An element of another namespace, for a wildcard. */
+  /** Finds an element of another namespace, for a wildcard. */
   #global(name: string): number | undefined {
     for (const [key, index] of this.#schema.globals) {
       if (key.endsWith(`}${name}`) && !key.startsWith(`{${this.#schema.targetNamespace}}`))

@@ -1,7 +1,7 @@
 import { nameIdOf } from './vocabulary.ts'
 
 /**
- * An element and what is read beneath it, as a flat table. Item 0 is the element; the items of one parent stand
+ * An element and the items read beneath it, as a flat table. Item 0 is the element; the items of one parent stand
  * together, in schema order.
  */
 export type Layout = {
@@ -9,14 +9,14 @@ export type Layout = {
   readonly names: readonly string[]
   readonly nameIds: Int32Array
   readonly required: Uint8Array
-  /** By item: 1 where there may be many; the first is found, each is read by a layout of its own. */
+  /** By item: 1 if it may repeat. Only the first is found; another layout reads each of them. */
   readonly repeated: Uint8Array
   /** By item: the first of the items beneath it, and the one after the last. */
   readonly first: Int32Array
   readonly end: Int32Array
-  /** By item: the names from it down to where the chain it begins ends, for the report of its absence. */
+  /** By item: the names from it down to the end of the chain that it begins, to report its absence. */
   readonly chains: readonly string[]
-  /** By item -1: what to begin with. */
+  /** The initial result: -1 for each item. */
   readonly nothing: readonly number[]
   /** The item at a path beneath the element, as `PmtId/EndToEndId`. */
   readonly at: (path: string) => number
@@ -27,13 +27,13 @@ type Item = {
   readonly required: boolean
   readonly repeated: boolean
   readonly items: readonly Item[]
-  /** Written with a slash: its one item is what this one is there for. */
+  /** Written with a slash: this item exists only for the one beneath it. */
   readonly isStep: boolean
 }
 
 /**
- * Declares what is read beneath an element, in schema order: `?` an optional one, `*` and `+` a repeated one, items
- * beneath in parentheses, or behind a slash where there is but one and it is required.
+ * Declares the items to read beneath an element, in schema order: `?` marks an optional item, `*` and `+` a repeated
+ * one. Items beneath stand in parentheses, or behind a slash if there is only one and it is required.
  *
  * @example layout('PmtId(InstrId? EndToEndId TxId?) Dbtr(Nm? Id/PrvtId/Othr/Id)')
  */

@@ -2,16 +2,16 @@ import type { XmlDocument } from '#codecs/xml'
 import { identityOfNamespace, type MessageIdentity } from './envelope.ts'
 import { messageVocabulary, nameIdOf } from './vocabulary.ts'
 
-/** What routing and storing a message needs, found on the tape; texts are made when asked for. */
+/** The nodes that routing and storing a message need, found on the tape; strings are made when asked for. */
 export type MessageMetadata = {
   readonly identity: MessageIdentity | undefined
   /** Nodes of `Fr` and `To`'s ids, in this order. */
   readonly headerIds: readonly number[]
-  /** Node of `BizMsgIdr`; -1 where there is none. */
+  /** Node of `BizMsgIdr`; -1 if there is none. */
   readonly businessMessageId: number
   /** Nodes of EndToEndId and OrgnlEndToEndId, in document order. */
   readonly endToEndIds: readonly number[]
-  /** Nodes of amounts of transactions, in document order; what one consists of is none. */
+  /** Nodes of the amounts of transactions, in document order, without the parts that an amount consists of. */
   readonly amounts: readonly number[]
   /** Nodes of MmbId: the ISPBs of agents. */
   readonly ispbs: readonly number[]
@@ -43,14 +43,14 @@ const roleNames: Readonly<Record<string, number>> = {
 for (const [name, role] of Object.entries(roleNames)) roles[nameIdOf(name)] = role
 
 /**
- * One look at each node of a document scanned with {@link messageVocabulary}; builds no objects of it. Once for all
- * documents of one shape.
+ * Looks once at each node of a document scanned with {@link messageVocabulary}, and only once for all documents of one
+ * shape.
  * @example findMetadata(document).amounts.map((node) => parseCents(document.textOf(node)))
  */
 export const findMetadata = (document: XmlDocument): MessageMetadata => {
   const { shape } = document
   if (shape === undefined) return lookedUp(document)
-  // Where it stands follows from the markup alone.
+  // The markup alone tells where each stands.
   const known = shape.notes.get(lookedUp) as MessageMetadata | undefined
   if (known !== undefined) return known
   const metadata = lookedUp(document)
@@ -79,7 +79,7 @@ const lookedUp = (document: XmlDocument): MessageMetadata => {
         endToEndIds.push(node)
         break
       case amount:
-        // An Amt that only wraps InstdAmt is none.
+        // An Amt that only wraps InstdAmt does not count.
         if (document.firstChild(node) === -1) amounts.push(node)
         break
       case agentId:

@@ -14,7 +14,7 @@ import { nameIdOf } from './vocabulary.ts'
 
 type Definitions = typeof messageDefinitions
 
-/** By type, what a message is read into. */
+/** The result of reading a message, by its type. */
 export type TypedMessages = {
   readonly [T in MessageType]: ReturnType<Definitions[T]['read']>
 }
@@ -44,7 +44,7 @@ export const isPaymentMessageType = (type: string): type is PaymentMessageType =
 const envelope = nameIdOf('Envelope')
 
 /**
- * The SPI message that a document scanned with `messageVocabulary` says it is; undefined for any other.
+ * The SPI message type that a document scanned with `messageVocabulary` claims; undefined if it claims none.
  *
  * @example identifyMessage(document) // { type: 'pacs.008', version: '1.13' }
  */
@@ -54,8 +54,8 @@ export const identifyMessage = (document: XmlDocument): MessageIdentity | undefi
     : undefined
 
 /**
- * Reads a scanned message whole, all its transactions. Every missing element, element given twice and amount
- * that is none is reported, up to `readProblemsMax`.
+ * Reads a whole scanned message, with all its transactions. Reports every missing element, repeated element and
+ * malformed amount, up to `readProblemsMax`.
  *
  * @example const reading = readMessage(document, { type: 'pacs.008', version: '1.13' })
  * if (reading.ok) reading.message.transactions[0]?.amount.cents // 100050n
@@ -72,12 +72,12 @@ export const readMessage = <T extends MessageType>(
 }
 
 /**
- * What a message breaks of the conditional rules of its type, which no schema holds.
+ * The conditional rules of its type that a message breaks; no schema holds these rules.
  *
  * @example breachesOf(message).map(({ rule, path }) => `${path}: ${rule}`)
  */
 export const breachesOf = (message: TypedMessage): readonly Breach[] => {
-  // Rules and reader stand in one definition: what the one gives, the other takes.
+  // Rules and reader stand in one definition: the rules take what the reader gives.
   const rules = definitionOf(message.type).facts.rules as
     | ((message: TypedMessage) => readonly Breach[])
     | null
@@ -92,7 +92,7 @@ export type Project = (
 ) => Projected
 
 /**
- * Makes what gives business views, with a buffer that it keeps. A view is as `POST /v1/transform` answers it, in JSON.
+ * Makes a projector, which keeps its buffer. A view is the JSON that `POST /v1/transform` answers.
  *
  * @param native the runtime's own text functions
  * @example createProjector(native)(document, { type: 'pacs.008', version: '1.13' }, false)

@@ -5,7 +5,7 @@ import type { Layout } from './layout.ts'
 
 /** A rule that a message breaks, found while reading it. Holds no value of the message. */
 export type ReadProblem = {
-  /** XPath from the root; a position where siblings of that name repeat. */
+  /** XPath from the root, with positions where siblings of one name repeat. */
   readonly path: string
   /** Byte offset of the element, or of the parent that lacks it. */
   readonly offset: number
@@ -13,10 +13,10 @@ export type ReadProblem = {
   readonly message: string
 }
 
-/** Problems listed for one message; the rest of a hopeless document tells nothing more. */
+/** Problems listed for one message; further ones would not help anyone. */
 export const readProblemsMax = 100
 
-/** The nodes found for a {@link Layout}, by item; -1 where absent. */
+/** The nodes found for a {@link Layout}, by item; -1 if absent. */
 export type Slots = readonly number[]
 
 export type Money = { readonly cents: bigint; readonly currency: string }
@@ -26,9 +26,8 @@ const currencyPattern = /^[A-Z]{3}$/
 /**
  * Walks a scanned message by layouts and collects every problem instead of stopping at the first.
  *
- * A value that is missing reads as empty: the caller builds its object unconditionally and drops it when
- * {@link problems} is not empty. An absent element (-1) may be passed on everywhere; it has been reported
- * once, where it is missing.
+ * A missing value reads as empty: the caller builds its object unconditionally, and drops it if {@link problems} is not
+ * empty. Every method takes an absent element (-1), whose absence has been reported already.
  */
 export class MessageReader {
   readonly problems: ReadProblem[] = []
@@ -38,7 +37,7 @@ export class MessageReader {
     this.document = document
   }
 
-  /** Finds the items of a layout beneath `node`. Elements that it does not know are schema validation's matter. */
+  /** Finds the items of a layout beneath `node`. Unknown elements are left to schema validation. */
   find(node: number, expected: Layout): Slots {
     const slots = expected.nothing.slice()
     slots[0] = node
@@ -60,7 +59,7 @@ export class MessageReader {
         let found = hint
         while (found < stop && nameIds[found] !== id) found++
         if (found === stop) {
-          // Out of order, or none of ours.
+          // The element is out of order or unknown.
           found = start
           while (found < hint && nameIds[found] !== id) found++
           if (found === hint) found = stop
@@ -83,7 +82,7 @@ export class MessageReader {
     }
   }
 
-  /** `first` and the siblings of its name, as `read` makes them. */
+  /** Applies `read` to `first` and to its siblings of the same name. */
   each<T>(
     parent: number | undefined,
     first: number | undefined,
@@ -99,7 +98,7 @@ export class MessageReader {
     return all
   }
 
-  /** String value; empty where absent. */
+  /** String value; empty if absent. */
   text(node: number | undefined): string {
     return node === undefined || node === absent ? '' : this.document.textOf(node)
   }

@@ -3,15 +3,15 @@ import { createSchemaValidator, type SchemaValidator } from './schema/index.ts'
 import { messageVocabulary } from './vocabulary.ts'
 
 export type MessageScanner = XmlScanner & {
-  /** Judges the document that was scanned last. */
+  /** Validates the document that was scanned last. */
   readonly validate: SchemaValidator
 }
 
 /**
- * The scanner of whoever reads one message after the other, as fast as the runtime's own text functions make it:
- * each document is valid only until the next scan.
+ * A scanner for callers that read one message after the other. It uses the runtime's own text functions for speed. Each
+ * document is valid only until the next scan.
  *
- * @param learning false to scan and judge each message in full, whatever messages came before it
+ * @param learning false to scan and validate each message in full, independent of earlier ones
  * @example createMessageScanner(native).scan(bytes)
  */
 export const createMessageScanner = (

@@ -4,24 +4,24 @@ import { type Layout, layout } from './layout.ts'
 import type { MessageReader } from './reader.ts'
 
 /**
- * One member of a typed message: where it stands, beneath the element it belongs to, and how it is read.
+ * One member of a typed message: its path beneath the element it belongs to, and how to read it.
  *
- * In its path `?` marks a step that may be absent: then the member is null. Steps that members share are marked alike.
+ * In the path, `?` marks a step that may be absent; then the member is null. Members mark the steps they share alike.
  */
 export type Field<T> = {
   readonly path: string
-  /** @param node where the path leads, @param parent the element above it; either may be absent. */
+  /** @param node the node at the path's end, @param parent the element above it; either may be absent. */
   readonly read: (reader: MessageReader, node: number, parent: number) => T
 }
 
-/** What the members of a record are read as. */
+/** The values of the members of a record. */
 export type RecordOf<F> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
 
 type Fields = Readonly<Record<string, Field<unknown>>>
 
 type Maybe<P extends string, T> = P extends `${string}?${string}` ? T | null : T
 
-/** Null where the path is marked and leads nowhere; elsewhere an absence has been reported already. */
+/** Null if the path is marked and leads nowhere; any other absence has been reported already. */
 const field = <P extends string, T>(
   path: P,
   read: (reader: MessageReader, node: number) => T,
@@ -79,7 +79,7 @@ const membersOf = (fields: Fields, expected: Layout): readonly Member[] =>
     return { name, read, item: expected.at(plain), parent: above === '' ? 0 : expected.at(above) }
   })
 
-/** Its layout is made with the first message: most types never come. */
+/** The layout is made with the first message, because most types never come. */
 const recordReader = <F extends Fields>(fields: F) => {
   let made: { readonly expected: Layout; readonly members: readonly Member[] } | undefined
   const make = () => {
@@ -118,7 +118,7 @@ const layoutOf = (fields: Fields): Layout => {
   return layout(written(root))
 }
 
-/** As {@link layout} wants it. */
+/** Writes a step as {@link layout} reads it. */
 const written = ({ steps }: Step): string =>
   [...steps]
     .map(([name, step]) => {
@@ -138,7 +138,7 @@ export type MessageOf<T extends string, F> = {
 } & RecordOf<F>
 
 /**
- * Makes the reader of a type, whose document holds one element; problems are left in the `MessageReader`.
+ * Makes the reader of a type, whose document holds one element; it leaves problems in the `MessageReader`.
  *
  * @param root the name of that element
  */

@@ -42,7 +42,7 @@ XpryDt admi.002.001.01`.split(/\s+/)
 
 export const messageVocabulary = createXmlVocabulary([...typedNames, ...catalogueNames])
 
-/** The id of a name that a shape uses; a name missing above is a mistake of ours. */
+/** The id of a name that a shape uses. A name missing above is our own mistake. */
 export const nameIdOf = (name: string): number => {
   const id = messageVocabulary.idOf(name)
   if (id < 0) throw new Error(`element name ${name} is not in the vocabulary`)

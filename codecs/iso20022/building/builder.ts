@@ -8,7 +8,7 @@ export type BuildContext = {
   readonly ispb: string
   /** Milliseconds since the epoch. */
   readonly nowMs: number
-  /** One for as long as the caller lives: `createRandomText`. */
+  /** From `createRandomText`; the caller keeps one for as long as it lives. */
   readonly random: RandomText
 }
 
@@ -19,10 +19,10 @@ export type Draft = Pick<BuildContext, 'ispb' | 'random'> & {
   readonly created: string
 }
 
-/** What the element in `Document` holds, and the ids by which its transactions are found again. */
+/** The content of the element in `Document`, and the ids that find its transactions again. */
 type Body = { readonly xml: Content; readonly ids: readonly string[] }
 
-/** How a message is made of the parameters that callers send. */
+/** Makes a message from the parameters that callers send. */
 export type Builder = {
   /** The element that `Document` holds. */
   readonly root: string
@@ -31,7 +31,7 @@ export type Builder = {
 
 const groupHeaderTemplate = template('<GrpHdr><MsgId>{messageId}</><CreDtTm>{created}</>{more}</>')
 
-/** @param more what it holds behind its id and date-time */
+/** @param more content behind the id and date-time */
 export const groupHeader = ({ messageId, created }: Draft, more?: Content): Piece =>
   groupHeaderTemplate({ messageId, created, more })
 

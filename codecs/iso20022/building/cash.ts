@@ -13,12 +13,12 @@ const structured = template(`
   </>`)
 const remittance = template('<RmtInf><Ustrd>{text}</>{cash}</>')
 
-/** With Pix Troco and with Pix Saque, of all purposes. */
+/** Only Pix Troco and Pix Saque hand out cash. */
 const isCash = (purpose: string | undefined): boolean => purpose === 'GSCB' || purpose === 'OTHR'
 
 /**
- * Reads `withdrawal` of a transaction, which has it with Pix Saque (OTHR) and Pix Troco (GSCB) only: who hands out
- * cash, and of what the amount consists.
+ * Reads `withdrawal`, which only transactions of Pix Saque (OTHR) and Pix Troco (GSCB) have: who hands out cash, and
+ * what the amount consists of.
  *
  * @returns `Strd`
  */
@@ -34,7 +34,7 @@ export const cashOf = (params: Params, purpose: string, amountCents: number): Pi
   return structuredOf(withdrawal, purpose, amountCents)
 }
 
-/** As {@link cashOf}, where a transaction is told of and need not be told of whole. */
+/** As {@link cashOf}, for a report of a transaction, which may be incomplete. */
 export const reportedCashOf = (
   params: Params,
   purpose: string | undefined,
@@ -72,7 +72,7 @@ const structuredOf = (
   return structured({ agentType, agentIspb, purchase, cash })
 }
 
-/** `RmtInf` with a text and what {@link cashOf} gives; undefined where there is neither. */
+/** `RmtInf` with a text and what {@link cashOf} gives; undefined if there is neither. */
 export const remittanceOf = (
   text: string | undefined,
   cash: Piece | undefined,

@@ -5,7 +5,7 @@ import { escaped } from './template.ts'
 export type Form = {
   /** The value as a message holds it; undefined for a wrong one. */
   readonly read: (value: string) => string | undefined
-  /** For people. */
+  /** Describes the form for people. */
   readonly expected: string
 }
 
@@ -14,13 +14,13 @@ const checkedForm = (accepts: (value: string) => boolean, expected: string): For
   expected,
 })
 
-/** What matches a pattern, which must admit ASCII only, and nothing that XML wants escaped. */
+/** A form given by a pattern. The pattern must admit ASCII only, and no character that XML escapes. */
 export const patternForm = (pattern: RegExp, expected: string): Form =>
   checkedForm((value) => pattern.test(value), expected)
 
 const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** Whether a date or date-time that is well written exists. */
+/** Whether a well-written date or date-time exists in the calendar. */
 const exists = (text: string): boolean => {
   const year = Number(text.slice(0, 4))
   const month = Number(text.slice(5, 7))
@@ -33,7 +33,7 @@ const exists = (text: string): boolean => {
 const datePattern = /^\d{4}-\d\d-\d\d$/
 const dateTimePattern = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
-/** Operations are named by a letter, an ISPB, the minute in UTC, and 11 characters. */
+/** The id of an operation is a letter, an ISPB, the minute in UTC, and 11 characters. */
 const operationForm = (letter: string, expected: string): Form =>
   patternForm(
     new RegExp(`^${letter}[0-9A-Z]{8}\\d{4}[0-1]\\d[0-3]\\d[0-2]\\d[0-5]\\d[a-zA-Z0-9]{11}$`),
@@ -78,7 +78,7 @@ const charactersOf = (text: string): number => {
 /** Well-formed text of some length, in characters of Unicode, without control characters. */
 export const textForm = (max: number, min = 1): Form => ({
   read: (value) => {
-    // A character takes one or two units. None is counted of a text that is far too long.
+    // A character takes one or two units, so a text that is far too long is refused without counting.
     if (value.length < min || value.length > 2 * max) return undefined
     if (forbidden.test(value) || !value.isWellFormed()) return undefined
     const characters = value.length > max || min > 1 ? charactersOf(value) : value.length
@@ -94,7 +94,7 @@ export const codeForm = (codes: Iterable<string>): Form => {
   return checkedForm((value) => known.has(value), [...known].join(' | '))
 }
 
-/** One of the codes that a version of the message has, and that are admitted. */
+/** One of the admitted codes that a version of the message has. */
 export const listForm = (
   list: CodeList,
   version: string,
@@ -104,7 +104,7 @@ export const listForm = (
     const entry = list.get(value)
     return entry !== undefined && isOfVersion(entry, version) && admits(entry) ? value : undefined
   },
-  // Made for a refusal only.
+  // Made only for a refusal.
   get expected() {
     const admitted = codesOf(list, version).filter(admits)
     return admitted.map(({ code }) => code).join(' | ')

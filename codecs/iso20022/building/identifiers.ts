@@ -1,21 +1,21 @@
 /** Fills the array with cryptographic randomness. */
 export type RandomSource = (bytes: Uint8Array) => void
 
-/** Gives so many random letters and digits; none of them is given twice. */
+/** Gives `count` random letters and digits, new ones at each call. */
 export type RandomText = (count: number) => string
 
 const alphabet = new TextEncoder().encode(
   '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
 )
 const pairs = alphabet.length * alphabet.length
-/** Numbers of two bytes from here on are drawn again, so that each pair is as likely as another. */
+/** Numbers of two bytes from here on are drawn again, so that all pairs are equally likely. */
 const fairNumbers = 65_536 - (65_536 % pairs)
 /** Randomness drawn at once: a call for each identifier costs more than the identifier. */
 export const randomPoolBytes = 4096
 
 /**
- * Makes random letters and digits of 5.95 bits each, from a pool that is drawn anew when it is used up. Each caller
- * that makes identifiers keeps one for as long as it lives.
+ * Makes random letters and digits of 5.95 bits each, from a pool that is refilled when it is used up. Each caller keeps
+ * one for as long as it lives.
  *
  * @example createRandomText((bytes) => crypto.getRandomValues(bytes))(11) // 'aB3dE5gH7jK'
  */
@@ -28,7 +28,7 @@ export const createRandomText = (random: RandomSource): RandomText => {
   const draw = (): void => {
     random(bytes)
     let length = 0
-    // A pair takes the place of its number, or of one before it.
+    // A pair is written over its own number, or over an earlier one.
     for (let i = 0; i < numbers.length; i++) {
       const number = numbers[i] as number
       if (number >= fairNumbers) continue
@@ -49,7 +49,7 @@ export const createRandomText = (random: RandomSource): RandomText => {
 /** The SPI's date-time: UTC, three decimals, `Z`. */
 export const dateTimeOf = (timeMs: number): string => new Date(timeMs).toISOString()
 
-/** Whom an identifier names, when it is made, and of what. */
+/** The institution that an identifier names, the time, and the source of its random part. */
 type Origin = { readonly ispb: string; readonly created: string; readonly random: RandomText }
 
 /** BizMsgIdr and MsgId: `M`, the ISPB, and 23 random characters. */

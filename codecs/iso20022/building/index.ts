@@ -57,14 +57,14 @@ const buildableOf = (name: BuildableMessage) => {
 export type ByteRange = { readonly from: number; readonly to: number }
 
 /**
- * A message in exclusive canonical form with an empty `Sgntr`, and the places a signer needs: what is digested
- * is `appHdr` and `document` with the namespace on their first tag.
+ * A message in exclusive canonical form with an empty `Sgntr`, and the places a signer needs. The signer digests
+ * `appHdr` and `document`, each with the namespace on its first tag.
  */
 export type BuiltMessage = {
   readonly bytes: Uint8Array
   readonly namespace: string
   readonly appHdr: ByteRange
-  /** Where the signature goes: the byte behind `<Sgntr>`. */
+  /** The byte behind `<Sgntr>`, where the signature goes. */
   readonly signatureAt: number
   readonly document: ByteRange
 }
@@ -78,7 +78,7 @@ export type Build =
         /** `BizMsgIdr`, and `MsgId` where the document has one. */
         readonly businessMessageId: string
         readonly creationDateTime: string
-        /** Of its transactions, in order; for an answer, of the payments it answers. */
+        /** Those of its transactions, in order; an answer has those of the payments it answers. */
         readonly endToEndIds: readonly string[]
       }
     }
@@ -99,11 +99,11 @@ const headerTemplate = template(`
   </>`)
 const headerEnd = '</Sgntr></AppHdr>'
 const envelopeEnd = '</Envelope>'
-/** Of every message, which is written without a pause and copied out. */
+/** Shared by all messages: each is written synchronously and copied out. */
 const output = new XmlOutput()
 
 /**
- * Builds a message to the SPI in the version of a revision, its conditional rules checked. Amounts are cents. The
+ * Builds a message to the SPI in the version of a revision, and checks its conditional rules. Amounts are cents. The
  * parameters of each message are those of `POST /v1/messages/send`.
  *
  * @param params as a caller sends them, unchecked

@@ -17,9 +17,9 @@ type Fields = Readonly<Record<string, unknown>>
 const noFields: Fields = {}
 
 /**
- * Reads one object of the parameters by rules; the problems of all objects come together in one list. A field
- * that is missing or wrong reads as empty: the caller builds unconditionally, and discards on any problem. Each
- * field is read once.
+ * Reads one object of the parameters by rules, and collects the problems of all objects in one list. A field that is
+ * missing or wrong reads as empty: the caller builds unconditionally, and discards on any problem. Each field is read
+ * once.
  */
 export class Params {
   private readonly fields: Fields
@@ -44,7 +44,7 @@ export class Params {
     this.problems.push({ pointer, rule, message, ...(expected === undefined ? {} : { expected }) })
   }
 
-  /** Empty where it is missing or wrong. */
+  /** Empty if it is missing or wrong. */
   text(name: string, form: Form): string {
     if (!this.has(name)) this.refuse(name, 'required', 'is missing')
     return this.optional(name, form) ?? ''
@@ -58,7 +58,7 @@ export class Params {
     return text
   }
 
-  /** A whole number of cents above zero; 0 where it is missing or wrong. */
+  /** A whole number of cents above zero; 0 if it is missing or wrong. */
   cents(name: string): number {
     const value = this.read(name)
     if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value
@@ -89,7 +89,7 @@ export class Params {
     const value = this.read(name)
     if (value !== undefined) return new Params(value, this.problems, this, name)
     this.refuse(name, 'required', 'is missing')
-    // One problem says it all: those of an object that is not there are told to nobody.
+    // One problem is enough: further problems of a missing object are not reported.
     return new Params(noFields, [], this, name)
   }
 
@@ -114,7 +114,7 @@ export class Params {
     return value === undefined || value === null ? undefined : this.items(name, value, max)
   }
 
-  /** One text, or an array of one to `max`; none where it is absent. */
+  /** One text, or an array of one to `max`; none if it is absent. */
   texts(name: string, form: Form, max: number): readonly string[] {
     const value = this.fields[name]
     if (!Array.isArray(value)) {
@@ -172,7 +172,7 @@ export class Params {
   }
 }
 
-/** Refuses what another of the items has already: `values` are the items' own, in order. */
+/** Refuses items that repeat a value of an earlier item; `values` holds one value for each item, in order. */
 export const refuseRepeated = (
   items: readonly Params[],
   name: string,

@@ -6,7 +6,7 @@ import { type Piece, template } from './template.ts'
 /** What a tax split has to agree with. */
 export type TaxedPayment = {
   readonly amountCents: number
-  /** Empty where it is missing or wrong, as the documents. */
+  /** Empty if it is missing or wrong, like the documents. */
   readonly instrument: string
   readonly debtorDocument: string
   readonly creditorDocument: string
@@ -25,7 +25,7 @@ const record = (type: string, category: string, cents: number | undefined): read
   cents === undefined ? [] : [recordTemplate({ type, category, amount: formatCents(cents) })]
 
 /**
- * Reads the parts of an amount that go to the tax authorities when it is settled.
+ * Reads the parts of an amount that go to the tax authorities at settlement.
  *
  * @param tax the parameter of this name
  * @returns `Tax`
@@ -33,7 +33,7 @@ const record = (type: string, category: string, cents: number | undefined): read
 export const taxOf = (tax: Params, payment: TaxedPayment): Piece =>
   splitOf(tax, tax.text('reference', referenceForm), payment)
 
-/** As {@link taxOf}, where a payment is told of and need not be told of whole. */
+/** As {@link taxOf}, for a report of a payment, which may be incomplete. */
 export const reportedTaxOf = (tax: Params, payment: TaxedPayment): Piece =>
   splitOf(tax, tax.optional('reference', referenceForm), payment)
 
@@ -61,10 +61,11 @@ const splitOf = (
 }
 
 /**
- * Reads the tax of a charge, which its payment repeats as {@link taxOf}; of two amounts the corrected one counts.
+ * Reads the tax of a charge. Its payment repeats it as {@link taxOf}; if there are two amounts, the corrected one
+ * counts.
  *
  * @param tax the parameter of this name
- * @param debtorDocument empty where it is missing or wrong
+ * @param debtorDocument empty if it is missing or wrong
  * @returns `Tax`
  */
 export const chargeTaxOf = (tax: Params, amountCents: number, debtorDocument: string): Piece => {

@@ -7,7 +7,7 @@ const references: Readonly<Record<string, string>> = {
 const encoder = new TextEncoder()
 const special = /[&<>\r]/
 
-/** Text as canonical XML has it (Canonical XML 1.0, 2.3). */
+/** Escapes text as canonical XML does (Canonical XML 1.0, 2.3). */
 export const escaped = (text: string): string =>
   special.test(text) ? text.replaceAll(/[&<>\r]/g, (one) => references[one] ?? one) : text
 
@@ -17,10 +17,10 @@ type HolesOf<
   Found extends string = never,
 > = Text extends `${string}{${infer Hole}}${infer Rest}` ? HolesOf<Rest, Found | Hole> : Found
 
-/** What may stand in a hole: text that XML holds as it is, other pieces, or nothing. */
+/** Content of a hole: text that XML holds without escapes, other pieces, or nothing. */
 export type Content = string | Piece | readonly Piece[] | undefined
 
-/** A template with what stands in its holes. */
+/** A template with the contents of its holes. */
 export type Piece = { readonly template: Compiled; readonly values: Values }
 
 type Values = Readonly<Record<string, Content>>
@@ -28,7 +28,7 @@ type Values = Readonly<Record<string, Content>>
 type Compiled = {
   readonly holes: readonly {
     readonly name: string
-    /** All before the hole, with and without the elements that are left out with an absent value. */
+    /** All before the hole, with and without the elements that an absent value removes. */
     readonly opening: Uint8Array
     readonly before: Uint8Array
     readonly closing: Uint8Array
@@ -42,15 +42,14 @@ type Token = { readonly text: string; readonly kind: 'open' | 'close' | 'text' }
 const tag = /<(\/?)([^<> ]*)([^<>]*)>/g
 
 /**
- * Makes a template of canonical XML (Canonical XML 1.0, 2.3). `<A/B/C>` opens three elements, and `</>` closes
- * those of the last tag that is open. Line breaks and the spaces behind them are for people and left out.
+ * Makes a template of canonical XML (Canonical XML 1.0, 2.3). `<A/B/C>` opens three elements, and `</>` closes those of
+ * the last open tag. Line breaks and the spaces behind them are left out.
  *
- * An element that would hold nothing but an absent value is left out with it, and so is its parent, if that would
- * be all that the parent holds.
+ * An absent value removes the element around it if that holds nothing else, and then its parent by the same rule.
  *
  * @example template('<Dbtr><Nm>{name}</><Id/PrvtId>{document}</></>')({ name: 'Ana', document: undefined })
  * // <Dbtr><Nm>Ana</Nm></Dbtr>
- * @throws Error where a tag closes what is not open, or is not closed
+ * @throws Error if tags do not match
  */
 export const template = <const Text extends string>(
   text: Text,
@@ -77,7 +76,7 @@ export const template = <const Text extends string>(
 const bytesOf = (tokens: readonly Token[]): Uint8Array =>
   encoder.encode(tokens.map(({ text }) => text).join(''))
 
-/** How many elements hold nothing but the value between two parts. */
+/** How many elements hold only the value between two parts. */
 const wrapping = (before: readonly Token[], after: readonly Token[]): number => {
   let count = 0
   while (before.at(-1 - count)?.kind === 'open' && after[count]?.kind === 'close') count++
@@ -111,7 +110,7 @@ const bytesAtFirst = 4096
 /** A larger buffer is not kept. */
 const bytesKeptMax = 1_048_576
 
-/** Bytes that messages are written to, one message after the other. */
+/** A buffer for messages, written one after the other. */
 export class XmlOutput {
   private bytes = new Uint8Array(bytesAtFirst)
   length = 0
@@ -122,7 +121,7 @@ export class XmlOutput {
     this.length = 0
   }
 
-  /** A copy of what is written of the message. */
+  /** A copy of the message as far as it is written. */
   written(): Uint8Array {
     return this.bytes.slice(0, this.length)
   }
@@ -156,7 +155,7 @@ export class XmlOutput {
   }
 
   private text(text: string): void {
-    // A unit of UTF-16 takes three bytes at most.
+    // A unit of UTF-16 takes at most three bytes.
     this.reserve(text.length * 3)
     const { bytes, length } = this
     for (let i = 0; i < text.length; i++) {

@@ -26,7 +26,7 @@ export const schemaTexts: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Every version of a type for which there is a schema, the oldest first.
+ * Every version of a type that has a schema, the oldest first.
  *
  * @example knownVersions('camt.054') // ['1.15', '1.16']
  */
@@ -58,7 +58,7 @@ export type SchemaCatalogue = {
 const simpleTypes = createSimpleTypeCache()
 let signature: SchemaModel | undefined
 
-/** The structure of the signatures that the header's strict wildcard leads to. */
+/** The structure of signatures, which the header's strict wildcard leads to. */
 const signatureModel = (): SchemaModel => {
   signature ??= parseSchema('xmldsig.xsd', ourSource)
   return signature
@@ -76,7 +76,7 @@ const fileOf = (type: MessageType, version: string): string | undefined => {
   return Object.hasOwn(versions, version) ? versions[version] : undefined
 }
 
-/** A document of ours with another target namespace than the one it is written with. */
+/** Our own document, with its target namespace replaced. */
 const textWith = (file: string, namespace: string): string | undefined => {
   const text = schemaTexts.get(file)
   if (text === undefined) return undefined
@@ -90,7 +90,7 @@ export const schemaText = (type: MessageType, version: string): string | undefin
   return file === undefined ? undefined : textWith(file, namespaceOf({ type, version }))
 }
 
-/** All of ours are read with this namespace, so that what they include is read once. */
+/** All our documents are read with this namespace, so that shared includes are read once. */
 const commonNamespace = 'urn:message'
 const parsed = createSchemaDocumentCache()
 /** By file; compiled schemas of {@link commonNamespace}. */

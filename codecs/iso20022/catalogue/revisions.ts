@@ -12,8 +12,8 @@ export type Revision = (typeof revisions)[number]
 export const isRevision = (text: string): text is Revision => revisions.some((r) => r === text)
 
 /**
- * How sure a version is: seen in a published schema or message of that time; concluded from versions seen
- * before and after; or only the nearest version known.
+ * How sure a version is: seen in a published schema or message of that time (`confirmed`); concluded from versions seen
+ * before and after (`inferred`); or only the nearest known version (`weak`).
  */
 export type Certainty = 'confirmed' | 'inferred' | 'weak'
 
@@ -31,7 +31,7 @@ export const steady = (version: string): Readonly<Record<Revision, VersionEntry>
   '5.11.1': inferred(version),
 })
 
-/** Known to have changed later; the oldest version known stands for the ones before it. */
+/** The type is known to have changed later; the oldest known version stands for those before it. */
 export const oldestKnown = (version: string): Readonly<Record<Revision, VersionEntry>> => ({
   '5.08.1': weak(version),
   '5.09.2': weak(version),

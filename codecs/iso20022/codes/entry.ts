@@ -2,8 +2,8 @@
 export type RaisedBy = 'R' | 'P' | 'S'
 
 /**
- * How sure a meaning is: in the central bank's own table for this message; as others report who read its
- * catalogue; concluded, because the same code means so in another message; or not known at all, only the code is.
+ * How sure a meaning is: from the central bank's own table for this message (`official`); reported by others who read
+ * its catalogue; inferred from the same code in another message; or unknown, when we know only the code.
  */
 export type CodeCertainty = 'official' | 'reported' | 'inferred' | 'unknown'
 
@@ -11,18 +11,20 @@ export type CodeCertainty = 'official' | 'reported' | 'inferred' | 'unknown'
 export type CodeEntry = {
   readonly code: string
   readonly certainty: CodeCertainty
-  /** Undefined where it is not known. */
+  /** Undefined if it is not known. */
   readonly meaning: { readonly en: string; readonly pt: string } | undefined
-  /** Empty where the sources do not say. */
+  /** Empty if the sources do not say. */
   readonly raisedBy: readonly RaisedBy[]
-  /** The first version of the message that has it, and the last, where not all have it. */
+  /** The first and the last version of the message that have it, unless all have it. */
   readonly since?: string
   readonly until?: string
 }
 
 export type CodeList = ReadonlyMap<string, CodeEntry>
 
-/** Code, raisers (`R`, `RS` or nothing, say), English, Portuguese, and what is not as in the whole list. */
+/**
+ * Code, raisers (for example `R`, `RS` or nothing), English, Portuguese, and what differs from the rest of the list.
+ */
 export type CodeRow = readonly [
   code: string,
   raisedBy: string,
@@ -31,7 +33,7 @@ export type CodeRow = readonly [
   other?: Partial<Pick<CodeEntry, 'certainty' | 'since' | 'until'>>,
 ]
 
-/** @param certainty of all rows that do not say */
+/** @param certainty of the rows that name none */
 export const codeList = (
   rows: readonly CodeRow[],
   certainty: CodeCertainty = 'official',
@@ -43,7 +45,7 @@ export const codeList = (
     ]),
   )
 
-/** Codes of which nothing else is known. */
+/** Codes about which nothing else is known. */
 export const bareCodes = (codes: string, raisedBy = ''): CodeList =>
   new Map(
     codes.split(' ').map((code) => [
@@ -77,7 +79,7 @@ export const isOfVersion = ({ since, until }: CodeEntry, version: string): boole
 export const codesOf = (list: CodeList, version: string): readonly CodeEntry[] =>
   [...list.values()].filter((entry) => isOfVersion(entry, version))
 
-/** A message's versions differ in what is behind the point. */
+/** The versions of a message differ only behind the point. */
 const minorOf = (version: string): number => Number(version.slice(version.indexOf('.') + 1))
 
 const raisers: readonly RaisedBy[] = ['R', 'P', 'S']

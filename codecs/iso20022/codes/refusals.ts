@@ -1,7 +1,7 @@
 import { bareCodes, type CodeList, codeList, joined } from './entry.ts'
 import { statusReasons } from './reasons.ts'
 
-/** Codes that are taken to mean what they mean in pacs.002. */
+/** Codes that we take to mean the same as in pacs.002. */
 const asInPacs002 = (codes: string, raisedBy = ''): CodeList =>
   codeList(
     codes.split(' ').map((code) => {

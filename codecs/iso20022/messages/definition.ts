@@ -6,8 +6,8 @@ import type { Projection } from '../projecting/projection.ts'
 import type { MessageReader } from '../reader.ts'
 
 /**
- * All that is known of one message type. Whatever differs between types is asked of its definition, so that a new
- * type is a folder beside this file and an entry in `index.ts`; the compiler names what is forgotten.
+ * All that we know about one message type. The code asks the definition for everything that differs between types, so a
+ * new type is a folder beside this file and an entry in `index.ts`; the compiler names what is missing.
  *
  * @template Known the types there are
  */
@@ -17,16 +17,16 @@ export type MessageDefinition<Known extends string = string> = {
   readonly revisions: Readonly<Record<Revision, VersionEntry>>
   /**
    * Version → the schema document that stands for it, the oldest version first. A document that stands for several
-   * versions gets their namespace when it is read; its comment says why they are taken as equal.
+   * versions gets their namespace when it is read; its comment says why we take them as equal.
    */
   readonly versions: Readonly<Record<string, string>>
   /** The text of each schema document, and of what it includes, by file name. */
   readonly schemas: Readonly<Record<string, string>>
   /** Reads a scanned message; problems are left in `reader`. */
   readonly read: (reader: MessageReader, xml: XmlDocument, version: string) => TypedHeader
-  /** How a participant builds it; null where no participant sends it, or nothing here does. */
+  /** Builds it for a participant; null if participants do not send it, or we do not build it. */
   readonly builder: Builder | null
-  /** Its business view; null where it has none. */
+  /** Its business view; null if it has none. */
   readonly projection: Projection | null
   readonly facts: MessageFacts<Known>
   readonly exchange: MessageExchange<Known>
@@ -38,15 +38,15 @@ type TypedHeader = {
   readonly header: BusinessHeader
 }
 
-/** What a received message is looked through for. */
+/** What we look for in a received message. */
 type MessageFacts<Known extends string = string> = {
-  /** The element that repeats per transaction; null where the message has none. */
+  /** The element that repeats per transaction; null if the message has none. */
   readonly transaction: string | null
-  /** What is checked besides the header, and that the message can be read whole. */
+  /** Checks beyond the header and beyond reading the whole message. */
   readonly checks: readonly Check[]
-  /** Conditional rules that no schema holds, over what `read` gives. */
+  /** Conditional rules that no schema holds; they take the result of `read`. */
   readonly rules: ((message: never) => readonly Breach[]) | null
-  /** What it says about messages that were sent before; null where it answers nothing. */
+  /** What it says about messages that were sent before; null if it is not an answer. */
   readonly answers: Answers<Known> | null
 }
 
@@ -55,25 +55,25 @@ export type Breach = { readonly rule: string; readonly path: string; readonly me
 
 /** A check of the message, or of each transaction. */
 export type Check =
-  /** There is a transaction at least. */
+  /** There is at least one transaction. */
   | 'some_transaction'
-  /** NbOfTxs is how many there are. */
+  /** NbOfTxs is the number of transactions. */
   | 'count'
   | 'end_to_end_id'
-  /** As the one before, of types whose transactions need not have one. */
+  /** As the one before, but transactions of the type may lack it. */
   | 'given_end_to_end_id'
   | 'return_id'
   /** EndToEndId of a payment, or RtrId of a return. */
   | 'original_instruction_id'
   | 'amount'
   | 'return_reason'
-  /** Of a refusal: what it refuses, and why. */
+  /** A refusal names what it refuses, and why. */
   | 'refused_reference'
-  /** Of an answer about a participant: what it answers, and a status. */
+  /** An answer about a participant names what it answers, and a status. */
   | 'answered_reference'
   | StatusCheck
 
-/** The status is one of those; a refusal has a reason, one of the list where there is a list. */
+/** The status is one of these; a refusal has a reason, from the list if there is one. */
 export type StatusCheck = {
   readonly accepted: readonly string[]
   readonly refused: string
@@ -84,27 +84,27 @@ export type StatusCheck = {
 type Answers<Known extends string = string> =
   /** Each transaction names one that was sent, by a message of one of these types. */
   | { readonly about: 'transaction'; readonly to: readonly Known[] }
-  /** The same, a payment by its EndToEndId and a return by its RtrId. */
+  /** The same, naming a payment by its EndToEndId and a return by its RtrId. */
   | {
       readonly about: 'payment_or_return'
       readonly to: readonly Known[]
       readonly toReturn: readonly Known[]
     }
-  /** Each transaction names a sent message; the message is refused when all of it is. */
+  /** Each transaction names part of a sent message, which is refused when all its parts are. */
   | { readonly about: 'receipts' }
-  /** It names a sent message, and says what became of it, or is a refusal by itself. */
+  /** It names a sent message and says what became of it, or its very type is a refusal. */
   | { readonly about: 'message'; readonly isRefusal: boolean }
 
 /** How the interface of the SPI treats a message that a participant sends. */
 type MessageExchange<Known extends string = string> = {
   /**
-   * `moves_money`: settled, and answered by a pacs.002 that says so; `status`: such an answer;
-   * `between_participants`: passed on to the participant that it is for; `tracked`: has a limit of its own on the
-   * secondary channel; `with_spi`: any other.
+   * `moves_money`: the SPI settles it and says so in a pacs.002; `status`: such an answer; `between_participants`:
+   * passed on to the participant that it is for; `tracked`: has a limit of its own on the secondary channel;
+   * `with_spi`: any other.
    */
   readonly role: 'moves_money' | 'status' | 'between_participants' | 'tracked' | 'with_spi'
-  /** What it costs of the sender's limit, for each transaction; null: 1 for the whole message. */
+  /** Its cost for each transaction, against the sender's limit; null means 1 for the whole message. */
   readonly tokens: number | null
-  /** The type of the SPI's own answer; null where there is none. */
+  /** The type of the SPI's own answer; null if there is none. */
   readonly answeredWith: Known | null
 }

@@ -27,7 +27,7 @@ import { reda031 } from './reda.031/index.ts'
 import { reda041 } from './reda.041/index.ts'
 import { trck002 } from './trck.002/index.ts'
 
-/** Every message type of the SPI by its name: a new one is its folder and an entry here. */
+/** Every message type of the SPI by its name. To add one, add its folder and an entry here. */
 export const messageDefinitions = {
   'pacs.008': pacs008,
   'pacs.002': pacs002,
@@ -62,7 +62,7 @@ type Definitions = typeof messageDefinitions
 
 export type MessageType = keyof Definitions
 
-/** Each by its own name, and naming none but those there are. */
+/** The compiler checks here that each stands under its own name and names only existing types. */
 const checked: { readonly [T in MessageType]: MessageDefinition<MessageType> & { type: T } } =
   messageDefinitions
 
@@ -76,7 +76,7 @@ export const messageTypes = Object.keys(checked) as readonly MessageType[]
 export const isMessageType = (text: string): text is MessageType => Object.hasOwn(checked, text)
 
 /**
- * What is known of a type, whichever it is.
+ * The definition of any type.
  *
  * @example definitionOf('pacs.008').facts.transaction // 'CdtTrfTxInf'
  */

@@ -12,7 +12,7 @@ export const messageHeader = one('MsgHdr', {
   creationDateTime: text('CreDtTm'),
 })
 
-/** Of the messages about mandates: who sends it. */
+/** The header of messages about mandates: who sends it. */
 export const mandateHeader = one('GrpHdr', {
   messageId: text('MsgId'),
   creationDateTime: text('CreDtTm'),
@@ -29,7 +29,7 @@ export const account = {
 
 export const proxiedAccount = { ...account, proxyId: text('Prxy?/Id') } as const
 
-/** Who asks and who answers, of investigations. */
+/** Who asks and who answers in an investigation. */
 export const assignment = one('Assgnmt', {
   id: text('Id'),
   assignerIspb: text('Assgnr/Agt/FinInstnId/ClrSysMmbId/MmbId'),
@@ -51,7 +51,7 @@ export const tax = {
   }),
 } as const
 
-/** Of a mandate, what it is about; `ColltnAmt` where the amount is fixed. */
+/** The terms of a mandate; `ColltnAmt` if the amount is fixed. */
 export const mandate = {
   mandateId: text('MndtId'),
   mandateRequestId: text('MndtReqId'),

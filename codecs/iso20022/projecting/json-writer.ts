@@ -14,7 +14,7 @@ const dot = 0x2e
 const bytesAtFirst = 4096
 /** A larger buffer is not kept. */
 const bytesKeptMax = 1_048_576
-/** What a number takes at most. */
+/** Bytes of the longest number. */
 const numberBytesMax = 24
 const safeCentsMax = BigInt(Number.MAX_SAFE_INTEGER)
 
@@ -22,8 +22,8 @@ const safeCentsMax = BigInt(Number.MAX_SAFE_INTEGER)
 export const constant = (text: string): Uint8Array => encoder.encode(text)
 
 /**
- * Writes JSON from a message's own bytes: a text that JSON holds as it is goes from one to the other without
- * becoming a string, which is nearly every text and most of what a projection would cost.
+ * Writes JSON from a message's own bytes. Nearly every text needs no escapes in JSON; its bytes are copied without
+ * making a string, which would be most of a projection's cost.
  */
 export class JsonWriter {
   private bytes = new Uint8Array(bytesAtFirst)
@@ -42,7 +42,7 @@ export class JsonWriter {
     this.high = 0
   }
 
-  /** What was written since {@link begin}. */
+  /** Returns what was written since {@link begin}. */
   end(): string {
     return this.high < 0x80
       ? this.native.latin1(this.bytes, 0, this.length)
@@ -74,20 +74,20 @@ export class JsonWriter {
     this.length = from + text.length
   }
 
-  /** An element's text as a JSON string; `null` where it is absent. */
+  /** An element's text as a JSON string; `null` if it is absent. */
   text(document: XmlDocument, node: number): void {
     if (node === absent) this.json('null')
     else if (!this.copy(document, node, 0)) this.json(jsonText(document.textOf(node)))
   }
 
-  /** The same, all but the last characters replaced, as {@link maskDocument} does. */
+  /** The same, with all but the last characters replaced, as by {@link maskDocument}. */
   masked(document: XmlDocument, node: number): void {
     if (!this.copy(document, node, visibleCharacters)) {
       this.json(jsonText(maskDocument(document.textOf(node))))
     }
   }
 
-  /** False, and nothing written, where the text is not its bytes or not what JSON holds as it is. */
+  /** Writes nothing and returns false if the value is not the text's bytes, or JSON would escape it. */
   private copy(document: XmlDocument, node: number, visible: number): boolean {
     const leaf = document.onlyText(node)
     if (leaf === absent) return false
@@ -103,14 +103,14 @@ export class JsonWriter {
       const byte = source[at] as number
       if (byte < 0x20 || byte === quote || byte === backslash) return false
       if (byte === ampersand) {
-        // The one reference that names of companies are full of.
+        // Names of companies are full of this one reference.
         if (visible > 0 || !isAmpersand(source, at)) return false
         at += 4
       }
       high |= byte
       bytes[to++] = at < shownFrom ? asterisk : byte
     }
-    // Characters are what is hidden: of more bytes than one each, that is not done here.
+    // Masking counts characters; characters of several bytes are not handled here.
     if (high >= 0x80 && visible > 0) return false
     bytes[to++] = quote
     this.length = to

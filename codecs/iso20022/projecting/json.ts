@@ -7,7 +7,7 @@ declare global {
   }
 }
 
-/** What a JSON string holds as it is; surrogates are left to the general way. */
+/** Text that JSON does not escape; texts with surrogates go to `JSON.stringify`. */
 const plain = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/
 
 /** A text as a JSON string. */
@@ -20,7 +20,7 @@ export const jsonMembers = (object: object): string => JSON.stringify(object).sl
 /** An amount as a JSON number with exactly two fraction digits, exact at any size: 100000n → `1000.00`. */
 export const jsonAmount = (cents: bigint): number => JSON.rawJSON(formatCents(cents))
 
-/** What is shown of a document. */
+/** Characters of a document that stay visible. */
 export const visibleCharacters = 4
 
 /** A CPF or CNPJ with all but its last four characters replaced by asterisks. */

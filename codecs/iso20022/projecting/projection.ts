@@ -14,11 +14,11 @@ export type Projected =
     }
   | { readonly ok: false; readonly problems: readonly ReadProblem[] }
 
-/** How messages of a type become their business view. */
+/** Turns messages of a type into their business view. */
 export type Projection = {
-  /** What the view is called. */
+  /** The name of the view. */
   readonly target: string
-  /** @param enrich adds what a ledger needs besides */
+  /** @param enrich adds the further fields that a ledger needs */
   readonly project: (
     document: XmlDocument,
     version: string,
@@ -28,10 +28,10 @@ export type Projection = {
 }
 
 /**
- * One result for a message of one or many transactions: the top-level fields are the first's, `transactions`
- * holds all of them in the same shape where there is more than one, `transaction_count` is always there.
+ * One result for a message of one or many transactions: the top-level fields are the first's, `transactions` holds all
+ * in the same shape if there are several, and `transaction_count` is always present.
  *
- * @param transactions of each the members as JSON, without braces; at least one
+ * @param transactions the members of each as JSON, without braces; at least one
  */
 export const withTransactions = (transactions: readonly string[]): string => {
   const result = `${transactions[0]},"transaction_count":${transactions.length}`
@@ -40,7 +40,7 @@ export const withTransactions = (transactions: readonly string[]): string => {
 }
 
 /**
- * A projection of messages that are read whole.
+ * A projection that reads the whole message first.
  *
  * @param write gives the view as JSON
  */

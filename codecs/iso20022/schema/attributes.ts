@@ -7,7 +7,7 @@ const harmlessXsi = new Set(['schemaLocation', 'noNamespaceSchemaLocation'])
 
 type Run = { readonly document: XmlDocument; readonly report: Report }
 
-/** Checks the attributes of one element; namespace declarations are none. */
+/** Checks the attributes of one element, without namespace declarations. */
 export const checkAttributes = (run: Run, node: number, type: CompiledType): void => {
   const { document } = run
   const known = new Set<CompiledAttribute>()

@@ -3,7 +3,7 @@ import { type Particle, type Place, SchemaError } from './model.ts'
 /** States of one content model. */
 export const statesMax = 20_000
 
-/** A particle with its references followed; `leaf` says which. */
+/** A particle whose references are resolved. */
 export type ResolvedParticle =
   | {
       readonly kind: 'sequence' | 'choice'
@@ -13,16 +13,16 @@ export type ResolvedParticle =
     }
   | { readonly kind: 'leaf'; readonly min: number; readonly max: number; readonly leaf: Leaf }
 
-/** What a state reads: an element or a wildcard. */
+/** The element or wildcard that a state reads. */
 export type Leaf = {
-  /** The same for two leaves that read the same element. */
+  /** Equal for two leaves that read the same element. */
   readonly key: string
   readonly edge: readonly [name: number, namespace: number, element: number]
   readonly particle: Particle
 }
 
 export type Automaton = {
-  /** By state: where it leads, by leaf. State 0 is the start; every other has read a leaf. */
+  /** By state: the states that may follow. State 0 is the start; every other has read a leaf. */
   readonly follow: readonly (readonly number[])[]
   readonly leaves: readonly (Leaf | undefined)[]
   readonly accepts: readonly boolean[]
@@ -35,10 +35,10 @@ type Part = {
 }
 
 /**
- * The automaton of a content model by positions (Glushkov): one state per leaf, counted repetitions written
- * out. XML Schema demands that it is deterministic (part 1, 3.8.6), so it runs without a choice.
+ * The position automaton (Glushkov) of a content model: one state per leaf, with counted repetitions written out. XML
+ * Schema demands that it is deterministic (part 1, 3.8.6), so each step has one choice.
  *
- * @throws SchemaError where two particles compete for one element, and for too many states
+ * @throws SchemaError if two particles compete for one element, or for too many states
  */
 export const buildAutomaton = (particle: ResolvedParticle, place: Place): Automaton => {
   const builder = new Builder(place)
@@ -85,7 +85,7 @@ class Builder {
     return this.#join(result, this.#optional(particle, max - min))
   }
 
-  /** `(a(a(a)?)?)?`: so each occurrence leads to one next, not to all. */
+  /** Written as `(a(a(a)?)?)?`, so that each occurrence leads only to the next one. */
   #optional(particle: ResolvedParticle, count: number): Part {
     let rest: Part = { nullable: true, first: [], last: [] }
     for (let i = 0; i < count; i++) {

@@ -73,13 +73,13 @@ const integerPattern = /^[+-]?\d+$/
 const base64Pattern = /^[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?$/
 const uriFault = /\s|%(?![0-9A-Fa-f]{2})/
 
-/** Groups of four; the last character before the padding has no bits to spare (XML Schema part 2, 3.2.16). */
+/** Groups of four; the unused bits before the padding are zero (XML Schema part 2, 3.2.16). */
 const isBase64 = (text: string): boolean => {
   const dense = text.includes(' ') ? text.replaceAll(' ', '') : text
   return dense.length % 4 === 0 && base64Pattern.test(dense)
 }
 
-/** Whether a text, its white space already treated, is written as the type demands. */
+/** Whether a text, after white space processing, is written as the type demands. */
 export const isLexical = ({ primitive, lexical }: BuiltIn, text: string): boolean => {
   if (lexical !== undefined && !lexical.test(text)) return false
   switch (primitive) {
@@ -162,7 +162,7 @@ const compareMagnitudes = (a: Decimal, b: Decimal): number => {
   return a.fraction < b.fraction ? -1 : 1
 }
 
-/** A facet that a value breaks; no part of the value is in it. */
+/** A facet that a value breaks; holds no part of the value. */
 export type FacetFault = { readonly rule: string; readonly expected: string }
 
 export type Bound = { readonly rule: string; readonly value: Decimal; readonly written: string }
@@ -171,7 +171,7 @@ export type Limits = {
   readonly builtIn: BuiltIn
   readonly typeName: string
   readonly whiteSpace: WhiteSpace
-  /** Each derivation's patterns; a value matches one of each. */
+  /** The patterns of each derivation; a value must match one of each. */
   readonly patterns: readonly { readonly matcher: PatternMatcher; readonly written: string }[]
   readonly enumeration: readonly string[] | undefined
   readonly length: number | undefined

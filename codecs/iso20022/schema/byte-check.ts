@@ -6,27 +6,27 @@ import type { LinearPattern, PatternMatcher } from './pattern/index.ts'
 /** A character of XML is at most four bytes long. */
 const characterBytesMax = 4
 
-/** As the SPI writes date and time; each 0 is any digit. */
+/** The SPI's form of date and time; each 0 stands for any digit. */
 const plainDateTime = '0000-00-00T00:00:00.000Z'
 
-/** The one alternative of a type's one pattern, where it is of fixed form. */
+/** A type's only pattern, if it has just one linear alternative. */
 const onlyLinear = ({ patterns }: Limits): LinearPattern | undefined => {
   const linear = patterns.length === 1 ? patterns[0]?.matcher.linear : undefined
   return linear?.length === 1 ? linear[0] : undefined
 }
 
 /**
- * A simple type that judges bytes without making strings: its yes is sure, its no says nothing. Fields without
- * `#`: JavaScriptCore is slow with those, and this runs for every value of every message.
+ * Checks the bytes of a value without making strings: true means valid, false means unknown. Fields without `#`:
+ * JavaScriptCore is slow with those, and this runs for every value of every message.
  */
 export class ByteCheck {
-  /** False for a type of which no value is sure. */
+  /** False for a type whose values can never be judged so. */
   private readonly isQuick: boolean
   private readonly form: number
   private readonly patterns: readonly PatternMatcher[]
-  /** All that a text must match, where that is one pattern of fixed form and its lengths suit. */
+  /** The type's only demand, if that is one linear pattern. */
   private readonly only: LinearPattern | undefined
-  /** Bytes of a date and time that match the pattern if they are a plain one; -1 where that is not sure. */
+  /** The length at which every plain date-time matches the pattern; -1 if none is sure to match. */
   private readonly plainBytes: number
   private readonly enumeration: ByteSet | undefined
   private readonly lengthMin: number
@@ -44,7 +44,7 @@ export class ByteCheck {
       limits.maxLength !== undefined
     this.isQuick =
       (isText ? limits.whiteSpace === 'preserve' && builtIn.lexical === undefined : !hasLength) &&
-      // Plain numbers are not below zero.
+      // Plain numbers are never negative.
       bounds.every(({ rule, written }) => rule === 'minInclusive' && written === '0')
     this.form = forms[primitive]
     this.patterns = limits.patterns.map(({ matcher }) => matcher)
@@ -88,7 +88,7 @@ export class ByteCheck {
       : this.hasLength(bytes, start, end)
   }
 
-  /** Whether text with references or line ends to resolve is surely valid: what they stand for is shorter. */
+  /** Whether a text that needs decoding is surely valid. Decoding only makes it shorter. */
   acceptsEncoded(start: number, end: number): boolean {
     return (
       this.isQuick &&
@@ -112,7 +112,7 @@ export class ByteCheck {
     const size = end - start
     if (size <= this.lengthMax && size >= this.lengthMin * characterBytesMax) return true
     let characters = 0
-    // Each character has one byte that does not go on with another.
+    // Each character has exactly one byte that is not a continuation byte.
     for (let i = start; i < end; i++) if (((bytes[i] as number) & 0xc0) !== 0x80) characters++
     return characters >= this.lengthMin && characters <= this.lengthMax
   }

@@ -1,8 +1,8 @@
 import type { Primitive } from './builtin.ts'
 
 /*
- * Written forms of values, judged by their bytes: true where they are surely right, in the plainest spelling
- * of each type. What is written otherwise (signs, time zones, white space) may be right all the same.
+ * Checks the bytes of values: true means surely valid, in the plainest spelling of each type. A value spelled in
+ * another way (signs, time zones, white space) may be valid too.
  */
 
 const zero = 0x30
@@ -10,7 +10,7 @@ const dash = 0x2d
 const fullStop = 0x2e
 const colon = 0x3a
 
-/** What a byte may stand in: a bit for each. */
+/** One bit for each kind of text that a byte may stand in. */
 const digit = 1
 const nameStart = 2
 const name = 4
@@ -58,7 +58,7 @@ const isPlainDecimal = (bytes: Uint8Array, start: number, end: number): boolean 
   return isDigits(bytes, start, dot) && (dot === end || isDigits(bytes, dot + 1, end))
 }
 
-/** Where the first dot of a plain decimal stands; its end where it has none. */
+/** The place of the dot in a plain decimal; its end if it has none. */
 export const dotOf = (bytes: Uint8Array, start: number, end: number): number => {
   let dot = start
   while (dot < end && bytes[dot] !== fullStop) dot++
@@ -68,7 +68,7 @@ export const dotOf = (bytes: Uint8Array, start: number, end: number): number => 
 const isName = (bytes: Uint8Array, start: number, end: number): boolean =>
   end > start && isAll(nameStart, bytes, start, start + 1) && isAll(name, bytes, start, end)
 
-/** Groups of four without white space; the last character before the padding has no bits to spare. */
+/** Groups of four without white space; the unused bits before the padding are zero. */
 const isDenseBase64 = (bytes: Uint8Array, start: number, end: number): boolean => {
   if (((end - start) & 3) !== 0) return false
   let dense = end
@@ -128,7 +128,7 @@ const isPlainTime = (bytes: Uint8Array, start: number, end: number): boolean => 
   )
 }
 
-/** Which of the functions above judges a primitive type. Numbers: a switch over strings is slow. */
+/** Which function above checks a primitive type. Numbers, because a switch over strings is slow. */
 export const forms = {
   string: 0,
   decimal: 1,
@@ -142,7 +142,7 @@ export const forms = {
   name: 9,
 } as const satisfies Readonly<Record<Primitive, number>>
 
-/** Whether the bytes are surely written as the form demands, and hold no white space at all. */
+/** Whether the bytes surely have the form, without white space. */
 export const isPlain = (form: number, bytes: Uint8Array, start: number, end: number): boolean => {
   switch (form) {
     case 0:

@@ -1,11 +1,11 @@
 const encoder = new TextEncoder()
 
-/** Texts that are looked up by their bytes, without making strings. */
+/** A set of texts, looked up by their bytes without making strings. */
 export class ByteSet {
   private readonly lengthMax: number
-  /** By hash; nearly always one. */
+  /** By hash; nearly always one text each. */
   private readonly texts = new Map<number, readonly Uint8Array[]>()
-  /** What was found last, which most messages have again. */
+  /** The text found last: most messages have it again. */
   private last: Uint8Array = new Uint8Array(0)
 
   constructor(texts: readonly string[]) {

@@ -44,7 +44,7 @@ export type CompileOptions = {
 }
 
 /**
- * Compiles all that the global elements of a schema reach.
+ * Compiles all components that the global elements of a schema reach.
  *
  * @throws SchemaError with file and line for an unknown name or an ambiguous content model
  */
@@ -111,7 +111,7 @@ class Compiler {
     const namespace = namespaceIn(declaration.name)
     this.#namespaceId(namespace)
     const element = { name: localOf(declaration.name), namespace, fixed: declaration.fixed }
-    // Its place is taken first: a type may contain itself.
+    // It takes its place first, because a type may contain itself.
     this.#elements.push({ ...element, type: 0, unique: [] })
     const type = this.#type(declaration.type, declaration.place)
     const unique = declaration.unique.map((constraint) => compileUnique(constraint))
@@ -316,7 +316,7 @@ class Compiler {
 
 const anyType = qName(xsdNamespace, 'anyType')
 
-/** The attributes of a type, each as the last of the bases that speaks of it says. */
+/** The attributes of a type; the last base that declares one wins. */
 const attributesOf = (bases: readonly ComplexType[]): readonly AttributeUse[] => {
   const uses = new Map<QName, AttributeUse>()
   for (const { attributes, prohibited } of bases) {
@@ -326,7 +326,9 @@ const attributesOf = (bases: readonly ComplexType[]): readonly AttributeUse[] =>
   return [...uses.values()]
 }
 
-/** Of the bases of a type those whose content is part of its own: a restriction says anew what stays. */
+/**
+ * The bases whose content is part of the type's own: a restriction repeats what it keeps, so nothing before it counts.
+ */
 const extendedOf = (bases: readonly ComplexType[]): readonly ComplexType[] =>
   bases.slice(
     Math.max(
@@ -352,7 +354,7 @@ const compileUnique = ({ name, selector, fields }: UniqueConstraint): CompiledUn
   return { name, selector: steps(selector), fields: fields.map(steps) }
 }
 
-/** The children in schema order; an element that stands in the model twice is one repeated member. */
+/** The children in schema order; an element that occurs twice in the model is one repeated member. */
 const membersOf = (particle: ResolvedParticle): readonly Member[] => {
   const members = new Map<string, Member>()
   const visit = (at: ResolvedParticle, required: boolean, repeated: boolean): void => {

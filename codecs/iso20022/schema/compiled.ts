@@ -5,7 +5,7 @@ import type { Wildcard } from './wildcard.ts'
 export const edgeStride = 4
 /** Id of the element's name; {@link anyName} for a wildcard. */
 export const edgeName = 0
-/** Index into {@link CompiledSchema.namespaces}; of a wildcard its index into `wildcards`. */
+/** Index into {@link CompiledSchema.namespaces}; for a wildcard, index into `wildcards`. */
 export const edgeNamespace = 1
 /** Index into {@link CompiledSchema.elements}. */
 export const edgeElement = 2
@@ -30,17 +30,17 @@ export type Member = {
 }
 
 export type CompiledType = {
-  /** Simple content; undefined for element content and for none. */
+  /** Simple content; undefined for element content and for empty content. */
   readonly simple: SimpleValidator | undefined
   /** First state of the content automaton; -1 for simple content. */
   readonly state: number
   readonly mixed: boolean
   readonly attributes: readonly CompiledAttribute[]
   readonly anyAttribute: boolean
-  /** True where the type has no attribute of its own. */
+  /** True if the type has no attribute of its own. */
   readonly plain: boolean
   readonly members: readonly Member[]
-  /** The wildcard's global elements, where the content is one strict wildcard. */
+  /** True if the content is one strict wildcard: then its members are the wildcard's global elements. */
   readonly wildcardMembers: boolean
 }
 
@@ -68,13 +68,13 @@ export type CompiledSchema = {
   readonly elements: readonly CompiledElement[]
   /** Global elements: index into `elements`, by qualified name. */
   readonly globals: ReadonlyMap<string, number>
-  /** The same as edges that lead nowhere: name, namespace and element, {@link edgeStride} ints each. */
+  /** The same as edges without a target: name, namespace and element, {@link edgeStride} ints each. */
   readonly globalNames: Int32Array
   readonly wildcards: readonly Wildcard[]
   readonly edges: Int32Array
   /** First edge of a state; the next entry is where its edges end. */
   readonly stateEdges: Int32Array
-  /** 1 where the content may end in this state. */
+  /** 1 if the content may end in this state. */
   readonly stateAccepts: Uint8Array
   /** Names outside the scanner's vocabulary: ids from `vocabularySize` on. */
   readonly vocabularySize: number

@@ -38,9 +38,9 @@ export type ComplexType = {
   /** The type that `simpleContent` extends or restricts. */
   readonly simpleContent: QName | undefined
   readonly facets: readonly Facet[]
-  /** The type that this one is derived from, if any: the same as `simpleContent` where it has that. */
+  /** The type that this one is derived from, if any; equal to `simpleContent` if that is defined. */
   readonly extends: QName | undefined
-  /** A restriction has the attributes of its base but where it says otherwise. */
+  /** A restriction keeps the attributes of its base unless it says otherwise. */
   readonly restricts: QName | undefined
   readonly attributes: readonly AttributeUse[]
   /** Names of attributes of the base that a restriction leaves out. */
@@ -103,7 +103,7 @@ export type SchemaModel = {
 export class SchemaError extends Error {
   override readonly name = 'SchemaError'
   readonly file: string
-  /** From 1; 0 where the fault is no single place. */
+  /** From 1; 0 if the fault has no single place. */
   readonly line: number
 
   constructor(file: string, line: number, message: string) {

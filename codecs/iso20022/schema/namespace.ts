@@ -1,10 +1,7 @@
 import type { CompiledSchema, ElementName } from './compiled.ts'
 import { type AnyNamespaces, localOf, namespaceIn, qName } from './model.ts'
 
-/**
- * The same schema for another target namespace: message versions that differ in nothing else share the tables
- * and types of one.
- */
+/** The same schema with another target namespace: message versions that differ only in that share tables and types. */
 export const withNamespace = (schema: CompiledSchema, namespace: string): CompiledSchema => {
   const { targetNamespace } = schema
   const renamed = (uri: string): string => (uri === targetNamespace ? namespace : uri)

@@ -9,11 +9,11 @@ export class QuickAttributes {
   readonly validators: readonly SimpleValidator[]
   readonly required: Uint8Array
   readonly requiredCount: number
-  /** An element's one attribute that was found right last, name and value, as the currency of most amounts. */
+  /** Name and value of the last valid attribute that stood alone, such as the currency of most amounts. */
   private right: Uint8Array = new Uint8Array(0)
 
   constructor(all: readonly CompiledAttribute[]) {
-    // Where one of the others is written, or lacks, its type's documents are never sure.
+    // If any other attribute is written, or is missing, the quick pass never says yes.
     const attributes = all.filter(({ namespace, fixed }) => namespace === '' && fixed === undefined)
     this.names = attributes.map(({ name }) => name)
     this.validators = attributes.map(({ validator }) => validator)
@@ -21,7 +21,7 @@ export class QuickAttributes {
     this.requiredCount = all.filter(({ required }) => required).length
   }
 
-  /** Which one of them an attribute in no namespace is; -1 where it is none. */
+  /** The index of an attribute in no namespace; -1 if it is not one of them. */
   indexOf(document: XmlDocument, attribute: number): number {
     const { names } = this
     for (let index = 0; index < names.length; index++) {
@@ -30,7 +30,7 @@ export class QuickAttributes {
     return -1
   }
 
-  /** Whether the bytes are an attribute that was found right where it stood alone. */
+  /** Whether the bytes equal the last valid attribute that stood alone. */
   wasRight(bytes: Uint8Array, start: number, end: number): boolean {
     return isSame(this.right, bytes, start, end)
   }

@@ -13,35 +13,35 @@ export type JudgedAttribute = {
   readonly validator: SimpleValidator
 }
 
-/** What is left to judge of a document or part of a shape of which one was found right: its own values. */
+/** What is left to check in a document or part after another of its shape was found valid: its own values. */
 export type QuickPlan = {
-  /** That of the schema which the first element of the shape is. */
+  /** The schema's element for the first element of the shape. */
   readonly root: number
   readonly texts: Int32Array
-  /** By text: the element of the schema that it belongs to, and how its bytes are judged. */
+  /** By text: the schema's element that it belongs to, and how its bytes are checked. */
   readonly elements: Int32Array
   readonly checks: readonly ByteCheck[]
   readonly attributes: readonly JudgedAttribute[]
 }
 
-/** What was judged of a document, or a part of it, beside its structure. */
+/** What was checked in a document or a part of it, besides its structure. */
 export class QuickNotes {
   private readonly root: number
   private readonly firstNode: number
   private readonly firstAttribute: number
-  /** False where something was judged that is neither structure nor one value. */
+  /** False if a check concerned neither structure nor a single value. */
   isWhole = true
   readonly texts: JudgedText[] = []
   readonly attributes: JudgedAttribute[] = []
 
-  /** @param root the element of the schema that the first element is */
+  /** @param root the schema's element for the first element */
   constructor(root: number, firstNode: number, firstAttribute: number) {
     this.root = root
     this.firstNode = firstNode
     this.firstAttribute = firstAttribute
   }
 
-  /** The plan for others of the shape: what is the same in all of them was judged. */
+  /** The plan for others of the shape: all that they share has been checked. */
   plan(
     { variableTexts, variableAttributes }: XmlShape,
     checks: readonly (ByteCheck | undefined)[],

@@ -22,31 +22,31 @@ export const quickDepthMax = 64
 const unsure = -1
 
 /**
- * Judges documents of one schema and says only whether they are surely valid, which nearly all are: it makes no
- * object, and strings only of the few values whose bytes do not tell. Fields without `#`, state in local
- * variables, one loop: this runs for every message.
+ * Says only whether a document is surely valid, which nearly all are. It makes no objects, and strings only for the few
+ * values that it cannot judge by their bytes. Fields without `#`, state in local variables, one loop: this runs for
+ * every message.
  */
 export class QuickPass {
   private readonly schema: CompiledSchema
-  /** By element: the first state of its content; {@link unsure} where that is text. */
+  /** By element: the first state of its content; {@link unsure} if that is text. */
   private readonly states: Int32Array
   /** By element. */
   private readonly validators: readonly (SimpleValidator | undefined)[]
   private readonly checks: readonly (ByteCheck | undefined)[]
   private readonly attributes: readonly QuickAttributes[]
-  /** By element: whether more is to be judged than its content, also where it has no attribute. */
+  /** By element: whether there is more to check than its content, even without attributes. */
   private readonly demands: Uint8Array
-  /** By namespace of the schema: that of the document. */
+  /** By the schema's namespace index: the document's. */
   private readonly namespaces: Int32Array
   /** By wildcard, and within it by namespace of the schema. */
   private readonly admitted: Uint8Array
-  /** Those of the schema, and behind them one that no element takes. */
+  /** The edges of the schema, and behind them one that no element takes. */
   private readonly edges: Int32Array
   /** By state: its first edge where an element's name alone decides it; else the one that none takes. */
   private readonly firstEdges: Int32Array
   private readonly openStates = new Int32Array(quickDepthMax - 1)
   private readonly openEnds = new Int32Array(quickDepthMax - 1)
-  /** Where the document has a shape: what its plan is made of. */
+  /** The notes for a plan, if the document has a shape. */
   private notes: QuickNotes | undefined
 
   constructor(schema: CompiledSchema) {
@@ -92,7 +92,7 @@ export class QuickPass {
     return true
   }
 
-  /** What is left to judge of documents or parts of a shape; undefined where none was found right yet. */
+  /** What is left to check in documents or parts of a shape; undefined until one was found valid. */
   private planOf(shape: XmlShape): QuickPlan | undefined {
     return shape.notes.get(this) as QuickPlan | undefined
   }
@@ -101,7 +101,7 @@ export class QuickPass {
     if (notes.isWhole) shape.notes.set(this, notes.plan(shape, this.checks))
   }
 
-  /** Whether the values are right of a document, or a part of one, whose markup is. */
+  /** Whether the values of a document or part are valid, given that its markup is. */
   private hasValues(
     document: XmlDocument,
     plan: QuickPlan,
@@ -126,7 +126,7 @@ export class QuickPass {
     return true
   }
 
-  /** The same of all in a part whose first element has been found right where it stands. */
+  /** Checks a part whose first element is valid in its place. */
   private judgesPart(document: XmlDocument, part: number, element: number, depth: number): boolean {
     const { shapes, places } = document.parts
     const shape = shapes[part] as XmlShape
@@ -142,12 +142,12 @@ export class QuickPass {
     return isRight
   }
 
-  /** Whether all in an element is right. @param base how many elements are open around it */
+  /** Whether all in an element is valid. @param base how many elements are open around it */
   private judges(document: XmlDocument, root: number, element: number, base: number): boolean {
     const { states, demands, namespaces, openStates, openEnds } = this
     const { edges, firstEdges, checks, notes } = this
     const { stateAccepts } = this.schema
-    // A document or part of a shape has no parts.
+    // A document or part that has a shape has no parts.
     const places = notes === undefined ? document.parts.places : []
     let part = 0
     let depth = base
@@ -169,7 +169,7 @@ export class QuickPass {
         node++
         continue
       }
-      // Nearly always what comes next is what can come first.
+      // Nearly always the first possible element comes next.
       let edge = firstEdges[state] as number
       if (
         edges[edge] !== document.nameId(node) ||
@@ -182,7 +182,7 @@ export class QuickPass {
       const next = document.next(node)
       const element = this.element(document, node, edge)
       if (element === unsure) return false
-      // Nearly all elements have no attribute and need none: those cost no call.
+      // Nearly all elements have no attribute and need none; this spares them a call.
       const hasMore = document.attributeCount(node) !== 0 || demands[element] === 1
       if (hasMore && !this.hasMore(document, node, element)) return false
       const content = states[element] as number
@@ -212,7 +212,7 @@ export class QuickPass {
     const { stateEdges } = this.schema
     const { edges } = this
     const name = document.nameId(node)
-    // A name that only this document has; schemas number theirs in another way.
+    // Only this document has the name; schemas number such names differently.
     if (name >= this.schema.vocabularySize) return unsure
     const namespace = document.namespaceId(node)
     const end = (stateEdges[state + 1] as number) * edgeStride
@@ -247,7 +247,7 @@ export class QuickPass {
       : (edges[edge + edgeElement] as number)
   }
 
-  /** The global element that a strict wildcard reads; others are left to the thorough pass. */
+  /** The global element that a strict wildcard reads; leaves other wildcards to the thorough pass. */
   private strict(document: XmlDocument, node: number, wildcard: number): number {
     const { processContents } = this.schema.wildcards[wildcard] as Wildcard
     return processContents === 'strict' ? this.global(document, node) : unsure
@@ -269,7 +269,7 @@ export class QuickPass {
     return unsure
   }
 
-  /** Whether an element's attributes are right, and what `xs:unique` selects beneath it. */
+  /** Whether an element's attributes are valid, and whether `xs:unique` holds beneath it. */
   private hasMore(document: XmlDocument, node: number, element: number): boolean {
     const { fixed, unique } = this.schema.elements[element] as CompiledElement
     if (fixed !== undefined || !this.hasAttributes(document, node, element)) return false
@@ -283,7 +283,7 @@ export class QuickPass {
     return isUnique
   }
 
-  /** Whether a value is valid whose bytes, as they stand, do not tell. */
+  /** Checks a value that cannot be judged by its bytes alone. */
   private hasValue(document: XmlDocument, node: number, next: number, element: number): boolean {
     const validator = this.validators[element] as SimpleValidator
     if (next === node + 1) return validator.faults('').length === 0
@@ -336,7 +336,7 @@ export class QuickPass {
   }
 }
 
-/** Whether a node is a text whose bytes alone tell that it is right. */
+/** Whether a node is a text that is valid by its bytes alone. */
 const isPlainly = (document: XmlDocument, text: number, check: ByteCheck): boolean =>
   document.isPlainText(text) &&
   check.accepts(document.bytes, document.start(text), document.end(text))
@@ -357,6 +357,6 @@ const firstEdgesOf = ({ edges, stateEdges, vocabularySize }: CompiledSchema): In
     const edge = first * edgeStride
     const name = edges[edge + edgeName] ?? noName
     const isEmpty = first === (stateEdges[state + 1] ?? first)
-    // A name beyond the vocabulary is numbered in another way by each document.
+    // Each document numbers names beyond the vocabulary in its own way.
     return isEmpty || name < 0 || name >= vocabularySize ? edges.length : edge
   })

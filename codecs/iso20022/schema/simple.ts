@@ -19,7 +19,7 @@ import { PatternError, PatternMatcher, parsePattern } from './pattern/index.ts'
 export type SimpleTypeCache = {
   readonly patterns: Map<string, PatternMatcher>
   readonly builtIns: Map<string, SimpleValidator>
-  /** What became of a type, and of which base: that of a shared type may be another in another schema. */
+  /** The compiled type, with its base, because the base of a shared type may differ between schemas. */
   readonly types: WeakMap<
     SimpleType,
     { readonly base: SimpleValidator; readonly validator: SimpleValidator }
@@ -51,7 +51,7 @@ const enumerationsShown = 12
 export class SimpleValidator {
   readonly #limits: Limits
   readonly #enumeration: ReadonlySet<string> | undefined
-  /** What says yes without strings. */
+  /** Accepts most valid values without making strings. */
   readonly bytes: ByteCheck
 
   constructor(limits: Limits) {
@@ -112,7 +112,7 @@ export class SimpleValidator {
     })
   }
 
-  /** What two values have in common when they are the same value. */
+  /** Equal keys mean equal values. */
   key(text: string): string {
     const { builtIn, whiteSpace } = this.#limits
     const value = applyWhiteSpace(text, whiteSpace)
@@ -122,7 +122,7 @@ export class SimpleValidator {
     return `${negative ? '-' : ''}${whole}.${fraction}`
   }
 
-  /** Every facet that the value breaks; a value that is not written as its type demands breaks only `type`. */
+  /** Every facet that the value breaks; a value that is malformed for its type breaks only `type`. */
   faults(text: string): readonly FacetFault[] {
     const limits = this.#limits
     const value = applyWhiteSpace(text, limits.whiteSpace)
@@ -169,7 +169,7 @@ const lengthFaults = (limits: Limits, value: string, faults: FacetFault[]): void
   }
 }
 
-/** Code points: XML counts a character beyond the basic plane once. */
+/** Counts code points, as XML does. */
 const characters = (text: string): number => {
   let count = text.length
   for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xd800) count--

@@ -5,8 +5,8 @@ import type { Report } from './violation.ts'
 type Run = { readonly document: XmlDocument; readonly report: Report }
 
 /**
- * Reports each element that `xs:unique` selects whose fields repeat those of one before it. An element that
- * lacks a field takes no part (XML Schema part 1, 3.11.4). Values are compared as text.
+ * Reports each element selected by `xs:unique` that repeats the fields of an earlier one. An element that lacks a field
+ * does not count (XML Schema part 1, 3.11.4). Values are compared as text.
  */
 export const checkUnique = (
   run: Run,

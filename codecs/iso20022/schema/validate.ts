@@ -32,12 +32,12 @@ const skip = -1
 const stuck = -1
 
 /**
- * Judges a scanned document by a schema: one pass, all violations up to {@link violationsMax}.
+ * Validates a scanned document in one pass, and reports all violations up to {@link violationsMax}.
  *
- * The document must come from a scanner with the vocabulary that the schema was compiled for. An element that
- * is not expected is matched to where the content model could go on, else left out, so that one fault does not
- * hide the others. `xsi:type` and `xsi:nil` are refused: no catalogue uses them. That an `xs:ID` is given once is
- * not looked at: only signatures have them, and the profile of those admits one.
+ * The document must come from a scanner with the vocabulary that the schema was compiled for. An unexpected element is
+ * matched to a later place in the content model, or else skipped, so that one fault does not hide the others.
+ * `xsi:type` and `xsi:nil` are refused: no catalogue uses them. The uniqueness of `xs:ID` is not checked: only
+ * signatures have one, and their profile admits only one.
  */
 export const validateDocument = (schema: CompiledSchema, document: XmlDocument): Verdict => {
   const run = new Validation(schema, document)
@@ -56,16 +56,16 @@ const valid: Verdict = { valid: true, violations: [], truncated: false }
 export type SchemaValidator = (schema: CompiledSchema, document: XmlDocument) => Verdict
 
 /**
- * A validator for messages of which nearly all are valid and most are like an earlier one. Its verdicts are those
- * of {@link validateDocument}, which judges whatever a quick look does not find surely right.
+ * A fast validator for messages that are nearly all valid and mostly like an earlier one. Its verdicts equal those of
+ * {@link validateDocument}, which it asks whenever its quick pass is not sure.
  *
- * @param learning false to judge every document by {@link validateDocument} alone
+ * @param learning false to use {@link validateDocument} alone for every document
  */
 export const createSchemaValidator = ({ learning = true } = {}): SchemaValidator => {
   if (!learning) return validateDocument
   const passes = new WeakMap<CompiledSchema, QuickPass>()
   return (schema, document) => {
-    // Made with the first document: a compiled schema is often never used.
+    // Made with the first document, because many compiled schemas are never used.
     const pass = passes.get(schema) ?? new QuickPass(schema)
     passes.set(schema, pass)
     return pass.accepts(document) ? valid : validateDocument(schema, document)
@@ -116,7 +116,7 @@ class Validation {
     if (declaration.unique.length > 0) this.#unique(node, declaration, before)
   }
 
-  /** A repeated value is found where its element ends: before what is wrong behind it, and what is missing at last. */
+  /** Reports repeated values where the element ends: before faults behind it, and before what is missing at its end. */
   #unique(node: number, { unique }: CompiledElement, before: number): void {
     const { document, findings } = this
     const report: Report = (selected, rule, got, expected) => {
@@ -169,7 +169,7 @@ class Validation {
     }
   }
 
-  /** White space is none, also where it is written as a reference; a CDATA section is, as libxml2 has it. */
+  /** White space does not count, even if written as a reference; a CDATA section does, as in libxml2. */
   #isText(node: number): boolean {
     const { document } = this
     const kind = document.kind(node)
@@ -177,7 +177,7 @@ class Validation {
     return !document.isWhiteSpace(node) && /[^ \t\n\r]/.test(document.textOf(node))
   }
 
-  /** Reads one child; the next state. */
+  /** Reads one child and returns the next state. */
   #child(child: number, state: number): number {
     const edges = this.#edges
     const name = this.#nameId(child, this.document.nameId(child))
@@ -220,7 +220,7 @@ class Validation {
     }
   }
 
-  /** Reports the child, and goes on where the content model knows it; else as if it were not there. */
+  /** Reports the child. Goes on at the place where the content model has it, or skips it if there is none. */
   #unexpected(child: number, state: number, name: number, namespace: number): number {
     this.report(
       child,

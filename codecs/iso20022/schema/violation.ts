@@ -1,7 +1,7 @@
 import type { XmlDocument } from '#codecs/xml'
 import { pathOf } from '../reader.ts'
 
-/** Which demand of the schema is broken: its structure, or a facet by its XSD name. */
+/** The broken demand of the schema: its structure, or a facet by its XSD name. */
 export type ViolationRule =
   | 'root'
   | 'unexpected'
@@ -28,7 +28,7 @@ export type ViolationRule =
 
 /** One broken demand. Holds the shape of what was found, never the value: it may be personal data. */
 export type SchemaViolation = {
-  /** XPath from the root by local names, positions where siblings of a name repeat; may end in `/@name`. */
+  /** XPath from the root by local names, with positions where siblings of one name repeat; may end in `/@name`. */
   readonly path: string
   /** Byte offset of the element's start tag. */
   readonly offset: number
@@ -42,9 +42,9 @@ export type SchemaViolation = {
 
 export type Verdict = {
   readonly valid: boolean
-  /** In the order in which they are found: a missing child is known at its parent's end. */
+  /** In the order found: a missing child is found at its parent's end. */
   readonly violations: readonly SchemaViolation[]
-  /** True where there are more than {@link violationsMax}. */
+  /** True if there are more than {@link violationsMax}. */
   readonly truncated: boolean
 }
 
@@ -53,7 +53,7 @@ export const violationsMax = 100
 
 const shapeMax = 40
 
-/** Letters as `A` and `a`, digits as `9`, white space as `_`; the rest as it is when it is punctuation. */
+/** Writes letters as `A` and `a`, digits as `9`, white space as `_`, and keeps punctuation. */
 export const shapeOf = (text: string): string => {
   const size = [...text.slice(0, 100_000)].length
   const shape = text
@@ -67,7 +67,7 @@ export const shapeOf = (text: string): string => {
   return `${size} character${size === 1 ? '' : 's'}${shape === '' ? '' : `, ${shape}${more}`}`
 }
 
-/** A name of the document's, cut to a length that is safe to repeat. */
+/** A name from the document, cut to a length that is safe to repeat. */
 export const shownName = (name: string): string =>
   name.length > 64 ? `${name.slice(0, 64)}…` : name
 
@@ -79,7 +79,7 @@ export type Finding = {
   readonly expected: string
 }
 
-/** Takes what is wrong at a node. @param suffix of the path that leads there */
+/** Reports a fault at a node. @param suffix appended to the node's path */
 export type Report = (
   node: number,
   rule: ViolationRule,
@@ -88,7 +88,7 @@ export type Report = (
   suffix?: string,
 ) => void
 
-/** Findings with their paths and lines. */
+/** Adds paths and lines to the findings. */
 export const locate = (
   document: XmlDocument,
   findings: readonly Finding[],

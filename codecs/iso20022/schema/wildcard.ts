@@ -1,6 +1,6 @@
 import type { AnyNamespaces } from './model.ts'
 
-/** What `xs:any` admits, and how it is judged. */
+/** What `xs:any` admits, and how its content is validated. */
 export type Wildcard = {
   readonly namespaces: AnyNamespaces
   readonly processContents: 'strict' | 'lax' | 'skip'
@@ -17,7 +17,7 @@ export const admits = ({ namespaces }: Wildcard, uri: string): boolean => {
   }
 }
 
-/** What is expected where the wildcard stands. */
+/** Describes what the wildcard expects. */
 export const described = ({ namespaces }: Wildcard): string => {
   switch (namespaces.kind) {
     case 'any':

@@ -15,7 +15,7 @@ import {
 } from './model.ts'
 import type { XsdElement } from './xsd-element.ts'
 
-/** Repetitions that are written out as states; beyond, a schema is refused. */
+/** Repetitions that are written out as states; a schema with more is refused. */
 export const occursMax = 2000
 
 /** Reads the declarations of one document. */
@@ -204,7 +204,7 @@ export class Declarations {
   }
 }
 
-/** What stands for any attribute admits all of them unseen, or is not supported. */
+/** A wildcard for attributes must admit all of them unchecked; others are not supported. */
 const requireOpen = (node: XsdElement): void => {
   const namespace = node.attribute('namespace') ?? '##any'
   const contents = node.attribute('processContents') ?? 'strict'
@@ -255,7 +255,7 @@ const uniqueConstraint = (node: XsdElement): UniqueConstraint => {
     if (!/^[\w.:-]+(?:\/[\w.:-]+)*$/.test(path)) {
       throw child.error('only child steps are supported in an XPath')
     }
-    // Unprefixed names in these paths mean no namespace, also where a default namespace is declared.
+    // Unprefixed names in these paths mean no namespace, even if a default namespace is declared.
     return path
       .split('/')
       .map((step) => (step.includes(':') ? child.reference(step) : qName('', step)))

@@ -8,7 +8,7 @@ export class XsdElement {
   readonly #node: number
   readonly #file: string
   readonly #scope: ReadonlyMap<string, string>
-  /** The namespace of the includer where the document has none of its own, else undefined. */
+  /** The includer's namespace, if the document has none of its own. */
   readonly #adopted: string | undefined
 
   constructor(
@@ -53,7 +53,7 @@ export class XsdElement {
     return value
   }
 
-  /** False where it is absent. */
+  /** False if it is absent. */
   boolean(name: string): boolean {
     const value = this.attribute(name)?.trim() ?? 'false'
     if (value === 'true' || value === '1') return true
@@ -61,7 +61,7 @@ export class XsdElement {
     throw this.error(`${name} is true or false`)
   }
 
-  /** A name written in an attribute, by the namespaces in scope. */
+  /** Resolves a name in an attribute by the namespaces in scope. */
   reference(written: string): QName {
     const colon = written.indexOf(':')
     const prefix = colon === -1 ? '' : written.slice(0, colon)

@@ -13,13 +13,13 @@ import {
 import { Declarations } from './xsd-declarations.ts'
 import { XsdElement } from './xsd-element.ts'
 
-/** Gives the bytes of a schema document by the location another one names; undefined where there is none. */
+/** Gives the bytes of a schema document by the location that another one names; undefined if there is none. */
 export type SchemaSource = (location: string) => Uint8Array | undefined
 
-/** Documents that one schema may be made of. */
+/** Documents that may make up one schema. */
 export const schemaDocumentsMax = 64
 
-/** One schema document, read for one target namespace: what it declares and refers to, in its order. */
+/** One schema document, read for one target namespace: its declarations and references, in order. */
 type SchemaDocument = {
   readonly namespace: string
   readonly declared: readonly Declared[]
@@ -43,7 +43,7 @@ type Declared =
       readonly place: Place
     }
 
-/** Included documents that were read before, of the same source: each is read once. */
+/** Included documents already read from the same source, so that each is read once. */
 export type SchemaDocumentCache = {
   /** By name and namespace. */
   readonly documents: Map<string, SchemaDocument>
@@ -58,10 +58,10 @@ export const createSchemaDocumentCache = (): SchemaDocumentCache => ({
 /**
  * Reads a schema document and all it includes and imports.
  *
- * A document without target namespace takes on that of the document that includes it (XML Schema part 1,
- * 4.2.1), so that shared types are written once for the namespaces of all message versions.
+ * A document without target namespace adopts that of the document that includes it (XML Schema part 1, 4.2.1), so that
+ * shared types are written once for the namespaces of all message versions.
  *
- * @throws SchemaError with file and line for what is malformed or not supported
+ * @throws SchemaError with file and line, for anything malformed or not supported
  */
 export const parseSchema = (
   file: string,

@@ -4,7 +4,7 @@ import type { MessageDefinition } from '../definition.ts'
 import { messageHeader } from '../parts.ts'
 import schema from './camt.014.xsd' with { type: 'text' }
 
-/** camt.014, ReturnMember: a participant has come, changed or gone. */
+/** camt.014, ReturnMember: a participant joined, changed or left. */
 export const camt014 = {
   type: 'camt.014',
   revisions: steady('1.6'),
@@ -14,7 +14,7 @@ export const camt014 = {
     messageHeader,
     participantIspb: text('RptOrErr/Rpt/MmbId/ClrSysMmbId/MmbId'),
     name: text('RptOrErr/Rpt/MmbOrErr/Mmb/Nm'),
-    /** The schema has it in an element for addresses. */
+    /** The schema puts it in an element for addresses. */
     document: text('RptOrErr/Rpt/MmbOrErr/Mmb/RtrAdr/Othr/Id'),
     participation: text('RptOrErr/Rpt/MmbOrErr/Mmb/Tp/Cd'),
     status: text('RptOrErr/Rpt/MmbOrErr/Mmb/Sts/Cd'),

@@ -142,7 +142,7 @@ const paymentOf = (params: Params, cents: number) => {
   return { parties, debtorIspb, creditorIspb, instrument, purpose, remittance, accepted, tax }
 }
 
-/** Who pays and who is paid are told together, or neither; the documents are empty where they are not told. */
+/** Payer and payee are given together or not at all; without them the documents are empty. */
 const partiesOf = (params: Params) => {
   const initiator = params.optional('initiator_document', forms.cnpj)
   const debtor = params.optionalObject('debtor')
@@ -187,7 +187,7 @@ const returnOf = (params: Params, subFamily: string): Piece | undefined => {
   return reason === undefined ? undefined : returnTemplate({ reason, information })
 }
 
-/** HIGH is the priority of PAGPRI and of no other service level. */
+/** Only the service level PAGPRI has the priority HIGH. */
 const priorityOf = (params: Params, serviceLevel: string | undefined): string | undefined => {
   const priority = params.optional('priority', priorities)
   if (priority === undefined) return undefined

@@ -28,7 +28,7 @@ type Status = { readonly xml: Piece; readonly instructionId: string; readonly en
 export const builder: Builder = {
   root: 'FIToFIPmtStsRpt',
   build: (params, draft) => {
-    // The reasons that a receiving participant may give.
+    // A receiving participant may give these reasons.
     const reasons = listForm(
       statusReasons,
       draft.version,
@@ -83,7 +83,7 @@ const statusOf = (params: Params, reasonForms: Form): Status => {
   return { xml, instructionId, endToEndId }
 }
 
-/** A reason with what is said about it; nothing without a reason. */
+/** A reason with its texts; nothing without a reason. */
 const reasonOf = (params: Params, reason: string | undefined): readonly Piece[] => {
   const texts = params.texts('additional_information', informationForm, statusReasonsMax)
   if (reason === undefined) return []

@@ -7,8 +7,8 @@ import { type Piece, template } from '../../building/template.ts'
 import { returnReasons } from '../../codes/reasons.ts'
 
 /**
- * Returns of one PACS004. The central bank's sheet leaves the number open; it is that of the other message that is
- * settled with priority, and of its own example.
+ * Returns of one PACS004. The central bank's sheet leaves the number open; ten is the limit of the other message that
+ * is settled with priority, and that of the sheet's own example.
  */
 export const returnsMax = 10
 
@@ -32,7 +32,7 @@ const transaction = template(`
 
 type Return = { readonly xml: Piece; readonly id: string; readonly original: string }
 
-/** PACS004 gives a payment back, whole or in part; or up to ten, also of one payment, in `transactions`. */
+/** PACS004 returns a payment, whole or in part. `transactions` holds up to ten returns, which may be of one payment. */
 export const builder: Builder = {
   root: 'PmtRtr',
   build: (params, draft) => {

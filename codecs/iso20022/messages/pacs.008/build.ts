@@ -49,12 +49,12 @@ const serviceLevelForm = codeForm(['PAGPRI', 'PAGFRD', 'PAGAGD'])
 const name140 = textForm(140)
 const key77 = textForm(77)
 
-/** What goes with a local instrument. */
+/** The fields that a local instrument takes. */
 type InstrumentRules = {
-  /** Undefined: none is given. */
+  /** Undefined if it must be absent. */
   readonly transactionId: Form | undefined
   readonly needsTransactionId: boolean
-  /** Needed, or else forbidden. */
+  /** True if it is required; false if it is forbidden. */
   readonly proxy: boolean
 }
 
@@ -101,7 +101,7 @@ const transactionTemplate = template(`
 type Shared = {
   readonly draft: Draft
   readonly edition: Edition
-  /** Empty where it is missing or wrong. */
+  /** Empty if it is missing or wrong. */
   readonly instrument: string
   readonly rules: InstrumentRules | undefined
   readonly serviceLevel: string
@@ -194,7 +194,7 @@ const debtorOf = (params: Params, { account, accountType }: Edition) => {
 
 const creditorOf = (params: Params, { edition, instrument, rules: its }: Shared) => {
   const creditorIspb = params.text('ispb', forms.ispb)
-  // The schema has a name for the debtor only; the creditor's may be given and is not sent.
+  // The schema has a name for the debtor only: callers may give the creditor's, but it is not sent.
   params.optional('name', name140)
   const party = {
     creditorIspb,

@@ -36,7 +36,7 @@ type Enrichment = {
   readonly payment: string
 }
 
-/** Of more than one payment, the top-level fields are the first's and `transactions` holds all in the same shape. */
+/** With several payments, the top-level fields are the first's and `transactions` holds all in the same shape. */
 const writePayments = (
   document: XmlDocument,
   payments: readonly PaymentNodes[],
@@ -86,7 +86,7 @@ const writePayment = (
   if (enrichment !== undefined) writer.json(enrichment.payment)
 }
 
-/** What a ledger needs besides. */
+/** The further fields that a ledger needs. */
 const enrichmentsOf = (message: Pacs008): readonly Enrichment[] =>
   message.transactions.map((transaction) => enrichment(message, transaction))
 
@@ -147,8 +147,8 @@ const tax = (transaction: CreditTransfer): object | null => {
 }
 
 /**
- * `pix_payment`: a payment as the specification names its fields. Of one that is not enriched, which is nearly all
- * of the traffic, nothing is read but what the result holds.
+ * `pix_payment`: a payment as the specification names its fields. Nearly all traffic is not enriched: then only the
+ * fields of the result are read.
  */
 export const projection = {
   target: 'pix_payment',

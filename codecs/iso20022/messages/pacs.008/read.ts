@@ -55,7 +55,7 @@ export type CreditTransfer = {
   readonly remittance: Remittance | null
 }
 
-/** `name` is null where the message gives none: the SPI's `Cdtr` never has one. */
+/** `name` is null if the message gives none: the SPI's `Cdtr` never has one. */
 export type Party = {
   readonly name: string | null
   readonly document: string
@@ -103,7 +103,7 @@ const inMessage = {
   transactions: message.at('FIToFICstmrCdtTrf/CdtTrfTxInf'),
 } as const
 
-/** The schema asks a name of the debtor; a payment without one is still a payment, so it reads as null. */
+/** The schema requires the debtor's name, but a payment without one is still a payment: it reads as null. */
 const transaction = layout(
   `PmtId(InstrId? EndToEndId TxId?) IntrBkSttlmAmt AccptncDtTm ChrgBr MndtRltdInf/Tp/LclInstrm/Prtry
 InitgPty?/Id/OrgId/Othr/Id Dbtr(Nm? Id/PrvtId/Othr/Id) DbtrAcct(Id/Othr(Id Issr?) Tp/Cd)
@@ -159,7 +159,7 @@ const inStructured = {
 const adjustmentLayout = layout('Amt Rsn')
 const inAdjustment = { amount: adjustmentLayout.at('Amt'), reason: adjustmentLayout.at('Rsn') }
 
-/** What a payment is to those who only pass it on: the nodes of its texts, -1 where there is none. */
+/** A payment for readers who only pass it on: the nodes of its texts, -1 for an absent one. */
 export type PaymentNodes = {
   readonly endToEndId: number
   readonly amount: Money
@@ -169,7 +169,7 @@ export type PaymentNodes = {
   readonly creditorDocument: number
 }
 
-/** Finds that in a scanned pacs.008, after the same checks; problems are left in `reader`. */
+/** Finds the nodes of payments in a scanned pacs.008, after the same checks; leaves problems in `reader`. */
 export const readPayments = (
   reader: MessageReader,
   xml: XmlDocument,
@@ -200,10 +200,7 @@ const nodesOf = (foundInTransaction: Slots, amount: Money): PaymentNodes => ({
 
 const at = (found: Slots, item: number): number => found[item] ?? absent
 
-/**
- * Reads a scanned pacs.008; problems are left in `reader`, and in `payments` what {@link readPayments} would have
- * found.
- */
+/** Reads a scanned pacs.008; leaves problems in `reader`, and in `payments` the result of {@link readPayments}. */
 export const readPacs008 = (
   reader: MessageReader,
   xml: XmlDocument,

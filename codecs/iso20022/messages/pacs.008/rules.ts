@@ -3,7 +3,7 @@ import type { Breach } from '../definition.ts'
 import { priorityTransactionsMax, scheduledTransactionsMax } from './build.ts'
 import type { CreditTransfer, Pacs008 } from './read.ts'
 
-/** What is broken when the rule does not hold. */
+/** The breach, if the rule does not hold. */
 const unless = (holds: boolean, rule: string, path: string, message: string): readonly Breach[] =>
   holds ? [] : [{ rule, path, message }]
 
@@ -11,7 +11,7 @@ const needsProxy: ReadonlySet<string> = new Set(['DICT', 'QRDN', 'QRES', 'APDN',
 const needsTransactionId: ReadonlySet<string> = new Set(['QRDN', 'APDN', 'INIC', 'AUTO'])
 const withoutTransactionId: ReadonlySet<string> = new Set(['MANU', 'DICT'])
 
-/** The conditional rules of a payment, which no schema holds. */
+/** The conditional rules of a payment; no schema holds them. */
 export const rules = ({ groupHeader, transactions }: Pacs008): readonly Breach[] => {
   const { instructionPriority: priority, serviceLevel } = groupHeader
   const isPriority = serviceLevel === 'PAGPRI'

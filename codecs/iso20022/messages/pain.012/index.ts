@@ -18,7 +18,7 @@ export const pain012 = {
       mandate: one('OrgnlMndt/OrgnlMndt', {
         ...mandate,
         mandateReference: text('MndtRef?'),
-        /** Its code of the IBGE. */
+        /** The town's IBGE code. */
         debtorTown: text('Dbtr/PstlAdr?/TwnNm'),
       }),
       processing: many('SplmtryData?/Envlp/MndtPrcgDtls*', processingSteps),

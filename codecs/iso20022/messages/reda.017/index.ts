@@ -4,7 +4,7 @@ import type { MessageDefinition } from '../definition.ts'
 import { messageHeader } from '../parts.ts'
 import schema from './reda.017.xsd' with { type: 'text' }
 
-/** reda.017, PartyReport: until when an indirect participant is to be confirmed. */
+/** reda.017, PartyReport: the deadline to confirm an indirect participant. */
 export const reda017 = {
   type: 'reda.017',
   revisions: steady('1.2'),

@@ -4,7 +4,7 @@ import type { MessageDefinition } from '../definition.ts'
 import { messageHeader } from '../parts.ts'
 import schema from './reda.022.xsd' with { type: 'text' }
 
-/** reda.022, PartyModificationRequest: a participant changes what is registered of it. */
+/** reda.022, PartyModificationRequest: a participant changes its registered data. */
 export const reda022 = {
   type: 'reda.022',
   revisions: steady('1.4'),

@@ -4,7 +4,7 @@ import type { MessageDefinition } from '../definition.ts'
 import { messageHeader } from '../parts.ts'
 import schema from './reda.041.xsd' with { type: 'text' }
 
-/** reda.041, PartyActivityAdvice: what is registered of a participant has changed. */
+/** reda.041, PartyActivityAdvice: the registered data of a participant has changed. */
 export const reda041 = {
   type: 'reda.041',
   revisions: steady('1.7'),

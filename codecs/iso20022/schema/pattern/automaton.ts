@@ -3,7 +3,7 @@ import { PatternError, type PatternNode } from './parse.ts'
 
 /** Places of a pattern after its counted repetitions are written out. */
 export const patternPlacesMax = 4096
-/** States remembered at a time; beyond, the memory is cleared and matching goes on. */
+/** States remembered at a time. Past this, the memory is cleared and matching goes on. */
 const statesMax = 1024
 
 const unknown = 0
@@ -15,13 +15,13 @@ const firstState = 2
  * deterministic states are made when first met. Fields without `#`: JavaScriptCore is slow with those.
  */
 export class PatternAutomaton {
-  /** Of a place: the set it reads, or -1 for an empty step; and where it leads. */
+  /** By place: the set it reads, or -1 for an empty step; and where it leads. */
   private readonly sets: number[] = []
   private readonly next: number[] = []
   private readonly other: number[] = []
   private readonly accept: number
   private readonly classOfAscii = new Uint8Array(128)
-  /** Bounds of the classes of characters that no set tells apart. */
+  /** Bounds of the classes of characters; each set holds a class whole or not at all. */
   private readonly bounds: readonly number[]
   private readonly classes: number
   private readonly distinctSets: readonly CharSet[]
@@ -76,7 +76,7 @@ export class PatternAutomaton {
     return this.accepting[state] === 1
   }
 
-  /** The same over bytes; false at once where one is not ASCII. */
+  /** The same over bytes; false as soon as one is not ASCII. */
   matchesAscii(bytes: Uint8Array, start: number, end: number): boolean {
     const { classes, classOfAscii } = this
     let state = firstState
@@ -184,7 +184,7 @@ export class PatternAutomaton {
     return this.sets.length - 1
   }
 
-  /** Builds from the end, so that each part knows where it leads; gives the first place. */
+  /** Builds from the end, so that each part knows where it leads; returns the first place. */
   #build(node: PatternNode, then: number, setId: (set: CharSet) => number): number {
     switch (node.kind) {
       case 'set':
@@ -209,7 +209,7 @@ export class PatternAutomaton {
         for (let i = 0; i < node.min; i++) {
           const before = this.sets.length
           at = this.#build(node.item, at, setId)
-          // An item of no places is the empty text, however often it is repeated.
+          // An item without places is the empty text, however often it is repeated.
           if (this.sets.length === before) break
         }
         return at

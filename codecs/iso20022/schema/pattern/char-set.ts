@@ -58,7 +58,7 @@ const nameChar = union(
 
 const categories = new Map<string, CharSet>()
 
-/** All code points of a Unicode general category; found by trying each, once per category. */
+/** All code points of a Unicode general category; tries each code point, once per category. */
 export const category = (name: string): CharSet => {
   const known = categories.get(name)
   if (known !== undefined) return known

@@ -3,14 +3,14 @@ import type { PatternNode } from './parse.ts'
 
 /** Longer patterns are left to the automaton. */
 const positionsMax = 64
-/** Alternatives are tried one after the other: where there are more, the automaton is faster. */
+/** Alternatives are tried one after the other; with more of them, the automaton is faster. */
 const alternativesMax = 4
-/** Sets of one pattern: a bit each. More than bytes hold would be memory that every message goes through. */
+/** Sets of one pattern, one bit each. More than a byte holds would cost every message more memory traffic. */
 const setsMax = 8
 
 /**
- * A pattern whose every position reads one set of characters whatever stands before it, as identifiers have:
- * `M[0-9A-Z]{8}[a-zA-Z0-9]{23}`. Only its last part may vary in length. ASCII alone.
+ * A pattern in which each position reads one set of characters, independent of the text before it, as in identifiers:
+ * `M[0-9A-Z]{8}[a-zA-Z0-9]{23}`. Only its last part may vary in length. ASCII only.
  */
 export class LinearPattern {
   readonly lengthMin: number
@@ -38,7 +38,7 @@ export class LinearPattern {
     })
   }
 
-  /** Whether it takes every text of this form, in which each 0 stands for any digit. */
+  /** Whether it matches every text of this form, in which each 0 stands for any digit. */
   takesAll(form: string): boolean {
     if (form.length < this.lengthMin || form.length > this.lengthMax) return false
     const takes = (code: number, at: number) =>
@@ -50,19 +50,19 @@ export class LinearPattern {
     )
   }
 
-  /** Whether what it takes is digits alone, one or more. */
+  /** Whether it matches only digits, one or more. */
   isDigits(): boolean {
     const isDigit = (code: number) => code >= 0x30 && code <= 0x39
     return this.lengthMin > 0 && this.setsOf.every((sets, code) => sets === 0 || isDigit(code))
   }
 
-  /** False where a byte is not ASCII. */
+  /** False if a byte is not ASCII. */
   matches(bytes: Uint8Array, start: number, end: number): boolean {
     const length = end - start
     if (length < this.lengthMin || length > this.lengthMax) return false
     const { setsOf, wanted } = this
     let faults = 0
-    // Negative where the byte is in none of the sets wanted; branches would cost more than the rest of the text.
+    // Negative if a byte is not in its wanted set. A branch per byte would cost more than reading to the end.
     for (let i = 0; i < length; i++) {
       faults |= ((setsOf[bytes[start + i] as number] as number) & (wanted[i] as number)) - 1
     }
@@ -70,7 +70,7 @@ export class LinearPattern {
   }
 }
 
-/** The alternatives of a pattern; undefined where one of them is not linear, or where there are many. */
+/** The alternatives of a pattern; undefined if one of them is not linear, or if there are many. */
 export const linearPatterns = (node: PatternNode): readonly LinearPattern[] | undefined => {
   const alternatives = alternativesOf(node)
   if (alternatives.length > alternativesMax) return undefined
@@ -84,7 +84,7 @@ const alternativesOf = (node: PatternNode): readonly PatternNode[] =>
 const linearPattern = (node: PatternNode): LinearPattern | undefined => {
   const positions: CharSet[] = []
   let lengthMin = 0
-  /** False behind a part of varying length: nothing may follow it. */
+  /** False behind a part of varying length, which must be the last. */
   let isFixed = true
   const read = (at: PatternNode): boolean => {
     if (at.kind === 'sequence') return at.items.every(read)

@@ -4,7 +4,7 @@ import type { PatternNode } from './parse.ts'
 
 /** Matches whole texts in one step per character, whatever the pattern. */
 export class PatternMatcher {
-  /** What {@link matchesAscii} asks instead of the automaton, where the pattern is simple enough. */
+  /** {@link matchesAscii} uses these instead of the automaton if the pattern is simple enough. */
   readonly linear: readonly LinearPattern[] | undefined
   private automaton: PatternAutomaton | undefined
   private readonly pattern: PatternNode
@@ -22,7 +22,7 @@ export class PatternMatcher {
     return this.automaton.matches(text)
   }
 
-  /** The same over bytes; false at once where one is not ASCII. */
+  /** The same over bytes; false as soon as one is not ASCII. */
   matchesAscii(bytes: Uint8Array, start: number, end: number): boolean {
     if (this.linear !== undefined) return matchesLinear(this.linear, bytes, start, end)
     return (this.automaton as PatternAutomaton).matchesAscii(bytes, start, end)

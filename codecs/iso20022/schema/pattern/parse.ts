@@ -32,7 +32,7 @@ export class PatternError extends Error {
   }
 }
 
-/** @throws PatternError for what is no pattern, and for blocks (`\p{IsGreek}`), which are not supported */
+/** @throws PatternError for an invalid pattern, and for blocks (`\p{IsGreek}`), which are not supported */
 export const parsePattern = (source: string): PatternNode => {
   const parser = new PatternParser(source)
   return parser.whole()
