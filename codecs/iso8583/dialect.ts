@@ -4,8 +4,8 @@ const fieldTypes = ['n', 'a', 'an', 'anp', 'ans', 'z', 'b', 'x+n'] as const
 export type FieldType = (typeof fieldTypes)[number]
 
 /**
- * How a value lies on the wire. `ebcdic` is code page 1047. `binary` and `hex` are for type b.
- * `bcd-ebcdic` is for x+n: packed digits after a sign in EBCDIC.
+ * Encodings of a value on the wire. `ebcdic` is code page 1047. `binary` and `hex` are for type b. `bcd-ebcdic` is for
+ * x+n: packed digits after a sign in EBCDIC.
  */
 const encodings = ['ascii', 'ebcdic', 'ebcdic-037', 'bcd', 'bcd-ebcdic', 'binary', 'hex'] as const
 export type Encoding = (typeof encodings)[number]
@@ -20,10 +20,10 @@ type BitmapEncoding = (typeof bitmaps)[number]
 /**
  * One data element.
  *
- * @property max - characters, digits or, for type b, bytes; of x+n without the sign
+ * @property max - characters, digits or, for type b, bytes; for x+n without the sign
  * @property prefixDigits - 0 for a fixed length, 2 for LLVAR, 3 for LLLVAR
  * @property unit - what the length prefix counts: digits (characters) or bytes on the wire
- * @property padSide - where the filling nibble of an odd number of BCD digits is
+ * @property padSide - the side of the filling nibble of an odd number of BCD digits
  * @property padNibble - that nibble, 0 to 15
  */
 export type FieldSpec = {
@@ -39,7 +39,7 @@ export type FieldSpec = {
 }
 
 /**
- * A dialect: what two parties agreed on. Data only; `compileDialect` makes it work.
+ * A dialect that two parties agreed on. Data only; `compileDialect` makes it work.
  *
  * @property fixed128 - always 128 bits of bitmap on the wire, whatever bit 1 says
  * @property marksSecond - false: bit 1 stays 0 when fields above 64 are there; with `fixed128` only

@@ -6,7 +6,7 @@ type Style = {
   readonly numeric: Encoding
   readonly bytes: Encoding
   readonly prefix: Prefix
-  /** Where the filling nibble of an odd variable-length number is; of a fixed one it is left. */
+  /** The side of the filling nibble in an odd variable-length number; in a fixed one it is always left. */
   readonly variablePad: 'left' | 'right'
 }
 
@@ -20,7 +20,7 @@ const fieldsOf = (table: readonly FieldRow[], style: Style): Record<number, Fiel
   const { prefix, variablePad } = style
   return Object.fromEntries(
     table.map(([de, type, max, digits, name]): [number, FieldSpec] => {
-      // The one-byte prefix reaches 255, whatever the standard's number of L.
+      // The one-byte prefix reaches 255, even where the standard says LLLVAR.
       const isOneByte = prefix === 'binary' && digits > 0
       const spec: FieldSpec = {
         name,
@@ -114,7 +114,7 @@ const ebcdic: Dialect = {
   },
 }
 
-/** As `ascii`, with the fields of 1993. */
+/** Like `ascii`, with the fields of 1993. */
 const ascii1993: Dialect = {
   ...ascii,
   name: 'ascii-1993',
@@ -133,7 +133,7 @@ const asciiHex1993: Dialect = {
   fields: { ...hexFields1993, 96: { ...hexFields1993[96]!, max: 499 } },
 }
 
-/** As `bcd`, with the fields of 1993. */
+/** Like `bcd`, with the fields of 1993. */
 const bcd1993: Dialect = {
   ...ascii1993,
   name: 'bcd-1993',

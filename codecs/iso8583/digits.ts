@@ -20,7 +20,7 @@ export const unpackDigits = (
   const end = at + count
   let from = start
   let to = at
-  // Only a track may have nibbles above nine; its characters go on to 0x3f.
+  // Only a track may have nibbles above nine: its characters reach 0x3f.
   if (count % 2 === 1 && !padsRight) out[to++] = 0x30 | (bytes[from++]! & 15)
   for (; to + 1 < end; to += 2) {
     const byte = bytes[from++]!
@@ -30,14 +30,14 @@ export const unpackDigits = (
   if (to < end) out[to] = 0x30 | (bytes[from]! >> 4)
 }
 
-/** The number that bytes say, the highest first. */
+/** Reads bytes as a number, the highest first. */
 export const bigEndian = (bytes: Uint8Array, start: number, size: number): number => {
   let value = 0
   for (let at = start; at < start + size; at++) value = value * 256 + bytes[at]!
   return value
 }
 
-/** The number that packed digits say; negative when one is none. */
+/** Reads packed digits as a number; negative if one is not a digit. */
 export const packedNumber = (bytes: Uint8Array, start: number, size: number): number => {
   if (!packedDigits(bytes, start, start + size)) return -1
   let value = 0
@@ -47,7 +47,7 @@ export const packedNumber = (bytes: Uint8Array, start: number, size: number): nu
   return value
 }
 
-/** The number that digits say; negative when one is none. */
+/** Reads digits as a number; negative if one is not a digit. */
 export const digitsNumber = (
   bytes: Uint8Array,
   start: number,

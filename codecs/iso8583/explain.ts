@@ -5,7 +5,7 @@ import { maskBytes, maskText } from './mask.ts'
 import { createPacker, type FieldValue } from './packer.ts'
 import { createParser } from './parser.ts'
 
-/** One field on the wire; value and bytes are masked unless asked otherwise. */
+/** One field on the wire; value and bytes are masked by default. */
 export type ExplainedIsoField = {
   readonly de: number
   readonly name: string
@@ -21,7 +21,7 @@ type IsoJson = {
   readonly fields: Readonly<Record<string, string | { readonly hex: string }>>
 }
 
-/** What could be read and, when the message is not valid, why the rest could not. */
+/** The fields that could be read and, for an invalid message, why the rest could not. */
 type Iso8583Explanation = {
   readonly dialect: string
   readonly json: IsoJson
@@ -69,7 +69,7 @@ const packBytesMax = 65_536
 /**
  * The message that `IsoJson` describes.
  *
- * @throws CodecError `iso8583_json`, and what the packer refuses
+ * @throws CodecError `iso8583_json`, and the packer's errors
  */
 export const packIso8583 = (json: unknown, dialect: Dialect): Uint8Array => {
   const object = objectOf(json, 'message')

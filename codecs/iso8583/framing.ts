@@ -4,11 +4,11 @@ import { hexValue } from './characters.ts'
 /**
  * How one message is cut from the stream.
  *
- * @property size - of the length number on the wire: bytes of a big-endian number, or digits
+ * @property size - of the length on the wire: bytes of a big-endian number, or digits
  * @property inclusive - the number counts its own bytes too
  * @property before - reserved zero bytes before the number
  * @property after - reserved zero bytes after it, not counted
- * @property tpdu - counted bytes before the message, given to the reader apart
+ * @property tpdu - counted bytes before the message, given to the reader separately
  * @property trailer - a counted byte after the message
  */
 export type Framing = {
@@ -54,7 +54,7 @@ export const framings = {
 
 export type FramingName = keyof typeof framings
 
-/** Longest message unless told otherwise. */
+/** Longest message by default. */
 export const frameBytesMaxDefault = 16_384
 const tpduDefault = Uint8Array.of(0x60, 0, 0, 0, 0)
 
@@ -124,8 +124,8 @@ type FrameHandler = {
 const noBytes = new Uint8Array(0)
 
 /**
- * Cuts messages from a stream in any chunks. A message inside one chunk is handed out where it lies; only
- * one that spans chunks is gathered, in a buffer that grows to it and no further.
+ * Cuts messages from a stream in any chunks. A message inside one chunk is not copied; only one that spans chunks is
+ * gathered, in a buffer that grows to its length at most.
  */
 export class FrameDecoder {
   readonly #framing: Framing
@@ -176,7 +176,7 @@ export class FrameDecoder {
     return this.#keptBytes
   }
 
-  /** Ends: wipes what was gathered. */
+  /** Ends, and wipes the gathered bytes. */
   clear(): void {
     this.#kept.fill(0)
     this.#keptBytes = 0
@@ -211,7 +211,7 @@ export class FrameDecoder {
     this.#keptBytes += end - start
   }
 
-  /** Bytes of the whole frame at `at`; 0 when its header is not all there. */
+  /** Bytes of the whole frame at `at`; 0 while its header is incomplete. */
   #frameBytes(bytes: Uint8Array, at: number, end: number): number {
     const { before, after, size, inclusive, tpdu, trailer } = this.#framing
     if (at + this.#header > end) return 0

@@ -2,10 +2,10 @@ import { CodecError } from '#codecs/bytes'
 import { type CodePage, classOfType, cp037, cp1047, latin1 } from './characters.ts'
 import { type Dialect, type Encoding, type FieldSpec, fieldMax } from './dialect.ts'
 
-/** How a value lies on the wire. */
+/** The form of a value on the wire. */
 type Kind = 'text' | 'packed' | 'bytes' | 'hex' | 'signed_text' | 'signed_packed'
 
-/** How the bytes of a field are checked together with its neighbours': by a character class, or as one of these. */
+/** How a field's bytes are checked together with those of its neighbours: by a character class, or as below. */
 export const checkAlone = 0
 export const checkPacked = 64
 export const checkNothing = 128
@@ -19,7 +19,7 @@ export type Field = {
   readonly characters: number
   /** Characters, digits or bytes, without the sign. */
   readonly max: number
-  /** Half bytes on the wire of each of them. */
+  /** Half bytes on the wire for each of them. */
   readonly nibbles: number
   /** Bytes of the sign before them. */
   readonly signBytes: number
@@ -34,7 +34,7 @@ export type Field = {
   /** The bytes on the wire are the value: ASCII or Latin-1 text, and raw bytes. */
   readonly isPlain: boolean
   readonly check: number
-  /** Characters of a value that fills its field, where packer and parser take it in one go; else -1. */
+  /** Characters of a full value, if packer and parser handle it in one go; else -1. */
   readonly whole: number
 }
 
@@ -99,14 +99,14 @@ const pageOf = (encoding: Encoding): CodePage => {
   return encoding === 'ebcdic' || encoding === 'bcd-ebcdic' ? cp1047 : latin1
 }
 
-/** Bytes on the wire of a value of `count` digits, characters or bytes. */
+/** Bytes on the wire for a value of `count` digits, characters or bytes. */
 export const wireBytes = ({ signBytes, nibbles }: Field, count: number): number =>
   signBytes + ((count * nibbles + 1) >> 1)
 
 /** Fields that may hold card data, PIN or keys, and so are wiped and not shown. */
 export const secretFields: readonly number[] = [2, 34, 35, 36, 45, 48, 52, 53, 55, 96]
 
-/** Refuses: names the field, the place and the rule, never a value. Field 0 is the MTI, 1 the bitmap. */
+/** Throws an error that names the field, the place and the rule, never a value. Field 0 is the MTI, 1 the bitmap. */
 export function refuse(code: string, de: number, offset: number, rule: string): never {
   const field = de === 0 ? 'mti' : de === 1 ? 'bitmap' : String(de)
   const label = de < 2 ? field : `field ${field}`

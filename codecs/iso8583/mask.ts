@@ -5,7 +5,7 @@ import { parseTlv } from './tlv.ts'
 const hidden = '***'
 const panDigitsMin = 13
 
-/** BIN and last four of a card number; shorter numbers are hidden wholly. PCI DSS 4.0.1, 3.4.1. */
+/** BIN and last four digits of a card number; shorter numbers are hidden completely. PCI DSS 4.0.1, 3.4.1. */
 export const maskPan = (pan: string): string =>
   pan.length < panDigitsMin
     ? '*'.repeat(pan.length)
@@ -25,7 +25,7 @@ const sensitiveTags: ReadonlySet<string> = new Set([
   '5F34',
 ])
 
-/** A text field as it may be printed. Digit runs that could be a card number are masked in all of them. */
+/** A text field as it may be printed. Masks digit runs that could be a card number in any field. */
 export const maskText = (de: number, value: string): string => {
   if (de === 2) return maskPan(value)
   if (de === 35) {

@@ -15,7 +15,7 @@ for (const mti of gatewayMtis) mtis[Number(mti)] = mti
 
 /**
  * A message of the gateway, always of this shape; an absent field is `undefined`. PAN, tracks, PIN block
- * and MAC are bytes of their own, which `wipe` clears; the PAN's are ASCII digits in every dialect.
+ * and MAC are separate bytes, which `wipe` clears; the PAN's are ASCII digits in every dialect.
  */
 export class CardMessage {
   mti: GatewayMti = '0100'
@@ -86,7 +86,7 @@ export class CardMessage {
   /** DE 95 */
   replacementAmounts: string | undefined = undefined
 
-  /** Overwrites whatever is held as bytes with zeros. */
+  /** Overwrites all fields held as bytes with zeros. */
   wipe(): void {
     this.pan?.fill(0)
     this.track2?.fill(0)
@@ -162,8 +162,8 @@ const begun = (parser: Iso8583Parser): CardMessage => {
 }
 
 /**
- * What a gateway needs of an answer: amount, STAN, RRN, codes, terminal and currency. Nothing else of the message is
- * decoded, so that no card number or other secret of it is copied.
+ * Reads what a gateway needs from an answer: amount, STAN, RRN, codes, terminal and currency. It decodes nothing else,
+ * so it copies no card number or other secret.
  *
  * @throws CodecError `iso8583_mti_unsupported`
  */
@@ -181,7 +181,7 @@ export const readAnswer = (parser: Iso8583Parser): CardMessage => {
 }
 
 /**
- * The message that `parser` holds, with all fields of the shape; others stay with the parser.
+ * Reads all fields of a {@link CardMessage} from `parser`; other fields stay with the parser.
  *
  * @throws CodecError `iso8583_mti_unsupported`
  */

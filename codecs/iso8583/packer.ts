@@ -8,8 +8,8 @@ export type FieldValue = string | Uint8Array
 type FieldValues = { readonly [de: number]: FieldValue | undefined }
 
 /**
- * Writes messages of one dialect. Every byte is written once, straight into the caller's buffer. Nothing is allocated,
- * but for a number that is shorter than its field.
+ * Writes messages of one dialect. Every byte is written once, straight into the caller's buffer. It allocates only for
+ * a number that is shorter than its field.
  */
 export class Iso8583Packer {
   // Members are plain: private names cost JavaScriptCore a check at each use.
@@ -86,7 +86,7 @@ export class Iso8583Packer {
     return at + length
   }
 
-  /** As `put`, of any value. */
+  /** As `put`, for any value. */
   private putAny(de: number, value: FieldValue, out: Uint8Array, at: number): number {
     const field = this.fields[de]
     if (field === undefined) {
@@ -112,7 +112,7 @@ export class Iso8583Packer {
     return end
   }
 
-  /** Writes the bitmaps of what was put. */
+  /** Writes the bitmaps for the fields that were put. */
   finish(out: Uint8Array): void {
     const { words, bitmaps } = this
     const { fixed128, marksSecond } = this.layout.dialect
@@ -177,7 +177,7 @@ const filled = (value: FieldValue, { max, signBytes }: Field): FieldValue => {
   return out
 }
 
-/** Writes a length prefix; what the field may hold fits into it. */
+/** Writes a length prefix, which fits every length that the field allows. */
 const writeLength = (field: Field, count: number, out: Uint8Array, start: number): void => {
   const { kind, de, countsBytes, prefix, prefixBytes, prefixPage } = field
   let rest = count
@@ -209,13 +209,13 @@ const writeSign = (field: Field, value: FieldValue, out: Uint8Array, at: number)
   out[at] = field.page.encode[sign]!
 }
 
-/** An even number of packed digits that fill their field. @returns the offset after them */
+/** Writes an even number of packed digits that fill their field. @returns the offset after them */
 const writePairs = (field: Field, value: string, out: Uint8Array, start: number): number => {
   const { length } = value
   const end = start + (length >> 1)
   if (end > out.length) tooSmall(start)
   let at = start
-  // Negative once a digit is below 0 or above 9.
+  // Negative as soon as a digit is below 0 or above 9.
   let range = 0
   for (let i = 0; i < length; i += 2) {
     const high = value.charCodeAt(i) - 0x30
@@ -227,7 +227,7 @@ const writePairs = (field: Field, value: string, out: Uint8Array, start: number)
   return end
 }
 
-/** Text after its sign, and blanks up to `end`. */
+/** Writes text after its sign, and blanks up to `end`. */
 const writeText = (
   field: Field,
   value: FieldValue,
@@ -241,7 +241,7 @@ const writeText = (
   let at = start
   for (let i = signBytes; i < value.length; i++) {
     const code = codeAt(value, i)
-    // A code above 255 has no class, so that it fails like any other.
+    // A code above 255 has no class, so it fails too.
     common &= classOf[code] ?? 0
     out[at++] = encode[code] ?? 0
   }
@@ -249,15 +249,15 @@ const writeText = (
   while (at < end) out[at++] = encode[0x20]!
 }
 
-/** Digits after the sign as nibbles, with the filling one where their number is odd. */
+/** Writes digits after the sign as nibbles, with the filling one if their number is odd. */
 const writePacked = (field: Field, value: FieldValue, out: Uint8Array, start: number): void => {
   const { padNibble, padsRight, signBytes } = field
   const { length } = value
-  // A track has all sixteen nibbles.
+  // A track may use all sixteen nibbles.
   const nibbleMax = field.type === 'z' ? 15 : 9
   let index = signBytes
   let at = start
-  // Negative once a character is none that may be here.
+  // Negative as soon as a character is not allowed.
   let range = 0
   if ((length - signBytes) % 2 === 1 && !padsRight) {
     const nibble = nibbleAt(value, index++, nibbleMax)

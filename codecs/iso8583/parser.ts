@@ -16,32 +16,32 @@ import { isPlanOf, makePlan, type Plan, type Run } from './plan.ts'
 
 const empty = new Uint8Array(0)
 const stageBytesMin = 512
-/** Plans kept; a stranger's bitmaps replace one another, so that memory stays bounded. */
+/** Plans kept at most: new bitmaps replace old ones, so a stranger cannot fill the memory. */
 const plansMax = 64
 const noPlan = makePlan([], new Int32Array(6))
 
 type Slicing = {
   readonly latin1Slice: (this: Uint8Array, start: number, end: number) => string
 }
-/** Bytes as Latin-1, code by code; `TextDecoder` means Windows-1252 by that name and is slower. */
+/** Decodes Latin-1 byte by byte. `TextDecoder` takes that name for Windows-1252, and is slower. */
 const { latin1Slice } = Buffer.prototype as unknown as Slicing
 
 /**
- * Fields in which neighbouring messages most often say the same: processing code, times, institutions, currency and
- * the like. None of them tells of a card or a person, so that its text may be kept after its message.
+ * Fields that are most often equal in neighbouring messages: processing code, times, institutions, currency and the
+ * like. None of them identifies a card or a person, so their text may be kept after the message.
  */
 const recurringFields: ReadonlySet<number> = new Set([
   ...[3, 7, 12, 13, 15, 18, 22, 24, 25, 32, 33, 39, 49, 70],
 ])
 const keptBytesMax = 16
 
-/** The last value of a recurring field: to compare its bytes costs a third of making their string. */
+/** The last value of a recurring field: comparing its bytes costs a third of making a string. */
 type LastText = { text: string; count: number; bytes: number; readonly kept: Uint8Array }
 
 /**
- * Reads messages of one dialect. `parse` checks everything and keeps offsets; values are decoded when they are asked
- * for. One instance holds one message at a time: the next `parse` replaces it. The input is not copied and must not
- * change meanwhile.
+ * Reads messages of one dialect. `parse` checks everything and keeps offsets; values are decoded on demand. One
+ * instance holds one message at a time: the next `parse` replaces it. The input is not copied and must not change
+ * meanwhile.
  */
 export class Iso8583Parser {
   // Members are plain: private names cost a third of the speed in JavaScriptCore.
@@ -49,7 +49,7 @@ export class Iso8583Parser {
   private readonly fieldAt: Layout['fields']
   private readonly plans: Plan[] = new Array(plansMax).fill(noPlan)
   private readonly lasts: readonly (LastText | undefined)[]
-  /** Offset of each value; in a run only of the first. */
+  /** Offset of each value; in a run, only of its first. */
   private readonly starts = new Int32Array(fieldMax + 1)
   /** Characters, digits or bytes of each value, without its sign. */
   private readonly counts = new Int32Array(fieldMax + 1)
@@ -171,7 +171,7 @@ export class Iso8583Parser {
     return this.text(de) ?? ''
   }
 
-  /** Overwrites card data, PIN and keys in the input with zeros, and what was decoded last. */
+  /** Overwrites card data, PIN and keys with zeros, in the input and in the value decoded last. */
   wipe(): void {
     for (const de of secretFields) this.view(de).fill(0)
     this.stage.fill(0)
@@ -206,7 +206,7 @@ export class Iso8583Parser {
       count += 2
     } while (count < 6 && ((fixed128 && count < 4) || words[count - 2]! < 0))
     for (let i = count; i < 6; i++) words[i] = 0
-    // Bits 1 and 65 say that another bitmap follows; they are no fields.
+    // Bits 1 and 65 announce another bitmap; they are not fields.
     words[0]! &= 0x7fffffff
     words[2]! &= 0x7fffffff
     return at
@@ -260,7 +260,7 @@ export class Iso8583Parser {
     if (at !== end) refuse('iso8583_trailing_bytes', 1, at, 'bytes follow the last field')
   }
 
-  /** Reads the fields of a run one by one: the first that is wrong refuses itself. */
+  /** Reads the fields of a run one by one, so that the first wrong one is named. */
   private readAlone({ fields }: Plan, { before }: Run, start: number): void {
     this.fieldCount = before
     let at = start
@@ -310,7 +310,7 @@ export class Iso8583Parser {
     }
     if (field.kind !== 'packed' || !countsBytes) return counted
     const start = at + prefixBytes
-    // One digit fewer when the filling nibble is there and is no digit.
+    // One digit fewer if there is a filling nibble that is not a digit.
     if (padNibble <= 9 || counted === 0 || start + counted > this.end) return counted * 2
     const edge = field.padsRight ? bytes[start + counted - 1]! & 15 : bytes[start]! >> 4
     return counted * 2 - (edge === padNibble ? 1 : 0)

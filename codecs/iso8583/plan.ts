@@ -2,7 +2,7 @@ import { fieldMax } from './dialect.ts'
 import { checkAlone, type Field, wireBytes } from './layout.ts'
 
 /**
- * Neighbours of fixed length that are checked together, or one field that is read alone.
+ * Neighbouring fields of fixed length that are checked together, or one field that is read alone.
  *
  * @property de - the first of them
  * @property before - fields of the message before it
@@ -15,11 +15,10 @@ export type Run = {
 }
 
 /**
- * The way through all messages of one dialect that have the same bitmaps, so that a message is a few loops and a few
- * additions.
+ * How to read all messages of one dialect with the same bitmaps, in a few loops and additions.
  *
  * @property words - the bitmaps, 32 bits each, without the bits that announce another bitmap
- * @property order - for each field its place among the fields, `absent` for one that is not there
+ * @property order - for each field its place among the fields, or `absent`
  * @property places - for each field the first one of its run, whose offset the parser keeps, in the lowest eight
  *   bits; above them the bytes from there to the field
  */
@@ -33,7 +32,7 @@ export type Plan = {
 
 const absent = 255
 
-/** Whether the bitmaps say that the field is there. */
+/** Whether the bitmaps announce the field. */
 const isSet = (words: Int32Array, de: number): boolean =>
   words[(de - 1) >> 5]! << ((de - 1) & 31) < 0
 

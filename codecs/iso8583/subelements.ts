@@ -1,6 +1,6 @@
 import { CodecError } from '#codecs/bytes'
 
-/** DE 90: what a reversal says of the message that it reverses. ISO 8583:1987, 4.3. */
+/** DE 90: identifies the message that a reversal reverses. ISO 8583:1987, 4.3. */
 type OriginalData = {
   readonly mti: string
   readonly stan: string
@@ -84,7 +84,7 @@ export const parseAdditionalAmounts = (text: string): AdditionalAmount[] => {
   })
 }
 
-/** The text of DE 54, with the same rules as reading it. */
+/** The text of DE 54, by the same rules as for reading it. */
 export const formatAdditionalAmounts = (amounts: readonly AdditionalAmount[]): string => {
   if (amounts.length < 1 || amounts.length > additionalAmountsMax) refuse('54', 'one to six groups')
   return amounts

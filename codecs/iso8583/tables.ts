@@ -121,7 +121,7 @@ export const fields1987: readonly FieldRow[] = [
   ...reserved(105, 127),
 ]
 
-/** ISO 8583:1993, table 7: what differs from 1987 stands after it. */
+/** ISO 8583:1993, table 7: the differences from 1987 follow it. */
 export const fields1993: readonly FieldRow[] = [
   ...fields1987,
   [5, 'n', 12, 0, 'amount, reconciliation'],
