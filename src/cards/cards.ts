@@ -54,7 +54,7 @@ export const createCards = (deps: CardsDeps): Feature => {
       ...(networks.all.length === 0 ? ['CARDGW_NETA_HOST'] : []),
       ...(vault === undefined ? ['CARDGW_VAULT_URL'] : []),
     ]
-    // Handlers that are never reached need nothing.
+    // These handlers are never reached, so they need no service.
     return { ...common, routes: withMissingSettings(cardRoutes({} as CardService), missing) }
   }
   const now = (): Date => new Date()

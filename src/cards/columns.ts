@@ -1,4 +1,4 @@
-/** SQL that is put into a statement by `sql(text)`; made of names in our code only, never of what was given. */
+/** SQL that `sql(text)` puts into a statement; made only of names in our code, never of input. */
 type SqlText = TemplateStringsArray
 
 const sqlText = (text: string): SqlText => Object.assign([text], { raw: [text] })
@@ -29,7 +29,7 @@ export const createColumns = <Member extends string>(types: Readonly<Record<Memb
     /** `auth_code = i."authCode", …` */
     assigned: (members: readonly Member[], from: string) =>
       list(members, (member) => `${nameOf(member)} = ${from}."${member}"`),
-    /** Those members of a record, as `json_to_recordset` takes them. */
+    /** The given members of a record, in the form that `json_to_recordset` takes. */
     json: (
       record: { readonly [M in Member]?: unknown },
       members: readonly Member[],

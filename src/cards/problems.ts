@@ -17,7 +17,7 @@ export type CardConfiguration = {
 
 type Blamed = Pick<SettingProblem, 'name' | 'value'>
 
-/** What no single setting of the card gateway can say: a networks file, networks that do not go together, TLS files. */
+/** Problems that no single setting shows: the networks file, networks in conflict, and TLS files. */
 export const cardProblems = (configuration: CardConfiguration): readonly SettingProblem[] => [
   ...networkProblems(configuration),
   ...tlsProblems(configuration.vault, { name: 'CARDGW_VAULT_CERT_PATH', value: '***' }),

@@ -5,7 +5,7 @@ import { currencyNumbers, resolutions } from '../transactions/domain.ts'
 import type { AuthorizationRequest } from '../use-cases/authorize.ts'
 import type { ResolutionRequest } from '../use-cases/resolve.ts'
 
-/** Bodies of the card routes: what the OpenAPI document publishes is what judges. */
+/** Bodies of the card routes. The schemas published in the OpenAPI document are those that validate. */
 
 /** DE 4 has twelve digits. */
 const amountMax = 999_999_999_999
@@ -16,13 +16,13 @@ const cardTokenMax = 255
 const reasonMax = 200
 const shownMax = 64
 
-/** Blanks at the end would be lost in the fixed fields of the message. */
+/** The fixed fields of a message would lose blanks at the end. */
 const trimmedAscii = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
-/** Printable, and no card number, however it is grouped. */
+/** Printable text that is not a card number in any grouping. */
 const token = /^(?!(?:\d[ -]?){11,18}\d$)[\x21-\x7e]+$/
-/** What may hold a card number, however it is grouped. */
+/** Text that may hold a card number in any grouping. */
 const manyDigits = /\d(?:[ -]?\d){11}/
-/** Neither blank nor with control characters, and without what may be a card number. */
+/** Text that is not blank, has no control characters, and holds nothing like a card number. */
 const reasonText = /^(?=[\s\S]*\S)(?![\s\S]*\d(?:[ -]?\d){11})\P{C}+$/u
 
 export const amount = z.int().min(1).max(amountMax).meta({
@@ -81,7 +81,7 @@ export const readAuthorization = (body: unknown): AuthorizationRequest => {
   }
 }
 
-/** The amount, undefined for the whole. @throws ApiError */
+/** The amount; undefined means the whole. @throws ApiError */
 export const readCapture = (body: unknown): bigint | undefined => {
   const given = judged(captureBody, body)
   return given.amount === undefined ? undefined : BigInt(given.amount)
@@ -93,7 +93,7 @@ export const readResolution = (body: unknown): ResolutionRequest => judged(resol
 type Refusal = {
   readonly definition: ErrorDefinition
   readonly expected: string
-  /** Nothing of the value is given back. */
+  /** The error shows nothing of the value. */
   readonly hides?: true
 }
 
@@ -135,7 +135,7 @@ const judged = <T>(schema: z.ZodType<T>, body: unknown): T => {
   const { issues } = parsed.error
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')
   if (unknown !== undefined) {
-    // Card data under a name of its own is neither used nor kept, but the sender must learn of it.
+    // We neither use nor keep card data in an unknown field, but the sender must learn of it.
     throw new ApiError(httpErrors.validation_failed, 'The body has a field that is not known.', {
       details: { field: shown(unknown.keys[0]), value: null },
     })
@@ -152,7 +152,7 @@ const judged = <T>(schema: z.ZodType<T>, body: unknown): T => {
   throw new ApiError(definition, `${field} must be ${expected}.`, { details: { field, value } })
 }
 
-/** What of a value may be given back: nothing long, and nothing that may be card data. */
+/** The part of a value that an error may show: nothing long, and nothing that may be card data. */
 const shown = (value: unknown): string | number | boolean | null => {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
     return null

@@ -11,7 +11,7 @@ import {
   resolutionBody,
 } from './bodies.ts'
 
-/** What the OpenAPI document says of the card routes. */
+/** The card routes in the OpenAPI document. */
 
 const tag = 'Cards'
 const listMax = 200

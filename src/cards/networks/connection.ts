@@ -40,11 +40,11 @@ import type { ExchangeOutcome } from './types.ts'
 type ConnectionContext = {
   readonly options: NetworkOptions
   readonly exchanges: Exchanges
-  /** A STAN for network management that no such message waits under. */
+  /** A STAN for network management that no waiting message uses. */
   readonly nextStan: () => string
-  /** An answer, or anything else that is no request of network management. */
+  /** Called for every message except requests of network management. */
   readonly onMessage: (message: CardMessage) => void
-  /** A well-formed message of a type that the gateway does not know. */
+  /** Called for a well-formed message of an unknown type. */
   readonly onUnknownType: () => void
   readonly onLost: () => void
   readonly onEcho: () => void
@@ -53,8 +53,8 @@ type ConnectionContext = {
 type State = 'down' | 'connecting' | 'signing_on' | 'up' | 'closed'
 
 /**
- * One connection of a pool: kept open, asked for signs of life, made again when it is lost. Requests are
- * written in the order of `send`, those of one turn of the event loop together; answers come in any order.
+ * One connection of a pool. It stays open, tests whether the peer is alive, and connects again after a loss. It writes
+ * requests in the order of `send`, those of one turn of the event loop together; answers come in any order.
  */
 export class Connection implements Lane {
   inFlight = 0
@@ -99,7 +99,7 @@ export class Connection implements Lane {
   }
 
   /**
-   * Writes a frame; undefined when the buffer is full.
+   * Writes a frame; undefined if the buffer is full.
    *
    * @throws CodecError when the message cannot be packed; nothing of it is sent then
    */
@@ -190,7 +190,7 @@ export class Connection implements Lane {
     return true
   }
 
-  /** Gives the kernel what it takes. */
+  /** Hands the kernel as many bytes as it takes. */
   flush(): void {
     if (this.socket !== undefined) this.outgoing.flush(this.write)
   }
@@ -233,7 +233,7 @@ export class Connection implements Lane {
   private read(bytes: Uint8Array, start: number, end: number): CardMessage | undefined {
     this.parser.parse(bytes, start, end)
     try {
-      // A request of network management is answered with all its fields.
+      // The answer to a request of network management repeats all its fields.
       return this.parser.mti === '0800' ? readMessage(this.parser) : readAnswer(this.parser)
     } catch (error) {
       if (error instanceof CodecError && error.code === 'iso8583_mti_unsupported') return undefined
@@ -250,7 +250,7 @@ export class Connection implements Lane {
     if (!this.append(toManagementAnswer(request), reply)) this.onStalled()
   }
 
-  /** Looks again after `waitMs` whether the other side was heard meanwhile. */
+  /** Checks after `waitMs` whether anything came from the other side. */
   private watchSilence(waitMs: number): void {
     const { socket } = this
     clearTimeout(this.timer)
@@ -277,7 +277,7 @@ export class Connection implements Lane {
     this.watchSilence(this.lastInbound < askedAt ? 0 : echoMs)
   }
 
-  /** Ends the connection, whatever its state; without `reason` for good. */
+  /** Ends the connection in any state; without `reason` for good. */
   private lose(reason: unknown): void {
     if (this.state === 'down' || (this.state === 'closed' && this.socket === undefined)) {
       if (reason === undefined) this.state = 'closed'

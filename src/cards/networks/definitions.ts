@@ -6,7 +6,7 @@ import type { KeyFiles } from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from '../config.ts'
 import type { NetworkOptions } from './options.ts'
 
-/** One network as it is configured, wherever that is written. */
+/** One configured network, from the settings or from the file. */
 export type NetworkDefinition = Pick<
   NetworkOptions,
   | 'name'
@@ -129,7 +129,7 @@ const readNetworksFile = (path: string): readonly NetworkDefinition[] => {
 }
 
 /**
- * Every network that is configured: those of the settings, then those of the file.
+ * Every configured network: first those of the settings, then those of the file.
  *
  * @throws NetworksFileError
  */

@@ -3,7 +3,7 @@ import type { Socket } from 'bun'
 import type { NetworkOptions } from './options.ts'
 
 type Listener = {
-  /** Before anything else of it is told, and in the same turn. */
+  /** Called before any other event of the socket, in the same turn. */
   readonly open: (socket: Socket<undefined>) => void
   readonly data: (socket: Socket<undefined>, chunk: Uint8Array) => void
   readonly drain: (socket: Socket<undefined>) => void
@@ -12,7 +12,7 @@ type Listener = {
 
 /**
  * Connects and, with TLS, waits for a handshake with a peer whose certificate is trusted and names the host.
- * The listener hears of the socket it was given only.
+ * The listener hears only of the socket that it was given.
  *
  * @throws Error whose message says why not; within `timeoutMs`
  */
@@ -29,7 +29,7 @@ export const dial = (
       clearTimeout(timer)
       reject(error)
     }
-    // Last: it tells of the end, which is not the reason.
+    // Last, because it reports the end, which is not the reason.
     socket?.terminate()
   }
   const succeed = (socket: Socket<undefined>): void => {

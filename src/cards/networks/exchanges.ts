@@ -13,7 +13,7 @@ export type Lane = {
   /** Bytes of its stream that the kernel took. */
   readonly sentBytes: number
   flush(): void
-  /** A request's whole time passed and the kernel took no byte of it: nobody reads at the other end. */
+  /** Called if the kernel took no byte of a request in its whole time: nobody reads at the other end. */
   onStalled(): void
 }
 
@@ -63,12 +63,12 @@ class PendingExchange extends WheelEntry {
 
 type MatchResult = 'matched' | 'unknown' | 'mismatch'
 
-/** The requests of one network that wait for answers, on whichever connection. */
+/** The requests of one network that wait for answers, on all its connections. */
 export class Exchanges {
   private readonly pending = new Map<number, PendingExchange>()
   private readonly wheel: TimingWheel
   private transactions = 0
-  /** Told of transactions that were sent and not answered. */
+  /** Called for each transaction that was sent and not answered. */
   onTimedOut: () => void = () => undefined
   /** Called whenever the last transaction ended. */
   onIdle: () => void = () => undefined
@@ -90,7 +90,7 @@ export class Exchanges {
     return this.transactions > 0 && someTransactionKey(stan, (key) => this.pending.has(key))
   }
 
-  /** Begins to wait; the caller has made sure that nothing waits under `key`. */
+  /** Begins to wait; the caller makes sure that nothing waits under `key`. */
   add(
     key: number,
     request: CardMessage,

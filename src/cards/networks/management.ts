@@ -29,8 +29,8 @@ export const managementRequest = (networkCode: string, stan: string, now: Date):
 }
 
 /**
- * Turns the network's 0800 into the 0810 for it, with all its fields. Key management (DE 70 from 100 to
- * 199) is refused: to say yes and do nothing would be worse.
+ * Turns the network's 0800 into its 0810, with all its fields. Refuses key management (DE 70 from 100 to 199): to
+ * approve and do nothing would be worse.
  */
 export const toManagementAnswer = (request: CardMessage): CardMessage => {
   request.mti = '0810'

@@ -1,8 +1,8 @@
 import { type GatewayMti, gatewayMtis } from '#codecs/iso8583'
 
 /**
- * Request, repeat and answer of one exchange give the same number: the function digit is folded to the
- * request's and the origin digit to the first sending's, so that 0400, 0401 and 0410 are one.
+ * Gives one number for request, repeat and answer of an exchange: folds the function digit to the request's and the
+ * origin digit to the first sending's, so that 0400, 0401 and 0410 are equal.
  */
 const foldMti = (mti: GatewayMti): number => {
   const digit = (at: number): number => mti.charCodeAt(at) - 0x30
@@ -15,10 +15,10 @@ const foldedMtis: ReadonlyMap<GatewayMti, number> = new Map(
 
 const stans = 1_000_000
 
-/** Of a key: sign-on, echo and the like. */
+/** Whether a key is of network management: sign-on, echo and the like. */
 export const isManagementKey = (key: number): boolean => Math.floor(key / (100 * stans)) % 10 === 8
 
-/** The folded types whose STANs the gateway numbers; network management has a numbering of its own. */
+/** The folded types that share one numbering of STANs; network management has its own. */
 const transactionMtis: readonly number[] = [...new Set(foldedMtis.values())].filter(
   (folded) => !isManagementKey(folded * stans),
 )
@@ -35,7 +35,7 @@ export const stanNumber = (stan: string | undefined): number => {
   return number
 }
 
-/** What request and answer have in common, as one number; -1 without a STAN. */
+/** One number that request and answer share; -1 without a STAN. */
 export const exchangeKey = (mti: GatewayMti, stan: string | undefined): number => {
   const number = stanNumber(stan)
   return number < 0 ? -1 : (foldedMtis.get(mti) ?? 0) * stans + number
@@ -50,7 +50,7 @@ export const someTransactionKey = (stan: string, test: (key: number) => boolean)
 /** 0110, 0210, 0410, 0810 and their 1993 forms. */
 export const isAnswer = (mti: GatewayMti): boolean => (mti.charCodeAt(2) & 1) === 1
 
-/** Equal but for the blanks that fill a fixed field; a side that lacks the field agrees. */
+/** Equal except for blanks that fill a fixed field; a side without the field agrees. */
 export const agrees = (left: string | undefined, right: string | undefined): boolean => {
   if (left === undefined || right === undefined) return true
   let leftEnd = left.length

@@ -50,7 +50,7 @@ const messageOf = (
 export const authorizationMessage = (pan: Uint8Array, transaction: Subject & TraceNumbers) =>
   messageOf('0100', pan, transaction, transaction)
 
-/** DE 37 stays the authorization's: it tells the network what is captured. */
+/** DE 37 stays that of the authorization, so that the network knows what is captured. */
 export const captureMessage = (
   pan: Uint8Array,
   transaction: Subject,
@@ -58,7 +58,7 @@ export const captureMessage = (
   numbers: Numbers,
 ): CardMessage => messageOf('0200', pan, numbers, { ...transaction, amountCents })
 
-/** What is to be taken back, and how often it was tried. */
+/** The message to reverse, and the number of attempts so far. */
 type ReversalSubject = Subject & {
   readonly attempts: number
   readonly originalMti: string
@@ -67,8 +67,9 @@ type ReversalSubject = Subject & {
 }
 
 /**
- * 0400, and 0401 once bytes of it may have reached the network; a void is the first of them. DE 37 is the original's,
- * and DE 90 names the original where the dialect has it. Holds `pan` itself, no copy of it: `wipe` clears it.
+ * Makes a 0400, or a 0401 if bytes of the 0400 may have reached the network. A void is the first 0400. DE 37 is the
+ * original's, and DE 90 names the original where the dialect has it. Holds `pan` itself, no copy of it: `wipe` clears
+ * it.
  */
 export const reversalMessage = (
   reversal: ReversalSubject,

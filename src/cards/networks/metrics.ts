@@ -3,7 +3,7 @@ import type { NetworkHealth } from './types.ts'
 
 type Count = { inc(): void }
 
-/** What one network counts. */
+/** The counters of one network. */
 export type NetworkCounts = {
   readonly timeouts: Count
   readonly lateAnswers: Count
@@ -13,7 +13,7 @@ export type NetworkCounts = {
 }
 
 export type NetworkMetrics = {
-  /** `health` is asked when the metrics are read. */
+  /** `health` is called when the metrics are read. */
   readonly of: (network: string, health: () => NetworkHealth) => NetworkCounts
 }
 

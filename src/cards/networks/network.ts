@@ -8,7 +8,7 @@ import { drainMs, type NetworkOptions } from './options.ts'
 import type { ExchangeOutcome, Network, NetworkHealth } from './types.ts'
 
 const stanMax = 999_999
-/** Log lines about messages that nobody waits for, of one network. */
+/** Log lines per network about messages that nobody waits for. */
 const warningsPerSecondMax = 20
 const noConnection: ExchangeOutcome = Object.freeze({
   kind: 'not_sent',
@@ -56,7 +56,7 @@ class ConnectionPool implements Network {
     this.brand = options.brand
     this.timeoutMs = options.timeoutMs
     this.counts = options.metrics?.of(options.name, () => this.health()) ?? noCounts
-    // Not the same numbers again right after a restart.
+    // Avoids the same numbers right after a restart.
     this.managementStan = Math.floor((options.random ?? Math.random)() * stanMax)
     this.exchanges.onTimedOut = () => this.counts.timeouts.inc()
     const context = {
@@ -184,7 +184,7 @@ class ConnectionPool implements Network {
     message?.wipe()
   }
 
-  /** The metrics count every one; the log has some of a flood. */
+  /** The metrics count every message; the log shows only some of a flood. */
   private warn(message: CardMessage | undefined, text: string): void {
     const second = Math.floor(performance.now() / 1_000)
     if (second !== this.warningSecond) {
@@ -200,8 +200,8 @@ class ConnectionPool implements Network {
 }
 
 /**
- * One client span from the request to its answer. Of the message it tells type, STAN and response code: what a network
- * needs to find it again, and nothing of the card.
+ * One client span from the request to its answer. It shows type, STAN and response code of the message, by which the
+ * network can find it, and nothing about the card.
  */
 const tracedExchange = (
   { name, host, port, dialect }: NetworkOptions,
@@ -225,7 +225,7 @@ const tracedExchange = (
   })
 }
 
-/** A refusal is an answer like any other; no answer is a failure. */
+/** A refusal counts as an answer; only a missing answer is a failure. */
 const describe = (span: ActiveSpan, outcome: ExchangeOutcome): void => {
   span.set({ 'trilho.cards.outcome': outcome.kind })
   if (outcome.kind === 'answered') {

@@ -29,7 +29,7 @@ export type CardNetworks = {
   readonly byName: (name: string) => Network | undefined
   /** The network of a card number, ASCII digits; undefined when no network takes it. */
   readonly networkFor: (pan: Uint8Array) => Network | undefined
-  /** Whoever is told of late answers; one at most. */
+  /** Sets the one listener for late answers. */
   readonly onLateAnswer: (listener: (answer: LateAnswer) => void) => void
 }
 
@@ -87,7 +87,7 @@ const healthOf = (networks: readonly Network[]): HealthCheck => {
   const isDown = healths.some(({ connectionsUp }) => connectionsUp === 0)
   return {
     status: isDown ? 'down' : isWhole ? 'ok' : 'degraded',
-    // A network that is away is no reason to take this process out: the others go on.
+    // A network that is away does not take this process out of service: the others go on.
     ready: true,
     detail: Object.fromEntries(
       healths.map(({ name, connectionsUp, connectionsMax, inFlight, lastEchoAt }) => [

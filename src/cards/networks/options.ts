@@ -13,7 +13,7 @@ export const backoffDelayMs = (
   random: () => number,
 ): number => random() * Math.min(maxMs, baseMs * 2 ** Math.min(attempt, 30))
 
-/** Everything that says how one network is reached. */
+/** All settings to reach one network. */
 export type NetworkOptions = {
   /** `neta`, `netb`. */
   readonly name: string
@@ -21,7 +21,7 @@ export type NetworkOptions = {
   readonly brand: string
   readonly host: string
   readonly port: number
-  /** For callers of `exchange` who have no better time. */
+  /** Default for callers of `exchange`. */
   readonly timeoutMs: number
   /** Of version 1987. */
   readonly dialect: Dialect
@@ -32,7 +32,7 @@ export type NetworkOptions = {
   readonly window: number
   /** Send 0800 with DE 70 001, and wait for its 0810, before any traffic; 002 before closing. */
   readonly signOn: boolean
-  /** Silence of the other side after which it is asked with an echo test. */
+  /** After this silence of the other side, we send an echo test. */
   readonly echoMs: number
   /** Longest message taken or sent. */
   readonly frameBytesMax?: number
@@ -54,9 +54,9 @@ export const answerMsMax = 10_000
 export const drainMs = 15_000
 export const signOffMs = 2_000
 export const reconnect: Backoff = { baseMs: 1_000, maxMs: 30_000 }
-/** A connection that held this long, or carried traffic, starts a new row of attempts when it is lost. */
+/** When a connection that held this long or carried traffic is lost, the attempts count from one again. */
 export const stableMs = 10_000
 /** Echo tests without an answer after which the connection is dead. */
 export const echoMissesMax = 2
-/** Bytes that wait for the kernel on one connection. */
+/** Bytes of one connection that may wait for the kernel. */
 export const sendBytesMax = 1_048_576

@@ -17,7 +17,7 @@ const rangeOf = <N extends Named>(written: string, network: N): Range<N> => {
 }
 
 /**
- * Finds the network of a card number by its longest prefix. Works on the bytes: no text of the number is made.
+ * Finds the network of a card number by its longest prefix. Works on the bytes and makes no string of the number.
  *
  * @throws Error when two networks claim the same prefix
  */
@@ -44,7 +44,7 @@ export const createRouting = <N extends Named>(
   }
 }
 
-/** The first digits as a number; -1 when they are fewer or none. */
+/** The first digits as a number; -1 if there are fewer, or one is not a digit. */
 const prefixOf = (pan: Uint8Array, digits: number): number => {
   if (pan.length < digits) return -1
   let prefix = 0

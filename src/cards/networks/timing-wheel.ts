@@ -11,14 +11,14 @@ export abstract class WheelEntry {
 }
 
 const notInWheel = -1
-/** Taken out because it is due, not told yet. */
+/** The entry is due and taken out, but not told yet. */
 const dueSlot = -2
 const tickMs = 10
 const slots = 1024
 
 /**
- * A hashed timing wheel: adding and removing cost the same for one entry and for a hundred thousand, and one
- * timer serves all. No entry ends early; it ends at most a tick (and the event loop's delay) late.
+ * A hashed timing wheel: adding and removing cost the same for one entry and for a hundred thousand, and one timer
+ * serves all. An entry never ends early, and at most a tick (and the event loop's delay) late.
  */
 export class TimingWheel {
   private readonly slots: (WheelEntry | undefined)[] = new Array(slots).fill(undefined)
@@ -55,13 +55,13 @@ export class TimingWheel {
     this.stop ??= every(tickMs, () => this.advance())
   }
 
-  /** Nothing happens when it is in no wheel. */
+  /** Does nothing for an entry in no wheel. */
   remove(entry: WheelEntry): void {
     if (entry.slot >= 0) this.unlink(entry)
     entry.slot = notInWheel
   }
 
-  /** Ends whatever is due; called by the wheel's own timer. */
+  /** Ends all due entries; the wheel's own timer calls it. */
   advance(): void {
     if (this.count === 0) {
       this.stop?.()
@@ -73,7 +73,7 @@ export class TimingWheel {
     const last = Math.min(target, this.current + slots)
     for (let tick = this.current + 1; tick <= last; tick++) this.collect(tick % slots, target, due)
     this.current = Math.max(this.current, target)
-    // One entry's end may take others out: those are not told any more.
+    // The end of one entry may take others out: those are not told any more.
     for (const entry of due) {
       if (entry.slot !== dueSlot) continue
       entry.slot = notInWheel

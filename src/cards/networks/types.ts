@@ -1,17 +1,17 @@
 import type { CardMessage } from '#codecs/iso8583'
 
-/** What became of one request to a card network. */
+/** The outcome of one request to a card network. */
 export type ExchangeOutcome =
-  /** The response is the caller's, who wipes it: it may repeat the card number. */
+  /** The caller owns the response and wipes it, because it may repeat the card number. */
   | { readonly kind: 'answered'; readonly response: CardMessage }
   /** No byte was written: no healthy connection, or every window is full. */
   | {
       readonly kind: 'not_sent'
       readonly reason: 'no_connection' | 'window_full' | 'duplicate_key'
     }
-  /** Written, and the time is up: the network may have acted on it. */
+  /** The request was written and the time is up: the network may have acted on it. */
   | { readonly kind: 'timed_out' }
-  /** At least partly written, and the connection was lost. */
+  /** The connection was lost after at least part of the request was written. */
   | { readonly kind: 'connection_lost' }
 
 export type LateAnswer = {
@@ -31,26 +31,26 @@ export type NetworkHealth = {
 
 /** One card network: a pool of multiplexed connections. */
 export type Network = {
-  /** Of configuration: `neta`, `netb`. */
+  /** From the configuration: `neta`, `netb`. */
   readonly name: string
   /** Lower case, as shown to callers: `visa`. */
   readonly brand: string
-  /** How long a message of this network may take, of configuration. */
+  /** From the configuration: how long a message of this network may take. */
   readonly timeoutMs: number
-  /** True when messages of its dialect can carry the data element. */
+  /** True if messages of its dialect can carry the data element. */
   hasField(de: number): boolean
   /**
-   * Writes the request once and waits for its answer; never writes it twice. The frame is on its way, or refused,
-   * when the call returns: the caller may wipe the request then.
+   * Writes the request exactly once and waits for its answer. The frame is on its way, or refused, when the call
+   * returns, so the caller may wipe the request then.
    *
    * @throws CodecError when the request cannot be written in the network's dialect; Error when it has no STAN
    */
   exchange(request: CardMessage, timeoutMs: number): Promise<ExchangeOutcome>
-  /** True while a request with this STAN waits: such a STAN must not be given to another. */
+  /** True while a request with this STAN waits; no other request may use it then. */
   isPending(stan: string): boolean
   health(): NetworkHealth
   /** Opens the connections, and keeps them open; once. */
   start(): void
-  /** No new requests; waits for what is pending, signs off, closes; bounded. */
+  /** Takes no new requests, waits for pending ones, signs off and closes, within bounded time. */
   stop(): Promise<void>
 }

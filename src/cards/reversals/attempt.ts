@@ -12,7 +12,7 @@ import type { Reversal, ReversalOutcome } from './types.ts'
 /** DE 11 and DE 7 of the reversal. */
 export type ReversalNumbers = { readonly stan: string; readonly transmission: string }
 
-/** Told in the transaction that ends the reversal; when it throws, the reversal is not ended. */
+/** Called in the transaction that ends the reversal; if it throws, the reversal does not end. */
 export type OnEnded = (
   tx: Transaction,
   reversal: Reversal,
@@ -25,9 +25,9 @@ export type AttemptContext = {
   readonly nextStan: (network: Network) => Promise<ReversalNumbers>
   readonly onEnded: OnEnded
   readonly backoff: Backoff
-  /** Bound of the wait after what was no attempt. */
+  /** Bound of the wait after a try that sent nothing. */
   readonly holdMs: number
-  /** By how much a lease outlasts the network's time. */
+  /** How much longer a lease lasts than the network's time. */
   readonly leaseMarginMs: number
   readonly metrics: ReversalMetrics
   readonly logger: Logger
@@ -36,7 +36,7 @@ export type AttemptContext = {
 /** A reversal, and the name under which it is leased. */
 export type ClaimedReversal = { readonly reversal: Reversal; readonly owner: string }
 
-/** What an attempt came to, for the table. */
+/** The result of an attempt, for the table. */
 type Result = {
   readonly outcome: AttemptOutcome
   readonly responseCode: string | undefined
@@ -50,10 +50,10 @@ const noByteWritten: ReadonlySet<AttemptOutcome> = new Set([
 ])
 
 /**
- * Sends a claimed reversal once and notes what came of it. Gives the outcome; undefined when the lease was lost
- * before the first byte.
+ * Sends a claimed reversal once and stores the result. Returns the outcome; undefined if the lease was lost before the
+ * first byte.
  *
- * @throws whatever the database throws: the lease ends, and the reversal is due again
+ * @throws the database's errors: then the lease ends, and the reversal is due again
  */
 export const attemptReversal = async (
   context: AttemptContext,
@@ -82,7 +82,7 @@ export const attemptReversal = async (
   return result.outcome
 }
 
-/** A repeat has the numbers of the first sending; what has not been sent yet gets those of now. */
+/** A repeat keeps the numbers of the first sending; a reversal that was never sent gets new ones. */
 const numbersOf = ({ attempts, stan, transmission }: Reversal): ReversalNumbers | undefined =>
   attempts === 0 || stan === undefined || transmission === undefined
     ? undefined
@@ -101,7 +101,7 @@ const resolvePan = async (
   }
 }
 
-/** Nothing of the card number is used after the call has returned its promise. */
+/** The card number is not used after the call has returned its promise. */
 const send = async (
   { logger }: AttemptContext,
   network: Network,
@@ -118,7 +118,7 @@ const send = async (
     response.wipe()
     return { outcome: isConfirmed ? 'confirmed' : 'refused', responseCode }
   } catch (err) {
-    // It cannot be written in the network's dialect, now or later: somebody sees it when it expires.
+    // The network's dialect cannot carry it, now or later: people see it when it expires.
     logger.error({ err, reversal: reversal.id.toString() }, 'a reversal could not be built')
     return { outcome: 'failed', responseCode: undefined }
   }
@@ -158,7 +158,7 @@ const end = async (
 }
 
 const approved = '00'
-/** Unable to locate the original: there is nothing to take back. */
+/** Unable to locate the original: there is nothing to reverse. */
 const notLocated = '25'
 
 /** What an answer means for its reversal. */

@@ -38,21 +38,21 @@ export const reversalSettings = defineSettings({
 export type ReversalSettings = SettingValues<typeof reversalSettings>
 
 const pollMs = 1_000
-/** Of the time between looks: less than one, since timers are not exact. */
+/** Part of the time between two looks; less than one, because timers are not exact. */
 const expiryPart = 0.9
 const backoffBaseMs = 2_000
 const holdMs = 5_000
 /**
- * How much longer a lease is than what it covers may take. A reversal whose process was killed waits for it, and
- * the hold of a card holder's money with it.
+ * How much longer a lease lasts than the work it covers. If a process is killed, its reversal waits for the lease to
+ * end, and the card holder's money stays on hold.
  */
 const leaseMarginMsDefault = 10_000
-/** Reversals given up at one look. */
+/** Reversals that one look may give up. */
 const expiredMax = 100
 
 /** Times that tests shorten. */
 type ReversalTiming = {
-  /** Between looks at the table; what `kick` tells of is looked at sooner. */
+  /** Time between two looks at the table; `kick` makes the next one sooner. */
   readonly pollMs: number
   /** Bound of the wait before the second attempt; doubles with each. */
   readonly backoffBaseMs: number
@@ -80,15 +80,15 @@ export type Reversals = {
   /** Looks for work now: call it after a transaction with reversals has been committed. */
   readonly kick: () => void
   readonly start: () => void
-  /** Takes nothing more, and waits for what is on the wire: for a network's time at most. */
+  /** Claims nothing more, and waits for messages on the wire, for a network's time at most. */
   readonly drain: () => Promise<void>
   readonly loops: readonly Loop[]
 }
 
 /**
  * Sends stored reversals until their network confirms them: 0400 first, 0401 afterwards, with capped exponential
- * backoff and full jitter. What neither code 00 nor code 25 answered in time expires. Any number of engines may
- * work on one table: a lease keeps a reversal with one of them, and ends by itself when that one dies.
+ * backoff and full jitter. A reversal that gets neither code 00 nor code 25 in time expires. Any number of engines may
+ * work on one table: a lease keeps a reversal with one of them, and ends by itself if that one dies.
  */
 export const createReversals = (deps: ReversalsDeps): Reversals => new Engine(deps).face()
 
@@ -96,7 +96,7 @@ class Engine {
   private readonly deps: ReversalsDeps
   private readonly limits: Limits
   private readonly pollMs: number
-  /** From claiming to the first byte: the vault is asked meanwhile. */
+  /** Covers the time from the claim to the first byte, with the call to the vault. */
   private readonly claimLeaseSeconds: number
   private readonly context: AttemptContext
   private readonly rounds: Job
@@ -147,7 +147,7 @@ class Engine {
   }
 
   private async takeDue(round: Round): Promise<void> {
-    // A round that was asked for comes sooner than those that look for what has expired.
+    // Rounds after a `kick` come too often to look for expired reversals each time.
     if (performance.now() - this.expiredAtMs >= this.pollMs * expiryPart) {
       await this.expireAll(round)
       this.expiredAtMs = performance.now()
@@ -156,7 +156,9 @@ class Engine {
     if (rooms.size > 0 && !round.signal.aborted) await this.claim(rooms)
   }
 
-  /** How many may be taken, per network that can send any: none of one that is down, so it costs no attempts. */
+  /**
+   * How many to take for each network that can send. A network that is down gets none, so that it uses up no attempts.
+   */
   private rooms(): ReadonlyMap<string, number> {
     const rooms = new Map<string, number>()
     for (const network of this.deps.networks.all) {
@@ -167,7 +169,7 @@ class Engine {
   }
 
   private async claim(rooms: ReadonlyMap<string, number>): Promise<void> {
-    // A name of its own for each claim: a lease that was lost is lost to this engine too.
+    // Each claim has a new name, so that this engine, too, loses an expired lease.
     const owner = randomUUID()
     const { sql } = this.context
     const claimed = await claimDue(sql, owner, rooms, this.claimLeaseSeconds, this.limits)
@@ -209,7 +211,7 @@ class Engine {
     })
   }
 
-  /** Each in its own transaction: one that cannot be ended keeps no other from it. */
+  /** Each has its own transaction, so that one failure does not stop the others. */
   private async expireAll({ advance, signal }: Round): Promise<void> {
     const { sql, onEnded, metrics, logger } = this.context
     for (const id of await findOver(sql, this.limits, expiredMax)) {

@@ -2,7 +2,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import type { Counter, Gauge, Metrics } from '#src/platform/observe/index.ts'
 import { pendingByNetwork } from './store.ts'
 
-/** What became of an attempt; the last four wrote no byte and do not count as one. */
+/** The outcome of an attempt; the last four wrote no byte and do not count as an attempt. */
 export type AttemptOutcome =
   | 'confirmed'
   | 'refused'
@@ -22,7 +22,7 @@ export type ReversalMetrics = {
 export const createReversalMetrics = (metrics: Metrics, sql: Client): ReversalMetrics => {
   type Pending = Awaited<ReturnType<typeof pendingByNetwork>>
   let asked: Promise<Pending> | undefined
-  // Both gauges of a scrape share one statement. Without the database they tell nothing.
+  // Both gauges of a scrape share one statement. Without the database they have no value.
   const pending = (): Promise<Pending> => {
     asked ??= pendingByNetwork(sql)
       .catch(() => [])

@@ -3,17 +3,17 @@ import { bigint, bigserial, index, integer, pgTable, text, uniqueIndex } from 'd
 import { instant } from '#src/platform/database/columns.ts'
 import type { Traceparent } from '#src/platform/observe/index.ts'
 
-/** What card networks have to take back; sent until they confirm it. No card number, only its token. */
+/** Reversals, sent until their networks confirm them. Holds no card number, only its token. */
 export const cardReversals = pgTable(
   'card_reversals',
   {
-    /** In the order of committing work: an older one of the same transaction goes first. */
+    /** In the order of commits: the older of one transaction's reversals goes first. */
     id: bigserial({ mode: 'bigint' }).primaryKey(),
     transactionId: text('transaction_id').notNull(),
     network: text().notNull(),
     /**
-     * What is undone. `void`: the void itself is repeated, for nobody knows whether it was done; the original is then
-     * the authorization.
+     * The operation to undo. `void` repeats the void itself, because nobody knows whether it was done; the original is
+     * then the authorization.
      */
     reverses: text().$type<'authorization' | 'capture' | 'void'>().notNull(),
     cardToken: text('card_token').notNull(),
@@ -31,7 +31,7 @@ export const cardReversals = pgTable(
     traceparent: text().$type<Traceparent>(),
     /** `pending`, `confirmed` or `expired`. */
     status: text().notNull().default('pending'),
-    /** Times that bytes of it may have reached the network. */
+    /** How often bytes of it may have reached the network. */
     attempts: integer().notNull().default(0),
     nextAttemptAt: instant('next_attempt_at').notNull().defaultNow(),
     firstAttemptAt: instant('first_attempt_at'),

@@ -25,7 +25,7 @@ const columns = createColumns<keyof Reversal>({
   createdAt: 'timestamptz',
 })
 
-/** What the table fills in, or an attempt. */
+/** The columns that the table or an attempt fills in. */
 const later: ReadonlySet<keyof Reversal> = new Set([
   ...(['id', 'attempts', 'stan', 'transmission', 'responseCode', 'createdAt'] as const),
 ])
@@ -38,10 +38,7 @@ const texts = {
   givenMembers: columns.members(given),
 }
 
-/**
- * Commits reversals with whatever else the transaction does, all in one statement. One that is pending already
- * is not entered again.
- */
+/** Inserts reversals within the caller's transaction, in one statement. Skips those that are pending already. */
 export const insertReversals = async (
   tx: Queryable,
   rows: readonly NewReversal[],
@@ -57,12 +54,12 @@ export const insertReversals = async (
     on conflict do nothing`
 }
 
-/** What may no longer be tried. */
+/** Past either limit, a reversal may no longer be tried. */
 export type Limits = { readonly expirySeconds: number; readonly attemptsMax: number }
 
 /**
- * Takes what is due, at most `rooms` per network, for `leaseSeconds`. Nobody else gets what is taken before the
- * lease ends; of one transaction only the oldest pending one is given.
+ * Claims due reversals, at most `rooms` per network, for `leaseSeconds`. Nobody else can claim them before the lease
+ * ends. Takes only the oldest pending reversal of each transaction.
  */
 export const claimDue = async (
   sql: Client,
@@ -96,8 +93,8 @@ export const claimDue = async (
 }
 
 /**
- * Notes, before the first byte, that the reversal goes out with these numbers. False when the lease was lost: then
- * somebody else may be sending it.
+ * Stores, before the first byte, the numbers that the reversal goes out with. False if the lease was lost: then another
+ * engine may be sending it.
  */
 export const beginAttempt = async (
   sql: Client,
@@ -114,7 +111,7 @@ export const beginAttempt = async (
       where id = ${id} and status = 'pending' and lease_owner = ${owner} and lease_until > now()`
   ).count === 1
 
-/** Gives the reversal back, due after `waitMs`. `isUnsent`: the attempt that was begun wrote no byte. */
+/** Gives the reversal back, due after `waitMs`. `isUnsent` means that the attempt wrote no byte. */
 export const release = async (
   sql: Client,
   id: bigint,
@@ -133,7 +130,7 @@ export const release = async (
     where id = ${id} and status = 'pending' and lease_owner = ${owner}`
 }
 
-/** Ends the reversal; false when it is not the owner's any more. */
+/** Ends the reversal; false if the owner has lost it. */
 export const confirm = async (
   tx: Queryable,
   id: bigint,
@@ -151,7 +148,7 @@ const isOver = (sql: Queryable, { expirySeconds, attemptsMax }: Limits) => sql`
   status = 'pending' and (lease_until is null or lease_until <= now())
     and (attempts >= ${attemptsMax} or created_at <= now() - make_interval(secs => ${expirySeconds}))`
 
-/** What may no longer be tried and nobody works on; the oldest, at most `limit`. */
+/** The oldest reversals, at most `limit`, that may no longer be tried and that nobody works on. */
 export const findOver = async (
   sql: Client,
   limits: Limits,
@@ -162,7 +159,7 @@ export const findOver = async (
   return rows.map(({ id }) => id)
 }
 
-/** Ends one that is still over; undefined when it is not, or somebody else just does it. */
+/** Ends a reversal that is still over its limits; undefined if it is not, or another process is ending it. */
 export const expire = async (
   tx: Queryable,
   id: bigint,
@@ -177,7 +174,7 @@ export const expire = async (
   return expired && recordOf(expired)
 }
 
-/** What is pending by network: how many, and since when the oldest. */
+/** For each network, the number of pending reversals and the age of the oldest. */
 export const pendingByNetwork = (
   sql: Client,
 ): Promise<

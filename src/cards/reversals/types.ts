@@ -2,7 +2,7 @@ import type { Queryable } from '#src/platform/database/index.ts'
 import type { RecordOf } from '../columns.ts'
 import type { cardReversals } from './schema.ts'
 
-/** What only the table and its engine know of a reversal. */
+/** The members that only the table and its engine know. */
 type Engine =
   | 'status'
   | 'nextAttemptAt'
@@ -15,14 +15,14 @@ type Engine =
 /** A reversal as it is stored, while it is pending. */
 export type Reversal = RecordOf<Omit<typeof cardReversals.$inferSelect, Engine>>
 
-/** A message whose effect has to be taken back, as whoever sent it knows it. */
+/** A message to reverse, as its sender describes it. */
 export type NewReversal = Omit<
   Reversal,
   'id' | 'attempts' | 'stan' | 'transmission' | 'responseCode' | 'createdAt'
 >
 
-/** Commits reversals with whatever else the transaction does. */
+/** Inserts reversals within the caller's transaction. */
 export type InsertReversals = (tx: Queryable, rows: readonly NewReversal[]) => Promise<void>
 
-/** `expired`: no network confirmed it in time; somebody has to ask. */
+/** `expired`: the network did not confirm it in time; a person has to ask. */
 export type ReversalOutcome = 'confirmed' | 'expired'

@@ -6,7 +6,7 @@ type Fields = Partial<Omit<CardTransaction, 'id' | 'status' | 'operation'>>
 /**
  * The transaction after the event, with the fields that the event brings.
  *
- * @throws Error where the event is not possible: whoever calls has looked at the state before
+ * @throws Error if the event is not possible, which the caller must have checked
  */
 export const changed = (
   before: CardTransaction,
@@ -21,7 +21,7 @@ export const changed = (
   return { ...before, ...next, ...operationOf(next, before), ...fields, updatedAt: at }
 }
 
-/** The message of an operation is kept for as long as there is one. */
+/** Keeps the operation's message as long as there is an operation. */
 const operationOf = ({ operation }: CardState, before: CardTransaction) => ({
   operationStan: operation === undefined ? undefined : before.operationStan,
   operationTransmission: operation === undefined ? undefined : before.operationTransmission,

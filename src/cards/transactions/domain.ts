@@ -1,10 +1,10 @@
 /**
- * What can happen to a card transaction; pure.
+ * The states and events of a card transaction; pure.
  *
  *   pending -> authorized | declined;  authorized -> captured | voided;  captured -> voided
  *
- * Beside the status there is the operation: what is on the wire, or being taken back. While there is one, nothing
- * else begins. Silence of a network decides nothing: it leads to a reversal, whose answer decides.
+ * Beside the status there is the operation, which is on the wire or being reversed. While there is one, no other
+ * begins. Silence of a network decides nothing: it leads to a reversal, whose answer decides.
  */
 export const cardStatuses = ['pending', 'authorized', 'captured', 'voided', 'declined'] as const
 export type CardStatus = (typeof cardStatuses)[number]
@@ -18,14 +18,14 @@ export type CardOperation =
 
 export type CardState = {
   readonly status: CardStatus
-  /** Undefined: nothing is under way; of a pending one, that its authorization is. */
+  /** Undefined if nothing is under way, or, in `pending`, if the authorization is. */
   readonly operation: CardOperation | undefined
 }
 
 export type CardEvent =
   | 'authorization_approved'
   | 'authorization_declined'
-  /** No byte of it went out. */
+  /** No byte of the authorization went out. */
   | 'authorization_not_sent'
   /** Sent, and nobody knows. */
   | 'authorization_unknown'
@@ -40,7 +40,7 @@ export type CardEvent =
   | 'void_unknown'
   /** The network confirmed the reversal under way. */
   | 'reversal_confirmed'
-  /** Somebody asked the network: what the reversal was about to undo, or to do, is not undone or done. */
+  /** A person asked the network: the reversal did not take effect. */
   | 'reversal_denied'
 
 type Transitions = Readonly<Partial<Record<CardEvent, CardState>>>
@@ -90,27 +90,27 @@ const transitions: Readonly<Record<string, Transitions>> = {
   },
 }
 
-/** The state after the event; undefined where the event is not possible. */
+/** The state after the event; undefined if the event is not possible. */
 export const transition = (
   { status, operation }: CardState,
   event: CardEvent,
 ): CardState | undefined =>
   transitions[operation === undefined ? status : `${status} ${operation}`]?.[event]
 
-/** In what status a reversal that no network confirmed may be ended by somebody who asked the network. */
+/** The statuses in which a person who asked the network may end an unconfirmed reversal. */
 export const resolutions = ['voided', 'authorized', 'captured'] as const
 export type Resolution = (typeof resolutions)[number]
 
 /**
- * The event that ends the reversal under way in that status; undefined where there is none. What a caller was told
- * is being reversed never becomes an authorization: an authorization whose outcome was unknown ends voided only.
+ * The event that ends the reversal under way in that status; undefined if there is none. We told the caller that an
+ * authorization with unknown outcome is being reversed, so it can only end voided.
  */
 export const resolvingEvent = (state: CardState, outcome: Resolution): CardEvent | undefined =>
   (['reversal_confirmed', 'reversal_denied'] as const).find(
     (event) => transition(state, event)?.status === outcome,
   )
 
-/** Approved, of DE 39. */
+/** DE 39: approved. */
 export const approved = '00'
 
 const messages: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type { AppEvent } from '#src/events.ts'
 import type { CardTransaction } from './store.ts'
 
-/** What subscribers are told of a step: each new status but the first, which nothing has decided. */
+/** The event that subscribers get for a step: each new status except the first, when nothing is decided. */
 export const statusEvent = (
   before: CardTransaction,
   after: CardTransaction,

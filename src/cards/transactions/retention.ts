@@ -8,8 +8,8 @@ const batchMax = 500
 const dayMs = 86_400_000
 
 /**
- * Forgets transactions, with their events and reversals, that were made and last changed more than `days` ago; what
- * is pending, under way or in need of attention stays.
+ * Deletes transactions that were made and last changed more than `days` ago, with their events and reversals. Keeps
+ * those that are pending, under way or in need of attention.
  */
 export const createRetention = (options: {
   readonly sql: Client

@@ -14,7 +14,7 @@ import { instant } from '#src/platform/database/columns.ts'
 import type { Traceparent } from '#src/platform/observe/index.ts'
 import type { CardOperation, CardStatus, Currency } from './domain.ts'
 
-/** One row per authorization, written before the first byte of it is. No card number, only its token. */
+/** One row per authorization, committed before its first byte goes out. No card number, only its token. */
 export const cardTransactions = pgTable(
   'card_transactions',
   {
@@ -22,8 +22,9 @@ export const cardTransactions = pgTable(
     /** `pending`, `authorized`, `captured`, `voided` or `declined`. */
     status: text().$type<CardStatus>().notNull(),
     /**
-     * What is under way: `capture` or `void` on the wire, `reversing_authorization`, `reversing_capture` or
-     * `reversing_void` while a reversal waits for its answer. Null: nothing; a pending one's is the authorization.
+     * The operation under way: `capture` or `void` on the wire, `reversing_authorization`, `reversing_capture` or
+     * `reversing_void` while a reversal waits for its answer. Null means none, or, in status `pending`, the
+     * authorization.
      */
     operation: text().$type<CardOperation>(),
     /** DE 11, DE 7 and DE 4 of the operation's message. */
@@ -50,9 +51,9 @@ export const cardTransactions = pgTable(
     voidError: text('void_error'),
     /** Why it ended without the caller's doing: `not_sent`, `reversed`. */
     reason: text(),
-    /** A reversal ended without an answer: somebody has to ask the network. */
+    /** A reversal ended without an answer: a person has to ask the network. */
     needsAttention: boolean('needs_attention').notNull().default(false),
-    /** The Idempotency-Key of the request that is or was under way last, as it is stored. */
+    /** The stored form of the Idempotency-Key of the last request. */
     claimKey: text('claim_key'),
     /** W3C trace context of that request: a reversal continues its trace. */
     traceparent: text().$type<Traceparent>(),
@@ -85,7 +86,7 @@ export const cardEvents = pgTable(
   (table) => [index('card_events_transaction').on(table.transactionId, table.id)],
 )
 
-/** Trace numbers are handed out in blocks: those of a block that was taken are never given again before a whole round. */
+/** Trace numbers are handed out in blocks; no number comes again before a whole round. */
 export const cardStanBlocks = pgTable('card_stan_blocks', {
   network: text().primaryKey(),
   /** The first number of the next block. */

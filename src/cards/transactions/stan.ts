@@ -4,7 +4,7 @@ import type { Network } from '../networks/index.ts'
 const stanMax = 999_999
 const blockSizeDefault = 500
 
-/** DE 11, DE 37 and DE 7 of a message that is to be sent now. */
+/** DE 11, DE 37 and DE 7 of the next message. */
 export type TraceNumbers = {
   /** Six digits. */
   readonly stan: string
@@ -15,7 +15,7 @@ export type TraceNumbers = {
 }
 
 export type StanAllocator = {
-  /** The next number that no waiting message of the network has; with DE 7 it is unique. */
+  /** The next number that no waiting message of the network uses; together with DE 7 it is unique. */
   readonly next: (network: Pick<Network, 'name' | 'isPending'>) => Promise<TraceNumbers>
 }
 
@@ -23,7 +23,7 @@ type Block = { next: number; left: number }
 
 /**
  * Numbers messages from 000001 to 999999, round and round, by network. Numbers come from blocks taken from the
- * database, so that neither a restart nor another instance gives one again.
+ * database, so neither a restart nor another instance repeats one.
  */
 export const createStanAllocator = (options: {
   readonly sql: Client

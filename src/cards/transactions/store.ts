@@ -19,16 +19,16 @@ type Row = typeof cardTransactions.$inferSelect
 
 export type CardTransaction = RecordOf<Row>
 
-/** A step of a transaction, with its events and the answer of the key it was asked for under. */
+/** A step of a transaction, with its events and the answer for its idempotency key. */
 export type CardChange = {
-  /** Its status and operation are those that the stored row must still have. */
+  /** The stored row must still have this status and operation. */
   readonly before: CardTransaction
   readonly after: CardTransaction
-  /** Shown to callers: no card data. */
+  /** Callers see them, so they hold no card data. */
   readonly events: readonly NewCardEvent[]
-  /** What the transaction's key answers from now on; `free` forgets it; undefined leaves it running. */
+  /** The answer of the transaction's key from now on; `free` deletes the key; undefined leaves it running. */
   readonly answer?: Answer | 'free' | undefined
-  /** Of a step that somebody asked for. */
+  /** Present if a caller asked for the step. */
   readonly audit?: AuditEntry | undefined
 }
 
@@ -78,7 +78,7 @@ const columns = createColumns<keyof Row>({
   voidedAt: 'timestamptz',
 })
 
-/** What no step changes. */
+/** The members that no step changes. */
 const fixed: ReadonlySet<keyof Row> = new Set([
   ...(['id', 'network', 'brand', 'cardToken', 'amountCents', 'currency', 'merchantId'] as const),
   ...([
@@ -92,7 +92,7 @@ const fixed: ReadonlySet<keyof Row> = new Set([
   ] as const),
 ])
 const changing = columns.all.filter((member) => !fixed.has(member))
-/** What is known when an authorization is about to be sent. */
+/** The members known before an authorization is sent. */
 const initial: readonly (keyof Row)[] = [
   ...fixed,
   ...(['status', 'updatedAt', 'claimKey', 'traceparent'] as const),
@@ -113,10 +113,10 @@ export type NewRow = {
 }
 
 /**
- * Writes transactions with their audit entries and their idempotency keys, one statement for any number: one way to
- * the server, one commit.
+ * Writes any number of transactions, with audit entries and idempotency keys, in one statement: one round trip, one
+ * commit.
  *
- * @returns for each whether it was written; false when its key was there before
+ * @returns for each whether it was written; false if its key existed before
  */
 export const insertTransactions = async (
   sql: Queryable,
@@ -179,10 +179,10 @@ const inputOf = (
 })
 
 /**
- * Takes each transaction from one state to the next with its events, its audit entry and the answer of its key, one statement for
- * any number. A transaction that is no longer in the state it is to leave stays as it is.
+ * Takes any number of transactions to their next state, with events, audit entries and the answers of their keys, in
+ * one statement. A transaction that has left the expected state stays as it is.
  *
- * @param emission tells subscribers of new statuses; undefined: there are none
+ * @param emission tells subscribers of new statuses; undefined if there are none
  * @returns for each whether it was changed
  */
 export const changeTransactions = async (
@@ -238,7 +238,7 @@ export const changeTransactions = async (
   return changes.map((change) => written.has(change))
 }
 
-/** Of those that leave the same state of one transaction the first wins; the row is in one state only. */
+/** Keeps the first of several changes that leave the same state of one transaction. */
 const firstOfEachState = (changes: readonly CardChange[]): readonly CardChange[] => {
   const firsts = new Map<string, CardChange>()
   for (const change of changes) {
@@ -270,7 +270,7 @@ export const eventsOf = async (
 export type TransactionFilter = {
   readonly status: CardStatus | undefined
   readonly merchantId: string | undefined
-  /** Only what no network settled; otherwise everything. */
+  /** True for only those that no network settled; false for all. */
   readonly needsAttention: boolean
   /** Created at or after. */
   readonly from: Date | undefined
@@ -298,7 +298,7 @@ export const listTransactions = async (
   return rows.map(recordOf)
 }
 
-/** What has been on the wire since before `before`: whoever sent it is gone. Others that sweep pass over them. */
+/** Locks transactions on the wire since before `before`: their sender is gone. Other sweeps skip them. */
 export const lockAbandoned = async (
   tx: Queryable,
   before: Date,
@@ -319,7 +319,7 @@ export type LateAnswerRow = {
   readonly data: Readonly<Record<string, string | null>>
 }
 
-/** Puts late answers beside their transactions. @returns the ids of those found, in order */
+/** Stores late answers with their transactions. @returns the ids of those found, in order */
 export const attachLateAnswers = async (
   sql: Queryable,
   answers: readonly LateAnswerRow[],
@@ -345,7 +345,9 @@ export const attachLateAnswers = async (
   return answers.map((_, at) => ids.get(at))
 }
 
-/** Deletes what ended before `before`, with all that belongs to it; others that delete pass over the same rows. */
+/**
+ * Deletes transactions that ended before `before`, with all that belongs to them; others that delete skip these rows.
+ */
 export const forgetTransactions = async (
   sql: Client,
   before: Date,

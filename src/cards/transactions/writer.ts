@@ -18,12 +18,12 @@ import {
 
 const rowsMax = 200
 /**
- * One statement of a kind at a time: what comes meanwhile shares the next. A statement of one row costs PostgreSQL
- * five times as much for a row as one of fifty, so more writers only make both sides slower.
+ * One statement of a kind at a time: later writes share the next one. A row in a statement of its own costs PostgreSQL
+ * five times as much as a row in one of fifty, so more writers only make both sides slower.
  */
 const writersMax = 1
 const waitingMax = 10_000
-/** A network has acted: its answer is worth waiting for a database that is away for a moment. */
+/** The network has acted, so we retry its answer while the database is away for a moment. */
 const attemptsMax = 4
 const retryMs = 50
 
@@ -31,9 +31,9 @@ type ReversingChange = CardChange & { readonly reversal: NewReversal }
 
 /** Writes that come at the same time share statements and commits. */
 export type CardWriter = {
-  /** @returns false when the key was used before; @throws ApiError `cards_too_busy` */
+  /** @returns false if the key was used before; @throws ApiError `cards_too_busy` */
   readonly insert: (row: NewRow) => Promise<boolean>
-  /** @returns false when the transaction is no longer in the state that it is to leave */
+  /** @returns false if the transaction has left the expected state */
   readonly change: (change: CardChange) => Promise<boolean>
   /** The same, with a reversal in the same commit. */
   readonly reverse: (change: ReversingChange) => Promise<boolean>
@@ -74,7 +74,7 @@ export const createCardWriter = (
     },
   })
 
-  /** After a repetition, a change that finds its own result has been made by an attempt whose commit went unheard. */
+  /** If a retry finds its own result stored, an earlier attempt committed, but we did not hear of it. */
   const repeated = async <C extends CardChange>(
     write: (change: C) => Promise<boolean>,
     one: C,

@@ -13,7 +13,7 @@ import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from './typ
 /** ISO/IEC 7812: a card number has at most 19 digits; the shortest in use have 12. */
 const panDigitsMin = 12
 const panDigitsMax = 19
-/** What is read of an answer: anything longer is no card number. */
+/** Bytes read of an answer: anything longer is not a card number. */
 const bodyBytesMax = 32
 const circuitFailuresMaxDefault = 5
 const circuitOpenMsDefault = 2_000
@@ -23,17 +23,17 @@ export type HttpVaultOptions = {
   readonly url: string
   /** Sent as `Authorization: Bearer …`. */
   readonly token: string | undefined
-  /** Client certificate and key, and the authorities the vault's must come from; as of now. */
+  /** The current client certificate and key, and the authorities that may issue the vault's certificate. */
   readonly tls?: (() => TlsOptions) | undefined
-  /** For the whole call, its body included. */
+  /** For the whole call, with its body. */
   readonly timeoutMs: number
-  /** Failures in a row after which the vault is left alone; 5. */
+  /** After so many failures in a row, no calls for a while; 5. */
   readonly circuitFailuresMax?: number
-  /** How long it is left alone; 2 s. */
+  /** How long there are no calls; 2 s. */
   readonly circuitOpenMs?: number
 }
 
-/** A vault behind HTTP. Connections are kept; a call is made once, never repeated here. */
+/** A vault behind HTTP. It keeps connections, and never repeats a call. */
 export const createHttpVault = (options: HttpVaultOptions): Vault => {
   const { circuitFailuresMax = circuitFailuresMaxDefault, circuitOpenMs = circuitOpenMsDefault } =
     options
@@ -84,7 +84,7 @@ const post = async (
     signal: AbortSignal.timeout(options.timeoutMs),
     headers: {
       accept: 'application/octet-stream',
-      // Compressed card numbers would pass through buffers that nobody wipes.
+      // Decompression would copy card numbers into buffers that nobody wipes.
       'accept-encoding': 'identity',
       'content-type': 'application/json',
       ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
@@ -96,8 +96,8 @@ const post = async (
 }
 
 /**
- * Reads the body into the buffer, wiping each chunk after it, and gives its length; one more than the buffer
- * holds for a body that is too long, of which the rest is not read.
+ * Reads the body into the buffer, wipes each chunk afterwards, and returns the length. For a body that is too long, it
+ * stops reading and returns one more than the buffer holds.
  */
 const readInto = async ({ body }: Response, buffer: Uint8Array): Promise<number> => {
   if (body === null) return 0

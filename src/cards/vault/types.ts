@@ -1,15 +1,15 @@
-/** Where card numbers live; the gateway holds tokens only. */
+/** The place of card numbers; the gateway holds only tokens. */
 export type Vault = {
   /**
-   * The card number of a token: 12 to 19 ASCII digits in a buffer that is the caller's, who wipes it.
+   * Returns the card number of a token: 12 to 19 ASCII digits in a buffer that the caller owns and wipes.
    *
-   * @throws CardTokenNotFoundError when the vault knows no such token
-   * @throws VaultUnavailableError when it gives no usable answer: the same call may succeed later
+   * @throws CardTokenNotFoundError if the vault does not know the token
+   * @throws VaultUnavailableError if it gives no usable answer: the same call may succeed later
    */
   resolve(token: string): Promise<Uint8Array>
 }
 
-/** The vault says that it holds no such token. */
+/** The vault does not know the token. */
 export class CardTokenNotFoundError extends Error {
   override readonly name = 'CardTokenNotFoundError'
 
@@ -18,7 +18,7 @@ export class CardTokenNotFoundError extends Error {
   }
 }
 
-/** Why there is no usable answer of the vault. */
+/** Why the vault gave no usable answer. */
 export type VaultFault = 'circuit_open' | 'timed_out' | 'unreachable' | 'refused' | 'malformed'
 
 const faults: Readonly<Record<VaultFault, string>> = {
@@ -29,7 +29,7 @@ const faults: Readonly<Record<VaultFault, string>> = {
   malformed: 'the card vault answered with something other than a card number',
 }
 
-/** No usable answer of the vault. Holds nothing of the token or of what the vault sent. */
+/** The vault gave no usable answer. Holds no part of the token or of the vault's answer. */
 export class VaultUnavailableError extends Error {
   override readonly name = 'VaultUnavailableError'
   readonly fault: VaultFault

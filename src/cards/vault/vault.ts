@@ -35,17 +35,17 @@ export const vaultSettings = defineSettings({
 
 export type VaultSettings = SettingValues<typeof vaultSettings>
 
-/** The vault of the settings, and its TLS files' watch. */
+/** The vault from the settings, and the watch over its TLS files. */
 export type ConfiguredVault = Vault & {
-  /** Follows its TLS files from now on. */
+  /** Starts to watch its TLS files. */
   readonly start: () => void
   readonly stop: () => void
 }
 
 /**
- * Undefined when no vault is configured.
+ * Undefined if no vault is configured.
  *
- * @throws KeyMaterialError when certificate and key cannot be used
+ * @throws KeyMaterialError if certificate and key cannot be used
  */
 export const createVault = (
   settings: VaultSettings,
