@@ -141,11 +141,22 @@ describe('keys', () => {
     const made = await run([...create, '--days', '3', '--test', '--json', ...at])
     const { id, key } = JSON.parse(made.out) as { id: string; key: string }
     expect(key).toStartWith('trl_test_')
-    expect((await run(['keys', 'list', ...at])).out).toMatch(new RegExp(`${id} +shop +active`))
+    expect((await run(['keys', 'list', ...at])).out).toMatch(
+      new RegExp(`${id} +shop +default +active`),
+    )
     expect((await run(['keys', 'revoke', id, '--json', ...at])).out).toBe(
       `{"id":"${id}","revoked":true}\n`,
     )
-    expect((await run(['keys', 'list', ...at])).out).toMatch(new RegExp(`${id} +shop +revoked`))
+    expect((await run(['keys', 'list', ...at])).out).toMatch(
+      new RegExp(`${id} +shop +default +revoked`),
+    )
+  })
+
+  test('belong to the account that is named', async () => {
+    const at = file()
+    const create = ['keys', 'create', '--name', 'shop', '--scopes', 'cards:*', '--account', 'north']
+    expect((await run([...create, ...at])).code).toBe(0)
+    expect((await run(['keys', 'list', ...at])).out).toMatch(/ shop +north +active/)
   })
 
   test('need a name, known scopes, days within bounds, and a place', async () => {
