@@ -1,7 +1,7 @@
 import { type AuditEntry, writeAudit } from '#src/platform/http/index.ts'
 import { type EndpointRow, type EndpointStore, endpointStatements } from './store.ts'
 
-/** A change of an endpoint, and who made it, in one transaction; a change of nothing leaves no entry. */
+/** Changes an endpoint and notes who did it, in one transaction; a call that changes nothing leaves no entry. */
 export const audited = async <T extends EndpointRow | boolean | undefined>(
   store: EndpointStore,
   entry: AuditEntry,

@@ -20,7 +20,7 @@ const target: Kind<string> = {
   },
 }
 
-/** How events are delivered to subscribers. */
+/** How we deliver events to subscribers. */
 export const webhookSettings = defineSettings({
   secret: setting('WEBHOOK_SECRET', secret(), {
     doc: 'Secret for HMAC-SHA256 signing of webhooks that have none of their own.',

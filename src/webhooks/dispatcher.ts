@@ -19,7 +19,7 @@ export type ActiveEndpoint = {
   readonly id: string
   readonly url: string
   readonly include: 'thin' | 'full'
-  /** The present secret's key, and the previous one's while both hold. */
+  /** The present secret's key, and the previous one's while both are valid. */
   readonly keys: readonly Uint8Array[]
 }
 
@@ -34,21 +34,21 @@ export type DispatcherDeps = {
 }
 
 export type Dispatcher = {
-  /** There may be something due. */
+  /** Call it when something may be due. */
   readonly kick: () => void
   readonly start: () => void
-  /** Takes nothing new; resolves when what runs has ended and is written. */
+  /** Takes nothing new; resolves when running attempts have ended and their outcomes are written. */
   readonly drain: () => Promise<void>
   /** Attempts, and the writing of their outcomes. */
   readonly loops: readonly Loop[]
 }
 
-/** How often retries that came due are looked for. */
+/** How often we look for retries that came due. */
 const pollMs = 500
-/** How long kicks are gathered: a few claims of many rows cost less than many of few. */
+/** How long we gather kicks: a few claims of many rows cost less than many claims of few. */
 const gatherMs = 3
 const leaseMarginSeconds = 30
-/** Sends what is due, each endpoint at its own pace. */
+/** Sends due deliveries, each endpoint at its own pace. */
 export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   const { sql, logger } = deps
   const lanes = createLanes(deps.concurrencyMax)
@@ -97,7 +97,7 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   }
 }
 
-/** One attempt, and what follows from it. */
+/** Makes one attempt and records what follows from it. */
 const attempt = async (
   { send, deliveries, concurrencyMax }: DispatcherDeps,
   outcomes: OutcomeWriter,
@@ -118,7 +118,7 @@ const attempt = async (
   outcomes.add({ delivery, result, step })
 }
 
-/** A span of the trace that caused the event. */
+/** Opens a span in the trace that caused the event. */
 const tracedSend = (
   { type, attempt, traceparent }: ClaimedDelivery,
   url: string,

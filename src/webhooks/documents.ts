@@ -13,7 +13,7 @@ import {
 import { subscriptions } from './domain.ts'
 import { webhookErrors } from './errors.ts'
 
-/** Bodies and parameters of the webhook routes, and what the OpenAPI document says of them. */
+/** Bodies and parameters of the webhook routes, with their texts in the OpenAPI document. */
 
 const tag = 'Webhooks'
 const overlapSecondsMax = 7 * 24 * 3600
@@ -64,7 +64,7 @@ export const rotateBody = z
   })
   .meta({ id: 'WebhookRotation' })
 export const replayBody = z.strictObject({ since: instant }).meta({ id: 'WebhookReplay' })
-/** Moment and id: many are made in the same microsecond. */
+/** Time and id, because many are made in the same microsecond. */
 const deliveryKey = /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{6}Z dlv_[0-9a-f-]{36}$/
 export const deliveriesQuery = z.strictObject({
   status: z.enum(['pending', 'delivered', 'exhausted']).optional(),

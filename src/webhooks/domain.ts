@@ -1,6 +1,6 @@
 import { eventTypes } from '#src/events.ts'
 
-/** `card.transaction.voided`: `card.*` and `card.transaction.*`. */
+/** The families of a type: `card.transaction.voided` has `card.*` and `card.transaction.*`. */
 const familiesOf = (type: string): string[] => {
   const steps = type.split('.')
   return steps.slice(1).map((_, index) => `${steps.slice(0, index + 1).join('.')}.*`)
@@ -9,13 +9,13 @@ const familiesOf = (type: string): string[] => {
 const wildcards: ReadonlySet<string> = new Set(['*', ...eventTypes.flatMap(familiesOf)])
 const types: ReadonlySet<string> = new Set(eventTypes)
 
-/** Every subscription that takes this type. */
+/** Every subscription that matches this type. */
 export const patternsOf = (type: string): readonly string[] => ['*', ...familiesOf(type), type]
 
 /** True for a known type, a family of them (`pacs.*`), or all (`*`). */
 export const isSubscription = (text: string): boolean => types.has(text) || wildcards.has(text)
 
-/** What to name in an error: every type and every family. */
+/** What an error names: every type and every family. */
 export const subscriptions = (): readonly string[] => [...wildcards, ...eventTypes]
 
 /** Waits before each attempt, in ms: the schedule of Standard Webhooks, 75 hours in all. */
@@ -29,10 +29,10 @@ export const retryDelaysMs: readonly number[] = [
 
 export const attemptsMax = retryDelaysMs.length
 export const retryAfterMaxMs = 24 * 3_600_000
-/** An endpoint that has failed for so long is disabled. */
+/** We disable an endpoint that has failed for so long. */
 const failingDaysMax = 5
 export const failingMaxMs = failingDaysMax * 24 * 3_600_000
-/** A delay becomes a random one between these parts of it. */
+/** We replace a delay by a random one between these multiples of it. */
 const jitterFrom = 0.8
 const jitterTo = 1.2
 
@@ -77,7 +77,7 @@ export const afterAttempt = (
   }
 }
 
-/** `Retry-After` as seconds or as a date; undefined when it is neither. */
+/** `Retry-After` in seconds or as a date; undefined when it is neither. */
 export const retryAfterMs = (header: string | null, nowMs: number): number | undefined => {
   if (header === null) return undefined
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header) * 1000

@@ -1,6 +1,6 @@
 import { defineErrors } from '#src/platform/http/index.ts'
 
-/** What webhook operations can end in, besides the errors every feature shares. */
+/** The errors of webhook operations, besides those that every feature shares. */
 export const webhookErrors = defineErrors({
   webhook_endpoint_disabled: {
     status: 409,

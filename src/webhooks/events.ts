@@ -4,7 +4,7 @@ import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { patternsOf } from './domain.ts'
 
 /**
- * What is written of an event.
+ * What we write for an event.
  *
  * @property full - what subscribers with `include: "full"` get instead of `data`
  */
@@ -15,12 +15,12 @@ export type WebhookEvent = {
   readonly full?: object | undefined
 }
 
-/** PostgreSQL tells listeners at commit. */
+/** PostgreSQL notifies listeners at commit. */
 export const eventsChannel = 'webhook_events'
 
 /**
- * Writes several, in their order: two statements for any number. Those that no active endpoint takes are not written,
- * as nothing would come of them: an endpoint gets what happens after it was made.
+ * Writes several events, in order: two statements for any number. We do not write events that no active endpoint takes,
+ * because an endpoint gets only what happens after it was made.
  */
 export const emitEvents = async (tx: Queryable, events: readonly WebhookEvent[]): Promise<void> => {
   if (events.length === 0) return
@@ -32,7 +32,7 @@ export const emitEvents = async (tx: Queryable, events: readonly WebhookEvent[])
     select from event_numbers`
 }
 
-/** Within a statement: where the tables of endpoints are, events that nobody takes are not written. */
+/** Writes within a statement. In the endpoints' database we do not write events that nobody takes. */
 export const emitWithin: EmitWithin = {
   isTaken: async (sql, events) => (await takenOf(sql, events)).length > 0,
   rowOf: (event) => rowOf(event, 0),
@@ -45,7 +45,7 @@ export const emitWithin: EmitWithin = {
     ),
 }
 
-/** The same in a database that has no endpoints: a relay takes them from there. */
+/** The same in a database without endpoints: a relay takes the events from there. */
 export const emitElsewhere: EmitWithin = {
   isTaken: async () => true,
   rowOf: emitWithin.rowOf,
@@ -61,7 +61,7 @@ const takenOf = async <E extends WebhookEvent>(
   return events.filter(({ type }) => patternsOf(type).some((one) => subscribed.has(one)))
 }
 
-/** What the active endpoints take. */
+/** The types that active endpoints take. */
 const subscriptionsOf = async (tx: Queryable): Promise<ReadonlySet<string>> => {
   const rows = await tx<{ pattern: string }[]>`
     select distinct unnest(events) as pattern from webhook_endpoints where active`
@@ -81,7 +81,7 @@ const rowOf = ({ type, subject, data, full }: WebhookEvent, place: number) => ({
 
 type Fragment = ReturnType<EmitWithin['ctes']>
 
-/** Subjects are counted in one order by all writers: two with the same ones wait and do not deadlock. */
+/** All writers count subjects in one order: two with the same subjects wait and do not deadlock. */
 const ctes = (sql: Queryable, rows: Fragment, filter: Fragment): Fragment => sql`
   event_rows as materialized (
     select e.*, row_number() over (partition by subject order by place) as turn,
@@ -106,7 +106,7 @@ const ctes = (sql: Queryable, rows: Fragment, filter: Fragment): Fragment => sql
     returning pg_notify(${eventsChannel}, '')
   )`
 
-/** What is sent: the same bytes on every attempt. */
+/** The bytes that we send: the same on every attempt. */
 export const bodyOf = (event: {
   readonly id: string
   readonly type: string

@@ -23,9 +23,9 @@ export type { EventBroker } from './relay.ts'
 export type WebhooksDeps = {
   /** Undefined: the endpoints answer 503. */
   readonly sql: Client | undefined
-  /** Undefined: events go from the outbox to deliveries without one. */
+  /** Undefined: events go straight from the outbox to deliveries. */
   readonly broker: EventBroker | undefined
-  /** Databases in which events are emitted too: card transactions may have one of their own. */
+  /** Other databases in which we emit events: card transactions may have one of their own. */
   readonly elsewhere?: readonly Client[]
   readonly sealer: Sealer | undefined
   readonly settings: WebhookSettings
@@ -37,12 +37,12 @@ export type WebhooksDeps = {
 
 const sweepEveryMs = 3_600_000
 
-/** Events to subscribers: never lost, never blocked by one another. */
+/** Sends events to subscribers: we lose none, and no subscriber blocks another. */
 export const createWebhooks = (deps: WebhooksDeps): Feature => {
   const { sql, settings, logger } = deps
   const allowed = allowListOf(settings.allowedTargets ?? [])
   const timeoutMs = settings.timeoutSeconds * 1000
-  // Without a database nothing below is ever called: every route answers before.
+  // Without a database nobody calls what follows: every route answers before.
   const store = createEndpointStore(sql as Client)
   const send = createSender({ allowed, timeoutMs, version: deps.version })
   const { sealer } = deps

@@ -1,22 +1,22 @@
-/** An endpoint nothing is known of gets so much; success doubles it, failure leaves one. */
+/** The concurrency of an endpoint that we do not know yet; success doubles it, failure sets it to one. */
 const concurrencyFirst = 8
 const breakerFirstMs = 1_000
 const breakerMaxMs = 60_000
 /** Consecutive failures after which an endpoint rests. */
 const breakerFailures = 5
 
-/** One endpoint's own queue: nothing here is shared with another's. */
+/** One endpoint's own queue: endpoints share nothing here. */
 export type Lane = {
   running: number
   concurrency: number
   failures: number
-  /** Of `performance.now()`: no attempt before. */
+  /** On the clock of `performance.now()`: make no attempt before. */
   restsUntilMs: number
 }
 
 export type Lanes = {
   readonly of: (endpointId: string) => Lane
-  /** How many attempts may begin now, per endpoint that may begin any. */
+  /** How many attempts may begin now, for each endpoint that may begin one. */
   readonly rooms: (endpointIds: ReadonlySet<string>) => Map<string, number>
 }
 

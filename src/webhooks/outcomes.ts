@@ -13,12 +13,12 @@ import {
 
 export type OutcomeWriter = {
   readonly add: (finished: FinishedAttempt) => void
-  /** Resolves when all that was added is written. */
+  /** Resolves when all added outcomes are written. */
   readonly settled: () => Promise<void>
   readonly watched: Loop
 }
 
-/** Writes outcomes in batches: what comes in while one is written makes the next. */
+/** Writes outcomes in batches: those that come while one batch is written make the next. */
 export const createOutcomeWriter = (sql: Client, logger: Logger): OutcomeWriter => {
   const watched = createLoop('outcomes of webhook attempts')
   let waiting: FinishedAttempt[] = []
@@ -32,7 +32,7 @@ export const createOutcomeWriter = (sql: Client, logger: Logger): OutcomeWriter 
       try {
         await writeBatch(sql, batch)
       } catch (error) {
-        // The lease ends, and the deliveries are attempted again.
+        // The lease ends, and we attempt the deliveries again.
         logger.error({ err: error, count: batch.length }, 'webhook outcomes could not be written')
       } finally {
         work.end()
@@ -65,7 +65,7 @@ const writeBatch = async (sql: Client, batch: readonly FinishedAttempt[]): Promi
       data: { endpoint_id: id, reason },
     }))
     for (const { delivery, step } of batch) {
-      // An operational event that cannot be delivered causes no further one.
+      // If we cannot deliver an operational event, that causes no further one.
       if (step.state !== 'exhausted' || operational(delivery.type)) continue
       const { endpointId, id, eventId, type } = delivery
       events.push({
@@ -78,7 +78,7 @@ const writeBatch = async (sql: Client, batch: readonly FinishedAttempt[]): Promi
   })
 }
 
-/** One per endpoint of the batch: a success among failures counts as success. */
+/** One outcome per endpoint of the batch: a success among failures counts as success. */
 const verdictsOf = (batch: readonly FinishedAttempt[]): readonly EndpointVerdict[] => {
   const verdicts = new Map<string, EndpointVerdict>()
   for (const { delivery, step, result } of batch) {

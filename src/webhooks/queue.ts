@@ -2,7 +2,7 @@ import { type Client, type Transaction, textArray } from '#src/platform/database
 import type { DeliveryStep } from './domain.ts'
 import type { AttemptResult } from './sender.ts'
 
-/** A delivery taken for one attempt. */
+/** A delivery that we have taken for one attempt. */
 export type ClaimedDelivery = {
   readonly id: string
   readonly endpointId: string
@@ -17,7 +17,7 @@ export type ClaimedDelivery = {
   readonly traceparent: string | null
 }
 
-/** An attempt made, and what follows from it. */
+/** A finished attempt, and what follows from it. */
 export type FinishedAttempt = {
   readonly delivery: ClaimedDelivery
   readonly result: AttemptResult
@@ -25,8 +25,8 @@ export type FinishedAttempt = {
 }
 
 /**
- * Takes what is due, at most `rooms` per endpoint, oldest first. What is taken counts as lost, and is
- * due again, after the lease: a process that dies delays its deliveries, it does not lose them.
+ * Takes due deliveries, at most `rooms` per endpoint, oldest first. After the lease we consider a taken delivery lost,
+ * and it is due again: a process that dies delays its deliveries but does not lose them.
  */
 export const claimDue = (
   sql: Client,
@@ -49,7 +49,7 @@ export const claimDue = (
     returning d.id, d.endpoint_id as "endpointId", d.attempts as attempt, v.id as "eventId", v.type,
       v.sequence, v.data, v.data_full as "dataFull", v.created_at as "createdAt", v.traceparent`
 
-/** Writes outcomes, all in two statements. A delivery that is gone with its endpoint is passed over. */
+/** Writes all outcomes in two statements. Skips a delivery that was deleted with its endpoint. */
 export const writeOutcomes = async (
   tx: Transaction,
   finished: readonly FinishedAttempt[],
@@ -89,8 +89,8 @@ export type EndpointVerdict = {
 }
 
 /**
- * Notes successes and failures; an endpoint that is gone, or has failed for too long, is disabled.
- * Gives those disabled now.
+ * Notes successes and failures; disables an endpoint that is gone or has failed for too long.
+ * Returns the endpoints disabled now.
  */
 export const judgeEndpoints = (
   tx: Transaction,

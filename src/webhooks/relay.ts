@@ -4,7 +4,7 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import { eventsChannel } from './events.ts'
 import { bringEvents, fanOut, markPublished, takeOutbox } from './store.ts'
 
-/** What of the broker is used; the platform's broker is one. */
+/** The part of the broker that we use; the platform's broker has it. */
 export type EventBroker = {
   publish(
     messages: readonly {
@@ -25,7 +25,7 @@ export type EventBroker = {
 const topic = 'webhook.events'
 const group = 'webhooks'
 const batchSizeMax = 500
-/** How often the outbox is looked at without being told: what a crash has left. */
+/** How often we look into the outbox unasked, for what a crash has left. */
 const sweepMs = 1_000
 
 export type Relay = {
@@ -34,13 +34,13 @@ export type Relay = {
 }
 
 /**
- * Brings events from the outbox to deliveries: through the broker's `webhook.events`, or at once where
- * there is no broker. An event may pass twice; the second time changes nothing.
+ * Turns events of the outbox into deliveries: through the broker's `webhook.events`, or directly if there is
+ * no broker. An event may pass twice; the second time changes nothing.
  */
 export const createRelay = (deps: {
   readonly sql: Client
   readonly broker: EventBroker | undefined
-  /** Databases without endpoints, in which events are emitted too. */
+  /** Other databases, without endpoints, in which we emit events. */
   readonly elsewhere?: readonly Client[]
   readonly onDeliveries: () => void
   readonly logger: Logger
@@ -79,7 +79,7 @@ export const createRelay = (deps: {
         topic,
         group,
         batchSizeMax,
-        // An event is no dead letter because the database is away.
+        // An absent database must not turn an event into a dead letter.
         isTransient: isTransientDatabaseError,
         handler: async (batch) => {
           await fanOut(sql, batch.map(eventIdOf))

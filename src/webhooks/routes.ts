@@ -30,7 +30,7 @@ type Endpoint = NonNullable<Awaited<ReturnType<WebhookService['store']['find']>>
 export type WebhookRoutesDeps = {
   readonly service: WebhookService
   readonly allowed: AllowList
-  /** Something is due at once. */
+  /** Called when something is due at once. */
   readonly kick: () => void
 }
 

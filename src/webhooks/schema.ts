@@ -11,7 +11,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { bytea, instant } from '#src/platform/database/columns.ts'
 
-/** Where events go. */
+/** Where we send events. */
 export const webhookEndpoints = pgTable('webhook_endpoints', {
   id: text().primaryKey(),
   url: text().notNull(),
@@ -19,39 +19,39 @@ export const webhookEndpoints = pgTable('webhook_endpoints', {
   /** `thin` or `full`. */
   include: text().notNull().default('thin'),
   active: boolean().notNull().default(true),
-  /** Why it is not active: `request`, `gone` or `failing`. */
+  /** Why it is inactive: `request`, `gone` or `failing`. */
   disabledReason: text('disabled_reason'),
   /** Null: WEBHOOK_SECRET signs. */
   secret: bytea(),
   previousSecret: bytea('previous_secret'),
   previousUntil: instant('previous_until'),
-  /** Whether the secrets are sealed under the master key. */
+  /** Whether the master key encrypts the secrets. */
   sealed: boolean().notNull().default(false),
   /** Since when no attempt has succeeded; null after a success. */
   failingSince: instant('failing_since'),
   createdAt: instant('created_at').notNull().defaultNow(),
 })
 
-/** The last sequence number given per subject. */
+/** The last sequence number that each subject got. */
 export const webhookSequences = pgTable('webhook_sequences', {
   subject: text().primaryKey(),
   last: bigint({ mode: 'bigint' }).notNull(),
 })
 
-/** Outbox: written in the transaction of the state change. */
+/** Outbox: we write it in the transaction of the state change. */
 export const webhookEvents = pgTable(
   'webhook_events',
   {
     id: text().primaryKey(),
     type: text().notNull(),
-    /** Every subscription that takes the type. */
+    /** Every subscription that matches the type. */
     patterns: text().array().notNull(),
     subject: text().notNull(),
     sequence: bigint({ mode: 'bigint' }).notNull(),
-    /** JSON, as it is sent. */
+    /** JSON, as we send it. */
     data: text().notNull(),
     dataFull: text('data_full'),
-    /** Of what caused it, so that its deliveries belong to the same trace. */
+    /** Trace of the cause, which the deliveries join. */
     traceparent: text(),
     createdAt: instant('created_at').notNull().defaultNow(),
     publishedAt: instant('published_at'),
@@ -74,9 +74,9 @@ export const webhookDeliveries = pgTable(
       .references(() => webhookEndpoints.id, { onDelete: 'cascade' }),
     /** `pending`, `delivered` or `exhausted`. */
     status: text().notNull().default('pending'),
-    /** Attempts of the present round: a replay begins a new one. */
+    /** Attempts of the present round: a replay begins a new round. */
     attempts: integer().notNull().default(0),
-    /** While an attempt runs: when it counts as lost. */
+    /** While an attempt runs: when we consider it lost. */
     nextAttemptAt: instant('next_attempt_at').notNull().defaultNow(),
     createdAt: instant('created_at').notNull().defaultNow(),
     updatedAt: instant('updated_at').notNull().defaultNow(),
@@ -98,7 +98,7 @@ export const webhookAttempts = pgTable(
       .notNull()
       .references(() => webhookDeliveries.id, { onDelete: 'cascade' }),
     at: instant('at').notNull(),
-    /** Null where there was no answer. */
+    /** Null if there was no answer. */
     statusCode: integer('status_code'),
     durationMs: integer('duration_ms').notNull(),
     /** The first 4 KiB of the answer. */

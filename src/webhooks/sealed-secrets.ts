@@ -10,7 +10,7 @@ type Row = {
   readonly sealed: Uint8Array
 }
 
-/** Every secret that is sealed, in force or previous. */
+/** Every sealed secret, present or previous. */
 export async function* sealedSecrets(sql: Client): AsyncGenerator<readonly SealedRecord[]> {
   let afterId = ''
   for (;;) {

@@ -2,10 +2,10 @@ import type { Sealer } from '#src/platform/security/index.ts'
 import { keyOfSecret } from './signing.ts'
 import type { EndpointRow } from './store.ts'
 
-/** What a sealed secret is bound to. */
+/** What the encryption of a secret is bound to. */
 export const contextOf = (id: string): string => `webhook_endpoints/${id}`
 
-/** Secrets as they are stored, and the keys made of them. */
+/** Secrets as we store them, and the keys that we make of them. */
 export const createSecrets = (sealer: Sealer | undefined, commonSecret: string | undefined) => {
   const seal = (id: string, secret: string): Uint8Array => {
     const plain = Buffer.from(secret, 'utf8')
@@ -21,7 +21,7 @@ export const createSecrets = (sealer: Sealer | undefined, commonSecret: string |
     return Buffer.from(plain).toString('utf8')
   }
 
-  /** The present secret's key first, then the previous one's while both hold. */
+  /** The present secret's key first, then the previous one's while both are valid. */
   const keysOf = (row: EndpointRow): readonly Uint8Array[] => {
     const present = row.secret === null ? commonSecret : open(row, row.secret)
     const isOverlap = row.previousUntil !== null && row.previousUntil > new Date()

@@ -4,7 +4,7 @@ import { type AllowList, resolveTarget, TargetError } from './target.ts'
 
 const answerBytesMax = 4096
 
-/** One attempt to be made. */
+/** One attempt to make. */
 type Attempt = {
   readonly url: string
   /** The event's id: the same on every attempt and replay. */
@@ -49,7 +49,7 @@ export const createSender = (options: {
       method: 'POST',
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
-      // A pooled TLS connection would belong to whatever name it was opened for.
+      // A pooled TLS connection would keep the name that it was opened for.
       keepalive: !isTls,
       headers: {
         Host: target.host,
@@ -107,7 +107,7 @@ const classOf = (error: unknown): string => {
 
 const decoder = new TextDecoder()
 
-/** Reads no more than is kept; the rest is not waited for. */
+/** Reads no more than we keep, and does not wait for the rest. */
 const readAnswer = async (response: Response): Promise<string> => {
   if (response.body === null) return ''
   const chunks: Uint8Array[] = []
@@ -117,6 +117,6 @@ const readAnswer = async (response: Response): Promise<string> => {
     size += chunk.length
     if (size >= answerBytesMax) break
   }
-  // PostgreSQL takes no zero character in text.
+  // PostgreSQL does not accept a zero character in text.
   return decoder.decode(Buffer.concat(chunks).subarray(0, answerBytesMax)).replaceAll('\0', '')
 }

@@ -31,7 +31,7 @@ export type WebhookServiceDeps = {
   readonly send: Sender
   /** WEBHOOK_SECRET. */
   readonly commonSecret: string | undefined
-  /** Undefined: secrets are stored as they are. */
+  /** Undefined: we store secrets in clear. */
   readonly sealer: Sealer | undefined
 }
 
@@ -76,26 +76,26 @@ export type WebhookService = {
     change: EndpointChange,
     actor: Actor,
   ) => Promise<EndpointRow | undefined>
-  /** False when there was none. */
+  /** False when there was no such endpoint. */
   readonly remove: (id: string, actor: Actor) => Promise<boolean>
-  /** Undefined: there is none. The answer tells the new secret when the caller gave none. */
+  /** Undefined: there is no such endpoint. The answer holds the new secret if the caller gave none. */
   readonly rotate: (
     id: string,
     secret: string | undefined,
     overlapSeconds: number,
     caller: Caller,
   ) => Promise<Answered | undefined>
-  /** Due again at once: what has failed since then, and the one delivery. */
+  /** Makes deliveries due again at once: those that have failed since then, or the one given. */
   readonly replayFailed: (endpoint: string, since: Date, caller: Caller) => Promise<Answered>
   readonly replay: (delivery: DeliveryRow, caller: Caller) => Promise<Answered>
-  /** Sends a `webhook.test` event at once; it is not logged nor repeated. */
+  /** Sends a `webhook.test` event at once; we neither log nor repeat it. */
   readonly test: (endpoint: EndpointRow) => Promise<AttemptResult>
   readonly activeEndpoints: () => Promise<readonly ActiveEndpoint[]>
-  /** The list of endpoints is read anew. */
+  /** Makes the next use read the list of endpoints again. */
   readonly invalidate: () => void
 }
 
-/** How long a change made by another process may go unseen. */
+/** How long we may not see a change that another process has made. */
 const cacheMs = 1_000
 
 /** Endpoints and their secrets. */
@@ -149,7 +149,7 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
   }
 }
 
-/** What a request creates or moves, once per Idempotency-Key. */
+/** The operations that create or move something, once per Idempotency-Key. */
 const onceOf = (
   { store, sealer, commonSecret }: WebhookServiceDeps,
   invalidate: () => void,
@@ -190,7 +190,7 @@ const onceOf = (
         if (endpoint === undefined) throw new ApiError(httpErrors.not_found, 'No such webhook.')
         const actor = actorOf(caller)
         await writeAudit(tx, { actor, action: 'webhooks.rotate', object: id, outcome: 'rotated' })
-        // A secret that was made here is kept under the key as it is in its row.
+        // We keep a secret that we made under the key in the same form as in its row.
         const kept = given === undefined ? { sealed, secret: secretText(secret) } : {}
         return { status: 200, body: JSON.stringify({ ...viewOf(endpoint), ...kept }) }
       })

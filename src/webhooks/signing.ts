@@ -4,8 +4,8 @@ const prefix = 'whsec_'
 const generatedBytes = 32
 
 /**
- * The HMAC key behind a secret: `whsec_` and base64 as Standard Webhooks writes it, any other text as
- * its UTF-8 bytes.
+ * The HMAC key of a secret: Standard Webhooks writes `whsec_` and base64; of any other text we take
+ * the UTF-8 bytes.
  */
 export const keyOfSecret = (secret: string): Uint8Array => {
   const encoded = secret.startsWith(prefix) ? secret.slice(prefix.length) : undefined
@@ -18,8 +18,8 @@ export const generateSecret = (): string =>
   `${prefix}${randomBytes(generatedBytes).toString('base64')}`
 
 /**
- * The value of `webhook-signature`: one `v1` signature per key, so that a receiver may know either while
- * a secret is exchanged. Standard Webhooks 1.0.0, HMAC-SHA256 over `id.timestamp.body`.
+ * The value of `webhook-signature`: one `v1` signature per key, so that while a secret is exchanged a
+ * receiver may know either. Standard Webhooks 1.0.0, HMAC-SHA256 over `id.timestamp.body`.
  */
 export const signatures = (
   keys: readonly Uint8Array[],

@@ -31,7 +31,7 @@ export type DeliveryRow = {
   readonly attempts: number
   readonly nextAttemptAt: Date
   readonly createdAt: Date
-  /** The same in UTC, with its microseconds. */
+  /** The same time in UTC, with its microseconds. */
   readonly at: string
 }
 
@@ -56,10 +56,10 @@ const deliveryColumns = (sql: Queryable) => sql`
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>
 
-/** Endpoints, and what was delivered to them. */
+/** Endpoints and their deliveries. */
 export const createEndpointStore = (sql: Client) => ({ sql, ...endpointStatements(sql) })
 
-/** The same in a transaction of the caller's. */
+/** The same store within a transaction of the caller. */
 export const endpointStatements = (sql: Queryable) => ({
   ...endpointRows(sql),
   ...deliveryRows(sql),
@@ -107,7 +107,7 @@ const endpointRows = (sql: Queryable) => ({
     return row
   },
 
-  /** The secret in force becomes the previous one for a while. */
+  /** Makes the present secret the previous one for a while. */
   rotate: async (
     id: string,
     secret: Uint8Array,
@@ -129,7 +129,7 @@ const deliveryRows = (sql: Queryable) => ({
     filter: {
       readonly status: string | null
       readonly limit: number
-      /** Moment, a blank, and the id of a delivery or nothing. */
+      /** Time, a blank, and the id of a delivery or nothing. */
       readonly before: string | undefined
     },
   ): Promise<readonly DeliveryRow[]> => {
@@ -158,7 +158,7 @@ const deliveryRows = (sql: Queryable) => ({
     return { delivery, attempts }
   },
 
-  /** Due again at once, with a full schedule before it; attempts made so far stay in the log. */
+  /** Makes deliveries due again at once, with a full schedule; past attempts stay in the log. */
   replay: async (id: string): Promise<boolean> =>
     (
       await sql`
@@ -183,7 +183,7 @@ const deliveryRows = (sql: Queryable) => ({
     ).count,
 })
 
-/** Takes events that were not published yet; they stay locked until the transaction ends. */
+/** Takes events that we have not published yet and locks them until the transaction ends. */
 export const takeOutbox = (
   tx: Queryable,
   limit: number,
@@ -196,7 +196,7 @@ export const markPublished = async (tx: Queryable, ids: readonly string[]): Prom
   await tx`update webhook_events set published_at = now() where id = any(${textArray(ids)}::text::text[])`
 }
 
-/** One delivery per event and subscribed endpoint; repeating it changes nothing. */
+/** Makes one delivery per event and subscribed endpoint; repeating it changes nothing. */
 export const fanOut = async (sql: Queryable, eventIds: readonly string[]): Promise<number> =>
   (
     await sql`
@@ -221,8 +221,8 @@ type StoredEvent = {
 }
 
 /**
- * Takes events out of a database that has no endpoints and writes those that an endpoint takes where the endpoints are.
- * One whose removal does not commit comes again, and is known by its id.
+ * Takes events out of a database without endpoints and writes those that an endpoint subscribes to into the database
+ * that has the endpoints. If the removal of an event does not commit, it comes again, and we recognise its id.
  *
  * @returns how many were taken
  */

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 
-/** What a private network, a metadata service or this machine could be reached by. RFC 6890 and others. */
+/** Addresses by which a private network, a metadata service or this machine could be reached. RFC 6890 and others. */
 const deniedV4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'],
   ...['172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.168.0.0/16', '198.18.0.0/15'],
@@ -14,7 +14,7 @@ const deniedV6 = [
 
 const httpsPort = 443
 
-/** Targets the operator has allowed though they are private, not HTTPS, or on another port. */
+/** Targets that the operator allows although they are private, not HTTPS, or on another port. */
 export type AllowList = {
   readonly hosts: ReadonlySet<string>
   readonly networks: Networks
@@ -32,7 +32,7 @@ export class TargetError extends Error {
   }
 }
 
-/** One list per family: a list that holds both takes every IPv4 address for `::ffff:0:0/96`. */
+/** One list per family: a list with both takes every IPv4 address for `::ffff:0:0/96`. */
 type Networks = { readonly ipv4: BlockList; readonly ipv6: BlockList; readonly isEmpty: boolean }
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
@@ -77,7 +77,7 @@ export const allowListOf = (entries: readonly string[]): AllowList => {
 }
 
 /**
- * What can be said of a URL before its name is resolved.
+ * Checks a URL as far as possible before its name is resolved.
  *
  * @throws TargetError
  */
@@ -97,14 +97,14 @@ export const checkUrl = (text: string, allowed: AllowList): URL => {
   return url
 }
 
-/** Without brackets, and without the trailing point that means the same host. */
+/** The host without brackets, and without the trailing point, which does not change the host. */
 const hostOf = (url: URL): string =>
   url.hostname
     .replace(/^\[(.*)\]$/, '$1')
     .replace(/\.$/, '')
     .toLowerCase()
 
-/** A name may turn out to be in an allowed network: then only the attempt can tell. */
+/** A name may resolve to an allowed network: only the attempt can tell. */
 const mayBePrivate = (host: string, allowed: AllowList): boolean =>
   allowed.hosts.has(host) || !allowed.networks.isEmpty
 
@@ -124,16 +124,16 @@ const checkAddress = (url: URL, address: string, allowed: AllowList): void => {
 }
 
 export type Target = {
-  /** With the address in the place of the name. */
+  /** The URL with the address in place of the name. */
   readonly url: string
   /** For the Host header. */
   readonly host: string
-  /** For TLS: the name to ask for and to verify; undefined where the URL holds an address. */
+  /** For TLS: the name to ask for and to verify; undefined if the URL holds an address. */
   readonly serverName: string | undefined
 }
 
 /**
- * Resolves the name once and checks every address it has; what is connected to is the address checked,
+ * Resolves the name once and checks every address it has. We connect to the address that we checked,
  * so that a second answer of the name server changes nothing. Called at every attempt.
  *
  * @throws TargetError `dns` when the name does not resolve; the others when an address is not allowed
@@ -159,7 +159,7 @@ const addressesOf = async (host: string): Promise<readonly string[]> => {
     const found = await lookup(host, { all: true, verbatim: true })
     if (found.length > 0) return found.map(({ address }) => address)
   } catch {
-    // Told below: a name that does not resolve is never taken as checked.
+    // We throw below: a name that does not resolve never counts as checked.
   }
   throw new TargetError('dns', 'the host name does not resolve')
 }

@@ -14,7 +14,7 @@ import {
 import { createFileMaterial, KeyMaterialError } from '../security/index.ts'
 import { partitionCount } from './partition.ts'
 
-/** Topics, and how Kafka is reached where `BROKER_ADDRESSES` names one. */
+/** Topics, and how we reach Kafka if `BROKER_ADDRESSES` names one. */
 export const brokerSettings = defineSettings({
   retentionDays: setting('TRILHO_BROKER_RETENTION_DAYS', integer(1, 365), {
     default: '7',
@@ -49,7 +49,7 @@ export const brokerSettings = defineSettings({
 
 export type BrokerSettings = SettingValues<typeof brokerSettings>
 
-/** What no single setting can say: which of them need one another. */
+/** Problems that involve several settings: which of them need one another. */
 export const brokerProblems = (settings: BrokerSettings): readonly SettingProblem[] => {
   const { hasTls, ca, certificate, key, saslMechanism, saslUsername, saslPassword } = settings
   const needs = (name: string, other: string): SettingProblem => ({

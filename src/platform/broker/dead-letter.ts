@@ -1,6 +1,6 @@
 import { type Delivery, type OutgoingMessage, topics } from './types.ts'
 
-/** Headers of a message in `dlq`, besides those it had. */
+/** Headers that a message in `dlq` has besides its own. */
 export const deadLetterHeaders = {
   topic: 'dlq-topic',
   partition: 'dlq-partition',
@@ -9,7 +9,7 @@ export const deadLetterHeaders = {
   errorCode: 'dlq-error-code',
   attempt: 'dlq-attempt',
   firstFailure: 'dlq-first-failure',
-  /** On a message that was taken out of `dlq` and published again. */
+  /** Set on a message that was taken out of `dlq` and published again. */
   retried: 'dlq-retried',
 } as const
 
@@ -21,7 +21,7 @@ export type DeadLetter = {
   readonly firstFailure: Date
 }
 
-/** The message as it goes to `dlq`: same key and value. Error texts may hold personal data and stay out. */
+/** The message as it goes to `dlq`: same key and value. We leave out error texts, which may hold personal data. */
 export const deadLetterOf = (letter: DeadLetter): OutgoingMessage => ({
   topic: topics.deadLetters,
   key: letter.delivery.key,

@@ -8,13 +8,13 @@ export type DeliverDeps = {
   readonly publish: (messages: readonly OutgoingMessage[]) => Promise<void>
   readonly onDeadLetter: (topic: string, errorCode: string) => void
   readonly logger: Logger
-  /** Aborted when the consumer drains: no further attempt is begun. */
+  /** Aborted when the consumer drains: begin no further attempt. */
   readonly signal: AbortSignal
-  /** A message of several is settled. */
+  /** Called when one message of several is settled. */
   readonly onSettled: () => void
 }
 
-/** The retrying of dependencies, which knows no end. */
+/** The policy for errors of the surroundings, which we retry without end. */
 const transientPolicy: RetryPolicy = { ...retryPolicyDefault, backoffMaxMs: 5_000 }
 
 /**
@@ -41,7 +41,7 @@ export const deliver = async (
     }
     const settled = await deliverOne(message, options, deps)
     if (settled === 'drained') return index
-    // A dependency that was away kept the message from being handled, and no other message is to blame.
+    // An absent dependency kept the message from being handled, and no other message is to blame.
     isTogether = settled === 'after_waiting'
     deps.onSettled()
   }
@@ -92,7 +92,7 @@ const deliverOne = async (
   }
 }
 
-/** A message that cannot be put in `dlq` must not be passed over: tried until it is there. */
+/** We must not skip a message that `dlq` does not take: tries until it is there. */
 const buryUntilDone = async (
   bury: () => Promise<void>,
   { topic }: Delivery,

@@ -3,7 +3,7 @@ import { createOutageLog, type OutageLog } from '../observe/index.ts'
 import { type DeliverDeps, deliver } from './deliver.ts'
 import type { ConsumeOptions, Consumer, Delivery } from './types.ts'
 
-/** A batch of one partition, with the claim under which it was read. */
+/** A batch of one partition, with the claim under which we read it. */
 export type FetchedBatch<Lease, M extends Delivery> = {
   readonly lease: Lease
   readonly messages: readonly M[]
@@ -19,27 +19,27 @@ export type PartitionSource<Lease extends { readonly partition: number }, M exte
     partitions: readonly number[],
     messagesMax: number,
   ): Promise<readonly FetchedBatch<Lease, M>[]>
-  /** The group is past this message; ignored when the lease has been lost since. */
+  /** Moves the group past this message; ignored when the lease has been lost since. */
   settle(lease: Lease, last: M): void
-  /** Writes what was settled, gives all partitions back, leaves the group. */
+  /** Writes settled positions, gives all partitions back, leaves the group. */
   close(): Promise<void>
 }
 
 export type Engine = Consumer & {
-  /** Something may have been published. */
+  /** Call it when something may have been published. */
   readonly wake: () => void
-  /** Its batches, each until it is settled, and its turns. */
+  /** Watches each batch until it is settled, and the turns. */
   readonly watched: Loop
 }
 
 const rebalanceEveryMs = 500
-/** Asked again soon after a sign of news that was not visible yet, then ever more rarely. */
+/** We ask again soon after a sign of news that was not visible yet, then ever more rarely. */
 const pollFirstMs = 2
 const pollMaxMs = 250
 
 /**
  * Reads the partitions of one member and runs their batches: one at a time per partition, all partitions at
- * once. A partition is read again only when its batch is settled, which bounds what is in memory.
+ * once. We read a partition again only when its batch is settled, which bounds what is in memory.
  */
 export const startEngine = <Lease extends { readonly partition: number }, M extends Delivery>(
   source: PartitionSource<Lease, M>,
@@ -121,18 +121,18 @@ type Turns = {
   readonly signal: AbortSignal
 }
 
-/** Rebalances when it is due, and reads until a turn finds nothing; then waits for the bell. */
+/** Rebalances when it is due, reads until a turn finds nothing, then waits for the bell. */
 const readOnTurns = async <Lease extends { readonly partition: number }, M extends Delivery>(
   source: PartitionSource<Lease, M>,
   { turns, bell, busy, readOnce, outage, signal }: Turns,
 ): Promise<void> => {
   let rebalancedMs = Number.NEGATIVE_INFINITY
   while (!signal.aborted) {
-    // A turn that failed has ended too: that the broker is away is said elsewhere.
+    // A turn that failed has ended too; others report that the broker is away.
     turns.advance()
     try {
       const isDue = performance.now() - rebalancedMs > rebalanceEveryMs
-      // A member without partitions has just come or has lost its session: it does not wait.
+      // A member without partitions has just come or has lost its session, so it does not wait.
       if (isDue || source.assigned().length === 0) {
         await source.rebalance(new Set(busy.keys()))
         rebalancedMs = performance.now()

@@ -1,4 +1,4 @@
-/** Thrown by a handler for a message that no repetition can help: it goes to `dlq` at once. */
+/** A handler throws it for a message that no repetition can help: it goes to `dlq` at once. */
 export class PoisonMessageError extends Error {
   override readonly name = 'PoisonMessageError'
   /** Stable, lower case with underscores: the header `dlq-error-code`. */
@@ -15,7 +15,7 @@ export class PublishRefusedError extends Error {
   override readonly name = 'PublishRefusedError'
 }
 
-/** The broker does not answer: whether the messages were taken is not known, so they are to be published again. */
+/** The broker does not answer: we do not know whether it took the messages, so the caller must publish them again. */
 export class BrokerUnavailableError extends Error {
   override readonly name = 'BrokerUnavailableError'
 }

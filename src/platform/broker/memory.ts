@@ -6,7 +6,7 @@ import { observeBroker } from './observe.ts'
 import { partitionCount, partitionOf, refuseTooLarge } from './partition.ts'
 import type { Broker, ConsumeOptions, Delivery, OutgoingMessage } from './types.ts'
 
-/** What a topic may hold. A topic with a group refuses more; one that nobody reads loses its oldest. */
+/** The limit of a topic. A topic with a group refuses more; a topic that nobody reads loses its oldest messages. */
 const topicBytesMax = 64 * 1024 * 1024
 
 type Lease = { readonly partition: number; readonly member: object }
@@ -32,7 +32,7 @@ const newTopic = (): Topic => ({
   nextOffset: 1n,
 })
 
-/** Everything in this process, lost with it: for trials without a database. The same rules as the others. */
+/** Keeps everything in this process, and loses it with the process: for trials without a database. */
 export const createMemoryBroker = (deps: BrokerDeps & { readonly metrics?: Metrics }): Broker => {
   const byName = new Map<string, Topic>()
   const topicOf = (name: string): Topic => {
@@ -133,7 +133,7 @@ const dropOldest = (topic: Topic): void => {
   topic.bytes -= oldest?.shift()?.value.length ?? 0
 }
 
-/** Forgets what every group is past. */
+/** Drops the messages that every group has settled. */
 const trim = (topic: Topic, partition: number): void => {
   const list = topic.partitions[partition] ?? []
   const positions = [...topic.groups.values()].map((group) => group.positions[partition] ?? 0n)
@@ -166,7 +166,7 @@ const sourceOf = (topic: Topic, options: ConsumeOptions): PartitionSource<Lease,
         if (owner === undefined && owned().length < share()) group.owners[partition] = member
       }
     },
-    // A partition that is to be given back is read no more, so that its batch is the last.
+    // We read no further from a partition that is to be given back, so that its batch is the last.
     assigned: () => owned().slice(0, share()),
     fetch: async (partitions, messagesMax) =>
       partitions.flatMap((partition) => {

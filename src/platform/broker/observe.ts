@@ -6,7 +6,7 @@ export type BrokerObserver = {
   readonly onDeadLetter: (topic: string, errorCode: string) => void
 }
 
-/** The broker's metrics: what waits, asked when scraped, and what was given up. */
+/** The broker's metrics: what waits, measured at each scrape, and what it gave up. */
 export const observeBroker = (
   metrics: Metrics | undefined,
   backlog: (topic: string, group: string) => Promise<Backlog>,
@@ -20,7 +20,7 @@ export const observeBroker = (
     labels: ['topic', 'group'],
     depth: ['spigw_broker_queue_depth', 'Messages that wait for a group.'],
     age: ['spigw_broker_queue_age_seconds', 'Age of the oldest message that waits for a group.'],
-    // Of a queue that cannot be asked nothing is told.
+    // We report nothing about a queue that we cannot query.
     ask: async () => {
       const asked = [...consumed.values()].map(async (labels) => {
         const waiting = await backlog(labels.topic, labels.group).catch(() => undefined)
@@ -41,7 +41,7 @@ type Waiting<L extends string> = {
   readonly waiting: Backlog
 }
 
-/** How many messages wait, and how old the oldest is: one question for both gauges of a scrape. */
+/** How many messages wait, and how old the oldest is: one query for both gauges of a scrape. */
 export const gaugeBacklogs = <L extends string>(
   metrics: Metrics | undefined,
   of: {

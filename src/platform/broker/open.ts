@@ -13,10 +13,10 @@ import { tracedBroker } from './traced.ts'
 import type { Broker } from './types.ts'
 
 export type OpenBrokerOptions = {
-  /** `host:port` of Kafka's brokers; undefined: topics are kept in the database. */
+  /** `host:port` of Kafka's brokers; undefined: we keep topics in the database. */
   readonly addresses: readonly string[] | undefined
   readonly settings: BrokerSettings
-  /** Undefined: nothing of this process takes part in transactions. */
+  /** Undefined: this process publishes nothing within transactions. */
   readonly database: { readonly sql: Client; readonly dsn: string } | undefined
   readonly logger: Logger
   readonly metrics: Metrics
@@ -24,13 +24,13 @@ export type OpenBrokerOptions = {
 
 export type OpenedBroker = {
   readonly broker: Broker
-  /** The same broker, where there is a database whose transactions can publish. */
+  /** The same broker, if there is a database whose transactions can publish. */
   readonly transactional: TransactionalBroker | undefined
 }
 
 /**
- * The broker of `serve`: Kafka, with an outbox where there is a database, else the database itself. Undefined where
- * there is neither: messages that are confirmed to the central bank are not kept in memory alone.
+ * The broker of `serve`: Kafka, with an outbox if there is a database, else the database itself. Undefined if there is
+ * neither: memory alone must not keep messages that we confirm to the central bank.
  */
 export const openBroker = (options: OpenBrokerOptions): OpenedBroker | undefined => {
   const { addresses, settings, database, logger, metrics } = options
@@ -62,7 +62,7 @@ const tlsOf = ({ certificate, key, ca }: BrokerSettings, logger: Logger): KeyMat
     logger.error({ err }, 'new certificates of the broker cannot be used, the old ones stay'),
   )
 
-/** The library reads the members at every connection: later ones show what was exchanged meanwhile. */
+/** The library reads the members at every connection, so later connections use exchanged material. */
 const asOfNow = (material: KeyMaterial): TlsOptions =>
   Object.defineProperties(
     {},
@@ -74,7 +74,7 @@ const asOfNow = (material: KeyMaterial): TlsOptions =>
     ),
   )
 
-/** How the settings say that Kafka is reached, with TLS where there is material for it. */
+/** How the settings reach Kafka, with TLS if there is material for it. */
 export const clusterOf = (
   addresses: readonly string[],
   { saslMechanism, saslUsername, saslPassword }: BrokerSettings,

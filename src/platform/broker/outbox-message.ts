@@ -1,8 +1,8 @@
 import type { Delivery, OutgoingMessage } from './types.ts'
 
-/** Topic of the log in the database that holds what transactions publish, until it is in the broker. */
+/** Topic of the log in the database that holds what transactions publish, until the broker has it. */
 export const outboxTopic = 'outbox'
-/** On a message in the outbox: where it is going. */
+/** Set on a message in the outbox: its destination. */
 const topicHeader = 'outbox-topic'
 
 /** The message as it waits in the outbox. */

@@ -12,7 +12,7 @@ const keeperGroup = 'dlq-keeper'
 const keptMax = 50
 
 export type OutboxDeps = {
-  /** Outside of the database. */
+  /** The broker outside of the database. */
   readonly broker: Broker
   /** The log in the database. */
   readonly log: TransactionalBroker
@@ -21,8 +21,8 @@ export type OutboxDeps = {
 }
 
 /**
- * Lets a broker outside of the database take part in its transactions: what a transaction publishes is kept in a log
- * there, and relayed right after the commit. The log is the embedded broker's, so the relay has its order by key, its
+ * Lets a broker outside of the database take part in its transactions. We keep what a transaction publishes in a log
+ * there, and relay it right after the commit. The log is the embedded broker's, so the relay has its order by key, its
  * sharing between processes and its repetition after a crash: every message arrives at least once.
  */
 export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): TransactionalBroker => {
@@ -39,7 +39,7 @@ export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): Transa
         target.backlog(topic, group),
         log.backlog(outboxTopic, relayGroup),
       ])
-      // What is in the outbox may be for this topic.
+      // The outbox may hold messages for this topic.
       return {
         depth: Math.min(there.depth + here.depth, backlogCountMax),
         ageSeconds: Math.max(there.ageSeconds, here.ageSeconds),
@@ -67,7 +67,7 @@ export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): Transa
   }
 }
 
-/** What the broker refuses it will refuse again; only a batch may be refused for what one of its messages is. */
+/** Publishes a refused batch one by one, since one message may be to blame; the broker would refuse that one again. */
 const relayTo = async (target: Broker, batch: readonly Delivery[]): Promise<void> => {
   try {
     await target.publish(batch.map(unaddressed))
@@ -78,8 +78,8 @@ const relayTo = async (target: Broker, batch: readonly Delivery[]): Promise<void
 }
 
 /**
- * Dead letters are copied to the log, where people find them by the command that they use without Kafka too. One that
- * the log cannot hold is left where it is: to bury it again would go round for ever.
+ * Copies dead letters to the log, where people find them with the same command as without Kafka. If the log cannot hold
+ * one, it stays where it is: to bury it again would never end.
  */
 const keepLetters = (target: Broker, log: Broker, logger: Logger): Consumer =>
   target.consume({

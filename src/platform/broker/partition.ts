@@ -1,12 +1,12 @@
 import { PublishRefusedError } from './errors.ts'
 import { type OutgoingMessage, valueBytesMax } from './types.ts'
 
-/** Partitions of every topic of the embedded brokers: the most members of a group that can share its work. */
+/** Partitions of every topic of the embedded brokers, so at most this many members of a group share its work. */
 export const partitionCount = 8
 
 let turn = 0
 
-/** The same for a key in every process and version, or order by key would break at an upgrade. */
+/** The same for a key in every process and version: otherwise an upgrade would break the order by key. */
 export const partitionOf = (key: string | undefined): number => {
   if (key !== undefined) return Bun.hash.crc32(key) % partitionCount
   turn = (turn + 1) % partitionCount

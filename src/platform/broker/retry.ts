@@ -16,7 +16,7 @@ export const backoffMs = (
   random: () => number = Math.random,
 ): number => random() * Math.min(backoffMaxMs, backoffFirstMs * 2 ** Math.min(attempt - 1, 30))
 
-/** Waits, but no longer than until `signal` is aborted; false where it is. */
+/** Waits until the time is over or `signal` is aborted; returns false if it is aborted. */
 export const pause = async (ms: number, signal: AbortSignal): Promise<boolean> => {
   if (signal.aborted) return false
   const over = Promise.withResolvers<void>()

@@ -6,12 +6,12 @@ import type { Broker, ConsumeOptions, Delivery, OutgoingMessage } from './types.
 export const traceHeader = 'traceparent'
 
 /**
- * The same broker, with the active trace in the headers of what is published, and a span around every publication
- * and every batch. A batch belongs to the trace of its messages when they share one, and is linked to them otherwise;
- * a handler that works message by message opens spans with {@link traceHeader} as parent.
+ * Wraps a broker: puts the active trace into the headers of what is published, and a span around every publication
+ * and every batch. A batch belongs to the trace of its messages if they share one; otherwise it is linked to them.
+ * A handler that works message by message opens spans with {@link traceHeader} as parent.
  */
 export const tracedBroker = <B extends Broker>(broker: B): B => {
-  // The name that the semantic conventions have for Kafka; there is none for the embedded brokers.
+  // The semantic conventions name Kafka so; they have no name for the embedded brokers.
   const system = broker.kind === 'kafka' ? 'kafka' : 'trilho'
   const traced: Partial<TransactionalBroker> = {
     publish: (messages) => publishing(system, messages, (withTrace) => broker.publish(withTrace)),
@@ -45,7 +45,7 @@ const publishing = (
   })
 }
 
-/** A message that carries a trace already, because it was taken from elsewhere, keeps it. */
+/** Adds the trace, unless the message was taken from elsewhere and carries one already. */
 const withTrace =
   (traceparent: string) =>
   (message: OutgoingMessage): OutgoingMessage =>

@@ -1,22 +1,22 @@
 import type { Loop } from '#src/platform/jobs/index.ts'
 import type { Check } from '#src/platform/lifecycle/index.ts'
 
-/** What is published. The topics, keys and headers are those of the specification. */
+/** A message to publish. The topics, keys and headers are those of the specification. */
 export type OutgoingMessage = {
   readonly topic: string
   /** Messages of one key are delivered in the order they were published; without a key, in any order. */
   readonly key?: string | undefined
   readonly value: Uint8Array
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Of one that is passed on, when it was published first; now otherwise. The log in PostgreSQL keeps its own time. */
+  /** Of a message that we pass on: when it was first published; otherwise now. The log in PostgreSQL ignores it. */
   readonly publishedAt?: Date | undefined
 }
 
-/** What a consumer gets. */
+/** What a consumer receives. */
 export type Delivery = {
   readonly topic: string
   readonly partition: number
-  /** Grows within a partition. Unique there. */
+  /** Grows within a partition, and is unique there. */
   readonly offset: bigint
   readonly key: string | undefined
   readonly value: Uint8Array
@@ -27,7 +27,7 @@ export type Delivery = {
 }
 
 export type RetryPolicy = {
-  /** After so many failures a message goes to `dlq`. */
+  /** After this many failures a message goes to `dlq`. */
   readonly attemptsMax: number
   readonly backoffFirstMs: number
   readonly backoffMaxMs: number
@@ -40,25 +40,25 @@ export type ConsumeOptions = {
   readonly batchSizeMax: number
   /**
    * Gets messages of one partition, in order; another partition's may run at the same time. Resolving
-   * settles all of them. A rejection settles none: they are given again one by one, and the one that keeps
-   * failing goes to `dlq`. Every message may come more than once, so effects must be keyed.
+   * settles all of them. A rejection settles none: the broker gives them again one by one, and the one that
+   * keeps failing goes to `dlq`. Every message may come more than once, so effects must be keyed.
    */
   readonly handler: (batch: readonly Delivery[]) => Promise<void>
   /**
-   * True for an error of the surroundings (a database that is away): the message is tried again, without
-   * end and without counting, while its partition waits.
+   * True for an error of the surroundings (a database that is away): the broker tries the message again,
+   * without end and without counting, while its partition waits.
    */
   readonly isTransient?: (error: unknown) => boolean
   /**
-   * Publishes a letter to `dlq` in the broker's place, with whatever else must become of its message: both, or it
-   * rejects and is called again. The broker alone publishes it where this is undefined.
+   * Publishes a letter to `dlq` in the broker's place, together with other changes for its message: all of it, or it
+   * rejects and the broker calls it again. If it is undefined, the broker publishes the letter itself.
    */
   readonly bury?: (letter: OutgoingMessage, message: Delivery, errorCode: string) => Promise<void>
   readonly retry?: RetryPolicy
 }
 
 export type Consumer = {
-  /** Takes no further message; resolves when the handlers that run have ended and are settled. */
+  /** Takes no further message; resolves when the running handlers have ended and are settled. */
   drain(): Promise<void>
   /** Drains and leaves the group. */
   stop(): Promise<void>
@@ -76,15 +76,15 @@ export const backlogCountMax = 100_000
 
 export type Broker = {
   readonly kind: 'memory' | 'postgresql' | 'kafka'
-  /** False: what is not yet handled is lost with the process. */
+  /** False: the process loses unhandled messages when it ends. */
   readonly isDurable: boolean
-  /** Resolves when the messages are as safe as this broker makes them. All or none, where it can. */
+  /** Resolves when the messages are as safe as this broker makes them. All or none, if it can. */
   publish(messages: readonly OutgoingMessage[]): Promise<void>
   consume(options: ConsumeOptions): Consumer
   backlog(topic: string, group: string): Promise<Backlog>
   /** True when the broker answers. */
   ping(): Promise<boolean>
-  /** What `trilho doctor` finds. Asked without `start`; changes nothing. */
+  /** The findings for `trilho doctor`. Works without `start`; changes nothing. */
   checks?(): Promise<readonly Check[]>
   /** One for each consumer. */
   loops(): readonly Loop[]

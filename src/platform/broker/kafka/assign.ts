@@ -2,18 +2,18 @@
 export type GroupMember = { readonly id: string; readonly owned: readonly number[] }
 
 /**
- * Shares partitions evenly and moves as few as possible. A partition that one member reads is never given to another:
+ * Shares partitions evenly and moves as few as possible. We never give a partition that one member reads to another:
  * a member with too many is left out of some, gives them back when it has settled what it has of them, and joins
- * again; only then are they given away. So no partition moves in the middle of a batch, and the others are read on.
+ * again; only then do others get them. So no partition moves in the middle of a batch, and the others are read on.
  *
- * @returns partitions by member id; those that still have to be given back are in none
+ * @returns partitions by member id; no member gets those that still have to be given back
  */
 export const assignPartitions = (
   members: readonly GroupMember[],
   partitionCount: number,
 ): ReadonlyMap<string, readonly number[]> => {
   const claims = claimedOnce(members, partitionCount)
-  // Those who have most keep the odd ones, and all members come to the same order.
+  // The members with the most partitions keep the odd ones, and all members come to the same order.
   const ordered = [...claims].sort(
     ([idA, a], [idB, b]) => b.length - a.length || (idA < idB ? -1 : 1),
   )
@@ -32,7 +32,7 @@ export const assignPartitions = (
   )
 }
 
-/** Where two members name the same partition the first in order of ids has it. */
+/** If two members name the same partition, the first in order of ids has it. */
 const claimedOnce = (
   members: readonly GroupMember[],
   partitionCount: number,

@@ -66,7 +66,7 @@ export const backlogOf = async (admin: Admin, groupId: string, topic: string): P
   }
 }
 
-/** A broker gives one batch of messages at least, however little is asked for. */
+/** A broker returns at least one batch of messages, however little we ask for. */
 const firstTimeMs = async (
   admin: Admin,
   topicId: string,

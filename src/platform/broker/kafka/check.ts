@@ -9,7 +9,7 @@ import type { TopicSettings } from './topics.ts'
 const name = 'Kafka'
 const limitName = 'max.message.bytes'
 
-/** Whether Kafka answers and its topics are fit for us. Changes nothing. */
+/** Checks whether Kafka answers and its topics suit us. Changes nothing. */
 export const checkCluster = async (
   cluster: ClusterOptions,
   settings: TopicSettings,

@@ -8,7 +8,7 @@ import {
 
 /** How to reach the cluster; the same for every connection of the process. */
 export type ClusterOptions = Pick<BaseOptions, 'tls' | 'sasl'> & {
-  /** `host:port` of some brokers; the others are learned from them. */
+  /** `host:port` of some brokers; they name the others. */
   readonly addresses: readonly string[]
   readonly clientId: string
 }
@@ -19,16 +19,16 @@ const metadataMaxAgeMs = 60_000
 const retryAfterMs = 50
 
 /**
- * What every client of the library is opened with. Each client has a connection of its own to each broker. A broker
- * answers the requests of one connection in turn, so whatever waits at the broker (reading, joining a group) needs a
- * client of its own.
+ * The options of every client of the library. Each client has its own connection to each broker. A broker answers the
+ * requests of one connection in turn, so whatever waits at the broker (reading, joining a group) needs a client of
+ * its own.
  */
 export const clientOptions = (
   { addresses, clientId, tls, sasl }: ClusterOptions,
   timeoutMs = requestTimeoutMs,
 ): BaseOptions => ({
   clientId,
-  // The library asks the first that takes a connection: one that takes it and is silent is not to stop every client.
+  // The library asks the first broker that takes a connection: a silent one must not stop every client.
   bootstrapBrokers: addresses.toSorted(() => Math.random() - 0.5),
   connectTimeout: connectTimeoutMs,
   requestTimeout: timeoutMs,
@@ -40,13 +40,13 @@ export const clientOptions = (
   ...(sasl === undefined ? {} : { sasl }),
 })
 
-/** A client that asks for what it is told, and does nothing by itself. */
+/** A client that does only what it is told, and nothing by itself. */
 export const openClient = (cluster: ClusterOptions, timeoutMs?: number): Base =>
   new Base(clientOptions(cluster, timeoutMs))
 
 type Client = Pick<Base, 'close' | 'connections' | 'connectToBrokers' | 'metadata'>
 
-/** Closes without waiting for a broker that does not say goodbye. What is still asked fails. */
+/** Closes without waiting for a broker that does not say goodbye. Open requests fail. */
 export const closeClient = async (client: Client): Promise<void> => {
   const connections = [...client.connections].map(([, connection]) => connection)
   const closed = client.close()
@@ -85,7 +85,7 @@ export type FetchRequest = {
   readonly leader: number
   readonly topicId: string
   readonly from: readonly { readonly partition: number; readonly offset: bigint }[]
-  /** How long a broker that has nothing keeps the request. */
+  /** How long a broker with nothing new keeps the request. */
   readonly waitMs: number
   readonly partitionBytesMax: number
   readonly responseBytesMax: number
@@ -105,7 +105,7 @@ export const fetchOnce = async (
   }))
   const connection = await connectionTo(client, leader)
   const topics = [{ topicId, partitions }]
-  // Epoch -1 stands for a request without a session at the broker.
+  // Epoch -1 means a request without a session at the broker.
   const limits = [waitMs, 1, responseBytesMax, 0, 0, -1] as const
   const asked = fetchV13.api.async(connection, ...limits, topics, [], '')
   const { responses } = await asked.catch(answerOf<fetchV13.FetchResponse>)
@@ -113,9 +113,9 @@ export const fetchOnce = async (
 }
 
 /**
- * Returns the whole answer of a broker from the error that one of its partitions makes of it.
+ * Returns a broker's whole answer, which the library wraps in an error when one of its partitions has one.
  *
- * @throws the error where it comes from elsewhere
+ * @throws the error if it comes from elsewhere
  */
 export const answerOf = <T>(error: unknown): T => {
   if (error instanceof Error && 'response' in error && error.response) return error.response as T

@@ -30,14 +30,14 @@ export type Cluster = {
   readonly close: () => Promise<void>
 }
 
-/** As in the other brokers a group belongs to one topic: it is named after both. */
+/** As in the other brokers, a group belongs to one topic, so we name it after both. */
 const groupIdOf = (topic: string, group: string): string => `${group}.${topic}`
 
 const topicsRetryMs = 1_000
 /** A cluster that has just started, or a partition with a new leader, answers within this. */
 const controlRetry = { retries: 10, retryDelay: 100 }
 
-/** Everything that needs the client library: loaded only where Kafka is used. */
+/** Everything that needs the client library: we load it only if Kafka is used. */
 export const openCluster = ({
   cluster,
   topics: settings,
@@ -76,7 +76,7 @@ export const openCluster = ({
   }
 }
 
-/** Makes the topics of the specification, as soon as the cluster answers. */
+/** Creates the topics of the specification as soon as the cluster answers. */
 const prepare = async (
   ensure: (topic: string) => Promise<void>,
   logger: Logger,

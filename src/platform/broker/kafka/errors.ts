@@ -1,6 +1,6 @@
 /**
- * What an error says, in one line and without what hangs on it: the library's errors carry whole answers of the broker,
- * and with them messages.
+ * Returns an error's text in one line, without its properties: the library's errors carry whole answers of the broker,
+ * and so messages.
  */
 export const plainError = (error: unknown): Error =>
   new Error([...new Set(sayings(error))].join(' '))

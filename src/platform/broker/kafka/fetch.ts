@@ -12,10 +12,10 @@ import {
 } from './client.ts'
 import { plainError } from './errors.ts'
 
-/** A partition that this member reads, with what was read and is not yet handed out. */
+/** A partition that this member reads, with the messages that it has read and not yet handed out. */
 export type Lease = {
   readonly partition: number
-  /** The group is to go on here: past the last message settled. */
+  /** Where the group goes on: past the last message settled. */
   position: bigint
   /** Next offset to ask for. */
   fetchFrom: bigint
@@ -31,23 +31,23 @@ export const newLease = (partition: number, position: bigint): Lease => ({
   readyBytes: 0,
 })
 
-/** A partition with so much waiting to be handed out is read no further. A larger message is read alone. */
+/** We read no further from a partition with so much waiting to be handed out. A larger message is read alone. */
 const partitionBytesMax = 1024 * 1024
 /** One answer of a broker, for all partitions it leads. */
 const responseBytesMax = 4 * 1024 * 1024
-/** How long a broker that has nothing keeps the request. */
+/** How long a broker with nothing new keeps the request. */
 const longPollMs = 250
 const retryAfterMs = 250
 const isControlBatch = 0x20
 const offsetOutOfRange = 1
-/** Stands for the question who leads, among the brokers that did not answer. */
+/** Stands, among the brokers that did not answer, for the question who leads a partition. */
 const anyBroker = -1
 
 export type FetcherDeps = {
   readonly cluster: ClusterOptions
   readonly control: Admin
   readonly topic: string
-  /** Those to be read from. */
+  /** The partitions to read from. */
   readonly leases: () => readonly Lease[]
   readonly isOwned: (lease: Lease) => boolean
   readonly onNews: () => void
@@ -55,24 +55,24 @@ export type FetcherDeps = {
 }
 
 export type Fetcher = {
-  /** To be called when there are other leases, or room in one. */
+  /** Call it when the leases have changed, or one has room again. */
   readonly look: () => void
   readonly stop: () => Promise<void>
 }
 
 /**
- * Reads ahead a little: keeps one request waiting at each broker that leads a partition of ours with room, so that what
- * is published comes at once.
+ * Reads ahead a little: keeps one request waiting at each broker that leads a partition of ours with room, so that
+ * published messages come at once.
  */
 export const createFetcher = (deps: FetcherDeps): Fetcher => {
   const { cluster, topic, logger } = deps
-  // Of its own: a request waits at the broker until there is something to read.
+  // A client of its own, because a request waits at the broker until there is something to read.
   const client = openClient(cluster)
   const waiting = new Map<number, Promise<void>>()
   const stopping = new AbortController()
   let looking: Promise<void> | undefined
   let isWanted = false
-  /** Brokers that did not answer when they were last asked. */
+  /** Brokers that did not answer the last time. */
   const away = new Set<number>()
   let isStale = false
 
@@ -146,7 +146,7 @@ export const createFetcher = (deps: FetcherDeps): Fetcher => {
   }
 }
 
-/** @returns true when a partition has to be looked for at another broker */
+/** @returns true when we must look for a partition at another broker */
 const take = async (
   answers: readonly FetchedPartition[],
   leases: readonly Lease[],
@@ -165,7 +165,7 @@ const take = async (
   return isStale
 }
 
-/** Reads on at the first message there is. */
+/** Goes on reading at the first message there is. */
 const begin = async (lease: Lease, { control, topic, logger }: FetcherDeps): Promise<void> => {
   const { partition } = lease
   const first = (await listOffsets(control, topic, [partition], 'earliest')).get(partition)
@@ -177,7 +177,7 @@ const begin = async (lease: Lease, { control, topic, logger }: FetcherDeps): Pro
 
 type Batch = NonNullable<FetchedPartition['records']>[number]
 
-/** A batch may begin before the offset that was asked for. True when there was something new in it. */
+/** Adds a batch, which may begin before the offset we asked for. Returns true when it held something new. */
 const append = (lease: Lease, batch: Batch, topic: string): boolean => {
   const { firstOffset, firstTimestamp } = batch
   let isNews = false

@@ -12,9 +12,9 @@ import { type ClusterOptions, clientOptions, closeClient, topicOf } from './clie
 import { plainError } from './errors.ts'
 import { inTime } from './in-time.ts'
 
-/** A member that is silent for so long is taken for dead, and its partitions go to others: the least Kafka allows. */
+/** The group considers a member dead after this silence and moves its partitions: the least that Kafka allows. */
 export const sessionTimeoutDefaultMs = 6_000
-/** How long members have to join again when one comes or goes. They do it at their next heartbeat. */
+/** How long members have to join again when one comes or goes. They do so at their next heartbeat. */
 const rebalanceTimeoutMs = 30_000
 /** The join waits for the other members, and a little for the network. */
 const joinTimeoutMs = rebalanceTimeoutMs + 5_000
@@ -26,17 +26,17 @@ type Position = { readonly partition: number; readonly position: bigint }
 
 export type MembershipDeps = {
   readonly cluster: ClusterOptions
-  /** Nothing waits here, so the goodbye gets through. */
+  /** No request waits on this connection, so the goodbye gets through. */
   readonly control: Admin
   readonly groupId: string
   readonly topic: string
   readonly sessionTimeoutMs: number
   readonly ensureTopic: () => Promise<void>
-  /** Partitions that this member reads or is still to give back; those first that it would rather keep. */
+  /** Partitions that this member reads or must still give back; first those that it would rather keep. */
   readonly owned: () => readonly number[]
-  /** What the member may read from now, while `isCurrent`; what it owns besides is to be given back. */
+  /** What the member may read from now on, while `isCurrent`; it must give back whatever else it owns. */
   readonly onAssigned: (partitions: readonly number[], isCurrent: () => boolean) => Promise<void>
-  /** The group has given the member up: nothing is owned any more. */
+  /** The group has given the member up: it owns nothing any more. */
   readonly onLost: () => void
   readonly logger: Logger
 }
@@ -44,7 +44,7 @@ export type MembershipDeps = {
 export type Membership = {
   /** Writes positions. The generation shuts out a member that the group has given up. */
   readonly commit: (positions: readonly Position[]) => Promise<void>
-  /** What is owned has changed: the group is to share anew. */
+  /** What this member owns has changed: the group must share again. */
   readonly rejoin: () => void
   readonly leave: () => Promise<void>
 }
@@ -52,15 +52,15 @@ export type Membership = {
 type State = MembershipDeps & {
   consumer: Consumer | undefined
   isJoinDue: boolean
-  /** The library joins, and sends no heartbeats meanwhile. */
+  /** The library is joining, and sends no heartbeats meanwhile. */
   isJoining: boolean
-  /** Grows when another assignment is asked for or given. */
+  /** Grows when the group asks for or gives another assignment. */
   round: number
   /** When the group last heard of this member. */
   heardMs: number
-  /** Leaders only: the number of partitions they have shared. */
+  /** Leaders only: the number of partitions that they have shared. */
   sharedPartitions: number | undefined
-  /** Aborted when something is to be done before the next turn. */
+  /** Aborted when something must be done before the next turn. */
   nap: AbortController
   readonly leaving: AbortController
   readonly outage: ReturnType<typeof createOutageLog>
@@ -111,7 +111,7 @@ export const keepMembership = (deps: MembershipDeps): Membership => {
       state.nap.abort()
       const memberId = state.consumer?.memberId
       if (memberId) {
-        // Best effort: a member that cannot say goodbye is missed after its session.
+        // Best effort: the group misses a member that cannot say goodbye after its session.
         const members = [{ memberId, reason: 'stopped' }]
         const asked = control.removeMembersFromConsumerGroup({ groupId, members })
         await inTime(asked, leaveTimeoutMs).catch((error: unknown) => {
@@ -144,7 +144,7 @@ const step = async (state: State): Promise<void> => {
     !state.isJoining &&
     performance.now() - state.heardMs > sessionTimeoutMs
   ) {
-    // Others have its partitions by now: it begins anew, and whatever its client still waits for is forgotten.
+    // Others have its partitions by now: it begins again, and we drop what its client still waits for.
     const old = state.consumer
     state.consumer = undefined
     state.onLost()
@@ -190,7 +190,7 @@ const openConsumer = (state: State): Consumer => {
   consumer.on(
     'consumer:heartbeat:end',
     ifPresent(() => {
-      // Not when the answer came: the broker counts from when it heard.
+      // We use the time of the question: the broker counts from when it heard us.
       state.heardMs = askedMs
       state.outage.worked()
     }),
@@ -218,7 +218,7 @@ const openConsumer = (state: State): Consumer => {
   return consumer
 }
 
-/** Returns what this member says it owns when it joins. A wish to join that comes later is one for the next time. */
+/** Returns what this member says it owns when it joins. A later wish to join counts for the next time. */
 const claim = (state: State): Buffer => {
   state.isJoining = true
   state.isJoinDue = false
@@ -252,7 +252,7 @@ const notJoined = (state: State, error: unknown): void => {
   unheard(state, error)
 }
 
-/** A rebalance is no outage, and a cluster that has just started is still reading who belongs to which group. */
+/** A rebalance is not an outage, and a cluster that has just started is still reading who belongs to which group. */
 const unheard = ({ outage, leaving }: State, error: unknown): void => {
   const isPassing = [
     ['needsRejoin', true],

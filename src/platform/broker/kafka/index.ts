@@ -7,9 +7,9 @@ import type { Broker } from '../types.ts'
 import type { Cluster, ClusterDeps } from './cluster.ts'
 import { inTime } from './in-time.ts'
 
-/** Shorter than a health check may take: a cluster that is silent is told from one whose check hangs. */
+/** Shorter than a health check may take, so that we tell a silent cluster from a check that hangs. */
 const pingTimeoutMs = 400
-/** Metrics are still scraped while Kafka is away, without these figures. */
+/** When Kafka is away, a scrape goes on after this time without these figures. */
 const backlogTimeoutMs = 3_000
 
 export type KafkaBrokerDeps = BrokerDeps & ClusterDeps & { readonly metrics?: Metrics }
@@ -48,7 +48,7 @@ export const createKafkaBroker = (deps: KafkaBrokerDeps): Broker => {
     },
     loops: () => [...engines].map(({ watched }) => watched),
     start: async () => {
-      // The library takes a fifth of a second and 80 MB to load: who has no Kafka does not pay for it.
+      // The library takes a fifth of a second and 80 MB to load: whoever has no Kafka does not pay for it.
       const { openCluster } = await import('./cluster.ts')
       cluster ??= openCluster(deps)
     },

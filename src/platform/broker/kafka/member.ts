@@ -9,13 +9,13 @@ import { keepMembership, type Membership } from './group.ts'
 
 export type MemberDeps = {
   readonly cluster: ClusterOptions
-  /** Shared by the process. */
+  /** All members of the process share it. */
   readonly control: Admin
   readonly topic: string
   readonly groupId: string
   readonly ensureTopic: () => Promise<void>
   readonly sessionTimeoutMs: number
-  /** There is something to read, or another partition to read from. */
+  /** Called when there is something to read, or another partition to read from. */
   readonly onNews: () => void
   readonly logger: Logger
 }
@@ -24,7 +24,7 @@ export type MemberDeps = {
 export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> => {
   const { cluster, control, topic, groupId, onNews, logger } = deps
   const leases = new Map<number, Lease>()
-  /** Owned, but read no further: the group wants them for another member. */
+  /** Owned, but we read no further: the group wants them for another member. */
   const surplus = new Set<number>()
   /** Handed out and not settled. */
   const atWork = new Set<number>()
@@ -37,7 +37,7 @@ export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> =>
   })
   const membership = keepMembership({
     ...deps,
-    // What is easiest to part with comes last: what was asked for already, before that what is idle.
+    // The partitions that are easiest to part with come last: those the group wants; before them, those that are idle.
     owned: () => {
       const cost = (partition: number): number =>
         surplus.has(partition) ? 0 : atWork.has(partition) ? 2 : 1
@@ -71,7 +71,7 @@ export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> =>
       atWork.clear()
       for (const partition of busy) atWork.add(partition)
       const idle = [...surplus].filter((partition) => !busy.has(partition))
-      // Also those that could not be written when they were settled. A failure is found out by the next call.
+      // This includes positions whose writing failed when they were settled. The next call finds out a failure.
       const isWritten = positions.written().then(
         () => true,
         () => false,
@@ -110,7 +110,7 @@ export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> =>
 const lastWritesMax = 10
 const lastWriteEveryMs = 100
 
-/** Writes positions behind the work: those settled while one request runs go with the next. */
+/** Writes positions while the work goes on: those settled while one request runs go with the next. */
 const createPositionWriter = (membership: Membership, isOwned: (lease: Lease) => boolean) => {
   const dirty = new Set<Lease>()
   let writing: Promise<void> | undefined
@@ -121,13 +121,13 @@ const createPositionWriter = (membership: Membership, isOwned: (lease: Lease) =>
       try {
         if (leases.length > 0) await membership.commit(leases)
       } catch (error) {
-        // The next owner of a partition that was lost since finds out what was settled.
+        // If we have lost a partition since, its next owner finds out what was settled.
         for (const lease of leases) if (isOwned(lease)) dirty.add(lease)
         throw error
       }
     }
   }
-  /** Resolves when all that was settled is written; rejects when it cannot be now. */
+  /** Resolves when all settled positions are written; rejects when they cannot be written now. */
   const written = (): Promise<void> => {
     writing ??= writeAll().finally(() => {
       writing = undefined
@@ -138,7 +138,7 @@ const createPositionWriter = (membership: Membership, isOwned: (lease: Lease) =>
     written,
     settled: (lease: Lease): void => {
       dirty.add(lease)
-      // What is not written now goes with the next position, or before the partition is given back.
+      // If this fails, the position goes with the next one, or before we give the partition back.
       written().catch(() => {})
     },
     /** Tries for a second. What is not written by then is handled twice, nothing worse. */

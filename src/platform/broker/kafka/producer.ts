@@ -17,20 +17,20 @@ import {
   topicOf,
 } from './client.ts'
 
-/** What became of each message: undefined when every replica in sync has it. */
+/** The result for each message: undefined when every replica in sync has it. */
 export type Outcomes = readonly (Error | undefined)[]
 
 export type Producer = {
-  /** Sends, again and again while the cluster may still take it, until `timeoutMs` is over. One call at a time. */
+  /** Sends, and repeats while the cluster may still take it, until `timeoutMs` is over. One call at a time. */
   readonly send: (messages: readonly OutgoingMessage[]) => Promise<Outcomes>
   readonly close: () => Promise<void>
 }
 
-/** The messages of one partition. Their numbers let the broker know a repetition, whichever broker leads by then. */
+/** The messages of one partition. By their numbers any broker that leads by then recognises a repetition. */
 type Batch = {
   readonly topic: string
   readonly partition: number
-  /** Place of each message in what was asked. */
+  /** Position of each message in the request. */
   readonly places: number[]
   readonly records: produceV9.ProduceRequest[2]
   numberedBy: ProducerInfo | undefined
@@ -38,14 +38,14 @@ type Batch = {
 }
 
 const allReplicas = -1
-/** How long a broker waits for the other replicas; it says so when they do not come. */
+/** How long a broker waits for the other replicas; if they do not answer, it says so. */
 const ackTimeoutMs = 8_000
 const retryFirstMs = 50
 const retryMaxMs = 1_000
-/** Numbers of a partition go up to 2^31 - 1: the producer takes another identity before. */
+/** Numbers of a partition go up to 2^31 - 1: before that the producer takes another identity. */
 const messagesPerIdentityMax = 1_000_000_000
 
-/** The broker knows this producer no more, or lacks what came before. */
+/** The broker no longer knows this producer, or lacks earlier messages. */
 const forgotten: ReadonlySet<unknown> = new Set([
   'OUT_OF_ORDER_SEQUENCE_NUMBER',
   'INVALID_PRODUCER_EPOCH',
@@ -54,9 +54,9 @@ const forgotten: ReadonlySet<unknown> = new Set([
 
 /**
  * An idempotent producer that waits for all replicas in sync (acks=all). The library's `send` repeats a request for
- * several partitions of one broker where the first of them is led. When a broker is lost and the others are led
- * elsewhere they do not arrive (test `has three nodes and each is killed in turn`); asked for
- * each partition by itself it sends half as much. So the request is made here, and the rest is the library's.
+ * several partitions of one broker only where the first of them is led. When a broker is lost and others lead the rest,
+ * those do not arrive (test `has three nodes and each is killed in turn`); with one request per partition it sends half
+ * as much. So we make the request here, and leave the rest to the library.
  */
 export const openProducer = (cluster: ClusterOptions, timeoutMs: number): Producer => {
   const client = new LibraryProducer(clientOptions(cluster))
@@ -110,7 +110,7 @@ export const openProducer = (cluster: ClusterOptions, timeoutMs: number): Produc
     }
     const left = batches?.flatMap(({ places }) => places) ?? messages.keys()
     for (const place of left) outcomes[place] = last
-    // A number that was not used, or of which that is not known, may not be followed by another.
+    // No number may follow one that was not used, or that we do not know to be used.
     if (outcomes.some((outcome) => outcome !== undefined)) identity = undefined
     return outcomes
   }
@@ -128,13 +128,13 @@ const asError = (error: unknown): Error =>
 
 const apiIdOf = (error: Error): unknown => ('apiId' in error ? error.apiId : undefined)
 
-/** Of an error that is no answer of a broker it is not known whether the messages were stored. */
+/** When an error is not a broker's answer, we do not know whether the messages were stored. */
 const mayBeRepeated = (error: Error): boolean =>
   apiIdOf(error) === undefined || findErrorBy(error, 'canRetry', true) !== null
 
 let turn = 0
 
-/** The same partition as Kafka's own clients choose for a key; without a key each in turn. */
+/** Chooses the same partition for a key as Kafka's own clients; without a key each in turn. */
 const partitionOf = ({ topic, key }: OutgoingMessage, partitionCount: number): number =>
   (key === undefined ? turn++ : compatibilityPartitioner({ topic }, Buffer.from(key))) %
   partitionCount

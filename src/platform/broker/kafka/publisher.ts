@@ -9,9 +9,9 @@ import { type Outcomes, openProducer } from './producer.ts'
 import { extrasBytesMax, extrasBytesOf, recordBytesOf, requestBytesMax } from './sizes.ts'
 import type { Topics } from './topics.ts'
 
-/** What may wait to be sent; more is refused at once. */
+/** What may wait to be sent; we refuse any more at once. */
 export const waitingBytesMax = 64 * 1024 * 1024
-/** A publisher is told after this that Kafka does not answer. What was sent by then may still arrive. */
+/** After this we tell a publisher that Kafka does not answer. Messages sent by then may still arrive. */
 const publishTimeoutMs = 15_000
 
 export type Publisher = {
@@ -23,14 +23,14 @@ type Entry = {
   readonly message: OutgoingMessage
   readonly bytes: number
   readonly sent: PromiseWithResolvers<void>
-  /** Nobody waits for it any more. */
+  /** True when nobody waits for it any more. */
   isOver: boolean
 }
 
 /**
- * Sends what callers publish, in the order they called: one request at a time, with all that came while the one before
- * was on its way. Every replica in sync has a message before its publication resolves (acks=all), and a request that is
- * repeated after a lost answer is stored once (idempotent producer).
+ * Sends what callers publish, in the order of their calls: one request at a time, with everything that came while the
+ * one before was under way. Every replica in sync has a message before its publication resolves (acks=all), and Kafka
+ * stores a request once that we repeat after a lost answer (idempotent producer).
  */
 export const openPublisher = (
   cluster: ClusterOptions,
@@ -90,7 +90,7 @@ export const openPublisher = (
 
 type Producer = ReturnType<typeof openProducer>
 
-/** Sends entries in one request, and tells each what came of it. */
+/** Sends entries in one request, and tells each its result. */
 const send = async (
   entries: readonly Entry[],
   producer: Producer,
@@ -115,7 +115,7 @@ const send = async (
       entry.sent.reject(tooLarge(entry.message, error))
     }
   }
-  // The limit is one of all that goes to a partition at once: each may fit.
+  // The limit covers everything that goes to a partition at once: each message alone may fit.
   for (const entry of alone) if (!entry.isOver) await send([entry], producer, topics)
 }
 
@@ -135,7 +135,7 @@ const outcomesOf = async (
 const bytesOf = (entries: readonly Entry[]): number =>
   entries.reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** How many of those that wait go together. */
+/** How many of the waiting messages go together. */
 const countOfRequest = (waiting: readonly Entry[]): number => {
   let bytes = 0
   const end = waiting.findIndex((entry, place) => {

@@ -3,12 +3,12 @@ import { type OutgoingMessage, valueBytesMax } from '../types.ts'
 /** Key and headers of a message, together. */
 export const extrasBytesMax = 512 * 1024
 
-/** `max.message.bytes` of the topics made here: the largest message, with all that is around it. */
+/** `max.message.bytes` of the topics that we create: the largest message with everything around it. */
 export const recordBatchBytesMax = valueBytesMax + 2 * extrasBytesMax
 
 /**
- * Messages go together up to this, so that they fit topics that others have made with Kafka's own limit (1 MiB). A
- * larger message goes alone.
+ * We send messages together up to this size, so that they fit topics that others have created with Kafka's own limit
+ * (1 MiB). A larger message goes alone.
  */
 export const requestBytesMax = 900 * 1024
 /** Lengths, times and the checksums around a record, and the share of its batch. */

@@ -2,7 +2,7 @@ import { Admin, findErrorBy } from '@platformatic/kafka'
 import { type ClusterOptions, clientOptions, closeClient, topicOf } from './client.ts'
 import { recordBatchBytesMax } from './sizes.ts'
 
-/** What a topic is made with when the cluster does not have it. */
+/** How we create a topic that the cluster does not have. */
 export type TopicSettings = {
   readonly partitions: number
   /** Undefined: the cluster's default. */
@@ -11,15 +11,15 @@ export type TopicSettings = {
 }
 
 export type Topics = {
-  /** Makes the topic when it is not there; asked once for each. */
+  /** Creates the topic if it is missing; asks once for each topic. */
   readonly ensure: (name: string) => Promise<void>
-  /** It may have been deleted: ask again. */
+  /** The topic may have been deleted: the next `ensure` asks again. */
   readonly forget: (name: string) => void
   readonly close: () => Promise<void>
 }
 
 const dayMs = 86_400_000
-/** A new topic is known to all brokers within this. */
+/** All brokers know a new topic within this time. */
 const visibleWithinMs = 10_000
 const visibleEveryMs = 50
 
@@ -65,7 +65,7 @@ export const openTopics = (cluster: ClusterOptions, settings: TopicSettings): To
   }
 }
 
-/** There, and every partition has a leader. */
+/** True when the topic exists and every partition has a leader. */
 const isUsable = async (admin: Admin, name: string): Promise<boolean> => {
   try {
     const topic = await topicOf(admin, name, { isAnew: true })

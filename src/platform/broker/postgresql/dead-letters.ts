@@ -9,21 +9,21 @@ export type KeptLetter = {
   readonly id: bigint
   readonly key: string | null
   readonly value: Uint8Array
-  /** Those it had, and those of {@link deadLetterHeaders}. */
+  /** Its own headers and those of {@link deadLetterHeaders}. */
   readonly headers: Readonly<Record<string, string>>
   readonly publishedAt: Date
 }
 
 export type ListedLetter = Omit<KeptLetter, 'value'> & { readonly bytes: number }
 
-/** What people do with dead letters. They are kept as long as any message of the broker. */
+/** What people do with dead letters. We keep them as long as any message of the broker. */
 export type DeadLetterBox = {
   /** The newest first. */
   list(limit: number): Promise<readonly ListedLetter[]>
-  /** Those that can be retried now, the oldest first; with a code only those that have it. */
+  /** Those that can be retried now, the oldest first; with a code, only those that have it. */
   ids(limit: number, errorCode?: string): Promise<readonly bigint[]>
   find(id: bigint): Promise<KeptLetter | undefined>
-  /** Publishes it to the topic it came from and takes it out, both or neither; false when it is not there. */
+  /** Publishes it to its original topic and removes it, both or neither; false when it is not there. */
   retry(id: bigint): Promise<boolean>
   /** False when it is not there. */
   drop(id: bigint): Promise<boolean>
@@ -32,8 +32,8 @@ export type DeadLetterBox = {
 const dlqHeaders: ReadonlySet<string> = new Set(Object.values(deadLetterHeaders))
 
 /**
- * The dead letters in this database. With `isRelayed` what is published again goes through the outbox, to the broker
- * outside of the database.
+ * The dead letters in this database. With `isRelayed`, retried letters go through the outbox to the broker outside of
+ * the database.
  */
 export const openDeadLetters = (sql: Client, isRelayed = false): DeadLetterBox => {
   const topic = topics.deadLetters
@@ -68,7 +68,7 @@ export const openDeadLetters = (sql: Client, isRelayed = false): DeadLetterBox =
         const kept = Object.entries(letter.headers).filter(([name]) => !dlqHeaders.has(name))
         const headers = { ...Object.fromEntries(kept), [deadLetterHeaders.retried]: 'true' }
         const message = { topic: origin, key: key ?? undefined, value, headers }
-        // What did not get out of the outbox knows where it was going.
+        // A message that did not get out of the outbox carries its destination.
         const isForOutbox = isRelayed && origin !== outboxTopic
         await insertMessages(tx, [isForOutbox ? addressed(message) : message])
         return true

@@ -7,8 +7,8 @@ const lookEveryMs = 10_000
 type Running = { readonly pid: number; readonly application: string; readonly xid: string }
 
 /**
- * What is published is delivered once every older transaction of this database that writes has ended. Says which one
- * has not for long: an operator can end it by its pid.
+ * A message is delivered once every older writing transaction of this database has ended. Names a transaction that
+ * runs for long, so that an operator can end it by its pid.
  */
 export const createHeldBackWatch = (
   { sql, logger }: { readonly sql: Client; readonly logger: Logger },

@@ -22,7 +22,7 @@ import { insertMessages } from './publish.ts'
 
 export type PostgresBrokerDeps = BrokerDeps & {
   readonly sql: Client
-  /** Of the same database: every consumer has a connection of its own. */
+  /** The same database: every consumer opens its own connection. */
   readonly dsn: string
   readonly retentionDays: number
   readonly metrics?: Metrics
@@ -32,7 +32,7 @@ export type PostgresBrokerDeps = BrokerDeps & {
 export type TransactionalBroker = Broker & {
   /** Publishes when the transaction commits, or never: state and event together, without an outbox. */
   publishIn(transaction: Queryable, messages: readonly OutgoingMessage[]): Promise<void>
-  /** To be called after that commit: consumers look at once instead of within a quarter of a second. */
+  /** Call it after that commit: consumers then look at once instead of within a quarter of a second. */
   wake(topics: Iterable<string>): void
 }
 
@@ -110,8 +110,8 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
 }
 
 /**
- * Tells consumers that there is news: those of this process directly, the others by NOTIFY outside of the
- * publishing transactions, because NOTIFY makes the commits of a server wait for each other. Gathered over a few
+ * Tells consumers that there is news: those of this process directly, the others by NOTIFY. We send it outside of the
+ * publishing transactions, because NOTIFY makes the commits of a server wait for each other, and gather it over a few
  * milliseconds.
  */
 const createNotifier = (
@@ -127,7 +127,7 @@ const createNotifier = (
     timer = undefined
     const payload = JSON.stringify([...fresh])
     fresh.clear()
-    // Nobody is lost without it: consumers also look by themselves.
+    // A lost notification does no harm: consumers also look by themselves.
     sql`select pg_notify(${channel}, ${payload})`.catch(() => {})
   }
   return {

@@ -20,7 +20,7 @@ export type MaintenanceOptions = {
   readonly logger: Logger
 }
 
-/** Makes the days ahead and drops those past their retention. */
+/** Creates the coming days' partitions and drops those past their retention. */
 export const createMaintenance = (options: MaintenanceOptions): Job => {
   const { sql, logger } = options
   return createJob({
@@ -29,7 +29,7 @@ export const createMaintenance = (options: MaintenanceOptions): Job => {
   })
 }
 
-/** A day goes when it is past its retention and no group has messages in it that it has not settled. */
+/** Drops a day past its retention, unless a group still has messages there to settle. */
 export const maintainLog = async (
   { sql, retentionDays, logger }: MaintenanceOptions,
   at: Date,

@@ -12,10 +12,10 @@ import type { ConsumeOptions, Delivery } from '../types.ts'
 /** A partition that this member owns, and the last message it settled there. */
 export type Lease = { readonly partition: number; xid: string; id: bigint }
 
-/** A message with the transaction that published it, which is part of its place. */
+/** A message with the transaction that published it, which is part of its position. */
 export type LoggedDelivery = Delivery & { readonly xid: string }
 
-/** The second key of the advisory lock that every member of a group shares: counts them. */
+/** The second key of the advisory lock that all members of a group share, to count them. */
 const memberKey = 0x7fff_ffff
 
 type Row = {
@@ -29,13 +29,13 @@ type Row = {
 }
 
 type Session = {
-  /** Used for one connection only and never after an error: the driver may wait on a dead socket for ever. */
+  /** We use it for one connection only, never after an error: the driver may wait on a dead socket for ever. */
   sql: Client
   /** First key of the group's advisory locks. */
   readonly lock: number
   readonly topic: string
   readonly group: string
-  /** Of the server process that holds the locks; 0 while there is none. */
+  /** The server process that holds the locks; 0 while there is none. */
   pid: number
   members: number
   readonly leases: Map<number, Lease>
@@ -56,7 +56,7 @@ export const joinGroup = (
     return sql
   }
   let isClosed = false
-  /** Gives up the connection and all that was owned by it. */
+  /** Gives up the connection and everything it owned. */
   const renew = (broken: Client): void => {
     if (broken !== session.sql || isClosed) return
     session.pid = 0
@@ -85,7 +85,7 @@ export const joinGroup = (
   const positions = createPositionWriter((leases) => attempt(() => writePositions(session, leases)))
   return {
     rebalance: (busy) => attempt(() => rebalance(session, busy, positions.written)),
-    // A partition that is to be given back is read no more, so that its batch is the last.
+    // We read no further from a partition that is to be given back, so that its batch is the last.
     assigned: () => [...session.leases.keys()].slice(0, share(session)),
     fetch: (partitions, messagesMax) =>
       attempt(() => fetchBatches(session, partitions, messagesMax)),
@@ -103,10 +103,10 @@ export const joinGroup = (
   }
 }
 
-/** A session tells its transaction without the epoch. */
+/** A session names its transaction without the epoch. */
 const xidMask = '4294967295'
 
-/** Lost positions only mean redelivery, so they need not wait for the disk. */
+/** Lost positions only cause redelivery, so they need not wait for the disk. */
 const openSession = (given: string, onLost: () => void): Client => {
   const { dsn, name } = namedConnection(given, 'broker')
   return postgres(dsn, {
@@ -120,7 +120,7 @@ const openSession = (given: string, onLost: () => void): Client => {
       ...plannerSettings,
       synchronous_commit: 'off',
       statement_timeout: 30_000,
-      // A host that vanishes without a word keeps its locks no longer than this.
+      // When a host vanishes without a word, it keeps its locks no longer than this.
       tcp_keepalives_idle: 5,
       tcp_keepalives_interval: 2,
       tcp_keepalives_count: 3,
@@ -130,7 +130,7 @@ const openSession = (given: string, onLost: () => void): Client => {
   })
 }
 
-/** The server ends a statement before this; later only the connection can be the reason. */
+/** The server ends a statement before this; after it, only the connection can be the reason. */
 const answerTimeoutMs = 40_000
 
 const inTime = async <T>(asked: Promise<T>): Promise<T> => {
@@ -207,9 +207,9 @@ const claim = async (
 }
 
 /**
- * The next messages of each partition. Only those are seen whose transaction is older than every one that
- * still runs: otherwise one that commits late would be passed over. Transactions of other databases of the server
- * have published nothing here and are not waited for.
+ * Returns the next messages of each partition, but only from transactions older than every one that still
+ * runs: otherwise we would miss one that commits late. Transactions of other databases of the server
+ * have published nothing here, so we do not wait for them.
  */
 const fetchBatches = async (
   { sql, topic, leases }: Session,
@@ -261,7 +261,7 @@ const deliveryOf = (topic: string, row: Row): LoggedDelivery => ({
   attempt: 1,
 })
 
-/** Writes positions behind the work: those settled while one statement runs go with the next. */
+/** Writes positions while the work goes on: those settled while one statement runs go with the next. */
 const createPositionWriter = (
   write: (leases: readonly Lease[]) => Promise<void>,
 ): { readonly settled: (lease: Lease) => void; readonly written: () => Promise<void> } => {
@@ -283,7 +283,7 @@ const createPositionWriter = (
   return {
     settled: (lease) => {
       dirty.set(lease.partition, lease)
-      // A position that is not written means redelivery, nothing worse; the next one writes it anew.
+      // A position that is not written means redelivery, nothing worse; the next one writes it again.
       written().catch(() => {})
     },
     written,
@@ -294,7 +294,7 @@ const writePositions = async (
   { sql, topic, group, pid, leases: owned }: Session,
   settled: readonly Lease[],
 ): Promise<void> => {
-  // What was settled under a lost session is for the partition's next owner to find out.
+  // If we have lost a partition's session, its next owner finds out what was settled.
   const leases = settled.filter((lease) => owned.get(lease.partition) === lease)
   if (leases.length === 0) return
   await sql`

@@ -14,7 +14,7 @@ import { bytea, instant } from '#src/platform/database/columns.ts'
 
 const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' })
 
-/** The log of all topics; range-partitioned by `published_at`, a day each. */
+/** The log of all topics; range-partitioned by `published_at`, one partition a day. */
 export const brokerLog = pgTable(
   'broker_log',
   {
@@ -31,7 +31,7 @@ export const brokerLog = pgTable(
   (table) => [index('broker_log_position').on(table.topic, table.partition, table.xid, table.id)],
 )
 
-/** How far a group has come: the last message it settled. */
+/** The position of a group: the last message it settled. */
 export const brokerPositions = pgTable(
   'broker_positions',
   {

@@ -48,8 +48,8 @@ const requeueEveryMsDefault = 10_000
 export type OutboundFeature = Feature & { readonly sendNow: SendNow }
 
 /**
- * Signs and sends. As OUTBOUND_SEND it sends what is queued and makes sure that payments get an answer; without the role
- * it only sends what a request hands it (`sendNow`), over the same connections.
+ * Signs and sends. As OUTBOUND_SEND it sends what is queued and makes sure that payments get an answer; without the
+ * role it only sends what a request hands it (`sendNow`), over the same connections.
  */
 export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
   const { sql, broker, client, settings, emitEvents, logger } = deps

@@ -18,8 +18,8 @@ export type Sending = {
 
 export type Sendings = {
   /**
-   * Resolves when the bytes are kept: the first of them may go out. False when bytes were kept already, perhaps by another
-   * process: the central bank may have those, and these must not go.
+   * Resolves when the bytes are kept: the first of them may go out. False when bytes were kept already, perhaps by
+   * another process: the central bank may have those, and these must not go.
    */
   readonly begin: (sending: Sending) => Promise<boolean>
   /** Forgets the bytes of a message that surely did not go out. */

@@ -53,9 +53,8 @@ const firstLookMs = 30 * 24 * 3_600_000
 const knownForMs = 24 * 3_600_000
 
 /**
- * Watches messages that nobody has answered in time, or that we may or may not have sent: their outcome is UNKNOWN, never
- * failed, and we send the same bytes again until an explicit answer comes. The central bank recognises the repetition
- * and answers.
+ * Watches messages that nobody has answered in time, or that we may not have sent: their outcome is UNKNOWN, never
+ * failed, and we send the same bytes again until an explicit answer comes. The central bank recognises them and answers.
  */
 export const createWatch = (deps: WatchDeps): Job => {
   const { settlementLimitMs, scheduledLimitMs } = deps.limits
