@@ -14,7 +14,7 @@ import {
 const spiRoles = ['INBOUND_PULL', 'WORKER', 'OUTBOUND_SEND'] as const
 export type SpiRole = (typeof spiRoles)[number]
 
-/** The institution, the message interface and what is needed to reach it. */
+/** The institution, the message interface and what we need to reach it. */
 export const spiSettings = defineSettings({
   ispb: setting(
     'ISPB',

@@ -5,20 +5,20 @@ import { rsfnProblems } from './link/rsfn/index.ts'
 
 type Need = 'ISPB' | 'SPI_PRIMARY_URL' | 'DATABASE_DSN' | 'BROKER_ADDRESSES or DATABASE_DSN'
 
-/** What each stage cannot run without. Pulling keeps nothing itself: whatever holds the topics will do. */
+/** What each stage needs to run. Pulling stores nothing itself: any broker will do. */
 const needs: Readonly<Record<SpiRole, readonly Need[]>> = {
   INBOUND_PULL: ['ISPB', 'SPI_PRIMARY_URL', 'BROKER_ADDRESSES or DATABASE_DSN'],
   WORKER: ['DATABASE_DSN'],
   OUTBOUND_SEND: ['ISPB', 'SPI_PRIMARY_URL', 'DATABASE_DSN'],
 }
 
-/** What of other features' settings the stages stand on. */
+/** The settings of other features that the stages depend on. */
 export type SpiSurroundings = {
   readonly dsn: string | undefined
   readonly brokerAddresses: readonly string[] | undefined
 }
 
-/** What no single setting can say: a stage that lacks something, keys that do not fit. */
+/** Problems that involve several settings: a stage that lacks something, keys that do not fit. */
 export const spiProblems = (
   settings: SpiSettings,
   { dsn, brokerAddresses }: SpiSurroundings,

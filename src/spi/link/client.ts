@@ -25,7 +25,7 @@ export type InterfaceDeps = {
   readonly settings: InterfaceSettings
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Milliseconds since 1970; other than the system's in tests. */
+  /** Milliseconds since 1970; tests set it, otherwise it is the system's clock. */
   readonly now?: () => number
 }
 

@@ -7,7 +7,7 @@ import {
   setting,
 } from '#src/platform/config/index.ts'
 
-/** How the message interface is spoken to. */
+/** How we speak to the message interface. */
 export const interfaceSettings = defineSettings({
   sendTimeoutSeconds: setting('SPI_SEND_TIMEOUT', integer(1, 120), {
     default: '15',

@@ -1,6 +1,6 @@
 import type { InterfaceProblem } from './types.ts'
 
-/** The message interface did not do what was asked; `status` is undefined where it did not answer. */
+/** The message interface did not do what we asked; `status` is undefined if it did not answer. */
 export class InterfaceError extends Error {
   override readonly name: string = 'InterfaceError'
   readonly status: number | undefined
@@ -19,7 +19,7 @@ export class InterfaceError extends Error {
   }
 }
 
-/** 410: the interface has forgotten the read stream; what it had not confirmed is delivered by another. */
+/** 410: the interface has forgotten the read stream; another stream delivers what this one had not confirmed. */
 export class StreamGoneError extends InterfaceError {
   override readonly name = 'StreamGoneError'
 
@@ -28,7 +28,7 @@ export class StreamGoneError extends InterfaceError {
   }
 }
 
-/** 429: as many read streams are open as one participant may have on a channel. */
+/** 429: the participant has as many read streams open as the interface allows on a channel. */
 export class TooManyStreamsError extends InterfaceError {
   override readonly name = 'TooManyStreamsError'
   /** What Retry-After asks for. */

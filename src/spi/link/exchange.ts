@@ -2,7 +2,7 @@ import { inRequestSpan } from '#src/platform/observe/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { InterfaceError } from './errors.ts'
 
-/** Of one answer, after decompression: ten messages of the largest size we take, and what surrounds them. */
+/** The limit of one answer after decompression: ten messages of the largest size we take, and their frame. */
 export const answerBytesMax = 45 * 1024 * 1024
 const userAgent = 'Trilho'
 
@@ -23,19 +23,19 @@ export type ExchangeAnswer = {
   readonly body: Uint8Array
 }
 
-/** The request cannot have reached the interface: there was no connection to write it to. */
+/** The request cannot have reached the interface, because there was no connection. */
 export class NotConnectedError extends InterfaceError {
   override readonly name = 'NotConnectedError'
 }
 
-/** The whole time has passed without an answer, or without the end of one. */
+/** The time is over, and the answer or its end has not come. */
 export class LateError extends InterfaceError {
   override readonly name = 'LateError'
 }
 
 /**
- * Exactly the headers that the interface knows: any other, a tracing header say, is refused with 400. `Host` carries
- * no port, or the connection is reset; TLS still checks the name in the URL.
+ * Exactly the headers that the interface knows: it refuses any other, such as a tracing header, with 400. `Host` has
+ * no port, or the interface resets the connection; TLS still checks the name in the URL.
  */
 const headersOf = (request: ExchangeRequest): Record<string, string> => ({
   Host: new URL(request.url).hostname,
@@ -47,7 +47,7 @@ const headersOf = (request: ExchangeRequest): Record<string, string> => ({
 })
 
 /**
- * One request and its whole answer, over a kept connection where there is one. The runtime speaks TLS 1.2 or later.
+ * Makes one request and reads its whole answer, over a kept connection if there is one, with TLS 1.2 or later.
  *
  * @throws NotConnectedError, LateError, InterfaceError (cut answer, answer over {@link answerBytesMax})
  */
@@ -96,7 +96,7 @@ const readBody = async (response: Response): Promise<Uint8Array> => {
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes)
 }
 
-/** Nothing was written: no route, no listener, no such name, or a handshake that failed. */
+/** True when nothing was written: no route, no listener, no such name, or a handshake that failed. */
 const notConnected =
   /^(ECONNREFUSED|ConnectionRefused|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|FailedToOpenSocket|DNS|ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_CA|ERROR_IN_CERT)/
 
@@ -110,10 +110,10 @@ const failureOf = (error: unknown, isLate: boolean): Error => {
   return new InterfaceError(`the connection ended before the answer: ${code}`, { cause: error })
 }
 
-/** No server may hold a channel back for longer. */
+/** However long a server asks for, we hold a channel back no longer than this. */
 const retryAfterMaxMs = 60_000
 
-/** Retry-After in seconds, bounded; the given time where it is absent or unreadable. */
+/** Retry-After in seconds, bounded; the given time if it is absent or unreadable. */
 export const retryAfterMs = (headers: Headers, otherwiseMs: number): number => {
   const text = headers.get('retry-after') ?? ''
   return /^\d{1,9}$/.test(text) ? Math.min(Number(text) * 1000, retryAfterMaxMs) : otherwiseMs

@@ -1,8 +1,8 @@
-/** What Retry-After asks of a channel: nothing is sent there before. */
+/** The time that Retry-After asks of a channel: we send nothing there before it is over. */
 export type Hold = {
-  /** 0 when nothing is asked. */
+  /** 0 when the channel asks for none. */
   readonly leftMs: () => number
-  /** From now on for so long, if not for longer already. */
+  /** Holds the channel for so long from now, if it is not held for longer already. */
   readonly hold: (ms: number) => void
 }
 

@@ -1,7 +1,7 @@
 import { definitionOf, isMessageType } from '#codecs/iso20022'
 import type { Channel } from '../messages/index.ts'
 
-/** What a channel lets a participant send: `size` operations at once, `perSecond` for ever. */
+/** What a channel lets a participant send: `size` operations at once, `perSecond` on average. */
 type Bucket = { readonly size: number; readonly perSecond: number }
 
 const primary: Bucket = { size: 3_750, perSecond: 750 }
@@ -17,7 +17,7 @@ const dayBeginsHour = 8
 const isNight = (nowMs: number): boolean =>
   (Math.floor(nowMs / 3_600_000) + 24 - offsetHours) % 24 < dayBeginsHour
 
-/** Occurrences of ASCII text. */
+/** Counts occurrences of ASCII text. */
 const count = (bytes: Buffer, text: string): number => {
   let found = 0
   for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + text.length)) found++
@@ -25,7 +25,7 @@ const count = (bytes: Buffer, text: string): number => {
 }
 
 /**
- * What the interface charges for a message, for each transaction of some types and once for any other. Read from
+ * Returns what the interface charges for a message: for some types per transaction, for all others once. Reads
  * canonical bytes, as the builders write them.
  */
 export const costOf = (
@@ -47,13 +47,13 @@ type State = { tokens: number; atMs: number }
 
 export type Pacing = {
   /**
-   * Takes what the messages cost when the bucket holds anything at all (it may go below zero, as the interface's own),
-   * and says how long to wait otherwise; 0 means taken.
+   * Takes the tokens that the messages cost if the bucket holds any (it may go below zero, like the interface's own).
+   * Returns 0 if it took them, otherwise how long to wait.
    */
   take(channel: Channel, messages: readonly Uint8Array[]): number
 }
 
-/** The interface's own token buckets, kept here as well, so that 429 stays the exception. */
+/** Mirrors the interface's token buckets, so that 429 stays the exception. */
 export const createPacing = (share: number, now: () => number): Pacing => {
   const states = new Map<Bucket, State>()
 

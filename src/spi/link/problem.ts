@@ -5,7 +5,7 @@ const charactersMax = 256
 const none: InterfaceProblem = { type: '', title: '', detail: '' }
 const scanner = createXmlScanner()
 
-/** RFC 7807 section 4, in XML. What cannot be read gives empty strings: the status alone decides. */
+/** RFC 7807 section 4, in XML. Unreadable fields become empty strings: the status alone decides. */
 export const problemOf = (body: Uint8Array): InterfaceProblem => {
   try {
     const document = scanner.scan(body)

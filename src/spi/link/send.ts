@@ -21,7 +21,7 @@ export const requestMessagesMax = 10
 const xmlType = 'application/xml; charset=utf-8'
 const gzipLevel = 1
 const retry = { backoffFirstMs: 100, backoffMaxMs: 2_000 }
-/** A full bucket is waited for so long; the caller decides about more. */
+/** How long we wait for a full bucket; the caller decides about more. */
 const pacingWaitMaxMs = 2_000
 const throttledMs = 1_000
 const unreachableMs = 1_000
@@ -31,18 +31,18 @@ export type SendDeps = {
   readonly channel: Channel
   readonly tls: KeyMaterial | undefined
   readonly pacing: Pacing | undefined
-  /** Of the channel, shared by all its requests. */
+  /** The channel's; all its requests share it. */
   readonly hold: Hold
   readonly isGzip: boolean
   readonly timeoutMs: number
   readonly attemptsMax: number
-  /** Told of every attempt that has no answer in time; false: it is the last. */
+  /** Called for every attempt that gets no answer in time; false: make no further attempt. */
   readonly onLate?: (() => boolean) | undefined
-  /** Told before the same messages are sent again. */
+  /** Called before the same messages are sent again. */
   readonly onRepeat?: (attempt: number, reason: string) => void
 }
 
-/** One request with 1 to 10 messages; made again with the same bytes when its outcome is not known. */
+/** Sends one request with 1 to 10 messages; repeats it with the same bytes when its outcome is not known. */
 export const sendMessages = async (
   deps: SendDeps,
   messages: readonly Uint8Array[],
@@ -60,7 +60,7 @@ export const sendMessages = async (
   for (let attempt = 1; ; attempt++) {
     const outcome = await once(request, deps, messages.length)
     if (outcome.kind === 'unreachable' && !outcome.isDown) deps.hold.hold(outcome.retryAfterMs)
-    // What may be stored already stays in doubt, whatever a repetition could not reach.
+    // The first attempt may have stored the messages, so they stay in doubt whatever the repetition says.
     if (attempt > 1 && outcome.kind === 'refused') {
       return { kind: 'unknown', reason: `status ${outcome.status} after an attempt without answer` }
     }
@@ -78,7 +78,7 @@ export const sendMessages = async (
   }
 }
 
-/** 0 when the tokens are taken; otherwise how long the channel wants, which is too long to wait here. */
+/** Returns 0 when it took the tokens; otherwise how long the channel asks us to wait, which is too long here. */
 const paced = async (
   { pacing, hold, channel }: SendDeps,
   messages: readonly Uint8Array[],

@@ -12,12 +12,12 @@ import {
 import { problemOf } from './problem.ts'
 import type { PulledMessage, PullStream } from './types.ts'
 
-/** Read streams that the interface allows a participant on one channel. */
+/** Read streams that the interface allows one participant on one channel. */
 export const channelStreamsMax = 6
 const throttledMs = 1_000
 const closeTimeoutMs = 5_000
 const pathCharactersMax = 2_048
-/** The whole answer is bounded: a part of it that is too large for anything else still gets to be stored. */
+/** We bound the whole answer only: if a part is too large for anything else, we can still store it. */
 const answerLimits = { ...multipartLimits, partBytesMax: answerBytesMax }
 
 export type StreamDeps = {
@@ -25,13 +25,13 @@ export type StreamDeps = {
   readonly startUrl: string
   readonly tls: KeyMaterial | undefined
   readonly timeoutMs: number
-  /** Called once when the stream is of no more use. */
+  /** Called once when the stream cannot be used any more. */
   readonly onEnd: () => void
 }
 
 type Reading = { readonly messages: readonly PulledMessage[]; readonly nextUrl: string }
 
-/** Opens a read stream; the first request may bring messages already, which the first `next` gives. */
+/** Opens a read stream; the first request may already bring messages, which the first `next` returns. */
 export const openStream = async (
   deps: StreamDeps,
   signal: AbortSignal | undefined,
@@ -39,7 +39,7 @@ export const openStream = async (
   let first: Reading | undefined = await read(deps, deps.startUrl, signal)
   let { nextUrl } = first
   let hasEnded = false
-  /** The interface may have answered the last read with messages that nobody has seen. */
+  /** True when the interface may have answered the last read with messages that nobody has seen. */
   let isUnseen = false
   const end = (): void => {
     if (!hasEnded) deps.onEnd()
@@ -77,7 +77,7 @@ export const openStream = async (
   }
 }
 
-/** Only a refusal, or no connection, says that the interface has handed nothing out. */
+/** Only a refusal or a missing connection proves that the interface has handed nothing out. */
 const mayHaveDelivered = (error: unknown): boolean => {
   if (error instanceof NotConnectedError) return false
   const status = error instanceof InterfaceError ? error.status : undefined
@@ -107,12 +107,12 @@ const read = async (
   return { nextUrl, messages: status === 204 ? [] : messagesOf(answer) }
 }
 
-/** Relative or absolute, opaque; another host is refused, since the next request presents our certificate. */
+/** Relative or absolute, opaque; we refuse another host, because the next request presents our certificate. */
 const nextOf = (headers: Headers, startUrl: string): string => {
   const given = headers.get('pi-pull-next') ?? ''
   const next = given === '' || given.length > pathCharactersMax ? null : URL.parse(given, startUrl)
   if (next === null) throw new InterfaceError('the answer has no usable PI-Pull-Next')
-  // The real interface names itself without the port of the URL we were given.
+  // The real interface names itself without the port that our URL may have.
   const start = new URL(startUrl)
   if (next.hostname !== start.hostname) {
     throw new InterfaceError('PI-Pull-Next points to another host')

@@ -1,29 +1,29 @@
 import type { Traceparent } from '#src/platform/observe/index.ts'
 import type { Channel } from '../messages/index.ts'
 
-/** What became of one request with 1 to 10 messages. */
+/** The outcome of one request with 1 to 10 messages. */
 export type SendOutcome =
-  /** 201: the interface holds them all; one PI-ResourceId each, in order. */
+  /** 201: the interface has them all; one PI-ResourceId each, in order. */
   | { readonly kind: 'accepted'; readonly resourceIds: readonly string[] }
-  /** 4xx, save 408 and 429: nothing was stored, and the same bytes would be refused again. */
+  /** 4xx, except 408 and 429: nothing was stored, and the interface would refuse the same bytes again. */
   | { readonly kind: 'refused'; readonly status: number; readonly problem: InterfaceProblem }
-  /** Nothing was stored, sending again is right. */
+  /** Nothing was stored, so the caller may send again. */
   | {
       readonly kind: 'unreachable'
       readonly reason: string
       readonly retryAfterMs: number
-      /** No byte of the request left this process, or it was not read; false: asked to wait, by 429 or the own pacing. */
+      /** True: no byte left this process, or none was read. False: 429 or our own pacing made us wait. */
       readonly isDown: boolean
     }
-  /** Anything else, 5xx or no answer: it may have been stored. Only the same messages may be sent again. */
+  /** Anything else, 5xx or no answer: the interface may have stored it. Only the same messages may be sent again. */
   | {
       readonly kind: 'unknown'
       readonly reason: string
-      /** True: the last attempt had no answer in time. */
+      /** True: the last attempt got no answer in time. */
       readonly isLate?: boolean
     }
 
-/** An RFC 7807 body of the interface; empty strings where it gave none. */
+/** An RFC 7807 body of the interface; its fields are empty strings if it gave none. */
 export type InterfaceProblem = {
   readonly type: string
   readonly title: string
@@ -31,7 +31,7 @@ export type InterfaceProblem = {
 }
 
 export type PulledMessage = {
-  /** PI-ResourceId; the same again when the message is delivered again. Undefined where it came without one. */
+  /** PI-ResourceId; the same when the message is delivered again. Undefined if the message came without one. */
   readonly resourceId: string | undefined
   readonly xml: Uint8Array
 }
@@ -46,27 +46,27 @@ export type PullStream = {
    */
   next(signal?: AbortSignal): Promise<readonly PulledMessage[]>
   /**
-   * Confirms the last batch and ends the stream; 200 and 410 are both success. Where the last read failed with an
-   * answer that may have held messages, nothing is confirmed: the stream is left to end by itself.
+   * Confirms the last batch and ends the stream; 200 and 410 are both success. If the last read failed and its answer
+   * may have held messages, it confirms nothing: the stream ends by itself.
    */
   close(): Promise<void>
 }
 
 export type SendOptions = {
   readonly signal?: AbortSignal | undefined
-  /** Of the messages that share the request with the one in whose trace it is. */
+  /** Traces of the other messages in the request; the request itself runs in the trace of one message. */
   readonly links?: readonly (Traceparent | undefined)[] | undefined
-  /** Told of every attempt that has no answer in time. False: no further one is made, the outcome is unknown. */
+  /** Called for every attempt that gets no answer in time. False: make no further one, the outcome is unknown. */
   readonly onLate?: (() => boolean) | undefined
 }
 
 /** The message interface of the central bank, over both channels. */
 export type InterfaceClient = {
-  /** The channels that are configured. */
+  /** The configured channels. */
   readonly channels: readonly Channel[]
   /**
    * Sends 1 to 10 messages in one request. Sends the same bytes again on 5xx and on time-outs, a bounded number of
-   * times; paced by the channel's token bucket.
+   * times; the channel's token bucket sets the pace.
    */
   send(
     channel: Channel,
@@ -76,8 +76,8 @@ export type InterfaceClient = {
   /** @throws TooManyStreamsError after 429, InterfaceError otherwise */
   openStream(channel: Channel, signal?: AbortSignal): Promise<PullStream>
   /**
-   * The versions the interface takes (`in`) or delivers (`out`): the XML as received, over this channel or else over
-   * the first that answers.
+   * The message versions that the interface takes (`in`) or delivers (`out`): the XML as received, over this channel or
+   * else over the first that answers.
    *
    * @throws InterfaceError
    */

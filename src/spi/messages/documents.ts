@@ -32,7 +32,7 @@ export const listQuery = z.strictObject({
     .regex(/^[a-z]{4}\.\d{3}$/, 'must be a dotted message type, for example pacs.008')
     .optional(),
   direction: z.enum(directions).optional(),
-  // The answer to a send request says `queued` and `sent`.
+  // Any case is fine, because the answer to a send request says `queued` and `sent`.
   status: z.preprocess(inCapitals, z.enum(messageStatuses)).optional(),
   source_ispb: ispb.optional(),
   destination_ispb: ispb.optional(),

@@ -1,4 +1,4 @@
-/** What becomes of a message. The API's send response says `queued`. */
+/** The states of a message. The API's send response says `queued`. */
 export const messageStatuses = [
   'QUEUED',
   'SENT',
@@ -17,14 +17,14 @@ export type Direction = (typeof directions)[number]
 export const channels = ['PRIMARY', 'SECONDARY'] as const
 export type Channel = (typeof channels)[number]
 
-/** Verdict on the signature of a received message; `NOT_CHECKED` where no verification is configured. */
+/** Verdict on the signature of a received message; `NOT_CHECKED` if no verification is configured. */
 export const signatureVerdicts = ['VALID', 'INVALID', 'ABSENT', 'NOT_CHECKED'] as const
 export type SignatureVerdict = (typeof signatureVerdicts)[number]
 
 /**
- * Where each status may come from. An answer can overtake the record of the sending, so QUEUED may be answered;
- * UNKNOWN is left by an explicit answer alone: where the sending itself was in doubt, its PI-ResourceId is one, unless an
- * answer is overdue besides ({@link StatusChange}). What FAILED was never stored by the central bank, so a person may have it sent after all.
+ * What each status may follow. An answer can overtake the record of the sending, so QUEUED may be answered. Only an
+ * explicit answer ends UNKNOWN: if the sending was in doubt, its PI-ResourceId is one, unless an answer is overdue too
+ * ({@link StatusChange}). The central bank never stored a FAILED message, so a person may have it sent after all.
  */
 const predecessors: Readonly<Record<MessageStatus, readonly MessageStatus[]>> = {
   QUEUED: ['FAILED'],
@@ -52,7 +52,7 @@ export type MessageTransaction = {
   readonly status: string | undefined
 }
 
-/** A rule that a received message breaks. Stored and logged, never a reason to refuse it. */
+/** A rule that a received message breaks. We store and log it, but never refuse the message for it. */
 export type Warning = { readonly rule: string; readonly path: string; readonly message: string }
 
 export type NewMessage = {
@@ -70,22 +70,22 @@ export type NewMessage = {
   readonly bizMsgIdr: string | undefined
   /** PI-ResourceId. */
   readonly resourceId: string | undefined
-  /** Code of the error that left it FAILED. */
+  /** Code of the error that made it FAILED. */
   readonly errorCode: string | undefined
   readonly signature: SignatureVerdict
   readonly warnings: readonly Warning[]
   readonly transactions: readonly MessageTransaction[]
   readonly xml: Uint8Array
-  /** Of a received message that is stored when it has been processed: its first status is RECEIVED, then. */
+  /** Set for a received message, which we store only after processing it: its history then begins with RECEIVED. */
   readonly receivedAt?: Date | undefined
-  /** Where the signature of a message goes whose `xml` is not signed yet. */
+  /** Where the signature goes, if `xml` is not signed yet. */
   readonly envelope?: string | undefined
-  /** Of a payment without haste (PAGAGD). */
+  /** True for a payment without haste (PAGAGD). */
   readonly isScheduled?: boolean | undefined
-  /** Of a message that is sent by whoever stores it: the queue takes it over at `requeueAfter`. */
+  /** Set when whoever stores the message also sends it: the queue takes it over at `requeueAfter`. */
   readonly inDoubtSince?: Date | undefined
   readonly requeueAfter?: Date | undefined
-  /** W3C Trace Context of what has it sent. */
+  /** W3C Trace Context of whoever has it sent. */
   readonly traceparent?: string | undefined
 }
 
@@ -94,21 +94,21 @@ export type StatusChange = {
   readonly status: MessageStatus
   /** Code and reason in a few words, without personal data. */
   readonly detail?: string | undefined
-  /** Of what becomes FAILED. */
+  /** Set when the message becomes FAILED. */
   readonly errorCode?: string | undefined
-  /** Noted also where the status stays: an answer may have overtaken it. */
+  /** Kept even if the status does not change: an answer may have overtaken it. */
   readonly resourceId?: string | undefined
   /**
-   * Of what becomes SENT: its answer is overdue by now. Where the message is UNKNOWN it stays so, and its history says
-   * that it is known to be sent.
+   * Set when the message becomes SENT: its answer is overdue by now. An UNKNOWN message stays UNKNOWN, and its history
+   * says that we know it was sent.
    */
   readonly isLate?: boolean | undefined
 }
 
-/** A message whose outcome was not known went out again, with the same bytes. */
+/** We did not know the outcome of a message and sent it again, with the same bytes. */
 export type Repetition = {
   readonly id: string
-  /** What came of it, without personal data. */
+  /** The result, without personal data. */
   readonly detail: string
 }
 
@@ -137,7 +137,7 @@ export type MessageDetail = {
     readonly status: MessageStatus
     readonly at: Date
     readonly detail: string | undefined
-    /** Undefined: the entry tells of a status. */
+    /** Undefined: the entry is about a status. */
     readonly repetition: number | undefined
   }[]
 }

@@ -28,19 +28,19 @@ export type OutboundMessage = {
   readonly destinationIspb: string
   readonly bizMsgIdr: string
   readonly transactions: readonly MessageTransaction[]
-  /** Of a payment without haste (PAGAGD): its answer may take 45 minutes. */
+  /** True for a payment without haste (PAGAGD): its answer may take 45 minutes. */
   readonly isScheduled?: boolean | undefined
   readonly envelope: UnsignedMessage
-  /** W3C Trace Context of what caused it; the active span's when absent. */
+  /** W3C Trace Context of the cause; the active span's when absent. */
   readonly traceparent?: string | undefined
 }
 
-/** What of the broker is used: messages that appear when the transaction commits, or never. */
+/** The part of the broker we use: its messages appear when the transaction commits, or never. */
 export type Outbox = {
   publishIn(transaction: Queryable, messages: readonly OutgoingMessage[]): Promise<void>
 }
 
-/** Of messages on `spi.outbound`. */
+/** Headers of messages on `spi.outbound`. */
 export const outboundHeaders = {
   messageId: 'message-id',
   messageType: 'message-type',
@@ -57,7 +57,7 @@ const topic = 'spi.outbound'
  * Stores messages as outbound and QUEUED and puts them on `spi.outbound`, both when `tx` commits or neither: four
  * statements for any number. Afterwards the caller wakes the broker's consumers.
  *
- * @returns ids of those queued now; a BizMsgIdr that is known already is not queued again
+ * @returns ids of the messages queued now; we do not queue a BizMsgIdr again that we know already
  */
 export const enqueueMessages = async (
   tx: Queryable,
@@ -71,7 +71,7 @@ export const enqueueMessages = async (
   return stored
 }
 
-/** A queued message as it is stored. */
+/** A queued message as we store it. */
 export type StoredQueued = {
   readonly id: string
   readonly type: string
@@ -79,13 +79,13 @@ export type StoredQueued = {
   readonly bizMsgIdr: string
   readonly endToEndId: string | null
   readonly xml: Uint8Array
-  /** Undefined: `xml` is what is sent, byte for byte. */
+  /** Undefined: we send `xml` byte for byte. */
   readonly envelope: string | undefined
-  /** Of what had it sent, however long ago. */
+  /** Trace of whoever had it sent, however long ago. */
   readonly traceparent: string | undefined
 }
 
-/** Puts stored messages on `spi.outbound` again, whose entry is lost or was never written. */
+/** Puts stored messages on `spi.outbound` again whose entry is lost or was never written. */
 export const requeueMessages = (
   tx: Queryable,
   outbox: Outbox,
@@ -93,10 +93,10 @@ export const requeueMessages = (
 ): Promise<void> => outbox.publishIn(tx, messages.map(entryOf))
 
 /**
- * Stores a message whose sender sends it by itself, now: `signed` is what it sends. There is no queue entry. A message
- * that is still QUEUED at `requeueAfter` is put on the queue with the same bytes, so a sender may die at any moment.
+ * Stores a message that its sender sends itself, now: `signed` is what it sends. There is no queue entry. If it
+ * is still QUEUED at `requeueAfter`, the queue gets the same bytes, so a sender may die at any moment.
  *
- * @returns false when its BizMsgIdr is known already
+ * @returns false when we know its BizMsgIdr already
  */
 export const storeForSending = async (
   tx: Queryable,
@@ -168,8 +168,8 @@ const entryOf = (message: StoredQueued): OutgoingMessage => {
 }
 
 /**
- * The built message of a delivery of `spi.outbound`; undefined when another program wrote it, or nothing is left to
- * be signed.
+ * Returns the built message of a delivery of `spi.outbound`; undefined when another program wrote it, or when it is
+ * signed already.
  */
 export const unsignedMessageOf = (delivery: {
   readonly value: Uint8Array

@@ -1,7 +1,7 @@
 import type { AppEvent } from '#src/events.ts'
 import type { StatusChange } from './domain.ts'
 
-/** What became of a message that was sent. */
+/** Reports the new status of a message that we sent. */
 export const statusEvent = (
   sent: {
     readonly id: string

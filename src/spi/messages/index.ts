@@ -73,7 +73,7 @@ export const createMessages = ({ sql, logger }: MessagesDeps): Feature => {
     const routes = messageRoutes({ list: never, find: never, document: never })
     return { name, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
   }
-  // Without its partition a row lies in the default one: a failure here is not one of the service.
+  // Without its partition a row goes to the default one, so a failure here does not stop the service.
   const partitions = createJob({
     ...{ name: 'partitions of messages', everyMs, isAwaited: true, fleet: { sql }, logger },
     run: async () => {

@@ -32,7 +32,7 @@ const conditions = (sql: Client, filter: MessageFilter) => {
     ${to === undefined ? sql`` : sql`and id < ${uuidBound(to)}::uuid`}`
 }
 
-/** Newest first; `total` counts all that the filter takes, whatever the page. */
+/** Newest first; `total` counts all that match the filter, whatever the page. */
 export const listMessages = async (
   sql: Client,
   filter: MessageFilter,
@@ -102,7 +102,7 @@ export const findMessage = async (sql: Client, id: string): Promise<MessageDetai
   }
 }
 
-/** The bytes as they were sent or received. */
+/** Returns the bytes as sent or received. */
 export const readDocument = async (sql: Client, id: string): Promise<Uint8Array | undefined> => {
   const [row] = await sql<({ readonly xml: Uint8Array } & SendingRow)[]>`
     select message.xml, sending.xml as "sendingXml", sending.position as "sendingPosition",

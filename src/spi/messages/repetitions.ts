@@ -3,8 +3,8 @@ import type { Repetition } from './domain.ts'
 
 /**
  * Notes in the history of messages that each was sent once more. The first repetition has an entry of its own; all
- * later ones share another, which counts on, so that a message asked for all day has two. Messages that are decided
- * by now are left out.
+ * later ones share another that counts them, so a message that we send again all day has two. Leaves out messages that
+ * are decided by now.
  *
  * @returns the number of the repetition, by id, from 1
  */
@@ -14,7 +14,7 @@ export const noteRepetitions = async (
 ): Promise<ReadonlyMap<string, number>> => {
   const ids = textArray(repetitions.map(({ id }) => id))
   const details = textArray(repetitions.map(({ detail }) => detail))
-  // A statement of its own: the positions are read by the next one, when nobody else writes any.
+  // A separate statement takes the locks, so that the next one reads positions that nobody else can change.
   await tx`
     select from spi_messages where id = any(${ids}::text::uuid[]) order by id for update`
   const rows = await tx<{ id: string; repetition: number }[]>`
@@ -46,7 +46,7 @@ export const noteRepetitions = async (
 
 export type RepetitionOutcome = Repetition & { readonly repetition: number }
 
-/** What came of repetitions that were noted before they went out; where another has followed by now that one stands. */
+/** Notes the results of repetitions that we had noted before they went out, unless another has followed by now. */
 export const setRepetitionOutcomes = async (
   sql: Queryable,
   outcomes: readonly RepetitionOutcome[],

@@ -13,7 +13,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { bytea, instant } from '#src/platform/database/columns.ts'
 
-/** Every message sent or received; range-partitioned by id (a UUIDv7, so by time), a month each. */
+/** Every message sent or received; range-partitioned by id (a UUIDv7, so by time), one partition a month. */
 export const spiMessages = pgTable(
   'spi_messages',
   {
@@ -32,17 +32,17 @@ export const spiMessages = pgTable(
     errorCode: text('error_code'),
     signature: text().notNull(),
     warnings: jsonb(),
-    /** The bytes received, zstd; of a message that is sent, those from which a row of `spi_sendings` makes what goes out. */
+    /** zstd. The bytes received; for a message we send, the bytes that a row of `spi_sendings` completes. */
     xml: bytea().notNull(),
-    /** Where the signature of a queued message goes; null: `xml` is what is sent, byte for byte. */
+    /** Where the signature of a queued message goes; null: we send `xml` byte for byte. */
     envelope: text(),
-    /** Since when the central bank may have a message whose sending was not confirmed. */
+    /** Since when the central bank may have a message although nothing confirmed its sending. */
     inDoubtSince: instant('in_doubt_since'),
     /** A payment that the central bank settles within 45 minutes (PAGAGD); null: within 40 seconds. */
     isScheduled: boolean('is_scheduled'),
-    /** A queued message is not put on the queue again before; null: as its age says. */
+    /** The queue gets a queued message again no earlier than this; null: its age decides. */
     requeueAfter: instant('requeue_after'),
-    /** W3C Trace Context of what had a message sent: whatever is done for it later belongs to that trace. */
+    /** W3C Trace Context of whoever had the message sent: later work on it belongs to that trace. */
     traceparent: text(),
   },
   (table) => [
@@ -58,19 +58,19 @@ export const spiMessages = pgTable(
 )
 
 /**
- * What goes out of a queued message, written before its first byte does: from then on the central bank may have it, and
- * nothing else is ever sent for it. Range-partitioned as `spi_messages`.
+ * The bytes that go out of a queued message, written before the first of them does: from then on the central bank may
+ * have it, and we never send anything else for it. Range-partitioned as `spi_messages`.
  */
 export const spiSendings = pgTable('spi_sendings', {
   messageId: uuid('message_id').primaryKey(),
-  /** zstd: what was put into the message's own bytes, its signature; all that is sent where `position` is null. */
+  /** zstd: what we put into the message's own bytes, its signature; everything that we send if `position` is null. */
   xml: bytea().notNull(),
   position: integer(),
-  /** CRC-32 of all that is sent, as a signed number. */
+  /** CRC-32 of all bytes that we send, as a signed number. */
   checksum: integer(),
 })
 
-/** What a message holds; range-partitioned as `spi_messages`. */
+/** The transactions of a message; range-partitioned as `spi_messages`. */
 export const spiTransactions = pgTable(
   'spi_transactions',
   {
@@ -90,7 +90,7 @@ export const spiTransactions = pgTable(
   ],
 )
 
-/** Every status a message has had, and when it was sent again; range-partitioned as `spi_messages`. */
+/** Every status a message has had, and when we sent it again; range-partitioned as `spi_messages`. */
 export const spiHistory = pgTable(
   'spi_history',
   {
@@ -99,13 +99,13 @@ export const spiHistory = pgTable(
     status: text().notNull(),
     at: timestamp({ withTimezone: true }).notNull().defaultNow(),
     detail: text(),
-    /** Of an entry that tells of a repetition: which one, from 1. Null: the entry tells of a status. */
+    /** The number of the repetition that the entry is about, from 1. Null: the entry is about a status. */
     repetition: integer(),
   },
   (table) => [primaryKey({ columns: [table.messageId, table.position] })],
 )
 
-/** The natural keys by which a message is known, for ever: a second one with such a key is not stored. */
+/** The natural keys that identify a message, for ever: we do not store a second one with such a key. */
 export const spiMessageKeys = pgTable(
   'spi_message_keys',
   {

@@ -1,11 +1,11 @@
-/** The bytes that go out of a message, as they are kept. */
+/** How we keep the bytes that go out of a message. */
 
-/** Faster than gzip's least, and smaller. */
+/** Faster than gzip's lowest level, and smaller. */
 const compressionLevel = 1
 
 /**
- * @property xml - zstd: what was put into the stored bytes, or all of it where `position` is undefined
- * @property position - where it was put, in octets
+ * @property xml - zstd: what we put into the stored bytes, or all bytes if `position` is undefined
+ * @property position - where we put it, in octets
  * @property checksum - CRC-32 of the whole, as a signed number
  */
 export type KeptSending = {
@@ -14,7 +14,7 @@ export type KeptSending = {
   readonly checksum: number | undefined
 }
 
-/** The bytes that were sent cannot be made from what is stored: it is not what they were made of. */
+/** We cannot make the sent bytes again: what is stored is not what we made them of. */
 class SendingMismatchError extends Error {
   override readonly name = 'SendingMismatchError'
 }
@@ -24,8 +24,8 @@ const checksumOf = (bytes: Uint8Array): number => Bun.hash.crc32(bytes) | 0
 const isSame = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 
 /**
- * What is to be kept of bytes that are about to go out: of a signed message its signature and where that stands, half
- * of the whole, where the rest is stored already.
+ * Returns what to keep of bytes that are about to go out. Of a signed message that is stored already we keep only the
+ * signature and its position: half of the whole.
  *
  * @param unsigned - what is stored, and where its signature goes; undefined keeps the whole
  */
@@ -52,7 +52,7 @@ const compressed = (bytes: Uint8Array): Uint8Array =>
   Bun.zstdCompressSync(bytes, { level: compressionLevel })
 
 /**
- * The bytes that went out of a message, or are to.
+ * Returns the bytes that went out of a message, or will go out.
  *
  * @param stored - the message's own, zstd
  * @throws SendingMismatchError
@@ -70,7 +70,7 @@ export const sentBytes = (stored: Uint8Array, sending: KeptSending | undefined):
   return bytes
 }
 
-/** Columns of a row that may have a sending, joined as `sending`. */
+/** Columns of a row with its sending, if any, joined as `sending`. */
 export type SendingRow = {
   readonly sendingXml: Uint8Array | null
   readonly sendingPosition: number | null

@@ -1,17 +1,17 @@
 import { bytesArray, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { type Direction, type NewMessage, predecessorsOf, type StatusChange } from './domain.ts'
 
-/** More rows than this go in several statements. */
+/** We split more rows than this into several statements. */
 const rowsMax = 1_000
-/** Faster than gzip's least, and smaller. */
+/** Faster than gzip's lowest level, and smaller. */
 const compressionLevel = 1
 
 export type StoredOutcome = {
-  /** Ids of the messages stored now. */
+  /** Ids of the messages that were stored now. */
   readonly stored: ReadonlySet<string>
 }
 
-/** The natural keys of a message. Both directions have their own: our answer may cite the same id. */
+/** The natural keys of a message. Each direction has its own: our answer may cite the same id. */
 const keysOf = (
   message: NewMessage,
 ): readonly { readonly kind: string; readonly key: string }[] => {
@@ -23,8 +23,8 @@ const keysOf = (
 }
 
 /**
- * Stores messages with transactions and first status, a fixed number of statements for any number of rows. One
- * that is known by a natural key already is left out, so redelivery has no effect.
+ * Stores messages with transactions and first status, a fixed number of statements for any number of rows. Leaves out
+ * a message when we know one of its natural keys already, so redelivery has no effect.
  */
 export const insertMessages = async (
   sql: Queryable,
@@ -42,8 +42,8 @@ export const insertMessages = async (
 }
 
 /**
- * Of messages that are known by a natural key: the ids of those that are others than the ones stored under their keys,
- * byte for byte.
+ * Takes messages with a natural key that we know already. Returns the ids of those whose bytes differ from every
+ * message stored under their keys: they are other messages.
  */
 export const othersUnderKnownKeys = async (
   sql: Queryable,
@@ -69,7 +69,7 @@ export const othersUnderKnownKeys = async (
   return new Set(messages.filter(isOther).map(({ id }) => id))
 }
 
-/** The messages of the list without those that share a key with an earlier one. */
+/** Returns the messages without those that share a key with an earlier one. */
 const distinct = (messages: readonly NewMessage[]): readonly NewMessage[] => {
   const seen = new Set<string>()
   return messages.filter((message) => {
@@ -81,8 +81,8 @@ const distinct = (messages: readonly NewMessage[]): readonly NewMessage[] => {
 }
 
 /**
- * The messages none of whose keys is known. Keys are claimed in one order by all writers: two with the same keys
- * wait for one another instead of deadlocking, and of messages that share only some keys one gets all of its own.
+ * Returns the messages none of whose keys was known. All writers claim keys in one order: two with the same keys wait
+ * for one another instead of deadlocking, and if messages share only some keys, one of them gets all of its own.
  */
 const claimKeys = async (
   sql: Queryable,
@@ -167,17 +167,17 @@ const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Prom
 }
 
 /**
- * Moves messages to a status they may take from where they are; the others stay (an answer that came twice, or
- * late). Status and history change together. What became UNKNOWN without a PI-ResourceId is SENT when it gets one, unless
- * that is late: then only the history says so. A PI-ResourceId is kept whatever the status.
+ * Moves messages to a status that may follow their present one; the others stay (an answer that came twice, or late).
+ * Status and history change together. A message that became UNKNOWN without a PI-ResourceId is SENT when it gets one,
+ * unless that is late: then only the history says so. We keep a PI-ResourceId whatever the status.
  *
- * @returns the ids of those moved
+ * @returns the ids of the messages that moved
  */
 export const changeStatuses = async (
   sql: Queryable,
   changes: readonly StatusChange[],
 ): Promise<ReadonlySet<string>> => {
-  // Rows are locked in the order of the list: all writers have the same.
+  // All writers lock rows in the order of the ids.
   const sorted = [...changes].sort((a, b) => (a.id < b.id ? -1 : 1))
   const wanted = sorted.map((change) => ({ ...change, from: predecessorsOf(change.status) }))
   const rows = await sql<{ id: string; isMoved: boolean }[]>`
@@ -214,7 +214,7 @@ export const changeStatuses = async (
   return new Set(rows.filter(({ isMoved }) => isMoved).map(({ id }) => id))
 }
 
-/** Of messages whose status has gone on: the answer was faster than the record of the sending. */
+/** Keeps the ids of messages whose status has moved on: the answer was faster than the record of the sending. */
 const keepResourceIds = async (sql: Queryable, changes: readonly StatusChange[]): Promise<void> => {
   await sql`
     with wanted as materialized (
@@ -230,7 +230,7 @@ const keepResourceIds = async (sql: Queryable, changes: readonly StatusChange[])
     order by 1, 2 on conflict do nothing`
 }
 
-/** The message that each natural key belongs to; unknown keys are left out. */
+/** The message that each natural key belongs to; leaves out unknown keys. */
 export const idsByKey = async (
   sql: Queryable,
   direction: Direction,

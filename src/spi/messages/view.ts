@@ -9,7 +9,7 @@ import {
 } from '#codecs/iso20022'
 import { absent, type XmlDocument } from '#codecs/xml'
 
-/** One transaction of a message of any type; what the type has not is undefined. */
+/** One transaction of a message of any type; a field that the type lacks is undefined. */
 export type TransactionView = {
   readonly endToEndId: string | undefined
   /** InstrId, RtrId or OrgnlInstrId; of a schedule, a cancellation or their answers, its id. */
@@ -19,15 +19,15 @@ export type TransactionView = {
   readonly creditorIspb: string | undefined
   /** TxSts, PmtInfCxlSts or Sts. */
   readonly status: string | undefined
-  /** First code of why the status is so. */
+  /** First code of the reason for the status. */
   readonly reason: string | undefined
-  /** BizMsgIdr of the message that this transaction answers, where the type says it. */
+  /** BizMsgIdr of the message that this transaction answers, if the type names it. */
   readonly reference: string | undefined
   /** XPath. */
   readonly path: string
 }
 
-/** What storing, routing and answering need of a message, whatever its type and however broken. */
+/** What we need of a message to store, route and answer it, whatever its type and however broken it is. */
 export type MessageView = {
   readonly identity: MessageIdentity
   readonly fromIspb: string | undefined
@@ -45,7 +45,7 @@ export type MessageView = {
   readonly transactions: readonly TransactionView[]
 }
 
-/** An id that is longer is none: it would not fit an index. */
+/** We ignore an id that is longer: it would not fit an index. */
 export const idCharsMax = 64
 const reasonCharsMax = 35
 
@@ -63,7 +63,7 @@ type Field =
   | 'createdAt'
   | 'declaredCount'
 
-/** A leaf of this name is the field. */
+/** A leaf with this name holds the field. */
 const leaves: Readonly<Record<string, Field>> = {
   BizMsgIdr: 'bizMsgIdr',
   MsgDefIdr: 'definition',
@@ -89,7 +89,7 @@ const leaves: Readonly<Record<string, Field>> = {
   RjctgPtyRsn: 'reason',
 }
 
-/** Within an element of this name, a leaf of one of those names is the field. */
+/** Within an element with this name, a leaf with one of those names holds the field. */
 const scopes: Readonly<Record<string, readonly [field: Field, leaves: readonly string[]]>> = {
   DbtrAgt: ['debtorIspb', ['MmbId']],
   CdtrAgt: ['creditorIspb', ['MmbId']],
@@ -136,9 +136,9 @@ const containerIds: ReadonlyMap<string, number> = new Map(
 const nameIds = { from: idOf('Fr'), to: idOf('To'), header: idOf('AppHdr'), id: idOf('Id') }
 
 /**
- * Looks once at each node of a document scanned with the codec's vocabulary.
+ * Visits each node of a document once; it must be scanned with the codec's vocabulary.
  *
- * @returns undefined for a document that is no SPI message
+ * @returns undefined if the document is not an SPI message
  */
 export const viewMessage = (document: XmlDocument): MessageView | undefined => {
   const identity = identifyMessage(document)
@@ -200,7 +200,7 @@ const transactionView = (fields: Fields, path: string): TransactionView => ({
   path,
 })
 
-/** The one `Id` in `Fr` and in `To`. */
+/** Returns the one `Id` in `Fr` and the one in `To`. */
 const headerIspbs = (document: XmlDocument): Pick<MessageView, 'fromIspb' | 'toIspb'> => {
   const header = childOf(document, document.root, nameIds.header)
   return {

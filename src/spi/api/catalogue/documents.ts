@@ -8,7 +8,7 @@ const entry = z.object({
   version: z.string(),
 })
 
-/** Of `GET /v1/catalog/in` and `/out`. */
+/** The answer of `GET /v1/catalog/in` and `/out`. */
 export const catalogueDocument = (direction: 'in' | 'out'): RouteDocument => ({
   summary:
     direction === 'in'

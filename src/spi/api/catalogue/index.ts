@@ -13,7 +13,7 @@ import type { Channel } from '../../messages/index.ts'
 import { catalogueDocument } from './documents.ts'
 import { catalogueErrors } from './errors.ts'
 
-/** How long an answer is given again without asking. */
+/** How long we repeat an answer without asking again. */
 export const keptMs = 60_000
 const xmlMediaType = 'application/xml'
 
@@ -21,13 +21,13 @@ type Direction = 'in' | 'out'
 type Kept = { readonly atMs: number; readonly answer: Promise<Uint8Array> }
 
 export type CatalogueDeps = {
-  /** Undefined: the endpoints answer 503 and name what is missing. */
+  /** Undefined: the endpoints answer 503 and name the missing setting. */
   readonly client: InterfaceClient | undefined
   readonly missing: readonly string[]
   readonly now?: () => number
 }
 
-/** The central bank's catalogues of messages, passed on; and what `trilho doctor` finds at its door. */
+/** Passes on the central bank's catalogues of messages, and checks its interface for `trilho doctor`. */
 export const createCatalogue = ({ client, missing, now = Date.now }: CatalogueDeps): Feature => {
   const common = { name: 'catalogue', errors: catalogueErrors }
   if (client === undefined) {
@@ -45,7 +45,7 @@ export const createCatalogue = ({ client, missing, now = Date.now }: CatalogueDe
     if (known !== undefined && now() - known.atMs < keptMs) return known.answer
     const answer = client.catalogue(direction)
     kept.set(direction, { atMs: now(), answer })
-    // A failure is not kept: the next request asks again.
+    // We do not keep a failure: the next request asks again.
     answer.catch(() => kept.delete(direction))
     return answer
   }
@@ -107,7 +107,7 @@ const entryOf = (name: string): { name: string; type: string; version: string } 
   return { name, type, version }
 }
 
-/** Each channel by itself: the gateway works on with one, and nobody would know that it is the last. */
+/** Checks each channel separately: the gateway works with one, and nobody would know that it is the last. */
 const check = (client: InterfaceClient): Promise<readonly Check[]> =>
   Promise.all(client.channels.map((channel) => checkChannel(client, channel)))
 

@@ -25,12 +25,12 @@ export type CallsDeps = {
   readonly authenticator: Authenticator
   readonly logger: Logger
   readonly metrics: Metrics
-  /** By the path of the method; one that is not here is UNIMPLEMENTED. */
+  /** By the path of the method; any other method is UNIMPLEMENTED. */
   readonly scopes: ReadonlyMap<string, Scope | 'public'>
 }
 
 export type Calls = {
-  /** Around every call: key and scope before a byte of the request is read, then count and log line. */
+  /** Wraps every call: checks key and scope before it reads a byte of the request, then counts and logs. */
   readonly interceptor: ServerInterceptor
   /** Ends the calls that still run with UNAVAILABLE. */
   readonly cutOff: () => void
@@ -40,7 +40,7 @@ export type Calls = {
 
 export const requestIdKey = 'x-request-id'
 
-/** Names and values of one call's metadata together; HTTP/2 itself allows more. */
+/** Limit for the names and values of one call's metadata; HTTP/2 itself allows more. */
 export const metadataBytesMax = 16_384
 
 export const createCalls = (deps: CallsDeps): Calls => {
@@ -67,8 +67,8 @@ type Listener = Parameters<Base['start']>[0]
 type PartialStatus = Parameters<Base['sendStatus']>[0]
 
 /**
- * One call, from its metadata to its status: ours before the library's own, and listening to it. Its
- * `ServerInterceptingCall` would do the same with a queue and two objects per event: a third of the cost of a whole call.
+ * One call, from its metadata to its status. It replaces the library's `ServerInterceptingCall`, which does the same
+ * with a queue and two objects per event: a third of the cost of a whole call.
  */
 class GatewayCall implements Base, Listener {
   readonly path: string
@@ -91,7 +91,7 @@ class GatewayCall implements Base, Listener {
     this.path = this.scope === undefined ? unmatched : path
     dropOverflownDeadline(base)
     context.running.add(this)
-    // The library ends calls by itself too (deadline, size), past every interceptor, but by this method.
+    // The library also ends calls itself (deadline, size). It bypasses every interceptor, but not this method.
     const send = base.sendStatus.bind(base)
     base.sendStatus = (status) => {
       this.end(status.code ?? codes.UNKNOWN)
@@ -145,7 +145,7 @@ class GatewayCall implements Base, Listener {
     else this.span.within(() => this.listener?.onReceiveHalfClose())
   }
 
-  /** Also told after every status; then the call has ended already. */
+  /** The library also calls this after every status; by then the call has ended already. */
   onCancel(): void {
     if (!this.hasEnded) this.end(isLate(this.base) ? codes.DEADLINE_EXCEEDED : codes.CANCELLED)
     this.listener?.onCancel()
@@ -224,7 +224,7 @@ class GatewayCall implements Base, Listener {
     this.span?.end(code === codes.OK ? undefined : { code: codes[code] })
   }
 
-  /** A success has told the id in its headers already. */
+  /** A successful call has sent the id in its headers already. */
   private withRequestId(status: PartialStatus): PartialStatus {
     if (status.code === codes.OK || this.requestId === '') return status
     const metadata = status.metadata ?? new MetadataClass()

@@ -54,7 +54,7 @@ export const bindAddress = (settings: GrpcSettings): ListenAddress => {
   return { ...address, host: loopback }
 }
 
-/** Undefined: plaintext. Throws a KeyMaterialError when certificate and key are no pair. */
+/** Undefined: plaintext. Throws a KeyMaterialError when certificate and key do not belong together. */
 export const tlsMaterialOf = (
   settings: GrpcSettings,
   onProblem?: (error: Error) => void,
@@ -63,7 +63,7 @@ export const tlsMaterialOf = (
   return hasTls(settings) ? createFileMaterial({ certificate, key, ca }, onProblem) : undefined
 }
 
-/** What no single setting can say: which of them need one another. */
+/** Problems that involve several settings. */
 export const grpcProblems = (settings: GrpcSettings): readonly SettingProblem[] => {
   const { address, certificate, key, clientCa, plaintextAllowed } = settings
   const problem = (name: string, said: string, expected: string, fix: string): SettingProblem => ({

@@ -1,11 +1,11 @@
 import type { ServerInterceptingCallInterface } from '@grpc/grpc-js'
 
-/** The library's own, made just before it is intercepted. */
+/** The library's own object, just before we intercept it. */
 type Timed = { deadline: number; deadlineTimer: ReturnType<typeof setTimeout> | null }
 
 const overflowMsMax = 5
 
-/** A time of more than 24 days has too many milliseconds for the library: it is over before it begins. */
+/** Drops a deadline of more than 24 days: its milliseconds overflow in the library, which would end it at once. */
 export const dropOverflownDeadline = (base: ServerInterceptingCallInterface): void => {
   const timed = base as unknown as Timed
   if (timed.deadlineTimer === null || timed.deadline > Date.now() - overflowMsMax) return

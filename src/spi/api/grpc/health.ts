@@ -16,7 +16,7 @@ export const healthService = 'grpc.health.v1.Health'
 const statuses = { SERVING: 1, NOT_SERVING: 2, SERVICE_UNKNOWN: 3 } as const
 type ServingStatus = keyof typeof statuses
 
-/** The name of the service that is asked for. */
+/** The name of the service that the client asks for. */
 const readHealthRequest = (bytes: Uint8Array): { readonly service: string } => {
   let service = ''
   readFields(bytes, (number, type, reader) => {
@@ -54,7 +54,7 @@ export type Health = {
   readonly stopServing: () => void
 }
 
-/** `services`: those that are served; the empty name is the whole server. */
+/** `services`: the names that we serve; the empty name is the whole server. */
 export const createHealth = (services: readonly string[]): Health => {
   const known = new Set(['', ...services])
   const watches = new Set<ServerWritableStream<HealthRequest, ServingStatus>>()

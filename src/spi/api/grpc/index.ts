@@ -25,7 +25,7 @@ export type GrpcDeps = {
   readonly authenticator: Authenticator
   readonly logger: Logger
   readonly metrics: Metrics
-  /** For the whole gateway to stop; calls that run may go on through the first half, as requests over HTTP may. */
+  /** Limit for the whole gateway to stop; calls may go on through the first half, like HTTP requests. */
   readonly stopTimeoutMs: number
   readonly connectionsMax?: number | undefined
   /** How long a client may take for its part of the TLS handshake. */
@@ -34,11 +34,11 @@ export type GrpcDeps = {
 }
 
 export type ConnectionTimes = {
-  /** A silent connection is asked after so long whether it still lives, … */
+  /** When a connection has been silent for so long, we ask whether it still lives, … */
   readonly keepaliveMs: number
-  /** … and closed when nothing comes back for so long. */
+  /** … and close it when nothing comes back within this. */
   readonly keepaliveTimeoutMs: number
-  /** A connection without calls for so long is closed. */
+  /** We close a connection that has had no calls for so long. */
   readonly idleMs: number
 }
 
@@ -56,7 +56,7 @@ const closeMs = 500
 
 const services = [transformationService, healthService, reflectionService]
 
-/** What a key needs for each method. */
+/** The scope that a key needs for each method. */
 const scopesOf = ({ reflectionEnabled }: GrpcSettings) =>
   new Map<string, Scope | 'public'>([
     ...pathsOf(transformationDefinition).map((path) => [path, 'spi:transform'] as const),
@@ -84,8 +84,8 @@ const createServer = ({ interceptor }: Calls, times: GrpcDeps['times']): Server 
 type Finder = { _retrieveHandler(path: string): object | null }
 
 /**
- * The library answers a method that it does not know by itself. With a handler the call reaches the interceptor, which
- * answers it, counts it and writes its line.
+ * The library answers a method that it does not know by itself. With this handler the call reaches the interceptor,
+ * which answers, counts and logs it.
  */
 const handUnknownOver = (server: Server): void => {
   const finder = server as unknown as Finder
@@ -129,12 +129,12 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
         )
       }
     },
-    // Every client is told to go (GOAWAY); what runs may end.
+    // Tells every client to go (GOAWAY); running calls may end.
     drain: () => {
       graceEndMs = performance.now() + deps.stopTimeoutMs / 2
       listener?.close()
       health.stopServing()
-      // On Bun its callback comes at once and says nothing; calls and connections are ours to wait for.
+      // On Bun its callback comes at once and says nothing, so we wait for calls and connections ourselves.
       server.tryShutdown(() => {})
     },
     stop: async () => {
@@ -148,7 +148,7 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
   }
 }
 
-/** True when it happened in time. */
+/** Resolves to true if it happened in time. */
 const within = async (event: Promise<void>, timeoutMs: number): Promise<boolean> => {
   const late = Promise.withResolvers<boolean>()
   const timer = setTimeout(() => late.resolve(false), timeoutMs)

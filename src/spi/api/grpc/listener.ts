@@ -10,7 +10,7 @@ const handshakeMsDefault = 10_000
 
 export type GrpcListener = {
   readonly port: number
-  /** Takes no new connection; those that are open stay. */
+  /** Takes no new connection; open ones stay. */
   readonly close: () => void
   /** Resolves when no connection is open. */
   readonly closed: () => Promise<void>
@@ -20,7 +20,7 @@ export type GrpcListener = {
 
 export type GrpcListenerOptions = {
   readonly address: ListenAddress
-  /** Undefined: plaintext. With an authority in it, clients must have a certificate of it. */
+  /** Undefined: plaintext. With an authority in it, clients must have a certificate from that authority. */
   readonly material: KeyMaterial | undefined
   readonly accept: (socket: Socket) => void
   readonly connectionsMax?: number | undefined
@@ -28,8 +28,8 @@ export type GrpcListenerOptions = {
 }
 
 /**
- * Listens and hands each connection to `accept`: the listener is ours, not the library's, so that
- * connections can be bounded and certificates exchanged. Rejects with `code` EADDRINUSE when the
+ * Listens and hands each connection to `accept`. The listener is ours, not the library's, so that
+ * we can limit connections and exchange certificates. Rejects with `code` EADDRINUSE when the
  * port is taken.
  */
 export const listenForGrpc = async (options: GrpcListenerOptions): Promise<GrpcListener> => {
@@ -67,9 +67,9 @@ export const listenForGrpc = async (options: GrpcListenerOptions): Promise<GrpcL
       else socket.destroy()
     },
   )
-  // Before the handshake, so that those who do not end theirs are bounded too.
+  // We count before the handshake, to limit also the clients that never end theirs.
   server.on('connection', admit)
-  // A handshake that fails or takes too long; Bun tells of it but leaves the socket open.
+  // A handshake fails or takes too long: Bun reports it but leaves the socket open.
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   const unfollow = followMaterial(
     { setSecureContext: (changed) => server.setSecureContext(tlsOptions(changed)) },

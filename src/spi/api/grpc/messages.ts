@@ -17,7 +17,7 @@ import {
 
 const empty = new Uint8Array()
 
-/** A request whose empty formats are left to the message. Throws a WireError. */
+/** A request; an empty format means that the message decides. Throws a WireError. */
 export const readTransformRequest = (bytes: Uint8Array): TransformRequest => {
   let sourceFormat = ''
   let targetFormat = ''
@@ -71,7 +71,7 @@ const statusNumbers: Readonly<Record<TransformationStatus, number>> = {
 }
 
 export type TransformResponse = {
-  /** Empty unless there is a result. */
+  /** Empty if there is no result. */
   readonly transformationId: string
   /** JSON. */
   readonly result: string
@@ -98,7 +98,7 @@ export const writeListTransformationsResponse = (
     })),
   )
 
-/** A message without fields of interest: only its form is checked. */
+/** Reads a message whose fields we do not need: checks only its form. */
 export const readNothing = (bytes: Uint8Array): object => {
   readFields(bytes, () => false)
   return {}

@@ -1,15 +1,15 @@
 import type { Metadata } from '@grpc/grpc-js'
 
 /*
- * The library's own map: each of its public views copies the values and checks the name anew, which for every call
- * costs more than all that is looked for. Names are in lower case.
+ * The library's own map: each of its public views copies the values and checks the name again, which costs more per
+ * call than the look-up itself. Names are in lower case.
  */
 type Entries = Map<string, (string | Buffer)[]>
 
 const entriesOf = (metadata: Metadata): Entries =>
   (metadata as unknown as { readonly internalRepr: Entries }).internalRepr
 
-/** Undefined when the key is missing, or there more than once. */
+/** Undefined when the key is missing or occurs more than once. */
 export const onlyText = (metadata: Metadata, key: string): string | undefined => {
   const values = entriesOf(metadata).get(key)
   if (values?.length !== 1) return undefined
@@ -17,7 +17,7 @@ export const onlyText = (metadata: Metadata, key: string): string | undefined =>
   return typeof value === 'string' ? value : undefined
 }
 
-/** `value` is known to be printable. */
+/** The caller knows that `value` is printable. */
 export const setText = (metadata: Metadata, key: string, value: string): void => {
   entriesOf(metadata).set(key, [value])
 }

@@ -1,7 +1,7 @@
 import { status as codes, type StatusObject } from '@grpc/grpc-js'
 import { WireError } from './wire.ts'
 
-/** A request, or why its bytes are none. */
+/** A request, or the reason why we cannot read its bytes. */
 export type Incoming<T> = T | WireError
 
 type ServerMethod<T, R> = {
@@ -12,7 +12,7 @@ type ServerMethod<T, R> = {
 }
 
 /**
- * How a method's messages are read and written. Bytes that are no request reach the handler, which
+ * Reads and writes a method's messages. Bytes that are not a request still reach the handler, which
  * knows what that means for its call; the library would end the call.
  */
 export const serverMethod = <T, R>(
@@ -28,12 +28,12 @@ export const serverMethod = <T, R>(
     }
   },
   responseSerialize: write,
-  // The client's half, which is never used: this side only answers.
+  // The client's half, which we never use: this side only answers.
   requestSerialize: () => Buffer.alloc(0),
   responseDeserialize: (bytes) => bytes,
 })
 
-/** How a call ends whose request is none. */
+/** The error that ends a call when its bytes are not a request. */
 export const malformed = ({ message }: WireError): Partial<StatusObject> => ({
   code: codes.INVALID_ARGUMENT,
   details: `The request ${message}.`,

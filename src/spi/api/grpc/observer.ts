@@ -19,7 +19,7 @@ export type ObservedCall = {
   readonly traceId: string | undefined
 }
 
-/** What a caller made up as a method is neither a label nor a name of a span. */
+/** A method name that a caller made up must not become a label or the name of a span. */
 export const unmatched = 'unmatched'
 
 export const methodName = (path: string): string => (path === unmatched ? path : path.slice(1))

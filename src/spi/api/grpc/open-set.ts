@@ -3,7 +3,7 @@ export type OpenSet<T> = {
   readonly size: () => number
   readonly add: (item: T) => void
   readonly delete: (item: T) => void
-  /** As they are now: may be changed while it is gone through. */
+  /** The present members: the set may change while you go through them. */
   readonly items: () => readonly T[]
   /** Resolves when nothing is open. */
   readonly empty: () => Promise<void>

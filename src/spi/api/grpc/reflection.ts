@@ -21,7 +21,7 @@ type Question =
 type ReflectionRequest = {
   readonly host: string
   readonly question: Question
-  /** As it came: it is sent back. */
+  /** The request as it came: we send it back. */
   readonly original: Uint8Array
 }
 
@@ -104,7 +104,7 @@ const answerTo = (question: Question, services: Buffer) => {
   }
 }
 
-/** `services`: those that are listed. */
+/** `services`: the names to list. */
 export const reflectionHandlers = (services: readonly string[]): UntypedServiceImplementation => {
   const listed = writeFields(
     services.map((name) => ({ number: 1, message: writeFields([{ number: 1, text: name }]) })),

@@ -53,7 +53,7 @@ export const transformationDefinition: ServiceDefinition = {
 const unreadable = ({ message }: WireError): ApiError =>
   new ApiError(httpErrors.bad_request, `The request ${message}.`)
 
-/** One answer of both calls. An outcome that is no success tells why, as HTTP would. */
+/** One answer of both calls. If the outcome is not a success, it says why, as HTTP would. */
 const answer = (
   run: RunTransform,
   request: TransformRequest,
@@ -81,7 +81,7 @@ const refusal = (
 
 const requestIdOfCall = (metadata: Metadata): string => onlyText(metadata, requestIdKey) ?? ''
 
-/** What a caller is told of an unexpected exception: nothing of it leaves the process. */
+/** What we tell a caller about an unexpected exception: no detail leaves the process. */
 const internal = (logger: Logger, metadata: Metadata, err: unknown): Partial<StatusObject> => {
   logger.error({ request_id: requestIdOfCall(metadata), err }, 'request failed')
   return { code: codes.INTERNAL, details: 'The gateway failed to handle the request.' }
@@ -115,14 +115,14 @@ export const transformationHandlers = (
             ? refusal(unreadable(request), 'parse_error', metadata)
             : answer(run, request, metadata)
         if (call.write(response)) return
-        // The client does not take its results: take no more requests of it.
+        // The client does not take its results: we take no more of its requests until it does.
         call.pause()
         call.once('drain', () => call.resume())
       } catch (err) {
         call.emit('error', internal(logger, metadata, err))
       }
     })
-    // A stream that the client resets ends, too, on Bun; a turn later it is known to be cancelled.
+    // On Bun a stream that the client resets ends too; one turn later we know that it is cancelled.
     call.on('end', () => setImmediate(() => call.end()))
   }
 

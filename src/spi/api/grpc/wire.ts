@@ -1,10 +1,10 @@
 /*
- * The protobuf wire format, as far as the few messages of this service need it. By hand, because they
- * are few and fixed: no parser of .proto files and no descriptor is needed at run time, nothing has
- * to be found on disk by the built file, and a message costs one pass. protobufjs is the oracle of the tests.
+ * The protobuf wire format, as far as the few messages of this service need it. We write it by hand because they
+ * are few and fixed: at run time we need no parser of .proto files and no descriptor, the built file has to find
+ * nothing on disk, and a message costs one pass. protobufjs is the oracle of the tests.
  */
 
-/** Thrown for bytes that are no protobuf message. Never quotes the bytes. */
+/** Thrown for bytes that are not a protobuf message. Never quotes the bytes. */
 export class WireError extends Error {
   override readonly name = 'WireError'
 }
@@ -12,7 +12,7 @@ export class WireError extends Error {
 /** A position in a message. `end` is one past its last byte. */
 export type WireReader = { readonly bytes: Uint8Array; at: number; readonly end: number }
 
-/** Reads one field's value, or leaves it: false has it skipped. */
+/** Reads one field's value; returns false to have it skipped. */
 export type FieldReader = (number: number, type: number, reader: WireReader) => boolean
 
 export const wireTypes = {
@@ -27,12 +27,12 @@ export const wireTypes = {
 const varintBytesMax = 10
 const tagBytesMax = 5
 const tagMax = 0xffff_ffff
-/** Deeper groups can only be unknown fields of a hostile sender. */
+/** Only the unknown fields of a hostile sender can have deeper groups. */
 export const groupDepthMax = 16
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Calls `field` for each field in order; unknown ones are skipped. Throws {@link WireError}. */
+/** Calls `field` for each field in order; skips unknown ones. Throws {@link WireError}. */
 export const readFields = (bytes: Uint8Array, field: FieldReader): void => {
   const reader: WireReader = { bytes, at: 0, end: bytes.length }
   while (reader.at < reader.end) {
@@ -126,8 +126,8 @@ const skipGroup = (reader: WireReader, group: number, depth: number): void => {
 }
 
 /**
- * A field to write. Text, bytes and numbers are left out when they are the default of proto3; a
- * message is written even when it is empty. Numbers are whole, 0 to 2^32 - 1.
+ * A field to write. We leave out text, bytes and numbers that are the default of proto3, but write a
+ * message even when it is empty. Numbers are whole, 0 to 2^32 - 1.
  */
 export type WireField =
   | { readonly number: number; readonly text: string }
@@ -135,7 +135,7 @@ export type WireField =
   | { readonly number: number; readonly message: Uint8Array }
   | { readonly number: number; readonly varint: number }
 
-/** The message that consists of these fields, in their order. */
+/** The message with these fields, in their order. */
 export const writeFields = (fields: readonly WireField[]): Buffer => {
   const lengths = fields.map(valueLength)
   const size = fields.reduce((sum, field, index) => sum + fieldLength(field, lengths[index]), 0)
@@ -160,8 +160,8 @@ export const writeFields = (fields: readonly WireField[]): Buffer => {
 }
 
 /**
- * As {@link writeFields} with two texts and a number below 128, which are the fields 1 to 3: this one is written for
- * every call.
+ * Like {@link writeFields}, but only for two texts and a number below 128, which are the fields 1 to 3: every call
+ * writes this message.
  */
 export const writeTextsAndNumber = (first: string, second: string, third: number): Buffer => {
   const firstLength = Buffer.byteLength(first)
@@ -192,7 +192,7 @@ const writeShortText = (
   return at + out.write(text, at, 'utf8')
 }
 
-/** Without tag and length; undefined: the field is left out. */
+/** The field without tag and length; undefined: leave it out. */
 const valueLength = (field: WireField): number | undefined => {
   if ('message' in field) return field.message.length
   if ('varint' in field) return field.varint === 0 ? undefined : varintLength(field.varint)

@@ -23,7 +23,7 @@ import { meaningOf, nameOfElement } from './words.ts'
 
 const blank = /[\s\ufeff]/
 
-/** Explains SPI messages: the whole tree, plain names, codes translated, what is missing. */
+/** Explains SPI messages: the whole tree with plain names and meanings of codes, and what is missing. */
 export const iso20022Inspector: Inspector = {
   name: 'iso20022',
   summary: 'an ISO 20022 message of the SPI, in XML',
@@ -46,7 +46,7 @@ export const iso20022Inspector: Inspector = {
   },
 }
 
-/** @throws Error for a setting that is wrong, and where SPI_SCHEMA_DIR cannot be read */
+/** @throws Error when a setting is wrong or we cannot read SPI_SCHEMA_DIR */
 const catalogueOf = (env: Environment): SchemaCatalogue => {
   const { values, problems } = loadSettings({ schemas: schemaSettings }, env)
   const [problem] = problems
@@ -55,7 +55,7 @@ const catalogueOf = (env: Environment): SchemaCatalogue => {
   return (folder === undefined ? builtInSchemas : loadSchemas(folder)).catalogue
 }
 
-/** The explanation with the verdict of the schema for the message's version. */
+/** The explanation, with the verdict of the schema for the message's version. */
 const judged = (
   explanation: Explanation,
   document: XmlDocument,
@@ -112,7 +112,7 @@ const explainMessage = (document: XmlDocument, { type, version }: MessageIdentit
 
 type Tree = { readonly fields: readonly ExplainedField[]; readonly value: unknown }
 
-/** A line before its label is made: an element, or a chain of elements that hold nothing but the next. */
+/** A line before we make its label: an element, or a chain of elements that each hold only the next. */
 type Branch = {
   readonly names: readonly string[]
   readonly text?: string
@@ -120,7 +120,7 @@ type Branch = {
   readonly branches: readonly Branch[]
 }
 
-/** The elements beneath a node, as lines to show and as an object. */
+/** The elements below a node, as lines to show and as an object. */
 const tree = (document: XmlDocument, root: number): Tree => {
   const { branches, value } = walk(document, root, [])
   return { fields: branches.map(fieldOf), value }

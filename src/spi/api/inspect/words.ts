@@ -1,6 +1,6 @@
 import { type CodeList, codeLists } from '#codecs/iso20022'
 
-/** What the elements of SPI messages are called by people. */
+/** The names that people use for the elements of SPI messages. */
 const elementNames: Readonly<Record<string, string>> = {
   AppHdr: 'header',
   Fr: 'from',
@@ -51,7 +51,7 @@ const elementNames: Readonly<Record<string, string>> = {
   Issr: 'issuer',
 }
 
-/** The list of a code by the element that holds it, or by the one around a `Cd` or `Prtry`. */
+/** The code list of an element that holds a code, or of the element around its `Cd` or `Prtry`. */
 const codes: Readonly<Record<string, readonly CodeList[]>> = {
   InstrPrty: [codeLists.priority],
   SttlmPrty: [codeLists.priority],
@@ -69,7 +69,7 @@ const codes: Readonly<Record<string, readonly CodeList[]>> = {
   Sts: [codeLists.entry_status, codeLists.receipt_status, codeLists.party_status],
 }
 
-/** Codes that are the same in every message. */
+/** Codes that mean the same in every message. */
 const constants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SttlmMtd: { CLRG: 'Through the SPI' },
   ChrgBr: { SLEV: 'As the scheme says' },
@@ -77,7 +77,7 @@ const constants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const central = '00038166'
 
-/** The list of a reason by an element that it stands in. */
+/** The list of a reason code, by an element around it. */
 const reasons: readonly (readonly [around: string, list: CodeList])[] = [
   ['RtrRsnInf', codeLists.return_reason],
   ['RtrInf', codeLists.return_reason],
@@ -97,7 +97,7 @@ const reasonsOf = (element: string, around: readonly string[]): CodeList =>
 /** The plain name of an element. */
 export const nameOfElement = (element: string): string | undefined => elementNames[element]
 
-/** What a value means, where it is a code; `around` are the names of the elements around it, nearest first. */
+/** The meaning of a value that is a code; `around` are the names of the elements around it, nearest first. */
 export const meaningOf = (
   element: string,
   value: string,

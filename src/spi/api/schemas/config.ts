@@ -8,7 +8,7 @@ import {
   text,
 } from '#src/platform/config/index.ts'
 
-/** Which message versions are sent, and whose schemas judge them. */
+/** Which message versions we send, and whose schemas validate them. */
 export const schemaSettings = defineSettings({
   revision: setting('SPI_REVISION', oneOf(...revisions), {
     default: '5.11.1',

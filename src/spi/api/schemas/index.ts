@@ -15,10 +15,10 @@ import { schemaRoutes } from './routes.ts'
 
 export { type SchemaSettings, schemaSettings } from './config.ts'
 
-/** The schemas in use: what other features validate with, and the endpoints about them. */
+/** The schemas in use: other features validate with them; this one has the endpoints about them. */
 export type Schemas = Feature & {
   readonly catalogue: SchemaCatalogue
-  /** For whoever is done with a document before another is scanned. */
+  /** For a caller that is done with one document before it scans another. */
   readonly scanner: MessageScanner
 }
 
@@ -42,7 +42,7 @@ export const createSchemas = ({
   }
 }
 
-/** Says of each file what became of it, and which versions that are sent have no schema among them. */
+/** Logs the result of each file, and the versions that we send without a schema. */
 const logReport = (report: readonly SchemaReport[], revision: Revision, logger: Logger): void => {
   for (const { file, outcome, reason } of report) {
     if (outcome === 'failed') logger.warn({ file, reason }, 'schema file was not loaded')

@@ -10,14 +10,14 @@ import {
 } from '#codecs/iso20022'
 import { readZip } from './zip.ts'
 
-/** XSD files read from SPI_SCHEMA_DIR, bytes of one, and bytes of an archive with them. */
+/** Limits: XSD files read from SPI_SCHEMA_DIR, bytes of one, and bytes of an archive with them. */
 export const schemaFilesMax = 500
 export const schemaBytesMax = 4 * 1024 * 1024
 export const archiveBytesMax = 64 * 1024 * 1024
 
-/** What became of one file. */
+/** The result for one file. */
 export type SchemaReport = {
-  /** With its folders in SPI_SCHEMA_DIR. */
+  /** Path in SPI_SCHEMA_DIR. */
   readonly file: string
   readonly outcome: 'loaded' | 'skipped' | 'failed'
   readonly type: string | undefined
@@ -30,15 +30,15 @@ export type LoadedSchemas = {
   readonly report: readonly SchemaReport[]
 }
 
-/** Only the schemas that are part of the program. */
+/** Returns only the schemas that are part of the program. */
 export const builtInSchemas: LoadedSchemas = { catalogue: ourCatalogue, report: [] }
 
 /**
- * Compiles the message schemas of a folder (with its subfolders) or a zip archive; where it has none for a
- * version, ours is used. A file that cannot be compiled is reported, not fatal; of two for one version the first by
- * name is taken.
+ * Compiles the message schemas of a folder (with its subfolders) or a zip archive; for a version that it lacks we use
+ * our own. A file that we cannot compile is reported, not fatal; if two files have one version, the first by name
+ * counts.
  *
- * @throws Error, naming the setting, when folder or archive cannot be read
+ * @throws Error, naming the setting, when we cannot read folder or archive
  */
 export const loadSchemas = (path: string): LoadedSchemas => {
   let files: Files
@@ -61,10 +61,10 @@ export const loadSchemas = (path: string): LoadedSchemas => {
 
 type Loaded = { readonly file: string; readonly schema: CompiledSchema }
 
-/** By name with folders. */
+/** Sorted by name with folders. */
 type Files = ReadonlyMap<string, () => Uint8Array>
 
-/** What an archiver of macOS adds beside each file. */
+/** Files that an archiver of macOS adds beside each file. */
 const byproduct = /(?:^|\/)(?:__MACOSX\/|\._)/
 
 const filesOf = (path: string): Files => {
@@ -85,7 +85,7 @@ const filesOf = (path: string): Files => {
   return new Map(schemas)
 }
 
-/** What a file includes: relative to its own folder, else the one file of that name anywhere. */
+/** Finds an included file: relative to the including file's folder, else the only file with that name anywhere. */
 const included = (file: string, location: string, files: Files): Uint8Array | undefined => {
   const beside = files.get(normalize(join(dirname(file), location)))
   if (beside !== undefined) return beside()

@@ -18,12 +18,12 @@ export type Validation =
   | {
       readonly kind: 'judged'
       readonly identity: MessageIdentity
-      /** The newest revision with this version; null for a version of none of them. */
+      /** The newest revision with this version; null if no revision has it. */
       readonly revision: Revision | null
       readonly verdict: Verdict
     }
 
-/** Judges one message by the schema of its type and version. */
+/** Validates one message with the schema of its type and version. */
 export const validateMessage = (
   catalogue: SchemaCatalogue,
   scanner: MessageScanner,

@@ -5,13 +5,13 @@ const directoryEntry = 0x02014b50
 const stored = 0
 const deflated = 8
 
-/** A file of an archive, read when asked for. */
+/** A file of an archive, which we read on demand. */
 export type ZipEntry = { readonly name: string; readonly read: (bytesMax: number) => Uint8Array }
 
 /**
- * The entries of a zip archive (PKWARE APPNOTE 4.3): stored and deflated ones, neither encrypted nor ZIP64.
+ * The entries of a zip archive (PKWARE APPNOTE 4.3), stored or deflated. We read neither encrypted nor ZIP64 archives.
  *
- * @throws Error for what is no such archive
+ * @throws Error if it is not such an archive
  */
 export const readZip = (bytes: Uint8Array): readonly ZipEntry[] => {
   const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -29,7 +29,7 @@ export const readZip = (bytes: Uint8Array): readonly ZipEntry[] => {
     const nameLength = archive.readUInt16LE(at + 28)
     const place = at
     entries.push({
-      // Some archivers of Windows write its own separator, against 4.4.17.
+      // Some archivers of Windows write their own separator, against 4.4.17.
       name: archive.toString('utf8', at + 46, at + 46 + nameLength).replaceAll('\\', '/'),
       read: (bytesMax) => readEntry(archive, place, bytesMax),
     })

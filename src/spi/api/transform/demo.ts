@@ -1,7 +1,7 @@
 import type { Demo, DemoGateway } from '#src/platform/lifecycle/index.ts'
 import sampleText from './sample-pacs008.xml' with { type: 'text' }
 
-// Bun's types take every *.xml for a parsed document, whatever the import says.
+// Bun's types consider every *.xml a parsed document, whatever the import says.
 const sample = sampleText as unknown as string
 
 /** Transforms a sample message through the public interface. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
 import { type ProjectedType, projectionTargets, sourceFormats, targetFormats } from './formats.ts'
 
-/** What the OpenAPI document says of the transformation routes. Nothing here runs per request. */
+/** The transformation routes in the OpenAPI document. Nothing here runs per request. */
 
 const options = z
   .strictObject({

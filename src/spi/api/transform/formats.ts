@@ -14,7 +14,7 @@ type Targets = {
   readonly [T in ProjectedType]: (typeof messageDefinitions)[T]['projection']['target']
 }
 
-/** The message types that have a business view, and what that view is called. */
+/** The message types that have a business view, and the name of that view. */
 export const projectionTargets = Object.fromEntries(
   projectedTypes.map((type) => [type, messageDefinitions[type].projection.target]),
 ) as Targets
@@ -22,7 +22,7 @@ export const projectionTargets = Object.fromEntries(
 const isProjectedType = (type: string): type is ProjectedType =>
   Object.hasOwn(projectionTargets, type)
 
-/** The lossless form of any message of the catalogue; a source as well as a target. */
+/** The lossless form of any message of the catalogue; both a source and a target. */
 export const jsonFormat = 'json'
 
 export const sourceFormats: readonly string[] = [...messageTypes, jsonFormat]
@@ -36,7 +36,7 @@ export const targetFormats: readonly string[] = [
 export const isSourceFormat = (format: string): boolean =>
   isMessageType(format) || format === jsonFormat
 
-/** What a source becomes when the caller does not say. */
+/** The target of each source when the caller names none. */
 export const defaultTarget = (source: string): string | undefined =>
   isProjectedType(source) ? projectionTargets[source] : undefined
 
@@ -50,7 +50,7 @@ export const isSupported = (source: string, target: string | undefined): boolean
 const isProjectedTarget = (source: string, target: string): boolean =>
   isProjectedType(source) && projectionTargets[source] === target
 
-/** The pairs of formats this gateway converts between. */
+/** The pairs of formats that this gateway converts between. */
 export const supportedTransformations = [
   ...projectedTypes.map((type) => ({
     source_format: type,

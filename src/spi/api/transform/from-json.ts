@@ -3,11 +3,11 @@ import type { TransformFailure } from './service.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Where the JSON form says which version it is: it has no namespaces. */
+/** Where the JSON form names its version, because it has no namespaces. */
 const definitionPath = '/Envelope/AppHdr/MsgDefIdr'
 
 /**
- * Builds the XML of a message in its JSON form, by the schema of the version that its header names.
+ * Builds the XML of a message from its JSON form, with the schema of the version that its header names.
  *
  * @param text the JSON, in UTF-8
  */
@@ -40,7 +40,7 @@ export const fromJson = (
     : { kind: 'invalid', violations: built.violations }
 }
 
-/** What a message in its JSON form says it is. */
+/** The type and version that a message in JSON form claims. */
 export const definitionIn = (message: unknown): unknown =>
   member(member(member(message, 'Envelope'), 'AppHdr'), 'MsgDefIdr')
 

@@ -14,17 +14,17 @@ import { createTransformer } from './service.ts'
 
 export type TransformDeps = {
   readonly metrics: Metrics
-  /** The schemas by which `options.validate` judges; ours when not given. */
+  /** The schemas for `options.validate`; ours when absent. */
   readonly catalogue?: SchemaCatalogue
   readonly scanner?: MessageScanner
 }
 
 export type Transform = Feature & {
-  /** For the other interface to the same transformations. */
+  /** Lets the other interface offer the same transformations. */
   readonly run: RunTransform
 }
 
-/** ISO 20022 messages to their business views; stateless. */
+/** Turns ISO 20022 messages into their business views; stateless. */
 export const createTransform = ({
   metrics,
   catalogue = ourCatalogue,

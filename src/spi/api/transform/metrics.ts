@@ -18,7 +18,7 @@ export const createTransformationCounter = (
     'spigw_transformations_total',
     'Transformations by source type, target format and outcome.',
   )
-  // So few that looking at each is the quickest way to find one.
+  // There are so few that a linear search is the fastest.
   const all: CountSeries<Label>[] = []
   return (source, target, status) => {
     for (const series of all) {

@@ -8,10 +8,10 @@ const members = ['source_format', 'target_format', 'message', 'options'] as cons
 const optionMembers = ['validate', 'enrich'] as const
 
 /**
- * The transformation request of a JSON body. Checked by hand, not by its zod schema: this is the hot path,
- * and a message is checked a thousand times for every time its document is read.
+ * Reads the transformation request of a JSON body. We check it by hand, not with its zod schema: this is the hot path,
+ * and we check a thousand messages for every time that somebody reads the schema's document.
  *
- * @param declared the type that the path names; then `source_format` and `target_format` may be left out
+ * @param declared the type that the path names; then the body may omit `source_format` and `target_format`
  */
 export const parseTransformRequest = (
   body: unknown,

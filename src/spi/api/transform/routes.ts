@@ -29,7 +29,7 @@ export const transformRoutes = (run: RunTransform): readonly Route[] => {
     const outcome = run(await readRequest(c, declared))
     if (!outcome.ok) throw outcome.error
     const { transformationId, sourceFormat, targetFormat, result } = outcome
-    // By hand: the result is JSON already, and of the others none has a character to escape.
+    // We write this by hand: the result is JSON already, and the other fields have no character to escape.
     const body = `{"transformation_id":"${transformationId}","source_format":"${sourceFormat}","target_format":"${targetFormat}","result":${result},"created_at":"${timestamp()}"}`
     return new Response(body, { headers })
   }
@@ -75,7 +75,7 @@ const readRequest = async (
   throw invalid(parsed)
 }
 
-/** The XML is the body itself; what else there is to say comes as query parameters. */
+/** The body is the XML itself; query parameters carry the rest of the request. */
 const rawRequest = (
   c: RequestContext,
   declared: ProjectedType | undefined,

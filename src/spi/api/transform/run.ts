@@ -14,7 +14,7 @@ import type { Transformer, TransformFailure, TransformRequest } from './service.
 
 type FailureStatus = Exclude<TransformationStatus, 'success'>
 
-/** What every interface answers, each in its own form. */
+/** The answer of every interface, before each gives it its own form. */
 type TransformRun =
   | {
       readonly ok: true
@@ -48,7 +48,7 @@ export const createRunTransform = (transform: Transformer, metrics: Metrics): Ru
 
 type Told = { readonly error: ApiError; readonly status: FailureStatus }
 
-/** What a caller is told. */
+/** What we tell the caller. */
 const apiError = (failure: TransformFailure): Told => {
   switch (failure.kind) {
     case 'unsupported_format':
@@ -110,7 +110,7 @@ const rejected = (detail: string): Told => ({
 })
 
 const broken = (errors: readonly Violation[]): Told => {
-  // What finds them lists no more.
+  // The validator lists no more than this.
   const count = errors.length < violationsMax ? `${errors.length} place(s)` : 'many places'
   const rest = errors.length < violationsMax ? '' : `; the first ${violationsMax} are listed`
   return {

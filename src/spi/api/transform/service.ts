@@ -21,14 +21,14 @@ import { isSupported, jsonFormat, projectionTargets } from './formats.ts'
 import { definitionIn, fromJson } from './from-json.ts'
 
 export type TransformOptions = {
-  /** Check the whole schema first and refuse with every violation. */
+  /** Check the whole schema first; on violations refuse and report them all. */
   readonly validate: boolean
   /** Add what a ledger needs beyond the specification's fields. */
   readonly enrich: boolean
 }
 
 export type TransformRequest = {
-  /** Undefined: whatever the message says it is. */
+  /** Undefined: the message itself says it. */
   readonly sourceFormat: string | undefined
   /** Undefined: the business view of the source format. */
   readonly targetFormat: string | undefined
@@ -36,12 +36,12 @@ export type TransformRequest = {
   readonly options: TransformOptions
 }
 
-/** Why there is no result; each kind has one HTTP error and one gRPC status. */
+/** Why there is no result; each kind maps to one HTTP error and one gRPC status. */
 export type TransformFailure =
   | { readonly kind: 'unsupported_format'; readonly source: string; readonly target: string }
   | { readonly kind: 'malformed'; readonly explanation: XmlExplanation }
   | { readonly kind: 'other_message'; readonly declared: string; readonly found: string }
-  /** AppHdr/MsgDefIdr is not what the namespace asks. */
+  /** AppHdr/MsgDefIdr does not match the namespace. */
   | {
       readonly kind: 'contradiction'
       readonly definition: string
@@ -65,10 +65,10 @@ export type TransformOutcome =
 
 const project = createProjector(nativeText)
 
-/** Reads one message and gives its business view, or its other form. */
+/** Reads one message and returns its business view, or its other form. */
 export type Transformer = (request: TransformRequest) => TransformOutcome
 
-/** A document is read whole before the next is scanned: nothing of it outlives a call. No clock and no metrics. */
+/** We read one document completely before we scan the next: nothing outlives a call. No clock and no metrics. */
 export const createTransformer =
   (
     catalogue: SchemaCatalogue = ourCatalogue,
@@ -106,7 +106,7 @@ const transform = (
   if (!isSupported(type, targetFormat)) return unsupported(type, targetFormat)
   if (options.validate) {
     const schema = catalogue.schemaOf(type, version)
-    // Without this option such a version is read all the same; what was asked for is not left out silently.
+    // Without this option we read such a version anyway; with it, we must not silently skip the validation.
     if (schema === undefined) return failed({ kind: 'no_schema', type, version })
     const verdict = scanner.validate(schema, scanned.document)
     if (!verdict.valid) return failed({ kind: 'invalid', violations: verdict.violations })
@@ -121,7 +121,7 @@ const transform = (
   return { ok: true, sourceFormat: type, targetFormat: projectionTargets[type], result }
 }
 
-/** The whole message, which its schema alone describes; so it must be valid, but for a signature. */
+/** The whole message. Only its schema describes it, so it must be valid, except that it may lack a signature. */
 const toJson = (
   document: XmlDocument,
   { type, version }: MessageIdentity,
@@ -146,7 +146,7 @@ const toJson = (
 
 const definitionCharactersShown = 35
 
-/** AppHdr and namespace name the message twice; which of two different names is right nobody can tell. */
+/** AppHdr and namespace both name the message; if the two differ, nobody can tell which is right. */
 const contradicted = (
   definition: unknown,
   identity: MessageIdentity,

@@ -11,16 +11,16 @@ import { spiSettings } from '../../config.ts'
 import { rsfnKeysOf, rsfnProblems } from './keys.ts'
 import { type OpenedText, openText } from './open-text.ts'
 
-/** C01, which every header begins with, in hexadecimal. */
+/** C01 in hexadecimal; every header begins with it. */
 const startHex = '024c'
 
-/** The message's bytes: as they are, or from hexadecimal text. */
+/** Returns the message's bytes, from bytes or from hexadecimal text. */
 const bytesOf = (input: Uint8Array): Uint8Array | undefined => {
   if (input[0] === 0x02 && input[1] === 0x4c) return input
   const text = Buffer.from(input.subarray(0, 16)).toString('latin1').trimStart().toLowerCase()
   if (!text.startsWith(startHex)) return undefined
   const hex = Buffer.from(input).toString('latin1').replace(/\s+/g, '')
-  // A group repeated as often as a long message has octets is more than the engine takes.
+  // The engine cannot take a group that repeats as often as a long message has octets.
   if (hex.length % 2 !== 0 || !/^[0-9a-f]+$/i.test(hex)) return undefined
   return Uint8Array.fromHex(hex)
 }
@@ -31,7 +31,7 @@ const lineOf = ({ field, name, value, meaning }: RsfnFieldExplained) => ({
   meaning,
 })
 
-/** @throws Error when a key is not there or does not fit */
+/** @throws Error when a key is missing or does not fit */
 const openedWith = async (
   bytes: Uint8Array,
   env: NonNullable<InspectOptions['openWith']>,
@@ -68,7 +68,7 @@ const explain = async (input: Uint8Array, options?: InspectOptions): Promise<Exp
   }
 }
 
-/** Explains the security header of a message of the national network, and opens its body where it is asked to. */
+/** Explains the security header of a message of the national network, and opens its body on request. */
 export const rsfnInspector: Inspector = {
   name: 'rsfn',
   summary: 'an RSFN security header of 588 bytes, binary or in hexadecimal',

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import type { Pem, SettingProblem } from '#src/platform/config/index.ts'
 import type { SpiSettings } from '../../config.ts'
 
-/** Both sides of the network's security: our key opens and signs, the central bank's verifies and seals. */
+/** Both sides of the network's security: our key opens and signs, the central bank's key verifies and seals. */
 export type RsfnKeys = {
   readonly privateKey: KeyObject | undefined
   readonly publicKey: KeyObject | undefined
@@ -13,7 +13,7 @@ const rsaBits = 2048
 
 type Read = KeyObject | string | undefined
 
-/** The key, or what is wrong with it. */
+/** The key, or the problem with it. */
 const read = (pem: Pem | undefined, create: (text: string) => KeyObject): Read => {
   if (pem === undefined) return undefined
   try {
@@ -31,7 +31,7 @@ const readBoth = ({ rsfnPrivateKey, rsfnPublicKey }: SpiSettings) => ({
   RSFN_PUBLIC_KEY_PATH: read(rsfnPublicKey, createPublicKey),
 })
 
-/** What is wrong with the keys that are set. */
+/** Returns the problems of the keys that are set. */
 export const rsfnProblems = (settings: SpiSettings): readonly SettingProblem[] =>
   Object.entries(readBoth(settings)).flatMap(([name, key]) =>
     typeof key === 'string'
@@ -47,7 +47,7 @@ export const rsfnProblems = (settings: SpiSettings): readonly SettingProblem[] =
       : [],
   )
 
-/** The keys that are set and fit; a key that does not is for {@link rsfnProblems} to tell. */
+/** Returns the keys that are set and fit; {@link rsfnProblems} reports the others. */
 export const rsfnKeysOf = (settings: SpiSettings): RsfnKeys => {
   const keyOf = (key: Read) => (typeof key === 'string' ? undefined : key)
   const both = readBoth(settings)

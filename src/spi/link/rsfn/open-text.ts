@@ -3,7 +3,7 @@ import { createRsfnOpenPorts, createRsfnRecipient, createRsfnSender } from './cr
 import type { RsfnKeys } from './keys.ts'
 
 /**
- * @property content - text where the body is UTF-16BE, base64 where it is not (files)
+ * @property content - text if the body is UTF-16BE, base64 if it is not (files)
  * @property code - what C03 of an answer would carry
  */
 export type OpenedText =
@@ -24,8 +24,8 @@ const textOf = (bytes: Uint8Array): string => {
 }
 
 /**
- * Opens a message with the two keys of the settings, whatever serial numbers the header names, of
- * any protocol: for a person who looks, not for the decision to take a message.
+ * Opens a message of any protocol with the two keys of the settings, whatever serial numbers the
+ * header names: a person reads the result; it does not decide whether we take a message.
  *
  * @throws Error when the key that is needed is not set
  */

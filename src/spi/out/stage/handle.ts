@@ -87,7 +87,7 @@ export type OutboundHandler = {
 
 /**
  * Signs and sends queued messages. We keep the bytes of a message before the first of them goes out. If it may have
- * gone out before, we send the same bytes again, and the central bank takes them for the same message; we skip a message
+ * gone out before, we send the same bytes again, and the central bank takes them for the same message; we skip one
  * whose status says that it was sent.
  */
 export const createHandler = (deps: HandleDeps): OutboundHandler => {

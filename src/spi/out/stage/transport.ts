@@ -52,8 +52,8 @@ export const waysOf = (
 /**
  * Gathers messages that are ready at the same time into requests of up to ten, per channel. We cut a refused request
  * in two until the message to blame stands alone; the others pass. When a channel cannot be reached, or has left
- * several attempts in a row without an answer, we send over the other one: the SPI takes the same bytes for the same message,
- * whichever channel they come by.
+ * several attempts in a row without an answer, we send over the other one: the SPI takes the same bytes for the same
+ * message, whichever channel they come by.
  */
 export const createTransport = (options: {
   readonly client: InterfaceClient

@@ -54,7 +54,7 @@ const knownForMs = 24 * 3_600_000
 
 /**
  * Watches messages that nobody has answered in time, or that we may not have sent: their outcome is UNKNOWN, never
- * failed, and we send the same bytes again until an explicit answer comes. The central bank recognises them and answers.
+ * failed, and we send the same bytes again until an explicit answer comes. The central bank recognises them.
  */
 export const createWatch = (deps: WatchDeps): Job => {
   const { settlementLimitMs, scheduledLimitMs } = deps.limits
