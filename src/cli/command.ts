@@ -1,6 +1,10 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { textTable } from '#src/platform/config/index.ts'
-import type { Io, Program } from './program.ts'
+import { problemsTable, textTable } from '#src/platform/config/index.ts'
+import { type Client, openDatabase } from '#src/platform/database/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import { createLogger, createMetrics, type Logger } from '#src/platform/observe/index.ts'
+import { createAuthenticator } from '#src/platform/security/index.ts'
+import type { Io, LoadedProgram, Program } from './program.ts'
 
 /** Exit codes of every command; 2 and 78 as in sysexits and shells. */
 export const exitCodes = {
@@ -14,8 +18,7 @@ export const exitCodes = {
 } as const
 
 export type CommandOption = {
-  readonly type: 'string' | 'boolean'
-  /** How the value is called in the help. */
+  /** How the help calls the value; an option without one is a flag. */
   readonly value?: string
   readonly doc: string
 }
@@ -24,6 +27,8 @@ export type CommandArguments = {
   readonly positionals: readonly string[]
   readonly text: (name: string) => string | undefined
   readonly flag: (name: string) => boolean
+  /** @throws UsageError for anything but a whole number from `min` to `max` */
+  readonly integer: (name: string, min: number, max: number) => number | undefined
 }
 
 export type Command = {
@@ -34,32 +39,116 @@ export type Command = {
   readonly description: string
   readonly options: Readonly<Record<string, CommandOption>>
   readonly examples: readonly string[]
-  readonly positionalsMax: number
+  /** 0 when absent. */
+  readonly positionalsMax?: number
+  /** @returns the exit code */
   readonly run: (args: CommandArguments, io: Io, program: Program) => Promise<number>
 }
 
-/** Said to the user as it is, with exit code 2. */
+/** The user reads its message as it is; the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** The user reads the table of problems; the exit code is 78. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+}
+
+/** @throws SettingsError when there are problems */
+export const demandSettings = <T extends Pick<LoadedProgram, 'problems'>>(loaded: T): T => {
+  if (loaded.problems.length > 0) throw new SettingsError(problemsTable(loaded.problems))
+  return loaded
+}
+
+/** @throws Error when no database is configured */
+export const demandDatabases = ({ databases }: LoadedProgram): readonly [string, ...string[]] => {
+  const [first, ...others] = databases
+  if (first === undefined) throw new Error('no database is configured: set DATABASE_DSN')
+  return [first, ...others]
+}
+
+/** Opens the database for one command, and closes it after. */
+export const withDatabase = async <T>(
+  dsn: string,
+  io: Io,
+  use: (sql: Client) => Promise<T>,
+): Promise<T> => {
+  const logger = errorLogger(io)
+  const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs: 30_000, logger })
+  try {
+    return await use(database.sql)
+  } finally {
+    await database.close()
+  }
+}
+
+/** The features of a command that starts none of them, so that nobody calls them. */
+export const idleFeatures = (
+  { version }: Program,
+  loaded: LoadedProgram,
+  logger: Logger,
+): readonly Feature[] =>
+  loaded.createFeatures({
+    logger,
+    cardsLogger: logger,
+    metrics: createMetrics({ version, withProcess: false }),
+    version,
+    authenticator: createAuthenticator({ sources: [] }),
+  })
+
+/** A logger that shows the user errors alone. */
+export const errorLogger = ({ err }: Io): Logger =>
+  createLogger({ level: 'error', format: 'text', sink: { write: err } })
+
+/** The action that the first word names. */
+export const actionOf = <T>(
+  actions: Readonly<Record<string, T>>,
+  { positionals: [name = ''] }: CommandArguments,
+): T => {
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined
+  if (action !== undefined) return action
+  const names = Object.keys(actions)
+  throw new UsageError(`say ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`)
+}
+
+/** Prints a result: with --json the value on one line, else the text. */
+export const print = (
+  args: CommandArguments,
+  io: Io,
+  value: unknown,
+  text: () => string,
+): number => {
+  io.out(`${args.flag('json') ? JSON.stringify(value) : text()}\n`)
+  return exitCodes.ok
+}
+
 export const parseCommandLine = (command: Command, argv: readonly string[]): CommandArguments => {
   const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' } }
-  for (const [name, { type }] of Object.entries(command.options)) options[name] = { type }
+  for (const [name, { value }] of Object.entries(command.options)) {
+    options[name] = { type: value === undefined ? 'boolean' : 'string' }
+  }
   let parsed: ReturnType<typeof parseArgs>
   try {
     parsed = parseArgs({ args: [...argv], options, allowPositionals: true, strict: true })
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : 'bad arguments')
   }
-  if (parsed.positionals.length > command.positionalsMax) {
-    throw new UsageError(`unexpected argument ${parsed.positionals[command.positionalsMax]}`)
-  }
-  const { values } = parsed
+  const { values, positionals } = parsed
+  const unexpected = positionals[command.positionalsMax ?? 0]
+  if (unexpected !== undefined) throw new UsageError(`unexpected argument ${unexpected}`)
+  const text = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined)
   return {
-    positionals: parsed.positionals,
-    text: (name) => (typeof values[name] === 'string' ? values[name] : undefined),
+    positionals,
+    text,
     flag: (name) => values[name] === true,
+    integer: (name, min, max) => {
+      const given = text(name)
+      if (given === undefined) return undefined
+      const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN
+      if (value >= min && value <= max) return value
+      throw new UsageError(`--${name} must be a whole number from ${min} to ${max}`)
+    },
   }
 }
 

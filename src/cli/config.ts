@@ -9,11 +9,10 @@ export const configCommand: Command = {
   description:
     'Reads the environment as serve does. Ends with 78 when serve would refuse to start.',
   options: {
-    json: { type: 'boolean', doc: 'One JSON object: settings, problems, warnings.' },
-    markdown: { type: 'boolean', doc: 'The tables of all settings, as in docs/settings.md.' },
+    json: { doc: 'One JSON object: settings, problems, warnings.' },
+    markdown: { doc: 'The tables of all settings, as in docs/settings.md.' },
   },
   examples: ['LOG_LEVEL=debug trilho config', 'trilho config --json'],
-  positionalsMax: 0,
   run: async (args, io, program) => {
     if (args.flag('markdown')) {
       io.out(`${settingsMarkdown(program.settingGroups)}\n`)

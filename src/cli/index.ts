@@ -6,13 +6,14 @@ import {
   exitCodeHelp,
   exitCodes,
   parseCommandLine,
+  SettingsError,
   UsageError,
 } from './command.ts'
 import { configCommand } from './config.ts'
 import { devCommand } from './dev/index.ts'
 import { dlqCommand } from './dlq.ts'
 import { doctorCommand } from './doctor/index.ts'
-import { inspectCommand } from './inspect/index.ts'
+import { inspectCommand } from './inspect.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import type { Io, Program } from './program.ts'
@@ -62,6 +63,10 @@ export const runCli = async (
   try {
     return await command.run(parseCommandLine(command, rest), io, program)
   } catch (error) {
+    if (error instanceof SettingsError) {
+      io.err(`${error.message}\n`)
+      return exitCodes.config
+    }
     if (error instanceof UsageError) {
       io.err(`trilho ${name}: ${error.message}; see trilho ${name} --help\n`)
       return exitCodes.usage

@@ -1,7 +1,5 @@
 import { textTable } from '#src/platform/config/index.ts'
-import { openDatabase } from '#src/platform/database/index.ts'
 import { commandActor } from '#src/platform/http/index.ts'
-import { createLogger } from '#src/platform/observe/index.ts'
 import {
   accountForm,
   createKeyFileStore,
@@ -13,8 +11,16 @@ import {
   type NewKey,
   scopes,
 } from '#src/platform/security/index.ts'
-import { type Command, type CommandArguments, exitCodes, UsageError } from './command.ts'
-import type { Io, Program } from './program.ts'
+import {
+  actionOf,
+  type Command,
+  type CommandArguments,
+  exitCodes,
+  print,
+  UsageError,
+  withDatabase,
+} from './command.ts'
+import type { Io } from './program.ts'
 
 const nameLengthMax = 100
 const dayMs = 86_400_000
@@ -31,17 +37,13 @@ A running gateway sees changes within seconds.
 What was done under one key of an account is not done again under another: rotate a key within its account.
 Scopes: ${scopes.join(', ')}; a whole feature as cards:*; everything as *.`,
   options: {
-    file: { type: 'string', value: 'path', doc: 'Keep keys in this file.' },
-    name: { type: 'string', value: 'name', doc: 'create: who the key is for.' },
-    account: {
-      type: 'string',
-      value: 'name',
-      doc: 'create: whose key it is; by default `default`.',
-    },
-    scopes: { type: 'string', value: 'a,b', doc: 'create: what the key may do.' },
-    days: { type: 'string', value: 'n', doc: 'create: the key expires after n days.' },
-    test: { type: 'boolean', doc: 'create: a trl_test_ key instead of trl_live_.' },
-    json: { type: 'boolean', doc: 'One JSON object.' },
+    file: { value: 'path', doc: 'Keep keys in this file.' },
+    name: { value: 'name', doc: 'create: who the key is for.' },
+    account: { value: 'name', doc: 'create: whose key it is; by default `default`.' },
+    scopes: { value: 'a,b', doc: 'create: what the key may do.' },
+    days: { value: 'n', doc: 'create: the key expires after n days.' },
+    test: { doc: 'create: a trl_test_ key instead of trl_live_.' },
+    json: { doc: 'One JSON object.' },
   },
   examples: [
     'trilho keys create --file keys.json --name shop --scopes cards:*,spi:transform --days 90',
@@ -50,55 +52,33 @@ Scopes: ${scopes.join(', ')}; a whole feature as cards:*; everything as *.`,
   ],
   positionalsMax: 2,
   run: async (args, io, program) => {
-    const [action, id] = args.positionals
-    switch (action) {
-      case 'create':
-        return withStore(args, io, program, (store) => create(store, args, io))
-      case 'list':
-        return withStore(args, io, program, (store) => list(store, args, io))
-      case 'revoke':
-        return withStore(args, io, program, (store) => revoke(store, id, args, io))
-      default:
-        throw new UsageError('say create, list or revoke')
+    const action = actionOf(actions, args)
+    const { databases, platform } = program.load(io.env)
+    const [dsn] = databases
+    const path = args.text('file') ?? (dsn === undefined ? platform.apiKeysFile : undefined)
+    if (path !== undefined)
+      return action(
+        createKeyFileStore(path, () => new Date()),
+        args,
+        io,
+      )
+    if (dsn === undefined) {
+      throw new UsageError('say --file, or set DATABASE_DSN or API_KEYS_FILE')
     }
+    return withDatabase(dsn, io, (sql) =>
+      action(createKeyTableStore(sql, commandActor()), args, io),
+    )
   },
 }
 
-/** Opens the store that the user means, and closes it after. */
-const withStore = async (
-  args: CommandArguments,
-  io: Io,
-  program: Program,
-  use: (store: KeyStore) => Promise<number>,
-): Promise<number> => {
-  const now = (): Date => new Date()
-  const { databases, platform } = program.load(io.env)
-  const [dsn] = databases
-  const path = args.text('file') ?? (dsn === undefined ? platform.apiKeysFile : undefined)
-  if (path !== undefined) return use(createKeyFileStore(path, now))
-  if (dsn === undefined) {
-    throw new UsageError('say --file, or set DATABASE_DSN or API_KEYS_FILE')
-  }
-  const logger = createLogger({ level: 'error', format: 'text', sink: { write: io.err } })
-  const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs: 10_000, logger })
-  try {
-    return await use(createKeyTableStore(database.sql, commandActor()))
-  } finally {
-    await database.close()
-  }
-}
+type Action = (store: KeyStore, args: CommandArguments, io: Io) => Promise<number>
 
-const create = async (store: KeyStore, args: CommandArguments, io: Io): Promise<number> => {
+const create: Action = async (store, args, io) => {
   const wanted = newKeyOf(args)
+  const { name, account, grants: scopes } = wanted
   const { id, key } = await store.create(wanted)
-  if (args.flag('json')) {
-    io.out(
-      `${JSON.stringify({ id, key, name: wanted.name, account: wanted.account, scopes: wanted.grants })}\n`,
-    )
-  } else {
-    io.out(`${key}\n`)
-    io.err(`Key ${id} for ${wanted.name}. It is shown only now: keep it safe.\n`)
-  }
+  print(args, io, { id, key, name, account, scopes }, () => key)
+  if (!args.flag('json')) io.err(`Key ${id} for ${name}. It is shown only now: keep it safe.\n`)
   return exitCodes.ok
 }
 
@@ -115,41 +95,32 @@ const newKeyOf = (args: CommandArguments): NewKey => {
   if (grants.length === 0) throw new UsageError('--scopes must name at least one scope')
   const unknown = grants.find((grant) => !isGrant(grant))
   if (unknown !== undefined) throw new UsageError(`no scope ${unknown}`)
-  const days = args.text('days')
-  if (
-    days !== undefined &&
-    !(/^\d{1,4}$/.test(days) && Number(days) >= 1 && Number(days) <= daysMax)
-  )
-    throw new UsageError(`--days must be 1 to ${daysMax}`)
+  const days = args.integer('days', 1, daysMax)
   return {
     name,
     account,
     grants,
     environment: args.flag('test') ? 'test' : 'live',
-    expiresAt: days === undefined ? undefined : new Date(Date.now() + Number(days) * dayMs),
+    expiresAt: days === undefined ? undefined : new Date(Date.now() + days * dayMs),
   }
 }
 
-const list = async (store: KeyStore, args: CommandArguments, io: Io): Promise<number> => {
-  const entries = await store.list()
-  if (args.flag('json')) {
-    io.out(`${JSON.stringify({ keys: entries })}\n`)
-    return exitCodes.ok
-  }
-  const rows = entries.map((entry) => [
-    entry.id,
-    entry.name,
-    entry.account,
-    stateOf(entry),
-    entry.created_at,
-    entry.expires_at ?? 'never',
-    entry.last_used_at ?? '',
-    entry.scopes.join(','),
-  ])
-  io.out(
-    `${textTable(['ID', 'NAME', 'ACCOUNT', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES'], rows)}\n`,
-  )
-  return exitCodes.ok
+const list: Action = async (store, args, io) => {
+  const keys = await store.list()
+  return print(args, io, { keys }, () => {
+    const rows = keys.map((key) => [
+      key.id,
+      key.name,
+      key.account,
+      stateOf(key),
+      key.created_at,
+      key.expires_at ?? 'never',
+      key.last_used_at ?? '',
+      key.scopes.join(','),
+    ])
+    const head = ['ID', 'NAME', 'ACCOUNT', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES']
+    return textTable(head, rows)
+  })
 }
 
 const stateOf = (entry: ListedKey): string => {
@@ -158,16 +129,13 @@ const stateOf = (entry: ListedKey): string => {
   return expired ? 'expired' : 'active'
 }
 
-const revoke = async (
-  store: KeyStore,
-  id: string | undefined,
-  args: CommandArguments,
-  io: Io,
-): Promise<number> => {
+const revoke: Action = async (store, args, io) => {
+  const [, id] = args.positionals
   if (id === undefined) throw new UsageError('say the id of the key to revoke')
   const done = await store.revoke(id)
-  if (args.flag('json')) io.out(`${JSON.stringify({ id, revoked: done })}\n`)
-  else if (done) io.out(`revoked ${id}\n`)
+  if (done || args.flag('json')) print(args, io, { id, revoked: done }, () => `revoked ${id}`)
   if (!done) io.err(`trilho keys: no active key ${id}\n`)
   return done ? exitCodes.ok : exitCodes.failed
 }
+
+const actions: Readonly<Record<string, Action>> = { create, list, revoke }

@@ -1,7 +1,14 @@
-import { problemsTable, textTable } from '#src/platform/config/index.ts'
-import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
-import { createAuthenticator, type ResealCounts } from '#src/platform/security/index.ts'
-import { type Command, exitCodes } from './command.ts'
+import { textTable } from '#src/platform/config/index.ts'
+import type { ResealCounts } from '#src/platform/security/index.ts'
+import {
+  type Command,
+  demandDatabases,
+  demandSettings,
+  errorLogger,
+  exitCodes,
+  idleFeatures,
+  print,
+} from './command.ts'
 
 type Outcome = ResealCounts & { readonly what: string }
 
@@ -14,38 +21,21 @@ export const rotateMasterKeyCommand: Command = {
 TRILHO_MASTER_KEY_PREVIOUS; then run this with the same two, while they work. It may be interrupted and run again.
 When nothing is left to seal anew and nothing is unreadable, remove TRILHO_MASTER_KEY_PREVIOUS.
 Ends with 1 when something is sealed under neither key; that is left as it is.`,
-  options: { json: { type: 'boolean', doc: 'One JSON object: the counts of each kind.' } },
+  options: { json: { doc: 'One JSON object: the counts of each kind.' } },
   examples: [
     'TRILHO_MASTER_KEY=<new> TRILHO_MASTER_KEY_PREVIOUS=<old> trilho rotate-master-key --json',
   ],
-  positionalsMax: 0,
   run: async (args, io, program) => {
-    const loaded = program.load(io.env)
-    if (loaded.problems.length > 0) {
-      io.err(`${problemsTable(loaded.problems)}\n`)
-      return exitCodes.config
-    }
-    if (loaded.databases.length === 0) {
-      throw new Error('no database is configured: set DATABASE_DSN')
-    }
+    const loaded = demandSettings(program.load(io.env))
+    demandDatabases(loaded)
     if (loaded.platform.masterKey === undefined) {
       throw new Error('there is no key to seal with: set TRILHO_MASTER_KEY')
     }
-    const logger = createLogger({ level: 'error', format: 'text', sink: { write: io.err } })
-    const { version } = program
-    const features = loaded.createFeatures({
-      logger,
-      cardsLogger: logger,
-      metrics: createMetrics({ version, withProcess: false }),
-      version,
-      // Nothing is started, so nobody calls.
-      authenticator: createAuthenticator({ sources: [] }),
-    })
     const outcomes: Outcome[] = []
-    for (const { sealed } of features) {
+    for (const { sealed } of idleFeatures(program, loaded, errorLogger(io))) {
       if (sealed !== undefined) outcomes.push({ what: sealed.what, ...(await sealed.reseal()) })
     }
-    io.out(args.flag('json') ? `${JSON.stringify({ sealed: outcomes })}\n` : table(outcomes))
+    print(args, io, { sealed: outcomes }, () => table(outcomes))
     const unreadable = outcomes.reduce((sum, each) => sum + each.unreadable, 0)
     if (unreadable === 0) return exitCodes.ok
     io.err(
@@ -62,5 +52,5 @@ const table = (outcomes: readonly Outcome[]): string => {
     String(current),
     String(unreadable),
   ])
-  return `${textTable(['WHAT', 'SEALED ANEW', 'CURRENT', 'UNREADABLE'], rows)}\n`
+  return textTable(['WHAT', 'SEALED ANEW', 'CURRENT', 'UNREADABLE'], rows)
 }

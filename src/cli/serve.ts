@@ -1,7 +1,6 @@
-import { problemsTable } from '#src/platform/config/index.ts'
 import { untilSignal } from '#src/platform/lifecycle/index.ts'
 import { createLogger, LineWriter } from '#src/platform/observe/index.ts'
-import { type Command, exitCodes } from './command.ts'
+import { type Command, demandSettings, exitCodes } from './command.ts'
 import { buildGateway, namedUrls } from './gateway.ts'
 
 const stdoutDescriptor = 1
@@ -15,13 +14,8 @@ export const serveCommand: Command = {
     'Logs JSON lines to stdout. SIGTERM or SIGINT ends it in order; a second one at once.',
   options: {},
   examples: ['HTTP_ADDR=127.0.0.1:8080 API_KEYS_FILE=keys.json trilho serve'],
-  positionalsMax: 0,
   run: async (_args, io, program) => {
-    const loaded = program.load(io.env)
-    if (loaded.problems.length > 0) {
-      io.err(`${problemsTable(loaded.problems)}\n`)
-      return exitCodes.config
-    }
+    const loaded = demandSettings(program.load(io.env))
     const { platform } = loaded
     const lines = new LineWriter(stdoutDescriptor)
     const logger = createLogger({ level: platform.logLevel, sink: lines })

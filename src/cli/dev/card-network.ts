@@ -8,6 +8,7 @@ import {
   findFraming,
   testVaultKey,
 } from '#src/simulators/card-network/index.ts'
+import { call } from './call.ts'
 import { isSet } from './environment.ts'
 
 export type DevCardNetworks = {
@@ -81,26 +82,10 @@ export const cardDemos = async (
   ]
 }
 
-const post = async (
+const post = (
   { cardsUrl, apiKey }: DemoGateway,
   path: string,
   wanted: number,
   body?: object,
-): Promise<Pick<Demo, 'command' | 'output'>> => {
-  const url = `${cardsUrl}/v1/transactions/${path}`
-  const text = body === undefined ? undefined : JSON.stringify(body)
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      Authorization: `Bearer ${apiKey}`,
-      ...(text === undefined ? {} : { 'Content-Type': 'application/json' }),
-    },
-    ...(text === undefined ? {} : { body: text }),
-  })
-  const output = await response.text()
-  if (response.status !== wanted) {
-    throw new Error(`${path} was answered ${response.status}: ${output}`)
-  }
-  const data = text === undefined ? '-X POST' : `-H 'Content-Type: application/json' -d '${text}'`
-  return { command: `curl -s -H 'Authorization: Bearer ${apiKey}' ${data} ${url}`, output }
-}
+): Promise<Pick<Demo, 'command' | 'output'>> =>
+  call(apiKey, 'POST', `${cardsUrl}/v1/transactions/${path}`, body, wanted)

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Environment } from '#src/platform/config/index.ts'
 import { type Chain, createChain, createIssuer, type Issuer } from '#src/simulators/chain/index.ts'
+import { call } from './call.ts'
 import { isSet } from './environment.ts'
 
 export type DevChain = {
@@ -47,32 +48,27 @@ const networksOf = (chain: Chain, issuer: Issuer) => {
   }
 }
 
-type WalletList = {
-  readonly wallets: readonly { readonly label: string; readonly address: string }[]
-}
+type Wallet = { readonly label: string; readonly address: string }
 
 const fundWallets = async (
   issuer: Issuer,
   httpUrl: string,
   apiKey: string,
 ): Promise<readonly string[]> => {
-  const call = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const response = await fetch(`${httpUrl}${path}`, {
-      method,
-      headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`)
-    return response.json()
-  }
-  const { wallets } = (await call('GET', '/v1/wallets?limit=200')) as WalletList
+  const listed = await call(apiKey, 'GET', `${httpUrl}/v1/wallets?limit=200`)
+  const { wallets } = JSON.parse(listed.output) as { readonly wallets: readonly Wallet[] }
   const addresses: string[] = []
   for (const label of labels) {
     const found = wallets.find((wallet) => wallet.label === label)
-    const wallet = found ?? (await call('POST', '/v1/wallets', { type: 'managed', label }))
-    const { address } = wallet as { readonly address: string }
+    const address = found?.address ?? (await newWallet(httpUrl, apiKey, label))
     await issuer.fund(address, fundsCents)
     addresses.push(address)
   }
   return addresses
+}
+
+const newWallet = async (httpUrl: string, apiKey: string, label: string): Promise<string> => {
+  const { output } = await call(apiKey, 'POST', `${httpUrl}/v1/wallets`, { type: 'managed', label })
+  const { address } = JSON.parse(output) as Wallet
+  return address
 }

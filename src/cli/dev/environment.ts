@@ -21,33 +21,29 @@ export const devEnvironment = (
   databaseUrl: string | undefined,
 ): DevEnvironment => {
   const notes: string[] = []
-  const defaults: Record<string, string> = {}
-  if (!isSet(given, 'HTTP_ADDR')) {
-    const port = freePort(preferredPort)
-    if (port !== preferredPort) notes.push(`port ${preferredPort} is busy: using ${port}`)
-    defaults['HTTP_ADDR'] = `${loopback}:${port}`
+  const address = (name: string, preferred: number, use: string): string => {
+    if (isSet(given, name)) return given[name] ?? ''
+    const port = freePort(preferred)
+    if (port !== preferred) notes.push(`port ${preferred} is busy: using ${port}${use}`)
+    return `${loopback}:${port}`
   }
-  if (!isSet(given, 'CARDGW_PORT')) {
-    const address = given['HTTP_ADDR'] || defaults['HTTP_ADDR'] || ''
-    defaults['CARDGW_PORT'] = address.slice(address.lastIndexOf(':') + 1)
+  const http = address('HTTP_ADDR', preferredPort, '')
+  const defaults: Environment = {
+    HTTP_ADDR: http,
+    CARDGW_PORT: http.slice(http.lastIndexOf(':') + 1),
+    GRPC_ADDR: address('GRPC_ADDR', preferredGrpcPort, ' for gRPC'),
+    GRPC_REFLECTION_ENABLED: 'true',
+    API_KEYS_FILE: keyFile,
+    DATABASE_DSN: databaseUrl,
+    TRILHO_MASTER_KEY: isSet(given, 'TRILHO_MASTER_KEY_FILE') ? undefined : masterKey,
+    SPI_AUTO_ACCEPT: 'true',
+    LOG_LEVEL: 'warn',
+    CARDGW_LOG_LEVEL: 'warn',
   }
-  if (!isSet(given, 'GRPC_ADDR')) {
-    const port = freePort(preferredGrpcPort)
-    if (port !== preferredGrpcPort) {
-      notes.push(`port ${preferredGrpcPort} is busy: using ${port} for gRPC`)
-    }
-    defaults['GRPC_ADDR'] = `${loopback}:${port}`
-  }
-  if (!isSet(given, 'GRPC_REFLECTION_ENABLED')) defaults['GRPC_REFLECTION_ENABLED'] = 'true'
-  if (!isSet(given, 'API_KEYS_FILE')) defaults['API_KEYS_FILE'] = keyFile
-  if (databaseUrl !== undefined) defaults['DATABASE_DSN'] = databaseUrl
-  if (!isSet(given, 'TRILHO_MASTER_KEY') && !isSet(given, 'TRILHO_MASTER_KEY_FILE')) {
-    defaults['TRILHO_MASTER_KEY'] = masterKey
-  }
-  if (!isSet(given, 'SPI_AUTO_ACCEPT')) defaults['SPI_AUTO_ACCEPT'] = 'true'
-  if (!isSet(given, 'LOG_LEVEL')) defaults['LOG_LEVEL'] = 'warn'
-  if (!isSet(given, 'CARDGW_LOG_LEVEL')) defaults['CARDGW_LOG_LEVEL'] = 'warn'
-  return { env: { ...given, ...defaults }, notes }
+  const missing = Object.entries(defaults).filter(
+    ([name, value]) => value !== undefined && !isSet(given, name),
+  )
+  return { env: { ...given, ...Object.fromEntries(missing) }, notes }
 }
 
 export const isSet = (env: Environment, name: string): boolean => (env[name] ?? '') !== ''
@@ -66,4 +62,24 @@ const probe = (port: number): number => {
   const taken = listener.port
   listener.stop(true)
   return taken
+}
+
+/** Each attempt looks for ports anew: whoever meets another `dev` so often in a row does so by no accident. */
+export const portAttemptsMax = 5
+
+/**
+ * Tries `start` again when a port is taken. Another process, such as a second `dev`, may take a port between the
+ * moment we find it free and the moment we listen on it.
+ *
+ * @throws what the last attempt threw; at once, any error that has nothing to do with ports
+ */
+export const whilePortsAreTaken = async <T>(start: () => Promise<T>): Promise<T> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start()
+    } catch (error) {
+      const { code } = error as { readonly code?: unknown }
+      if (code !== 'EADDRINUSE' || attempt === portAttemptsMax) throw error
+    }
+  }
 }

@@ -1,4 +1,6 @@
-import { problemsTable } from '#src/platform/config/index.ts'
+import { join } from 'node:path'
+import type { Environment } from '#src/platform/config/index.ts'
+import { NoPostgresError, startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import {
   type Demo,
   type Feature,
@@ -6,17 +8,14 @@ import {
   untilSignal,
 } from '#src/platform/lifecycle/index.ts'
 import { createLogger, LineWriter } from '#src/platform/observe/index.ts'
-import { type Command, exitCodes } from '../command.ts'
+import { type Command, demandSettings, exitCodes } from '../command.ts'
 import { buildGateway, namedUrls } from '../gateway.ts'
 import type { Io, Program } from '../program.ts'
 import { banner } from './banner.ts'
 import { cardDemos, type DevCardNetworks, startDevCardNetworks } from './card-network.ts'
-import { type DevCentralBank, devRoles, startDevCentralBank } from './central-bank.ts'
+import { type DevCentralBank, devRoles, paymentDemos, startDevCentralBank } from './central-bank.ts'
 import { type DevChain, startDevChain } from './chain.ts'
-import { type DevDatabase, startDevDatabase } from './database.ts'
-import { devEnvironment, isSet } from './environment.ts'
-import { paymentDemos } from './payments.ts'
-import { whilePortsAreTaken } from './ports.ts'
+import { devEnvironment, isSet, whilePortsAreTaken } from './environment.ts'
 import { watchStarter } from './starter.ts'
 import { type DevState, openDevState } from './state.ts'
 
@@ -32,11 +31,10 @@ export const devCommand: Command = {
 feature and shows it. Listens on this machine only. Variables that are set stay in force. Logs go to
 stderr, from warn unless LOG_LEVEL is set.`,
   options: {
-    state: { type: 'string', value: 'dir', doc: `Where to keep state; ${stateDirectoryDefault}.` },
-    json: { type: 'boolean', doc: 'One line {"ready":true,"url":…,"api_key":…}, nothing else.' },
+    state: { value: 'dir', doc: `Where to keep state; ${stateDirectoryDefault}.` },
+    json: { doc: 'One line {"ready":true,"url":…,"api_key":…}, nothing else.' },
   },
   examples: ['trilho dev', 'trilho dev --json'],
-  positionalsMax: 0,
   run: async (args, io, program) => {
     const lines = new LineWriter(stderrDescriptor)
     const starterGone = Promise.withResolvers<string>()
@@ -62,6 +60,35 @@ stderr, from warn unless LOG_LEVEL is set.`,
   },
 }
 
+type DevDatabase = {
+  /** Undefined: none was started. */
+  readonly url: string | undefined
+  /** Why there is none, for the user. */
+  readonly notes: readonly string[]
+  /** Resolves when the server ends; never when there is none. */
+  readonly exited: Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+const none = (notes: readonly string[]): DevDatabase => ({
+  url: undefined,
+  notes,
+  exited: new Promise(() => {}),
+  stop: async () => {},
+})
+
+/** A PostgreSQL of `dev`'s own, unless the user named one or none is to be found on this machine. */
+const startDevDatabase = async (env: Environment, state: string): Promise<DevDatabase> => {
+  if (isSet(env, 'DATABASE_DSN') || isSet(env, 'DATABASE_DSN_FILE')) return none([])
+  try {
+    const server = await startEmbeddedPostgres({ directory: join(state, 'postgres') })
+    return { ...server, notes: [] }
+  } catch (error) {
+    if (!(error instanceof NoPostgresError)) throw error
+    return none([`${error.message} Until then, what needs a database answers 503.`])
+  }
+}
+
 type Machine = {
   readonly state: DevState
   readonly database: DevDatabase
@@ -73,18 +100,13 @@ type Machine = {
   readonly lines: LineWriter
 }
 
-/** The gateway, started; or what is wrong with the settings. */
+/** Builds and starts the gateway. */
 const open = async (machine: Machine, io: Io, program: Program) => {
   const { state, database, chain, bank, cards, lines } = machine
   const { env, notes } = devEnvironment(io.env, state, database.url)
-  const loaded = program.load({
-    ...env,
-    ...chain.env,
-    ...bank.env,
-    ...cards.env,
-    ...devRoles(env, database.url),
-  })
-  if (loaded.problems.length > 0) return { problems: loaded.problems }
+  const roles = devRoles(env, database.url)
+  const all = { ...env, ...chain.env, ...bank.env, ...cards.env, ...roles }
+  const loaded = demandSettings(program.load(all))
   const logger = createLogger({ level: loaded.platform.logLevel, format: 'text', sink: lines })
   for (const warning of loaded.warnings) logger.warn({}, warning)
   const { gateway, features } = buildGateway(program, loaded, logger, logger)
@@ -100,12 +122,7 @@ const run = async (
   const { state, database, chain, bank, cards, ended } = machine
   const start = () => open(machine, io, program)
   const isGiven = isSet(io.env, 'HTTP_ADDR') && isSet(io.env, 'GRPC_ADDR')
-  const opened = await (isGiven ? start() : whilePortsAreTaken(start))
-  if (opened.problems !== undefined) {
-    io.err(`${problemsTable(opened.problems)}\n`)
-    return exitCodes.config
-  }
-  const { gateway, features, notes, urls } = opened
+  const { gateway, features, notes, urls } = await (isGiven ? start() : whilePortsAreTaken(start))
   try {
     const wallets = await chain.fundWallets(urls.httpUrl, state.apiKey)
     const demos = await runDemos(features, { ...urls, ...state })

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import {
@@ -7,7 +8,6 @@ import {
   parseKey,
   readKeyFile,
 } from '#src/platform/security/index.ts'
-import { lockState } from './lock.ts'
 
 export type DevState = {
   readonly directory: string
@@ -65,4 +65,44 @@ const masterKey = async (path: string): Promise<string> => {
   const made = randomBytes(32).toString('base64')
   await writeFile(path, `${made}\n`, { mode: 0o600 })
   return made
+}
+
+/**
+ * Takes the state directory for this process until it exits. A second `dev` on the same state would take the first
+ * one's database away.
+ *
+ * @throws Error when a running `dev` holds it
+ */
+const lockState = (directory: string): void => {
+  const path = join(directory, 'pid')
+  const holder = Number(readOr(path, ''))
+  if (holder !== process.pid && isDev(holder)) {
+    throw new Error(
+      `another dev (process ${holder}) uses ${directory}: end it, or choose another with --state`,
+    )
+  }
+  writeFileSync(path, String(process.pid))
+  process.on('exit', () => {
+    if (readOr(path, '') === String(process.pid)) rmSync(path, { force: true })
+  })
+}
+
+/** A process id may have gone to another program since: only one that was started as `dev` counts. */
+const isDev = (pid: number): boolean => {
+  if (!Number.isSafeInteger(pid) || pid <= 1) return false
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  const commandLine = readOr(`/proc/${pid}/cmdline`, '\0dev\0')
+  return `\0${commandLine}\0`.includes('\0dev\0')
+}
+
+const readOr = (path: string, fallback: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return fallback
+  }
 }

@@ -1,7 +1,6 @@
 import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
-import { createLogger, createMetrics, type Logger } from '#src/platform/observe/index.ts'
-import { createAuthenticator } from '#src/platform/security/index.ts'
-import { type Command, exitCodes } from '../command.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { type Command, errorLogger, exitCodes, idleFeatures, print } from '../command.ts'
 import type { LoadedProgram, Program } from '../program.ts'
 import { checkDatabase, checkKeys, checkPorts } from './checks.ts'
 
@@ -13,22 +12,20 @@ export const doctorCommand: Command = {
   summary: 'Checks settings, ports, keys, database and what the features need.',
   usage: '[--json]',
   description: 'Changes nothing. Ends with 1 when something failed; a warning does not count.',
-  options: { json: { type: 'boolean', doc: 'One JSON object: every check.' } },
+  options: { json: { doc: 'One JSON object: every check.' } },
   examples: ['trilho doctor', 'trilho doctor --json'],
-  positionalsMax: 0,
   run: async (args, io, program) => {
     const loaded = program.load(io.env)
-    const logger = createLogger({ level: 'error', format: 'text', sink: { write: io.err } })
-    const checks = [...settingChecks(loaded), ...(await liveChecks(program, loaded, logger))]
+    const live = await liveChecks(program, loaded, errorLogger(io))
+    const checks = [...settingChecks(loaded), ...live]
     const failed = checks.some(({ status }) => status === 'failed')
-    if (args.flag('json')) io.out(`${JSON.stringify({ ok: !failed, checks })}\n`)
-    else io.out(checks.map(line).join(''))
+    print(args, io, { ok: !failed, checks }, () => checks.map(line).join('\n'))
     return failed ? exitCodes.failed : exitCodes.ok
   },
 }
 
 const line = ({ name, status, detail, fix }: Check): string =>
-  `${marks[status]} ${name}: ${detail}\n${fix === undefined ? '' : `    ${fix}\n`}`
+  `${marks[status]} ${name}: ${detail}${fix === undefined ? '' : `\n    ${fix}`}`
 
 const settingChecks = ({ problems, warnings }: LoadedProgram): readonly Check[] => {
   const found: Check[] = [
@@ -40,23 +37,15 @@ const settingChecks = ({ problems, warnings }: LoadedProgram): readonly Check[] 
   return found.length > 0 ? found : [{ name: 'Settings', status: 'ok', detail: 'no problem' }]
 }
 
-/** Only with settings that hold: the others would be guesses. */
+/** With settings that are wrong, these checks would be guesses. */
 const liveChecks = async (
   program: Program,
   loaded: LoadedProgram,
   logger: Logger,
 ): Promise<readonly Check[]> => {
   if (loaded.problems.length > 0) return []
-  const { version, migrations } = program
-  const metrics = createMetrics({ version, withProcess: false })
-  const features = loaded.createFeatures({
-    logger,
-    cardsLogger: logger,
-    metrics,
-    version,
-    // The doctor starts nothing, so nobody calls.
-    authenticator: createAuthenticator({ sources: [] }),
-  })
+  const { migrations } = program
+  const features = idleFeatures(program, loaded, logger)
   return [
     ...checkPorts(loaded.platform),
     await checkKeys(loaded.platform),

@@ -7,37 +7,30 @@ import {
   testTokens,
   testVaultKey,
 } from '#src/simulators/card-network/index.ts'
-import { type CommandArguments, UsageError } from '../command.ts'
+import { UsageError } from '../command.ts'
 import type { Simulator } from './simulator.ts'
 
 const port = 10_000
 const vaultPortDefault = 10_080
+const portMax = 65_535
+const numberMax = 999_999_999
 
 /** `trilho sim card-network`: a network and the vault with its test cards. */
 export const cardNetworkSimulator: Simulator = {
   name: 'card-network',
   summary: 'A card network over ISO 8583, and a token vault with its test cards.',
   options: {
-    host: { type: 'string', value: 'host', doc: 'Where to listen; 127.0.0.1.' },
-    port: { type: 'string', value: 'port', doc: `Of the network; ${port}. 0: a free one.` },
-    'vault-port': {
-      type: 'string',
-      value: 'port',
-      doc: `Of the vault; ${vaultPortDefault}. 0: a free one.`,
-    },
-    dialect: { type: 'string', value: 'name', doc: 'Dialect of ISO 8583; ascii.' },
-    frame: { type: 'string', value: 'name', doc: 'How messages are cut; binary-2.' },
+    host: { value: 'host', doc: 'Where to listen; 127.0.0.1.' },
+    port: { value: 'port', doc: `Of the network; ${port}. 0: a free one.` },
+    'vault-port': { value: 'port', doc: `Of the vault; ${vaultPortDefault}. 0: a free one.` },
+    dialect: { value: 'name', doc: 'Dialect of ISO 8583; ascii.' },
+    frame: { value: 'name', doc: 'How messages are cut; binary-2.' },
     faults: {
-      type: 'string',
       value: 'name=rate,…',
       doc: 'Faults by chance, such as no_answer=0.01,drop_after=0.001.',
     },
-    'late-seconds': {
-      type: 'string',
-      value: 'n',
-      doc: 'When the cards answer that answer late; 35.',
-    },
-    seed: { type: 'string', value: 'n', doc: 'The same seed gives the same chances.' },
+    'late-seconds': { value: 'n', doc: 'When the cards answer that answer late; 35.' },
+    seed: { value: 'n', doc: 'The same seed gives the same chances.' },
   },
   example: 'trilho sim card-network --port 10000 --vault-port 10080 --faults no_answer=0.01',
   start: async (args) => {
@@ -46,14 +39,14 @@ export const cardNetworkSimulator: Simulator = {
     const host = args.text('host') ?? '127.0.0.1'
     const network = createCardNetwork({
       host,
-      port: portOf(args, 'port', port),
+      port: args.integer('port', 0, portMax) ?? port,
       dialect: findDialect(dialect) ?? unknown('dialect'),
       framing: findFraming(frame) ?? unknown('frame'),
-      lateMs: numberOf(args.text('late-seconds') ?? '35', 'late-seconds') * 1_000,
-      seed: numberOf(args.text('seed') ?? '1', 'seed'),
+      lateMs: (args.integer('late-seconds', 0, numberMax) ?? 35) * 1_000,
+      seed: args.integer('seed', 0, numberMax) ?? 1,
       faults: faultsOf(args.text('faults')),
     })
-    const vaultPort = portOf(args, 'vault-port', vaultPortDefault)
+    const vaultPort = args.integer('vault-port', 0, portMax) ?? vaultPortDefault
     network.start()
     const vault = createTestVault({ host, port: vaultPort, key: testVaultKey })
     return {
@@ -77,17 +70,6 @@ export const cardNetworkSimulator: Simulator = {
 
 const unknown = (option: string): never => {
   throw new UsageError(`no ${option} of that name`)
-}
-
-const numberOf = (text: string, option: string): number => {
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${option} is a whole number`)
-  return Number(text)
-}
-
-const portOf = (args: CommandArguments, option: string, fallback: number): number => {
-  const port = numberOf(args.text(option) ?? String(fallback), option)
-  if (port > 65_535) throw new UsageError(`--${option} is at most 65535`)
-  return port
 }
 
 const faultsOf = (text: string | undefined): FaultRates => {

@@ -15,6 +15,7 @@ import type { Simulator } from './simulator.ts'
 /** Those of the real one's test environment. */
 const port = 16_522
 const secondaryPort = 17_522
+const portMax = 65_535
 const secondsMax = 3_600
 const revisionDefault = '5.11.1'
 
@@ -23,65 +24,45 @@ export const centralBankSimulator: Simulator = {
   name: 'central-bank',
   summary: 'The central bank’s instant payment message interface, both channels, with settlement.',
   options: {
-    host: { type: 'string', value: 'host', doc: 'Where to listen; 127.0.0.1.' },
-    port: { type: 'string', value: 'port', doc: `Of the primary channel; ${port}. 0: a free one.` },
+    host: { value: 'host', doc: 'Where to listen; 127.0.0.1.' },
+    port: { value: 'port', doc: `Of the primary channel; ${port}. 0: a free one.` },
     'secondary-port': {
-      type: 'string',
       value: 'port',
       doc: `Of the secondary channel; ${secondaryPort}. 0: a free one.`,
     },
-    'tls-cert': { type: 'string', value: 'file', doc: 'PEM; serves TLS, needs --tls-key.' },
-    'tls-key': { type: 'string', value: 'file', doc: 'PEM of the private key.' },
-    'client-ca': {
-      type: 'string',
-      value: 'file',
-      doc: 'PEM; clients must show a certificate of this authority.',
-    },
+    'tls-cert': { value: 'file', doc: 'PEM; serves TLS, needs --tls-key.' },
+    'tls-key': { value: 'file', doc: 'PEM of the private key.' },
+    'client-ca': { value: 'file', doc: 'PEM; clients must show a certificate of this authority.' },
     'settlement-limit-seconds': {
-      type: 'string',
       value: 'seconds',
       doc: 'From a payment to its rejection with AB03; 40.',
     },
     'scheduled-limit-seconds': {
-      type: 'string',
       value: 'seconds',
       doc: 'The same for scheduled payments (PAGAGD); 2700.',
     },
-    'long-poll-seconds': {
-      type: 'string',
-      value: 'seconds',
-      doc: 'How long a read waits for a message; 5.',
-    },
+    'long-poll-seconds': { value: 'seconds', doc: 'How long a read waits for a message; 5.' },
     'from-acceptance': {
-      type: 'boolean',
       doc: 'Counts the time of priority payments from their AccptncDtTm, as the real one does, not from receipt.',
     },
     signers: {
-      type: 'string',
       value: 'folder',
       doc: 'With <ISPB>.pem or <ISPB>.<more>.pem: messages must be signed under their sender’s certificate.',
     },
-    'sign-cert': {
-      type: 'string',
-      value: 'file',
-      doc: 'PEM; signs what the bank sends, needs --sign-key.',
-    },
-    'sign-key': { type: 'string', value: 'file', doc: 'PEM of the RSA private key.' },
+    'sign-cert': { value: 'file', doc: 'PEM; signs what the bank sends, needs --sign-key.' },
+    'sign-key': { value: 'file', doc: 'PEM of the RSA private key.' },
     revision: {
-      type: 'string',
       value: 'revision',
       doc: `In whose versions the bank writes: ${revisions.join(', ')}; ${revisionDefault}.`,
     },
     'opening-balance-cents': {
-      type: 'string',
       value: 'cents',
       doc: 'What an account holds when its participant is first seen; 100000000000.',
     },
     'host-without-port': {
-      type: 'boolean',
       doc: 'Resets connections whose Host header has a port, as the real one does.',
     },
-    'rate-limits': { type: 'boolean', doc: 'Token buckets as the real one has them.' },
+    'rate-limits': { doc: 'Token buckets as the real one has them.' },
   },
   example: 'trilho sim central-bank --port 16522 --secondary-port 17522 --long-poll-seconds 1',
   start: async (args) => {
@@ -122,23 +103,25 @@ const auditOf = (bank: CentralBank) => {
 }
 
 const optionsOf = async (args: CommandArguments): Promise<CentralBankOptions> => {
-  const host = args.text('host')
-  const settlementLimitMs = millisecondsOf(args, 'settlement-limit-seconds')
-  const scheduledLimitMs = millisecondsOf(args, 'scheduled-limit-seconds')
-  const longPollMs = millisecondsOf(args, 'long-poll-seconds')
-  const tls = await tlsOf(args)
-  const keys = await keysOf(args)
-  const openingBalanceCents = centsOf(args, 'opening-balance-cents')
+  const tls = await pairOf(args, 'tls-cert', 'tls-key')
+  const authority = args.text('client-ca')
+  if (tls === undefined && authority !== undefined) {
+    throw new UsageError('--client-ca needs --tls-cert and --tls-key')
+  }
+  const clientCa = authority === undefined ? undefined : await readFile(authority, 'utf8')
+  const signing = await pairOf(args, 'sign-cert', 'sign-key')
+  const signers = args.text('signers')
   return {
-    ...(host === undefined ? {} : { hostname: host }),
-    port: portOf(args, 'port', port),
-    secondaryPort: portOf(args, 'secondary-port', secondaryPort),
-    ...(tls === undefined ? {} : { tls }),
-    ...(settlementLimitMs === undefined ? {} : { settlementLimitMs }),
-    ...(scheduledLimitMs === undefined ? {} : { scheduledLimitMs }),
-    ...(longPollMs === undefined ? {} : { longPollMs }),
-    ...keys,
-    ...(openingBalanceCents === undefined ? {} : { openingBalanceCents }),
+    hostname: args.text('host'),
+    port: args.integer('port', 0, portMax) ?? port,
+    secondaryPort: args.integer('secondary-port', 0, portMax) ?? secondaryPort,
+    tls: tls && { ...tls, clientCa },
+    settlementLimitMs: millisecondsOf(args, 'settlement-limit-seconds'),
+    scheduledLimitMs: millisecondsOf(args, 'scheduled-limit-seconds'),
+    longPollMs: millisecondsOf(args, 'long-poll-seconds'),
+    signing: signing && { certificate: signing.cert, key: signing.key },
+    participantCertificates: signers === undefined ? undefined : await signersIn(signers),
+    openingBalanceCents: centsOf(args, 'opening-balance-cents'),
     revision: revisionOf(args),
     fromAcceptance: args.flag('from-acceptance'),
     hostWithoutPort: args.flag('host-without-port'),
@@ -146,39 +129,14 @@ const optionsOf = async (args: CommandArguments): Promise<CentralBankOptions> =>
   }
 }
 
-const tlsOf = async (args: CommandArguments): Promise<CentralBankOptions['tls']> => {
-  const [cert, key, clientCa] = ['tls-cert', 'tls-key', 'client-ca'].map((name) => args.text(name))
-  if (cert === undefined && key === undefined && clientCa === undefined) return undefined
-  if (cert === undefined || key === undefined) {
-    throw new UsageError('TLS needs both --tls-cert and --tls-key')
+/** The files of a certificate and its key: both, or neither. */
+const pairOf = async (args: CommandArguments, certificateOption: string, keyOption: string) => {
+  const [certificate, key] = [args.text(certificateOption), args.text(keyOption)]
+  if (certificate !== undefined && key !== undefined) {
+    return { cert: await readFile(certificate, 'utf8'), key: await readFile(key, 'utf8') }
   }
-  return {
-    cert: await readFile(cert, 'utf8'),
-    key: await readFile(key, 'utf8'),
-    ...(clientCa === undefined ? {} : { clientCa: await readFile(clientCa, 'utf8') }),
-  }
-}
-
-const keysOf = async (
-  args: CommandArguments,
-): Promise<Pick<CentralBankOptions, 'signing' | 'participantCertificates'>> => {
-  const [certificate, key, folder] = ['sign-cert', 'sign-key', 'signers'].map((name) =>
-    args.text(name),
-  )
-  if ((certificate === undefined) !== (key === undefined)) {
-    throw new UsageError('signing needs both --sign-cert and --sign-key')
-  }
-  return {
-    ...(certificate === undefined || key === undefined
-      ? {}
-      : {
-          signing: {
-            certificate: await readFile(certificate, 'utf8'),
-            key: await readFile(key, 'utf8'),
-          },
-        }),
-    ...(folder === undefined ? {} : { participantCertificates: await signersIn(folder) }),
-  }
+  if (certificate === key) return undefined
+  throw new UsageError(`say both --${certificateOption} and --${keyOption}`)
 }
 
 const signerFile = /^([0-9A-Z]{8})(?:\..+)?\.pem$/
@@ -222,11 +180,4 @@ const millisecondsOf = (args: CommandArguments, option: string): number | undefi
     throw new UsageError(`--${option} is a number above 0 and up to ${secondsMax}`)
   }
   return Math.round(seconds * 1000)
-}
-
-const portOf = (args: CommandArguments, option: string, fallback: number): number => {
-  const text = args.text(option) ?? String(fallback)
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (!(port <= 65_535)) throw new UsageError(`--${option} is a whole number up to 65535`)
-  return port
 }

@@ -32,7 +32,7 @@ ${textTable(
   simulators.map(({ name, summary }) => [name, summary]),
 ).replace(/^/gm, '  ')}`,
   options: {
-    json: { type: 'boolean', doc: 'One JSON object at the start and one at the end.' },
+    json: { doc: 'One JSON object at the start and one at the end.' },
     ...optionsOf(simulators),
   },
   examples: simulators.map(({ example }) => example),

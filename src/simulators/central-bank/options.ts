@@ -12,40 +12,36 @@ type Limits = {
   readonly bookOperationsMax: number
 }
 
-const limits: Limits = {
-  waitingMessagesMax: 1_000_000,
-  rememberedMessagesMax: 50_000,
-  bookOperationsMax: 1_000_000,
-}
-
 export type CentralBankOptions = {
   /** Loopback when absent. */
-  readonly hostname?: string
+  readonly hostname?: string | undefined
   /** 0 or absent picks a free one. */
   readonly port?: number
   readonly secondaryPort?: number
   /** PEM. With `clientCa`, clients must show a certificate of that authority. */
-  readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa?: string }
+  readonly tls?:
+    | { readonly cert: string; readonly key: string; readonly clientCa?: string | undefined }
+    | undefined
   /** Versions in which the bank writes its own messages; it reads every version known. */
   readonly revision?: Revision
   /** Checks messages against their schema; on when absent. */
   readonly validate?: boolean
   /** PEM of the bank's RSA certificate and key: what it sends is signed. */
-  readonly signing?: { readonly certificate: string; readonly key: string }
+  readonly signing?: { readonly certificate: string; readonly key: string } | undefined
   /** PEM, one certificate each, by ISPB: messages must be signed by their sender's. */
-  readonly participantCertificates?: Readonly<Record<string, readonly string[]>>
+  readonly participantCertificates?: Readonly<Record<string, readonly string[]>> | undefined
   /** From receipt of a payment to its rejection with AB03. */
-  readonly settlementLimitMs?: number
+  readonly settlementLimitMs?: number | undefined
   /** The same for scheduled payments (PAGAGD), from their receipt. */
-  readonly scheduledLimitMs?: number
+  readonly scheduledLimitMs?: number | undefined
   /** Counts the time of priority payments from their AccptncDtTm, as the real one does; old samples are late then. */
   readonly fromAcceptance?: boolean
   /** How long a read waits for a message. */
-  readonly longPollMs?: number
+  readonly longPollMs?: number | undefined
   /** A read stream without a request for so long is abandoned: 410, and its batch is free again. */
   readonly streamIdleMs?: number
   /** What an account holds when a participant is first seen. */
-  readonly openingBalanceCents?: bigint
+  readonly openingBalanceCents?: bigint | undefined
   /** Resets connections whose Host header has a port, as the real one does. */
   readonly hostWithoutPort?: boolean
   /** Token buckets per participant and channel. */
@@ -79,31 +75,39 @@ export const streamsMax = 6
 export const participantsMax = 10_000
 export const bodyBytesMax = 16 * 1024 * 1024
 
-const settlementLimitMs = 40_000
-const scheduledLimitMs = 45 * 60_000
-const longPollMs = 5_000
-const streamIdleMs = 60_000
-/** R$ 1 000 000 000.00 */
-const openingBalanceCents = 100_000_000_000n
+const defaults = {
+  hostname: '127.0.0.1',
+  port: 0,
+  secondaryPort: 0,
+  revision: '5.11.1',
+  validate: true,
+  settlementLimitMs: 40_000,
+  scheduledLimitMs: 45 * 60_000,
+  fromAcceptance: false,
+  longPollMs: 5_000,
+  streamIdleMs: 60_000,
+  /** R$ 1 000 000 000.00 */
+  openingBalanceCents: 100_000_000_000n,
+  hostWithoutPort: false,
+  rateLimits: false,
+  random: Math.random,
+  now: Date.now,
+  limits: {
+    waitingMessagesMax: 1_000_000,
+    rememberedMessagesMax: 50_000,
+    bookOperationsMax: 1_000_000,
+  },
+} satisfies CentralBankOptions
 
-export type ResolvedOptions = ReturnType<typeof resolveOptions>
+type Defaulted = Exclude<keyof typeof defaults, 'limits'>
 
-export const resolveOptions = (options: CentralBankOptions) => ({
-  ...options,
-  hostname: options.hostname ?? '127.0.0.1',
-  port: options.port ?? 0,
-  secondaryPort: options.secondaryPort ?? 0,
-  revision: options.revision ?? ('5.11.1' as const),
-  validate: options.validate ?? true,
-  settlementLimitMs: options.settlementLimitMs ?? settlementLimitMs,
-  scheduledLimitMs: options.scheduledLimitMs ?? scheduledLimitMs,
-  fromAcceptance: options.fromAcceptance ?? false,
-  longPollMs: options.longPollMs ?? longPollMs,
-  streamIdleMs: options.streamIdleMs ?? streamIdleMs,
-  openingBalanceCents: options.openingBalanceCents ?? openingBalanceCents,
-  hostWithoutPort: options.hostWithoutPort ?? false,
-  rateLimits: options.rateLimits ?? false,
-  limits: { ...limits, ...options.limits },
-  random: options.random ?? Math.random,
-  now: options.now ?? Date.now,
-})
+export type ResolvedOptions = Omit<CentralBankOptions, keyof typeof defaults> & {
+  readonly [Name in Defaulted]-?: NonNullable<CentralBankOptions[Name]>
+} & { readonly limits: Limits }
+
+/** An option that is absent or undefined has its default. */
+export const resolveOptions = (options: CentralBankOptions): ResolvedOptions => {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  const resolved = { ...defaults, ...Object.fromEntries(given) }
+  return { ...resolved, limits: { ...defaults.limits, ...options.limits } }
+}

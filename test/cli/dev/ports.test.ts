@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { portAttemptsMax, whilePortsAreTaken } from '../../../src/cli/dev/ports.ts'
+import { portAttemptsMax, whilePortsAreTaken } from '../../../src/cli/dev/environment.ts'
 
 const taken = Object.assign(new Error('the port is taken'), { code: 'EADDRINUSE' })
 

@@ -1,9 +1,13 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { Explanation, InspectOptions, Inspector } from '#src/platform/lifecycle/index.ts'
-import { type Command, type CommandArguments, exitCodes, UsageError } from '../command.ts'
-import type { Io } from '../program.ts'
-import { renderJson, renderTree } from './render.ts'
+import type {
+  ExplainedField,
+  Explanation,
+  InspectOptions,
+  Inspector,
+} from '#src/platform/lifecycle/index.ts'
+import { type Command, type CommandArguments, exitCodes, UsageError } from './command.ts'
+import type { Io } from './program.ts'
 
 /** Explains a message, whatever it is. */
 export const inspectCommand: Command = {
@@ -13,25 +17,17 @@ export const inspectCommand: Command = {
   description:
     'Reads the file, or standard input. The kind is recognised by content unless --as names it.',
   options: {
-    as: { type: 'string', value: 'kind', doc: 'Do not guess: the input is of this kind.' },
-    json: { type: 'boolean', doc: 'The typed value as one line of JSON.' },
-    dialect: {
-      type: 'string',
-      value: 'name',
-      doc: 'ISO 8583: the dialect, or a JSON file with one.',
-    },
-    frame: { type: 'string', value: 'name', doc: 'ISO 8583: the framing around the message.' },
-    unmasked: { type: 'boolean', doc: 'ISO 8583: show card data.' },
-    pack: { type: 'string', value: 'file', doc: 'ISO 8583: print the hex of a message in JSON.' },
-    validate: {
-      type: 'boolean',
-      doc: 'ISO 20022: judge by the schema (SPI_SCHEMA_DIR, or ours); 1 when invalid.',
-    },
+    as: { value: 'kind', doc: 'Do not guess: the input is of this kind.' },
+    json: { doc: 'The typed value as one line of JSON.' },
+    dialect: { value: 'name', doc: 'ISO 8583: the dialect, or a JSON file with one.' },
+    frame: { value: 'name', doc: 'ISO 8583: the framing around the message.' },
+    unmasked: { doc: 'ISO 8583: show card data.' },
+    pack: { value: 'file', doc: 'ISO 8583: print the hex of a message in JSON.' },
+    validate: { doc: 'ISO 20022: judge by the schema (SPI_SCHEMA_DIR, or ours); 1 when invalid.' },
     open: {
-      type: 'boolean',
       doc: 'RSFN: decrypt with RSFN_PRIVATE_KEY_PATH, verify with RSFN_PUBLIC_KEY_PATH; 1 when refused.',
     },
-    kinds: { type: 'boolean', doc: 'List the kinds.' },
+    kinds: { doc: 'List the kinds.' },
   },
   examples: [
     'trilho inspect pacs008.xml',
@@ -112,3 +108,32 @@ const choose = (
   }
   return found
 }
+
+/** The explanation as an indented tree. */
+const renderTree = ({ title, fields, picture }: Explanation): string =>
+  `${[title, ...renderFields(fields, ''), ...(picture === undefined ? [] : ['', picture])].join('\n')}\n`
+
+const renderFields = (fields: readonly ExplainedField[], indent: string): string[] =>
+  fields.flatMap((field, index) => {
+    const last = index === fields.length - 1
+    const meaning = field.meaning === undefined ? '' : `  (${field.meaning})`
+    const value = field.value === undefined ? '' : `: ${printable(field.value)}`
+    return [
+      `${indent}${last ? '└─ ' : '├─ '}${field.name}${value}${meaning}`,
+      ...renderFields(field.children ?? [], indent + (last ? '   ' : '│  ')),
+    ]
+  })
+
+/** A message may hold control characters that would steer the terminal. */
+const printable = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about
+  text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => {
+    const code = character.charCodeAt(0).toString(16).padStart(4, '0')
+    return `\\u${code}`
+  })
+
+/** The typed value as one line of JSON. */
+const renderJson = ({ value }: Explanation): string =>
+  `${JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'bigint' ? member.toString() : member,
+  )}\n`
