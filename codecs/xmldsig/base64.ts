@@ -1,16 +1,16 @@
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const equals = 0x3d
 
-/** Value of each character; 64 for one that is none of the alphabet's. */
+/** Value of each character; 64 for one outside the alphabet. */
 const values = new Uint8Array(256).fill(64)
 for (let i = 0; i < alphabet.length; i++) values[alphabet.charCodeAt(i)] = i
 
 /**
- * The base64 in [from, to): exactly so many bytes, without white space, and with zeros for the bits
- * that no byte takes, so that one value has one spelling; undefined for anything else.
+ * Decodes the base64 in [from, to), which must hold exactly `length` bytes, without white space, and with zeros in the
+ * unused bits, so that one value has one spelling; undefined for anything else.
  *
- * Character by character on purpose: where the runtime's decoder uses the processor's widest
- * registers, the arithmetic of the signature that follows loses more than the decoder gains.
+ * Goes character by character on purpose: the runtime's decoder uses the processor's widest registers, which slows the
+ * signature arithmetic that follows by more than the decoder gains.
  */
 export const decodeBase64 = (
   text: Uint8Array,

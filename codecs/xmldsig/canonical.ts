@@ -19,7 +19,7 @@ const textReferences = ['&amp;', '&lt;', '&gt;', '&#xD;'].map((text) => encoder.
 
 const nameForm = /^[\x21-\x7e]+$/
 const uriForm = /^[\x21\x23-\x25\x27-\x3b\x3d-\x7e]+$/
-/** No character that the canonical form escapes, or beyond ASCII. */
+/** ASCII without the characters that the canonical form escapes. */
 const valueForm = /^[\x20\x21\x23-\x25\x27-\x3b\x3d-\x7e]*$/
 
 const startsWith = (bytes: Uint8Array, at: number, expected: Uint8Array): boolean => {
@@ -27,7 +27,7 @@ const startsWith = (bytes: Uint8Array, at: number, expected: Uint8Array): boolea
   return true
 }
 
-/** No reference but those that the canonical form writes, no ">" and no carriage return as such. */
+/** Whether a text holds only references that the canonical form writes, and no literal ">" or carriage return. */
 const isCanonicalText = (document: XmlDocument, node: number): boolean => {
   const { bytes } = document
   const end = document.end(node)
@@ -57,7 +57,7 @@ const prefixBytes = (bytes: Uint8Array, start: number, end: number): number => {
   return 0
 }
 
-/** Whether the bytes are `name="value"` with one blank before and the end of the tag behind. */
+/** Whether the bytes are `name="value"`, between one blank and the end of the tag. */
 const isCanonicalAttribute = (document: XmlDocument, element: number, from: number): boolean => {
   const { bytes } = document
   const attribute = document.firstAttribute(element)
@@ -73,7 +73,7 @@ const isCanonicalAttribute = (document: XmlDocument, element: number, from: numb
     bytes[equals + 1] === quote &&
     bytes[close] === quote &&
     bytes[close + 1] === gt &&
-    // A line break or a tab has become a blank in the value, of the same length.
+    // In the value, a line break or tab is a blank of the same length.
     document.raw(equals + 2, close) === value
   )
 }
@@ -86,7 +86,7 @@ const endsCanonically = (bytes: Uint8Array, from: number, to: number, end: numbe
 
 type Apex = { readonly namespaceId: number; readonly start: number; readonly prefix: number }
 
-/** Whether the name in [from, to) has the apex's prefix, or none where the apex has none. */
+/** Whether the name in [from, to) has the apex's prefix, or none if the apex has none. */
 const hasPrefix = (bytes: Uint8Array, from: number, to: number, apex: Apex): boolean => {
   const { prefix } = apex
   for (let at = from; at < to; at++) {
@@ -101,7 +101,7 @@ const hasPrefix = (bytes: Uint8Array, from: number, to: number, apex: Apex): boo
   return prefix === 0
 }
 
-/** Whether an element below the apex is written as the canonical form writes it. */
+/** Whether an element below the apex is written canonically. */
 const isCanonicalElement = (document: XmlDocument, node: number, apex: Apex): boolean => {
   const { bytes } = document
   if (document.namespaceId(node) !== apex.namespaceId) return false
@@ -120,8 +120,8 @@ const isCanonicalElement = (document: XmlDocument, node: number, apex: Apex): bo
 }
 
 /**
- * The canonical start tag of the apex: its name, its namespace, then its attribute if it has one.
- * Undefined where it has more, or characters beyond ASCII.
+ * The canonical start tag of the apex: its name, its namespace, then its attribute if it has one. Undefined if it has
+ * more, or characters beyond ASCII.
  */
 const apexTag = (document: XmlDocument, node: number): string | undefined => {
   const name = document.qualifiedName(node)
@@ -144,9 +144,8 @@ const apexTag = (document: XmlDocument, node: number): string | undefined => {
 }
 
 /**
- * The exclusive canonical form of an element that is written canonically but for the namespace it
- * inherits: one pass over the tape and one copy. Undefined for any other layout, which the general
- * canonicaliser has to handle.
+ * The exclusive canonical form of an element that is canonical already, except for its inherited namespace. Takes one
+ * pass over the tape and one copy. Undefined for any other layout, which needs the general canonicaliser.
  *
  * @param omit - a descendant that is left out (the enveloped signature), or -1
  */

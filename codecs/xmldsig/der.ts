@@ -1,7 +1,7 @@
 import { CodecError } from '#codecs/bytes'
 
 // By hand: asn1js, the smallest library that reads this, takes 11 ms of CPU and 7 MB at each start, @peculiar/x509 72 ms
-// and 20 MB; `X509Certificate.issuer` names types by words of OpenSSL that do not lead back to object identifiers.
+// and 20 MB; `X509Certificate.issuer` uses OpenSSL's names of types, which do not lead back to object identifiers.
 
 /** One DER element: tag, and where its content lies. */
 export type DerElement = { readonly tag: number; readonly from: number; readonly to: number }
@@ -11,7 +11,7 @@ const lengthOctetsMax = 4
 /**
  * Reads the header of the DER element at `at`.
  *
- * @throws CodecError `der` when the element is truncated or its length has another form
+ * @throws CodecError `der` if the element is truncated or its length has another form
  */
 export const readDer = (bytes: Uint8Array, at: number, end: number): DerElement => {
   const fail = (): never => {

@@ -8,8 +8,8 @@ import {
 } from './der.ts'
 
 // name = [rdn *("," rdn)]   rdn = pair *("+" pair)   pair = type "=" value
-// Sources, read by hand for the reason in der.ts: RFC 4514 (and RFC 2253: ";" as separator, blanks around separators, quoted values,
-// "OID." before a dotted type). Comparison: RFC 5280, 7.1: case and runs of blanks do not count.
+// Read by hand for the reason in der.ts. Sources: RFC 4514 and RFC 2253 (";" as separator, blanks around separators,
+// quoted values, "OID." before a dotted type). Comparison: RFC 5280, 7.1: case and runs of blanks do not count.
 
 /** Longest name read. Real ones have about one hundred characters. */
 export const nameCharsMax = 1024
@@ -41,7 +41,7 @@ const types: Readonly<Record<string, string>> = {
 
 type Pair = { readonly type: string; readonly value: string }
 
-/** Canonical text of a name: equal texts are the same name. Holds no reader's notion of order. */
+/** Canonical text of a name: equal texts mean the same name, in either order of components. */
 export type CanonicalName = string & { readonly canonical: unique symbol }
 
 const separator = '\u0001'

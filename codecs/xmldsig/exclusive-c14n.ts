@@ -47,7 +47,7 @@ const prefixOf = (name: string): string => {
   return colon < 0 ? '' : name.slice(0, colon)
 }
 
-/** By code point, as the octets of UTF-8 sort. */
+/** Compares by code point, which is the order of the octets of UTF-8. */
 const compare = (a: string, b: string): number => {
   if (a === b) return 0
   const [left, right] = [[...a], [...b]]
@@ -84,7 +84,7 @@ class Canonicaliser {
     return this.#out
   }
 
-  /** What the ancestors of the apex declare; only a PrefixList asks for it. */
+  /** The bindings that the ancestors of the apex declare; only a PrefixList needs them. */
   #scopeAbove(apex: number): Bindings {
     let scope: Bindings = new Map([['', '']])
     if (this.#inclusive.size === 0) return scope
@@ -130,7 +130,7 @@ class Canonicaliser {
     return found.length > 1 ? found.sort(compareAttributes) : found
   }
 
-  /** The bindings that this element has to declare, given what its output ancestors declare. */
+  /** The bindings that this element has to declare, given those of its output ancestors. */
   #needed(
     name: string,
     uri: string,

@@ -23,7 +23,7 @@ import {
 // X509Data      = X509IssuerSerial = X509IssuerName X509SerialNumber
 // Nothing else: no attribute, no element, no text but white space between elements.
 
-/** XML knows four kinds of white space; `trim` and `\s` know more, which no digest would cover here. */
+/** XML has four white space characters; `trim` and `\s` accept more, which no digest would cover here. */
 const noWhiteSpace = /[^\t\n\r ]/
 const serialForm = /^[\t\n\r ]*(\d{1,60})[\t\n\r ]*$/
 /** Base64 of 256 bytes with room for line breaks written as "&#13;" and LF. */
@@ -61,7 +61,7 @@ function refuse(document: XmlDocument, node: number, code: XmldsigRefusalCode): 
   throw new RefusalSignal(code, document.start(node))
 }
 
-/** The element children, none of them separated by anything but white space. */
+/** The element children, which only white space may separate. */
 const childElements = (
   document: XmlDocument,
   parent: number,
@@ -97,7 +97,7 @@ const checkNoAttributes = (document: XmlDocument, node: number, code: XmldsigRef
 /**
  * Finds AppHdr, Document and the one signature.
  *
- * @throws RefusalSignal when anything else is in the message, or the signature elsewhere
+ * @throws RefusalSignal if the message holds anything else, or the signature stands elsewhere
  */
 export const locate = (document: XmlDocument): SignedEnvelope => {
   const { root } = document
@@ -147,7 +147,7 @@ const locateSignature = (document: XmlDocument, appHdr: number): number => {
 
 const identifier = /^(?:.*:)?id$/i
 
-/** No comment and no CDATA anywhere; no second element of XML Signature; no other Id. */
+/** Refuses any comment or CDATA, a second XML Signature element, and any other Id. */
 const checkWhole = (document: XmlDocument, signature: number): void => {
   const dsig = document.namespaceId(signature)
   const end = document.next(signature)
@@ -229,7 +229,7 @@ class SignatureReader {
     return value
   }
 
-  /** A method or transform: its algorithm and nothing inside. */
+  /** Checks a method or transform: its algorithm, and that it is empty. */
   #algorithm(node: number, expected: string, code: XmldsigRefusalCode): void {
     if (this.#only(node, 'Algorithm') !== expected) refuse(this.#document, node, code)
     if (childElements(this.#document, node, code).length > 0) refuse(this.#document, node, code)
@@ -244,7 +244,7 @@ class SignatureReader {
     return text
   }
 
-  /** Base64 in lines of any length, ended by LF or by the CR that "&#13;" stands for. */
+  /** Decodes base64 in lines of any length, which end with LF or with the CR of "&#13;". */
   #base64(node: number, length: number): Uint8Array {
     const text = encoder.encode(this.#text(node, valueCharsMax).replace(/[\t\n\r ]+/g, ''))
     const bytes = decodeBase64(text, 0, text.length, length)

@@ -1,4 +1,4 @@
-/** Why a message is not taken as signed. Codes are append-only. */
+/** Reasons not to accept a message as signed. Codes are append-only. */
 const xmldsigRefusals = {
   markup_not_allowed: 'a comment or CDATA section stands in the message',
   envelope_structure: 'the message is not an Envelope of exactly AppHdr and Document',
@@ -21,7 +21,7 @@ const xmldsigRefusals = {
 export type XmldsigRefusalCode = keyof typeof xmldsigRefusals
 
 /**
- * A message that is not taken as signed.
+ * Why a message is not accepted as signed.
  *
  * @property offset - byte of the message at which the rule was broken
  */

@@ -8,15 +8,15 @@ export type Memory = { readonly bytes: (length: number) => Uint8Array }
 export const newMemory: Memory = { bytes: (length) => new Uint8Array(length) }
 
 /**
- * Memory that verifications share, one after the other. Digests and RSA take views of one memory faster than arrays
- * that were made a moment before: those they first have to move out of the collector's reach.
+ * Memory that verifications use one after the other. Digests and RSA take views of lasting memory faster than new
+ * arrays, which they first have to move out of the garbage collector's reach.
  */
 export class Scratch implements Memory {
   private readonly memory = new Uint8Array(scratchBytes)
   private used = 0
   private depth = 0
 
-  /** They live until {@link run} ends. */
+  /** Gives bytes that live until {@link run} ends. */
   bytes(length: number): Uint8Array {
     if (this.depth !== 1 || this.used + length > scratchBytes) return new Uint8Array(length)
     this.used += length
@@ -24,8 +24,8 @@ export class Scratch implements Memory {
   }
 
   /**
-   * Runs something synchronous that keeps nothing of its scratch bytes. A run inside another gets
-   * memory of its own, so that neither writes over what the other still reads.
+   * Runs synchronous work that keeps no scratch bytes. A nested run gets separate memory, so that neither overwrites
+   * bytes that the other still reads.
    */
   run<T>(work: () => T): T {
     this.depth++
@@ -41,7 +41,7 @@ export class Scratch implements Memory {
 const encoder = new TextEncoder()
 
 /**
- * A head and two ranges of the bytes behind it.
+ * Joins a head and two ranges of the bytes.
  *
  * @param head - ASCII
  * @param ranges - both ends of the first range, then of the second, which lies behind it or is empty

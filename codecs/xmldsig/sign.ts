@@ -20,8 +20,8 @@ import {
 type ByteRange = { readonly from: number; readonly to: number }
 
 /**
- * A message whose bytes are already canonical but for the namespace that `AppHdr` and `Document`
- * inherit: `<Envelope xmlns="N"><AppHdr>…<Sgntr></Sgntr></AppHdr><Document>…</Document></Envelope>`.
+ * A message whose bytes are canonical already, except for the namespace that `AppHdr` and `Document` inherit:
+ * `<Envelope xmlns="N"><AppHdr>…<Sgntr></Sgntr></AppHdr><Document>…</Document></Envelope>`.
  *
  * @property namespace - the N that Envelope declares
  * @property appHdr - from the `<` of `<AppHdr>` to after `</AppHdr>`
@@ -63,11 +63,11 @@ const afterValue = ascii('</ds:SignatureValue>')
 const signatureClose = ascii('</ds:Signature>')
 
 /**
- * What of a signature depends on the certificate alone, made once per certificate: KeyInfo, its
- * digest, and the SignedInfo with room for the two digests that a message brings.
+ * The parts of a signature that depend only on the certificate: KeyInfo, its digest, and the SignedInfo with room for
+ * the message's two digests. Made once per certificate.
  */
 export type PreparedKeyInfo = {
-  /** In the message: the prefix `ds` is declared outside. */
+  /** As in the message, where the prefix `ds` is declared outside. */
   readonly keyInfo: Uint8Array
   /** Canonical, with blanks where the two digests go. */
   readonly signedInfo: Uint8Array
@@ -84,7 +84,7 @@ const escapeText = (value: string): string =>
  * @param issuer - RFC 2253 text, see `issuerText`
  * @param serial - decimal
  * @param id - the Id of KeyInfo: a name (letter first), unique within a message
- * @throws CodecError `key_info` when serial or Id has another form
+ * @throws CodecError `key_info` if serial or Id has another form
  */
 export const prepareKeyInfo = (
   issuer: string,
@@ -162,7 +162,7 @@ const checkEnvelope = ({ bytes, appHdr, signatureAt, document, namespace }: Cano
 
 /**
  * @property signedInfo - the bytes that the RSA signature is over
- * @property complete - puts the signature in its place and gives the whole message
+ * @property complete - puts the signature in its place and returns the whole message
  */
 export type UnsignedEnvelope = {
   readonly signedInfo: Uint8Array
@@ -173,7 +173,7 @@ export type UnsignedEnvelope = {
  * Digests a message and lays out its signature; no canonicaliser is needed because the bytes are
  * canonical already.
  *
- * @throws CodecError `envelope_slices` when the slices do not point where they should
+ * @throws CodecError `envelope_slices` if the slices do not point where they should
  */
 export const prepareSignature = (
   envelope: CanonicalEnvelope,

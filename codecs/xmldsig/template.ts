@@ -18,9 +18,9 @@ import {
 // one. Any other layout is left to the grammar, which accepts all of these too.
 
 type Layout = {
-  /** What stands between the parts that vary, in order. */
+  /** The fixed texts between the varying parts, in order. */
   readonly fixed: readonly string[]
-  /** True when SignedInfo is canonical as it stands. */
+  /** True if SignedInfo is canonical as written. */
   readonly canonical: boolean
 }
 
@@ -92,14 +92,11 @@ const assemble = (texts: readonly string[]): Uint8Array => {
 }
 
 const idForm = /^[A-Za-z_][A-Za-z0-9._-]*$/
-/** ASCII alone: beyond it the text is octets, not characters. */
+/** ASCII only: other characters are octets in this text. */
 const issuerForm = /^[\t\n\x20-\x25\x27-\x3b\x3d\x3f-\x7e]+$/
 const serialForm = /^\d{1,60}$/
 
-/**
- * Reads a signature in one of the two layouts; undefined for any other, which says nothing about
- * whether it is valid.
- */
+/** Reads a signature in one of the two layouts; undefined for any other, which may still be valid. */
 export const readTemplate = (
   document: XmlDocument,
   signature: number,

@@ -8,7 +8,7 @@ import { readTemplate } from './template.ts'
 
 /** A certificate of our own store. */
 export type SignerCertificate = {
-  /** False when it is expired, not yet valid, revoked or not for signatures. */
+  /** False if it is expired, not yet valid, revoked or not for signatures. */
   readonly valid: boolean
   /** RSASSA-PKCS1-v1_5 with SHA-256. Both arrays are valid during the call only. */
   readonly verify: (signedInfo: Uint8Array, signature: Uint8Array) => boolean
@@ -18,18 +18,18 @@ export type VerifyPorts<C extends SignerCertificate> = {
   /** The bytes it is given are valid during the call only. */
   readonly sha256: Sha256
   /**
-   * Looks a certificate up in our own store; nothing of the message is trusted for it.
+   * Looks a certificate up in our own store, and trusts nothing in the message.
    *
    * @param issuer - text of the message, in any spelling of the name: compare with `parseName`
    * @param serial - decimal without leading zeros
    */
   readonly findCertificate: (issuer: string, serial: string) => C | undefined
-  /** For whoever verifies many messages: memory that they share. */
+  /** Shared memory for callers that verify many messages. */
   readonly scratch?: Scratch
 }
 
 /**
- * @property appHdr - node of AppHdr; digested but for the signature inside Sgntr
+ * @property appHdr - node of AppHdr; digested without the signature inside Sgntr
  * @property document - node of Document; digested whole
  */
 export type XmldsigVerified<C extends SignerCertificate> = {
@@ -76,11 +76,10 @@ const verifyOrThrow = <C extends SignerCertificate>(
  *
  * The message must keep to a strict grammar: exactly AppHdr and Document in Envelope, exactly one
  * signature in its place, the algorithms, transforms and references of the profile and nothing
- * else. So all that a reader of `document` can see, but for the signature itself, is what was
- * digested: comments and CDATA are refused here, processing instructions and document types by the
- * scanner.
+ * else. So the digests cover all that a reader of `document` can see, except the signature itself: comments and CDATA
+ * are refused here, processing instructions and document types by the scanner.
  *
- * @returns the certificate and the two digested nodes, or why the message is not taken as signed
+ * @returns the certificate and the two digested nodes, or why the message is not accepted as signed
  * @example
  * const verdict = verifyEnvelope(scanner.scan(bytes), { sha256, findCertificate, scratch: new Scratch() })
  * if (!verdict.ok) throw new Error(verdict.message)
