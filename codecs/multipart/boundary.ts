@@ -3,7 +3,7 @@ import { CodecError } from '#codecs/bytes'
 /** RFC 2046 section 5.1.1. */
 export const boundaryCharsMax = 70
 
-/** bchars, the last of them no space. Same source. */
+/** bchars, of which the last is not a space. Same source. */
 const boundaryForm = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/
 const mediaTypeForm = /^[ \t]*multipart\/mixed[ \t]*(?=;|$)/i
 // parameter = ";" OWS token OWS "=" OWS ( token | quoted-string )

@@ -7,7 +7,7 @@ import { checkBoundary } from './boundary.ts'
 // RFC 2046 section 5.1.1.
 
 /**
- * @property headers - names in lower case; a name given twice keeps both values, joined by `, `
+ * @property headers - names in lower case; the values of a repeated name are joined by `, `
  * @property body - the caller's own; those of {@link decodeMultipart} lie in one buffer
  */
 export type MultipartPart = {
@@ -46,7 +46,7 @@ const space = 32
 const tab = 9
 /** Blanks after a delimiter. */
 const paddingBytesMax = 256
-/** Of a reader that is given chunks, at first. */
+/** First size of the buffer of a reader that gets chunks. */
 const bufferBytes = 1_024
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('latin1')
@@ -56,9 +56,9 @@ const header = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*?)[ \t]*$/
 export class MultipartReader {
   readonly #limits: MultipartLimits
   readonly #delimiter: Uint8Array
-  /** The whole body comes in one piece: nothing is written over what the parts lie in. */
+  /** True if the whole body comes in one piece: then the parts may stay in the buffer. */
   readonly #isWhole: boolean
-  /** What was not consumed yet lies in `[start, end)`. */
+  /** The bytes not yet consumed lie in `[start, end)`. */
   #buffer: Uint8Array
   #start = 0
   #end = 2
@@ -71,7 +71,7 @@ export class MultipartReader {
   #parts = 0
 
   /**
-   * @param bodyBytes - where the only chunk will be the whole body: parts are then views of one copy of it
+   * @param bodyBytes - given if the only chunk will be the whole body: parts are then views of one copy of it
    * @throws CodecError `multipart_boundary`
    */
   constructor(boundary: string, limits: MultipartLimits = multipartLimits, bodyBytes?: number) {
@@ -80,7 +80,7 @@ export class MultipartReader {
     this.#isWhole = bodyBytes !== undefined
     this.#buffer = new Uint8Array(bodyBytes === undefined ? bufferBytes : bodyBytes + 2)
     this.#delimiter = encoder.encode(`\r\n--${boundary}`)
-    // The first delimiter may stand at the very start: the line break before it is put there.
+    // The first delimiter may stand at the very start, so we put the line break before it.
     this.#buffer[0] = cr
     this.#buffer[1] = lf
   }
@@ -115,7 +115,7 @@ export class MultipartReader {
 
   #append(chunk: Uint8Array): void {
     if (this.#end + chunk.length > this.#buffer.length) {
-      // The search may have to begin before what is not consumed: at the blank line of the headers.
+      // The search may begin before the unconsumed bytes, at the blank line of the headers.
       const from = Math.min(this.#start, this.#scanned)
       const kept = this.#end - from
       const room = kept + chunk.length
@@ -215,7 +215,7 @@ export class MultipartReader {
     }
   }
 
-  /** The next delimiter at or after `scanned`; without one, `scanned` is where to go on. */
+  /** Finds the next delimiter at or after `scanned`; without one, sets `scanned` to the place to go on. */
   #findDelimiter(): Found | undefined {
     for (;;) {
       const at = indexOf(this.#buffer, this.#delimiter, this.#scanned, this.#end)
@@ -233,7 +233,7 @@ export class MultipartReader {
     }
   }
 
-  /** What follows a delimiter that ends at `from`: a part, nothing more, or it is none after all. */
+  /** Tells whether a part or the end follows a delimiter that ends at `from`, or whether it is not a delimiter. */
   #endingAt(at: number, from: number): Found {
     const buffer = this.#buffer
     const end = this.#end
