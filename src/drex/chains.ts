@@ -1,4 +1,4 @@
-/** The networks that are configured, each with its nodes and its engine. */
+/** The configured networks, each with its nodes and its engine. */
 import { ApiError } from '#src/platform/http/index.ts'
 import { type NetworkId, networkIds } from './config.ts'
 import type { Engine } from './engine/engine.ts'
@@ -12,13 +12,13 @@ export type Chain = {
   readonly network: Network
   readonly rpc: RpcClient
   readonly permission: Permission
-  /** Undefined where this process only takes requests. */
+  /** Undefined if this process only takes requests. */
   readonly engine: Engine | undefined
 }
 
 export type Chains = {
   readonly all: ReadonlyMap<NetworkId, Chain>
-  /** @throws ApiError when the network is not configured */
+  /** @throws ApiError if the network is not configured */
   readonly require: (id: NetworkId | undefined) => Chain
 }
 
@@ -38,7 +38,7 @@ export const createChains = (all: ReadonlyMap<NetworkId, Chain>): Chains => ({
   },
 })
 
-/** Where there is one network, requests need not name it; where there are several, money does not guess. */
+/** If there is one network, requests need not name it. If there are several, they must: money does not guess. */
 const only = (all: ReadonlyMap<NetworkId, Chain>): Chain | undefined =>
   all.size === 1 ? [...all.values()][0] : undefined
 
@@ -52,7 +52,7 @@ const notConfigured = (id: NetworkId): ApiError => {
   )
 }
 
-/** Runs a call that a caller waits for; a network out of reach becomes 503. */
+/** Runs a call that a caller waits for, and turns an unreachable network into 503. */
 export const reaching = async <T>(chain: Chain, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()

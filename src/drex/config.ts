@@ -1,4 +1,4 @@
-/** What the operator sets for digital currency. Every network is configuration: none is public. */
+/** Settings of digital currency. No network is public, so each must be configured. */
 import {
   boolean,
   defineSettings,
@@ -15,7 +15,7 @@ import {
 } from '#src/platform/config/index.ts'
 
 export const gasPolicies = ['zero', 'legacy', 'eip1559'] as const
-/** How fees are set: none at all, one gas price, or base fee and tip. */
+/** How fees are set: no fees, one gas price, or base fee and tip. */
 export type GasPolicy = (typeof gasPolicies)[number]
 
 export const networkIds = [

@@ -4,6 +4,6 @@ import type { Transaction } from '#src/platform/database/index.ts'
 export type Creation<T> = {
   /** Writes it, in the transaction that also keeps the answer to its Idempotency-Key. */
   readonly write: (sql: Transaction) => Promise<T>
-  /** After the commit: what the caller is told, which may know more by then. */
+  /** Makes the answer for the caller after the commit, when we may know more. */
   readonly settle: (written: T) => Promise<T>
 }

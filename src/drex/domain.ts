@@ -1,12 +1,11 @@
 /**
- * What can happen to a tracked transaction; pure.
+ * The states and events of a tracked transaction; pure.
  *
  *   pending -> signed -> broadcast -> mined -> confirmed | reverted
  *
- * Until it is signed a transaction uses no nonce, and only until then may it fail, expire or be
- * cancelled at once. From then on only the chain decides: a receipt of one of its attempts, or of
- * a cancelling attempt at the same nonce. Silence decides nothing. A reorganisation leads from
- * mined back to broadcast.
+ * Before it is signed, a transaction uses no nonce, and may fail, expire or be cancelled at once. After that only the
+ * chain decides: a receipt of one of its attempts, or of a cancelling attempt at the same nonce. Silence decides
+ * nothing. A reorganisation leads from mined back to broadcast.
  */
 export const transactionStatuses = [
   'pending',
@@ -26,7 +25,7 @@ export type TransactionEvent =
   | 'signed'
   /** A node has taken it. */
   | 'accepted'
-  /** A receipt exists, whichever way it went. */
+  /** A receipt exists, of success or of a revert. */
   | 'receipt'
   /** The receipt's block is deep enough and still on the chain. */
   | 'settled_success'
@@ -34,12 +33,12 @@ export type TransactionEvent =
   | 'settled_cancel'
   /** The receipt's block is no longer on the chain. */
   | 'reorganised'
-  /** Simulation refused it, or its time ran out, before it was signed. */
+  /** Before it was signed, simulation refused it or its time ran out. */
   | 'refused'
   | 'cancel'
-  /** The nonce was used by a transaction that is not ours, deep enough. */
+  /** A transaction that is not ours used the nonce, deep enough in the chain. */
   | 'nonce_lost'
-  /** An ephemeral network began anew, and what was on it is gone. */
+  /** An ephemeral network began anew, and its old state is gone. */
   | 'network_reset'
 
 type Transitions = Readonly<Partial<Record<TransactionEvent, TransactionStatus>>>
@@ -71,7 +70,7 @@ const transitions: Readonly<Record<TransactionStatus, Transitions>> = {
   cancelled: {},
 }
 
-/** @returns the next status, or undefined when the event does not apply */
+/** @returns the next status, or undefined if the event does not apply */
 export const transition = (
   status: TransactionStatus,
   event: TransactionEvent,
@@ -93,8 +92,8 @@ export type AttemptFees = { readonly maxFee: bigint; readonly tip: bigint }
 const bumpPercent = 10n
 
 /**
- * Fees for the next attempt at the same nonce: what the network asks now, and at least a tenth
- * more than before. @returns undefined when that is beyond `feeMax`
+ * Fees for the next attempt at the same nonce: the network's current fees, but at least a tenth more than before.
+ * @returns undefined if that is beyond `feeMax`
  */
 export const bumpedFees = (
   previous: AttemptFees,
@@ -105,7 +104,7 @@ export const bumpedFees = (
   const maxFee = larger(raise(previous.maxFee), current.maxFee)
   if (maxFee > feeMax) return undefined
   const tip = larger(raise(previous.tip), current.tip)
-  // A tip beyond the whole fee is refused by every node.
+  // Every node refuses a tip beyond the whole fee.
   const isWithin = tip <= maxFee
   return { maxFee, tip: isWithin ? tip : maxFee }
 }
@@ -115,7 +114,7 @@ const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 /** Of a positive amount with two fraction digits. */
 export const amountForm = /^(?!0\.00$)(0|[1-9]\d{0,15})\.(\d{2})$/
 
-/** Reads `150.00` as 15000n. @returns undefined when it is not a positive amount of that form */
+/** Reads `150.00` as 15000n. @returns undefined if it is not a positive amount of that form */
 export const parseAmount = (text: string): bigint | undefined => {
   const parts = amountForm.exec(text)
   return parts === null ? undefined : BigInt(parts[1]! + parts[2]!)

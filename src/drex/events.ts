@@ -1,4 +1,4 @@
-/** What the rest of the platform is told; `src/main.ts` connects the port to the webhooks. */
+/** Events for the rest of the platform; `src/main.ts` connects the port to the webhooks. */
 import type { AppEvent } from '#src/events.ts'
 import type { Transaction } from '#src/platform/database/index.ts'
 import { formatAmount, isFinal } from './domain.ts'
@@ -6,7 +6,7 @@ import type { Ended } from './engine/transaction.ts'
 import { abbreviateAddress } from './evm/address.ts'
 import { type Transfer, transfersById } from './transfers/store.ts'
 
-/** Says what has ended as events. A transfer of several steps ends with its last. */
+/** Makes events of the transactions that ended. A transfer of several steps ends with its last. */
 export const eventsOf = async (
   sql: Transaction,
   ended: readonly Ended[],

@@ -101,7 +101,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
       }
       for (const engine of engines) engine.start()
     },
-    // Requests are still taken while draining; what they leave pending is for the next start.
+    // Draining still takes requests; the next start continues those left pending.
     drain: stop,
     stop,
     sealed: { what: 'wallet keys', reseal: wallets.reseal },
@@ -111,9 +111,9 @@ export const createDrex = (deps: DrexDeps): Drex => {
   }
 }
 
-/** The same endpoints without a database: each says what it needs. */
+/** The same endpoints without a database; each answers which setting it needs. */
 export const createDrexWithoutDatabase = (): Feature => {
-  // Handlers that are never reached need nothing.
+  // These handlers are never reached, so they need no services.
   const routes = createRoutes({} as RouteDeps)
   return {
     name: 'drex',
@@ -122,14 +122,14 @@ export const createDrexWithoutDatabase = (): Feature => {
   }
 }
 
-/** What waits, by network and state: the first sign of a chain that stands still. */
+/** Counts open transactions by network and state: the first sign of a chain that stands still. */
 const watchOpen = ({ metrics, sql }: DrexDeps): void => {
   metrics.gauge(
     'drex_transactions_open',
     'Tracked transactions that have not ended.',
     ['network', 'status'],
     async (gauge) => {
-      // A scrape tells what it can: without the database nothing about these.
+      // Without the database, a scrape leaves these out.
       const rows = await countOpen(sql).catch(() => [])
       gauge.reset()
       for (const { network, status, count } of rows) gauge.set({ network, status }, count)
@@ -182,6 +182,6 @@ const healthOf = (chains: ReadonlyMap<NetworkId, Chain>): HealthCheck => {
     ([id, chain]) => [id, chain.engine?.state().status ?? 'off'] as const,
   )
   const isDown = states.some(([, status]) => status === 'unreachable' || status === 'wrong_network')
-  // A chain that is out of reach holds nothing up: what is taken waits for it.
+  // An unreachable chain does not make the process unready: accepted requests wait for it.
   return { status: isDown ? 'degraded' : 'ok', ready: true, detail: Object.fromEntries(states) }
 }

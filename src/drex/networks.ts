@@ -1,4 +1,4 @@
-/** The networks there are, from what is known of them, the networks file and the environment. */
+/** The networks, from known facts, the networks file and the environment. */
 import { z } from 'zod'
 import {
   type DrexSettings,
@@ -27,7 +27,7 @@ export type Network = {
   readonly isEphemeral: boolean
 }
 
-/** What is known of a network whether it is configured or not. */
+/** Facts about a network, configured or not. */
 export type NetworkInfo = {
   readonly id: NetworkId
   readonly environment: 'sandbox' | 'production'

@@ -11,11 +11,11 @@ export type Asked = {
   readonly payload: Hex
 }
 
-/** `unknown`: no node answered; nothing is decided by that. */
+/** `unknown`: no node answered, so nothing is decided. */
 export type Verdict = 'allowed' | 'refused' | 'unknown'
 
 export type Permission = {
-  /** One verdict per question, in order. At once where the network has no rules. */
+  /** One verdict per question, in order; immediate if the network has no rules. */
   readonly ask: (asked: readonly Asked[]) => Promise<readonly Verdict[]>
 }
 
@@ -25,7 +25,7 @@ const keptMax = 10_000
 const none: Hex = `0x${'0'.repeat(40)}`
 const refused = /^0x0{64}$/
 
-/** @param rules address of the account rules, where the network has them */
+/** @param rules address of the account rules, if the network has them */
 export const createPermission = (
   rules: Hex | undefined,
   rpc: RpcClient,
@@ -75,7 +75,7 @@ export const createPermission = (
 
 const nameOf = ({ sender, target }: Asked): string => `${sender}${target ?? ''}`
 
-/** Only a plain no refuses; rules that know no such question leave the decision to the node. */
+/** Only a plain no refuses. Rules without this question leave the decision to the node. */
 const verdictOf = (outcome: { result: unknown } | { failure: RpcFailure }): Verdict => {
   if ('failure' in outcome) return isRetryable(outcome.failure.kind) ? 'unknown' : 'allowed'
   return refused.test(String(outcome.result)) ? 'refused' : 'allowed'

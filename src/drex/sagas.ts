@@ -1,6 +1,6 @@
 /**
- * What takes several transactions: a swap between institutions, a deployment on a permissioned network. A step starts
- * once the one before it is confirmed; when one ends otherwise, those after it never start.
+ * Operations of several transactions: a swap between institutions, or a deployment on a permissioned network. A step
+ * starts once the one before it is confirmed; if that one fails, the steps after it never start.
  */
 import type { Transaction } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
@@ -20,7 +20,7 @@ import type { Network } from './networks.ts'
 
 export type Step = Pick<NewTransaction, 'kind' | 'sender' | 'recipient' | 'data'>
 
-/** What all steps of a saga have alike. */
+/** Terms that all steps of a saga share. */
 export type SagaTerms = Pick<NewTransaction, 'subject' | 'network' | 'createdBy' | 'expiresAt'>
 
 /** The steps as transactions, each after the one before it. */
@@ -40,7 +40,7 @@ export type SwapRequest = {
  * A transfer is one step. Between two institutions it is three with two signers: both allow the swap contract to take
  * their part, then it swaps.
  *
- * @throws ApiError `not_configured` when the network has no swap contract
+ * @throws ApiError `not_configured` if the network has no swap contract
  */
 export const transferSteps = (
   network: Network,
@@ -83,7 +83,7 @@ export const deploymentSteps = (network: Network, sender: Hex, data: Hex): reado
   const deploy: Step = { kind: 'deploy', sender, recipient: undefined, data }
   const { permissioning } = network
   if (permissioning === undefined) return [deploy]
-  // Its data follow when the address is known: see `withPermitData`.
+  // `withPermitData` adds its data when the address is known.
   return [deploy, { kind: 'permit', sender, recipient: permissioning, data: '0x' }]
 }
 
@@ -94,7 +94,7 @@ export const withPermitData = (transaction: OpenTransaction): OpenTransaction =>
   return { ...transaction, data: encodeAddTarget(createdAddress(afterSender, afterNonce)) }
 }
 
-/** Ends the steps that waited for these, and tells about all of them. */
+/** Ends the steps that waited for these, and calls `onEnded` with all of them. */
 export const endSagas = async (
   { onEnded }: Pick<EngineContext, 'onEnded'>,
   sql: Transaction,

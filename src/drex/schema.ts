@@ -121,7 +121,7 @@ export const drexLanes = pgTable(
 
 export const drexNetworkState = pgTable('drex_network_state', {
   network: text().primaryKey(),
-  /** Tells the network from another with the same chain id. */
+  /** Distinguishes the network from another with the same chain id. */
   genesisHash: text('genesis_hash').notNull(),
 })
 
@@ -129,7 +129,7 @@ export const drexTransfers = pgTable(
   'drex_transfers',
   {
     id: text().primaryKey(),
-    /** Its last step: the transfer is where that one is. */
+    /** Its last step, whose status is that of the transfer. */
     transactionId: text('transaction_id').notNull(),
     network: text().notNull(),
     token: text().notNull(),
@@ -155,7 +155,7 @@ export const drexContracts = pgTable(
     network: text().notNull(),
     /** Null until the deployment is signed: the address depends on the nonce. */
     address: text(),
-    /** Null when the caller registered the ABI of a contract that was there. */
+    /** Null if the caller registered the ABI of an existing contract. */
     template: text(),
     label: text().notNull(),
     params: jsonb().notNull(),

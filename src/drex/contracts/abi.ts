@@ -1,6 +1,6 @@
 /**
- * Contract interfaces: encoding calls from JSON, decoding what comes back. `ethers` does the work
- * and is loaded on first use, so that a gateway that only moves currency never pays for it.
+ * Contract interfaces: encode calls from JSON and decode results. `ethers` does the work and is loaded on first use, so
+ * that a gateway that only moves currency never pays for it.
  */
 import type { Interface, ParamType } from 'ethers'
 import type { Violation } from '#src/platform/http/index.ts'
@@ -10,7 +10,7 @@ import { loadArtifact, templateNames } from '../templates/index.ts'
 
 export type DecodedRevert = { readonly name: string; readonly args: readonly string[] }
 
-/** What cannot be encoded, field by field. */
+/** Lists the arguments that cannot be encoded, field by field. */
 export class ArgumentError extends Error {
   override readonly name = 'ArgumentError'
   readonly violations: readonly Violation[]
@@ -21,10 +21,10 @@ export class ArgumentError extends Error {
   }
 }
 
-/** @throws Error when it is not an ABI */
+/** @throws Error if it is not an ABI */
 export const readAbi = async (abi: readonly unknown[]): Promise<Interface> => {
   const { Fragment, Interface } = await import('ethers')
-  // The interface itself would only print what it cannot read, and leave it out.
+  // `Interface` itself would print an entry that it cannot read, and skip it.
   return new Interface(abi.map((entry) => Fragment.from(entry)))
 }
 
@@ -37,7 +37,7 @@ export type EncodedCall = {
 
 /**
  * Encodes a call.
- * @param name a function's name, or its signature where the name is overloaded
+ * @param name a function's name, or its signature if the name is overloaded
  * @param params arguments by name or by position
  * @throws ArgumentError
  */
@@ -167,7 +167,7 @@ const readValue = (
   return value
 }
 
-/** Whole numbers come as strings; as JSON numbers only where these are exact. */
+/** Whole numbers come as strings, or as JSON numbers if those are exact. */
 const readInteger = (value: unknown, isUnsigned: boolean, bits: number): bigint | undefined => {
   const isExact = typeof value === 'number' && Number.isSafeInteger(value)
   if (!isExact && !(typeof value === 'string' && /^-?\d{1,78}$/.test(value))) return undefined
@@ -195,7 +195,7 @@ const toJson = (value: unknown): unknown => {
 
 let known: Promise<readonly Interface[]> | undefined
 
-/** Says a revert's payload by the ABIs given and those of the templates. */
+/** Explains a revert's payload by the given ABIs and those of the templates. */
 export const explainRevert = async (
   data: string | undefined,
   abis: readonly Interface[] = [],

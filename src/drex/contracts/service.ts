@@ -270,7 +270,7 @@ const encode = <T>(work: () => T): T => {
   }
 }
 
-/** @throws ApiError `account_not_permitted`; what no node answers is asked again before signing */
+/** @throws ApiError `account_not_permitted`; if no node answers, we ask again before signing */
 const requirePermission = async (chain: Chain, asked: Asked): Promise<void> => {
   const [verdict] = await reaching(chain, () => chain.permission.ask([asked]))
   if (verdict !== 'refused') return

@@ -19,7 +19,7 @@ export type NewContract = {
 }
 
 export type Contract = NewContract & {
-  /** Of the deployment; undefined for what was registered. */
+  /** Of the deployment; undefined for a registered contract. */
   readonly status: TransactionStatus | undefined
   readonly hash: Hex | undefined
   readonly error: TransactionError | undefined
@@ -64,7 +64,7 @@ const read = (row: Row): Contract => ({
   permitStatus: row.permit_status ?? undefined,
 })
 
-/** @returns false when the address is registered already */
+/** @returns false if the address is registered already */
 export const insertContract = async (sql: Queryable, row: NewContract): Promise<boolean> => {
   const inserted = await sql`
     insert into drex_contracts (id, network, address, template, label, params, abi, deployer,
@@ -88,7 +88,7 @@ export const contractById = async (sql: Queryable, id: string): Promise<Contract
   return row && read(row)
 }
 
-/** Several where the same address is known on several networks. */
+/** Several if the same address is known on several networks. */
 export const contractsByAddress = async (
   sql: Client,
   address: Hex,

@@ -1,4 +1,4 @@
-/** Who signs for a wallet. Whatever a signer returns is checked against the wallet's address. */
+/** Signers of wallets. Every signature is checked against the wallet's address. */
 import type { Sealer } from '#src/platform/security/index.ts'
 import { type Hex, hexToBytes } from '../evm/hex.ts'
 import { curveOrder, recoverAddress, sign } from '../evm/secp256k1.ts'
@@ -18,7 +18,7 @@ export type Signer = {
   ) => SignedTransaction | Promise<SignedTransaction>
 }
 
-/** What a sealed key is bound to, so that it cannot be put in another wallet's place. */
+/** Binds a sealed key to its wallet, so that it cannot be moved to another. */
 export const sealContext = (walletId: string, address: Hex): string =>
   `drex_wallets/${walletId}/${address}`
 
@@ -36,8 +36,8 @@ export const managedSigner = (sealer: Sealer, sealed: Uint8Array, context: strin
 })
 
 /**
- * Something that signs 32 bytes and answers ASN.1 DER, as key management services do. The
- * recovery bit is found by trial against the known address; a high `s` is turned to its low twin.
+ * Signs 32 bytes and answers ASN.1 DER, as key management services do. The recovery bit is found by trial against the
+ * known address; a high `s` is turned to its low twin.
  */
 export type DigestSigner = (digest: Uint8Array) => Promise<Uint8Array>
 
@@ -50,7 +50,7 @@ export const digestSigner = (address: Hex, signDigest: DigestSigner): Signer => 
   },
 })
 
-/** @throws Error when the DER is not one signature, or the signature is not the address's */
+/** @throws Error if the DER is not one signature, or the signature is not by the address */
 export const signatureFor = (address: Hex, digest: Uint8Array, der: Uint8Array): Signature => {
   const compact = compactLowS(der)
   for (const yParity of [0, 1] as const) {

@@ -1,6 +1,6 @@
 /**
- * Consensys Web3Signer (`eth1` mode) behind the signer port. It signs whole transactions, so what
- * comes back is decoded and compared field by field before it may be sent.
+ * Consensys Web3Signer (`eth1` mode) behind the signer port. It signs whole transactions, so we decode its answer and
+ * compare every field before sending it.
  */
 import { bytesToHex, type Hex, hexToBytes, quantity } from '../evm/hex.ts'
 import { signingDigest, type UnsignedTransaction } from '../evm/transaction.ts'

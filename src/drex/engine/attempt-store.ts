@@ -1,4 +1,4 @@
-/** SQL of attempts: other bytes for a nonce that is already in flight. */
+/** SQL of attempts: further signed bytes for a nonce that is already in flight. */
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
 

@@ -1,4 +1,4 @@
-/** Taking the place of a signed transaction, where fees make that possible. */
+/** Replaces a signed transaction, if fees make that possible. */
 
 import { type AuditEntry, writeAudit } from '#src/platform/http/index.ts'
 import * as attemptStore from './attempt-store.ts'
@@ -9,9 +9,9 @@ import { send } from './submit.ts'
 import { replace } from './sweep.ts'
 
 /**
- * Sends nothing to oneself at the same nonce for a higher fee. Which of the two is mined decides;
- * until then the transaction stays as it is. Who wanted it is recorded with the replacement.
- * @returns false when there is nothing to replace or the fee limit forbids it
+ * Sends zero to the sender itself at the same nonce for a higher fee. The one that is mined decides; until then the
+ * transaction stays as it is. The replacement records who wanted it.
+ * @returns false if there is nothing to replace or the fee limit forbids it
  */
 export const cancelInFlight = async (
   context: EngineContext,

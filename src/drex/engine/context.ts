@@ -1,4 +1,4 @@
-/** What the parts of one network's engine share. */
+/** Shared by the parts of one network's engine. */
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Signer } from '../custody/signer.ts'
@@ -14,11 +14,11 @@ export type EngineContext = {
   readonly permission: Permission
   readonly sql: Client
   readonly logger: Logger
-  /** @throws Error when the wallet cannot sign */
+  /** @throws Error if the wallet cannot sign */
   readonly signerFor: (address: Hex) => Promise<Signer>
-  /** Tells whoever follows; runs in the transaction that ends them. */
+  /** Notifies followers; runs in the database transaction that ends them. */
   readonly onEnded: (sql: Transaction, ended: readonly Ended[]) => Promise<void>
-  /** Says a revert's payload in words. */
+  /** Explains a revert's payload in words. */
   readonly explainRevert: (data: string | undefined) => Promise<TransactionError['revert']>
   readonly settings: EngineSettings
 }

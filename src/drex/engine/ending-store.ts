@@ -1,11 +1,11 @@
-/** SQL of what ends a transaction; each returns the rows that this very call ended. */
+/** SQL that ends transactions; each function returns the rows that this very call ended. */
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { TransactionStatus } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import { before } from './store.ts'
 import type { Ended, TransactionError, TransactionKind } from './transaction.ts'
 
-/** @returns those that were mined until now and are settled by this very call */
+/** @returns those mined before and settled by this very call */
 export const settle = async (
   sql: Transaction,
   rows: readonly {
@@ -86,9 +86,9 @@ export const rememberGenesis = async (sql: Client, network: string, hash: Hex): 
 }
 
 /**
- * An ephemeral network began anew: what was in flight is gone with the old one. The old rows keep
- * their nonces and hashes under the network's name and its genesis, out of the new one's way. What
- * was not signed yet never was on the old one, and goes on.
+ * An ephemeral network began anew, so the transactions in flight are gone. Their rows keep nonces and hashes under the
+ * network's name with its old genesis, out of the new one's way. Transactions not yet signed were never on the old
+ * network, and go on.
  */
 export const resetNetwork = async (
   sql: Transaction,

@@ -16,7 +16,7 @@ export type Engine = {
   /** Ends both loops after what they are doing. */
   readonly stop: () => Promise<void>
   readonly state: () => EngineState
-  /** A turn that fails has ended: that the chain is away stalls nothing. */
+  /** A failed turn counts as ended, so an unreachable chain does not make a loop look stalled. */
   readonly loops: readonly Loop[]
 }
 
@@ -101,7 +101,7 @@ export const createEngine = (context: EngineContext): Engine => {
 const sweepAndFill = async (context: EngineContext): Promise<number> =>
   (await sweepOnce(context)) + (await fillGaps(context))
 
-/** What the engine says of itself; a failure is logged once, until something works again. */
+/** The engine's status; it logs a failure once, until something works again. */
 const createStatus = ({ logger, network }: EngineContext) => {
   let state: EngineState = { status: 'starting', detail: undefined }
   const set = (status: EngineState['status'], detail?: string): void => {
@@ -130,7 +130,7 @@ const createStatus = ({ logger, network }: EngineContext) => {
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
-/** Turns a loop until a turn says that it is the last. */
+/** Runs a loop until a turn says that it is the last. */
 const turning = async (loop: WatchedLoop, turn: () => Promise<boolean>): Promise<void> => {
   const work = loop.begin()
   while (await turn()) work.advance()

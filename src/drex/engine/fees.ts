@@ -1,4 +1,4 @@
-/** What a transaction pays, by the network's policy. */
+/** The fees of a transaction, by the network's policy. */
 
 import type { GasPolicy } from '../config.ts'
 import { type AttemptFees, bumpedFees } from '../domain.ts'
@@ -23,7 +23,7 @@ export const currentFees = async (policy: GasPolicy, rpc: RpcClient): Promise<At
       ])
       const { baseFeePerGas } = block as { readonly baseFeePerGas?: string }
       const tip = BigInt(String(tipAnswer))
-      // Twice the base fee outlasts six full blocks of rises by an eighth.
+      // Twice the base fee is enough for about six full blocks, each of which raises it by an eighth.
       return { maxFee: BigInt(baseFeePerGas ?? '0x0') * 2n + tip, tip }
     }
   }
@@ -39,13 +39,13 @@ export const feesFor = (policy: GasPolicy, fees: AttemptFees): Fees => {
   }
 }
 
-/** @returns undefined where there is no fee to raise, or it has reached the limit */
+/** @returns undefined if there is no fee to raise, or it has reached the limit */
 export const nextFees = (
   policy: GasPolicy,
   previous: AttemptFees,
   current: AttemptFees,
   feeMax: bigint,
 ): AttemptFees | undefined => {
-  // With a price of zero no replacement is ever worth more: the same bytes are sent again.
+  // At a price of zero no replacement can offer more, so the same bytes are sent again.
   return policy === 'zero' ? undefined : bumpedFees(previous, current, feeMax)
 }

@@ -1,7 +1,7 @@
 /**
  * From sent to settled. New blocks are read one by one and compared with what is in flight; a
- * receipt counts once its block is deep enough and, by hash, still on the chain. What stays
- * without a receipt is asked for by hash and sent again, and never declared failed by age.
+ * receipt counts once its block is deep enough and, by hash, still on the chain. A transaction without a receipt is
+ * asked for by hash and sent again, and never fails by age.
  */
 import { transition } from '../domain.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
@@ -14,7 +14,7 @@ import * as endings from './ending-store.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
 
-/** Blocks per look: what a longer pause left behind is found by the sweep. */
+/** Blocks per look; after a longer pause, the sweep finds the rest. */
 const blocksMax = 64
 /** How far back a look goes when the chain it followed has changed. */
 const reorgBlocks = 16
@@ -102,7 +102,7 @@ const mineFrom = async (context: EngineContext, blocks: readonly Block[]): Promi
 }
 
 /**
- * Asks for receipts by hash and records those there are.
+ * Asks for receipts by hash and records those that exist.
  * @returns how many there were
  */
 const mineByReceipt = async (
@@ -132,7 +132,7 @@ const mineByReceipt = async (
   return mined.length
 }
 
-/** Settles what has its confirmations, and puts back what lost its block. */
+/** Settles transactions with enough confirmations, and puts back those that lost their block. */
 const settleDeep = async (context: EngineContext, head: number): Promise<number> => {
   const { network, sql } = context
   const deepest = head - network.confirmations + 1
@@ -177,7 +177,7 @@ const settle = async (context: EngineContext, done: readonly OpenTransaction[]):
   })
 }
 
-/** Only those mined by another hash than their first can be cancellations. */
+/** Only transactions mined under another hash than their first can be cancellations. */
 const cancelHashes = async (
   context: EngineContext,
   done: readonly OpenTransaction[],
@@ -188,7 +188,7 @@ const cancelHashes = async (
   return new Set(attempts.filter((each) => each.kind === 'cancel').map((each) => each.hash))
 }
 
-/** A receipt does not say why: the call is made again on the state it met. */
+/** A receipt does not say why, so we repeat the call on the state that it met. */
 const revertError = async (
   context: EngineContext,
   transaction: OpenTransaction,
@@ -250,7 +250,7 @@ export const collectReceipts = async (
   const mined = new Map<Hex, string>()
   for (const [i, hash] of hashes.entries()) {
     const outcome = outcomes[i]!
-    // No answer is no knowledge: such a one is neither mined nor sent again now.
+    // Without an answer we know nothing: it counts as found, so that it is not sent again now.
     if ('failure' in outcome) found.add(byHash.get(hash)!)
     else if (outcome.result !== null) mined.set(hash, byHash.get(hash)!)
   }

@@ -1,4 +1,4 @@
-/** SQL of lanes: the next nonce of each sender, and what is missing below those in flight. */
+/** SQL of lanes: the next nonce of each sender, and the nonces missing below those in flight. */
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
 import { before, type SignedRow } from './store.ts'
@@ -16,7 +16,7 @@ export const lockLanes = async (
   return new Map(rows.map((row) => [row.sender, Number(row.next_nonce)]))
 }
 
-/** Makes sure that the lanes exist and are not behind the chain. */
+/** Creates missing lanes, and moves those behind the chain up to it. */
 export const seedLanes = async (
   sql: Queryable,
   network: string,
@@ -52,7 +52,7 @@ export const lowestInFlight = async (
   return new Map(rows.map((row) => [row.sender, Number(row.nonce)]))
 }
 
-/** Whether some transaction of a sender at or after a nonce has a receipt: the count is then late. */
+/** Whether a sender's transaction at or after a nonce has a receipt: then the node's count is out of date. */
 export const hasMinedFrom = async (
   sql: Client,
   network: string,
@@ -84,7 +84,7 @@ export const sentBetween = async (
   return new Map(rows.map((row) => [Number(row.nonce), { id: row.id, raw: row.raw }]))
 }
 
-/** @returns false when the nonce has a transaction already */
+/** @returns false if the nonce has a transaction already */
 export const insertGapFill = async (
   sql: Client,
   network: string,

@@ -72,7 +72,7 @@ const open = transactionStatuses.filter((status) => !isFinal(status))
 
 /**
  * The statuses from which an event leads on, for `status in (…)`: the guard of every UPDATE, from the one table of
- * transitions. They are constants of the statement, so that the planner sees which partial index serves.
+ * transitions. They are constants in the statement, so that the planner can choose the partial index.
  */
 export const before = (sql: Queryable, event: TransactionEvent) => listed(sql, sourcesOf(event))
 
@@ -196,7 +196,7 @@ export const markBroadcast = async (sql: Client, ids: readonly string[]): Promis
     where id = any(${[...ids]}::text[]) and status in (${before(sql, 'accepted')})`
 }
 
-/** Puts off the next look; an error is kept for the reader. */
+/** Delays the next look, and stores an error for the reader. */
 export const defer = async (
   sql: Client,
   ids: readonly string[],
@@ -210,7 +210,7 @@ export const defer = async (
       and status in (${before(sql, 'signed')}, ${before(sql, 'accepted')})`
 }
 
-/** Open transactions, and the attempt by which each was found, for some hashes. */
+/** Finds open transactions by hash, each with the matching attempt. */
 export const findByHash = async (
   sql: Client,
   network: string,
@@ -265,7 +265,7 @@ export const unmine = async (sql: Client, ids: readonly string[]): Promise<void>
     where id = any(${[...ids]}::text[]) and status in (${before(sql, 'reorganised')})`
 }
 
-/** In flight and due for another look; all of them when `all`, as after a crash. */
+/** In flight and due for another look, or all in flight if `all`, as after a crash. */
 export const dueInFlight = async (
   sql: Client,
   network: string,

@@ -33,8 +33,8 @@ const notPermitted: TransactionError = {
 }
 
 /**
- * Gas for the fixed calls of a transfer where gas costs nothing: far above what they use, so that
- * no estimate is needed. Undefined asks the node.
+ * Gas for the fixed calls of a transfer on networks where gas is free: far above their need, so no estimate is needed.
+ * Undefined asks the node.
  */
 const fixedGas = (kind: TransactionKind): bigint | undefined => {
   switch (kind) {
@@ -53,7 +53,7 @@ const fixedGas = (kind: TransactionKind): bigint | undefined => {
 }
 
 export type Submitter = {
-  /** @returns how many were taken up; zero when there is nothing to do now */
+  /** @returns how many were taken up; zero if there is nothing to do now */
   readonly submitOnce: () => Promise<number>
 }
 
@@ -100,7 +100,7 @@ const failPending = async (
   })
 }
 
-/** What the network's account rules refuse ends here, before anything else is asked about it. */
+/** Ends transactions that the network's account rules refuse, before any other question about them. */
 const permitted = async (
   context: EngineContext,
   taken: readonly OpenTransaction[],
@@ -118,7 +118,7 @@ const permitted = async (
 
 type Passed = { readonly transaction: OpenTransaction; readonly gasLimit: bigint }
 
-/** Asks the node what would happen. What would revert fails here and uses no nonce. */
+/** Asks the node what would happen. A transaction that would revert fails here and uses no nonce. */
 const simulate = async (
   context: EngineContext,
   taken: readonly OpenTransaction[],
@@ -234,7 +234,7 @@ const signAll = async (
         // Requests must not wait for a whole batch of signatures.
         if (signed.length % signaturesPerTurn === 0) await Bun.sleep(0)
       } catch (error) {
-        // No nonce is used up: the next of this sender takes it, and this one is tried again.
+        // The nonce stays free: the sender's next transaction takes it, and this one is tried again.
         context.logger.warn({ transaction: transaction.id, err: error }, 'signing failed')
         unsignedIds.push(transaction.id)
       }
@@ -288,8 +288,8 @@ const saveAddresses = async (tx: Transaction, signed: readonly Signed[]): Promis
 export type Sendable = { readonly id: string; readonly raw: Hex }
 
 /**
- * Sends signed transactions, and notes which a node has taken. Every other answer leaves them as
- * they are: the follower asks for their receipts and sends them again.
+ * Sends signed transactions, and records which of them a node took. All others stay as they are: the follower asks for
+ * their receipts and sends them again.
  */
 export const send = async (
   context: EngineContext,

@@ -1,6 +1,6 @@
 /**
- * What a healthy run never needs: asking for receipts by hash, sending again, replacing with a
- * higher fee, filling missing nonces, and taking up everything after a crash.
+ * Repairs that a healthy run never needs: it asks for receipts by hash, sends again, replaces with a higher fee, fills
+ * missing nonces, and takes up everything after a crash.
  */
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { AttemptFees } from '../domain.ts'
@@ -37,7 +37,7 @@ export const recover = async (context: EngineContext): Promise<number> => {
   }
 }
 
-/** Looks at what has been without a receipt for too long. @returns how many were looked at */
+/** Looks at transactions without a receipt for too long. @returns how many were looked at */
 export const sweepOnce = async (context: EngineContext): Promise<number> => {
   const { sql, network } = context
   const due = await store.dueInFlight(sql, network.id, sweepMax, undefined)
@@ -66,7 +66,7 @@ const handle = async (
   await endLost(context, open, refused)
 }
 
-/** The newest bytes of each, with a higher fee where the network has fees. */
+/** The newest bytes of each, with a higher fee if the network has fees. */
 const resendables = async (
   context: EngineContext,
   open: readonly OpenTransaction[],
@@ -97,8 +97,8 @@ const resendables = async (
 }
 
 /**
- * Signs another transaction for the same nonce and commits it before it is sent: the same call
- * for a higher fee, or nothing at all to oneself.
+ * Signs another transaction for the same nonce, and commits it before it is sent: the same call for a higher fee, or
+ * zero to the sender itself.
  * @param alongside written in the same transaction
  */
 export const replace = async (
@@ -130,8 +130,8 @@ export const replace = async (
 }
 
 /**
- * The node says that the nonce is used, and none of our hashes has a receipt: once that is as deep
- * as a confirmation, somebody else used the wallet's key and ours can never be mined.
+ * Ends transactions whose nonce is used although none of our hashes has a receipt. Once that is as deep as a
+ * confirmation, somebody else used the wallet's key and ours can never be mined.
  */
 const endLost = async (
   context: EngineContext,
@@ -183,10 +183,10 @@ const resyncLanes = async (context: EngineContext, senders: readonly Hex[]): Pro
 }
 
 /**
- * Finds senders whose lowest nonce in flight is ahead of the chain: nothing of theirs can be mined
- * until the missing ones are used. Where the gateway sent something at a missing nonce, a
- * reorganisation deeper than the confirmations took it away, and the same bytes are sent again;
- * the others are filled with transactions that do nothing.
+ * Finds senders whose lowest nonce in flight is ahead of the chain: none of their transactions can be mined until the
+ * missing nonces are used. If the gateway had sent something at a missing nonce, a reorganisation deeper than the
+ * confirmations removed it, and the same bytes are sent again; other nonces are filled with transactions that do
+ * nothing.
  * @returns how many were filled
  */
 export const fillGaps = async (context: EngineContext): Promise<number> => {

@@ -10,7 +10,7 @@ const transactionKinds = [
   /** Adds a deployed contract to the network's account rules. */
   'permit',
   'call',
-  /** Sends nothing to oneself, so that a missing nonce no longer holds up those after it. */
+  /** Sends zero to the sender itself, so that a missing nonce no longer blocks those after it. */
   'gap_fill',
 ] as const
 
@@ -49,7 +49,7 @@ export type OpenTransaction = {
   readonly minedHash: Hex | undefined
   readonly succeeded: boolean | undefined
   readonly attempts: number
-  /** Of the transaction it follows: where a deployment put its contract. */
+  /** Sender of the transaction it follows; with the nonce it gives the address of a deployed contract. */
   readonly afterSender: Hex | undefined
   readonly afterNonce: number | undefined
 }

@@ -11,7 +11,7 @@ const encoder = new TextEncoder()
 export type AddressProblem = 'form' | 'checksum'
 
 /**
- * Reads an address. Mixed case is a checksum and has to be right; one case carries none.
+ * Reads an address. Mixed case is a checksum and has to be right; a single case has no checksum.
  * @returns the address in lower case, or what is wrong with it
  */
 export const parseAddress = (text: string): { readonly address: Hex } | AddressProblem => {
@@ -40,7 +40,7 @@ export const checksumAddress = (address: Hex): string => {
 export const abbreviateAddress = (address: string): string =>
   `${address.slice(0, 6)}…${address.slice(-4)}`
 
-/** An address in a request; it is handed on in lower case. */
+/** An address in a request, turned into lower case. */
 export const addressSchema = z
   .string()
   .regex(address, { error: 'must be 0x and 40 hexadecimal digits', abort: true })

@@ -4,7 +4,7 @@ export type RlpItem = Uint8Array | readonly RlpItem[]
 
 const empty = new Uint8Array(0)
 
-/** A whole number as RLP wants it: big endian, without leading zeros; zero is empty. */
+/** A whole number in RLP's form: big endian, without leading zeros; zero is empty. */
 export const rlpInteger = (value: bigint | number): Uint8Array => {
   if (value === 0 || value === 0n) return empty
   const hex = value.toString(16)
@@ -40,7 +40,7 @@ const lengthBytes = (length: number): number => {
   return bytes
 }
 
-/** @returns the offset after what was written */
+/** @returns the offset after the last byte written */
 const write = (item: RlpItem, out: Uint8Array, at: number): number => {
   if (item instanceof Uint8Array) {
     if (item.length === 1 && item[0]! < 0x80) {

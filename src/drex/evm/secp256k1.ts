@@ -1,6 +1,6 @@
 /**
- * ECDSA over secp256k1: libsecp256k1 through its prebuilt Node-API module where there is one,
- * `@noble/curves` elsewhere. Both take their nonces from RFC 6979, so their output is identical.
+ * ECDSA over secp256k1: libsecp256k1 through its prebuilt Node-API module if there is one, `@noble/curves` otherwise.
+ * Both take their nonces from RFC 6979, so their output is identical.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex } from './hex.ts'
@@ -9,7 +9,7 @@ import type { Signature } from './transaction.ts'
 type Curve = typeof import('@noble/curves/secp256k1.js').secp256k1
 let curve: Curve | undefined
 
-/** Loaded on first use: where the native module signs, a start has no need of it. */
+/** Loaded on first use, because a start with the native module does not need it. */
 const noble = (): Curve => {
   curve ??= (require('@noble/curves/secp256k1.js') as { readonly secp256k1: Curve }).secp256k1
   return curve
@@ -42,7 +42,7 @@ type NativeModule = {
   }
 }
 
-/** @returns undefined where no prebuilt module loads */
+/** @returns undefined if no prebuilt module loads */
 export const loadNativeBackend = (): EcdsaBackend | undefined => {
   const native = loadNativeModule()
   if (native === undefined) return undefined
@@ -78,7 +78,7 @@ const loadNativeModule = (): NativeModule | undefined => {
 
 let chosen: EcdsaBackend | undefined
 
-/** The fastest backend there is, loaded on first use. */
+/** The fastest available backend, loaded on first use. */
 export const ecdsaBackend = (): EcdsaBackend => {
   chosen ??= loadNativeBackend() ?? nobleBackend
   return chosen
@@ -99,7 +99,7 @@ const addressOfPublicKey = (publicKey: Uint8Array): Hex => {
   return bytesToHex(keccak_256(point.toBytes(false).subarray(1)).subarray(12))
 }
 
-/** Whose signature this is. */
+/** The address that made the signature. */
 export const recoverAddress = (digest: Uint8Array, signature: Signature): Hex => {
   const recovered = new Uint8Array(65)
   recovered[0] = signature.yParity
@@ -111,7 +111,7 @@ export const recoverAddress = (digest: Uint8Array, signature: Signature): Hex =>
 export const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 const parity = (recovery: number): 0 | 1 => {
-  // 2 and 3 need an r beyond the order: nobody will ever see one.
+  // 2 and 3 need an r beyond the order, which never occurs in practice.
   if (recovery !== 0 && recovery !== 1) throw new Error('recovery bit out of range')
   return recovery
 }

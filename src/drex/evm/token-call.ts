@@ -46,7 +46,7 @@ export const encodeExecuteSwap = (
 /** Makes a contract callable on a permissioned network. */
 export const encodeAddTarget = (target: Hex): Hex => `${addTarget}${addressWord(target)}`
 
-/** Asks the account rules; value, gas price and gas limit are given as zero: rules are about parties. */
+/** Asks the account rules. Value, gas price and gas limit are zero, because the rules are about parties. */
 export const encodeTransactionAllowed = (sender: Hex, target: Hex, payload: Hex): Hex => {
   const bytes = payload.slice(2)
   const zero = amountWord(0n)

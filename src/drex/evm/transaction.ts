@@ -1,6 +1,6 @@
 /**
  * Transactions as they are signed and sent: legacy with replay protection (EIP-155) and fee market
- * (EIP-1559). This is the hot path of a transfer, so it stands on RLP and Keccak alone.
+ * (EIP-1559). This is the hot path of a transfer, so it uses only RLP and Keccak.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex, hexToBytes } from './hex.ts'
@@ -60,7 +60,7 @@ export const assemble = (
   return { raw: bytesToHex(raw), hash: bytesToHex(keccak_256(raw)) }
 }
 
-/** The address a contract gets that `sender` creates with `nonce`. */
+/** The address of the contract that `sender` creates with `nonce`. */
 export const createdAddress = (sender: Hex, nonce: number): Hex => {
   const hash = keccak_256(rlpEncode([hexToBytes(sender), rlpInteger(nonce)]))
   return bytesToHex(hash.subarray(12))

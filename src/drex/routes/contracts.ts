@@ -92,7 +92,7 @@ export const contractRoutes = (contracts: Contracts, sql: Client): readonly Rout
     deployRoute(contracts, sql),
     registerRoute(contracts, sql),
     callRoute(contracts, sql),
-    // Before the route whose address would otherwise be `templates`.
+    // Before the route that would take `templates` as an address.
     templatesRoute(),
     ...readRoutes(contracts, sql),
   ]
@@ -141,7 +141,7 @@ const deployRoute = (contracts: Contracts, sql: Client): Route => ({
     }),
 })
 
-/** An answer kept before the address was known is not what a repetition should get. */
+/** A repetition should not get an answer that was stored before the address was known. */
 const withoutAddress = async (
   kept: string,
   contracts: Contracts,

@@ -1,4 +1,4 @@
-/** Requests that create something, each once per Idempotency-Key whatever dies in between. */
+/** Requests that create something, exactly once per Idempotency-Key, even across crashes. */
 import type { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import {
@@ -22,18 +22,18 @@ export type Audited = Omit<AuditEntry, 'actor'>
 export type Once<T, R> = {
   readonly schema: z.ZodType<T>
   readonly status: number
-  /** Asks and checks; writes nothing that a repetition would write again. */
+  /** Asks and checks, and writes nothing that a repetition would write twice. */
   readonly prepare: (request: T) => Promise<Creation<R>>
   readonly show: (result: R) => unknown
-  /** What is recorded of it; undefined where nothing was changed. */
+  /** The audit record; undefined if nothing changed. */
   readonly audit: (result: R) => Audited | undefined
-  /** The newest state behind an answer that was kept before all was known; undefined keeps it. */
+  /** Reads the newest state for an answer that was stored too early; undefined keeps the stored one. */
   readonly reread?: (kept: string) => Promise<R | undefined>
 }
 
 /**
- * The row, its audit entry, the key and an answer commit together: a request whose process died before has done
- * nothing, one whose process died after is answered with what it created.
+ * The row, its audit entry, the key and an answer commit together: if the process dies before, nothing has happened; if
+ * it dies after, a repetition gets what was created.
  */
 export const once = async <T, R>(
   sql: Client,

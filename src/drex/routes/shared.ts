@@ -32,7 +32,7 @@ export const ownerOf = (c: RequestContext): string => c.env.principal?.keyId ?? 
 /**
  * The answer of a list: one page under its name, and the cursor of the next.
  *
- * @param found one more than `limit` where there are more
+ * @param found one more than `limit` if there are more
  */
 export const pageResponse = <T extends { readonly id: string }>(
   name: string,

@@ -1,7 +1,6 @@
 /**
- * JSON-RPC 2.0 over HTTP to one network's nodes: batches, a time-out per exchange, retries of what
- * is worth retrying, failover to the next node, and a check that a node is on the right chain
- * before it is used.
+ * JSON-RPC 2.0 over HTTP to one network's nodes: batches, a time-out per exchange, retries of transient failures,
+ * failover to the next node, and a check of each node's chain before its first use.
  */
 import { inSpan, isTracing, type SpanOptions, serverOf } from '#src/platform/observe/index.ts'
 import { classifyHttpStatus, classifyRpcError, isRetryable, RpcFailure } from './errors.ts'
@@ -16,7 +15,7 @@ export type RpcClientOptions = {
   readonly timeoutMs: number
   /** Exchanges per call, over all nodes. */
   readonly attemptsMax: number
-  /** Calls per HTTP exchange; what is longer is cut into several. */
+  /** Calls per HTTP exchange; a longer batch is split. */
   readonly batchCallsMax: number
   /** Source of jitter in [0, 1). */
   readonly random?: () => number
@@ -25,9 +24,9 @@ export type RpcClientOptions = {
 export type RpcClient = {
   /** @throws RpcFailure */
   readonly call: (method: string, ...params: readonly unknown[]) => Promise<unknown>
-  /** One outcome per request, in order. Throws `RpcFailure` only when no node answered. */
+  /** One outcome per request, in order. Throws `RpcFailure` only if no node answered. */
   readonly batch: (requests: readonly RpcRequest[]) => Promise<readonly RpcOutcome[]>
-  /** @throws RpcFailure when no node answers with the network's chain id */
+  /** @throws RpcFailure if no node answers with the network's chain id */
   readonly checkChain: () => Promise<void>
 }
 
@@ -46,7 +45,7 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
   const withNode = async <T>(attempt: (node: Node) => Promise<T>): Promise<T> => {
     let last = new RpcFailure('unreachable', 'no node is configured')
     for (let tried = 0; tried < options.attemptsMax; tried++) {
-      // Each node once at once; only the next round waits.
+      // The first round tries each node without a pause; later rounds wait.
       if (tried >= nodes.length) await Bun.sleep(backoffMs(tried - nodes.length, random))
       const node = nodes[preferred % nodes.length]
       if (node === undefined) break
@@ -163,7 +162,7 @@ const post = async (url: string, body: string, timeoutMs: number): Promise<strin
     if (Number(response.headers.get('content-length') ?? 0) > replyBytesMax) {
       throw new RpcFailure('unreachable', 'the node’s reply is too large')
     }
-    // Some nodes answer a JSON-RPC error with 400 or 500 and a body; the body is what counts.
+    // Some nodes answer a JSON-RPC error with status 400 or 500; only the body counts.
     const text = await response.text()
     if (!response.ok && !text.startsWith('{') && !text.startsWith('[')) {
       throw classifyHttpStatus(response.status)
@@ -179,7 +178,7 @@ const post = async (url: string, body: string, timeoutMs: number): Promise<strin
   }
 }
 
-/** Replies may come in any order; what is missing counts as not answered. */
+/** Replies may come in any order; a missing reply counts as not answered. */
 const inOrder = (count: number, replies: readonly unknown[]): readonly RpcOutcome[] => {
   const byId = new Map<unknown, Readonly<Record<string, unknown>>>()
   for (const reply of replies) {

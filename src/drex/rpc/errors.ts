@@ -1,9 +1,9 @@
-/** What a node's refusal means for the caller. Codes are Besu's, texts those of all clients. */
+/** Classifies a node's refusal for the caller, by Besu's codes and the texts of all clients. */
 
 export type RpcFailureKind =
   /** The node cannot be reached, is overloaded, or answered nonsense. Nothing is known. */
   | 'unreachable'
-  /** The node answered, but may answer otherwise later. */
+  /** The node answered, but its answer may change later. */
   | 'transient'
   | 'rate_limited'
   | 'method_not_found'
@@ -15,9 +15,9 @@ export type RpcFailureKind =
   | 'nonce_too_high'
   | 'underpriced'
   | 'insufficient_funds'
-  /** The network's account rules do not let this sender, or this contract. */
+  /** The network's account rules do not admit this sender or this contract. */
   | 'not_permitted'
-  /** The transaction can never be valid as it is. */
+  /** The transaction can never become valid. */
   | 'invalid_transaction'
   /** Any other refusal. */
   | 'refused'
@@ -58,7 +58,7 @@ export const isRetryable = (kind: RpcFailureKind): boolean => {
   }
 }
 
-/** In this order: the texts are surer than the codes, which clients reuse. */
+/** Texts first: they are more reliable than the codes, which clients reuse. */
 const byText: readonly (readonly [RegExp, RpcFailureKind])[] = [
   [/already known|(^|[^n])known transaction|same hash was already imported/i, 'known_transaction'],
   [/nonce( is)? too low|nonce has already been used/i, 'nonce_too_low'],

@@ -14,7 +14,7 @@ export const name = text(100).trim().min(1)
 export const symbol = z
   .string()
   .regex(/^[A-Za-z0-9@._-]{1,20}$/, 'must be 1 to 20 letters, digits or @._-')
-/** In seconds of the chain, which has no moment before 1970. */
+/** The chain counts seconds, and has no moment before 1970. */
 export const instant = moment
   .transform((at) => Math.floor(at.getTime() / 1000))
   .pipe(z.int().nonnegative())
@@ -28,7 +28,7 @@ export const amount = z
 /** A quantity of whole units, for example `1000000` or `12.50`. */
 export const quantity = z.string().regex(/^\d{1,40}(\.\d{1,18})?$/, 'must be a decimal number')
 
-/** @returns the quantity in its smallest unit; undefined when it has more than `decimals` fraction digits */
+/** @returns the quantity in its smallest unit; undefined if it has more than `decimals` fraction digits */
 export const scaled = (text: string, decimals: number): bigint | undefined => {
   const [whole = '0', fraction = ''] = text.split('.')
   if (fraction.length > decimals) return undefined

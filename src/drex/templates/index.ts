@@ -3,8 +3,8 @@ import type { Artifact, Template } from './template.ts'
 export type { Artifact, Template } from './template.ts'
 
 /**
- * The templates: a folder and a line each. `standard` is what its tokens follow. A template is
- * loaded when somebody first asks for it: the schemas of all would cost each start some milliseconds.
+ * The templates: a folder and a line each. `standard` names the standard of its tokens. Each template is loaded on
+ * first use: loading the schemas of all would cost each start some milliseconds.
  */
 export const templates = {
   currency: {

@@ -1,11 +1,11 @@
-/** What a contract template is: one folder each, with its Solidity, its parameters and its compiled form. */
+/** A contract template has one folder, with its Solidity, its parameters and its compiled form. */
 import type { ZodType } from 'zod'
 import { validated } from '#src/platform/http/index.ts'
 import type { Hex } from '../evm/hex.ts'
 
-/** What a template takes from where it is deployed. */
+/** The values that a template takes from its network and deployer. */
 export type Place = {
-  /** Wallet that deploys: the owner unless another is named. */
+  /** Wallet that deploys; it becomes the owner unless another is named. */
   readonly deployer: Hex
   /** Currency of the network. */
   readonly token: Hex

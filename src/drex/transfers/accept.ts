@@ -1,7 +1,6 @@
 /**
- * Writes accepted transfers. Requests that arrive together share one statement, which also writes
- * their audit entries and their idempotency keys with the very answer each gets: a key is there if and only if its
- * transfer is.
+ * Writes accepted transfers. Requests that arrive together share one statement, which also writes their audit entries
+ * and their idempotency keys with their answers: a key exists if and only if its transfer does.
  */
 
 import {
@@ -28,11 +27,11 @@ type Acceptance = {
   readonly transfer: NewTransfer
   readonly steps: readonly NewTransaction[]
   readonly caller: Caller
-  /** What is answered, and answered again. */
+  /** The answer, also for repetitions. */
   readonly body: string
 }
 
-/** @throws ApiError when the key was used for another request, or too many wait */
+/** @throws ApiError if the key was used for another request, or too many wait */
 export type Accept = (acceptance: Acceptance) => Promise<Answered>
 
 const rowsMax = 200
@@ -64,9 +63,9 @@ const refuseWhenBusy = (error: unknown): never => {
 }
 
 /**
- * Keys, steps and transfers in one statement: one way to the server and back, one commit.
+ * Writes keys, steps and transfers in one statement: one round trip, one commit.
  *
- * @returns for each whether it was written; false when its key was there before
+ * @returns for each whether it was written; false if its key existed before
  */
 const insertAll = async (
   sql: Client,

@@ -1,4 +1,4 @@
-/** Transfers: taken, shown, taken back. Sending them is the engine's. */
+/** Accepts, shows and cancels transfers. The engine sends them. */
 
 import type { Client } from '#src/platform/database/index.ts'
 import {
@@ -97,7 +97,7 @@ export const createTransfers = (deps: {
       const transfer = await get(id)
       const taken = await sql.begin(async (tx) => {
         const ids = await store.cancelPending(tx, id)
-        // A later step alone is no cancellation while an earlier one is on its way.
+        // If an earlier step is on its way, cancelling only a later one does not cancel the transfer.
         const isWhole = ids.includes(transfer.transactionId)
         if (isWhole) {
           await deps.onEnded(tx, endedBy(transfer))

@@ -146,7 +146,7 @@ export const stepsOf = async (sql: Client, transferId: string): Promise<readonly
   }))
 }
 
-/** Takes back what is not signed yet. @returns the steps taken back */
+/** Cancels steps that are not signed yet. @returns the cancelled steps */
 export const cancelPending = async (
   sql: Transaction,
   transferId: string,

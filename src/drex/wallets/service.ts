@@ -26,15 +26,15 @@ type NewWallet = {
 }
 
 export type Wallets = {
-  /** @param sql the transaction it belongs to, when there is one */
+  /** @param sql the transaction it belongs to, if there is one */
   readonly create: (wallet: NewWallet, sql?: Queryable) => Promise<store.Wallet>
   readonly find: (address: Hex) => Promise<store.Wallet | undefined>
   readonly get: (id: string) => Promise<store.Wallet>
   readonly list: (afterId: string, limit: number) => Promise<readonly store.Wallet[]>
-  /** @throws ApiError when the wallet is unknown or only watched */
+  /** @throws ApiError if the wallet is unknown or only watched */
   readonly requireSigning: (address: Hex, field: string) => Promise<store.Wallet>
   readonly signerFor: (address: Hex) => Promise<Signer>
-  /** The wallet that deploys when the caller names none; created on first use. */
+  /** The wallet that deploys if the caller names none; created on first use. */
   readonly deployer: () => Promise<store.Wallet>
   /** Seals every key with the present master key. */
   readonly reseal: () => Promise<ResealCounts>
@@ -87,7 +87,7 @@ const requireSealer = ({ sealer }: Deps): Sealer => {
   })
 }
 
-/** Wallets by address. What is kept are sealed keys only: an opened one is wiped after each signature. */
+/** Wallets by address. Keeps only sealed keys: an opened key is wiped after each signature. */
 const createFinder = (sql: Client): Wallets['find'] => {
   const cache = new Map<Hex, store.Wallet>()
   return async (address) => {
@@ -134,7 +134,7 @@ const signing = (wallet: store.Wallet | undefined, address: Hex, field: string):
   return wallet
 }
 
-/** The first deployments may come together, at several gateways: one of them makes the wallet. */
+/** The first deployments may come at the same time, at several gateways: only one makes the wallet. */
 const createDeployer = (deps: Deps): Promise<store.Wallet> =>
   deps.sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended(${deployer}, 0))`

@@ -32,7 +32,7 @@ const read = (row: Row): Wallet => {
   }
 }
 
-/** @returns false when the address is taken */
+/** @returns false if the address is taken */
 export const insertWallet = async (sql: Queryable, wallet: Wallet): Promise<boolean> => {
   const inserted = await sql`
     insert into drex_wallets (id, address, type, label, metadata, sealed_key, created_by, created_at)
@@ -74,7 +74,7 @@ export const listWallets = async (
   return rows.map(read)
 }
 
-/** @returns false when the key is not sealed as before any more */
+/** @returns false if the sealed key has changed meanwhile */
 export const saveSealedKey = async (
   sql: Queryable,
   id: string,
