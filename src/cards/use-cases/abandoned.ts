@@ -9,13 +9,13 @@ import type { OperationName } from './context.ts'
 import { outcomes, reversalOf } from './outcomes.ts'
 
 const everyMsDefault = 5_000
-/** Longer than a network may take by so much: its request cannot be waiting any more. */
+/** Time beyond a network's limit, after which no request can still be waiting. */
 const marginMsDefault = 15_000
 const batchMax = 200
 
 /**
- * Reverses what was on the wire when its process ended: nobody heard the answer. Several instances may sweep at the
- * same time; each takes rows that no other holds.
+ * Reverses operations that were on the wire when their process ended, because nobody heard the answer. Several
+ * instances may sweep at the same time; each takes rows that no other holds.
  */
 export const createAbandonedSweep = (options: {
   readonly sql: Client
@@ -69,11 +69,11 @@ const reverseAbandoned = async (
       before: row,
       after,
       events: [{ type: event, data: { reason: 'abandoned' } }],
-      // A repetition learns the identifier, and with it the outcome.
+      // A repetition gets the identifier, and with it can ask for the outcome.
       answer: unknownAnswer(row.id, { kind: 'unknown', why: 'timed_out' }),
     }
   })
-  // Their status is open still: there is nothing to tell.
+  // Their status is still open, so there is nothing to tell.
   await changeTransactions(tx, changes, undefined)
   await insertReversals(tx, reversals)
   return rows.length

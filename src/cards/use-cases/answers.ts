@@ -9,7 +9,7 @@ import { responseMessageOf } from '../transactions/domain.ts'
 import type { CardEventRow, CardTransaction } from '../transactions/store.ts'
 import type { Verdict } from './exchange.ts'
 
-/** The record as every operation shows it; a member that has no value yet is left out. */
+/** The record that every operation shows, without members that have no value yet. */
 export const recordOf = (transaction: CardTransaction) => {
   const { responseCode = '', authCode = '' } = transaction
   return {

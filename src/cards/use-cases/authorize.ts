@@ -31,8 +31,8 @@ export type AuthorizationRequest = {
 }
 
 /**
- * Authorizes: the row is committed before the first byte goes out, its outcome before the answer. What the network
- * may have done without telling is reversed, never sent again.
+ * Authorizes. Commits the row before the first byte goes out, and the outcome before the answer. If the network may
+ * have acted without telling, we reverse the authorization and never send it again.
  */
 export const authorize = async (
   context: CardContext,
@@ -58,7 +58,7 @@ export const authorize = async (
   }
   if (!isOurs) {
     pan.fill(0)
-    // Without a key every row is ours.
+    // Only a key can be taken already.
     return repetitionOf(context.sql, caller.idempotencyKey as IdempotencyKey)
   }
   const verdict = await send(context, network, 'authorization', transaction, pan, () =>
@@ -134,7 +134,7 @@ const nothingYet = {
   voidedAt: undefined,
 } as const
 
-/** Commits the approval together with the beginning of its capture; what fails there does not touch the approval. */
+/** Commits the approval together with the beginning of its capture. A failed capture does not change the approval. */
 const captureAtOnce = async (
   context: CardContext,
   network: Network,

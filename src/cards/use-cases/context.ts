@@ -10,7 +10,7 @@ import type { Verdict } from './exchange.ts'
 
 export type OperationName = 'authorization' | 'capture' | 'void'
 
-/** What the use cases stand on. */
+/** The services that the use cases need. */
 export type CardContext = {
   readonly sql: Client
   readonly networks: Pick<CardNetworks, 'byName' | 'networkFor'>

@@ -16,14 +16,14 @@ export type Verdict =
   | {
       readonly kind: 'unknown'
       readonly why: 'timed_out' | 'connection_lost' | 'answer_mismatch' | 'abandoned'
-      /** Shown with the event: which field was not as sent. */
+      /** The field that differs from the request; the event shows it. */
       readonly field?: string
     }
 
 /**
- * Sends the message, whose card number is cleared before the first byte of an answer can come.
+ * Sends the message, and clears its card number before the first byte of an answer can come.
  *
- * @throws CodecError when it cannot be written in the dialect of the network: nothing was sent
+ * @throws CodecError if the network's dialect cannot carry it; nothing was sent then
  */
 export const exchange = async (network: Network, request: CardMessage): Promise<Verdict> => {
   let outcome: ExchangeOutcome
@@ -61,8 +61,8 @@ const verdictOf = (request: CardMessage, response: CardMessage): Verdict => {
 const echoed = ['amount', 'rrn', 'terminalId', 'currency'] as const
 
 /**
- * The first field that the answer repeats otherwise than it was sent (DE 4, 37, 41, 49): such an answer is not
- * about this request. A field that the answer leaves out says nothing.
+ * The first field (DE 4, 37, 41, 49) whose value in the answer differs from the request: such an answer belongs to
+ * another request. Ignores fields that the answer leaves out.
  */
 const mismatchOf = (
   request: CardMessage,

@@ -8,12 +8,12 @@ import type { LateAnswer } from '../networks/index.ts'
 import { attachLateAnswers, type LateAnswerRow } from '../transactions/store.ts'
 
 const rowsMax = 200
-/** More that come faster than they are written are logged and counted by the network alone. */
+/** If more wait to be written, the network only logs and counts them. */
 const waitingMax = 1_000
 
 /**
- * Puts answers that came after their time beside their transactions, as events. They change nothing: what they
- * answer is being reversed, and a late approval is no success.
+ * Stores answers that came too late with their transactions, as events. They change nothing: their operation is being
+ * reversed, and a late approval is not a success.
  */
 export const createLateAnswers = (
   sql: Client,

@@ -37,7 +37,7 @@ export const resolveCard = async (vault: Vault, token: string): Promise<Uint8Arr
   }
 }
 
-/** A capture or void that is ready to be sent once `after` is committed. Whoever does not send it wipes `pan`. */
+/** A capture or void, ready to be sent once `after` is committed. A caller that does not send it must wipe `pan`. */
 export type Ready = {
   readonly operation: 'capture' | 'void'
   readonly pan: Uint8Array
@@ -72,7 +72,7 @@ export const prepare = async (
   }
 }
 
-/** Sends what is prepared and committed, and commits its end. */
+/** Sends a prepared and committed operation, and commits its end. */
 export const perform = async (
   context: CardContext,
   network: Network,
@@ -89,7 +89,7 @@ export const perform = async (
   return written(after, () => settle(context, operation, after, verdict, asPart))
 }
 
-/** Sends the message that is built, and wipes the card number. What cannot be built or written is not sent. */
+/** Sends the built message, and wipes the card number. Sends nothing if the message cannot be built or written. */
 export const send = async (
   { logger, count }: CardContext,
   network: Network,
@@ -114,7 +114,7 @@ export const send = async (
   return verdict
 }
 
-/** @throws ApiError that tells of the transaction: its network has acted, and nobody could write that down */
+/** @throws ApiError with the transaction's id: the network has acted, but we could not store that */
 export const written = async <T>({ id }: CardTransaction, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()

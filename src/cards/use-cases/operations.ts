@@ -38,7 +38,7 @@ export const capture = (
 ): Promise<Answered> => operate(context, 'capture', id, amountCents, caller)
 
 /**
- * Takes the full amount back.
+ * Voids the full amount.
  *
  * @throws ApiError `transaction_not_found`, `invalid_state`, …
  */
@@ -48,7 +48,7 @@ export const voidTransaction = (
   caller: Caller,
 ): Promise<Answered> => operate(context, 'void', id, undefined, caller)
 
-/** Of any number that are asked for at the same time one begins. */
+/** Of several concurrent operations on one transaction, only one begins. */
 const operate = async (
   context: CardContext,
   operation: Ready['operation'],
@@ -74,7 +74,7 @@ const operate = async (
   return begun ?? fresh(await perform(context, network, ready, false))
 }
 
-/** The transaction, whose next change answers the key of this caller and belongs to the caller's trace. */
+/** The transaction, set up so that its next change answers this caller's key and belongs to the caller's trace. */
 export const underClaim = (
   transaction: CardTransaction,
   { idempotencyKey }: Caller,
@@ -103,7 +103,7 @@ const wrongState = ({ status, operation }: CardTransaction, aim: Ready['operatio
     { details: { field: 'status', value: status, operation: operation ?? null } },
   )
 
-/** Commits the beginning, with the key. @returns an earlier answer of the key, or undefined when it has begun */
+/** Commits the beginning, with the key. @returns an earlier answer of the key, or undefined if the operation began */
 const begin = async (
   { sql, writer, emission }: CardContext,
   before: CardTransaction,

@@ -17,13 +17,13 @@ type Outcome<K extends Verdict['kind']> = {
   /** The event as callers see it, and its data. */
   readonly type: string
   readonly data: (verdict: Of<K>, before: CardTransaction) => Data
-  /** What it brings to the record. */
+  /** The fields that it sets in the record. */
   readonly fields: (verdict: Of<K>, before: CardTransaction, at: Date) => Fields
-  /** To the request that asked for the operation alone. */
+  /** The answer to a request for this operation alone. */
   readonly answer: (after: CardTransaction, verdict: Of<K>) => Answer
-  /** Forgets the key: nothing happened, so that the same key may be used for another attempt. */
+  /** Deletes the key: nothing happened, so the caller may try again with the same key. */
   readonly frees?: true
-  /** The network may have acted, and what it did is taken back. */
+  /** The network may have acted, so the operation is reversed. */
   readonly reverses?: true
 }
 
@@ -50,7 +50,7 @@ const unknown = (event: CardEvent, fields: (why: string) => Fields) =>
     reverses: true,
   }) satisfies Outcome<'unknown'>
 
-/** Capture and void fail alike: the record stays what it was, and one of its fields says why. */
+/** Capture and void fail alike: the status stays, and one field says why. */
 const failuresOf = (operation: 'capture' | 'void', field: 'captureError' | 'voidError') => ({
   declined: {
     event: `${operation}_refused`,
@@ -135,9 +135,9 @@ export const stepOf = <K extends Verdict['kind']>(
 }
 
 /**
- * Commits what a verdict means, and gives the answer.
+ * Commits the effect of a verdict, and returns the answer.
  *
- * @param asPart of an authorization that captures at once: its answer is the record, whatever became of the capture
+ * @param asPart of an authorization that captures at once: then the answer is the record, even if the capture failed
  */
 export const settle = async <K extends Verdict['kind']>(
   { writer, now }: CardContext,
@@ -162,16 +162,16 @@ export const settle = async <K extends Verdict['kind']>(
     return answer
   }
   const isOurs = await writer.change(change)
-  // An authorization that was not sent has come to nothing, whoever has noticed that first.
+  // An authorization that was not sent is over, even if another process noticed that first.
   const holds = isOurs || (operation === 'authorization' && frees === true)
   return holds ? answer : lostAnswer(before)
 }
 
-/** Somebody else has begun to reverse it: this process was gone for longer than a network may take. */
+/** Another process has begun to reverse it, because this one stalled for longer than a network may take. */
 export const lostAnswer = ({ id }: CardTransaction): Answer =>
   unknownAnswer(id, { kind: 'unknown', why: 'timed_out' })
 
-/** What has to be sent so that nothing of the operation remains; of a void, so that it is done. */
+/** The reversal that undoes the operation; for a void, the reversal that completes it. */
 export const reversalOf = (
   transaction: CardTransaction,
   reverses: NewReversal['reverses'],

@@ -20,8 +20,8 @@ import { find, underClaim } from './operations.ts'
 export type ResolutionRequest = { readonly outcome: Resolution; readonly reason: string }
 
 /**
- * Ends a reversal that no network confirmed, as somebody learnt who asked the network. The event keeps who it was,
- * and why. Of any number of answers to one transaction the first counts.
+ * Ends a reversal that no network confirmed, with the outcome that a person learnt from the network. The event records
+ * who it was, and why. Only the first resolution of a transaction counts.
  *
  * @throws ApiError `transaction_not_found`, `invalid_state`, `outcome_not_possible`
  */
@@ -68,7 +68,7 @@ const fieldsOf = (
   at: Date,
 ): Partial<Pick<CardTransaction, 'voidedAt' | 'capturedCents' | 'capturedAt' | 'captureError'>> => {
   if (outcome === 'voided') return { voidedAt: at }
-  // A void that was not done leaves the capture as it was.
+  // If the void was not done, the capture stays as it was.
   if (outcome === 'authorized' || operation !== 'reversing_capture') return {}
   return { capturedCents: operationCents, capturedAt: at, captureError: undefined }
 }
@@ -83,8 +83,9 @@ const notWaiting = (): ApiError =>
   )
 
 /**
- * What the end of a reversal means for its transaction, in the transaction that ends the reversal. Confirmed: an
- * authorization or void leaves it voided, a capture authorized. Expired: it stays as it is, and needs attention.
+ * Updates the card transaction when its reversal ends, in the same database transaction. A confirmed reversal of an
+ * authorization or void leaves it voided, one of a capture leaves it authorized. If the reversal expired, it stays as
+ * it is, and needs attention.
  */
 export const endReversal = async (
   tx: Queryable,
@@ -94,7 +95,7 @@ export const endReversal = async (
   emission: EmitWithin | undefined,
 ): Promise<void> => {
   const before = await transactionById(tx, transactionId)
-  // One that has moved on by other means has nothing to learn from it.
+  // The transaction has moved on by other means, so there is nothing to update.
   if (before?.operation !== `reversing_${reverses}`) return
   const isConfirmed = outcome === 'confirmed'
   const next = transition(before, 'reversal_confirmed')

@@ -12,7 +12,7 @@ import type { CardContext } from './context.ts'
 import { capture, find, voidTransaction } from './operations.ts'
 import { type ResolutionRequest, resolve } from './resolve.ts'
 
-/** Of one transaction; a dozen is many. */
+/** Events of one transaction; few have a dozen. */
 const eventsMax = 1_000
 
 export type CardService = {
@@ -29,7 +29,7 @@ export type CardService = {
   readonly events: (id: string) => Promise<readonly CardEventRow[]>
 }
 
-/** Whatever fails for the database before a message goes out, or without one, may be repeated. */
+/** If the database fails while no message is out, the caller may repeat the request. */
 const reached = async <T>(work: Promise<T>): Promise<T> => {
   try {
     return await work
