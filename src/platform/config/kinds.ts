@@ -5,7 +5,7 @@ export type Kind<T> = {
   /** `secret`: also read from NAME_FILE. `pem`: NAME_PATH names a file, NAME_BASE64 holds its content. */
   readonly from: 'value' | 'secret' | 'pem'
   readonly parse: (text: string, path: string | undefined) => T
-  /** What of the text may be shown. */
+  /** The part of the text that we may show. */
   readonly mask: (text: string) => string
 }
 

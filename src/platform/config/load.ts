@@ -153,7 +153,7 @@ const findPem = (
   return { text: decodeBase64(base64Name, base64), path: undefined, name: base64Name }
 }
 
-/** White space is skipped, padding may be absent; anything else would be cut off or left out silently. */
+/** Skips white space and accepts missing padding; refuses anything else instead of cutting it off silently. */
 const decodeBase64 = (name: string, base64: string): string => {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.fromBase64(base64))

@@ -14,7 +14,7 @@ import {
 } from './kinds.ts'
 import { defineSettings, type SettingValues, setting } from './settings.ts'
 
-/** What the process itself needs, whatever features run. */
+/** What the process itself needs, whichever features run. */
 export const platformSettings = defineSettings({
   httpAddr: setting('HTTP_ADDR', listenAddress(), {
     default: ':8080',

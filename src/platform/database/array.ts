@@ -1,6 +1,6 @@
 /*
- * Arrays as PostgreSQL writes them. The driver's own need what it learns on its first connection and are
- * malformed in statements made before that, which only a busy start shows.
+ * Arrays as PostgreSQL writes them. The driver's own need what it learns on its first connection; before that
+ * it makes malformed ones, which only a busy start shows.
  */
 
 type Item = string | number | bigint | null | undefined

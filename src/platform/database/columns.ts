@@ -1,4 +1,4 @@
-/** Columns that all tables have alike. For `schema.ts` alone: nothing of it is loaded at run time. */
+/** Columns that all tables share. Only for `schema.ts`: the running program loads nothing of it. */
 
 import { customType, timestamp } from 'drizzle-orm/pg-core'
 

@@ -7,7 +7,7 @@ import { tracedClient } from './traced.ts'
 export type Client = Sql<{ bigint: bigint }>
 /** Inside `sql.begin`. */
 export type Transaction = TransactionSql<{ bigint: bigint }>
-/** Either: what a statement that may run in the caller's transaction takes. */
+/** Either: for a statement that may run in the caller's transaction. */
 export type Queryable = Client | Transaction
 
 export type Database = {
@@ -89,7 +89,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
 const reconnectAfterSeconds = (retries: number): number =>
   (0.5 + Math.random() / 2) * Math.min(reconnectMinSeconds * 2 ** retries, reconnectMaxSeconds)
 
-/** Those of this process to this database, its consumers' among them; the driver does not tell. */
+/** Counts this process's connections to this database, with those of its consumers; the driver does not tell. */
 const connections = async (sql: Client, name: string): Promise<number> => {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from pg_stat_activity

@@ -10,7 +10,7 @@ export type DatabaseFeatureOptions = {
   readonly dsn: string
   readonly database: Database
   readonly migrations: readonly Migration[]
-  /** False: wait until somebody else has brought the schema up to date. */
+  /** False: waits until another process has brought the schema up to date. */
   readonly migrateOnStart: boolean
   readonly logger: Logger
 }
@@ -19,8 +19,8 @@ const retryFirstMs = 500
 const retryMaxMs = 15_000
 
 /**
- * The database in the life of the process. A server that cannot be reached at the start does not end the
- * process: it reports not ready and tries again, as it would for one that goes away later. A schema this
+ * Starts and stops the database with the process. If the server cannot be reached at the start, the process goes on:
+ * it reports not ready and tries again, as it does when the server goes away later. A schema that this
  * program does not know ends the start.
  */
 export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature => {

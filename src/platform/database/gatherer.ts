@@ -1,6 +1,6 @@
 import { activeContext } from '../observe/index.ts'
 
-/** More rows wait than may: the caller is told at once instead of waiting without end. */
+/** Too many rows wait: we tell the caller at once, so that it does not wait without end. */
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError'
 }
@@ -12,12 +12,12 @@ export type GathererOptions<Row, Result> = {
   readonly rowsMax: number
   /** Statements at once. */
   readonly writersMax: number
-  /** Rows that may wait or be written at once. */
+  /** Rows that may wait or be in writing at once. */
   readonly waitingMax: number
   /**
-   * The least time between the starts of two statements, unless the rows of a whole one wait: where many callers write
-   * they share statements that would else go out with a few rows each. A lone row waits for nobody, and any other so
-   * long at most; 0 when absent.
+   * The least time between the starts of two statements, unless enough rows for a whole one wait: many callers then
+   * share statements that would otherwise carry a few rows each. A lone row does not wait, and any other waits
+   * this long at most; 0 when absent.
    */
   readonly spacingMs?: number
   /**
@@ -31,13 +31,13 @@ type Waiting<Row, Result> = {
   readonly row: Row
   readonly resolve: (result: Result) => void
   readonly reject: (error: unknown) => void
-  /** Of the caller. */
+  /** The caller's promise. */
   readonly within: ReturnType<typeof activeContext>
 }
 
 /**
  * Gathers the rows that callers write at the same time into one statement, so that they share its commit: those of
- * one event-loop turn, and those that come while every writer is busy. A lone row waits for nobody.
+ * one event-loop turn, and those that come while every writer is busy. A lone row does not wait.
  */
 export const createGatherer = <Row, Result>(
   options: GathererOptions<Row, Result>,

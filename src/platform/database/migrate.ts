@@ -57,7 +57,7 @@ export const migrate = async (
   }
 }
 
-/** @throws what the migration throws, and the server's refusal where its tables have been in use for too long */
+/** @throws what the migration throws, and the server's refusal when its tables have been in use for too long */
 const applyInTurns = async (
   sql: postgres.Sql,
   { name, sql: text }: Migration,

@@ -6,7 +6,7 @@ type PartitionUnit = 'day' | 'month'
 export type PartitionedTable = {
   readonly name: string
   readonly unit: PartitionUnit
-  /** How a moment is written as a bound of the partition key: `'2026-01-01Z'`, or a UUID of that time. */
+  /** Writes a time as a bound of the partition key: `'2026-01-01Z'`, or a UUID of that time. */
   readonly bound: (from: Date) => string
 }
 
@@ -37,8 +37,8 @@ export const partitionRange = (
 }
 
 /**
- * Makes the partitions around now and ahead that are missing. Rows of a range without a partition are in the
- * default partition; where some lie there already the range stays there.
+ * Creates the missing partitions around now and ahead. Rows of a range without a partition are in the
+ * default partition; if it holds some already, we do not create that partition.
  *
  * @returns the names of those made
  */
@@ -81,13 +81,13 @@ const create = async (
   }
 }
 
-/** All writers queue up behind a statement that waits for its lock: a backup may hold it for hours. */
+/** All writers queue up behind a statement that waits for its lock, and a backup may hold that for hours. */
 const lockTimeoutMs = 1_000
 
 /**
- * Makes or drops a partition, which needs the whole table for a moment; gives up when it cannot have it soon.
+ * Creates or drops a partition, which needs the whole table for a moment; gives up if it cannot get the lock soon.
  *
- * @throws PostgresError 55P03 when the table is in use: another time will do
+ * @throws PostgresError 55P03 when the table is in use: try again later
  */
 export const alterTable = async (sql: Client, statement: string): Promise<void> => {
   await sql.begin(async (tx) => {

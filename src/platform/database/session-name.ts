@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** The same for all connections of this process: the server tells them from those of other processes by it. */
+/** The same for all connections of this process, so that the server can tell them from those of other processes. */
 const processId = randomBytes(4).toString('hex')
 const baseDefault = 'trilho'
 /** The server cuts names at 63. */
@@ -14,7 +14,7 @@ export type NamedConnection = {
   readonly name: string
 }
 
-/** How connections of this process are called on the server, by what they are for. */
+/** The names of this process's connections on the server, by purpose. */
 export const namedConnection = (dsn: string, purpose?: 'broker'): NamedConnection => {
   const url = URL.parse(dsn)
   const base = url?.searchParams.get(parameter)?.slice(0, baseCharactersMax) || baseDefault

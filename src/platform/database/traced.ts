@@ -3,7 +3,7 @@ import type { Client, Queryable } from './database.ts'
 
 const summaryCharactersMax = 120
 
-/** What a query of the driver has besides a promise: it is sent when first awaited, then settled by these. */
+/** What a query of the driver has besides a promise: the first await sends it, these functions settle it. */
 type PendingQuery = {
   handle(): unknown
   resolve(value: unknown): void

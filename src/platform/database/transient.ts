@@ -11,7 +11,7 @@ const transientCodes: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'],
 ])
 
-/** True where the same statements may succeed later: the database is away, not the data at fault. */
+/** True if the same statements may succeed later: the database is away, and the data is not to blame. */
 export const isTransientDatabaseError = (error: unknown): boolean => {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string')
     return false
@@ -23,14 +23,14 @@ export const isTransientDatabaseError = (error: unknown): boolean => {
 }
 
 /**
- * SQLSTATEs of a value that is of no use to the database: too long, out of range, no time, no text in its encoding,
+ * SQLSTATEs of a value that the database cannot use: too long, out of range, not a time, not text in its encoding,
  * not representable in `jsonb`.
  */
 const inputStates: ReadonlySet<string> = new Set([
   ...['22001', '22003', '22007', '22008', '22021', '22P02', '22P03', '22P05'],
 ])
 
-/** True where what was to be stored or sought is at fault: the same statement fails again. */
+/** True if the value to store or look up is to blame: the same statement fails again. */
 export const isInputDatabaseError = (error: unknown): error is Error & { readonly code: string } =>
   error instanceof Error &&
   'code' in error &&

@@ -45,8 +45,8 @@ export const createApp = (options: AppOptions): App => {
   hono.onError((error, c) => onError(error, c.env, logger))
 
   /**
-   * What Hono's own dispatcher does with a handler that no middleware surrounds, but for two promises and a closure
-   * per request. HEAD, paths with escapes and those that match nothing are left to it.
+   * Does what Hono's own dispatcher does with a handler that has no middleware, but saves two promises and a closure
+   * per request. Hono still handles HEAD, paths with escapes and paths that match nothing.
    */
   const dispatch = (request: Request, exchange: Exchange): Response | Promise<Response> => {
     const path = plainPath(request.url)
@@ -158,7 +158,7 @@ const handlerOf = (route: Route, { authenticator }: AppOptions): Handler => {
   }
 }
 
-/** The place where keys are kept cannot be asked: that is not the caller's fault. */
+/** We cannot ask the place that holds the keys, which is not the caller's fault. */
 const keysUnavailable = (cause: unknown): never => {
   throw new ApiError(httpErrors.unavailable, 'The API key cannot be verified now.', { cause })
 }
@@ -211,7 +211,7 @@ const routeForStyle = (
 
 const onError = (thrown: unknown, exchange: Exchange, logger: Logger): Response => {
   const error = internalError(thrown)
-  // What nobody threw on purpose is worth a line, too, where the caller is at fault.
+  // An error that nobody threw on purpose deserves a line, even if the caller is at fault.
   if (error.definition.status >= 500 || error !== thrown) {
     logger.error(
       { request_id: exchange.requestId, code: error.definition.code, err: error.cause ?? error },

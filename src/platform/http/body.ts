@@ -11,7 +11,7 @@ export const mediaType = (header: string): string => {
   return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase()
 }
 
-/** Refuses by headers alone, before a byte of the body is read. */
+/** Refuses a request by its headers alone, before we read a byte of the body. */
 export const checkBodyHeaders = (request: Request, route: Route): void => {
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > (route.bodyBytesMax ?? bodyBytesMaxDefault)) {
@@ -20,7 +20,7 @@ export const checkBodyHeaders = (request: Request, route: Route): void => {
   if (route.accepts === undefined) return
   const contentType = request.headers.get('content-type')
   if (contentType === null) {
-    // Without a body there is nothing to name: operations with an optional body take it as absent.
+    // Without a body there is nothing to name: operations with an optional body consider it absent.
     if (declared === '0' || (declared === null && request.body === null)) return
     throw unsupported(route, 'none')
   }
@@ -42,7 +42,7 @@ const unsupported = (route: Route, type: string): ApiError =>
     `${route.method} ${route.path} takes ${(route.accepts ?? []).join(' or ')}, got ${type.slice(0, 100)}.`,
   )
 
-/** The body's bytes, bounded by the route's limit also when no Content-Length was sent. */
+/** Reads the body's bytes; the route's limit holds even without a Content-Length. */
 export const readBytes = async (c: RequestContext): Promise<Uint8Array> => {
   const request = c.req.raw
   const bytes = request.headers.has('content-length')
@@ -75,13 +75,13 @@ const textOf = (bytes: Uint8Array): string => {
   }
 }
 
-/** The body as text; bytes that are no UTF-8 are refused. */
+/** The body as text; refuses bytes that are not UTF-8. */
 export const readText = async (c: RequestContext): Promise<string> => textOf(await readBytes(c))
 
 /**
  * The JSON value in a body.
  *
- * @throws ApiError for bytes that are no JSON, and for strings that no field may hold
+ * @throws ApiError for bytes that are not JSON, and for strings that no field may hold
  */
 export const parseJson = (bytes: Uint8Array): unknown => {
   const text = textOf(bytes)
@@ -92,7 +92,7 @@ export const parseJson = (bytes: Uint8Array): unknown => {
     // The parser's message quotes the input; it stays inside.
     throw new ApiError(httpErrors.bad_request, 'The body is not JSON.', { cause })
   }
-  // What neither JSON nor UTF-8 takes as it stands can only come as an escape.
+  // Neither JSON nor UTF-8 allows these characters literally, so they can only come as an escape.
   const violation = violationIn(value, text.includes('\\u'))
   if (violation !== undefined) throw invalid([violation], 'The body')
   return value
@@ -102,11 +102,11 @@ export const parseJson = (bytes: Uint8Array): unknown => {
 export const readJsonValue = async (c: RequestContext): Promise<unknown> =>
   parseJson(await readBytes(c))
 
-/** The body, read and validated; every broken rule is listed with its JSON Pointer. */
+/** Reads and validates the body; lists every broken rule with its JSON Pointer. */
 export const readJson = async <T>(c: RequestContext, schema: ZodType<T>): Promise<T> =>
   validated(schema, await readJsonValue(c), '')
 
-/** The query parameters, validated; one given twice is refused. */
+/** Validates the query parameters; refuses one that is given twice. */
 export const readQuery = <T>(c: RequestContext, schema: ZodType<T>): T => {
   const values: Record<string, string> = {}
   for (const [name, all] of Object.entries(c.req.queries())) {
@@ -121,7 +121,7 @@ export const readQuery = <T>(c: RequestContext, schema: ZodType<T>): T => {
   return validated(schema, values, undefined)
 }
 
-/** The parameters of the path, validated. */
+/** Validates the parameters of the path. */
 export const readParams = <T>(c: RequestContext, schema: ZodType<T>): T =>
   validated(schema, c.req.param(), undefined)
 

@@ -12,7 +12,7 @@ export type Caller = {
   readonly keyId: string
   readonly scopes: ReadonlySet<Scope>
   readonly requestId: string
-  /** Undefined where the request has no Idempotency-Key. */
+  /** Undefined if the request has no Idempotency-Key. */
   readonly idempotencyKey: IdempotencyKey | undefined
 }
 
@@ -36,5 +36,5 @@ export const callerOf = (c: RequestContext): Caller => {
 
 const none = new Uint8Array()
 
-/** Whom the audit names. */
+/** The actor that the audit names. */
 export const actorOf = ({ keyId, requestId }: Caller): Actor => ({ id: keyId, requestId })

@@ -22,7 +22,7 @@ export const defineErrors = <const C extends string>(
   return catalogue
 }
 
-/** One broken rule. Values that may hold personal or card data are left out by whoever builds it. */
+/** One broken rule. Whoever builds it leaves out values that may hold personal or card data. */
 export type Violation = {
   /** Where: a JSON Pointer, an XPath, or the name of a parameter or header. */
   readonly pointer: string
@@ -32,7 +32,7 @@ export type Violation = {
   readonly got?: string | number
 }
 
-/** Thrown by handlers for an outcome the caller is told about; anything else thrown becomes a 500. */
+/** Handlers throw it for an outcome that the caller should see; any other error becomes a 500. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly definition: ErrorDefinition

@@ -1,4 +1,4 @@
-/** Nothing this API answers is to be framed, sniffed, cached or executed; pages set their own policy. */
+/** Nobody may frame, sniff, cache or execute an answer of this API; pages set their own policy. */
 const policy = "default-src 'none'; frame-ancestors 'none'"
 
 /** Those every response has. What says "not to be sniffed" has been through here. */
@@ -10,7 +10,7 @@ export const setHeaders = (headers: Headers, requestId: string): void => {
   if (!headers.has('Content-Security-Policy')) headers.set('Content-Security-Policy', policy)
 }
 
-/** All but the request's id, ready to be copied: for hot routes, whose headers are always the same. */
+/** All except the request's id, ready to copy: for hot routes, whose headers are always the same. */
 export const readyHeaders = (contentType: string): Headers => {
   const headers = new Headers({ 'Content-Type': contentType })
   setHeaders(headers, '')

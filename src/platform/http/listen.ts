@@ -8,7 +8,7 @@ export type Listener = {
   stop(abruptly: boolean): Promise<void>
 }
 
-/** Above every route's own limit; Bun cuts the connection of a larger body. */
+/** Larger than every route's own limit; Bun cuts the connection of a larger body. */
 const connectionBodyBytesMax = 67_108_864
 const idleSeconds = 120
 
@@ -20,7 +20,7 @@ export const listen = (app: App, address: ListenAddress): Listener => {
     idleTimeout: idleSeconds,
     maxRequestBodySize: connectionBodyBytesMax,
     development: false,
-    // Bun shares ports between processes outside development mode: a second gateway would go unnoticed.
+    // Outside development mode Bun shares ports between processes: nobody would notice a second gateway.
     reusePort: false,
     fetch: app.fetch,
   })

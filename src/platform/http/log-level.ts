@@ -7,7 +7,7 @@ const path = '/v1/ops/log-level'
 const tag = 'Operation'
 const body = z.strictObject({ level: z.enum(logLevels) }).meta({ id: 'LogLevel' })
 
-/** The least level logged, of all loggers together; what is set here lasts as long as the process. */
+/** The lowest level that any logger logs; a change lasts as long as the process. */
 export const logLevelRoutes = (loggers: readonly Logger[]): readonly Route[] => [
   {
     method: 'GET',

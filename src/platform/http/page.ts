@@ -3,10 +3,10 @@ import { text, whole } from './text.ts'
 
 const cursorCharactersMax = 200
 
-/** Opaque to callers, so that what it stands for may change. */
+/** Opaque to callers, so that its content may change. */
 const cursorOf = (key: string): string => Buffer.from(key).toString('base64url')
 
-/** The cursor that a page gave, read as the key that the next page begins after. */
+/** Reads the cursor of a page as the key after which the next page begins. */
 export const cursor = (keyForm: RegExp) =>
   text(cursorCharactersMax)
     .transform((value, context) => {
@@ -21,7 +21,7 @@ export const cursor = (keyForm: RegExp) =>
 /**
  * The query parameters of a list.
  *
- * @param keyForm of what the list is ordered by, which must be unique: else a page may end between two that are equal
+ * @param keyForm form of the key that orders the list; it must be unique, or a page may end between two equal keys
  */
 export const pageQuery = (keyForm: RegExp, limitMax: number, limitDefault: number) => ({
   limit: whole(1, limitMax, limitDefault),
@@ -31,7 +31,7 @@ export const pageQuery = (keyForm: RegExp, limitMax: number, limitDefault: numbe
 /**
  * One page.
  *
- * @param found in their order, one more than `limit` where there are more: so no page is empty but an only one
+ * @param found in order, with one item more than `limit` if there are more: so only a sole page can be empty
  */
 export const pageOf = <T>(
   found: readonly T[],

@@ -67,7 +67,7 @@ const envelopeDetails = (error: ApiError): Readonly<Record<string, unknown>> => 
   }
 }
 
-/** What an unexpected exception becomes for the caller: nothing of it leaves the process. */
+/** The error that the caller sees for an unexpected exception: no detail leaves the process. */
 export const internalError = (cause: unknown): ApiError => {
   if (cause instanceof ApiError) return cause
   if (isTransientDatabaseError(cause)) {
@@ -77,7 +77,7 @@ export const internalError = (cause: unknown): ApiError => {
   }
   if (isInputDatabaseError(cause)) {
     const message = 'The request holds a value that the database cannot store.'
-    // What the database says quotes the value; it stays inside.
+    // The database's message quotes the value; it stays inside.
     const errors = [{ pointer: '', rule: cause.code, message: 'cannot be stored' }]
     return new ApiError(httpErrors.bad_request, message, { cause, errors })
   }

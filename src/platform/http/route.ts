@@ -22,7 +22,7 @@ export type RequestContext = Context<{ Bindings: Exchange }>
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What of a route appears in the OpenAPI document. Zod schemas here cost nothing per request. */
+/** The part of a route that the OpenAPI document shows. Zod schemas here cost nothing per request. */
 export type RouteDocument = {
   readonly summary: string
   readonly description?: string
@@ -33,10 +33,10 @@ export type RouteDocument = {
   readonly idempotent?: true
   /** By media type. */
   readonly body?: Readonly<Record<string, ZodType>>
-  /** Bodies to choose from, by name; of every media type. */
+  /** Named bodies to choose from, for every media type. */
   readonly bodyExamples?: Readonly<Record<string, object>>
   readonly responses: Readonly<Record<number, RouteResponse>>
-  /** Errors besides those every route can give. */
+  /** Errors besides those of every route. */
   readonly errors?: readonly ErrorDefinition[]
 }
 
@@ -58,7 +58,7 @@ export type Route = {
   /** As OpenAPI writes it: `/v1/messages/{id}`. Also the `path` label of the metrics. */
   readonly path: string
   readonly scope: Scope | 'public'
-  /** Media types taken, the first for bodies without Content-Type when the body is optional. */
+  /** The media types it takes; if the body is optional, the first is for bodies without Content-Type. */
   readonly accepts?: readonly string[]
   readonly bodyBytesMax?: number
   readonly errorStyle?: ErrorStyle
@@ -66,7 +66,7 @@ export type Route = {
   readonly handle: (c: RequestContext) => Response | Promise<Response>
 }
 
-/** The same routes, answering 503 with the names of the settings they lack. */
+/** The same routes, but they answer 503 and name the settings they lack. */
 export const withMissingSettings = (
   routes: readonly Route[],
   missing: readonly string[],

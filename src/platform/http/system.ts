@@ -14,7 +14,7 @@ export type HealthCheck = {
   readonly status: 'ok' | 'degraded' | 'down'
   /** False: this process must not get traffic now. */
   readonly ready: boolean
-  /** Why not, for everybody: no personal data, no addresses. */
+  /** Why not; anyone may read it, so no personal data and no addresses. */
   readonly reason?: string
   /** For callers with `ops:read`. */
   readonly detail?: Readonly<Record<string, unknown>>
@@ -33,7 +33,7 @@ export type SystemOptions = {
   readonly errors: readonly ErrorDefinition[]
   /** All routes of the process, for the document. */
   readonly routes: () => readonly Route[]
-  /** What subscribers are sent, for the document. */
+  /** The events that subscribers get, for the document. */
   readonly events?: readonly EventDocument[]
 }
 

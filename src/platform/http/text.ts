@@ -2,23 +2,23 @@ import { z } from 'zod'
 import { invalid, type Violation } from './errors.ts'
 
 /*
- * Strings that come from outside. U+0000 and lone surrogates no field may hold, as neither the database nor UTF-8
- * can: bodies, queries and paths are refused for them where they are read, whatever their schema. The types below
- * are what schemas use for the rest: their bounds are published and judged alike.
+ * Strings that come from outside. No field may hold U+0000 or lone surrogates, because neither the database nor UTF-8
+ * can: we refuse them in bodies, queries and paths where we read them, whatever their schema. Schemas use the types
+ * below for the rest: we publish and enforce the same bounds.
  */
 
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what is refused
 /** No control characters (C0, DEL, C1). */
 const line = /^[^\u0000-\u001f\u007f-\u009f]*$/
-/** The same, but for tabs and ends of lines. */
+/** The same, but allows tabs and ends of lines. */
 const lines = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$/
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what is refused
 
 /**
  * Text of a field.
  *
- * @param charactersMax in Unicode code points, of which each takes at most four bytes
- * @param form `isMultiline` for the few fields that are documented to take line ends; `charactersMin` 1 where not given
+ * @param charactersMax in Unicode code points, each of at most four bytes
+ * @param form `isMultiline` for the few fields that are documented to take line ends; `charactersMin` is 1 by default
  */
 export const text = (
   charactersMax: number,
@@ -61,7 +61,7 @@ export const idParams = z.object({ id })
 const earliestMs = Date.parse('0001-01-01T00:00:00Z')
 const latestMs = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** A moment (RFC 3339) that the database can store; one that its offset moves out of these years is their end. */
+/** A time (RFC 3339) that the database can store; if its offset moves it out of these years, it becomes their end. */
 export const instant = z.iso
   .datetime({ offset: true })
   .regex(/^(?!0000)/, 'must be of the years 0001 to 9999')
@@ -85,7 +85,7 @@ const nameLengthShown = 64
 export const escapeStep = (step: string): string =>
   step.slice(0, nameLengthShown).replaceAll('~', '~0').replaceAll('/', '~1')
 
-/** One value within another, and the way to it. */
+/** One value within another, and its path. */
 type Node = {
   readonly value: unknown
   readonly name: string
@@ -131,7 +131,7 @@ const pointerOf = ({ name, parent }: Node): string =>
   parent === undefined ? '' : `${pointerOf(parent)}/${escapeStep(name)}`
 
 /**
- * Refuses escapes of a URL that are no text, or hold control characters.
+ * Refuses escapes of a URL that are not text, or that hold control characters.
  *
  * @param template the route's path, which names the parameters: `/v1/messages/{id}`
  */

@@ -1,12 +1,12 @@
-/** Time as jobs see it: tests put one of their own in its place. */
+/** Time as jobs see it; tests replace it. */
 export type Clock = {
   /** Milliseconds of a clock that never goes back. */
   readonly nowMs: () => number
-  /** Calls once, later. @returns what calls it off */
+  /** Calls once, later. @returns a function that cancels it */
   readonly after: (ms: number, run: () => void) => () => void
 }
 
-/** No timer of it keeps a process alive. */
+/** Its timers never keep a process alive. */
 export const systemClock: Clock = {
   nowMs: () => performance.now(),
   after: (ms, run) => {
@@ -16,7 +16,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** Calls again and again what neither waits nor fails. @returns what ends it */
+/** Calls again and again a function that neither waits nor fails. @returns a function that ends it */
 export const every = (ms: number, run: () => void): (() => void) => {
   const timer = setInterval(run, ms)
   timer.unref()

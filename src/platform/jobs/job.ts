@@ -3,27 +3,27 @@ import { type Clock, systemClock } from './clock.ts'
 import { createLease, type FleetOptions, type Lease } from './lease.ts'
 import { createLoop, type Loop, type WatchedLoop, type Work } from './loop.ts'
 
-/** `signal`: the process stops, or another one has taken the job over; a long round ends early then. */
+/** `signal`: the process stops, or another one has taken over the job; a long round then ends early. */
 export type Round = Work & { readonly signal: AbortSignal }
 
 export type JobOptions = {
-  /** Of a fixed set: it stands in the log, in a metric's label, and in `job_leases`. */
+  /** One of a fixed set, because it stands in the log, in a metric's label, and in `job_leases`. */
   readonly name: string
-  /** From the beginning of a round to that of the next. */
+  /** From the start of one round to the start of the next. */
   readonly everyMs: number
   readonly run: (round: Round) => Promise<unknown>
-  /** Undefined: `run` tells of its failures itself. */
+  /** Undefined: `run` reports its failures itself. */
   readonly logger?: Pick<Logger, 'info' | 'warn' | 'error'> | undefined
-  /** One process of the fleet does each round for all of them. Undefined: every process does its own. */
+  /** Set: one process of the fleet does each round for all. Undefined: every process does its own. */
   readonly fleet?: FleetOptions | undefined
   /**
-   * A process whose rounds fail for long is not ready. Of other jobs a failure is only logged; a round of theirs that
-   * does not end makes the process not ready too.
+   * True: while its rounds fail for long the process is not ready. False: we only log failures, but a round that does
+   * not end still makes the process not ready.
    */
   readonly isVital?: boolean
-  /** `start` resolves when the first round has ended, well or not. */
+  /** `start` resolves when the first round has ended, successful or not. */
   readonly isAwaited?: boolean
-  /** How long kicks are gathered before the round that they ask for. */
+  /** How long we gather kicks before the round that they ask for. */
   readonly gatherMs?: number
   readonly clock?: Clock
 }
@@ -33,23 +33,23 @@ export type Job = {
   readonly start: () => Promise<void>
   /** Begins no further round, and waits for the one that runs. */
   readonly stop: () => Promise<void>
-  /** There is something to do: a round now, or right after the one that runs. */
+  /** Asks for a round: now, or right after the one that runs. */
   readonly kick: () => void
 }
 
-/** Of the whole process, so that no job can be forgotten by who watches for stalls. */
+/** All jobs of the process, so that whoever watches for stalls cannot forget one. */
 const started = new Set<Loop>()
 
 export const runningJobs = (): readonly Loop[] => [...started]
 
 const retryFirstMs = 1_000
 const retryMaxMs = 60_000
-/** A process that waits for another one's job looks at least so often whether it is free. */
+/** A process that waits for another one's job checks at least this often whether it is free. */
 const lookEveryMsMax = 300_000
-/** Part of a pause by which it is shortened or lengthened at random, so that processes part. */
+/** The part of a pause that we randomly add or subtract, so that processes spread out. */
 const jitter = 0.05
 
-/** Work that is done again and again, one round at a time. A round that fails is tried again, sooner than usual. */
+/** Repeats work, one round at a time. After a failed round the next comes sooner than usual. */
 export const createJob = (options: JobOptions): Job => {
   const { name, everyMs, logger, fleet, gatherMs = 0, clock = systemClock } = options
   const { isVital = false, isAwaited = false } = options
@@ -140,7 +140,7 @@ const seen = <T>(loop: WatchedLoop, run: (work: Work) => Promise<T>): Promise<T>
   return run(work).finally(work.end)
 }
 
-/** One round, where it is this process's turn. @returns how long to wait for the next */
+/** Runs one round if it is this process's turn. @returns how long to wait for the next */
 const leasedTurn = async (
   lease: Lease,
   { run, everyMs, clock = systemClock }: JobOptions,
@@ -151,7 +151,7 @@ const leasedTurn = async (
   const claim = await lease.claim()
   if ('leftMs' in claim) return Math.min(claim.leftMs, everyMs, lookEveryMsMax)
   const held = keep(lease, claim.fence, clock)
-  // Whoever stops gives the job back at once.
+  // A process that stops gives the job back at once.
   const pauseMs = (ms: number): number => (round.signal.aborted ? 0 : ms)
   try {
     await run({ ...round, signal: AbortSignal.any([round.signal, held.lost]) })

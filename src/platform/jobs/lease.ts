@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Client } from '../database/index.ts'
 
-/** `leftMs`: another process has it, for so long. */
+/** `leftMs`: how long another process still has it. */
 type Claim = { readonly fence: bigint } | { readonly leftMs: number }
 
-/** The right to a round of a job, which one process of the fleet has. Time is the database's alone. */
+/** The right to a round of a job, which one process of the fleet has. Only the database's clock counts. */
 export type Lease = {
   readonly leaseMs: number
   readonly claim: () => Promise<Claim>
@@ -17,7 +17,7 @@ export type Lease = {
 
 export type FleetOptions = {
   readonly sql: Client
-  /** Other than this process, for tests. */
+  /** Tests set it; otherwise it is this process. */
   readonly owner?: string
   /** How long a process that died or froze keeps the others from the job. */
   readonly leaseMs?: number

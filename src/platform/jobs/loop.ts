@@ -1,31 +1,31 @@
-/** A loop or queue of the process as it is seen from outside. */
+/** What others see of a loop or queue of the process. */
 export type Loop = {
-  /** Of a fixed set: it stands in answers, in the log and in a metric's label. */
+  /** One of a fixed set, because it stands in answers, in the log and in a metric's label. */
   readonly name: string
-  /** Of `performance.now()`: since when its oldest work has come no further. Undefined: no work waits. */
+  /** Since when its oldest work has made no progress, on `performance.now()`. Undefined: no work waits. */
   readonly stuckSinceMs: () => number | undefined
 }
 
-/** Something that a loop has taken up. */
+/** Work that a loop has taken up. */
 export type Work = {
-  /** A part of it is done: the time counts anew. */
+  /** A part of it is done: the time starts again. */
   readonly advance: () => void
   readonly end: () => void
 }
 
 export type WatchedLoop = Loop & {
-  /** From now on work waits; whoever begins it ends it. */
+  /** From now on work waits; whoever calls this ends it. */
   readonly begin: () => Work
   /**
-   * One round of a loop that comes back by itself. A round that fails leaves its work undone: the time counts on
-   * through the rounds after it until one succeeds.
+   * One round of a loop that repeats by itself. A round that fails leaves its work undone: the time runs on
+   * through later rounds until one succeeds.
    */
   readonly round: <T>(run: (work: Work) => Promise<T>) => Promise<T>
 }
 
 type Entry = { sinceMs: number }
 
-/** Notes what a loop has at hand and when it last came further. As many entries as the loop runs at once. */
+/** Records the work in hand and when it last made progress. It has as many entries as the loop runs at once. */
 export const createLoop = (name: string): WatchedLoop => {
   const open = new Set<Entry>()
   let failingSinceMs: number | undefined

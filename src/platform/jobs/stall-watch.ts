@@ -4,20 +4,20 @@ import type { Loop } from './loop.ts'
 type StalledLoop = { readonly loop: string; readonly seconds: number }
 
 export type StallWatch = {
-  /** The loops whose work has come no further for too long, the longest first. */
+  /** The loops whose work has made no progress for too long, the longest first. */
   readonly stalled: () => readonly StalledLoop[]
-  /** Says in the log when a loop stalls and when it goes on. */
+  /** Logs when a loop stalls and when it goes on. */
   readonly start: () => void
   readonly stop: () => void
 }
 
 const lookEveryMsMax = 5_000
 
-/** Watches loops for lag without progress. A loop that goes on is no longer stalled: nothing has to be reset. */
+/** Finds loops with work but no progress. A loop that goes on is no longer stalled: nobody needs to reset it. */
 export const createStallWatch = (options: {
-  /** Asked each time: consumers come and go. */
+  /** Called each time, because consumers come and go. */
   readonly loops: () => readonly Loop[]
-  /** 0: no loop is ever taken for stalled. */
+  /** 0: we never consider a loop stalled. */
   readonly stallMs: number
   readonly logger: Logger
   readonly metrics: Metrics

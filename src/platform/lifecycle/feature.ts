@@ -15,24 +15,24 @@ export type Feature = {
   /** `cards`: served on CARDGW_PORT. Otherwise on HTTP_ADDR. */
   readonly listener?: 'http' | 'cards'
   readonly errors?: ErrorCatalogue
-  /** What subscribers are sent, for the document of the API. */
+  /** The events that subscribers get, for the document of the API. */
   readonly events?: readonly EventDocument[]
-  /** Keys it knows: asked after the file of API_KEYS_FILE. */
+  /** Its source of API keys: we ask it after the file of API_KEYS_FILE. */
   readonly keySource?: KeySource
-  /** Where it listens by itself once it has started: shown as `<name>_url`. */
+  /** Where it listens once it has started, if it does; shown as `<name>_url`. */
   readonly url?: () => string | undefined
   /** Opens connections and starts workers; a rejection ends the process. */
   readonly start?: () => void | Promise<void>
   /** Stops taking new work (polling, claiming); called before the listeners close. */
   readonly drain?: () => void | Promise<void>
-  /** Finishes what runs and closes; bounded by the caller. */
+  /** Finishes running work and closes; the caller limits the time. */
   readonly stop?: () => void | Promise<void>
   readonly health?: () => HealthCheck | Promise<HealthCheck>
-  /** What it works off by itself, beside its jobs; one of them that stalls makes the process not ready. */
+  /** Its queues besides its jobs; if one of them stalls, the process is not ready. */
   readonly loops?: () => readonly Loop[]
-  /** What `trilho doctor` finds: counterparties, certificates. Asked without `start`; changes nothing. */
+  /** Findings for `trilho doctor`: counterparties, certificates. Works without `start`; changes nothing. */
   readonly checks?: () => Promise<readonly Check[]>
-  /** What it keeps sealed under the master key, for `trilho rotate-master-key`. Asked without `start`. */
+  /** What it seals under the master key, for `trilho rotate-master-key`. Works without `start`. */
   readonly sealed?: { readonly what: string; readonly reseal: () => Promise<ResealCounts> }
   /** Run by `trilho dev` once everything listens; a rejection ends the start with its message. */
   readonly demo?: (gateway: DemoGateway) => Promise<Demo>

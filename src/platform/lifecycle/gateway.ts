@@ -28,7 +28,7 @@ export type GatewayOptions = {
   /** Equal to `http`: one listener serves both. */
   readonly cards: ListenAddress
   readonly stopTimeoutMs: number
-  /** A loop whose work comes no further for so long makes the process not ready; 0: never. */
+  /** If a loop's work makes no progress for so long, the process is not ready; 0: never. */
   readonly stallMs: number
 }
 
@@ -137,7 +137,7 @@ const openListeners = (
   open(cardRoutes, cards, cardsLogger)
 }
 
-/** Lets running requests end; what still runs when the time is over (a stream, say) is cut off. */
+/** Lets running requests end; cuts off those that still run when the time is over (a stream, say). */
 const closeListeners = async (listeners: readonly Listener[], graceMs: number): Promise<void> => {
   const graceful = Promise.all(listeners.map((listener) => listener.stop(false)))
   const grace = Promise.withResolvers<'late'>()

@@ -6,8 +6,8 @@ const checkTimeoutMs = 500
 const cacheMs = 500
 
 /**
- * Asks every feature, in parallel, each for at most half a second; the answer is kept for half a
- * second so that a probe storm does not reach the database.
+ * Asks every feature, in parallel, each for at most half a second. Keeps the answer for half a
+ * second, so that a probe storm does not reach the database.
  */
 export const createHealthReporter = (
   features: readonly Feature[],

@@ -1,6 +1,6 @@
 import type { Environment } from '../config/index.ts'
 
-/** One line of an explanation: a field, its value as text, what a code means, what lies beneath. */
+/** One line of an explanation: a field, its value as text, the meaning of a code, and the lines below it. */
 export type ExplainedField = {
   readonly name: string
   readonly value?: string
@@ -16,17 +16,17 @@ export type Explanation = {
   readonly value: unknown
   /** Drawn with characters, below the tree; not in `--json`. */
   readonly picture?: string
-  /** The input is not valid: the fields are what could be read before. Ends the command with failure. */
+  /** The input is not valid: the fields are those that we could read before. Ends the command with failure. */
   readonly failure?: { readonly message: string } & Readonly<Record<string, unknown>>
 }
 
-/** What only some kinds need to be told; the others ignore it. */
+/** Options that only some kinds need; the others ignore them. */
 export type InspectOptions = {
   /** A name, or what a JSON file holds. */
   readonly dialect?: unknown
   readonly frame?: string
   readonly unmasked?: boolean
-  /** Judge the whole message by its schema, the one that these settings name; what breaks it is a failure. */
+  /** Validate the whole message with the schema that these settings name; a violation is a failure. */
   readonly validateWith?: Environment | undefined
   /** Open what is encrypted, with the keys that these settings name. */
   readonly openWith?: Environment | undefined

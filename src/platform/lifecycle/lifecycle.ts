@@ -1,6 +1,6 @@
 import type { Logger } from '../observe/index.ts'
 
-/** Something that is started once and stopped once. */
+/** Something that starts once and stops once. */
 export type Part = {
   readonly name: string
   readonly start?: (() => void | Promise<void>) | undefined
@@ -9,7 +9,7 @@ export type Part = {
 }
 
 export type Lifecycle = {
-  /** Starts the parts in order; when one fails, those started are stopped and the error is thrown. */
+  /** Starts the parts in order; when one fails, stops those that have started and throws the error. */
   start(): Promise<void>
   /** Drains all, then stops in reverse order. True when everything ended within the time. */
   stop(): Promise<boolean>
@@ -19,7 +19,7 @@ export type Lifecycle = {
 export const createLifecycle = (options: {
   readonly parts: readonly Part[]
   readonly logger: Logger
-  /** For draining and stopping together. */
+  /** The time for draining and stopping together. */
   readonly stopTimeoutMs: number
 }): Lifecycle => {
   const { parts, logger, stopTimeoutMs } = options
@@ -68,7 +68,7 @@ export const createLifecycle = (options: {
   }
 }
 
-/** True when the step ended in time. A step that is late is left behind. */
+/** Returns true when the step ended in time. We leave a late step behind. */
 const within = async (timeoutMs: number, step: () => void | Promise<void>): Promise<boolean> => {
   const late = Promise.withResolvers<boolean>()
   const timer = setTimeout(() => late.resolve(false), Math.max(0, timeoutMs))

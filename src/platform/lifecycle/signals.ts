@@ -1,5 +1,5 @@
 /**
- * Resolves at the first SIGTERM or SIGINT. A second one ends the process at once with 130, through
+ * Resolves at the first SIGTERM or SIGINT. A second one ends the process at once with 130, after
  * `atOnce`, which may flush what must not be lost.
  */
 export const untilSignal = (atOnce: () => void): Promise<NodeJS.Signals> =>

@@ -31,7 +31,7 @@ export class LineWriter {
     setImmediate(() => this.#flush())
   }
 
-  /** Writes what is pending now, as far as the reader takes it: before the process ends. */
+  /** Writes pending lines now, as far as the reader takes them: before the process ends. */
   flushSync(): void {
     for (let attempt = 0; attempt < 50; attempt++) {
       if (this.#writeOnce()) return

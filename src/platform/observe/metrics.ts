@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 /** The process's metrics. Declare each metric once, with the exact name, type and labels. */
 export type Metrics = {
   readonly registry: Registry
-  /** `collect` adds what was counted elsewhere when the metrics are scraped. */
+  /** `collect` adds counts from elsewhere when the metrics are scraped. */
   counter<L extends string>(
     name: string,
     help: string,
@@ -11,8 +11,8 @@ export type Metrics = {
     collect?: (counter: Counter<L>) => void,
   ): Counter<L>
   /**
-   * `collect` sets the values when the metrics are scraped. Where it fails or is late the gauge tells nothing in that
-   * scrape: neither an old value nor an error in place of all the others.
+   * `collect` sets the values when the metrics are scraped. If it fails or is late, that scrape has no value of this
+   * gauge: neither an old value nor an error in place of all the others.
    */
   gauge<L extends string>(
     name: string,

@@ -1,10 +1,10 @@
 import type { LogFields, Logger } from './logger.ts'
 
-/** Tells of something that fails again and again without filling the log with it. */
+/** Logs something that fails again and again without filling the log with it. */
 export type OutageLog = {
-  /** Logged the first time, then once in a while with the number of failures. */
+  /** Logs the first failure, then one line once in a while with the number of failures. */
   readonly failed: (error: unknown, fields?: LogFields) => void
-  /** After failures: logged once. */
+  /** Call it on success: after failures it logs once. */
   readonly worked: () => void
 }
 
@@ -12,7 +12,7 @@ export type OutageWords = {
   readonly level: 'warn' | 'error'
   readonly away: string
   readonly back: string
-  /** Of every line. */
+  /** Fields of every line. */
   readonly about?: LogFields
 }
 

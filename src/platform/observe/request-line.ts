@@ -19,9 +19,9 @@ export type RequestFields = {
 const plainWord = /^[A-Z]{1,16}$/
 
 /**
- * The same JSON the logger would write, put together by hand: this line is written for every request
- * and the general serializer and scrubber would cost more than the rest of the HTTP chain. What a
- * caller controls (id, method, added fields) is escaped and scrubbed here.
+ * The same JSON that the logger would write. We build it by hand because we write this line for every request,
+ * and the general serializer and scrubber would cost more than the rest of the HTTP chain. We escape and
+ * scrub here what a caller controls (id, method, added fields).
  */
 export const requestLine = (fields: RequestFields): string => {
   const method = plainWord.test(fields.method) ? fields.method : 'OTHER'

@@ -26,7 +26,7 @@ export const scrub = (line: string): string => {
     .replace(cnpjForm, '**.***.***/****-**')
 }
 
-/** One pass over the line; it is copied only where a run of digits has to go. */
+/** Passes over the line once, and copies it only if a run of digits must go. */
 const scrubDigits = (line: string): string => {
   let out = ''
   let copied = 0

@@ -1,9 +1,9 @@
 import { latencyBucketsSeconds, type Metrics } from './metrics.ts'
 
 /*
- * Counts of the hot paths: kept as plain numbers and turned into prom-client's form when scraped. Its own counters
- * hash their labels at every increment, even through the child of fixed labels, which costs more than the rest of
- * what a request is counted by. Whoever counts keeps the series of its labels.
+ * Counts of the hot paths: we keep plain numbers and turn them into prom-client's form when scraped. Its own counters
+ * hash their labels at every increment, even through the child of fixed labels, which costs more than everything
+ * else that counts a request. Callers keep the series of their labels.
  */
 
 /** One series of a counter; add to `count`. */

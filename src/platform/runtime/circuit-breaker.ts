@@ -1,4 +1,4 @@
-/** Keeps calls from a service that is down, and lets one through from time to time to see. */
+/** Stops calls to a service that is down, and lets one through from time to time as a test. */
 export type CircuitBreaker = {
   /** False while the circuit is open; true lets this call through. */
   readonly admit: () => boolean
@@ -22,7 +22,7 @@ export const createCircuitBreaker = (
       if (failures < failuresMax) return true
       const now = nowMs()
       if (now < openUntilMs) return false
-      // Half open: this call tries, the others wait until it has ended or the time is over again.
+      // Half open: this call tests, the others wait until it has ended or the time is over again.
       openUntilMs = now + openMs
       return true
     },

@@ -7,7 +7,7 @@ const { latin1Slice, utf8Slice } = Buffer.prototype as unknown as {
   readonly utf8Slice: Slice
 }
 
-/** The runtime's own text functions, which pure code is handed: several times as fast as the web-standard decoders. */
+/** The runtime's own text functions, which we hand to pure code: several times as fast as web-standard decoders. */
 export const nativeText = {
   isUtf8: (bytes: Uint8Array): boolean => isUtf8(bytes),
   /** One character for each byte. */

@@ -14,7 +14,7 @@ export class SendBuffer {
   end = 0
   /** Bytes committed since the start of the stream. */
   committed = 0
-  /** Bytes of them that the kernel took; during a write, those that are offered to it count. */
+  /** How many of them the kernel took; during a write this includes the bytes offered to it. */
   sent = 0
   private head = 0
   private generation = 0
@@ -50,7 +50,7 @@ export class SendBuffer {
     return true
   }
 
-  /** The bytes up to `end` are to be sent. */
+  /** Marks the bytes up to `end` to be sent. */
   commit(end: number): void {
     this.committed += end - this.end
     this.end = end
@@ -61,7 +61,7 @@ export class SendBuffer {
     while (this.head < this.end) {
       const { generation } = this
       const offered = this.end - this.head
-      // Until it is known, all of it may be on its way: `write` may tell of the socket's end before it returns.
+      // Until we know, all of it may be on its way: `write` may report the socket's end before it returns.
       this.sent += offered
       const taken = Math.max(write(this.bytes.subarray(this.head, this.end)), 0)
       if (this.generation !== generation) return true

@@ -6,7 +6,7 @@ import { createJob } from '../jobs/index.ts'
 /** What `fetch`, `node:tls` and `node:http2` take as TLS options. */
 export type TlsOptions = { readonly cert?: string; readonly key?: string; readonly ca?: string }
 
-/** Where the material comes from; a part with a path is read again when its file changes. */
+/** Where the material comes from; we read a part with a path again when its file changes. */
 export type KeyFiles = {
   readonly certificate: Pem | undefined
   readonly key: Pem | undefined
@@ -21,7 +21,7 @@ export type KeyFiles = {
  */
 export type KeyMaterial = {
   readonly current: () => TlsOptions
-  /** Called after each exchange. Returns how to stop following. */
+  /** Called after each exchange. Returns a function that stops following. */
   readonly onChange: (listener: (options: TlsOptions) => void) => () => void
   /** Reads the source now; true when the material changed. */
   readonly reload: () => Promise<boolean>
@@ -133,10 +133,10 @@ export const createFileMaterial = (
 export type StoredPair = () => Promise<{ readonly cert: string; readonly key: string }>
 
 /**
- * Key material from the certificate store. Until it has been read once it holds the authorities alone, with which no
- * counterparty takes this process for the institution.
+ * Key material from the certificate store. Until the first read it holds the authorities alone, so that no
+ * counterparty mistakes this process for the institution.
  *
- * @param onProblem - told when the store cannot be read or has no pair; the old material stays
+ * @param onProblem - called when the store cannot be read or has no pair; the old material stays
  */
 export const createStoreMaterial = (
   readPair: StoredPair,

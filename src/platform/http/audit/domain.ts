@@ -1,4 +1,4 @@
-/** What is recorded: whatever moves money, and whatever changes who may do or learn what. */
+/** The actions that we record: all that move money, and all that change who may do or learn what. */
 export const auditActions = [
   'spi.send',
   'cards.authorize',
@@ -33,9 +33,9 @@ export type Actor = {
 export type AuditEntry = {
   readonly actor: Actor
   readonly action: AuditAction
-  /** Id of what it was done to. */
+  /** Id of the object of the action. */
   readonly object: string
-  /** What became of it, in a word: `queued`, `created`. */
+  /** The result in a word: `queued`, `created`. */
   readonly outcome: string
 }
 

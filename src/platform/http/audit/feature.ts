@@ -10,7 +10,7 @@ const monthsAhead = 2
 const everyMs = 6 * 3_600_000
 const table = { name: 'audit_log', unit: 'month', bound: uuidBound } as const
 
-/** The tables of who did what, one in each database, and the endpoint that reads them as one. */
+/** The audit tables, one in each database, and the endpoint that reads them as one. */
 export const createAudit = ({
   databases,
   logger,
@@ -26,7 +26,7 @@ export const createAudit = ({
     }
     return { name, routes: withMissingSettings(auditRoutes(never), ['DATABASE_DSN']) }
   }
-  // Without its partition a row lies in the default one: a failure here is not one of the service.
+  // Without its partition a row goes to the default one, so a failure here does not stop the service.
   const jobs = databases.map((sql) =>
     createJob({
       ...{ name: 'partitions of the audit log', everyMs, isAwaited: true, fleet: { sql }, logger },

@@ -9,7 +9,7 @@ export const auditLog = pgTable(
     actor: text().notNull(),
     /** `spi.send`, `webhooks.rotate`. */
     action: text().notNull(),
-    /** Id of what it was done to. */
+    /** Id of the object of the action. */
     object: text().notNull(),
     outcome: text().notNull(),
     requestId: text('request_id'),

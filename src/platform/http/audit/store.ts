@@ -2,7 +2,7 @@ import type { PendingQuery, Row } from 'postgres'
 import { type Queryable, uuidBound } from '#src/platform/database/index.ts'
 import type { AuditEntry, AuditFilter, AuditRecord } from './domain.ts'
 
-/** Records what the caller's transaction does: both are there when it commits, or neither. */
+/** Records the action of the caller's transaction: both commit, or neither. */
 export const writeAudit = async (
   tx: Queryable,
   { actor, action, object, outcome }: AuditEntry,
@@ -14,7 +14,7 @@ export const writeAudit = async (
 }
 
 /**
- * For a statement that writes what it tells of by itself: to stand in its `with`.
+ * For the `with` of a statement that records its own effect.
  *
  * @param entries a query of actor, action, object, outcome and request id, and an id (a UUIDv7 as text) before them
  */
@@ -23,7 +23,7 @@ export const auditInsert = (sql: Queryable, entries: PendingQuery<Row[]>) => sql
   select id::uuid, actor, action, object, outcome, request_id
   from (${entries}) as entry(id, actor, action, object, outcome, request_id)`
 
-/** Newest first; those before an id where one is given. */
+/** Newest first; with an id, only those before it. */
 export const listAudit = (
   sql: Queryable,
   { actor, action, object, from, to }: AuditFilter,

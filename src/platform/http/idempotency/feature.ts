@@ -5,7 +5,7 @@ import type { Logger } from '#src/platform/observe/index.ts'
 
 const sweepEveryMs = 600_000
 
-/** Forgets keys after their retention: a repetition later than that is a new request. */
+/** Forgets keys after their retention: a later repetition is a new request. */
 export const createIdempotencySweep = (options: {
   readonly sql: Client
   readonly retentionHours: number

@@ -6,13 +6,13 @@ import { canonicalJson } from './canonical.ts'
 
 const keyLengthMax = 255
 
-/** The Idempotency-Key of a request as it is stored, and what it was sent for. Both are base64url. */
+/** The Idempotency-Key as we store it, and the request it came with. Both are base64url. */
 export type IdempotencyKey = {
   /** HMAC-SHA256 of the key sent, under the caller's account: keys of different accounts never meet. */
   readonly key: string
-  /** SHA-256 of method, path and body: of a JSON body its value counts, of any other its bytes. */
+  /** SHA-256 of method, path and body: of a JSON body we hash the value, of any other the bytes. */
   readonly fingerprint: string
-  /** The same of the body's bytes in every case: rows of releases without accounts have it. */
+  /** The same, but always of the body's bytes: rows of releases without accounts have it. */
   readonly fingerprintOfBytes: () => string
 }
 

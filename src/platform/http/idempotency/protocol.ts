@@ -3,7 +3,7 @@ import type { Client, Queryable, Transaction } from '#src/platform/database/inde
 import { ApiError, httpErrors } from '../errors.ts'
 import type { IdempotencyKey } from './key.ts'
 
-/** What a request ends in; a repetition gets the same bytes. */
+/** The result of a request; a repetition gets the same bytes. */
 export type Answer = {
   readonly status: number
   /** JSON. */
@@ -14,9 +14,9 @@ export type Answered = Answer & { readonly isReplay: boolean }
 
 /**
  * Runs the work of one transaction once per key: the effect, the key and the answer commit together, and a repetition
- * gets that answer. Work that throws leaves no trace and may be repeated. While it runs, others are told to wait.
+ * gets that answer. Work that throws leaves no trace and may be repeated. While it runs, we tell others to wait.
  *
- * @param work gives the answer; with `provisionalMs` the one that holds unless {@link settleKey} comes in time
+ * @param work returns the answer; with `provisionalMs`, one that holds unless {@link settleKey} comes in time
  * @throws ApiError 409 while another request runs under the key, 422 when it was used for another request
  */
 export const runOnce = (
@@ -33,7 +33,7 @@ export const runOnce = (
   })
 
 /**
- * Claims the key in the transaction of the effect it guards; rolling back gives it free again. For work that spans
+ * Claims the key in the transaction of the effect it guards; a rollback frees it again. For work that spans
  * transactions: the last one answers the key, and until then it counts as running.
  *
  * @returns undefined when the key is claimed now or there is none; otherwise the answer kept under it
@@ -60,8 +60,8 @@ export const claimKey = async (
 }
 
 /**
- * The answer kept under a key, without claiming it: for work that has something to ask before it writes, and must not
- * ask again when all is done.
+ * The answer kept under a key, without claiming it: for work that must ask something before it writes, and must not
+ * ask again when everything is done.
  *
  * @returns undefined when the key is new
  * @throws ApiError 409 while another request runs under the key, 422 when it was used for another request
@@ -103,14 +103,14 @@ const stillRunning = (): ApiError =>
     { headers: { 'Retry-After': '1' } },
   )
 
-/** A provisional answer is not replaced in its last moments: the commit takes time as well. */
+/** We do not replace a provisional answer in its last moments, because the commit takes time too. */
 const settleMarginMs = 1_000
 
 /**
  * Stores the answer of a claimed key, in the transaction that ends the work.
  *
- * @param provisionalMs where a better answer may come: so long a repetition is told that the request runs, afterwards
- *   it gets this one
+ * @param provisionalMs how long a better answer may come: until then a repetition hears that the request runs, and
+ *   afterwards it gets this answer
  */
 export const answerKey = async (
   sql: Queryable,
@@ -126,7 +126,7 @@ export const answerKey = async (
 }
 
 /**
- * Puts the final answer in place of the provisional one.
+ * Replaces the provisional answer by the final one.
  *
  * @returns false when it is too late: repetitions may have got the provisional one, which stays
  */
@@ -165,7 +165,7 @@ export const answerRows = (sql: Queryable, rows: PendingQuery<Row[]>) => sql`
 export const freeRows = (sql: Queryable, rows: PendingQuery<Row[]>) => sql`
   delete from idempotency_keys k using (${rows}) as freed(key) where k.key = freed.key`
 
-/** Of rows that go into one statement, the first of each key: a later one is its repetition. */
+/** Returns the first row of each key in one statement: a later one is its repetition. */
 export const firstOfEachKey = <T>(
   rows: readonly T[],
   keyOf: (row: T) => IdempotencyKey | undefined,

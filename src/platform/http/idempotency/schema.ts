@@ -12,7 +12,7 @@ export const idempotencyKeys = pgTable(
     /** Null while the first request runs. */
     status: integer(),
     body: bytea(),
-    /** Until then the answer may still become another: a repetition is told that the request runs. */
+    /** Until then the answer may still change: a repetition hears that the request runs. */
     provisionalUntil: instant('provisional_until'),
     createdAt: instant('created_at').notNull().defaultNow(),
   },

@@ -7,7 +7,7 @@ export type ExportClient = {
   close(): void
 }
 
-/** Why spans were not taken: a status of gRPC by its number, an HTTP status, or the code of a connection's error. */
+/** Why the collector did not take spans: a gRPC status by number, an HTTP status, or a connection's error code. */
 export class ExportError extends Error {
   override readonly name = 'ExportError'
   readonly reason: string
@@ -43,7 +43,7 @@ export const createExportClient = (
     }
     fresh.on('error', forget)
     fresh.on('close', forget)
-    // The collector stops: what is under way may end, the next call takes another connection.
+    // The collector stops: running calls may end, the next call opens another connection.
     fresh.on('goaway', () => {
       forget()
       fresh.close()
@@ -82,7 +82,7 @@ const call = (session: ClientHttp2Session, body: Buffer, timeoutMs: number): Pro
   const fail = (reason: string): void => done.reject(new ExportError(reason))
   const failWith = (error: Error & { readonly code?: unknown }): void =>
     fail(typeof error.code === 'string' ? error.code : error.name)
-  // A connection that cannot be made tells its own listeners first, or only them.
+  // A connection that cannot be made reports it to its own listeners first, or only to them.
   session.once('error', failWith)
   const stream = session.request({ ...headers, 'grpc-timeout': `${timeoutMs}m` })
   const timer = setTimeout(() => {

@@ -3,7 +3,7 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '../logger.ts'
 import type { Tracing } from './start.ts'
 
-/** Traces, where `OTEL_EXPORTER_OTLP_ENDPOINT` names a collector. First to start, so last to stop. */
+/** Exports traces if `OTEL_EXPORTER_OTLP_ENDPOINT` names a collector. First to start, so last to stop. */
 export const createTracing = (settings: PlatformSettings, logger: Logger): Feature => {
   const { otlpEndpoint: endpoint, serviceName, serviceVersion } = settings
   const name = 'tracing'
@@ -12,7 +12,7 @@ export const createTracing = (settings: PlatformSettings, logger: Logger): Featu
   return {
     name,
     start: async () => {
-      // Loaded here: the exporter brings HTTP/2 with it, which a start without tracing need not pay for.
+      // We load it here because the exporter brings HTTP/2 along, which a start without tracing need not pay for.
       const { startTracing } = await import('./start.ts')
       const samplingRatio = settings.samplingRatio
       tracing = startTracing({

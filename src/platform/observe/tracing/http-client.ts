@@ -2,7 +2,7 @@ import { currentTraceparent, inSpan, isTracing, type SpanAttributes } from './tr
 
 const ports: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
-/** Host and port of a URL, and no more of it: paths and queries hold keys and identifiers. */
+/** Only host and port of a URL: paths and queries hold keys and identifiers. */
 export const serverOf = (url: string): SpanAttributes => {
   const { hostname, port, protocol } = new URL(url)
   return {
@@ -12,8 +12,8 @@ export const serverOf = (url: string): SpanAttributes => {
 }
 
 /**
- * An HTTP request to a counterparty as a client span of the trace that it belongs to; one that belongs to none, as the
- * polling of a mailbox, is no trace of its own.
+ * Makes an HTTP request to a counterparty a client span of its trace; a request without a trace, such as the polling of
+ * a mailbox, does not begin one.
  */
 export const inRequestSpan = <T extends { readonly status: number }>(
   { method, url }: { readonly method: string; readonly url: string },

@@ -11,7 +11,7 @@ const varint = 0
 const fixed64 = 1
 const bytes = 2
 const word = 0x1_0000_0000
-/** A length is written in four bytes before it is known; a varint may have leading zeros. */
+/** We write a length in four bytes before we know it; a varint may have leading zeros. */
 const lengthBytes = 4
 const error = 2
 const attributesMax = 32
@@ -91,7 +91,7 @@ class Writer {
     this.at += from.length
   }
 
-  /** Begins a nested message; `close` with what it returned ends it. */
+  /** Begins a nested message; `close` with the returned value ends it. */
   open(field: number): number {
     this.tag(field, bytes)
     this.at += lengthBytes
@@ -122,13 +122,13 @@ const writeAttribute = (to: Writer, field: number, name: string, value: Attribut
   to.close(pair)
 }
 
-/** Attributes and names repeat: their bytes are kept, up to so many, and no longer values than these. */
+/** Attributes and names repeat, so we keep their bytes: at most so many, and no longer values than these. */
 const keptMax = 2_000
 const keptCharactersMax = 100
 const kept = new Map<string, Map<AttributeValue, Uint8Array>>()
 let keptCount = 0
 
-/** What `write` writes for the value under the name, from the second time on as a copy. */
+/** Writes what `write` writes for the value under the name; from the second time on it copies. */
 const writeKept = (
   to: Writer,
   name: string,

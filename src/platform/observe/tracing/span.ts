@@ -8,7 +8,7 @@ export type Span = {
   readonly spanId: string
   /** Empty for a root. */
   readonly parentSpanId: string
-  /** False: followed and passed on, but not exported. */
+  /** False: we pass the trace on but do not export the span. */
   readonly isSampled: boolean
   name: string
   readonly kind: number
@@ -49,7 +49,7 @@ const noTrace = '0'.repeat(32)
 const noSpan = '0'.repeat(16)
 const sampledFlag = 1
 
-/** Undefined when it cannot be read: a caller's header must not break a request. */
+/** Undefined when we cannot read it: a caller's header must not break a request. */
 export const parseTraceparent = (text: string): TraceContext | undefined => {
   const [, version, traceId = noTrace, spanId = noSpan, flags = '00'] = pattern.exec(text) ?? []
   if (version === undefined || version === 'ff' || traceId === noTrace || spanId === noSpan) {

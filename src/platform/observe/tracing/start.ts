@@ -4,15 +4,15 @@ import type { Span } from './span.ts'
 import { useSink } from './tracing.ts'
 
 export type TracingOptions = {
-  /** Of the collector, `http://` or `https://`; spans go out as OTLP over gRPC. */
+  /** The collector's, `http://` or `https://`; spans go out as OTLP over gRPC. */
   readonly endpoint: string
   readonly serviceName: string
   readonly serviceVersion: string
-  /** Share of the traces that begin here which are kept, 0 to 1; a caller's decision is followed. */
+  /** The share, 0 to 1, that we keep of the traces that begin here; for other traces their caller decides. */
   readonly samplingRatio: number
-  /** Told of each export that fails: why, and the number of spans lost. */
+  /** Called for each failed export with the reason and the number of lost spans. */
   readonly onProblem?: (reason: string, spans: number) => void
-  /** For what is left at the stop; 5 s. */
+  /** How long we may take at the stop to send what is left; 5 s. */
   readonly stopTimeoutMs?: number
 }
 
@@ -25,7 +25,7 @@ const batchSpansMax = 2_000
 /** Before compression; a collector takes 4 MiB at once unless it is told otherwise. */
 const batchBytesMax = 1_048_576
 const queuedBatchesMax = 10
-/** What waits for the collector at most; more is dropped, so an absent collector costs memory up to here. */
+/** How much may wait for the collector; we drop any more, so an absent collector costs no more memory. */
 export const queuedSpansMax = batchSpansMax * queuedBatchesMax
 /**
  * Spans that wait to be encoded together: code that runs once for each of them, between everything else that a request
@@ -38,7 +38,7 @@ const compression = { level: 1, library: 'zlib' } as const
 
 type Export = { readonly message: Uint8Array; readonly spans: number }
 
-/** From now on spans are made and exported. One per process: the active span follows asynchronous calls. */
+/** Makes and exports spans from now on. Once per process: the active span follows asynchronous calls. */
 export const startTracing = (options: TracingOptions): Tracing => {
   const { endpoint, samplingRatio, onProblem = () => {} } = options
   const { stopTimeoutMs = stopTimeoutMsDefault } = options
@@ -50,7 +50,7 @@ export const startTracing = (options: TracingOptions): Tracing => {
   let timer: ReturnType<typeof setTimeout> | undefined
   let sending: Promise<void> | undefined
 
-  /** A collector that is away loses these spans: that must not delay or fail anything else. */
+  /** An absent collector loses these spans: that must not delay or fail anything else. */
   const send = ({ message, spans }: Export): Promise<void> =>
     client.send(message).catch((error: unknown) => {
       onProblem(error instanceof ExportError ? error.reason : 'internal', spans)

@@ -15,11 +15,11 @@ export type Traceparent = string
 
 export type SpanOptions = {
   readonly kind?: 'internal' | 'server' | 'client' | 'producer' | 'consumer'
-  /** Names by the semantic conventions; never personal or card data. */
+  /** Named by the semantic conventions; never personal or card data. */
   readonly attributes?: SpanAttributes
-  /** Whose child the span is; by default the span that is active. Null: of none, whatever is active. */
+  /** The parent; by default the active span. Null: the span has no parent, whatever is active. */
   readonly parent?: Traceparent | null | undefined
-  /** What else caused it. */
+  /** Further causes. */
   readonly links?: readonly (Traceparent | undefined)[]
 }
 
@@ -41,7 +41,7 @@ export type OpenSpan = ActiveSpan & {
 /** Takes the spans that have ended. */
 export type SpanSink = {
   readonly add: (span: Span) => void
-  /** Of the traces that begin here, the share that is kept. */
+  /** The share that we keep of the traces that begin here. */
   readonly samplingRatio: number
 }
 
@@ -70,7 +70,7 @@ export const useSink = (chosen: SpanSink | undefined): void => {
 export const isTracing = (): boolean => sink !== undefined
 
 /**
- * Runs `work` within a span of its own, which ends when it returns, or when its promise settles. A failure marks the
+ * Runs `work` within a span of its own, which ends when `work` returns or its promise settles. A failure marks the
  * span and is passed on.
  */
 export const inSpan = <T>(name: string, options: SpanOptions, work: (span: ActiveSpan) => T): T => {
@@ -79,7 +79,7 @@ export const inSpan = <T>(name: string, options: SpanOptions, work: (span: Activ
   return activeSpan.run(span, run, span, work) as T
 }
 
-/** One object for what is recorded and what records it: there is one for every request and statement. */
+/** One object records and holds the data, because there is one for every request and statement. */
 class RunningSpan implements Span, OpenSpan {
   readonly traceId: string
   readonly spanId: string
@@ -122,7 +122,7 @@ class RunningSpan implements Span, OpenSpan {
     this.attributes.push('error.type', reason)
   }
 
-  /** With an error it is marked by the error's kind alone: its text may hold data. */
+  /** An error marks the span by its kind alone: its text may hold data. */
   end(error?: unknown): void {
     if (error !== undefined) this.fail(reasonOf(error))
     this.endedMs = timeOrigin + performance.now()
@@ -178,15 +178,15 @@ const run = (span: RunningSpan, work: (span: ActiveSpan) => unknown): unknown =>
 export const openSpan = (name: string, options: SpanOptions): OpenSpan =>
   sink === undefined ? none : new RunningSpan(sink, name, options)
 
-/** Of the active span, to travel with a message; undefined when there is none. */
+/** The active span's, to travel with a message; undefined when there is none. */
 export const currentTraceparent = (): Traceparent | undefined => {
   const span = sink === undefined ? undefined : activeSpan.getStore()
   return span === undefined ? undefined : formatTraceparent(span)
 }
 
 /**
- * Runs work within the span that is active now, however much later and whoever calls: what is done for several at once
- * belongs to the trace of the first. Undefined when nothing is traced.
+ * Returns a function that runs work within the span that is active now, however much later and whoever calls: work for
+ * several at once belongs to the trace of the first. Undefined when nothing is traced.
  */
 export const activeContext = (): (<T>(work: () => T) => T) | undefined => {
   if (sink === undefined) return undefined

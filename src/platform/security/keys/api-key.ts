@@ -14,7 +14,7 @@ const secretLength = 43
 const checksumLength = 6
 const form = /^trl_(live|test)_([0-9A-Za-z]{12})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
 
-/** The account of keys that are made without one. */
+/** The account of keys that were created without one. */
 export const defaultAccount = 'default'
 
 /** 1 to 63 characters. */
@@ -49,7 +49,7 @@ export const generateKey = (
   return { key: body + checksumOf(body), id, hash: hashOf(secret).toString('hex') }
 }
 
-/** Undefined when the text is no key of ours or its checksum is wrong. */
+/** Undefined when the text is not a key of ours or its checksum is wrong. */
 export const parseKey = (text: string): ParsedKey | undefined => {
   const found = form.exec(text)
   if (found === null) return undefined

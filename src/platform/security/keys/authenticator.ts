@@ -16,13 +16,13 @@ export type KeyRecord = {
 /** Where keys are kept: a file or the database. */
 export type KeySource = {
   find(id: string): Promise<KeyRecord | undefined>
-  /** Told when a key has been verified anew: at most once per cache period and key. */
+  /** Called when a key has been verified again: at most once per cache period and key. */
   used?(id: string, at: Date): void
 }
 
 /** Who calls. */
 export type Principal = {
-  /** The account: what is theirs belongs to it, not to the key, which may be rotated. */
+  /** The account owns what the caller makes, not the key, which may be rotated. */
   readonly owner: string
   readonly keyId: string
   readonly name: string

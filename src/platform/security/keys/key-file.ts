@@ -66,7 +66,7 @@ export const createKeyFileSource = (options: {
   let checkedMs = Number.NEGATIVE_INFINITY
   let refreshed: Promise<void> = Promise.resolve()
 
-  /** Callers that come while the file is being read wait for that reading. */
+  /** Callers that come while we read the file wait for that reading. */
   const refresh = (): Promise<void> => {
     if (now() - checkedMs < checkEveryMs) return refreshed
     checkedMs = now()

@@ -9,7 +9,7 @@ export type NewKey = {
   readonly expiresAt: Date | undefined
 }
 
-/** A key as it is listed: nothing of it is secret. Times are ISO 8601. */
+/** A key as lists show it: nothing in it is secret. Times are ISO 8601. */
 export type ListedKey = {
   readonly id: string
   readonly name: string
@@ -22,9 +22,9 @@ export type ListedKey = {
   readonly last_used_at: string | null
 }
 
-/** What the operator's commands do to keys, wherever they are kept. */
+/** What the operator's commands do to keys, wherever we keep them. */
 export type KeyStore = {
-  /** Gives the key's text: the only time it exists outside its owner's hands. */
+  /** Returns the key's text: the only time that it exists outside its owner's hands. */
   create(key: NewKey): Promise<{ readonly id: string; readonly key: string }>
   list(): Promise<readonly ListedKey[]>
   /** False when there is no such key or it is revoked already. */

@@ -5,7 +5,7 @@ import { instant } from '#src/platform/database/columns.ts'
 export const apiKeys = pgTable('api_keys', {
   id: text().primaryKey(),
   name: text().notNull(),
-  /** Whose key it is: what belongs to an account outlives each of its keys. */
+  /** The owner of the key: what belongs to an account outlives each of its keys. */
   account: text().notNull().default('default'),
   hash: text().notNull(),
   /** Grants as `trilho keys create` takes them. */

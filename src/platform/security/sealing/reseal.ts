@@ -1,20 +1,20 @@
-/** Rotation of the master key: what a previous one sealed is sealed with the present one. */
+/** Rotation of the master key: reseals with the present key what a previous one sealed. */
 import { SealError, type Sealer } from './sealer.ts'
 
 export type SealedRecord = {
   readonly sealed: Uint8Array
-  /** Where the record belongs, as it was sealed with. */
+  /** The context it was sealed with: where the record belongs. */
   readonly context: string
   /** Puts other bytes in place of exactly these. @returns false when others are there by now */
   readonly replace: (sealed: Uint8Array) => Promise<boolean>
 }
 
 export type ResealCounts = {
-  /** Sealed anew by this run. */
+  /** Resealed by this run. */
   readonly resealed: number
-  /** Under the present master key before this run, or made so by others meanwhile. */
+  /** Already under the present master key before this run, or moved there by others meanwhile. */
   readonly current: number
-  /** Under a master key that is not set, or altered; left as they are. */
+  /** Altered, or under a master key that is not set; we leave them as they are. */
   readonly unreadable: number
 }
 
