@@ -14,13 +14,13 @@ import {
 import { brcodeBytesMax } from './tape.ts'
 
 /**
- * What every code carries.
+ * The fields of every code.
  *
  * @property merchantName - 1 to 25 characters; lengths are written in bytes of UTF-8
  * @property merchantCity - 1 to 15 characters
  * @property amount - decimal string in reais, such as `10.00`
  * @property postalCode - at most 10 characters
- * @property merchantCategoryCode - four digits; `0000` when left out
+ * @property merchantCategoryCode - four digits; `0000` by default
  */
 type BrCodeMerchant = {
   readonly merchantName: string
@@ -32,8 +32,8 @@ type BrCodeMerchant = {
 
 /**
  * @property key - a Pix key, check digits included
- * @property info - text for the payer; key and info share the 99 bytes of the template
- * @property txid - 1 to 25 letters and digits; `***` is written when left out
+ * @property info - text for the payer; key and info together fit the 99 bytes of the template
+ * @property txid - 1 to 25 letters and digits; `***` by default
  * @property singleUse - writes 01 = 12; 01 is left out otherwise
  */
 export type StaticBrCode = BrCodeMerchant & {
@@ -44,7 +44,7 @@ export type StaticBrCode = BrCodeMerchant & {
 }
 
 /**
- * @property url - where the charge is: no scheme, at most 77 characters
+ * @property url - address of the charge: no scheme, at most 77 characters
  * @property singleUse - 01 = 12, the default; false leaves 01 out
  */
 export type DynamicBrCode = BrCodeMerchant & {
@@ -66,7 +66,7 @@ export type CompositeBrCode = BrCodeMerchant & {
 }
 
 const pixGuiObject = `0014${pixGui}`
-/** A Pix template with nothing but its identifier: nothing to pay now. */
+/** A Pix template with only its identifier: there is nothing to pay now. */
 const noPayment = `26${pixGuiObject.length}${pixGuiObject}`
 const digits4 = /^[0-9]{4}$/
 const amountForm = /^[0-9]+(?:\.[0-9]{1,2})?$/
@@ -101,8 +101,7 @@ export const buildDynamicBrCode = (code: DynamicBrCode): string =>
 /**
  * Writes a composite code.
  *
- * @throws CodecError as `buildStaticBrCode`; also when both `key` and `url` are given, or `info` or
- *   `txid` without `key`
+ * @throws CodecError as `buildStaticBrCode`; also if both `key` and `url` are given, or `info` or `txid` without `key`
  */
 export const buildCompositeBrCode = (code: CompositeBrCode): string => {
   const { key, url, info, txid } = code
@@ -210,7 +209,7 @@ const textObject = (id: string, text: string, charsMax: number): string => {
   return id + twoDigits[length] + text
 }
 
-/** A loop: half the time of a regular expression on texts this short. */
+/** A loop takes half the time of a regular expression on texts this short. */
 const isAlphanumericText = (text: string): boolean => {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
@@ -220,7 +219,7 @@ const isAlphanumericText = (text: string): boolean => {
   return true
 }
 
-/** Bytes of UTF-8 the text takes, or -1 when it holds a control character or half a character. */
+/** Bytes of the text in UTF-8, or -1 if it holds a control character or half a character. */
 const printableLength = (text: string): number => {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)

@@ -27,8 +27,8 @@ const buildTables = (): Uint16Array => {
 const crcTables = buildTables()
 
 /**
- * CRC-16/CCITT-FALSE of `bytes[start..end)`, eight bytes per step: the eight look-ups do not depend
- * on each other, which a byte-at-a-time table cannot offer.
+ * CRC-16/CCITT-FALSE of `bytes[start..end)`, eight bytes per step: the eight look-ups do not depend on each other,
+ * unlike those byte by byte.
  *
  * @returns 0 to 0xFFFF
  * @example crc16(new TextEncoder().encode('123456789')) // 0x29B1

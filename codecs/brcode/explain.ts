@@ -79,8 +79,7 @@ const pixNames: Readonly<Record<number, string>> = {
 }
 
 /**
- * Every object of a payload, nested, with names. Values need not follow any rule: the frame and the
- * CRC must.
+ * Every object of a payload, nested, with names. Checks only the frame and the CRC, no values.
  *
  * @throws CodecError as `indexBrCode` does
  */

@@ -27,9 +27,9 @@ const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const email = new RegExp(`^[a-z0-9.!#$&'*+/=?^_\`{|}~-]+@${label}(?:\\.${label})*$`)
 
 /**
- * The kind of a Pix key in the directory's canonical form, or undefined when it is none: digits only
- * for CPF, `[0-9A-Z]{12}[0-9]{2}` for CNPJ, E.164 for phones, lower case for e-mail and EVP. Check
- * digits and, for Brazilian phones, the area code are verified.
+ * The kind of a Pix key in the directory's canonical form, or undefined if it is not one: digits only for CPF,
+ * `[0-9A-Z]{12}[0-9]{2}` for CNPJ, E.164 for phones, lower case for e-mail and EVP. Check digits and, for Brazilian
+ * phones, the area code are verified.
  *
  * Source: DICT API, schema of keys; check digits: Receita Federal (alphanumeric CNPJ: IN 2.229/2024).
  */
@@ -41,7 +41,7 @@ export const pixKeyKind = (key: string): PixKeyKind | undefined => {
 /**
  * Checks a Pix key.
  *
- * @throws CodecError `pix_key_form` when no kind has this form, `pix_key_check_digits`,
+ * @throws CodecError `pix_key_form` if no kind has this form, `pix_key_check_digits`,
  *   `pix_key_area_code` or `pix_key_length`; messages never hold the key
  * @example parsePixKey('12ABC34501DE35') // 'cnpj'
  */

@@ -25,9 +25,9 @@ import {
   isPrintable,
 } from './text.ts'
 
-/** What Pix writes as globally unique identifier of its templates; case is not significant. */
+/** The globally unique identifier (GUI) of Pix templates; case is not significant. */
 export const pixGui = 'br.gov.bcb.pix'
-/** 62-05 when there is no txid. */
+/** Value of 62-05 without a txid. */
 export const noTxid = '***'
 export const nameCharsMax = 25
 export const cityCharsMax = 15
@@ -37,7 +37,7 @@ export const txidCharsMax = 25
 /** Keys and addresses. */
 export const pixValueCharsMax = 77
 
-/** Something a reader should know but need not refuse. */
+/** A fault that a reader should know of but need not refuse. */
 type BrCodeWarning = {
   readonly rule: 'lengths_in_characters' | 'dynamic_txid' | 'unknown_key_form'
   readonly path: string
@@ -55,10 +55,10 @@ type PixCodeKind = 'static' | 'dynamic' | 'authorization'
  *
  * @property template - the id, 26 to 51, of the template that holds it
  * @property keyKind - undefined when the key has no known form or its check digits differ
- * @property url - where the charge is, without scheme
- * @property recurrenceUrl - where the recurrence is; present in composite codes only
- * @property singleUse - 01 is `12`: to be paid once
- * @property txid - undefined when the code says `***` or nothing
+ * @property url - address of the charge, without scheme
+ * @property recurrenceUrl - address of the recurrence; present in composite codes only
+ * @property singleUse - 01 is `12`: the code can be paid once
+ * @property txid - undefined if the code has `***` or none
  */
 type PixReading = {
   readonly kind: PixCodeKind
@@ -74,10 +74,10 @@ type PixReading = {
 }
 
 /**
- * A code read.
+ * The content of a code.
  *
  * @property amount - decimal string as written, such as `10.00`
- * @property pix - undefined when no template is Pix's
+ * @property pix - undefined if no template is Pix's
  */
 export type BrCode = {
   readonly lengthUnit: LengthUnit
@@ -92,7 +92,7 @@ export type BrCode = {
   readonly warnings: readonly BrCodeWarning[]
 }
 
-/** A payload on the tape, with its text where it is ASCII: then offsets are also string indices. */
+/** A payload on the tape. `ascii` is its text if all is ASCII: then offsets are also string indices. */
 export type Indexed = { readonly tape: BrCodeTape; readonly ascii: string | undefined }
 
 const encoder = new TextEncoder()
@@ -110,13 +110,13 @@ export const indexPayload = (payload: string | Uint8Array): Indexed => {
   const bytes = isText ? encode(payload) : payload
   const size = bytes.length
   const tape = createTape()
-  // UTF-8 takes more bytes than UTF-16 takes units for every character outside ASCII.
+  // Each character outside ASCII takes more bytes in UTF-8 than units in UTF-16.
   const ascii = text.length === size
   indexBrCode(tape, bytes, size, ascii)
   return { tape, ascii: ascii ? text : undefined }
 }
 
-/** Of a text that is too long, so much that it is over the limit. */
+/** Cuts a text that is too long, just enough to stay over the limit. */
 const encode = (text: string): Uint8Array => encoder.encode(text.slice(0, brcodeBytesMax + 1))
 
 const decode = (bytes: Uint8Array): string => {
@@ -136,8 +136,8 @@ export const textOf = ({ tape, ascii }: Indexed, index: number): string => {
 }
 
 /**
- * Reads and checks a payload: frame, CRC, the EMV fields, and, where a template is Pix's, every rule
- * of the BR Code manual. The first rule broken is reported.
+ * Reads and checks a payload: frame, CRC, the EMV fields, and, if a template is Pix's, every rule of the BR Code
+ * manual. Reports the first broken rule.
  *
  * EMV lets root objects stand in any order between 00 and 63; Pix codes must be in ascending order.
  *
@@ -274,7 +274,7 @@ const readPix = (indexed: Indexed, template: number, warnings: BrCodeWarning[]):
   }
 }
 
-/** A key of no known kind is a warning, but it must be text that can be shown. */
+/** Warns of a key of unknown kind, which must still be printable text. */
 const warnOfKey = (tape: BrCodeTape, index: number, warnings: BrCodeWarning[]): void => {
   const start = startOf(tape, index)
   const end = endOf(tape, index)

@@ -22,9 +22,9 @@ const lengthUnits = ['bytes', 'characters'] as const
 export type LengthUnit = (typeof lengthUnits)[number]
 
 /**
- * Where every data object lies, in wire order, a template before its children.
+ * The places of all data objects, in wire order, a template before its children.
  *
- * The tape is reused by the caller: reading another payload overwrites it.
+ * The caller reuses the tape: reading another payload overwrites it.
  *
  * @property bytes - holds the payload in its first `size` bytes
  * @property disordered - index of the first root object whose id is below its predecessor's, or -1
@@ -90,12 +90,12 @@ const isRootTemplate = (id: number): boolean =>
 
 /**
  * Finds every object and checks the frame: version first, CRC last, lengths, duplicates, CRC value.
- * Values are not looked at.
+ * Does not check values.
  *
  * @param bytes - the payload in UTF-8, from the first byte
- * @param size - how many bytes are the payload's
- * @param ascii - whether all bytes are below 0x80; when not, and the lengths do not work out in
- *   bytes, they are tried as characters (Unicode code points)
+ * @param size - bytes of the payload
+ * @param ascii - whether all bytes are below 0x80; if not, and the lengths are wrong as bytes, they are tried as
+ * characters (Unicode code points)
  * @throws CodecError `brcode_size`, `brcode_id`, `brcode_length`, `brcode_truncated`,
  *   `brcode_duplicate`, `brcode_version`, `brcode_crc_missing`, `brcode_crc_format`, `brcode_crc`;
  *   `context.path` is the tag path
@@ -176,7 +176,7 @@ const indexTemplate = (tape: BrCodeTape, parent: number, counted: boolean): void
   }
 }
 
-/** Puts the object at `at` on the tape and gives the offset behind it. */
+/** Puts the object at `at` on the tape and returns the offset behind it. */
 const indexObject = (
   tape: BrCodeTape,
   at: number,
@@ -229,7 +229,7 @@ const twoDigits = (bytes: Uint8Array, at: number, end: number): number => {
   return tens >>> 0 > 9 || units >>> 0 > 9 ? -1 : tens * 10 + units
 }
 
-/** The offset behind `count` UTF-8 characters; past `end` when there are fewer. */
+/** The offset behind `count` UTF-8 characters; past `end` if there are fewer. */
 const skip = (bytes: Uint8Array, from: number, end: number, count: number): number => {
   let at = from
   for (let left = count; left > 0; left--) {

@@ -3,9 +3,9 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Throws a TypeError when the bytes are not UTF-8. */
 export const decodeUtf8 = (bytes: Uint8Array): string => decoder.decode(bytes)
 
-// The checks below look at bytes, not at text: a slice of a string stays lazy until it is read.
+// The checks below read bytes instead of strings, so that slices of a string stay lazy until they are used.
 
-/** Bytes of UTF-8 that begin a character: what people count. */
+/** Counts the bytes of UTF-8 that begin a character. */
 export const countCharacters = (bytes: Uint8Array, start: number, end: number): number => {
   let count = 0
   for (let i = start; i < end; i++) if ((bytes[i]! & 0xc0) !== 0x80) count++
@@ -64,7 +64,7 @@ const accents = /\p{M}+/gu
 const others = /[^\x20-\x7e]/gu
 
 /**
- * The text in printable ASCII: accents taken off, anything else that is not ASCII left out.
+ * The text in printable ASCII: removes accents, and drops all other characters that are not ASCII.
  *
  * @example toAscii('São João & Cª') // 'Sao Joao & Ca'
  */
