@@ -41,9 +41,9 @@ const serial = (text: string): string =>
 const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '.')
 
 /**
- * Says what each field of a security header holds, in wire order. Unknown codes are named as such.
+ * Explains each field of a security header, in wire order, and marks unknown codes.
  *
- * @throws CodecError `rsfn_header_length` when there is no header
+ * @throws CodecError `rsfn_header_length` if there is no header
  */
 export const explainRsfn = (message: Uint8Array): readonly RsfnFieldExplained[] => {
   const header = decodeRsfnHeader(message)

@@ -64,10 +64,10 @@ export const rsfnAuthorities = {
 } as const satisfies Readonly<Record<number, string>>
 
 /**
- * The header as numbers and bytes. Codes are not interpreted: a header with an unknown algorithm
- * decodes, so that it can be shown and refused with the right C03.
+ * The header as numbers and bytes. Codes are not interpreted, so that a header with an unknown algorithm can be shown,
+ * and refused with the right C03.
  *
- * @property destinationSerial - C11 as it stands: 32 characters
+ * @property destinationSerial - C11 as written: 32 characters
  * @property wrappedKey - C14, 256 bytes
  * @property signature - C15, 256 bytes
  */
@@ -88,10 +88,10 @@ export type RsfnHeader = {
 }
 
 /**
- * Writes a certificate serial as C11 and C13 hold it.
+ * Writes a certificate serial in the form of C11 and C13.
  *
  * @param serial - hexadecimal, either case, at most 32 digits
- * @throws CodecError `rsfn_serial` when it is not hexadecimal or longer than the field
+ * @throws CodecError `rsfn_serial` if it is not hexadecimal or does not fit the field
  * @example rsfnSerial('2f4c') // '00000000000000000000000000002F4C'
  */
 export const rsfnSerial = (serial: string): string => {
@@ -160,7 +160,7 @@ export const encodeRsfnHeader = (header: RsfnHeader): Uint8Array => {
 /**
  * Reads the header at the start of a message. `wrappedKey` and `signature` are views of `bytes`.
  *
- * @throws CodecError `rsfn_header_length` when fewer than 588 bytes are there or C01 differs (C03 = 01)
+ * @throws CodecError `rsfn_header_length` if there are fewer than 588 bytes or C01 differs (C03 = 01)
  */
 export const decodeRsfnHeader = (bytes: Uint8Array): RsfnHeader => {
   if (bytes.length < rsfnHeaderBytes) {
@@ -190,14 +190,14 @@ export const decodeRsfnHeader = (bytes: Uint8Array): RsfnHeader => {
   }
 }
 
-/** True when C14 is all zeros, which is how the header says that the body is not encrypted. */
+/** True if C14 is all zeros, which means that the body is not encrypted. */
 export const isZeroBlock = (block: Uint8Array): boolean => {
   let seen = 0
   for (const octet of block) seen |= octet
   return seen === 0
 }
 
-/** Same bytes with another C03: what a receiver returns to say why it refused a message. */
+/** The same bytes with another C03. A receiver returns them to say why it refused a message. */
 export const withRsfnError = (message: Uint8Array, code: number): Uint8Array => {
   const copy = message.slice()
   copy[3] = code

@@ -21,7 +21,7 @@ import {
   tripleDesKeyBytes,
 } from './seal.ts'
 
-/** The protocol versions that a receiver takes. Clear and second have to be asked for by name. */
+/** The protocol versions that a receiver accepts. It must name clear and second explicitly. */
 export type RsfnPolicy = {
   readonly acceptClear?: boolean
   readonly acceptSecondVersion?: boolean
@@ -61,8 +61,8 @@ const refuse = (code: RsfnFailureCode): RsfnRefused => ({
 })
 
 /**
- * The first rule that a signed header breaks, in the order of its fields; 0 when it breaks none.
- * Keys and certificates are not looked at.
+ * The code of the first rule that a signed header breaks, in the order of its fields; 0 if it breaks none. Does not
+ * look at keys and certificates.
  */
 const checkRsfnHeader = (header: RsfnHeader, policy: RsfnPolicy = {}): RsfnFailureCode | 0 => {
   const second = header.protocol === rsfnProtocol.SECOND
@@ -71,7 +71,7 @@ const checkRsfnHeader = (header: RsfnHeader, policy: RsfnPolicy = {}): RsfnFailu
   }
   const rules = specialUseRules(header.specialUse)
   if (rules === undefined || rules.encrypted === isZeroBlock(header.wrappedKey)) return 0x13
-  // A broadcast that is not encrypted has no one destination, so those fields say nothing.
+  // A broadcast that is not encrypted has no single destination, so those fields mean nothing.
   const destined = rules.encrypted
   if (destined && header.destinationKey !== rsfnAsymmetric.RSA_2048) return 0x03
   const symmetric = second ? rsfnSymmetric.TRIPLE_DES : rsfnSymmetric.AES_256
@@ -130,8 +130,8 @@ const openSigned = async (
 }
 
 /**
- * Checks, decrypts, verifies and decompresses a message, in that order. A message that was altered
- * anywhere never yields content. All wrong paddings and wrong bodies give the one code 0E.
+ * Checks, decrypts, verifies and decompresses a message, in that order. An altered message never yields content. Wrong
+ * paddings and wrong bodies all give the same code 0E.
  *
  * @returns the content, or the code that C03 of the answer must carry
  * @example

@@ -9,7 +9,7 @@ const overheadBytes = 11
  * Builds the encryption block of RSAES-PKCS1-v1_5 around `message`.
  *
  * @param randomBytes - source of randomness; zero octets are drawn again
- * @throws CodecError `pkcs1_length` when the message does not fit
+ * @throws CodecError `pkcs1_length` if the message does not fit
  */
 export const pkcs1Pad = (
   message: Uint8Array,

@@ -34,7 +34,7 @@ const notEncrypted: ReadonlySet<number> = new Set([
 ])
 const known: ReadonlySet<number> = new Set(Object.values(rsfnSpecialUse))
 
-/** What C04 says of the body; undefined for a value outside the table. */
+/** The rules for the body by C04; undefined for a value outside the table. */
 export const specialUseRules = (
   specialUse: number,
 ): { readonly compressed: boolean; readonly encrypted: boolean } | undefined => {
@@ -76,8 +76,8 @@ const encryptSecond = (plain: Uint8Array, ports: RsfnSealPorts): [Uint8Array, Ui
 }
 
 /**
- * Builds a protected message: text to UTF-16BE, gzip where C04 says so, signature over that plain
- * body, encryption under a fresh key, key under the destination's RSA key.
+ * Builds a protected message: encodes text as UTF-16BE, compresses it if C04 says so, signs that plain body, encrypts
+ * it under a fresh key, and that key under the destination's RSA key.
  *
  * @returns header (588 bytes) and body
  * @throws CodecError for a serial, length or code that the header cannot hold
@@ -129,7 +129,7 @@ export const sealRsfn = async (
   return message
 }
 
-/** A message of protocol 00: the header is zero but for its length, and nothing protects the body. */
+/** A message of protocol 00: the header is zero except for its length, and nothing protects the body. */
 export const clearRsfn = (content: string | Uint8Array): Uint8Array<ArrayBuffer> => {
   const body = typeof content === 'string' ? encodeUtf16be(content) : content
   const message = new Uint8Array(rsfnHeaderBytes + body.length)
