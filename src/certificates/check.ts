@@ -25,8 +25,8 @@ const requiredUsage: Readonly<Record<CertificateType, readonly Usage[]>> = {
 }
 
 /**
- * First octet of the keyUsage extension; undefined when there is none, which allows every use. X509Certificate does not
- * tell it and forge's certificates know no EC keys, so forge's ASN.1 is walked; @peculiar/asn1-x509 would spare 20 lines
+ * First octet of the keyUsage extension; undefined if there is none, which allows every use. X509Certificate does not
+ * show it and forge's certificates know no EC keys, so we walk forge's ASN.1; @peculiar/asn1-x509 would spare 20 lines
  * and take 28 ms to load.
  */
 const keyUsageOctet = (certificate: X509Certificate): number | undefined => {
@@ -116,14 +116,14 @@ export const checkCertificate = (
 }
 
 /**
- * The certificate that the key belongs to (without a key: the one that issued no other), and its
- * issuers in order, whatever the order of the file.
+ * The certificate that the key belongs to (without a key: the one that issued no other), and its issuers in order. The
+ * file may have any order.
  */
 export const orderChain = (
   certificates: readonly X509Certificate[],
   key: KeyObject | undefined,
 ): { readonly leaf: X509Certificate | undefined; readonly chain: readonly X509Certificate[] } => {
-  // By name alone: whether the issuer really signed is checkCertificate's to say.
+  // Compares names only: checkCertificate checks the issuer's signature.
   const isIssuer = (candidate: X509Certificate, below: X509Certificate) =>
     candidate !== below && below.issuer === candidate.subject
   const issuedNone = (candidate: X509Certificate) =>
@@ -145,10 +145,10 @@ export const orderChain = (
   return { leaf, chain }
 }
 
-/** One line, nearest component first, as RFC 2253 writes names. */
+/** A name in one line, nearest component first, in the order of RFC 2253. */
 const oneLine = (name: string): string => name.split('\n').reverse().join(', ')
 
-/** What is stored of a certificate. */
+/** The stored form of a certificate. */
 export const recordOf = (
   name: CertificateName,
   certificate: X509Certificate,
@@ -167,13 +167,13 @@ export const recordOf = (
   chain: chain.map(String),
 })
 
-/** @throws Error when the PEM holds no private key or one under a password */
+/** @throws Error if the PEM holds no private key, or one under a password */
 export const readKey = (pem: string): KeyObject => createPrivateKey(pem)
 
 /**
- * A certificate, PEM or DER, whose key can be used: the runtime reads the key only when it is asked for.
+ * Reads a certificate, PEM or DER, and its public key at once: the runtime would read the key only on first use.
  *
- * @throws Error when certificate or key cannot be read
+ * @throws Error if certificate or key cannot be read
  */
 export const readCertificate = (content: string | Uint8Array): X509Certificate => {
   const certificate = new X509Certificate(content)
@@ -184,7 +184,7 @@ export const readCertificate = (content: string | Uint8Array): X509Certificate =
 /**
  * The certificates of a PEM text, in its order.
  *
- * @throws Error when one of them cannot be read
+ * @throws Error if one of them cannot be read
  */
 export const readCertificates = (pem: string): readonly X509Certificate[] => {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []

@@ -7,7 +7,7 @@ const ispb = '12345678'
 const dayMs = 86_400_000
 const validDays = 365
 
-/** A certificate of its own, with its key: only good for looking at. */
+/** A self-signed certificate with its key, for show only. */
 const selfSigned = async (): Promise<string> => {
   const { pki, md } = forge()
   const { publicKey, privateKey } = await promisify(generateKeyPair)('rsa', {

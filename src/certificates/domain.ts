@@ -1,4 +1,4 @@
-/** What a certificate is for, by the names the national network uses. */
+/** Purposes of certificates, by the national network's names. */
 export const certificateTypes = ['PIA', 'PIC', 'SPB', 'MES', 'QRC'] as const
 export type CertificateType = (typeof certificateTypes)[number]
 
@@ -13,7 +13,7 @@ export const certificateTypeMeanings: Readonly<Record<CertificateType, string>> 
 export const ispbForm = /^[0-9A-Z]{8}$/
 export const versionMax = 9_999
 
-/** How a certificate is found: institution, purpose, and the how-manieth. */
+/** The name of a certificate: institution, purpose and version number. */
 export type CertificateName = {
   readonly ispb: string
   readonly type: CertificateType
@@ -66,9 +66,9 @@ export const daysUntilExpiry = (
   now: Date,
 ): number => Math.floor((notAfter.getTime() - now.getTime()) / dayMs)
 
-/** Days before expiry at which the log speaks. */
+/** Days before expiry at which we log a warning. */
 const expiryWarningDays = [45, 30, 14, 7, 1] as const
 
-/** The smallest warning step that the days left have come to; undefined while there is time. */
+/** The smallest warning step that the days left have reached; undefined before the first. */
 export const expiryStep = (days: number): number | undefined =>
   expiryWarningDays.findLast((step) => days <= step)

@@ -1,6 +1,6 @@
 import { defineErrors } from '#src/platform/http/index.ts'
 
-/** What importing and reading certificates can end in, besides the errors every feature shares. */
+/** Errors of importing and reading certificates, besides those that every feature shares. */
 export const certificateErrors = defineErrors({
   certificate_wrong_password: {
     status: 422,

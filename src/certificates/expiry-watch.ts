@@ -12,7 +12,7 @@ export type ExpiryWatchDeps = {
 }
 
 export type ExpiryWatch = {
-  /** Looks at every certificate now and writes the lines that are due. */
+  /** Checks every certificate now and logs the lines that are due. */
   readonly look: () => Promise<void>
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
@@ -44,7 +44,7 @@ export const createExpiryWatch = ({ list, metrics, logger, now }: ExpiryWatchDep
     gauge.set((await list()).length)
   })
 
-  /** By certificate: the step whose line is written. */
+  /** By certificate: the last step that was logged. */
   const told = new Map<string, number>()
   const tell = (record: CertificateRecord): void => {
     const days = daysUntilExpiry(record, now())

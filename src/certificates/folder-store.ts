@@ -38,7 +38,7 @@ const readOne = async (
  * Certificates in a folder.
  *
  * @param writable - only the command line writes; the gateway reads
- * @param onProblem - told for a certificate that cannot be read; the others are served
+ * @param onProblem - called for each unreadable certificate; the others are served
  */
 export const createFolderStore = (
   folder: string,
@@ -50,7 +50,7 @@ export const createFolderStore = (
     writable,
     list: async () => {
       const entries = await readdir(folder).catch((error: unknown) => {
-        // The command line makes the folder with its first certificate.
+        // The command line creates the folder with its first certificate.
         if (writable && error instanceof Error && 'code' in error && error.code === 'ENOENT') {
           return []
         }

@@ -34,7 +34,7 @@ export {
 export { type CertificateStore, createDatabaseStore } from './store.ts'
 
 export type CertificatesDeps = {
-  /** Folder of certificates; goes before the database. */
+  /** Folder of certificates; used instead of the database. */
   readonly folder: string | undefined
   readonly sql: Client | undefined
   readonly masterKey: Uint8Array | undefined
@@ -59,7 +59,7 @@ export type NamedKeys = {
   /**
    * Certificate with its chain, and its key, of the latest version for a purpose; PEM.
    *
-   * @throws Error when there is none with a key that can be used now
+   * @throws Error if there is none with a key that can be used now
    */
   readonly latestPair: (
     ispb: string,
@@ -70,7 +70,7 @@ export type NamedKeys = {
 export type CertificatesFeature = Feature & {
   /** Undefined like `service`. */
   readonly keys: NamedKeys | undefined
-  /** Undefined where neither a folder nor a database is configured. */
+  /** Undefined if neither a folder nor a database is configured. */
   readonly service: CertificateService | undefined
 }
 

@@ -1,12 +1,12 @@
 import { pbkdf2Sync } from 'node:crypto'
 import type Forge from 'node-forge'
 
-/** A message digest of the library, as it hands one to its key derivations. */
+/** A message digest that the library hands to its key derivations. */
 type Digest = { readonly algorithm: string }
 
 type Salt = string | Forge.util.ByteStringBuffer
 
-/** The two key derivations through which the library goes for every part of a file. */
+/** The two key derivations that the library uses for every part of a file. */
 type Derivations = {
   readonly pkcs12: { generateKey: DeriveBuffer }
   readonly pki: { readonly pbe: { generatePkcs12Key: DeriveBuffer } }
@@ -33,14 +33,14 @@ type DeriveText = (
 ) => string
 
 /**
- * Runs with the library's key derivations counted: wherever in a file a number of rounds stands,
- * and however it is wrapped, it takes effect only here.
+ * Calls `run` and counts the library's key derivations. Each number of rounds, anywhere in a file and in any wrapping,
+ * takes effect only here.
  *
- * Rounds of the same derivation count once, since it is done once. PBKDF2 takes the password in
- * UTF-8, as RFC 8018 recommends and others write it, not in the library's octets.
+ * The rounds of a repeated derivation count once, because it runs once. PBKDF2 takes the password in UTF-8, as RFC 8018
+ * recommends and others do, instead of the library's octets.
  *
  * @param roundsMax - of all derivations together
- * @param refuse - makes what is thrown before the first round over the limit is worked
+ * @param refuse - makes the error that is thrown before any round over the limit runs
  */
 export const withRoundsMax = <T>(
   forge: typeof Forge,

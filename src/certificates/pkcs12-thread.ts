@@ -3,10 +3,10 @@ import { readCertificate } from './check.ts'
 import { Pkcs12Error, pkcs12BytesMax, pkcs12TimeoutMs } from './pkcs12.ts'
 import type { FromPkcs12Worker, ToPkcs12Worker } from './pkcs12-worker.ts'
 
-/** Files that wait for the one being read; one core at most is given to them. */
+/** Files that may wait for the one being read; they use one core at most. */
 export const pkcs12WaitingMax = 8
 
-/** Thrown when as many files wait as may. */
+/** Thrown if too many files wait already. */
 export class Pkcs12BusyError extends Error {
   override readonly name = 'Pkcs12BusyError'
   constructor() {
@@ -23,17 +23,17 @@ type OpenedPkcs12 = {
 
 export type Pkcs12Opener = {
   /**
-   * Reads a PKCS#12 file in a thread that ends with it: the event loop stays free, and a file
-   * that takes too long is given up.
+   * Reads a PKCS#12 file in a thread of its own: the event loop stays free, and a file that takes too long is
+   * abandoned.
    *
-   * @throws Pkcs12Error when the file gives nothing, Pkcs12BusyError when too many wait
+   * @throws Pkcs12Error if the file cannot be read, Pkcs12BusyError if too many wait
    */
   readonly open: (bytes: Uint8Array, password: string) => Promise<OpenedPkcs12>
 }
 
 /** One file in a thread of its own, for at most `timeoutMs`. */
 const readInThread = (request: ToPkcs12Worker, timeoutMs: number): Promise<FromPkcs12Worker> => {
-  // The build gives the thread's entry this name beside the program's own.
+  // The build puts the thread's entry under this name, beside the program's.
   const worker = new Worker(new URL('./pkcs12-worker.ts', import.meta.url))
   const { promise, resolve, reject } = Promise.withResolvers<FromPkcs12Worker>()
   const timer = setTimeout(() => reject(new Pkcs12Error('timed_out')), timeoutMs)
@@ -55,7 +55,7 @@ const certificateOf = (der: Uint8Array): X509Certificate => {
   }
 }
 
-/** @param timeoutMs - of one file, without its wait */
+/** @param timeoutMs - for one file, without its wait */
 export const createPkcs12Opener = (timeoutMs: number = pkcs12TimeoutMs): Pkcs12Opener => {
   const waiting: (() => void)[] = []
   let isBusy = false

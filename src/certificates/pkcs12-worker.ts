@@ -3,7 +3,7 @@ import { Pkcs12Error, type Pkcs12Failure, readPkcs12 } from './pkcs12.ts'
 /** To the thread: one file. */
 export type ToPkcs12Worker = { readonly bytes: Uint8Array; readonly password: string }
 
-/** From the thread: what the file holds (DER), or why it gives nothing. */
+/** From the thread: the file's contents (DER), or why it cannot be read. */
 export type FromPkcs12Worker =
   | { readonly key: Uint8Array | undefined; readonly certificates: readonly Uint8Array[] }
   | { readonly refused: Pkcs12Failure }
@@ -22,6 +22,6 @@ const read = ({ bytes, password }: ToPkcs12Worker): FromPkcs12Worker => {
   }
 }
 
-// The entry of a thread of its own: the key derivations of one file may take seconds.
+// The entry of a separate thread, because the key derivations of one file may take seconds.
 const scope = globalThis as unknown as Scope
 scope.onmessage = ({ data }) => scope.postMessage(read(data))

@@ -5,12 +5,12 @@ import { withRoundsMax } from './pkcs12-rounds.ts'
 
 /** Largest file read; real ones hold a key and a few certificates in under 16 KiB. */
 export const pkcs12BytesMax = 256 * 1024
-/** Most rounds of key derivation in all of a file; common files have 6 000 to 2 000 000. */
+/** Most rounds of key derivation in a whole file; common files have 6 000 to 2 000 000. */
 export const pkcs12RoundsMax = 2_000_000
 /** Longest that one file may take; the rounds of most take under a second. */
 export const pkcs12TimeoutMs = 30_000
 
-/** Why a PKCS#12 file gives nothing. */
+/** Why a PKCS#12 file cannot be read. */
 export type Pkcs12Failure =
   | 'too_large'
   | 'damaged'
@@ -93,9 +93,9 @@ const onlyContent = (version: Asn1, content: Asn1): Asn1 => {
 }
 
 /**
- * Whether the password opens at least one encrypted part. Then a failed integrity check means a
- * damaged file; else it means a wrong password. forge says neither which part failed nor why, and pkijs 4.0 opens no
- * 3DES and no RC2-40, which most files of the authorities have: so each part is tried by itself.
+ * Whether the password opens at least one encrypted part. If so, a failed integrity check means a damaged file;
+ * otherwise it means a wrong password. forge does not say which part failed or why, and pkijs 4.0 cannot open 3DES and
+ * RC2-40, which most files of the authorities use: so we try each part by itself.
  */
 const passwordOpensAPart = (pfx: Asn1, password: string): boolean => {
   const [version, authSafe] = children(pfx)
@@ -133,7 +133,7 @@ const open = (pfx: Asn1, password: string): Forge.pkcs12.Pkcs12Pfx => {
   }
 }
 
-/** A private key in a bag, whatever its algorithm: PKCS#8, DER. */
+/** The private key in a bag, of any algorithm: PKCS#8, DER. */
 const keyOf = (bag: Forge.pkcs12.Bag): Uint8Array => {
   const asn1 =
     bag.key == null
@@ -148,7 +148,7 @@ const keyOf = (bag: Forge.pkcs12.Bag): Uint8Array => {
   }
 }
 
-/** DER, as it stands in the file. */
+/** The certificate's DER, unchanged from the file. */
 const certificateOf = (bag: Forge.pkcs12.Bag): Uint8Array => {
   const asn1 = bag.cert == null ? bag.asn1 : forge().pki.certificateToAsn1(bag.cert)
   return fromBinary(forge().asn1.toDer(asn1).getBytes())
@@ -156,7 +156,7 @@ const certificateOf = (bag: Forge.pkcs12.Bag): Uint8Array => {
 
 /**
  * Reads a PKCS#12 (PFX) file: 3DES, RC2-40 and AES (PBES2), with or without an integrity check.
- * Blocks for as long as the rounds take: for use in a thread of its own (`openPkcs12`).
+ * It blocks while the rounds run, so use it in a separate thread (`createPkcs12Opener`).
  *
  * @throws Pkcs12Error
  */

@@ -38,7 +38,7 @@ export type CertificateRoutesDeps = {
   readonly now: () => Date
 }
 
-/** What of a certificate is shown: everything but key material. */
+/** The public view of a certificate: everything except key material. */
 export const viewOf = (record: CertificateRecord, now: Date) => ({
   ispb: record.ispb,
   type: record.type,
@@ -203,7 +203,7 @@ const versionOf = (text: string): number | 'latest' => {
   })
 }
 
-/** Without a master key there is nothing to seal or open private keys with. */
+/** Without a master key, we can neither seal nor open private keys. */
 function sealedKeyError(error: unknown): never {
   if (error instanceof MasterKeyMissingError) {
     throw new ApiError(

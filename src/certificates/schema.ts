@@ -13,7 +13,7 @@ export const certificates = pgTable(
     notAfter: instant('not_after').notNull(),
     certificate: text().notNull(),
     chain: text().array().notNull(),
-    /** PKCS#8, sealed under the master key; null when only the certificate is known. */
+    /** PKCS#8, sealed under the master key; null if only the certificate is known. */
     sealedKey: bytea('sealed_key'),
     createdAt: instant('created_at').notNull().defaultNow(),
   },

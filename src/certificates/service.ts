@@ -23,7 +23,7 @@ export type CertificateSource =
   | { readonly format: 'pkcs12'; readonly content: Uint8Array; readonly password: string }
   | { readonly format: 'pem'; readonly content: string }
 
-/** @property version - the next free one when absent */
+/** @property version - by default the next free one */
 export type ImportRequest = {
   readonly ispb: string
   readonly type: CertificateType
@@ -49,7 +49,7 @@ type Material = {
   readonly certificates: readonly X509Certificate[]
 }
 
-/** Thrown inside for PEM that gives no certificate. */
+/** Thrown internally for PEM without a readable certificate. */
 class UnreadableError extends Error {
   override readonly name = 'UnreadableError'
 }
@@ -95,7 +95,7 @@ const unreadable = (error: unknown): ImportOutcome => {
 export type CertificateService = {
   readonly importCertificate: (request: ImportRequest, actor: Actor) => Promise<ImportOutcome>
   readonly list: () => Promise<readonly CertificateRecord[]>
-  /** `latest`: the highest version that is not yet to come; the highest of all where none is. */
+  /** `latest`: the highest version whose validity has begun; if none has, the highest of all. */
   readonly find: (
     ispb: string,
     type: CertificateType,
@@ -108,7 +108,7 @@ export type CertificateService = {
 export type CertificateServiceDeps = {
   readonly store: CertificateStore
   readonly now: () => Date
-  /** Told after each change of the store. */
+  /** Called after each change of the store. */
   readonly onChange?: () => void
 }
 

@@ -21,14 +21,14 @@ type NewCertificate = {
 /** Where certificates are kept. */
 export type CertificateStore = {
   readonly kind: 'database' | 'folder'
-  /** False: `add` and `remove` are not offered. */
+  /** False if `add` and `remove` are not offered. */
   readonly writable: boolean
   readonly list: () => Promise<readonly CertificateRecord[]>
-  /** PKCS#8, DER; undefined when there is no key. */
+  /** PKCS#8, DER; undefined if there is no key. */
   readonly readKey: (name: CertificateName) => Promise<Uint8Array | undefined>
-  /** False when the name or the same certificate is there already. */
+  /** False if the name or the same certificate exists already. */
   readonly add: (certificate: NewCertificate, actor: Actor) => Promise<boolean>
-  /** False when there was none. */
+  /** False if there was none. */
   readonly remove: (name: CertificateName, actor: Actor) => Promise<boolean>
 }
 
@@ -41,10 +41,10 @@ type Row = {
   readonly has_key: boolean
 }
 
-/** Ties a sealed key to its row: it cannot be moved to another certificate's. */
+/** Ties a sealed key to its row, so that it cannot be moved to another certificate. */
 const placeOf = (name: CertificateName): string => `certificates ${nameText(name)}`
 
-/** Every sealed key, a certificate's at a time: there are few. */
+/** Every sealed key, one certificate at a time, because there are few. */
 export async function* sealedKeys(sql: Queryable): AsyncGenerator<readonly SealedRecord[]> {
   const rows = await sql<{ ispb: string; type: string; version: number; sealed_key: Uint8Array }[]>`
     select ispb, type, version, sealed_key from certificates
