@@ -32,7 +32,7 @@ const configuredPin = (): Kind<ConfiguredPin> => ({
   },
 })
 
-/** Which algorithm each key is used with. */
+/** The algorithm of each key. */
 export const joseSettings = defineSettings({
   algorithms: setting('TRILHO_JOSE_ALGORITHMS', list(configuredPin()), {
     doc: 'Algorithms of single RSA keys, as `<kid>:<algorithm>`; the others use RS256 and RSA-OAEP-256.',

@@ -13,7 +13,7 @@ export type ContentAlgorithm = (typeof contentAlgorithms)[number]
 export const serializations = ['compact', 'flattened'] as const
 export type Serialization = (typeof serializations)[number]
 
-/** Largest token taken and largest content signed or encrypted, in characters or bytes. */
+/** Largest token to accept and largest content to sign or encrypt, in characters or bytes. */
 export const tokenCharsMax = 512 * 1024
 export const contentBytesMax = 256 * 1024
 /** Longest protected header, in base64url. */
@@ -23,7 +23,7 @@ export const kidCharsMax = 128
 /** The kind of a certificate's key. */
 export type KeyKind = 'rsa' | 'P-256' | 'P-384'
 
-/** The one algorithm a key may be used with for each purpose; undefined: not for that purpose. */
+/** The only algorithm that a key may use for each purpose; undefined forbids the purpose. */
 export type AlgorithmPin = {
   readonly signature: SignatureAlgorithm
   readonly keyManagement: KeyManagementAlgorithm | undefined

@@ -1,6 +1,6 @@
 import { defineErrors } from '#src/platform/http/index.ts'
 
-/** What signing, encrypting and decrypting can end in, besides the errors every feature shares. */
+/** Errors of signing, encrypting and decrypting, besides those that every feature shares. */
 export const joseErrors = defineErrors({
   jose_key_unknown: {
     status: 422,
@@ -32,7 +32,7 @@ export const joseErrors = defineErrors({
   },
 })
 
-/** Why a signature is not taken. */
+/** Why a signature is not accepted. */
 export const verificationFailures = [
   'malformed',
   'key_unknown',

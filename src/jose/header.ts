@@ -6,11 +6,11 @@ export type JoseHeader = Readonly<Record<string, unknown>>
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g
 
 /**
- * Whether an object of a JSON text names a member twice. Readers differ in which of the two they
- * take, so that a token could mean one thing here and another elsewhere.
+ * Whether an object of a JSON text names a member twice. Readers differ in which of the two they use, so a token could
+ * mean one thing here and another elsewhere.
  */
 const repeatsMember = (json: string): boolean => {
-  /** Of the objects and lists that are open: the names seen, or nothing for a list. */
+  /** For each open object, the names seen; undefined for an open list. */
   const open: (Set<string> | undefined)[] = []
   let isName = false
   for (const [token] of json.matchAll(tokens)) {
@@ -28,7 +28,7 @@ const repeatsMember = (json: string): boolean => {
   return false
 }
 
-/** The bytes of a base64url text without padding; undefined where it is none or has a second spelling. */
+/** The bytes of a base64url text without padding; undefined if it is malformed or not the only spelling. */
 const decodeBase64url = (text: string): Uint8Array | undefined => {
   try {
     const bytes = Uint8Array.fromBase64(text, { alphabet: 'base64url' })
@@ -43,8 +43,8 @@ export const areBase64url = (parts: readonly string[]): boolean =>
   parts.every((part) => decodeBase64url(part) !== undefined)
 
 /**
- * Reads a protected header; undefined where it is no JSON object in UTF-8 and base64url, names a
- * member twice or is over {@link headerCharsMax}.
+ * Reads a protected header; undefined if it is not a JSON object in UTF-8 and base64url, names a member twice or
+ * exceeds {@link headerCharsMax}.
  */
 export const readHeader = (encoded: string): JoseHeader | undefined => {
   if (encoded.length > headerCharsMax) return undefined

@@ -9,7 +9,7 @@ export { joseSettings } from './config.ts'
 export type { JoseCertificate, JoseKeySource } from './keyring.ts'
 
 export type JoseDeps = {
-  /** Undefined where no certificate store is configured. */
+  /** Undefined if no certificate store is configured. */
   readonly keys: JoseKeySource | undefined
   readonly settings: JoseSettings
 }

@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
 import { exportJWK, importPKCS8, importX509, type JWK } from 'jose'
 import { type AlgorithmPin, type ConfiguredPin, type KeyKind, pinOf } from './domain.ts'
 
-/** A certificate as the keyring needs it; `src/main.ts` gives those of the certificate store. */
+/** The keyring's view of a certificate; `src/main.ts` passes those of the certificate store. */
 export type JoseCertificate = {
   readonly kid: string
   /** PEM. */
@@ -26,7 +26,7 @@ export type JoseKey = {
   readonly kid: string
   readonly pin: AlgorithmPin
   readonly hasKey: boolean
-  /** The key for one purpose, bound to its algorithm; undefined where there is none. */
+  /** The key for one purpose, bound to its algorithm; undefined if there is none. */
   readonly use: (purpose: Purpose) => Promise<CryptoKey | undefined>
 }
 
@@ -37,7 +37,7 @@ export type Keyring = {
 }
 
 const cacheMs = 5_000
-/** RFC 7518, 3.3, 3.5 and 4.3: smaller keys are not to be used; larger ones only cost time. */
+/** RFC 7518, 3.3, 3.5 and 4.3 forbid smaller keys; larger ones only cost time. */
 const rsaBitsMin = 2048
 const rsaBitsMax = 8192
 
@@ -103,7 +103,7 @@ export const createKeyring = (
   }
 }
 
-/** The certificates that may be used now, asked for again after some seconds. */
+/** The certificates that may be used now, read again after some seconds. */
 const createActiveCertificates = (
   source: JoseKeySource,
   nowMs: () => number,
@@ -144,7 +144,7 @@ const importKey = async (
   return der === undefined ? undefined : importPKCS8(pkcs8Pem(der), algorithm)
 }
 
-/** Of a certificate of ours: what verifies our signatures, and what encrypts for us. */
+/** The public keys of our own certificate: one verifies our signatures, one encrypts for us. */
 const publicKeysOf = async (
   entry: JoseCertificate,
   key: JoseKey | undefined,

@@ -29,7 +29,7 @@ export const readJws = (token: string | FlattenedJWS): ReadToken<FlattenedJWS> |
   if (encoded === undefined || payload === undefined || signature === undefined) return undefined
   if (rest.length > 0 || !areBase64url([payload, signature])) return undefined
   const header = readHeader(encoded)
-  // An unencoded payload (RFC 7797) would be read otherwise by those who do not know of it.
+  // Readers that do not know unencoded payloads (RFC 7797) would read one differently.
   if (header === undefined || header['b64'] !== undefined) return undefined
   return { header, token: { protected: encoded, payload, signature } }
 }
@@ -55,7 +55,7 @@ export const readJwe = (token: string | FlattenedJWE): ReadToken<FlattenedJWE> |
   return { header, token: { protected: encoded, encrypted_key, iv, ciphertext, tag } }
 }
 
-/** Verifies with one key and one algorithm, whatever else the token asks for. */
+/** Verifies with one key and one algorithm, and ignores what the token asks for. */
 export const openJws = async (
   { header, token }: ReadToken<FlattenedJWS>,
   publicKey: CryptoKey,
@@ -73,7 +73,7 @@ export const openJws = async (
 }
 
 /**
- * Decrypts with one key and one algorithm, whatever else the token asks for.
+ * Decrypts with one key and one algorithm, and ignores what the token asks for.
  *
  * @throws JoseFailure
  */

@@ -52,7 +52,7 @@ const contentOf = (text: string, encoding: 'utf8' | 'base64url', pointer: string
   return content
 }
 
-/** Text where the bytes are UTF-8, base64url where they are not. */
+/** Text if the bytes are UTF-8, base64url otherwise. */
 const shown = (content: Uint8Array): [string, 'utf8' | 'base64url'] => {
   try {
     return [new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content), 'utf8']

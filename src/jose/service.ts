@@ -39,7 +39,7 @@ export type JoseService = {
   readonly decrypt: (token: string | FlattenedJWE) => Promise<Extract<Verified, { valid: true }>>
 }
 
-/** Which key a token names; undefined where it names none. */
+/** The key that a token names; undefined if it names none. */
 const kidOf = ({ kid }: JoseHeader): string | undefined =>
   typeof kid === 'string' && kid.length <= kidCharsMax ? kid : undefined
 
