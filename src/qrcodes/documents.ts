@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
 import { qrcodeErrors } from './errors.ts'
 
-/** Bodies of the QR code routes, and what the OpenAPI document says of them. */
+/** Bodies of the QR code routes, and their part of the OpenAPI document. */
 
 const name = text(140).meta({
   description: 'Merchant name; at most 25 characters in the code.',
@@ -108,7 +108,7 @@ const node = z
     offset: z.int(),
     length: z.int(),
     value: z.string().nullable(),
-    // Not a reference to itself: the generator of the document would not end.
+    // It does not refer to itself, because the document's generator would never end.
     children: z.array(z.looseObject({})).meta({ description: 'Objects of the same form.' }),
   })
   .meta({ id: 'QrCodeNode' })

@@ -1,6 +1,6 @@
 import { defineErrors } from '#src/platform/http/index.ts'
 
-/** What reading a code can end in, besides the errors every feature shares. */
+/** Errors of reading a code, besides those that every feature shares. */
 export const qrcodeErrors = defineErrors({
   brcode_invalid: {
     status: 422,

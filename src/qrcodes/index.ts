@@ -5,7 +5,7 @@ import { qrcodeRoutes } from './routes.ts'
 
 export { brCodeInspector } from './inspect.ts'
 
-/** PIX QR codes: written, drawn and read. Needs no setting. */
+/** Writes, draws and reads PIX QR codes. Needs no setting. */
 export const createQrcodes = (): Feature => ({
   name: 'qrcodes',
   routes: qrcodeRoutes(),

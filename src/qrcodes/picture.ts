@@ -3,7 +3,7 @@ import { toBuffer, toString as toText } from 'qrcode'
 export const pictureTypes = { png: 'image/png', svg: 'image/svg+xml' } as const
 export type PictureKind = keyof typeof pictureTypes
 
-/** Level M restores 15 % of the symbol: what the BR Code manual asks for. */
+/** Level M restores 15 % of the symbol, as the BR Code manual requires. */
 const level = { errorCorrectionLevel: 'M' } as const
 /** Quiet zone, in modules. ISO/IEC 18004 section 6.3.8. */
 const margin = 4

@@ -17,7 +17,7 @@ type StaticRequest = z.output<typeof staticBody>
 type DynamicRequest = z.output<typeof dynamicBody>
 type CompositeRequest = z.output<typeof compositeBody>
 
-/** A code written, as the API shows it. */
+/** A written code, as the API shows it. */
 export type WrittenCode = {
   readonly payload: string
   readonly txid: string | null
@@ -41,7 +41,7 @@ const merchantOf = (request: StaticRequest | DynamicRequest | CompositeRequest) 
 const textFor = (charset: 'ascii' | 'utf-8') => (text: string) =>
   charset === 'ascii' ? toAscii(text) : text
 
-/** The code holds no scheme; users paste addresses that have one. */
+/** Codes hold no scheme, but users paste addresses with one. */
 const withoutScheme = (url: string): string => url.replace(/^https:\/\//i, '')
 
 /** @throws CodecError */
