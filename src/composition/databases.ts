@@ -8,13 +8,13 @@ import type { Values } from './settings.ts'
 
 /** Opened but not connected. */
 export type Databases = {
-  /** Undefined when none is configured. */
+  /** Undefined if none is configured. */
   readonly shared: Database | undefined
-  /** That of card transactions: the shared one, unless they have one of their own. */
+  /** The database of card transactions: their own, or else the shared one. */
   readonly cards: Database | undefined
   /** Each once. */
   readonly all: readonly Database[]
-  /** What brings their schema up to date and keeps the tables of the platform. */
+  /** The features that migrate the schemas and maintain the platform's tables. */
   readonly features: readonly Feature[]
 }
 
@@ -22,7 +22,7 @@ export type Databases = {
 export const databaseDsns = (values: Values): readonly string[] =>
   [values.database.dsn, cardDatabaseDsn(values)].filter((dsn) => dsn !== undefined)
 
-/** Undefined when card transactions are in the shared database. */
+/** Undefined if card transactions are in the shared database. */
 const cardDatabaseDsn = ({ cards, database }: Values): string | undefined =>
   cards.databaseUrl === database.dsn ? undefined : cards.databaseUrl
 
@@ -45,7 +45,7 @@ export const openDatabases = (values: Values, { logger, metrics }: PlatformDeps)
     features.push(createKeyTable({ sql: shared.sql, logger }))
   }
   const cardDsn = cardDatabaseDsn(values)
-  // Without metrics: they would have the names of the shared one's.
+  // Without metrics, because their names would clash with those of the shared one.
   const own = cardDsn === undefined ? undefined : openDatabase({ ...options, dsn: cardDsn })
   if (cardDsn !== undefined && own !== undefined) {
     features.push(...featuresOf('cards_database', cardDsn, own))

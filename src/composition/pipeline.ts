@@ -17,7 +17,7 @@ import {
 import { emitEvents } from '../webhooks/index.ts'
 import type { Values } from './settings.ts'
 
-/** What the stages keep their messages in; undefined where it is not configured. */
+/** The stores of the stages' messages; undefined if not configured. */
 type Stores = {
   readonly database: Database | undefined
   readonly opened: OpenedBroker | undefined
@@ -64,7 +64,7 @@ export const createPipeline = (
   return stages
 }
 
-/** What signs and sends: the stage, and the fast path of requests where it is enabled. */
+/** Signing and sending: the stage, and the fast path of requests if it is enabled. */
 const openOutbound = (
   { spi, outbound: settings, signing }: Values,
   { database, opened, keys }: Stores,
@@ -82,7 +82,7 @@ const openOutbound = (
   return createOutbound({ ...common, settings, signing, storedPair, runsStage })
 }
 
-/** Undefined where the institution or both channels are not configured. */
+/** Undefined if the institution or both channels are not configured. */
 const openInterface = (
   { spi, interface: settings }: Values,
   keys: NamedKeys | undefined,

@@ -78,7 +78,7 @@ const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   reversals: 'Cards: reversals',
 }
 
-/** What the settings say, parsed and bounded. */
+/** The values of the settings, parsed and bounded. */
 export type Values = LoadedSettings<typeof settingGroups>['values']
 
 /** The same groups under their titles, in the order of the documentation. */
@@ -88,7 +88,7 @@ export const titledGroups: readonly { readonly title: string; readonly settings:
     settings,
   }))
 
-/** What no single setting can say. */
+/** Problems that no single setting shows. */
 export const jointProblems = (values: Values): readonly SettingProblem[] => {
   const { broker, grpc, spi, database, platform } = values
   const { brokerAddresses } = platform
@@ -101,7 +101,7 @@ export const jointProblems = (values: Values): readonly SettingProblem[] => {
   ]
 }
 
-/** A certificate that is to come from the store needs a store, an institution, and no files beside it. */
+/** A certificate from the store needs a store and an institution, and excludes certificate files. */
 const sourceProblems = ({
   spi,
   signing,
