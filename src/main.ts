@@ -34,8 +34,8 @@ import {
 import { createWebhooks, emitElsewhere, emitEvents, emitWithin } from './webhooks/index.ts'
 
 /**
- * The only place where features meet: what each is given, and the order of starting (stopping is the reverse).
- * What takes more than a call to put together is in `composition/`.
+ * The only place where features meet. It gives each its dependencies and sets the order of starting (stopping is the
+ * reverse). Anything that takes more than one call to build is in `composition/`.
  */
 const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] => {
   const { logger, metrics, version } = deps
@@ -130,7 +130,7 @@ const cards = (
   const { cards: settings, networkA, networkB, vault, reversals } = values
   const networks = createCardNetworks({ settings, networkA, networkB, logger, metrics })
   const sql = database?.sql
-  // Endpoints are in the shared database: without it nobody can subscribe.
+  // Endpoints are in the shared database, so nobody can subscribe without it.
   const emission = shared === database ? emitWithin : emitElsewhere
   return [
     networks.feature,
@@ -144,7 +144,7 @@ const cards = (
 const program: Program = {
   version: manifest.version,
   settingGroups: titledGroups,
-  // The surest test first.
+  // The most reliable test comes first.
   inspectors: [iso20022Inspector, rsfnInspector, brCodeInspector, iso8583Inspector],
   migrations,
   load: (env: Environment) => {
