@@ -32,20 +32,12 @@ type BookEntry = {
 export const bookOf = (ledger: Ledger, settlement: Settlement): Book => {
   const accounts = ledger.accounts().map(({ ispb, available, held }) => ({ ispb, available, held }))
   const totalCents = accounts.reduce((sum, { available, held }) => sum + available + held, 0n)
-  const openedCents = ledger.openedCents()
-  const operations = [...settlement.operations().values()].map(
-    (operation): BookEntry => ({
-      id: operation.id,
-      kind: operation.kind,
-      endToEndId: operation.endToEndId,
-      payer: operation.payer,
-      receiver: operation.receiver,
-      amountCents: operation.cents,
-      state: operation.state,
-      code: operation.code ?? null,
-      settledAt:
-        operation.settledAtMs === undefined ? null : new Date(operation.settledAtMs).toISOString(),
-    }),
-  )
+  const openedCents = ledger.openedCents
+  const operations = [...settlement.operations().values()].map((operation): BookEntry => {
+    const { id, kind, endToEndId, payer, receiver, cents: amountCents, state } = operation
+    const { code = null, settledAtMs } = operation
+    const settledAt = settledAtMs === undefined ? null : new Date(settledAtMs).toISOString()
+    return { id, kind, endToEndId, payer, receiver, amountCents, state, code, settledAt }
+  })
   return { accounts, totalCents, openedCents, balanced: totalCents === openedCents, operations }
 }

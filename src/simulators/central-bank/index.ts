@@ -9,9 +9,9 @@ import { type Book, bookOf } from './book.ts'
 import { createControl, type PayIn } from './control.ts'
 import { createFaultPlan, type Fault } from './faults.ts'
 import { createIdentifiers } from './identifiers.ts'
-import { createIntake } from './intake.ts'
+import { Intake } from './intake.ts'
 import { createMessageInterface } from './interface.ts'
-import { createLedger } from './ledger.ts'
+import { Ledger } from './ledger.ts'
 import {
   type CentralBankOptions,
   type Channel,
@@ -22,7 +22,7 @@ import {
 import { createOtherMessages } from './others.ts'
 import { createPostOffice } from './post-office.ts'
 import { type ChannelServer, serveChannel } from './server.ts'
-import { createSettlement } from './settlement.ts'
+import { Settlement } from './settlement.ts'
 import { createSignatureCheck } from './signatures.ts'
 import { createTokenBuckets } from './token-bucket.ts'
 
@@ -128,34 +128,24 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
 
 /** All of the bank but its doors. */
 const createParts = (options: ResolvedOptions) => {
-  const { now, revision, longPollMs, signing, validate, limits } = options
+  const { now, revision, validate, limits } = options
   const faults = createFaultPlan(options.random)
   const ids = createIdentifiers(now)
-  const ledger = createLedger((ispb) =>
+  const ledger = new Ledger((ispb) =>
     isVirtual(ispb) ? virtualBalanceCents : options.openingBalanceCents,
   )
-  const post = createPostOffice({
-    revision,
-    longPollMs,
-    now,
-    ids,
-    faults: faults.mailbox,
-    signing,
-  })
-  const settlement = createSettlement({
+  const post = createPostOffice(options, ids, faults.mailbox)
+  const settlement = new Settlement({
     ledger,
     post,
     ids,
     now,
-    settlementLimitMs: options.settlementLimitMs,
-    scheduledLimitMs: options.scheduledLimitMs,
-    fromAcceptance: options.fromAcceptance,
-    bookOperationsMax: limits.bookOperationsMax,
+    options,
     paymentVersion: versionOf('pacs.008', revision).version,
   })
   const buckets = options.rateLimits ? createTokenBuckets(now) : undefined
   const { participantCertificates } = options
-  const intake = createIntake({
+  const intake = new Intake({
     settlement,
     post,
     validate,
@@ -176,10 +166,10 @@ const statisticsOf = ({ settlement, intake, post }: ReturnType<typeof createPart
   const operations = { waiting: 0, settled: 0, rejected: 0 }
   for (const { state } of settlement.operations().values()) operations[state]++
   return {
-    received: intake.counts(),
+    received: intake.counts,
     sent: post.sent(),
     operations,
-    lateAnswers: settlement.lateAnswers(),
+    lateAnswers: settlement.lateAnswers,
     intake: intake.waiting(),
     mailboxes: [...post.mailboxes()].map(([mailbox, box]) => ({
       mailbox,

@@ -48,12 +48,6 @@ export type OtherMessage = {
   readonly origin: Origin
 }
 
-export type Intake = {
-  store(messages: readonly Stored[]): void
-  waiting(): number
-  counts(): Readonly<Record<string, number>>
-}
-
 /** Messages taken before other events get their turn. */
 const turnMessagesMax = 32
 /** Places of taken messages that the queue keeps before it moves up. */
@@ -78,13 +72,12 @@ type IntakeDeps = {
   readonly debit: (stored: Stored, type: MessageType, operations: number) => void
 }
 
-export const createIntake = (deps: IntakeDeps): Intake => new OrderedIntake(deps)
-
-class OrderedIntake implements Intake {
+export class Intake {
   private readonly deps: IntakeDeps
   private readonly scanner = createMessageScanner(nativeText)
   private readonly remembered = new Map<string, Origin>()
-  private readonly counted: Record<string, number> = {}
+  /** Messages taken, by type; `refused` with admi.002, `repeated`, `requests` with messages. */
+  readonly counts: Record<string, number> = {}
   private queue: Stored[] = []
   private head = 0
   private running = false
@@ -103,10 +96,6 @@ class OrderedIntake implements Intake {
 
   waiting(): number {
     return this.queue.length - this.head
-  }
-
-  counts(): Readonly<Record<string, number>> {
-    return this.counted
   }
 
   private run(): void {
@@ -234,7 +223,7 @@ class OrderedIntake implements Intake {
   }
 
   private count(name: string): void {
-    this.counted[name] = (this.counted[name] ?? 0) + 1
+    this.counts[name] = (this.counts[name] ?? 0) + 1
   }
 
   private refuse({ ispb, channel }: Stored, reference: string, refusal: Refusal): void {

@@ -74,7 +74,7 @@ export const createMessageInterface =
   }
 
 const isParticipant = (ledger: Ledger, ispb: string): boolean => {
-  if (!ledger.has(ispb) && ledger.size() >= participantsMax) return false
+  if (!ledger.mayOpen(ispb, participantsMax)) return false
   ledger.open(ispb)
   return true
 }

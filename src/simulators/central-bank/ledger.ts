@@ -8,60 +8,60 @@ export type Account = {
   entries: number
 }
 
-export type Ledger = {
-  /** The account, opened with the opening balance when it is new. */
-  readonly open: (ispb: string) => Account
-  readonly has: (ispb: string) => boolean
-  readonly size: () => number
-  /** False, and nothing changes, when less than that is available. */
-  readonly hold: (ispb: string, cents: bigint) => boolean
-  /** The held amount goes to the other account. */
-  readonly settle: (from: string, to: string, cents: bigint) => void
-  /** The held amount is available again. */
-  readonly release: (ispb: string, cents: bigint) => void
-  readonly accounts: () => readonly Account[]
+export class Ledger {
+  private readonly openingBalance: (ispb: string) => bigint
+  private readonly byIspb = new Map<string, Account>()
   /** What accounts were opened with. */
-  readonly openedCents: () => bigint
-}
+  openedCents = 0n
 
-/** @param openingBalance cents by ISPB */
-export const createLedger = (openingBalance: (ispb: string) => bigint): Ledger => {
-  const accounts = new Map<string, Account>()
-  let opened = 0n
-  const open = (ispb: string): Account => {
-    const known = accounts.get(ispb)
+  /** @param openingBalance cents by ISPB */
+  constructor(openingBalance: (ispb: string) => bigint) {
+    this.openingBalance = openingBalance
+  }
+
+  /** The account, opened with the opening balance when it is new. */
+  open(ispb: string): Account {
+    const known = this.byIspb.get(ispb)
     if (known !== undefined) return known
-    const available = openingBalance(ispb)
+    const available = this.openingBalance(ispb)
     const account: Account = { ispb, available, held: 0n, entries: 0 }
-    opened += available
-    accounts.set(ispb, account)
+    this.openedCents += available
+    this.byIspb.set(ispb, account)
     return account
   }
-  return {
-    open,
-    has: (ispb) => accounts.has(ispb),
-    size: () => accounts.size,
-    hold: (ispb, cents) => {
-      const account = open(ispb)
-      if (account.available < cents) return false
-      account.available -= cents
-      account.held += cents
-      return true
-    },
-    settle: (from, to, cents) => {
-      const payer = open(from)
-      const receiver = open(to)
-      payer.held -= cents
-      receiver.available += cents
-      payer.entries++
-      receiver.entries++
-    },
-    release: (ispb, cents) => {
-      const account = open(ispb)
-      account.held -= cents
-      account.available += cents
-    },
-    accounts: () => [...accounts.values()],
-    openedCents: () => opened,
+
+  /** Whether the account is open, or there is room to open it. */
+  mayOpen(ispb: string, accountsMax: number): boolean {
+    return this.byIspb.has(ispb) || this.byIspb.size < accountsMax
+  }
+
+  /** False, and nothing changes, when less than that is available. */
+  hold(ispb: string, cents: bigint): boolean {
+    const account = this.open(ispb)
+    if (account.available < cents) return false
+    account.available -= cents
+    account.held += cents
+    return true
+  }
+
+  /** Moves the held amount to the other account. */
+  settle(from: string, to: string, cents: bigint): void {
+    const payer = this.open(from)
+    const receiver = this.open(to)
+    payer.held -= cents
+    receiver.available += cents
+    payer.entries++
+    receiver.entries++
+  }
+
+  /** Makes the held amount available again. */
+  release(ispb: string, cents: bigint): void {
+    const account = this.open(ispb)
+    account.held -= cents
+    account.available += cents
+  }
+
+  accounts(): readonly Account[] {
+    return [...this.byIspb.values()]
   }
 }

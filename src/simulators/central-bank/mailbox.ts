@@ -1,7 +1,8 @@
 /** Messages waiting for one participant on one channel, and the streams by which it reads them. */
+import { randomUUID } from 'node:crypto'
 import { batchMessagesMax, streamsMax } from './options.ts'
 
-export type Delivery = { readonly resourceId: string; readonly bytes: Uint8Array }
+type Delivery = { readonly resourceId: string; readonly bytes: Uint8Array }
 
 export type Batch = {
   readonly deliveries: readonly Delivery[]
@@ -11,26 +12,6 @@ export type Batch = {
 
 /** `superseded`: another request took this one's place. */
 type Reading = Batch | 'superseded'
-
-export type Mailbox = {
-  put(delivery: Delivery): void
-  /** Opens a stream and reads from it; undefined when there are too many. */
-  open(read: Read): Promise<Reading> | undefined
-  /** Confirms what the last read delivered and reads on; undefined for a stream that is gone. */
-  next(token: string, read: Read): Promise<Reading> | undefined
-  /** Confirms the last batch and ends the stream; false when it was gone already. */
-  close(token: string): boolean
-  /** Ends streams that nobody read since then; what they had not confirmed is delivered again. */
-  abandon(idleSinceMs: number): void
-  waiting(): number
-  /** Delivered, and not yet confirmed by a further read. */
-  unconfirmed(): number
-  /** Whether a stream was ever opened. */
-  isRead(): boolean
-  streams(): number
-  /** Ends every wait. */
-  stop(): void
-}
 
 type Read = {
   /** Messages wanted, up to {@link batchMessagesMax}. */
@@ -58,8 +39,6 @@ type Stream = {
   usedAtMs: number
 }
 
-export const createMailbox = (options: MailboxOptions): Mailbox => new StreamMailbox(options)
-
 /** Messages that wait in several mailboxes together. */
 export type Waiting = { count: number }
 
@@ -67,18 +46,19 @@ type MailboxOptions = {
   readonly total: Waiting
   readonly longPollMs: number
   readonly now: () => number
-  readonly streamId: () => string
   readonly faults: MailboxFaults
 }
 
-class StreamMailbox implements Mailbox {
+/** The messages for one participant on one channel. */
+export class Mailbox {
   private readonly options: MailboxOptions
   private readonly queue: Queue<Delivery>
   private readonly byId = new Map<string, Stream>()
   /** Streams with a read that waits, the longest waiting first. */
   private readonly reading = new Set<Stream>()
   private flushing = false
-  private opened = false
+  /** Whether a participant ever opened a stream. */
+  isRead = false
 
   constructor(options: MailboxOptions) {
     this.options = options
@@ -90,21 +70,22 @@ class StreamMailbox implements Mailbox {
     this.flushSoon()
   }
 
+  /** Opens a stream and reads from it; undefined when there are too many. */
   open(read: Read): Promise<Reading> | undefined {
     if (this.byId.size === streamsMax) return undefined
-    this.opened = true
-    const { streamId, now } = this.options
+    this.isRead = true
     const stream: Stream = {
-      id: streamId(),
+      id: randomUUID(),
       reads: 0,
       batch: [],
       waiter: undefined,
-      usedAtMs: now(),
+      usedAtMs: this.options.now(),
     }
     this.byId.set(stream.id, stream)
     return this.wait(stream, read)
   }
 
+  /** Confirms what the last read delivered and reads on; undefined for a stream that is gone. */
   next(token: string, read: Read): Promise<Reading> | undefined {
     const found = this.find(token)
     if (found === undefined) return undefined
@@ -117,6 +98,7 @@ class StreamMailbox implements Mailbox {
     return this.wait(stream, read)
   }
 
+  /** Confirms the last batch and ends the stream; false when it was gone already. */
   close(token: string): boolean {
     const found = this.find(token)
     if (found === undefined) return false
@@ -130,6 +112,7 @@ class StreamMailbox implements Mailbox {
     return true
   }
 
+  /** Ends streams that nobody has read since then; the bank delivers again what they had not confirmed. */
   abandon(idleSinceMs: number): void {
     for (const stream of this.byId.values()) {
       if (stream.waiter !== undefined || stream.usedAtMs > idleSinceMs) continue
@@ -143,20 +126,18 @@ class StreamMailbox implements Mailbox {
     return this.queue.size()
   }
 
+  /** Messages delivered, and not yet confirmed by a further read. */
   unconfirmed(): number {
     let count = 0
     for (const { batch } of this.byId.values()) count += batch.length
     return count
   }
 
-  isRead(): boolean {
-    return this.opened
-  }
-
   streams(): number {
     return this.byId.size
   }
 
+  /** Ends every wait. */
   stop(): void {
     for (const stream of this.reading) stream.waiter?.finish('superseded')
     this.reading.clear()

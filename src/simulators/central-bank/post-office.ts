@@ -1,16 +1,9 @@
 /** Writes, signs and delivers the bank's messages. */
 import { createPrivateKey, hash, randomUUID, sign, X509Certificate } from 'node:crypto'
-import type { Revision } from '#codecs/iso20022'
 import { type CanonicalEnvelope, issuerText, prepareKeyInfo, signEnvelope } from '#codecs/xmldsig'
 import type { Identifiers } from './identifiers.ts'
-import {
-  createMailbox,
-  type Delivery,
-  type Mailbox,
-  type MailboxFaults,
-  type Waiting,
-} from './mailbox.ts'
-import { type Channel, isVirtual } from './options.ts'
+import { Mailbox, type MailboxFaults, type Waiting } from './mailbox.ts'
+import { type Channel, isVirtual, type ResolvedOptions } from './options.ts'
 import { type Draft, writeMessage } from './write.ts'
 
 /** A message received, as far as its answers are concerned. */
@@ -60,30 +53,25 @@ const createSealer = (signing: { readonly certificate: string; readonly key: str
   return (envelope) => signEnvelope(envelope, keyInfo, sha256, signBytes)
 }
 
-export const createPostOffice = (options: {
-  readonly revision: Revision
-  readonly longPollMs: number
-  readonly now: () => number
-  readonly ids: Identifiers
-  readonly faults: (channel: Channel) => MailboxFaults
-  readonly signing?: { readonly certificate: string; readonly key: string } | undefined
-}): PostOffice => {
-  const { now, ids } = options
+export const createPostOffice = (
+  { revision, longPollMs, now, signing }: ResolvedOptions,
+  ids: Identifiers,
+  faults: (channel: Channel) => MailboxFaults,
+): PostOffice => {
   const mailboxes = new Map<string, Mailbox>()
   const total: Waiting = { count: 0 }
-  const seal = options.signing === undefined ? undefined : createSealer(options.signing)
+  const seal = signing === undefined ? undefined : createSealer(signing)
   let sent = 0
 
   const mailbox = (ispb: string, channel: Channel): Mailbox => {
     const key = `${ispb} ${channel}`
     const known = mailboxes.get(key)
     if (known !== undefined) return known
-    const created = createMailbox({
+    const created = new Mailbox({
       total,
-      longPollMs: options.longPollMs,
+      longPollMs,
       now,
-      streamId: () => randomUUID(),
-      faults: options.faults(channel),
+      faults: faults(channel),
     })
     mailboxes.set(key, created)
     return created
@@ -97,8 +85,7 @@ export const createPostOffice = (options: {
   ): void => {
     sent++
     for (const origin of origins) if (origin.from === to) origin.answers.push(bytes)
-    const delivery: Delivery = { resourceId: ids.resourceId(), bytes }
-    mailbox(to, channel).put(delivery)
+    mailbox(to, channel).put({ resourceId: ids.resourceId(), bytes })
   }
 
   return {
@@ -106,7 +93,7 @@ export const createPostOffice = (options: {
     send: (to, channel, draft, origins = []) => {
       if (isVirtual(to)) return
       const header = { id: ids.messageId(), created: new Date(now()).toISOString() }
-      const envelope = writeMessage(draft, to, header, options.revision)
+      const envelope = writeMessage(draft, to, header, revision)
       if (seal === undefined) {
         deliver(to, channel, envelope.bytes, origins)
         return
@@ -116,7 +103,7 @@ export const createPostOffice = (options: {
     repeat: (origin) => {
       for (const bytes of origin.answers) deliver(origin.from, origin.channel, bytes, [])
     },
-    isRead: (ispb, channel) => mailboxes.get(`${ispb} ${channel}`)?.isRead() ?? false,
+    isRead: (ispb, channel) => mailboxes.get(`${ispb} ${channel}`)?.isRead ?? false,
     mailboxes: () => mailboxes,
     sent: () => sent,
     waiting: () => total.count,

@@ -1,6 +1,6 @@
 /** Payments and returns between participants: hold, ask the receiver, settle or reject. */
 import type { Pacs002, Pacs004, Pacs008 } from '#codecs/iso20022'
-import { createDeadlines, type Deadlines } from './deadlines.ts'
+import { every } from '#src/platform/jobs/index.ts'
 import {
   creditTransfer,
   payInTransaction,
@@ -10,7 +10,13 @@ import {
 } from './drafts.ts'
 import type { Identifiers } from './identifiers.ts'
 import type { Ledger } from './ledger.ts'
-import { type Channel, isVirtual, participantsMax, payingPsp } from './options.ts'
+import {
+  type Channel,
+  isVirtual,
+  participantsMax,
+  payingPsp,
+  type ResolvedOptions,
+} from './options.ts'
 import type { Origin, PostOffice } from './post-office.ts'
 import { paymentFault, returnFault } from './rules.ts'
 import type { Draft } from './write.ts'
@@ -37,23 +43,10 @@ export type Operation = {
   returnedCents: bigint
 }
 
-export type Settlement = {
-  /** @param transactions XML of each, canonical */
-  pay(message: Pacs008, transactions: readonly string[], origin: Origin): void
-  giveBack(message: Pacs004, transactions: readonly string[], origin: Origin): void
-  /** A receiver's answer. @returns ids of operations that are not its to answer */
-  answer(message: Pacs002, origin: Origin): readonly string[]
-  /** A payment of the paying PSP. @returns its EndToEndId */
-  payIn(to: string, cents: bigint, channel: Channel): string
-  operations(): ReadonlyMap<string, Operation>
-  /** The message that brought an operation. */
-  originOf(id: string): Origin | undefined
-  lateAnswers(): number
-  stop(): void
-}
-
 /** Operations that one pacs.002 of the bank tells of. */
 const reportsMax = 10
+const tickMs = 50
+const tickAt = (ms: number): number => Math.floor(ms / tickMs)
 
 type Entry = Operation & { readonly origin: Origin | undefined }
 
@@ -67,30 +60,28 @@ type SettlementDeps = {
   readonly post: PostOffice
   readonly ids: Identifiers
   readonly now: () => number
-  readonly settlementLimitMs: number
-  readonly scheduledLimitMs: number
-  readonly fromAcceptance: boolean
-  readonly bookOperationsMax: number
+  readonly options: ResolvedOptions
   /** The version in which the bank pays itself. */
   readonly paymentVersion: string
 }
 
-export const createSettlement = (deps: SettlementDeps): Settlement => new GrossSettlement(deps)
-
-class GrossSettlement implements Settlement {
+export class Settlement {
   private readonly deps: SettlementDeps
   private readonly entries = new Map<string, Entry>()
-  private readonly deadlines: Deadlines<Entry>
-  private late = 0
+  /** Operations by the tick in which they are overdue; one that is over by then stays until the tick passes. */
+  private readonly dueAtTick = new Map<number, Entry[]>()
+  private sweptTick: number
+  /** Answers to operations that were over. */
+  lateAnswers = 0
+  readonly stop: () => void
 
   constructor(deps: SettlementDeps) {
     this.deps = deps
-    this.deadlines = createDeadlines<Entry>({
-      now: deps.now,
-      onPassed: (passed) => this.expire(passed),
-    })
+    this.sweptTick = tickAt(deps.now())
+    this.stop = every(tickMs, () => this.sweep())
   }
 
+  /** @param xml canonical XML of each transaction */
   pay(message: Pacs008, xml: readonly string[], origin: Origin): void {
     const { instructionPriority: priority, serviceLevel } = message.groupHeader
     const { version } = message
@@ -136,6 +127,7 @@ class GrossSettlement implements Settlement {
     this.begin(begun, xml, origin, (transactions) => paymentReturn(message.version, transactions))
   }
 
+  /** Takes a receiver's answer. @returns ids of operations that are not its to answer */
   answer(message: Pacs002, origin: Origin): readonly string[] {
     const told: Addressed[] = []
     const foreign: string[] = []
@@ -143,7 +135,7 @@ class GrossSettlement implements Settlement {
       const entry = this.entries.get(item.originalInstructionId)
       if (entry === undefined || entry.receiver !== origin.from) {
         foreign.push(item.originalInstructionId)
-      } else if (entry.state !== 'waiting') this.late++
+      } else if (entry.state !== 'waiting') this.lateAnswers++
       else if (item.status === 'ACSP') told.push(...this.settle(entry))
       else {
         const [reason] = item.reasons
@@ -155,6 +147,7 @@ class GrossSettlement implements Settlement {
     return foreign
   }
 
+  /** Makes the paying PSP pay. @returns its EndToEndId */
   payIn(to: string, cents: bigint, channel: Channel): string {
     const { ids, now, paymentVersion: version } = this.deps
     const endToEndId = ids.endToEndId(payingPsp)
@@ -184,21 +177,14 @@ class GrossSettlement implements Settlement {
     return this.entries
   }
 
+  /** The message that brought an operation. */
   originOf(id: string): Origin | undefined {
     return this.entries.get(id)?.origin
   }
 
-  lateAnswers(): number {
-    return this.late
-  }
-
-  stop(): void {
-    this.deadlines.stop()
-  }
-
   /** The time of a priority payment may run from its acceptance by the payer's institution; of others from here. */
   private dueAt(serviceLevel: string, acceptedAtMs: number): number {
-    const { now, settlementLimitMs, scheduledLimitMs, fromAcceptance } = this.deps
+    const { now, settlementLimitMs, scheduledLimitMs, fromAcceptance } = this.deps.options
     if (serviceLevel === 'PAGAGD') return now() + scheduledLimitMs
     const isEarlier = fromAcceptance && serviceLevel === 'PAGPRI'
     return (isEarlier ? Math.min(acceptedAtMs, now()) : now()) + settlementLimitMs
@@ -207,7 +193,7 @@ class GrossSettlement implements Settlement {
   private entryOf(
     parts: Pick<Entry, 'id' | 'kind' | 'endToEndId' | 'payer' | 'receiver' | 'cents' | 'channel'>,
     origin: Origin | undefined,
-    dueAtMs = this.deps.now() + this.deps.settlementLimitMs,
+    dueAtMs = this.deps.now() + this.deps.options.settlementLimitMs,
   ): Entry {
     return {
       ...parts,
@@ -249,7 +235,10 @@ class GrossSettlement implements Settlement {
     }
     ledger.open(entry.receiver)
     this.countReturn(entry, entry.cents)
-    this.deadlines.add(entry, entry.dueAtMs)
+    const tick = Math.max(tickAt(entry.dueAtMs), this.sweptTick) + 1
+    const due = this.dueAtTick.get(tick)
+    if (due === undefined) this.dueAtTick.set(tick, [entry])
+    else due.push(entry)
     return true
   }
 
@@ -259,7 +248,7 @@ class GrossSettlement implements Settlement {
 
   private unreachable({ receiver }: Entry): string | undefined {
     const { ledger } = this.deps
-    const isFull = !ledger.has(receiver) && ledger.size() >= participantsMax
+    const isFull = !ledger.mayOpen(receiver, participantsMax)
     return isFull || !/^[0-9A-Z]{8}$/.test(receiver) ? 'RC10' : undefined
   }
 
@@ -280,7 +269,7 @@ class GrossSettlement implements Settlement {
 
   private remember(entry: Entry): void {
     this.entries.set(entry.id, entry)
-    if (this.entries.size <= this.deps.bookOperationsMax) return
+    if (this.entries.size <= this.deps.options.limits.bookOperationsMax) return
     for (const [id, { state }] of this.entries) {
       if (state === 'waiting') continue
       this.entries.delete(id)
@@ -311,7 +300,6 @@ class GrossSettlement implements Settlement {
     ledger.settle(entry.payer, entry.receiver, entry.cents)
     entry.state = 'settled'
     entry.settledAtMs = now()
-    this.deadlines.done(entry)
     const { id, endToEndId, settledAtMs } = entry
     const told = (to: string, status: 'ACSC' | 'ACCC'): Addressed => ({
       to,
@@ -327,14 +315,22 @@ class GrossSettlement implements Settlement {
     this.countReturn(entry, -entry.cents)
     entry.state = 'rejected'
     entry.code = code
-    this.deadlines.done(entry)
   }
 
-  private expire(passed: readonly Entry[]): void {
+  /** Rejects the operations whose time has passed. */
+  private sweep(): void {
+    const upTo = tickAt(this.deps.now())
+    if (upTo <= this.sweptTick) return
+    this.sweptTick = upTo
+    const ticks = [...this.dueAtTick.keys()].filter((tick) => tick <= upTo).sort((a, b) => a - b)
     const all: Addressed[] = []
-    for (const entry of passed) {
-      this.reject(entry, 'AB03')
-      all.push(rejection(entry.payer, entry), rejection(entry.receiver, entry))
+    for (const tick of ticks) {
+      for (const entry of this.dueAtTick.get(tick) ?? []) {
+        if (entry.state !== 'waiting') continue
+        this.reject(entry, 'AB03')
+        all.push(rejection(entry.payer, entry), rejection(entry.receiver, entry))
+      }
+      this.dueAtTick.delete(tick)
     }
     this.tell(all)
   }
