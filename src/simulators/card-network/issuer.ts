@@ -25,14 +25,6 @@ const answerMtis: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
 /** The MTI of the answer; undefined when the network does not take the message. */
 export const answerMtiOf = (mti: GatewayMti): GatewayMti | undefined => answerMtis[mti]
 
-/** Decides on the money; knows nothing of connections. */
-export type Issuer = {
-  /** What is to be done about the message beside deciding. */
-  readonly behaviour: (request: CardMessage) => Behaviour
-  /** Enters the message into the book and gives the answer. */
-  readonly decide: (request: CardMessage, behaviour: Behaviour) => CardMessage
-}
-
 const noAnswer: Behaviour = { name: 'no_answer', argument: 0 }
 
 const isReversal = ({ mti }: CardMessage): boolean => mti === '0400' || mti === '0401'
@@ -77,9 +69,8 @@ const reversedOf = (request: CardMessage): { mti: string; original: Original } =
   }
 }
 
-export const createIssuer = (book: Book): Issuer => new BookIssuer(book)
-
-class BookIssuer implements Issuer {
+/** Decides on the money; knows nothing of connections. */
+export class Issuer {
   private readonly book: Book
   private readonly cards = new WeakMap<BookEntry, Behaviour>()
   private authCodes = 0
@@ -88,11 +79,13 @@ class BookIssuer implements Issuer {
     this.book = book
   }
 
+  /** What is to be done about the message beside deciding. */
   behaviour(request: CardMessage): Behaviour {
     const ofAmount = isReversal(request) ? approve : behaviourOfAmount(Number(request.amount ?? 0))
     return ofAmount === approve ? this.ofCard(request) : ofAmount
   }
 
+  /** Enters the message into the book and gives the answer. */
   decide(request: CardMessage, behaviour: Behaviour): CardMessage {
     if (isReversal(request)) return this.reverse(request, behaviour)
     const entry = this.openedBy(request)

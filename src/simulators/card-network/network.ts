@@ -1,10 +1,8 @@
 import type { Socket, TCPSocketListener } from 'bun'
 import { CardMessage, type Dialect, type Framing } from '#codecs/iso8583'
-import { act } from './actions.ts'
 import { type Behaviour, type BehaviourName, behaviours } from './behaviour.ts'
 import { Book, type BookEntry } from './book.ts'
-import { createIssuer } from './issuer.ts'
-import { seededRandom } from './random.ts'
+import { answerMtiOf, Issuer } from './issuer.ts'
 import { Session } from './session.ts'
 
 const bookEntriesMax = 200_000
@@ -12,24 +10,8 @@ const bookEntriesMax = 200_000
 export const connectionsMax = 256
 const lateMs = 35_000
 
-/** Behaviours that chance may bring to a message that asks for none. */
-export type FaultRates = Readonly<
-  Partial<
-    Record<
-      | 'no_answer'
-      | 'late'
-      | 'drop_before'
-      | 'drop_after'
-      | 'garbage'
-      | 'duplicate'
-      | 'delay'
-      | 'wrong_amount'
-      | 'wrong_rrn'
-      | 'wrong_terminal',
-      number
-    >
-  >
->
+/** Chance of behaviours for a message that asks for none. */
+export type FaultRates = Readonly<Partial<Record<BehaviourName, number>>>
 
 export type CardNetworkOptions = {
   /** `127.0.0.1` unless told otherwise. */
@@ -64,28 +46,12 @@ type CardNetworkStatistics = {
   readonly refused: number
 }
 
-/** A simulated card network. The book lives as long as this object, over stops and starts. */
-export type CardNetwork = {
-  /** Where it listens, or last listened. */
-  readonly port: () => number
-  readonly start: () => void
-  /** Closes the port and every connection at once. */
-  readonly stop: () => void
-  readonly book: () => readonly Readonly<BookEntry>[]
-  readonly statistics: () => CardNetworkStatistics
-  readonly setFaults: (faults: FaultRates) => void
-  /** While silent, it reads everything and answers nothing. */
-  readonly setSilent: (isSilent: boolean) => void
-  /** Sends an 0800 with this DE 70 on every connection. */
-  readonly ask: (networkCode: string) => void
-  readonly dropConnections: () => void
-}
-
 /** Makes a network, which listens after `start`. */
 export const createCardNetwork = (options: CardNetworkOptions): CardNetwork =>
-  new SimulatedNetwork(options).face()
+  new CardNetwork(options)
 
-class SimulatedNetwork {
+/** A simulated card network. The book lives as long as this object, over stops and starts. */
+export class CardNetwork {
   private readonly options: CardNetworkOptions
   private readonly ledger = new Book(bookEntriesMax)
   private readonly sessions = new Set<Session>()
@@ -94,7 +60,7 @@ class SimulatedNetwork {
   private readonly received: Record<string, number> = {}
   private readonly behaviours: Partial<Record<BehaviourName, number>> = {}
   private readonly random: () => number
-  private readonly context: Parameters<typeof act>[0]
+  private readonly issuer = new Issuer(this.ledger)
   private listener: TCPSocketListener<Session | undefined> | undefined
   private listenPort: number
   private faults: FaultRates
@@ -108,44 +74,37 @@ class SimulatedNetwork {
     this.listenPort = options.port ?? 0
     this.faults = checked(options.faults ?? {})
     this.random = seededRandom(options.seed ?? 1)
-    const { min, max } = options.latencyMs ?? { min: 0, max: 0 }
-    this.context = {
-      issuer: createIssuer(this.ledger),
-      drawFault: () => this.drawFault(),
-      lateMs: options.lateMs ?? lateMs,
-      latencyMs: () => (max > 0 ? min + this.random() * (max - min) : 0),
-      later: (delayMs, action) => this.later(delayMs, action),
-      counted: (name) => {
-        this.behaviours[name] = (this.behaviours[name] ?? 0) + 1
-      },
-    }
   }
 
-  face(): CardNetwork {
+  /** Where it listens, or last listened. */
+  port(): number {
+    return this.listenPort
+  }
+
+  book(): readonly Readonly<BookEntry>[] {
+    return this.ledger.entries()
+  }
+
+  statistics(): CardNetworkStatistics {
     return {
-      port: () => this.listenPort,
-      start: () => this.start(),
-      stop: () => this.stop(),
-      book: () => this.ledger.entries(),
-      statistics: () => ({
-        connections: this.sessions.size,
-        connectionsTotal: this.connectionsTotal,
-        received: { ...this.received },
-        behaviours: { ...this.behaviours },
-        refused: this.refused,
-      }),
-      setFaults: (faults) => {
-        this.faults = checked(faults)
-      },
-      setSilent: (isSilent) => {
-        this.isSilent = isSilent
-      },
-      ask: (networkCode) => this.ask(networkCode),
-      dropConnections: () => this.dropConnections(),
+      connections: this.sessions.size,
+      connectionsTotal: this.connectionsTotal,
+      received: { ...this.received },
+      behaviours: { ...this.behaviours },
+      refused: this.refused,
     }
   }
 
-  private start(): void {
+  setFaults(faults: FaultRates): void {
+    this.faults = checked(faults)
+  }
+
+  /** While silent, it reads everything and answers nothing. */
+  setSilent(isSilent: boolean): void {
+    this.isSilent = isSilent
+  }
+
+  start(): void {
     const { host = '127.0.0.1', tls } = this.options
     this.listener = Bun.listen<Session | undefined>({
       hostname: host,
@@ -168,7 +127,8 @@ class SimulatedNetwork {
     this.listenPort = this.listener.port
   }
 
-  private stop(): void {
+  /** Closes the port and every connection at once. */
+  stop(): void {
     for (const timer of this.timers) clearTimeout(timer)
     this.timers.clear()
     this.listener?.stop(true)
@@ -176,7 +136,7 @@ class SimulatedNetwork {
     this.dropConnections()
   }
 
-  private dropConnections(): void {
+  dropConnections(): void {
     for (const session of [...this.sessions]) session.close()
     this.sessions.clear()
   }
@@ -188,9 +148,9 @@ class SimulatedNetwork {
     }
     socket.setNoDelay(true)
     const { dialect, framing } = this.options
-    const session = new Session(socket, dialect, framing, {
-      message: (from, message, tpdu) => this.take(from, message, tpdu),
-    })
+    const session = new Session(socket, dialect, framing, (message, tpdu) =>
+      this.take(session, message, tpdu),
+    )
     socket.data = session
     this.sessions.add(session)
     this.connectionsTotal++
@@ -215,7 +175,7 @@ class SimulatedNetwork {
       message.wipe()
       this.refused++
       session.close()
-    } else act(this.context, session, message, tpdu)
+    } else this.act(session, message, tpdu)
   }
 
   private manage(session: Session, request: CardMessage, tpdu: Uint8Array): void {
@@ -228,7 +188,8 @@ class SimulatedNetwork {
     session.send(request, tpdu)
   }
 
-  private ask(networkCode: string): void {
+  /** Sends an 0800 with this DE 70 on every connection. */
+  ask(networkCode: string): void {
     for (const session of this.sessions) {
       const request = new CardMessage()
       request.mti = '0800'
@@ -241,6 +202,44 @@ class SimulatedNetwork {
       request.networkCode = networkCode
       session.send(request)
     }
+  }
+
+  /** Does what card, amount or chance ask for, and wipes the message. */
+  private act(session: Session, request: CardMessage, tpdu: Uint8Array): void {
+    if (answerMtiOf(request.mti) === undefined) {
+      request.wipe()
+      return
+    }
+    const asked = this.issuer.behaviour(request)
+    const behaviour = asked.name === 'approve' ? (this.drawFault() ?? asked) : asked
+    const { name, argument } = behaviour
+    this.behaviours[name] = (this.behaviours[name] ?? 0) + 1
+    if (name === 'drop_before') {
+      request.wipe()
+      session.close()
+      return
+    }
+    const answer = this.issuer.decide(request, behaviour)
+    request.wipe()
+    if (name === 'no_answer' || name === 'drop_after' || name === 'garbage') {
+      answer.wipe()
+      if (name === 'drop_after') session.close()
+      if (name === 'garbage') session.sendGarbage()
+      return
+    }
+    if (name === 'duplicate') session.send(copyOf(answer), tpdu)
+    const field = alteredFields[name]
+    if (field !== undefined) answer[field] = altered(answer[field])
+    const delayMs = this.delayMsOf(name, argument)
+    if (delayMs <= 0) session.send(answer, tpdu)
+    else this.later(delayMs, () => session.send(answer, tpdu))
+  }
+
+  private delayMsOf(name: BehaviourName, argument: number): number {
+    if (name === 'late') return this.options.lateMs ?? lateMs
+    if (name === 'delay') return argument * 10
+    const { min, max } = this.options.latencyMs ?? { min: 0, max: 0 }
+    return max > 0 ? min + this.random() * (max - min) : 0
   }
 
   private drawFault(): Behaviour | undefined {
@@ -268,4 +267,33 @@ const checked = (faults: FaultRates): FaultRates => {
     throw new Error('chances of faults are from 0 to 1, together at most 1')
   }
   return faults
+}
+
+/** The field that a behaviour answers wrongly. */
+const alteredFields: Readonly<Partial<Record<BehaviourName, 'amount' | 'rrn' | 'terminalId'>>> = {
+  wrong_amount: 'amount',
+  wrong_rrn: 'rrn',
+  wrong_terminal: 'terminalId',
+}
+
+/** The text with its last digit changed. */
+const altered = (text: string | undefined): string | undefined => {
+  if (text === undefined) return undefined
+  const kept = text.trimEnd()
+  return kept.slice(0, -1) + (kept.endsWith('7') ? '8' : '7')
+}
+
+/** A message with the same public content; the card number is left out. */
+const copyOf = (message: CardMessage): CardMessage =>
+  Object.assign(new CardMessage(), message, { pan: undefined })
+
+/** A small generator of numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+const seededRandom = (seed: number): (() => number) => {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
 }

@@ -18,11 +18,6 @@ import { SendBuffer } from '#src/platform/runtime/index.ts'
 const sendBytesMax = 8_388_608
 const garbage = new TextEncoder().encode('this is no message of ISO 8583')
 
-export type SessionHandler = {
-  /** The message and its TPDU are the handler's. */
-  readonly message: (session: Session, message: CardMessage, tpdu: Uint8Array) => void
-}
-
 /** One connection of a gateway to the simulated network. */
 export class Session {
   private readonly socket: Socket<Session | undefined>
@@ -38,7 +33,8 @@ export class Session {
     socket: Socket<Session | undefined>,
     dialect: Dialect,
     framing: Framing,
-    handler: SessionHandler,
+    /** The message and its TPDU belong to whoever takes them. */
+    take: (message: CardMessage, tpdu: Uint8Array) => void,
   ) {
     this.socket = socket
     this.framing = framing
@@ -47,8 +43,7 @@ export class Session {
     this.decoder = new FrameDecoder(framing, {
       message: (bytes, start, end, tpdu) => {
         if (this.isClosed) return
-        const message = readMessage(parser.parse(bytes, start, end))
-        handler.message(this, message, tpdu.slice())
+        take(readMessage(parser.parse(bytes, start, end)), tpdu.slice())
       },
       keepAlive: () => undefined,
     })

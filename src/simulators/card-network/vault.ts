@@ -11,8 +11,6 @@ export type TestVaultOptions = {
   readonly port?: number
   /** What callers must say as `Authorization: Bearer …`. */
   readonly key: string
-  /** ASCII digits by token; the test cards unless given. */
-  readonly tokens?: ReadonlyMap<string, Uint8Array>
 }
 
 export type TestVault = {
@@ -41,7 +39,6 @@ const tokenOf = async (request: Request): Promise<string | undefined> => {
  * its ASCII digits (`application/octet-stream`); 401 without the key, 404 for an unknown token, 400 otherwise.
  */
 export const createTestVault = (options: TestVaultOptions): TestVault => {
-  const tokens = options.tokens ?? testTokens
   const server = Bun.serve({
     hostname: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
@@ -54,7 +51,7 @@ export const createTestVault = (options: TestVaultOptions): TestVault => {
       }
       const token = await tokenOf(request)
       if (token === undefined) return problem(400, 'INVALID_REQUEST')
-      const pan = tokens.get(token)
+      const pan = testTokens.get(token)
       if (pan === undefined) return problem(404, 'TOKEN_NOT_FOUND')
       return new Response(pan.slice(), {
         headers: { 'content-type': 'application/octet-stream', 'cache-control': 'no-store' },
