@@ -35,7 +35,7 @@ export type WebhookServiceDeps = {
   readonly sealer: Sealer | undefined
 }
 
-export type NewEndpoint = {
+type NewEndpoint = {
   readonly url: string
   readonly events: readonly string[]
   readonly include: 'thin' | 'full'

@@ -60,7 +60,7 @@ export const valuesOf = (document: OpenApi, schema: Schema, depth = 0): fc.Arbit
   }
 }
 
-export const resolved = (document: OpenApi, ref: string): Schema =>
+const resolved = (document: OpenApi, ref: string): Schema =>
   document.components.schemas[ref.replace('#/components/schemas/', '')] as Schema
 
 const isFlat = ({ $ref, type }: Schema): boolean =>

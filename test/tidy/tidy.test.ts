@@ -75,6 +75,20 @@ describe('every source file', () => {
     expect(entries.length).toBeGreaterThan(20)
   })
 
+  test('declares functions at the top level as arrows, unless they cannot be', () => {
+    const declared = /^(?:export )?(?:async )?function (\w+)([^{]*)/gm
+    const offends = (file: string) => {
+      const found = [...read(file).matchAll(declared)]
+      const isOverload = (name: string | undefined) =>
+        found.filter(([, other]) => other === name).length > 1
+      return found.some(
+        ([, name, signature = '']) =>
+          !/\): (never|asserts )|\bthis: /.test(signature) && !isOverload(name),
+      )
+    }
+    expect(offenders(everything, offends)).toEqual([])
+  })
+
   test('is finished', () => {
     const unfinished = new RegExp(['\\b(TO', 'DO|FIX', 'ME|X', 'XX)\\b'].join(''))
     expect(offenders(everything, (file) => unfinished.test(read(file)))).toEqual([])

@@ -1,6 +1,6 @@
 export { type App, createApp } from './app.ts'
 export { commandActor } from './audit/command-actor.ts'
-export type { Actor, AuditAction, AuditEntry } from './audit/domain.ts'
+export type { Actor, AuditEntry } from './audit/domain.ts'
 export { createAudit } from './audit/feature.ts'
 export { auditInsert, writeAudit } from './audit/store.ts'
 export {

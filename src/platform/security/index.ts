@@ -5,7 +5,6 @@ export {
   type KeyFiles,
   type KeyMaterial,
   KeyMaterialError,
-  type SecureListener,
   type StoredPair,
   type TlsOptions,
 } from './key-material.ts'
@@ -14,7 +13,6 @@ export {
   defaultAccount,
   generateKey,
   hashMatches,
-  type KeyEnvironment,
   parseKey,
 } from './keys/api-key.ts'
 export {
@@ -26,13 +24,10 @@ export {
 } from './keys/authenticator.ts'
 export {
   createKeyFileSource,
-  type KeyFile,
-  type KeyFileEntry,
   readKeyFile,
-  writeKeyFile,
 } from './keys/key-file.ts'
 export { createKeyFileStore, type KeyStore, type ListedKey, type NewKey } from './keys/key-store.ts'
-export { createKeyTable, createKeyTableStore, type KeyTable } from './keys/key-table.ts'
+export { createKeyTable, createKeyTableStore } from './keys/key-table.ts'
 export { isGrant, type Scope, scopes } from './keys/scopes.ts'
 export { masterKey } from './sealing/master-key.ts'
 export { type ResealCounts, reseal, type SealedRecord } from './sealing/reseal.ts'

@@ -20,7 +20,7 @@ export const auditActions = [
   'keys.create',
   'keys.revoke',
 ] as const
-export type AuditAction = (typeof auditActions)[number]
+type AuditAction = (typeof auditActions)[number]
 
 /** Who acts. */
 export type Actor = {

@@ -12,10 +12,10 @@ import type { Signer } from './signer.ts'
 
 export { type SigningSettings, signingSettings } from './config.ts'
 export { createEnvelopeSigner, type EnvelopeSigner } from './envelope-signer.ts'
-export { createNativeSigner, type NativeSigner } from './native-signer.ts'
+export { createNativeSigner } from './native-signer.ts'
 export { createServiceSigner, SignatureServiceError } from './service-signer.ts'
-export type { Signer, SigningIdentity, SigningKey } from './signer.ts'
-export { createMessageVerifier, type MessageVerifier, type TrustedCertificate } from './verifier.ts'
+export type { Signer, SigningKey } from './signer.ts'
+export { createMessageVerifier, type MessageVerifier } from './verifier.ts'
 export { SigningMaterialError }
 
 const circuitFailuresMaxDefault = 5

@@ -12,7 +12,7 @@ import {
 } from '#codecs/xmldsig'
 
 /** A certificate that received messages may be signed with. */
-export type TrustedCertificate = {
+type TrustedCertificate = {
   readonly valid: boolean
   readonly verify: (signedInfo: Uint8Array, signature: Uint8Array) => boolean
   /** SHA-256 of the DER, hexadecimal. */
