@@ -9,7 +9,6 @@ export {
   type Transaction,
 } from './database.ts'
 export {
-  type EmbeddedPostgres,
   NoPostgresError,
   startEmbeddedPostgres,
 } from './embedded/index.ts'
