@@ -35,24 +35,16 @@ export type Fault = Strike & {
   readonly delayMs?: number
 }
 
-export type FaultPlan = {
-  /** Replaces all faults. */
-  readonly set: (faults: readonly Fault[]) => void
-  readonly active: () => readonly Fault[]
+/** @param random source of chance in [0, 1), so that a run can be repeated */
+export const createFaultPlan = (random: () => number) => {
+  const strikes = createStrikes<Fault>(random)
+
   /** The fault of one of these kinds that strikes now, or undefined. */
-  readonly strike: (
+  const strike = (
     kinds: readonly FaultKind[],
     channel: Channel,
     operation?: 'send' | 'read',
-  ) => Fault | undefined
-  readonly mailbox: (channel: Channel) => MailboxFaults
-}
-
-/** @param random source of chance in [0, 1), so that a run can be repeated */
-export const createFaultPlan = (random: () => number): FaultPlan => {
-  const strikes = createStrikes<Fault>(random)
-
-  const strike: FaultPlan['strike'] = (kinds, channel, operation) =>
+  ): Fault | undefined =>
     strikes.strike(
       (fault) =>
         kinds.includes(fault.kind) &&
@@ -73,9 +65,11 @@ export const createFaultPlan = (random: () => number): FaultPlan => {
     set: strikes.set,
     active: strikes.active,
     strike,
-    mailbox: (channel) => ({
+    mailbox: (channel: Channel): MailboxFaults => ({
       duplicates: () => strike(['duplicate'], channel, 'read') !== undefined,
       reorders: () => (strike(['reorder'], channel, 'read') === undefined ? undefined : shuffle),
     }),
   }
 }
+
+export type FaultPlan = ReturnType<typeof createFaultPlan>

@@ -4,17 +4,8 @@ import { spiIspb } from '#codecs/iso20022'
 const idRandomBytes = 16
 const poolBytes = 16_384
 
-export type Identifiers = {
-  /** BizMsgIdr and MsgId of the bank's next message. */
-  readonly messageId: () => string
-  /** `PI`, the milliseconds as 48 bits, 16 random bytes; in base64. */
-  readonly resourceId: () => string
-  /** EndToEndId of a payment that a participant starts now. */
-  readonly endToEndId: (ispb: string) => string
-}
-
 /** Ids of one bank: unique across restarts by a random part, within it by a counter. */
-export const createIdentifiers = (now: () => number): Identifiers => {
+export const createIdentifiers = (now: () => number) => {
   const start = randomBytes(8).toString('hex').slice(0, 15)
   const tail = randomBytes(4).toString('hex').slice(0, 5)
   let messages = 0
@@ -22,8 +13,10 @@ export const createIdentifiers = (now: () => number): Identifiers => {
   let pool = randomBytes(poolBytes)
   let used = 0
   return {
-    messageId: () => `M${spiIspb}${start}${(messages++).toString(36).padStart(8, '0')}`,
-    resourceId: () => {
+    /** BizMsgIdr and MsgId of the bank's next message. */
+    messageId: (): string => `M${spiIspb}${start}${(messages++).toString(36).padStart(8, '0')}`,
+    /** `PI`, the milliseconds as 48 bits, 16 random bytes; in base64. */
+    resourceId: (): string => {
       if (used === poolBytes) {
         pool = randomBytes(poolBytes)
         used = 0
@@ -35,9 +28,12 @@ export const createIdentifiers = (now: () => number): Identifiers => {
       used += idRandomBytes
       return id.toString('base64')
     },
-    endToEndId: (ispb) => {
+    /** EndToEndId of a payment that a participant starts now. */
+    endToEndId: (ispb: string): string => {
       const minute = new Date(now()).toISOString().slice(0, 16).replace(/[-T:]/g, '')
       return `E${ispb}${minute}${tail}${(payments++).toString(36).padStart(6, '0')}`
     },
   }
 }
+
+export type Identifiers = ReturnType<typeof createIdentifiers>

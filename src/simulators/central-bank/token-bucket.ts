@@ -26,16 +26,9 @@ export const costOf = (type: MessageType, operations: number): number => {
   return tokens === null ? 1 : tokens * operations
 }
 
-export type TokenBuckets = {
-  /** Seconds to wait, 0 when the participant may send. */
-  readonly waitSeconds: (ispb: string, channel: Channel) => number
-  /** Messages are debited when they are taken, so a bucket may fall below zero. */
-  readonly debit: (ispb: string, channel: Channel, type: MessageType, operations: number) => void
-}
-
 type Bucket = { tokens: number; filledAtMs: number }
 
-export const createTokenBuckets = (now: () => number): TokenBuckets => {
+export const createTokenBuckets = (now: () => number) => {
   const buckets = new Map<string, Bucket>()
   const filled = (key: string, window: Window): Bucket => {
     const nowMs = now()
@@ -50,7 +43,8 @@ export const createTokenBuckets = (now: () => number): TokenBuckets => {
     return bucket
   }
   return {
-    waitSeconds: (ispb, channel) => {
+    /** Seconds to wait, 0 when the participant may send. */
+    waitSeconds: (ispb: string, channel: Channel): number => {
       const wait = (key: string, window: Window): number => {
         const { tokens } = filled(key, window)
         return tokens > 0 ? 0 : Math.max(1, Math.ceil(-tokens / window.perSecond))
@@ -58,7 +52,8 @@ export const createTokenBuckets = (now: () => number): TokenBuckets => {
       const seconds = wait(`${ispb} ${channel}`, windowOf(channel, now()))
       return channel === 'primary' ? seconds : Math.max(seconds, wait(`${ispb} tracking`, tracking))
     },
-    debit: (ispb, channel, type, operations) => {
+    /** The bank debits messages when it takes them, so a bucket may fall below zero. */
+    debit: (ispb: string, channel: Channel, type: MessageType, operations: number): void => {
       const isTracking = definitionOf(type).exchange.role === 'tracked' && channel === 'secondary'
       const window = isTracking ? tracking : windowOf(channel, now())
       const key = isTracking ? `${ispb} tracking` : `${ispb} ${channel}`
@@ -66,3 +61,5 @@ export const createTokenBuckets = (now: () => number): TokenBuckets => {
     },
   }
 }
+
+export type TokenBuckets = ReturnType<typeof createTokenBuckets>

@@ -53,6 +53,17 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   }
 }
 
+/** @throws Error when the engine answers with an error */
+export const demand = async (
+  engine: Engine,
+  method: string,
+  ...params: readonly unknown[]
+): Promise<unknown> => {
+  const outcome = await engine.request(method, params)
+  if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`)
+  return outcome.result
+}
+
 const createProvider = async (
   chainId: number,
   gasPrice: bigint,

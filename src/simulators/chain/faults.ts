@@ -27,21 +27,18 @@ type Fault = Strike & {
   readonly method?: string
 }
 
-export type FaultPlan = {
-  readonly set: (faults: readonly Fault[]) => void
-  /** @returns the fault that strikes this call, or undefined */
-  readonly strike: (method: string) => FaultKind | undefined
-}
-
 /** @param random source of chance in [0, 1), so that a run can be repeated */
-export const createFaultPlan = (random: () => number): FaultPlan => {
+export const createFaultPlan = (random: () => number) => {
   const strikes = createStrikes<Fault>(random)
   return {
     set: strikes.set,
-    strike: (method) =>
+    /** @returns the fault that strikes this call, or undefined */
+    strike: (method: string): FaultKind | undefined =>
       strikes.strike((fault) => fault.method === undefined || fault.method === method)?.kind,
   }
 }
+
+export type FaultPlan = ReturnType<typeof createFaultPlan>
 
 export const internalError: RpcError = { code: -32603, message: 'Internal error' }
 export const knownTransaction: RpcError = { code: -32000, message: 'Known transaction' }

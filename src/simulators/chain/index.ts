@@ -2,7 +2,7 @@
  * A network like the pilot's, in this process: one EVM (Shanghai, chain id 381660001, gas price
  * zero, first in first out) behind JSON-RPC on loopback. Its state ends with the process.
  */
-import { createEngine, type Engine, type EngineOptions } from './engine.ts'
+import { createEngine, demand, type Engine, type EngineOptions } from './engine.ts'
 import { type ChainServer, serveChain } from './server.ts'
 
 export { pilotChainId } from './engine.ts'
@@ -32,28 +32,23 @@ export const createChain = async (options: ChainOptions): Promise<Chain> => {
   const engine = await createEngine(options)
   const server = serveChain(engine, options)
   let fork: { readonly snapshot: unknown; readonly block: number } | undefined
-  const demand = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
-    const outcome = await engine.request(method, params)
-    if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`)
-    return outcome.result
-  }
   const mine = async () => {
-    await demand('evm_mine')
+    await demand(engine, 'evm_mine')
   }
-  const head = async () => Number(await demand('eth_blockNumber'))
+  const head = async () => Number(await demand(engine, 'eth_blockNumber'))
   return {
     ...engine,
     ...server,
     mine,
     async markFork() {
-      fork = { snapshot: await demand('evm_snapshot'), block: await head() }
+      fork = { snapshot: await demand(engine, 'evm_snapshot'), block: await head() }
     },
     async reorg() {
       if (fork === undefined) throw new Error('reorg without markFork')
       const blocks = (await head()) - fork.block + 1
-      await demand('evm_revert', [fork.snapshot])
+      await demand(engine, 'evm_revert', fork.snapshot)
       // Another timestamp makes another block hash even for the same content.
-      await demand('evm_increaseTime', [1])
+      await demand(engine, 'evm_increaseTime', 1)
       for (let mined = 0; mined < blocks; mined++) await mine()
       fork = undefined
     },

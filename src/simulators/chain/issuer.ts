@@ -1,4 +1,5 @@
 /** The central bank of an embedded chain: issues the currency, admits wallets, gives them money. */
+import { demand } from './engine.ts'
 import type { Chain } from './index.ts'
 
 export type Issuer = {
@@ -48,10 +49,4 @@ const transact = async (chain: Chain, to: string | undefined, data: string): Pro
     await Bun.sleep(receiptPollMs)
   }
   throw new Error('the central bank’s transaction was not mined')
-}
-
-const demand = async (chain: Chain, method: string, ...params: readonly unknown[]) => {
-  const outcome = await chain.request(method, params)
-  if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`)
-  return outcome.result
 }
