@@ -19,7 +19,7 @@ export const buildGateway = (
 ): BuiltGateway => {
   const { platform } = loaded
   const metrics = createMetrics({ version: program.version, withProcess: platform.metricsEnabled })
-  // The features are given the authenticator, and some of them give it keys.
+  // Features need the authenticator, and some of them are sources of its keys.
   const sources: KeySource[] = []
   const authenticator = createAuthenticator({ sources })
   const features = loaded.createFeatures({

@@ -1,4 +1,4 @@
-/** What every fault of a simulator says of when it strikes. */
+/** When a fault of a simulator strikes. */
 export type Strike = {
   /** Chance each time, 0 to 1; certain when absent. */
   readonly probability?: number
@@ -11,7 +11,7 @@ export type Strikes<F extends Strike> = {
   readonly set: (faults: readonly F[]) => void
   /** Those with times left. */
   readonly active: () => readonly F[]
-  /** The first fault that `concerns` what happens now and strikes, or undefined. */
+  /** The first fault that concerns the present moment and strikes, or undefined. */
   readonly strike: (concerns: (fault: F) => boolean) => F | undefined
 }
 

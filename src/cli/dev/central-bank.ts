@@ -13,11 +13,11 @@ import { isSet } from './environment.ts'
 export type DevCentralBank = {
   /** Settings that make the gateway use it. */
   readonly env: Environment
-  /** Undefined: the user named another one. */
+  /** Undefined when the user named another one. */
   readonly url: string | undefined
-  /** Of the institution that the gateway plays. */
+  /** The ISPB of the institution that the gateway plays. */
   readonly ispb: string
-  /** Makes 99999A03 pay; undefined where the bank is not ours. */
+  /** Makes 99999A03 pay; undefined when the user named another bank. */
   readonly payIn: CentralBank['payIn'] | undefined
   readonly stop: () => Promise<void>
 }

@@ -48,7 +48,7 @@ export const devEnvironment = (
 
 export const isSet = (env: Environment, name: string): boolean => (env[name] ?? '') !== ''
 
-/** The preferred port when nothing listens there, else one the system picks. */
+/** The preferred port when it is free; otherwise one that the system picks. */
 const freePort = (preferred: number): number => {
   try {
     return probe(preferred)

@@ -61,9 +61,9 @@ stderr, from warn unless LOG_LEVEL is set.`,
 }
 
 type DevDatabase = {
-  /** Undefined: none was started. */
+  /** Undefined when dev started none. */
   readonly url: string | undefined
-  /** Why there is none, for the user. */
+  /** Tells the user why there is none. */
   readonly notes: readonly string[]
   /** Resolves when the server ends; never when there is none. */
   readonly exited: Promise<void>

@@ -58,7 +58,7 @@ const demoKey = async (keyFile: string, textFile: string): Promise<string> => {
   return key
 }
 
-/** Made once: without it, what it sealed cannot be opened. */
+/** Makes the key once: without it nobody can open what it sealed. */
 const masterKey = async (path: string): Promise<string> => {
   const kept = await readFile(path, 'utf8').catch(() => '')
   if (kept !== '') return kept.trim()
@@ -87,7 +87,7 @@ const lockState = (directory: string): void => {
   })
 }
 
-/** A process id may have gone to another program since: only one that was started as `dev` counts. */
+/** Another program may have the process id by now, so only a process that runs as `dev` counts. */
 const isDev = (pid: number): boolean => {
   if (!Number.isSafeInteger(pid) || pid <= 1) return false
   try {

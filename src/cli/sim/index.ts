@@ -7,7 +7,7 @@ import type { Simulator } from './simulator.ts'
 
 const simulators: readonly Simulator[] = [cardNetworkSimulator, centralBankSimulator]
 
-/** Every simulator's options; where several have one of a name, its text tells what each means by it. */
+/** The options of all simulators; the text of a shared option tells what each simulator means by it. */
 const optionsOf = (all: readonly Simulator[]): Readonly<Record<string, CommandOption>> => {
   const merged: Record<string, CommandOption> = {}
   for (const { name, options } of all) {

@@ -2,7 +2,7 @@ import type { CommandArguments, CommandOption } from '../command.ts'
 
 /** A simulator that runs. */
 type RunningSimulator = {
-  /** Where it is and what a gateway needs to find it; shown once. */
+  /** Its addresses and what a gateway needs to find it; shown once, as JSON. */
   readonly place: Readonly<Record<string, unknown>>
   /** The same for people, a line each. */
   readonly lines: readonly string[]

@@ -1,5 +1,5 @@
 /**
- * What the simulated network does with a card, and the two-digit number that asks for it: in a test card
+ * What the simulated network does with a card, and the two-digit number KK that asks for it: in a test card
  * number (`400000 KK CC 00000 L`, `510000 KK CC 00000 L`; L is the check digit) and in an amount (`99KKCC` cents).
  * CC is the argument: a response code, tens of milliseconds or a number of messages.
  */

@@ -1,6 +1,6 @@
 /** One payment as the network knows it, for audits; amounts in cents. */
 export type BookEntry = {
-  /** Of the message that opened it. */
+  /** MTI of the message that opened it. */
   readonly mti: string
   readonly stan: string
   readonly rrn: string
@@ -13,7 +13,7 @@ export type BookEntry = {
   reversedAmount: number
   /** How often the message that opened it came; more than 1 is a fault of the sender. */
   requests: number
-  /** 0400 and 0401 of it or of a capture of it. */
+  /** How many 0400 and 0401 came for it or for its captures. */
   reversals: number
 }
 
@@ -75,7 +75,7 @@ export class Book {
     capture.entry.capturedAmount -= capture.amount
   }
 
-  /** Takes the whole payment back; again is as once. */
+  /** Takes the whole payment back; a second time changes nothing. */
   reverse(entry: BookEntry): void {
     entry.reversedAmount = entry.authorizedAmount
     entry.capturedAmount = 0

@@ -58,7 +58,7 @@ const echo = (request: CardMessage, mti: GatewayMti): CardMessage => {
   return answer
 }
 
-/** What the DE 90 of a reversal names, with the RRN of the reversal, which is the original's. */
+/** The message that DE 90 of a reversal names; the reversal has the RRN of its original. */
 const reversedOf = (request: CardMessage): { mti: string; original: Original } => {
   const { rrn, stan, day } = originalOf(request)
   if (request.originalData === undefined) return { mti: '', original: { rrn, stan, day } }
@@ -163,7 +163,7 @@ export class Issuer {
     const captured = mti === '0200' ? this.book.findCapture(original) : undefined
     const opened = this.book.find(original)
     const payment = opened ?? this.book.findByRrn(original.rrn)
-    // Also where a capture never came: who is silent at the first reversal only must know the second.
+    // Counted even when the capture never came: a card silent at the first reversal only must know the second.
     if (payment !== undefined) payment.reversals++
     const entry = mti === '0200' ? opened : payment
     answer.responseCode = approved
@@ -177,11 +177,11 @@ export class Issuer {
   private openedBy(request: CardMessage): BookEntry | undefined {
     if (request.mti !== '0200') return undefined
     const entry = this.book.findByRrn(originalOf(request).rrn)
-    // The same 0200 again is no capture of itself.
+    // A repeated 0200 does not capture itself.
     return entry?.mti === '0200' ? undefined : entry
   }
 
-  /** What the card asks for with this message; captures and reversals need not carry its number. */
+  /** What the card asks for with this message; a capture or reversal may come without the card number. */
   private ofCard(request: CardMessage): Behaviour {
     const own = request.pan === undefined ? approve : behaviourOfPan(request.pan)
     if (isReversal(request)) {

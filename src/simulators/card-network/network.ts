@@ -6,7 +6,7 @@ import { answerMtiOf, Issuer } from './issuer.ts'
 import { Session } from './session.ts'
 
 const bookEntriesMax = 200_000
-/** More are closed at once. */
+/** The network closes any further connection at once. */
 export const connectionsMax = 256
 const lateMs = 35_000
 
@@ -21,11 +21,11 @@ export type CardNetworkOptions = {
   readonly dialect: Dialect
   readonly framing: Framing
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string }
-  /** After which `late` answers; 35 s, longer than a gateway waits. */
+  /** `late` answers after this time; 35 s, longer than a gateway waits. */
   readonly lateMs?: number
-  /** Every answer takes a time drawn from this range; so answers overtake each other. */
+  /** Every answer takes a time drawn from this range, so that answers overtake each other. */
   readonly latencyMs?: { readonly min: number; readonly max: number }
-  /** Of everything drawn by chance. */
+  /** Seed of all chance. */
   readonly seed?: number
   /** Chance of each fault, from 0 to 1; together at most 1. */
   readonly faults?: FaultRates
@@ -160,7 +160,7 @@ export class CardNetwork {
     try {
       socket.data?.receive(chunk)
     } catch {
-      // Nothing that follows can be read: the sender sees the end of the connection.
+      // The network cannot read what follows, so it closes the connection.
       this.refused++
       socket.data?.close()
     }

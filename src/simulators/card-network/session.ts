@@ -14,7 +14,7 @@ import {
 } from '#codecs/iso8583'
 import { SendBuffer } from '#src/platform/runtime/index.ts'
 
-/** Answers that wait for the kernel on one connection; a peer that does not read is cut off. */
+/** Answers that wait for the kernel on one connection; the network cuts off a peer that does not read. */
 const sendBytesMax = 8_388_608
 const garbage = new TextEncoder().encode('this is no message of ISO 8583')
 
@@ -58,7 +58,7 @@ export class Session {
     }
   }
 
-  /** Sends the message to where `tpdu` came from, and wipes it; nothing happens once closed. */
+  /** Sends the message to where `tpdu` came from, and wipes it; does nothing once closed. */
   send(message: CardMessage, tpdu: Uint8Array = new Uint8Array(0)): void {
     const start = this.begin()
     if (start === undefined) return
@@ -81,7 +81,7 @@ export class Session {
     if (!this.isClosed) this.outgoing.flush(this.write)
   }
 
-  /** At once, whatever waits. */
+  /** Closes at once and drops what waits. */
   close(): void {
     if (this.isClosed) return
     this.isClosed = true

@@ -1,6 +1,6 @@
 import { testTokens } from './behaviour.ts'
 
-/** What the test vault of a simulator asks of its callers. */
+/** The key of the simulators' test vault. */
 export const testVaultKey = 'test-vault-key'
 
 const bodyBytesMax = 1_024

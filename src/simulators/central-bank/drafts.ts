@@ -2,16 +2,16 @@
 import { formatCents } from '#codecs/iso20022'
 import { agent, type Draft, groupHeader, money, tag } from './write.ts'
 
-/** One operation's fate, as pacs.002 tells it. */
+/** How one operation ended, as pacs.002 reports it. */
 export type Report = {
   /** EndToEndId of a payment, RtrId of a return. */
   readonly id: string
   readonly endToEndId: string
   readonly status: 'ACSC' | 'ACCC' | 'RJCT'
-  /** Of RJCT. */
+  /** For RJCT. */
   readonly code?: string | undefined
   readonly information?: readonly string[] | undefined
-  /** Of ACSC and ACCC: milliseconds since the epoch. */
+  /** For ACSC and ACCC: milliseconds since the epoch. */
   readonly settledAtMs?: number | undefined
 }
 
@@ -28,7 +28,7 @@ const report = ({ id, endToEndId, status, code, information, settledAtMs }: Repo
   return `<TxInfAndSts>${tag('OrgnlInstrId', id)}${tag('OrgnlEndToEndId', endToEndId)}<TxSts>${status}</TxSts>${reason}${times}</TxInfAndSts>`
 }
 
-/** pacs.002: what became of operations. */
+/** pacs.002: how operations ended. */
 export const statusReport = (reports: readonly Report[]): Draft => ({
   type: 'pacs.002',
   content: (header) =>
@@ -66,7 +66,7 @@ export const payInTransaction = (payment: {
 }): string =>
   `<CdtTrfTxInf><PmtId><EndToEndId>${payment.endToEndId}</EndToEndId></PmtId>${money('IntrBkSttlmAmt', formatCents(payment.cents))}<AccptncDtTm>${payment.accepted}</AccptncDtTm><ChrgBr>SLEV</ChrgBr><MndtRltdInf><Tp><LclInstrm><Prtry>DICT</Prtry></LclInstrm></Tp></MndtRltdInf><Dbtr><Nm>Pagador Virtual</Nm><Id><PrvtId><Othr><Id>12345678909</Id></Othr></PrvtId></Id></Dbtr><DbtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp></DbtrAcct>${agent('DbtrAgt', payment.from)}${agent('CdtrAgt', payment.to)}<Cdtr><Id><PrvtId><Othr><Id>98765432100</Id></Othr></PrvtId></Id></Cdtr><CdtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp><Prxy><Id>recebedor@example.com</Id></Prxy></CdtrAcct><Purp><Cd>IPAY</Cd></Purp></CdtTrfTxInf>`
 
-/** Why a message was not taken; the texts go to its sender. */
+/** Why the bank refused a message; the sender reads the texts. */
 export type Refusal = {
   /** 1 to 35 characters. */
   readonly reason: string

@@ -1,4 +1,4 @@
-/** What the bank can be told to do wrong, so that a participant meets it on purpose. */
+/** Faults that a test asks the bank for. */
 
 import { createStrikes, type Strike } from '../strikes.ts'
 import type { MailboxFaults } from './mailbox.ts'
@@ -27,11 +27,11 @@ type FaultKind = (typeof faultKinds)[number]
 
 export type Fault = Strike & {
   readonly kind: FaultKind
-  /** Only there; on both when absent. */
+  /** Both channels when absent. */
   readonly channel?: Channel
   /** Only requests of this kind. */
   readonly operation?: 'send' | 'read'
-  /** Of `latency`. */
+  /** For `latency`. */
   readonly delayMs?: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * The central bank's message interface for instant payments, on this machine: participants send and read
- * messages over HTTP on two channels, payments settle between their accounts. Its state ends with it.
+ * The central bank's message interface for instant payments, on this machine. Participants send and read messages
+ * over HTTP on two channels; payments settle between their accounts. All state is in memory.
  */
 
 import { versionOf } from '#codecs/iso20022'
@@ -38,25 +38,6 @@ export {
   payingPsp,
   streamsMax,
 } from './options.ts'
-
-type Statistics = {
-  /** Messages taken, by type; `refused` with admi.002, `repeated`, `requests` with messages. */
-  readonly received: Readonly<Record<string, number>>
-  /** Messages delivered to participants' queues. */
-  readonly sent: number
-  readonly operations: Readonly<Record<'waiting' | 'settled' | 'rejected', number>>
-  /** Answers to operations that were over. */
-  readonly lateAnswers: number
-  /** Messages waiting to be taken. */
-  readonly intake: number
-  readonly mailboxes: readonly {
-    readonly mailbox: string
-    readonly waiting: number
-    /** Delivered, and not yet confirmed by a further read. */
-    readonly unconfirmed: number
-    readonly streams: number
-  }[]
-}
 
 export type CentralBank = {
   /** Of the primary channel: `http://127.0.0.1:port`. */
@@ -126,7 +107,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
   }
 }
 
-/** All of the bank but its doors. */
+/** Makes every part of the bank but the servers of its channels. */
 const createParts = (options: ResolvedOptions) => {
   const { now, revision, validate, limits } = options
   const faults = createFaultPlan(options.random)
@@ -162,14 +143,18 @@ const createParts = (options: ResolvedOptions) => {
   return { now, faults, ledger, post, settlement, buckets, intake, resourceId, isFull }
 }
 
-const statisticsOf = ({ settlement, intake, post }: ReturnType<typeof createParts>): Statistics => {
+type Statistics = ReturnType<typeof statisticsOf>
+
+const statisticsOf = ({ settlement, intake, post }: ReturnType<typeof createParts>) => {
   const operations = { waiting: 0, settled: 0, rejected: 0 }
   for (const { state } of settlement.operations().values()) operations[state]++
   return {
     received: intake.counts,
+    /** Messages delivered to participants' queues. */
     sent: post.sent(),
     operations,
     lateAnswers: settlement.lateAnswers,
+    /** Messages waiting to be taken. */
     intake: intake.waiting(),
     mailboxes: [...post.mailboxes()].map(([mailbox, box]) => ({
       mailbox,

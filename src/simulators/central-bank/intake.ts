@@ -1,4 +1,4 @@
-/** Takes stored messages one by one: checks them, and hands each to what it is for. */
+/** Takes stored messages one by one, checks each, and hands it to the part of the bank that deals with its type. */
 import { CodecError } from '#codecs/bytes'
 import {
   createMessageScanner,
@@ -66,9 +66,9 @@ type IntakeDeps = {
   readonly validate: boolean
   readonly rememberedMessagesMax: number
   readonly checkSignature: SignatureCheck | undefined
-  /** Must be done with the document when it returns. */
+  /** The document is gone when it returns. */
   readonly answerOther: (message: OtherMessage) => void
-  /** What a message costs its sender's token bucket, once it is known. */
+  /** Debits the sender's token bucket, once the cost of the message is known. */
   readonly debit: (stored: Stored, type: MessageType, operations: number) => void
 }
 
@@ -188,7 +188,7 @@ export class Intake {
         : message.transactions.map(({ returnId }) => returnId)
     const known = settlement.operations()
     if (new Set(ids).size < ids.length || ids.some((id) => known.has(id))) {
-      // Its BizMsgIdr may be forgotten: as long as its operations are known it is the same message still.
+      // We may have forgotten its BizMsgIdr; while we know its operations, we recognise the message by them.
       const before = settlement.originOf(ids[0] ?? '')
       if (before === undefined || !isSame(before, origin)) return duplicateOperation
       this.repeat(before)
@@ -200,7 +200,7 @@ export class Intake {
     return undefined
   }
 
-  /** A message sent before gets its answers again; the first time, it is remembered. */
+  /** Remembers a new message; answers a repeated one again. @returns whether it is repeated */
   private isRepeated(stored: Stored, id: string, origin: Origin): boolean {
     const { remembered } = this
     const before = remembered.get(id)
@@ -276,7 +276,7 @@ const unknownSchema: Refusal = {
   description: 'Schema desconhecido ou não habilitado para uso',
 }
 
-/** What the message says it is, or why that is nothing. */
+/** What the message says it is, or why the bank refuses it. */
 const identify = (
   document: XmlDocument,
 ): Identified | { readonly refusal: Refusal; readonly id: string | undefined } => {

@@ -1,4 +1,4 @@
-/** The message interface of one channel: what each request is answered with. */
+/** The message interface of one channel: answers each request. */
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { CodecError } from '#codecs/bytes'
 import { knownVersions, messageTypes, type Revision, versionOf } from '#codecs/iso20022'
@@ -46,7 +46,7 @@ type InterfaceDeps = {
   readonly buckets: TokenBuckets | undefined
   readonly resourceId: () => string
   readonly revision: Revision
-  /** As many messages wait as may. */
+  /** Whether the bank keeps as many messages as it may. */
   readonly isFull: () => boolean
 }
 
@@ -125,12 +125,12 @@ const read = async (
   return delivery(batch, `/api/v1/out/${ispb}/stream/`, form, gzip)
 }
 
-/** Of zlib, which takes no less. */
+/** zlib takes no smaller buffer. */
 const roomBytesMin = 64
-/** More than so many times its bytes no message of ours shrinks to; what does gets its room piece by piece. */
+/** No message of ours shrinks to less than 1/32; a body that does gets its room piece by piece. */
 const ratioMax = 32
 
-/** What a gzip says at its end to be its length, and a byte more: all of it is then written at once. */
+/** The length that a gzip states at its end, and one byte more, so that zlib writes all of it at once. */
 const roomFor = (gzip: Uint8Array): number => {
   const { buffer, byteOffset, length } = gzip
   if (length < 4) return roomBytesMin
@@ -173,7 +173,7 @@ const partsOf = (
   }
 }
 
-/** What a client can read; undefined for nothing of what there is. */
+/** The form in which the client can read messages, or undefined. */
 const formOf = (accept: string): 'multipart' | 'single' | undefined => {
   if (accept.includes('multipart/mixed')) return 'multipart'
   const isSingle = accept === '' || accept.includes('application/xml') || accept.includes('*/*')
@@ -212,7 +212,7 @@ const delivery = (
   }
 }
 
-/** Versions taken (every one known), or those of the revision in which the bank writes. */
+/** The versions of the revision in which the bank writes; without one, every version that it reads. */
 const catalogue = (revision: Revision | undefined): Answer => {
   const names = messageTypes.flatMap((type) =>
     (revision === undefined ? knownVersions(type) : [versionOf(type, revision).version]).map(

@@ -4,11 +4,11 @@ import type { Revision } from '#codecs/iso20022'
 export type Channel = 'primary' | 'secondary'
 
 type Limits = {
-  /** Waiting to be taken or delivered: sending is refused (503) from there on. */
+  /** Messages that wait to be taken or delivered; at this number the bank refuses to receive more (503). */
   readonly waitingMessagesMax: number
-  /** By whose BizMsgIdr a repetition is recognised. */
+  /** Messages whose BizMsgIdr the bank remembers, to recognise a repetition. */
   readonly rememberedMessagesMax: number
-  /** In the book: the oldest finished ones leave it. */
+  /** Operations in the book; the oldest finished ones leave it. */
   readonly bookOperationsMax: number
 }
 
@@ -22,23 +22,23 @@ export type CentralBankOptions = {
   readonly tls?:
     | { readonly cert: string; readonly key: string; readonly clientCa?: string | undefined }
     | undefined
-  /** Versions in which the bank writes its own messages; it reads every version known. */
+  /** The bank writes its own messages in the versions of this revision; it reads every known version. */
   readonly revision?: Revision
   /** Checks messages against their schema; on when absent. */
   readonly validate?: boolean
-  /** PEM of the bank's RSA certificate and key: what it sends is signed. */
+  /** PEM of the RSA certificate and key with which the bank signs what it sends. */
   readonly signing?: { readonly certificate: string; readonly key: string } | undefined
-  /** PEM, one certificate each, by ISPB: messages must be signed by their sender's. */
+  /** PEM, one certificate each, by ISPB. With it, a sender must sign with one of its certificates. */
   readonly participantCertificates?: Readonly<Record<string, readonly string[]>> | undefined
-  /** From receipt of a payment to its rejection with AB03. */
+  /** The bank rejects a payment with AB03 so long after it came. */
   readonly settlementLimitMs?: number | undefined
-  /** The same for scheduled payments (PAGAGD), from their receipt. */
+  /** The same for scheduled payments (PAGAGD). */
   readonly scheduledLimitMs?: number | undefined
   /** Counts the time of priority payments from their AccptncDtTm, as the real one does; old samples are late then. */
   readonly fromAcceptance?: boolean
   /** How long a read waits for a message. */
   readonly longPollMs?: number | undefined
-  /** A read stream without a request for so long is abandoned: 410, and its batch is free again. */
+  /** The bank ends a read stream after so long without a request (410), and delivers its batch again. */
   readonly streamIdleMs?: number
   /** What an account holds when a participant is first seen. */
   readonly openingBalanceCents?: bigint | undefined

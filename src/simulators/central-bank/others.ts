@@ -1,4 +1,4 @@
-/** What becomes of messages that move no money: sent on to the participant they are for, or answered. */
+/** Messages that move no money: the bank forwards them to their participant, or answers them. */
 import { definitionOf, messageDefinitions } from '#codecs/iso20022'
 import { absent } from '#codecs/xml'
 import type { OtherMessage, OtherType } from './intake.ts'
@@ -21,8 +21,8 @@ import { bodyOf, copyOf, textAt } from './tree.ts'
 import type { Draft } from './write.ts'
 
 /**
- * Takes a message of any other type. One for a participant that reads here is sent on to it; for any other
- * participant the bank itself answers, and accepts.
+ * Takes a message that moves no money. Forwards it when it is for a participant that reads here; otherwise the bank
+ * answers in that participant's place, and accepts.
  */
 export const createOtherMessages =
   (deps: { readonly ledger: Ledger; readonly post: PostOffice; readonly settlement: Settlement }) =>

@@ -6,13 +6,13 @@ import { Mailbox, type MailboxFaults, type Waiting } from './mailbox.ts'
 import { type Channel, isVirtual, type ResolvedOptions } from './options.ts'
 import { type Draft, writeMessage } from './write.ts'
 
-/** A message received, as far as its answers are concerned. */
+/** What the bank keeps of a received message, to answer it and its repetitions. */
 export type Origin = {
   readonly from: string
   readonly channel: Channel
-  /** Of its bytes: by it the same message is known again. */
+  /** Hash of its bytes, by which the bank recognises the same message. */
   readonly hash: bigint | number
-  /** What it was answered with: a repetition gets the same. */
+  /** The answers so far; a repetition gets the same ones. */
   readonly answers: Uint8Array[]
 }
 

@@ -1,4 +1,4 @@
-/** The SPI's own rules about payments and returns; what a receiver decides is not among them. */
+/** The SPI's own rules about payments and returns, which hold whatever the receiver decides. */
 import type { CreditTransfer, Pacs004, Pacs008, PaymentReturn } from '#codecs/iso20022'
 import type { Operation } from './settlement.ts'
 
@@ -21,7 +21,7 @@ export const paymentFault = (
   return purposeFault(payment)
 }
 
-/** Saque and Troco say of what the amount consists, other purposes do not. */
+/** Only Saque and Troco state the parts of the amount. */
 const purposeFault = ({ purpose, remittance, amount }: CreditTransfer): string | undefined => {
   const structured = remittance?.structured ?? null
   const isCash = purpose === 'GSCB' || purpose === 'OTHR'

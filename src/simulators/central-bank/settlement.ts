@@ -26,7 +26,7 @@ export type Operation = {
   /** EndToEndId of a payment, RtrId of a return. */
   readonly id: string
   readonly kind: 'payment' | 'return'
-  /** Of a return: the payment's. */
+  /** For a return, that of the payment it gives back. */
   readonly endToEndId: string
   readonly payer: string
   readonly receiver: string
@@ -37,9 +37,9 @@ export type Operation = {
   /** Reason of a rejection. */
   code: string | undefined
   settledAtMs: number | undefined
-  /** When it is rejected with AB03, unless it is over by then. */
+  /** The bank rejects the operation with AB03 then, if it still waits. */
   readonly dueAtMs: number
-  /** Of a payment: what returns gave back or hold. */
+  /** What the returns of a payment have given back or hold. */
   returnedCents: bigint
 }
 
@@ -182,7 +182,7 @@ export class Settlement {
     return this.entries.get(id)?.origin
   }
 
-  /** The time of a priority payment may run from its acceptance by the payer's institution; of others from here. */
+  /** With `fromAcceptance`, the time of a priority payment runs from its acceptance by the payer's institution. */
   private dueAt(serviceLevel: string, acceptedAtMs: number): number {
     const { now, settlementLimitMs, scheduledLimitMs, fromAcceptance } = this.deps.options
     if (serviceLevel === 'PAGAGD') return now() + scheduledLimitMs
@@ -335,7 +335,7 @@ export class Settlement {
     this.tell(all)
   }
 
-  /** One pacs.002 per participant and channel, and as many as it takes. */
+  /** Sends each participant its reports, on each channel, in as many pacs.002 as they need. */
   private tell(all: readonly Addressed[], cause?: Origin): void {
     const groups = Map.groupBy(all, ({ to, entry }) => `${to} ${entry.channel}`)
     for (const group of groups.values()) {

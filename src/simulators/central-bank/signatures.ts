@@ -16,7 +16,7 @@ type Signer = {
   readonly verify: (signedInfo: Uint8Array, signature: Uint8Array) => boolean
 }
 
-/** Undefined when a message is signed by that participant, else why it is not. */
+/** Undefined when that participant signed the message; otherwise what is wrong with the signature. */
 export type SignatureCheck = (document: XmlDocument, ispb: string) => string | undefined
 
 const signerOf = (ispb: string, pem: string): [serial: string, signer: Signer] => {
@@ -38,7 +38,7 @@ const nameOf = (text: string): CanonicalName | undefined => {
   try {
     return parseName(text)
   } catch {
-    // No name at all: no certificate has it.
+    // No certificate has a name that cannot be read.
     return undefined
   }
 }

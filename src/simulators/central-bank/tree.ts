@@ -1,4 +1,4 @@
-/** Reads a scanned message by element names, where no typed reader is needed. */
+/** Reads a scanned message by element names; enough for messages that have no typed reader. */
 import { absent, type XmlDocument } from '#codecs/xml'
 import { escaped } from './write.ts'
 
@@ -14,14 +14,14 @@ export const childrenOf = (document: XmlDocument, node: number, name: string): n
   return found
 }
 
-/** The first node at the end of a path of names, or -1. */
+/** The first node at the end of a path of names, or `absent`. */
 export const nodeAt = (document: XmlDocument, node: number, path: string): number => {
   let at = node
   for (const name of path.split('/')) at = childrenOf(document, at, name)[0] ?? absent
   return at
 }
 
-/** Its text; empty where it is not there. */
+/** The text of that node; empty when it is absent. */
 export const textAt = (document: XmlDocument, node: number, path: string): string => {
   const found = nodeAt(document, node, path)
   return found === absent ? '' : document.textOf(found)
@@ -33,7 +33,7 @@ export const bodyOf = (document: XmlDocument): number => {
   return found === absent ? absent : document.firstChild(found)
 }
 
-/** The element as canonical XML of whatever namespace it is put into; empty for -1. */
+/** The element as canonical XML without a namespace of its own; empty when it is absent. */
 export const copyOf = (document: XmlDocument, node: number): string => {
   if (node === absent) return ''
   const name = document.localName(node)

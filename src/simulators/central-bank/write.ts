@@ -9,10 +9,10 @@ import {
 } from '#codecs/iso20022'
 import type { CanonicalEnvelope } from '#codecs/xmldsig'
 
-/** What every message of the bank has of its own. */
+/** The id and time of one message of the bank. */
 export type Header = { readonly id: string; readonly created: string }
 
-/** A message to be written: the content of `Document` follows from its id and time. */
+/** A message that the bank will write; `content` makes the inside of `Document`. */
 export type Draft = {
   readonly type: MessageType
   /** The revision's when absent. */

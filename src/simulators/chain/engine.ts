@@ -128,7 +128,7 @@ type EdrReply = {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
-/** Says an engine's error the way Besu does, so that clients meet the codes of the real network. */
+/** Gives an engine's error the code and text of Besu, so that clients meet those of the real network. */
 const normalise = (reply: EdrReply): RpcOutcome => {
   if (reply.error === undefined) return { result: reply.result ?? null }
   const { message, data } = reply.error

@@ -1,4 +1,4 @@
-/** What the simulated node can be told to do wrong, so that a client meets it on purpose. */
+/** Faults that a test asks the simulated node for. */
 import { createStrikes, type Strike } from '../strikes.ts'
 import type { RpcError } from './engine.ts'
 
