@@ -202,9 +202,11 @@ class Engine {
 
   /** Within a span of the payment's trace: the attempt may come hours after it, and from another process. */
   private traced(network: Network, claimed: ClaimedReversal): Promise<AttemptOutcome | undefined> {
-    const { reverses, traceparent: parent } = claimed.reversal
+    const { reverses, traceparent } = claimed.reversal
     const attributes = { 'trilho.cards.network': network.name, 'trilho.cards.reverses': reverses }
-    return inSpan('card reversal', { kind: 'consumer', parent, attributes }, async (span) => {
+    // Without a trace it begins one: the request that woke the engine may be any other.
+    const options = { kind: 'consumer', parent: traceparent ?? null, attributes } as const
+    return inSpan('card reversal', options, async (span) => {
       const outcome = await attemptReversal(this.context, network, claimed)
       span.set({ 'trilho.cards.outcome': outcome })
       return outcome
