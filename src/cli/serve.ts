@@ -11,7 +11,7 @@ export const serveCommand: Command = {
   summary: 'Runs the gateway with the settings of the environment.',
   usage: '',
   description:
-    'Logs JSON lines to stdout. SIGTERM or SIGINT ends it in order; a second one at once.',
+    'Logs JSON lines to stdout. SIGTERM or SIGINT ends it in order; one more, a second later, at once.',
   options: {},
   examples: ['HTTP_ADDR=127.0.0.1:8080 API_KEYS_FILE=keys.json trilho serve'],
   run: async (_args, io, program) => {

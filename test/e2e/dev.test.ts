@@ -37,6 +37,10 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     expect(await health({})).toMatchObject({ status: 'ok', database: 'ok' })
     expect(await health({ Authorization: `Bearer ${ready.api_key}` })).toHaveProperty('checks')
     expect((await fetch(`${ready.url}/ready`)).status).toBe(200)
+    // As a terminal and npx deliver one Ctrl-C.
+    program.signal('SIGINT')
+    program.signal('SIGINT')
+    await Bun.sleep(20)
     program.signal('SIGINT')
     const { code, out } = await program.end()
     expect(code).toBe(0)

@@ -1,16 +1,32 @@
+/** Terminals, shells and `npx` deliver one Ctrl-C several times within moments: no second wish. */
+export const sameWishMs = 1_000
+
 /**
- * Resolves at the first SIGTERM or SIGINT. A second one ends the process at once with 130, after
+ * What a signal means: `end` in order, nothing new (`repeated`), or `atOnce`.
+ *
+ * @param firstMs when the first one came, undefined for the first itself
+ */
+export const meaningOfSignal = (
+  firstMs: number | undefined,
+  nowMs: number,
+): 'end' | 'repeated' | 'atOnce' => {
+  if (firstMs === undefined) return 'end'
+  return nowMs - firstMs < sameWishMs ? 'repeated' : 'atOnce'
+}
+
+/**
+ * Resolves at the first SIGTERM or SIGINT. One that comes a second later ends the process at once with 130, after
  * `atOnce`, which may flush what must not be lost.
  */
 export const untilSignal = (atOnce: () => void): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
-    let first = true
+    let firstMs: number | undefined
     const onSignal = (signal: NodeJS.Signals): void => {
-      if (first) {
-        first = false
-        resolve(signal)
-        return
-      }
+      const nowMs = performance.now()
+      const meaning = meaningOfSignal(firstMs, nowMs)
+      firstMs ??= nowMs
+      if (meaning === 'end') resolve(signal)
+      if (meaning !== 'atOnce') return
       atOnce()
       process.exit(130)
     }

@@ -7,6 +7,7 @@ import postgres from 'postgres'
 import { copyOf, findPostgres, noPostgresMessage, type PostgresBinaries } from './binaries.ts'
 import { stopStale } from './stale.ts'
 import { isReachableByAll, type RunAs, runAs } from './user.ts'
+import { endWithUs } from './watcher.ts'
 
 const loopback = '127.0.0.1'
 const user = 'trilho'
@@ -64,13 +65,15 @@ export const startEmbeddedPostgres = async (
   const port = options.port || freePort()
   const logPath = join(directory, 'postgres.log')
   const server = await spawnServer({ binaries, data, port, logPath, as }, options.settings ?? {})
-  const exited = new Promise<void>((done) => server.once('exit', () => done()))
+  if (server.pid === undefined) throw new Error('PostgreSQL cannot be run')
+  const callOff = endWithUs(server.pid)
+  const exited = new Promise<void>((done) => server.once('exit', () => done())).finally(callOff)
   const url = `postgres://${user}:${password}@${loopback}:${port}`
   await untilReady(`${url}/postgres`, exited, logPath)
   return {
     url: `${url}/${user}`,
     port,
-    pid: server.pid ?? 0,
+    pid: server.pid,
     directory,
     exited,
     stop: () => stop(server, exited),
