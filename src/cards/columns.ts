@@ -29,7 +29,7 @@ export const createColumns = <Member extends string>(types: Readonly<Record<Memb
     /** `auth_code = i."authCode", …` */
     assigned: (members: readonly Member[], from: string) =>
       list(members, (member) => `${nameOf(member)} = ${from}."${member}"`),
-    /** The given members of a record, in the form that `json_to_recordset` takes. */
+    /** The given members of a record, in the form that `json_to_recordset` takes: what is left out is null. */
     json: (
       record: { readonly [M in Member]?: unknown },
       members: readonly Member[],
@@ -37,7 +37,8 @@ export const createColumns = <Member extends string>(types: Readonly<Record<Memb
       const json: Record<string, unknown> = {}
       for (const member of members) {
         const value = record[member]
-        json[member] = typeof value === 'bigint' ? String(value) : value
+        // Most are undefined, and writing them out would take longer than all others.
+        if (value !== undefined) json[member] = typeof value === 'bigint' ? String(value) : value
       }
       return json
     },

@@ -85,6 +85,32 @@ const nameLengthShown = 64
 export const escapeStep = (step: string): string =>
   step.slice(0, nameLengthShown).replaceAll('~', '~0').replaceAll('/', '~1')
 
+/**
+ * What no JSON body may hold: values nested without end, U+0000 and lone surrogates.
+ *
+ * @param hasEscapes whether the strings are worth a look
+ */
+export const violationIn = (root: unknown, hasEscapes: boolean): Violation | undefined =>
+  isHarmless(root, hasEscapes, 0)
+    ? undefined
+    : findViolation({ value: root, name: '', parent: undefined, depth: 0 })
+
+/** Nearly every body is: this walk makes no object, and its recursion ends at `depthMax`. */
+const isHarmless = (value: unknown, hasEscapes: boolean, depth: number): boolean => {
+  if (typeof value === 'string') return !hasEscapes || isStorable(value)
+  if (typeof value !== 'object' || value === null) return true
+  if (depth === depthMax) return false
+  if (Array.isArray(value)) {
+    return value.every((within) => isHarmless(within, hasEscapes, depth + 1))
+  }
+  for (const name in value) {
+    if (hasEscapes && !isStorable(name)) return false
+    const within = (value as Readonly<Record<string, unknown>>)[name]
+    if (!isHarmless(within, hasEscapes, depth + 1)) return false
+  }
+  return true
+}
+
 /** One value within another, and its path. */
 type Node = {
   readonly value: unknown
@@ -93,28 +119,21 @@ type Node = {
   readonly depth: number
 }
 
-/**
- * What no JSON body may hold: values nested without end, U+0000 and lone surrogates. Without recursion, which the
- * nesting of a body could exhaust.
- *
- * @param hasEscapes whether the strings are worth a look
- */
-export const violationIn = (root: unknown, hasEscapes: boolean): Violation | undefined => {
-  const open: Node[] = [{ value: root, name: '', parent: undefined, depth: 0 }]
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    const { value, depth } = node
-    if (typeof value === 'string') {
-      if (hasEscapes && !isStorable(value)) return unstorable(pointerOf(node), 'holds')
-    } else if (typeof value === 'object' && value !== null) {
-      if (depth === depthMax) {
-        const message = `is nested deeper than ${depthMax} levels`
-        return { pointer: pointerOf(node), rule: 'depth', message }
-      }
-      for (const [name, within] of Object.entries(value)) {
-        if (hasEscapes && !isStorable(name)) return unstorable(pointerOf(node), 'has a name with')
-        open.push({ value: within, name, parent: node, depth: depth + 1 })
-      }
-    }
+/** The first violation, depth first; its recursion ends at `depthMax`. */
+const findViolation = (node: Node): Violation | undefined => {
+  const { value, depth } = node
+  if (typeof value === 'string') {
+    return isStorable(value) ? undefined : unstorable(pointerOf(node), 'holds')
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  if (depth === depthMax) {
+    const message = `is nested deeper than ${depthMax} levels`
+    return { pointer: pointerOf(node), rule: 'depth', message }
+  }
+  for (const [name, within] of Object.entries(value)) {
+    if (!isStorable(name)) return unstorable(pointerOf(node), 'has a name with')
+    const found = findViolation({ value: within, name, parent: node, depth: depth + 1 })
+    if (found !== undefined) return found
   }
   return undefined
 }

@@ -1,4 +1,3 @@
-import { createHash, createHmac } from 'node:crypto'
 import { mediaType } from '../body.ts'
 import { ApiError, httpErrors } from '../errors.ts'
 import type { RequestContext } from '../route.ts'
@@ -48,13 +47,13 @@ export const idempotencyKeyOf = (
   const sent = headerOf(c)
   if (sent === undefined) return undefined
   const digest = (content: string | Uint8Array): string =>
-    createHash('sha256')
+    new Bun.CryptoHasher('sha256')
       .update(`${c.req.method} ${c.req.path}\n`)
       .update(content)
       .digest('base64url')
   const isJson = mediaType(c.req.raw.headers.get('content-type') ?? '') === 'application/json'
   return {
-    key: createHmac('sha256', owner).update(sent).digest('base64url'),
+    key: new Bun.CryptoHasher('sha256', owner).update(sent).digest('base64url'),
     fingerprint: digest((isJson ? canonicalJson(decoder.decode(body)) : undefined) ?? body),
     fingerprintOfBytes: () => digest(body),
   }
