@@ -6,7 +6,7 @@ import {
   openDeadLetters,
 } from '#src/platform/broker/index.ts'
 import { textTable } from '#src/platform/config/index.ts'
-import { scrub } from '#src/platform/observe/index.ts'
+import { scrub } from '#src/platform/security/index.ts'
 import {
   actionOf,
   type Command,

@@ -14,8 +14,6 @@ export {
   type Metrics,
 } from './metrics.ts'
 export { createOutageLog, type OutageLog, remindEveryMs } from './outage.ts'
-
-export { scrub } from './scrub.ts'
 export {
   type CountSeries,
   createCountSeries,

@@ -1,6 +1,6 @@
 import pino from 'pino'
+import { scrubLine } from '../security/sensitive/index.ts'
 import { type RequestFields, requestLine } from './request-line.ts'
-import { scrub } from './scrub.ts'
 import { currentTraceId } from './tracing/tracing.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
@@ -27,7 +27,7 @@ export type LogFields = Readonly<Record<string, unknown>>
 export type LineSink = { write(line: string): void }
 
 /**
- * JSON lines `{"level","ts","msg",…}` (or `ts LEVEL msg {fields}` as text), each scrubbed.
+ * JSON lines `{"level","ts","msg",…}` (or `ts LEVEL msg {fields}` as text), each scrubbed field by field.
  * Errors under the key `err` are written with type, message and stack. A line of a traced request or message
  * has its `trace_id`.
  */
@@ -47,7 +47,12 @@ export const createLogger = (options: {
       serializers: { err: pino.stdSerializers.err },
       mixin: traceFields,
     },
-    { write: (line: string) => sink.write(scrub(asText ? textLine(line) : line)) },
+    {
+      write: (line: string) => {
+        const shown = scrubLine(line)
+        sink.write(asText ? textLine(shown) : shown)
+      },
+    },
   )
   const request = (fields: RequestFields): void => {
     if (!logger.isLevelEnabled('info')) return

@@ -1,8 +1,9 @@
-import { scrub } from './scrub.ts'
+import { scrubFields } from '../security/sensitive/index.ts'
 import { timestamp } from './timestamp.ts'
 
 /** One handled request, for its log line. */
 export type RequestFields = {
+  /** As `requestIdOf` gives it: nothing in it must be escaped or hidden. */
   readonly requestId: string
   readonly method: string
   /** The route's pattern. */
@@ -21,14 +22,14 @@ const plainWord = /^[A-Z]{1,16}$/
 /**
  * The same JSON that the logger would write. We build it by hand because we write this line for every request,
  * and the general serializer and scrubber would cost more than the rest of the HTTP chain. We escape and
- * scrub here what a caller controls (id, method, added fields).
+ * scrub here what a caller controls (method, added fields).
  */
 export const requestLine = (fields: RequestFields): string => {
   const method = plainWord.test(fields.method) ? fields.method : 'OTHER'
   const key = fields.keyId === undefined ? '' : `","key_id":"${fields.keyId}`
   const trace = fields.traceId === undefined ? '' : `"trace_id":"${fields.traceId}",`
   const more =
-    fields.more === undefined ? '' : `,${scrub(JSON.stringify(fields.more)).slice(1, -1)}`
+    fields.more === undefined ? '' : `,${JSON.stringify(scrubFields(fields.more)).slice(1, -1)}`
   const duration = Math.round(fields.durationMs * 1000) / 1000
-  return `{"level":"info","ts":"${timestamp()}",${trace}"request_id":"${scrub(fields.requestId)}","method":"${method}","path":"${fields.path}${key}","status":${fields.status},"duration_ms":${duration}${more},"msg":"request"}\n`
+  return `{"level":"info","ts":"${timestamp()}",${trace}"request_id":"${fields.requestId}","method":"${method}","path":"${fields.path}${key}","status":${fields.status},"duration_ms":${duration}${more},"msg":"request"}\n`
 }

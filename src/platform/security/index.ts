@@ -32,3 +32,9 @@ export { isGrant, type Scope, scopes } from './keys/scopes.ts'
 export { masterKey } from './sealing/master-key.ts'
 export { type ResealCounts, reseal, type SealedRecord } from './sealing/reseal.ts'
 export { createSealer, SealError, type Sealer } from './sealing/sealer.ts'
+export {
+  findInIdentifier,
+  findSensitive,
+  scrub,
+  scrubFields,
+} from './sensitive/index.ts'

@@ -307,6 +307,9 @@ describe('every response', () => {
     expect(await idFor('x'.repeat(129))).toStartWith('req_')
     expect(await idFor('with blank')).toStartWith('req_')
     expect(await idFor('"quoted"')).toStartWith('req_')
+    expect(await idFor('order-4111111111111111')).toStartWith('req_')
+    const uuid = crypto.randomUUID()
+    expect(await idFor(uuid)).toBe(uuid)
   })
 
   test('is logged in one line and counted under the pattern of its route', async () => {

@@ -1,0 +1,1 @@
+export { findInIdentifier, findSensitive, scrub, scrubFields, scrubLine } from './text.ts'

@@ -1,0 +1,91 @@
+import { holdsCredential, withoutCredentials } from './credential.ts'
+import { type Finding, findNumbers, hasLongRun, type SensitiveKind } from './digits.ts'
+import { isOpaque, nameKind, withoutIdentifiers } from './identifier.ts'
+
+const formattedCpf = /(?<![0-9A-Za-z])\d{3}\.\d{3}\.\d{3}-\d{2}(?![0-9A-Za-z])/g
+const formattedCnpj =
+  /(?<![0-9A-Za-z])[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2}(?![0-9A-Za-z])/g
+const formattedHint = /\.\d{3}-\d\d|\/[0-9A-Z]{4}-\d\d/
+const hidden = '***'
+
+const numbersIn = (text: string): readonly Finding[] =>
+  hasLongRun(text) ? findNumbers(withoutIdentifiers(text)) : []
+
+/** What must not be shown or kept, if the text holds any: the kind, and a card number before all others. */
+export const findSensitive = (text: string): SensitiveKind | undefined => {
+  const numbers = numbersIn(text)
+  if (numbers.length > 0) {
+    return numbers.some(({ kind }) => kind === 'card number') ? 'card number' : 'document'
+  }
+  if (holdsCredential(text)) return 'credential'
+  if (!formattedHint.test(text)) return undefined
+  return text.search(formattedCpf) >= 0 || text.search(formattedCnpj) >= 0 ? 'document' : undefined
+}
+
+/**
+ * The same for a value that a caller chose to name something with, and that we would keep as it is: an
+ * `Idempotency-Key`, an `X-Request-Id`, a token. What is drawn at random by the usual generators (UUID, ULID, 32, 40 or
+ * 64 hexadecimal digits) is never taken for a card number.
+ */
+export const findInIdentifier = (value: string): SensitiveKind | undefined =>
+  isOpaque(value) ? undefined : findSensitive(value)
+
+/**
+ * The text with what must not be shown replaced: card numbers wherever they stand among other digits, CPF and CNPJ, API
+ * keys and other credentials, private keys, passwords of URLs. UUIDs and identifiers of payments and chains stay.
+ */
+export const scrub = (text: string): string => {
+  const rest = withoutCredentials(withoutNumbers(text))
+  return formattedHint.test(rest)
+    ? rest.replaceAll(formattedCpf, '[document]').replaceAll(formattedCnpj, '[document]')
+    : rest
+}
+
+const withoutNumbers = (text: string): string => {
+  const found = numbersIn(text)
+  if (found.length === 0) return text
+  let out = ''
+  let copied = 0
+  for (const { start, end, kind } of found) {
+    out += `${text.slice(copied, start)}[${kind}]`
+    copied = end
+  }
+  return out + text.slice(copied)
+}
+
+/**
+ * A JSON value with each of its texts and numbers scrubbed: fields known to hold identifiers are left as they are,
+ * those known to hold secrets are hidden whole, all others are searched.
+ */
+export const scrubFields = (value: unknown, name = ''): unknown => {
+  if (value === null || typeof value === 'boolean') return value
+  const kind = name === '' ? undefined : nameKind(name)
+  if (kind === 'secret') return hidden
+  if (typeof value === 'string') return kind === 'identifier' ? value : scrub(value)
+  if (typeof value === 'number') return kind === 'identifier' ? value : scrubNumber(value)
+  if (Array.isArray(value)) return value.map((item) => scrubFields(item, name))
+  if (typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [scrub(key), scrubFields(item, key)]),
+  )
+}
+
+const scrubNumber = (value: number): number | string => {
+  const text = String(value)
+  const shown = scrub(text)
+  return shown === text ? value : shown
+}
+
+/** Besides numbers, what a line is searched for: a part of every form and name that is not shown. */
+const lineHint =
+  /trl_|whs(?:ec|k)_|private|master|bearer|basic|:\/\/|passw|pwd|secret|api[_-]?key|authorization|cookie|"pan"|card|"cv|"pin|track|\.\d{3}-\d\d|\/[0-9A-Z]{4}-\d\d/i
+
+/** One line of JSON, as `scrubFields`; a line in which nothing can be is returned as it is. */
+export const scrubLine = (line: string): string => {
+  if (!lineHint.test(line) && findNumbers(line).length === 0) return line
+  try {
+    return `${JSON.stringify(scrubFields(JSON.parse(line)))}\n`
+  } catch {
+    return scrub(line)
+  }
+}
