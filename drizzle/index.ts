@@ -23,6 +23,7 @@ import m19 from './0019_spi_repetitions.sql' with { type: 'text' }
 import m20 from './0020_spi_message_trace.sql' with { type: 'text' }
 import m21 from './0021_job_leases.sql' with { type: 'text' }
 import m22 from './0022_accounts.sql' with { type: 'text' }
+import m23 from './0023_token_decimals.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   { name: '0020_spi_message_trace', sql: m20 },
   { name: '0021_job_leases', sql: m21 },
   { name: '0022_accounts', sql: m22 },
+  { name: '0023_token_decimals', sql: m23 },
 ]

@@ -111,17 +111,27 @@ export const bumpedFees = (
 
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
-/** Of a positive amount with two fraction digits. */
-export const amountForm = /^(?!0\.00$)(0|[1-9]\d{0,15})\.(\d{2})$/
+/** Most decimals that a token may have here; tokens in use have at most 27. */
+export const decimalsMax = 36
 
-/** Reads `150.00` as 15000n. @returns undefined if it is not a positive amount of that form */
-export const parseAmount = (text: string): bigint | undefined => {
-  const parts = amountForm.exec(text)
-  return parts === null ? undefined : BigInt(parts[1]! + parts[2]!)
+/** A positive decimal with at least two fraction digits, as requests write amounts. */
+export const amountForm = /^(?!0\.0+$)(0|[1-9]\d{0,15})\.(\d{2,36})$/
+
+/** Reads `150.00` as 15000n of a token with two decimals. @returns undefined if it has more digits than the token */
+export const unitsOf = (amount: string, decimals: number): bigint | undefined => {
+  const [whole = '', fraction = ''] = amount.split('.')
+  const kept = fraction.slice(0, decimals)
+  // Requests always have two fraction digits, also where the token has fewer.
+  const rest = fraction.slice(decimals)
+  if (fraction.length > Math.max(2, decimals) || /[^0]/.test(rest)) return undefined
+  const units = BigInt(whole + kept.padEnd(decimals, '0'))
+  return units === 0n ? undefined : units
 }
 
-/** Writes 15000n as `150.00`. */
-export const formatAmount = (cents: bigint): string => {
-  const digits = cents.toString().padStart(3, '0')
-  return `${digits.slice(0, -2)}.${digits.slice(-2)}`
+/** Writes 15000n of a token with two decimals as `150.00`: at least two fraction digits, and no zeros after those. */
+export const formatUnits = (units: bigint, decimals: number): string => {
+  const digits = units.toString().padStart(decimals + 1, '0')
+  const split = digits.length - decimals
+  const fraction = digits.slice(split).replace(/0+$/, '')
+  return `${digits.slice(0, split)}.${fraction.padEnd(2, '0')}`
 }

@@ -16,6 +16,13 @@ export const drexErrors = defineErrors({
     remedy: 'Repeat later; the state of the network is in GET /v1/drex/networks.',
     retryable: true,
   },
+  token_unusable: {
+    status: 422,
+    title: 'Token unusable',
+    meaning: 'The token’s contract tells no decimals, or others than when it was first used.',
+    remedy: 'Check the token’s address; nothing was moved.',
+    retryable: false,
+  },
   too_busy: {
     status: 503,
     title: 'Too busy',

@@ -1,7 +1,7 @@
 /** Events for the rest of the platform; `src/main.ts` connects the port to the webhooks. */
 import type { AppEvent } from '#src/events.ts'
 import type { Transaction } from '#src/platform/database/index.ts'
-import { formatAmount, isFinal } from './domain.ts'
+import { formatUnits, isFinal } from './domain.ts'
 import type { Ended } from './engine/transaction.ts'
 import { abbreviateAddress } from './evm/address.ts'
 import { type Transfer, transfersById } from './transfers/store.ts'
@@ -34,7 +34,7 @@ const transferEvent = (transfer: Transfer): readonly AppEvent[] => {
         status,
         from_wallet: abbreviateAddress(transfer.fromWallet),
         to_wallet: abbreviateAddress(transfer.toWallet),
-        amount: formatAmount(transfer.amountCents),
+        amount: formatUnits(transfer.amount, transfer.decimals),
         currency: 'DREX',
         network: transfer.network,
         tx_hash: transfer.hash ?? null,

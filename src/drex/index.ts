@@ -20,6 +20,7 @@ import { configuredNetworks, type Network, readNetworksFile } from './networks.t
 import { createPermission } from './permission.ts'
 import { createRoutes, type RouteDeps } from './routes/index.ts'
 import { createRpcClient, type RpcClient } from './rpc/client.ts'
+import { createTokens, type Tokens } from './tokens/service.ts'
 import { createTransfers } from './transfers/service.ts'
 import { createWallets, type Wallets } from './wallets/service.ts'
 
@@ -83,8 +84,17 @@ export const createDrex = (deps: DrexDeps): Drex => {
   const contextOf = (id: NetworkId) => contexts.get(id)
   watchOpen(deps)
   const { expirySeconds } = settings
-  const transfers = createTransfers({ sql, chains, wallets, expirySeconds, contextOf, onEnded })
-  const contracts = createContracts({ sql, chains, wallets, expirySeconds })
+  const tokens = createTokens(sql)
+  const transfers = createTransfers({
+    sql,
+    chains,
+    wallets,
+    tokens,
+    expirySeconds,
+    contextOf,
+    onEnded,
+  })
+  const contracts = createContracts({ sql, chains, wallets, tokens, expirySeconds })
   const engines = [...all.values()].flatMap(({ engine }) => (engine === undefined ? [] : [engine]))
   const stop = async () => {
     await Promise.all(engines.map((engine) => engine.stop()))
@@ -93,12 +103,13 @@ export const createDrex = (deps: DrexDeps): Drex => {
     name: 'drex',
     wallets,
     errors: drexErrors,
-    routes: createRoutes({ chains, transfers, wallets, contracts, sql }),
+    routes: createRoutes({ chains, transfers, wallets, contracts, tokens, sql }),
     start: async () => {
       if (deps.isRotating) {
         const counts = await wallets.reseal()
         logger.info({ ...counts }, 'wallets sealed with the present master key')
       }
+      for (const chain of all.values()) void learn(chain, tokens, logger)
       for (const engine of engines) engine.start()
     },
     // Draining still takes requests; the next start continues those left pending.
@@ -108,6 +119,16 @@ export const createDrex = (deps: DrexDeps): Drex => {
     loops: () => engines.flatMap(({ loops }) => loops),
     health: () => healthOf(all),
     ...(all.size === 0 ? {} : { demo: demonstrate }),
+  }
+}
+
+/** Reads the currency before it is needed, so that transfers are taken also while no node answers. */
+const learn = async (chain: Chain, tokens: Tokens, logger: Logger): Promise<void> => {
+  const { id, token } = chain.network
+  try {
+    await tokens.decimalsOf(chain, token)
+  } catch (err) {
+    logger.warn({ network: id, err }, 'the currency cannot be read yet')
   }
 }
 

@@ -47,14 +47,15 @@ export const transferSteps = (
   request: {
     readonly fromWallet: Hex
     readonly toWallet: Hex
-    readonly amountCents: bigint
+    /** In the token’s smallest unit. */
+    readonly amount: bigint
     readonly swap: SwapRequest | undefined
   },
 ): readonly Step[] => {
-  const { fromWallet, toWallet, amountCents, swap } = request
+  const { fromWallet, toWallet, amount, swap } = request
   const { token } = network
   if (swap === undefined) {
-    const data = encodeTransfer(toWallet, amountCents)
+    const data = encodeTransfer(toWallet, amount)
     return [{ kind: 'transfer', sender: fromWallet, recipient: token, data }]
   }
   const contract = network.swap
@@ -65,7 +66,7 @@ export const transferSteps = (
       { details: { field: 'swap' } },
     )
   }
-  const approval = encodeApprove(contract, amountCents)
+  const approval = encodeApprove(contract, amount)
   return [
     { kind: 'approve', sender: swap.reserveWallet, recipient: token, data: approval },
     { kind: 'approve', sender: fromWallet, recipient: swap.senderToken, data: approval },
@@ -73,7 +74,7 @@ export const transferSteps = (
       kind: 'swap',
       sender: fromWallet,
       recipient: contract,
-      data: encodeExecuteSwap(swap.senderToken, swap.receiverToken, toWallet, amountCents),
+      data: encodeExecuteSwap(swap.senderToken, swap.receiverToken, toWallet, amount),
     },
   ]
 }

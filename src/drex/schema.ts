@@ -10,12 +10,13 @@ import {
   numeric,
   pgTable,
   primaryKey,
+  smallint,
   text,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { bytea, instant } from '#src/platform/database/columns.ts'
 
-/** Wei do not fit 64 bits. */
+/** Wei, and units of tokens, do not fit 64 bits. */
 const wei = (name: string) => numeric(name, { precision: 78, scale: 0 })
 
 export const drexWallets = pgTable(
@@ -135,7 +136,10 @@ export const drexTransfers = pgTable(
     token: text().notNull(),
     fromWallet: text('from_wallet').notNull(),
     toWallet: text('to_wallet').notNull(),
-    amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
+    /** In the token's smallest unit. */
+    amount: wei('amount').notNull(),
+    /** Of the token, when the transfer was taken. */
+    decimals: smallint().notNull().default(2),
     reference: text(),
     metadata: jsonb().notNull(),
     createdBy: text('created_by').notNull(),
@@ -146,6 +150,18 @@ export const drexTransfers = pgTable(
     index('drex_transfers_to').on(table.toWallet, table.id),
     index('drex_transfers_reference').on(table.reference),
   ],
+)
+
+/** The tokens that were used, each as its contract told when it first was. */
+export const drexTokens = pgTable(
+  'drex_tokens',
+  {
+    network: text().notNull(),
+    address: text().notNull(),
+    decimals: smallint().notNull(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.network, table.address] })],
 )
 
 export const drexContracts = pgTable(

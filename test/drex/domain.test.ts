@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
+  amountForm,
   bumpedFees,
-  formatAmount,
+  decimalsMax,
+  formatUnits,
   isFinal,
-  parseAmount,
   sourcesOf,
   type TransactionEvent,
   type TransactionStatus,
   transactionStatuses,
   transition,
+  unitsOf,
 } from '../../src/drex/domain.ts'
 
 const events = [
@@ -68,15 +70,15 @@ describe('states of a transaction', () => {
 })
 
 describe('amounts', () => {
-  test('two fraction digits, positive, no leading zeros, up to the limit', () => {
-    expect(parseAmount('0.01')).toBe(1n)
-    expect(parseAmount('150.00')).toBe(15_000n)
-    expect(parseAmount('9999999999999999.99')).toBe(999_999_999_999_999_999n)
+  test('positive, at least two fraction digits, no leading zeros, up to the limit', () => {
+    for (const good of ['0.01', '150.00', '9999999999999999.99', `0.${'0'.repeat(35)}1`]) {
+      expect(amountForm.test(good)).toBe(true)
+    }
     for (const bad of [
       '0.00',
+      '0.000',
       '1',
       '1.0',
-      '1.000',
       '01.00',
       '-1.00',
       '+1.00',
@@ -84,20 +86,42 @@ describe('amounts', () => {
       '1,00',
       '1e2.00',
       '99999999999999999.99',
+      `0.${'0'.repeat(36)}1`,
       '',
       '１.００',
     ]) {
-      expect(parseAmount(bad)).toBeUndefined()
+      expect(amountForm.test(bad)).toBe(false)
     }
   })
 
-  test('writing and reading agree', () => {
+  test('an amount counts units of its token, and has no more digits than it', () => {
+    expect(unitsOf('150.00', 2)).toBe(15_000n)
+    expect(unitsOf('1.00', 18)).toBe(10n ** 18n)
+    expect(unitsOf('0.000000000000000001', 18)).toBe(1n)
+    expect(unitsOf('3.00', 0)).toBe(3n)
+    expect(unitsOf('3.50', 1)).toBe(35n)
+    const surplus = [
+      ['1.000', 2],
+      ['1.001', 2],
+      ['3.50', 0],
+      ['3.55', 1],
+      ['3.000', 0],
+    ] as const
+    for (const [amount, decimals] of surplus) expect(unitsOf(amount, decimals)).toBeUndefined()
+  })
+
+  test('writing and reading agree, for every number of decimals', () => {
+    const units = fc.bigInt({ min: 1n, max: 10n ** 15n })
     fc.assert(
-      fc.property(fc.bigInt({ min: 1n, max: 999_999_999_999_999_999n }), (cents) => {
-        expect(parseAmount(formatAmount(cents))).toBe(cents)
+      fc.property(units, fc.integer({ min: 0, max: decimalsMax }), (amount, decimals) => {
+        expect(unitsOf(formatUnits(amount, decimals), decimals)).toBe(amount)
       }),
     )
-    expect(formatAmount(0n)).toBe('0.00')
+    expect(formatUnits(0n, 2)).toBe('0.00')
+    expect(formatUnits(5n, 0)).toBe('5.00')
+    expect(formatUnits(50_000n * 10n ** 18n, 18)).toBe('50000.00')
+    expect(formatUnits(1_500_000n, 6)).toBe('1.50')
+    expect(formatUnits(1n, 18)).toBe('0.000000000000000001')
   })
 })
 

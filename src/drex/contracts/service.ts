@@ -12,7 +12,8 @@ import { newId } from '../ids.ts'
 import type { Asked } from '../permission.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import { deploymentSteps, sagaOf } from '../sagas.ts'
-import { loadTemplate, type TemplateName } from '../templates/index.ts'
+import { loadTemplate, type Place, type TemplateName } from '../templates/index.ts'
+import type { Tokens } from '../tokens/service.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { ArgumentError, decodeResult, encodeCall, explainRevert, readAbi } from './abi.ts'
 import * as store from './store.ts'
@@ -66,6 +67,7 @@ type Deps = {
   readonly sql: Client
   readonly chains: Chains
   readonly wallets: Wallets
+  readonly tokens: Tokens
   readonly expirySeconds: number
 }
 
@@ -144,7 +146,7 @@ const checkAbi = async (abi: readonly unknown[]): Promise<void> => {
 }
 
 const deploy = async (deps: Deps, deployment: Deployment): Promise<Creation<store.Contract>> => {
-  const { sql, chains, wallets } = deps
+  const { sql, chains, wallets, tokens } = deps
   const chain = chains.require(deployment.network)
   const wallet =
     deployment.signerWallet === undefined
@@ -152,8 +154,12 @@ const deploy = async (deps: Deps, deployment: Deployment): Promise<Creation<stor
       : await wallets.requireSigning(deployment.signerWallet, 'signer_wallet')
   const template = await loadTemplate(deployment.template)
   const { default: artifact } = await template.artifact()
-  const place = { deployer: wallet.address, token: chain.network.token }
-  const values = template.constructorArguments(deployment.params, place)
+  const place: Place = {
+    deployer: wallet.address,
+    token: chain.network.token,
+    unitsOf: (token, amount, field) => tokens.unitsOf(chain, token, amount, `params/${field}`),
+  }
+  const values = await template.constructorArguments(deployment.params, place)
   const abi = await readAbi(artifact.abi)
   const data = `${artifact.bytecode}${abi.encodeDeploy(values).slice(2)}` as Hex
   await requirePermission(chain, { sender: wallet.address, target: undefined, payload: data })

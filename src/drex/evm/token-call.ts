@@ -9,6 +9,8 @@ const approve = '0x095ea7b3'
 const balanceOf = '0x70a08231'
 /** `frozenBalanceOf(address)` */
 const frozenBalanceOf = '0xbe91de53'
+/** `decimals()` */
+const decimals = '0x313ce567'
 /** `authorizedAccounts(address)` */
 const authorizedAccounts = '0x24ba5884'
 /** `executeSwap(address,address,address,uint256)` */
@@ -25,6 +27,8 @@ export const encodeApprove = (spender: Hex, amount: bigint): Hex =>
   `${approve}${addressWord(spender)}${amountWord(amount)}`
 
 export const encodeBalanceOf = (account: Hex): Hex => `${balanceOf}${addressWord(account)}`
+
+export const encodeDecimals = (): Hex => decimals
 
 export const encodeFrozenBalanceOf = (account: Hex): Hex =>
   `${frozenBalanceOf}${addressWord(account)}`

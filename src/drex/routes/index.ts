@@ -3,6 +3,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import type { Route } from '#src/platform/http/index.ts'
 import type { Chains } from '../chains.ts'
 import type { Contracts } from '../contracts/service.ts'
+import type { Tokens } from '../tokens/service.ts'
 import type { Transfers } from '../transfers/service.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { contractRoutes } from './contracts.ts'
@@ -14,13 +15,14 @@ export type RouteDeps = {
   readonly chains: Chains
   readonly transfers: Transfers
   readonly wallets: Wallets
+  readonly tokens: Tokens
   readonly contracts: Contracts
   readonly sql: Client
 }
 
 export const createRoutes = (deps: RouteDeps): readonly Route[] => [
   ...transferRoutes(deps.transfers),
-  ...networkRoutes(deps.chains),
+  ...networkRoutes(deps.chains, deps.tokens),
   ...contractRoutes(deps.contracts, deps.sql),
   ...walletRoutes(deps.wallets, deps.sql),
 ]

@@ -8,7 +8,7 @@ import {
 } from '#src/platform/http/index.ts'
 import { type Chain, type Chains, reaching } from '../chains.ts'
 import { networkIds } from '../config.ts'
-import { formatAmount } from '../domain.ts'
+import { formatUnits } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
@@ -18,6 +18,7 @@ import {
   encodeFrozenBalanceOf,
 } from '../evm/token-call.ts'
 import { networkInfo } from '../networks.ts'
+import type { Tokens } from '../tokens/service.ts'
 import { addressSchema, networkSchema } from './shared.ts'
 
 const tag = 'Digital currency'
@@ -60,7 +61,7 @@ const networksSchema = z.object({
   ),
 })
 
-export const networkRoutes = (chains: Chains): readonly Route[] => [
+export const networkRoutes = (chains: Chains, tokens: Tokens): readonly Route[] => [
   {
     method: 'GET',
     path: '/v1/drex/balance/{wallet}',
@@ -77,13 +78,14 @@ export const networkRoutes = (chains: Chains): readonly Route[] => [
         httpErrors.validation_failed,
         drexErrors.network_not_configured,
         drexErrors.network_unreachable,
+        drexErrors.token_unusable,
       ],
     },
     async handle(c) {
       const { network } = readQuery(c, networkQuery)
       const wallet = readParams(c, walletParams).wallet
       const chain = chains.require(network)
-      return Response.json(await reaching(chain, () => balanceOf(chain, wallet)))
+      return Response.json(await reaching(chain, () => balanceOf(chain, tokens, wallet)))
     },
   },
   {
@@ -100,7 +102,7 @@ export const networkRoutes = (chains: Chains): readonly Route[] => [
   },
 ]
 
-const balanceOf = async (chain: Chain, wallet: Hex) => {
+const balanceOf = async (chain: Chain, tokens: Tokens, wallet: Hex) => {
   const { network, rpc } = chain
   const view = (data: Hex) => ({
     method: 'eth_call',
@@ -109,27 +111,28 @@ const balanceOf = async (chain: Chain, wallet: Hex) => {
   const rules = network.isRealDigital
     ? [view(encodeFrozenBalanceOf(wallet)), view(encodeAuthorizedAccounts(wallet))]
     : []
+  const decimals = await tokens.decimalsOf(chain, network.token)
   const outcomes = await rpc.batch([
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
     view(encodeBalanceOf(wallet)),
     ...rules,
   ])
-  const [block, total, frozen, authorised] = outcomes.map((outcome) => {
+  const [block, held, withheld, authorised] = outcomes.map((outcome) => {
     if ('failure' in outcome) throw outcome.failure
     return outcome.result
   })
-  const totalCents = word(network.id, total)
-  const frozenCents = frozen === undefined ? 0n : word(network.id, frozen)
+  const total = word(network.id, held)
+  const frozen = withheld === undefined ? 0n : word(network.id, withheld)
   const seconds = Number((block as { readonly timestamp: string }).timestamp)
   return {
     wallet: checksumAddress(wallet),
-    balance: formatAmount(totalCents),
+    balance: formatUnits(total, decimals),
     currency: 'DREX',
     updated_at: new Date(seconds * 1000).toISOString(),
     network: network.id,
-    total: formatAmount(totalCents),
-    frozen: formatAmount(frozenCents),
-    available: formatAmount(totalCents - frozenCents),
+    total: formatUnits(total, decimals),
+    frozen: formatUnits(frozen, decimals),
+    available: formatUnits(total - frozen, decimals),
     authorised: authorised === undefined ? null : word(network.id, authorised) !== 0n,
   }
 }

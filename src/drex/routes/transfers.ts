@@ -10,7 +10,7 @@ import {
   respond,
   text,
 } from '#src/platform/http/index.ts'
-import { formatAmount, transactionStatuses } from '../domain.ts'
+import { formatUnits, transactionStatuses } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import { abbreviateAddress } from '../evm/address.ts'
 import { amount } from '../templates/fields.ts'
@@ -131,7 +131,7 @@ const createRoute = (transfers: Transfers): Route => ({
       {
         fromWallet: body.from_wallet,
         toWallet: body.to_wallet,
-        amountCents: body.amount,
+        amount: body.amount,
         network: body.network,
         reference: body.reference,
         metadata: body.metadata,
@@ -214,7 +214,7 @@ const show = (transfer: Transfer, steps?: readonly Step[]) => ({
   status: transfer.status,
   from_wallet: abbreviateAddress(transfer.fromWallet),
   to_wallet: abbreviateAddress(transfer.toWallet),
-  amount: formatAmount(transfer.amountCents),
+  amount: formatUnits(transfer.amount, transfer.decimals),
   currency: 'DREX',
   tx_hash: transfer.hash ?? null,
   created_at: transfer.createdAt.toISOString(),

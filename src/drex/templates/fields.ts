@@ -1,7 +1,7 @@
 /** Fields that templates share. Amounts are decimal strings, dates ISO 8601, hashes 32 bytes in hexadecimal. */
 import { z } from 'zod'
 import { instant as moment, text } from '#src/platform/http/index.ts'
-import { amountForm, parseAmount } from '../domain.ts'
+import { amountForm, unitsOf } from '../domain.ts'
 
 export const bpsMax = 10_000
 
@@ -20,10 +20,18 @@ export const instant = moment
   .pipe(z.int().nonnegative())
 export const bps = (max: number) => z.int().min(0).max(max)
 
+/** How many fraction digits there may be depends on the token. */
 export const amount = z
   .string()
   .regex(amountForm, 'must be a positive amount with two fraction digits, such as 150.00')
-  .transform((value) => parseAmount(value) ?? 0n)
+
+/** An amount in reais, as cents. */
+export const reais = amount.transform((value, context): bigint => {
+  const cents = unitsOf(value, 2)
+  if (cents !== undefined) return cents
+  context.addIssue({ code: 'custom', message: 'must have two fraction digits' })
+  return z.NEVER
+})
 
 /** A quantity of whole units, for example `1000000` or `12.50`. */
 export const quantity = z.string().regex(/^\d{1,40}(\.\d{1,18})?$/, 'must be a decimal number')

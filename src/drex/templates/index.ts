@@ -1,6 +1,6 @@
 import type { Artifact, Template } from './template.ts'
 
-export type { Artifact, Template } from './template.ts'
+export type { Artifact, Place, Template } from './template.ts'
 
 /**
  * The templates: a folder and a line each. `standard` names the standard of its tokens. Each template is loaded on

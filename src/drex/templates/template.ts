@@ -9,6 +9,13 @@ export type Place = {
   readonly deployer: Hex
   /** Currency of the network. */
   readonly token: Hex
+  /**
+   * An amount of a token in its smallest unit.
+   *
+   * @param field the parameter that holds the amount
+   * @throws ApiError `validation_failed` if it has more fraction digits than the token
+   */
+  readonly unitsOf: (token: Hex, amount: string, field: string) => Promise<bigint>
 }
 
 export type Artifact = {
@@ -24,17 +31,17 @@ export type Template = {
   /** The path is a literal in each template, so that the compiled executable carries the file. */
   readonly artifact: () => Promise<{ readonly default: Artifact }>
   /** @throws ApiError `validation_failed` with every bad field */
-  readonly constructorArguments: (params: unknown, place: Place) => readonly unknown[]
+  readonly constructorArguments: (params: unknown, place: Place) => Promise<readonly unknown[]>
 }
 
 export const defineTemplate = <T>(definition: {
   readonly params: ZodType<T>
   readonly artifact: Template['artifact']
   /** The constructor's arguments, in its order. */
-  readonly terms: (params: T, place: Place) => readonly unknown[]
+  readonly terms: (params: T, place: Place) => readonly unknown[] | Promise<readonly unknown[]>
 }): Template => ({
   params: definition.params,
   artifact: definition.artifact,
-  constructorArguments: (params, place) =>
+  constructorArguments: async (params, place) =>
     definition.terms(validated(definition.params, params, '/params'), place),
 })

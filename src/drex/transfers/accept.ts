@@ -82,7 +82,8 @@ const insertAll = async (
         ${transfers.map((row) => row.network)}::text[], ${transfers.map((row) => row.token)}::text[],
         ${transfers.map((row) => row.fromWallet)}::text[],
         ${transfers.map((row) => row.toWallet)}::text[],
-        ${transfers.map((row) => String(row.amountCents))}::text[],
+        ${transfers.map((row) => String(row.amount))}::text[],
+        ${transfers.map((row) => row.decimals)}::int[],
         ${transfers.map((row) => row.reference ?? null)}::text[],
         ${transfers.map((row) => JSON.stringify(row.metadata))}::text[],
         ${transfers.map((row) => row.createdBy)}::text[],
@@ -92,8 +93,8 @@ const insertAll = async (
         ${rows.map((row) => row.body)}::text[],
         ${rows.map(() => Bun.randomUUIDv7())}::text[],
         ${rows.map((row) => row.caller.requestId)}::text[]
-      ) as t(id, transaction_id, network, token, from_wallet, to_wallet, amount, reference,
-        metadata, created_by, created_at, key, fingerprint, body, audit_id, request_id)
+      ) as t(id, transaction_id, network, token, from_wallet, to_wallet, amount, decimals,
+        reference, metadata, created_by, created_at, key, fingerprint, body, audit_id, request_id)
     ), taken as (${claimRows(
       sql,
       sql`select key, fingerprint, ${acceptedStatus}::int, body from input`,
@@ -118,8 +119,8 @@ const insertAll = async (
       sql`select audit_id, created_by, 'drex.transfer', id, 'pending', request_id from fresh`,
     )})
     insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet,
-      amount_cents, reference, metadata, created_by, created_at)
-    select id, transaction_id, network, token, from_wallet, to_wallet, amount::bigint, reference,
+      amount, decimals, reference, metadata, created_by, created_at)
+    select id, transaction_id, network, token, from_wallet, to_wallet, amount::numeric, decimals, reference,
       metadata::jsonb, created_by, created_at::timestamptz
     from fresh returning id`
   const ids = new Set(written.map(({ id }) => id))

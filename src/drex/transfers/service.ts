@@ -10,9 +10,9 @@ import {
   type Caller,
   writeAudit,
 } from '#src/platform/http/index.ts'
-import type { Chains } from '../chains.ts'
+import type { Chain, Chains } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
-import { formatAmount, isFinal } from '../domain.ts'
+import { formatUnits, isFinal } from '../domain.ts'
 import { cancelInFlight } from '../engine/cancel.ts'
 import type { EngineContext } from '../engine/context.ts'
 import { drexErrors } from '../errors.ts'
@@ -20,6 +20,7 @@ import { abbreviateAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
 import { type SwapRequest, sagaOf, transferSteps } from '../sagas.ts'
+import type { Tokens } from '../tokens/service.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { createAcceptor } from './accept.ts'
 import * as store from './store.ts'
@@ -27,7 +28,8 @@ import * as store from './store.ts'
 type TransferRequest = {
   readonly fromWallet: Hex
   readonly toWallet: Hex
-  readonly amountCents: bigint
+  /** A decimal of the currency. */
+  readonly amount: string
   readonly network: NetworkId | undefined
   readonly reference: string | undefined
   readonly metadata: Readonly<Record<string, unknown>>
@@ -46,11 +48,12 @@ export const createTransfers = (deps: {
   readonly sql: Client
   readonly chains: Chains
   readonly wallets: Wallets
+  readonly tokens: Tokens
   readonly expirySeconds: number
   readonly contextOf: (network: NetworkId) => EngineContext | undefined
   readonly onEnded: EngineContext['onEnded']
 }): Transfers => {
-  const { sql, chains, wallets } = deps
+  const { sql, chains, wallets, tokens } = deps
   const accept = createAcceptor(sql, () => {
     for (const chain of chains.all.values()) chain.engine?.kick()
   })
@@ -74,15 +77,17 @@ export const createTransfers = (deps: {
       const id = newId('trf')
       const network = chain.network.id
       const terms = { subject: id, network, createdBy: caller.keyId, expiresAt }
-      const steps = sagaOf(transferSteps(chain.network, request), terms)
+      const { amount, token, decimals } = await inUnits(chain, tokens, request)
+      const steps = sagaOf(transferSteps(chain.network, { ...request, amount }), terms)
       const transfer: store.NewTransfer = {
         id,
         transactionId: steps.at(-1)!.id,
         network,
-        token: request.swap?.senderToken ?? chain.network.token,
+        token,
         fromWallet: request.fromWallet,
         toWallet: request.toWallet,
-        amountCents: request.amountCents,
+        amount,
+        decimals,
         reference: request.reference,
         metadata: request.metadata,
         createdBy: caller.keyId,
@@ -113,13 +118,30 @@ export const createTransfers = (deps: {
   }
 }
 
+/** A swap moves one amount in three tokens, which all have the same decimals. */
+const inUnits = async (chain: Chain, tokens: Tokens, { amount, swap }: TransferRequest) => {
+  const token = swap?.senderToken ?? chain.network.token
+  const decimals = await tokens.decimalsOf(chain, token)
+  if (swap !== undefined) {
+    for (const other of [chain.network.token, swap.receiverToken]) {
+      if ((await tokens.decimalsOf(chain, other)) === decimals) continue
+      throw new ApiError(
+        drexErrors.token_unusable,
+        'The tokens of a swap must have the same decimals.',
+        { details: { field: 'swap', tokens: [token, other] } },
+      )
+    }
+  }
+  return { amount: await tokens.unitsOf(chain, token, amount, 'amount'), token, decimals }
+}
+
 const creationBody = (transfer: store.NewTransfer): string =>
   JSON.stringify({
     transfer_id: transfer.id,
     status: 'pending',
     from_wallet: abbreviateAddress(transfer.fromWallet),
     to_wallet: abbreviateAddress(transfer.toWallet),
-    amount: formatAmount(transfer.amountCents),
+    amount: formatUnits(transfer.amount, transfer.decimals),
     currency: 'DREX',
     tx_hash: null,
     created_at: transfer.createdAt.toISOString(),

@@ -12,7 +12,9 @@ export type NewTransfer = {
   readonly token: Hex
   readonly fromWallet: Hex
   readonly toWallet: Hex
-  readonly amountCents: bigint
+  /** In the token’s smallest unit. */
+  readonly amount: bigint
+  readonly decimals: number
   readonly reference: string | undefined
   readonly metadata: Readonly<Record<string, unknown>>
   readonly createdBy: string
@@ -45,7 +47,9 @@ type Row = {
   token: Hex
   from_wallet: Hex
   to_wallet: Hex
-  amount_cents: bigint
+  /** numeric arrives as text. */
+  amount: string
+  decimals: number
   reference: string | null
   metadata: Readonly<Record<string, unknown>>
   created_by: string
@@ -66,7 +70,8 @@ const read = (row: Row): Transfer => ({
   token: row.token,
   fromWallet: row.from_wallet,
   toWallet: row.to_wallet,
-  amountCents: row.amount_cents,
+  amount: BigInt(row.amount),
+  decimals: row.decimals,
   reference: row.reference ?? undefined,
   metadata: row.metadata,
   createdBy: row.created_by,

@@ -19,17 +19,20 @@ const params = z.strictObject({
 export const template = defineTemplate({
   params,
   artifact: () => import('./generated/Escrow.json'),
-  terms: (params, place) => [
-    {
-      token: params.token ?? place.token,
-      payer: params.payer,
-      payee: params.payee,
-      arbiter: params.arbiter,
-      amount: params.amount,
-      deadline: params.deadline,
-      conditionHash: params.condition_hash,
-      feeBps: params.fee_bps,
-      feeRecipient: params.fee_recipient ?? zeroAddress,
-    },
-  ],
+  terms: async (params, { token: currency, unitsOf }) => {
+    const { token = currency } = params
+    return [
+      {
+        token,
+        payer: params.payer,
+        payee: params.payee,
+        arbiter: params.arbiter,
+        amount: await unitsOf(token, params.amount, 'amount'),
+        deadline: params.deadline,
+        conditionHash: params.condition_hash,
+        feeBps: params.fee_bps,
+        feeRecipient: params.fee_recipient ?? zeroAddress,
+      },
+    ]
+  },
 })

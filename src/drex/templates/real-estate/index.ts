@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { text } from '#src/platform/http/index.ts'
 import { addressSchema } from '../../evm/address.ts'
-import { amount, bps, bpsMax, hash, instant, name, quantity, scaled, symbol } from '../fields.ts'
+import { bps, bpsMax, hash, instant, name, quantity, reais, scaled, symbol } from '../fields.ts'
 import { defineTemplate } from '../template.ts'
 
 const labelBytesMax = 31
@@ -22,7 +22,7 @@ const property = z.strictObject({
   registry: text(100),
   address: text(300),
   area_m2: quantity,
-  appraisal: amount.optional(),
+  appraisal: reais.optional(),
 })
 
 const params = z.strictObject({

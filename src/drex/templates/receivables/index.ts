@@ -33,23 +33,26 @@ const params = z
 export const template = defineTemplate({
   params,
   artifact: () => import('./generated/Receivables.json'),
-  terms: (params, place) => [
-    {
-      name: params.name,
-      symbol: params.symbol,
-      originator: params.originator ?? place.deployer,
-      payer: params.payer,
-      debtorRef: params.debtor_ref,
-      faceValue: params.face_value,
-      issueDate: params.issue_date,
-      dueDate: params.due_date,
-      discountBps: params.discount_bps,
-      graceDays: params.grace_days,
-      recourse: params.recourse,
-      paymentToken: params.payment_token ?? place.token,
-      documentHash: params.document_hash,
-      registrar: params.registrar,
-      registrarId: params.registrar_id,
-    },
-  ],
+  terms: async (params, place) => {
+    const { payment_token: paymentToken = place.token } = params
+    return [
+      {
+        name: params.name,
+        symbol: params.symbol,
+        originator: params.originator ?? place.deployer,
+        payer: params.payer,
+        debtorRef: params.debtor_ref,
+        faceValue: await place.unitsOf(paymentToken, params.face_value, 'face_value'),
+        issueDate: params.issue_date,
+        dueDate: params.due_date,
+        discountBps: params.discount_bps,
+        graceDays: params.grace_days,
+        recourse: params.recourse,
+        paymentToken,
+        documentHash: params.document_hash,
+        registrar: params.registrar,
+        registrarId: params.registrar_id,
+      },
+    ]
+  },
 })
