@@ -19,9 +19,13 @@ const fixed: Readonly<Record<string, string>> = {
 const textOf = (node: Node, random: Random): string => {
   switch (node.kind) {
     case 'set': {
+      const last = node.set[node.set.length - 1] as number
+      // A set such as that of a dot holds what XML does not.
+      if (last > 0xffff) return random.pick(['a', 'é', '7', '😀', '-'])
       const range = random.next(node.set.length / 2) * 2
       const from = node.set[range] as number
-      return String.fromCodePoint(from + random.next((node.set[range + 1] as number) - from + 1))
+      const to = node.set[range + 1] as number
+      return String.fromCodePoint(from + random.next(to - from + 1))
     }
     case 'sequence':
       return node.items.map((item) => textOf(item, random)).join('')

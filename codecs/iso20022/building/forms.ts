@@ -40,6 +40,10 @@ const operationForm = (letter: string, expected: string): Form =>
     expected,
   )
 
+/** The id of what lasts is two letters, an ISPB, the day, and 11 characters. */
+const datedForm = (letters: string, expected: string): Form =>
+  patternForm(new RegExp(`^${letters}[0-9A-Z]{8}\\d{4}[0-1]\\d[0-3]\\d[a-zA-Z0-9]{11}$`), expected)
+
 /** The forms of the schemas' simple types. */
 export const forms = {
   ispb: patternForm(/^[0-9A-Z]{8}$/, '8 digits or capital letters'),
@@ -54,9 +58,14 @@ export const forms = {
   transactionId: patternForm(/^[0-9A-Za-z]{1,35}$/, '1 to 35 letters or digits'),
   shortTransactionId: patternForm(/^[0-9A-Za-z]{1,25}$/, '1 to 25 letters or digits'),
   reconciliationId: patternForm(/^[0-9A-Za-z]{26,35}$/, '26 to 35 letters or digits'),
-  mandateId: patternForm(
-    /^R[RN][0-9A-Z]{8}\d{8}[a-zA-Z0-9]{11}$/,
-    'RR or RN, ISPB, date, 11 characters',
+  /** Of a payment, or of an entry that has none. */
+  bookedId: operationForm('[EL]', 'E or L, ISPB, UTC minute, 11 characters'),
+  messageId: patternForm(/^M[0-9A-Z]{8}[a-zA-Z0-9]{23}$/, 'M, ISPB, 23 letters or digits'),
+  mandateId: datedForm('[RC][RN]', 'RR, RN, CR or CN, ISPB, date, 11 characters'),
+  cancellationId: datedForm('CA', 'CA, ISPB, date, 11 characters'),
+  controlNumber: patternForm(
+    /^[A-Z]{3}\d{4}[0-1]\d[0-3]\d[a-zA-Z0-9]{9}$/,
+    '3 capital letters, date, 9 characters',
   ),
   dateTime: checkedForm(
     (value) => dateTimePattern.test(value) && exists(value),

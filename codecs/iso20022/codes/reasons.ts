@@ -113,7 +113,7 @@ export const statusReasons = codeList([
     '',
     'The payment differs from its QR code or schedule',
     'Pagamento difere do QR Code ou agendamento',
-    since117,
+    { certainty: 'reported', since: '1.16' },
   ],
   ['MD01', 'S', 'Unknown withdrawal facilitator', 'Facilitador de saque desconhecido'],
   ['RC09', 'S', 'Invalid ISPB of the payer', 'ISPB do pagador inválido'],

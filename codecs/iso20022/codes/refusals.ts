@@ -12,6 +12,10 @@ const asInPacs002 = (codes: string, raisedBy = ''): CodeList =>
     'inferred',
   )
 
+/** Codes of versions up to one. */
+const untilVersion = (version: string, list: CodeList): CodeList =>
+  new Map([...list].map(([code, entry]) => [code, { ...entry, until: version }]))
+
 /** `CxlRsn/Rsn/Prtry` of pain.011: why an authorisation of Pix Automático is ended. */
 export const mandateCancellationReasons = bareCodes(
   'SLDB SLCR ACCL CPCL DCSD FRUD SJUD ERSL NRES PCFD OTHS',
@@ -20,6 +24,7 @@ export const mandateCancellationReasons = bareCodes(
 /** `RjctRsn/Prtry` of pain.012: why an authorisation of Pix Automático, or its end, is refused. */
 export const mandateRefusals = joined(
   asInPacs002('AC06 CH16'),
+  untilVersion('1.3', asInPacs002('AG12 DS27 RC09 RC10')),
   codeList([['MD01', '', 'There is no such authorisation', 'Autorização inexistente']], 'inferred'),
   bareCodes('AC01 AC04 AM05 MD20 SA01'),
   bareCodes(Array.from({ length: 15 }, (_, i) => `AP${String(i + 1).padStart(2, '0')}`).join(' ')),
@@ -45,12 +50,7 @@ export const chargeRefusals = joined(
     'inferred',
   ),
   bareCodes('AB10 AC05 CRNC DENC DTED DTNT GRER IRNT MIDI MSUC NIEC NIPA NITX QUNT UDEI'),
-  new Map(
-    [...asInPacs002('AG12 AM23 DS27 RR06')].map(([code, entry]) => [
-      code,
-      { ...entry, until: '2.3' },
-    ]),
-  ),
+  untilVersion('2.3', asInPacs002('AG12 AM23 DS27 RC09 RR06')),
 )
 
 /** `StsRsn/Rsn/Prtry` of camt.025: why a reported book transfer is refused. */
@@ -62,6 +62,7 @@ export const receiptRefusals = joined(
 /** `CxlStsRsnInf/Rsn/Prtry` of camt.029: why a scheduled charge is not cancelled. */
 export const cancellationRefusals = joined(
   asInPacs002('AB09 CH16 FF08'),
+  untilVersion('1.1', asInPacs002('AG12 DS27 RC09 RC10')),
   bareCodes('AB10 CRNC DENC FBRD PRJL'),
 )
 

@@ -8,8 +8,8 @@ import {
   type CompiledType,
   type CompiledUnique,
   edgeStride,
-  type Member,
 } from './compiled.ts'
+import { membersOf } from './members.ts'
 import {
   type AttributeUse,
   type ComplexType,
@@ -352,31 +352,6 @@ const compileUnique = ({ name, selector, fields }: UniqueConstraint): CompiledUn
   const steps = (path: readonly QName[]) =>
     path.map((step) => ({ namespace: namespaceIn(step), name: localOf(step) }))
   return { name, selector: steps(selector), fields: fields.map(steps) }
-}
-
-/** The children in schema order; an element that occurs twice in the model is one repeated member. */
-const membersOf = (particle: ResolvedParticle): readonly Member[] => {
-  const members = new Map<string, Member>()
-  const visit = (at: ResolvedParticle, required: boolean, repeated: boolean): void => {
-    const needed = required && at.min > 0
-    const many = repeated || at.max > 1
-    if (at.kind !== 'leaf') {
-      const single = at.kind === 'choice' && at.items.length > 1
-      for (const item of at.items) visit(item, needed && !single, many)
-      return
-    }
-    const { leaf } = at
-    if (leaf.edge[0] === anyName) return
-    const before = members.get(leaf.key)
-    members.set(leaf.key, {
-      name: localOf(leaf.key),
-      element: leaf.edge[2],
-      required: needed || before?.required === true,
-      repeated: many || before !== undefined,
-    })
-  }
-  visit(particle, true, false)
-  return [...members.values()]
 }
 
 const hasWildcard = (particle: ResolvedParticle): boolean =>

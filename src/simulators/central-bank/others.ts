@@ -92,9 +92,10 @@ const reportFor = ({ document, origin }: OtherMessage, { ledger, settlement }: D
     case 'camt.053':
       return accountStatement(account)
     default: {
-      const found = settlement.operations().get(textAt(document, body, 'RptgReq/Id'))
+      const asked = textAt(document, body, 'RptgReq/Id')
+      const found = settlement.operations().get(asked)
       const isOwn = found?.payer === origin.from || found?.receiver === origin.from
-      return entryNotification(origin.from, isOwn ? found : undefined)
+      return entryNotification(origin.from, asked, isOwn ? found : undefined)
     }
   }
 }

@@ -58,31 +58,35 @@ export const cancellationReport = (document: XmlDocument): Draft => {
   }
 }
 
-const mandateParts =
-  'MndtId MndtReqId Ocrncs TrckgInd ColltnAmt Cdtr CdtrAgt Dbtr DbtrAcct DbtrAgt UltmtDbtr RfrdDoc'.split(
-    ' ',
-  )
+const mandateParts = 'Ocrncs TrckgInd ColltnAmt Cdtr CdtrAgt Dbtr DbtrAcct DbtrAgt UltmtDbtr'.split(
+  ' ',
+)
 
 /** pain.012: the mandates of a pain.009, or the cancellations of a pain.011, accepted. */
 export const mandateReport = (document: XmlDocument, counterparty: string): Draft => {
   const body = bodyOf(document)
-  const mandates = [
-    ...childrenOf(document, body, 'Mndt'),
-    ...childrenOf(document, body, 'UndrlygCxlDtls').map((details) =>
-      nodeAt(document, details, 'OrgnlMndt/OrgnlMndt'),
-    ),
-  ].map((mandate) =>
-    mandateParts.map((name) => copyOf(document, nodeAt(document, mandate, name))).join(''),
+  const asked = childrenOf(document, body, 'Mndt')
+  const cancelled = childrenOf(document, body, 'UndrlygCxlDtls').map((details) =>
+    nodeAt(document, details, 'OrgnlMndt/OrgnlMndt'),
   )
+  const status = asked.length > 0 ? 'CFDB' : 'CCLD'
+  const mandates = [...asked, ...cancelled].map((mandate) => {
+    const part = (name: string) => copyOf(document, nodeAt(document, mandate, name))
+    return {
+      id: part('MndtId'),
+      request: textAt(document, mandate, 'MndtReqId'),
+      parts: mandateParts.map(part).join(''),
+      contract: part('RfrdDoc'),
+    }
+  })
   return {
     type: 'pain.012',
-    content: (header) =>
-      `<MndtAccptncRpt><GrpHdr>${groupHeader(header)}${agent('InstgAgt', counterparty)}</GrpHdr>${mandates
-        .map(
-          (mandate) =>
-            `<UndrlygAccptncDtls><AccptncRslt><Accptd>true</Accptd></AccptncRslt><OrgnlMndt><OrgnlMndt>${mandate}</OrgnlMndt></OrgnlMndt></UndrlygAccptncDtls>`,
-        )
-        .join('')}</MndtAccptncRpt>`,
+    content: (header) => {
+      const day = header.created.slice(0, 10).replaceAll('-', '')
+      const report = ({ id, request, parts, contract }: (typeof mandates)[number], index: number) =>
+        `<UndrlygAccptncDtls><AccptncRslt><Accptd>true</Accptd></AccptncRslt><OrgnlMndt><OrgnlMndt>${id}${tag('MndtReqId', `IS${counterparty}${day}${header.id.slice(-8)}${String(index % 1000).padStart(3, '0')}`)}${parts}${tag('MndtRef', request)}${contract}</OrgnlMndt></OrgnlMndt><SplmtryData><Envlp>${tag('MndtSts', status)}</Envlp></SplmtryData></UndrlygAccptncDtls>`
+      return `<MndtAccptncRpt><GrpHdr>${groupHeader(header)}${agent('InstgAgt', counterparty)}</GrpHdr>${mandates.map(report).join('')}</MndtAccptncRpt>`
+    },
   }
 }
 
@@ -134,18 +138,28 @@ export const accountStatement = ({ ispb, available, held }: Account): Draft => (
   },
 })
 
-/** camt.054: one entry, or that there is none of that id. */
-export const entryNotification = (ispb: string, operation: Operation | undefined): Draft => ({
+/** camt.054: one entry, or one of nothing that tells that there is none of the id asked for. */
+export const entryNotification = (
+  ispb: string,
+  asked: string,
+  operation: Operation | undefined,
+): Draft => ({
   type: 'camt.054',
   content: (header) => {
-    const account = `<Acct>${nest('Id/Othr/Id', ispb)}</Acct>`
     const entry =
       operation === undefined
-        ? '<AddtlNtfctnInf>Lançamento não encontrado</AddtlNtfctnInf>'
+        ? `${noEntryOf(ispb, asked)}<AddtlNtfctnInf>Lançamento não encontrado</AddtlNtfctnInf>`
         : entryOf(ispb, operation)
-    return `<BkToCstmrDbtCdtNtfctn><GrpHdr>${groupHeader(header)}</GrpHdr><Ntfctn><Id>${header.id}</Id>${account}${entry}</Ntfctn></BkToCstmrDbtCdtNtfctn>`
+    return `<BkToCstmrDbtCdtNtfctn><GrpHdr>${groupHeader(header)}</GrpHdr><Ntfctn><Id>${header.id}</Id><Acct>${nest('Id/Othr/Id', ispb)}</Acct>${entry}</Ntfctn></BkToCstmrDbtCdtNtfctn>`
   },
 })
+
+/** Of a return or a control number the id has the form that entries without a payment have. */
+const noEntryOf = (ispb: string, asked: string): string => {
+  const id =
+    asked.length === 32 ? asked.replace(/^[^E]/, 'L') : `L${ispb}202001010000${'0'.repeat(11)}`
+  return `<Ntry>${money('Amt', '0.00')}<CdtDbtInd>CRDT</CdtDbtInd><Sts><Cd>INFO</Cd></Sts><BkTxCd><Domn><Cd>CAMT</Cd><Fmly><Cd>MCOP</Cd><SubFmlyCd>NTAV</SubFmlyCd></Fmly></Domn></BkTxCd><AddtlInfInd><MsgNmId>camt.060</MsgNmId></AddtlInfInd><NtryDtls><TxDtls><Refs>${tag('EndToEndId', id)}</Refs><RltdAgts></RltdAgts></TxDtls></NtryDtls></Ntry>`
+}
 
 const entryOf = (ispb: string, operation: Operation): string => {
   const { id, endToEndId, kind, payer, receiver, cents, state, settledAtMs } = operation
@@ -156,7 +170,7 @@ const entryOf = (ispb: string, operation: Operation): string => {
       : `<BookgDt><Dt>${settled.slice(0, 10)}</Dt></BookgDt><ValDt><DtTm>${settled}</DtTm></ValDt>`
   const isDebit = payer === ispb
   const family = `<Fmly><Cd>${isDebit ? 'IRCT' : 'RRCT'}</Cd><SubFmlyCd>${kind === 'return' ? 'RRTN' : 'DMCT'}</SubFmlyCd></Fmly>`
-  return `<Ntry>${money('Amt', formatCents(cents))}<CdtDbtInd>${isDebit ? 'DBIT' : 'CRDT'}</CdtDbtInd><Sts><Cd>${state === 'settled' ? 'BOOK' : 'INFO'}</Cd></Sts>${times}<BkTxCd><Domn><Cd>PMNT</Cd>${family}</Domn></BkTxCd><AddtlInfInd><MsgNmId>${kind === 'return' ? 'pacs.004' : 'pacs.008'}</MsgNmId></AddtlInfInd><NtryDtls><TxDtls><Refs>${tag('InstrId', id)}${tag('EndToEndId', endToEndId)}</Refs><RltdAgts>${agent('DbtrAgt', payer)}${agent('CdtrAgt', receiver)}</RltdAgts></TxDtls></NtryDtls></Ntry>`
+  return `<Ntry>${money('Amt', formatCents(cents))}<CdtDbtInd>${isDebit ? 'DBIT' : 'CRDT'}</CdtDbtInd><Sts><Cd>${state === 'settled' ? 'BOOK' : 'INFO'}</Cd></Sts>${times}<BkTxCd><Domn><Cd>PMNT</Cd>${family}</Domn></BkTxCd><AddtlInfInd><MsgNmId>${kind === 'return' ? 'pacs.004' : 'pacs.008'}</MsgNmId></AddtlInfInd><NtryDtls><TxDtls><Refs>${kind === 'return' ? tag('InstrId', id) : ''}${tag('EndToEndId', endToEndId)}</Refs><RltdAgts>${agent('DbtrAgt', payer)}${agent('CdtrAgt', receiver)}</RltdAgts></TxDtls></NtryDtls></Ntry>`
 }
 
 /** admi.004: says in words what has no message of its own. */

@@ -99,11 +99,25 @@ describe('every other type, its content left to chance, has a valid answer', () 
   })
 })
 
+test('an accepted mandate is confirmed, its end is told, each with an id of its own', async () => {
+  for (const [type, version, request, status] of [
+    ['pain.009', '1.1', 'SC', 'CFDB'],
+    ['pain.011', '1.3', 'IC', 'CCLD'],
+  ] as const) {
+    await a.send(generated(type, version, bankA))
+    const [answer] = await a.receive()
+    const textOf = (name: string) => new RegExp(`<${name}>([^<]*)<`).exec(answer?.xml ?? '')?.[1]
+    expect(textOf('MndtReqId')).toMatch(/^IS/)
+    expect(textOf('MndtRef')?.slice(0, 2)).toBe(request)
+    expect(textOf('MndtSts')).toBe(status)
+  }
+})
+
 test('what is between participants reaches the one it is for, if that one reads', async () => {
   const b = createParticipant(bank.url, bankB)
   await b.read(b.start)
   const body = (cancelling: string) =>
-    `<Document><CstmrPmtCxlReq><Assgnmt><Id>${cancelling}</Id><Assgnr><Agt><FinInstnId><ClrSysMmbId><MmbId>${bankA}</MmbId></ClrSysMmbId></FinInstnId></Agt></Assgnr><Assgne><Agt><FinInstnId><ClrSysMmbId><MmbId>${bankB}</MmbId></ClrSysMmbId></FinInstnId></Agt></Assgne><CreDtTm>2026-03-02T14:05:09.123Z</CreDtTm></Assgnmt><Undrlyg><OrgnlPmtInfAndCxl><PmtCxlId>${'c'.repeat(29)}</PmtCxlId><OrgnlPmtInfId>${'r'.repeat(26)}</OrgnlPmtInfId><CxlRsnInf><Orgtr><Id><PrvtId><Othr><Id>98765432100</Id></Othr></PrvtId></Id></Orgtr><Rsn><Prtry>SLBD</Prtry></Rsn></CxlRsnInf><TxInf><OrgnlEndToEndId>E1111111120260302140500000000000</OrgnlEndToEndId><SplmtryData><Envlp><CxlPrcgDtls><CxlPrcgTp>DHSR</CxlPrcgTp><PrcgDtTm>2026-03-02T14:05:09.123Z</PrcgDtTm></CxlPrcgDtls></Envlp></SplmtryData></TxInf></OrgnlPmtInfAndCxl></Undrlyg></CstmrPmtCxlReq></Document>`
+    `<Document><CstmrPmtCxlReq><Assgnmt><Id>${cancelling}</Id><Assgnr><Agt><FinInstnId><ClrSysMmbId><MmbId>${bankA}</MmbId></ClrSysMmbId></FinInstnId></Agt></Assgnr><Assgne><Agt><FinInstnId><ClrSysMmbId><MmbId>${bankB}</MmbId></ClrSysMmbId></FinInstnId></Agt></Assgne><CreDtTm>2026-03-02T14:05:09.123Z</CreDtTm></Assgnmt><Undrlyg><OrgnlPmtInfAndCxl><PmtCxlId>CA${bankA}20260302${'c'.repeat(11)}</PmtCxlId><OrgnlPmtInfId>${'r'.repeat(26)}</OrgnlPmtInfId><CxlRsnInf><Orgtr><Id><PrvtId><Othr><Id>98765432100</Id></Othr></PrvtId></Id></Orgtr><Rsn><Prtry>SLBD</Prtry></Rsn></CxlRsnInf><TxInf><OrgnlEndToEndId>E1111111120260302140500000000000</OrgnlEndToEndId><SplmtryData><Envlp><CxlPrcgDtls><CxlPrcgTp>DHSR</CxlPrcgTp><PrcgDtTm>2026-03-02T14:05:09.123Z</PrcgDtTm></CxlPrcgDtls></Envlp></SplmtryData></TxInf></OrgnlPmtInfAndCxl></Undrlyg></CstmrPmtCxlReq></Document>`
   const id = `M${bankA}${String(sent).padStart(23, '0')}`
   await a.send(generated('camt.055', '1.1', bankA, body(id)))
   const [received] = await b.receive()

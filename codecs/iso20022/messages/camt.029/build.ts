@@ -1,12 +1,9 @@
 import { assignment, type Builder } from '../../building/builder.ts'
-import { codeForm, forms, textForm } from '../../building/forms.ts'
+import { codeForm, forms, listForm } from '../../building/forms.ts'
 import { template } from '../../building/template.ts'
 import { cancellationRefusals } from '../../codes/refusals.ts'
 
-const id29 = textForm(29, 29)
-const text35 = textForm(35)
 const answers = codeForm(['ACCR', 'RJCR'])
-const refusals = codeForm(cancellationRefusals.keys())
 
 const answer = template(`{assignment}
   <Sts/Conf>INFO</>
@@ -20,12 +17,12 @@ const answer = template(`{assignment}
 export const builder: Builder = {
   root: 'RsltnOfInvstgtn',
   build: (params, draft) => {
-    const cancellation = params.text('cancellation_id', id29)
-    const reconciliation = params.text('reconciliation_id', text35)
+    const cancellation = params.text('cancellation_id', forms.cancellationId)
+    const reconciliation = params.text('reconciliation_id', forms.transactionId)
     const original = params.text('original_end_to_end_id', forms.endToEndId)
     const other = params.text('counterparty_ispb', forms.ispb)
     const status = params.text('status', answers)
-    const reason = params.optional('reason', refusals)
+    const reason = params.optional('reason', listForm(cancellationRefusals, draft.version))
     if (status === 'RJCR' && !params.has('reason')) {
       params.refuse('reason', 'required', 'is needed with status RJCR')
     }

@@ -3,14 +3,20 @@ import { messageReader, text } from '../../shape.ts'
 import type { MessageDefinition } from '../definition.ts'
 import { assignment, cancellationProcessing } from '../parts.ts'
 import { builder } from './build.ts'
-import schema from './camt.029.xsd' with { type: 'text' }
+import schema11 from './camt.029.1.1.xsd' with { type: 'text' }
+import schema12 from './camt.029.1.2.xsd' with { type: 'text' }
+import base from './camt.029.xsd' with { type: 'text' }
 
 /** camt.029, ResolutionOfInvestigation: the answer to a camt.055. */
 export const camt029 = {
   type: 'camt.029',
   revisions: oldestKnown('1.1'),
-  versions: { '1.1': 'camt.029.xsd', '1.2': 'camt.029.xsd' },
-  schemas: { 'camt.029.xsd': schema },
+  versions: { '1.1': 'camt.029.1.1.xsd', '1.2': 'camt.029.1.2.xsd' },
+  schemas: {
+    'camt.029.xsd': base,
+    'camt.029.1.1.xsd': schema11,
+    'camt.029.1.2.xsd': schema12,
+  },
   read: messageReader('camt.029', 'RsltnOfInvstgtn', {
     assignment,
     confirmation: text('Sts/Conf'),

@@ -22,10 +22,9 @@ const priorities = codeForm(['HIGH', 'NORM'])
 const instruments = codeForm(['MANU', 'DICT', 'QRES', 'QRDN', 'APES', 'APDN', 'INIC', 'AUTO'])
 const purposes = codeForm(['IPAY', 'GSCB', 'OTHR', 'REFU', 'IPRT'])
 const accountTypes = codeForm(['CACC', 'SVGS', 'TRAN', 'SLRY', 'OTHR'])
+const counterpartyTypes = codeForm(['ContraparteSTR', 'ContraparteSelic'])
 const reasons = codeForm(returnReasons.keys())
 const text4 = textForm(4)
-const text20 = textForm(20)
-const text32 = textForm(32)
 const text35 = textForm(35)
 const text77 = textForm(77)
 const text105 = textForm(105)
@@ -50,10 +49,13 @@ const transactionTemplate = template(`
   </>{parties}
   <RltdAgts>
     <DbtrAgt/FinInstnId/ClrSysMmbId/MmbId>{debtorIspb}</>
-    <CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>{creditorIspb}</>
+    <CdtrAgt/FinInstnId/ClrSysMmbId/MmbId>{creditorIspb}</>{counterparty}
   </>
   <LclInstrm/Prtry>{instrument}</><Purp/Cd>{purpose}</>{remittance}
   <RltdDts/AccptncDtTm>{accepted}</>{tax}{returned}<AddtlTxInf>{priority}</>`)
+const counterpartyTemplate = template(
+  '<Prtry><Tp>{type}</><Agt/FinInstnId/ClrSysMmbId/MmbId>{ispb}</></>',
+)
 const levelTemplate = template('<Prtry><Tp>ServiceLevel</><Ref>{serviceLevel}</></>')
 const partiesTemplate = template(`
   <RltdPties>
@@ -79,7 +81,7 @@ export const builder: Builder = {
     const items = params.optionalList('notifications', notificationsMax)
     const notifications =
       items === undefined
-        ? [notificationOf(params, draft.messageId)]
+        ? [notificationOf(params, draft, draft.messageId)]
         : items.map((item) => itemOf(item, draft))
     params.done()
     return {
@@ -90,13 +92,13 @@ export const builder: Builder = {
 }
 
 const itemOf = (item: Params, draft: Draft): Notification => {
-  const one = notificationOf(item, messageId(draft))
+  const one = notificationOf(item, draft, messageId(draft))
   item.done()
   return one
 }
 
-const notificationOf = (params: Params, ownId: string): Notification => {
-  const id = params.optional('notification_id', text32) ?? ownId
+const notificationOf = (params: Params, draft: Draft, ownId: string): Notification => {
+  const id = params.optional('notification_id', forms.messageId) ?? ownId
   const owner = params.text('account_ispb', forms.ispb)
   const cents = params.cents('amount')
   const direction = params.text('direction', directions)
@@ -109,21 +111,35 @@ const notificationOf = (params: Params, ownId: string): Notification => {
   const origin = params.text('origin_message', text35)
   const error = params.optional('error_code', text4)
   const description = params.optional('error_description', text105)
-  const instructionId = params.optional('instruction_id', forms.instructionId)
-  const endToEndId = params.text('end_to_end_id', forms.endToEndId)
-  const transactionId = params.optional('transaction_id', forms.transactionId)
-  const clearing = params.optional('clearing_system_reference', text20)
+  const instructionId = params.optional('instruction_id', instructionForm(draft))
+  const endToEndId = params.text('end_to_end_id', forms.bookedId)
+  const transactionId = params.optional('transaction_id', text35)
+  const clearing = params.optional('clearing_system_reference', forms.controlNumber)
   const serviceLevel = params.optional('service_level', serviceLevels)
   const transaction = transactionTemplate({
     ...{ instructionId, endToEndId, transactionId, clearing },
     level: serviceLevel && levelTemplate({ serviceLevel }),
     ...paymentOf(params, cents),
+    counterparty: counterpartyOf(params),
     returned: returnOf(params, subFamily),
     priority: priorityOf(params, serviceLevel),
   })
   const entry = { amount: formatCents(cents), direction, status, booked, valued, domain, family }
   const rest = { subFamily, origin, transaction, error, description }
   return { xml: notification({ id, owner, ...entry, ...rest }), endToEndId }
+}
+
+/** Since 1.16 an entry of a return may name the payment here. */
+const instructionForm = ({ version }: Draft) =>
+  version === '1.15' ? forms.returnId : forms.instructionId
+
+const counterpartyOf = (params: Params): Piece | undefined => {
+  const counterparty = params.optionalObject('counterparty')
+  if (counterparty === undefined) return undefined
+  const type = counterparty.text('type', counterpartyTypes)
+  const ispb = counterparty.text('ispb', forms.ispb)
+  counterparty.done()
+  return counterpartyTemplate({ type, ispb })
 }
 
 const paymentOf = (params: Params, cents: number) => {

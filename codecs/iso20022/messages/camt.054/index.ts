@@ -3,7 +3,9 @@ import { many, messageReader, money, one, text } from '../../shape.ts'
 import type { MessageDefinition } from '../definition.ts'
 import { account, groupHeader, person, proxiedAccount, tax } from '../parts.ts'
 import { builder } from './build.ts'
-import schema from './camt.054.xsd' with { type: 'text' }
+import schema115 from './camt.054.1.15.xsd' with { type: 'text' }
+import schema116 from './camt.054.1.16.xsd' with { type: 'text' }
+import base from './camt.054.xsd' with { type: 'text' }
 
 const parties = {
   initiatorDocument: text('InitgPty?/Pty/Id/OrgId/Othr/Id'),
@@ -23,6 +25,9 @@ const transaction = {
   parties: one('RltdPties?', parties),
   debtorAgentIspb: text('RltdAgts/DbtrAgt?/FinInstnId/ClrSysMmbId/MmbId'),
   creditorAgentIspb: text('RltdAgts/CdtrAgt?/FinInstnId/ClrSysMmbId/MmbId'),
+  /** ContraparteSTR or ContraparteSelic, and the participant of that system. */
+  counterpartyType: text('RltdAgts/Prtry?/Tp'),
+  counterpartyIspb: text('RltdAgts/Prtry?/Agt/FinInstnId/ClrSysMmbId/MmbId'),
   localInstrument: text('LclInstrm?/Prtry'),
   purpose: text('Purp?/Cd'),
   remittanceUnstructured: text('RmtInf?/Ustrd?'),
@@ -36,7 +41,7 @@ const transaction = {
   }),
   acceptanceDateTime: text('RltdDts?/AccptncDtTm'),
   tax: one('Tax?', tax),
-  returnReason: text('RtrInf?/Rsn?/Cd'),
+  returnReason: text('RtrInf?/Rsn/Cd'),
   returnInformation: text('RtrInf?/AddtlInf?'),
   priority: text('AddtlTxInf?'),
 } as const
@@ -59,15 +64,19 @@ const entry = {
 export const camt054 = {
   type: 'camt.054',
   revisions: oldestKnown('1.15'),
-  versions: { '1.15': 'camt.054.xsd', '1.16': 'camt.054.xsd' },
-  schemas: { 'camt.054.xsd': schema },
+  versions: { '1.15': 'camt.054.1.15.xsd', '1.16': 'camt.054.1.16.xsd' },
+  schemas: {
+    'camt.054.xsd': base,
+    'camt.054.1.15.xsd': schema115,
+    'camt.054.1.16.xsd': schema116,
+  },
   read: messageReader('camt.054', 'BkToCstmrDbtCdtNtfctn', {
     groupHeader,
     notifications: many('Ntfctn+', {
       /** MsgId of the camt.060 that asked, or one of its own. */
       id: text('Id'),
       accountOwnerIspb: text('Acct/Id/Othr/Id'),
-      entry: one('Ntry?', entry),
+      entry: one('Ntry', entry),
       errorDescription: text('AddtlNtfctnInf?'),
     }),
   }),

@@ -1,10 +1,8 @@
 import { assignment, type Builder } from '../../building/builder.ts'
-import { codeForm, forms, textForm } from '../../building/forms.ts'
+import { codeForm, forms } from '../../building/forms.ts'
 import { template } from '../../building/template.ts'
 import { cancellationReasons } from '../../codes/refusals.ts'
 
-const id29 = textForm(29, 29)
-const text35 = textForm(35)
 const reasonForm = codeForm(cancellationReasons.keys())
 const processingTypes = codeForm(['DHSR', 'DHIP'])
 
@@ -25,8 +23,8 @@ const request = template(`{assignment}
 export const builder: Builder = {
   root: 'CstmrPmtCxlReq',
   build: (params, draft) => {
-    const cancellation = params.text('cancellation_id', id29)
-    const reconciliation = params.text('reconciliation_id', text35)
+    const cancellation = params.text('cancellation_id', forms.cancellationId)
+    const reconciliation = params.text('reconciliation_id', forms.transactionId)
     const original = params.text('original_end_to_end_id', forms.endToEndId)
     const other = params.text('counterparty_ispb', forms.ispb)
     const requester = params.text('requester_document', forms.cpfCnpj)

@@ -91,8 +91,8 @@ const ultimateDebtorOf = (params: Params): Piece | undefined => {
 const creditorOf = (params: Params, draft: Draft) => {
   const party = {
     ispb: params.optional('ispb', forms.ispb) ?? draft.ispb,
-    document: params.text('document', forms.cnpj),
-    account: params.text('account_num', forms.accountNumber),
+    document: params.text('document', forms.cpfCnpj),
+    account: params.text('account_num', forms.numericAccount),
     branch: params.optional('branch', forms.branch),
     accountType: params.text('account_type', accountTypes),
   }

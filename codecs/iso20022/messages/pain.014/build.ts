@@ -1,5 +1,5 @@
 import { type Builder, type Draft, groupHeader } from '../../building/builder.ts'
-import { codeForm, type Form, forms, listForm, textForm } from '../../building/forms.ts'
+import { codeForm, type Form, forms, listForm } from '../../building/forms.ts'
 import { type Params, refuseRepeated } from '../../building/params.ts'
 import { type Piece, template } from '../../building/template.ts'
 import { chargeRefusals } from '../../codes/refusals.ts'
@@ -8,7 +8,6 @@ import { chargeRefusals } from '../../codes/refusals.ts'
 const answersMax = 500
 
 const statusForm = codeForm(['ACSP', 'RJCT'])
-const text35 = textForm(35)
 
 const noOrganisation = template('<InitgPty/Id/OrgId/Othr/Id>00000000000000</>')({})
 const message = template(`{header}
@@ -50,7 +49,7 @@ export const builder: Builder = {
 }
 
 const answerOf = (params: Params, draft: Draft, reasons: Form): Answer => {
-  const reconciliation = params.text('reconciliation_id', text35)
+  const reconciliation = params.text('reconciliation_id', forms.transactionId)
   const original = params.text('original_end_to_end_id', forms.endToEndId)
   const status = params.text('status', statusForm)
   const reason = params.optional('reason', reasons)

@@ -13,6 +13,9 @@ export const reda014 = {
   read: messageReader('reda.014', 'PtyCreReq', {
     messageHeader,
     requesterIspb: text('Pty/PtyId/Id/Id/PrtryId/Id'),
+    issuer: text('Pty/PtyId/Id/Id/PrtryId/Issr'),
+    participantType: text('Pty/Tp/Prtry'),
+    attributeName: text('Pty/MktSpcfcAttr/Nm'),
     participantDocument: text('Pty/MktSpcfcAttr/Val'),
   }),
   builder: null,

@@ -13,6 +13,7 @@ export const reda017 = {
   read: messageReader('reda.017', 'PtyRpt', {
     messageHeader,
     participantIspb: text('RptOrErr/PtyRpt/PtyId/Id/Id/PrtryId/Id'),
+    issuer: text('RptOrErr/PtyRpt/PtyId/Id/Id/PrtryId/Issr'),
     attributeName: text('RptOrErr/PtyRpt/PtyOrErr/SysPty/MktSpcfcAttr/Nm'),
     deadline: text('RptOrErr/PtyRpt/PtyOrErr/SysPty/MktSpcfcAttr/Val'),
   }),

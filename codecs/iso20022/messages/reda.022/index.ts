@@ -13,6 +13,7 @@ export const reda022 = {
   read: messageReader('reda.022', 'PtyModReq', {
     messageHeader,
     participantIspb: text('SysPtyId/Id/Id/PrtryId/Id'),
+    issuer: text('SysPtyId/Id/Id/PrtryId/Issr'),
     /** Each holds one of the three. */
     modifications: many('Mod+', {
       scope: text('ScpIndctn'),

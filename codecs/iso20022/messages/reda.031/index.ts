@@ -13,6 +13,7 @@ export const reda031 = {
   read: messageReader('reda.031', 'PtyDeltnReq', {
     messageHeader,
     participantIspb: text('SysPtyId/Id/Id/PrtryId/Id'),
+    issuer: text('SysPtyId/Id/Id/PrtryId/Issr'),
   }),
   builder: null,
   projection: null,

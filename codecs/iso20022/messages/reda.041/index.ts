@@ -14,10 +14,10 @@ export const reda041 = {
     messageHeader,
     participantIspb: text('PtyActvty/Chng/PtyId/Id/Id/PrtryId/Id'),
     issuer: text('PtyActvty/Chng/PtyId/Id/Id/PrtryId/Issr'),
-    changes: many('PtyActvty/Rcrd+', {
-      field: text('Othr/FldNm'),
-      oldValue: text('Othr/OdFldVal'),
-      newValue: text('Othr/NewFldVal'),
+    changes: many('PtyActvty/Rcrd/Othr+', {
+      field: text('FldNm'),
+      oldValue: text('OdFldVal'),
+      newValue: text('NewFldVal'),
     }),
   }),
   builder: null,

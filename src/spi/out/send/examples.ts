@@ -2,7 +2,7 @@ import type { BuildableMessage } from '#codecs/iso20022'
 
 const original = 'E1234567820260302140500000000001'
 const reconciliation = 'CHARGE2026030001ABCDEFGHIJ'
-const cancellation = 'IC123456782026030212345678901'
+const cancellation = 'CA123456782026030212345678901'
 
 const params: Readonly<Record<BuildableMessage, object>> = {
   PACS008: {

@@ -123,7 +123,7 @@ const refund: readonly Parameter[] = [
 const charges: readonly Parameter[] = [
   ['charges', 'yes', '1 to 500.'],
   ['charges[].reconciliation_id', 'yes', '26 to 35 letters or digits.'],
-  ['charges[].mandate_id', 'yes', 'RR or RN, ISPB, date, 11 characters.'],
+  ['charges[].mandate_id', 'yes', 'RR, RN, CR or CN, ISPB, date, 11 characters.'],
   ['charges[].end_to_end_id', 'no', 'Made when absent; the payment repeats it.'],
   ['charges[].amount', 'yes', 'In cents.'],
   ['charges[].purpose', 'yes', 'AGND schedules; NTAG and RIFL try again.'],
@@ -137,8 +137,8 @@ const charges: readonly Parameter[] = [
   ['charges[].ultimate_debtor.document', 'yes', document],
   ['charges[].creditor', 'yes', 'Who is paid.'],
   ['charges[].creditor.ispb', 'no', 'The sender when absent.'],
-  ['charges[].creditor.document', 'yes', 'CNPJ without punctuation.'],
-  ['charges[].creditor.account_num', 'yes', '1 to 20 digits or capital letters.'],
+  ['charges[].creditor.document', 'yes', document],
+  ['charges[].creditor.account_num', 'yes', '1 to 20 digits.'],
   ['charges[].creditor.branch', 'no', '1 to 4 digits.'],
   ['charges[].creditor.account_type', 'yes', 'CACC, SVGS or TRAN.'],
   ['charges[].tax', 'no', 'The split of the amount; of a debtor with a CNPJ.'],
@@ -173,7 +173,7 @@ const chargeAnswer: readonly Parameter[] = [
 ]
 
 const cancellation: readonly Parameter[] = [
-  ['cancellation_id', 'yes', '29 characters.'],
+  ['cancellation_id', 'yes', 'CA, ISPB, date, 11 characters.'],
   ['reconciliation_id', 'yes', 'That of the charge.'],
   ['original_end_to_end_id', 'yes', 'That of the charge.'],
   ['counterparty_ispb', 'yes', 'The other institution.'],
@@ -182,11 +182,7 @@ const cancellation: readonly Parameter[] = [
 
 /** An entry of CAMT054, for the message or for each of `notifications`. */
 const entry = (of: string): readonly Parameter[] => [
-  [
-    `${of}notification_id`,
-    'no',
-    'Up to 32 characters: MsgId of the CAMT060 that is answered. Made when absent.',
-  ],
+  [`${of}notification_id`, 'no', 'MsgId of the CAMT060 that is answered; made when absent.'],
   [`${of}account_ispb`, 'yes', 'Whose PI account it is.'],
   [`${of}amount`, 'yes', 'In cents.'],
   [`${of}direction`, 'yes', 'CRDT or DBIT.'],
@@ -199,13 +195,13 @@ const entry = (of: string): readonly Parameter[] => [
   [`${of}origin_message`, 'yes', 'pacs.008, say.'],
   [`${of}error_code`, 'no', 'Of a query that failed: up to 4 characters.'],
   [`${of}error_description`, 'no', 'Of a query that failed: up to 105 characters.'],
-  [`${of}instruction_id`, 'no', 'An EndToEndId or RtrId.'],
-  [`${of}end_to_end_id`, 'yes', original],
-  [`${of}transaction_id`, 'no', '1 to 35 letters or digits.'],
+  [`${of}instruction_id`, 'no', 'A RtrId, since 1.16 also an EndToEndId.'],
+  [`${of}end_to_end_id`, 'yes', 'As of a payment; with L in front of an entry that has none.'],
+  [`${of}transaction_id`, 'no', 'Up to 35 characters.'],
   [
     `${of}clearing_system_reference`,
     'no',
-    'Up to 20 characters: the STR’s own number of the transfer.',
+    '3 capital letters, date, 9 characters: the STR’s own number of the transfer.',
   ],
   [`${of}service_level`, 'no', 'PAGPRI, PAGFRD or PAGAGD.'],
   [`${of}priority`, 'rule', 'HIGH or NORM; beside a service_level HIGH with PAGPRI only.'],
@@ -224,6 +220,9 @@ const entry = (of: string): readonly Parameter[] => [
   [`${of}creditor.proxy`, 'no', 'The Pix key, up to 77 characters.'],
   [`${of}debtor_ispb`, 'no', 'The paying institution.'],
   [`${of}creditor_ispb`, 'no', 'The receiving institution.'],
+  [`${of}counterparty`, 'no', 'Of a transfer from or to another system.'],
+  [`${of}counterparty.type`, 'yes', 'ContraparteSTR or ContraparteSelic.'],
+  [`${of}counterparty.ispb`, 'yes', 'Its participant.'],
   [`${of}local_instrument`, 'no', 'MANU, DICT, QRES, QRDN, APES, APDN, INIC or AUTO.'],
   [`${of}purpose`, 'no', 'IPAY, GSCB, OTHR, REFU or IPRT.'],
   [`${of}remittance_information`, 'no', text140],

@@ -117,7 +117,7 @@ describe('reasons go by message and version', () => {
       RR06: 16,
       DS02: 17,
       DU03: 17,
-      INDT: 17,
+      INDT: 16,
     }
     for (const minor of [12, 14, 15, 16, 17]) {
       for (const { code, raisedBy } of codeLists.status_reason.values()) {

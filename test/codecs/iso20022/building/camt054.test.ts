@@ -38,6 +38,7 @@ const parties = {
   },
   creditor: { document: '98765432000198', account_num: '600200', account_type: 'OTHR' },
 }
+const asked = (digit: string): string => `M12345678${digit.repeat(23)}`
 const withdrawal = { agent_type: 'AGFSS', agent_ispb: '87654321', cash_amount: 12_345 }
 
 describe('CAMT054 with all that it may tell', () => {
@@ -45,7 +46,7 @@ describe('CAMT054 with all that it may tell', () => {
     const xml = xmlOf({
       ...plain,
       ...parties,
-      notification_id: 'Q1',
+      notification_id: asked('1'),
       value_date_time: '2026-03-31T12:00:00.000Z',
       error_code: 'E1',
       error_description: 'not <found>',
@@ -56,6 +57,7 @@ describe('CAMT054 with all that it may tell', () => {
       initiator_document: '11111111000191',
       creditor: { ...parties.creditor, branch: '2', proxy: 'key@example.com' },
       creditor_ispb: '12345678',
+      counterparty: { type: 'ContraparteSTR', ispb: '87654321' },
       local_instrument: 'QRES',
       purpose: 'OTHR',
       remittance_information: 'Order 42',
@@ -67,10 +69,11 @@ describe('CAMT054 with all that it may tell', () => {
       additional_information: 'no cash',
     })
     for (const part of [
-      '<Ntfctn><Id>Q1</Id>',
+      `<Ntfctn><Id>${asked('1')}</Id>`,
       '<BookgDt><Dt>2026-03-31</Dt></BookgDt><ValDt><DtTm>2026-03-31T12:00:00.000Z</DtTm></ValDt><BkTxCd>',
       '<TxId>T1</TxId><ClrSysRef>STR20260331000000001</ClrSysRef><Prtry><Tp>ServiceLevel</Tp><Ref>PAGPRI</Ref></Prtry></Refs>',
       '<RltdPties><InitgPty><Pty><Id><OrgId><Othr><Id>11111111000191</Id></Othr></OrgId></Id></Pty></InitgPty><Dbtr><Pty><Nm>Ana &amp; Cia</Nm><Id><PrvtId><Othr><Id>12345678000195</Id></Othr></PrvtId></Id></Pty></Dbtr><DbtrAcct><Id><Othr><Id>5001A</Id><Issr>1</Issr></Othr></Id><Tp><Cd>SLRY</Cd></Tp></DbtrAcct><Cdtr><Pty><Id><PrvtId><Othr><Id>98765432000198</Id></Othr></PrvtId></Id></Pty></Cdtr><CdtrAcct><Id><Othr><Id>600200</Id><Issr>2</Issr></Othr></Id><Tp><Cd>OTHR</Cd></Tp><Prxy><Id>key@example.com</Id></Prxy></CdtrAcct></RltdPties><RltdAgts>',
+      '<Prtry><Tp>ContraparteSTR</Tp><Agt><FinInstnId><ClrSysMmbId><MmbId>87654321</MmbId></ClrSysMmbId></FinInstnId></Agt></Prtry></RltdAgts>',
       '<RmtInf><Ustrd>Order 42</Ustrd><Strd><RfrdDocInf><Tp><CdOrPrtry><Prtry>AGFSS</Prtry></CdOrPrtry><Issr>87654321</Issr></Tp></RfrdDocInf><RfrdDocAmt><AdjstmntAmtAndRsn><Amt Ccy="BRL">123.45</Amt><Rsn>VLDN</Rsn></AdjstmntAmtAndRsn></RfrdDocAmt></Strd></RmtInf><RltdDts><AccptncDtTm>2026-03-31T11:59:59.000Z</AccptncDtTm></RltdDts><Tax><RefNb>NF1</RefNb><Rcrd>',
       '</Tax><RtrInf><Rsn><Cd>SL02</Cd></Rsn><AddtlInf>no cash</AddtlInf></RtrInf><AddtlTxInf>HIGH</AddtlTxInf></TxDtls></NtryDtls><AddtlNtryInf>E1</AddtlNtryInf></Ntry><AddtlNtfctnInf>not &lt;found&gt;</AddtlNtfctnInf></Ntfctn></BkToCstmrDbtCdtNtfctn>',
     ]) {
@@ -173,13 +176,17 @@ describe('CAMT054 refuses', () => {
 
 describe('CAMT054 of several entries', () => {
   test('is one notification for each, in order, each with an id of its own', () => {
-    const second = { ...plain, end_to_end_id: original.replace('E1', 'E2'), notification_id: 'Q2' }
+    const second = {
+      ...plain,
+      end_to_end_id: original.replace('E1', 'E2'),
+      notification_id: asked('2'),
+    }
     const notifications = [plain, second, plain]
     const xml = xmlOf({ notifications })
     const ids = [...xml.matchAll(/<Ntfctn><Id>([^<]*)</g)].map(([, id]) => id)
     expect(ids).toEqual([
       expect.stringMatching(/^M12345678[0-9a-zA-Z]{23}$/),
-      'Q2',
+      asked('2'),
       expect.stringMatching(/^M12345678[0-9a-zA-Z]{23}$/),
     ])
     expect(new Set(ids).size).toBe(3)

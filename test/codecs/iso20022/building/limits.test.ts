@@ -9,7 +9,7 @@ import {
 import { built, examples, original, problemsOf, transfer } from './support.ts'
 
 const decoder = new TextDecoder()
-const cancellation = 'c'.repeat(29)
+const cancellation = 'CA123456782026030100000000001'
 
 /** A message with one parameter changed, which may lie deeper. */
 const withParam = (name: BuildableMessage, path: string, value: unknown): unknown => {
@@ -35,14 +35,10 @@ describe('texts: as long as the schema allows, and one more', () => {
     ['PAIN013', 'charges/0/ultimate_debtor/name', 1, 140],
     ['PAIN013', 'charges/0/remittance_information', 1, 140],
     ['PAIN014', 'reconciliation_id', 1, 35],
-    ['CAMT029', 'cancellation_id', 29, 29],
-    ['CAMT055', 'cancellation_id', 29, 29],
     ['CAMT055', 'reconciliation_id', 1, 35],
-    ['CAMT054', 'notification_id', 1, 32],
     ['CAMT054', 'origin_message', 1, 35],
     ['CAMT054', 'remittance_information', 1, 140],
     ['CAMT054', 'transaction_id', 1, 35],
-    ['CAMT054', 'clearing_system_reference', 1, 20],
     ['CAMT054', 'error_code', 1, 4],
     ['CAMT054', 'error_description', 1, 105],
     ['ADMI002', 'reference', 1, 33],
@@ -152,6 +148,20 @@ describe('identifiers', () => {
     expect(text('PACS004', { ...examples.PACS004, return_id })).toContain(`<RtrId>${return_id}<`)
     const [id = ''] = built('PAIN013', examples.PAIN013).endToEndIds
     expect(id).toMatch(/^E12345678202603312359[0-9a-zA-Z]{11}$/)
+  })
+
+  test.each([
+    ['CAMT055', 'cancellation_id', 'CA123456782026030100000000001', 'IC'],
+    ['CAMT029', 'cancellation_id', 'CA123456782026030100000000001', 'SC'],
+    ['PAIN013', 'charges/0/mandate_id', 'CN123456782026030100000000001', 'RA'],
+    ['CAMT054', 'end_to_end_id', original.replace('E', 'L'), 'D'],
+    ['CAMT054', 'notification_id', 'M12345678aB3dE5gH7jK9mN1pQ3sT5vW', 'Q'],
+    ['CAMT054', 'clearing_system_reference', 'STR20260331000000001', 'st'],
+  ] as const)('%s %s: %s, and no %s in front', (name, path, right, other) => {
+    const judge = (value: string) => problemsOf(name, withParam(name, path, value))
+    expect(judge(right)).toEqual([])
+    const wrong = [right.slice(1), `${right}0`, other + right.slice(other.length)]
+    for (const value of wrong) expect(judge(value)).toEqual([`/${path} format`])
   })
 
   test('are never made twice', () => {

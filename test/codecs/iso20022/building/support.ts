@@ -61,7 +61,7 @@ export const examples: Readonly<Record<BuildableMessage, object>> = {
     creditor: { ispb: '12345678', document: '12345678000195' },
   },
   CAMT055: {
-    cancellation_id: 'c'.repeat(29),
+    cancellation_id: 'CA123456782026030100000000001',
     reconciliation_id: 'a'.repeat(26),
     original_end_to_end_id: original,
     counterparty_ispb: '87654321',
@@ -70,7 +70,7 @@ export const examples: Readonly<Record<BuildableMessage, object>> = {
     processing_type: 'DHSR',
   },
   CAMT029: {
-    cancellation_id: 'c'.repeat(29),
+    cancellation_id: 'CA123456782026030100000000001',
     reconciliation_id: 'a'.repeat(26),
     original_end_to_end_id: original,
     counterparty_ispb: '12345678',

@@ -20,10 +20,10 @@ const admitted = (type: MessageType, version: string, place: string): readonly s
 const lists = [
   ['status_reason', 'pacs.002', 'name="StatusReason"'],
   ['mandate_cancellation_reason', 'pain.011', 'name="Rsn"'],
-  ['mandate_refusal', 'pain.012', 'name="RjctRsn"'],
+  ['mandate_refusal', 'pain.012', 'name="RefusalReason"'],
   ['charge_refusal', 'pain.014', 'name="RefusalReason"'],
   ['receipt_refusal', 'camt.025', 'name="Rsn"'],
-  ['cancellation_refusal', 'camt.029', 'name="Rsn"'],
+  ['cancellation_refusal', 'camt.029', 'name="RefusalReason"'],
   ['cancellation_reason', 'camt.055', 'name="Rsn"'],
   ['party_status_reason', 'reda.016', 'name="Rsn"'],
 ] as const
@@ -81,8 +81,11 @@ describe('the codes of a list are all that an element of its message may hold', 
   })
 
   test('cancellation_processing: camt.055 and camt.029', () => {
-    const admittedBy = (type: 'camt.055' | 'camt.029', version: string) =>
-      admitted(type, version, 'name="CxlPrcgTp"')
+    const admittedBy = (type: 'camt.055' | 'camt.029', version: string) => {
+      const schema = ourCatalogue.schemaOf(type, version)
+      const element = schema?.elements.find(({ name }) => name === 'CxlPrcgTp')
+      return schema?.types[element?.type ?? -1]?.simple?.limits.enumeration ?? []
+    }
     expect([...admittedBy('camt.029', '1.2'), ...admittedBy('camt.055', '1.1')].sort()).toEqual(
       [...codeLists.cancellation_processing.keys()].sort(),
     )
@@ -109,7 +112,7 @@ test('what is concluded from pacs.002 is said to be', () => {
   }
   expect(codeLists.status_reason.get('INDT')).toMatchObject({
     certainty: 'reported',
-    since: '1.17',
+    since: '1.16',
   })
   expect(codeLists.charge_refusal.get('AG12')).toMatchObject({
     certainty: 'inferred',

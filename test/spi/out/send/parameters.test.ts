@@ -50,7 +50,14 @@ const readOf = (name: BuildableMessage, more: readonly object[]): readonly strin
   return [...paths].sort()
 }
 
-const parties = { debtor: {}, creditor: {}, tax: {}, purpose: 'GSCB', withdrawal: {} }
+const parties = {
+  debtor: {},
+  creditor: {},
+  tax: {},
+  purpose: 'GSCB',
+  withdrawal: {},
+  counterparty: {},
+}
 
 const nested: Partial<Record<BuildableMessage, readonly object[]>> = {
   PACS002: [{ reasons: [{}] }],
