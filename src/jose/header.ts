@@ -1,32 +1,8 @@
+import { repeatsMember } from '#src/platform/http/index.ts'
 import { headerCharsMax } from './domain.ts'
 
 /** The members of a protected header. */
 export type JoseHeader = Readonly<Record<string, unknown>>
-
-const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g
-
-/**
- * Whether an object of a JSON text names a member twice. Readers differ in which of the two they use, so a token could
- * mean one thing here and another elsewhere.
- */
-const repeatsMember = (json: string): boolean => {
-  /** For each open object, the names seen; undefined for an open list. */
-  const open: (Set<string> | undefined)[] = []
-  let isName = false
-  for (const [token] of json.matchAll(tokens)) {
-    if (token === '{') open.push(new Set())
-    else if (token === '[') open.push(undefined)
-    else if (token === '}' || token === ']') open.pop()
-    else if (token.startsWith('"') && isName) {
-      const name = JSON.parse(token) as string
-      const names = open.at(-1)
-      if (names?.has(name)) return true
-      names?.add(name)
-    }
-    isName = token === '{' || (token === ',' && open.at(-1) !== undefined)
-  }
-  return false
-}
 
 /** The bytes of a base64url text without padding; undefined if it is malformed or not the only spelling. */
 const decodeBase64url = (text: string): Uint8Array | undefined => {

@@ -42,19 +42,24 @@ export const createApp = (options: AppOptions): App => {
   hono.notFound((c) => {
     throw noRoute(hono, routes, c)
   })
-  hono.onError((error, c) => onError(error, c.env, logger))
+  hono.onError((error, c) => onError(error, c.env, c.req.raw, logger))
 
   /**
    * Does what Hono's own dispatcher does with a handler that has no middleware, but saves two promises and a closure
-   * per request. Hono still handles HEAD, paths with escapes and paths that match nothing.
+   * per request. Hono still handles paths with escapes and paths that match nothing. HEAD is GET, whose body the
+   * listener counts and does not send.
    */
-  const dispatch = (request: Request, exchange: Exchange): Response | Promise<Response> => {
+  const dispatch = (given: Request, exchange: Exchange): Response | Promise<Response> => {
+    const request = addressed(given)
     const path = plainPath(request.url)
-    const matchResult = hono.router.match(request.method, path)
+    const isHead = request.method === 'HEAD'
+    const matchResult = hono.router.match(isHead ? 'GET' : request.method, path)
     // Only `handlerOf` ever registers a handler.
     const handler = matchResult[0][0]?.[0][0] as Handler | undefined
-    if (path === '' || handler === undefined) return hono.fetch(request, exchange)
-    return handler(new Context(request, { env: exchange, path, matchResult }))
+    if (path !== '' && handler !== undefined) {
+      return handler(new Context(request, { env: exchange, path, matchResult }))
+    }
+    return hono.fetch(isHead && path === '' ? new Request(request, asGet) : request, exchange)
   }
 
   const answer = async (
@@ -66,7 +71,7 @@ export const createApp = (options: AppOptions): App => {
     try {
       response = await dispatch(request, exchange)
     } catch (error) {
-      response = onError(error, exchange, logger)
+      response = onError(error, exchange, request, logger)
     }
     setHeaders(response.headers, exchange.requestId)
     const durationMs = performance.now() - exchange.startedMs
@@ -101,6 +106,24 @@ export const createApp = (options: AppOptions): App => {
       return span.within(() => answer(request, exchange, span))
     },
   }
+}
+
+const asGet = { method: 'GET' }
+const hostForm = /^(?:[\w.~-]+|\[[\da-fA-F:.]+\])?(?::\d{0,5})?$/
+
+/**
+ * The request with a whole URL: without a Host (HTTP/1.0, which load balancers check with) the listener gives a path.
+ *
+ * @throws ApiError for a Host that is none or two: who stands before us may have read another
+ */
+const addressed = (request: Request): Request => {
+  const host = request.headers.get('host')
+  if (host !== null && !hostForm.test(host)) {
+    throw new ApiError(httpErrors.bad_request, 'The Host header is not one host.')
+  }
+  return request.url.startsWith('/')
+    ? new Request(`http://localhost${request.url}`, request)
+    : request
 }
 
 /** The path of a URL; empty where it holds escapes, which Hono resolves. */
@@ -209,7 +232,18 @@ const routeForStyle = (
   return routes.find((route) => honoPath(route.path) === registered?.path)
 }
 
-const onError = (thrown: unknown, exchange: Exchange, logger: Logger): Response => {
+/** As proxies log it: who asked is gone before we could answer. Nobody gets it. */
+const clientClosedRequest = 499
+
+const onError = (
+  thrown: unknown,
+  exchange: Exchange,
+  request: Request,
+  logger: Logger,
+): Response => {
+  if (thrown instanceof DOMException && thrown.name === 'AbortError' && request.signal.aborted) {
+    return new Response(null, { status: clientClosedRequest })
+  }
   const error = internalError(thrown)
   // An error that nobody threw on purpose deserves a line, even if the caller is at fault.
   if (error.definition.status >= 500 || error !== thrown) {

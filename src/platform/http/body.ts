@@ -1,7 +1,8 @@
 import type { ZodError, ZodType } from 'zod'
 import { ApiError, httpErrors, invalid, type Violation } from './errors.ts'
+import { parseJson, textOf } from './json.ts'
 import type { RequestContext, Route } from './route.ts'
-import { escapeStep, violationIn } from './text.ts'
+import { escapeStep } from './text.ts'
 
 export const bodyBytesMaxDefault = 8_388_608
 
@@ -65,38 +66,8 @@ const readChunked = async (request: Request, route: Route | undefined): Promise<
   return Buffer.concat(chunks, size)
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
-
-const textOf = (bytes: Uint8Array): string => {
-  try {
-    return decoder.decode(bytes)
-  } catch (cause) {
-    throw new ApiError(httpErrors.bad_request, 'The body is not UTF-8.', { cause })
-  }
-}
-
 /** The body as text; refuses bytes that are not UTF-8. */
 export const readText = async (c: RequestContext): Promise<string> => textOf(await readBytes(c))
-
-/**
- * The JSON value in a body.
- *
- * @throws ApiError for bytes that are not JSON, and for strings that no field may hold
- */
-export const parseJson = (bytes: Uint8Array): unknown => {
-  const text = textOf(bytes)
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    // The parser's message quotes the input; it stays inside.
-    throw new ApiError(httpErrors.bad_request, 'The body is not JSON.', { cause })
-  }
-  // Neither JSON nor UTF-8 allows these characters literally, so they can only come as an escape.
-  const violation = violationIn(value, text.includes('\\u'))
-  if (violation !== undefined) throw invalid([violation], 'The body')
-  return value
-}
 
 /** The body as parsed JSON. */
 export const readJsonValue = async (c: RequestContext): Promise<unknown> =>

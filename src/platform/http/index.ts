@@ -6,7 +6,6 @@ export { auditInsert, writeAudit } from './audit/store.ts'
 export {
   bodyBytesMaxDefault,
   mediaType,
-  parseJson,
   readBytes,
   readJson,
   readJsonValue,
@@ -43,6 +42,7 @@ export {
   runOnce,
   settleKey,
 } from './idempotency/protocol.ts'
+export { parseJson, repeatsMember } from './json.ts'
 export { jsonValue } from './json-value.ts'
 export { type Listener, listen } from './listen.ts'
 export { logLevelRoutes } from './log-level.ts'

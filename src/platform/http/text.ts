@@ -86,29 +86,41 @@ export const escapeStep = (step: string): string =>
   step.slice(0, nameLengthShown).replaceAll('~', '~0').replaceAll('/', '~1')
 
 /**
- * What no JSON body may hold: values nested without end, U+0000 and lone surrogates.
+ * Looks for what no JSON body may hold: values nested without end, U+0000 and lone surrogates.
  *
  * @param hasEscapes whether the strings are worth a look
+ * @returns how many members all objects have together, where there is no violation
  */
-export const violationIn = (root: unknown, hasEscapes: boolean): Violation | undefined =>
-  isHarmless(root, hasEscapes, 0)
-    ? undefined
-    : findViolation({ value: root, name: '', parent: undefined, depth: 0 })
+export const violationIn = (root: unknown, hasEscapes: boolean): Violation | number => {
+  const members = membersOf(root, hasEscapes, 0)
+  if (members !== harmful) return members
+  return findViolation({ value: root, name: '', parent: undefined, depth: 0 }) ?? 0
+}
 
-/** Nearly every body is: this walk makes no object, and its recursion ends at `depthMax`. */
-const isHarmless = (value: unknown, hasEscapes: boolean, depth: number): boolean => {
-  if (typeof value === 'string') return !hasEscapes || isStorable(value)
-  if (typeof value !== 'object' || value === null) return true
-  if (depth === depthMax) return false
+const harmful = -1
+
+/** Nearly every body is harmless: this walk makes no object, and its recursion ends at `depthMax`. */
+const membersOf = (value: unknown, hasEscapes: boolean, depth: number): number => {
+  if (typeof value === 'string') return !hasEscapes || isStorable(value) ? 0 : harmful
+  if (typeof value !== 'object' || value === null) return 0
+  if (depth === depthMax) return harmful
+  let members = 0
   if (Array.isArray(value)) {
-    return value.every((within) => isHarmless(within, hasEscapes, depth + 1))
+    for (const item of value) {
+      const within = membersOf(item, hasEscapes, depth + 1)
+      if (within === harmful) return harmful
+      members += within
+    }
+    return members
   }
   for (const name in value) {
-    if (hasEscapes && !isStorable(name)) return false
-    const within = (value as Readonly<Record<string, unknown>>)[name]
-    if (!isHarmless(within, hasEscapes, depth + 1)) return false
+    if (hasEscapes && !isStorable(name)) return harmful
+    const member = (value as Readonly<Record<string, unknown>>)[name]
+    const within = membersOf(member, hasEscapes, depth + 1)
+    if (within === harmful) return harmful
+    members += within + 1
   }
-  return true
+  return members
 }
 
 /** One value within another, and its path. */

@@ -108,7 +108,7 @@ const createReader = (text: string) => {
 const word = /true|false|null|(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/y
 
 /** Whether an odd number of backslashes stands before the quote. */
-const isEscaped = (text: string, quoteAt: number): boolean => {
+export const isEscaped = (text: string, quoteAt: number): boolean => {
   let from = quoteAt
   while (text.charCodeAt(from - 1) === backslash) from--
   return (quoteAt - from) % 2 === 1

@@ -1,0 +1,142 @@
+import { ApiError, httpErrors, invalid, type Violation } from './errors.ts'
+import { canonicalJson, isEscaped } from './idempotency/canonical.ts'
+import { escapeStep, violationIn } from './text.ts'
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+
+/** The text of a body; refuses bytes that are not UTF-8. */
+export const textOf = (bytes: Uint8Array): string => {
+  try {
+    return decoder.decode(bytes)
+  } catch (cause) {
+    throw new ApiError(httpErrors.bad_request, 'The body is not UTF-8.', { cause })
+  }
+}
+
+/**
+ * The JSON value in a body.
+ *
+ * @throws ApiError for bytes that are not JSON, for strings that no field may hold, for a member that is named twice
+ *   (readers differ in which of the two they take) and for a number that would not stay what it is as a double
+ */
+export const parseJson = (bytes: Uint8Array): unknown => {
+  const text = textOf(bytes)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    // The parser's message quotes the input; it stays inside.
+    throw new ApiError(httpErrors.bad_request, 'The body is not JSON.', { cause })
+  }
+  // Neither JSON nor UTF-8 allows these characters literally, so they can only come as an escape.
+  const found = violationIn(value, text.includes('\\u'))
+  const violation = typeof found === 'number' ? lossIn(text, found) : found
+  if (violation !== undefined) throw invalid([violation], 'The body')
+  return value
+}
+
+/** What `JSON.parse` dropped: a member by the same name, digits of a number. */
+const lossIn = (text: string, members: number): Violation | undefined => {
+  let named = 0
+  let isExact = true
+  scan(text, (code, start, end) => {
+    if (code === colon) named++
+    else if (code === number && isExact) isExact = isExactNumber(text, start, end)
+  })
+  return named === members && isExact ? undefined : firstLoss(text)
+}
+
+/** Whether an object in a JSON text names a member twice. */
+export const repeatsMember = (text: string): boolean => firstLoss(text)?.rule === 'unique'
+
+/** A literal of so many characters, without exponent, survives as a double. */
+const exactCharactersMax = 15
+
+const isExactNumber = (text: string, start: number, end: number): boolean => {
+  const literal = text.slice(start, end)
+  if (literal.length <= exactCharactersMax && !/e/i.test(literal)) return true
+  return canonicalJson(literal) === canonicalJson(String(Number(literal)))
+}
+
+type Container = { names: Set<string> | undefined; step: string }
+
+const firstLoss = (text: string): Violation | undefined => {
+  const open: Container[] = []
+  let isName = false
+  let found: Violation | undefined
+  const pointer = () => open.map(({ step }) => `/${escapeStep(step)}`).join('')
+  scan(text, (code, start, end) => {
+    const within = open.at(-1)
+    if (found !== undefined) return
+    if (code === openBrace) open.push({ names: new Set(), step: '' })
+    else if (code === openBracket) open.push({ names: undefined, step: '0' })
+    else if (code === closeBrace || code === closeBracket) open.pop()
+    else if (code === number && !isExactNumber(text, start, end)) {
+      const message = 'has more digits than are kept'
+      found = { pointer: pointer(), rule: 'exact', message }
+    } else if (code === quote && isName && within?.names !== undefined) {
+      within.step = JSON.parse(text.slice(start, end)) as string
+      if (within.names.has(within.step)) {
+        found = { pointer: pointer(), rule: 'unique', message: 'is given more than once' }
+      }
+      within.names.add(within.step)
+    } else if (code === comma && within?.names === undefined && within !== undefined) {
+      within.step = String(Number(within.step) + 1)
+    }
+    isName = code === openBrace || (code === comma && open.at(-1)?.names !== undefined)
+  })
+  return found
+}
+
+const quote = 0x22
+const comma = 0x2c
+const colon = 0x3a
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+/** Stands for all that a number begins with. */
+const number = 0x30
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
+
+/** Tells of the tokens of a text that is known to be JSON, but for `true`, `false` and `null`. */
+const scan = (text: string, tell: (code: number, start: number, end: number) => void): void => {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) {
+      const end = stringEnd(text, at + 1)
+      tell(code, at, end)
+      at = end - 1
+    } else if (isDigit(code) || code === 0x2d) {
+      const end = numberEnd(text, at + 1)
+      tell(number, at, end)
+      at = end - 1
+    } else if (isPunctuation(code)) tell(code, at, at + 1)
+  }
+}
+
+const isPunctuation = (code: number): boolean =>
+  code === comma ||
+  code === colon ||
+  code === openBrace ||
+  code === closeBrace ||
+  code === openBracket ||
+  code === closeBracket
+
+const stringEnd = (text: string, from: number): number => {
+  let end = text.indexOf('"', from)
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end + 1
+}
+
+const numberEnd = (text: string, from: number): number => {
+  let at = from
+  for (;;) {
+    const code = text.charCodeAt(at)
+    // Digits, and . e E + -
+    const isPart = isDigit(code) || code === 0x2e || (code | 0x20) === 0x65 || code === 0x2b
+    if (!isPart && code !== 0x2d) return at
+    at++
+  }
+}

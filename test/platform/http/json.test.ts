@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { ApiError, parseJson } from '#src/platform/http/index.ts'
+
+const outcome = (text: string): unknown => {
+  try {
+    return parseJson(new TextEncoder().encode(text))
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return error.errors[0] ?? error.definition.code
+  }
+}
+
+describe('a body in JSON', () => {
+  test.each([
+    ['{"amount":1,"amount":100}', '/amount', 'unique'],
+    ['{"a":[0,{"b":1,"\\u0062":2}]}', '/a/1/b', 'unique'],
+    ['{"a":{"x":1},"b":{"x":1},"a":0}', '/a', 'unique'],
+    ['{"__proto__":1,"__proto__":2}', '/__proto__', 'unique'],
+    ['{"s":"a\\\\\\"b\\\\","s":","}', '/s', 'unique'],
+    ['{"amount":10000.00000000000000000001}', '/amount', 'exact'],
+    ['{"a":[1,2,9007199254740993]}', '/a/2', 'exact'],
+    ['[1e400]', '/0', 'exact'],
+    ['{"a":1e-400}', '/a', 'exact'],
+    ['-0.1234567890123456789', '', 'exact'],
+  ])('%s is refused at %s', (text, pointer, rule) => {
+    expect(outcome(text)).toMatchObject({ pointer, rule })
+  })
+
+  test.each([
+    '{"a":1,"b":{"a":1},"c":[{"a":1},{"a":1}]}',
+    '{"amount":10000,"same":10000.000000000000000000,"power":1e4,"most":9007199254740991}',
+    '[0.1,-0,1.5e300,123456789012345]',
+    '{"text":"{\\"a\\":1,\\"a\\":2, 1e999","end":"\\\\"}',
+    ' "10000.00000000000000000001" ',
+    'null',
+  ])('%s is what JSON.parse reads', (text) => {
+    expect(outcome(text)).toEqual(JSON.parse(text))
+  })
+
+  test('of any value, in any layout, nothing is refused', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom(0, 2, '\t'), (value, layout) => {
+        const text = JSON.stringify(value, null, layout)
+        if (text.includes('\\u')) return
+        expect(outcome(text)).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  test('an object that repeats any of its members is refused', () => {
+    const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { minKeys: 1 })
+    fc.assert(
+      fc.property(object, fc.nat(), (value, pick) => {
+        const names = Object.keys(value)
+        const name = JSON.stringify(names[pick % names.length])
+        const text = JSON.stringify([value]).replace('{', () => `{${name}:0,`)
+        if (text.includes('\\u')) return
+        expect(outcome(text)).toMatchObject({ rule: 'unique' })
+      }),
+    )
+  })
+})

@@ -1,0 +1,90 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { listen, type Route, readBytes } from '#src/platform/http/index.ts'
+import { testApp } from '../../support/app.ts'
+import { until } from '../../support/until.ts'
+
+const document = { summary: 'x', tag: 'x', responses: { 200: { description: 'x' } } }
+const routes: readonly Route[] = [
+  {
+    ...{ method: 'GET', path: '/ready', scope: 'public', document },
+    handle: (c) => c.json({ status: 'ready' }),
+  },
+  {
+    ...{ method: 'GET', path: '/named/{id}', scope: 'public', document },
+    handle: (c) => c.json({ id: c.req.param('id') }),
+  },
+  {
+    ...{ method: 'POST', path: '/taken', scope: 'public', document, bodyBytesMax: 1000 },
+    handle: async (c) => c.json({ bytes: (await readBytes(c)).length }),
+  },
+]
+const { app, lines, metrics } = testApp(routes)
+const listener = listen(app, { host: '127.0.0.1', port: 0 })
+afterAll(() => listener.stop(true))
+
+/** Writes these bytes on a connection of its own, and gives what comes back until the answer is whole. */
+const exchange = async (text: string): Promise<string> => {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  let answer = ''
+  const socket = connect(listener.port, '127.0.0.1', () => socket.write(text))
+  socket.on('data', (data) => {
+    answer += data.toString()
+    if (answer.includes('\r\n\r\n')) resolve(answer)
+  })
+  socket.on('close', () => resolve(answer))
+  const whole = await promise
+  socket.destroy()
+  return whole
+}
+
+const statusOf = (answer: string): number => Number(answer.split(' ')[1])
+
+describe('who asks without a name for us', () => {
+  test('by HTTP/1.0, as load balancers check, is answered', async () => {
+    expect(statusOf(await exchange('GET /ready HTTP/1.0\r\n\r\n'))).toBe(200)
+    expect(await exchange('GET /named/a%20b?x=1 HTTP/1.0\r\n\r\n')).toContain('{"id":"a b"}')
+    expect(statusOf(await exchange('GET /ready HTTP/1.1\r\nHost: \r\n\r\n'))).toBe(200)
+  })
+
+  test.each(['Host: a\r\nHost: b', 'Host: a/b?c', 'Host: a b', 'Host: a, b', 'Host: a@b'])(
+    '%s is refused',
+    async (host) => {
+      expect(statusOf(await exchange(`GET /ready HTTP/1.1\r\n${host}\r\n\r\n`))).toBe(400)
+    },
+  )
+
+  test.each(['gateway.example:8080', '[::1]:8080', '127.0.0.1', 'a_b'])(
+    '%s is a host',
+    async (host) => {
+      expect(statusOf(await exchange(`GET /ready HTTP/1.1\r\nHost: ${host}\r\n\r\n`))).toBe(200)
+    },
+  )
+})
+
+test.each(['/ready', '/named/a', '/named/a%20b'])(
+  'HEAD %s has the headers of GET',
+  async (path) => {
+    const answer = await exchange(`HEAD ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    const length = (await (await fetch(listener.url + path)).text()).length
+    expect(answer.toLowerCase()).toContain(`\r\ncontent-length: ${length}\r\n`)
+    expect(answer.toLowerCase()).toContain('\r\ncontent-type: application/json')
+    expect(answer).toEndWith('\r\n\r\n')
+  },
+)
+
+test.each(['Content-Length: 100\r\n\r\nabc', 'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'])(
+  'an upload that its sender broke off is no failure of ours (%#)',
+  async (rest) => {
+    lines.length = 0
+    const socket = connect(listener.port, '127.0.0.1')
+    socket.write(`POST /taken HTTP/1.1\r\nHost: a\r\n${rest}`)
+    await Bun.sleep(20)
+    socket.destroy()
+    await until(() => lines.length > 0)
+    expect(lines.join('')).not.toContain('"level":"error"')
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ status: 499 })
+    const { text } = await metrics.render()
+    expect(text).not.toContain('status="500"')
+  },
+)
