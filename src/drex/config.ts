@@ -90,6 +90,14 @@ export const drexSettings = defineSettings({
     default: '4',
     doc: 'Exchanges per call, over all nodes of a network.',
   }),
+  rpcBatchMax: setting('DREX_RPC_BATCH_MAX', integer(1, 1_000), {
+    default: '100',
+    doc: 'Calls per exchange with a node; a node that takes fewer is found out and asked for fewer.',
+  }),
+  watchBlocks: setting('DREX_WATCH_BLOCKS', integer(1, 1_000), {
+    default: '64',
+    doc: 'Blocks below the confirmations in which the end of a transaction is still compared with the chain, and corrected.',
+  }),
   inFlightMax: setting('DREX_IN_FLIGHT_MAX', integer(1, 100_000), {
     default: '2000',
     doc: 'Signed transactions a network may hold without a receipt; the pilot’s pool takes 2500.',

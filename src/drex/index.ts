@@ -40,7 +40,6 @@ export type DrexDeps = {
 
 export type Drex = Feature & { readonly wallets: Wallets }
 
-const rpcBatchMax = 500
 const gwei = 1_000_000_000n
 /** A transaction without a receipt is looked at after this many blocks, but not too soon. */
 const resendBlocks = 4
@@ -63,7 +62,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
   const contexts = new Map<NetworkId, EngineContext>()
   const all = new Map<NetworkId, Chain>()
   for (const [id, network] of networks) {
-    const rpc = rpcClient(settings, network)
+    const rpc = rpcClient(settings, network, logger)
     const permission = createPermission(network.permissioning, rpc)
     const context: EngineContext = {
       network,
@@ -163,13 +162,16 @@ const networksFile = (settings: DrexSettings) => {
   return networksFile === undefined ? {} : readNetworksFile(readFileSync(networksFile, 'utf8'))
 }
 
-const rpcClient = (settings: DrexSettings, network: Network): RpcClient =>
+const rpcClient = (settings: DrexSettings, network: Network, logger: Logger): RpcClient =>
   createRpcClient({
     urls: network.rpcUrls,
     chainId: network.chainId,
     timeoutMs: settings.rpcTimeoutMs,
     attemptsMax: settings.rpcAttempts,
-    batchCallsMax: rpcBatchMax,
+    batchCallsMax: settings.rpcBatchMax,
+    onWrongChain: (node, reason) => {
+      logger.error({ network: network.id, node, reason }, 'a node is on another chain: not used')
+    },
   })
 
 const engineSettings = (settings: DrexSettings, network: Network): EngineContext['settings'] => ({
@@ -177,6 +179,7 @@ const engineSettings = (settings: DrexSettings, network: Network): EngineContext
   resendMs: Math.max(resendMinMs, network.blockTimeMs * resendBlocks),
   inFlightMax: settings.inFlightMax,
   feeMaxWei: BigInt(settings.feeMaxGwei) * gwei,
+  watchBlocks: settings.watchBlocks,
 })
 
 const web3signer = (settings: DrexSettings) => {

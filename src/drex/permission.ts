@@ -1,8 +1,8 @@
 /** Asks a permissioned network's account rules before anything is signed for it. */
 import type { Hex } from './evm/hex.ts'
 import { encodeTransactionAllowed } from './evm/token-call.ts'
-import type { RpcClient } from './rpc/client.ts'
-import { isRetryable, type RpcFailure } from './rpc/errors.ts'
+import type { RpcClient, RpcOutcome } from './rpc/client.ts'
+import { isRetryable } from './rpc/errors.ts'
 
 export type Asked = {
   readonly sender: Hex
@@ -52,7 +52,7 @@ export const createPermission = (
       )
       if (open.size === 0) return asked.map(() => 'allowed')
       const names = [...open.keys()]
-      const outcomes = await rpc.batch(
+      const outcomes = await rpc.batch<'eth_call'>(
         [...open.values()].map(({ sender, target, payload }) => ({
           method: 'eth_call',
           params: [
@@ -76,7 +76,7 @@ export const createPermission = (
 const nameOf = ({ sender, target }: Asked): string => `${sender}${target ?? ''}`
 
 /** Only a plain no refuses. Rules without this question leave the decision to the node. */
-const verdictOf = (outcome: { result: unknown } | { failure: RpcFailure }): Verdict => {
+const verdictOf = (outcome: RpcOutcome<Hex>): Verdict => {
   if ('failure' in outcome) return isRetryable(outcome.failure.kind) ? 'unknown' : 'allowed'
-  return refused.test(String(outcome.result)) ? 'refused' : 'allowed'
+  return refused.test(outcome.result) ? 'refused' : 'allowed'
 }

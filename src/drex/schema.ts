@@ -65,6 +65,8 @@ export const drexTransactions = pgTable(
     minedHash: text('mined_hash'),
     succeeded: boolean(),
     gasUsed: bigint('gas_used', { mode: 'number' }),
+    /** What the receipt tells of having moved, where that is not what was asked. */
+    mismatch: text(),
     error: jsonb(),
     attempts: integer().notNull().default(0),
     createdBy: text('created_by').notNull(),
@@ -85,18 +87,21 @@ export const drexTransactions = pgTable(
       .where(sql`status in ('pending', 'signed', 'broadcast', 'mined')`),
     index('drex_transactions_subject').on(table.subject),
     index('drex_transactions_sender').on(table.sender, table.id),
+    index('drex_transactions_block')
+      .on(table.network, table.blockNumber)
+      .where(sql`block_number is not null`),
     index('drex_transactions_after').on(table.afterId).where(sql`after_id is not null`),
   ],
 )
 
-/** Further signed transactions at the same nonce: fee bumps and cancellations. */
+/** Further signed transactions of the same: fee bumps, cancellations, and those whose nonce another took. */
 export const drexAttempts = pgTable(
   'drex_attempts',
   {
     network: text().notNull(),
     hash: text().notNull(),
     transactionId: text('transaction_id').notNull(),
-    /** bump or cancel */
+    /** bump, cancel or lost */
     kind: text().notNull(),
     raw: text().notNull(),
     maxFee: wei('max_fee').notNull(),
@@ -124,7 +129,27 @@ export const drexNetworkState = pgTable('drex_network_state', {
   network: text().primaryKey(),
   /** Distinguishes the network from another with the same chain id. */
   genesisHash: text('genesis_hash').notNull(),
+  /** A block below the finality watch: a chain that began anew from the same genesis block does not have it. */
+  checkpointNumber: bigint('checkpoint_number', { mode: 'number' }),
+  checkpointHash: text('checkpoint_hash'),
 })
+
+/** What happened to a transaction against the usual course: a told end was corrected, or it is signed again. */
+export const drexCorrections = pgTable(
+  'drex_corrections',
+  {
+    id: text().primaryKey(),
+    transactionId: text('transaction_id').notNull(),
+    fromStatus: text('from_status').notNull(),
+    toStatus: text('to_status').notNull(),
+    /** Code and message, as in `error`. */
+    reason: jsonb().notNull(),
+    /** Of the bytes that were mined, or could no longer be. */
+    hash: text(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [index('drex_corrections_transaction').on(table.transactionId, table.id)],
+)
 
 export const drexTransfers = pgTable(
   'drex_transfers',

@@ -31,11 +31,11 @@ test('the question is encoded as the ABI says, whatever the length of the payloa
 /** A node that answers every call the same way, and counts. */
 const answering = (outcome: () => RpcOutcome) => {
   const seen: number[] = []
-  const batch: RpcClient['batch'] = async (requests) => {
+  const batch = async (requests: readonly unknown[]) => {
     seen.push(requests.length)
     return requests.map(outcome)
   }
-  return { seen, rpc: { batch } as RpcClient }
+  return { seen, rpc: { batch } as unknown as RpcClient }
 }
 
 const asked = (sender: string, target: Hex | undefined = address('02')) => ({

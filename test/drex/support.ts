@@ -12,6 +12,7 @@ import currencyArtifact from '../../src/drex/templates/currency/generated/Curren
 import { type Chain, type ChainOptions, createChain } from '../../src/simulators/chain/index.ts'
 import { type TestApp, testApp, testKey } from '../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
+import { createLyingNode, type LyingNode } from './lying-node.ts'
 
 const adminKey = new Uint8Array(32).fill(7)
 export const adminAddress = addressOfPrivateKey(adminKey)
@@ -73,6 +74,8 @@ type Call = (
 
 export type Bench = {
   readonly chain: Chain
+  /** Between the gateway and the chain, if the bench was asked for it. */
+  readonly node: LyingNode
   readonly admin: Admin
   readonly database: TestDatabase
   readonly app: TestApp
@@ -96,10 +99,13 @@ export type BenchOptions = {
   readonly chain?: Partial<ChainOptions>
   readonly env?: Readonly<Record<string, string>>
   readonly engine?: boolean
+  /** Puts `node` between the gateway and the chain. */
+  readonly isLying?: boolean
 }
 
 export const createBench = async (options: BenchOptions = {}): Promise<Bench> => {
   const chain = await createChain({ mining: 40, ...options.chain })
+  const node = createLyingNode(chain)
   const admin = await createAdmin(chain, options.chain?.gasPrice ?? 0n)
   const database = await createTestDatabase(8)
   const events: AppEvent[] = []
@@ -108,7 +114,7 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
     const { values, problems } = loadSettings(
       { drex: drexSettings },
       {
-        DREX_TESTNET_RPC_URLS: chain.url,
+        DREX_TESTNET_RPC_URLS: options.isLying === true ? node.url : chain.url,
         DREX_TESTNET_TOKEN: admin.token,
         DREX_TESTNET_BLOCK_TIME_MS: '40',
         ...options.env,
@@ -153,6 +159,7 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
   const call = callOn(() => running.app)
   return {
     chain,
+    node,
     admin,
     database,
     events,
@@ -192,6 +199,7 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
     async stop() {
       await running.drex.stop?.()
       await database.close()
+      await node.stop()
       await chain.stop()
     },
   }

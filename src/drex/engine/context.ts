@@ -29,4 +29,6 @@ type EngineSettings = {
   readonly resendMs: number
   readonly inFlightMax: number
   readonly feeMaxWei: bigint
+  /** Blocks below the confirmations in which a told end is still compared with the chain. */
+  readonly watchBlocks: number
 }

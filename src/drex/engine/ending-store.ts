@@ -1,25 +1,33 @@
 /** SQL that ends transactions; each function returns the rows that this very call ended. */
 import type { Client, Transaction } from '#src/platform/database/index.ts'
-import type { TransactionStatus } from '../domain.ts'
+import { type TransactionStatus, transition } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
+import type { Checkpoint, Identity } from '../rpc/node.ts'
 import { before } from './store.ts'
-import type { Ended, TransactionError, TransactionKind } from './transaction.ts'
+import {
+  type Ended,
+  errorColumn,
+  type TransactionError,
+  type TransactionKind,
+} from './transaction.ts'
+
+export type Settlement = {
+  readonly id: string
+  readonly event: 'settled_success' | 'settled_revert' | 'settled_cancel'
+  readonly error?: TransactionError | undefined
+}
 
 /** @returns those mined before and settled by this very call */
 export const settle = async (
   sql: Transaction,
-  rows: readonly {
-    readonly id: string
-    readonly status: TransactionStatus
-    readonly error: TransactionError | undefined
-  }[],
+  rows: readonly Settlement[],
 ): Promise<readonly Ended[]> => {
-  const errors = rows.map((row) => (row.error === undefined ? null : JSON.stringify(row.error)))
   const settled = await sql<EndedRow[]>`
     update drex_transactions t set status = v.status, settled_at = now(), error = v.error::jsonb
     from unnest(
-      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.status)}::text[],
-      ${errors}::text[]
+      ${rows.map((row) => row.id)}::text[],
+      ${rows.map((row) => transition('mined', row.event)!)}::text[],
+      ${rows.map((row) => errorColumn(row.error))}::text[]
     ) as v(id, status, error)
     where t.id = v.id and t.status in (${before(sql, 'settled_success')})
     returning t.id, t.kind, t.subject, t.status, t.mined_hash as hash`
@@ -34,7 +42,7 @@ export const fail = async (
   error: TransactionError,
 ): Promise<readonly Ended[]> => {
   const rows = await sql<EndedRow[]>`
-    update drex_transactions set status = 'failed', settled_at = now(), error = ${JSON.stringify(error)}::text::jsonb
+    update drex_transactions set status = 'failed', settled_at = now(), error = ${errorColumn(error)}::text::jsonb
     where id = any(${[...ids]}::text[]) and status in (${before(sql, event)})
     returning id, kind, subject, status, hash`
   return rows.map(ended)
@@ -52,7 +60,7 @@ export const failFollowers = async (
       union all
       select t.id from drex_transactions t join followers f on t.after_id = f.id
     )
-    update drex_transactions t set status = 'failed', settled_at = now(), error = ${JSON.stringify(error)}::text::jsonb
+    update drex_transactions t set status = 'failed', settled_at = now(), error = ${errorColumn(error)}::text::jsonb
     from followers f where t.id = f.id and t.status in (${before(sql, 'refused')})
     returning t.id, t.kind, t.subject, t.status, t.hash`
   return rows.map(ended)
@@ -76,6 +84,18 @@ export const expired = async (sql: Client, network: string): Promise<readonly st
   return rows.map((row) => row.id)
 }
 
+/** What distinguishes a network from any other. */
+export const identityOf = async (sql: Client, network: string): Promise<Identity | undefined> => {
+  const [row] = await sql<
+    { genesis_hash: Hex; checkpoint_number: bigint | null; checkpoint_hash: Hex | null }[]
+  >`select genesis_hash, checkpoint_number, checkpoint_hash from drex_network_state
+    where network = ${network}`
+  if (row === undefined) return undefined
+  const { genesis_hash: genesis, checkpoint_number: number, checkpoint_hash: hash } = row
+  const checkpoint = number === null || hash === null ? undefined : { number: Number(number), hash }
+  return { genesis, checkpoint }
+}
+
 /** Remembers a network by its genesis block. @returns the one remembered */
 export const rememberGenesis = async (sql: Client, network: string, hash: Hex): Promise<Hex> => {
   const [row] = await sql<{ genesis_hash: Hex }[]>`
@@ -83,6 +103,16 @@ export const rememberGenesis = async (sql: Client, network: string, hash: Hex): 
     on conflict (network) do update set network = excluded.network
     returning genesis_hash`
   return row!.genesis_hash
+}
+
+export const saveCheckpoint = async (
+  sql: Client,
+  network: string,
+  { number, hash }: Checkpoint,
+): Promise<void> => {
+  await sql`
+    update drex_network_state set checkpoint_number = ${number}, checkpoint_hash = ${hash}
+    where network = ${network} and coalesce(checkpoint_number, 0) < ${number}`
 }
 
 /**
@@ -97,7 +127,7 @@ export const resetNetwork = async (
   error: TransactionError,
 ): Promise<readonly Ended[]> => {
   const rows = await sql<EndedRow[]>`
-    update drex_transactions set status = 'failed', settled_at = now(), error = ${JSON.stringify(error)}::text::jsonb
+    update drex_transactions set status = 'failed', settled_at = now(), error = ${errorColumn(error)}::text::jsonb
     where network = ${network} and status in (${before(sql, 'network_reset')})
     returning id, kind, subject, status, hash`
   const [old] = await sql<{ name: string }[]>`
@@ -110,6 +140,7 @@ export const resetNetwork = async (
   await sql`update drex_attempts set network = ${name} where network = ${network}`
   await sql`update drex_contracts set network = ${name} where network = ${network}`
   await sql`delete from drex_lanes where network = ${network}`
-  await sql`update drex_network_state set genesis_hash = ${genesis} where network = ${network}`
+  await sql`update drex_network_state set genesis_hash = ${genesis}, checkpoint_number = null,
+      checkpoint_hash = null where network = ${network}`
   return rows.map(ended)
 }

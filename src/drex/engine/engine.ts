@@ -1,11 +1,10 @@
 /** The engine of one network: two loops, one that sends and one that follows. */
 
 import { createLoop, type Loop, type WatchedLoop } from '#src/platform/jobs/index.ts'
-import type { Hex } from '../evm/hex.ts'
-import { endSagas } from '../sagas.ts'
+import { RpcFailure } from '../rpc/errors.ts'
 import type { EngineContext } from './context.ts'
-import * as endings from './ending-store.ts'
 import { createFollower } from './follow.ts'
+import { identify } from './identity.ts'
 import { createSubmitter } from './submit.ts'
 import { fillGaps, recover, sweepOnce } from './sweep.ts'
 
@@ -40,20 +39,14 @@ export const createEngine = (context: EngineContext): Engine => {
   const begin = async (): Promise<void> => {
     while (!isStopped) {
       try {
-        if (!(await identify(context))) {
-          const detail = 'another genesis block than before'
-          status.set('wrong_network', detail)
-          logger.error({ network: network.id }, `${detail}: not started`)
-          return
-        }
+        await identify(context)
         const recovered = await recover(context)
         if (recovered > 0) logger.info({ network: network.id, recovered }, 'taken up after a stop')
         status.set('running')
         await Promise.all([submitLoop(), followLoop()])
         return
       } catch (error) {
-        status.set('unreachable', messageOf(error))
-        logger.warn({ network: network.id, err: error }, 'the network cannot be used yet')
+        status.fail('starting', error)
         await Bun.sleep(startRetryMs)
       }
     }
@@ -102,58 +95,45 @@ const sweepAndFill = async (context: EngineContext): Promise<number> =>
   (await sweepOnce(context)) + (await fillGaps(context))
 
 /** The engine's status; it logs a failure once, until something works again. */
-const createStatus = ({ logger, network }: EngineContext) => {
+const createStatus = (context: EngineContext) => {
+  const { logger, network } = context
   let state: EngineState = { status: 'starting', detail: undefined }
   const set = (status: EngineState['status'], detail?: string): void => {
     state = { status, detail }
   }
+  const fail = (what: string, error: unknown): void => {
+    const status = isWrongChain(error) ? 'wrong_network' : 'unreachable'
+    if (state.status !== status) logger.warn({ network: network.id, err: error }, `${what} failed`)
+    set(status, error instanceof Error ? error.message : String(error))
+  }
   return {
     get: () => state,
     set,
+    fail,
     attempt: async (what: string, work: () => Promise<number>): Promise<number> => {
       try {
         const count = await work()
         set('running')
         return count
       } catch (error) {
-        if (state.status !== 'unreachable') {
-          logger.warn({ network: network.id, err: error }, `${what} failed`)
-        }
-        set('unreachable', messageOf(error))
+        fail(what, error)
         await Bun.sleep(errorPauseMs)
+        // An ephemeral chain may begin anew under us; any other is left alone until it is itself again.
+        if (isWrongChain(error) && network.isEphemeral) await identify(context).catch(() => {})
         return 0
       }
     },
   }
 }
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error)
+const isWrongChain = (error: unknown): boolean =>
+  error instanceof RpcFailure && error.kind === 'wrong_chain'
 
 /** Runs a loop until a turn says that it is the last. */
 const turning = async (loop: WatchedLoop, turn: () => Promise<boolean>): Promise<void> => {
   const work = loop.begin()
   while (await turn()) work.advance()
   work.end()
-}
-
-/** Compares the genesis block with the one remembered. @returns false when it must not be used */
-const identify = async (context: EngineContext): Promise<boolean> => {
-  const { network, rpc, sql } = context
-  await rpc.checkChain()
-  const block = await rpc.call('eth_getBlockByNumber', '0x0', false)
-  const genesis = (block as { readonly hash: Hex }).hash
-  const remembered = await endings.rememberGenesis(sql, network.id, genesis)
-  if (remembered === genesis) return true
-  if (!network.isEphemeral) return false
-  await sql.begin(async (tx) => {
-    const ended = await endings.resetNetwork(tx, network.id, genesis, {
-      code: 'NETWORK_RESET',
-      message: 'The network began anew; what was on it is gone.',
-    })
-    await endSagas(context, tx, ended)
-  })
-  return true
 }
 
 /** Wakes one waiter early. */

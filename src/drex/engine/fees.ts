@@ -13,18 +13,16 @@ export const currentFees = async (policy: GasPolicy, rpc: RpcClient): Promise<At
     case 'zero':
       return noFees
     case 'legacy': {
-      const price = BigInt(String(await rpc.call('eth_gasPrice')))
+      const price = await rpc.call('eth_gasPrice')
       return { maxFee: price, tip: price }
     }
     case 'eip1559': {
-      const [block, tipAnswer] = await Promise.all([
+      const [block, tip] = await Promise.all([
         rpc.call('eth_getBlockByNumber', 'latest', false),
         rpc.call('eth_maxPriorityFeePerGas'),
       ])
-      const { baseFeePerGas } = block as { readonly baseFeePerGas?: string }
-      const tip = BigInt(String(tipAnswer))
       // Twice the base fee is enough for about six full blocks, each of which raises it by an eighth.
-      return { maxFee: BigInt(baseFeePerGas ?? '0x0') * 2n + tip, tip }
+      return { maxFee: (block?.baseFeePerGas ?? 0n) * 2n + tip, tip }
     }
   }
 }

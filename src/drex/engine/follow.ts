@@ -3,14 +3,15 @@
  * receipt counts once its block is deep enough and, by hash, still on the chain. A transaction without a receipt is
  * asked for by hash and sent again, and never fails by age.
  */
-import { transition } from '../domain.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
-import type { RpcRequest } from '../rpc/client.ts'
-import { RpcFailure } from '../rpc/errors.ts'
+import type { RpcOutcome } from '../rpc/client.ts'
+import type { Block, Receipt } from '../rpc/methods.ts'
 import { endSagas } from '../sagas.ts'
 import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
+import { createCheckpoints } from './identity.ts'
+import { inParts } from './parts.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
 
@@ -20,21 +21,6 @@ const blocksMax = 64
 const reorgBlocks = 16
 const settleMax = 2_000
 
-type Receipt = {
-  readonly transactionHash: Hex
-  readonly blockNumber: Hex
-  readonly blockHash: Hex
-  readonly status: Hex
-  readonly gasUsed: Hex
-}
-
-type Block = {
-  readonly hash: Hex
-  readonly parentHash: Hex
-  readonly number: Hex
-  readonly transactions: readonly Hex[]
-}
-
 export type Follower = {
   /** Reads new blocks and settles what is deep enough. @returns how many were mined or settled */
   readonly followOnce: () => Promise<number>
@@ -43,12 +29,17 @@ export type Follower = {
 }
 
 export const createFollower = (context: EngineContext): Follower => {
+  const checkpoint = createCheckpoints(context)
   let next: number | undefined
   let lastHash: Hex | undefined
 
   const readBlocks = async (head: number): Promise<number> => {
     next ??= head
-    if (head < next) return 0
+    if (head < next) {
+      // So far behind, it is another chain's head or was never one: what was read before is no measure.
+      if (head < next - reorgBlocks) next = head
+      else return 0
+    }
     const from = Math.max(next, head - blocksMax + 1)
     const blocks = await fetchBlocks(context, from, head)
     const first = blocks[0]
@@ -60,7 +51,7 @@ export const createFollower = (context: EngineContext): Follower => {
       return readBlocks(head)
     }
     const mined = await mineFrom(context, blocks)
-    next = head + 1
+    next = first.number + blocks.length
     lastHash = blocks.at(-1)?.hash
     return mined
   }
@@ -71,31 +62,51 @@ export const createFollower = (context: EngineContext): Follower => {
       lastHash = undefined
     },
     async followOnce() {
-      const head = Number(await context.rpc.call('eth_blockNumber'))
-      const mined = await readBlocks(head)
-      return mined + (await settleDeep(context, head))
+      const head = await context.rpc.call('eth_blockNumber')
+      await checkpoint(head)
+      try {
+        return (await readBlocks(head)) + (await settleDeep(context, head))
+      } catch (error) {
+        // A block that cannot be read keeps nothing from its end that was read before.
+        await settleDeep(context, head)
+        throw error
+      }
     },
   }
 }
 
-const fetchBlocks = async (context: EngineContext, from: number, to: number): Promise<Block[]> => {
-  const requests: RpcRequest[] = []
-  for (let number = from; number <= to; number++) {
-    requests.push({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })
-  }
-  const outcomes = await context.rpc.batch(requests)
+/** Blocks in a row, as far as the node has them. */
+const fetchBlocks = async (
+  { rpc }: EngineContext,
+  from: number,
+  to: number,
+): Promise<readonly Block[]> => {
+  const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+  const outcomes = await rpc.batch(
+    numbers.map((number) => ({
+      method: 'eth_getBlockByNumber',
+      params: [quantity(number), false],
+    })),
+  )
   const blocks: Block[] = []
-  for (const outcome of outcomes) {
-    if ('failure' in outcome) throw outcome.failure
+  for (const [i, outcome] of outcomes.entries()) {
+    if ('failure' in outcome) {
+      // Those before it are read now; the next look begins with it.
+      if (blocks.length > 0) break
+      throw outcome.failure
+    }
     // Behind a load balancer the answering node may not have the newest block yet.
-    if (outcome.result === null) break
-    blocks.push(outcome.result as Block)
+    const { result } = outcome
+    if (result === null || result.number !== numbers[i]) break
+    blocks.push(result)
   }
   return blocks
 }
 
 const mineFrom = async (context: EngineContext, blocks: readonly Block[]): Promise<number> => {
-  const hashes = blocks.flatMap((block) => block.transactions)
+  const hashes = blocks.flatMap((block) =>
+    block.transactions.map((each) => (typeof each === 'string' ? each : each.hash)),
+  )
   if (hashes.length === 0) return 0
   const ours = await store.findByHash(context.sql, context.network.id, hashes)
   return mineByReceipt(context, ours)
@@ -116,27 +127,47 @@ const mineByReceipt = async (
   )
   const mined: store.MinedRow[] = []
   for (const [i, hash] of hashes.entries()) {
-    const outcome = outcomes[i]!
-    if ('failure' in outcome || outcome.result === null) continue
-    const receipt = outcome.result as Receipt
-    mined.push({
-      id: byHash.get(hash)!,
-      minedHash: hash,
-      blockNumber: Number(receipt.blockNumber),
-      blockHash: receipt.blockHash,
-      succeeded: receipt.status === '0x1',
-      gasUsed: Number(receipt.gasUsed),
-    })
+    const receipt = receiptOf(outcomes[i]!, hash)
+    if (receipt === undefined) continue
+    const { blockNumber, blockHash, succeeded, gasUsed } = receipt
+    const id = byHash.get(hash)!
+    mined.push({ id, minedHash: hash, blockNumber, blockHash, succeeded, gasUsed })
   }
-  if (mined.length > 0) await store.markMined(context.sql, mined)
+  await inParts(
+    mined,
+    (rows) => store.markMined(context.sql, rows),
+    (row, error) => {
+      const { network, logger } = context
+      logger.error({ network: network.id, transaction: row.id, err: error }, 'receipt not stored')
+    },
+  )
   return mined.length
 }
+
+/** A receipt of another transaction is none. */
+const receiptOf = (outcome: RpcOutcome<Receipt | null>, hash: Hex): Receipt | undefined =>
+  'result' in outcome && outcome.result?.transactionHash === hash ? outcome.result : undefined
 
 /** Settles transactions with enough confirmations, and puts back those that lost their block. */
 const settleDeep = async (context: EngineContext, head: number): Promise<number> => {
   const { network, sql } = context
   const deepest = head - network.confirmations + 1
-  const mined = await store.minedUpTo(sql, network.id, deepest, settleMax)
+  let count = 0
+  let afterId = ''
+  for (;;) {
+    const mined = await store.minedUpTo(sql, network.id, deepest, { afterId, limit: settleMax })
+    count += await settlePage(context, mined)
+    const last = mined.at(-1)
+    // Those whose block no node tells stay where they are, and hold up none behind them.
+    if (last === undefined || mined.length < settleMax) return count
+    afterId = last.id
+  }
+}
+
+const settlePage = async (
+  context: EngineContext,
+  mined: readonly OpenTransaction[],
+): Promise<number> => {
   if (mined.length === 0) return 0
   const canonical = await hashesOf(
     context,
@@ -151,7 +182,8 @@ const settleDeep = async (context: EngineContext, head: number): Promise<number>
     else gone.push(transaction.id)
   }
   if (gone.length > 0) {
-    context.logger.warn({ network: network.id, count: gone.length }, 'blocks were reorganised')
+    const { logger, network, sql } = context
+    logger.warn({ network: network.id, count: gone.length }, 'blocks were reorganised')
     await store.unmine(sql, gone)
   }
   if (done.length > 0) await settle(context, done)
@@ -160,21 +192,28 @@ const settleDeep = async (context: EngineContext, head: number): Promise<number>
 
 const settle = async (context: EngineContext, done: readonly OpenTransaction[]): Promise<void> => {
   const cancels = await cancelHashes(context, done)
-  const rows = await Promise.all(
-    done.map(async (transaction) => {
-      const isCancel = cancels.has(transaction.minedHash ?? '0x')
-      const event = isCancel
-        ? 'settled_cancel'
-        : transaction.succeeded === true
-          ? 'settled_success'
-          : 'settled_revert'
-      const error = event === 'settled_revert' ? await revertError(context, transaction) : undefined
-      return { id: transaction.id, status: transition('mined', event)!, error }
-    }),
+  const isCancel = ({ minedHash }: OpenTransaction) => cancels.has(minedHash ?? '0x')
+  const reverts = await revertErrors(
+    context,
+    done.filter((each) => !isCancel(each) && each.succeeded !== true),
   )
-  await context.sql.begin(async (sql) => {
-    await endSagas(context, sql, await endings.settle(sql, rows))
+  const rows = done.map((transaction): endings.Settlement => {
+    const { id } = transaction
+    if (isCancel(transaction)) return { id, event: 'settled_cancel' }
+    if (transaction.succeeded === true) return { id, event: 'settled_success' }
+    return { id, event: 'settled_revert', error: reverts.get(id) }
   })
+  await inParts(
+    rows,
+    (part) =>
+      context.sql.begin(async (sql) => {
+        await endSagas(context, sql, await endings.settle(sql, part))
+      }),
+    ({ id }, error) => {
+      const { network, logger } = context
+      logger.error({ network: network.id, transaction: id, err: error }, 'end not stored')
+    },
+  )
 }
 
 /** Only transactions mined under another hash than their first can be cancellations. */
@@ -188,29 +227,36 @@ const cancelHashes = async (
   return new Set(attempts.filter((each) => each.kind === 'cancel').map((each) => each.hash))
 }
 
-/** A receipt does not say why, so we repeat the call on the state that it met. */
-const revertError = async (
-  context: EngineContext,
-  transaction: OpenTransaction,
-): Promise<TransactionError> => {
-  let data: string | undefined
-  try {
-    const call = {
-      from: transaction.sender,
-      ...(transaction.recipient === undefined ? {} : { to: transaction.recipient }),
-      data: transaction.data,
-    }
-    await context.rpc.call('eth_call', call, quantity(transaction.blockNumber ?? 0))
-  } catch (error) {
-    if (error instanceof RpcFailure) data = error.data
+/** A receipt does not say why, so we repeat the calls on the states that they met. */
+const revertErrors = async (
+  { rpc, explainRevert }: EngineContext,
+  reverted: readonly OpenTransaction[],
+): Promise<ReadonlyMap<string, TransactionError>> => {
+  const outcomes = await rpc
+    .batch(
+      reverted.map(({ sender, recipient, data, blockNumber = 0 }) => ({
+        method: 'eth_call',
+        params: [
+          { from: sender, ...(recipient === undefined ? {} : { to: recipient }), data },
+          quantity(blockNumber),
+        ],
+      })),
+    )
+    // The end is certain without the reason.
+    .catch(() => [])
+  const errors = new Map<string, TransactionError>()
+  for (const [i, { id }] of reverted.entries()) {
+    const outcome = outcomes[i]
+    const data = outcome !== undefined && 'failure' in outcome ? outcome.failure.data : undefined
+    const revert = await explainRevert(data)
+    errors.set(id, {
+      code: 'REVERTED',
+      message:
+        revert === undefined ? 'The contract refused.' : `The contract refused: ${revert.name}.`,
+      ...(revert === undefined ? {} : { revert }),
+    })
   }
-  const revert = await context.explainRevert(data)
-  return {
-    code: 'REVERTED',
-    message:
-      revert === undefined ? 'The contract refused.' : `The contract refused: ${revert.name}.`,
-    ...(revert === undefined ? {} : { revert }),
-  }
+  return errors
 }
 
 const hashesOf = async (
@@ -225,7 +271,7 @@ const hashesOf = async (
   for (const [i, number] of list.entries()) {
     const outcome = outcomes[i]!
     if ('failure' in outcome) continue
-    hashes.set(number, outcome.result === null ? 'none' : (outcome.result as Block).hash)
+    hashes.set(number, outcome.result?.hash ?? 'none')
   }
   return hashes
 }

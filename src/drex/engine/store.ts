@@ -8,11 +8,12 @@ import {
   transactionStatuses,
 } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
-import type {
-  NewTransaction,
-  OpenTransaction,
-  TransactionError,
-  TransactionKind,
+import {
+  errorColumn,
+  type NewTransaction,
+  type OpenTransaction,
+  type TransactionError,
+  type TransactionKind,
 } from './transaction.ts'
 
 /** int8 arrives as bigint, numeric as text. */
@@ -205,7 +206,7 @@ export const defer = async (
 ): Promise<void> => {
   await sql`
     update drex_transactions set due_at = now() + ${dueInMs} * interval '1 millisecond',
-      error = coalesce(${error === undefined ? null : JSON.stringify(error)}::text::jsonb, error)
+      error = coalesce(${errorColumn(error)}::text::jsonb, error)
     where id = any(${[...ids]}::text[])
       and status in (${before(sql, 'signed')}, ${before(sql, 'accepted')})`
 }
@@ -247,13 +248,13 @@ export const minedUpTo = async (
   sql: Client,
   network: string,
   block: number,
-  limit: number,
+  page: { readonly afterId: string; readonly limit: number },
 ): Promise<readonly OpenTransaction[]> => {
   const rows = await sql<Row[]>`
     select * from drex_transactions
     where network = ${network} and status in (${before(sql, 'settled_success')})
-      and block_number <= ${block}
-    order by id limit ${limit}`
+      and block_number <= ${block} and id > ${page.afterId}
+    order by id limit ${page.limit}`
   return rows.map(read)
 }
 

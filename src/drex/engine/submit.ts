@@ -8,7 +8,6 @@ import type { AttemptFees } from '../domain.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
 import { createdAddress, type UnsignedTransaction } from '../evm/transaction.ts'
 import type { Verdict } from '../permission.ts'
-import type { RpcOutcome } from '../rpc/client.ts'
 import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
 import { endSagas, withPermitData } from '../sagas.ts'
 import type { EngineContext } from './context.ts'
@@ -71,9 +70,9 @@ export const createSubmitter = (context: EngineContext): Submitter => {
       if (taken.length === 0) return 0
       const passed = await simulate(context, await permitted(context, taken))
       if (passed.length > 0) {
-        await seedNewLanes(context, seeded, passed)
+        const ready = await seedNewLanes(context, seeded, passed)
         const fees = await currentFees(network.gasPolicy, context.rpc)
-        await send(context, await signAll(context, passed, fees))
+        await send(context, await signAll(context, ready, fees))
       }
       return taken.length
     },
@@ -126,7 +125,7 @@ const simulate = async (
   if (taken.length === 0) return []
   const isFree = context.network.gasPolicy === 'zero'
   const gas = taken.map((each) => (isFree ? fixedGas(each.kind) : undefined))
-  const outcomes = await context.rpc.batch(
+  const outcomes = await context.rpc.batch<'eth_estimateGas' | 'eth_call'>(
     taken.map((each, i) => {
       const call = {
         from: each.sender,
@@ -145,7 +144,7 @@ const simulate = async (
   for (const [i, transaction] of taken.entries()) {
     const outcome = outcomes[i]!
     if ('result' in outcome) {
-      passed.push({ transaction, gasLimit: gas[i] ?? withMargin(BigInt(String(outcome.result))) })
+      passed.push({ transaction, gasLimit: gas[i] ?? withMargin(BigInt(outcome.result)) })
     } else if (isRetryable(outcome.failure.kind)) {
       later.push(transaction.id)
     } else {
@@ -176,27 +175,27 @@ const refusal = async (context: EngineContext, failure: RpcFailure): Promise<Tra
   }
 }
 
+/** @returns those whose lane is known: a sender whose nonce no node tells holds up no other */
 const seedNewLanes = async (
   context: EngineContext,
   seeded: Set<string>,
   passed: readonly Passed[],
-): Promise<void> => {
+): Promise<readonly Passed[]> => {
   const fresh = [...new Set(passed.map(({ transaction }) => transaction.sender))].filter(
     (sender) => !seeded.has(sender),
   )
-  if (fresh.length === 0) return
+  if (fresh.length === 0) return passed
   const counts = await context.rpc.batch(
     fresh.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
   )
   const nonces = new Map<string, number>()
-  for (const [i, sender] of fresh.entries()) nonces.set(sender, Number(resultOf(counts[i]!)))
+  for (const [i, sender] of fresh.entries()) {
+    const count = counts[i]!
+    if ('result' in count) nonces.set(sender, count.result)
+  }
   await lanes.seedLanes(context.sql, context.network.id, nonces)
-  for (const sender of fresh) seeded.add(sender)
-}
-
-const resultOf = (outcome: RpcOutcome): unknown => {
-  if ('failure' in outcome) throw outcome.failure
-  return outcome.result
+  for (const sender of nonces.keys()) seeded.add(sender)
+  return passed.filter(({ transaction }) => seeded.has(transaction.sender))
 }
 
 type Signed = store.SignedRow & { readonly kind: TransactionKind; readonly sender: Hex }

@@ -141,14 +141,14 @@ const endLost = async (
   const { network, rpc, sql } = context
   const suspects = open.filter((each) => refused.get(each.id)?.kind === 'nonce_too_low')
   if (suspects.length === 0) return
-  const head = Number(await rpc.call('eth_blockNumber'))
+  const head = await rpc.call('eth_blockNumber')
   const deep = quantity(Math.max(0, head - network.confirmations + 1))
   const counts = await rpc.batch(
     suspects.map((each) => ({ method: 'eth_getTransactionCount', params: [each.sender, deep] })),
   )
   const used = suspects.filter((each, i) => {
     const count = counts[i]!
-    return 'result' in count && Number(count.result) > each.nonce!
+    return 'result' in count && count.result > each.nonce!
   })
   if (used.length === 0) return
   // The block that used the nonce may hold our own transaction: ask once more, now that it is deep.
@@ -177,7 +177,7 @@ const resyncLanes = async (context: EngineContext, senders: readonly Hex[]): Pro
   const nonces = new Map<string, number>()
   for (const [i, sender] of senders.entries()) {
     const count = counts[i]!
-    if ('result' in count) nonces.set(sender, Number(count.result))
+    if ('result' in count) nonces.set(sender, count.result)
   }
   await lanes.seedLanes(context.sql, context.network.id, nonces)
 }
@@ -200,7 +200,7 @@ export const fillGaps = async (context: EngineContext): Promise<number> => {
   for (const [i, [sender, nonce]] of lowest.entries()) {
     const count = counts[i]!
     if (!('result' in count)) continue
-    const from = Number(count.result)
+    const from = count.result
     if (from >= nonce || (await lanes.hasMinedFrom(sql, network.id, sender, from))) continue
     context.logger.error({ network: network.id, sender, from, to: nonce - 1 }, 'missing nonces')
     filled += await fill(context, sender, from, Math.min(nonce, from + gapFillMax))

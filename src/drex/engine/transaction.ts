@@ -72,6 +72,28 @@ export type TransactionError = {
   readonly revert?: { readonly name: string; readonly args: readonly string[] }
 }
 
+const textCharactersMax = 300
+const argsMax = 16
+/** Nobody shows them, and the database cannot store all of them. */
+const controlCharacters = /\p{Cc}/gu
+
+/** A contract's words are a stranger's: they are cut, and made text that everybody can store and show. */
+const shown = (text: string): string =>
+  text.slice(0, textCharactersMax).toWellFormed().replace(controlCharacters, '\ufffd')
+
+/** An error as JSON for its column. */
+export const errorColumn = (error: TransactionError | undefined): string | null => {
+  if (error === undefined) return null
+  const { code, message, revert } = error
+  return JSON.stringify({
+    code,
+    message: shown(message),
+    ...(revert && {
+      revert: { name: shown(revert.name), args: revert.args.slice(0, argsMax).map(shown) },
+    }),
+  })
+}
+
 export type Ended = {
   readonly id: string
   readonly kind: TransactionKind

@@ -105,14 +105,14 @@ export const networkRoutes = (chains: Chains, tokens: Tokens): readonly Route[] 
 const balanceOf = async (chain: Chain, tokens: Tokens, wallet: Hex) => {
   const { network, rpc } = chain
   const view = (data: Hex) => ({
-    method: 'eth_call',
+    method: 'eth_call' as const,
     params: [{ to: network.token, data }, 'latest'],
   })
   const rules = network.isRealDigital
     ? [view(encodeFrozenBalanceOf(wallet)), view(encodeAuthorizedAccounts(wallet))]
     : []
   const decimals = await tokens.decimalsOf(chain, network.token)
-  const outcomes = await rpc.batch([
+  const outcomes = await rpc.batch<'eth_getBlockByNumber' | 'eth_call'>([
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
     view(encodeBalanceOf(wallet)),
     ...rules,

@@ -1,13 +1,15 @@
 /**
- * JSON-RPC 2.0 over HTTP to one network's nodes: batches, a time-out per exchange, retries of transient failures,
- * failover to the next node, and a check of each node's chain before its first use.
+ * JSON-RPC 2.0 over HTTP to one network's nodes: batches of the size that each node takes, a time-out per exchange,
+ * retries of transient failures, and failover to the next node. A node is used only while it is on the network's
+ * chain, which is asked before its first use, after each failure and every minute.
  */
-import { inSpan, isTracing, type SpanOptions, serverOf } from '#src/platform/observe/index.ts'
-import { classifyHttpStatus, classifyRpcError, isRetryable, RpcFailure } from './errors.ts'
+import type { Hex } from '../evm/hex.ts'
+import { isRetryable, RpcFailure } from './errors.ts'
+import type { RpcOutcome, RpcRequest } from './exchange.ts'
+import type { Method, ResultOf } from './methods.ts'
+import { type Checkpoint, createNode, type Identity, type Node, resultOf } from './node.ts'
 
-export type RpcRequest = { readonly method: string; readonly params: readonly unknown[] }
-
-export type RpcOutcome = { readonly result: unknown } | { readonly failure: RpcFailure }
+export type { RpcOutcome } from './exchange.ts'
 
 export type RpcClientOptions = {
   readonly urls: readonly string[]
@@ -15,31 +17,68 @@ export type RpcClientOptions = {
   readonly timeoutMs: number
   /** Exchanges per call, over all nodes. */
   readonly attemptsMax: number
-  /** Calls per HTTP exchange; a longer batch is split. */
+  /** Calls per HTTP exchange; a longer batch is split, and split further for a node that takes less. */
   readonly batchCallsMax: number
+  /** Time between two looks at a node's chain; a minute when absent. */
+  readonly identityMs?: number
+  /** Called when a node is found on another chain. */
+  readonly onWrongChain?: (host: string, reason: string) => void
   /** Source of jitter in [0, 1). */
   readonly random?: () => number
 }
 
 export type RpcClient = {
   /** @throws RpcFailure */
-  readonly call: (method: string, ...params: readonly unknown[]) => Promise<unknown>
+  readonly call: <M extends Method>(
+    method: M,
+    ...params: readonly unknown[]
+  ) => Promise<ResultOf<M>>
   /** One outcome per request, in order. Throws `RpcFailure` only if no node answered. */
-  readonly batch: (requests: readonly RpcRequest[]) => Promise<readonly RpcOutcome[]>
-  /** @throws RpcFailure if no node answers with the network's chain id */
-  readonly checkChain: () => Promise<void>
+  readonly batch: <M extends Method>(
+    requests: readonly RpcRequest<M>[],
+  ) => Promise<readonly RpcOutcome<ResultOf<M>>[]>
+  /** The same question to every node of the right chain, in no order. */
+  readonly poll: <M extends Method>(
+    method: M,
+    ...params: readonly unknown[]
+  ) => Promise<readonly RpcOutcome<ResultOf<M>>[]>
+  /**
+   * The genesis block of the network's chain: the expected one, or that of the first node that answered.
+   * @throws RpcFailure if no node is on that chain
+   */
+  readonly genesis: () => Promise<Hex>
+  /** From now on, a node must have this genesis block; undefined takes that of the first node that answers. */
+  readonly expectGenesis: (genesis: Hex | undefined) => void
+  /** From now on, a node must have this block. */
+  readonly expectCheckpoint: (checkpoint: Checkpoint) => void
 }
 
 const backoffFirstMs = 50
 const backoffMaxMs = 1_000
-const replyBytesMax = 64 * 1024 * 1024
-
-type Node = { readonly url: string; isChecked: boolean }
+const identityMsDefault = 60_000
 
 export const createRpcClient = (options: RpcClientOptions): RpcClient => {
-  const nodes: Node[] = options.urls.map((url) => ({ url, isChecked: false }))
+  const nodes = options.urls.map((url) =>
+    createNode(url, {
+      chainId: options.chainId,
+      timeoutMs: options.timeoutMs,
+      batchCallsMax: options.batchCallsMax,
+      identityMs: options.identityMs ?? identityMsDefault,
+      onWrongChain: options.onWrongChain ?? (() => {}),
+    }),
+  )
   const random = options.random ?? Math.random
+  let expected: Identity | undefined
   let preferred = 0
+
+  const identified = async (node: Node): Promise<Node> => {
+    const genesis = await node.identify(expected)
+    // The first node that answers says which chain it is: a second of another one is found out.
+    expected ??= { genesis, checkpoint: undefined }
+    if (expected.genesis === genesis) return node
+    node.forget()
+    throw new RpcFailure('wrong_chain', 'the node has another genesis block than before')
+  }
 
   /** Runs `attempt` at one node after another until it succeeds or fails for good. */
   const withNode = async <T>(attempt: (node: Node) => Promise<T>): Promise<T> => {
@@ -50,151 +89,68 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
       const node = nodes[preferred % nodes.length]
       if (node === undefined) break
       try {
-        if (!node.isChecked) await checkNode(node, options)
-        return await attempt(node)
+        return await attempt(await identified(node))
       } catch (error) {
         if (!(error instanceof RpcFailure) || !isRetryable(error.kind)) throw error
-        last = error
+        last = worse(last, error)
+        node.forget()
         preferred = (preferred + 1) % nodes.length
       }
     }
     throw last
   }
 
-  const batch = async (requests: readonly RpcRequest[]): Promise<readonly RpcOutcome[]> => {
-    const outcomes: RpcOutcome[] = []
-    for (let start = 0; start < requests.length; start += options.batchCallsMax) {
-      const part = requests.slice(start, start + options.batchCallsMax)
-      outcomes.push(...(await withNode((node) => exchange(node.url, part, options.timeoutMs))))
-    }
-    return outcomes
-  }
-
   return {
-    batch,
+    async batch<M extends Method>(requests: readonly RpcRequest<M>[]) {
+      const outcomes: RpcOutcome<ResultOf<M>>[] = []
+      while (outcomes.length < requests.length) {
+        const rest = requests.slice(outcomes.length)
+        try {
+          outcomes.push(...(await withNode((node) => node.ask(rest))))
+        } catch (failure) {
+          // What was answered stays answered.
+          if (!(failure instanceof RpcFailure) || outcomes.length === 0) throw failure
+          outcomes.push(...rest.map(() => ({ failure })))
+        }
+      }
+      return outcomes
+    },
     call: (method, ...params) =>
-      withNode(async (node) => {
-        const [outcome] = await exchange(node.url, [{ method, params }], options.timeoutMs)
-        if (outcome === undefined) throw new RpcFailure('unreachable', 'the node sent no reply')
-        if ('failure' in outcome) throw outcome.failure
-        return outcome.result
-      }),
-    checkChain: () =>
-      withNode(async (node) => {
-        await checkNode(node, options)
-      }),
+      withNode(async (node) => resultOf((await node.ask([{ method, params }]))[0])),
+    poll: (method, ...params) =>
+      Promise.all(
+        nodes.map(async (node) => {
+          try {
+            const [outcome] = await (await identified(node)).ask([{ method, params }])
+            return outcome ?? noReply()
+          } catch (error) {
+            if (error instanceof RpcFailure) return { failure: error }
+            throw error
+          }
+        }),
+      ),
+    async genesis() {
+      await withNode(async () => {})
+      return expected!.genesis
+    },
+    expectGenesis(genesis) {
+      expected = genesis === undefined ? undefined : { genesis, checkpoint: undefined }
+      for (const node of nodes) node.forget()
+    },
+    expectCheckpoint(checkpoint) {
+      if (expected !== undefined) expected = { ...expected, checkpoint }
+    },
   }
 }
+
+const noReply = (): { readonly failure: RpcFailure } => ({
+  failure: new RpcFailure('unreachable', 'the node sent no reply'),
+})
+
+/** That a node is on another chain says more than that the others were away. */
+const worse = (last: RpcFailure, next: RpcFailure): RpcFailure =>
+  last.kind === 'wrong_chain' ? last : next
 
 /** Full jitter under a cap. */
 const backoffMs = (round: number, random: () => number): number =>
   random() * Math.min(backoffMaxMs, backoffFirstMs * 2 ** round)
-
-const checkNode = async (node: Node, options: RpcClientOptions): Promise<void> => {
-  const [outcome] = await exchange(
-    node.url,
-    [{ method: 'eth_chainId', params: [] }],
-    options.timeoutMs,
-  )
-  if (outcome === undefined || 'failure' in outcome) {
-    throw new RpcFailure('unreachable', 'the node does not tell its chain id')
-  }
-  const chainId = Number(outcome.result)
-  if (chainId !== options.chainId) {
-    // Another node may be right, so the search goes on.
-    throw new RpcFailure(
-      'unreachable',
-      `the node is on chain ${chainId}, the network is ${options.chainId}`,
-    )
-  }
-  node.isChecked = true
-}
-
-/** One HTTP exchange. @throws RpcFailure `unreachable` or `rate_limited` */
-const exchange = async (
-  url: string,
-  requests: readonly RpcRequest[],
-  timeoutMs: number,
-): Promise<readonly RpcOutcome[]> => {
-  const calls = requests.map((request, id) => ({ jsonrpc: '2.0', id, ...request }))
-  const body = JSON.stringify(calls.length === 1 ? calls[0] : calls)
-  const text = await inSpan(`rpc ${methodsOf(requests)}`, spanOptions(url, requests), () =>
-    post(url, body, timeoutMs),
-  )
-  let reply: unknown
-  try {
-    reply = JSON.parse(text)
-  } catch {
-    throw new RpcFailure('unreachable', 'the node did not answer JSON')
-  }
-  return inOrder(requests.length, Array.isArray(reply) ? reply : [reply])
-}
-
-/** `eth_call`, or `batch` for several methods at once. */
-const methodsOf = (requests: readonly RpcRequest[]): string => {
-  const methods = new Set(requests.map(({ method }) => method))
-  const [first = ''] = methods
-  return methods.size === 1 ? first : 'batch'
-}
-
-const spanOptions = (url: string, requests: readonly RpcRequest[]): SpanOptions =>
-  isTracing()
-    ? {
-        kind: 'client',
-        attributes: {
-          'rpc.system.name': 'jsonrpc',
-          'rpc.method': methodsOf(requests),
-          'rpc.batch.size': requests.length,
-          ...serverOf(url),
-        },
-      }
-    : {}
-
-const post = async (url: string, body: string, timeoutMs: number): Promise<string> => {
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body,
-      signal: AbortSignal.timeout(timeoutMs),
-      redirect: 'error',
-    })
-    if (Number(response.headers.get('content-length') ?? 0) > replyBytesMax) {
-      throw new RpcFailure('unreachable', 'the node’s reply is too large')
-    }
-    // Some nodes answer a JSON-RPC error with status 400 or 500; only the body counts.
-    const text = await response.text()
-    if (!response.ok && !text.startsWith('{') && !text.startsWith('[')) {
-      throw classifyHttpStatus(response.status)
-    }
-    return text
-  } catch (error) {
-    if (error instanceof RpcFailure) throw error
-    const isTimeout = error instanceof Error && error.name === 'TimeoutError'
-    throw new RpcFailure(
-      'unreachable',
-      isTimeout ? `the node did not answer in ${timeoutMs} ms` : 'the node cannot be reached',
-    )
-  }
-}
-
-/** Replies may come in any order; a missing reply counts as not answered. */
-const inOrder = (count: number, replies: readonly unknown[]): readonly RpcOutcome[] => {
-  const byId = new Map<unknown, Readonly<Record<string, unknown>>>()
-  for (const reply of replies) {
-    if (typeof reply === 'object' && reply !== null) {
-      byId.set((reply as { id?: unknown }).id, reply as Record<string, unknown>)
-    }
-  }
-  const whole = byId.get(null)
-  if (whole?.['error'] !== undefined && !byId.has(0)) throw classifyRpcError(whole['error'])
-  return Array.from({ length: count }, (_, id): RpcOutcome => {
-    const reply = byId.get(id)
-    if (reply === undefined) {
-      return { failure: new RpcFailure('unreachable', 'the node left a call unanswered') }
-    }
-    return reply['error'] === undefined || reply['error'] === null
-      ? { result: reply['result'] ?? null }
-      : { failure: classifyRpcError(reply['error']) }
-  })
-}

@@ -3,8 +3,16 @@
 export type RpcFailureKind =
   /** The node cannot be reached, is overloaded, or answered nonsense. Nothing is known. */
   | 'unreachable'
+  /** No answer in time. Nothing is known. */
+  | 'timed_out'
   /** The node answered, but its answer may change later. */
   | 'transient'
+  /** An answer of a form that the method cannot have. Nothing is known. */
+  | 'malformed'
+  /** The node is on another chain than this network: it is not used. */
+  | 'wrong_chain'
+  /** The exchange was more than the node takes at once; the calls themselves were not looked at. */
+  | 'too_large'
   | 'rate_limited'
   | 'method_not_found'
   /** A contract refused; `data` holds its error. */
@@ -41,7 +49,11 @@ export class RpcFailure extends Error {
 export const isRetryable = (kind: RpcFailureKind): boolean => {
   switch (kind) {
     case 'unreachable':
+    case 'timed_out':
     case 'transient':
+    case 'malformed':
+    case 'wrong_chain':
+    case 'too_large':
     case 'rate_limited':
       return true
     case 'method_not_found':
@@ -60,7 +72,9 @@ export const isRetryable = (kind: RpcFailureKind): boolean => {
 
 /** Texts first: they are more reliable than the codes, which clients reuse. */
 const byText: readonly (readonly [RegExp, RpcFailureKind])[] = [
-  [/already known|(^|[^n])known transaction|same hash was already imported/i, 'known_transaction'],
+  // Nothing after these words is the node's own.
+  [/^(vm exception while processing transaction: |vm )?(execution )?reverted/i, 'reverted'],
+  [/already (known|imported)|(^|[^n])known transaction/i, 'known_transaction'],
   [/nonce( is)? too low|nonce has already been used/i, 'nonce_too_low'],
   [
     /nonce( is)? too (high|far|distant)|exceeds next nonce|nonce out of range|tx-nonce-too-high|lower nonce exists/i,
@@ -90,9 +104,13 @@ const byCode: Readonly<Record<number, RpcFailureKind>> = {
   [-32604]: 'method_not_found',
 }
 
+/** A revert as geth and those after it tell it: the text may then be the contract's own, and decides nothing. */
+const executionReverted = 3
+
 /** Classifies the `error` of a JSON-RPC reply. */
 export const classifyRpcError = (error: unknown): RpcFailure => {
   const { code, message, data } = readError(error)
+  if (code === executionReverted) return new RpcFailure('reverted', message, code, data)
   const kind =
     byText.find(([pattern]) => pattern.test(message))?.[1] ?? byCode[code ?? 0] ?? 'refused'
   return new RpcFailure(
@@ -105,6 +123,7 @@ export const classifyRpcError = (error: unknown): RpcFailure => {
 
 export const classifyHttpStatus = (status: number): RpcFailure => {
   if (status === 429) return new RpcFailure('rate_limited', 'the node answered HTTP 429')
+  if (status === 413) return new RpcFailure('too_large', 'the node answered HTTP 413')
   return new RpcFailure('unreachable', `the node answered HTTP ${status}`)
 }
 

@@ -1,0 +1,25 @@
+import { isTransientDatabaseError } from '#src/platform/database/index.ts'
+
+/**
+ * Writes rows together. If the database refuses them, it writes them in halves, until only the row that is to blame is
+ * left over: it goes to `onRefused`, and holds up no other.
+ *
+ * @throws the error of a database that is away
+ */
+export const inParts = async <Row>(
+  rows: readonly Row[],
+  write: (rows: readonly Row[]) => Promise<unknown>,
+  onRefused: (row: Row, error: unknown) => void,
+): Promise<void> => {
+  const [first] = rows
+  if (first === undefined) return
+  try {
+    await write(rows)
+  } catch (error) {
+    if (isTransientDatabaseError(error)) throw error
+    if (rows.length === 1) return onRefused(first, error)
+    const middle = rows.length >> 1
+    await inParts(rows.slice(0, middle), write, onRefused)
+    await inParts(rows.slice(middle), write, onRefused)
+  }
+}

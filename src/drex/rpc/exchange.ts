@@ -1,0 +1,144 @@
+/** One HTTP exchange of JSON-RPC 2.0 with one node, bounded in time and bytes. */
+import { inSpan, isTracing, type SpanOptions, serverOf } from '#src/platform/observe/index.ts'
+import { classifyHttpStatus, classifyRpcError, RpcFailure } from './errors.ts'
+import { type Method, type ResultOf, readResult } from './methods.ts'
+
+export type RpcRequest<M extends Method = Method> = {
+  readonly method: M
+  readonly params: readonly unknown[]
+}
+
+export type RpcOutcome<T = unknown> = { readonly result: T } | { readonly failure: RpcFailure }
+
+/** A block of 100 000 transfers, or the receipts of a full batch, are a fraction of it. */
+export const replyBytesMax = 32 * 1024 * 1024
+
+type Reply = Readonly<Record<string, unknown>>
+
+/**
+ * Outcomes by the place of their requests; those that the node left unanswered are missing.
+ *
+ * @throws RpcFailure `too_large` if the node refuses so many calls at once; `unreachable`, `rate_limited`
+ */
+export const exchange = async <M extends Method>(
+  url: string,
+  requests: readonly RpcRequest<M>[],
+  timeoutMs: number,
+): Promise<ReadonlyMap<number, RpcOutcome<ResultOf<M>>>> => {
+  const calls = requests.map((request, id) => ({ jsonrpc: '2.0', id, ...request }))
+  const body = JSON.stringify(calls.length === 1 ? calls[0] : calls)
+  const text = await inSpan(`rpc ${methodsOf(requests)}`, spanOptions(url, requests), () =>
+    post(url, body, timeoutMs),
+  )
+  let reply: unknown
+  try {
+    reply = JSON.parse(text)
+  } catch {
+    throw new RpcFailure('unreachable', 'the node did not answer JSON')
+  }
+  const replies = repliesById(Array.isArray(reply) ? reply : [reply])
+  refuseWhole(requests.length, Array.isArray(reply), replies)
+  const outcomes = new Map<number, RpcOutcome<ResultOf<M>>>()
+  for (const [id, { method }] of requests.entries()) {
+    const each = replies.get(id)
+    if (each !== undefined) outcomes.set(id, outcomeOf(method, each))
+  }
+  return outcomes
+}
+
+/** Replies may come in any order. */
+const repliesById = (replies: readonly unknown[]): ReadonlyMap<unknown, Reply> => {
+  const byId = new Map<unknown, Reply>()
+  for (const reply of replies) {
+    if (typeof reply === 'object' && reply !== null)
+      byId.set((reply as Reply)['id'], reply as Reply)
+  }
+  return byId
+}
+
+/**
+ * One error in answer to many calls concerns the batch: nodes that refuse its size answer an object, or an array of
+ * one with the id of the first call.
+ */
+const refuseWhole = (
+  count: number,
+  isArray: boolean,
+  replies: ReadonlyMap<unknown, Reply>,
+): void => {
+  const [only] = replies.values()
+  const error = replies.size === 1 ? only?.['error'] : undefined
+  if (error === undefined || error === null) return
+  if (count > 1) {
+    const { message, code } = classifyRpcError(error)
+    throw new RpcFailure('too_large', message, code)
+  }
+  if (!isArray && !replies.has(0)) throw classifyRpcError(error)
+}
+
+const outcomeOf = <M extends Method>(method: M, reply: Reply): RpcOutcome<ResultOf<M>> => {
+  const { error, result } = reply
+  if (error !== undefined && error !== null) return { failure: classifyRpcError(error) }
+  try {
+    return { result: readResult(method, result ?? null) }
+  } catch (failure) {
+    if (failure instanceof RpcFailure) return { failure }
+    throw failure
+  }
+}
+
+/** `eth_call`, or `batch` for several methods at once. */
+const methodsOf = (requests: readonly RpcRequest[]): string => {
+  const methods = new Set(requests.map(({ method }) => method))
+  const [first = ''] = methods
+  return methods.size === 1 ? first : 'batch'
+}
+
+const spanOptions = (url: string, requests: readonly RpcRequest[]): SpanOptions =>
+  isTracing()
+    ? {
+        kind: 'client',
+        attributes: {
+          'rpc.system.name': 'jsonrpc',
+          'rpc.method': methodsOf(requests),
+          'rpc.batch.size': requests.length,
+          ...serverOf(url),
+        },
+      }
+    : {}
+
+const post = async (url: string, body: string, timeoutMs: number): Promise<string> => {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body,
+      signal: AbortSignal.timeout(timeoutMs),
+      redirect: 'error',
+    })
+    // Some nodes answer a JSON-RPC error with status 400 or 500; only the body counts.
+    const text = await boundedText(response)
+    if (!response.ok && !text.startsWith('{') && !text.startsWith('[')) {
+      throw classifyHttpStatus(response.status)
+    }
+    return text
+  } catch (error) {
+    if (error instanceof RpcFailure) throw error
+    const isTimeout = error instanceof Error && error.name === 'TimeoutError'
+    throw isTimeout
+      ? new RpcFailure('timed_out', `the node did not answer in ${timeoutMs} ms`)
+      : new RpcFailure('unreachable', 'the node cannot be reached')
+  }
+}
+
+/** Counts while reading: a length that is told may be absent, or wrong where the body is compressed. */
+const boundedText = async (response: Response): Promise<string> => {
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > replyBytesMax) throw new RpcFailure('too_large', 'the node’s reply is too large')
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}

@@ -1,0 +1,176 @@
+/**
+ * What each method may answer, checked before anything else sees it. A node is another program, and what it says may
+ * come from a stranger's contract: an answer of another form is `malformed`, and is no answer.
+ */
+import type { Hex } from '../evm/hex.ts'
+import { RpcFailure } from './errors.ts'
+
+type Reader<T> = (value: unknown, place: string) => T
+
+type Log = {
+  readonly address: Hex
+  readonly topics: readonly Hex[]
+  readonly data: Hex
+  readonly blockNumber: number
+  readonly blockHash: Hex
+  readonly transactionHash: Hex
+  readonly logIndex: number
+  /** Its block has left the chain. */
+  readonly removed: boolean
+}
+
+export type Receipt = {
+  readonly transactionHash: Hex
+  readonly blockNumber: number
+  readonly blockHash: Hex
+  readonly succeeded: boolean
+  readonly gasUsed: number
+  readonly logs: readonly Log[]
+}
+
+/** A transaction within a block that was asked for with its transactions. */
+type BlockTransaction = { readonly hash: Hex; readonly from: Hex; readonly nonce: number }
+
+export type Block = {
+  readonly hash: Hex
+  readonly parentHash: Hex
+  readonly number: number
+  readonly timestamp: Hex
+  readonly baseFeePerGas: bigint | undefined
+  readonly logsBloom: Hex | undefined
+  readonly transactions: readonly (Hex | BlockTransaction)[]
+}
+
+const malformed = (place: string): never => {
+  throw new RpcFailure('malformed', `the node’s answer is malformed at ${place}`)
+}
+
+const hexForm = /^0x[0-9a-f]+$/i
+const wordBits = 256n
+
+const bigQuantity: Reader<bigint> = (value, place) => {
+  if (typeof value !== 'string' || value.length > 66 || !hexForm.test(value))
+    return malformed(place)
+  const number = BigInt(value)
+  return number >> wordBits === 0n ? number : malformed(place)
+}
+
+/** A block number, nonce, index or amount of gas: far below 2^53 on every chain. */
+const count: Reader<number> = (value, place) => {
+  const number = Number(bigQuantity(value, place))
+  return number <= Number.MAX_SAFE_INTEGER ? number : malformed(place)
+}
+
+const gas: Reader<bigint> = (value, place) => BigInt(count(value, place))
+
+const data: Reader<Hex> = (value, place) =>
+  typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-f]*$/i.test(value)
+    ? (value.toLowerCase() as Hex)
+    : malformed(place)
+
+const sized =
+  (bytes: number): Reader<Hex> =>
+  (value, place) => {
+    const hex = data(value, place)
+    return hex.length === 2 + bytes * 2 ? hex : malformed(place)
+  }
+
+const hash = sized(32)
+const address = sized(20)
+
+const fields: Reader<Readonly<Record<string, unknown>>> = (value, place) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : malformed(place)
+
+const listOf =
+  <T>(read: Reader<T>): Reader<readonly T[]> =>
+  (value, place) =>
+    Array.isArray(value) ? value.map((each, i) => read(each, `${place}[${i}]`)) : malformed(place)
+
+const orNull =
+  <T>(read: Reader<T>): Reader<T | null> =>
+  (value, place) =>
+    value === null ? null : read(value, place)
+
+const optional = <T>(read: Reader<T>, value: unknown, place: string): T | undefined =>
+  value === undefined || value === null ? undefined : read(value, place)
+
+const log: Reader<Log> = (value, place) => {
+  const each = fields(value, place)
+  const topics = listOf(hash)(each['topics'], `${place}.topics`)
+  const { removed = false } = each
+  if (topics.length > 4 || typeof removed !== 'boolean') return malformed(place)
+  return {
+    topics,
+    removed,
+    address: address(each['address'], `${place}.address`),
+    data: data(each['data'], `${place}.data`),
+    blockNumber: count(each['blockNumber'], `${place}.blockNumber`),
+    blockHash: hash(each['blockHash'], `${place}.blockHash`),
+    transactionHash: hash(each['transactionHash'], `${place}.transactionHash`),
+    logIndex: count(each['logIndex'], `${place}.logIndex`),
+  }
+}
+
+const receipt: Reader<Receipt> = (value, place) => {
+  const each = fields(value, place)
+  const status = each['status']
+  // Without a status nothing is known: it is neither success nor revert.
+  if (status !== '0x1' && status !== '0x0') return malformed(`${place}.status`)
+  return {
+    transactionHash: hash(each['transactionHash'], `${place}.transactionHash`),
+    blockNumber: count(each['blockNumber'], `${place}.blockNumber`),
+    blockHash: hash(each['blockHash'], `${place}.blockHash`),
+    succeeded: status === '0x1',
+    gasUsed: count(each['gasUsed'], `${place}.gasUsed`),
+    logs: listOf(log)(each['logs'], `${place}.logs`),
+  }
+}
+
+const blockTransaction: Reader<Hex | BlockTransaction> = (value, place) => {
+  if (typeof value === 'string') return hash(value, place)
+  const each = fields(value, place)
+  return {
+    hash: hash(each['hash'], `${place}.hash`),
+    from: address(each['from'], `${place}.from`),
+    nonce: count(each['nonce'], `${place}.nonce`),
+  }
+}
+
+const block: Reader<Block> = (value, place) => {
+  const each = fields(value, place)
+  return {
+    hash: hash(each['hash'], `${place}.hash`),
+    parentHash: hash(each['parentHash'], `${place}.parentHash`),
+    number: count(each['number'], `${place}.number`),
+    timestamp: `0x${count(each['timestamp'], `${place}.timestamp`).toString(16)}`,
+    baseFeePerGas: optional(bigQuantity, each['baseFeePerGas'], `${place}.baseFeePerGas`),
+    logsBloom: optional(sized(256), each['logsBloom'], `${place}.logsBloom`),
+    transactions: listOf(blockTransaction)(each['transactions'], `${place}.transactions`),
+  }
+}
+
+const readers = {
+  eth_blockNumber: count,
+  eth_call: data,
+  eth_chainId: count,
+  eth_estimateGas: gas,
+  eth_gasPrice: bigQuantity,
+  eth_getBalance: bigQuantity,
+  eth_getBlockByHash: orNull(block),
+  eth_getBlockByNumber: orNull(block),
+  eth_getCode: data,
+  eth_getLogs: listOf(log),
+  eth_getTransactionCount: count,
+  eth_getTransactionReceipt: orNull(receipt),
+  eth_maxPriorityFeePerGas: bigQuantity,
+  eth_sendRawTransaction: hash,
+} as const satisfies Readonly<Record<string, Reader<unknown>>>
+
+export type Method = keyof typeof readers
+export type ResultOf<M extends Method> = ReturnType<(typeof readers)[M]>
+
+/** @throws RpcFailure `malformed` */
+export const readResult = <M extends Method>(method: M, value: unknown): ResultOf<M> =>
+  readers[method](value, method) as ResultOf<M>

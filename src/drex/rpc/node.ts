@@ -1,0 +1,213 @@
+/** One node: how much it takes at once, and which chain it is on. */
+import type { Hex } from '../evm/hex.ts'
+import { quantity } from '../evm/hex.ts'
+import { RpcFailure, type RpcFailureKind } from './errors.ts'
+import { exchange, type RpcOutcome, type RpcRequest } from './exchange.ts'
+import type { Method, ResultOf } from './methods.ts'
+
+/** What distinguishes a chain from another with the same chain id. */
+export type Identity = {
+  readonly genesis: Hex
+  /** A block that is final: a chain that began anew from the same genesis block does not have it. */
+  readonly checkpoint: Checkpoint | undefined
+}
+
+export type Checkpoint = { readonly number: number; readonly hash: Hex }
+
+export type NodeOptions = {
+  readonly chainId: number
+  readonly timeoutMs: number
+  /** Calls per exchange to begin with; halved for a node that takes fewer. */
+  readonly batchCallsMax: number
+  /** How long a node counts as being on the right chain before it is asked again. */
+  readonly identityMs: number
+  /** Called when a node is found on another chain. */
+  readonly onWrongChain: (host: string, reason: string) => void
+}
+
+export type Node = {
+  /**
+   * Asks as many as the node takes at once, at least one.
+   * @returns one outcome for each of these first requests, in order
+   * @throws RpcFailure if the node answers none
+   */
+  readonly ask: <M extends Method>(
+    requests: readonly RpcRequest<M>[],
+  ) => Promise<readonly RpcOutcome<ResultOf<M>>[]>
+  /**
+   * Compares the node's chain with the network's, if that was not done just now.
+   * @returns its genesis block
+   * @throws RpcFailure `wrong_chain`, or `unreachable` while it lags behind the checkpoint
+   */
+  readonly identify: (expected: Identity | undefined) => Promise<Hex>
+  /** It was away: it may come back as another. */
+  readonly forget: () => void
+}
+
+/** Calls at once to a node that takes no batches. */
+const singlesMax = 8
+/** Full batches after which a node that was given fewer calls is given twice as many again. */
+const growAfter = 256
+/** Calls of one batch that are asked for again alone, because the node left them unanswered. */
+const unansweredMax = 32
+
+export const createNode = (url: string, options: NodeOptions): Node => {
+  const ask = createAsker(url, options)
+  let identified: { readonly genesis: Hex; readonly untilMs: number } | undefined
+  let wrong: { readonly failure: RpcFailure; readonly untilMs: number } | undefined
+  return {
+    ask,
+    forget() {
+      identified = undefined
+    },
+    async identify(expected) {
+      const nowMs = performance.now()
+      if (wrong !== undefined && wrong.untilMs > nowMs) throw wrong.failure
+      if (identified !== undefined && identified.untilMs > nowMs) return identified.genesis
+      const untilMs = nowMs + options.identityMs
+      try {
+        const genesis = await identify(ask, options.chainId, expected)
+        identified = { genesis, untilMs }
+        wrong = undefined
+        return genesis
+      } catch (error) {
+        identified = undefined
+        if (error instanceof RpcFailure && error.kind === 'wrong_chain') {
+          wrong = { failure: error, untilMs: nowMs + wrongMs }
+          options.onWrongChain(new URL(url).host, error.message)
+        }
+        throw error
+      }
+    },
+  }
+}
+
+/** How long a node on another chain is left alone. */
+const wrongMs = 1_000
+
+const identify = async (
+  ask: Node['ask'],
+  expectedId: number,
+  expected: Identity | undefined,
+): Promise<Hex> => {
+  const [id] = await ask([{ method: 'eth_chainId', params: [] }])
+  const chainId = resultOf(id)
+  if (chainId !== expectedId) {
+    throw wrongChain(`the node is on chain ${chainId}, the network is ${expectedId}`)
+  }
+  const hashAt = async (number: number): Promise<Hex | undefined> => {
+    const params = [quantity(number), false]
+    const [block] = await ask([{ method: 'eth_getBlockByNumber', params }])
+    return resultOf(block)?.hash
+  }
+  const genesis = await hashAt(0)
+  if (genesis === undefined) throw new RpcFailure('malformed', 'the node has no genesis block')
+  if (expected !== undefined && genesis !== expected.genesis) {
+    throw wrongChain('the node has another genesis block than before')
+  }
+  const checkpoint = expected?.checkpoint
+  if (checkpoint !== undefined) {
+    await checkCheckpoint(ask, checkpoint, await hashAt(checkpoint.number))
+  }
+  return genesis
+}
+
+/** Without that block, a node that is further on is on another chain; one that is not yet there lags behind. */
+const checkCheckpoint = async (
+  ask: Node['ask'],
+  { number, hash }: Checkpoint,
+  found: Hex | undefined,
+): Promise<void> => {
+  if (found === hash) return
+  if (found !== undefined) throw wrongChain(`the node has another block ${number} than before`)
+  const [head] = await ask([{ method: 'eth_blockNumber', params: [] }])
+  if (resultOf(head) >= number) throw wrongChain(`the node has no block ${number} below its head`)
+  throw new RpcFailure('unreachable', `the node lags behind block ${number}`)
+}
+
+const wrongChain = (message: string): RpcFailure => new RpcFailure('wrong_chain', message)
+
+export const resultOf = <T>(outcome: RpcOutcome<T> | undefined): T => {
+  if (outcome === undefined) throw new RpcFailure('unreachable', 'the node sent no reply')
+  if ('failure' in outcome) throw outcome.failure
+  return outcome.result
+}
+
+/** Failures that fewer calls at once may avoid. */
+const isLess: ReadonlySet<RpcFailureKind> = new Set([
+  'too_large',
+  'timed_out',
+  'rate_limited',
+  'unreachable',
+])
+
+const createAsker = (url: string, options: NodeOptions): Node['ask'] => {
+  let callsMax = options.batchCallsMax
+  let full = 0
+
+  const shrink = (size: number): void => {
+    callsMax = Math.max(1, Math.min(callsMax, size >> 1))
+    full = 0
+  }
+  const grow = (size: number): void => {
+    if (size < callsMax || callsMax >= options.batchCallsMax || ++full < growAfter) return
+    callsMax = Math.min(options.batchCallsMax, callsMax * 2)
+    full = 0
+  }
+
+  return async (requests) => {
+    for (;;) {
+      const part = requests.slice(0, callsMax === 1 ? singlesMax : callsMax)
+      if (callsMax === 1) {
+        const outcomes = await singles(url, part, options.timeoutMs)
+        grow(1)
+        return outcomes
+      }
+      try {
+        const answered = await exchange(url, part, options.timeoutMs)
+        grow(part.length)
+        return await completed(url, part, answered, options)
+      } catch (error) {
+        if (!(error instanceof RpcFailure) || part.length === 1) throw error
+        if (isLess.has(error.kind)) shrink(part.length)
+        // A refusal of the size is followed by a smaller one at once; the rest is the caller's to repeat.
+        if (error.kind !== 'too_large') throw error
+      }
+    }
+  }
+}
+
+const unanswered = (): RpcOutcome<never> => ({
+  failure: new RpcFailure('unreachable', 'the node left a call unanswered'),
+})
+
+const singles = <M extends Method>(
+  url: string,
+  requests: readonly RpcRequest<M>[],
+  timeoutMs: number,
+): Promise<readonly RpcOutcome<ResultOf<M>>[]> =>
+  Promise.all(
+    requests.map(async (each) => (await exchange(url, [each], timeoutMs)).get(0) ?? unanswered()),
+  )
+
+/** In order; what a batch left unanswered is asked for alone. */
+const completed = async <M extends Method>(
+  url: string,
+  requests: readonly RpcRequest<M>[],
+  answered: ReadonlyMap<number, RpcOutcome<ResultOf<M>>>,
+  { timeoutMs }: NodeOptions,
+): Promise<readonly RpcOutcome<ResultOf<M>>[]> => {
+  if (answered.size === requests.length) return requests.map((_, i) => answered.get(i)!)
+  const missing = requests.flatMap((_, i) => (answered.has(i) ? [] : [i])).slice(0, unansweredMax)
+  const found = new Map(answered)
+  for (let start = 0; start < missing.length; start += singlesMax) {
+    const places = missing.slice(start, start + singlesMax)
+    const outcomes = await singles(
+      url,
+      places.map((place) => requests[place]!),
+      timeoutMs,
+    )
+    for (const [i, place] of places.entries()) found.set(place, outcomes[i]!)
+  }
+  return requests.map((_, i) => found.get(i) ?? unanswered())
+}

@@ -1,0 +1,152 @@
+/** What one node says wrong about one transaction stays with that transaction. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import { type Bench, createBench, currencyAbi, type TransferBody } from './support.ts'
+
+let bench: Bench
+afterEach(() => bench.stop())
+
+const pay = async (from: Hex, to: Hex, amount = '1.00'): Promise<string> => {
+  const body = { from_wallet: from, to_wallet: to, amount }
+  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
+  expect(status).toBe(202)
+  return (json as TransferBody).transfer_id
+}
+
+const read = async (id: string) =>
+  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
+
+const reaches = async (id: string, wanted: string): Promise<TransferBody> => {
+  await bench.until(async () => (await read(id)).status === wanted, 10_000)
+  return read(id)
+}
+
+const isTransferOf = (params: readonly unknown[], cents: bigint): boolean =>
+  String((params[0] as { data?: string }).data).endsWith(cents.toString(16).padStart(8, '0'))
+
+/** `Error(string)` with a text that PostgreSQL cannot store. */
+const hostile = {
+  error: {
+    code: 3,
+    message: 'execution reverted: a\0b',
+    data: currencyAbi.encodeErrorResult('Error', ['a\0b']),
+  },
+}
+
+describe('a stranger’s contract', () => {
+  test('reverts with text that cannot be stored, in a block: the others are confirmed', async () => {
+    bench = await createBench({ isLying: true })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    bench.node.lie(async ({ method, params }, answer) => {
+      if (method === 'eth_call' && params[1] !== 'latest') return hostile
+      const outcome = await answer()
+      if (method !== 'eth_getTransactionReceipt' || !('result' in outcome)) return outcome
+      const receipt = outcome.result as { from: string } | null
+      return receipt?.from === bia ? { result: { ...receipt, status: '0x0' } } : outcome
+    })
+    await bench.admin.currency('mint', bia, 500n)
+    const [bad, good] = [await pay(bia, ana), await pay(ana, bia)]
+    await reaches(good, 'confirmed')
+    const reverted = await reaches(bad, 'reverted')
+    expect(reverted.error?.revert).toEqual({ name: 'Error', args: ['a\ufffdb'] } as never)
+    expect((await reaches(await pay(ana, bia), 'confirmed')).error).toBeNull()
+  })
+
+  test('reverts so when it is simulated: the others are sent', async () => {
+    bench = await createBench({ isLying: true })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    bench.node.lie(({ method, params }) =>
+      method === 'eth_call' && isTransferOf(params, 300n) ? hostile : undefined,
+    )
+    const ids = [await pay(ana, bia, '3.00'), await pay(ana, bia, '1.00')]
+    expect((await reaches(ids[0]!, 'failed')).error?.code).toBe('SIMULATION_REVERTED')
+    await reaches(ids[1]!, 'confirmed')
+  })
+})
+
+test('metadata that cannot be stored is one caller’s error, and no other’s', async () => {
+  bench = await createBench()
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const answers = await Promise.all(
+    Array.from({ length: 41 }, (_, i) =>
+      bench.call('POST', '/v1/drex/transfers', {
+        ...{ from_wallet: ana, to_wallet: bia, amount: '1.00' },
+        metadata: i === 7 ? { note: 'a\0b' } : { note: 'good' },
+      }),
+    ),
+  )
+  expect(answers.filter(({ status }) => status === 202).length).toBe(40)
+  expect(answers[7]?.status).toBe(400)
+})
+
+describe('one malformed answer', () => {
+  test('an odd head at the start: the engine goes on when it is told again', async () => {
+    bench = await createBench({ isLying: true, engine: false })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    let odd = 0
+    bench.node.lie(({ method }) =>
+      method === 'eth_blockNumber' && odd++ < 6 ? { result: 'latest' } : undefined,
+    )
+    void bench.drex().start?.()
+    await reaches(await pay(ana, bia), 'confirmed')
+    expect(odd).toBeGreaterThan(5)
+  })
+
+  test('a head far beyond the chain’s is forgotten', async () => {
+    bench = await createBench({ isLying: true, engine: false })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    let told = 0
+    bench.node.lie(({ method }) =>
+      method === 'eth_blockNumber' && told++ === 0 ? { result: '0xfffffff' } : undefined,
+    )
+    void bench.drex().start?.()
+    await reaches(await pay(ana, bia), 'confirmed')
+  })
+
+  test('a receipt without a status is no revert, and holds up no other transfer', async () => {
+    bench = await createBench({ isLying: true })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(500n)]
+    let isLying = true
+    bench.node.lie(async ({ method }, answer) => {
+      const outcome = await answer()
+      if (!isLying || method !== 'eth_getTransactionReceipt' || !('result' in outcome)) {
+        return outcome
+      }
+      const receipt = outcome.result as { from: string } | null
+      return receipt?.from === bia ? { result: { ...receipt, status: undefined } } : outcome
+    })
+    const [odd, good] = [await pay(bia, ana), await pay(ana, bia)]
+    await reaches(good, 'confirmed')
+    expect((await read(odd)).status).toBe('broadcast')
+    isLying = false
+    await reaches(odd, 'confirmed')
+  })
+})
+
+test('a chain that began anew behind the same address gets nothing of the old one', async () => {
+  bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const id = await pay(ana, bia)
+  await reaches(id, 'broadcast')
+  const fresh = await createBench({ engine: false })
+  try {
+    bench.node.refuse(() => new Response('restarting', { status: 503 }))
+    await bench.until(async () => (await bench.drex().health?.())?.status === 'degraded')
+    bench.node.move(fresh.chain)
+    const sent = bench.node.asked.get('eth_sendRawTransaction')
+    bench.node.refuse(undefined)
+    await bench.until(async () => {
+      const health = await bench.drex().health?.()
+      return health?.detail?.['drex_testnet'] === 'wrong_network'
+    })
+    await Bun.sleep(100)
+    expect(bench.node.asked.get('eth_sendRawTransaction')).toBe(sent as number)
+    expect((await read(id)).status).toBe('broadcast')
+    // Back again, it goes on where it was.
+    bench.node.move(bench.chain)
+    await bench.chain.mine()
+    await reaches(id, 'confirmed')
+  } finally {
+    await fresh.stop()
+  }
+}, 60_000)
