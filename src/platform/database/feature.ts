@@ -3,6 +3,7 @@ import type { Feature } from '../lifecycle/index.ts'
 import type { Logger } from '../observe/index.ts'
 import type { Database } from './database.ts'
 import { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
+import { createWriteProbe } from './write-probe.ts'
 
 export type DatabaseFeatureOptions = {
   /** `database` for the shared one: the key in `/health`. */
@@ -28,6 +29,7 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
   let isCurrent = false
   let timer: ReturnType<typeof setTimeout> | undefined
   let isStopped = false
+  const writes = createWriteProbe({ name: options.name, sql: database.sql, logger })
 
   const attempt = async (waitMs: number): Promise<void> => {
     try {
@@ -36,6 +38,7 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
       if (error instanceof SchemaMismatchError) throw error
       logger.error({ database: options.name, err: error }, 'the database cannot be reached')
     }
+    if (isCurrent && !isStopped) writes.start()
     if (isCurrent || isStopped) return
     timer = setTimeout(() => {
       attempt(Math.min(waitMs * 2, retryMaxMs)).catch((error: unknown) => {
@@ -49,9 +52,13 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
 
   const health = async (): Promise<HealthCheck> => {
     if (!isCurrent) return { status: 'down', ready: false, detail: { reason: 'not migrated yet' } }
-    return (await database.ping())
-      ? { status: 'ok', ready: true }
-      : { status: 'down', ready: false, detail: { reason: 'no answer' } }
+    if (!(await database.ping())) {
+      return { status: 'down', ready: false, detail: { reason: 'no answer' } }
+    }
+    const refusal = await writes.refusal()
+    if (refusal === undefined) return { status: 'ok', ready: true }
+    const reason = `${options.name} takes no writes: ${refusal}`
+    return { status: 'down', ready: false, reason, detail: { reason: refusal } }
   }
 
   return {
@@ -60,6 +67,7 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
     stop: () => {
       isStopped = true
       clearTimeout(timer)
+      writes.stop()
       return database.close()
     },
     health,

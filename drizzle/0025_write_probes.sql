@@ -1,0 +1,3 @@
+CREATE TABLE "write_probes" (
+	"filler" "bytea" NOT NULL
+);

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto'
+import { createOutageLog, type Logger } from '../observe/index.ts'
+import type { Client } from './database.ts'
+
+export type WriteProbe = {
+  readonly start: () => void
+  readonly stop: () => void
+  /** Why the database takes no writes, as far as we know; undefined when it does. */
+  readonly refusal: () => Promise<string | undefined>
+}
+
+const everyMsDefault = 2_000
+/** A write that has not ended for so long does not end: a full disk of the log, a synchronous standby that is away. */
+const lateMs = 5_000
+/** More than a page has room for, and not to be compressed: each row needs new space on the disk. */
+const fillerBytes = 6_000
+const savepoint = 'probe'
+
+const refusals: Readonly<Record<string, string>> = {
+  '25006': 'read-only',
+  '53100': 'no space left',
+  '42501': 'no right to write',
+}
+
+/**
+ * Writes at intervals, as payments do: a transaction that takes space for a row, takes the row back, and commits. A
+ * server that answers queries may take no writes: it is a standby, its disk is full, its commits wait for another that
+ * is away. A row that is rolled back leaves nothing that vacuum could not clear at once, whatever holds it up elsewhere.
+ */
+export const createWriteProbe = (options: {
+  readonly name: string
+  readonly sql: Client
+  readonly logger: Logger
+  readonly everyMs?: number
+}): WriteProbe => {
+  const { sql, everyMs = everyMsDefault } = options
+  const outage = createOutageLog(options.logger, {
+    level: 'error',
+    away: 'the database takes no writes: not ready',
+    back: 'the database takes writes again',
+    about: { database: options.name },
+  })
+  let timer: ReturnType<typeof setInterval> | undefined
+  let running: { readonly sinceMs: number; readonly ended: Promise<void> } | undefined
+  let known: string | undefined
+  let isKnown = false
+
+  const look = async (): Promise<void> => {
+    try {
+      await writeOnce(sql)
+      known = undefined
+      outage.worked()
+    } catch (error) {
+      known = refusalOf(error)
+      // Without an answer, the ping tells.
+      if (known !== undefined) outage.failed(error, { reason: known })
+    }
+    isKnown = true
+  }
+  const begin = (): Promise<void> => {
+    running ??= {
+      sinceMs: performance.now(),
+      ended: look().finally(() => {
+        running = undefined
+      }),
+    }
+    return running.ended
+  }
+  return {
+    start: () => {
+      timer ??= setInterval(begin, everyMs)
+      timer.unref()
+    },
+    stop: () => clearInterval(timer),
+    refusal: async () => {
+      if (!isKnown) await begin()
+      const isLate = running !== undefined && performance.now() - running.sinceMs > lateMs
+      return isLate ? 'a write does not end' : known
+    },
+  }
+}
+
+const writeOnce = async (sql: Client): Promise<void> => {
+  await sql.begin(async (transaction) => {
+    await transaction.unsafe(`savepoint ${savepoint}`)
+    await transaction`insert into write_probes (filler) values (${randomBytes(fillerBytes)})`
+    await transaction.unsafe(`rollback to savepoint ${savepoint}`)
+  })
+}
+
+/** Undefined if it is no answer of the server. */
+const refusalOf = (error: unknown): string | undefined => {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (!/^[0-9A-Z]{5}$/.test(code) || code.startsWith('08') || code.startsWith('57'))
+    return undefined
+  return refusals[code] ?? `SQLSTATE ${code}`
+}
