@@ -1,6 +1,11 @@
 import { migrations } from '../../drizzle/index.ts'
 import type { PlatformDeps } from '../cli/index.ts'
-import { createDatabaseFeature, type Database, openDatabase } from '../platform/database/index.ts'
+import {
+  createDatabaseFeature,
+  createStatistics,
+  type Database,
+  openDatabase,
+} from '../platform/database/index.ts'
 import { createIdempotencySweep } from '../platform/http/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
 import { createKeyTable } from '../platform/security/index.ts'
@@ -33,10 +38,15 @@ export const openDatabases = (values: Values, { logger, metrics }: PlatformDeps)
   const isTraced = platform.otlpEndpoint !== undefined
   const statementTimeoutMs = statementTimeoutSeconds * 1000
   const options = { connectionsMax, statementTimeoutMs, isTraced, logger }
-  const featuresOf = (name: string, dsn: string, database: Database): readonly Feature[] => [
-    createDatabaseFeature({ name, dsn, database, migrations, migrateOnStart, logger }),
-    createIdempotencySweep({ sql: database.sql, retentionHours, logger }),
-  ]
+  const featuresOf = (name: string, dsn: string, database: Database): readonly Feature[] => {
+    const { sql } = database
+    const statistics = createStatistics({ sql, logger })
+    return [
+      createDatabaseFeature({ name, dsn, database, migrations, migrateOnStart, logger }),
+      { name: 'statistics', start: statistics.start, drain: statistics.stop },
+      createIdempotencySweep({ sql, retentionHours, logger }),
+    ]
+  }
   const features: Feature[] = []
   const { dsn } = settings
   const shared = dsn === undefined ? undefined : openDatabase({ ...options, dsn, metrics })

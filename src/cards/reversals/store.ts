@@ -1,4 +1,9 @@
-import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  looksLikeOne,
+  type Queryable,
+  textArray,
+} from '#src/platform/database/index.ts'
 import { createColumns, recordOf } from '../columns.ts'
 import type { NewReversal, Reversal } from './types.ts'
 
@@ -71,8 +76,8 @@ export const claimDue = async (
   const claimed = await sql<Reversal[]>`
     with due as (
       select d.id
-      from unnest(${textArray([...rooms.keys()])}::text::text[], ${textArray([...rooms.values()])}::text::int[])
-        as n(network, room)
+      from unnest(${textArray([...rooms.keys()])}::text::text[], ${textArray([...rooms.values()])}::text::int[], null::text[])
+        as n(network, room, nothing)
       cross join lateral (
         select w.id from card_reversals w
         where w.network = n.network and w.status = 'pending' and w.next_attempt_at <= now()
@@ -84,6 +89,7 @@ export const claimDue = async (
             where o.transaction_id = w.transaction_id and o.id < w.id and o.status = 'pending')
         order by w.next_attempt_at, w.id limit n.room for update skip locked
       ) d
+      where ${looksLikeOne(sql)}
     )
     update card_reversals r
     set lease_owner = ${owner}, lease_until = now() + make_interval(secs => ${leaseSeconds})

@@ -1,5 +1,5 @@
 import type { EmitWithin } from '#src/events.ts'
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { type Client, looksLikeOne, type Queryable } from '#src/platform/database/index.ts'
 import {
   type Answer,
   type AuditEntry,
@@ -201,7 +201,8 @@ export const changeTransactions = async (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
         position int, id text, "fromStatus" text, "fromOperation" text, "fromStan" text,
         ${sql(texts.changingDeclared)}, events json, "answerStatus" int, "answerBody" text,
-        frees boolean, "auditId" text, audit json, told json)
+        frees boolean, "auditId" text, audit json, told json, nothing text)
+      where ${looksLikeOne(sql)}
     ),
     changed as (
       update card_transactions t set ${sql(texts.changingAssigned)}

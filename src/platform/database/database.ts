@@ -37,19 +37,6 @@ const lifetimeMaxSeconds = 3600
 const answerTimeoutMs = 400
 const closeTimeoutSeconds = 5
 
-/**
- * A statement's plan is kept for the life of its connection, and the first is made while the tables are empty, when
- * reading a whole table looks cheap: without these the same plan reads a growing table whole for every statement,
- * until the server happens to analyze it. Every statement here finds its rows by an index. With sequential scans
- * made dear, just-in-time compilation would be chosen by a cost that is not real.
- */
-export const plannerSettings = {
-  enable_seqscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-  jit: 'off',
-}
-
 /** Opens a pool; connections are made when first needed. Every option of the driver that matters is explicit. */
 export const openDatabase = (options: DatabaseOptions): Database => {
   const { dsn, name } = namedConnection(options.dsn)
@@ -64,7 +51,6 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     connection: {
       application_name: name,
       statement_timeout: options.statementTimeoutMs,
-      ...plannerSettings,
     },
     onnotice: (notice) =>
       options.logger.debug({ severity: notice['severity'], code: notice['code'] }, 'notice'),

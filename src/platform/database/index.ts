@@ -4,7 +4,6 @@ export {
   type Client,
   type Database,
   openDatabase,
-  plannerSettings,
   type Queryable,
   type Transaction,
 } from './database.ts'
@@ -12,6 +11,7 @@ export {
   NoPostgresError,
   startEmbeddedPostgres,
 } from './embedded/index.ts'
+export { looksLikeOne } from './estimate.ts'
 export { createDatabaseFeature } from './feature.ts'
 export { createGatherer, OverloadedError } from './gatherer.ts'
 export { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
@@ -25,4 +25,5 @@ export {
   uuidBound,
 } from './partitions.ts'
 export { namedConnection } from './session-name.ts'
+export { createStatistics } from './statistics.ts'
 export { isInputDatabaseError, isTransientDatabaseError } from './transient.ts'

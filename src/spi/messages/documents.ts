@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { httpErrors, idParams, instant, pageQuery, whole } from '#src/platform/http/index.ts'
-import { channels, directions, messageStatuses, signatureVerdicts } from './domain.ts'
+import { channels, countedMax, directions, messageStatuses, signatureVerdicts } from './domain.ts'
 
 const limitDefault = 50
 const limitMax = 500
@@ -60,7 +60,11 @@ const record = z.object({
 
 const listEnvelope = z.object({
   messages: z.array(record),
-  total: z.int().describe('All that the filter takes, whatever the page'),
+  total: z
+    .int()
+    .describe(
+      `All that the filter takes, whatever the page, counted up to ${countedMax}: ${countedMax + 1} means more than that`,
+    ),
   next_cursor: z.string().nullable().describe('`cursor` of the next page; null on the last'),
 })
 

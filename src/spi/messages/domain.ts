@@ -154,6 +154,9 @@ export type MessageFilter = {
   readonly to?: Date | undefined
 }
 
+/** A list counts so many messages; one more tells that there are more. */
+export const countedMax = 10_000
+
 export type Page = {
   readonly limit: number
   readonly offset: number

@@ -39,6 +39,7 @@ export {
   keptOf,
   type SendingRow,
   sendingOf,
+  sendingOfMessage,
   sentBytes,
 } from './sending.ts'
 export {

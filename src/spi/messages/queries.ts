@@ -1,12 +1,14 @@
+import type { PendingQuery, Row } from 'postgres'
 import { type Client, uuidBound } from '#src/platform/database/index.ts'
-import type {
-  MessageDetail,
-  MessageFilter,
-  MessageRecord,
-  MessageTransaction,
-  Page,
+import {
+  countedMax,
+  type MessageDetail,
+  type MessageFilter,
+  type MessageRecord,
+  type MessageTransaction,
+  type Page,
 } from './domain.ts'
-import { type SendingRow, sendingOf, sentBytes } from './sending.ts'
+import { type SendingRow, sendingOf, sendingOfMessage, sentBytes } from './sending.ts'
 
 const recordColumns = (sql: Client) => sql`
   id, type, direction, status, channel, source_ispb as "sourceIspb",
@@ -14,25 +16,34 @@ const recordColumns = (sql: Client) => sql`
   biz_msg_idr as "bizMsgIdr", resource_id as "resourceId",
   transaction_count as "transactionCount"`
 
-/** The conditions of a filter; every one has an index that ends in the id. */
-const conditions = (sql: Client, filter: MessageFilter) => {
+/** The messages of a filter. Each condition has an index that ends in the id. */
+const matching = (sql: Client, filter: MessageFilter, before: string | undefined) => {
   const { type, direction, status, sourceIspb, destinationIspb, endToEndId, from, to } = filter
-  return sql`true
+  const inTime = (id: PendingQuery<Row[]>) => sql`
+    ${from === undefined ? sql`` : sql`and ${id} >= ${uuidBound(from)}::uuid`}
+    ${to === undefined ? sql`` : sql`and ${id} < ${uuidBound(to)}::uuid`}
+    ${before === undefined ? sql`` : sql`and ${id} < ${before}::uuid`}`
+  return sql`
+    ${
+      endToEndId === undefined
+        ? sql`from spi_messages where true`
+        : sql`from (
+            select distinct message_id from spi_transactions
+            where end_to_end_id = ${endToEndId} ${inTime(sql`message_id`)}
+            order by message_id desc limit ${countedMax + 1}
+          ) named cross join lateral (
+            select * from spi_messages where id = named.message_id limit 1
+          ) message where true`
+    }
+    ${inTime(sql`id`)}
     ${type === undefined ? sql`` : sql`and type = ${type}`}
     ${direction === undefined ? sql`` : sql`and direction = ${direction}`}
     ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${sourceIspb === undefined ? sql`` : sql`and source_ispb = ${sourceIspb}`}
-    ${destinationIspb === undefined ? sql`` : sql`and destination_ispb = ${destinationIspb}`}
-    ${
-      endToEndId === undefined
-        ? sql``
-        : sql`and id in (select message_id from spi_transactions where end_to_end_id = ${endToEndId})`
-    }
-    ${from === undefined ? sql`` : sql`and id >= ${uuidBound(from)}::uuid`}
-    ${to === undefined ? sql`` : sql`and id < ${uuidBound(to)}::uuid`}`
+    ${destinationIspb === undefined ? sql`` : sql`and destination_ispb = ${destinationIspb}`}`
 }
 
-/** Newest first; `total` counts all that match the filter, whatever the page. */
+/** Newest first; `total` counts what matches the filter, whatever the page, up to one more than {@link countedMax}. */
 export const listMessages = async (
   sql: Client,
   filter: MessageFilter,
@@ -40,14 +51,14 @@ export const listMessages = async (
 ): Promise<{ readonly messages: readonly MessageRecord[]; readonly total: number }> => {
   const [messages, [count]] = await Promise.all([
     sql<MessageRecord[]>`
-      select ${recordColumns(sql)} from spi_messages
-      where ${conditions(sql, filter)}
-        ${before === undefined ? sql`` : sql`and id < ${before}::uuid`}
+      select ${recordColumns(sql)} ${matching(sql, filter, before)}
       order by id desc limit ${limit} offset ${offset}`,
-    sql<{ total: string }[]>`
-      select count(*)::text as total from spi_messages where ${conditions(sql, filter)}`,
+    sql<{ total: number }[]>`
+      select count(*)::int as total from (
+        select ${matching(sql, filter, undefined)} order by id desc limit ${countedMax + 1}
+      ) counted`,
   ])
-  return { messages, total: Number(count?.total ?? 0) }
+  return { messages, total: count?.total ?? 0 }
 }
 
 type DetailRow = MessageRecord &
@@ -107,7 +118,7 @@ export const readDocument = async (sql: Client, id: string): Promise<Uint8Array 
   const [row] = await sql<({ readonly xml: Uint8Array } & SendingRow)[]>`
     select message.xml, sending.xml as "sendingXml", sending.position as "sendingPosition",
       sending.checksum as "sendingChecksum"
-    from spi_messages message left join spi_sendings sending on sending.message_id = message.id
+    from spi_messages message ${sendingOfMessage(sql)}
     where id = ${id}::uuid`
   return row === undefined ? undefined : sentBytes(row.xml, sendingOf(row))
 }

@@ -1,4 +1,4 @@
-import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Repetition } from './domain.ts'
 
 /**
@@ -12,21 +12,24 @@ export const noteRepetitions = async (
   tx: Queryable,
   repetitions: readonly Repetition[],
 ): Promise<ReadonlyMap<string, number>> => {
-  const ids = textArray(repetitions.map(({ id }) => id))
-  const details = textArray(repetitions.map(({ detail }) => detail))
+  const sorted = textArray(repetitions.map(({ id }) => id).sort())
   // A separate statement takes the locks, so that the next one reads positions that nobody else can change.
   await tx`
-    select from spi_messages where id = any(${ids}::text::uuid[]) order by id for update`
+    select from unnest(${sorted}::text::uuid[]) as wanted(id)
+      cross join lateral (select from spi_messages where id = wanted.id limit 1 for update) locked`
   const rows = await tx<{ id: string; repetition: number }[]>`
     with wanted as (
       select message.id, message.status, given.detail, history.last, history.repetitions
-      from unnest(${ids}::text::uuid[], ${details}::text::text[]) as given(id, detail)
-        join spi_messages message on message.id = given.id,
-        lateral (
+      from jsonb_to_recordset(${JSON.stringify(repetitions)}::text::jsonb)
+          as given(id uuid, detail text, nothing text)
+        cross join lateral (
+          select id, status from spi_messages where id = given.id limit 1
+        ) message
+        cross join lateral (
           select max(position) as last, coalesce(max(repetition), 0) as repetitions
           from spi_history where message_id = given.id
         ) history
-      where message.status in ('QUEUED', 'UNKNOWN')
+      where ${looksLikeOne(tx)} and message.status in ('QUEUED', 'UNKNOWN')
     ), counted as (
       update spi_history history
       set position = wanted.last + 1, status = wanted.status, at = now(), detail = wanted.detail,
@@ -54,9 +57,8 @@ export const setRepetitionOutcomes = async (
   if (outcomes.length === 0) return
   await sql`
     update spi_history history set detail = outcome.detail
-    from unnest(${textArray(outcomes.map(({ id }) => id))}::text::uuid[],
-        ${textArray(outcomes.map(({ repetition }) => repetition))}::text::int[],
-        ${textArray(outcomes.map(({ detail }) => detail))}::text::text[])
-      as outcome(id, repetition, detail)
-    where history.message_id = outcome.id and history.repetition = outcome.repetition`
+    from jsonb_to_recordset(${JSON.stringify(outcomes)}::text::jsonb)
+      as outcome(id uuid, repetition int, detail text, nothing text)
+    where ${looksLikeOne(sql)} and history.message_id = outcome.id
+      and history.repetition = outcome.repetition`
 }

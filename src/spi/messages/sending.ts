@@ -1,5 +1,7 @@
 /** How we keep the bytes that go out of a message. */
 
+import type { Queryable } from '#src/platform/database/index.ts'
+
 /** Faster than gzip's lowest level, and smaller. */
 const compressionLevel = 1
 
@@ -69,6 +71,12 @@ export const sentBytes = (stored: Uint8Array, sending: KeptSending | undefined):
   }
   return bytes
 }
+
+/** To join the sending of each `message`, if any, as `sending`. */
+export const sendingOfMessage = (sql: Queryable) => sql`
+  left join lateral (
+    select xml, position, checksum from spi_sendings where message_id = message.id limit 1
+  ) sending on true`
 
 /** Columns of a row with its sending, if any, joined as `sending`. */
 export type SendingRow = {

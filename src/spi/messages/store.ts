@@ -1,4 +1,9 @@
-import { bytesArray, type Queryable, textArray } from '#src/platform/database/index.ts'
+import {
+  bytesArray,
+  looksLikeOne,
+  type Queryable,
+  textArray,
+} from '#src/platform/database/index.ts'
 import { type Direction, type NewMessage, predecessorsOf, type StatusChange } from './domain.ts'
 
 /** We split more rows than this into several statements. */
@@ -57,8 +62,13 @@ export const othersUnderKnownKeys = async (
     select wanted."messageId", message.xml
     from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
       as wanted(kind text, key text, "messageId" uuid)
-      join spi_message_keys known on known.kind = wanted.kind and known.key = wanted.key
-      join spi_messages message on message.id = known.message_id`
+      cross join lateral (
+        select message_id from spi_message_keys
+        where kind = wanted.kind and key = wanted.key limit 1
+      ) known
+      cross join lateral (
+        select xml from spi_messages where id = known.message_id limit 1
+      ) message`
   const stored = Map.groupBy(rows, ({ messageId }) => messageId)
   const isOther = ({ id, xml }: NewMessage): boolean => {
     const found = stored.get(id)
@@ -184,7 +194,8 @@ export const changeStatuses = async (
     with wanted as materialized (
       select * from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
         as wanted(id uuid, status text, detail text, "errorCode" text, "resourceId" text,
-          "isLate" boolean, "from" text[])
+          "isLate" boolean, "from" text[], nothing text)
+      where ${looksLikeOne(sql)}
     ), moved as (
       update spi_messages message
       set status = case when message.status = 'UNKNOWN' and wanted."isLate" then message.status
@@ -219,7 +230,8 @@ const keepResourceIds = async (sql: Queryable, changes: readonly StatusChange[])
   await sql`
     with wanted as materialized (
       select * from jsonb_to_recordset(${jsonText(changes)}::text::jsonb)
-        as wanted(id uuid, "resourceId" text)
+        as wanted(id uuid, "resourceId" text, nothing text)
+      where ${looksLikeOne(sql)}
     ), kept as (
       update spi_messages message set resource_id = wanted."resourceId"
       from wanted where message.id = wanted.id
@@ -238,7 +250,10 @@ export const idsByKey = async (
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, string>> => {
   const rows = await sql<{ key: string; id: string }[]>`
-    select key, message_id as id from spi_message_keys
-    where kind = ${`${direction}:${kind}`} and key = any(${textArray(keys)}::text::text[])`
+    select wanted.key, known.id from unnest(${textArray(keys)}::text::text[]) as wanted(key)
+      cross join lateral (
+        select message_id as id from spi_message_keys
+        where kind = ${`${direction}:${kind}`} and key = wanted.key limit 1
+      ) known`
   return new Map(rows.map(({ key, id }) => [key, id]))
 }

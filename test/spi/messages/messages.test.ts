@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openApiDocument } from '#src/platform/http/index.ts'
 import { createMessages } from '#src/spi/index.ts'
+import { countedMax } from '#src/spi/messages/domain.ts'
 import { changeStatuses, idsByKey, insertMessages } from '#src/spi/messages/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
@@ -215,6 +216,21 @@ describe('the list', () => {
     expect(ids(body)).toEqual(newestFirst.slice(0, 50))
     expect(body['total']).toBe(120)
     expect(ids((await get(`${all}&limit=10&offset=115`)).body)).toEqual(newestFirst.slice(115))
+  })
+
+  test('the total is counted up to a bound, and one more tells of more', async () => {
+    const stored = async (count: number) => {
+      const made = Array.from({ length: count }, () => message({ destinationIspb: 'COUNTED1' }))
+      await insertMessages(sql, made)
+    }
+    const total = async () =>
+      (await get('/v1/messages?destination_ispb=COUNTED1&limit=1')).body['total']
+    await stored(countedMax)
+    expect(await total()).toBe(countedMax)
+    await stored(1)
+    expect(await total()).toBe(countedMax + 1)
+    await stored(1)
+    expect(await total()).toBe(countedMax + 1)
   })
 
   test('every parameter filters, also together', async () => {

@@ -1,10 +1,5 @@
 import postgres from 'postgres'
-import {
-  type Client,
-  namedConnection,
-  plannerSettings,
-  textArray,
-} from '#src/platform/database/index.ts'
+import { type Client, namedConnection, textArray } from '#src/platform/database/index.ts'
 import type { FetchedBatch, PartitionSource } from '../engine.ts'
 import { partitionCount } from '../partition.ts'
 import type { ConsumeOptions, Delivery } from '../types.ts'
@@ -101,6 +96,17 @@ export const joinGroup = (
       await session.sql.end({ timeout: 2 })
     },
   }
+}
+
+/**
+ * A plan is kept for the life of a connection, and the log looks empty when the first is made: without these the same
+ * plan reads a growing log whole for every batch.
+ */
+const plannerSettings = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
 }
 
 /** A session names its transaction without the epoch. */

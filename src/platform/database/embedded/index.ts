@@ -29,6 +29,8 @@ export type EmbeddedPostgresOptions = {
   readonly port?: number
   /** Further settings, as `postgres -c name=value`. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Absent: what is beside the program, else the system's. */
+  readonly binaries?: PostgresBinaries
 }
 
 export type EmbeddedPostgres = {
@@ -53,7 +55,7 @@ export type EmbeddedPostgres = {
 export const startEmbeddedPostgres = async (
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> => {
-  const found = await findPostgres()
+  const found = options.binaries ?? (await findPostgres())
   if (found === undefined) throw new NoPostgresError(noPostgresMessage)
   const as = runAs()
   const binaries = await readableBinaries(found, as)

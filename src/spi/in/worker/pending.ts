@@ -92,12 +92,14 @@ const takeDue = (
   readonly { readonly id: string; readonly outcome: Outcome; readonly reason: string | null }[]
 > => tx`
   with due as materialized (
-    select pending.message_id, pending.reference, pending.outcome, pending.reason, key.message_id as id
-    from spi_pending_answers pending
-      join spi_message_keys key on key.kind = 'OUTBOUND:ResourceId' and key.key = pending.reference
-    order by key.message_id limit ${appliedMax} for update of pending skip locked
+    select pending.message_id, pending.reference, pending.outcome, pending.reason, known.id
+    from spi_pending_answers pending cross join lateral (
+      select message_id as id from spi_message_keys
+      where kind = 'OUTBOUND:ResourceId' and key = pending.reference limit 1
+    ) known
+    order by pending.created_at limit ${appliedMax} for update of pending skip locked
   ), gone as (
-    delete from spi_pending_answers 
-    where (message_id, reference) in (select message_id, reference from due)
+    delete from spi_pending_answers pending using due
+    where pending.message_id = due.message_id and pending.reference = due.reference
   )
   select distinct on (id) id, outcome, reason from due order by id, message_id`

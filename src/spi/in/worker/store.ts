@@ -1,4 +1,4 @@
-import { type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
+import { looksLikeOne, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
 import type { MessageStatus } from '../../messages/index.ts'
 import { refusedStatuses, type TransactionAnswer } from './answers.ts'
 
@@ -16,31 +16,80 @@ export type AnsweredTransaction = {
 /** An answer comes within hours, for a schedule within weeks: we do not search older partitions. */
 const answeredWithinDays = 45
 const dayMs = 86_400_000
+/** Messages of ours with one EndToEndId. */
+const sameIdMax = 32
 
-/** Finds the sent transactions that the answers are about, in one statement. Locks nothing. */
+/**
+ * Finds the sent transactions that the answers are about. Looks where the date in the id says that the message is, and
+ * then, for what is not there, in all of the last weeks. Locks nothing.
+ */
 export const findAnswered = async (
   tx: Queryable,
   answers: readonly TransactionAnswer[],
   now: Date,
 ): Promise<readonly AnsweredTransaction[]> => {
-  const rows = answers.map(({ types, endToEndId, instructionId }, place) => ({
-    place,
-    types,
-    endToEndId,
-    instructionId,
+  const whole = {
+    since: uuidBound(new Date(now.getTime() - answeredWithinDays * dayMs)),
+    until: uuidBound(new Date(now.getTime() + dayMs)),
+  }
+  const wanted = answers.map(({ types, endToEndId, instructionId }, place) => ({
+    ...{ place, types, endToEndId, instructionId },
+    ...(windowOf(idOfSent(types, endToEndId, instructionId)) ?? whole),
   }))
-  const since = uuidBound(new Date(now.getTime() - answeredWithinDays * dayMs))
-  return tx<AnsweredTransaction[]>`
-    select answer.place, t.message_id as "messageId", t.position, m.type, t.status
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as answer(
-        place int, types text[], "endToEndId" text, "instructionId" text)
-      join spi_transactions t on t.end_to_end_id = answer."endToEndId"
-        and t.message_id >= ${since}::uuid
-      join spi_messages m on m.id = t.message_id and m.id >= ${since}::uuid
-    where m.direction = 'OUTBOUND' and m.type = any(answer.types)
-      and (m.type not in ('pacs.004', 'pacs.002') or t.instruction_id = answer."instructionId")
-    order by answer.place`
+  const found = await findWithin(tx, wanted)
+  const places = new Set(found.map(({ place }) => place))
+  const missing = wanted.filter(({ place, since }) => !places.has(place) && since !== whole.since)
+  if (missing.length === 0) return found
+  const late = await findWithin(
+    tx,
+    missing.map((one) => ({ ...one, ...whole })),
+  )
+  return [...found, ...late].sort((a, b) => a.place - b.place)
 }
+
+/** A return is made long after the payment whose EndToEndId it cites; its own id has the date of its making. */
+const idOfSent = (
+  types: readonly string[],
+  endToEndId: string,
+  instructionId: string | undefined,
+): string => (types.includes('pacs.004') ? (instructionId ?? endToEndId) : endToEndId)
+
+/** A letter, the ISPB of the maker, and the minute of the making in UTC. */
+const datedId = /^[A-Z][0-9A-Z]{8}(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)/
+
+/** The ids that a message may have that was made around the moment that its id tells: a day on each side. */
+const windowOf = (id: string): { readonly since: string; readonly until: string } | undefined => {
+  const [, year, month, day, hour, minute] = (datedId.exec(id) ?? []).map(Number)
+  if (year === undefined || month === undefined) return undefined
+  const atMs = Date.UTC(year, month - 1, day, hour, minute)
+  return { since: uuidBound(new Date(atMs - dayMs)), until: uuidBound(new Date(atMs + dayMs)) }
+}
+
+type Wanted = Pick<TransactionAnswer, 'types' | 'endToEndId' | 'instructionId'> & {
+  readonly place: number
+  readonly since: string
+  readonly until: string
+}
+
+const findWithin = (
+  tx: Queryable,
+  wanted: readonly Wanted[],
+): Promise<readonly AnsweredTransaction[]> => tx<AnsweredTransaction[]>`
+  select answer.place, t.message_id as "messageId", t.position, m.type, t.status
+  from jsonb_to_recordset(${JSON.stringify(wanted)}::text::jsonb) as answer(place int,
+      types text[], "endToEndId" text, "instructionId" text, since uuid, until uuid)
+    cross join lateral (
+      select message_id, position, status, instruction_id from spi_transactions
+      where end_to_end_id = answer."endToEndId" and message_id >= answer.since
+        and message_id < answer.until
+      order by end_to_end_id, message_id limit ${sameIdMax}
+    ) t
+    cross join lateral (
+      select type, direction from spi_messages where id = t.message_id limit 1
+    ) m
+  where m.direction = 'OUTBOUND' and m.type = any(answer.types)
+    and (m.type not in ('pacs.004', 'pacs.002') or t.instruction_id = answer."instructionId")
+  order by answer.place`
 
 /** A message that this institution has sent, as events describe it. */
 export type SentMessage = {
@@ -58,8 +107,11 @@ export const findSent = async (
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, SentMessage>> => {
   const rows = await tx<SentMessage[]>`
-    select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr"
-    from spi_messages where id = any(${textArray(ids)}::text::uuid[])`
+    select message.* from unnest(${textArray(ids)}::text::uuid[]) as wanted(id)
+      cross join lateral (
+        select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr"
+        from spi_messages where id = wanted.id limit 1
+      ) message`
   return new Map(rows.map((row) => [row.id, row]))
 }
 
@@ -80,7 +132,10 @@ export type AnsweredStatus = {
 /** Locks sent messages until the transaction ends, in the order that all writers keep. */
 export const lockSent = async (tx: Queryable, ids: readonly string[]): Promise<void> => {
   await tx`
-    select 1 from spi_messages where id = any(${textArray(ids)}::text::uuid[]) order by id for update`
+    select from unnest(${textArray([...ids].sort())}::text::uuid[]) as wanted(id)
+      cross join lateral (
+        select from spi_messages where id = wanted.id limit 1 for update
+      ) locked`
 }
 
 /**
@@ -95,11 +150,16 @@ export const writeTransactionStatuses = async (
   await tx`
     update spi_transactions t set status = answer.status
     from jsonb_to_recordset(${JSON.stringify(statuses)}::text::jsonb)
-      as answer("messageId" uuid, position int, status text)
-    where t.message_id = answer."messageId" and t.position = answer.position
+      as answer("messageId" uuid, position int, status text, nothing text)
+    where ${looksLikeOne(tx)} and t.message_id = answer."messageId" and t.position = answer.position
       and (t.status is null or t.status = 'ACSP')`
   return tx<Progress[]>`
-    select message_id as "messageId", count(*)::int as transactions, count(status)::int as answered,
-      count(*) filter (where status = any(${textArray(refusedStatuses)}::text::text[]))::int as refused
-    from spi_transactions where message_id = any(${ids}::text::uuid[]) group by message_id`
+    select wanted.id as "messageId", progress.*
+    from unnest(${ids}::text::uuid[]) as wanted(id)
+      cross join lateral (
+        select count(*)::int as transactions, count(status)::int as answered,
+          count(*) filter (where status = any(${textArray(refusedStatuses)}::text::text[]))::int
+            as refused
+        from spi_transactions where message_id = wanted.id
+      ) progress`
 }

@@ -5,6 +5,7 @@ import {
   type SendingRow,
   type StoredQueued,
   sendingOf,
+  sendingOfMessage,
   sentBytes,
 } from '../../messages/index.ts'
 import { answeredTypes } from './limits.ts'
@@ -41,8 +42,10 @@ export const findOutbound = async (
         or status = 'QUEUED' and sending.xml is not null then message.xml end as xml,
       case when status = 'QUEUED' then sending.xml end as "sendingXml",
       sending.position as "sendingPosition", sending.checksum as "sendingChecksum"
-    from spi_messages message left join spi_sendings sending on sending.message_id = message.id
-    where id = any(${textArray(ids.filter(isUuid))}::text::uuid[]) and direction = 'OUTBOUND'`
+    from unnest(${textArray(ids.filter(isUuid))}::text::uuid[]) as wanted(wanted_id)
+      cross join lateral (select * from spi_messages where id = wanted_id limit 1) message
+      ${sendingOfMessage(sql)}
+    where direction = 'OUTBOUND'`
   return new Map(rows.map((row) => [row.id, queuedOutboundOf(row)]))
 }
 
@@ -113,7 +116,7 @@ const overdue = (
   sql: Queryable,
   { from, to, scheduledTo }: Omit<Search, 'limit' | 'except'>,
 ) => sql`
-  direction = 'OUTBOUND' and type = any(${textArray(answeredTypes)}::text::text[])
+  type = any(${textArray(answeredTypes)}::text::text[])
   and id >= ${uuidBound(from)}::uuid and id < ${uuidBound(to)}::uuid
   and (is_scheduled is not true or id < ${uuidBound(scheduledTo)}::uuid)`
 
@@ -135,11 +138,13 @@ export const lockUnanswered = async (
   search: Search,
 ): Promise<readonly Unanswered[]> => {
   const rows = await sql<UnansweredRow[]>`
-    select ${unansweredColumns(sql)}
-    from spi_messages message left join spi_sendings sending on sending.message_id = message.id
-    where status = 'UNKNOWN' and ${overdue(sql, search)}
-      and id <> all(${textArray(search.except)}::text::uuid[])
-    order by id limit ${search.limit} for update of message skip locked`
+    with message as materialized (
+      select * from spi_messages
+      where status = 'UNKNOWN' and ${overdue(sql, search)}
+        and id <> all(${textArray(search.except)}::text::uuid[])
+      order by id limit ${search.limit} for update skip locked
+    )
+    select ${unansweredColumns(sql)} from message ${sendingOfMessage(sql)} order by id`
   return rows.map(unansweredOf)
 }
 
@@ -149,13 +154,15 @@ export const lockDoubtful = async (
   { from, to, limit, except }: Search,
 ): Promise<readonly Unanswered[]> => {
   const rows = await sql<UnansweredRow[]>`
-    select ${unansweredColumns(sql)}
-    from spi_messages message left join spi_sendings sending on sending.message_id = message.id
-    where status in ('QUEUED', 'UNKNOWN') and in_doubt_since is not null
-      and in_doubt_since >= ${from} and in_doubt_since < ${to}
-      and resource_id is null and direction = 'OUTBOUND'
-      and id <> all(${textArray(except)}::text::uuid[])
-    order by id limit ${limit} for update of message skip locked`
+    with message as materialized (
+      select * from spi_messages
+      where status in ('QUEUED', 'UNKNOWN') and in_doubt_since is not null
+        and in_doubt_since >= ${from} and in_doubt_since < ${to}
+        and resource_id is null
+        and id <> all(${textArray(except)}::text::uuid[])
+      order by id limit ${limit} for update skip locked
+    )
+    select ${unansweredColumns(sql)} from message ${sendingOfMessage(sql)} order by id`
   return rows.map(unansweredOf)
 }
 
@@ -177,7 +184,7 @@ export const hasOverdue = async (
 ): Promise<boolean> => {
   const [row] = await sql<{ found: boolean }[]>`
     select exists (
-      select from spi_messages where status = 'QUEUED' and direction = 'OUTBOUND'
+      select from spi_messages where status = 'QUEUED'
         and (requeue_after <= ${now} or (requeue_after is null and id < ${uuidBound(queuedBefore)}::uuid))
     ) as found`
   return row?.found === true
@@ -193,7 +200,7 @@ export const takeLost = async (
   const rows = await tx<QueuedRow[]>`
     with lost as materialized (
       select id from spi_messages
-      where status = 'QUEUED' and direction = 'OUTBOUND'
+      where status = 'QUEUED'
         and (requeue_after <= ${swept} or (requeue_after is null and id < ${uuidBound(earliest)}::uuid))
       order by id limit ${limit} for update skip locked
     )
@@ -242,6 +249,6 @@ export const releaseToQueue = async (
 export const countUnknown = async (sql: Queryable): Promise<number> => {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from spi_messages
-    where status = 'UNKNOWN' and direction = 'OUTBOUND'`
+    where status = 'UNKNOWN'`
   return row?.count ?? 0
 }

@@ -1,0 +1,84 @@
+import { afterAll, expect, test } from 'bun:test'
+import { findAnswered } from '#src/spi/in/worker/store.ts'
+import { insertMessages } from '#src/spi/messages/index.ts'
+import { createTestDatabase } from '../../../support/database.ts'
+import { message } from '../../messages/support.ts'
+
+const database = await createTestDatabase()
+afterAll(() => database.close())
+const { sql } = database
+
+const dayMs = 86_400_000
+const now = new Date()
+const before = (days: number): Date => new Date(now.getTime() - days * dayMs)
+const minuteOf = (at: Date): string => at.toISOString().replace(/\D/g, '').slice(0, 12)
+
+let serial = 0
+const idMade = (letter: 'E' | 'D', at: Date): string =>
+  `${letter}12345678${minuteOf(at)}${String(serial++).padStart(11, '0')}`
+
+type Sent = {
+  readonly type: 'pacs.008' | 'pacs.004'
+  readonly at: Date
+  readonly endToEndId: string
+  readonly instructionId?: string
+}
+
+const stored = async ({ type, at, endToEndId, instructionId }: Sent) => {
+  const [transaction] = message().transactions
+  const sent = message(
+    {
+      ...{ type, direction: 'OUTBOUND', status: 'SENT' },
+      transactions: [{ ...transaction!, endToEndId, instructionId }],
+    },
+    at,
+  )
+  await insertMessages(sql, [sent])
+  return sent.id
+}
+
+const found = async ({ type, endToEndId, instructionId }: Sent): Promise<readonly string[]> => {
+  const answer = {
+    kind: 'transaction',
+    types: [type],
+    outcome: 'ACCEPTED',
+    status: 'ACSC',
+  } as const
+  const rows = await findAnswered(
+    sql,
+    [{ ...answer, endToEndId, instructionId, reason: undefined }],
+    now,
+  )
+  return rows.map(({ messageId }) => messageId)
+}
+
+test.each([
+  ['sent when its id was made', 0, 0],
+  ['sent five minutes before midnight of the day after', 1, 0.004],
+  ['scheduled weeks after its id was made', 30, 0],
+  ['sent longer ago than an answer may take, on the day of its id', 60, 60],
+])('an answer finds a payment %s', async (_, madeDays, sentDays) => {
+  const endToEndId = idMade('E', before(madeDays))
+  const sent = { type: 'pacs.008', at: before(sentDays), endToEndId } as const
+  const id = await stored(sent)
+  expect(await found(sent)).toEqual([id])
+})
+
+test('an answer finds a return of an old payment by the id of the return', async () => {
+  const sent = {
+    ...({ type: 'pacs.004', at: now, endToEndId: idMade('E', before(89)) } as const),
+    instructionId: idMade('D', now),
+  }
+  const id = await stored(sent)
+  expect(await found(sent)).toEqual([id])
+  expect(await found({ ...sent, instructionId: idMade('D', now) })).toEqual([])
+})
+
+test.each(['E1', 'E12345678999999999999', 'F0000000000000', '', 'E12345678000000000000'])(
+  'an id that tells no moment is looked for all the same: %p',
+  async (endToEndId) => {
+    const sent = { type: 'pacs.008', at: now, endToEndId } as const
+    const id = await stored(sent)
+    expect(await found(sent)).toEqual([id])
+  },
+)

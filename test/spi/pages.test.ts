@@ -1,0 +1,192 @@
+/** What the statements of instant payments read, on every engine at hand, whatever the plans were made of. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Client } from '#src/platform/database/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
+import { createWorkerMetrics } from '#src/spi/in/worker/metrics.ts'
+import { applyRemembered } from '#src/spi/in/worker/pending.ts'
+import {
+  findAnswered,
+  findSent,
+  lockSent,
+  writeTransactionStatuses,
+} from '#src/spi/in/worker/store.ts'
+import { createMessages } from '#src/spi/index.ts'
+import { countedMax } from '#src/spi/messages/domain.ts'
+import {
+  changeStatuses,
+  idsByKey,
+  insertMessages,
+  noteRepetitions,
+  othersUnderKnownKeys,
+  setRepetitionOutcomes,
+} from '#src/spi/messages/index.ts'
+import { findMessage, listMessages, readDocument } from '#src/spi/messages/queries.ts'
+import { channelOfPayment } from '#src/spi/out/send/store.ts'
+import { createSendings } from '#src/spi/out/stage/sendings.ts'
+import {
+  findOutbound,
+  hasOverdue,
+  lockDoubtful,
+  lockOverdue,
+  lockUnanswered,
+  noteDoubt,
+  takeLost,
+} from '#src/spi/out/stage/store.ts'
+import { quietLogger } from '../support/database.ts'
+import {
+  costsOf,
+  engines,
+  type RunningEngine,
+  type StatementCost,
+  startEngine,
+} from '../support/engines.ts'
+import { type Made, madeOutbound, storeMany } from './messages/stored.ts'
+import { message } from './messages/support.ts'
+
+const isLong = process.env['TRILHO_LONG'] === '1'
+const stored = isLong ? 1_000_000 : 40_000
+const days = 40
+/** Rows of a list that a statement is given. */
+const listed = 20
+/** Pages that a statement may read, whatever is stored: thirty for each row of its list. */
+const pagesMax = 30 * listed
+/** A list counts so many entries of an index, and may look at the row of each. */
+const countPagesMax = 1.2 * countedMax
+
+const tooDear = (costs: readonly StatementCost[]): readonly StatementCost[] =>
+  costs.filter(
+    ({ text, pagesPerCall }) =>
+      pagesPerCall > (text.startsWith('select count(*)') ? countPagesMax : pagesMax),
+  )
+
+const now = new Date()
+const search = {
+  from: new Date(now.getTime() - 86_400_000),
+  to: now,
+  scheduledTo: now,
+  limit: 100,
+  except: [],
+}
+const metrics = createWorkerMetrics(createMetrics({ version: '1', withProcess: false }))
+const none = { limit: 50, offset: 0, before: undefined }
+
+/** What the rail asks the database, each as the product does it, about some stored messages. */
+const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
+  const ids = made.map(({ id }) => id)
+  const answers = made.map(({ e2e }) => ({
+    kind: 'transaction' as const,
+    types: ['pacs.008' as const],
+    endToEndId: e2e,
+    instructionId: undefined,
+    outcome: 'ACCEPTED' as const,
+    status: 'ACSC',
+    reason: undefined,
+  }))
+  const fresh = made.map(() => message())
+  const [first] = made
+  await sql
+    .begin(async (tx) => {
+      await findAnswered(tx, answers, now)
+      await findSent(tx, ids)
+      await lockSent(tx, ids)
+      await writeTransactionStatuses(
+        tx,
+        ids.map((messageId) => ({ messageId, position: 0, status: 'ACSC' })),
+      )
+      await idsByKey(
+        tx,
+        'OUTBOUND',
+        'BizMsgIdr',
+        made.map(({ n }) => `M${n}`),
+      )
+      await insertMessages(tx, fresh)
+      await othersUnderKnownKeys(tx, fresh)
+      await changeStatuses(
+        tx,
+        ids.map((id, at) => ({ id, status: 'UNKNOWN', resourceId: `X${at}` })),
+      )
+      await noteRepetitions(
+        tx,
+        ids.map((id) => ({ id, detail: 'again' })),
+      )
+      await setRepetitionOutcomes(
+        tx,
+        ids.map((id) => ({ id, detail: 'again', repetition: 1 })),
+      )
+      await findOutbound(tx, ids)
+      await lockOverdue(tx, search)
+      await lockUnanswered(tx, search)
+      await lockDoubtful(tx, search)
+      await hasOverdue(tx, { now: search.from, queuedBefore: search.from })
+      const lost = { queuedBefore: search.from, entriesBefore: search.from, pauseMs: 1, limit: 100 }
+      await takeLost(tx, { now: search.from, ...lost })
+      for (const { e2e } of made.slice(0, 1)) await channelOfPayment(tx, e2e)
+      if (first !== undefined) await noteDoubt(tx, first.id, now)
+      throw new Undone()
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof Undone)) throw error
+    })
+  await applyRemembered({ sql, emitEvents: async () => {}, metrics, logger: quietLogger })
+  const sendings = createSendings(sql)
+  await Promise.all(
+    fresh.map(({ id }) => sendings.begin({ id, bytes: Buffer.from('<a/>'), unsigned: undefined })),
+  )
+  await Promise.all(fresh.map(({ id }) => sendings.withdraw(id)))
+  await listMessages(sql, {}, none)
+  await listMessages(sql, { direction: 'OUTBOUND', status: 'SENT' }, none)
+  if (first === undefined) return
+  await listMessages(sql, { endToEndId: first.e2e }, none)
+  await findMessage(sql, first.id)
+  await readDocument(sql, first.id)
+}
+
+class Undone extends Error {}
+
+describe.each(engines.map((engine) => [engine.name, engine] as const))('%s', (_, engine) => {
+  let server: RunningEngine
+  let database: ReturnType<RunningEngine['open']>
+  let made: readonly Made[]
+
+  beforeAll(async () => {
+    server = await startEngine(engine)
+    database = server.open()
+    const { sql } = database
+    const feature = createMessages({ sql, logger: quietLogger })
+    await feature.start?.()
+    await feature.drain?.()
+    // The server keeps a plan after five executions: these are made while the tables look empty.
+    const absent = Array.from({ length: listed }, (_, n) => ({
+      ...{ id: Bun.randomUUIDv7(), e2e: `E${n}`, n },
+    }))
+    for (let turn = 0; turn < 7; turn++) await work(sql, absent)
+    await storeMany(sql, stored, days)
+    made = await madeOutbound(sql, listed)
+  }, 600_000)
+
+  afterAll(async () => {
+    await database.close()
+    await server[Symbol.asyncDispose]()
+  })
+
+  test('by plans made while the tables were empty', async () => {
+    const { sql } = database
+    const costs = await costsOf(sql, () => work(sql, made))
+    expect(tooDear(costs)).toEqual([])
+  }, 120_000)
+
+  test('by new plans, of tables that nobody has analyzed', async () => {
+    const fresh = server.open()
+    const costs = await costsOf(fresh.sql, () => work(fresh.sql, made))
+    await fresh.close()
+    expect(tooDear(costs)).toEqual([])
+  }, 120_000)
+
+  test('by new plans, of tables that are analyzed', async () => {
+    const fresh = server.open()
+    await fresh.sql`analyze`
+    const costs = await costsOf(fresh.sql, () => work(fresh.sql, made))
+    await fresh.close()
+    expect(tooDear(costs)).toEqual([])
+  }, 120_000)
+})
