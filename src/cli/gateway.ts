@@ -21,7 +21,10 @@ export const buildGateway = (
   const metrics = createMetrics({ version: program.version, withProcess: platform.metricsEnabled })
   // Features need the authenticator, and some of them are sources of its keys.
   const sources: KeySource[] = []
-  const authenticator = createAuthenticator({ sources })
+  const authenticator = createAuthenticator({
+    sources,
+    refused: loaded.platform.environment === 'production' ? 'test' : undefined,
+  })
   const features = loaded.createFeatures({
     logger,
     cardsLogger,

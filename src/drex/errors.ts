@@ -51,6 +51,13 @@ export const drexErrors = defineErrors({
     remedy: 'Use a managed wallet, or sign elsewhere.',
     retryable: false,
   },
+  wallet_disabled: {
+    status: 422,
+    title: 'Wallet disabled',
+    meaning: 'The wallet is disabled or archived: nothing is signed with it.',
+    remedy: 'Make it active again, or use another wallet.',
+    retryable: false,
+  },
   transfer_not_found: {
     status: 404,
     title: 'Transfer not found',

@@ -9,7 +9,7 @@ import type { Sealer } from '#src/platform/security/index.ts'
 import { type Chain, createChains } from './chains.ts'
 import type { DrexSettings, NetworkId } from './config.ts'
 import { explainRevert } from './contracts/abi.ts'
-import { createContracts } from './contracts/service.ts'
+import { type Contracts, createContracts } from './contracts/service.ts'
 import { demonstrate } from './demo.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
@@ -108,7 +108,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
         const counts = await wallets.reseal()
         logger.info({ ...counts }, 'wallets sealed with the present master key')
       }
-      for (const chain of all.values()) void learn(chain, tokens, logger)
+      for (const chain of all.values()) void learn(chain, tokens, contracts, logger)
       for (const engine of engines) engine.start()
     },
     // Draining still takes requests; the next start continues those left pending.
@@ -122,9 +122,15 @@ export const createDrex = (deps: DrexDeps): Drex => {
 }
 
 /** Reads the currency before it is needed, so that transfers are taken also while no node answers. */
-const learn = async (chain: Chain, tokens: Tokens, logger: Logger): Promise<void> => {
+const learn = async (
+  chain: Chain,
+  tokens: Tokens,
+  contracts: Contracts,
+  logger: Logger,
+): Promise<void> => {
   const { id, token } = chain.network
   try {
+    await contracts.registerCurrency(chain)
     await tokens.decimalsOf(chain, token)
   } catch (err) {
     logger.warn({ network: id, err }, 'the currency cannot be read yet')

@@ -30,10 +30,19 @@ export const drexWallets = pgTable(
     metadata: jsonb().notNull(),
     /** The sealed private key of a managed wallet; null for the others. */
     sealedKey: bytea('sealed_key'),
+    /** Whose it is; `gateway` for those that the gateway made for itself. */
+    account: text().notNull().default('default'),
+    /** active, disabled or archived */
+    status: text().notNull().default('active'),
+    /** Who may use it for what; an empty one limits nothing. */
+    policy: jsonb().notNull().default({}),
     createdBy: text('created_by').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
   },
-  (table) => [uniqueIndex('drex_wallets_address').on(table.address)],
+  (table) => [
+    uniqueIndex('drex_wallets_address').on(table.address),
+    index('drex_wallets_account').on(table.account, table.id),
+  ],
 )
 
 /** Everything that goes on a chain, from the request to its end. */
@@ -51,6 +60,8 @@ export const drexTransactions = pgTable(
     /** Null creates a contract. */
     recipient: text(),
     data: text().notNull(),
+    /** Native coin that goes along. */
+    value: wei('value').notNull().default('0'),
     gasLimit: bigint('gas_limit', { mode: 'number' }),
     /** Starts only once this one is confirmed. */
     afterId: text('after_id'),
@@ -167,10 +178,15 @@ export const drexTransfers = pgTable(
     decimals: smallint().notNull().default(2),
     reference: text(),
     metadata: jsonb().notNull(),
+    account: text().notNull().default('default'),
+    /** Where the wallet's policy asks for a second key: required, approved or refused. */
+    approval: text(),
+    approvedBy: text('approved_by'),
     createdBy: text('created_by').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
   },
   (table) => [
+    index('drex_transfers_account').on(table.account, table.id),
     index('drex_transfers_from').on(table.fromWallet, table.id),
     index('drex_transfers_to').on(table.toWallet, table.id),
     index('drex_transfers_reference').on(table.reference),
@@ -204,8 +220,12 @@ export const drexContracts = pgTable(
     deployer: text(),
     transactionId: text('transaction_id'),
     permitTransactionId: text('permit_transaction_id'),
+    /** Whose it is; `gateway` for the currencies of the settings, which everybody sees. */
+    account: text().notNull().default('default'),
     createdBy: text('created_by').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
   },
-  (table) => [uniqueIndex('drex_contracts_address').on(table.network, table.address)],
+  (table) => [
+    uniqueIndex('drex_contracts_address').on(table.network, table.address, table.account),
+  ],
 )

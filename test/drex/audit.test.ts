@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Interface } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
+import rulesArtifact from '../../src/simulators/chain/contracts/generated/AccountRules.json'
 import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
 
 const coins: Hex = '0x8ac7230489e80000'
@@ -146,8 +148,11 @@ test('contracts deployed, registered and called; a view leaves no entry', async 
     expect([...(await recorded(transaction))]).toEqual([
       { action: 'contracts.call', outcome: 'pending' },
     ])
+    const rules = new Interface(rulesArtifact.abi)
+    const terms = rules.encodeDeploy([owner]).slice(2)
+    const target = await free.admin.send(undefined, rulesArtifact.bytecode + terms)
     const registered = await free.call('POST', '/v1/contracts', {
-      ...{ address: free.admin.token, network: 'drex_testnet' },
+      ...{ address: target, network: 'drex_testnet' },
       abi: [
         {
           ...{ type: 'function', name: 'decimals', inputs: [], stateMutability: 'pure' },

@@ -215,28 +215,36 @@ describe('deploying and calling', () => {
     expect((await bench.call('POST', '/v1/contracts/deploy', asset(), refused)).status).toBe(202)
   })
 
-  test('an ABI is registered for a contract that is there', async () => {
-    const { admin } = bench
+  test('an ABI is registered for a contract that is there, and again in its place', async () => {
+    const stranger = await retail(bench.admin, adminAddress)
+    const view = (name: string) => [
+      { type: 'function', name, inputs: [], outputs: [{ type: 'uint8' }], stateMutability: 'view' },
+    ]
     const register = (changes: object) =>
-      bench.call('POST', '/v1/contracts', {
-        address: admin.token,
-        abi: [
-          {
-            type: 'function',
-            name: 'decimals',
-            inputs: [],
-            outputs: [{ type: 'uint8' }],
-            stateMutability: 'pure',
-          },
-        ],
-        ...changes,
-      })
+      bench.call('POST', '/v1/contracts', { address: stranger, abi: view('paused'), ...changes })
     expect((await register({ address: `0x${'44'.repeat(20)}` })).status).toBe(404)
     expect((await register({ abi: [{ type: 'nonsense' }] })).status).toBe(400)
-    expect((await register({})).status).toBe(201)
-    expect((await register({})).status).toBe(409)
-    const { json } = await call(admin.token, { function: 'decimals' })
+    const first = await register({})
+    const second = await register({ abi: view('decimals'), label: 'better' })
+    expect([first.status, second.status]).toEqual([201, 201])
+    const id = (first.json as Contract).contract_id
+    expect(second.json as object).toMatchObject({ contract_id: id, label: 'better' })
+    const { json } = await call(stranger, { function: 'decimals' })
     expect(json as object).toMatchObject({ result: '2' })
+  })
+
+  test('the currency of the settings is registered from the start, and nobody replaces it', async () => {
+    const { token } = bench.admin
+    const listed = async () =>
+      ((await bench.call('GET', '/v1/contracts?limit=200')).json as { contracts: Contract[] })
+        .contracts
+    await bench.until(async () =>
+      (await listed()).some(({ address }) => address.toLowerCase() === token),
+    )
+    const { json } = await call(token, { function: 'symbol' })
+    expect(json as object).toMatchObject({ result: 'BRL' })
+    const abi = [{ type: 'function', name: 'transfer', inputs: [], outputs: [] }]
+    expect((await bench.call('POST', '/v1/contracts', { address: token, abi })).status).toBe(409)
   })
 
   test('templates, lists and what is not there', async () => {
@@ -531,6 +539,7 @@ describe('wallets', () => {
       label: 'x',
       metadata: {},
       address: undefined,
+      account: 'default',
       createdBy: 't',
     } as const
     expect(none.create(wanted)).rejects.toThrow('TRILHO_MASTER_KEY')

@@ -95,6 +95,7 @@ export const testKey = (
       account: 'default',
       hash,
       grants,
+      environment: 'test',
       expiresAt: undefined,
       revokedAt: undefined,
     },

@@ -105,12 +105,16 @@ const readTuple = (
   }
   const given = params as Readonly<Record<string, unknown>>
   const names = inputs.map((input, i) => (input.name === '' ? String(i) : bareName(input.name)))
-  for (const name of Object.keys(given)) {
-    if (!names.includes(bareName(name))) add(violations, `${pointer}/${name}`, 'is not a parameter')
+  const byName = new Map<string, unknown>()
+  for (const [key, value] of Object.entries(given)) {
+    const name = parameterOf(bareName(key), names)
+    if (name === undefined) add(violations, `${pointer}/${key}`, 'is not a parameter')
+    else if (byName.has(name)) add(violations, `${pointer}/${key}`, 'is given twice')
+    else byName.set(name, value)
   }
   return inputs.map((input, i) => {
     const name = names[i]!
-    const value = given[name] ?? given[`${name}_`] ?? given[`_${name}`]
+    const value = byName.get(name)
     if (value === undefined) {
       add(violations, `${pointer}/${name}`, `is missing (${input.type})`)
       return undefined
@@ -121,6 +125,18 @@ const readTuple = (
 
 /** Solidity writes `_to` or `name_` to avoid a clash; callers need not. */
 const bareName = (name: string): string => name.replace(/^_+|_+$/g, '')
+
+/** The sum of a transfer is `amount` to some contracts, `value` to others, and callers need not know to which. */
+const synonyms: ReadonlyMap<string, string> = new Map([
+  ['amount', 'value'],
+  ['value', 'amount'],
+])
+
+const parameterOf = (name: string, names: readonly string[]): string | undefined => {
+  if (names.includes(name)) return name
+  const synonym = synonyms.get(name)
+  return synonym !== undefined && names.includes(synonym) ? synonym : undefined
+}
 
 const add = (violations: Violation[], pointer: string, message: string): void => {
   violations.push({ pointer, rule: 'abi', message })

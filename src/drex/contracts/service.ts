@@ -1,21 +1,23 @@
 /** Contracts: deployed from a template, registered by their ABI, called. */
 import type { Client } from '#src/platform/database/index.ts'
-import { ApiError, httpErrors } from '#src/platform/http/index.ts'
-import { type Chain, type Chains, reaching } from '../chains.ts'
+import { ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
+import { type Chain, type Chains, networksFor, reaching } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import type { Creation } from '../creation.ts'
 import { insertTransactions } from '../engine/store.ts'
 import type { NewTransaction } from '../engine/transaction.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
+import { encodeAllowance } from '../evm/token-call.ts'
 import { newId } from '../ids.ts'
 import type { Asked } from '../permission.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import { deploymentSteps, sagaOf } from '../sagas.ts'
-import { loadTemplate, type Place, type TemplateName } from '../templates/index.ts'
+import { loadArtifact, loadTemplate, type Place, type TemplateName } from '../templates/index.ts'
 import type { Tokens } from '../tokens/service.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { ArgumentError, decodeResult, encodeCall, explainRevert, readAbi } from './abi.ts'
+import { movesMoney } from './effects.ts'
 import * as store from './store.ts'
 
 type Deployment = {
@@ -24,7 +26,6 @@ type Deployment = {
   readonly network: NetworkId | undefined
   readonly signerWallet: Hex | undefined
   readonly label: string
-  readonly createdBy: string
 }
 
 type Registration = {
@@ -32,7 +33,6 @@ type Registration = {
   readonly address: Hex
   readonly abi: readonly unknown[]
   readonly label: string
-  readonly createdBy: string
 }
 
 type Call = {
@@ -42,7 +42,6 @@ type Call = {
   readonly params: Readonly<Record<string, unknown>> | readonly unknown[]
   /** May be absent for a view. */
   readonly signerWallet: Hex | undefined
-  readonly createdBy: string
 }
 
 export type CallOutcome =
@@ -50,13 +49,33 @@ export type CallOutcome =
   | { readonly kind: 'sent'; readonly signature: string; readonly transactionId: string }
 
 export type Contracts = {
-  readonly deploy: (deployment: Deployment) => Promise<Creation<store.Contract>>
-  readonly register: (registration: Registration) => Promise<Creation<store.Contract>>
+  readonly deploy: (deployment: Deployment, caller: Caller) => Promise<Creation<store.Contract>>
+  /** In place of the account's former registration, if there is one. */
+  readonly register: (
+    registration: Registration,
+    caller: Caller,
+  ) => Promise<Creation<store.Contract>>
   /** A deployment by its id; waits a while for the address. */
   readonly deployed: (id: string) => Promise<store.Contract>
-  readonly get: (address: Hex, network: NetworkId | undefined) => Promise<store.Contract>
-  readonly list: (beforeId: string | undefined, limit: number) => Promise<readonly store.Contract[]>
-  readonly call: (call: Call) => Promise<Creation<CallOutcome>>
+  readonly get: (
+    address: Hex,
+    network: NetworkId | undefined,
+    caller: Caller,
+  ) => Promise<store.Contract>
+  readonly list: (
+    account: string,
+    beforeId: string | undefined,
+    limit: number,
+  ) => Promise<readonly store.Contract[]>
+  readonly call: (call: Call, caller: Caller) => Promise<Creation<CallOutcome>>
+  /** Where a call is; undefined if the account made no such call of the contract. */
+  readonly tracked: (
+    address: Hex,
+    id: string,
+    caller: Caller,
+  ) => Promise<store.TrackedRow | undefined>
+  /** Makes the currency of a network callable by everybody, with the ABI that is known of it. */
+  readonly registerCurrency: (chain: Chain) => Promise<void>
 }
 
 /** The answer to a deployment waits this long for the nonce, which decides the address. */
@@ -72,10 +91,11 @@ type Deps = {
 }
 
 export const createContracts = (deps: Deps): Contracts => {
-  const { sql, chains } = deps
-  const get = async (address: Hex, network: NetworkId | undefined): Promise<store.Contract> => {
-    const found = (await store.contractsByAddress(sql, address)).filter(
-      (each) => network === undefined || each.network === network,
+  const { sql } = deps
+  const get: Contracts['get'] = async (address, network, { owner, environment }) => {
+    const usable = new Set<string>(networksFor(environment))
+    const found = (await store.contractsByAddress(sql, address, owner)).filter(
+      (each) => usable.has(each.network) && (network === undefined || each.network === network),
     )
     const [contract] = found
     if (contract === undefined) {
@@ -95,42 +115,18 @@ export const createContracts = (deps: Deps): Contracts => {
   }
   return {
     get,
-    list: (beforeId, limit) => store.listContracts(sql, beforeId, limit),
-    deploy: (deployment) => deploy(deps, deployment),
-    async register(registration) {
-      const chain = chains.require(registration.network)
-      await checkAbi(registration.abi)
-      const code = await reaching(chain, () =>
-        chain.rpc.call('eth_getCode', registration.address, 'latest'),
-      )
-      if (code === '0x') {
-        throw new ApiError(drexErrors.contract_not_found, 'There is no contract at this address.')
-      }
-      const row: store.NewContract = {
-        id: newId('ctr'),
-        network: chain.network.id,
-        address: registration.address,
-        template: undefined,
-        label: registration.label,
-        params: {},
-        abi: registration.abi,
-        deployer: undefined,
-        transactionId: undefined,
-        permitTransactionId: undefined,
-        createdBy: registration.createdBy,
-        createdAt: new Date(),
-      }
-      return {
-        async write(tx) {
-          const isNew = await store.insertContract(tx, row)
-          if (!isNew) throw new ApiError(drexErrors.contract_exists, 'The contract is registered.')
-          return (await store.contractById(tx, row.id))!
-        },
-        settle: async (contract) => contract,
-      }
-    },
+    list: (account, beforeId, limit) => store.listContracts(sql, account, beforeId, limit),
+    deploy: (deployment, caller) => deploy(deps, deployment, caller),
+    register: (registration, caller) => register(deps, registration, caller),
     deployed: (id) => withAddress(sql, id),
-    call: async (call) => perform(deps, await get(call.address, call.network), call),
+    async tracked(address, id, { owner }) {
+      const call = await store.trackedById(sql, id)
+      if (call?.recipient !== address) return undefined
+      return (await deps.wallets.find(call.sender))?.account === owner ? call : undefined
+    },
+    registerCurrency: (chain) => registerCurrency(sql, chain),
+    call: async (call, caller) =>
+      perform(deps, await get(call.address, call.network, caller), call, caller),
   }
 }
 
@@ -145,13 +141,80 @@ const checkAbi = async (abi: readonly unknown[]): Promise<void> => {
   }
 }
 
-const deploy = async (deps: Deps, deployment: Deployment): Promise<Creation<store.Contract>> => {
+const register = async (
+  { sql, chains }: Deps,
+  registration: Registration,
+  caller: Caller,
+): Promise<Creation<store.Contract>> => {
+  const chain = chains.require(registration.network, caller.environment)
+  const network = chain.network.id
+  const { address, abi, label } = registration
+  await checkAbi(abi)
+  const code = await reaching(chain, () => chain.rpc.call('eth_getCode', address, 'latest'))
+  if (code === '0x') {
+    throw new ApiError(drexErrors.contract_not_found, 'There is no contract at this address.')
+  }
+  const known = await store.contractsByAddress(sql, address, caller.owner)
+  const fixed = known.find(
+    (each) =>
+      each.network === network &&
+      (each.account === store.gatewayAccount || each.template !== undefined),
+  )
+  if (fixed !== undefined) {
+    throw new ApiError(
+      drexErrors.contract_exists,
+      'The contract is one of the settings or of a template, whose ABI is known.',
+    )
+  }
+  const row: store.NewContract = {
+    ...{ id: newId('ctr'), network, address, label, abi, params: {} },
+    ...{ template: undefined, deployer: undefined },
+    ...{ transactionId: undefined, permitTransactionId: undefined },
+    ...{ account: caller.owner, createdBy: caller.keyId, createdAt: new Date() },
+  }
+  return {
+    async write(tx) {
+      const isNew = await store.insertContract(tx, row)
+      const id = isNew ? row.id : await store.replaceRegistration(tx, row)
+      if (id === undefined) throw new ApiError(drexErrors.contract_exists, 'It is registered.')
+      return (await store.contractById(tx, id))!
+    },
+    settle: async (contract) => contract,
+  }
+}
+
+/** Besides the pilot's currency, any ERC-20 may be one. */
+const registerCurrency = async (sql: Client, { network }: Chain): Promise<void> => {
+  const { abi } = await loadArtifact(network.isRealDigital ? 'currency' : 'tokenized_asset')
+  const row: store.NewContract = {
+    ...{ id: newId('ctr'), network: network.id, address: network.token, label: 'currency' },
+    ...{ abi: network.isRealDigital ? abi : abi.filter(isErc20), params: {}, template: undefined },
+    ...{ deployer: undefined, transactionId: undefined, permitTransactionId: undefined },
+    ...{ account: store.gatewayAccount, createdBy: store.gatewayAccount, createdAt: new Date() },
+  }
+  if (!(await store.insertContract(sql, row))) await store.replaceRegistration(sql, row)
+}
+
+const erc20 = ['name', 'symbol', 'decimals', 'totalSupply', 'balanceOf', 'allowance', 'transfer']
+const erc20Names = new Set([...erc20, 'transferFrom', 'approve', 'Transfer', 'Approval'])
+
+const isErc20 = (entry: unknown): boolean =>
+  typeof entry === 'object' &&
+  entry !== null &&
+  'name' in entry &&
+  erc20Names.has(String(entry.name))
+
+const deploy = async (
+  deps: Deps,
+  deployment: Deployment,
+  caller: Caller,
+): Promise<Creation<store.Contract>> => {
   const { sql, chains, wallets, tokens } = deps
-  const chain = chains.require(deployment.network)
+  const chain = chains.require(deployment.network, caller.environment)
   const wallet =
     deployment.signerWallet === undefined
-      ? await wallets.deployer()
-      : await wallets.requireSigning(deployment.signerWallet, 'signer_wallet')
+      ? await wallets.deployer(caller.owner)
+      : await wallets.requireSigning(deployment.signerWallet, 'signer_wallet', caller)
   const template = await loadTemplate(deployment.template)
   const { default: artifact } = await template.artifact()
   const place: Place = {
@@ -169,7 +232,7 @@ const deploy = async (deps: Deps, deployment: Deployment): Promise<Creation<stor
   const steps = sagaOf(deploymentSteps(chain.network, wallet.address, data), {
     subject: id,
     network: chain.network.id,
-    createdBy: deployment.createdBy,
+    createdBy: caller.keyId,
     expiresAt: new Date(Date.now() + deps.expirySeconds * 1000),
   })
   const contract: store.NewContract = {
@@ -183,7 +246,8 @@ const deploy = async (deps: Deps, deployment: Deployment): Promise<Creation<stor
     deployer: wallet.address,
     transactionId: steps[0]!.id,
     permitTransactionId: steps[1]?.id,
-    createdBy: deployment.createdBy,
+    account: caller.owner,
+    createdBy: caller.keyId,
     createdAt: new Date(),
   }
   return {
@@ -213,8 +277,9 @@ const perform = async (
   deps: Deps,
   contract: store.Contract,
   call: Call,
+  caller: Caller,
 ): Promise<Creation<CallOutcome>> => {
-  const chain = deps.chains.require(contract.network as NetworkId)
+  const chain = deps.chains.require(contract.network as NetworkId, caller.environment)
   const abi = await readAbi(contract.abi)
   const encoded = encode(() => encodeCall(abi, call.function, call.params))
   const from = call.signerWallet
@@ -239,7 +304,8 @@ const perform = async (
       },
     )
   }
-  await deps.wallets.requireSigning(from, 'signer_wallet')
+  await deps.wallets.requireSigning(from, 'signer_wallet', caller)
+  await requireEffect(deps, chain, contract, { from, ...target }, caller)
   await requirePermission(chain, { sender: from, target: target.to, payload: target.data })
   await simulate(chain, { from, ...target }, [abi])
   const transactionId = newId('dtx')
@@ -252,7 +318,7 @@ const perform = async (
     recipient: contract.address,
     data: encoded.data,
     afterId: undefined,
-    createdBy: call.createdBy,
+    createdBy: caller.keyId,
     expiresAt: new Date(Date.now() + deps.expirySeconds * 1000),
   }
   return {
@@ -265,6 +331,42 @@ const perform = async (
       return outcome
     },
   }
+}
+
+type Sent = { readonly from: Hex; readonly to: Hex; readonly data: Hex }
+
+/**
+ * Rights follow the effect: what moves a token needs the right to transfer, whatever the ABI calls it.
+ *
+ * @throws ApiError `forbidden`
+ */
+const requireEffect = async (
+  { sql, tokens }: Deps,
+  chain: Chain,
+  contract: store.Contract,
+  call: Sent,
+  { scopes }: Caller,
+): Promise<void> => {
+  if (scopes.has('drex:transfer')) return
+  const { token, swap } = chain.network
+  const isMoney =
+    [token, swap].includes(call.to) ||
+    (await store.isOfTemplate(sql, chain.network.id, call.to)) ||
+    (await tokens.isKnown(chain, call.to))
+  const moves =
+    movesMoney(call.data, isMoney) || (!isMoney && (await mayTake(chain, call.from, call.to)))
+  if (!moves) return
+  throw new ApiError(
+    httpErrors.forbidden,
+    `The API key lacks the scope drex:transfer: this call of ${contract.label} may move money.`,
+  )
+}
+
+/** Whether the signer has let the contract take currency, which any of its functions may then do. */
+const mayTake = async (chain: Chain, owner: Hex, spender: Hex): Promise<boolean> => {
+  const call = { to: chain.network.token, data: encodeAllowance(owner, spender) }
+  const allowed = await reaching(chain, () => chain.rpc.call('eth_call', call, 'latest'))
+  return typeof allowed === 'string' && /[^0x]/.test(allowed)
 }
 
 const encode = <T>(work: () => T): T => {

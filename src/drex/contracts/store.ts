@@ -3,6 +3,9 @@ import type { TransactionStatus } from '../domain.ts'
 import type { TransactionError } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
 
+/** No account has this name. Everybody sees what is under it. */
+export const gatewayAccount = 'gateway:'
+
 export type NewContract = {
   readonly id: string
   readonly network: string
@@ -14,6 +17,8 @@ export type NewContract = {
   readonly deployer: Hex | undefined
   readonly transactionId: string | undefined
   readonly permitTransactionId: string | undefined
+  /** Whose it is; `gatewayAccount` for a currency of the settings. */
+  readonly account: string
   readonly createdBy: string
   readonly createdAt: Date
 }
@@ -37,6 +42,7 @@ type Row = {
   deployer: Hex | null
   transaction_id: string | null
   permit_transaction_id: string | null
+  account: string
   created_by: string
   created_at: Date
   status: TransactionStatus | null
@@ -56,6 +62,7 @@ const read = (row: Row): Contract => ({
   deployer: row.deployer ?? undefined,
   transactionId: row.transaction_id ?? undefined,
   permitTransactionId: row.permit_transaction_id ?? undefined,
+  account: row.account,
   createdBy: row.created_by,
   createdAt: row.created_at,
   status: row.status ?? undefined,
@@ -64,18 +71,34 @@ const read = (row: Row): Contract => ({
   permitStatus: row.permit_status ?? undefined,
 })
 
-/** @returns false if the address is registered already */
+/** @returns false if the account has a contract of this address already */
 export const insertContract = async (sql: Queryable, row: NewContract): Promise<boolean> => {
   const inserted = await sql`
     insert into drex_contracts (id, network, address, template, label, params, abi, deployer,
-      transaction_id, permit_transaction_id, created_by, created_at)
+      transaction_id, permit_transaction_id, account, created_by, created_at)
     values (${row.id}, ${row.network}, ${row.address ?? null}, ${row.template ?? null},
       ${row.label}, ${JSON.stringify(row.params)}::text::jsonb, ${JSON.stringify(row.abi)}::text::jsonb,
       ${row.deployer ?? null}, ${row.transactionId ?? null}, ${row.permitTransactionId ?? null},
-      ${row.createdBy}, ${row.createdAt.toISOString()})
+      ${row.account}, ${row.createdBy}, ${row.createdAt.toISOString()})
     on conflict do nothing`
   return inserted.count === 1
 }
+
+/** A registration in place of the account's former one. @returns the id of that; undefined if there is none to replace */
+export const replaceRegistration = async (
+  sql: Queryable,
+  { network, address, account, abi, label }: NewContract,
+): Promise<string | undefined> => {
+  const [replaced] = await sql<{ id: string }[]>`
+    update drex_contracts set abi = ${JSON.stringify(abi)}::text::jsonb, label = ${label}
+    where network = ${network} and address = ${address ?? null} and account = ${account}
+      and template is null
+    returning id`
+  return replaced?.id
+}
+
+const visible = (sql: Queryable, account: string) => sql`
+  c.account in (${account}, ${gatewayAccount})`
 
 const selection = (sql: Queryable) => sql`
   select c.*, t.status, t.hash, t.error, p.status as permit_status
@@ -92,18 +115,34 @@ export const contractById = async (sql: Queryable, id: string): Promise<Contract
 export const contractsByAddress = async (
   sql: Client,
   address: Hex,
+  account: string,
 ): Promise<readonly Contract[]> => {
-  const rows = await sql<Row[]>`${selection(sql)} where c.address = ${address} order by c.id`
+  const rows = await sql<Row[]>`
+    ${selection(sql)} where c.address = ${address} and ${visible(sql, account)} order by c.id`
   return rows.map(read)
+}
+
+/** Whether anybody deployed it from a template. */
+export const isOfTemplate = async (
+  sql: Client,
+  network: string,
+  address: Hex,
+): Promise<boolean> => {
+  const rows = await sql`
+    select 1 from drex_contracts
+    where network = ${network} and address = ${address} and template is not null limit 1`
+  return rows.length > 0
 }
 
 export const listContracts = async (
   sql: Client,
+  account: string,
   beforeId: string | undefined,
   limit: number,
 ): Promise<readonly Contract[]> => {
   const rows = await sql<Row[]>`
-    ${selection(sql)} ${beforeId === undefined ? sql`` : sql`where c.id < ${beforeId}`}
+    ${selection(sql)} where ${visible(sql, account)}
+      ${beforeId === undefined ? sql`` : sql`and c.id < ${beforeId}`}
     order by c.id desc limit ${limit}`
   return rows.map(read)
 }

@@ -1,5 +1,6 @@
 /** SQL that ends transactions; each function returns the rows that this very call ended. */
 import type { Client, Transaction } from '#src/platform/database/index.ts'
+import { gatewayAccount } from '../contracts/store.ts'
 import { type TransactionStatus, transition } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { Checkpoint, Identity } from '../rpc/node.ts'
@@ -138,7 +139,8 @@ export const resetNetwork = async (
     update drex_transactions set network = ${name}
     where network = ${network} and status not in (${before(sql, 'signed')})`
   await sql`update drex_attempts set network = ${name} where network = ${network}`
-  await sql`update drex_contracts set network = ${name} where network = ${network}`
+  await sql`update drex_contracts set network = ${name}
+    where network = ${network} and account <> ${gatewayAccount}`
   await sql`delete from drex_lanes where network = ${network}`
   await sql`update drex_network_state set genesis_hash = ${genesis}, checkpoint_number = null,
       checkpoint_hash = null where network = ${network}`

@@ -9,6 +9,8 @@ const approve = '0x095ea7b3'
 const balanceOf = '0x70a08231'
 /** `frozenBalanceOf(address)` */
 const frozenBalanceOf = '0xbe91de53'
+/** `allowance(address,address)` */
+const allowance = '0xdd62ed3e'
 /** `decimals()` */
 const decimals = '0x313ce567'
 /** `authorizedAccounts(address)` */
@@ -27,6 +29,9 @@ export const encodeApprove = (spender: Hex, amount: bigint): Hex =>
   `${approve}${addressWord(spender)}${amountWord(amount)}`
 
 export const encodeBalanceOf = (account: Hex): Hex => `${balanceOf}${addressWord(account)}`
+
+export const encodeAllowance = (owner: Hex, spender: Hex): Hex =>
+  `${allowance}${addressWord(owner)}${addressWord(spender)}`
 
 export const encodeDecimals = (): Hex => decimals
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import {
   ApiError,
+  callerOf,
   httpErrors,
   id,
   jsonValue,
@@ -11,15 +12,15 @@ import {
   text,
 } from '#src/platform/http/index.ts'
 import type { CallOutcome, Contracts } from '../contracts/service.ts'
-import { type Contract, trackedById } from '../contracts/store.ts'
+import type { Contract } from '../contracts/store.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import { loadTemplate, templateNames, templates } from '../templates/index.ts'
 import { type Audited, once } from './once.ts'
 import {
   addressSchema,
+  makerOf,
   networkSchema,
-  ownerOf,
   pageResponse,
   pageResponses,
   pageSchema,
@@ -94,7 +95,7 @@ export const contractRoutes = (contracts: Contracts, sql: Client): readonly Rout
     callRoute(contracts, sql),
     // Before the route that would take `templates` as an address.
     templatesRoute(),
-    ...readRoutes(contracts, sql),
+    ...readRoutes(contracts),
   ]
 }
 
@@ -127,14 +128,16 @@ const deployRoute = (contracts: Contracts, sql: Client): Route => ({
       schema: deploySchema,
       status: 202,
       prepare: (body) =>
-        contracts.deploy({
-          template: body.template,
-          params: body.params,
-          network: body.network,
-          signerWallet: body.signer_wallet,
-          label: body.label ?? body.template,
-          createdBy: ownerOf(c),
-        }),
+        contracts.deploy(
+          {
+            template: body.template,
+            params: body.params,
+            network: body.network,
+            signerWallet: body.signer_wallet,
+            label: body.label ?? body.template,
+          },
+          callerOf(c),
+        ),
       show,
       audit: ({ id }) => ({ action: 'contracts.deploy', object: id, outcome: 'pending' }),
       reread: (kept) => withoutAddress(kept, contracts),
@@ -175,13 +178,15 @@ const registerRoute = (contracts: Contracts, sql: Client): Route => ({
       schema: registerSchema,
       status: 201,
       prepare: (body) =>
-        contracts.register({
-          address: body.address,
-          abi: body.abi,
-          network: body.network,
-          label: body.label ?? 'registered',
-          createdBy: ownerOf(c),
-        }),
+        contracts.register(
+          {
+            address: body.address,
+            abi: body.abi,
+            network: body.network,
+            label: body.label ?? 'registered',
+          },
+          callerOf(c),
+        ),
       show,
       audit: ({ id }) => ({ action: 'contracts.register', object: id, outcome: 'registered' }),
     }),
@@ -219,14 +224,16 @@ const callRoute = (contracts: Contracts, sql: Client): Route => ({
       schema: callSchema,
       status: 200,
       prepare: (body) =>
-        contracts.call({
-          address,
-          network: body.network,
-          function: body.function,
-          params: body.params,
-          signerWallet: body.signer_wallet,
-          createdBy: ownerOf(c),
-        }),
+        contracts.call(
+          {
+            address,
+            network: body.network,
+            function: body.function,
+            params: body.params,
+            signerWallet: body.signer_wallet,
+          },
+          callerOf(c),
+        ),
       show: showOutcome,
       audit: auditOf,
     })
@@ -250,7 +257,7 @@ const showOutcome = (outcome: CallOutcome) => {
       }
 }
 
-const readRoutes = (contracts: Contracts, sql: Client): readonly Route[] => [
+const readRoutes = (contracts: Contracts): readonly Route[] => [
   {
     method: 'GET',
     path: '/v1/contracts',
@@ -265,7 +272,7 @@ const readRoutes = (contracts: Contracts, sql: Client): readonly Route[] => [
     },
     async handle(c) {
       const { cursor, limit } = readQuery(c, pageQuery)
-      const found = await contracts.list(cursor, limit + 1)
+      const found = await contracts.list(makerOf(c).account, cursor, limit + 1)
       return pageResponse('contracts', found, limit, show)
     },
   },
@@ -284,7 +291,11 @@ const readRoutes = (contracts: Contracts, sql: Client): readonly Route[] => [
     },
     async handle(c) {
       const { network } = readQuery(c, networkQuery)
-      const contract = await contracts.get(readParams(c, addressParams).address, network)
+      const contract = await contracts.get(
+        readParams(c, addressParams).address,
+        network,
+        callerOf(c),
+      )
       return Response.json({ ...show(contract), abi: contract.abi })
     },
   },
@@ -302,8 +313,8 @@ const readRoutes = (contracts: Contracts, sql: Client): readonly Route[] => [
     },
     async handle(c) {
       const { address, id: callId } = readParams(c, callParams)
-      const call = await trackedById(sql, callId)
-      if (call === undefined || call.recipient !== address) {
+      const call = await contracts.tracked(address, callId, callerOf(c))
+      if (call === undefined) {
         throw new ApiError(httpErrors.not_found, 'The contract has no such call.')
       }
       return Response.json(showTracked(call))

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   ApiError,
+  callerOf,
   httpErrors,
   type Route,
   readParams,
@@ -84,7 +85,7 @@ export const networkRoutes = (chains: Chains, tokens: Tokens): readonly Route[] 
     async handle(c) {
       const { network } = readQuery(c, networkQuery)
       const wallet = readParams(c, walletParams).wallet
-      const chain = chains.require(network)
+      const chain = chains.require(network, callerOf(c).environment)
       return Response.json(await reaching(chain, () => balanceOf(chain, tokens, wallet)))
     },
   },

@@ -1,6 +1,7 @@
 /** What the routes of digital currency share. */
 import { z } from 'zod'
 import {
+  callerOf,
   jsonValue,
   pageOf,
   pageQuery,
@@ -27,7 +28,13 @@ export const metadataSchema = z
 
 export const pageSchema = pageQuery(/^[a-z]{3}_[0-9a-f]{32}$/, listMax, listDefault)
 
-export const ownerOf = (c: RequestContext): string => c.env.principal?.keyId ?? 'unknown'
+/** Who makes something, for its row. */
+export const makerOf = (
+  c: RequestContext,
+): { readonly account: string; readonly createdBy: string } => {
+  const { owner, keyId } = callerOf(c)
+  return { account: owner, createdBy: keyId }
+}
 
 /**
  * The answer of a list: one page under its name, and the cursor of the next.

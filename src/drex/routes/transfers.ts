@@ -161,13 +161,16 @@ const listRoute = (transfers: Transfers): Route => ({
   },
   async handle(c) {
     const query = readQuery(c, listSchema)
-    const found = await transfers.list({
-      wallet: query.wallet,
-      status: query.status,
-      reference: query.reference,
-      beforeId: query.cursor,
-      limit: query.limit + 1,
-    })
+    const found = await transfers.list(
+      {
+        wallet: query.wallet,
+        status: query.status,
+        reference: query.reference,
+        beforeId: query.cursor,
+        limit: query.limit + 1,
+      },
+      callerOf(c),
+    )
     return pageResponse('transfers', found, query.limit, (each) => show(each))
   },
 })
@@ -185,7 +188,7 @@ const readRoute = (transfers: Transfers): Route => ({
     errors: [drexErrors.transfer_not_found],
   },
   async handle(c) {
-    const { transfer, steps } = await transfers.get(readParams(c, idParams).id)
+    const { transfer, steps } = await transfers.get(readParams(c, idParams).id, callerOf(c))
     return Response.json(show(transfer, steps))
   },
 })

@@ -16,8 +16,8 @@ import { type Wallet, walletTypes } from '../wallets/store.ts'
 import { once } from './once.ts'
 import {
   addressSchema,
+  makerOf,
   metadataSchema,
-  ownerOf,
   pageResponse,
   pageResponses,
   pageSchema,
@@ -82,8 +82,7 @@ const createRoute = (wallets: Wallets, sql: Client): Route => ({
       schema: createSchema,
       status: 201,
       prepare: async (body) => ({
-        write: (tx) =>
-          wallets.create({ ...body, address: body.address, createdBy: ownerOf(c) }, tx),
+        write: (tx) => wallets.create({ ...body, address: body.address, ...makerOf(c) }, tx),
         settle: async (wallet) => wallet,
       }),
       show,
@@ -105,7 +104,7 @@ const listRoute = (wallets: Wallets): Route => ({
   },
   async handle(c) {
     const { cursor, limit } = readQuery(c, pageQuery)
-    const found = await wallets.list(cursor ?? '', limit + 1)
+    const found = await wallets.list(makerOf(c).account, cursor ?? '', limit + 1)
     return pageResponse('wallets', found, limit, show)
   },
 })
@@ -123,7 +122,7 @@ const readRoute = (wallets: Wallets): Route => ({
     errors: [drexErrors.wallet_not_found],
   },
   async handle(c) {
-    return Response.json(show(await wallets.get(readParams(c, idParams).id)))
+    return Response.json(show(await wallets.get(readParams(c, idParams).id, makerOf(c).account)))
   },
 })
 
@@ -142,7 +141,7 @@ const transactionsRoute = (wallets: Wallets, sql: Client): Route => ({
   },
   async handle(c) {
     const { cursor, limit } = readQuery(c, pageQuery)
-    const wallet = await wallets.get(readParams(c, idParams).id)
+    const wallet = await wallets.get(readParams(c, idParams).id, makerOf(c).account)
     const found = await trackedOfWallet(sql, wallet.address, cursor, limit + 1)
     return pageResponse('transactions', found, limit, (each) => ({
       ...showTracked(each),

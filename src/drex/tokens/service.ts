@@ -17,6 +17,8 @@ export type Tokens = {
    * @throws ApiError `token_unusable` if the contract tells none, or others than before; `network_unreachable`
    */
   readonly decimalsOf: (chain: Chain, token: Hex) => Promise<number>
+  /** Whether it was ever used as a token here. */
+  readonly isKnown: (chain: Chain, address: Hex) => Promise<boolean>
   /**
    * An amount in the token's smallest unit.
    *
@@ -44,6 +46,8 @@ export const createTokens = (sql: Client): Tokens => {
   }
   return {
     decimalsOf,
+    isKnown: async ({ network }, address) =>
+      (await store.pinnedDecimals(sql, network.id, address)) !== undefined,
     async unitsOf(chain, token, amount, field) {
       const decimals = await decimalsOf(chain, token)
       const units = unitsOf(amount, decimals)

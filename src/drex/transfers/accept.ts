@@ -86,6 +86,7 @@ const insertAll = async (
         ${transfers.map((row) => row.decimals)}::int[],
         ${transfers.map((row) => row.reference ?? null)}::text[],
         ${transfers.map((row) => JSON.stringify(row.metadata))}::text[],
+        ${transfers.map((row) => row.account)}::text[],
         ${transfers.map((row) => row.createdBy)}::text[],
         ${transfers.map((row) => row.createdAt.toISOString())}::text[],
         ${rows.map((row) => row.caller.idempotencyKey?.key ?? null)}::text[],
@@ -94,7 +95,7 @@ const insertAll = async (
         ${rows.map(() => Bun.randomUUIDv7())}::text[],
         ${rows.map((row) => row.caller.requestId)}::text[]
       ) as t(id, transaction_id, network, token, from_wallet, to_wallet, amount, decimals,
-        reference, metadata, created_by, created_at, key, fingerprint, body, audit_id, request_id)
+        reference, metadata, account, created_by, created_at, key, fingerprint, body, audit_id, request_id)
     ), taken as (${claimRows(
       sql,
       sql`select key, fingerprint, ${acceptedStatus}::int, body from input`,
@@ -119,9 +120,9 @@ const insertAll = async (
       sql`select audit_id, created_by, 'drex.transfer', id, 'pending', request_id from fresh`,
     )})
     insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet,
-      amount, decimals, reference, metadata, created_by, created_at)
+      amount, decimals, reference, metadata, account, created_by, created_at)
     select id, transaction_id, network, token, from_wallet, to_wallet, amount::numeric, decimals, reference,
-      metadata::jsonb, created_by, created_at::timestamptz
+      metadata::jsonb, account, created_by, created_at::timestamptz
     from fresh returning id`
   const ids = new Set(written.map(({ id }) => id))
   return acceptances.map(({ transfer }) => ids.has(transfer.id))

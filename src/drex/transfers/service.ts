@@ -10,7 +10,7 @@ import {
   type Caller,
   writeAudit,
 } from '#src/platform/http/index.ts'
-import type { Chain, Chains } from '../chains.ts'
+import { type Chain, type Chains, networksFor } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import { formatUnits, isFinal } from '../domain.ts'
 import { cancelInFlight } from '../engine/cancel.ts'
@@ -39,8 +39,15 @@ type TransferRequest = {
 
 export type Transfers = {
   readonly create: (request: TransferRequest, caller: Caller) => Promise<Answered>
-  readonly get: (id: string) => Promise<{ transfer: store.Transfer; steps: readonly store.Step[] }>
-  readonly list: (filter: store.TransferFilter) => Promise<readonly store.Transfer[]>
+  /** @throws ApiError if the caller's account has no such transfer on networks of its key's environment */
+  readonly get: (
+    id: string,
+    caller: Caller,
+  ) => Promise<{ transfer: store.Transfer; steps: readonly store.Step[] }>
+  readonly list: (
+    filter: store.TransferFilter,
+    caller: Caller,
+  ) => Promise<readonly store.Transfer[]>
   readonly cancel: (id: string, caller: Caller) => Promise<store.Transfer>
 }
 
@@ -58,8 +65,8 @@ export const createTransfers = (deps: {
     for (const chain of chains.all.values()) chain.engine?.kick()
   })
 
-  const get = async (id: string): Promise<store.Transfer> => {
-    const transfer = await store.transferById(sql, id)
+  const get = async (id: string, caller: Caller): Promise<store.Transfer> => {
+    const transfer = await store.transferById(sql, id, scopeOf(caller))
     if (transfer === undefined)
       throw new ApiError(drexErrors.transfer_not_found, 'No such transfer.')
     return transfer
@@ -67,10 +74,10 @@ export const createTransfers = (deps: {
 
   return {
     async create(request, caller) {
-      const chain = chains.require(request.network)
-      await wallets.requireSigning(request.fromWallet, 'from_wallet')
+      const chain = chains.require(request.network, caller.environment)
+      await wallets.requireSigning(request.fromWallet, 'from_wallet', caller)
       if (request.swap !== undefined) {
-        await wallets.requireSigning(request.swap.reserveWallet, 'swap.reserve_wallet')
+        await wallets.requireSigning(request.swap.reserveWallet, 'swap.reserve_wallet', caller)
       }
       const createdAt = new Date()
       const expiresAt = new Date(createdAt.getTime() + deps.expirySeconds * 1000)
@@ -90,16 +97,20 @@ export const createTransfers = (deps: {
         decimals,
         reference: request.reference,
         metadata: request.metadata,
+        account: caller.owner,
         createdBy: caller.keyId,
         createdAt,
       }
       return accept({ transfer, steps, caller, body: creationBody(transfer) })
     },
-    get: async (id) => ({ transfer: await get(id), steps: await store.stepsOf(sql, id) }),
-    list: (filter) => store.listTransfers(sql, filter),
+    get: async (id, caller) => ({
+      transfer: await get(id, caller),
+      steps: await store.stepsOf(sql, id),
+    }),
+    list: (filter, caller) => store.listTransfers(sql, filter, scopeOf(caller)),
     async cancel(id, caller) {
       const actor = actorOf(caller)
-      const transfer = await get(id)
+      const transfer = await get(id, caller)
       const taken = await sql.begin(async (tx) => {
         const ids = await store.cancelPending(tx, id)
         // If an earlier step is on its way, cancelling only a later one does not cancel the transfer.
@@ -113,10 +124,16 @@ export const createTransfers = (deps: {
       if (!taken) {
         await cancelSigned(deps.contextOf(transfer.network as NetworkId), transfer, actor)
       }
-      return get(id)
+      return get(id, caller)
     },
   }
 }
+
+/** What a caller may see of the transfers. */
+const scopeOf = ({ owner, environment }: Caller): store.Visible => ({
+  account: owner,
+  networks: networksFor(environment),
+})
 
 /** A swap moves one amount in three tokens, which all have the same decimals. */
 const inUnits = async (chain: Chain, tokens: Tokens, { amount, swap }: TransferRequest) => {

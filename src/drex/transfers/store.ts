@@ -1,4 +1,5 @@
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import type { NetworkId } from '../config.ts'
 import type { TransactionStatus } from '../domain.ts'
 import { before } from '../engine/store.ts'
 import type { TransactionError, TransactionKind } from '../engine/transaction.ts'
@@ -17,6 +18,8 @@ export type NewTransfer = {
   readonly decimals: number
   readonly reference: string | undefined
   readonly metadata: Readonly<Record<string, unknown>>
+  /** Whose it is. */
+  readonly account: string
   readonly createdBy: string
   readonly createdAt: Date
 }
@@ -52,6 +55,7 @@ type Row = {
   decimals: number
   reference: string | null
   metadata: Readonly<Record<string, unknown>>
+  account: string
   created_by: string
   created_at: Date
   status: TransactionStatus
@@ -74,6 +78,7 @@ const read = (row: Row): Transfer => ({
   decimals: row.decimals,
   reference: row.reference ?? undefined,
   metadata: row.metadata,
+  account: row.account,
   createdBy: row.created_by,
   createdAt: row.created_at,
   status: row.status,
@@ -92,8 +97,19 @@ const selection = (sql: Queryable) => sql`
     coalesce(t.settled_at, t.mined_at, t.broadcast_at, t.signed_at, f.created_at) as updated_at
   from drex_transfers f join drex_transactions t on t.id = f.transaction_id`
 
-export const transferById = async (sql: Client, id: string): Promise<Transfer | undefined> => {
-  const [row] = await sql<Row[]>`${selection(sql)} where f.id = ${id}`
+/** The part of the transfers that somebody may see. */
+export type Visible = { readonly account: string; readonly networks: readonly NetworkId[] }
+
+/** A network that began anew keeps its old transfers under `id@genesis`. */
+const visible = (sql: Queryable, { account, networks }: Visible) => sql`
+  f.account = ${account} and split_part(f.network, '@', 1) = any(${[...networks]}::text[])`
+
+export const transferById = async (
+  sql: Client,
+  id: string,
+  by: Visible,
+): Promise<Transfer | undefined> => {
+  const [row] = await sql<Row[]>`${selection(sql)} where f.id = ${id} and ${visible(sql, by)}`
   return row && read(row)
 }
 
@@ -118,10 +134,11 @@ export type TransferFilter = {
 export const listTransfers = async (
   sql: Client,
   filter: TransferFilter,
+  by: Visible,
 ): Promise<readonly Transfer[]> => {
   const { wallet, status, reference, beforeId, limit } = filter
   const rows = await sql<Row[]>`
-    ${selection(sql)} where true
+    ${selection(sql)} where ${visible(sql, by)}
     ${wallet === undefined ? sql`` : sql`and (f.from_wallet = ${wallet} or f.to_wallet = ${wallet})`}
     ${status === undefined ? sql`` : sql`and t.status = ${status}`}
     ${reference === undefined ? sql`` : sql`and f.reference = ${reference}`}

@@ -1,7 +1,7 @@
 /** Wallets: who may sign, and with what. A private key never leaves this folder and `custody/`. */
 
 import type { Client, Queryable } from '#src/platform/database/index.ts'
-import { ApiError, httpErrors, writeAudit } from '#src/platform/http/index.ts'
+import { ApiError, type Caller, httpErrors, writeAudit } from '#src/platform/http/index.ts'
 import {
   type ResealCounts,
   reseal,
@@ -22,20 +22,29 @@ type NewWallet = {
   readonly metadata: Readonly<Record<string, unknown>>
   /** Of an external or web3signer wallet. */
   readonly address: Hex | undefined
+  readonly account: string
   readonly createdBy: string
 }
+
+/** Who asks for a signature. */
+type Signatory = Pick<Caller, 'owner' | 'keyId'>
 
 export type Wallets = {
   /** @param sql the transaction it belongs to, if there is one */
   readonly create: (wallet: NewWallet, sql?: Queryable) => Promise<store.Wallet>
   readonly find: (address: Hex) => Promise<store.Wallet | undefined>
-  readonly get: (id: string) => Promise<store.Wallet>
-  readonly list: (afterId: string, limit: number) => Promise<readonly store.Wallet[]>
-  /** @throws ApiError if the wallet is unknown or only watched */
-  readonly requireSigning: (address: Hex, field: string) => Promise<store.Wallet>
+  /** @throws ApiError if the account has no such wallet */
+  readonly get: (id: string, account: string) => Promise<store.Wallet>
+  readonly list: (
+    account: string,
+    afterId: string,
+    limit: number,
+  ) => Promise<readonly store.Wallet[]>
+  /** @throws ApiError if the account has no such wallet, it is only watched or not active, or the key has no right to it */
+  readonly requireSigning: (address: Hex, field: string, by: Signatory) => Promise<store.Wallet>
   readonly signerFor: (address: Hex) => Promise<Signer>
-  /** The wallet that deploys if the caller names none; created on first use. */
-  readonly deployer: () => Promise<store.Wallet>
+  /** The wallet that deploys if a caller of the account names none; created on first use. */
+  readonly deployer: (account: string) => Promise<store.Wallet>
   /** Seals every key with the present master key. */
   readonly reseal: () => Promise<ResealCounts>
 }
@@ -57,13 +66,14 @@ export const createWallets = (deps: Deps): Wallets => {
   return {
     create,
     find,
-    list: (afterId, limit) => store.listWallets(sql, afterId, limit),
-    async get(id) {
+    list: (account, afterId, limit) => store.listWallets(sql, account, afterId, limit),
+    async get(id, account) {
       const wallet = await store.walletById(sql, id)
-      if (wallet === undefined) throw new ApiError(drexErrors.wallet_not_found, 'No such wallet.')
+      if (wallet?.account !== account)
+        throw new ApiError(drexErrors.wallet_not_found, 'No such wallet.')
       return wallet
     },
-    requireSigning: async (address, field) => signing(await find(address), address, field),
+    requireSigning: async (address, field, by) => signing(await find(address), address, field, by),
     async signerFor(address) {
       const wallet = await find(address)
       if (wallet?.sealedKey !== undefined) {
@@ -75,7 +85,8 @@ export const createWallets = (deps: Deps): Wallets => {
       }
       throw new Error(`the wallet ${address} has no signer here`)
     },
-    deployer: async () => (await store.walletByCreator(sql, deployer)) ?? createDeployer(deps),
+    deployer: async (account) =>
+      (await store.walletByCreator(sql, deployer, account)) ?? createDeployer(deps, account),
     reseal: () => reseal(requireSealer(deps), sealedKeys(sql)),
   }
 }
@@ -108,7 +119,10 @@ const createWallet = async (
   within: Queryable = deps.sql,
 ): Promise<store.Wallet> => {
   const { address: given, ...common } = wanted
-  const base = { id: newId('wal'), ...common, createdAt: new Date() }
+  const base = {
+    ...{ id: newId('wal'), ...common, createdAt: new Date() },
+    ...({ status: 'active', policy: {} } as const),
+  }
   const wallet: store.Wallet =
     given === undefined
       ? generate(base, requireSealer(deps))
@@ -119,9 +133,14 @@ const createWallet = async (
   return wallet
 }
 
-const signing = (wallet: store.Wallet | undefined, address: Hex, field: string): store.Wallet => {
+const signing = (
+  wallet: store.Wallet | undefined,
+  address: Hex,
+  field: string,
+  by: Signatory,
+): store.Wallet => {
   const errors = [{ pointer: `/${field}`, rule: 'wallet', message: 'cannot sign', got: address }]
-  if (wallet === undefined) {
+  if (wallet?.account !== by.owner) {
     throw new ApiError(drexErrors.wallet_not_found, `${field}: no wallet has this address.`, {
       errors,
     })
@@ -131,19 +150,27 @@ const signing = (wallet: store.Wallet | undefined, address: Hex, field: string):
       errors,
     })
   }
+  if (wallet.status !== 'active') {
+    throw new ApiError(drexErrors.wallet_disabled, `${field}: the wallet is ${wallet.status}.`, {
+      errors,
+    })
+  }
+  if (wallet.policy.keys?.includes(by.keyId) === false) {
+    throw new ApiError(httpErrors.forbidden, `${field}: the API key has no right to this wallet.`)
+  }
   return wallet
 }
 
 /** The first deployments may come at the same time, at several gateways: only one makes the wallet. */
-const createDeployer = (deps: Deps): Promise<store.Wallet> =>
+const createDeployer = (deps: Deps, account: string): Promise<store.Wallet> =>
   deps.sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtextextended(${deployer}, 0))`
-    const made = await store.walletByCreator(tx, deployer)
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`${deployer}:${account}`}, 0))`
+    const made = await store.walletByCreator(tx, deployer, account)
     if (made !== undefined) return made
     const wanted = { type: 'managed', label: 'deployer', metadata: {} } as const
     const created = await createWallet(
       deps,
-      { ...wanted, address: undefined, createdBy: deployer },
+      { ...wanted, address: undefined, account, createdBy: deployer },
       tx,
     )
     await writeAudit(tx, {
@@ -169,7 +196,7 @@ const generate = (
 async function* sealedKeys(sql: Client): AsyncGenerator<readonly SealedRecord[]> {
   let afterId = ''
   for (;;) {
-    const page = await store.listWallets(sql, afterId, resealPage)
+    const page = await store.listWallets(sql, undefined, afterId, resealPage)
     const last = page.at(-1)
     if (last === undefined) return
     yield page.flatMap(({ id, address, sealedKey }) =>

@@ -4,6 +4,15 @@ import type { Hex } from '../evm/hex.ts'
 export const walletTypes = ['managed', 'external', 'web3signer'] as const
 export type WalletType = (typeof walletTypes)[number]
 
+/** `disabled` may become active again, `archived` not. */
+type WalletStatus = 'active' | 'disabled' | 'archived'
+
+/** Who may use a wallet for what. Amounts are decimals of the currency; what is absent limits nothing. */
+type WalletPolicy = {
+  /** Public ids of the API keys that may sign with it; every key of the account if absent. */
+  readonly keys?: readonly string[] | undefined
+}
+
 export type Wallet = {
   readonly id: string
   readonly address: Hex
@@ -12,6 +21,10 @@ export type Wallet = {
   readonly metadata: Readonly<Record<string, unknown>>
   /** Sealed private key of a managed wallet. */
   readonly sealedKey: Uint8Array | undefined
+  /** Whose it is. */
+  readonly account: string
+  readonly status: WalletStatus
+  readonly policy: WalletPolicy
   readonly createdBy: string
   readonly createdAt: Date
 }
@@ -35,10 +48,12 @@ const read = (row: Row): Wallet => {
 /** @returns false if the address is taken */
 export const insertWallet = async (sql: Queryable, wallet: Wallet): Promise<boolean> => {
   const inserted = await sql`
-    insert into drex_wallets (id, address, type, label, metadata, sealed_key, created_by, created_at)
+    insert into drex_wallets (id, address, type, label, metadata, sealed_key, account, status,
+      policy, created_by, created_at)
     values (${wallet.id}, ${wallet.address}, ${wallet.type}, ${wallet.label},
       ${JSON.stringify(wallet.metadata)}::text::jsonb,
       ${wallet.sealedKey === undefined ? null : Buffer.from(wallet.sealedKey)},
+      ${wallet.account}, ${wallet.status}, ${JSON.stringify(wallet.policy)}::text::jsonb,
       ${wallet.createdBy}, ${wallet.createdAt.toISOString()})
     on conflict do nothing`
   return inserted.count === 1
@@ -54,23 +69,27 @@ export const walletByAddress = async (sql: Client, address: Hex): Promise<Wallet
   return row && read(row)
 }
 
-/** The gateway's own wallet for deployments, if there is one. */
+/** The gateway's own wallet for an account's deployments, if there is one. */
 export const walletByCreator = async (
   sql: Queryable,
   createdBy: string,
+  account: string,
 ): Promise<Wallet | undefined> => {
   const [row] = await sql<Row[]>`
-    select * from drex_wallets where created_by = ${createdBy} order by id limit 1`
+    select * from drex_wallets where created_by = ${createdBy} and account = ${account} order by id limit 1`
   return row && read(row)
 }
 
+/** @param account undefined for those of all accounts */
 export const listWallets = async (
   sql: Client,
+  account: string | undefined,
   afterId: string,
   limit: number,
 ): Promise<readonly Wallet[]> => {
   const rows = await sql<Row[]>`
-    select * from drex_wallets where id > ${afterId} order by id limit ${limit}`
+    select * from drex_wallets where id > ${afterId}
+      ${account === undefined ? sql`` : sql`and account = ${account}`} order by id limit ${limit}`
   return rows.map(read)
 }
 

@@ -51,7 +51,7 @@ export const platformSettings = defineSettings({
   }),
   environment: setting('TRILHO_ENVIRONMENT', oneOf('sandbox', 'production'), {
     default: 'sandbox',
-    doc: '`production` refuses to start with what is only fit for trials, such as no master key.',
+    doc: '`production` refuses to start with what is only fit for trials, such as no master key, and refuses `trl_test_` keys.',
   }),
   brokerAddresses: setting('BROKER_ADDRESSES', list(hostPort()), {
     doc: 'Message broker addresses.',

@@ -13,6 +13,7 @@ export {
   defaultAccount,
   generateKey,
   hashMatches,
+  type KeyEnvironment,
   parseKey,
 } from './keys/api-key.ts'
 export {

@@ -20,7 +20,11 @@ export const defaultAccount = 'default'
 /** 1 to 63 characters. */
 export const accountForm = /^[0-9A-Za-z][0-9A-Za-z._-]{0,62}$/
 
-export type ParsedKey = { readonly id: string; readonly hash: Buffer }
+export type ParsedKey = {
+  readonly environment: KeyEnvironment
+  readonly id: string
+  readonly hash: Buffer
+}
 
 const base62 = (value: bigint, length: number): string => {
   let rest = value
@@ -53,10 +57,10 @@ export const generateKey = (
 export const parseKey = (text: string): ParsedKey | undefined => {
   const found = form.exec(text)
   if (found === null) return undefined
-  const [, , id = '', secret = '', checksum = ''] = found
+  const [, environment, id = '', secret = '', checksum = ''] = found
   const body = text.slice(0, -checksumLength)
   if (checksumOf(body) !== checksum) return undefined
-  return { id, hash: hashOf(secret) }
+  return { environment: environment === 'live' ? 'live' : 'test', id, hash: hashOf(secret) }
 }
 
 /** Compares in constant time. */

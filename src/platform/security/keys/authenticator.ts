@@ -1,4 +1,4 @@
-import { hashMatches, parseKey } from './api-key.ts'
+import { hashMatches, type KeyEnvironment, parseKey } from './api-key.ts'
 import { expandGrants, type Scope } from './scopes.ts'
 
 /** A key as it is stored. */
@@ -9,6 +9,8 @@ export type KeyRecord = {
   /** SHA-256 of the secret, in hex. */
   readonly hash: string
   readonly grants: readonly string[]
+  /** Undefined for keys that were stored before it was: then it is what the key's text says. */
+  readonly environment: KeyEnvironment | undefined
   readonly expiresAt: Date | undefined
   readonly revokedAt: Date | undefined
 }
@@ -26,6 +28,8 @@ export type Principal = {
   readonly owner: string
   readonly keyId: string
   readonly name: string
+  /** Test keys move nothing of value, live keys move nothing else. */
+  readonly environment: KeyEnvironment
   readonly scopes: ReadonlySet<Scope>
 }
 
@@ -44,6 +48,8 @@ const cachedKeysMax = 4_096
 
 export const createAuthenticator = (options: {
   readonly sources: readonly KeySource[]
+  /** Keys that do not count here: test keys in production. */
+  readonly refused?: KeyEnvironment | undefined
   readonly now?: () => number
   readonly cacheMs?: number
 }): Authenticator => {
@@ -52,16 +58,20 @@ export const createAuthenticator = (options: {
 
   const lookUp = async (text: string): Promise<Principal | undefined> => {
     const parsed = parseKey(text)
-    if (parsed === undefined) return undefined
+    if (parsed === undefined || parsed.environment === options.refused) return undefined
+    const { environment } = parsed
     for (const source of sources) {
       const record = await source.find(parsed.id)
       if (record === undefined) continue
       const nowMs = now()
       if (!hashMatches(parsed.hash, record.hash) || !isAlive(record, nowMs)) return undefined
+      // The text's environment is no secret: whoever holds a test key could write a live one from it.
+      if ((record.environment ?? environment) !== environment) return undefined
       const principal: Principal = {
         owner: record.account,
         keyId: record.id,
         name: record.name,
+        environment,
         scopes: expandGrants(record.grants),
       }
       if (verified.size >= cachedKeysMax) verified.clear()

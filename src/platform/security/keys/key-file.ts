@@ -7,7 +7,7 @@ import { isGrant } from './scopes.ts'
 
 const instant = z.iso.datetime()
 
-/** The file of API_KEYS_FILE: `{"keys": [{id, name, account?, hash, scopes, created_at, expires_at?, revoked_at?}]}`. */
+/** The file of API_KEYS_FILE: `{"keys": [{id, name, account?, hash, environment?, scopes, created_at, expires_at?, revoked_at?}]}`. */
 const fileSchema = z.strictObject({
   keys: z.array(
     z.strictObject({
@@ -15,6 +15,7 @@ const fileSchema = z.strictObject({
       name: z.string().max(100),
       account: z.string().regex(accountForm).default(defaultAccount),
       hash: z.string().regex(/^[0-9a-f]{64}$/),
+      environment: z.enum(['live', 'test']).nullish(),
       scopes: z.array(z.string().refine(isGrant, 'unknown scope')),
       created_at: instant,
       expires_at: instant.nullish(),
@@ -101,6 +102,7 @@ const recordOf = (entry: KeyFileEntry): KeyRecord => ({
   account: entry.account,
   hash: entry.hash,
   grants: entry.scopes,
+  environment: entry.environment ?? undefined,
   expiresAt: dateOf(entry.expires_at),
   revokedAt: dateOf(entry.revoked_at),
 })

@@ -14,6 +14,8 @@ export type ListedKey = {
   readonly id: string
   readonly name: string
   readonly account: string
+  /** Null for keys that were stored before it was: their text says it. */
+  readonly environment: KeyEnvironment | null
   readonly scopes: readonly string[]
   readonly created_at: string
   readonly expires_at: string | null
@@ -41,6 +43,7 @@ export const createKeyFileStore = (path: string, now: () => Date): KeyStore => (
       name,
       account,
       hash,
+      environment,
       scopes: [...grants],
       created_at: now().toISOString(),
       expires_at: expiresAt?.toISOString() ?? null,
@@ -52,6 +55,7 @@ export const createKeyFileStore = (path: string, now: () => Date): KeyStore => (
   list: async () =>
     (await readKeyFile(path)).keys.map(({ hash: _hash, ...entry }) => ({
       ...entry,
+      environment: entry.environment ?? null,
       expires_at: entry.expires_at ?? null,
       revoked_at: entry.revoked_at ?? null,
       last_used_at: null,

@@ -2,7 +2,7 @@ import { type Client, textArray } from '#src/platform/database/index.ts'
 import { type Actor, writeAudit } from '#src/platform/http/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { generateKey } from './api-key.ts'
+import { generateKey, type KeyEnvironment } from './api-key.ts'
 import type { KeyRecord, KeySource } from './authenticator.ts'
 import type { KeyStore } from './key-store.ts'
 
@@ -15,6 +15,7 @@ type Row = {
   readonly name: string
   readonly account: string
   readonly hash: string
+  readonly environment: KeyEnvironment | null
   readonly scopes: readonly string[]
   readonly created_at: string
   readonly expires_at: string | null
@@ -73,15 +74,19 @@ export const createKeyTable = (options: {
   }
 }
 
-const recordOf = ({ id, name, account, hash, scopes, expires_at, revoked_at }: Row): KeyRecord => ({
-  id,
-  name,
-  account,
-  hash,
-  grants: scopes,
-  expiresAt: expires_at === null ? undefined : new Date(expires_at),
-  revokedAt: revoked_at === null ? undefined : new Date(revoked_at),
-})
+const recordOf = (row: Row): KeyRecord => {
+  const { id, name, account, hash, environment, scopes, expires_at, revoked_at } = row
+  return {
+    id,
+    name,
+    account,
+    hash,
+    grants: scopes,
+    environment: environment ?? undefined,
+    expiresAt: expires_at === null ? undefined : new Date(expires_at),
+    revokedAt: revoked_at === null ? undefined : new Date(revoked_at),
+  }
+}
 
 const isoOf = (time: string | null): string | null =>
   time === null ? null : new Date(time).toISOString()
@@ -92,8 +97,8 @@ export const createKeyTableStore = (sql: Client, actor: Actor): KeyStore => ({
     const { key, id, hash } = generateKey(environment)
     await sql.begin(async (tx) => {
       await tx`
-        insert into api_keys (id, name, account, hash, scopes, expires_at)
-        values (${id}, ${name}, ${account}, ${hash}, ${textArray(grants)}::text::text[],
+        insert into api_keys (id, name, account, hash, environment, scopes, expires_at)
+        values (${id}, ${name}, ${account}, ${hash}, ${environment}, ${textArray(grants)}::text::text[],
           ${expiresAt?.toISOString() ?? null})`
       await writeAudit(tx, { actor, action: 'keys.create', object: id, outcome: 'created' })
     })

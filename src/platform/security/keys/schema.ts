@@ -8,6 +8,8 @@ export const apiKeys = pgTable('api_keys', {
   /** The owner of the key: what belongs to an account outlives each of its keys. */
   account: text().notNull().default('default'),
   hash: text().notNull(),
+  /** live or test; null for keys stored before it was. */
+  environment: text(),
   /** Grants as `trilho keys create` takes them. */
   scopes: text().array().notNull(),
   createdAt: instant('created_at').notNull().defaultNow(),

@@ -23,6 +23,7 @@ const recordFor = (more: Partial<KeyRecord> = {}) => {
     account: 'default',
     hash,
     grants: ['cards:*'],
+    environment: 'live',
     expiresAt: undefined,
     revokedAt: undefined,
     ...more,
@@ -58,6 +59,35 @@ describe('keys', () => {
 })
 
 describe('the authenticator', () => {
+  test('a key of one environment is not rewritten into one of the other', async () => {
+    const { key, record } = recordFor()
+    const body = key.replace('trl_live_', 'trl_test_').slice(0, -6)
+    let checksum = BigInt(Bun.hash.crc32(body))
+    let digits = ''
+    for (let at = 0; at < 6; at++) {
+      const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+      digits = alphabet.charAt(Number(checksum % 62n)) + digits
+      checksum /= 62n
+    }
+    expect(parseKey(body + digits)?.environment).toBe('test')
+    expect(await harness(record).verify(body + digits)).toBeUndefined()
+    expect((await harness(record).verify(key))?.environment).toBe('live')
+    const old = { ...record, environment: undefined }
+    expect((await harness(old).verify(key))?.environment).toBe('live')
+  })
+
+  test('where test keys do not count, live ones do', async () => {
+    const live = recordFor()
+    const made = generateKey('test')
+    const test = { ...live.record, id: made.id, hash: made.hash, environment: 'test' as const }
+    const source = {
+      find: async (id: string) => [live.record, test].find((each) => each.id === id),
+    }
+    const authenticator = createAuthenticator({ sources: [source], refused: 'test' })
+    expect(await authenticator.verify(`Bearer ${made.key}`)).toBeUndefined()
+    expect(await authenticator.verify(`Bearer ${live.key}`)).toBeDefined()
+  })
+
   const harness = (record: KeyRecord, startMs = 1_000_000) => {
     let nowMs = startMs
     let lookUps = 0

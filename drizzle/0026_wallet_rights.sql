@@ -1,0 +1,13 @@
+DROP INDEX "drex_contracts_address";
+ALTER TABLE "drex_contracts" ADD COLUMN "account" text DEFAULT 'default' NOT NULL;
+ALTER TABLE "drex_transactions" ADD COLUMN "value" numeric(78, 0) DEFAULT '0' NOT NULL;
+ALTER TABLE "drex_transfers" ADD COLUMN "account" text DEFAULT 'default' NOT NULL;
+ALTER TABLE "drex_transfers" ADD COLUMN "approval" text;
+ALTER TABLE "drex_transfers" ADD COLUMN "approved_by" text;
+ALTER TABLE "drex_wallets" ADD COLUMN "account" text DEFAULT 'default' NOT NULL;
+ALTER TABLE "drex_wallets" ADD COLUMN "status" text DEFAULT 'active' NOT NULL;
+ALTER TABLE "drex_wallets" ADD COLUMN "policy" jsonb DEFAULT '{}'::jsonb NOT NULL;
+ALTER TABLE "api_keys" ADD COLUMN "environment" text;
+CREATE INDEX "drex_transfers_account" ON "drex_transfers" USING btree ("account","id");
+CREATE INDEX "drex_wallets_account" ON "drex_wallets" USING btree ("account","id");
+CREATE UNIQUE INDEX "drex_contracts_address" ON "drex_contracts" USING btree ("network","address","account");
