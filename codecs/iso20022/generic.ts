@@ -1,6 +1,14 @@
 import { absent, createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { escaped } from './building/template.ts'
 import {
+  addChild,
+  addText,
+  attributesAsJson,
+  isPlain,
+  namespaceMember,
+  plainJson,
+} from './generic-plain.ts'
+import {
   type CompiledElement,
   type CompiledSchema,
   type CompiledType,
@@ -70,30 +78,24 @@ const jsonOf = (
   element: number,
 ): unknown => {
   const type = typeOf(schema, element)
-  const value: Record<string, unknown> = {}
-  const first = document.firstAttribute(node)
-  for (let at = first; at < first + document.attributeCount(node); at++) {
-    const name = document.attributeName(at)
-    if (!(document.isNamespaceDeclaration(at) || name.includes(':'))) {
-      value[`@${name}`] = document.attributeValue(at)
-    }
-  }
+  const value = attributesAsJson(document, node)
   if (type.simple !== undefined) {
     const text = document.textOf(node)
     if (type.attributes.length === 0) return text
     value['#text'] = text
     return value
   }
+  if (type.mixed) addText(document, node, value)
   const members = new Map(type.members.map((member) => [member.name, member]))
   for (let at = document.firstChild(node); at !== absent; at = document.nextSibling(at, node)) {
     const name = document.localName(at)
     const member = members.get(name)
-    const found =
-      member?.element ?? (schema.globals.get(`{${document.namespaceUri(at)}}${name}`) as number)
-    const inner = jsonOf(schema, document, at, found)
-    if (member?.repeated !== true) value[name] = inner
-    else if (value[name] === undefined) value[name] = [inner]
-    else (value[name] as unknown[]).push(inner)
+    const found = member?.element ?? schema.globals.get(`{${document.namespaceUri(at)}}${name}`)
+    const inner =
+      found === undefined
+        ? plainJson(document, at, document.namespaceUri(node))
+        : jsonOf(schema, document, at, found)
+    addChild(value, name, inner, member?.repeated === true)
   }
   return value
 }
@@ -119,6 +121,9 @@ export const messageFromJson = (schema: CompiledSchema, message: unknown): FromJ
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Names in ASCII are enough for what is written from JSON. */
+const plainName = /^[A-Za-z_][A-Za-z0-9._-]{0,127}$/
 
 class Writer {
   readonly problems: GenericProblem[] = []
@@ -178,8 +183,7 @@ class Writer {
         if (written === undefined) return ''
         const at = `${pointer}/@${name}`
         if (typeof written !== 'string') return this.#problem(at, 'must be a string')
-        const text = this.#text(written, at).replaceAll('"', '&quot;').replaceAll('&gt;', '>')
-        return ` ${name}="${text.replaceAll('\t', '&#x9;').replaceAll('\n', '&#xA;')}"`
+        return ` ${name}="${this.#quoted(written, at)}"`
       })
       .sort()
       .join('')
@@ -197,8 +201,12 @@ class Writer {
   }
 
   #children(type: CompiledType, value: GenericMessage, pointer: string, namespace: string): string {
-    let xml = ''
     const known = new Set(type.attributes.map(({ name }) => `@${name}`))
+    let xml = ''
+    if (type.mixed && typeof value['#text'] === 'string') {
+      known.add('#text')
+      xml += this.#text(value['#text'], `${pointer}/#text`)
+    }
     for (const { name, element, repeated } of type.members) {
       known.add(name)
       const inner = Object.hasOwn(value, name) ? value[name] : undefined
@@ -216,10 +224,41 @@ class Writer {
       if (known.has(name)) continue
       const at = `${pointer}/${shown(name)}`
       const global = type.wildcardMembers ? this.#global(name) : undefined
-      if (global === undefined) this.#problem(at, 'is not known here')
-      else xml += this.#element(global, value[name], at, namespace)
+      const items = Array.isArray(value[name]) ? value[name] : [value[name]]
+      if (global === undefined && type.wildcardMembers && items.every(isPlain)) {
+        xml += items.map((item) => this.#plain(name, item, at, namespace)).join('')
+      } else if (global === undefined) this.#problem(at, 'is not known here')
+      else xml += items.map((item) => this.#element(global, item, at, namespace)).join('')
     }
     return xml
+  }
+
+  /** An element of which no schema is known. */
+  #plain(name: string, value: unknown, pointer: string, outer: string): string {
+    if (!plainName.test(name)) return this.#problem(pointer, 'is no name of an element')
+    if (typeof value === 'string') return `<${name}>${this.#text(value, pointer)}</${name}>`
+    if (!isObject(value)) return this.#problem(pointer, 'must be a string or an object')
+    const namespace = value[namespaceMember] ?? outer
+    if (typeof namespace !== 'string') return this.#problem(pointer, 'has no namespace')
+    let opened = `${name}${namespace === outer ? '' : ` xmlns="${this.#quoted(namespace, pointer)}"`}`
+    let xml = ''
+    for (const [key, inner] of Object.entries(value)) {
+      const at = `${pointer}/${shown(key)}`
+      if (key === namespaceMember) continue
+      const items = Array.isArray(inner) ? inner : [inner]
+      if (key === '#text' && typeof inner === 'string') xml += this.#text(inner, at)
+      else if (!key.startsWith('@')) {
+        xml += items.map((item) => this.#plain(key, item, at, namespace)).join('')
+      } else if (typeof inner !== 'string' || !plainName.test(key.slice(1))) {
+        this.#problem(at, 'is no attribute')
+      } else opened += ` ${key.slice(1)}="${this.#quoted(inner, at)}"`
+    }
+    return `<${opened}>${xml}</${name}>`
+  }
+
+  #quoted(value: string, pointer: string): string {
+    const text = this.#text(value, pointer).replaceAll('"', '&quot;').replaceAll('&gt;', '>')
+    return text.replaceAll('\t', '&#x9;').replaceAll('\n', '&#xA;')
   }
 
   /** Finds an element of another namespace, for a wildcard. */

@@ -38,7 +38,11 @@ SeqTp Signature SignatureMethod SignatureValue SignedInfo SplmtryData Stmt Sts S
 SysEvtNtfctn SysPty SysPtyId TechAdr ToDt ToTm Transform Transforms TrckgInd TrckrStsAndTx
 TtlNtries TwnNm Tx TxDtls TxsSummry UltmtDbtr Undrlyg UndrlygAccptncDtls UndrlygCxlDtls Val ValDt
 X509Certificate X509Data X509IssuerName X509IssuerSerial X509SKI X509SerialNumber X509SubjectName
-XpryDt admi.002.001.01`.split(/\s+/)
+XpryDt admi.002.001.01
+DSAKeyValue Exponent G HMACOutputLength J KeyValue Manifest MgmtData Modulus
+Object P PGPData PGPKeyID PGPKeyPacket PgenCounter Q RSAKeyValue RetrievalMethod SPKIData SPKISexp Seed SignatureProperties SignatureProperty X509CRL XPath Y`.split(
+    /\s+/,
+  )
 
 export const messageVocabulary = createXmlVocabulary([...typedNames, ...catalogueNames])
 

@@ -256,7 +256,7 @@ class Compiler {
       }
       case 'element-ref': {
         const { place } = particle
-        const element = this.#model.elements.get(particle.name)
+        const element = this.#globalElement(particle.name)
         if (element === undefined) {
           throw new SchemaError(place.file, place.line, `there is no element ${particle.name}`)
         }
@@ -274,6 +274,14 @@ class Compiler {
         return { kind: 'leaf', min, max, leaf }
       }
     }
+  }
+
+  #globalElement(name: QName): ElementDeclaration | undefined {
+    for (const { elements } of [this.#model, ...this.#imports]) {
+      const found = elements.get(name)
+      if (found !== undefined) return found
+    }
+    return undefined
   }
 
   #leaf(particle: Particle, declaration: ElementDeclaration): ResolvedParticle {

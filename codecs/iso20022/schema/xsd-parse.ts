@@ -1,5 +1,6 @@
 import { CodecError } from '#codecs/bytes'
 import { createXmlScanner, type XmlScanner } from '#codecs/xml'
+import { withoutDoctype } from './doctype.ts'
 import {
   type ElementDeclaration,
   type Particle,
@@ -177,7 +178,7 @@ const rootOf = (
 ): XsdElement => {
   if (bytes === undefined) throw new SchemaError(file, 0, 'there is no such schema document')
   try {
-    const document = scanner.scan(bytes)
+    const document = scanner.scan(withoutDoctype(file, bytes))
     const root = new XsdElement(document, document.root, file, new Map(), adopted)
     if (root.name !== 'schema') throw root.error('the root is not <schema>')
     return root

@@ -54,6 +54,34 @@ describe('generated documents survive the way to JSON and back, byte for byte', 
   }
 })
 
+test('what a signature may hold beside ours survives too', () => {
+  const schema = schemaOf('pibr.001', '1.3')
+  const random = createRandom(11)
+  const contents = [
+    '<ds:Object Id="o">two <note xmlns="urn:other" k="1 &quot;"><a>1</a><a>2</a></note></ds:Object>',
+    '<ds:Object><ds:Manifest><ds:Reference><ds:DigestMethod Algorithm="urn:a"></ds:DigestMethod><ds:DigestValue></ds:DigestValue></ds:Reference></ds:Manifest></ds:Object>',
+  ]
+  const xml = generateMessage(schema, random)
+    .replace('</ds:Signature>', () => `${contents.join('')}</ds:Signature>`)
+    .replace('<ds:X509IssuerSerial>', '<ds:X509Certificate>Zm9v</ds:X509Certificate>$&')
+  const document = scanner.scan(utf8(xml))
+  expect(validateDocument(schema, document).violations).toEqual([])
+  const json = messageToJson(schema, document)
+  if (!json.ok) throw new Error(JSON.stringify(json))
+  const { Signature } = (json.message['Envelope'] as Loose).AppHdr.Sgntr
+  expect(Signature.Object[0]).toEqual({
+    '@Id': 'o',
+    '#text': 'two ',
+    note: { '@xmlns': 'urn:other', '@k': '1 "', a: ['1', '2'] },
+  })
+  const back = messageFromJson(schema, json.message)
+  if (!back.ok) throw new Error(JSON.stringify(back))
+  const issuer = /<ds:X509IssuerSerial>.*<\/ds:X509IssuerSerial>/.exec(xml)?.[0] ?? ''
+  const certificate = '<ds:X509Certificate>Zm9v</ds:X509Certificate>'
+  // Members of one choice are written in the order of the schema.
+  expect(decoder.decode(back.bytes)).toBe(xml.replace(certificate + issuer, issuer + certificate))
+})
+
 describe('JSON to XML', () => {
   const schema = schemaOf('pacs.008', '1.13')
   const message = () => {

@@ -64,6 +64,39 @@ describe('SPI_SCHEMA_DIR', () => {
     await expectLoaded(path)
   })
 
+  test('may hold the schema of signatures with its document type declaration', async () => {
+    const folder = join(directory, 'signatures')
+    mkdirSync(folder)
+    const dsig = 'http://www.w3.org/2000/09/xmldsig#'
+    const own = `<?xml version="1.0"?>
+<!DOCTYPE schema PUBLIC "-//W3C//DTD XMLSchema 200102//EN" "http://www.w3.org/2001/XMLSchema.dtd"
+ [ <!ATTLIST schema xmlns:ds CDATA #FIXED "${dsig}">
+   <!-- ]> -->
+   <!ENTITY dsig '${dsig}'>
+   <!ENTITY % p ''>
+ ]>
+<schema xmlns="http://www.w3.org/2001/XMLSchema" xmlns:ds="&dsig;" targetNamespace="&dsig;" version="0.1" elementFormDefault="qualified">
+  <element name="Signature" type="ds:SignatureType"/>
+  <complexType name="SignatureType"><sequence><element ref="ds:KeyName"/></sequence></complexType>
+  <element name="KeyName" type="string"/>
+</schema>`
+    writeFileSync(join(folder, 'xmldsig-core-schema.xsd'), own)
+    const message = xsd('9.9').replace(
+      /(<xs:schema[^>]*>)/,
+      `$1<xs:import namespace="${dsig}" schemaLocation="xmldsig-core-schema.xsd"/>`,
+    )
+    writeFileSync(join(folder, 'pibr.001.xsd'), message)
+    const { report } = loadSchemas(folder)
+    expect(report.map(({ file, outcome, reason }) => [file, outcome, reason])).toEqual([
+      ['pibr.001.xsd', 'loaded', undefined],
+      [
+        'xmldsig-core-schema.xsd',
+        'skipped',
+        'its target namespace is no message version of the SPI',
+      ],
+    ])
+  })
+
   test('tells at the start what was found, and what is not among it', () => {
     const folder = join(directory, 'report')
     mkdirSync(join(folder, 'catalogue'), { recursive: true })

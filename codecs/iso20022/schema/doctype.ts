@@ -1,0 +1,55 @@
+import { SchemaError } from './model.ts'
+
+/** Entities that one document type declaration may declare, and characters of the value of one. */
+export const entitiesMax = 32
+export const entityCharsMax = 256
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** Comments and instructions may stand before it. */
+const opening = /^(?:\ufeff)?(?:\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*<!DOCTYPE\b/
+/** What an internal subset consists of: texts that hide brackets, and all else. */
+const part = /"[^"]*"|'[^']*'|<!--[\s\S]*?-->|[[\]>]|[^"'[\]><]+|</g
+const declaration = /<!ENTITY\s+([A-Za-z_][\w.-]*)\s+(?:"([^"]*)"|'([^']*)')\s*>/g
+
+/**
+ * A schema document without its document type declaration, which the schema of W3C for signatures has: in its place
+ * are spaces, and its own general entities stand for their texts. Nothing else of it counts, and nothing is fetched.
+ * Messages never have one.
+ *
+ * @throws SchemaError for a declaration without end, or with more or longer entities than we take
+ */
+export const withoutDoctype = (file: string, bytes: Uint8Array): Uint8Array => {
+  // The whole is decoded only where there is one.
+  if (!opening.test(decoder.decode(bytes.subarray(0, 65_536)))) return bytes
+  const text = decoder.decode(bytes)
+  const from = text.indexOf('<!DOCTYPE')
+  const to = endOf(text, from, file)
+  const written = text.slice(from, to)
+  const entities = [...written.replace(/<!--[\s\S]*?-->/g, '').matchAll(declaration)]
+  if (entities.length > entitiesMax) {
+    throw new SchemaError(file, 0, `more than ${entitiesMax} entities are declared`)
+  }
+  let rest = text.slice(to)
+  for (const [, name = '', quoted, single] of entities) {
+    const value = quoted ?? single ?? ''
+    if (value.length > entityCharsMax || /[&%<]/.test(value)) {
+      throw new SchemaError(file, 0, `entity ${name} is more than a short text`)
+    }
+    rest = rest.replaceAll(`&${name};`, () => value)
+  }
+  return encoder.encode(text.slice(0, from) + written.replace(/[^\n]/g, ' ') + rest)
+}
+
+const endOf = (text: string, from: number, file: string): number => {
+  let depth = 0
+  part.lastIndex = from + '<!DOCTYPE'.length
+  for (let found = part.exec(text); found !== null; found = part.exec(text)) {
+    const [mark] = found
+    if (mark === '[') depth++
+    else if (mark === ']') depth--
+    else if (mark === '>' && depth === 0) return part.lastIndex
+  }
+  throw new SchemaError(file, 0, 'its document type declaration does not end')
+}
