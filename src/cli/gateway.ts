@@ -44,6 +44,7 @@ export const buildGateway = (
     http: platform.httpAddr,
     cards: { host: platform.httpAddr.host, port: platform.cardgwPort },
     stopTimeoutMs: platform.stopTimeoutSeconds * 1000,
+    drainMs: platform.drainSeconds * 1000,
     stallMs: platform.stallSeconds * 1000,
   })
   return { gateway, features }

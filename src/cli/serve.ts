@@ -11,7 +11,7 @@ export const serveCommand: Command = {
   summary: 'Runs the gateway with the settings of the environment.',
   usage: '',
   description:
-    'Logs JSON lines to stdout. SIGTERM or SIGINT ends it in order; one more, a second later, at once.',
+    'Logs JSON lines to stdout. SIGTERM ends it in order after TRILHO_DRAIN_SECONDS, SIGINT without them; one more, a second later, at once.',
   options: {},
   examples: ['HTTP_ADDR=127.0.0.1:8080 API_KEYS_FILE=keys.json trilho serve'],
   run: async (_args, io, program) => {
@@ -35,8 +35,10 @@ export const serveCommand: Command = {
         { http_url: httpUrl, cards_url: cardsUrl, ...namedUrls(featureUrls), version },
         'listening',
       )
-      logger.info({ signal: await ended }, 'stopping')
-      code = (await gateway.stop()) ? exitCodes.ok : exitCodes.failed
+      const signal = await ended
+      logger.info({ signal, drain_seconds: platform.drainSeconds }, 'stopping')
+      // SIGINT comes from a person at a terminal: no load balancer is to notice.
+      code = (await gateway.stop(signal === 'SIGINT')) ? exitCodes.ok : exitCodes.failed
       logger.info({ in_order: code === exitCodes.ok }, 'stopped')
     } catch (error) {
       logger.error({ err: error }, 'start failed')

@@ -27,6 +27,31 @@ describe.each(variants)('trilho serve ($name)', (variant) => {
     expect(out).toContain('"msg":"stopped"')
   })
 
+  test('serves on for TRILHO_DRAIN_SECONDS, so that who asks for readiness is never refused', async () => {
+    const { program, url } = await startServe(variant, { TRILHO_DRAIN_SECONDS: '1' })
+    const isReady = async () => (await fetch(`${url}/ready`)).status === 200
+    let answers = 0
+    program.signal('SIGTERM')
+    const startedMs = performance.now()
+    // A load balancer may look late: whatever it sends here meanwhile is answered.
+    while (await isReady()) await Bun.sleep(10)
+    while (performance.now() - startedMs < 800) {
+      const response = await fetch(`${url}/v1/errors`)
+      expect([response.status, response.headers.get('connection')]).toEqual([200, 'close'])
+      answers++
+      await Bun.sleep(10)
+    }
+    expect(answers).toBeGreaterThan(3)
+    expect((await program.end()).code).toBe(0)
+    await expect(fetch(`${url}/ready`)).rejects.toThrow()
+  })
+
+  test('SIGINT waits for no load balancer', async () => {
+    const { program } = await startServe(variant, { TRILHO_DRAIN_SECONDS: '300' })
+    program.signal('SIGINT')
+    expect((await program.end()).code).toBe(0)
+  })
+
   test('serves the interactive page and the document from its own files', async () => {
     const { program, url } = await startServe(variant)
     const page = await (await fetch(`${url}/docs`)).text()

@@ -55,11 +55,12 @@ export type Run = {
 
 /**
  * The environment of a user who has set nothing: no home, no settings of this shell. Only gRPC gets a
- * port of its own, since its usual one may be taken by another test.
+ * port of its own, since its usual one may be taken by another test, and a stop waits for no load balancer.
  */
 export const bareEnvironment = (more: Readonly<Record<string, string>> = {}) => ({
   PATH: process.env['PATH'] ?? '',
   GRPC_ADDR: '127.0.0.1:0',
+  TRILHO_DRAIN_SECONDS: '0',
   ...more,
 })
 

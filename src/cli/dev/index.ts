@@ -140,10 +140,10 @@ const run = async (
     })
     await Promise.race([ended, databaseLost])
   } catch (error) {
-    await gateway.stop()
+    await gateway.stop(true)
     throw error
   }
-  return (await gateway.stop()) ? exitCodes.ok : exitCodes.failed
+  return (await gateway.stop(true)) ? exitCodes.ok : exitCodes.failed
 }
 
 const runDemos = async (

@@ -71,9 +71,13 @@ export const platformSettings = defineSettings({
     default: '1',
     doc: 'Share of the traces that begin here which are kept; a decision of the caller is followed.',
   }),
+  drainSeconds: setting('TRILHO_DRAIN_SECONDS', integer(0, 300), {
+    default: '5',
+    doc: 'Seconds that a process goes on serving after SIGTERM while `/ready` answers 503: longer than load balancers take to notice.',
+  }),
   stopTimeoutSeconds: setting('TRILHO_STOP_TIMEOUT', integer(1, 600), {
     default: '20',
-    doc: 'Seconds a stop may take before what still runs is cut off.',
+    doc: 'Seconds a stop may take, after the time to drain, before what still runs is cut off.',
   }),
   stallSeconds: setting('TRILHO_STALL_SECONDS', integer(0, 3_600), {
     default: '60',

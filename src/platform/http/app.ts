@@ -21,6 +21,8 @@ export type AppOptions = {
   readonly authenticator: Authenticator
   readonly logger: Logger
   readonly metrics: HttpMetrics
+  /** True: every answer asks its caller to connect anew, which may lead to another process. */
+  readonly isDraining?: () => boolean
 }
 
 export type App = {
@@ -34,7 +36,7 @@ const unmatched = 'unmatched'
 
 /** The HTTP application: one pass over the request, no chain of middleware. */
 export const createApp = (options: AppOptions): App => {
-  const { routes, metrics, logger } = options
+  const { routes, metrics, logger, isDraining = () => false } = options
   const hono = new Hono<{ Bindings: Exchange }>()
   for (const route of routes) {
     hono.on(route.method, honoPath(route.path), handlerOf(route, options))
@@ -74,6 +76,7 @@ export const createApp = (options: AppOptions): App => {
       response = onError(error, exchange, request, logger)
     }
     setHeaders(response.headers, exchange.requestId)
+    if (isDraining()) response.headers.set('Connection', 'close')
     const durationMs = performance.now() - exchange.startedMs
     const path = exchange.route?.path ?? unmatched
     metrics.observe(request.method, path, response.status, durationMs / 1000)

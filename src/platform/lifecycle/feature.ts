@@ -23,6 +23,8 @@ export type Feature = {
   readonly url?: () => string | undefined
   /** Opens connections and starts workers; a rejection ends the process. */
   readonly start?: () => void | Promise<void>
+  /** Still serves, but asks callers to go elsewhere: the process stops after so many milliseconds. */
+  readonly leave?: (withinMs: number) => void
   /** Stops taking new work (polling, claiming); called before the listeners close. */
   readonly drain?: () => void | Promise<void>
   /** Finishes running work and closes; the caller limits the time. */

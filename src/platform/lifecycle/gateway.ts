@@ -28,6 +28,8 @@ export type GatewayOptions = {
   /** Equal to `http`: one listener serves both. */
   readonly cards: ListenAddress
   readonly stopTimeoutMs: number
+  /** How long it goes on serving, not ready, once it is to stop. */
+  readonly drainMs: number
   /** If a loop's work makes no progress for so long, the process is not ready; 0: never. */
   readonly stallMs: number
 }
@@ -42,8 +44,12 @@ export type GatewayUrls = {
 export type Gateway = {
   /** Starts the features, then listens. */
   start(): Promise<GatewayUrls>
-  /** True when everything ended within the time. */
-  stop(): Promise<boolean>
+  /**
+   * Serves on for `drainMs` unless nobody is to be waited for; then ends.
+   *
+   * @returns true when everything ended within the time
+   */
+  stop(isAtOnce?: boolean): Promise<boolean>
 }
 
 /** Puts features behind listeners, with health, metrics and documents, under one life cycle. */
@@ -76,7 +82,7 @@ export const createGateway = (options: GatewayOptions): Gateway => {
       const cardsUrl = listeners[1]?.url ?? httpUrl
       return { httpUrl, cardsUrl, featureUrls: featureUrls(features) }
     },
-    stop: lifecycle.stop,
+    stop: (isAtOnce = false) => lifecycle.stop(isAtOnce ? 0 : options.drainMs),
   }
 }
 
@@ -118,6 +124,7 @@ const openListeners = (
       authenticator,
       logger: log,
       metrics: httpMetrics,
+      isDraining,
     })
     listeners.push(listen(app, address))
   }

@@ -4,6 +4,7 @@ import type { Logger } from '../observe/index.ts'
 export type Part = {
   readonly name: string
   readonly start?: (() => void | Promise<void>) | undefined
+  readonly leave?: ((withinMs: number) => void) | undefined
   readonly drain?: (() => void | Promise<void>) | undefined
   readonly stop?: (() => void | Promise<void>) | undefined
 }
@@ -11,15 +12,18 @@ export type Part = {
 export type Lifecycle = {
   /** Starts the parts in order; when one fails, stops those that have started and throws the error. */
   start(): Promise<void>
-  /** Drains all, then stops in reverse order. True when everything ended within the time. */
-  stop(): Promise<boolean>
+  /**
+   * Says that it is draining and goes on for `leaveMs` while callers find other processes; then drains all and stops in
+   * reverse order. True when everything ended within the time.
+   */
+  stop(leaveMs?: number): Promise<boolean>
   readonly isDraining: () => boolean
 }
 
 export const createLifecycle = (options: {
   readonly parts: readonly Part[]
   readonly logger: Logger
-  /** The time for draining and stopping together. */
+  /** The time for draining and stopping together, after the time to leave. */
   readonly stopTimeoutMs: number
 }): Lifecycle => {
   const { parts, logger, stopTimeoutMs } = options
@@ -46,9 +50,15 @@ export const createLifecycle = (options: {
     return [...drained, ...stopped].every(Boolean)
   }
 
-  const stop = (): Promise<boolean> => {
-    stopping ??= stopAll()
+  const stop = (leaveMs = 0): Promise<boolean> => {
+    stopping ??= leave(leaveMs).then(stopAll)
     return stopping
+  }
+
+  const leave = async (leaveMs: number): Promise<void> => {
+    if (leaveMs === 0) return
+    for (const part of started) part.leave?.(leaveMs)
+    await Bun.sleep(leaveMs)
   }
 
   return {

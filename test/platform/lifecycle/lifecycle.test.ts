@@ -73,7 +73,12 @@ describe('health', () => {
 })
 
 describe('the gateway', () => {
-  const gatewayOf = (features: readonly Feature[], cardsPort: number, stopTimeoutMs = 20_000) =>
+  const gatewayOf = (
+    features: readonly Feature[],
+    cardsPort: number,
+    stopTimeoutMs = 20_000,
+    drainMs = 0,
+  ) =>
     createGateway({
       version: '9.9.9',
       features,
@@ -85,6 +90,7 @@ describe('the gateway', () => {
       http: { host: '127.0.0.1', port: 0 },
       cards: { host: cardsPort === 0 ? '127.0.0.1' : '127.0.0.2', port: 0 },
       stopTimeoutMs,
+      drainMs,
       stallMs: 60_000,
     })
 
@@ -157,6 +163,32 @@ describe('the gateway', () => {
     expect(await answer).toBe('done')
     expect(await stopped).toBe(true)
     await expect(fetch(`${httpUrl}/health`)).rejects.toThrow()
+  })
+
+  test('serves on while it leaves, not ready, and asks callers to connect anew', async () => {
+    let leaveMs = 0
+    const leave = (withinMs: number): void => {
+      leaveMs = withinMs
+    }
+    const gateway = gatewayOf([{ ...spi, leave }], 0, 20_000, 300)
+    const { httpUrl } = await gateway.start()
+    const before = await fetch(`${httpUrl}/v1/pix`)
+    expect(before.headers.get('connection')).not.toBe('close')
+    const stopped = gateway.stop()
+    const ready = await fetch(`${httpUrl}/ready`)
+    expect(await ready.json()).toEqual({ status: 'not_ready', reason: 'draining' })
+    expect(ready.status).toBe(503)
+    const during = await fetch(`${httpUrl}/v1/pix`)
+    expect([during.status, during.headers.get('connection')]).toEqual([200, 'close'])
+    expect(leaveMs).toBe(300)
+    expect(await stopped).toBe(true)
+    await expect(fetch(`${httpUrl}/v1/pix`)).rejects.toThrow()
+  })
+
+  test('does not wait when it is to stop at once', async () => {
+    const gateway = gatewayOf([spi], 0, 20_000, 60_000)
+    await gateway.start()
+    expect(await gateway.stop(true)).toBe(true)
   })
 
   test('cuts off what never ends', async () => {

@@ -110,6 +110,7 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
     server.addService(reflectionDefinition, reflectionHandlers(services))
   }
   let listener: GrpcListener | undefined
+  let askToGo = (_withinMs: number): void => {}
   let graceEndMs = 0
 
   return {
@@ -118,6 +119,7 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
     start: async () => {
       const address = bindAddress(settings)
       const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
+      askToGo = (withinMs) => injector.drain(withinMs)
       const accept = (socket: Socket): void => injector.injectConnection(socket)
       const { connectionsMax, handshakeMs } = deps
       listener = await listenForGrpc({ address, material, accept, connectionsMax, handshakeMs })
@@ -129,7 +131,12 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
         )
       }
     },
-    // Tells every client to go (GOAWAY); running calls may end.
+    // Tells every client to go (GOAWAY); who connects anew is served.
+    leave: (withinMs) => {
+      health.stopServing()
+      askToGo(withinMs + deps.stopTimeoutMs)
+    },
+    // The same for those that came since; running calls may end.
     drain: () => {
       graceEndMs = performance.now() + deps.stopTimeoutMs / 2
       listener?.close()

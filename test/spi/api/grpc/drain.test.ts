@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
+import { connect } from 'node:http2'
 import { join } from 'node:path'
 import { Metadata, status } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
@@ -65,6 +66,24 @@ describe('health', () => {
     expect(unknown.seen).toEqual(['SERVICE_UNKNOWN'])
     client.close()
   })
+})
+
+test('while it leaves, every connection is told to go, and one that comes is served', async () => {
+  const rig = await startRig()
+  const session = connect(`http://${rig.target}`)
+  await once(session, 'connect')
+  const [[code]] = await Promise.all([
+    once(session, 'goaway'),
+    once(session, 'close'),
+    rig.grpc.leave?.(10_000),
+  ])
+  expect(code).toBe(0)
+  const client = rawClient(rig.target)
+  const { bytes } = await client.unary(`${service}/Transform`, request, withKey(rig.key))
+  expect(decodeResponse(bytes).status).toBe('SUCCESS')
+  expect(statusOf((await client.unary(`${health}/Check`, ask(''))).bytes)).toBe('NOT_SERVING')
+  client.close()
+  await rig.stop()
 })
 
 describe('stopping', () => {
