@@ -1,19 +1,14 @@
 /** What the statements of instant payments read, on every engine at hand, whatever the plans were made of. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Client } from '#src/platform/database/index.ts'
-import { createMetrics } from '#src/platform/observe/index.ts'
-import { createWorkerMetrics } from '#src/spi/in/worker/metrics.ts'
-import { applyRemembered } from '#src/spi/in/worker/pending.ts'
-import {
-  findAnswered,
-  findSent,
-  lockSent,
-  writeTransactionStatuses,
-} from '#src/spi/in/worker/store.ts'
+import { findAnswered, lockSent, writeTransactionStatuses } from '#src/spi/in/worker/store.ts'
 import { createMessages } from '#src/spi/index.ts'
 import { countedMax } from '#src/spi/messages/domain.ts'
 import {
+  applyCrossed,
+  applyRemembered,
   changeStatuses,
+  findSent,
   idsByKey,
   insertMessages,
   noteRepetitions,
@@ -67,7 +62,6 @@ const search = {
   limit: 100,
   except: [],
 }
-const metrics = createWorkerMetrics(createMetrics({ version: '1', withProcess: false }))
 const none = { limit: 50, offset: 0, before: undefined }
 
 /** What the rail asks the database, each as the product does it, about some stored messages. */
@@ -121,13 +115,15 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       const lost = { queuedBefore: search.from, entriesBefore: search.from, pauseMs: 1, limit: 100 }
       await takeLost(tx, { now: search.from, ...lost })
       for (const { e2e } of made.slice(0, 1)) await channelOfPayment(tx, e2e)
+      const cited = made.map(({ n }) => `R${n}`)
+      await applyRemembered(tx, cited, async () => {})
+      await applyCrossed(tx, async () => {})
       if (first !== undefined) await noteDoubt(tx, first.id, now)
       throw new Undone()
     })
     .catch((error: unknown) => {
       if (!(error instanceof Undone)) throw error
     })
-  await applyRemembered({ sql, emitEvents: async () => {}, metrics, logger: quietLogger })
   const sendings = createSendings(sql)
   await Promise.all(
     fresh.map(({ id }) => sendings.begin({ id, bytes: Buffer.from('<a/>'), unsigned: undefined })),

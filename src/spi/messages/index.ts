@@ -34,6 +34,14 @@ export {
 } from './enqueue.ts'
 export { statusEvent } from './events.ts'
 export { processedMessages } from './metrics.ts'
+export {
+  applyCrossed,
+  applyRemembered,
+  findSent,
+  type LateAnswer,
+  rememberAnswers,
+  type SentMessage,
+} from './remembered.ts'
 export { noteRepetitions, type RepetitionOutcome, setRepetitionOutcomes } from './repetitions.ts'
 export {
   keptOf,

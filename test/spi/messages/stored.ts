@@ -37,6 +37,8 @@ export const storeMany = async (sql: Client, count: number, days: number): Promi
     select id, 0, e2e, n, '12345678', '87654321' from made;
     insert into spi_history (message_id, position, status, at) select id, 0, 'QUEUED', now() from made;
     insert into spi_sendings (message_id, xml) select id, '\\x${document}' from made where direction = 'OUTBOUND';
+    insert into spi_pending_answers (message_id, reference, outcome)
+    select gen_random_uuid(), case when n % 5 = 0 then 'R' else 'X' end || n, 'ACCEPTED' from made where n % ${count / 50} = 0;
     insert into spi_message_keys (kind, key, message_id)
     select direction || ':BizMsgIdr', 'M' || n, id from made union all
     select direction || ':ResourceId', 'R' || n, id from made;`)

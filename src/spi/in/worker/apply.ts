@@ -5,19 +5,20 @@ import {
   changeStatuses,
   enqueueMessages,
   insertMessages,
+  type LateAnswer,
   type NewMessage,
   type OutboundMessage,
   type Outbox,
   othersUnderKnownKeys,
+  rememberAnswers,
+  type SentMessage,
   type StatusChange,
   statusEvent,
 } from '../../messages/index.ts'
 import { changesOf } from './changes.ts'
 import { receivedEvents } from './events.ts'
-import { answerWarnings, matchAnswers } from './match.ts'
-import { rememberAnswers } from './pending.ts'
+import { answerWarnings, type MatchedAnswer, matchAnswers } from './match.ts'
 import type { ReadInbound } from './read.ts'
-import type { SentMessage } from './store.ts'
 
 export type ApplyDeps = {
   readonly outbox: Outbox
@@ -35,6 +36,8 @@ export type Applied = {
   /** Messages that carry the id of a known message but differ from it: they go to `dlq`. */
   readonly misnamed: ReadonlySet<ReadInbound>
   readonly changes: readonly StatusChange[]
+  /** Answers whose PI-ResourceId was recorded while the batch was applied. */
+  readonly late: readonly LateAnswer[]
   readonly sent: ReadonlyMap<string, SentMessage>
   readonly repliesQueued: number
   readonly deadLetters: number
@@ -64,7 +67,6 @@ export const applyBatch = async (
     if (message !== undefined && ids.has(message.id)) stored.set(inbound, message)
   }
   const effective = matches.answers.filter(({ inbound }) => stored.has(inbound))
-  await rememberAnswers(tx, effective)
   const wanted = effective.length === 0 ? [] : await changesOf(tx, effective)
   const moved = wanted.length === 0 ? new Set() : await changeStatuses(tx, wanted)
   const changes = wanted.filter(({ id }) => moved.has(id))
@@ -75,6 +77,7 @@ export const applyBatch = async (
       return sent === undefined ? [] : [statusEvent(sent, change)]
     }),
   ])
+  const late = await rememberAnswers(tx, effective.flatMap(unknownOf), deps.emitEvents)
   const replies = [...stored.keys()].flatMap(deps.replies)
   await enqueueMessages(tx, deps.outbox, replies)
   const known = messages.filter(({ id }) => !ids.has(id))
@@ -91,11 +94,18 @@ export const applyBatch = async (
     stored,
     misnamed: new Set(misnamed),
     changes,
+    late,
     sent: matches.sent,
     repliesQueued: replies.length,
     deadLetters: letters.length,
   }
 }
+
+/** An answer about a message that we do not know yet. */
+const unknownOf = ({ inbound, answer, messageId }: MatchedAnswer) =>
+  answer.kind === 'message' && messageId === undefined
+    ? [{ ...answer, messageId: inbound.message.id }]
+    : []
 
 /** Nobody has seen a central bank do this, but if we only logged it, a payment would be lost. */
 const misnamedCode = 'ids_of_another_message'

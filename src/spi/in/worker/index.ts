@@ -2,7 +2,6 @@ import { createMessageScanner, type Revision } from '#codecs/iso20022'
 import type { Emit } from '#src/events.ts'
 import { type Consumer, type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { nativeText } from '#src/platform/runtime/index.ts'
@@ -10,7 +9,7 @@ import { createFileMaterial } from '#src/platform/security/index.ts'
 import { createMessageVerifier, type MessageVerifier } from '../../out/signing/index.ts'
 import type { WorkerSettings } from './config.ts'
 import { createWorkerMetrics } from './metrics.ts'
-import { applyRemembered } from './pending.ts'
+import { createPending } from './pending.ts'
 import { acceptances } from './reply.ts'
 import { createWorkerService } from './service.ts'
 
@@ -33,7 +32,6 @@ export type WorkerDeps = {
 const group = 'spi-worker'
 /** Messages of one partition; the batches of all partitions are stored together. */
 const batchSizeMax = 100
-const rememberedEveryMs = 1_000
 
 /** WORKER: reads what was received, checks it, stores it and lets it answer what was sent. */
 export const createWorker = (deps: WorkerDeps): Feature => {
@@ -41,10 +39,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
   const now = (): Date => new Date()
   const trust = createTrust(settings, logger)
   const metrics = createWorkerMetrics(deps.metrics)
-  const remembered = createJob({
-    ...{ name: 'remembered answers', everyMs: rememberedEveryMs, isVital: true, logger },
-    run: () => applyRemembered({ sql, emitEvents, metrics, logger }),
-  })
+  const remembered = createPending({ sql, emitEvents, metrics, logger })
   const service = createWorkerService({
     sql,
     broker,

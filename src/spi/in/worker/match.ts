@@ -1,5 +1,11 @@
 import type { Queryable } from '#src/platform/database/index.ts'
-import { idsByKey, type MessageStatus, type Warning } from '../../messages/index.ts'
+import {
+  findSent,
+  idsByKey,
+  type MessageStatus,
+  type SentMessage,
+  type Warning,
+} from '../../messages/index.ts'
 import {
   type Answer,
   type MessageAnswer,
@@ -8,7 +14,7 @@ import {
   type TransactionAnswer,
 } from './answers.ts'
 import type { ReadInbound } from './read.ts'
-import { type AnsweredTransaction, findAnswered, findSent, type SentMessage } from './store.ts'
+import { type AnsweredTransaction, findAnswered } from './store.ts'
 
 /** An answer, the message that carried it, and what it answers: undefined where we do not know that. */
 export type MatchedAnswer = {

@@ -10,6 +10,7 @@ import type { NewMessage } from '../../messages/index.ts'
 import { inboundHeaders } from '../pull/index.ts'
 import { type Applied, type ApplyDeps, applyBatch } from './apply.ts'
 import type { WorkerMetrics } from './metrics.ts'
+import { reportLate } from './pending.ts'
 import { type ReadContext, type ReadInbound, readInbound } from './read.ts'
 
 /** Messages that one transaction stores. */
@@ -108,6 +109,7 @@ const report = (
     metrics.onStored(message, waitedMs / 1000)
     logStored(message, { inbound, storeMs, waitedMs }, logger)
   }
+  for (const late of applied.late) reportLate(late, { metrics, logger })
   for (const { id, status, detail } of applied.changes) {
     const sent = applied.sent.get(id)
     metrics.onStatusChange(sent?.type ?? '', status)

@@ -1,5 +1,4 @@
 import { looksLikeOne, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
-import type { MessageStatus } from '../../messages/index.ts'
 import { refusedStatuses, type TransactionAnswer } from './answers.ts'
 
 /** A sent transaction that an answer is about. */
@@ -90,30 +89,6 @@ const findWithin = (
   where m.direction = 'OUTBOUND' and m.type = any(answer.types)
     and (m.type not in ('pacs.004', 'pacs.002') or t.instruction_id = answer."instructionId")
   order by answer.place`
-
-/** A message that this institution has sent, as events describe it. */
-export type SentMessage = {
-  readonly id: string
-  readonly type: string
-  readonly status: MessageStatus
-  readonly channel: string | null
-  readonly endToEndId: string | null
-  readonly bizMsgIdr: string | null
-}
-
-/** Locks nothing. */
-export const findSent = async (
-  tx: Queryable,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, SentMessage>> => {
-  const rows = await tx<SentMessage[]>`
-    select message.* from unnest(${textArray(ids)}::text::uuid[]) as wanted(id)
-      cross join lateral (
-        select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr"
-        from spi_messages where id = wanted.id limit 1
-      ) message`
-  return new Map(rows.map((row) => [row.id, row]))
-}
 
 /** How many transactions of a sent message have an answer. */
 export type Progress = {

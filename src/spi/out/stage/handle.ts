@@ -16,8 +16,10 @@ import {
 } from '#src/platform/database/index.ts'
 import { inSpan, type Logger } from '#src/platform/observe/index.ts'
 import {
+  applyRemembered,
   type Channel,
   changeStatuses,
+  type LateAnswer,
   noteRepetitions,
   outboundHeaders,
   type StatusChange,
@@ -94,7 +96,8 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
   const { sql, metrics } = deps
   const record = createGatherer<Result, void>({
     write: async (results) => {
-      await sql.begin((tx) => recordResults(tx, results, deps))
+      const late = await sql.begin((tx) => recordResults(tx, results, deps))
+      for (const one of late) reportLate(one, deps)
       if (results.some(isRefused)) deps.broker.wake([topics.deadLetters])
       return results.map(() => undefined)
     },
@@ -226,12 +229,12 @@ const preparationOf = (
     : async () => ({ bytes: await sign(unsigned), unsigned })
 }
 
-/** Writes statuses, events and dead letters: a fixed number of statements for any number of results. */
+/** Writes statuses, events and dead letters, and applies answers that came before: a fixed number of statements for any number of results. */
 const recordResults = async (
   tx: Queryable,
   results: readonly Result[],
   { broker, emitEvents, isLate }: HandleDeps,
-): Promise<void> => {
+): Promise<readonly LateAnswer[]> => {
   const repeated = results.filter(({ stored }) => stored.isInDoubt)
   if (repeated.length > 0) {
     await noteRepetitions(
@@ -251,6 +254,21 @@ const recordResults = async (
   )
   const letters = results.flatMap(lettersOf)
   if (letters.length > 0) await broker.publishIn(tx, letters)
+  return applyRemembered(
+    tx,
+    changes.flatMap(({ resourceId = [] }) => resourceId),
+    emitEvents,
+  )
+}
+
+/** An answer that came before its message was known to be sent. */
+const reportLate = (
+  { sent: { type, bizMsgIdr }, change: { id, status, detail } }: LateAnswer,
+  { metrics, logger }: HandleDeps,
+): void => {
+  metrics.onStatus(type, status)
+  const fields = { id, type, biz_msg_idr: bizMsgIdr, status, detail }
+  logger.info(fields, 'sent message is answered: its answer came before the interface confirmed it')
 }
 
 /** True when refused and surely never stored: an attempt without an answer may have been stored. */

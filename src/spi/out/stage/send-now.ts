@@ -2,6 +2,7 @@ import type { Emit } from '#src/events.ts'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import { OverloadedError, type Queryable } from '#src/platform/database/index.ts'
 import {
+  applyRemembered,
   changeStatuses,
   type OutboundMessage,
   requeueMessages,
@@ -78,10 +79,14 @@ export const createSendNow = (deps: {
       const status = 'SENT' as const
       const change = { id, status, resourceId, detail: channel, isLate: isLate(message) }
       const moved = await changeStatuses(tx, [change])
-      if (moved.size === 0) return
-      const endToEndId = message.transactions[0]?.endToEndId ?? null
-      await emitEvents(tx, [statusEvent({ ...message, endToEndId }, change)])
-      metrics.onStatus(message.type, 'SENT')
+      if (moved.size > 0) {
+        const endToEndId = message.transactions[0]?.endToEndId ?? null
+        await emitEvents(tx, [statusEvent({ ...message, endToEndId }, change)])
+        metrics.onStatus(message.type, 'SENT')
+      }
+      for (const late of await applyRemembered(tx, [resourceId], emitEvents)) {
+        metrics.onStatus(message.type, late.change.status)
+      }
     },
     handOver: async (tx, { message, requeueAfter }, { kind }) => {
       const isInDoubt = kind !== 'refused' && kind !== 'unreachable'

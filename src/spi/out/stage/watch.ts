@@ -4,6 +4,7 @@ import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import { inSpan, type Logger } from '#src/platform/observe/index.ts'
 import {
+  applyRemembered,
   changeStatuses,
   noteRepetitions,
   type RepetitionOutcome,
@@ -132,12 +133,13 @@ const noteSent = async (
   const { id } = message
   const status = 'SENT' as const
   const change = { id, status, resourceId, detail: channel, isLate: isLate(message) }
-  const moved = await sql.begin(async (tx) => {
+  const reached = await sql.begin(async (tx) => {
     const ids = await changeStatuses(tx, [change])
     if (ids.size > 0) await emitEvents(tx, [statusEvent(message, change)])
-    return ids
+    const late = await applyRemembered(tx, [resourceId], emitEvents)
+    return [...(ids.size > 0 ? [status] : []), ...late.map((one) => one.change.status)]
   })
-  if (moved.size > 0) metrics.onStatus(message.type, 'SENT')
+  for (const one of reached) metrics.onStatus(message.type, one)
 }
 
 /** Marks all messages without an answer in time, however many, at once; we ask for them again one by one. */

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { changeStatuses } from '#src/spi/messages/index.ts'
+import { applyRemembered, changeStatuses, rememberAnswers } from '#src/spi/messages/index.ts'
+import { emitEvents } from '#src/webhooks/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
+import { until } from '../../../support/until.ts'
 import { subscribe } from '../../../support/webhooks.ts'
 import { fresh, inbound, queued, refusal, storedWhen, workerOn } from './support.ts'
 
@@ -26,7 +28,10 @@ test('an admi.002 that cites a PI-ResourceId before it is recorded takes effect 
   expect(warnings.map(({ message }) => message)).toEqual(['answers a message that is not known'])
   expect(await pending(resourceId)).toBe(1)
   expect((await storedWhen(database, 'id', sent.id)).status).toBe('QUEUED')
-  await changeStatuses(sql, [{ id: sent.id, status: 'SENT', resourceId }])
+  await sql.begin(async (tx) => {
+    await changeStatuses(tx, [{ id: sent.id, status: 'SENT', resourceId }])
+    await applyRemembered(tx, [resourceId], emitEvents)
+  })
   const refused = await storedWhen(database, 'id', sent.id, ({ status }) => status === 'REJECTED')
   expect(refused.details).toEqual([null, null, 'bad character'])
   expect(await pending(resourceId)).toBe(0)
@@ -37,20 +42,60 @@ test('an admi.002 that cites a PI-ResourceId before it is recorded takes effect 
   ])
 })
 
+test('an answer remembered after its PI-ResourceId was recorded takes effect at once', async () => {
+  const { id } = await queued(database, 'pacs.008', [{ endToEndId: fresh.endToEndId() }])
+  const resourceId = fresh.resourceId()
+  await changeStatuses(sql, [{ id, status: 'SENT', resourceId }])
+  const answer = { messageId: Bun.randomUUIDv7(), outcome: 'REJECTED', reason: 'late' } as const
+  await sql.begin((tx) => rememberAnswers(tx, [{ ...answer, reference: resourceId }], emitEvents))
+  expect((await storedWhen(database, 'id', id)).status).toBe('REJECTED')
+  expect(await pending(resourceId)).toBe(0)
+})
+
+/** A worker that starts looks at once for what others have left. */
+const looked = async (work: () => Promise<unknown>): Promise<void> => {
+  await sql`delete from job_leases where name = 'remembered answers'`
+  const other = await workerOn(database)
+  await other.feature.start?.()
+  await work()
+  await other.stop()
+}
+
+test('answer and record that commit at the same moment are joined by the rare look', async () => {
+  const { id } = await queued(database, 'pacs.008', [{ endToEndId: fresh.endToEndId() }])
+  const resourceId = fresh.resourceId()
+  const answered = Promise.withResolvers<void>()
+  const recorded = Promise.withResolvers<void>()
+  const answer = { messageId: Bun.randomUUIDv7(), outcome: 'REJECTED', reason: 'crossed' } as const
+  // Each looks before the other has committed.
+  await Promise.all([
+    sql.begin(async (tx) => {
+      await rememberAnswers(tx, [{ ...answer, reference: resourceId }], emitEvents)
+      answered.resolve()
+      await recorded.promise
+    }),
+    sql.begin(async (tx) => {
+      await changeStatuses(tx, [{ id, status: 'SENT', resourceId }])
+      await answered.promise
+      await applyRemembered(tx, [resourceId], emitEvents)
+      recorded.resolve()
+    }),
+  ])
+  expect((await storedWhen(database, 'id', id)).status).toBe('SENT')
+  await looked(() => storedWhen(database, 'id', id, ({ status }) => status === 'REJECTED'))
+  expect(await pending(resourceId)).toBe(0)
+})
+
 test('one that cites nothing of ours is forgotten after two days, not before', async () => {
   const refer = async (age: string): Promise<string> => {
     const reference = fresh.resourceId()
-    const own = { resourceId: fresh.resourceId() }
-    await worker.broker.publish([inbound(refusal(reference), own)])
-    await storedWhen(database, 'resource_id', own.resourceId)
     await sql`
-      update spi_pending_answers set created_at = now() - ${age}::interval
-      where reference = ${reference}`
+      insert into spi_pending_answers (message_id, reference, outcome, created_at)
+      values (${Bun.randomUUIDv7()}, ${reference}, 'REJECTED', now() - ${age}::interval)`
     return reference
   }
   const young = await refer('47 hours 59 minutes')
   const old = await refer('48 hours 1 minute')
-  const endMs = performance.now() + 40_000
-  while ((await pending(old)) > 0 && performance.now() < endMs) await Bun.sleep(20)
+  await looked(() => until(async () => (await pending(old)) === 0))
   expect([await pending(young), await pending(old)]).toEqual([1, 0])
 })

@@ -64,6 +64,32 @@ describe('sending', () => {
     expect(row).toEqual({ sent: 40, events: 40 })
   })
 
+  test('an answer that comes before the interface confirms the sending takes effect with it', async () => {
+    const early = {
+      ...client,
+      send: async (...args: Parameters<typeof client.send>) => {
+        const outcome = await client.send(...args)
+        const ids = outcome.kind === 'accepted' ? outcome.resourceIds : []
+        for (const id of ids) {
+          await sql`
+            insert into spi_pending_answers (message_id, reference, outcome, reason)
+            values (${Bun.randomUUIDv7()}, ${id}, 'REJECTED', 'early')`
+        }
+        return outcome
+      },
+    }
+    await rig.pay(3)
+    await running(() => rig.until('REJECTED', 3), early)
+    const events = await sql<{ status: string }[]>`
+      select data::json ->> 'status' as status from webhook_events
+      where type = 'message.status' order by sequence`
+    expect(events.map(({ status }) => status)).toEqual([
+      ...['SENT', 'SENT', 'SENT'],
+      ...['REJECTED', 'REJECTED', 'REJECTED'],
+    ])
+    expect(await sql`select from spi_pending_answers`).toHaveLength(0)
+  })
+
   test('signs, and keeps the bytes that were sent', async () => {
     const pair = issueCertificate('signer')
     const signing = signingWith(pair)

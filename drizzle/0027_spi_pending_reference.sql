@@ -1,0 +1,1 @@
+CREATE INDEX "spi_pending_answers_reference" ON "spi_pending_answers" USING btree ("reference","message_id");

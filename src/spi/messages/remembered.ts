@@ -1,0 +1,159 @@
+import type { Emit } from '#src/events.ts'
+import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
+import type { MessageStatus, StatusChange } from './domain.ts'
+import { statusEvent } from './events.ts'
+import { changeStatuses } from './store.ts'
+
+/*
+ * When the SPI could not read a message, its refusal cites the PI-ResourceId, and may arrive before the process that
+ * sent the message has recorded that id. Whoever comes second, the record or the answer, joins the two in its own
+ * transaction; only if both commit at the same moment, neither sees the other, and a rare look joins them.
+ */
+
+/** An answer about a message as a whole. */
+type PendingAnswer = {
+  /** Of the received message that holds it. */
+  readonly messageId: string
+  /** The PI-ResourceId that it cites. */
+  readonly reference: string
+  readonly outcome: Extract<MessageStatus, 'ACCEPTED' | 'REJECTED'>
+  readonly reason: string | undefined
+}
+
+/** A message that this institution has sent, as events describe it. */
+export type SentMessage = {
+  readonly id: string
+  readonly type: string
+  readonly status: MessageStatus
+  readonly channel: string | null
+  readonly endToEndId: string | null
+  readonly bizMsgIdr: string | null
+}
+
+/** Locks nothing. */
+export const findSent = async (
+  sql: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, SentMessage>> => {
+  const rows = await sql<SentMessage[]>`
+    select message.* from unnest(${textArray(ids)}::text::uuid[]) as wanted(id)
+      cross join lateral (
+        select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr"
+        from spi_messages where id = wanted.id limit 1
+      ) message`
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** An answer that took effect later than it came. */
+export type LateAnswer = { readonly change: StatusChange; readonly sent: SentMessage }
+
+/** Answers that one transaction applies, and answers that cite one PI-ResourceId. */
+const appliedMax = 200
+const sameReferenceMax = 32
+/** We record a sending within seconds: an answer that still matches nothing after this cites nothing of ours. */
+const keptHours = 48
+const forgottenMax = 1_000
+
+/** Remembers answers about messages that we do not know yet, and applies those that we know by now. */
+export const rememberAnswers = async (
+  tx: Queryable,
+  answers: readonly PendingAnswer[],
+  emitEvents: Emit,
+): Promise<readonly LateAnswer[]> => {
+  if (answers.length === 0) return []
+  await tx`
+    insert into spi_pending_answers (message_id, reference, outcome, reason)
+    select "messageId", reference, outcome, reason
+    from jsonb_to_recordset(${JSON.stringify(answers)}::text::jsonb)
+      as pending("messageId" uuid, reference text, outcome text, reason text)
+    on conflict do nothing`
+  return applyRemembered(
+    tx,
+    answers.map(({ reference }) => reference),
+    emitEvents,
+  )
+}
+
+/**
+ * Applies remembered answers that cite these PI-ResourceIds, where they are recorded. Call it in the transaction that
+ * records them, afterwards.
+ */
+export const applyRemembered = async (
+  tx: Queryable,
+  resourceIds: readonly string[],
+  emitEvents: Emit,
+): Promise<readonly LateAnswer[]> => {
+  if (resourceIds.length === 0) return []
+  const due = await tx<Due[]>`
+    with due as materialized (
+      select p.message_id, p.reference, p.outcome, p.reason, known.id, null::text as nothing
+      from unnest(${textArray([...new Set(resourceIds)].sort())}::text::text[]) as recorded(id)
+        cross join lateral (
+          select * from spi_pending_answers where reference = recorded.id
+          order by reference, message_id limit ${sameReferenceMax} for update skip locked
+        ) p
+        cross join lateral (
+          select message_id as id from spi_message_keys
+          where kind = 'OUTBOUND:ResourceId' and key = p.reference limit 1
+        ) known
+    ), ${dueTaken(tx)}`
+  return apply(tx, due, emitEvents)
+}
+
+/** Applies what a record and an answer of the same moment have left, and forgets what is too old. */
+export const applyCrossed = async (
+  tx: Queryable,
+  emitEvents: Emit,
+): Promise<readonly LateAnswer[]> => {
+  await tx`
+    delete from spi_pending_answers where (message_id, reference) in (
+      select message_id, reference from spi_pending_answers
+      where created_at < now() - make_interval(hours => ${keptHours})
+      order by created_at limit ${forgottenMax})`
+  const due = await tx<Due[]>`
+    with due as materialized (
+      select p.message_id, p.reference, p.outcome, p.reason, known.id, null::text as nothing
+      from spi_pending_answers p cross join lateral (
+        select message_id as id from spi_message_keys
+        where kind = 'OUTBOUND:ResourceId' and key = p.reference limit 1
+      ) known
+      order by p.created_at limit ${appliedMax} for update of p skip locked
+    ), ${dueTaken(tx)}`
+  return apply(tx, due, emitEvents)
+}
+
+type Due = Omit<PendingAnswer, 'messageId' | 'reference' | 'reason'> & {
+  readonly id: string
+  readonly reason: string | null
+}
+
+/** At most one for each sent message, because a message has one answer. */
+const dueTaken = (tx: Queryable) => tx`
+  gone as (
+    delete from spi_pending_answers pending using due
+    where ${looksLikeOne(tx)} and pending.message_id = due.message_id
+      and pending.reference = due.reference
+  )
+  select distinct on (id) id, outcome, reason from due order by id, message_id`
+
+const apply = async (
+  tx: Queryable,
+  due: readonly Due[],
+  emitEvents: Emit,
+): Promise<readonly LateAnswer[]> => {
+  if (due.length === 0) return []
+  const changes = due.map(({ id, outcome, reason }) => ({
+    ...{ id, status: outcome, detail: reason ?? undefined },
+  }))
+  const moved = await changeStatuses(tx, changes)
+  const sent = await findSent(tx, [...moved])
+  const applied = changes.flatMap((change) => {
+    const message = sent.get(change.id)
+    return message === undefined ? [] : [{ change, sent: message }]
+  })
+  await emitEvents(
+    tx,
+    applied.map((one) => statusEvent(one.sent, one.change)),
+  )
+  return applied
+}
