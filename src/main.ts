@@ -9,9 +9,14 @@ import {
   databaseDsns,
   jointProblems,
   openDatabases,
+  type Roles,
+  rolesOf,
   settingGroups,
   titledGroups,
   type Values,
+  withEndpoints,
+  withJobs,
+  withoutRole,
 } from './composition/index.ts'
 import { createDrex, createDrexWithoutDatabase } from './drex/index.ts'
 import { createJose } from './jose/index.ts'
@@ -41,7 +46,8 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   const { logger, metrics, version } = deps
   const { platform } = values
   const { masterKey, previousMasterKey, environment } = platform
-  const databases = openDatabases(values, deps)
+  const roles = rolesOf(values)
+  const databases = openDatabases(values, roles, deps)
   const sql = databases.shared?.sql
   const opened = openSharedBroker(values, databases.shared, deps)
   const sealer = sealerOf(values)
@@ -51,36 +57,45 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   })
   const schemas = createSchemas({ settings: values.schemas, logger })
   const transform = createTransform({ metrics, ...schemas })
-  return [
+  return withEndpoints(roles, [
     createTracing(platform, logger),
     ...databases.features,
-    createAudit({ databases: databases.all.map((database) => database.sql), logger }),
+    withJobs(
+      roles,
+      createAudit({ databases: databases.all.map((database) => database.sql), logger }),
+    ),
     ...(opened === undefined ? [] : [createBrokerFeature(opened.broker, logger)]),
     certificates,
     createJose({ keys: certificates.keys, settings: values.jose }),
     schemas,
     transform,
-    createMessages({ sql, logger }),
+    withJobs(roles, createMessages({ sql, logger })),
     createQrcodes(),
     createWebhooks({
       ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },
       elsewhere: databases.all.filter((database) => database.sql !== sql).map(({ sql }) => sql),
       settings: values.webhooks,
+      delivers: roles.has('webhooks'),
+      runsJobs: roles.has('jobs'),
     }),
     ...createPipeline(
       values,
       { database: databases.shared, opened, keys: certificates.keys },
       deps,
     ),
-    digitalCurrency(values, databases.shared, deps),
-    ...cards(values, databases, deps),
-    createGrpc({
-      ...deps,
-      settings: values.grpc,
-      run: transform.run,
-      stopTimeoutMs: platform.stopTimeoutSeconds * 1000,
-    }),
-  ]
+    digitalCurrency(values, roles, databases.shared, deps),
+    ...cards(values, roles, databases, deps),
+    ...(roles.has('grpc')
+      ? [
+          createGrpc({
+            ...deps,
+            settings: values.grpc,
+            run: transform.run,
+            stopTimeoutMs: platform.stopTimeoutSeconds * 1000,
+          }),
+        ]
+      : []),
+  ])
 }
 
 const openSharedBroker = (
@@ -104,11 +119,13 @@ const sealerOf = ({ platform }: Values): Sealer | undefined => {
 
 const digitalCurrency = (
   values: Values,
+  roles: Roles,
   database: Database | undefined,
   { logger, metrics }: PlatformDeps,
 ): Feature => {
   if (database === undefined) return createDrexWithoutDatabase()
-  const { drex: settings, platform } = values
+  const { drex, platform } = values
+  const settings = { ...drex, engineEnabled: drex.engineEnabled && roles.has('drex') }
   const { masterKey, previousMasterKey } = platform
   return createDrex({
     settings,
@@ -124,21 +141,33 @@ const digitalCurrency = (
 /** The card networks, and the gateway above them. */
 const cards = (
   values: Values,
+  roles: Roles,
   { cards: database, shared }: Databases,
   { cardsLogger: logger, metrics }: PlatformDeps,
 ): readonly Feature[] => {
-  const { cards: settings, networkA, networkB, vault, reversals } = values
-  const networks = createCardNetworks({ settings, networkA, networkB, logger, metrics })
+  const { networkA, networkB, vault, reversals } = values
+  const settings = {
+    ...values.cards,
+    retentionDays: roles.has('jobs') ? values.cards.retentionDays : undefined,
+  }
   const sql = database?.sql
   // Endpoints are in the shared database, so nobody can subscribe without it.
   const emission = shared === database ? emitWithin : emitElsewhere
-  return [
-    networks.feature,
-    createCards({
-      ...{ sql, networks, emission: shared && emission, logger, metrics },
-      settings: { ...settings, vault, reversals },
-    }),
-  ]
+  const common = { emission: shared && emission, logger, metrics }
+  const cardSettings = { ...settings, vault, reversals }
+  if (!roles.has('cards')) {
+    const none = { host: undefined }
+    const networks = createCardNetworks({
+      settings: { ...settings, networksFile: undefined },
+      ...{ networkA: { ...networkA, ...none }, networkB: { ...networkB, ...none } },
+      ...{ logger, metrics },
+    })
+    return [
+      withoutRole(createCards({ ...common, sql: undefined, networks, settings: cardSettings })),
+    ]
+  }
+  const networks = createCardNetworks({ settings, networkA, networkB, logger, metrics })
+  return [networks.feature, createCards({ ...common, sql, networks, settings: cardSettings })]
 }
 
 const program: Program = {

@@ -9,6 +9,7 @@ import {
 import { createIdempotencySweep } from '../platform/http/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
 import { createKeyTable } from '../platform/security/index.ts'
+import type { Roles } from './roles.ts'
 import type { Values } from './settings.ts'
 
 /** Opened but not connected. */
@@ -31,7 +32,11 @@ export const databaseDsns = (values: Values): readonly string[] =>
 const cardDatabaseDsn = ({ cards, database }: Values): string | undefined =>
   cards.databaseUrl === database.dsn ? undefined : cards.databaseUrl
 
-export const openDatabases = (values: Values, { logger, metrics }: PlatformDeps): Databases => {
+export const openDatabases = (
+  values: Values,
+  roles: Roles,
+  { logger, metrics }: PlatformDeps,
+): Databases => {
   const { platform, database: settings } = values
   const { connectionsMax, statementTimeoutSeconds, migrateOnStart } = settings
   const retentionHours = settings.idempotencyHours
@@ -40,9 +45,18 @@ export const openDatabases = (values: Values, { logger, metrics }: PlatformDeps)
   const options = { connectionsMax, statementTimeoutMs, isTraced, logger }
   const featuresOf = (name: string, dsn: string, database: Database): readonly Feature[] => {
     const { sql } = database
+    const feature = createDatabaseFeature({
+      name,
+      dsn,
+      database,
+      migrations,
+      migrateOnStart,
+      logger,
+    })
+    if (!roles.has('jobs')) return [feature]
     const statistics = createStatistics({ sql, logger })
     return [
-      createDatabaseFeature({ name, dsn, database, migrations, migrateOnStart, logger }),
+      feature,
       { name: 'statistics', start: statistics.start, drain: statistics.stop },
       createIdempotencySweep({ sql, retentionHours, logger }),
     ]

@@ -13,6 +13,7 @@ import {
   createWorker,
   type InterfaceClient,
   type OutboundFeature,
+  spiStages,
 } from '../spi/index.ts'
 import { emitEvents } from '../webhooks/index.ts'
 import type { Values } from './settings.ts'
@@ -25,7 +26,9 @@ type Stores = {
   readonly keys: NamedKeys | undefined
 }
 
-/** The stages of SPI_ROLES and what they share: the client of the message interface. */
+const stagesOf = ({ spi, platform }: Values) => spiStages(spi.roles, platform.roles)
+
+/** The stages of SPI_ROLES or TRILHO_ROLES and what they share: the client of the message interface. */
 export const createPipeline = (
   values: Values,
   stores: Stores,
@@ -40,7 +43,7 @@ export const createPipeline = (
     ...(ispb === undefined ? ['ISPB'] : []),
     ...(spi.primaryUrl === undefined ? ['SPI_PRIMARY_URL'] : []),
   ]
-  const runs = new Set(spi.roles)
+  const runs = new Set(stagesOf(values))
   const broker = opened?.transactional
   const outbound = openOutbound(values, stores, client, deps)
   const sendNow = spi.syncEnabled ? outbound?.sendNow : undefined
@@ -66,13 +69,14 @@ export const createPipeline = (
 
 /** Signing and sending: the stage, and the fast path of requests if it is enabled. */
 const openOutbound = (
-  { spi, outbound: settings, signing }: Values,
+  values: Values,
   { database, opened, keys }: Stores,
   client: InterfaceClient | undefined,
   { logger, metrics }: PlatformDeps,
 ): OutboundFeature | undefined => {
+  const { spi, outbound: settings, signing } = values
   const broker = opened?.transactional
-  const runsStage = spi.roles?.includes('OUTBOUND_SEND') === true
+  const runsStage = stagesOf(values).includes('OUTBOUND_SEND')
   if (database === undefined || broker === undefined || client === undefined) return undefined
   if (!runsStage && !spi.syncEnabled) return undefined
   const { sql } = database

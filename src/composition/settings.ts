@@ -95,7 +95,7 @@ export const jointProblems = (values: Values): readonly SettingProblem[] => {
   return [
     ...brokerProblems(broker),
     ...grpcProblems(grpc),
-    ...spiProblems(spi, { dsn: database.dsn, brokerAddresses }),
+    ...spiProblems(spi, { roles: platform.roles, dsn: database.dsn, brokerAddresses }),
     ...sourceProblems(values),
     ...cardProblems(values),
   ]

@@ -11,7 +11,7 @@ import {
 } from '#src/platform/config/index.ts'
 
 /** Stages of the pipeline that a process runs. */
-const spiRoles = ['INBOUND_PULL', 'WORKER', 'OUTBOUND_SEND'] as const
+export const spiRoles = ['INBOUND_PULL', 'WORKER', 'OUTBOUND_SEND'] as const
 export type SpiRole = (typeof spiRoles)[number]
 
 /** The institution, the message interface and what we need to reach it. */
@@ -30,7 +30,7 @@ export const spiSettings = defineSettings({
     doc: 'Message interface, secondary channel.',
   }),
   roles: setting('SPI_ROLES', list(oneOf(...spiRoles)), {
-    doc: 'Stages of the pipeline this process runs; none when not set.',
+    doc: 'Stages of the pipeline this process runs; when not set, those of `TRILHO_ROLES`, or none when that is not set either.',
   }),
   syncEnabled: setting('SPI_SYNC_ENABLED', boolean(), {
     default: 'false',

@@ -21,4 +21,4 @@ export {
   type OutboundFeature,
   outboundSettings,
 } from './out/stage/index.ts'
-export { spiProblems } from './roles.ts'
+export { spiProblems, spiStages } from './roles.ts'

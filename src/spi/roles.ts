@@ -1,6 +1,6 @@
 import type { SettingProblem } from '#src/platform/config/index.ts'
 import { createFileMaterial, KeyMaterialError } from '#src/platform/security/index.ts'
-import type { SpiRole, SpiSettings } from './config.ts'
+import { type SpiRole, type SpiSettings, spiRoles } from './config.ts'
 import { rsfnProblems } from './link/rsfn/index.ts'
 
 type Need = 'ISPB' | 'SPI_PRIMARY_URL' | 'DATABASE_DSN' | 'BROKER_ADDRESSES or DATABASE_DSN'
@@ -12,8 +12,20 @@ const needs: Readonly<Record<SpiRole, readonly Need[]>> = {
   OUTBOUND_SEND: ['ISPB', 'SPI_PRIMARY_URL', 'DATABASE_DSN'],
 }
 
+/** Their names in TRILHO_ROLES. */
+const processRoleOf = { INBOUND_PULL: 'pull', WORKER: 'worker', OUTBOUND_SEND: 'send' } as const
+
+/** The stages that a process runs: those of SPI_ROLES, or else of TRILHO_ROLES, or else none. */
+export const spiStages = (
+  named: readonly SpiRole[] | undefined,
+  roles: readonly string[] | undefined,
+): readonly SpiRole[] =>
+  named ?? spiRoles.filter((role) => roles?.includes(processRoleOf[role]) === true)
+
 /** The settings of other features that the stages depend on. */
 export type SpiSurroundings = {
+  /** TRILHO_ROLES. */
+  readonly roles?: readonly string[] | undefined
   readonly dsn: string | undefined
   readonly brokerAddresses: readonly string[] | undefined
 }
@@ -21,7 +33,7 @@ export type SpiSurroundings = {
 /** Problems that involve several settings: a stage that lacks something, keys that do not fit. */
 export const spiProblems = (
   settings: SpiSettings,
-  { dsn, brokerAddresses }: SpiSurroundings,
+  { roles, dsn, brokerAddresses }: SpiSurroundings,
 ): readonly SettingProblem[] => {
   const isSet = {
     ISPB: settings.ispb !== undefined,
@@ -29,17 +41,17 @@ export const spiProblems = (
     DATABASE_DSN: dsn !== undefined,
     'BROKER_ADDRESSES or DATABASE_DSN': dsn !== undefined || brokerAddresses !== undefined,
   }
-  const problems = (settings.roles ?? []).flatMap((role) =>
-    needs[role]
+  const setting = settings.roles === undefined ? 'TRILHO_ROLES' : 'SPI_ROLES'
+  const problems = spiStages(settings.roles, roles).flatMap((role) => {
+    const value = settings.roles === undefined ? processRoleOf[role] : role
+    return needs[role]
       .filter((name) => !isSet[name])
       .map((name) => ({
-        name: 'SPI_ROLES',
-        value: role,
-        problem: `needs ${name}, which is not set`,
-        expected: `${role} together with ${name}`,
-        fix: `set ${name}, or take ${role} out of SPI_ROLES`,
-      })),
-  )
+        ...{ name: setting, value, problem: `needs ${name}, which is not set` },
+        expected: `${value} together with ${name}`,
+        fix: `set ${name}, or take ${value} out of ${setting}`,
+      }))
+  })
   return [
     ...problems,
     ...fastPathProblems(settings, isSet),

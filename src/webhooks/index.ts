@@ -29,6 +29,10 @@ export type WebhooksDeps = {
   readonly elsewhere?: readonly Client[]
   readonly sealer: Sealer | undefined
   readonly settings: WebhookSettings
+  /** False: another process sends what is emitted here. */
+  readonly delivers?: boolean
+  /** False: another process removes what is old. */
+  readonly runsJobs?: boolean
   readonly environment: 'sandbox' | 'production'
   readonly version: string
   readonly logger: Logger
@@ -39,7 +43,7 @@ const sweepEveryMs = 3_600_000
 
 /** Sends events to subscribers: we lose none, and no subscriber blocks another. */
 export const createWebhooks = (deps: WebhooksDeps): Feature => {
-  const { sql, settings, logger } = deps
+  const { sql, settings, logger, delivers = true, runsJobs = true } = deps
   const allowed = allowListOf(settings.allowedTargets ?? [])
   const timeoutMs = settings.timeoutSeconds * 1000
   // Without a database nobody calls what follows: every route answers before.
@@ -62,7 +66,8 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
   const onDeliveries = dispatcher.kick
   const { broker, elsewhere = [] } = deps
   const relay = createRelay({ sql: store.sql, broker, elsewhere, onDeliveries, logger })
-  const routes = webhookRoutes({ service, allowed, kick: dispatcher.kick })
+  const kick = delivers ? dispatcher.kick : () => {}
+  const routes = webhookRoutes({ service, allowed, kick })
   const common = { name: 'webhooks', errors: webhookErrors, events: eventDocuments }
   if (sql === undefined) {
     return { ...common, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
@@ -74,7 +79,7 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
   return {
     ...common,
     routes,
-    loops: () => dispatcher.loops,
+    loops: () => (delivers ? dispatcher.loops : []),
     ...(sealer === undefined
       ? {}
       : {
@@ -87,7 +92,8 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
       if (sealer === undefined && deps.environment === 'production') {
         logger.warn({}, 'TRILHO_MASTER_KEY is not set: webhook secrets are stored unsealed')
       }
-      await sweep.start()
+      if (runsJobs) await sweep.start()
+      if (!delivers) return
       await relay.start()
       dispatcher.start()
     },

@@ -23,7 +23,7 @@ export {
   loadSettings,
   type SettingProblem,
 } from './load.ts'
-export { type PlatformSettings, platformSettings } from './platform-settings.ts'
+export { type PlatformSettings, type ProcessRole, platformSettings } from './platform-settings.ts'
 export { problemsTable, settingsMarkdown, textTable } from './report.ts'
 export {
   defineSettings,

@@ -14,6 +14,20 @@ import {
 } from './kinds.ts'
 import { defineSettings, type SettingValues, setting } from './settings.ts'
 
+/** What a process may do: everything, unless it is told. */
+export const processRoles = [
+  'api',
+  'grpc',
+  'pull',
+  'worker',
+  'send',
+  'cards',
+  'webhooks',
+  'drex',
+  'jobs',
+] as const
+export type ProcessRole = (typeof processRoles)[number]
+
 /** What the process itself needs, whichever features run. */
 export const platformSettings = defineSettings({
   httpAddr: setting('HTTP_ADDR', listenAddress(), {
@@ -23,6 +37,9 @@ export const platformSettings = defineSettings({
   cardgwPort: setting('CARDGW_PORT', integer(0, 65_535), {
     default: '8080',
     doc: 'HTTP port for cards, on the host of `HTTP_ADDR`; the same port gives one listener for all.',
+  }),
+  roles: setting('TRILHO_ROLES', list(oneOf(...processRoles)), {
+    doc: 'What this process does: `api` (endpoints, without cards), `grpc`, `pull`, `worker` and `send` (the stages of instant payments, unless `SPI_ROLES` names them), `cards` (endpoints, networks, reversals), `webhooks` (delivery), `drex` (sending and following transactions), `jobs` (partitions, retention). Everything when not set, but of the stages what `SPI_ROLES` names.',
   }),
   logLevel: setting('LOG_LEVEL', oneOf(...logLevels), {
     default: 'info',

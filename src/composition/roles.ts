@@ -1,0 +1,38 @@
+import type { ProcessRole } from '../platform/config/index.ts'
+import { withMissingSettings } from '../platform/http/index.ts'
+import type { Feature } from '../platform/lifecycle/index.ts'
+import type { Values } from './settings.ts'
+
+/** What this process does. */
+export type Roles = { readonly has: (role: ProcessRole) => boolean }
+
+/** Without TRILHO_ROLES a process does everything, but of the stages of instant payments what SPI_ROLES says. */
+export const rolesOf = ({ platform: { roles } }: Values): Roles => {
+  const chosen = roles && new Set(roles)
+  return { has: (role) => chosen?.has(role) ?? true }
+}
+
+/** The feature for a process that does nothing of it: its endpoints say which setting they need. */
+export const withoutRole = ({ routes = [], ...feature }: Feature): Feature => ({
+  name: feature.name,
+  ...(feature.listener === undefined ? {} : { listener: feature.listener }),
+  ...(feature.errors === undefined ? {} : { errors: feature.errors }),
+  ...(feature.events === undefined ? {} : { events: feature.events }),
+  routes: withMissingSettings(routes, [roleSetting]),
+})
+
+/** For a feature that runs jobs for the whole fleet, and nothing else besides its endpoints. */
+export const withJobs = (roles: Roles, feature: Feature): Feature =>
+  roles.has('jobs') ? feature : { ...feature, start: () => {}, drain: () => {} }
+
+/** Cards have a role of their own, endpoints included: connections and what uses them are in one process. */
+export const withEndpoints = (roles: Roles, features: readonly Feature[]): readonly Feature[] =>
+  roles.has('api')
+    ? features
+    : features.map((feature) =>
+        feature.listener === 'cards' || feature.routes === undefined
+          ? feature
+          : { ...feature, routes: withMissingSettings(feature.routes, [roleSetting]) },
+      )
+
+const roleSetting = 'TRILHO_ROLES'
