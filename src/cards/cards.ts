@@ -97,7 +97,9 @@ export const createCards = (deps: CardsDeps): Feature => {
   const { retentionDays: days } = settings
   const retention = days === undefined ? [] : [createRetention({ sql, days, logger, now })]
   const jobs = [sweep, ...retention]
-  networks.onLateAnswer(createLateAnswers(sql, logger))
+  networks.onLateAnswer(
+    createLateAnswers({ sql, networks, onReversals: reversals.kick, emission, logger, now }),
+  )
   return {
     ...common,
     routes: cardRoutes(service),

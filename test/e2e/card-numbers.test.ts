@@ -111,6 +111,7 @@ test(`after ${payments} payments of every outcome no card number is in database,
       ...{ CARDGW_NETA_TIMEOUT: '1', CARDGW_NETB_TIMEOUT: '1' },
       ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: testVaultKey },
       CARDGW_REVERSAL_BACKOFF_MAX_SECONDS: '1',
+      CARDGW_REVERSAL_WINDOW_SECONDS: '1',
     },
   })
   const ended = gateway.end()

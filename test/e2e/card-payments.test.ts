@@ -145,9 +145,13 @@ describe('trilho serve with a network, a vault and a database of cards alone', (
     ] as never)
     simulator.setSilent(false)
     // As if the time of the network had passed.
-    await sql`update card_transactions set updated_at = now() - interval '1 minute' where id = ${id}`
+    await sql`update card_transactions set touched_at = now() - interval '1 minute' where id = ${id}`
     const second = await serve()
     const record = await eventually(async () => {
+      // The same: the network has never heard of it, and is asked until it can no longer be on its way.
+      await sql`
+        update card_reversals set created_at = created_at - interval '1 minute', next_attempt_at = now()
+        where transaction_id = ${id} and status = 'pending'`
       const one = (await (await second.call('GET', `/v1/transactions/${id}`)).json()) as CardRecord
       return one.status === 'voided' ? one : undefined
     }, 'the reversal')

@@ -77,6 +77,7 @@ const createGateway = async (
         CARDGW_VAULT_TOKEN: testVaultKey,
         CARDGW_REVERSAL_BACKOFF_MAX_SECONDS: '1',
         CARDGW_REVERSAL_IN_FLIGHT: '64',
+        CARDGW_REVERSAL_WINDOW_SECONDS: '1',
       },
     })
     const isUp = async (): Promise<boolean> =>

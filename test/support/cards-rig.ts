@@ -86,12 +86,17 @@ export const createCardsRig = async (
     readonly poolSize?: number
     /** Of the networks: short where a time-out is what the test waits for. */
     readonly timeoutMs?: number
+    /** How long "unknown here" is not the end of a reversal. */
+    readonly windowMs?: number
+    /** In place of the simulator of network A. */
+    readonly networkA?: { readonly port: () => number; readonly stop: () => void }
   } = {},
 ): Promise<CardsRig> => {
   const database = await createTestDatabase()
   const { timeoutMs = 20_000 } = options
   const lateMs = timeoutMs + 300
   const simulators = [simulated(lateMs), simulated(lateMs)] as const
+  const portA = (options.networkA ?? simulators[0]).port()
   const testVault = createTestVault({ key: testVaultKey })
   const loaded = loadSettings(
     {
@@ -103,7 +108,7 @@ export const createCardsRig = async (
     },
     {
       CARDGW_NETA_HOST: '127.0.0.1',
-      CARDGW_NETA_PORT: String(simulators[0].port()),
+      CARDGW_NETA_PORT: String(portA),
       CARDGW_NETA_POOL_SIZE: String(options.poolSize ?? 1),
       CARDGW_NETB_HOST: '127.0.0.1',
       CARDGW_NETB_PORT: String(simulators[1].port()),
@@ -131,7 +136,7 @@ export const createCardsRig = async (
     settings: { vault, reversals },
     logger: quietLogger,
     metrics,
-    reversalTiming: { pollMs: 20, backoffBaseMs: 20, holdMs: 20 },
+    reversalTiming: { pollMs: 20, backoffBaseMs: 20, holdMs: 20, windowMs: options.windowMs ?? 0 },
   })
   const { key, record } = testKey('cards:*')
   const reader = testKey('cards:read')
@@ -174,6 +179,7 @@ export const createCardsRig = async (
       await feature.stop?.()
       await networks.feature.stop?.()
       for (const simulator of simulators) simulator.stop()
+      options.networkA?.stop()
       await testVault.stop()
       await database.close()
     },

@@ -234,7 +234,11 @@ export class Connection implements Lane {
     this.parser.parse(bytes, start, end)
     try {
       // The answer to a request of network management repeats all its fields.
-      return this.parser.mti === '0800' ? readMessage(this.parser) : readAnswer(this.parser)
+      if (this.parser.mti === '0800') return readMessage(this.parser)
+      const answer = readAnswer(this.parser)
+      // To be compared with that of the request.
+      answer.pan = this.parser.copy(2)
+      return answer
     } catch (error) {
       if (error instanceof CodecError && error.code === 'iso8583_mti_unsupported') return undefined
       throw error

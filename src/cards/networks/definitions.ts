@@ -4,6 +4,7 @@ import { dialects, framings, parseDialect } from '#codecs/iso8583'
 import type { Pem } from '#src/platform/config/index.ts'
 import type { KeyFiles } from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from '../config.ts'
+import { type AnswerCodes, answerCodes1987, answerCodesForm, createAnswerRules } from './answers.ts'
 import type { NetworkOptions } from './options.ts'
 
 /** One configured network, from the settings or from the file. */
@@ -16,6 +17,7 @@ export type NetworkDefinition = Pick<
   | 'timeoutMs'
   | 'dialect'
   | 'framing'
+  | 'answers'
   | 'poolSize'
   | 'window'
   | 'signOn'
@@ -41,6 +43,7 @@ const definitionOf = (name: string, settings: NetworkSettings): NetworkDefinitio
     timeoutMs: settings.timeoutSeconds * 1_000,
     dialect,
     framing: framings[settings.frame],
+    answers: answerCodes1987,
     window: settings.window,
     signOn: settings.signOn,
     echoMs: settings.echoSeconds * 1_000,
@@ -74,6 +77,7 @@ const networkForm = z.strictObject({
   window: z.int().min(1).max(65_535).default(256),
   sign_on: z.boolean().default(false),
   echo_seconds: z.int().min(1).max(3_600).default(30),
+  answers: answerCodesForm.default(answerCodesForm.parse({})),
   tls: tlsForm.optional(),
 })
 
@@ -89,6 +93,11 @@ const dialectOf = (given: string | Record<string, unknown>) => {
     throw new Error(`no dialect ${given}; there are ${Object.keys(dialects).join(', ')}`)
   }
   return found
+}
+
+const checkedCodes = (codes: AnswerCodes): AnswerCodes => {
+  createAnswerRules(codes)
+  return codes
 }
 
 /** A networks file that cannot be used. */
@@ -113,6 +122,7 @@ const readNetworksFile = (path: string): readonly NetworkDefinition[] => {
       timeoutMs: given.timeout_seconds * 1_000,
       dialect: dialectOf(given.dialect),
       framing: framings[given.frame],
+      answers: checkedCodes(given.answers),
       window: given.window,
       signOn: given.sign_on,
       echoMs: given.echo_seconds * 1_000,

@@ -1,5 +1,5 @@
 import type { CardMessage } from '#codecs/iso8583'
-import { agrees, exchangeKey, isManagementKey, someTransactionKey } from './matching.ts'
+import { agrees, cardDigest, exchangeKey, isManagementKey, someTransactionKey } from './matching.ts'
 import { TimingWheel, WheelEntry } from './timing-wheel.ts'
 import type { ExchangeOutcome } from './types.ts'
 
@@ -22,6 +22,7 @@ class PendingExchange extends WheelEntry {
   readonly key: number
   readonly terminalId: string | undefined
   readonly rrn: string | undefined
+  readonly card: bigint | undefined
   readonly lane: Lane
   /** Where its frame begins in the lane's stream. */
   readonly startOffset: number
@@ -41,6 +42,7 @@ class PendingExchange extends WheelEntry {
     this.key = key
     this.terminalId = request.terminalId
     this.rrn = request.rrn
+    this.card = cardDigest(request.pan)
     this.lane = lane
     this.startOffset = startOffset
     this.resolve = resolve
@@ -61,11 +63,15 @@ class PendingExchange extends WheelEntry {
   }
 }
 
+/** Requests without an answer whose connection is remembered; the oldest are forgotten. */
+const unansweredMax = 4_096
+
 type MatchResult = 'matched' | 'unknown' | 'mismatch'
 
 /** The requests of one network that wait for answers, on all its connections. */
 export class Exchanges {
   private readonly pending = new Map<number, PendingExchange>()
+  private readonly unanswered = new Map<number, Lane>()
   private readonly wheel: TimingWheel
   private transactions = 0
   /** Called for each transaction that was sent and not answered. */
@@ -109,11 +115,16 @@ export class Exchanges {
 
   /** Gives the answer to the request that it belongs to, if there is one. */
   answer(response: CardMessage): MatchResult {
+    const card = cardDigest(response.pan)
+    response.pan?.fill(0)
+    response.pan = undefined
     const exchange = this.pending.get(exchangeKey(response.mti, response.stan))
     if (exchange === undefined) return 'unknown'
-    if (!agrees(exchange.terminalId, response.terminalId) || !agrees(exchange.rrn, response.rrn)) {
-      return 'mismatch'
-    }
+    const isOfIt =
+      agrees(exchange.terminalId, response.terminalId) &&
+      agrees(exchange.rrn, response.rrn) &&
+      (card === undefined || card === exchange.card)
+    if (!isOfIt) return 'mismatch'
     this.end(exchange, { kind: 'answered', response })
     return 'matched'
   }
@@ -125,7 +136,21 @@ export class Exchanges {
     }
   }
 
+  /** The connection of a request that was sent and not answered; undefined if it is long ago. */
+  laneOfUnanswered(key: number): Lane | undefined {
+    return this.unanswered.get(key)
+  }
+
+  private remember({ key, lane }: PendingExchange): void {
+    this.unanswered.delete(key)
+    this.unanswered.set(key, lane)
+    if (this.unanswered.size <= unansweredMax) return
+    const [oldest] = this.unanswered.keys()
+    if (oldest !== undefined) this.unanswered.delete(oldest)
+  }
+
   end(exchange: PendingExchange, outcome: ExchangeOutcome): void {
+    if (outcome === timedOut) this.remember(exchange)
     this.pending.delete(exchange.key)
     this.wheel.remove(exchange)
     exchange.lane.inFlight--

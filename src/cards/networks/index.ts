@@ -1,3 +1,4 @@
+export { type AnswerRules, answerCodes1987, createAnswerRules } from './answers.ts'
 export { definitionsOf, NetworksFileError } from './definitions.ts'
 export { createNetworkMetrics } from './metrics.ts'
 export { createNetwork } from './network.ts'

@@ -1,11 +1,12 @@
 import type { CardMessage } from '#codecs/iso8583'
 import { type ActiveSpan, inSpan, isTracing } from '#src/platform/observe/index.ts'
+import { type AnswerRules, answerCodes1987, createAnswerRules } from './answers.ts'
 import { Connection } from './connection.ts'
 import { Exchanges } from './exchanges.ts'
 import { exchangeKey, isAnswer } from './matching.ts'
 import type { NetworkCounts } from './metrics.ts'
 import { drainMs, type NetworkOptions } from './options.ts'
-import type { ExchangeOutcome, Network, NetworkHealth } from './types.ts'
+import type { ExchangeOutcome, Network, NetworkHealth, Original } from './types.ts'
 
 const stanMax = 999_999
 /** Log lines per network about messages that nobody waits for. */
@@ -37,6 +38,7 @@ class ConnectionPool implements Network {
   readonly name: string
   readonly brand: string
   readonly timeoutMs: number
+  readonly answers: AnswerRules
   private readonly options: NetworkOptions
   private readonly exchanges = new Exchanges()
   private readonly connections: readonly Connection[]
@@ -55,6 +57,7 @@ class ConnectionPool implements Network {
     this.name = options.name
     this.brand = options.brand
     this.timeoutMs = options.timeoutMs
+    this.answers = createAnswerRules(options.answers ?? answerCodes1987)
     this.counts = options.metrics?.of(options.name, () => this.health()) ?? noCounts
     // Avoids the same numbers right after a restart.
     this.managementStan = Math.floor((options.random ?? Math.random)() * stanMax)
@@ -73,16 +76,20 @@ class ConnectionPool implements Network {
     this.connections = Array.from({ length: options.poolSize }, () => new Connection(context))
   }
 
-  exchange(request: CardMessage, timeoutMs: number): Promise<ExchangeOutcome> {
-    if (!isTracing()) return this.send(request, timeoutMs)
-    return tracedExchange(this.options, request, () => this.send(request, timeoutMs))
+  exchange(request: CardMessage, timeoutMs: number, follows?: Original): Promise<ExchangeOutcome> {
+    if (!isTracing()) return this.send(request, timeoutMs, follows)
+    return tracedExchange(this.options, request, () => this.send(request, timeoutMs, follows))
   }
 
-  private send(request: CardMessage, timeoutMs: number): Promise<ExchangeOutcome> {
+  private send(
+    request: CardMessage,
+    timeoutMs: number,
+    follows: Original | undefined,
+  ): Promise<ExchangeOutcome> {
     const key = exchangeKey(request.mti, request.stan)
     if (key < 0) return Promise.reject(new Error('the request has no STAN of six digits'))
     if (this.exchanges.has(key)) return Promise.resolve(duplicateKey)
-    const connection = this.leastLoaded()
+    const connection = this.laneAfter(follows) ?? this.leastLoaded()
     if (connection === undefined) return Promise.resolve(noConnection)
     if (connection.inFlight >= this.options.window) return Promise.resolve(windowFull)
     try {
@@ -132,6 +139,13 @@ class ConnectionPool implements Network {
     return best
   }
 
+  /** The connection that the earlier request went over, if it takes requests. */
+  private laneAfter(follows: Original | undefined): Connection | undefined {
+    if (follows === undefined || this.isStopping) return undefined
+    const lane = this.exchanges.laneOfUnanswered(exchangeKey(follows.mti, follows.stan))
+    return this.connections.find((connection) => connection === lane && connection.isUp)
+  }
+
   private idle(timeoutMs: number): Promise<void> {
     if (this.exchanges.size === 0) return Promise.resolve()
     return new Promise((resolve) => {
@@ -159,7 +173,7 @@ class ConnectionPool implements Network {
         return
       case 'mismatch':
         this.counts.mismatches.inc()
-        this.warn(message, 'an answer has the STAN of a request, but another terminal or RRN')
+        this.warn(message, 'an answer has the STAN of a request, but another card, terminal or RRN')
         break
       case 'unknown':
         this.late(message)

@@ -1,6 +1,7 @@
 import type { Dialect, Framing } from '#codecs/iso8583'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
+import type { AnswerCodes } from './answers.ts'
 import type { NetworkMetrics } from './metrics.ts'
 import type { LateAnswer } from './types.ts'
 
@@ -26,6 +27,8 @@ export type NetworkOptions = {
   /** Of version 1987. */
   readonly dialect: Dialect
   readonly framing: Framing
+  /** Those of ISO 8583:1987 when not given. */
+  readonly answers?: AnswerCodes
   /** Connections held open. */
   readonly poolSize: number
   /** Requests that may wait on one connection. */

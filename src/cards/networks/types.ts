@@ -1,4 +1,5 @@
-import type { CardMessage } from '#codecs/iso8583'
+import type { CardMessage, GatewayMti } from '#codecs/iso8583'
+import type { AnswerRules } from './answers.ts'
 
 /** The outcome of one request to a card network. */
 export type ExchangeOutcome =
@@ -29,6 +30,9 @@ export type NetworkHealth = {
   readonly lastEchoAt: Date | undefined
 }
 
+/** Type and STAN of an earlier request. */
+export type Original = { readonly mti: GatewayMti; readonly stan: string }
+
 /** One card network: a pool of multiplexed connections. */
 export type Network = {
   /** From the configuration: `neta`, `netb`. */
@@ -37,15 +41,19 @@ export type Network = {
   readonly brand: string
   /** From the configuration: how long a message of this network may take. */
   readonly timeoutMs: number
+  /** The meaning of its response codes. */
+  readonly answers: AnswerRules
   /** True if messages of its dialect can carry the data element. */
   hasField(de: number): boolean
   /**
    * Writes the request exactly once and waits for its answer. The frame is on its way, or refused, when the call
    * returns, so the caller may wipe the request then.
    *
+   * @param follows an earlier request without an answer: the new one goes over its connection while that is up, so
+   *   that it does not overtake it
    * @throws CodecError when the request cannot be written in the network's dialect; Error when it has no STAN
    */
-  exchange(request: CardMessage, timeoutMs: number): Promise<ExchangeOutcome>
+  exchange(request: CardMessage, timeoutMs: number, follows?: Original): Promise<ExchangeOutcome>
   /** True while a request with this STAN waits; no other request may use it then. */
   isPending(stan: string): boolean
   health(): NetworkHealth

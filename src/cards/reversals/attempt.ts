@@ -1,12 +1,12 @@
 import type { CardMessage } from '#codecs/iso8583'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import type { ExchangeOutcome, Network } from '../networks/index.ts'
+import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts'
 import { reversalMessage } from '../networks/messages.ts'
 import { type Backoff, backoffDelayMs } from '../networks/options.ts'
 import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from '../vault/index.ts'
 import type { AttemptOutcome, ReversalMetrics } from './metrics.ts'
-import { beginAttempt, confirm, release } from './store.ts'
+import { beginAttempt, confirm, hold, release } from './store.ts'
 import type { Reversal, ReversalOutcome } from './types.ts'
 
 /** DE 11 and DE 7 of the reversal. */
@@ -29,6 +29,8 @@ export type AttemptContext = {
   readonly holdMs: number
   /** How much longer a lease lasts than the network's time. */
   readonly leaseMarginMs: number
+  /** How old a reversal must be before "unknown here" ends it. */
+  readonly windowMs: (network: Network) => number
   readonly metrics: ReversalMetrics
   readonly logger: Logger
 }
@@ -77,9 +79,11 @@ export const attemptReversal = async (
     pan.fill(0)
   }
   const result = await sent
-  if (result.outcome === 'confirmed') await end(context, claimed, result.responseCode ?? '')
+  const { outcome, responseCode = '' } = result
+  if (outcome === 'confirmed') await end(context, claimed, responseCode, 0)
+  else if (outcome === 'not_known') await endOrHold(context, network, claimed, responseCode)
   else await putBack(context, claimed, result, noByteWritten.has(result.outcome))
-  return result.outcome
+  return outcome
 }
 
 /** A repeat keeps the numbers of the first sending; a reversal that was never sent gets new ones. */
@@ -111,12 +115,15 @@ const send = async (
 ): Promise<Result> => {
   try {
     const request = reversalMessage(reversal, numbers, pan, (de) => network.hasField(de))
-    const exchanged: ExchangeOutcome = await network.exchange(request, network.timeoutMs)
+    const exchanged: ExchangeOutcome = await network.exchange(request, network.timeoutMs, {
+      mti: reversal.originalMti,
+      stan: reversal.originalStan,
+    })
     if (exchanged.kind !== 'answered') return { outcome: exchanged.kind, responseCode: undefined }
     const { response } = exchanged
-    const { isConfirmed, responseCode } = readAnswer(request, response)
+    const result = readAnswer(network.answers, request, response)
     response.wipe()
-    return { outcome: isConfirmed ? 'confirmed' : 'refused', responseCode }
+    return result
   } catch (err) {
     // The network's dialect cannot carry it, now or later: people see it when it expires.
     logger.error({ err, reversal: reversal.id.toString() }, 'a reversal could not be built')
@@ -139,40 +146,54 @@ const putBack = async (
   await release(sql, reversal.id, owner, { waitMs, isUnsent, responseCode })
 }
 
+/** An original that the network does not know may yet come to it: until its time is over we ask again. */
+const endOrHold = async (
+  context: AttemptContext,
+  network: Network,
+  claimed: ClaimedReversal,
+  responseCode: string,
+): Promise<void> => {
+  const windowMs = context.windowMs(network)
+  if (await end(context, claimed, responseCode, windowMs)) return
+  await hold(context.sql, claimed.reversal.id, claimed.owner, responseCode, windowMs)
+}
+
+/** @returns false if it is younger than `ageMsMin`, or another process has it */
 const end = async (
   { sql, onEnded, metrics, logger }: AttemptContext,
   { reversal, owner }: ClaimedReversal,
   responseCode: string,
-): Promise<void> => {
+  ageMsMin: number,
+): Promise<boolean> => {
   const isEnded = await sql.begin(async (tx) => {
-    if (!(await confirm(tx, reversal.id, owner, responseCode))) return false
+    if (!(await confirm(tx, reversal.id, owner, responseCode, ageMsMin))) return false
     await onEnded(tx, { ...reversal, responseCode }, 'confirmed')
     return true
   })
-  if (!isEnded) return
+  if (!isEnded) return false
   metrics.ended.inc({ network: reversal.network, outcome: 'confirmed' })
   logger.info(
     { transaction: reversal.transactionId, network: reversal.network, response_code: responseCode },
     'a reversal is confirmed',
   )
+  return true
 }
-
-const approved = '00'
-/** Unable to locate the original: there is nothing to reverse. */
-const notLocated = '25'
 
 /** What an answer means for its reversal. */
 export const readAnswer = (
+  rules: AnswerRules,
   request: CardMessage,
   response: CardMessage,
-): { readonly isConfirmed: boolean; readonly responseCode: string | undefined } => {
+): {
+  readonly outcome: 'confirmed' | 'not_known' | 'refused'
+  readonly responseCode: string | undefined
+} => {
   const { responseCode } = response
   const isOfIt =
     response.mti === '0410' &&
     (response.amount === undefined || response.amount === request.amount) &&
     (response.currency === undefined || response.currency === request.currency)
-  return {
-    isConfirmed: isOfIt && (responseCode === approved || responseCode === notLocated),
-    responseCode,
-  }
+  if (!isOfIt || responseCode === undefined) return { outcome: 'refused', responseCode }
+  const meaning = rules.ofReversal(responseCode, request.mti === '0401')
+  return { outcome: meaning === 'done' ? 'confirmed' : meaning, responseCode }
 }

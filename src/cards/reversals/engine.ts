@@ -29,6 +29,10 @@ export const reversalSettings = defineSettings({
     default: '300',
     doc: 'Longest time between two attempts of one reversal, seconds.',
   }),
+  windowSeconds: setting('CARDGW_REVERSAL_WINDOW_SECONDS', integer(1, 86_400), {
+    default: '120',
+    doc: 'Seconds during which a message may still arrive at the network: a reversal whose original the network does not know is sent again at their end, and only then done. Twice the time-out at least.',
+  }),
   inFlightMax: setting('CARDGW_REVERSAL_IN_FLIGHT', integer(1, 1_024), {
     default: '16',
     doc: 'Reversals that one process sends to one network at the same time.',
@@ -59,6 +63,8 @@ type ReversalTiming = {
   /** Bound of the wait after what was no attempt. */
   readonly holdMs: number
   readonly leaseMarginMs: number
+  /** How long an original that the network does not know may still be on its way. */
+  readonly windowMs: number
 }
 
 export type ReversalsDeps = {
@@ -87,7 +93,7 @@ export type Reversals = {
 
 /**
  * Sends stored reversals until their network confirms them: 0400 first, 0401 afterwards, with capped exponential
- * backoff and full jitter. A reversal that gets neither code 00 nor code 25 in time expires. Any number of engines may
+ * backoff and full jitter. A reversal that no answer ends in time expires. Any number of engines may
  * work on one table: a lease keeps a reversal with one of them, and ends by itself if that one dies.
  */
 export const createReversals = (deps: ReversalsDeps): Reversals => new Engine(deps).face()
@@ -129,6 +135,8 @@ class Engine {
       },
       holdMs: timing.holdMs ?? holdMs,
       leaseMarginMs,
+      windowMs: ({ timeoutMs }) =>
+        timing.windowMs ?? Math.max(settings.windowSeconds * 1_000, 2 * timeoutMs),
       metrics: createReversalMetrics(deps.metrics, sql),
       logger,
     }

@@ -5,6 +5,8 @@ import { pendingByNetwork } from './store.ts'
 /** The outcome of an attempt; the last four wrote no byte and do not count as an attempt. */
 export type AttemptOutcome =
   | 'confirmed'
+  /** The network does not know the original, which may still be on its way. */
+  | 'not_known'
   | 'refused'
   | 'timed_out'
   | 'connection_lost'

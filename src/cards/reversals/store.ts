@@ -32,7 +32,7 @@ const columns = createColumns<keyof Reversal>({
 
 /** The columns that the table or an attempt fills in. */
 const later: ReadonlySet<keyof Reversal> = new Set([
-  ...(['id', 'attempts', 'stan', 'transmission', 'responseCode', 'createdAt'] as const),
+  ...(['id', 'responseCode', 'createdAt'] as const),
 ])
 const given = columns.all.filter((member) => !later.has(member))
 
@@ -136,19 +136,55 @@ export const release = async (
     where id = ${id} and status = 'pending' and lease_owner = ${owner}`
 }
 
-/** Ends the reversal; false if the owner has lost it. */
+/** Ends the reversal; false if the owner has lost it, or it is younger than `ageMsMin`. */
 export const confirm = async (
   tx: Queryable,
   id: bigint,
   owner: string,
   responseCode: string,
+  ageMsMin: number,
 ): Promise<boolean> =>
   (
     await tx`
       update card_reversals set status = 'confirmed', response_code = ${responseCode},
         ended_at = now(), lease_owner = null, lease_until = null
-      where id = ${id} and status = 'pending' and lease_owner = ${owner}`
+      where id = ${id} and status = 'pending' and lease_owner = ${owner}
+        and created_at <= now() - make_interval(secs => ${ageMsMin / 1_000})`
   ).count === 1
+
+/** Gives the reversal back, due when it is `ageMs` old. */
+export const hold = async (
+  sql: Client,
+  id: bigint,
+  owner: string,
+  responseCode: string,
+  ageMs: number,
+): Promise<void> => {
+  await sql`
+    update card_reversals set response_code = ${responseCode},
+      next_attempt_at = greatest(now(), created_at + make_interval(secs => ${ageMs / 1_000})),
+      lease_owner = null, lease_until = null
+    where id = ${id} and status = 'pending' and lease_owner = ${owner}`
+}
+
+/**
+ * Has the reversal of an original sent soon, within the caller's transaction: a pending one is due now, one that ended
+ * begins anew as a repeat, and where there is none it is inserted. An attempt under way decides nothing any more: its
+ * answer may be older than what has come meanwhile.
+ */
+export const renewReversal = async (tx: Queryable, reversal: NewReversal): Promise<void> => {
+  const renewed = await tx`
+    update card_reversals
+    set status = 'pending', ended_at = null, next_attempt_at = now(),
+      lease_owner = null, lease_until = null,
+      created_at = case status when 'pending' then created_at else now() end
+    where id = (
+      select max(id) from card_reversals
+      where transaction_id = ${reversal.transactionId} and reverses = ${reversal.reverses}
+        and original_stan = ${reversal.originalStan}
+        and original_transmission = ${reversal.originalTransmission})`
+  if (renewed.count === 0) await insertReversals(tx, [reversal])
+}
 
 const isOver = (sql: Queryable, { expirySeconds, attemptsMax }: Limits) => sql`
   status = 'pending' and (lease_until is null or lease_until <= now())

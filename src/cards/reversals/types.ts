@@ -16,10 +16,7 @@ type Engine =
 export type Reversal = RecordOf<Omit<typeof cardReversals.$inferSelect, Engine>>
 
 /** A message to reverse, as its sender describes it. */
-export type NewReversal = Omit<
-  Reversal,
-  'id' | 'attempts' | 'stan' | 'transmission' | 'responseCode' | 'createdAt'
->
+export type NewReversal = Omit<Reversal, 'id' | 'responseCode' | 'createdAt'>
 
 /** Inserts reversals within the caller's transaction. */
 export type InsertReversals = (tx: Queryable, rows: readonly NewReversal[]) => Promise<void>

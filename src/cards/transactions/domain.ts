@@ -3,6 +3,8 @@
  *
  *   pending -> authorized | declined;  authorized -> captured | voided;  captured -> voided
  *
+ * Whatever a network approved is either told in the status or being reversed, also in the last statuses.
+ *
  * Beside the status there is the operation, which is on the wire or being reversed. While there is one, no other
  * begins. Silence of a network decides nothing: it leads to a reversal, whose answer decides.
  */
@@ -25,6 +27,8 @@ export type CardState = {
 export type CardEvent =
   | 'authorization_approved'
   | 'authorization_declined'
+  /** Declined to the caller, with a code that may mean that the network holds the money. */
+  | 'authorization_unwanted'
   /** No byte of the authorization went out. */
   | 'authorization_not_sent'
   /** Sent, and nobody knows. */
@@ -38,6 +42,9 @@ export type CardEvent =
   | 'void_approved'
   | 'void_refused'
   | 'void_unknown'
+  /** An approval came when the transaction had ended without it. */
+  | 'late_authorization'
+  | 'late_capture'
   /** The network confirmed the reversal under way. */
   | 'reversal_confirmed'
   /** A person asked the network: the reversal did not take effect. */
@@ -52,11 +59,21 @@ const transitions: Readonly<Record<string, Transitions>> = {
   pending: {
     authorization_approved: idle('authorized'),
     authorization_declined: idle('declined'),
+    authorization_unwanted: during('declined', 'reversing_authorization'),
     authorization_not_sent: idle('voided'),
     authorization_unknown: during('pending', 'reversing_authorization'),
   },
   'pending reversing_authorization': { reversal_confirmed: idle('voided') },
+  declined: { late_authorization: during('declined', 'reversing_authorization') },
+  'declined reversing_authorization': { reversal_confirmed: idle('declined') },
+  voided: {
+    late_authorization: during('voided', 'reversing_authorization'),
+    late_capture: during('voided', 'reversing_capture'),
+  },
+  'voided reversing_authorization': { reversal_confirmed: idle('voided') },
+  'voided reversing_capture': { reversal_confirmed: idle('voided') },
   authorized: {
+    late_capture: during('authorized', 'reversing_capture'),
     capture_started: during('authorized', 'capture'),
     void_started: during('authorized', 'void'),
   },
@@ -79,13 +96,14 @@ const transitions: Readonly<Record<string, Transitions>> = {
     reversal_denied: idle('authorized'),
   },
   captured: { void_started: during('captured', 'void') },
+  // The void takes back the capture; the hold beneath it is then released by a reversal of its own.
   'captured void': {
-    void_approved: idle('voided'),
+    void_approved: during('voided', 'reversing_authorization'),
     void_refused: idle('captured'),
     void_unknown: during('captured', 'reversing_void'),
   },
   'captured reversing_void': {
-    reversal_confirmed: idle('voided'),
+    reversal_confirmed: during('voided', 'reversing_authorization'),
     reversal_denied: idle('captured'),
   },
 }
@@ -98,7 +116,7 @@ export const transition = (
   transitions[operation === undefined ? status : `${status} ${operation}`]?.[event]
 
 /** The statuses in which a person who asked the network may end an unconfirmed reversal. */
-export const resolutions = ['voided', 'authorized', 'captured'] as const
+export const resolutions = ['voided', 'authorized', 'captured', 'declined'] as const
 export type Resolution = (typeof resolutions)[number]
 
 /**
@@ -109,9 +127,6 @@ export const resolvingEvent = (state: CardState, outcome: Resolution): CardEvent
   (['reversal_confirmed', 'reversal_denied'] as const).find(
     (event) => transition(state, event)?.status === outcome,
   )
-
-/** DE 39: approved. */
-export const approved = '00'
 
 const messages: Readonly<Record<string, string>> = {
   '00': 'Approved',

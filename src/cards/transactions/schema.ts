@@ -36,6 +36,9 @@ export const cardTransactions = pgTable(
     cardToken: text('card_token').notNull(),
     amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
     capturedCents: bigint('captured_cents', { mode: 'bigint' }),
+    /** DE 11 and DE 7 of the capture that was approved: a void of what is captured names it. */
+    captureStan: text('capture_stan'),
+    captureTransmission: text('capture_transmission'),
     currency: text().$type<Currency>().notNull(),
     merchantId: text('merchant_id').notNull(),
     terminalId: text('terminal_id'),
@@ -63,12 +66,14 @@ export const cardTransactions = pgTable(
     updatedAt: instant('updated_at').notNull(),
     capturedAt: instant('captured_at'),
     voidedAt: instant('voided_at'),
+    /** The last write by the database's clock, the one that all processes share. */
+    touchedAt: instant('touched_at').notNull().defaultNow(),
   },
   (table) => [
     uniqueIndex('card_transactions_message').on(table.network, table.rrn, table.transmission),
     index('card_transactions_merchant').on(table.merchantId, table.id),
     index('card_transactions_open')
-      .on(table.updatedAt)
+      .on(table.touchedAt)
       .where(sql`status = 'pending' or operation is not null`),
   ],
 )
@@ -91,4 +96,7 @@ export const cardStanBlocks = pgTable('card_stan_blocks', {
   network: text().primaryKey(),
   /** The first number of the next block. */
   next: integer().notNull(),
+  /** The hour, by the database's clock, in which the last block was taken, and how often numbers began anew in it. */
+  hour: instant('hour'),
+  round: integer().notNull().default(0),
 })

@@ -15,7 +15,8 @@ import type { CardStatus } from './domain.ts'
 import { statusEvent } from './events.ts'
 import type { cardTransactions } from './schema.ts'
 
-type Row = typeof cardTransactions.$inferSelect
+/** Without what only the database writes. */
+type Row = Omit<typeof cardTransactions.$inferSelect, 'touchedAt'>
 
 export type CardTransaction = RecordOf<Row>
 
@@ -56,6 +57,8 @@ const columns = createColumns<keyof Row>({
   cardToken: 'text',
   amountCents: 'bigint',
   capturedCents: 'bigint',
+  captureStan: 'text',
+  captureTransmission: 'text',
   currency: 'text',
   merchantId: 'text',
   terminalId: 'text',
@@ -205,7 +208,7 @@ export const changeTransactions = async (
       where ${looksLikeOne(sql)}
     ),
     changed as (
-      update card_transactions t set ${sql(texts.changingAssigned)}
+      update card_transactions t set ${sql(texts.changingAssigned)}, touched_at = now()
       from input i
       where t.id = i.id and t.status = i."fromStatus"
         and t.operation is not distinct from i."fromOperation"
@@ -260,6 +263,30 @@ export const transactionById = async (
   return row && recordOf(row)
 }
 
+/** The same, locked until the transaction ends. */
+export const lockTransaction = async (
+  tx: Queryable,
+  id: string,
+): Promise<CardTransaction | undefined> => {
+  const [row] = await tx<Row[]>`
+    select ${tx(texts.selected)} from card_transactions t where id = ${id} for update`
+  return row && recordOf(row)
+}
+
+/** DE 7 and DE 4 of a capture that was sent under the STAN; undefined if there was none. */
+export const sentCapture = async (
+  sql: Queryable,
+  id: string,
+  stan: string,
+): Promise<{ readonly transmission: string; readonly amountCents: bigint } | undefined> => {
+  const [sent] = await sql<{ transmission: string; amountCents: bigint }[]>`
+    select data ->> 'transmission' as transmission, (data ->> 'amount')::bigint as "amountCents"
+    from card_events
+    where transaction_id = ${id} and type = 'capture_sent' and data ->> 'stan' = ${stan}
+    order by id desc limit 1`
+  return sent
+}
+
 /** Oldest first. */
 export const eventsOf = async (
   sql: Client,
@@ -299,17 +326,21 @@ export const listTransactions = async (
   return rows.map(recordOf)
 }
 
-/** Locks transactions on the wire since before `before`: their sender is gone. Other sweeps skip them. */
+/**
+ * Locks transactions on the wire for longer than `ageMs`, by the database's clock: their sender is gone. Other sweeps
+ * skip them.
+ */
 export const lockAbandoned = async (
   tx: Queryable,
-  before: Date,
+  ageMs: number,
   limit: number,
 ): Promise<readonly CardTransaction[]> => {
   const rows = await tx<Row[]>`
     select ${tx(texts.selected)} from card_transactions t
-    where (status = 'pending' or operation is not null) and updated_at < ${before}
+    where (status = 'pending' or operation is not null)
+      and touched_at < now() - make_interval(secs => ${ageMs / 1_000})
       and coalesce(operation, '') not like 'reversing%' and not needs_attention
-    order by updated_at limit ${limit} for update skip locked`
+    order by touched_at limit ${limit} for update skip locked`
   return rows.map(recordOf)
 }
 

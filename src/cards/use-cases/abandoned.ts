@@ -6,7 +6,7 @@ import { changed } from '../transactions/changes.ts'
 import { type CardTransaction, changeTransactions, lockAbandoned } from '../transactions/store.ts'
 import { unknownAnswer } from './answers.ts'
 import type { OperationName } from './context.ts'
-import { outcomes, reversalOf } from './outcomes.ts'
+import { outcomes, reversalBegun } from './outcomes.ts'
 
 const everyMsDefault = 5_000
 /** Time beyond a network's limit, after which no request can still be waiting. */
@@ -31,7 +31,7 @@ export const createAbandonedSweep = (options: {
   const { everyMs = everyMsDefault, marginMs = marginMsDefault } = options
 
   const batch = (tx: Transaction): Promise<number> =>
-    reverseAbandoned(tx, insertReversals, new Date(now().getTime() - timeoutMs - marginMs), now())
+    reverseAbandoned(tx, insertReversals, timeoutMs + marginMs, now())
 
   const sweep = async (round?: Round): Promise<number> => {
     let total = 0
@@ -53,10 +53,10 @@ export const createAbandonedSweep = (options: {
 const reverseAbandoned = async (
   tx: Transaction,
   insertReversals: InsertReversals,
-  before: Date,
+  ageMs: number,
   at: Date,
 ): Promise<number> => {
-  const rows = await lockAbandoned(tx, before, batchMax)
+  const rows = await lockAbandoned(tx, ageMs, batchMax)
   if (rows.length === 0) return 0
   const reversals: NewReversal[] = []
   const changes = rows.map((row) => {
@@ -64,7 +64,8 @@ const reverseAbandoned = async (
     const { event, fields } = outcomes[reverses].unknown
     const verdict = { kind: 'unknown', why: 'abandoned' } as const
     const after = changed(row, event, fields(verdict, row, at), at)
-    reversals.push(reversalOf(after, reverses))
+    const reversal = reversalBegun(row, after)
+    if (reversal !== undefined) reversals.push(reversal)
     return {
       before: row,
       after,

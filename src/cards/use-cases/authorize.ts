@@ -124,6 +124,8 @@ const nothingYet = {
   operationTransmission: undefined,
   operationCents: undefined,
   capturedCents: undefined,
+  captureStan: undefined,
+  captureTransmission: undefined,
   authCode: undefined,
   responseCode: undefined,
   captureError: undefined,

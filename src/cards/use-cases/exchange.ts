@@ -1,6 +1,5 @@
 import type { CardMessage } from '#codecs/iso8583'
-import type { ExchangeOutcome, Network } from '../networks/index.ts'
-import { approved } from '../transactions/domain.ts'
+import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts'
 
 /** What an exchange means for the transaction. */
 export type Verdict =
@@ -10,6 +9,8 @@ export type Verdict =
       readonly authCode: string | undefined
     }
   | { readonly kind: 'declined'; readonly responseCode: string }
+  /** Nothing that we take for an approval, but the network may hold the money. */
+  | { readonly kind: 'unwanted'; readonly responseCode: string }
   /** The network cannot have acted. */
   | { readonly kind: 'not_sent'; readonly why: string }
   /** The network may have acted. */
@@ -37,7 +38,7 @@ export const exchange = async (network: Network, request: CardMessage): Promise<
   switch (outcome.kind) {
     case 'answered': {
       outcome.response.wipe()
-      return verdictOf(request, outcome.response)
+      return verdictOf(network.answers, request, outcome.response)
     }
     case 'not_sent':
       return { kind: 'not_sent', why: outcome.reason }
@@ -47,15 +48,18 @@ export const exchange = async (network: Network, request: CardMessage): Promise<
   }
 }
 
-const verdictOf = (request: CardMessage, response: CardMessage): Verdict => {
+const verdictOf = (rules: AnswerRules, request: CardMessage, response: CardMessage): Verdict => {
   const { responseCode, authCode } = response
   if (responseCode === undefined) {
     return { kind: 'unknown', why: 'answer_mismatch', field: 'responseCode' }
   }
-  if (responseCode !== approved) return { kind: 'declined', responseCode }
+  const meaning = rules.of(responseCode)
+  if (meaning === 'declined') return { kind: 'declined', responseCode }
   const field = mismatchOf(request, response)
   if (field !== undefined) return { kind: 'unknown', why: 'answer_mismatch', field }
-  return { kind: 'approved', responseCode, authCode: authCode?.trim() || undefined }
+  return meaning === 'unwanted'
+    ? { kind: 'unwanted', responseCode }
+    : { kind: 'approved', responseCode, authCode: authCode?.trim() || undefined }
 }
 
 const echoed = ['amount', 'rrn', 'terminalId', 'currency'] as const

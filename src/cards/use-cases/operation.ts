@@ -64,7 +64,8 @@ export const prepare = async (
     }
     const after = changed(before, `${operation}_started`, fields, now())
     const amount = operation === 'capture' ? { amount: Number(amountCents) } : {}
-    const event = { type: `${operation}_sent`, data: { stan: numbers.stan, ...amount } }
+    const { stan, transmission } = numbers
+    const event = { type: `${operation}_sent`, data: { stan, transmission, ...amount } }
     return { operation, pan, numbers, after, events: [event] }
   } catch (error) {
     pan.fill(0)

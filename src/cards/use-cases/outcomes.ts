@@ -23,13 +23,11 @@ type Outcome<K extends Verdict['kind']> = {
   readonly answer: (after: CardTransaction, verdict: Of<K>) => Answer
   /** Deletes the key: nothing happened, so the caller may try again with the same key. */
   readonly frees?: true
-  /** The network may have acted, so the operation is reversed. */
-  readonly reverses?: true
 }
 
 type Outcomes = { readonly [K in Verdict['kind']]: Outcome<K> }
 
-const codeOf = ({ responseCode }: Of<'approved' | 'declined'>): Data => ({
+const codeOf = ({ responseCode }: Of<'approved' | 'declined' | 'unwanted'>): Data => ({
   response_code: responseCode,
 })
 
@@ -47,7 +45,6 @@ const unknown = (event: CardEvent, fields: (why: string) => Fields) =>
     fields: ({ why }) => fields(why),
     data: ({ why, field }) => ({ reason: why, field: field ?? null }),
     answer: ({ id }, verdict) => unknownAnswer(id, verdict),
-    reverses: true,
   }) satisfies Outcome<'unknown'>
 
 /** Capture and void fail alike: the status stays, and one field says why. */
@@ -59,10 +56,26 @@ const failuresOf = (operation: 'capture' | 'void', field: 'captureError' | 'void
     fields: ({ responseCode }) => ({ [field]: `declined_${responseCode}` }),
     answer: (after, { responseCode }) => refusalOf(after, responseCode),
   } satisfies Outcome<'declined'>,
+  unwanted: {
+    event: `${operation}_unknown`,
+    type: `${operation}_declined`,
+    data: codeOf,
+    fields: ({ responseCode }) => ({ [field]: `declined_${responseCode}` }),
+    answer: (after, { responseCode }) => refusalOf(after, responseCode),
+  } satisfies Outcome<'unwanted'>,
   not_sent: notSent(`${operation}_refused`, `${operation}_not_sent`, () => ({
     [field]: 'not_sent',
   })),
   unknown: unknown(`${operation}_unknown`, (why) => ({ [field]: why })),
+})
+
+/** The fields that an approved capture sets; `before` is the transaction while it is under way. */
+export const capturedBy = (before: CardTransaction, at: Date): Fields => ({
+  capturedCents: before.operationCents,
+  captureStan: before.operationStan,
+  captureTransmission: before.operationTransmission,
+  capturedAt: at,
+  captureError: undefined,
 })
 
 /** What each verdict on each operation means. */
@@ -85,6 +98,13 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       fields: ({ responseCode }) => ({ responseCode }),
       answer: (after) => answerOf(201, after),
     },
+    unwanted: {
+      event: 'authorization_unwanted',
+      type: 'declined',
+      data: codeOf,
+      fields: ({ responseCode }) => ({ responseCode }),
+      answer: (after) => answerOf(201, after),
+    },
     not_sent: notSent('authorization_not_sent', 'not_sent', (_verdict, _before, at) => ({
       reason: 'not_sent',
       voidedAt: at,
@@ -99,11 +119,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
         ...codeOf(verdict),
         amount: Number(operationCents),
       }),
-      fields: (_verdict, { operationCents }, at) => ({
-        capturedCents: operationCents,
-        capturedAt: at,
-        captureError: undefined,
-      }),
+      fields: (_verdict, before, at) => capturedBy(before, at),
       answer: (after) => answerOf(200, after),
     },
     ...failuresOf('capture', 'captureError'),
@@ -146,22 +162,19 @@ export const settle = async <K extends Verdict['kind']>(
   verdict: Of<K>,
   asPart: boolean,
 ): Promise<Answer> => {
-  const {
-    answer: answerTo,
-    frees,
-    reverses,
-  } = outcomes[operation][verdict.kind] as unknown as Outcome<K>
+  const { answer: answerTo, frees } = outcomes[operation][verdict.kind] as unknown as Outcome<K>
   const { after, event } = stepOf(operation, before, verdict, now())
   const answer = asPart ? answerOf(201, after) : answerTo(after, verdict)
   const change = {
     ...{ before, after, events: [event] },
     answer: frees === true && !asPart ? ('free' as const) : answer,
   }
-  if (reverses === true) {
-    await writer.reverse({ ...change, reversal: reversalOf(after, operation) })
-    return answer
-  }
-  const isOurs = await writer.change(change)
+  const reversal = reversalBegun(before, after)
+  const isOurs = await (reversal === undefined
+    ? writer.change(change)
+    : writer.reverse({ ...change, reversal }))
+  // Another process that reverses it tells the same of what is unknown.
+  if (verdict.kind === 'unknown') return answer
   // An authorization that was not sent is over, even if another process noticed that first.
   const holds = isOurs || (operation === 'authorization' && frees === true)
   return holds ? answer : lostAnswer(before)
@@ -171,27 +184,72 @@ export const settle = async <K extends Verdict['kind']>(
 export const lostAnswer = ({ id }: CardTransaction): Answer =>
   unknownAnswer(id, { kind: 'unknown', why: 'timed_out' })
 
-/** The reversal that undoes the operation; for a void, the reversal that completes it. */
+const reversing = {
+  reversing_authorization: 'authorization',
+  reversing_capture: 'capture',
+  reversing_void: 'void',
+} as const
+
+/** The reversal that a step begins, to be committed with it; undefined if it begins none. */
+export const reversalBegun = (
+  before: CardTransaction,
+  after: CardTransaction,
+): NewReversal | undefined => {
+  const { operation } = after
+  if (operation === undefined || operation === before.operation) return undefined
+  if (operation === 'capture' || operation === 'void') return undefined
+  return reversalOf(after, reversing[operation])
+}
+
+/** The reversal that undoes the operation; for a void, the void itself, which has been sent once. */
 export const reversalOf = (
   transaction: CardTransaction,
   reverses: NewReversal['reverses'],
 ): NewReversal => {
-  const { operationStan = '', operationTransmission = '', operationCents = 0n } = transaction
-  const ofCapture = reverses === 'capture'
+  const isVoid = reverses === 'void'
   return {
     transactionId: transaction.id,
     network: transaction.network,
     reverses,
     cardToken: transaction.cardToken,
-    amountCents: ofCapture ? operationCents : transaction.amountCents,
     currency: transaction.currency,
-    originalMti: ofCapture ? '0200' : '0100',
-    originalStan: ofCapture ? operationStan : transaction.stan,
-    originalTransmission: ofCapture ? operationTransmission : transaction.transmission,
+    ...originalOf(transaction, reverses),
     rrn: transaction.rrn,
     authCode: transaction.authCode,
     merchantId: transaction.merchantId,
     terminalId: transaction.terminalId,
     traceparent: transaction.traceparent,
+    attempts: isVoid ? 1 : 0,
+    stan: isVoid ? transaction.operationStan : undefined,
+    transmission: isVoid ? transaction.operationTransmission : undefined,
   }
+}
+
+/** The message that moved the money, which is the one to take back. */
+const originalOf = (transaction: CardTransaction, reverses: NewReversal['reverses']) => {
+  const { operationStan = '', operationTransmission = '', operationCents = 0n } = transaction
+  if (reverses === 'capture') {
+    return {
+      originalMti: '0200',
+      originalStan: operationStan,
+      originalTransmission: operationTransmission,
+      amountCents: operationCents,
+    } as const
+  }
+  const { captureStan, captureTransmission, capturedCents } = transaction
+  const isCapture = reverses === 'void' && transaction.status === 'captured'
+  if (isCapture && captureStan !== undefined && captureTransmission !== undefined) {
+    return {
+      originalMti: '0200',
+      originalStan: captureStan,
+      originalTransmission: captureTransmission,
+      amountCents: capturedCents ?? transaction.amountCents,
+    } as const
+  }
+  return {
+    originalMti: '0100',
+    originalStan: transaction.stan,
+    originalTransmission: transaction.transmission,
+    amountCents: transaction.amountCents,
+  } as const
 }

@@ -9,13 +9,20 @@ import {
   runOnce,
 } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
-import type { NewReversal, ReversalOutcome } from '../reversals/types.ts'
+import { insertReversals, type NewReversal } from '../reversals/index.ts'
+import type { ReversalOutcome } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
 import { type Resolution, resolvingEvent, transition } from '../transactions/domain.ts'
-import { type CardTransaction, changeTransactions, transactionById } from '../transactions/store.ts'
+import {
+  type CardChange,
+  type CardTransaction,
+  changeTransactions,
+  transactionById,
+} from '../transactions/store.ts'
 import { answerOf } from './answers.ts'
 import type { CardContext } from './context.ts'
 import { find, underClaim } from './operations.ts'
+import { capturedBy, reversalBegun } from './outcomes.ts'
 
 export type ResolutionRequest = { readonly outcome: Resolution; readonly reason: string }
 
@@ -45,6 +52,7 @@ export const resolve = async (
       emission,
     )
     if (isOurs !== true) throw notWaiting()
+    await begin(tx, before, after)
     return answerOf(200, after)
   })
 
@@ -63,14 +71,39 @@ const resolved = (before: CardTransaction, outcome: Resolution, at: Date): CardT
 }
 
 const fieldsOf = (
-  { operation, operationCents }: CardTransaction,
+  before: CardTransaction,
   outcome: Resolution,
   at: Date,
-): Partial<Pick<CardTransaction, 'voidedAt' | 'capturedCents' | 'capturedAt' | 'captureError'>> => {
+): ReturnType<typeof capturedBy> => {
   if (outcome === 'voided') return { voidedAt: at }
   // If the void was not done, the capture stays as it was.
-  if (outcome === 'authorized' || operation !== 'reversing_capture') return {}
-  return { capturedCents: operationCents, capturedAt: at, captureError: undefined }
+  return outcome === 'captured' && before.operation === 'reversing_capture'
+    ? capturedBy(before, at)
+    : {}
+}
+
+const unconfirmed = (
+  before: CardTransaction,
+  reverses: NewReversal['reverses'],
+  at: Date,
+): CardChange => {
+  const event = reverses === 'capture' ? 'late_capture' : 'late_authorization'
+  const open = transition(before, event) === undefined ? before : changed(before, event, {}, at)
+  return {
+    before,
+    after: { ...open, needsAttention: true, updatedAt: at },
+    events: [{ type: 'reversal_expired', data: { reverses } }],
+  }
+}
+
+/** Commits the reversal that a step leads to. */
+const begin = async (
+  tx: Queryable,
+  before: CardTransaction,
+  after: CardTransaction,
+): Promise<void> => {
+  const reversal = reversalBegun(before, after)
+  if (reversal !== undefined) await insertReversals(tx, [reversal])
 }
 
 const notWaiting = (): ApiError =>
@@ -95,16 +128,21 @@ export const endReversal = async (
   emission: EmitWithin | undefined,
 ): Promise<void> => {
   const before = await transactionById(tx, transactionId)
-  // The transaction has moved on by other means, so there is nothing to update.
-  if (before?.operation !== `reversing_${reverses}`) return
+  if (before === undefined) return
   const isConfirmed = outcome === 'confirmed'
+  if (before.operation !== `reversing_${reverses}`) {
+    // The transaction has moved on by other means. What is not confirmed is somebody's business all the same.
+    if (!isConfirmed) await changeTransactions(tx, [unconfirmed(before, reverses, at)], emission)
+    return
+  }
   const next = transition(before, 'reversal_confirmed')
   if (isConfirmed && next === undefined) return
-  const voided = next?.status === 'voided' ? { voidedAt: at } : {}
+  const voided = next?.status === 'voided' && before.status !== 'voided' ? { voidedAt: at } : {}
   const after = isConfirmed
     ? changed(before, 'reversal_confirmed', { needsAttention: false, ...voided }, at)
     : { ...before, needsAttention: true, updatedAt: at }
   const type = isConfirmed ? 'reversal_confirmed' : 'reversal_expired'
   const events = [{ type, data: { reverses } }]
   await changeTransactions(tx, [{ before, after, events }], emission)
+  await begin(tx, before, after)
 }

@@ -169,7 +169,7 @@ test('a void without an answer is repeated in the trace of the void, not of the 
 test('a reversal without a trace begins one of its own, whatever woke the engine', async () => {
   const collector = await collected(async () => {
     await using rig = await createReversalRig()
-    const engine = rig.engine({ timing: { pollMs: 60_000 } })
+    const engine = rig.engine({ timing: { pollMs: 60_000, windowMs: 0 } })
     await rig.insert(reversalOf(1))
     inSpan('another request', {}, () => engine.kick())
     await rig.until(isEnded)

@@ -51,7 +51,7 @@ test('a process that dies in the middle is followed by another', async () => {
     ...{ dsn, connectionsMax: 2, statementTimeoutMs: 5_000, logger: quietLogger },
   })
   rig.simulator.setSilent(true)
-  const timing = { pollMs: 10, leaseMarginMs: 100 }
+  const timing = { pollMs: 10, leaseMarginMs: 100, windowMs: 0 }
   const dying = rig.engine({ sql: lost.sql, timing })
   await until(() => rig.network.health().inFlight === 1)
   // Nothing of it is written any more.
@@ -83,7 +83,7 @@ test('one that dies while it asks the vault is followed as soon as the vault’s
       return answer.promise
     },
   }
-  const timing = { pollMs: 10, leaseMarginMs: 100 }
+  const timing = { pollMs: 10, leaseMarginMs: 100, windowMs: 0 }
   const dying = rig.engine({ sql: lost.sql, vault, vaultTimeoutMs: 300, timing })
   await asked.promise
   await lost.close()
@@ -131,7 +131,7 @@ test('drain lets what is on the wire end, and takes nothing more', async () => {
   await using rig = await createReversalRig({}, { latencyMs: { min: 200, max: 200 } })
   await rig.insert(reversalOf(1))
   // It looks once: a look that is under way when the drain begins may find what comes just after.
-  const engine = rig.engine({ timing: { pollMs: 60_000 } })
+  const engine = rig.engine({ timing: { pollMs: 60_000, windowMs: 0 } })
   await until(() => rig.network.health().inFlight === 1)
   const draining = engine.drain()
   await rig.insert(reversalOf(2))

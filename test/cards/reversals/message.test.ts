@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { CardMessage, parseOriginalData } from '#codecs/iso8583'
+import { answerCodes1987, createAnswerRules } from '../../../src/cards/networks/index.ts'
 import { reversalMessage } from '../../../src/cards/networks/messages.ts'
 import { readAnswer } from '../../../src/cards/reversals/attempt.ts'
 import type { Reversal } from '../../../src/cards/reversals/index.ts'
@@ -11,9 +12,6 @@ const stored = (change: Partial<Reversal> = {}): Reversal => ({
   authCode: 'A00001',
   terminalId: undefined,
   traceparent: undefined,
-  attempts: 0,
-  stan: undefined,
-  transmission: undefined,
   responseCode: undefined,
   createdAt: new Date(),
   ...change,
@@ -56,14 +54,21 @@ describe('request', () => {
 })
 
 describe('answer', () => {
+  const rules = createAnswerRules(answerCodes1987)
   const answer = (change: Partial<CardMessage>): CardMessage =>
     Object.assign(new CardMessage(), { mti: '0410', responseCode: '00' }, change)
 
-  test.each(['00', '25'])('code %s ends it', (responseCode) => {
-    expect(readAnswer(build(), answer({ responseCode }))).toEqual({
-      isConfirmed: true,
-      responseCode,
-    })
+  test.each([
+    ['00', 0, 'confirmed'],
+    // Of a first sending it would be another message's.
+    ['94', 0, 'refused'],
+    ['94', 1, 'confirmed'],
+    ['25', 0, 'not_known'],
+    ['12', 1, 'not_known'],
+  ])('code %s to attempt %p', (responseCode, attempts, outcome) => {
+    expect(readAnswer(rules, build({ attempts }), answer({ responseCode }))).toEqual({
+      ...{ outcome, responseCode },
+    } as never)
   })
 
   test.each([
@@ -74,6 +79,6 @@ describe('answer', () => {
     ['another amount', { amount: '000000010001' }],
     ['another currency', { currency: '840' }],
   ])('%s does not', (_, change) => {
-    expect(readAnswer(build(), answer(change)).isConfirmed).toBe(false)
+    expect(readAnswer(rules, build(), answer(change)).outcome).toBe('refused')
   })
 })

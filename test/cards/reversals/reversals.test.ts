@@ -43,6 +43,19 @@ describe('what is reversed', () => {
     expect(rig.simulator.book()).toEqual([])
   })
 
+  test('ends with code 25 only when the original can no longer be on its way', async () => {
+    await using rig = await createReversalRig()
+    await rig.insert(reversalOf(7))
+    rig.engine({ timing: { pollMs: 10, windowMs: 400 } })
+    await rig.until(([row]) => row?.responseCode === '25')
+    const [first] = await rig.rows()
+    expect(first).toMatchObject({ status: 'pending', attempts: 1 })
+    const [last] = await rig.until(isEnded)
+    expect(last).toMatchObject({ status: 'confirmed', attempts: 2, stan: first?.stan as string })
+    const { firstAttemptAt, endedAt } = last ?? {}
+    expect(Number(endedAt) - Number(firstAttemptAt)).toBeGreaterThan(300)
+  })
+
   test('in a dialect without DE 90, by its RRN', async () => {
     const { 90: _, ...fields } = ascii.fields
     await using rig = await createReversalRig({ dialect: { ...ascii, fields } })
@@ -96,7 +109,7 @@ describe('repeats', () => {
     await rig.reverse(1, 'tok_visa_timeout')
     let calls = 0
     rig.engine({
-      timing: { pollMs: 10, leaseMarginMs: 100 },
+      timing: { pollMs: 10, leaseMarginMs: 100, windowMs: 0 },
       onEnded: async (tx) => {
         calls++
         await tx`insert into card_stan_blocks (network, next) values (${`end ${calls}`}, 1)`

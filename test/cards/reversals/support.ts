@@ -44,6 +44,9 @@ export const reversalOf = (number: number, change: Partial<NewReversal> = {}): N
   merchantId: 'MERCHANT000001',
   terminalId: 'TERM01',
   traceparent: undefined,
+  attempts: 0,
+  stan: undefined,
+  transmission: undefined,
   ...change,
 })
 
@@ -104,6 +107,7 @@ const settingsOf = (change: EngineChange['settings']): ReversalsDeps['settings']
   expiryHours: 24,
   attemptsMax: 1_000,
   backoffMaxSeconds: 1,
+  windowSeconds: 120,
   inFlightMax: 16,
   ...change,
 })
@@ -145,7 +149,7 @@ export const createReversalRig = async (
         },
         settings: settingsOf(settings),
         logger: quietLogger,
-        timing: { pollMs: 10, backoffBaseMs: 5, holdMs: 10 },
+        timing: { pollMs: 10, backoffBaseMs: 5, holdMs: 10, windowMs: 0 },
         ...change,
       })
       engines.push(engine)

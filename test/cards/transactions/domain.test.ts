@@ -19,6 +19,7 @@ const operations: readonly (CardOperation | undefined)[] = [
 const events: readonly CardEvent[] = [
   'authorization_approved',
   'authorization_declined',
+  'authorization_unwanted',
   'authorization_not_sent',
   'authorization_unknown',
   'capture_started',
@@ -29,6 +30,8 @@ const events: readonly CardEvent[] = [
   'void_approved',
   'void_refused',
   'void_unknown',
+  'late_authorization',
+  'late_capture',
   'reversal_confirmed',
   'reversal_denied',
 ]
@@ -50,11 +53,13 @@ describe('transition', () => {
     expect(steps).toEqual([
       'pending authorization_approved authorized',
       'pending authorization_declined declined',
+      'pending authorization_unwanted declined+reversing_authorization',
       'pending authorization_not_sent voided',
       'pending authorization_unknown pending+reversing_authorization',
       'pending+reversing_authorization reversal_confirmed voided',
       'authorized capture_started authorized+capture',
       'authorized void_started authorized+void',
+      'authorized late_capture authorized+reversing_capture',
       'authorized+capture capture_approved captured',
       'authorized+capture capture_refused authorized',
       'authorized+capture capture_unknown authorized+reversing_capture',
@@ -66,11 +71,17 @@ describe('transition', () => {
       'authorized+reversing_void reversal_confirmed voided',
       'authorized+reversing_void reversal_denied authorized',
       'captured void_started captured+void',
-      'captured+void void_approved voided',
+      'captured+void void_approved voided+reversing_authorization',
       'captured+void void_refused captured',
       'captured+void void_unknown captured+reversing_void',
-      'captured+reversing_void reversal_confirmed voided',
+      'captured+reversing_void reversal_confirmed voided+reversing_authorization',
       'captured+reversing_void reversal_denied captured',
+      'voided late_authorization voided+reversing_authorization',
+      'voided late_capture voided+reversing_capture',
+      'voided+reversing_authorization reversal_confirmed voided',
+      'voided+reversing_capture reversal_confirmed voided',
+      'declined late_authorization declined+reversing_authorization',
+      'declined+reversing_authorization reversal_confirmed declined',
     ])
   })
 })

@@ -60,6 +60,7 @@ test('an old capture is still voided, and a forgotten one repeats the answers of
   const first = await rig.post(`/v1/transactions/${id}/void`, undefined, headers)
   const text = await first.text()
   expect(first.status).toBe(200)
+  await rig.settled(id)
   await sweepAfter(days * dayMs + 60_000)
   expect(await statusOf(id)).toBe(404)
   const again = await rig.post(`/v1/transactions/${id}/void`, undefined, headers)

@@ -29,6 +29,7 @@ const inserted = async (id: string): Promise<CardTransaction> => {
     ...{ status: 'pending', updatedAt: at, needsAttention: false },
     ...{ operation: undefined, operationStan: undefined, operationTransmission: undefined },
     ...{ operationCents: undefined, capturedCents: undefined, authCode: undefined },
+    ...{ captureStan: undefined, captureTransmission: undefined },
     ...{ responseCode: undefined, captureError: undefined, voidError: undefined },
     ...{ reason: undefined, claimKey: undefined },
     ...{ capturedAt: undefined, voidedAt: undefined },

@@ -172,6 +172,7 @@ describe('a void', () => {
     const record = await json(response)
     expect(record).toMatchObject({ status: 'voided', amount: 10_000, response_code: '00' })
     expect(record['voided_at']).toBeString()
+    await rig.settled(id)
     expect(entryOf(record)).toMatchObject({ reversedAmount: 10_000, capturedAmount: 0 })
     const again = await rig.post(`/v1/transactions/${id}/void`)
     expect(again.status).toBe(409)

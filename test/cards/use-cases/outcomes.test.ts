@@ -2,7 +2,12 @@ import { expect, test } from 'bun:test'
 import type { CardState } from '../../../src/cards/transactions/domain.ts'
 import type { CardTransaction } from '../../../src/cards/transactions/store.ts'
 import type { Verdict } from '../../../src/cards/use-cases/exchange.ts'
-import { outcomes, reversalOf, stepOf } from '../../../src/cards/use-cases/outcomes.ts'
+import {
+  outcomes,
+  reversalBegun,
+  reversalOf,
+  stepOf,
+} from '../../../src/cards/use-cases/outcomes.ts'
 
 const at = new Date('2026-11-21T12:00:00Z')
 
@@ -13,6 +18,7 @@ const transaction = (state: CardState): CardTransaction => ({
   ...{ merchantId: 'M1', terminalId: undefined, stan: '000001', rrn: '632512000001' },
   ...{ transmission: '1121120000', operationStan: '000002', operationTransmission: '1121120001' },
   ...{ authCode: undefined, responseCode: undefined, captureError: undefined },
+  ...{ captureStan: '000003', captureTransmission: '1121120002' },
   ...{ voidError: undefined, reason: undefined, needsAttention: false },
   ...{ claimKey: undefined, traceparent: undefined },
   ...{ createdBy: 'key', createdAt: at, updatedAt: at, capturedAt: undefined, voidedAt: undefined },
@@ -22,6 +28,7 @@ const verdicts: { readonly [K in Verdict['kind']]: Extract<Verdict, { kind: K }>
   approved: { kind: 'approved', responseCode: '00', authCode: 'A00001' },
   declined: { kind: 'declined', responseCode: '51' },
   not_sent: { kind: 'not_sent', why: 'no_connection' },
+  unwanted: { kind: 'unwanted', responseCode: '10' },
   unknown: { kind: 'unknown', why: 'timed_out' },
 }
 
@@ -36,28 +43,34 @@ const expected = {
   authorization: {
     approved: ['authorized', undefined, 'authorized', false, false],
     declined: ['declined', undefined, 'declined', false, false],
+    unwanted: ['declined', 'reversing_authorization', 'declined', false, true],
     not_sent: ['voided', undefined, 'not_sent', true, false],
     unknown: ['pending', 'reversing_authorization', 'authorization_unknown', false, true],
   },
   capture: {
     approved: ['captured', undefined, 'captured', false, false],
     declined: ['authorized', undefined, 'capture_declined', false, false],
+    unwanted: ['authorized', 'reversing_capture', 'capture_declined', false, true],
     not_sent: ['authorized', undefined, 'capture_not_sent', true, false],
     unknown: ['authorized', 'reversing_capture', 'capture_unknown', false, true],
   },
   void: {
-    approved: ['voided', undefined, 'voided', false, false],
+    // The hold beneath the capture goes by a reversal of its own.
+    approved: ['voided', 'reversing_authorization', 'voided', false, true],
     declined: ['captured', undefined, 'void_declined', false, false],
+    unwanted: ['captured', 'reversing_void', 'void_declined', false, true],
     not_sent: ['captured', undefined, 'void_not_sent', true, false],
     unknown: ['captured', 'reversing_void', 'void_unknown', false, true],
   },
 } as const
 
 for (const operation of ['authorization', 'capture', 'void'] as const) {
-  for (const kind of ['approved', 'declined', 'not_sent', 'unknown'] as const) {
+  for (const kind of ['approved', 'declined', 'unwanted', 'not_sent', 'unknown'] as const) {
     test(`${operation}, ${kind}: state, event, key and reversal`, () => {
-      const { after, event } = stepOf(operation, transaction(states[operation]), verdicts[kind], at)
-      const { frees = false, reverses = false } = outcomes[operation][kind]
+      const before = transaction(states[operation])
+      const { after, event } = stepOf(operation, before, verdicts[kind], at)
+      const { frees = false } = outcomes[operation][kind]
+      const reverses = reversalBegun(before, after) !== undefined
       expect([after.status, after.operation, event.type, frees, reverses]).toEqual([
         ...expected[operation][kind],
       ])
@@ -76,4 +89,12 @@ test('a capture is taken back by its own numbers and amount, anything else by th
   expect(of('capture')).toEqual(['0200', '000002', 4_000n])
   expect(of('authorization')).toEqual(['0100', '000001', 10_000n])
   expect(of('void')).toEqual(['0100', '000001', 10_000n])
+})
+
+test('the void of a captured payment names the capture, and is the first attempt of its reversal', () => {
+  const captured = transaction({ status: 'captured', operation: 'void' })
+  expect(reversalOf({ ...captured, capturedCents: 2_500n }, 'void')).toMatchObject({
+    ...{ originalMti: '0200', originalStan: '000003', originalTransmission: '1121120002' },
+    ...{ amountCents: 2_500n, attempts: 1, stan: '000002', transmission: '1121120001' },
+  })
 })

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+
+/**
+ * What codes of DE 39 mean at a network. Data, because hosts differ. A code of none of the lists may mean that the
+ * network holds money: the caller hears that it was declined, and it is reversed.
+ */
+export type AnswerCodes = {
+  /** All of what was asked for. */
+  readonly approved: readonly string[]
+  /** Certainly nothing; single codes and ranges. */
+  readonly declined: readonly string[]
+  /** To a reversal: it is done. */
+  readonly reversed: readonly string[]
+  /** To a repeated reversal: the network has it already. */
+  readonly repeated: readonly string[]
+  /** To a reversal: the network does not know the original, which may still be on its way. */
+  readonly unknown: readonly string[]
+}
+
+const letters = ['N0-N9', 'P0-P9', 'Q0-Q9', 'R0-R9', 'S0-S9', 'T0-T9', 'Z0-Z9']
+
+/**
+ * ISO 8583:1987. Not declined are 08 (identify the holder), 09 (in progress), 10 (a part), 11 and 16 (approved), 32 (in
+ * part) and 85 (nothing against it).
+ */
+export const answerCodes1987: AnswerCodes = {
+  approved: ['00'],
+  declined: ['01-07', '12-15', '17-31', '33-84', '86-98', ...letters],
+  reversed: ['00'],
+  repeated: ['94'],
+  unknown: ['12', '21', '25', '76'],
+}
+
+const written = z.array(z.string().regex(/^[0-9A-Z]{2}(-[0-9A-Z]{2})?$/)).max(200)
+
+/** The form of {@link AnswerCodes} in the networks file; what is left out is that of ISO 8583:1987. */
+export const answerCodesForm = z.strictObject({
+  approved: written.default([...answerCodes1987.approved]),
+  declined: written.default([...answerCodes1987.declined]),
+  reversed: written.default([...answerCodes1987.reversed]),
+  repeated: written.default([...answerCodes1987.repeated]),
+  unknown: written.default([...answerCodes1987.unknown]),
+})
+
+/** The meaning of an answer's code to a request; `unwanted` may have moved money. */
+type AnswerMeaning = 'approved' | 'declined' | 'unwanted'
+/** The meaning of an answer's code to a reversal. */
+type ReversalMeaning = 'done' | 'not_known' | 'refused'
+
+export type AnswerRules = {
+  readonly of: (code: string) => AnswerMeaning
+  readonly ofReversal: (code: string, isRepeat: boolean) => ReversalMeaning
+}
+
+const contains = (codes: readonly string[]): ((code: string) => boolean) => {
+  const ranges = codes.map((one) => {
+    const [from = '', to = from] = one.split('-')
+    return { from, to }
+  })
+  return (code) => code.length === 2 && ranges.some(({ from, to }) => from <= code && code <= to)
+}
+
+/** @throws Error when a code is both approved and declined */
+export const createAnswerRules = (codes: AnswerCodes): AnswerRules => {
+  const [isApproved, isDeclined, isReversed, isRepeated, isUnknown] = [
+    ...[codes.approved, codes.declined, codes.reversed, codes.repeated, codes.unknown],
+  ].map(contains) as [Test, Test, Test, Test, Test]
+  const both = codes.approved.find((code) => isDeclined(code))
+  if (both !== undefined) throw new Error(`code ${both} is both approved and declined`)
+  return {
+    of: (code) => (isApproved(code) ? 'approved' : isDeclined(code) ? 'declined' : 'unwanted'),
+    ofReversal: (code, isRepeat) => {
+      if (isReversed(code) || (isRepeat && isRepeated(code))) return 'done'
+      return isUnknown(code) ? 'not_known' : 'refused'
+    },
+  }
+}
+
+type Test = (code: string) => boolean

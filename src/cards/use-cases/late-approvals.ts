@@ -1,0 +1,97 @@
+import type { EmitWithin } from '#src/events.ts'
+import type { Client, Transaction } from '#src/platform/database/index.ts'
+import type { CardNetworks } from '../networks/index.ts'
+import { type NewReversal, renewReversal } from '../reversals/index.ts'
+import { changed } from '../transactions/changes.ts'
+import { type CardEvent, transition } from '../transactions/domain.ts'
+import {
+  type CardTransaction,
+  changeTransactions,
+  lockTransaction,
+  sentCapture,
+} from '../transactions/store.ts'
+import { reversalOf } from './outcomes.ts'
+
+/** An answer that may mean money on hold, to a request that no longer waits. */
+export type LateApproval = {
+  /** Of the transaction. */
+  readonly id: string
+  readonly mti: '0110' | '0210'
+  readonly stan: string
+  readonly responseCode: string
+  readonly at: Date
+}
+
+/** `undecided`: what became of the request itself is not written yet. */
+type Result = 'reversed' | 'taken' | 'undecided'
+
+type Deps = {
+  readonly sql: Client
+  readonly networks: Pick<CardNetworks, 'byName'>
+  readonly emission: EmitWithin | undefined
+  readonly now: () => Date
+}
+
+/**
+ * Has a late approval reversed, unless its transaction has taken it for one. The status stays as callers were told;
+ * the operation shows the reversal.
+ */
+export const takeBack = (deps: Deps, approval: LateApproval): Promise<Result> =>
+  deps.sql.begin(async (tx): Promise<Result> => {
+    const row = await lockTransaction(tx, approval.id)
+    if (row === undefined) return 'taken'
+    const found = await (approval.mti === '0110'
+      ? ofAuthorization(deps, row, approval)
+      : ofCapture(tx, row, approval))
+    if (typeof found === 'string') return found
+    const { event, reversal, fields } = found
+    if (transition(row, event) !== undefined) {
+      const after = changed(row, event, fields, deps.now())
+      const events = [{ type: event, data: { stan: approval.stan } }]
+      await changeTransactions(tx, [{ before: row, after, events }], deps.emission)
+    }
+    await renewReversal(tx, reversal)
+    return 'reversed'
+  })
+
+type Found = {
+  readonly event: CardEvent
+  readonly reversal: NewReversal
+  readonly fields: Partial<
+    Pick<CardTransaction, 'operationStan' | 'operationTransmission' | 'operationCents'>
+  >
+}
+
+const ofAuthorization = async (
+  { networks }: Deps,
+  row: CardTransaction,
+  { stan }: LateApproval,
+): Promise<Found | Result> => {
+  // Another transaction's: networks may answer with a wrong RRN.
+  if (row.stan !== stan) return 'taken'
+  if (row.status === 'pending' && row.operation === undefined) return 'undecided'
+  const { responseCode } = row
+  const isTaken =
+    responseCode !== undefined &&
+    networks.byName(row.network)?.answers.of(responseCode) === 'approved'
+  if (isTaken) return 'taken'
+  const reversal = reversalOf(row, 'authorization')
+  return { event: 'late_authorization', reversal, fields: {} }
+}
+
+const ofCapture = async (
+  tx: Transaction,
+  row: CardTransaction,
+  { stan }: LateApproval,
+): Promise<Found | Result> => {
+  if (row.captureStan === stan) return 'taken'
+  if (row.operation === 'capture' && row.operationStan === stan) return 'undecided'
+  const sent = await sentCapture(tx, row.id, stan)
+  if (sent === undefined) return 'taken'
+  const fields = {
+    operationStan: stan,
+    operationTransmission: sent.transmission,
+    operationCents: sent.amountCents,
+  }
+  return { event: 'late_capture', reversal: reversalOf({ ...row, ...fields }, 'capture'), fields }
+}

@@ -1,0 +1,100 @@
+import type { Socket } from 'bun'
+import { CardMessage, dialects, framings, type GatewayMti } from '#codecs/iso8583'
+import { Session } from '../../src/simulators/card-network/session.ts'
+
+/** Sends answers over the connection that the request came from. */
+export type Peer = {
+  /** Answers with what the request has, and the change. */
+  readonly answer: (change: Partial<CardMessage>) => void
+  /** A frame whose content is given. */
+  readonly frame: (body: Uint8Array) => void
+  /** Which connection, from 0. */
+  readonly lane: number
+}
+
+/** What the network has of each message. */
+export type Seen = Readonly<
+  Pick<CardMessage, 'mti' | 'stan' | 'rrn' | 'amount' | 'transmissionDateTime' | 'originalData'>
+> & { readonly lane: number }
+
+export type ScriptedNetwork = {
+  readonly port: () => number
+  readonly stop: () => void
+  /** Everything it got but network management, in order. */
+  readonly seen: readonly Seen[]
+  /** What it does from now on with each message. */
+  readonly on: (script: (request: CardMessage, peer: Peer) => void) => void
+  /** Sends an 0800 with this DE 70 over every connection. */
+  readonly ask: (networkCode: string) => void
+}
+
+const answerMtis: Readonly<Record<string, GatewayMti>> = {
+  ...{ '0100': '0110', '0200': '0210', '0400': '0410', '0401': '0410', '0800': '0810' },
+}
+
+/** A network that answers network management by itself, and everything else as the test says. */
+export const createScriptedNetwork = (): ScriptedNetwork => {
+  const seen: Seen[] = []
+  const sessions: Session[] = []
+  let script: (request: CardMessage, peer: Peer) => void = (_, peer) =>
+    peer.answer({ responseCode: '00' })
+  const copy = (request: CardMessage, change: Partial<CardMessage>): CardMessage =>
+    Object.assign(new CardMessage(), request, {
+      pan: request.pan?.slice(),
+      mti: answerMtis[request.mti],
+      ...change,
+    })
+  const take = (session: Session, socket: Socket<Session | undefined>, request: CardMessage) => {
+    if (request.mti === '0810') return
+    if (request.mti === '0800') {
+      session.send(copy(request, { responseCode: '00' }))
+      return
+    }
+    const { mti, stan, rrn, amount, transmissionDateTime, originalData } = request
+    const lane = sessions.indexOf(session)
+    seen.push({ mti, stan, rrn, amount, transmissionDateTime, originalData, lane })
+    script(request, {
+      answer: (change) => session.send(copy(request, change)),
+      frame: (body) => {
+        const head = Uint8Array.of(body.length >> 8, body.length & 255)
+        socket.write(Buffer.concat([head, body]))
+      },
+      lane,
+    })
+  }
+  const listener = Bun.listen<Session | undefined>({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open: (socket) => {
+        const session: Session = new Session(
+          ...[socket, dialects['ascii']!, framings['binary-2']],
+          (message: CardMessage) => take(session, socket, message),
+        )
+        socket.data = session
+        sessions.push(session)
+      },
+      data: (socket, chunk) => socket.data?.receive(chunk),
+      drain: (socket) => socket.data?.flush(),
+      close: (socket) => socket.data?.close(),
+    },
+  })
+  return {
+    port: () => listener.port,
+    stop: () => listener.stop(true),
+    seen,
+    on: (next) => {
+      script = next
+    },
+    ask: (networkCode) => {
+      for (const session of sessions) {
+        const request = new CardMessage()
+        request.mti = '0800'
+        request.transmissionDateTime = '1122120000'
+        request.stan = '000001'
+        request.networkCode = networkCode
+        session.send(request)
+      }
+    },
+  }
+}
