@@ -1,4 +1,5 @@
 import type { Logger, Metrics } from '../observe/index.ts'
+import { every } from './clock.ts'
 import type { Loop } from './loop.ts'
 
 type StalledLoop = { readonly loop: string; readonly seconds: number }
@@ -24,7 +25,7 @@ export const createStallWatch = (options: {
 }): StallWatch => {
   const { loops, stallMs, logger } = options
   const known = new Set<string>()
-  let timer: ReturnType<typeof setInterval> | undefined
+  let stopLooking = (): void => {}
 
   const stuck = (): Map<string, number> => {
     const nowMs = performance.now()
@@ -68,9 +69,8 @@ export const createStallWatch = (options: {
     stalled,
     start: () => {
       if (stallMs === 0) return
-      timer = setInterval(look, Math.min(lookEveryMsMax, stallMs / 4))
-      timer.unref()
+      stopLooking = every(Math.min(lookEveryMsMax, stallMs / 4), look)
     },
-    stop: () => clearInterval(timer),
+    stop: () => stopLooking(),
   }
 }
