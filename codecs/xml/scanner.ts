@@ -11,6 +11,7 @@ import { firstInvalidUtf8, webNative, type XmlNative } from './native.ts'
 import { Shapes, shapeBytesMax } from './shapes.ts'
 import { Siblings } from './siblings.ts'
 import { Source } from './source.ts'
+import { structureOf } from './structures.ts'
 import { Tape } from './tape.ts'
 import { createXmlVocabulary, type XmlVocabulary } from './vocabulary.ts'
 
@@ -117,7 +118,10 @@ class Scanner {
       namespaces: markup.namespaces.uris,
     }
     const parts = siblings?.parts ?? noParts
-    this.shapes?.learn({ bytes, scanned }, 0)
+    const { shapes } = this
+    if (shapes?.wants(structureOf(scanned.nodes, firstNode, scanned.endNode), bytes.length)) {
+      shapes.learn({ bytes, scanned }, 0)
+    }
     return new XmlDocument(bytes, scanned, isAscii, source.native, undefined, parts)
   }
 

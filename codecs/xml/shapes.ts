@@ -19,6 +19,7 @@ import { Literal, noValue, partEnd, textEnds } from './literal.ts'
 import { type Sample, Shape, type Value } from './shape.ts'
 import type { Source } from './source.ts'
 import { isAscii } from './stretch.ts'
+import { Structures } from './structures.ts'
 
 const space = 0x20
 
@@ -29,13 +30,20 @@ export const shapeValuesMax = 512
 /** Bytes of the documents that shapes were learned from. Past this, all shapes are forgotten and learned anew. */
 export const shapesBytesMax = 1 << 20
 
-/** Learning a shape costs this many documents of known shape: where shapes do not recur, few are learned. */
+/** Learning a new structure costs this many documents of known shape: where shapes do not recur, few are learned. */
 export const learningCosts = 16
-/** At most so many shapes are learned in a row while none recurs. */
+/** At most so many new structures are learned in a row while no shape recurs. */
 export const learningsMax = 64
-const creditMax = learningsMax * learningCosts
-/** After so many documents in a row without a known shape, only some are compared. */
+/** A structure that came again is worth more: it costs this many. */
+export const relearningCosts = 8
+/** At most so many of those are learned in a row while no shape recurs. */
+export const relearningsInRowMax = 256
+const relearningCredit = relearningsInRowMax * relearningCosts
+const creditMax = learningsMax * learningCosts + relearningCredit
+/** After so many documents without a known shape, only some are compared. */
 export const missesMax = 64
+/** One of known shape makes up for so many without: comparing all costs more where fewer are known. */
+export const missesPerHit = 8
 /** Then one in so many is compared, as shapes may have begun to recur. */
 export const probeEvery = 16
 
@@ -53,9 +61,11 @@ export class Shapes {
   private readonly behind: number
   private tree = new Literal(new Uint8Array(0), noValue)
   private readonly shapes = new Map<Literal, Shape>()
+  private readonly structures = new Structures()
   private bytes = 0
   private credit = creditMax
   private misses = 0
+  private documents = 0
   /** Of the last walk: where each stretch between two values begins, and the flags of the text behind it. */
   readonly starts = new Int32Array(shapeValuesMax + 1)
   readonly textFlags = new Int32Array(shapeValuesMax)
@@ -69,14 +79,15 @@ export class Shapes {
 
   /** The shape of the loaded document, or of what begins at `from` in it; undefined where none is known. */
   at(from: number): Shape | undefined {
-    const isProbed = this.misses < missesMax || this.misses % probeEvery === 0
-    const last = isProbed ? this.walk(from) : undefined
+    this.documents++
+    if (this.misses === missesMax && this.documents % probeEvery !== 0) return undefined
+    const last = this.walk(from)
     const shape = last && this.shapes.get(last)
     if (shape === undefined) {
-      this.misses++
+      this.misses = Math.min(missesMax, this.misses + 1)
       return undefined
     }
-    this.misses = 0
+    this.misses = Math.max(0, this.misses - missesPerHit)
     if (this.credit < creditMax) this.credit++
     return shape
   }
@@ -108,21 +119,34 @@ export class Shapes {
     }
   }
 
-  /** False if too much has been learned in vain. */
+  /** False if too much has been learned in vain, of whatever structure. */
   mayLearn(): boolean {
-    return this.credit >= learningCosts
+    return this.credit >= relearningCosts
   }
 
   /**
-   * Remembers the shape of a document that was scanned, unless too much has been learned in vain.
+   * Whether a document or part should be learned; the caller then does. If so, it is paid for.
+   *
+   * @param structure its {@link structureOf}
+   */
+  wants(structure: number, byteCount: number): boolean {
+    if (byteCount > shapeBytesMax) return false
+    const recurs = this.structures.recurs(structure)
+    const cost = recurs ? relearningCosts : learningCosts
+    const kept = recurs ? 0 : relearningCredit
+    if (this.credit - cost < kept) return false
+    this.credit -= cost
+    return true
+  }
+
+  /**
+   * Remembers the shape of a document that was scanned.
    *
    * @param sample the loaded document, or what begins at `from` in it
    */
   learn(sample: Sample, from: number): void {
     const { bytes } = sample
     const { source } = this
-    if (bytes.length > shapeBytesMax || !this.mayLearn()) return
-    this.credit -= learningCosts
     if (this.bytes + bytes.length > shapesBytesMax) this.forget()
     const candidates = valuesOf(sample)
     const values: Value[] = []
@@ -168,6 +192,7 @@ export class Shapes {
   private forget(): void {
     this.tree = new Literal(new Uint8Array(0), noValue)
     this.shapes.clear()
+    this.structures.forgetLearnings()
     this.bytes = 0
   }
 }

@@ -17,6 +17,7 @@ import { partEnd } from './literal.ts'
 import type { Markup } from './markup.ts'
 import type { Sample, Shape } from './shape.ts'
 import { Shapes } from './shapes.ts'
+import { structureOf } from './structures.ts'
 
 const colon = 0x3a
 const lt = 0x3c
@@ -148,9 +149,16 @@ export class Siblings {
   private remember(end: number): number {
     const begin = this.begins.pop() as Begin
     this.markup.pause = this.begins.at(-1)?.depth ?? 0
-    if (end - begin.at <= partBytesMax && this.isPlain(begin)) {
+    const { known } = this
+    const { ints, count } = this.markup.tape.nodes
+    const bytes = end - begin.at
+    if (
+      bytes <= partBytesMax &&
+      this.isPlain(begin) &&
+      known.wants(structureOf(ints, begin.node, count), bytes)
+    ) {
       this.learned++
-      this.known.learn(this.sample(begin, end), begin.at)
+      known.learn(this.sample(begin, end), begin.at)
     }
     return this.repeated(end)
   }

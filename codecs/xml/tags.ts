@@ -1,5 +1,6 @@
 import { plainDeclaration } from './attributes.ts'
 import {
+  absent,
   attributeFlags,
   attributeLocalStart,
   attributeNameEnd,
@@ -10,18 +11,21 @@ import {
   valueNeedsDecoding,
 } from './layout.ts'
 import type { Source } from './source.ts'
-import { isAscii, Stretch } from './stretch.ts'
+import { Stretch } from './stretch.ts'
 import type { Records } from './tape.ts'
 
 /** Distinct start tags remembered; a scanner that meets more forgets all and learns anew. */
 const tagsMax = 1024
 /** Longer tags are read each time. */
 const tagBytesMax = 160
+/** Slots of the table of tags by their bytes: at most half of them are taken. */
+const slotCount = 2 * tagsMax
+const signs = 0x80808080
 /** Slots of the table of guesses; a collision is a wrong guess, no more. */
 const guessCount = 4096
 /**
- * After so many new tags in one place, expect them to be new each time, such as `KeyInfo` with a new Id for each
- * signature. Remembering those would only push out tags that recur.
+ * After so many new tags in a row in one place, expect them to be new each time, such as `KeyInfo` with a new Id for
+ * each signature. Remembering those would only push out tags that recur.
  */
 const surprisesMax = 16
 
@@ -136,8 +140,10 @@ export class TagMemory {
   readonly guesses: Tag[]
   /** By {@link stateOf}: the tag that came there before that one. */
   private readonly others: Tag[]
-  private readonly byText = new Map<string, Tag>()
-  /** By {@link stateOf}: how often a tag came there that no document had before. */
+  /** By the hash of their bytes, or in the next free slot behind it. */
+  private readonly slots: Tag[]
+  private count = 0
+  /** By {@link stateOf}: how many tags in a row came there that no document had before. */
   private readonly surprises = new Uint8Array(guessCount)
 
   constructor(source: Source) {
@@ -145,12 +151,14 @@ export class TagMemory {
     this.none = new Tag(0, -1, source, nothing, new Int32Array(0))
     this.guesses = new Array(guessCount).fill(this.none)
     this.others = new Array(guessCount).fill(this.none)
+    this.slots = new Array(slotCount).fill(this.none)
   }
 
   /** Forgets all if there is no room for more. */
   rewind(): void {
-    if (this.byText.size < tagsMax) return
-    this.byText.clear()
+    if (this.count < tagsMax) return
+    this.count = 0
+    this.slots.fill(this.none)
     this.guesses.fill(this.none)
     this.others.fill(this.none)
     this.surprises.fill(0)
@@ -173,12 +181,37 @@ export class TagMemory {
 
   /** The tag that stands in `[start, end)`, if it is remembered. It becomes the guess for this state. */
   known(state: number, source: Source, start: number, end: number): Tag {
-    const isNew = (this.surprises[state] as number) === surprisesMax || end - start > tagBytesMax
-    if (isNew || !isAscii(source.buffer, start, end)) return this.none
-    const tag = this.byText.get(source.native.latin1(source.buffer, start, end))
-    if (tag === undefined) return this.none
+    const slot = end - start > tagBytesMax ? absent : this.slotOf(source, start, end)
+    const tag = slot === absent ? this.none : (this.slots[slot] as Tag)
+    if (tag === this.none) return tag
     this.guess(state, tag)
+    this.surprises[state] = 0
     return tag
+  }
+
+  /** Where the tag of these bytes is or would be remembered; {@link absent} if they are not all ASCII. */
+  private slotOf({ buffer, view }: Source, start: number, end: number): number {
+    const bytes = end - start
+    let hash = bytes
+    let high = 0
+    // The shortest tag has three bytes. The last word overlaps the one before it, and one that is too long is cut.
+    for (let at = start; at < end; at += 4) {
+      const word =
+        bytes < 4 ? view.getInt32(at, true) << 8 : view.getInt32(Math.min(at, end - 4), true)
+      hash = Math.imul(hash ^ word, 0x9e3779b1)
+      hash ^= hash >>> 15
+      high |= word
+    }
+    if ((high & signs) !== 0) return absent
+    for (let slot = hash & (slotCount - 1); ; slot = (slot + 1) & (slotCount - 1)) {
+      const tag = this.slots[slot] as Tag
+      if (
+        tag === this.none ||
+        (tag.stretch.length === bytes && tag.stretch.isAt(buffer, view, start))
+      ) {
+        return slot
+      }
+    }
   }
 
   /**
@@ -189,17 +222,19 @@ export class TagMemory {
    */
   learn(state: number, nameId: number, source: Source, read: ReadTag, records: Records): Tag {
     const { start, end } = read
-    const count = this.byText.size
+    const { count } = this
     const surprises = this.surprises[state] as number
     if (surprises === surprisesMax || count === tagsMax || end - start > tagBytesMax) {
       return this.none
     }
+    const slot = this.slotOf(source, start, end)
     const own = records.ints.slice(read.first * attributeStride, records.count * attributeStride)
     const isPlain = recordsOf(own).every((at) => isOwn(own[at + attributeFlags] as number))
-    if (!isPlain || !isAscii(source.buffer, start, end)) return this.none
+    if (!isPlain || slot === absent) return this.none
     const tag = new Tag(count + 1, nameId, source, read, own)
     this.surprises[state] = surprises + 1
-    this.byText.set(source.string(start, end), tag)
+    this.slots[slot] = tag
+    this.count++
     this.guess(state, tag)
     return tag
   }

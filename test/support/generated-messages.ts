@@ -47,12 +47,22 @@ const usualSignature = shapedSignature.replaceAll('q=', 'A=')
 /**
  * A random document that a schema admits, in canonical form, by a walk through its content models.
  *
+ * @param random decides which elements there are, and what they hold where there is no `values`
  * @param ownSignature true to let chance make the signature too, which may have what ours never have
+ * @param texts what stands where any text may
  */
 export const generateMessage = (
   schema: CompiledSchema,
   random: Random,
-  ownSignature = false,
+  {
+    ownSignature = false,
+    values = random,
+    texts = words,
+  }: {
+    readonly ownSignature?: boolean
+    readonly values?: Random
+    readonly texts?: readonly string[]
+  } = {},
 ): string => {
   const inText = (text: string): string =>
     text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
@@ -60,13 +70,13 @@ export const generateMessage = (
   const simple = (type: CompiledSchema['types'][number]): string => {
     const limits = type.simple?.limits
     if (limits === undefined) return ''
-    if (limits.enumeration !== undefined) return random.pick(limits.enumeration)
+    if (limits.enumeration !== undefined) return values.pick(limits.enumeration)
     const value = fixed[limits.builtIn.primitive === 'name' ? 'ID' : limits.builtIn.primitive]
     const [pattern] = limits.patterns
     if (pattern !== undefined && !/^(?:dateTime|date|time)$/.test(limits.builtIn.primitive)) {
-      return textOf(parsePattern(pattern.written), random)
+      return textOf(parsePattern(pattern.written), values)
     }
-    return value ?? random.pick(words).slice(0, limits.maxLength)
+    return value ?? values.pick(texts).slice(0, limits.maxLength)
   }
 
   const element = (index: number, outer: string): string => {

@@ -2,16 +2,24 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { messageVocabulary } from '#codecs/iso20022'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
-import { branchesMax } from '../../../codecs/xml/literal.ts'
+import { xmlLimits } from '../../../codecs/xml/limits.ts'
+import { branchesMax, noValue } from '../../../codecs/xml/literal.ts'
+import { webNative } from '../../../codecs/xml/native.ts'
 import {
   learningCosts,
   learningsMax,
   missesMax,
+  missesPerHit,
   probeEvery,
+  relearningCosts,
+  relearningsInRowMax,
+  Shapes,
   shapeBytesMax,
   shapesBytesMax,
   shapeValuesMax,
 } from '../../../codecs/xml/shapes.ts'
+import { Source } from '../../../codecs/xml/source.ts'
+import { relearningsMax } from '../../../codecs/xml/structures.ts'
 import { pacs008, utf8 } from '../../support/messages.ts'
 import { outcomeOf } from '../../support/xml-outcome.ts'
 
@@ -260,13 +268,47 @@ describe('what is remembered', () => {
     expect(hasShape(scanner, '<a1>1</a1>')).toBe(true)
   })
 
-  test('is compared with all documents as long as some are known, whatever the others are', () => {
-    const scanner = learning()
-    for (let i = 0; i < 2; i++) scanner.scan(utf8('<a>1</a>'))
-    for (let name = 0; name < 10 * missesMax; name++) {
-      scanner.scan(utf8(`<b${name}>1</b${name}>`))
-      expect(hasShape(scanner, '<a>1</a>')).toBe(true)
+  test('is compared with all documents as long as enough are known, whatever the others are', () => {
+    const knownOf = (others: number) => {
+      const scanner = learning()
+      for (let i = 0; i < 2; i++) scanner.scan(utf8('<a>1</a>'))
+      return Array.from({ length: missesMax }, (_, i) => {
+        for (let name = 0; name < others; name++) scanner.scan(utf8(`<b${i}.${name}/>`))
+        return hasShape(scanner, '<a>1</a>')
+      })
     }
+    expect(knownOf(missesPerHit - 1)).not.toContain(false)
+    expect(knownOf(missesPerHit * 4)).toContain(false)
+  })
+
+  test(`is ${learningsMax} new structures, and ${relearningsInRowMax} that came again, in a row without a known document`, () => {
+    const shapes = new Shapes(new Source(xmlLimits, webNative), noValue)
+    const learned = (from: number, count: number) =>
+      Array.from({ length: count }, (_, i) => shapes.wants(from + i, 100)).filter(Boolean).length
+    expect(learned(1, learningsMax + 50)).toBe(learningsMax)
+    const structures = relearningsInRowMax / relearningsMax
+    for (let i = 0; i < relearningsMax - 1; i++) expect(learned(1, structures)).toBe(structures)
+    expect(learned(1, structures)).toBe(structures)
+    expect(learned(structures + 1, structures)).toBe(0)
+  })
+
+  test(`is each structure, ${relearningsMax} times for little because it came again`, () => {
+    const shapes = new Shapes(new Source(xmlLimits, webNative), noValue)
+    const wanted = Array.from({ length: 999 }, () => shapes.wants(1, 100)).filter(Boolean)
+    const paid = relearningsMax * relearningCosts
+    expect(wanted).toHaveLength(relearningsMax + learningsMax - paid / learningCosts)
+  })
+
+  test('is many structures at once, each with values of its own', () => {
+    const scanner = learning()
+    const text = (structure: number, round: number) =>
+      `<A><Id>${structure * round}</Id>${'<Nm>a</Nm>'.repeat(structure)}<Id>x${round}</Id></A>`
+    const known = (round: number) =>
+      Array.from({ length: branchesMax }, (_, structure) =>
+        hasShape(scanner, text(structure, round)),
+      )
+    for (let round = 0; round < 20; round++) known(round)
+    expect(known(20)).not.toContain(false)
   })
 
   test(`is forgotten beyond ${shapesBytesMax} bytes, and learned anew`, () => {

@@ -256,7 +256,12 @@ describe('what is remembered of elements', () => {
     const document = (id: number) =>
       list(['<Tx/>', ...Array.from({ length: 16 }, (_, i) => tx('1', `<!-- ${id * 16 + i} -->`))])
     for (let i = 0; i * 16 <= learningsMax; i++) expect(partsOf(scanner, document(i))).toBe(0)
-    expect(partsOf(scanner, list(numbered(9)))).toBe(0)
+    // Each of another structure than all before it.
+    const ever = (more: number) => tx('1', '<Id/>'.repeat(more))
+    const strangers = list(['<Tx/>', ...Array.from({ length: 9 }, (_, i) => ever(i + 1))])
+    for (let i = 0; i < 3; i++) expect(partsOf(scanner, `${strangers}<!-- ${i} -->`)).toBe(0)
+    // What comes again is worth learning all the same.
+    expect(partsOf(scanner, list(numbered(99)))).toBeGreaterThan(0)
   })
 })
 
