@@ -1,6 +1,7 @@
 import { dialects, framings } from '#codecs/iso8583'
 import {
   boolean,
+  databaseUrl,
   defineSettings,
   integer,
   list,
@@ -8,14 +9,13 @@ import {
   path,
   pem,
   type SettingValues,
-  secretUrl,
   setting,
   text,
 } from '#src/platform/config/index.ts'
 
 /** What the card gateway needs beside its two networks. */
 export const cardSettings = defineSettings({
-  databaseUrl: setting('CARDGW_DATABASE_URL', secretUrl('postgres', 'postgresql'), {
+  databaseUrl: setting('CARDGW_DATABASE_URL', databaseUrl(), {
     doc: 'PostgreSQL connection string of card transactions; `DATABASE_DSN` when not set.',
   }),
   retentionDays: setting('CARDGW_RETENTION_DAYS', integer(30, 3_650), {

@@ -1,3 +1,4 @@
+export { type DatabaseUrl, databaseUrl, parseDatabaseUrl } from './database-url.ts'
 export {
   boolean,
   decimal,

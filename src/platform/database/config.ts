@@ -1,9 +1,9 @@
-import { boolean, defineSettings, integer, secretUrl, setting } from '../config/index.ts'
+import { boolean, databaseUrl, defineSettings, integer, setting } from '../config/index.ts'
 
 /** The relational database of instant payments, digital currency and the shared endpoints. */
 export const databaseSettings = defineSettings({
-  dsn: setting('DATABASE_DSN', secretUrl('postgres', 'postgresql'), {
-    doc: 'PostgreSQL connection string; needed by message query and webhook endpoints.',
+  dsn: setting('DATABASE_DSN', databaseUrl(), {
+    doc: 'PostgreSQL connection string, of one host or several; needed by message query and webhook endpoints.',
   }),
   migrateOnStart: setting('TRILHO_MIGRATE_ON_START', boolean(), {
     default: 'true',

@@ -39,8 +39,9 @@ const closeTimeoutSeconds = 5
 
 /** Opens a pool; connections are made when first needed. Every option of the driver that matters is explicit. */
 export const openDatabase = (options: DatabaseOptions): Database => {
-  const { dsn, name } = namedConnection(options.dsn)
+  const { dsn, name, hosts } = namedConnection(options.dsn)
   const sql: Client = postgres(dsn, {
+    ...hosts,
     max: options.connectionsMax,
     connect_timeout: connectTimeoutSeconds,
     idle_timeout: idleTimeoutSeconds,

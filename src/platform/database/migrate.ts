@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import postgres from 'postgres'
 import { createOutageLog, type Logger } from '../observe/index.ts'
+import { namedConnection } from './session-name.ts'
 
 /** One file of `drizzle/`: its number and name, and its statements. */
 export type Migration = { readonly name: string; readonly sql: string }
@@ -33,7 +34,7 @@ export const migrate = async (
   migrations: readonly Migration[],
   logger: Logger,
 ): Promise<readonly string[]> => {
-  const sql = postgres(dsn, { max: 1, prepare: false, onnotice: () => {} })
+  const sql = openForMigrations(dsn)
   try {
     await sql`select set_config('lock_timeout', ${String(lockTimeoutMs)}, false)`
     await sql`select pg_advisory_lock(${lockKey})`
@@ -55,6 +56,11 @@ export const migrate = async (
   } finally {
     await sql.end({ timeout: 5 })
   }
+}
+
+const openForMigrations = (given: string): postgres.Sql => {
+  const { dsn, hosts } = namedConnection(given)
+  return postgres(dsn, { ...hosts, max: 1, prepare: false, onnotice: () => {} })
 }
 
 /** @throws what the migration throws, and the server's refusal when its tables have been in use for too long */
@@ -93,7 +99,7 @@ export const pendingMigrations = async (
   dsn: string,
   migrations: readonly Migration[],
 ): Promise<readonly string[]> => {
-  const sql = postgres(dsn, { max: 1, prepare: false, onnotice: () => {} })
+  const sql = openForMigrations(dsn)
   try {
     const [table] = await sql`select to_regclass('schema_migrations') as name`
     const done =

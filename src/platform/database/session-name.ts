@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { parseDatabaseUrl } from '../config/index.ts'
+import { type HostOptions, hostOptions } from './primary.ts'
 
 /** The same for all connections of this process, so that the server can tell them from those of other processes. */
 const processId = randomBytes(4).toString('hex')
@@ -8,18 +10,22 @@ const baseCharactersMax = 40
 const parameter = 'application_name'
 
 export type NamedConnection = {
-  /** Without a name of its own, which the driver would prefer. */
+  /** Without a name of its own, which the driver would prefer, and of several hosts the first. */
   readonly dsn: string
   /** Begins with the name that the connection string asks for. */
   readonly name: string
+  /** For the driver: how it finds the right one of several hosts. */
+  readonly hosts: HostOptions
 }
 
 /** The names of this process's connections on the server, by purpose. */
-export const namedConnection = (dsn: string, purpose?: 'broker'): NamedConnection => {
+export const namedConnection = (given: string, purpose?: 'broker'): NamedConnection => {
+  const [dsn] = parseDatabaseUrl(given).servers
+  const hosts = hostOptions(given)
   const url = URL.parse(dsn)
   const base = url?.searchParams.get(parameter)?.slice(0, baseCharactersMax) || baseDefault
   const name = [base, processId, ...(purpose === undefined ? [] : [purpose])].join('-')
-  if (url === null || !url.searchParams.has(parameter)) return { dsn, name }
+  if (url === null || !url.searchParams.has(parameter)) return { dsn, name, hosts }
   url.searchParams.delete(parameter)
-  return { dsn: url.href, name }
+  return { dsn: url.href, name, hosts }
 }

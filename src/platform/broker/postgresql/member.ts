@@ -114,8 +114,9 @@ const xidMask = '4294967295'
 
 /** Lost positions only cause redelivery, so they need not wait for the disk. */
 const openSession = (given: string, onLost: () => void): Client => {
-  const { dsn, name } = namedConnection(given, 'broker')
+  const { dsn, name, hosts } = namedConnection(given, 'broker')
   return postgres(dsn, {
+    ...hosts,
     max: 1,
     connect_timeout: 10,
     idle_timeout: 0,

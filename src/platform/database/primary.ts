@@ -1,0 +1,70 @@
+import { connect, type Socket } from 'node:net'
+import postgres from 'postgres'
+import { type DatabaseUrl, parseDatabaseUrl } from '../config/index.ts'
+
+const portDefault = 5432
+const askTimeoutSeconds = 2
+/** Connections of a pool are opened together, and ask once. */
+const freshMs = 1_000
+
+/** What the driver is told besides: nothing, or how it gets its socket. */
+export type HostOptions = { readonly socket?: () => Promise<Socket> }
+
+/**
+ * Of a connection string with several hosts, every new connection goes to the one that takes writes now. Whoever was
+ * connected to another that took them before is disconnected by its restart as a standby, and comes back here. The
+ * driver's own search waits for ever, without a pause, where no host will do, and takes a standby for one that is
+ * `read-write`.
+ */
+export const hostOptions = (dsn: string): HostOptions => {
+  const url = parseDatabaseUrl(dsn)
+  return url.servers.length === 1 ? {} : { socket: socketOf(finderOf(dsn, url)) }
+}
+
+/** The pool, the consumers and the migrations of one database ask together. */
+const finders = new Map<string, Finder>()
+
+type Finder = () => Promise<string>
+
+const finderOf = (dsn: string, url: DatabaseUrl): Finder => {
+  const finder = finders.get(dsn) ?? createFinder(url)
+  finders.set(dsn, finder)
+  return finder
+}
+
+const createFinder = ({ servers, isPrimary }: DatabaseUrl): Finder => {
+  let asked: { readonly atMs: number; readonly found: Promise<string> } | undefined
+  let turn = 0
+  // Where none will do, the driver meets the error of each in turn.
+  const find = (): Promise<string> =>
+    Promise.any(servers.map((server) => demand(server, isPrimary))).catch(
+      () => servers[turn++ % servers.length] ?? servers[0],
+    )
+  return () => {
+    const nowMs = performance.now()
+    if (asked === undefined || nowMs - asked.atMs > freshMs) asked = { atMs: nowMs, found: find() }
+    return asked.found
+  }
+}
+
+/** Resolves to the server if it answers, and takes writes where that is needed. */
+const demand = async (server: string, isPrimary: boolean): Promise<string> => {
+  const sql = postgres(server, { max: 1, connect_timeout: askTimeoutSeconds, onnotice: () => {} })
+  try {
+    const [row] = await sql<{ writes: boolean }[]>`
+      select not pg_is_in_recovery() and current_setting('default_transaction_read_only') = 'off'
+        as writes`
+    if (isPrimary && row?.writes !== true) throw new Error('takes no writes')
+    return server
+  } finally {
+    void sql.end({ timeout: 0 })
+  }
+}
+
+const socketOf = (find: Finder) => async (): Promise<Socket> => {
+  const { hostname, port } = new URL(await find())
+  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  const socket = connect(Number(port || portDefault), host)
+  // The driver verifies the server's certificate for this name.
+  return Object.assign(socket, { host })
+}

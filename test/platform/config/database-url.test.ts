@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'bun:test'
+import { parseDatabaseUrl } from '#src/platform/config/index.ts'
+
+describe('a connection string', () => {
+  test.each([
+    ['postgres://u:p@h/d', ['postgres://u:p@h/d'], false],
+    ['postgresql:///d', ['postgresql:///d'], false],
+    ['postgres://h1,h2:6432/d', ['postgres://h1/d', 'postgres://h2:6432/d'], true],
+    [
+      'postgres://[::1]:5,[::2]/d?a=b',
+      ['postgres://[::1]:5/d?a=b', 'postgres://[::2]/d?a=b'],
+      true,
+    ],
+    ['postgres://a,b/d?target_session_attrs=any', ['postgres://a/d', 'postgres://b/d'], false],
+    ['postgres://a/d?x=1&target_session_attrs=read-write&y=2', ['postgres://a/d?x=1&y=2'], true],
+  ])('%s', (value, servers, isPrimary) => {
+    expect(parseDatabaseUrl(value)).toEqual({ servers: servers as [string], isPrimary })
+  })
+
+  test.each([
+    ['mysql://h/d', 'is not a URL of PostgreSQL'],
+    ['postgres://h1,,h2/d', 'has a host that is none'],
+    ['postgres://h:0/d', 'names a port outside 1 to 65535'],
+    ['postgres://h1,h2:70000/d', 'names a port outside 1 to 65535'],
+    ['postgres://h1,h2/d?target_session_attrs=standby', 'has a target_session_attrs that is none'],
+    [`postgres://${Array(17).fill('h').join(',')}/d`, 'names more than 16 hosts'],
+  ])('%s is refused', (value, problem) => {
+    expect(() => parseDatabaseUrl(value)).toThrow(problem)
+  })
+
+  test('of 16 hosts is taken', () => {
+    const value = `postgres://${Array(16).fill('h').join(',')}/d`
+    expect(parseDatabaseUrl(value).servers).toHaveLength(16)
+  })
+})
