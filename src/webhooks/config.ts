@@ -38,7 +38,11 @@ export const webhookSettings = defineSettings({
   }),
   retentionDays: setting('WEBHOOK_RETENTION_DAYS', integer(1, 3650), {
     default: '30',
-    doc: 'Days events, deliveries and attempts are kept.',
+    doc: 'Days events, deliveries and attempts are kept; an event with a pending delivery longer.',
+  }),
+  sequenceDays: setting('WEBHOOK_SEQUENCE_RETENTION_DAYS', integer(30, 36_500), {
+    default: '400',
+    doc: 'Days without an event after which the numbers of a subject begin again at 1.',
   }),
 })
 

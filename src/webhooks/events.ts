@@ -93,7 +93,7 @@ const ctes = (sql: Queryable, rows: Fragment, filter: Fragment): Fragment => sql
   ), event_numbers as (
     insert into webhook_sequences as s (subject, last)
     select subject, turns from event_rows where turn = 1 order by subject
-    on conflict (subject) do update set last = s.last + excluded.last
+    on conflict (subject) do update set last = s.last + excluded.last, updated_at = now()
     returning subject, last
   ), event_counts as materialized (
     -- To be looked up in: a join of the two would compare each with each.

@@ -1,6 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
-import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { reseal, type Sealer } from '#src/platform/security/index.ts'
@@ -9,6 +8,7 @@ import { createDispatcher } from './dispatcher.ts'
 import { eventDocuments } from './documents.ts'
 import { webhookErrors } from './errors.ts'
 import { createRelay, type EventBroker } from './relay.ts'
+import { createWebhookRetention } from './retention.ts'
 import { webhookRoutes } from './routes.ts'
 import { sealedSecrets } from './sealed-secrets.ts'
 import { createSender } from './sender.ts'
@@ -38,8 +38,6 @@ export type WebhooksDeps = {
   readonly logger: Logger
   readonly metrics: Metrics
 }
-
-const sweepEveryMs = 3_600_000
 
 /** Sends events to subscribers: we lose none, and no subscriber blocks another. */
 export const createWebhooks = (deps: WebhooksDeps): Feature => {
@@ -72,9 +70,11 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
   if (sql === undefined) {
     return { ...common, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
   }
-  const sweep = createJob({
-    ...{ name: 'old webhook events', everyMs: sweepEveryMs, fleet: { sql }, logger },
-    run: () => store.sweep(settings.retentionDays),
+  const retention = createWebhookRetention({
+    databases: [sql, ...elsewhere],
+    days: settings.retentionDays,
+    sequenceDays: settings.sequenceDays,
+    logger,
   })
   return {
     ...common,
@@ -92,13 +92,13 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
       if (sealer === undefined && deps.environment === 'production') {
         logger.warn({}, 'TRILHO_MASTER_KEY is not set: webhook secrets are stored unsealed')
       }
-      if (runsJobs) await sweep.start()
+      if (runsJobs) for (const job of retention) await job.start()
       if (!delivers) return
       await relay.start()
       dispatcher.start()
     },
     drain: async () => {
-      await sweep.stop()
+      for (const job of retention) await job.stop()
       await relay.drain()
       await dispatcher.drain()
     },

@@ -1,4 +1,9 @@
-import { type Client, type Transaction, textArray } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  looksLikeOne,
+  type Transaction,
+  textArray,
+} from '#src/platform/database/index.ts'
 import type { DeliveryStep } from './domain.ts'
 import type { AttemptResult } from './sender.ts'
 
@@ -35,17 +40,23 @@ export const claimDue = (
 ): Promise<readonly ClaimedDelivery[]> =>
   sql<ClaimedDelivery[]>`
     with due as (
-      select d.id from unnest(${textArray([...rooms.keys()])}::text::text[], ${textArray([...rooms.values()])}::text::int[]) as e(id, room)
+      select d.id, d.event_id
+      from unnest(${textArray([...rooms.keys()])}::text::text[],
+        ${textArray([...rooms.values()])}::text::int[], null::text[]) as e(id, room, nothing)
       cross join lateral (
-        select w.id from webhook_deliveries w
+        select w.id, w.event_id from webhook_deliveries w
         where w.endpoint_id = e.id and w.status = 'pending' and w.next_attempt_at <= now()
         order by w.next_attempt_at limit e.room for update skip locked
       ) d
+      where ${looksLikeOne(sql)}
     )
     update webhook_deliveries d
     set attempts = d.attempts + 1, next_attempt_at = now() + make_interval(secs => ${leaseSeconds})
-    from due, webhook_events v
-    where d.id = due.id and v.id = d.event_id
+    from due cross join lateral (
+      select id, type, sequence, data, data_full, created_at, traceparent from webhook_events
+      where id = due.event_id limit 1
+    ) v
+    where d.id = due.id
     returning d.id, d.endpoint_id as "endpointId", d.attempts as attempt, v.id as "eventId", v.type,
       v.sequence, v.data, v.data_full as "dataFull", v.created_at as "createdAt", v.traceparent`
 
@@ -71,7 +82,9 @@ export const writeOutcomes = async (
   await tx`
     with done as (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(
-        id text, status text, at timestamptz, next_at timestamptz, code int, ms int, answer text, error text)
+        id text, status text, at timestamptz, next_at timestamptz, code int, ms int, answer text,
+        error text, nothing text)
+      where ${looksLikeOne(tx)}
     ), updated as (
       update webhook_deliveries d set status = done.status,
         next_attempt_at = coalesce(done.next_at, d.next_attempt_at), updated_at = now()

@@ -36,6 +36,8 @@ export const webhookEndpoints = pgTable('webhook_endpoints', {
 export const webhookSequences = pgTable('webhook_sequences', {
   subject: text().primaryKey(),
   last: bigint({ mode: 'bigint' }).notNull(),
+  /** When the subject got it. */
+  updatedAt: instant('updated_at').notNull().defaultNow(),
 })
 
 /** Outbox: we write it in the transaction of the state change. */
@@ -56,10 +58,7 @@ export const webhookEvents = pgTable(
     createdAt: instant('created_at').notNull().defaultNow(),
     publishedAt: instant('published_at'),
   },
-  (table) => [
-    index('webhook_events_outbox').on(table.createdAt).where(sql`published_at is null`),
-    index('webhook_events_created').on(table.createdAt),
-  ],
+  (table) => [index('webhook_events_outbox').on(table.createdAt).where(sql`published_at is null`)],
 )
 
 export const webhookDeliveries = pgTable(
@@ -87,6 +86,9 @@ export const webhookDeliveries = pgTable(
       .on(table.endpointId, table.nextAttemptAt)
       .where(sql`status = 'pending'`),
     index('webhook_deliveries_listed').on(table.endpointId, table.createdAt),
+    index('webhook_deliveries_exhausted')
+      .on(table.endpointId, table.createdAt)
+      .where(sql`status = 'exhausted'`),
   ],
 )
 

@@ -1,4 +1,9 @@
-import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  looksLikeOne,
+  type Queryable,
+  textArray,
+} from '#src/platform/database/index.ts'
 
 export type EndpointRow = {
   readonly id: string
@@ -53,6 +58,17 @@ const deliveryColumns = (sql: Queryable) => sql`
   d.id, d.event_id as "eventId", d.endpoint_id as "endpointId", v.type as "eventType", d.status,
   d.attempts, d.next_attempt_at as "nextAttemptAt", d.created_at as "createdAt",
   to_char(d.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at`
+
+/** To join the event of each delivery `d` as `v`. */
+const eventOfDelivery = (sql: Queryable) => sql`
+  cross join lateral (select type from webhook_events where id = d.event_id limit 1) v`
+
+/** Spelt out, so that the indexes of few deliveries among many serve. */
+const withStatus = {
+  pending: (sql: Queryable) => sql`and status = 'pending'`,
+  delivered: (sql: Queryable) => sql`and status = 'delivered'`,
+  exhausted: (sql: Queryable) => sql`and status = 'exhausted'`,
+}
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>
 
@@ -127,19 +143,26 @@ const deliveryRows = (sql: Queryable) => ({
   deliveries: (
     endpointId: string,
     filter: {
-      readonly status: string | null
+      readonly status: DeliveryRow['status'] | null
       readonly limit: number
       /** Time, a blank, and the id of a delivery or nothing. */
       readonly before: string | undefined
     },
   ): Promise<readonly DeliveryRow[]> => {
-    const [at = null, id = null] = filter.before?.split(' ') ?? []
+    const { status, limit, before } = filter
+    const [at, id] = before?.split(' ') ?? []
     return sql<DeliveryRow[]>`
-      select ${deliveryColumns(sql)}
-      from webhook_deliveries d join webhook_events v on v.id = d.event_id
-      where d.endpoint_id = ${endpointId} and d.status = coalesce(${filter.status}, d.status)
-        and (${at}::text is null or (d.created_at, d.id) < (${at}::text::timestamptz, ${id}::text))
-      order by d.created_at desc, d.id desc limit ${filter.limit}`
+      select ${deliveryColumns(sql)} from (
+        select * from webhook_deliveries
+        where endpoint_id = ${endpointId}
+          ${status === null ? sql`` : withStatus[status](sql)}
+          ${
+            at === undefined || id === undefined
+              ? sql``
+              : sql`and (created_at, id) < (${at}::text::timestamptz, ${id})`
+          }
+        order by created_at desc, id desc limit ${limit}
+      ) d ${eventOfDelivery(sql)} order by d.created_at desc, d.id desc`
   },
 
   delivery: async (
@@ -149,7 +172,7 @@ const deliveryRows = (sql: Queryable) => ({
   > => {
     const [delivery] = await sql<DeliveryRow[]>`
       select ${deliveryColumns(sql)}
-      from webhook_deliveries d join webhook_events v on v.id = d.event_id where d.id = ${id}`
+      from webhook_deliveries d ${eventOfDelivery(sql)} where d.id = ${id}`
     if (delivery === undefined) return undefined
     const attempts = await sql<AttemptRow[]>`
       select at, status_code as "statusCode", duration_ms as "durationMs", answer,
@@ -175,12 +198,6 @@ const deliveryRows = (sql: Queryable) => ({
         where endpoint_id = ${endpointId} and created_at >= ${since}
           and (status = 'exhausted' or (status = 'pending' and attempts > 0))`
     ).count,
-
-  sweep: async (retentionDays: number): Promise<number> =>
-    (
-      await sql`
-        delete from webhook_events where created_at < now() - make_interval(days => ${retentionDays})`
-    ).count,
 })
 
 /** Takes events that we have not published yet and locks them until the transaction ends. */
@@ -193,7 +210,10 @@ export const takeOutbox = (
     order by created_at limit ${limit} for update skip locked`
 
 export const markPublished = async (tx: Queryable, ids: readonly string[]): Promise<void> => {
-  await tx`update webhook_events set published_at = now() where id = any(${textArray(ids)}::text::text[])`
+  await tx`
+    update webhook_events set published_at = now()
+    from unnest(${textArray(ids)}::text::text[], null::text[]) as published(published_id, nothing)
+    where ${looksLikeOne(tx)} and id = published_id`
 }
 
 /** Makes one delivery per event and subscribed endpoint; repeating it changes nothing. */
@@ -202,8 +222,11 @@ export const fanOut = async (sql: Queryable, eventIds: readonly string[]): Promi
     await sql`
       insert into webhook_deliveries (id, event_id, endpoint_id)
       select 'dlv_' || gen_random_uuid(), v.id, e.id
-      from webhook_events v join webhook_endpoints e on e.active and e.events && v.patterns
-      where v.id = any(${textArray(eventIds)}::text::text[])
+      from unnest(${textArray(eventIds)}::text::text[]) as given(id)
+        cross join lateral (
+          select id, patterns, created_at from webhook_events where id = given.id limit 1
+        ) v
+        join webhook_endpoints e on e.active and e.events && v.patterns
       order by v.created_at, v.id
       on conflict (event_id, endpoint_id) do nothing`
   ).count
@@ -229,8 +252,9 @@ type StoredEvent = {
 export const bringEvents = (from: Client, to: Client, limit: number): Promise<number> =>
   from.begin(async (tx) => {
     const taken = await tx<StoredEvent[]>`
-      delete from webhook_events where id in (
-        select id from webhook_events order by created_at limit ${limit} for update skip locked)
+      delete from webhook_events where id = any(array(
+        select id from webhook_events where published_at is null
+        order by created_at limit ${limit} for update skip locked))
       returning id, type, patterns, subject, sequence::text, data, data_full as "full", traceparent,
         created_at as "createdAt"`
     if (taken.length > 0) {

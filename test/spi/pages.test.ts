@@ -1,5 +1,4 @@
 /** What the statements of instant payments read, on every engine at hand, whatever the plans were made of. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Client } from '#src/platform/database/index.ts'
 import { findAnswered, lockSent, writeTransactionStatuses } from '#src/spi/in/worker/store.ts'
 import { createMessages } from '#src/spi/index.ts'
@@ -28,17 +27,10 @@ import {
   takeLost,
 } from '#src/spi/out/stage/store.ts'
 import { quietLogger } from '../support/database.ts'
-import {
-  costsOf,
-  engines,
-  type RunningEngine,
-  type StatementCost,
-  startEngine,
-} from '../support/engines.ts'
+import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 import { type Made, madeOutbound, storeMany } from './messages/stored.ts'
 import { message } from './messages/support.ts'
 
-const isLong = process.env['TRILHO_LONG'] === '1'
 const stored = isLong ? 1_000_000 : 40_000
 const days = 40
 /** Rows of a list that a statement is given. */
@@ -47,12 +39,6 @@ const listed = 20
 const pagesMax = 30 * listed
 /** A list counts so many entries of an index, and may look at the row of each. */
 const countPagesMax = 1.2 * countedMax
-
-const tooDear = (costs: readonly StatementCost[]): readonly StatementCost[] =>
-  costs.filter(
-    ({ text, pagesPerCall }) =>
-      pagesPerCall > (text.startsWith('select count(*)') ? countPagesMax : pagesMax),
-  )
 
 const now = new Date()
 const search = {
@@ -139,50 +125,20 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
 
 class Undone extends Error {}
 
-describe.each(engines.map((engine) => [engine.name, engine] as const))('%s', (_, engine) => {
-  let server: RunningEngine
-  let database: ReturnType<RunningEngine['open']>
-  let made: readonly Made[]
-
-  beforeAll(async () => {
-    server = await startEngine(engine)
-    database = server.open()
-    const { sql } = database
+holdPageBudgets<readonly Made[]>({
+  prepare: async (sql) => {
     const feature = createMessages({ sql, logger: quietLogger })
     await feature.start?.()
     await feature.drain?.()
-    // The server keeps a plan after five executions: these are made while the tables look empty.
-    const absent = Array.from({ length: listed }, (_, n) => ({
-      ...{ id: Bun.randomUUIDv7(), e2e: `E${n}`, n },
-    }))
-    for (let turn = 0; turn < 7; turn++) await work(sql, absent)
+  },
+  absent: Array.from({ length: listed }, (_, n) => ({
+    ...{ id: Bun.randomUUIDv7(), e2e: `E${n}`, n },
+  })),
+  store: async (sql) => {
     await storeMany(sql, stored, days)
-    made = await madeOutbound(sql, listed)
-  }, 600_000)
-
-  afterAll(async () => {
-    await database.close()
-    await server[Symbol.asyncDispose]()
-  })
-
-  test('by plans made while the tables were empty', async () => {
-    const { sql } = database
-    const costs = await costsOf(sql, () => work(sql, made))
-    expect(tooDear(costs)).toEqual([])
-  }, 120_000)
-
-  test('by new plans, of tables that nobody has analyzed', async () => {
-    const fresh = server.open()
-    const costs = await costsOf(fresh.sql, () => work(fresh.sql, made))
-    await fresh.close()
-    expect(tooDear(costs)).toEqual([])
-  }, 120_000)
-
-  test('by new plans, of tables that are analyzed', async () => {
-    const fresh = server.open()
-    await fresh.sql`analyze`
-    const costs = await costsOf(fresh.sql, () => work(fresh.sql, made))
-    await fresh.close()
-    expect(tooDear(costs)).toEqual([])
-  }, 120_000)
+    return madeOutbound(sql, listed)
+  },
+  work,
+  isTooDear: ({ text, pagesPerCall }) =>
+    pagesPerCall > (text.startsWith('select count(*)') ? countPagesMax : pagesMax),
 })

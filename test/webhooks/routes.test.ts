@@ -163,7 +163,7 @@ describe('without', () => {
       ...{ sql, broker: undefined, sealer: undefined, environment: 'sandbox', version: 'test' },
       settings: {
         ...{ secret: undefined, allowedTargets: undefined, timeoutSeconds: 2 },
-        ...{ concurrencyMax: 8, retentionDays: 1 },
+        ...{ concurrencyMax: 8, retentionDays: 1, sequenceDays: 400 },
       },
       logger: quietLogger,
       metrics: createMetrics({ version: 'test', withProcess: false }),

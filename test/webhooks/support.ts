@@ -72,6 +72,7 @@ export const startWebhooks = async (database: TestDatabase, overrides: Overrides
       timeoutSeconds: overrides.timeoutSeconds ?? 4,
       concurrencyMax: overrides.concurrencyMax ?? 64,
       retentionDays: 30,
+      sequenceDays: 400,
     },
     environment: 'sandbox',
     version: 'test',

@@ -1,10 +1,14 @@
-import { type Client, uuidBound } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  deletedMax,
+  deleteInBatches,
+  uuidBound,
+} from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { forgetTransactions } from './store.ts'
 
 const everyMs = 600_000
-const batchMax = 500
 const dayMs = 86_400_000
 
 /**
@@ -21,13 +25,10 @@ export const createRetention = (options: {
   const sweep = async (round?: Round): Promise<number> => {
     const before = new Date(now().getTime() - days * dayMs)
     const beforeId = `txn_${uuidBound(before).replaceAll('-', '')}`
-    let total = 0
-    while (round?.signal.aborted !== true) {
-      const forgotten = await forgetTransactions(sql, before, beforeId, batchMax)
-      total += forgotten
-      if (forgotten < batchMax) break
-      round?.advance()
-    }
+    const total = await deleteInBatches(
+      () => forgetTransactions(sql, before, beforeId, deletedMax),
+      round,
+    )
     if (total > 0) logger.info({ transactions: total }, 'old card transactions are forgotten')
     return total
   }

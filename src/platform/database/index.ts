@@ -1,4 +1,5 @@
 export { bytesArray, textArray } from './array.ts'
+export { deletedMax, deleteInBatches } from './batches.ts'
 export { databaseSettings } from './config.ts'
 export {
   type Client,

@@ -18,7 +18,7 @@ const webhooks = createWebhooks({
   ...{ sql, broker, sealer: undefined, environment: 'sandbox', version: 'test', logger },
   settings: {
     ...{ secret: 'common', allowedTargets: ['127.0.0.0/8'], timeoutSeconds: 2 },
-    ...{ concurrencyMax: 8, retentionDays: 1 },
+    ...{ concurrencyMax: 8, retentionDays: 1, sequenceDays: 400 },
   },
   metrics: createMetrics({ version: 'test', withProcess: false }),
 })

@@ -166,6 +166,16 @@ test('work over two transactions counts as running between them', async () => {
   expect(await replayOf(sql, key)).toMatchObject({ isReplay: true })
 })
 
+test('a key whose request still runs is kept, however old', async () => {
+  const { sql } = database
+  const key = { key: storedKey('running'), fingerprint: 'f', fingerprintOfBytes: () => 'g' }
+  await sql.begin((transaction) => claimKey(transaction, key))
+  await sql`update idempotency_keys set created_at = now() - interval '9 days' where key = ${key.key}`
+  const { sweep } = createIdempotencySweep({ sql, retentionHours: 2, logger: quietLogger })
+  await sweep()
+  expect(await sql`select from idempotency_keys where key = ${key.key}`).toHaveLength(1)
+})
+
 test('keys are forgotten after their retention, not before', async () => {
   const { sql } = database
   const { sweep } = createIdempotencySweep({ sql, retentionHours: 2, logger: quietLogger })

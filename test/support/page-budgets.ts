@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Client } from '#src/platform/database/index.ts'
+import { costsOf, engines, type RunningEngine, type StatementCost, startEngine } from './engines.ts'
+
+export const isLong = process.env['TRILHO_LONG'] === '1'
+
+/** The server keeps a plan after so many executions. */
+const executionsUntilKept = 5
+const storeTimeoutMs = 600_000
+const workTimeoutMs = 120_000
+
+export type BudgetedWork<Made> = {
+  /** Before anything is stored. */
+  readonly prepare?: (sql: Client) => Promise<void>
+  /** What the work is given while the tables are empty. */
+  readonly absent: Made
+  /** Fills the tables, and returns what the work is then given. */
+  readonly store: (sql: Client) => Promise<Made>
+  /** Runs each statement as the product does; it may be repeated. */
+  readonly work: (sql: Client, made: Made) => Promise<void>
+  readonly isTooDear: (cost: StatementCost) => boolean
+}
+
+/** Holds statements to their budgets on every engine at hand, whatever their plans were made of. */
+export const holdPageBudgets = <Made>(budgeted: BudgetedWork<Made>): void => {
+  describe.each(engines.map((engine) => [engine.name, engine] as const))('%s', (_, engine) => {
+    let server: RunningEngine
+    let database: ReturnType<RunningEngine['open']>
+    let made: Made
+
+    beforeAll(async () => {
+      server = await startEngine(engine)
+      database = server.open()
+      const { sql } = database
+      await budgeted.prepare?.(sql)
+      for (let turn = 0; turn < executionsUntilKept + 2; turn++) {
+        await budgeted.work(sql, budgeted.absent)
+      }
+      made = await budgeted.store(sql)
+    }, storeTimeoutMs)
+
+    afterAll(async () => {
+      await database.close()
+      await server[Symbol.asyncDispose]()
+    })
+
+    const tooDear = async (sql: Client): Promise<readonly StatementCost[]> =>
+      (await costsOf(sql, () => budgeted.work(sql, made))).filter(budgeted.isTooDear)
+
+    const inTest = (name: string, run: (sql: Client) => Promise<unknown>): void =>
+      test(
+        name,
+        async () => {
+          const fresh = server.open()
+          try {
+            await run(fresh.sql)
+          } finally {
+            await fresh.close()
+          }
+        },
+        workTimeoutMs,
+      )
+
+    test(
+      'by plans made while the tables were empty',
+      async () => expect(await tooDear(database.sql)).toEqual([]),
+      workTimeoutMs,
+    )
+    inTest('by new plans, of tables that nobody has analyzed', async (sql) =>
+      expect(await tooDear(sql)).toEqual([]),
+    )
+    inTest('by new plans, of tables that are analyzed', async (sql) => {
+      await sql`analyze`
+      expect(await tooDear(sql)).toEqual([])
+    })
+  })
+}

@@ -1,0 +1,107 @@
+/** What the statements of webhooks read, on every engine at hand, whatever the plans were made of. */
+import type { Client } from '#src/platform/database/index.ts'
+import { emitEvents } from '../../src/webhooks/events.ts'
+import { claimDue, judgeEndpoints, writeOutcomes } from '../../src/webhooks/queue.ts'
+import { forgetEvents, forgetSequences } from '../../src/webhooks/retention.ts'
+import {
+  bringEvents,
+  createEndpointStore,
+  fanOut,
+  markPublished,
+  takeOutbox,
+} from '../../src/webhooks/store.ts'
+import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
+
+const stored = isLong ? 1_000_000 : 40_000
+/** Rows of a list that a statement is given. */
+const listed = 20
+/** Pages that a statement may read, whatever is stored: fifty for each row of its list, which may be a new row. */
+const pagesMax = 50 * listed
+/** The walk over all subjects reads so many rows at once, in the order of their key. */
+const walkPagesMax = 6_000
+
+type Made = { readonly events: readonly string[]; readonly delivery: string }
+
+const endpoint = 'whk_1'
+
+const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
+  const store = createEndpointStore(sql)
+  await sql
+    .begin(async (tx) => {
+      await emitEvents(
+        tx,
+        events.map((id) => ({ type: 'pacs.008', subject: id, data: {} })),
+      )
+      const taken = await takeOutbox(tx, listed)
+      await fanOut(tx, events)
+      await markPublished(
+        tx,
+        taken.map(({ id }) => id),
+      )
+      const claimed = await claimDue(tx as unknown as Client, new Map([[endpoint, listed]]), 30)
+      const result = {
+        ...{ outcome: { kind: 'delivered' } as const, at: new Date(), durationMs: 1 },
+        ...{ statusCode: 200, answer: undefined, errorClass: undefined },
+      } as const
+      await writeOutcomes(
+        tx,
+        claimed.map((one) => ({ delivery: one, result, step: { state: 'delivered' } })),
+      )
+      await judgeEndpoints(tx, [{ id: endpoint, succeeded: true, gone: false }], 60)
+      throw new Undone()
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof Undone)) throw error
+    })
+  for (const status of [null, 'pending', 'exhausted', 'delivered'] as const) {
+    const page = await store.deliveries(endpoint, { status, limit: listed, before: undefined })
+    const last = page.at(-1)
+    const before = last === undefined ? undefined : `${last.at} ${last.id}`
+    await store.deliveries(endpoint, { status, limit: listed, before })
+  }
+  await store.delivery(delivery)
+  await store.replay(delivery)
+  await forgetEvents(sql, 3_650)
+  await forgetSequences(sql, 3_650)
+  await bringEvents(sql, sql, 1)
+}
+
+class Undone extends Error {}
+
+/** By statements of the test's own: delivered ones, but for each thousandth exhausted, and the last 60 pending. */
+const store = async (sql: Client): Promise<Made> => {
+  await sql.unsafe(`
+    create table made as
+    select n, 'evt_' || substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-7000-8000-' || lpad(to_hex(n), 12, '0') as id, at
+    from (
+      select n, at, lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') as h
+      from (
+        select n, now() - interval '30 days' + make_interval(secs => n * ${(29 * 86_400) / stored}::float8) as at
+        from generate_series(1, ${stored}) n
+      ) moments
+    ) ids;
+    insert into webhook_endpoints (id, url, events)
+    select 'whk_' || n, 'https://example.org', '{pacs.008}' from generate_series(1, 2) n;
+    insert into webhook_events (id, type, patterns, subject, sequence, data, created_at, published_at)
+    select id, 'pacs.008', '{pacs.008}', 's' || n, 1, repeat('x', 200), at, at from made;
+    insert into webhook_sequences (subject, last) select 's' || n, 1 from made;
+    insert into webhook_deliveries (id, event_id, endpoint_id, status, created_at, next_attempt_at)
+    select 'dlv_' || n, id, '${endpoint}', case when n % 1000 = 0 then 'exhausted'
+        when n > ${stored} - 60 then 'pending' else 'delivered' end, at, at from made;
+    insert into webhook_attempts (delivery_id, at, duration_ms) select 'dlv_' || n, at, 5 from made;`)
+  const rows = await sql<{ id: string }[]>`
+    select id from made order by md5(n::text) limit ${listed}`
+  return { events: rows.map(({ id }) => id), delivery: 'dlv_7' }
+}
+
+holdPageBudgets<Made>({
+  absent: {
+    events: Array.from({ length: listed }, () => `evt_${Bun.randomUUIDv7()}`),
+    delivery: 'dlv_absent',
+  },
+  store,
+  work,
+  isTooDear: ({ text, pagesPerCall }) =>
+    pagesPerCall >
+    (text.includes('as materialized') && text.includes('subject >') ? walkPagesMax : pagesMax),
+})
