@@ -36,6 +36,7 @@ type NetworkSettings = {
   readonly blockTimeMs: Setting<number | undefined>
   readonly permissioning: Setting<string | undefined>
   readonly swap: Setting<string | undefined>
+  readonly issuer: Setting<string | undefined>
 }
 
 const address = () =>
@@ -68,6 +69,9 @@ const network = <I extends NetworkId>(
     }),
     swap: setting(`${prefix}_SWAP`, address(), {
       doc: `One-step swap contract of \`${id}\`, for transfers between institutions.`,
+    }),
+    issuer: setting(`${prefix}_ISSUER`, address(), {
+      doc: `Wallet that admits accounts and issues currency for trials on \`${id}\`, if it is a sandbox; by default each account’s own deployer.`,
     }),
   }
   return Object.fromEntries(

@@ -20,6 +20,7 @@ import { configuredNetworks, type Network, readNetworksFile } from './networks.t
 import { createPermission } from './permission.ts'
 import { createRoutes, type RouteDeps } from './routes/index.ts'
 import { createRpcClient, type RpcClient } from './rpc/client.ts'
+import { createSandbox } from './sandbox.ts'
 import { createTokens, type Tokens } from './tokens/service.ts'
 import { createTransfers } from './transfers/service.ts'
 import { createWallets, type Wallets } from './wallets/service.ts'
@@ -94,6 +95,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
     onEnded,
   })
   const contracts = createContracts({ sql, chains, wallets, tokens, expirySeconds })
+  const sandbox = createSandbox({ sql, chains, wallets, tokens, expirySeconds })
   const engines = [...all.values()].flatMap(({ engine }) => (engine === undefined ? [] : [engine]))
   const stop = async () => {
     await Promise.all(engines.map((engine) => engine.stop()))
@@ -102,7 +104,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
     name: 'drex',
     wallets,
     errors: drexErrors,
-    routes: createRoutes({ chains, transfers, wallets, contracts, tokens, sql }),
+    routes: createRoutes({ chains, transfers, wallets, contracts, tokens, sandbox, sql }),
     start: async () => {
       if (deps.isRotating) {
         const counts = await wallets.reseal()

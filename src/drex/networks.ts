@@ -23,6 +23,8 @@ export type Network = {
   readonly isRealDigital: boolean
   readonly permissioning: Hex | undefined
   readonly swap: Hex | undefined
+  /** On a sandbox network: the wallet that admits accounts and issues currency for trials. */
+  readonly issuer: Hex | undefined
   /** The chain's state ends with its process: another genesis is expected, not an error. */
   readonly isEphemeral: boolean
 }
@@ -118,6 +120,7 @@ const fileEntry = z.strictObject({
   block_time_ms: z.int().min(10).max(600_000).optional(),
   permissioning: address.optional(),
   swap: address.optional(),
+  issuer: address.optional(),
   ephemeral: z.boolean().optional(),
 })
 
@@ -166,6 +169,7 @@ export const configuredNetworks = (
         settingAddress(settings[`${id}.permissioning`], `${id}.permissioning`) ??
         entry.permissioning,
       swap: settingAddress(settings[`${id}.swap`], `${id}.swap`) ?? entry.swap,
+      issuer: settingAddress(settings[`${id}.issuer`], `${id}.issuer`) ?? entry.issuer,
       isEphemeral: entry.ephemeral ?? false,
     })
   }

@@ -14,6 +14,22 @@ type Ready = {
   readonly grpc_url: string
   readonly ispb: string
   readonly central_bank_url?: string
+  readonly wallets: readonly string[]
+}
+
+const ask = async (
+  { url, api_key: key }: Ready,
+  path: string,
+  body?: object,
+): Promise<Record<string, string>> => {
+  const response = await fetch(`${url}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${path}: ${text}`)
+  return JSON.parse(text) as Record<string, string>
 }
 
 const startDev = async (variant: Variant, state: string, env: Record<string, string> = {}) => {
@@ -117,12 +133,26 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     expect((await other.program.end()).code).toBe(0)
   })
 
-  test('keeps its key from one start to the next, in a file only its owner reads', async () => {
+  test('keeps its key and its chain from one start to the next', async () => {
     const state = join(temporaryDirectory(), '.trilho')
     const first = await startDev(variant, state)
+    const [from = '', to = ''] = first.ready.wallets
+    const { address } = await ask(first.ready, '/v1/contracts/deploy', {
+      template: 'tokenized_asset',
+      params: { name: 'Token', symbol: 'TKN', total_supply: '1000.00', decimals: 2, owner: from },
+    })
+    await ask(first.ready, '/v1/drex/sandbox/fund', { wallet: address })
+    const balance = await ask(first.ready, `/v1/drex/balance/${from}`)
     first.program.signal('SIGTERM')
     await first.program.end()
     const second = await startDev(variant, state)
+    // The start's own demonstration has moved 150.00 once more.
+    const after = await ask(second.ready, `/v1/drex/balance/${from}`)
+    expect(Number(balance['total']) - Number(after['total'])).toBe(150)
+    const call = { function: 'transfer', params: { to, amount: '100' }, signer_wallet: from }
+    expect(await ask(second.ready, `/v1/contracts/${address}/call`, call)).toMatchObject({
+      status: 'pending',
+    })
     second.program.signal('SIGTERM')
     await second.program.end()
     expect(second.ready.api_key).toBe(first.ready.api_key)

@@ -1,8 +1,13 @@
-/** The digital-currency network of `dev`: a chain in this process, its currency, two funded wallets. */
+/** The digital-currency network of `dev`: a chain in this process, kept in a file, its currency, two funded wallets. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Environment } from '#src/platform/config/index.ts'
-import { type Chain, createChain, createIssuer, type Issuer } from '#src/simulators/chain/index.ts'
+import {
+  createIssuer,
+  createKeptChain,
+  type Issuer,
+  type KeptChain,
+} from '#src/simulators/chain/index.ts'
 import { call } from './call.ts'
 import { isSet } from './environment.ts'
 
@@ -24,7 +29,7 @@ export const startDevChain = async (given: Environment, directory: string): Prom
   if (isSet(given, 'DREX_NETWORKS_FILE') || isSet(given, 'DREX_TESTNET_RPC_URLS')) {
     return { env: {}, fundWallets: async () => [], stop: async () => {} }
   }
-  const chain = await createChain({ mining: blockTimeMs })
+  const chain = await createKeptChain({ path: join(directory, 'chain.jsonl'), blockTimeMs })
   const issuer = await createIssuer(chain)
   const file = join(directory, 'networks.json')
   await writeFile(file, JSON.stringify(networksOf(chain, issuer), null, 2))
@@ -35,14 +40,14 @@ export const startDevChain = async (given: Environment, directory: string): Prom
   }
 }
 
-const networksOf = (chain: Chain, issuer: Issuer) => {
+const networksOf = (chain: KeptChain, issuer: Issuer) => {
   return {
     drex_testnet: {
       rpc_urls: [chain.url],
       chain_id: chain.chainId,
       token: issuer.token,
       block_time_ms: blockTimeMs,
-      // The chain's state ends with this process, the database's does not.
+      // The user may take the chain's file away, and keep the database.
       ephemeral: true,
     },
   }
@@ -61,7 +66,7 @@ const fundWallets = async (
   for (const label of labels) {
     const found = wallets.find((wallet) => wallet.label === label)
     const address = found?.address ?? (await newWallet(httpUrl, apiKey, label))
-    await issuer.fund(address, fundsCents)
+    if ((await issuer.balanceOf(address)) === 0n) await issuer.fund(address, fundsCents)
     addresses.push(address)
   }
   return addresses

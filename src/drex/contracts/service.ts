@@ -11,13 +11,13 @@ import type { Hex } from '../evm/hex.ts'
 import { encodeAllowance } from '../evm/token-call.ts'
 import { newId } from '../ids.ts'
 import type { Asked } from '../permission.ts'
-import { RpcFailure } from '../rpc/errors.ts'
 import { deploymentSteps, sagaOf } from '../sagas.ts'
 import { loadArtifact, loadTemplate, type Place, type TemplateName } from '../templates/index.ts'
 import type { Tokens } from '../tokens/service.ts'
 import type { Wallets } from '../wallets/service.ts'
-import { ArgumentError, decodeResult, encodeCall, explainRevert, readAbi } from './abi.ts'
+import { ArgumentError, decodeResult, encodeCall, readAbi } from './abi.ts'
 import { movesMoney } from './effects.ts'
+import { simulateCall } from './simulation.ts'
 import * as store from './store.ts'
 
 type Deployment = {
@@ -226,7 +226,7 @@ const deploy = async (
   const abi = await readAbi(artifact.abi)
   const data = `${artifact.bytecode}${abi.encodeDeploy(values).slice(2)}` as Hex
   await requirePermission(chain, { sender: wallet.address, target: undefined, payload: data })
-  await simulate(chain, { from: wallet.address, data }, [abi])
+  await simulateCall(chain, { from: wallet.address, data }, [abi])
 
   const id = newId('ctr')
   const steps = sagaOf(deploymentSteps(chain.network, wallet.address, data), {
@@ -285,7 +285,7 @@ const perform = async (
   const from = call.signerWallet
   const target = { to: contract.address!, data: encoded.data }
   if (encoded.isView) {
-    const data = await simulate(chain, { ...(from === undefined ? {} : { from }), ...target }, [
+    const data = await simulateCall(chain, { ...(from === undefined ? {} : { from }), ...target }, [
       abi,
     ])
     const outcome: CallOutcome = {
@@ -307,7 +307,7 @@ const perform = async (
   await deps.wallets.requireSigning(from, 'signer_wallet', caller)
   await requireEffect(deps, chain, contract, { from, ...target }, caller)
   await requirePermission(chain, { sender: from, target: target.to, payload: target.data })
-  await simulate(chain, { from, ...target }, [abi])
+  await simulateCall(chain, { from, ...target }, [abi])
   const transactionId = newId('dtx')
   const transaction: NewTransaction = {
     id: transactionId,
@@ -397,26 +397,4 @@ const requirePermission = async (chain: Chain, asked: Asked): Promise<void> => {
       details: { sender: asked.sender, target: asked.target ?? null },
     },
   )
-}
-
-/** @throws ApiError `contract_reverted` with the decoded error */
-const simulate = async (
-  chain: Chain,
-  call: Readonly<Record<string, unknown>>,
-  abis: Parameters<typeof explainRevert>[1],
-): Promise<string> => {
-  const gasPrice = chain.network.gasPolicy === 'zero' ? { gasPrice: '0x0' } : {}
-  return reaching(chain, async () => {
-    try {
-      return String(await chain.rpc.call('eth_call', { ...call, ...gasPrice }, 'latest'))
-    } catch (error) {
-      if (!(error instanceof RpcFailure) || error.kind !== 'reverted') throw error
-      const revert = await explainRevert(error.data, abis)
-      throw new ApiError(
-        drexErrors.contract_reverted,
-        revert === undefined ? 'The contract refuses.' : `The contract refuses: ${revert.name}.`,
-        { details: { revert: revert ?? null } },
-      )
-    }
-  })
 }

@@ -196,7 +196,7 @@ const trackedColumns = (sql: Queryable) => sql`
   t.id, t.network, t.kind, t.subject, t.sender, t.recipient, t.status,
   coalesce(t.mined_hash, t.hash) as hash, t.nonce, t.block_number, t.error, t.created_at`
 
-export const trackedById = async (sql: Client, id: string): Promise<TrackedRow | undefined> => {
+export const trackedById = async (sql: Queryable, id: string): Promise<TrackedRow | undefined> => {
   const [row] = await sql<TrackedColumns[]>`
     select ${trackedColumns(sql)} from drex_transactions t where t.id = ${id}`
   return row && readTracked(row)

@@ -36,6 +36,8 @@ export const checksumAddress = (address: Hex): string => {
   return out
 }
 
+export type AddressForm = (address: Hex) => string
+
 /** As responses show a wallet: `0x1234…abcd`. */
 export const abbreviateAddress = (address: string): string =>
   `${address.slice(0, 6)}…${address.slice(-4)}`

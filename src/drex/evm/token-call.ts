@@ -11,6 +11,10 @@ const balanceOf = '0x70a08231'
 const frozenBalanceOf = '0xbe91de53'
 /** `allowance(address,address)` */
 const allowance = '0xdd62ed3e'
+/** `enableAccount(address)` */
+const enableAccount = '0x84b61581'
+/** `mint(address,uint256)` */
+const mint = '0x40c10f19'
 /** `decimals()` */
 const decimals = '0x313ce567'
 /** `authorizedAccounts(address)` */
@@ -32,6 +36,11 @@ export const encodeBalanceOf = (account: Hex): Hex => `${balanceOf}${addressWord
 
 export const encodeAllowance = (owner: Hex, spender: Hex): Hex =>
   `${allowance}${addressWord(owner)}${addressWord(spender)}`
+
+export const encodeEnableAccount = (account: Hex): Hex => `${enableAccount}${addressWord(account)}`
+
+export const encodeMint = (to: Hex, amount: bigint): Hex =>
+  `${mint}${addressWord(to)}${amountWord(amount)}`
 
 export const encodeDecimals = (): Hex => decimals
 

@@ -3,11 +3,13 @@ import type { Client } from '#src/platform/database/index.ts'
 import type { Route } from '#src/platform/http/index.ts'
 import type { Chains } from '../chains.ts'
 import type { Contracts } from '../contracts/service.ts'
+import type { Sandbox } from '../sandbox.ts'
 import type { Tokens } from '../tokens/service.ts'
 import type { Transfers } from '../transfers/service.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { contractRoutes } from './contracts.ts'
 import { networkRoutes } from './networks.ts'
+import { sandboxRoutes } from './sandbox.ts'
 import { transferRoutes } from './transfers.ts'
 import { walletRoutes } from './wallets.ts'
 
@@ -17,6 +19,7 @@ export type RouteDeps = {
   readonly wallets: Wallets
   readonly tokens: Tokens
   readonly contracts: Contracts
+  readonly sandbox: Sandbox
   readonly sql: Client
 }
 
@@ -24,5 +27,6 @@ export const createRoutes = (deps: RouteDeps): readonly Route[] => [
   ...transferRoutes(deps.transfers),
   ...networkRoutes(deps.chains, deps.tokens),
   ...contractRoutes(deps.contracts, deps.sql),
+  ...sandboxRoutes(deps.sandbox, deps.sql),
   ...walletRoutes(deps.wallets, deps.sql),
 ]

@@ -26,6 +26,13 @@ export const metadataSchema = z
     `must be at most ${metadataBytesMax} bytes of JSON`,
   )
 
+/** Responses abbreviate the addresses of transfers, unless they are asked not to. */
+export const fullAddresses = z
+  .enum(['true', 'false'])
+  .default('false')
+  .transform((text) => text === 'true')
+  .meta({ description: 'Addresses in full instead of `0x1234…abcd`' })
+
 export const pageSchema = pageQuery(/^[a-z]{3}_[0-9a-f]{32}$/, listMax, listDefault)
 
 /** Who makes something, for its row. */

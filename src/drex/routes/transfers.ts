@@ -12,12 +12,13 @@ import {
 } from '#src/platform/http/index.ts'
 import { formatUnits, transactionStatuses } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
-import { abbreviateAddress } from '../evm/address.ts'
+import { type AddressForm, abbreviateAddress, checksumAddress } from '../evm/address.ts'
 import { amount } from '../templates/fields.ts'
 import type { Transfers } from '../transfers/service.ts'
 import type { Step, Transfer } from '../transfers/store.ts'
 import {
   addressSchema,
+  fullAddresses,
   metadataSchema,
   networkSchema,
   pageResponse,
@@ -54,7 +55,10 @@ const listSchema = z.strictObject({
   wallet: addressSchema.optional(),
   status: z.enum(transactionStatuses).optional(),
   reference: text(140).optional(),
+  full_addresses: fullAddresses,
 })
+
+const showSchema = z.strictObject({ full_addresses: fullAddresses })
 
 const errorSchema = z.object({
   code: z.string(),
@@ -114,6 +118,7 @@ const createRoute = (transfers: Transfers): Route => ({
       'Accepted for sending: the answer says `pending`, `tx_hash` is null until it is signed.',
     tag: tag,
     idempotent: true,
+    query: showSchema,
     body: { 'application/json': createSchema },
     responses: { 202: { description: 'Accepted', schema: createdSchema } },
     errors: [
@@ -126,6 +131,7 @@ const createRoute = (transfers: Transfers): Route => ({
   },
   async handle(c) {
     const body = await readJson(c, createSchema)
+    const { full_addresses: isFull } = readQuery(c, showSchema)
     const { swap } = body
     const answered = await transfers.create(
       {
@@ -142,6 +148,7 @@ const createRoute = (transfers: Transfers): Route => ({
         },
       },
       callerOf(c),
+      addressForm(isFull),
     )
     return respond(answered)
   },
@@ -171,7 +178,9 @@ const listRoute = (transfers: Transfers): Route => ({
       },
       callerOf(c),
     )
-    return pageResponse('transfers', found, query.limit, (each) => show(each))
+    return pageResponse('transfers', found, query.limit, (each) =>
+      show(each, addressForm(query.full_addresses)),
+    )
   },
 })
 
@@ -184,12 +193,14 @@ const readRoute = (transfers: Transfers): Route => ({
     summary: 'One transfer and its steps',
     tag: tag,
     params: idParams,
+    query: showSchema,
     responses: { 200: { description: 'The transfer', schema: transferSchema } },
     errors: [drexErrors.transfer_not_found],
   },
   async handle(c) {
     const { transfer, steps } = await transfers.get(readParams(c, idParams).id, callerOf(c))
-    return Response.json(show(transfer, steps))
+    const { full_addresses: isFull } = readQuery(c, showSchema)
+    return Response.json(show(transfer, addressForm(isFull), steps))
   },
 })
 
@@ -204,19 +215,24 @@ const cancelRoute = (transfers: Transfers): Route => ({
       'At once while it is not signed. Where the network has fees a signed one is replaced at its nonce; the chain decides which of the two counts.',
     tag: tag,
     params: idParams,
+    query: showSchema,
     responses: { 200: { description: 'The transfer as it is now', schema: transferSchema } },
     errors: [drexErrors.transfer_not_found, drexErrors.transfer_not_cancellable],
   },
   async handle(c) {
-    return Response.json(show(await transfers.cancel(readParams(c, idParams).id, callerOf(c))))
+    const { full_addresses: isFull } = readQuery(c, showSchema)
+    const transfer = await transfers.cancel(readParams(c, idParams).id, callerOf(c))
+    return Response.json(show(transfer, addressForm(isFull)))
   },
 })
 
-const show = (transfer: Transfer, steps?: readonly Step[]) => ({
+const addressForm = (isFull: boolean): AddressForm => (isFull ? checksumAddress : abbreviateAddress)
+
+const show = (transfer: Transfer, form: AddressForm, steps?: readonly Step[]) => ({
   transfer_id: transfer.id,
   status: transfer.status,
-  from_wallet: abbreviateAddress(transfer.fromWallet),
-  to_wallet: abbreviateAddress(transfer.toWallet),
+  from_wallet: form(transfer.fromWallet),
+  to_wallet: form(transfer.toWallet),
   amount: formatUnits(transfer.amount, transfer.decimals),
   currency: 'DREX',
   tx_hash: transfer.hash ?? null,
@@ -234,7 +250,7 @@ const show = (transfer: Transfer, steps?: readonly Step[]) => ({
         steps: steps.map((step) => ({
           kind: step.kind,
           status: step.status,
-          signer: abbreviateAddress(step.sender),
+          signer: form(step.sender),
           tx_hash: step.hash ?? null,
           error: step.error ?? null,
         })),

@@ -16,7 +16,7 @@ import { formatUnits, isFinal } from '../domain.ts'
 import { cancelInFlight } from '../engine/cancel.ts'
 import type { EngineContext } from '../engine/context.ts'
 import { drexErrors } from '../errors.ts'
-import { abbreviateAddress } from '../evm/address.ts'
+import type { AddressForm } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
 import { type SwapRequest, sagaOf, transferSteps } from '../sagas.ts'
@@ -38,7 +38,12 @@ type TransferRequest = {
 }
 
 export type Transfers = {
-  readonly create: (request: TransferRequest, caller: Caller) => Promise<Answered>
+  /** @param form how the answer shows addresses */
+  readonly create: (
+    request: TransferRequest,
+    caller: Caller,
+    form: AddressForm,
+  ) => Promise<Answered>
   /** @throws ApiError if the caller's account has no such transfer on networks of its key's environment */
   readonly get: (
     id: string,
@@ -73,7 +78,7 @@ export const createTransfers = (deps: {
   }
 
   return {
-    async create(request, caller) {
+    async create(request, caller, form) {
       const chain = chains.require(request.network, caller.environment)
       await wallets.requireSigning(request.fromWallet, 'from_wallet', caller)
       if (request.swap !== undefined) {
@@ -101,7 +106,7 @@ export const createTransfers = (deps: {
         createdBy: caller.keyId,
         createdAt,
       }
-      return accept({ transfer, steps, caller, body: creationBody(transfer) })
+      return accept({ transfer, steps, caller, body: creationBody(transfer, form) })
     },
     get: async (id, caller) => ({
       transfer: await get(id, caller),
@@ -152,12 +157,12 @@ const inUnits = async (chain: Chain, tokens: Tokens, { amount, swap }: TransferR
   return { amount: await tokens.unitsOf(chain, token, amount, 'amount'), token, decimals }
 }
 
-const creationBody = (transfer: store.NewTransfer): string =>
+const creationBody = (transfer: store.NewTransfer, form: AddressForm): string =>
   JSON.stringify({
     transfer_id: transfer.id,
     status: 'pending',
-    from_wallet: abbreviateAddress(transfer.fromWallet),
-    to_wallet: abbreviateAddress(transfer.toWallet),
+    from_wallet: form(transfer.fromWallet),
+    to_wallet: form(transfer.toWallet),
     amount: formatUnits(transfer.amount, transfer.decimals),
     currency: 'DREX',
     tx_hash: null,

@@ -22,6 +22,8 @@ export type EngineOptions = {
   readonly mining: 'auto' | 'manual' | number
   /** Lowest gas price in wei, also what `eth_gasPrice` says; zero as in the pilot. */
   readonly gasPrice?: bigint
+  /** Time of the first block; now when absent. */
+  readonly genesisSeconds?: number
   /** Native coin by address, in wei. */
   readonly balances?: Readonly<Record<string, bigint>>
 }
@@ -96,7 +98,12 @@ const createProvider = async (
         ...(typeof options.mining === 'number' ? { interval: BigInt(options.mining) } : {}),
         memPool: { order: edr.MineOrdering.Fifo },
       },
-      network: { genesisBlockGasLimit: blockGasLimit },
+      network: {
+        genesisBlockGasLimit: blockGasLimit,
+        ...(options.genesisSeconds === undefined
+          ? {}
+          : { genesisBlockTime: BigInt(options.genesisSeconds) }),
+      },
       networkId: BigInt(chainId),
       observability: {},
       ownedAccounts: [],

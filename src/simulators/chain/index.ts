@@ -1,8 +1,9 @@
 /**
  * A network like the pilot's, in this process: one EVM (Shanghai, chain id 381660001, gas price
- * zero, first in first out) behind JSON-RPC on loopback. Its state ends with the process.
+ * zero, first in first out) behind JSON-RPC on loopback. Its state ends with the process, unless a journal keeps it.
  */
 import { createEngine, demand, type Engine, type EngineOptions } from './engine.ts'
+import { createJournaledEngine, type JournaledEngine, type JournalOptions } from './journal.ts'
 import { type ChainServer, serveChain } from './server.ts'
 
 export { pilotChainId } from './engine.ts'
@@ -21,10 +22,26 @@ export type Chain = Engine &
     readonly reorg: () => Promise<void>
   }
 
+/** A chain that goes on at the next start. */
+export type KeptChain = Engine & ChainServer & Pick<JournaledEngine, 'mine' | 'isContinued'>
+
 export type ChainOptions = EngineOptions & {
   readonly port?: number
   /** Chance for faults; `Math.random` when absent. */
   readonly random?: () => number
+}
+
+/** Starts a chain that is kept in a file, or goes on with the one that is, and serves it. */
+export const createKeptChain = async (options: JournalOptions): Promise<KeptChain> => {
+  const { engine, mine, isContinued, stop } = await createJournaledEngine(options)
+  const server = serveChain(engine)
+  return {
+    ...{ ...engine, ...server, mine, isContinued },
+    async stop() {
+      await server.stop()
+      await stop()
+    },
+  }
 }
 
 /** Starts a chain and serves it. */

@@ -7,6 +7,7 @@ export const auditActions = [
   'cards.resolve',
   'drex.transfer',
   'drex.cancel',
+  'drex.fund',
   'wallets.create',
   'contracts.deploy',
   'contracts.register',

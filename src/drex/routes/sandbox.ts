@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import type { Client } from '#src/platform/database/index.ts'
+import { callerOf, httpErrors, type Route } from '#src/platform/http/index.ts'
+import { transactionStatuses } from '../domain.ts'
+import { drexErrors } from '../errors.ts'
+import { checksumAddress } from '../evm/address.ts'
+import type { Funding, Sandbox } from '../sandbox.ts'
+import { amount } from '../templates/fields.ts'
+import { once } from './once.ts'
+import { addressSchema, networkSchema } from './shared.ts'
+
+const bodyBytesMax = 4_096
+
+const fundSchema = z.strictObject({
+  wallet: addressSchema,
+  amount: amount.optional(),
+  network: networkSchema.optional(),
+})
+
+const fundingSchema = z.object({
+  wallet: z.string(),
+  amount: z.string().nullable(),
+  currency: z.literal('DREX'),
+  network: networkSchema,
+  transaction_id: z.string().nullable().meta({ description: 'Null if nothing was left to do' }),
+  status: z.enum(transactionStatuses),
+  tx_hash: z.string().nullable(),
+})
+
+export const sandboxRoutes = (sandbox: Sandbox, sql: Client): readonly Route[] => [
+  {
+    method: 'POST',
+    path: '/v1/drex/sandbox/fund',
+    scope: 'drex:transfer',
+    accepts: ['application/json'],
+    bodyBytesMax,
+    errorStyle: 'envelope',
+    document: {
+      summary: 'Get currency for trials',
+      description:
+        'Sandbox networks only. Admits a wallet or contract to the currency and, with an `amount`, issues to it. Waits some seconds for the end; then `GET /v1/contracts/{currency}/calls/{transaction_id}` follows it.',
+      tag: 'Digital currency',
+      idempotent: true,
+      body: { 'application/json': fundSchema },
+      responses: { 200: { description: 'Funded, or on its way', schema: fundingSchema } },
+      errors: [
+        httpErrors.validation_failed,
+        httpErrors.forbidden,
+        drexErrors.contract_reverted,
+        drexErrors.token_unusable,
+        drexErrors.network_not_configured,
+        drexErrors.network_unreachable,
+      ],
+    },
+    handle: (c) =>
+      once(sql, c, {
+        schema: fundSchema,
+        status: 200,
+        prepare: ({ wallet, amount, network }) =>
+          sandbox.fund({ wallet, amount, network }, callerOf(c)),
+        show,
+        audit: ({ last, wallet }) =>
+          last === undefined
+            ? undefined
+            : { action: 'drex.fund', object: wallet, outcome: 'pending' },
+      }),
+  },
+]
+
+const show = ({ wallet, amount, network, last }: Funding): z.infer<typeof fundingSchema> => ({
+  wallet: checksumAddress(wallet),
+  amount: amount ?? null,
+  currency: 'DREX',
+  network,
+  transaction_id: last?.id ?? null,
+  status: last?.status ?? 'confirmed',
+  tx_hash: last?.hash ?? null,
+})

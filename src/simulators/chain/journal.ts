@@ -1,0 +1,154 @@
+/**
+ * A chain that outlives its process: what went into each block is written to a file before the block is mined, and run
+ * again at the next start. The engine decides everything else from that, so that blocks, hashes and receipts are the
+ * same. Blocks come when there is something to mine, and now and then for the time that contracts read.
+ */
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { z } from 'zod'
+import { createEngine, demand, type Engine, type EngineOptions } from './engine.ts'
+
+/** Running one again takes about half a millisecond. */
+const entriesMax = 50_000
+const idleMs = 30_000
+
+const header = z.strictObject({ journal: z.literal(1), genesis: z.int().positive() })
+const block = z.strictObject({
+  /** Seconds since 1970. */
+  at: z.int().positive(),
+  /** What was sent since the block before, in order: method and parameters. */
+  sent: z.array(z.tuple([z.string(), z.array(z.unknown())])),
+})
+
+type Block = z.infer<typeof block>
+type Journal = { readonly genesis: number; readonly blocks: readonly Block[] }
+
+export type JournalOptions = Omit<EngineOptions, 'mining' | 'genesisSeconds'> & {
+  readonly path: string
+  /** Time from a transaction to its block, in milliseconds. */
+  readonly blockTimeMs: number
+}
+
+export type JournaledEngine = {
+  readonly engine: Engine
+  readonly mine: () => Promise<void>
+  /** The file was there, and the chain goes on where it ended. */
+  readonly isContinued: boolean
+  readonly stop: () => Promise<void>
+}
+
+/** A file that cannot be run again is left behind: the chain begins anew, as if there were none. */
+export const createJournaledEngine = async (options: JournalOptions): Promise<JournaledEngine> => {
+  const kept = readJournal(options.path)
+  const continued = kept === undefined ? undefined : await replay(kept, options)
+  if (continued !== undefined) return run(continued, options, true)
+  rmSync(options.path, { force: true })
+  const genesis = seconds()
+  writeFileSync(options.path, line({ journal: 1, genesis }))
+  return run(await begin(genesis, options), options, false)
+}
+
+const begin = (genesisSeconds: number, options: JournalOptions): Promise<Engine> =>
+  createEngine({ ...options, mining: 'manual', genesisSeconds })
+
+const line = (value: object): string => `${JSON.stringify(value)}\n`
+
+const seconds = (): number => Math.floor(Date.now() / 1000)
+
+/** @returns undefined if there is none, or it is not one of ours, or too long to be run again */
+const readJournal = (path: string): Journal | undefined => {
+  if (!existsSync(path)) return undefined
+  const lines = readFileSync(path, 'utf8').split('\n')
+  // What follows the last line break was never written to its end, and its block never mined.
+  const rest = lines.pop() ?? ''
+  try {
+    const { genesis } = header.parse(JSON.parse(lines[0] ?? ''))
+    const blocks = lines.slice(1).map((each) => block.parse(JSON.parse(each)))
+    const entries = blocks.reduce((sum, each) => sum + 1 + each.sent.length, 0)
+    if (entries > entriesMax) return undefined
+    if (rest !== '') writeFileSync(path, `${lines.join('\n')}\n`)
+    return { genesis, blocks }
+  } catch {
+    return undefined
+  }
+}
+
+const replay = async (
+  { genesis, blocks }: Journal,
+  options: JournalOptions,
+): Promise<Engine | undefined> => {
+  const engine = await begin(genesis, options)
+  for (const { at, sent } of blocks) {
+    for (const [method, params] of sent) {
+      const outcome = await engine.request(method, params)
+      if ('error' in outcome) return undefined
+    }
+    await mineAt(engine, at)
+  }
+  return engine
+}
+
+const mineAt = async (engine: Engine, at: number): Promise<void> => {
+  await demand(engine, 'evm_setNextBlockTimestamp', at)
+  await demand(engine, 'evm_mine')
+}
+
+/** What changes the state, and is therefore written down. */
+const kept: ReadonlySet<string> = new Set([
+  'eth_sendRawTransaction',
+  'eth_sendTransaction',
+  'hardhat_impersonateAccount',
+  'hardhat_setBalance',
+])
+
+const run = (engine: Engine, options: JournalOptions, isContinued: boolean): JournaledEngine => {
+  let sent: [string, readonly unknown[]][] = []
+  let mining: Promise<void> = Promise.resolve()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isStopped = false
+
+  const mineNow = async (): Promise<void> => {
+    const latest = await demand(engine, 'eth_getBlockByNumber', 'latest', false)
+    const { timestamp } = latest as { readonly timestamp: string }
+    const at = Math.max(seconds(), Number(timestamp))
+    const inBlock = sent
+    sent = []
+    appendFileSync(options.path, line({ at, sent: inBlock }))
+    await mineAt(engine, at)
+  }
+  const mine = (): Promise<void> => {
+    mining = mining.then(mineNow)
+    return mining
+  }
+  const schedule = (inMs: number): void => {
+    clearTimeout(timer)
+    if (isStopped) return
+    timer = setTimeout(async () => {
+      await mine()
+      schedule(sent.length > 0 ? options.blockTimeMs : idleMs)
+    }, inMs)
+  }
+  schedule(idleMs)
+  return {
+    engine: {
+      ...engine,
+      async request(method, params = []) {
+        if (!kept.has(method)) return engine.request(method, params)
+        // Written as it was sent, so before the block that may hold it.
+        const isFirst = sent.length === 0
+        const outcome = await engine.request(method, params)
+        if ('error' in outcome) return outcome
+        sent.push([method, params])
+        if (isFirst) schedule(options.blockTimeMs)
+        return outcome
+      },
+    },
+    mine,
+    isContinued,
+    async stop() {
+      isStopped = true
+      clearTimeout(timer)
+      await mining
+      if (sent.length > 0) await mine()
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { expect, test } from 'bun:test'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { demand } from '../../../src/simulators/chain/engine.ts'
+import {
+  createIssuer,
+  createKeptChain,
+  type KeptChain,
+} from '../../../src/simulators/chain/index.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+
+const wallets = [1, 2, 3].map((n) => `0x${String(n).repeat(40)}`)
+
+/** Everything that a gateway could have kept of a chain. */
+const historyOf = async (chain: KeptChain) => {
+  const head = Number(await demand(chain, 'eth_blockNumber'))
+  const blocks: unknown[] = []
+  for (let number = 0; number <= head; number++) {
+    const block = (await demand(
+      chain,
+      'eth_getBlockByNumber',
+      `0x${number.toString(16)}`,
+      true,
+    )) as { transactions: readonly { hash: string }[] }
+    const receipts = await Promise.all(
+      block.transactions.map(({ hash }) => demand(chain, 'eth_getTransactionReceipt', hash)),
+    )
+    blocks.push({ block, receipts })
+  }
+  return blocks
+}
+
+test('a chain goes on where it ended, block by block the same', async () => {
+  const path = join(temporaryDirectory(), 'chain.jsonl')
+  const first = await createKeptChain({ path, blockTimeMs: 20 })
+  expect(first.isContinued).toBe(false)
+  const issuer = await createIssuer(first)
+  for (const [i, wallet] of wallets.entries()) await issuer.fund(wallet, BigInt(i + 1))
+  await first.mine()
+  const history = await historyOf(first)
+  await first.stop()
+
+  // A process that was killed while it wrote leaves half a line.
+  appendFileSync(path, '{"at":17000')
+  const second = await createKeptChain({ path, blockTimeMs: 20 })
+  expect(second.isContinued).toBe(true)
+  expect(await historyOf(second)).toEqual(history)
+  const again = await createIssuer(second)
+  expect(again.token).toBe(issuer.token)
+  expect(await Promise.all(wallets.map(again.balanceOf))).toEqual([1n, 2n, 3n])
+  await again.fund(wallets[0]!, 10n)
+  const longer = await historyOf(second)
+  await second.stop()
+
+  const third = await createKeptChain({ path, blockTimeMs: 20 })
+  expect(await historyOf(third)).toEqual(longer)
+  await third.stop()
+})
+
+test('what is sent is mined soon after, and is there after a stop', async () => {
+  const path = join(temporaryDirectory(), 'chain.jsonl')
+  const chain = await createKeptChain({ path, blockTimeMs: 10 })
+  await demand(chain, 'hardhat_setBalance', wallets[0]!, '0xff')
+  await Bun.sleep(60)
+  expect(Number(await demand(chain, 'eth_blockNumber'))).toBe(1)
+  await demand(chain, 'hardhat_setBalance', wallets[1]!, '0xfe')
+  await chain.stop()
+  const next = await createKeptChain({ path, blockTimeMs: 10 })
+  expect(await demand(next, 'eth_getBalance', wallets[1]!, 'latest')).toBe('0xfe')
+  await next.stop()
+})
+
+test('a file that cannot be run again is left behind', async () => {
+  const path = join(temporaryDirectory(), 'chain.jsonl')
+  const impossible = { at: 2_000_000_000, sent: [['eth_sendRawTransaction', ['0x01']]] }
+  const begin = { journal: 1, genesis: 1_700_000_000 }
+  for (const content of [
+    'nothing\n',
+    `${JSON.stringify(begin)}\n${JSON.stringify(impossible)}\n`,
+    `${JSON.stringify(begin)}\n{}\n`,
+  ]) {
+    writeFileSync(path, content)
+    const chain = await createKeptChain({ path, blockTimeMs: 10 })
+    expect(chain.isContinued).toBe(false)
+    expect(Number(await demand(chain, 'eth_blockNumber'))).toBe(0)
+    expect(readFileSync(path, 'utf8').split('\n').length).toBe(2)
+    await chain.stop()
+  }
+})
