@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { id, ZeroAddress } from 'ethers'
+import { Interface, id, ZeroAddress } from 'ethers'
 import {
   type ContractBench,
   createContractBench,
@@ -94,6 +94,50 @@ describe('currency', () => {
     expect((await refusal(currency.send(ana, 'transfer', ZeroAddress, 1n)))?.[0]).toBe(
       'ERC20InvalidReceiver',
     )
+  })
+
+  test('has the pilot’s shape: names, events without indices, allowances that are raised and lowered', async () => {
+    const { default: artifact } = await import(
+      '../../../src/drex/templates/currency/generated/Currency.json'
+    )
+    const abi = new Interface(artifact.abi)
+    const signatures = [
+      ['transfer', 'function transfer(address to, uint256 amount) returns (bool)'],
+      ['approve', 'function approve(address spender, uint256 amount) returns (bool)'],
+      [
+        'increaseAllowance',
+        'function increaseAllowance(address spender, uint256 addedValue) returns (bool)',
+      ],
+      [
+        'decreaseAllowance',
+        'function decreaseAllowance(address spender, uint256 subtractedValue) returns (bool)',
+      ],
+      ['burnFrom', 'function burnFrom(address account, uint256 amount)'],
+    ] as const
+    for (const [name, wanted] of signatures) {
+      expect(abi.getFunction(name)?.format('full')).toBe(wanted)
+    }
+    for (const [name, topic] of [
+      ['EnabledAccount', '0x0211b371'],
+      ['DisabledAccount', '0xa1505d69'],
+      ['FrozenBalance', '0xd2dc7406'],
+      ['Paused', '0x62e78cea'],
+      ['Unpaused', '0x5db9ee0a'],
+    ] as const) {
+      const event = abi.getEvent(name)
+      expect(event?.topicHash.slice(0, 10)).toBe(topic)
+      expect(event?.inputs.some(({ indexed }) => indexed)).toBe(false)
+    }
+    await currency.send(ana, 'increaseAllowance', bia, 5n)
+    await currency.send(ana, 'increaseAllowance', bia, 2n)
+    await currency.send(ana, 'decreaseAllowance', bia, 3n)
+    expect(await currency.read('allowance', ana, bia)).toBe(4n)
+    expect(await refusal(currency.send(ana, 'decreaseAllowance', bia, 5n))).toEqual([
+      'AllowanceBelowZero',
+      bia,
+      4n,
+      5n,
+    ])
   })
 
   test('a pause stops every movement until it ends', async () => {

@@ -59,6 +59,8 @@ const deploy = async (changes: object = {}, enable = true): Promise<Deployed> =>
       conditionHash: ZeroHash,
       feeBps: 150,
       feeRecipient: collector,
+      arbitrationSeconds: 7_200,
+      silencePayeeBps: 2_500,
       ...changes,
     },
   ])
@@ -127,6 +129,45 @@ describe('escrow', () => {
     ])
   })
 
+  test('a silent arbiter blocks nobody: after the time the terms decide', async () => {
+    const escrow = await deploy()
+    expect((await refusal(escrow.send(payer, 'resolveSilence')))?.[0]).toBe('WrongStatus')
+    await escrow.send(payer, 'fund')
+    await escrow.send(payer, 'dispute', 'late')
+    expect((await refusal(escrow.send(stranger, 'resolveSilence')))?.[0]).toBe('TooEarly')
+    await bench.travel(7_200)
+    await escrow.send(stranger, 'resolveSilence')
+    for (const person of [payer, payee, collector]) await escrow.send(person, 'withdraw')
+    expect([await balance(payer), await balance(payee), await balance(collector)]).toEqual([
+      97_500n,
+      2_463n,
+      37n,
+    ])
+    expect((await refusal(escrow.send(arbiter, 'resolve', 1n)))?.[0]).toBe('WrongStatus')
+  })
+
+  test('a plain transfer is no loss: the payer gets what is owed to nobody', async () => {
+    const escrow = await deploy()
+    expect((await refusal(escrow.send(payer, 'recover', money.address)))?.[0]).toBe(
+      'NothingToRecover',
+    )
+    await money.send(payer, 'transfer', escrow.address, 10_001n)
+    await escrow.send(stranger, 'recover', money.address)
+    expect(await balance(payer)).toBe(100_000n)
+    await escrow.send(payer, 'fund')
+    await money.send(payer, 'transfer', escrow.address, 9n)
+    await escrow.send(payer, 'release')
+    await escrow.send(payee, 'recover', money.address)
+    await escrow.send(payee, 'withdraw')
+    await escrow.send(collector, 'withdraw')
+    expect([await balance(payer), await balance(escrow.address)]).toEqual([89_999n, 0n])
+    const other = await bench.deploy(currency, ['Other', 'OTH', admin])
+    for (const each of [escrow.address, payer]) await other.send(admin, 'enableAccount', each)
+    await other.send(admin, 'mint', escrow.address, 5n)
+    await escrow.send(stranger, 'recover', other.address)
+    expect(await other.read('balanceOf', payer)).toBe(5n)
+  })
+
   test('funding: only the payer, once, before the deadline, and the exact amount', async () => {
     const escrow = await deploy()
     expect((await refusal(escrow.send(payee, 'fund')))?.[0]).toBe('NotAllowed')
@@ -159,6 +200,8 @@ describe('escrow', () => {
       ['deadline', { deadline: now }],
       ['feeBps', { feeBps: 1_001 }],
       ['feeRecipient', { feeRecipient: ZeroAddress }],
+      ['arbitrationSeconds', { arbitrationSeconds: 0 }],
+      ['silencePayeeBps', { silencePayeeBps: 10_001 }],
     ] as const) {
       expect(await refusal(deploy(changes))).toEqual(['InvalidTerms', field])
     }
@@ -180,14 +223,21 @@ describe('escrow', () => {
           ['dispute', 'x'],
           ['resolve', BigInt(pick(11_000))],
           ['withdraw'],
+          ['resolveSilence'],
+          ['recover', money.address],
         ]
         const [name, ...args] = moves[pick(moves.length)]!
         await refusal(escrow.send(from, name, ...args))
         if (pick(15) === 0) await bench.travel(2_000)
+        const stray =
+          pick(8) === 0 &&
+          (await refusal(money.send(payer, 'transfer', escrow.address, 3n))) === undefined
         const status = (await escrow.read('status')) as bigint
         const owed = await Promise.all(people.map((each) => escrow.read('withdrawable', each)))
         const open = status === statusCodes.funded || status === statusCodes.disputed ? 10_001n : 0n
         const due = (owed as bigint[]).reduce((sum, each) => sum + each, open)
+        expect(await escrow.read('owed')).toBe(due)
+        if (stray) await escrow.send(payee, 'recover', money.address)
         expect(await balance(escrow.address)).toBe(due)
       }
     }

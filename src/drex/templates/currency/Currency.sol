@@ -8,6 +8,7 @@ import {Pausable} from '@openzeppelin/contracts/utils/Pausable.sol';
 /// @title A two-decimal currency with authorised accounts and frozen balances.
 /// @notice The shape of the pilot's RealDigital: an ERC-20 whose two parties must both be
 /// authorised and whose sender may only spend what is not frozen. 100 units are R$ 1.00.
+/// Names and events are the pilot's: `amount` in calls, nothing indexed but what ERC-20 indexes.
 contract Currency is ERC20, AccessControl, Pausable {
     bytes32 public constant PAUSER_ROLE = keccak256('PAUSER_ROLE');
     bytes32 public constant MINTER_ROLE = keccak256('MINTER_ROLE');
@@ -19,12 +20,13 @@ contract Currency is ERC20, AccessControl, Pausable {
     mapping(address account => bool) public authorizedAccounts;
     mapping(address account => uint256) public frozenBalanceOf;
 
-    event EnabledAccount(address indexed member);
-    event DisabledAccount(address indexed member);
-    event FrozenBalance(address indexed wallet, uint256 amount);
+    event EnabledAccount(address member);
+    event DisabledAccount(address member);
+    event FrozenBalance(address wallet, uint256 amount);
 
     error AccountNotAuthorized(address account);
     error InsufficientAvailableBalance(address account, uint256 available, uint256 needed);
+    error AllowanceBelowZero(address spender, uint256 allowance, uint256 subtracted);
     error InsufficientFrozenBalance(address account, uint256 frozen, uint256 needed);
 
     constructor(string memory name_, string memory symbol_, address admin) ERC20(name_, symbol_) {
@@ -40,6 +42,30 @@ contract Currency is ERC20, AccessControl, Pausable {
 
     function decimals() public pure override returns (uint8) {
         return 2;
+    }
+
+    function transfer(address to, uint256 amount) public override returns (bool) {
+        return super.transfer(to, amount);
+    }
+
+    function transferFrom(address from, address to, uint256 amount) public override returns (bool) {
+        return super.transferFrom(from, to, amount);
+    }
+
+    function approve(address spender, uint256 amount) public override returns (bool) {
+        return super.approve(spender, amount);
+    }
+
+    function increaseAllowance(address spender, uint256 addedValue) external returns (bool) {
+        _approve(_msgSender(), spender, allowance(_msgSender(), spender) + addedValue);
+        return true;
+    }
+
+    function decreaseAllowance(address spender, uint256 subtractedValue) external returns (bool) {
+        uint256 allowed = allowance(_msgSender(), spender);
+        if (subtractedValue > allowed) revert AllowanceBelowZero(spender, allowed, subtractedValue);
+        _approve(_msgSender(), spender, allowed - subtractedValue);
+        return true;
     }
 
     function verifyAccount(address account) external view returns (bool) {
@@ -79,9 +105,9 @@ contract Currency is ERC20, AccessControl, Pausable {
         _burn(_msgSender(), amount);
     }
 
-    function burnFrom(address from, uint256 amount) external onlyRole(BURNER_ROLE) {
-        _spendAllowance(from, _msgSender(), amount);
-        _burn(from, amount);
+    function burnFrom(address account, uint256 amount) external onlyRole(BURNER_ROLE) {
+        _spendAllowance(account, _msgSender(), amount);
+        _burn(account, amount);
     }
 
     /// @notice Moves balance between two authorised wallets without the owner's signature.

@@ -8,7 +8,8 @@ import {ReentrancyGuard} from '@openzeppelin/contracts/utils/ReentrancyGuard.sol
 
 /// @title Holds one payment between a payer and a payee until one of them, or an arbiter, decides.
 /// @notice Created -> Funded -> Released | Refunded | Disputed -> Resolved. Money leaves by
-/// withdrawal: each party pulls what the outcome gave it, so no party can block the other.
+/// withdrawal: each party pulls what the outcome gave it, so no party can block the other. An
+/// arbiter who stays silent blocks nobody either: the terms say what happens then.
 contract Escrow is Context, ReentrancyGuard {
     using SafeERC20 for IERC20;
 
@@ -34,6 +35,10 @@ contract Escrow is Context, ReentrancyGuard {
         /// Taken from what the payee receives.
         uint16 feeBps;
         address feeRecipient;
+        /// Time that the arbiter has from the dispute on.
+        uint64 arbitrationSeconds;
+        /// The payee's part, gross of the fee, when the arbiter stays silent.
+        uint16 silencePayeeBps;
     }
 
     uint256 private constant BPS = 10_000;
@@ -48,9 +53,15 @@ contract Escrow is Context, ReentrancyGuard {
     bytes32 public immutable conditionHash;
     uint16 public immutable feeBps;
     address public immutable feeRecipient;
+    uint64 public immutable arbitrationSeconds;
+    uint16 public immutable silencePayeeBps;
 
     Status public status;
     mapping(address party => uint256) public withdrawable;
+    /// Unix seconds; from then on anyone may end a dispute. Zero while there is none.
+    uint64 public arbitrationEnd;
+    /// What is held for the parties; whatever else came here belongs to no outcome.
+    uint256 public owed;
 
     event Funded(address indexed payer, uint256 amount);
     event Released(uint256 toPayee, uint256 fee);
@@ -58,6 +69,7 @@ contract Escrow is Context, ReentrancyGuard {
     event Disputed(address indexed by, string reason);
     event Resolved(uint256 toPayee, uint256 toPayer, uint256 fee);
     event Withdrawn(address indexed party, uint256 amount);
+    event Recovered(address indexed token, address indexed to, uint256 amount);
 
     error InvalidTerms(string field);
     error NotAllowed(address caller);
@@ -65,6 +77,8 @@ contract Escrow is Context, ReentrancyGuard {
     error DeadlinePassed(uint64 deadline);
     error SplitOutOfRange(uint256 toPayee, uint256 amount);
     error NothingToWithdraw(address party);
+    error NothingToRecover(address token);
+    error TooEarly(uint64 notBefore);
     error UnexpectedAmountReceived(uint256 received, uint256 expected);
 
     constructor(Terms memory terms) {
@@ -82,6 +96,8 @@ contract Escrow is Context, ReentrancyGuard {
         if (terms.feeBps != 0 && terms.feeRecipient == address(0)) {
             revert InvalidTerms('feeRecipient');
         }
+        if (terms.arbitrationSeconds == 0) revert InvalidTerms('arbitrationSeconds');
+        if (terms.silencePayeeBps > BPS) revert InvalidTerms('silencePayeeBps');
         token = terms.token;
         payer = terms.payer;
         payee = terms.payee;
@@ -91,6 +107,8 @@ contract Escrow is Context, ReentrancyGuard {
         conditionHash = terms.conditionHash;
         feeBps = terms.feeBps;
         feeRecipient = terms.feeRecipient;
+        arbitrationSeconds = terms.arbitrationSeconds;
+        silencePayeeBps = terms.silencePayeeBps;
     }
 
     modifier inStatus(Status expected) {
@@ -103,6 +121,7 @@ contract Escrow is Context, ReentrancyGuard {
         if (_msgSender() != payer) revert NotAllowed(_msgSender());
         if (block.timestamp >= deadline) revert DeadlinePassed(deadline);
         status = Status.Funded;
+        owed = amount;
         uint256 before = token.balanceOf(address(this));
         token.safeTransferFrom(payer, address(this), amount);
         uint256 received = token.balanceOf(address(this)) - before;
@@ -130,6 +149,7 @@ contract Escrow is Context, ReentrancyGuard {
     function dispute(string calldata reason) external inStatus(Status.Funded) {
         if (_msgSender() != payer && _msgSender() != payee) revert NotAllowed(_msgSender());
         status = Status.Disputed;
+        arbitrationEnd = uint64(block.timestamp) + arbitrationSeconds;
         emit Disputed(_msgSender(), reason);
     }
 
@@ -137,6 +157,16 @@ contract Escrow is Context, ReentrancyGuard {
     function resolve(uint256 toPayee) external inStatus(Status.Disputed) {
         if (_msgSender() != arbiter) revert NotAllowed(_msgSender());
         if (toPayee > amount) revert SplitOutOfRange(toPayee, amount);
+        _split(toPayee);
+    }
+
+    /// @notice Ends a dispute that the arbiter left undecided, as the terms say. Anyone may.
+    function resolveSilence() external inStatus(Status.Disputed) {
+        if (block.timestamp < arbitrationEnd) revert TooEarly(arbitrationEnd);
+        _split((amount * silencePayeeBps) / BPS);
+    }
+
+    function _split(uint256 toPayee) private {
         status = Status.Resolved;
         withdrawable[payer] += amount - toPayee;
         (uint256 net, uint256 fee) = _credit(toPayee);
@@ -148,8 +178,19 @@ contract Escrow is Context, ReentrancyGuard {
         paid = withdrawable[_msgSender()];
         if (paid == 0) revert NothingToWithdraw(_msgSender());
         withdrawable[_msgSender()] = 0;
+        owed -= paid;
         token.safeTransfer(_msgSender(), paid);
         emit Withdrawn(_msgSender(), paid);
+    }
+
+    /// @notice Gives the payer what came by plain transfer: of the escrow's token what is not owed
+    /// to anybody, of any other token all. Anyone may ask for it.
+    function recover(IERC20 other) external nonReentrant returns (uint256 surplus) {
+        surplus = other.balanceOf(address(this));
+        if (address(other) == address(token)) surplus -= owed;
+        if (surplus == 0) revert NothingToRecover(address(other));
+        other.safeTransfer(payer, surplus);
+        emit Recovered(address(other), payer, surplus);
     }
 
     function _credit(uint256 gross) private returns (uint256 net, uint256 fee) {
