@@ -101,6 +101,22 @@ const transfer = z
   })
   .meta({ id: 'TransferEvent' })
 
+const correctedTransfer = z
+  .strictObject({
+    transfer_id: z.string(),
+    previous_status: z.enum(['confirmed', 'reverted', 'failed', 'cancelled']),
+    status: z.string().meta({ description: 'The status from now on; another end follows.' }),
+    from_wallet: z.string(),
+    to_wallet: z.string(),
+    amount: money,
+    currency: z.literal('DREX'),
+    network: z.string(),
+    tx_hash: text,
+    reference: text,
+    error: z.strictObject({ code: z.string(), message: z.string() }),
+  })
+  .meta({ id: 'CorrectedTransferEvent' })
+
 const contract = z
   .strictObject({
     contract_id: z.string(),
@@ -166,8 +182,16 @@ export const eventGroups = {
     types: {
       'drex.transfer.confirmed': 'A transfer has its confirmations.',
       'drex.transfer.reverted': 'The chain has refused a transfer.',
-      'drex.transfer.failed': 'A transfer has ended without having been mined.',
+      'drex.transfer.failed': 'A transfer has ended without moving what it should.',
       'drex.transfer.cancelled': 'A transfer was taken back.',
+    },
+  },
+  corrections: {
+    title: 'Digital currency',
+    payload: correctedTransfer,
+    subject: 'transfer_id',
+    types: {
+      'drex.transfer.corrected': 'The chain has taken back the end of a transfer that was told.',
     },
   },
   contracts: {

@@ -112,10 +112,25 @@ export const drexSettings = defineSettings({
   }),
   feeMaxGwei: setting('DREX_FEE_MAX_GWEI', integer(1, 1_000_000), {
     default: '500',
-    doc: 'Highest fee per unit of gas that replacements may reach, in gwei.',
+    doc: 'Highest fee per unit of gas, in gwei; a transaction waits while the network asks for more.',
+  }),
+  tipMaxGwei: setting('DREX_TIP_MAX_GWEI', integer(0, 1_000_000), {
+    default: '50',
+    doc: 'Of that, the most that goes to the block’s maker, in gwei; what a node advises beyond it is cut.',
+  }),
+  transactionFeeMaxGwei: setting('DREX_TRANSACTION_FEE_MAX_GWEI', integer(1, 2 ** 48), {
+    default: '100000000',
+    doc: 'Most that one transaction may cost, in gwei: fee and gas limit multiplied; 0.1 coin by default.',
+  }),
+  signerTimeoutMs: setting('DREX_SIGNER_TIMEOUT_MS', integer(50, 120_000), {
+    default: '5000',
+    doc: 'Time another program has to sign, in milliseconds; after it, its wallet waits and the others do not.',
   }),
   pollMs: setting('DREX_POLL_MS', integer(10, 60_000), {
     doc: 'Time between looks at a network, in milliseconds; a quarter of its block time when unset.',
+  }),
+  resendMs: setting('DREX_RESEND_MS', integer(50, 3_600_000), {
+    doc: 'Time without a receipt after which a transaction is sent again, in milliseconds; four blocks, and at least two seconds, when unset.',
   }),
   engineEnabled: setting('DREX_ENGINE_ENABLED', boolean(), {
     default: 'true',

@@ -5,7 +5,7 @@
  *
  * Before it is signed, a transaction uses no nonce, and may fail, expire or be cancelled at once. After that only the
  * chain decides: a receipt of one of its attempts, or of a cancelling attempt at the same nonce. Silence decides
- * nothing. A reorganisation leads from mined back to broadcast.
+ * nothing. A reorganisation leads from mined back to broadcast, and so does one that takes back a told end.
  */
 export const transactionStatuses = [
   'pending',
@@ -29,6 +29,8 @@ export type TransactionEvent =
   | 'receipt'
   /** The receipt's block is deep enough and still on the chain. */
   | 'settled_success'
+  /** It did not revert, and yet the token did not move as asked. */
+  | 'settled_mismatch'
   | 'settled_revert'
   | 'settled_cancel'
   /** The receipt's block is no longer on the chain. */
@@ -36,38 +38,46 @@ export type TransactionEvent =
   /** Before it was signed, simulation refused it or its time ran out. */
   | 'refused'
   | 'cancel'
-  /** A transaction that is not ours used the nonce, deep enough in the chain. */
+  /** A transaction that is not ours used the nonce, deep enough in the chain: it is signed again. */
   | 'nonce_lost'
+  /** The same for one that was only to use the nonce. */
+  | 'nonce_used'
+  /** The block of an end that was told already has left the chain. */
+  | 'corrected'
   /** An ephemeral network began anew, and its old state is gone. */
   | 'network_reset'
 
 type Transitions = Readonly<Partial<Record<TransactionEvent, TransactionStatus>>>
 
 const transitions: Readonly<Record<TransactionStatus, Transitions>> = {
-  pending: { signed: 'signed', refused: 'failed', cancel: 'cancelled' },
+  // Only bytes whose nonce seemed lost can have a receipt here.
+  pending: { signed: 'signed', receipt: 'mined', refused: 'failed', cancel: 'cancelled' },
   signed: {
     accepted: 'broadcast',
     receipt: 'mined',
-    nonce_lost: 'failed',
+    nonce_lost: 'pending',
+    nonce_used: 'cancelled',
     network_reset: 'failed',
   },
   broadcast: {
     accepted: 'broadcast',
     receipt: 'mined',
-    nonce_lost: 'failed',
+    nonce_lost: 'pending',
+    nonce_used: 'cancelled',
     network_reset: 'failed',
   },
   mined: {
     settled_success: 'confirmed',
+    settled_mismatch: 'failed',
     settled_revert: 'reverted',
     settled_cancel: 'cancelled',
     reorganised: 'broadcast',
     network_reset: 'failed',
   },
-  confirmed: {},
-  reverted: {},
-  failed: {},
-  cancelled: {},
+  confirmed: { corrected: 'broadcast' },
+  reverted: { corrected: 'broadcast' },
+  failed: { corrected: 'broadcast' },
+  cancelled: { corrected: 'broadcast' },
 }
 
 /** @returns the next status, or undefined if the event does not apply */
@@ -78,8 +88,12 @@ export const transition = (
 
 export type FinalStatus = 'confirmed' | 'reverted' | 'failed' | 'cancelled'
 
-export const isFinal = (status: TransactionStatus): status is FinalStatus =>
-  Object.keys(transitions[status]).length === 0
+const ends: ReadonlySet<TransactionStatus> = new Set<FinalStatus>([
+  ...(['confirmed', 'reverted', 'failed', 'cancelled'] as const),
+])
+
+/** An end: only the chain itself can take it back. */
+export const isFinal = (status: TransactionStatus): status is FinalStatus => ends.has(status)
 
 /** Statuses from which an event leads on. */
 export const sourcesOf = (event: TransactionEvent): readonly TransactionStatus[] =>

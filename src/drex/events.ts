@@ -2,6 +2,7 @@
 import type { AppEvent } from '#src/events.ts'
 import type { Transaction } from '#src/platform/database/index.ts'
 import { formatUnits, isFinal } from './domain.ts'
+import type { Corrected } from './engine/correction-store.ts'
 import type { Ended } from './engine/transaction.ts'
 import { abbreviateAddress } from './evm/address.ts'
 import { type Transfer, transfersById } from './transfers/store.ts'
@@ -20,30 +21,56 @@ export const eventsOf = async (
   ]
 }
 
+/** Makes events of the ends that the chain took back. */
+export const correctionsOf = async (
+  sql: Transaction,
+  corrected: readonly Corrected[],
+): Promise<readonly AppEvent[]> => {
+  const byId = new Map(corrected.map((each) => [each.id, each]))
+  const transfers = await transfersById(
+    sql,
+    corrected.map(({ subject }) => subject),
+  )
+  return transfers.flatMap((transfer): AppEvent[] => {
+    const each = byId.get(transfer.transactionId)
+    if (each === undefined || !isFinal(each.previous)) return []
+    const { code, message } = each.reason
+    const data = {
+      ...described(transfer),
+      previous_status: each.previous,
+      status: transfer.status,
+      tx_hash: each.hash ?? null,
+      error: { code, message },
+    }
+    return [{ type: 'drex.transfer.corrected', subject: transfer.id, data }]
+  })
+}
+
 const isTransferStep = ({ kind }: Ended): boolean => kind === 'transfer' || kind === 'swap'
 
 const transferEvent = (transfer: Transfer): readonly AppEvent[] => {
   const { status } = transfer
   if (!isFinal(status)) return []
-  return [
-    {
-      type: `drex.transfer.${status}`,
-      subject: transfer.id,
-      data: {
-        transfer_id: transfer.id,
-        status,
-        from_wallet: abbreviateAddress(transfer.fromWallet),
-        to_wallet: abbreviateAddress(transfer.toWallet),
-        amount: formatUnits(transfer.amount, transfer.decimals),
-        currency: 'DREX',
-        network: transfer.network,
-        tx_hash: transfer.hash ?? null,
-        reference: transfer.reference ?? null,
-        error: transfer.error ?? null,
-      },
-    },
-  ]
+  const data = {
+    ...described(transfer),
+    status,
+    tx_hash: transfer.hash ?? null,
+    error: transfer.error ?? null,
+  }
+  return [{ type: `drex.transfer.${status}`, subject: transfer.id, data }]
 }
+
+/** What all events of a transfer say of it. */
+const described = (transfer: Transfer) =>
+  ({
+    transfer_id: transfer.id,
+    from_wallet: abbreviateAddress(transfer.fromWallet),
+    to_wallet: abbreviateAddress(transfer.toWallet),
+    amount: formatUnits(transfer.amount, transfer.decimals),
+    currency: 'DREX',
+    network: transfer.network,
+    reference: transfer.reference ?? null,
+  }) as const
 
 const contractEvent = (ended: Ended): readonly AppEvent[] => {
   if (ended.kind !== 'deploy') return []

@@ -13,9 +13,12 @@ import { type Contracts, createContracts } from './contracts/service.ts'
 import { demonstrate } from './demo.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
+import { createHeads } from './engine/heads.ts'
+import { signerRestMs } from './engine/sign.ts'
+import { createSigners } from './engine/signers.ts'
 import { countOpen } from './engine/store.ts'
 import { drexErrors } from './errors.ts'
-import { eventsOf } from './events.ts'
+import { correctionsOf, eventsOf } from './events.ts'
 import { configuredNetworks, type Network, readNetworksFile } from './networks.ts'
 import { createPermission } from './permission.ts'
 import { createRoutes, type RouteDeps } from './routes/index.ts'
@@ -50,16 +53,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
   const { settings, sql, logger } = deps
   const networks = configuredNetworks(settings, networksFile(settings))
   const wallets = createWallets({ sql, sealer: deps.sealer, web3signer: web3signer(settings) })
-  const endings = deps.metrics.counter(
-    'drex_transactions_ended_total',
-    'Tracked transactions that have ended, by kind and how.',
-    ['kind', 'status'],
-  )
-  const onEnded: EngineContext['onEnded'] = async (tx, ended) => {
-    for (const { kind, status } of ended) endings.inc({ kind, status })
-    const events = await eventsOf(tx, ended)
-    if (events.length > 0) await deps.emitEvents(tx, events)
-  }
+  const { onEnded, onCorrected } = createTellings(deps)
   const contexts = new Map<NetworkId, EngineContext>()
   const all = new Map<NetworkId, Chain>()
   for (const [id, network] of networks) {
@@ -71,8 +65,15 @@ export const createDrex = (deps: DrexDeps): Drex => {
       permission,
       sql,
       logger,
-      signerFor: wallets.signerFor,
+      signers: createSigners({
+        signerFor: wallets.signerFor,
+        timeoutMs: settings.signerTimeoutMs,
+        restMs: signerRestMs,
+        logger,
+      }),
+      heads: createHeads(),
       onEnded,
+      onCorrected,
       explainRevert,
       settings: engineSettings(settings, network),
     }
@@ -120,6 +121,26 @@ export const createDrex = (deps: DrexDeps): Drex => {
     loops: () => engines.flatMap(({ loops }) => loops),
     health: () => healthOf(all),
     ...(all.size === 0 ? {} : { demo: demonstrate }),
+  }
+}
+
+/** What is told, and to whom, in the database transaction of the change. */
+const createTellings = (deps: DrexDeps): Pick<EngineContext, 'onEnded' | 'onCorrected'> => {
+  const endings = deps.metrics.counter(
+    'drex_transactions_ended_total',
+    'Tracked transactions that have ended, by kind and how.',
+    ['kind', 'status'],
+  )
+  return {
+    async onEnded(tx, ended) {
+      for (const { kind, status } of ended) endings.inc({ kind, status })
+      const events = await eventsOf(tx, ended)
+      if (events.length > 0) await deps.emitEvents(tx, events)
+    },
+    async onCorrected(tx, corrected) {
+      const events = await correctionsOf(tx, corrected)
+      if (events.length > 0) await deps.emitEvents(tx, events)
+    },
   }
 }
 
@@ -184,9 +205,13 @@ const rpcClient = (settings: DrexSettings, network: Network, logger: Logger): Rp
 
 const engineSettings = (settings: DrexSettings, network: Network): EngineContext['settings'] => ({
   pollMs: settings.pollMs ?? Math.max(10, Math.floor(network.blockTimeMs / 4)),
-  resendMs: Math.max(resendMinMs, network.blockTimeMs * resendBlocks),
+  resendMs: settings.resendMs ?? Math.max(resendMinMs, network.blockTimeMs * resendBlocks),
   inFlightMax: settings.inFlightMax,
-  feeMaxWei: BigInt(settings.feeMaxGwei) * gwei,
+  fees: {
+    feeMax: BigInt(settings.feeMaxGwei) * gwei,
+    tipMax: BigInt(settings.tipMaxGwei) * gwei,
+    totalMax: BigInt(settings.transactionFeeMaxGwei) * gwei,
+  },
   watchBlocks: settings.watchBlocks,
 })
 

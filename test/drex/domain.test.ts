@@ -24,7 +24,10 @@ const events = [
   'reorganised',
   'refused',
   'cancel',
+  'settled_mismatch',
   'nonce_lost',
+  'nonce_used',
+  'corrected',
   'network_reset',
 ] as const satisfies readonly TransactionEvent[]
 
@@ -37,17 +40,20 @@ describe('states of a transaction', () => {
     expect(path).toEqual(['pending', 'signed', 'broadcast', 'mined', 'confirmed'])
   })
 
-  test('whatever happens: ends are ends, and a signed one never simply fails', () => {
+  test('whatever happens: only the chain takes an end back, and a signed one never simply fails', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...events), { maxLength: 30 }), (events) => {
         let status: TransactionStatus = 'pending'
         let signed = false
         for (const event of events) {
           const next = transition(status, event)
-          if (isFinal(status)) expect(next).toBeUndefined()
+          if (isFinal(status) && event !== 'corrected') expect(next).toBeUndefined()
           if (next === undefined) continue
-          if (signed && next === 'failed') expect(event).toMatch(/^(nonce_lost|network_reset)$/)
-          if (signed && next === 'cancelled') expect(status).toBe('mined')
+          if (signed && next === 'failed') {
+            expect(event).toMatch(/^(settled_mismatch|network_reset)$/)
+          }
+          if (signed && next === 'cancelled' && status !== 'mined') expect(event).toBe('nonce_used')
+          if (next === 'pending') signed = false
           if (next === 'confirmed' || next === 'reverted') expect(status).toBe('mined')
           if (next === 'signed') signed = true
           status = next
@@ -64,7 +70,7 @@ describe('states of a transaction', () => {
       'cancelled',
     ])
     expect(sourcesOf('cancel')).toEqual(['pending'])
-    expect(sourcesOf('receipt')).toEqual(['signed', 'broadcast'])
+    expect(sourcesOf('receipt')).toEqual(['pending', 'signed', 'broadcast'])
     expect(transition('mined', 'reorganised')).toBe('broadcast')
   })
 })

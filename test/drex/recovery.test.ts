@@ -188,7 +188,7 @@ describe('after a stop', () => {
     expect(filled.length).toBe(3)
   }, 60_000)
 
-  test('a nonce that somebody else used is known for lost, and the next transfers go on', async () => {
+  test('a nonce that somebody else used is known for lost: signed again, and the next transfers go on', async () => {
     bench = await createBench({ chain: { mining: 'manual' } })
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
     bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
@@ -208,13 +208,24 @@ describe('after a stop', () => {
     await bench.chain.request('eth_sendRawTransaction', [raw])
     await bench.chain.mine()
     bench.chain.faults.set([])
-    const failed = await status(lost, 'failed')
-    expect(failed.error?.code).toBe('NONCE_TAKEN')
+    // Nothing of it can be mined any more: it is signed again, with the next nonce.
+    await bench.until(async () => {
+      const [row] = await bench.database.sql<{ nonce: bigint | null }[]>`
+        select nonce from drex_transactions where subject = ${lost}`
+      return row?.nonce === 1n
+    })
+    await status(lost, 'broadcast')
     const next = await pay(ana, bia)
     await status(next, 'broadcast')
     await bench.chain.mine()
+    await status(lost, 'confirmed')
     await status(next, 'confirmed')
-    expect(await bench.balance(bia)).toBe(100n)
+    expect(await bench.balance(bia)).toBe(200n)
+    const told = await bench.database.sql`
+      select from_status, to_status, reason ->> 'code' as code from drex_corrections`
+    expect([...told]).toEqual([
+      { from_status: 'broadcast', to_status: 'pending', code: 'NONCE_TAKEN' },
+    ])
   }, 60_000)
 
   test('another genesis block stops a network that should last', async () => {
@@ -303,6 +314,15 @@ describe('networks with fees', () => {
     const [ana, bia] = [await funded(), await funded(0n)]
     const id = await pay(ana, bia)
     const first = await status(id, 'broadcast')
+    // It is sent again as it is, since no block was made that a fee could have brought it into.
+    await bench.until(async () => {
+      const [row] = await bench.database.sql<{ attempts: number }[]>`
+        select attempts from drex_transactions where subject = ${id}`
+      return (row?.attempts ?? 0) > 2
+    })
+    expect((await bench.database.sql`select 1 from drex_attempts`).length).toBe(0)
+    await bench.chain.request('hardhat_dropTransaction', [first.tx_hash])
+    await bench.chain.mine()
     let maxFee = 0n
     await bench.until(async () => {
       const [bump] = await bench.database.sql<{ hash: string; max_fee: string }[]>`

@@ -181,6 +181,11 @@ const digitalCurrency = async () => {
     () => have().has('drex.transfer.failed') && have().has('drex.contract.failed'),
   )
   chain.faults.set([])
+  await chain.markFork()
+  const late = await pay('1.00')
+  await until('confirmed', async () => (await statusOf(late)) === 'confirmed')
+  await chain.reorg()
+  await until('taken back', () => have().has('drex.transfer.corrected'))
 }
 
 test('every event type that is offered fires, with the payload that is published', async () => {

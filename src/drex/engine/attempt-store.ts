@@ -4,7 +4,8 @@ import type { Hex } from '../evm/hex.ts'
 
 export type Attempt = {
   readonly transactionId: string
-  readonly kind: 'bump' | 'cancel'
+  /** `lost`: its nonce was used by another; kept in case the chain brings it after all. */
+  readonly kind: 'bump' | 'cancel' | 'lost'
   readonly hash: Hex
   readonly raw: Hex
   readonly maxFee: bigint
@@ -18,7 +19,7 @@ export const attemptsOf = async (
   const rows = await sql<
     {
       transaction_id: string
-      kind: 'bump' | 'cancel'
+      kind: Attempt['kind']
       hash: Hex
       raw: Hex
       max_fee: string
@@ -36,6 +37,10 @@ export const attemptsOf = async (
     tip: BigInt(row.tip),
   }))
 }
+
+/** The newest attempt of each transaction that may still be mined. */
+export const newestOf = (attempts: readonly Attempt[]): ReadonlyMap<string, Attempt> =>
+  new Map(attempts.filter(({ kind }) => kind !== 'lost').map((each) => [each.transactionId, each]))
 
 export const insertAttempt = async (
   sql: Queryable,

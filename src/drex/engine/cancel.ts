@@ -6,7 +6,7 @@ import type { EngineContext } from './context.ts'
 import { currentFees, nextFees } from './fees.ts'
 import * as store from './store.ts'
 import { send } from './submit.ts'
-import { replace } from './sweep.ts'
+import { paidBy, replace } from './sweep.ts'
 
 /**
  * Sends zero to the sender itself at the same nonce for a higher fee. The one that is mined decides; until then the
@@ -21,11 +21,11 @@ export const cancelInFlight = async (
   const { network, rpc, settings, sql } = context
   const transaction = await store.inFlightById(sql, id)
   if (transaction === undefined) return false
-  const newest = (await attemptStore.attemptsOf(sql, [id])).at(-1)
+  const newest = attemptStore.newestOf(await attemptStore.attemptsOf(sql, [id])).get(id)
   if (newest?.kind === 'cancel') return true
-  const previous = newest ?? { maxFee: transaction.maxFee ?? 0n, tip: transaction.tip ?? 0n }
-  const current = await currentFees(network.gasPolicy, rpc)
-  const fees = nextFees(network.gasPolicy, previous, current, settings.feeMaxWei)
+  const current = await currentFees(network.gasPolicy, rpc, settings.fees)
+  const previous = paidBy(transaction, newest)
+  const fees = nextFees(network.gasPolicy, previous, current, settings.fees)
   if (fees === undefined) return false
   const attempt = await replace(context, transaction, 'cancel', fees, (tx) => writeAudit(tx, audit))
   if (attempt === undefined) return false

@@ -1,11 +1,13 @@
 /** Shared by the parts of one network's engine. */
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import type { Signer } from '../custody/signer.ts'
-import type { Hex } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'
 import type { Permission } from '../permission.ts'
 import type { RpcClient } from '../rpc/client.ts'
+import type { Corrected } from './correction-store.ts'
+import type { FeeLimits } from './fees.ts'
+import type { Heads } from './heads.ts'
+import type { Signers } from './signers.ts'
 import type { Ended, TransactionError } from './transaction.ts'
 
 export type EngineContext = {
@@ -14,10 +16,12 @@ export type EngineContext = {
   readonly permission: Permission
   readonly sql: Client
   readonly logger: Logger
-  /** @throws Error if the wallet cannot sign */
-  readonly signerFor: (address: Hex) => Promise<Signer>
+  readonly signers: Signers
+  readonly heads: Heads
   /** Notifies followers; runs in the database transaction that ends them. */
   readonly onEnded: (sql: Transaction, ended: readonly Ended[]) => Promise<void>
+  /** Tells of ends that were taken back; runs in the database transaction that takes them back. */
+  readonly onCorrected: (sql: Transaction, corrected: readonly Corrected[]) => Promise<void>
   /** Explains a revert's payload in words. */
   readonly explainRevert: (data: string | undefined) => Promise<TransactionError['revert']>
   readonly settings: EngineSettings
@@ -28,7 +32,7 @@ type EngineSettings = {
   /** Time without a receipt after which a transaction is sent again. */
   readonly resendMs: number
   readonly inFlightMax: number
-  readonly feeMaxWei: bigint
+  readonly fees: FeeLimits
   /** Blocks below the confirmations in which a told end is still compared with the chain. */
   readonly watchBlocks: number
 }

@@ -14,7 +14,7 @@ import {
 
 export type Settlement = {
   readonly id: string
-  readonly event: 'settled_success' | 'settled_revert' | 'settled_cancel'
+  readonly event: 'settled_success' | 'settled_mismatch' | 'settled_revert' | 'settled_cancel'
   readonly error?: TransactionError | undefined
 }
 
@@ -35,18 +35,19 @@ export const settle = async (
   return settled.map(ended)
 }
 
-/** Ends transactions without a receipt by an event that allows it. */
-export const fail = async (
+/** Ends transactions that have no nonce yet, each with its reason. */
+export const refuse = async (
   sql: Transaction,
-  ids: readonly string[],
-  event: 'refused' | 'nonce_lost',
-  error: TransactionError,
+  rows: readonly { readonly id: string; readonly error: TransactionError }[],
 ): Promise<readonly Ended[]> => {
-  const rows = await sql<EndedRow[]>`
-    update drex_transactions set status = 'failed', settled_at = now(), error = ${errorColumn(error)}::text::jsonb
-    where id = any(${[...ids]}::text[]) and status in (${before(sql, event)})
-    returning id, kind, subject, status, hash`
-  return rows.map(ended)
+  const refused = await sql<EndedRow[]>`
+    update drex_transactions t set status = 'failed', settled_at = now(), error = v.error::jsonb
+    from unnest(
+      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => errorColumn(row.error))}::text[]
+    ) as v(id, error)
+    where t.id = v.id and t.status in (${before(sql, 'refused')})
+    returning t.id, t.kind, t.subject, t.status, t.hash`
+  return refused.map(ended)
 }
 
 /** Steps that can no longer start because an earlier one ended badly. */

@@ -1,4 +1,4 @@
-/** The engine of one network: two loops, one that sends and one that follows. */
+/** The engine of one network: three loops, that send, follow, and repair. */
 
 import { createLoop, type Loop, type WatchedLoop } from '#src/platform/jobs/index.ts'
 import { RpcFailure } from '../rpc/errors.ts'
@@ -6,13 +6,13 @@ import type { EngineContext } from './context.ts'
 import { createFollower } from './follow.ts'
 import { identify } from './identity.ts'
 import { createSubmitter } from './submit.ts'
-import { fillGaps, recover, sweepOnce } from './sweep.ts'
+import { createSweeper, fillGaps } from './sweep.ts'
 
 export type Engine = {
   readonly start: () => void
   /** Says that there is something to send. */
   readonly kick: () => void
-  /** Ends both loops after what they are doing. */
+  /** Ends the loops after what they are doing. */
   readonly stop: () => Promise<void>
   readonly state: () => EngineState
   /** A failed turn counts as ended, so an unreachable chain does not make a loop look stalled. */
@@ -35,15 +35,18 @@ export const createEngine = (context: EngineContext): Engine => {
   const alarm = createAlarm()
   const sending = createLoop(`sending to ${network.id}`)
   const following = createLoop(`following of ${network.id}`)
+  const sweeping = createLoop(`sweeping of ${network.id}`)
+  const sweeper = createSweeper(context)
+  const ended = createAlarm()
 
   const begin = async (): Promise<void> => {
     while (!isStopped) {
       try {
         await identify(context)
-        const recovered = await recover(context)
+        const recovered = await sweeper.recover()
         if (recovered > 0) logger.info({ network: network.id, recovered }, 'taken up after a stop')
         status.set('running')
-        await Promise.all([submitLoop(), followLoop()])
+        await Promise.all([submitLoop(), followLoop(), sweepLoop()])
         return
       } catch (error) {
         status.fail('starting', error)
@@ -52,28 +55,36 @@ export const createEngine = (context: EngineContext): Engine => {
     }
   }
 
-  const submitLoop = (): Promise<void> => {
-    const submitter = createSubmitter(context)
-    return turning(sending, async () => {
+  const submitLoop = async (): Promise<void> => {
+    const submitter = createSubmitter(context, alarm.ring)
+    await turning(sending, async () => {
       if ((await status.attempt('sending', submitter.submitOnce)) === 0)
         await alarm.wait(settings.pollMs)
       return !isStopped
     })
+    await submitter.settle()
   }
 
   const followLoop = (): Promise<void> => {
     const follower = createFollower(context)
-    let sweptMs = performance.now()
     return turning(following, async () => {
       await status.attempt('following', follower.followOnce)
-      if (performance.now() - sweptMs >= settings.resendMs / 2) {
-        sweptMs = performance.now()
-        await status.attempt('sweeping', () => sweepAndFill(context))
-      }
       await Bun.sleep(settings.pollMs)
       return !isStopped
     })
   }
+
+  /** Apart from following: repairs take their time, and ends do not wait for them. */
+  const sweepLoop = (): Promise<void> =>
+    turning(sweeping, async () => {
+      await ended.wait(settings.resendMs / 2)
+      if (isStopped) return false
+      await status.attempt('sweeping', async () => {
+        const swept = await sweeper.sweepOnce()
+        return swept + (await fillGaps(context))
+      })
+      return !isStopped
+    })
 
   return {
     start() {
@@ -83,16 +94,14 @@ export const createEngine = (context: EngineContext): Engine => {
     async stop() {
       isStopped = true
       alarm.ring()
+      ended.ring()
       await running
       status.set('stopped')
     },
     state: status.get,
-    loops: [sending, following],
+    loops: [sending, following, sweeping],
   }
 }
-
-const sweepAndFill = async (context: EngineContext): Promise<number> =>
-  (await sweepOnce(context)) + (await fillGaps(context))
 
 /** The engine's status; it logs a failure once, until something works again. */
 const createStatus = (context: EngineContext) => {

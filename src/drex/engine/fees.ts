@@ -1,4 +1,4 @@
-/** The fees of a transaction, by the network's policy. */
+/** The fees of a transaction, by the network's policy and within the operator's limits. */
 
 import type { GasPolicy } from '../config.ts'
 import { type AttemptFees, bumpedFees } from '../domain.ts'
@@ -7,22 +7,42 @@ import type { RpcClient } from '../rpc/client.ts'
 
 const noFees: AttemptFees = { maxFee: 0n, tip: 0n }
 
-/** Fees a fresh transaction should offer now. */
-export const currentFees = async (policy: GasPolicy, rpc: RpcClient): Promise<AttemptFees> => {
+/** In wei. */
+export type FeeLimits = {
+  /** Per unit of gas. */
+  readonly feeMax: bigint
+  /** Of `feeMax`, what goes to the block's maker. */
+  readonly tipMax: bigint
+  /** Of one transaction: fee and gas limit multiplied. */
+  readonly totalMax: bigint
+}
+
+/**
+ * Fees a fresh transaction should offer now. What a node advises is a stranger's word: it is cut to the limits.
+ * @returns undefined if the network asks for more than the limits allow
+ */
+export const currentFees = async (
+  policy: GasPolicy,
+  rpc: RpcClient,
+  { feeMax, tipMax }: FeeLimits,
+): Promise<AttemptFees | undefined> => {
   switch (policy) {
     case 'zero':
       return noFees
     case 'legacy': {
       const price = await rpc.call('eth_gasPrice')
-      return { maxFee: price, tip: price }
+      return price > feeMax ? undefined : { maxFee: price, tip: price }
     }
     case 'eip1559': {
-      const [block, tip] = await Promise.all([
+      const [block, advised] = await Promise.all([
         rpc.call('eth_getBlockByNumber', 'latest', false),
         rpc.call('eth_maxPriorityFeePerGas'),
       ])
+      const base = block?.baseFeePerGas ?? 0n
+      const tip = smaller(advised, tipMax)
+      if (base + tip > feeMax) return undefined
       // Twice the base fee is enough for about six full blocks, each of which raises it by an eighth.
-      return { maxFee: (block?.baseFeePerGas ?? 0n) * 2n + tip, tip }
+      return { maxFee: smaller(base * 2n + tip, feeMax), tip }
     }
   }
 }
@@ -37,13 +57,24 @@ export const feesFor = (policy: GasPolicy, fees: AttemptFees): Fees => {
   }
 }
 
-/** @returns undefined if there is no fee to raise, or it has reached the limit */
+/**
+ * Fees of a replacement.
+ *
+ * @param current what the network asks now; undefined if that is beyond the limits
+ * @returns undefined if there is no fee to raise, or it has reached a limit
+ */
 export const nextFees = (
   policy: GasPolicy,
-  previous: AttemptFees,
-  current: AttemptFees,
-  feeMax: bigint,
+  previous: AttemptFees & { readonly gasLimit: bigint },
+  current: AttemptFees | undefined,
+  limits: FeeLimits,
 ): AttemptFees | undefined => {
   // At a price of zero no replacement can offer more, so the same bytes are sent again.
-  return policy === 'zero' ? undefined : bumpedFees(previous, current, feeMax)
+  if (policy === 'zero' || current === undefined) return undefined
+  const { feeMax, totalMax } = limits
+  const next = bumpedFees(previous, current, feeMax)
+  if (next === undefined || next.maxFee * previous.gasLimit > totalMax) return undefined
+  return policy === 'legacy' || next.tip <= limits.tipMax ? next : undefined
 }
+
+const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b)

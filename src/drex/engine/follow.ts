@@ -10,6 +10,8 @@ import { endSagas } from '../sagas.ts'
 import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
+import { type Judged, mismatchOf } from './evidence.ts'
+import { createFinalityWatch } from './finality.ts'
 import { createCheckpoints } from './identity.ts'
 import { inParts } from './parts.ts'
 import * as store from './store.ts'
@@ -17,55 +19,69 @@ import type { OpenTransaction, TransactionError } from './transaction.ts'
 
 /** Blocks per look; after a longer pause, the sweep finds the rest. */
 const blocksMax = 64
-/** How far back a look goes when the chain it followed has changed. */
-const reorgBlocks = 16
+/** Blocks whose hashes are remembered, to find out where the chain has changed. */
+const knownMax = 256
 const settleMax = 2_000
 
 export type Follower = {
   /** Reads new blocks and settles what is deep enough. @returns how many were mined or settled */
   readonly followOnce: () => Promise<number>
-  /** Forgets where it was: the next look starts at the head. */
-  readonly restart: () => void
 }
 
 export const createFollower = (context: EngineContext): Follower => {
+  const { logger, network, rpc } = context
   const checkpoint = createCheckpoints(context)
+  const finality = createFinalityWatch(context)
+  /** Hashes of the blocks that were read last, by their numbers. */
+  const known = new Map<number, Hex>()
   let next: number | undefined
-  let lastHash: Hex | undefined
+
+  const remember = ({ number, hash }: Block): void => {
+    known.set(number, hash)
+    known.delete(number - knownMax)
+    next = number + 1
+  }
+
+  /** The last block that was read and is still on the chain. */
+  const ancestor = async (head: number): Promise<number> => {
+    const numbers = [...known.keys()].filter((number) => number <= head).sort((a, b) => b - a)
+    const hashes = await hashesOf(context, new Set(numbers))
+    return numbers.find((number) => hashes.get(number) === known.get(number)) ?? 0
+  }
+
+  const goBack = async (head: number): Promise<void> => {
+    const last = Math.max(...known.keys())
+    const common = await ancestor(head)
+    logger.warn({ network: network.id, from: common + 1, to: last }, 'the chain changed')
+    for (const number of known.keys()) if (number > common) known.delete(number)
+    finality.changed(common + 1, last)
+    next = common + 1
+  }
 
   const readBlocks = async (head: number): Promise<number> => {
-    next ??= head
-    if (head < next) {
-      // So far behind, it is another chain's head or was never one: what was read before is no measure.
-      if (head < next - reorgBlocks) next = head
-      else return 0
-    }
-    const from = Math.max(next, head - blocksMax + 1)
+    // So far behind, it is another chain's head or was never one: what was read before is no measure.
+    if (next === undefined || head < next - knownMax) next = head
+    // With the last block that was read, which may be another by now.
+    const from = Math.max(Math.min(next - 1, head), head - blocksMax + 1, 0)
     const blocks = await fetchBlocks(context, from, head)
-    const first = blocks[0]
-    if (first === undefined) return 0
-    if (lastHash !== undefined && from === next && first.parentHash !== lastHash) {
-      context.logger.warn({ network: context.network.id, block: from }, 'the chain changed')
-      next = Math.max(0, from - reorgBlocks)
-      lastHash = undefined
-      return readBlocks(head)
+    if (blocks.some(({ number, hash }) => (known.get(number) ?? hash) !== hash)) {
+      await goBack(head)
+      return 1
     }
-    const mined = await mineFrom(context, blocks)
-    next = first.number + blocks.length
-    lastHash = blocks.at(-1)?.hash
+    const fresh = blocks.filter(({ number }) => !known.has(number))
+    const mined = await mineFrom(context, fresh)
+    for (const block of fresh) remember(block)
     return mined
   }
 
   return {
-    restart() {
-      next = undefined
-      lastHash = undefined
-    },
     async followOnce() {
-      const head = await context.rpc.call('eth_blockNumber')
+      const head = await rpc.call('eth_blockNumber')
+      context.heads.told(head)
       await checkpoint(head)
       try {
-        return (await readBlocks(head)) + (await settleDeep(context, head))
+        const mined = await readBlocks(head)
+        return mined + (await finality.look(head)) + (await settleDeep(context, head))
       } catch (error) {
         // A block that cannot be read keeps nothing from its end that was read before.
         await settleDeep(context, head)
@@ -98,6 +114,9 @@ const fetchBlocks = async (
     // Behind a load balancer the answering node may not have the newest block yet.
     const { result } = outcome
     if (result === null || result.number !== numbers[i]) break
+    // Two nodes, or one between two chains: what follows is not of the same chain.
+    const before = blocks.at(-1)
+    if (before !== undefined && before.hash !== result.parentHash) break
     blocks.push(result)
   }
   return blocks
@@ -118,7 +137,7 @@ const mineFrom = async (context: EngineContext, blocks: readonly Block[]): Promi
  */
 const mineByReceipt = async (
   context: EngineContext,
-  byHash: ReadonlyMap<Hex, string>,
+  byHash: ReadonlyMap<Hex, Judged>,
 ): Promise<number> => {
   if (byHash.size === 0) return 0
   const hashes = [...byHash.keys()]
@@ -130,8 +149,10 @@ const mineByReceipt = async (
     const receipt = receiptOf(outcomes[i]!, hash)
     if (receipt === undefined) continue
     const { blockNumber, blockHash, succeeded, gasUsed } = receipt
-    const id = byHash.get(hash)!
-    mined.push({ id, minedHash: hash, blockNumber, blockHash, succeeded, gasUsed })
+    const judged = byHash.get(hash)!
+    const mismatch = mismatchOf(judged, receipt)
+    const { id } = judged
+    mined.push({ id, minedHash: hash, blockNumber, blockHash, succeeded, mismatch, gasUsed })
   }
   await inParts(
     mined,
@@ -200,6 +221,10 @@ const settle = async (context: EngineContext, done: readonly OpenTransaction[]):
   const rows = done.map((transaction): endings.Settlement => {
     const { id } = transaction
     if (isCancel(transaction)) return { id, event: 'settled_cancel' }
+    if (transaction.mismatch !== undefined) {
+      const error = { code: 'TRANSFER_MISMATCH', message: transaction.mismatch } as const
+      return { id, event: 'settled_mismatch', error }
+    }
     if (transaction.succeeded === true) return { id, event: 'settled_success' }
     return { id, event: 'settled_revert', error: reverts.get(id) }
   })
@@ -285,22 +310,24 @@ export const collectReceipts = async (
   transactions: readonly OpenTransaction[],
   attempts: readonly attemptStore.Attempt[],
 ): Promise<readonly OpenTransaction[]> => {
-  const byHash = new Map<Hex, string>()
-  for (const each of transactions) if (each.hash !== undefined) byHash.set(each.hash, each.id)
-  for (const each of attempts) byHash.set(each.hash, each.transactionId)
+  const byId = new Map(transactions.map((each) => [each.id, each]))
+  const byHash = new Map<Hex, OpenTransaction>()
+  for (const each of transactions) if (each.hash !== undefined) byHash.set(each.hash, each)
+  for (const each of attempts) byHash.set(each.hash, byId.get(each.transactionId)!)
   const found = new Set<string>()
   const hashes = [...byHash.keys()]
   const outcomes = await context.rpc.batch(
     hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
   )
-  const mined = new Map<Hex, string>()
+  const mined = new Map<Hex, OpenTransaction>()
   for (const [i, hash] of hashes.entries()) {
     const outcome = outcomes[i]!
+    const transaction = byHash.get(hash)!
     // Without an answer we know nothing: it counts as found, so that it is not sent again now.
-    if ('failure' in outcome) found.add(byHash.get(hash)!)
-    else if (outcome.result !== null) mined.set(hash, byHash.get(hash)!)
+    if ('failure' in outcome) found.add(transaction.id)
+    else if (outcome.result !== null) mined.set(hash, transaction)
   }
   await mineByReceipt(context, mined)
-  for (const id of mined.values()) found.add(id)
+  for (const { id } of mined.values()) found.add(id)
   return transactions.filter((each) => !found.has(each.id))
 }

@@ -1,5 +1,6 @@
 /** SQL of lanes: the next nonce of each sender, and the nonces missing below those in flight. */
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import { transition } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import { before, type SignedRow } from './store.ts'
 
@@ -29,6 +30,40 @@ export const seedLanes = async (
     on conflict (network, sender)
       do update set next_nonce = greatest(drex_lanes.next_nonce, excluded.next_nonce)`
 }
+
+export const nextNonces = async (
+  sql: Queryable,
+  network: string,
+  senders: readonly string[],
+): Promise<ReadonlyMap<string, number>> => {
+  const rows = await sql<{ sender: string; next_nonce: bigint }[]>`
+    select sender, next_nonce from drex_lanes
+    where network = ${network} and sender = any(${[...senders]}::text[])`
+  return new Map(rows.map((row) => [row.sender, Number(row.next_nonce)]))
+}
+
+/** The most that each sender's transactions in flight can cost, in wei. */
+export const boundBy = async (
+  sql: Client,
+  network: string,
+  senders: readonly string[],
+): Promise<ReadonlyMap<Hex, bigint>> => {
+  const rows = await sql<{ sender: Hex; wei: string }[]>`
+    select sender, sum(max_fee * gas_limit)::text as wei from drex_transactions
+    where network = ${network} and status in (${before(sql, 'accepted')})
+      and sender = any(${[...senders]}::text[]) group by sender`
+  return new Map(rows.map((row) => [row.sender, BigInt(row.wei)]))
+}
+
+/** Senders of signed transactions that no node takes, for a reason that was told: more of theirs would wait too. */
+export const stuck = async (sql: Client, network: string): Promise<readonly Hex[]> => {
+  const rows = await sql<{ sender: Hex }[]>`
+    select distinct sender from drex_transactions
+    where network = ${network} and status in (${signed(sql)}) and error is not null`
+  return rows.map(({ sender }) => sender)
+}
+
+const signed = (sql: Queryable) => sql.unsafe(`'${transition('pending', 'signed')}'`)
 
 export const saveLanes = async (
   sql: Transaction,

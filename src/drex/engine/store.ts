@@ -6,8 +6,10 @@ import {
   type TransactionEvent,
   type TransactionStatus,
   transactionStatuses,
+  transition,
 } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
+import type { Judged } from './evidence.ts'
 import {
   errorColumn,
   type NewTransaction,
@@ -35,6 +37,7 @@ type Row = {
   block_hash: Hex | null
   mined_hash: Hex | null
   succeeded: boolean | null
+  mismatch: string | null
   attempts: number
   after_sender?: Hex | null
   after_nonce?: bigint | null
@@ -58,6 +61,7 @@ const read = (row: Row): OpenTransaction => ({
   blockHash: row.block_hash ?? undefined,
   minedHash: row.mined_hash ?? undefined,
   succeeded: row.succeeded ?? undefined,
+  mismatch: row.mismatch ?? undefined,
   attempts: row.attempts,
   afterSender: row.after_sender ?? undefined,
   afterNonce: optionalNumber(row.after_nonce ?? null),
@@ -93,6 +97,7 @@ export type MinedRow = {
   readonly blockNumber: number
   readonly blockHash: Hex
   readonly succeeded: boolean
+  readonly mismatch: string | undefined
   readonly gasUsed: number
 }
 
@@ -115,26 +120,38 @@ export const insertTransactions = async (
     ) as t(id, network, sender, kind, subject, recipient, data, after_id, created_by, expires_at)`
 }
 
-/** Pending ones whose turn it is, oldest first. */
+/** Pending ones whose turn it is, oldest first; other processes leave them alone for a while. */
 export const takePending = async (
   sql: Client,
   network: string,
-  limit: number,
+  options: {
+    readonly limit: number
+    readonly claimMs: number
+    /** Senders that have to wait. */
+    readonly except: readonly Hex[]
+  },
 ): Promise<readonly OpenTransaction[]> => {
   const rows = await sql<Row[]>`
-    select t.*, p.sender as after_sender, p.nonce as after_nonce
-    from drex_transactions t left join drex_transactions p on p.id = t.after_id
-    where t.network = ${network} and t.status in (${before(sql, 'signed')}) and t.due_at <= now()
-      and t.expires_at > now() and (t.after_id is null or p.status = 'confirmed')
-    order by t.id limit ${limit}`
-  return rows.map(read)
+    with taken as (
+      select t.id, p.sender as after_sender, p.nonce as after_nonce
+      from drex_transactions t left join drex_transactions p on p.id = t.after_id
+      where t.network = ${network} and t.status in (${before(sql, 'signed')}) and t.due_at <= now()
+        and t.expires_at > now() and (t.after_id is null or p.status = 'confirmed')
+        ${options.except.length === 0 ? sql`` : sql`and t.sender <> all(${[...options.except]}::text[])`}
+      order by t.id limit ${options.limit} for update of t skip locked
+    )
+    update drex_transactions t
+    set due_at = now() + ${options.claimMs} * interval '1 millisecond'
+    from taken where t.id = taken.id
+    returning t.*, taken.after_sender, taken.after_nonce`
+  return rows.map(read).toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** Signed or sent, without a receipt. */
+/** Taken by a node, without a receipt. What no node has taken yet is in nobody's pool. */
 export const countInFlight = async (sql: Client, network: string): Promise<number> => {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from drex_transactions
-    where network = ${network} and status in (${before(sql, 'accepted')})`
+    where network = ${network} and status in (${sql.unsafe(`'${transition('signed', 'accepted')}'`)})`
   return row?.count ?? 0
 }
 
@@ -193,7 +210,7 @@ export const savePredictedAddresses = async (
 export const markBroadcast = async (sql: Client, ids: readonly string[]): Promise<void> => {
   await sql`
     update drex_transactions set status = 'broadcast', attempts = attempts + 1,
-      broadcast_at = coalesce(broadcast_at, now())
+      broadcast_at = coalesce(broadcast_at, now()), error = null
     where id = any(${[...ids]}::text[]) and status in (${before(sql, 'accepted')})`
 }
 
@@ -216,30 +233,46 @@ export const findByHash = async (
   sql: Client,
   network: string,
   hashes: readonly Hex[],
-): Promise<ReadonlyMap<Hex, string>> => {
+): Promise<ReadonlyMap<Hex, Judged>> => {
   const list = [...hashes]
-  const rows = await sql<{ hash: Hex; id: string }[]>`
-    select hash, id from drex_transactions
+  const rows = await sql<JudgedRow[]>`
+    select t.hash, t.id, t.kind, t.sender, t.recipient, ${judgedData(sql)} as data
+    from drex_transactions t
     where network = ${network} and hash = any(${list}::text[])
       and status in (${before(sql, 'receipt')})
     union all
-    select a.hash, a.transaction_id from drex_attempts a
+    select a.hash, t.id, t.kind, t.sender, t.recipient, ${judgedData(sql)} from drex_attempts a
       join drex_transactions t on t.id = a.transaction_id
     where a.network = ${network} and a.hash = any(${list}::text[])
       and t.status in (${before(sql, 'receipt')})`
-  return new Map(rows.map((row) => [row.hash, row.id]))
+  return new Map(
+    rows.map(({ hash, recipient, data, ...row }) => [
+      hash,
+      { ...row, recipient: recipient ?? undefined, data: data ?? '0x' },
+    ]),
+  )
 }
+
+type JudgedRow = Omit<Judged, 'recipient' | 'data'> & {
+  readonly hash: Hex
+  readonly recipient: Hex | null
+  readonly data: Hex | null
+}
+
+/** A deployment's data is large, and says nothing about its receipt. */
+const judgedData = (sql: Client) => sql`case when t.kind in ('transfer', 'swap') then t.data end`
 
 export const markMined = async (sql: Client, rows: readonly MinedRow[]): Promise<void> => {
   await sql`
     update drex_transactions t set status = 'mined', mined_hash = v.mined_hash,
       block_number = v.block_number, block_hash = v.block_hash, succeeded = v.succeeded::boolean,
-      gas_used = v.gas_used, mined_at = now()
+      gas_used = v.gas_used, mismatch = v.mismatch, mined_at = now()
     from unnest(
       ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.minedHash)}::text[],
       ${rows.map((row) => row.blockNumber)}::bigint[], ${rows.map((row) => row.blockHash)}::text[],
-      ${rows.map((row) => String(row.succeeded))}::text[], ${rows.map((row) => row.gasUsed)}::bigint[]
-    ) as v(id, mined_hash, block_number, block_hash, succeeded, gas_used)
+      ${rows.map((row) => String(row.succeeded))}::text[], ${rows.map((row) => row.gasUsed)}::bigint[],
+      ${rows.map((row) => row.mismatch ?? null)}::text[]
+    ) as v(id, mined_hash, block_number, block_hash, succeeded, gas_used, mismatch)
     where t.id = v.id and t.status in (${before(sql, 'receipt')})`
 }
 
@@ -262,7 +295,8 @@ export const minedUpTo = async (
 export const unmine = async (sql: Client, ids: readonly string[]): Promise<void> => {
   await sql`
     update drex_transactions set status = 'broadcast', block_number = null, block_hash = null,
-      mined_hash = null, succeeded = null, gas_used = null, mined_at = null, due_at = now()
+      mined_hash = null, succeeded = null, gas_used = null, mismatch = null, mined_at = null,
+      due_at = now()
     where id = any(${[...ids]}::text[]) and status in (${before(sql, 'reorganised')})`
 }
 

@@ -4,18 +4,16 @@
  */
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { AttemptFees } from '../domain.ts'
-import { type Hex, quantity } from '../evm/hex.ts'
+import type { Hex } from '../evm/hex.ts'
 import type { UnsignedTransaction } from '../evm/transaction.ts'
-import type { RpcFailure } from '../rpc/errors.ts'
-import { endSagas } from '../sagas.ts'
 import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
-import * as endings from './ending-store.ts'
 import { currentFees, feesFor, nextFees } from './fees.ts'
 import { collectReceipts } from './follow.ts'
 import * as lanes from './lane-store.ts'
 import * as store from './store.ts'
 import { type Sendable, send } from './submit.ts'
+import { createTakers } from './taken.ts'
 import type { OpenTransaction } from './transaction.ts'
 
 const sweepMax = 500
@@ -23,78 +21,110 @@ const cancelGas = 21_000n
 /** Missing nonces filled per sender and look. */
 const gapFillMax = 32
 
-/** Takes up every transaction in flight, before anything new is signed. */
-export const recover = async (context: EngineContext): Promise<number> => {
-  let count = 0
-  let afterId = ''
-  for (;;) {
-    const page = await store.dueInFlight(context.sql, context.network.id, sweepMax, { afterId })
-    const last = page.at(-1)
-    if (last === undefined) return count
-    await handle(context, page)
-    afterId = last.id
-    count += page.length
+export type Sweeper = {
+  /** Takes up every transaction in flight, before anything new is signed. @returns how many there were */
+  readonly recover: () => Promise<number>
+  /** Looks at transactions without a receipt for too long. @returns how many were looked at */
+  readonly sweepOnce: () => Promise<number>
+}
+
+export const createSweeper = (context: EngineContext): Sweeper => {
+  const { network, settings, sql } = context
+  const takers = createTakers(context)
+
+  const handle = async (transactions: readonly OpenTransaction[]): Promise<void> => {
+    const ids = transactions.map((each) => each.id)
+    const attempts = await attemptStore.attemptsOf(sql, ids)
+    const open = await collectReceipts(context, transactions, attempts)
+    if (open.length === 0) return
+    const sendables = await resendables(context, open, attempts)
+    await store.defer(
+      sql,
+      open.map((each) => each.id),
+      settings.resendMs,
+    )
+    const refused = await send(context, sendables)
+    await takers(
+      open.filter((each) => refused.get(each.id)?.kind === 'nonce_too_low'),
+      attempts,
+    )
+  }
+
+  return {
+    async recover() {
+      let count = 0
+      let afterId = ''
+      for (;;) {
+        const page = await store.dueInFlight(sql, network.id, sweepMax, { afterId })
+        const last = page.at(-1)
+        if (last === undefined) return count
+        await handle(page)
+        afterId = last.id
+        count += page.length
+      }
+    },
+    async sweepOnce() {
+      const due = await store.dueInFlight(sql, network.id, sweepMax, undefined)
+      if (due.length > 0) await handle(due)
+      return due.length
+    },
   }
 }
 
-/** Looks at transactions without a receipt for too long. @returns how many were looked at */
-export const sweepOnce = async (context: EngineContext): Promise<number> => {
-  const { sql, network } = context
-  const due = await store.dueInFlight(sql, network.id, sweepMax, undefined)
-  if (due.length > 0) await handle(context, due)
-  return due.length
-}
-
-const handle = async (
-  context: EngineContext,
-  transactions: readonly OpenTransaction[],
-): Promise<void> => {
-  const { sql } = context
-  const attempts = await attemptStore.attemptsOf(
-    sql,
-    transactions.map((each) => each.id),
-  )
-  const open = await collectReceipts(context, transactions, attempts)
-  if (open.length === 0) return
-  const sendables = await resendables(context, open, attempts)
-  await store.defer(
-    sql,
-    open.map((each) => each.id),
-    context.settings.resendMs,
-  )
-  const refused = await send(context, sendables)
-  await endLost(context, open, refused)
-}
-
-/** The newest bytes of each, with a higher fee if the network has fees. */
+/** The newest bytes of each, with a higher fee if the network has fees and made blocks without it. */
 const resendables = async (
   context: EngineContext,
   open: readonly OpenTransaction[],
   attempts: readonly attemptStore.Attempt[],
 ): Promise<readonly Sendable[]> => {
   const { network, rpc, settings } = context
-  const newest = new Map(attempts.map((each) => [each.transactionId, each]))
-  const current = await currentFees(network.gasPolicy, rpc)
-  const sendables: Sendable[] = []
-  for (const transaction of open) {
-    const attempt = newest.get(transaction.id)
-    const previous = attempt ?? {
-      maxFee: transaction.maxFee ?? 0n,
-      tip: transaction.tip ?? 0n,
-    }
-    const wasSent = transaction.status === 'broadcast'
-    const fees = wasSent
-      ? nextFees(network.gasPolicy, previous, current, settings.feeMaxWei)
-      : undefined
-    const replacement =
-      fees === undefined
-        ? undefined
-        : await replace(context, transaction, attempt?.kind ?? 'bump', fees)
-    const raw = replacement?.raw ?? attempt?.raw ?? transaction.raw
-    if (raw !== undefined) sendables.push({ id: transaction.id, raw })
-  }
-  return sendables
+  const newest = attemptStore.newestOf(attempts)
+  const current = await currentFees(network.gasPolicy, rpc, settings.fees)
+  // A wallet's replacements come one after another; one wallet's signer does not hold up another's.
+  const bySender = Map.groupBy(open, ({ sender }) => sender)
+  const replaced = await Promise.all(
+    [...bySender.values()].map(async (own) => {
+      const sendables: Sendable[] = []
+      for (const transaction of own) {
+        const attempt = newest.get(transaction.id)
+        const replacement = await bumped(context, transaction, attempt, current)
+        const raw = replacement?.raw ?? attempt?.raw ?? transaction.raw
+        if (raw !== undefined) sendables.push({ id: transaction.id, raw })
+      }
+      return sendables
+    }),
+  )
+  return replaced.flat()
 }
+
+/** @returns undefined if it is sent as it is: it never was, there is nothing to raise, or its signer does not sign */
+const bumped = async (
+  context: EngineContext,
+  transaction: OpenTransaction,
+  attempt: attemptStore.Attempt | undefined,
+  current: AttemptFees | undefined,
+): Promise<attemptStore.Attempt | undefined> => {
+  const { network, settings, logger, heads } = context
+  if (transaction.status !== 'broadcast' || current === undefined) return undefined
+  if (network.gasPolicy === 'zero' || !heads.hasMovedSince(transaction.id)) return undefined
+  const fees = nextFees(network.gasPolicy, paidBy(transaction, attempt), current, settings.fees)
+  if (fees === undefined) return undefined
+  const kind = attempt?.kind === 'cancel' ? 'cancel' : 'bump'
+  return replace(context, transaction, kind, fees).catch((error: unknown) => {
+    logger.warn({ transaction: transaction.id, err: error }, 'not replaced')
+    return undefined
+  })
+}
+
+/** What the newest bytes of a transaction offer. */
+export const paidBy = (
+  { maxFee = 0n, tip = 0n, gasLimit = cancelGas }: OpenTransaction,
+  attempt: attemptStore.Attempt | undefined,
+): AttemptFees & { readonly gasLimit: bigint } => ({
+  maxFee: attempt?.maxFee ?? maxFee,
+  tip: attempt?.tip ?? tip,
+  gasLimit: attempt?.kind === 'cancel' ? cancelGas : gasLimit,
+})
 
 /**
  * Signs another transaction for the same nonce, and commits it before it is sent: the same call for a higher fee, or
@@ -104,7 +134,7 @@ const resendables = async (
 export const replace = async (
   context: EngineContext,
   transaction: OpenTransaction,
-  kind: attemptStore.Attempt['kind'],
+  kind: 'bump' | 'cancel',
   fees: AttemptFees,
   alongside?: (tx: Queryable) => Promise<void>,
 ): Promise<attemptStore.Attempt | undefined> => {
@@ -119,67 +149,13 @@ export const replace = async (
     value: 0n,
     data: isCancel ? '0x' : transaction.data,
   }
-  const signer = await context.signerFor(transaction.sender)
-  const signed = await signer.signTransaction(unsigned)
+  const signed = await context.signers.sign(transaction.sender, unsigned)
   const attempt = { transactionId: transaction.id, kind, ...signed, ...fees }
   await context.sql.begin(async (tx) => {
     await attemptStore.insertAttempt(tx, context.network.id, attempt)
     await alongside?.(tx)
   })
   return attempt
-}
-
-/**
- * Ends transactions whose nonce is used although none of our hashes has a receipt. Once that is as deep as a
- * confirmation, somebody else used the wallet's key and ours can never be mined.
- */
-const endLost = async (
-  context: EngineContext,
-  open: readonly OpenTransaction[],
-  refused: ReadonlyMap<string, RpcFailure>,
-): Promise<void> => {
-  const { network, rpc, sql } = context
-  const suspects = open.filter((each) => refused.get(each.id)?.kind === 'nonce_too_low')
-  if (suspects.length === 0) return
-  const head = await rpc.call('eth_blockNumber')
-  const deep = quantity(Math.max(0, head - network.confirmations + 1))
-  const counts = await rpc.batch(
-    suspects.map((each) => ({ method: 'eth_getTransactionCount', params: [each.sender, deep] })),
-  )
-  const used = suspects.filter((each, i) => {
-    const count = counts[i]!
-    return 'result' in count && count.result > each.nonce!
-  })
-  if (used.length === 0) return
-  // The block that used the nonce may hold our own transaction: ask once more, now that it is deep.
-  const attempts = await attemptStore.attemptsOf(
-    sql,
-    used.map((each) => each.id),
-  )
-  const lost = await collectReceipts(context, used, attempts)
-  if (lost.length === 0) return
-  context.logger.error({ network: network.id, count: lost.length }, 'nonces used by others')
-  await sql.begin(async (tx) => {
-    const ids = lost.map((each) => each.id)
-    const ended = await endings.fail(tx, ids, 'nonce_lost', {
-      code: 'NONCE_TAKEN',
-      message: 'The wallet’s nonce was used by a transaction that is not of this gateway.',
-    })
-    await endSagas(context, tx, ended)
-  })
-  await resyncLanes(context, [...new Set(lost.map((each) => each.sender))])
-}
-
-const resyncLanes = async (context: EngineContext, senders: readonly Hex[]): Promise<void> => {
-  const counts = await context.rpc.batch(
-    senders.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
-  )
-  const nonces = new Map<string, number>()
-  for (const [i, sender] of senders.entries()) {
-    const count = counts[i]!
-    if ('result' in count) nonces.set(sender, count.result)
-  }
-  await lanes.seedLanes(context.sql, context.network.id, nonces)
 }
 
 /**
@@ -203,7 +179,8 @@ export const fillGaps = async (context: EngineContext): Promise<number> => {
     const from = count.result
     if (from >= nonce || (await lanes.hasMinedFrom(sql, network.id, sender, from))) continue
     context.logger.error({ network: network.id, sender, from, to: nonce - 1 }, 'missing nonces')
-    filled += await fill(context, sender, from, Math.min(nonce, from + gapFillMax))
+    // A wallet whose signer does not sign keeps its gap, and the others do not wait for it.
+    filled += await fill(context, sender, from, Math.min(nonce, from + gapFillMax)).catch(() => 0)
   }
   return filled
 }
@@ -214,9 +191,9 @@ const fill = async (
   from: number,
   end: number,
 ): Promise<number> => {
-  const { network, rpc, sql } = context
-  const fees = await currentFees(network.gasPolicy, rpc)
-  const signer = await context.signerFor(sender)
+  const { network, rpc, settings, signers, sql } = context
+  const fees = await currentFees(network.gasPolicy, rpc, settings.fees)
+  if (fees === undefined) return 0
   const sendables: Sendable[] = []
   const sent = await lanes.sentBetween(sql, network.id, sender, from, end)
   for (let nonce = from; nonce < end; nonce++) {
@@ -225,7 +202,7 @@ const fill = async (
       sendables.push(before)
       continue
     }
-    const signed = await signer.signTransaction({
+    const signed = await signers.sign(sender, {
       chainId: network.chainId,
       nonce,
       gasLimit: cancelGas,
@@ -237,7 +214,7 @@ const fill = async (
     const id = `gap_${Bun.randomUUIDv7('hex').replaceAll('-', '')}`
     const row = { id, nonce, ...signed, gasLimit: cancelGas, ...fees }
     // Another process may have filled it meanwhile: the unique nonce decides.
-    if (await lanes.insertGapFill(sql, network.id, sender, row, context.settings.resendMs)) {
+    if (await lanes.insertGapFill(sql, network.id, sender, row, settings.resendMs)) {
       sendables.push({ id, raw: signed.raw })
     }
   }

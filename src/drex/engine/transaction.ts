@@ -6,6 +6,8 @@ const transactionKinds = [
   'transfer',
   'approve',
   'swap',
+  /** Takes back the allowance of a swap that did not come about. */
+  'revoke',
   'deploy',
   /** Adds a deployed contract to the network's account rules. */
   'permit',
@@ -48,6 +50,8 @@ export type OpenTransaction = {
   readonly blockHash: Hex | undefined
   readonly minedHash: Hex | undefined
   readonly succeeded: boolean | undefined
+  /** What the receipt tells of having moved, where that is not what was asked. */
+  readonly mismatch: string | undefined
   readonly attempts: number
   /** Sender of the transaction it follows; with the nonce it gives the address of a deployed contract. */
   readonly afterSender: Hex | undefined
@@ -64,6 +68,11 @@ export type TransactionError = {
     | 'INVALID_TRANSACTION'
     | 'EXPIRED'
     | 'NONCE_TAKEN'
+    | 'NO_CONTRACT'
+    | 'TOKEN_REFUSED'
+    | 'TRANSFER_MISMATCH'
+    | 'FEE_TOO_HIGH'
+    | 'REORGANISED'
     | 'STEP_FAILED'
     | 'NETWORK_RESET'
     | 'SIGNER_FAILED'

@@ -73,6 +73,17 @@ export const encodeTransactionAllowed = (sender: Hex, target: Hex, payload: Hex)
   return `${transactionAllowed}${addressWord(sender)}${addressWord(target)}${zero}${zero}${zero}${tail}`
 }
 
+/** An address among a call's arguments, by its place. */
+export const addressArgument = (data: Hex, place: number): Hex => `0x${word(data, place).slice(24)}`
+
+export const amountArgument = (data: Hex, place: number): bigint => BigInt(`0x${word(data, place)}`)
+
+const word = (data: Hex, place: number): string =>
+  data.slice(selectorEnd + place * 64, selectorEnd + (place + 1) * 64)
+
+/** `0x` and four bytes. */
+const selectorEnd = 10
+
 const addressWord = (address: Hex): string => address.slice(2).padStart(64, '0')
 
 const amountWord = (amount: bigint): string => amount.toString(16).padStart(64, '0')

@@ -7,7 +7,7 @@ import { RpcFailure } from './errors.ts'
 
 type Reader<T> = (value: unknown, place: string) => T
 
-type Log = {
+export type Log = {
   readonly address: Hex
   readonly topics: readonly Hex[]
   readonly data: Hex

@@ -1,0 +1,102 @@
+/** What may be signed at which fee: within the limits, and paid for by the sender's own coin. */
+import type { Hex } from '../evm/hex.ts'
+import type { EngineContext } from './context.ts'
+import { currentFees } from './fees.ts'
+import * as lanes from './lane-store.ts'
+import type { Offer } from './sign.ts'
+import { sendersOf } from './sign.ts'
+import { type Passed, refuseAll, retryMs } from './simulate.ts'
+import * as store from './store.ts'
+import type { TransactionError } from './transaction.ts'
+
+const feeRetryMs = 5_000
+
+const feeTooHigh: TransactionError = {
+  code: 'FEE_TOO_HIGH',
+  message: 'The network asks for a higher fee than the settings allow; it waits for a lower one.',
+}
+
+const insufficientFunds: TransactionError = {
+  code: 'INSUFFICIENT_FUNDS',
+  message: 'The wallet has not enough of the network’s coin to pay for the gas.',
+}
+
+/** @returns those that may be signed now; the others wait, or have failed, and say why */
+export const afford = async (
+  context: EngineContext,
+  passed: readonly Passed[],
+): Promise<readonly Offer[]> => {
+  const { network, rpc, settings, sql } = context
+  if (passed.length === 0) return []
+  const fees = await currentFees(network.gasPolicy, rpc, settings.fees)
+  const cost = ({ gasLimit }: Passed) => (fees?.maxFee ?? 0n) * gasLimit
+  const tooHigh = passed.filter((each) => fees === undefined || cost(each) > settings.fees.totalMax)
+  if (tooHigh.length > 0) {
+    await store.defer(
+      sql,
+      tooHigh.map(({ transaction }) => transaction.id),
+      feeRetryMs,
+      feeTooHigh,
+    )
+  }
+  if (fees === undefined) return []
+  const offers = passed.filter((each) => !tooHigh.includes(each)).map((each) => ({ ...each, fees }))
+  if (fees.maxFee === 0n) return offers
+  return payable(context, offers, cost)
+}
+
+/** Counts each sender's coin down, in the order of its transactions, below what is in flight already. */
+const payable = async (
+  context: EngineContext,
+  offers: readonly Offer[],
+  cost: (offer: Offer) => bigint,
+): Promise<readonly Offer[]> => {
+  const { network, rpc, sql } = context
+  const senders = sendersOf(offers)
+  const balances = await rpc.batch(
+    senders.map((sender) => ({ method: 'eth_getBalance', params: [sender, 'latest'] })),
+  )
+  const bound = await lanes.boundBy(sql, network.id, senders)
+  const left = new Map<Hex, bigint>()
+  for (const [i, sender] of senders.entries()) {
+    const balance = balances[i]!
+    if ('result' in balance) left.set(sender, balance.result - (bound.get(sender) ?? 0n))
+  }
+  const affordable: Offer[] = []
+  const poor: Offer[] = []
+  const unknown: string[] = []
+  for (const offer of offers) {
+    const { id, sender } = offer.transaction
+    const coin = left.get(sender)
+    if (coin === undefined) {
+      unknown.push(id)
+      continue
+    }
+    const isEnough = coin >= cost(offer)
+    ;(isEnough ? affordable : poor).push(offer)
+    if (isEnough) left.set(sender, coin - cost(offer))
+  }
+  if (unknown.length > 0) await store.defer(sql, unknown, retryMs)
+  await refusePoor(context, poor, affordable, bound)
+  return affordable
+}
+
+/** With something in flight, the sender's coin may come back; with nothing, it will not by itself. */
+const refusePoor = async (
+  context: EngineContext,
+  poor: readonly Offer[],
+  affordable: readonly Offer[],
+  bound: ReadonlyMap<Hex, bigint>,
+): Promise<void> => {
+  const busy = new Set([...sendersOf(affordable), ...bound.keys()])
+  const ids = (isBusy: boolean) =>
+    poor
+      .filter(({ transaction }) => busy.has(transaction.sender) === isBusy)
+      .map(({ transaction }) => transaction.id)
+  const waiting = ids(true)
+  if (waiting.length > 0) await store.defer(context.sql, waiting, feeRetryMs, insufficientFunds)
+  await refuseAll(
+    context,
+    ids(false).map((id) => ({ id, error: insufficientFunds })),
+  )
+}

@@ -1,0 +1,42 @@
+/** Compares a receipt with what the transaction was to move: that it did not revert is no evidence of it. */
+import { addressArgument, amountArgument } from '../evm/token-call.ts'
+import { movedTo } from '../evm/transfer-log.ts'
+import type { Receipt } from '../rpc/methods.ts'
+import type { OpenTransaction } from './transaction.ts'
+
+/** What is needed to judge a transaction's receipt. */
+export type Judged = Pick<OpenTransaction, 'id' | 'kind' | 'sender' | 'recipient' | 'data'>
+
+/** @returns what was seen instead, or undefined if all of it has moved or the transaction was to move nothing */
+export const mismatchOf = (
+  { kind, sender, recipient, data }: Judged,
+  { succeeded, logs }: Receipt,
+): string | undefined => {
+  if (!succeeded || recipient === undefined) return undefined
+  switch (kind) {
+    case 'transfer': {
+      const wanted = { token: recipient, from: sender, to: addressArgument(data, 0) }
+      return differing(amountArgument(data, 1), movedTo(logs, wanted))
+    }
+    case 'swap': {
+      const wanted = {
+        token: addressArgument(data, 1),
+        from: undefined,
+        to: addressArgument(data, 2),
+      }
+      return differing(amountArgument(data, 3), movedTo(logs, wanted))
+    }
+    case 'approve':
+    case 'revoke':
+    case 'deploy':
+    case 'permit':
+    case 'call':
+    case 'gap_fill':
+      return undefined
+  }
+}
+
+const differing = (wanted: bigint, moved: bigint): string | undefined =>
+  moved === wanted
+    ? undefined
+    : `The token’s events tell of ${moved} of its smallest units moved, instead of ${wanted}.`

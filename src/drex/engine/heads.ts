@@ -1,0 +1,34 @@
+/** At which head each transaction was sent last: while no block is made, no fee makes one, and none is raised. */
+export type Heads = {
+  /** The newest head that was told. */
+  readonly told: (head: number) => void
+  readonly sent: (ids: readonly string[]) => void
+  /** @returns false also for one that another process sent: from now on it is known */
+  readonly hasMovedSince: (id: string) => boolean
+}
+
+const rememberedMax = 100_000
+
+export const createHeads = (): Heads => {
+  const sentAt = new Map<string, number>()
+  let head: number | undefined
+  const remember = (id: string): void => {
+    if (head === undefined) return
+    sentAt.delete(id)
+    if (sentAt.size >= rememberedMax) sentAt.delete(sentAt.keys().next().value!)
+    sentAt.set(id, head)
+  }
+  return {
+    told(next) {
+      head = next
+    },
+    sent(ids) {
+      for (const id of ids) remember(id)
+    },
+    hasMovedSince(id) {
+      const before = sentAt.get(id)
+      if (before === undefined) remember(id)
+      return before !== undefined && head !== undefined && head > before
+    },
+  }
+}

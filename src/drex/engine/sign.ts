@@ -1,0 +1,176 @@
+/**
+ * Nonces, signatures and hashes, committed together before anything is sent. A key of our own signs within the database
+ * transaction that gives the nonce. Another program signs outside of any: its signature is kept only if the nonce is
+ * still free afterwards, and thrown away unsent if it is not.
+ */
+import type { Transaction } from '#src/platform/database/index.ts'
+import type { AttemptFees } from '../domain.ts'
+import type { Hex } from '../evm/hex.ts'
+import { createdAddress, type UnsignedTransaction } from '../evm/transaction.ts'
+import type { EngineContext } from './context.ts'
+import { feesFor } from './fees.ts'
+import * as lanes from './lane-store.ts'
+import type { Passed } from './simulate.ts'
+import * as store from './store.ts'
+import type { OpenTransaction, TransactionError, TransactionKind } from './transaction.ts'
+
+const signaturesPerTurn = 32
+/** Signatures that one wallet's remote signer is asked for at once. */
+const remoteMax = 16
+export const signerRestMs = 5_000
+
+const signerFailed: TransactionError = {
+  code: 'SIGNER_FAILED',
+  message: 'The wallet’s signer did not sign; it is asked again until the time runs out.',
+}
+
+export type Signed = store.SignedRow & { readonly kind: TransactionKind; readonly sender: Hex }
+
+export type Offer = Passed & { readonly fees: AttemptFees }
+
+/** Signs with our own keys, many wallets at once. */
+export const signLocally = async (
+  context: EngineContext,
+  offers: readonly Offer[],
+): Promise<readonly Signed[]> => {
+  if (offers.length === 0) return []
+  const { network, sql, settings, signers, logger } = context
+  const senders = sendersOf(offers)
+  const keys = new Map(
+    await Promise.all(senders.map(async (each) => [each, await signers.local(each)] as const)),
+  )
+  const unsignedIds: string[] = []
+  const signed = await sql.begin(async (tx) => {
+    const nonces = await lanes.lockLanes(tx, network.id, senders)
+    const pending = await store.lockPending(tx, idsOf(offers))
+    const signed: Signed[] = []
+    for (const offer of offers) {
+      const { id, sender } = offer.transaction
+      const nonce = nonces.get(sender)
+      if (nonce === undefined || !pending.has(id)) continue
+      try {
+        const bytes = await keys.get(sender)!.signTransaction(unsignedOf(context, offer, nonce))
+        signed.push(signedRow(offer, nonce, bytes))
+        nonces.set(sender, nonce + 1)
+        // Requests must not wait for a whole batch of signatures.
+        if (signed.length % signaturesPerTurn === 0) await Bun.sleep(0)
+      } catch (error) {
+        // The nonce stays free: the sender's next transaction takes it, and this one is tried again.
+        logger.warn({ transaction: id, err: error }, 'signing failed')
+        unsignedIds.push(id)
+      }
+    }
+    await lanes.saveLanes(tx, network.id, nonces)
+    await save(tx, signed, settings.resendMs)
+    return signed
+  })
+  if (unsignedIds.length > 0) await store.defer(sql, unsignedIds, signerRestMs, signerFailed)
+  return signed
+}
+
+/** Has another program sign for one wallet. */
+export const signRemotely = async (
+  context: EngineContext,
+  sender: Hex,
+  offered: readonly Offer[],
+): Promise<readonly Signed[]> => {
+  const { network, sql, signers } = context
+  const offers = offered.slice(0, remoteMax)
+  const rest = idsOf(offered.slice(remoteMax))
+  if (rest.length > 0) await store.defer(sql, rest, 0)
+  const first = (await lanes.nextNonces(sql, network.id, [sender])).get(sender)
+  if (first === undefined) return []
+  const answers = await Promise.allSettled(
+    offers.map(async (offer, i) =>
+      signedRow(
+        offer,
+        first + i,
+        await signers.sign(sender, unsignedOf(context, offer, first + i)),
+      ),
+    ),
+  )
+  // Nonces must follow each other: after the first that is missing, none is of use.
+  const missing = answers.findIndex(({ status }) => status === 'rejected')
+  const rows = answers
+    .slice(0, missing === -1 ? answers.length : missing)
+    .flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  const kept = await keep(context, sender, first, rows)
+  const keptIds = new Set(idsOfRows(kept))
+  const unsigned = idsOf(offers).filter((id) => !keptIds.has(id))
+  if (unsigned.length > 0) {
+    const isFailed = missing !== -1
+    await store.defer(
+      sql,
+      unsigned,
+      isFailed ? signerRestMs : 0,
+      isFailed ? signerFailed : undefined,
+    )
+  }
+  return kept
+}
+
+/** @returns those whose nonce is still free and that are still pending, up to the first that is not */
+const keep = (
+  { network, sql, settings }: EngineContext,
+  sender: Hex,
+  first: number,
+  rows: readonly Signed[],
+): Promise<readonly Signed[]> =>
+  sql.begin(async (tx) => {
+    const free = (await lanes.lockLanes(tx, network.id, [sender])).get(sender)
+    if (free !== first) return []
+    const pending = await store.lockPending(tx, idsOfRows(rows))
+    const gone = rows.findIndex(({ id }) => !pending.has(id))
+    const kept = gone === -1 ? rows : rows.slice(0, gone)
+    await lanes.saveLanes(tx, network.id, new Map([[sender, first + kept.length]]))
+    await save(tx, kept, settings.resendMs)
+    return kept
+  })
+
+const save = async (
+  tx: Transaction,
+  signed: readonly Signed[],
+  resendMs: number,
+): Promise<void> => {
+  await store.saveSigned(tx, signed, resendMs)
+  const addresses = new Map(
+    signed
+      .filter((each) => each.kind === 'deploy')
+      .map((each) => [each.id, createdAddress(each.sender, each.nonce)]),
+  )
+  if (addresses.size > 0) await store.savePredictedAddresses(tx, addresses)
+}
+
+const signedRow = (
+  { transaction, gasLimit, fees }: Offer,
+  nonce: number,
+  { raw, hash }: { readonly raw: Hex; readonly hash: Hex },
+): Signed => {
+  const { id, kind, sender } = transaction
+  return { id, kind, sender, nonce, hash, raw, gasLimit, ...fees }
+}
+
+const unsignedOf = (
+  { network }: EngineContext,
+  { transaction, gasLimit, fees }: Offer,
+  nonce: number,
+): UnsignedTransaction => ({
+  chainId: network.chainId,
+  nonce,
+  gasLimit,
+  fees: feesFor(network.gasPolicy, fees),
+  to: transaction.recipient,
+  value: 0n,
+  data: transaction.data,
+})
+
+/** In one order, so that two processes lock lanes alike. */
+export const sendersOf = (
+  all: readonly { readonly transaction: OpenTransaction }[],
+): readonly Hex[] => [...new Set(all.map(({ transaction }) => transaction.sender))].sort()
+
+const idsOf = (all: readonly { readonly transaction: OpenTransaction }[]): readonly string[] =>
+  all.map(({ transaction }) => transaction.id)
+
+const idsOfRows = (rows: readonly { readonly id: string }[]): readonly string[] =>
+  rows.map(({ id }) => id)

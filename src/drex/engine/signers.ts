@@ -1,0 +1,68 @@
+/** The wallets' signers, bounded: one that hangs or fails costs its own wallet time, and no other. */
+import type { Logger } from '#src/platform/observe/index.ts'
+import type { Signer } from '../custody/signer.ts'
+import type { Hex } from '../evm/hex.ts'
+import type { SignedTransaction, UnsignedTransaction } from '../evm/transaction.ts'
+
+export type Signers = {
+  /** The wallet's own key, which signs at once; undefined if another program signs, or nobody does. */
+  readonly local: (sender: Hex) => Promise<Signer | undefined>
+  /** @throws Error if the signer does not sign in time, or failed a moment ago */
+  readonly sign: (sender: Hex, unsigned: UnsignedTransaction) => Promise<SignedTransaction>
+  /** Wallets whose signer has failed: they are left alone for a while. */
+  readonly resting: () => readonly Hex[]
+}
+
+export type SignersOptions = {
+  /** @throws Error if the wallet cannot sign */
+  readonly signerFor: (sender: Hex) => Promise<Signer>
+  readonly timeoutMs: number
+  readonly restMs: number
+  readonly logger: Logger
+}
+
+export const createSigners = ({
+  signerFor,
+  timeoutMs,
+  restMs,
+  logger,
+}: SignersOptions): Signers => {
+  const restingUntilMs = new Map<Hex, number>()
+  const isResting = (sender: Hex): boolean => {
+    const untilMs = restingUntilMs.get(sender)
+    if (untilMs === undefined) return false
+    if (untilMs > performance.now()) return true
+    restingUntilMs.delete(sender)
+    return false
+  }
+  return {
+    async local(sender) {
+      const signer = await signerFor(sender).catch(() => undefined)
+      return signer?.kind === 'managed' ? signer : undefined
+    },
+    async sign(sender, unsigned) {
+      if (isResting(sender)) throw new Error('the signer failed a moment ago')
+      try {
+        return await within(timeoutMs, async () =>
+          (await signerFor(sender)).signTransaction(unsigned),
+        )
+      } catch (error) {
+        restingUntilMs.set(sender, performance.now() + restMs)
+        logger.warn({ sender, err: error }, 'signing failed')
+        throw error
+      }
+    },
+    resting: () => [...restingUntilMs.keys()].filter(isResting),
+  }
+}
+
+const within = async <T>(timeoutMs: number, work: () => Promise<T>): Promise<T> => {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const late = () => reject(new Error(`the signer did not answer in ${timeoutMs} ms`))
+  const timer = setTimeout(late, timeoutMs)
+  try {
+    return await Promise.race([work(), promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,222 @@
+/** What would happen: asked before anything is signed. What would fail, or move nothing, fails here and uses no nonce. */
+import { type Hex, quantity } from '../evm/hex.ts'
+import type { Verdict } from '../permission.ts'
+import type { RpcOutcome } from '../rpc/client.ts'
+import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
+import { endSagas } from '../sagas.ts'
+import type { EngineContext } from './context.ts'
+import * as endings from './ending-store.ts'
+import { inParts } from './parts.ts'
+import * as store from './store.ts'
+import type { OpenTransaction, TransactionError, TransactionKind } from './transaction.ts'
+
+export const retryMs = 500
+
+export type Passed = { readonly transaction: OpenTransaction; readonly gasLimit: bigint }
+
+type Refusal = { readonly id: string; readonly error: TransactionError }
+
+const notPermitted: TransactionError = {
+  code: 'NOT_PERMITTED',
+  message: 'The network’s account rules do not permit this account to send to this contract.',
+}
+
+const noContract: TransactionError = {
+  code: 'NO_CONTRACT',
+  message: 'There is no contract at the address: the call would do nothing.',
+}
+
+const tokenRefused: TransactionError = {
+  code: 'TOKEN_REFUSED',
+  message: 'The token answers that it would not do it.',
+}
+
+/**
+ * Gas for the fixed calls of a transfer on networks where gas is free: far above their need, so no estimate is needed.
+ * Undefined asks the node.
+ */
+const fixedGas = (kind: TransactionKind): bigint | undefined => {
+  switch (kind) {
+    case 'transfer':
+    case 'approve':
+    case 'revoke':
+      return 150_000n
+    case 'swap':
+      return 500_000n
+    case 'gap_fill':
+      return 21_000n
+    case 'deploy':
+    case 'permit':
+    case 'call':
+      return undefined
+  }
+}
+
+/** Calls whose answer says whether the token does them: `true`, or nothing from tokens of the older kind. */
+const answersTrue = (kind: TransactionKind): boolean =>
+  kind === 'transfer' || kind === 'approve' || kind === 'revoke'
+
+export type Simulator = (taken: readonly OpenTransaction[]) => Promise<readonly Passed[]>
+
+export const createSimulator = (context: EngineContext): Simulator => {
+  const { network, rpc, sql } = context
+  const hasCode = createCodeCheck(context)
+  const isFree = network.gasPolicy === 'zero'
+
+  const callOf = ({ sender, recipient, data }: OpenTransaction, gas: bigint | undefined) => ({
+    from: sender,
+    ...(recipient === undefined ? {} : { to: recipient }),
+    data,
+    ...(isFree ? { gasPrice: '0x0' } : {}),
+    ...(gas === undefined ? {} : { gas: quantity(gas) }),
+  })
+
+  return async (taken) => {
+    const permitted = await permittedOf(context, taken)
+    const gas = new Map(permitted.map(({ id, kind }) => [id, isFree ? fixedGas(kind) : undefined]))
+    const called = permitted.filter(
+      ({ id, kind }) => gas.get(id) !== undefined || answersTrue(kind),
+    )
+    const estimated = permitted.filter(({ id }) => gas.get(id) === undefined)
+    const code = await hasCode(permitted)
+    const calls = await rpc.batch(
+      called.map((each) => ({
+        method: 'eth_call',
+        params: [callOf(each, gas.get(each.id)), 'latest'],
+      })),
+    )
+    const estimates = await rpc.batch(
+      estimated.map((each) => ({
+        method: 'eth_estimateGas',
+        params: [callOf(each, undefined)],
+      })),
+    )
+    const callOutcomes = new Map(called.map(({ id }, i) => [id, calls[i]!]))
+    const estimateOutcomes = new Map(estimated.map(({ id }, i) => [id, estimates[i]!]))
+    const passed: Passed[] = []
+    const later: string[] = []
+    const refused: Refusal[] = []
+    for (const transaction of permitted) {
+      const { id } = transaction
+      const judged = await judge(context, {
+        transaction,
+        code: code(transaction),
+        call: callOutcomes.get(id),
+        estimate: estimateOutcomes.get(id),
+      })
+      if (judged === 'later') later.push(id)
+      else if (typeof judged === 'object') refused.push({ id, error: judged })
+      else passed.push({ transaction, gasLimit: gas.get(id) ?? withMargin(judged ?? 0n) })
+    }
+    await refuseAll(context, refused)
+    if (later.length > 0) await store.defer(sql, later, retryMs)
+    return passed
+  }
+}
+
+/** @returns the estimate, if there is one; `later` if nothing is known; the error of what would not succeed */
+const judge = async (
+  context: EngineContext,
+  answers: {
+    readonly transaction: OpenTransaction
+    readonly code: boolean | undefined
+    readonly call: RpcOutcome<Hex> | undefined
+    readonly estimate: RpcOutcome<bigint> | undefined
+  },
+): Promise<bigint | undefined | 'later' | TransactionError> => {
+  const { transaction, code, call, estimate } = answers
+  for (const outcome of [call, estimate]) {
+    if (outcome === undefined || 'result' in outcome) continue
+    if (isRetryable(outcome.failure.kind)) return 'later'
+    return refusal(context, outcome.failure)
+  }
+  if (code === undefined) return 'later'
+  if (!code) return noContract
+  if (call !== undefined && 'result' in call && answersTrue(transaction.kind)) {
+    const { result } = call
+    if (result !== '0x' && !/^0x0{63}1$/.test(result)) return tokenRefused
+  }
+  return estimate !== undefined && 'result' in estimate ? estimate.result : undefined
+}
+
+/** Estimates are exact for the state they saw; a quarter more covers what changes until then. */
+const withMargin = (gas: bigint): bigint => gas + gas / 4n
+
+const refusal = async (context: EngineContext, failure: RpcFailure): Promise<TransactionError> => {
+  switch (failure.kind) {
+    case 'not_permitted':
+      return { code: 'NOT_PERMITTED', message: 'The network does not permit this account.' }
+    case 'insufficient_funds':
+      return { code: 'INSUFFICIENT_FUNDS', message: 'The account cannot pay for gas or value.' }
+    default: {
+      const revert = await context.explainRevert(failure.data)
+      return {
+        code: 'SIMULATION_REVERTED',
+        message: revert === undefined ? failure.message : `The contract refuses: ${revert.name}.`,
+        ...(revert === undefined ? {} : { revert }),
+      }
+    }
+  }
+}
+
+/** Ends transactions that the network's account rules refuse, before any other question about them. */
+const permittedOf = async (
+  context: EngineContext,
+  taken: readonly OpenTransaction[],
+): Promise<readonly OpenTransaction[]> => {
+  const verdicts = await context.permission.ask(
+    taken.map(({ sender, recipient, data }) => ({ sender, target: recipient, payload: data })),
+  )
+  const idsOf = (wanted: Verdict) =>
+    taken.filter((_, i) => verdicts[i] === wanted).map(({ id }) => id)
+  const unknown = idsOf('unknown')
+  await refuseAll(
+    context,
+    idsOf('refused').map((id) => ({ id, error: notPermitted })),
+  )
+  if (unknown.length > 0) await store.defer(context.sql, unknown, retryMs)
+  return taken.filter((_, i) => verdicts[i] === 'allowed')
+}
+
+/** Ends transactions that have no nonce yet. */
+export const refuseAll = (context: EngineContext, refusals: readonly Refusal[]): Promise<void> =>
+  inParts(
+    refusals,
+    (part) =>
+      context.sql.begin(async (sql) => {
+        await endSagas(context, sql, await endings.refuse(sql, part))
+      }),
+    ({ id }, error) => {
+      context.logger.error({ transaction: id, err: error }, 'refusal not stored')
+    },
+  )
+
+const knownMax = 10_000
+
+/** A call to an address without code succeeds and does nothing. Code that was seen is not asked for again. */
+const createCodeCheck = ({ rpc }: EngineContext) => {
+  const known = new Set<Hex>()
+  return async (
+    transactions: readonly OpenTransaction[],
+  ): Promise<(transaction: OpenTransaction) => boolean | undefined> => {
+    const called = new Set<Hex>()
+    for (const { recipient } of transactions) {
+      if (recipient !== undefined && !known.has(recipient)) called.add(recipient)
+    }
+    const addresses = [...called]
+    const codes = await rpc.batch(
+      addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
+    )
+    const found = new Map<Hex, boolean>()
+    for (const [i, address] of addresses.entries()) {
+      const code = codes[i]!
+      if ('failure' in code) continue
+      found.set(address, code.result !== '0x')
+      if (code.result !== '0x' && known.size < knownMax) known.add(address)
+    }
+    return ({ recipient }) => {
+      if (recipient === undefined || known.has(recipient)) return true
+      return found.get(recipient)
+    }
+  }
+}

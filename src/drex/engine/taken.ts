@@ -1,0 +1,156 @@
+/**
+ * A nonce that is used although none of our hashes has a receipt: receipts may lag behind, or a transaction that is not
+ * ours has it. Only that transaction itself, found in a block that is deep enough, twice, and on every node that
+ * answers, says that ours can never be mined.
+ */
+import { type Hex, quantity } from '../evm/hex.ts'
+import { RpcFailure } from '../rpc/errors.ts'
+import type { Block } from '../rpc/methods.ts'
+import { endSagas } from '../sagas.ts'
+import type { Attempt } from './attempt-store.ts'
+import type { EngineContext } from './context.ts'
+import * as corrections from './correction-store.ts'
+import * as lanes from './lane-store.ts'
+import type { OpenTransaction, TransactionError } from './transaction.ts'
+
+const nonceTaken: TransactionError = {
+  code: 'NONCE_TAKEN',
+  message: 'A transaction that is not of this gateway used the wallet’s nonce; it is signed again.',
+}
+
+/** Suspects looked into at one time; the others come next. */
+const suspectsMax = 32
+const rememberedMax = 10_000
+
+/** @param attempts of these transactions */
+export type Takers = (
+  suspects: readonly OpenTransaction[],
+  attempts: readonly Attempt[],
+) => Promise<void>
+
+export const createTakers = (context: EngineContext): Takers => {
+  /** The other's transaction by ours, as the last look found it. */
+  const seen = new Map<string, Hex>()
+  return async (suspects, attempts) => {
+    const lost: OpenTransaction[] = []
+    for (const suspect of suspects.slice(0, suspectsMax)) {
+      const hashes = hashesOf(suspect, attempts)
+      const taker = await takerOf(context, suspect, hashes).catch(passing)
+      const isSecond = taker !== undefined && seen.get(suspect.id) === taker.hash
+      if (seen.size >= rememberedMax) seen.clear()
+      if (taker === undefined) seen.delete(suspect.id)
+      else seen.set(suspect.id, taker.hash)
+      if (taker === undefined || !isSecond) continue
+      if (!(await isAgreed(context, taker.block, hashes))) continue
+      seen.delete(suspect.id)
+      lost.push(suspect)
+    }
+    if (lost.length > 0) await giveUp(context, lost, attempts)
+  }
+}
+
+const passing = (error: unknown): undefined => {
+  if (!(error instanceof RpcFailure)) throw error
+}
+
+const hashesOf = (
+  { id, hash }: OpenTransaction,
+  attempts: readonly Attempt[],
+): ReadonlySet<Hex> => {
+  const own = attempts.filter((each) => each.transactionId === id).map((each) => each.hash)
+  return new Set(hash === undefined ? own : [hash, ...own])
+}
+
+type Taker = { readonly hash: Hex; readonly block: Block }
+
+/** @returns undefined while the nonce is not used deep enough, or our own transaction has it */
+const takerOf = async (
+  context: EngineContext,
+  { sender, nonce }: OpenTransaction,
+  hashes: ReadonlySet<Hex>,
+): Promise<Taker | undefined> => {
+  const { network, rpc } = context
+  if (nonce === undefined) return undefined
+  const head = await rpc.call('eth_blockNumber')
+  const isUsedBy = async (number: number): Promise<boolean> =>
+    (await rpc.call('eth_getTransactionCount', sender, quantity(number))) > nonce
+  const number = await firstWhere(head - network.confirmations + 1, isUsedBy)
+  if (number === undefined) return undefined
+  const block = await rpc.call('eth_getBlockByNumber', quantity(number), true)
+  if (block?.number !== number) return undefined
+  for (const each of block.transactions) {
+    if (typeof each === 'string' || each.from !== sender || each.nonce !== nonce) continue
+    return hashes.has(each.hash) ? undefined : { hash: each.hash, block }
+  }
+  return undefined
+}
+
+/** @returns the first block of which it is true, if it is true of the last; nodes keep the states of few blocks */
+const firstWhere = async (
+  last: number,
+  isTrue: (number: number) => Promise<boolean>,
+): Promise<number | undefined> => {
+  if (last < 0 || !(await isTrue(last))) return undefined
+  let high = last
+  let low = -1
+  for (let step = 1; high > 0; step *= 2) {
+    const number = Math.max(0, high - step)
+    if (!(await isTrue(number))) {
+      low = number
+      break
+    }
+    high = number
+  }
+  while (high - low > 1) {
+    const middle = (high + low) >> 1
+    if (await isTrue(middle)) high = middle
+    else low = middle
+  }
+  return high
+}
+
+/** Every node that answers has the other's block, and none has a receipt of ours. */
+const isAgreed = async (
+  { rpc }: EngineContext,
+  { hash, number }: Block,
+  hashes: ReadonlySet<Hex>,
+): Promise<boolean> => {
+  const blocks = await rpc.poll('eth_getBlockByNumber', quantity(number), false)
+  const answered = blocks.flatMap((each) => ('result' in each ? [each.result] : []))
+  if (answered.length === 0 || answered.some((each) => each?.hash !== hash)) return false
+  for (const own of hashes) {
+    const receipts = await rpc.poll('eth_getTransactionReceipt', own)
+    if (receipts.some((each) => 'failure' in each || each.result !== null)) return false
+  }
+  return true
+}
+
+/** Signs the lost ones again; those that were only to use the nonce have no more to do. */
+const giveUp = async (
+  context: EngineContext,
+  lost: readonly OpenTransaction[],
+  attempts: readonly Attempt[],
+): Promise<void> => {
+  const { logger, network, rpc, sql } = context
+  logger.error({ network: network.id, count: lost.length }, 'nonces used by others')
+  const withdrawn = new Set(
+    attempts.filter(({ kind }) => kind === 'cancel').map(({ transactionId }) => transactionId),
+  )
+  const isOver = ({ id, kind }: OpenTransaction) => kind === 'gap_fill' || withdrawn.has(id)
+  const idsOf = (all: readonly OpenTransaction[]) => all.map(({ id }) => id)
+  const senders = [...new Set(lost.map(({ sender }) => sender))]
+  const counts = await rpc.batch(
+    senders.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
+  )
+  const nonces = new Map<string, number>()
+  for (const [i, sender] of senders.entries()) {
+    const count = counts[i]!
+    if ('result' in count) nonces.set(sender, count.result)
+  }
+  await sql.begin(async (tx) => {
+    await lanes.seedLanes(tx, network.id, nonces)
+    const again = lost.filter((each) => !isOver(each))
+    await corrections.loseNonces(tx, idsOf(again), nonceTaken)
+    await endSagas(context, tx, await corrections.nonceUsed(tx, idsOf(lost.filter(isOver))))
+  })
+}

@@ -1,0 +1,194 @@
+/** No end without evidence: receipts that lag, tokens that do not move, blocks that leave the chain. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
+
+let bench: Bench
+afterEach(() => bench.stop())
+
+const pay = async (from: Hex, to: Hex, amount = '1.00'): Promise<string> => {
+  const body = { from_wallet: from, to_wallet: to, amount }
+  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
+  expect(status).toBe(202)
+  return (json as TransferBody).transfer_id
+}
+
+const read = async (id: string) =>
+  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
+
+const reaches = async (id: string, wanted: string): Promise<TransferBody> => {
+  await bench.until(async () => (await read(id)).status === wanted, 10_000)
+  return read(id)
+}
+
+const attemptsOf = async (): Promise<number> => {
+  const [row] = await bench.database.sql<{ attempts: number }[]>`
+    select max(attempts) as attempts from drex_transactions`
+  return row?.attempts ?? 0
+}
+
+const word = (value: bigint): string => value.toString(16).padStart(64, '0')
+
+test('receipts that lag behind nonces: it waits, and is told confirmed when they come', async () => {
+  bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const id = await pay(ana, bia)
+  await reaches(id, 'broadcast')
+  const counts = () => bench.node.asked.get('eth_getTransactionCount') ?? 0
+  const before = counts()
+  bench.node.lie(({ method }) =>
+    method === 'eth_getTransactionReceipt' ? { result: null } : undefined,
+  )
+  await bench.chain.mine()
+  // It is looked for, twice at least: the nonce is used, and the block that used it has our own transaction.
+  await bench.until(async () => counts() >= before + 4)
+  expect((await read(id)).status).toBe('broadcast')
+  expect(bench.events).toEqual([])
+  bench.node.lie(undefined)
+  await reaches(id, 'confirmed')
+  expect((await bench.database.sql`select 1 from drex_corrections`).length).toBe(0)
+})
+
+test('a node that tells a foreign transaction once, and another has our receipt: it waits', async () => {
+  bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+  await bench.restart({ DREX_TESTNET_RPC_URLS: `${bench.node.url},${bench.chain.url}` })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const id = await pay(ana, bia)
+  await reaches(id, 'broadcast')
+  const foreign = `0x${'cd'.repeat(32)}`
+  let told = 0
+  bench.node.lie(async ({ method, params }, answer) => {
+    if (method === 'eth_getTransactionReceipt') return { result: null }
+    const outcome = await answer()
+    if (method !== 'eth_getBlockByNumber' || !('result' in outcome)) return outcome
+    const block = outcome.result as { transactions: unknown[] } | null
+    if (params[1] !== true || block === null) {
+      return block === null ? outcome : { result: { ...block, transactions: [] } }
+    }
+    told++
+    const transactions = block.transactions.map((each) => ({ ...(each as object), hash: foreign }))
+    return { result: { ...block, transactions } }
+  })
+  await bench.chain.mine()
+  await bench.until(async () => told >= 3)
+  expect((await read(id)).status).toBe('broadcast')
+  bench.node.lie(undefined)
+  await reaches(id, 'confirmed')
+  expect(await bench.balance(bia)).toBe(100n)
+})
+
+describe('a token that does not move', () => {
+  const before: readonly (readonly [string, string, string, string])[] = [
+    ['answers false', 'eth_call', `0x${word(0n)}`, 'TOKEN_REFUSED'],
+    ['answers two', 'eth_call', `0x${word(2n)}`, 'TOKEN_REFUSED'],
+    ['has no code', 'eth_getCode', '0x', 'NO_CONTRACT'],
+  ]
+  for (const [name, method, result, code] of before) {
+    test(`${name}: nothing is signed`, async () => {
+      bench = await createBench({ isLying: true })
+      const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+      bench.node.lie((call) => {
+        const { data } = (call.params[0] ?? {}) as { data?: string }
+        const isTransfer = data === undefined || data.startsWith('0xa9059cbb')
+        return call.method === method && isTransfer ? { result } : undefined
+      })
+      const failed = await reaches(await pay(ana, bia), 'failed')
+      expect([failed.error?.code, failed.tx_hash]).toEqual([code, null])
+    })
+  }
+
+  test('answers nothing, as tokens of the older kind do: confirmed by its events', async () => {
+    bench = await createBench({ isLying: true })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    bench.node.lie(({ method, params }) =>
+      method === 'eth_call' && String((params[0] as { data: string }).data).startsWith('0xa9059cbb')
+        ? { result: '0x' }
+        : undefined,
+    )
+    await reaches(await pay(ana, bia), 'confirmed')
+  })
+
+  type Log = { readonly topics: readonly string[]; readonly data: string }
+  const receipts: readonly (readonly [string, (log: Log) => readonly object[], string])[] = [
+    ['no event', () => [], '0'],
+    ['less than asked', (log) => [{ ...log, data: `0x${word(99n)}` }], '99'],
+    ['four topics', (log) => [{ ...log, topics: [...log.topics, log.topics[1]], data: '0x' }], '0'],
+    ['another token', (log) => [{ ...log, address: adminAddress }], '0'],
+    [
+      'another receiver',
+      (log) => [{ ...log, topics: log.topics.toSpliced(2, 1, log.topics[1]!) }],
+      '0',
+    ],
+  ]
+  for (const [name, logs, moved] of receipts) {
+    test(`succeeds with ${name}: never confirmed, and says what was seen`, async () => {
+      bench = await createBench({ isLying: true })
+      const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+      bench.node.lie(async ({ method }, answer) => {
+        const outcome = await answer()
+        if (method !== 'eth_getTransactionReceipt' || !('result' in outcome)) return outcome
+        const receipt = outcome.result as { logs: Log[] } | null
+        return receipt === null
+          ? outcome
+          : { result: { ...receipt, logs: receipt.logs.flatMap(logs) } }
+      })
+      const failed = await reaches(await pay(ana, bia), 'failed')
+      expect(failed.error?.code).toBe('TRANSFER_MISMATCH')
+      expect(failed.error?.message).toContain(
+        `${moved} of its smallest units moved, instead of 100`,
+      )
+      expect(bench.events.map(({ type }) => type)).toEqual(['drex.transfer.failed'])
+    })
+  }
+})
+
+test('confirmed, then reorganised out: taken back by an event, and confirmed again by itself', async () => {
+  bench = await createBench({ chain: { mining: 'manual' } })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  await bench.chain.markFork()
+  const id = await pay(ana, bia)
+  await reaches(id, 'broadcast')
+  await bench.chain.mine()
+  const first = await reaches(id, 'confirmed')
+  await bench.chain.reorg()
+  await bench.until(async () => bench.events.some(({ type }) => type === 'drex.transfer.corrected'))
+  const corrected = bench.events.find(({ type }) => type === 'drex.transfer.corrected')
+  expect(corrected?.data as object).toMatchObject({
+    ...{ transfer_id: id, previous_status: 'confirmed', status: 'broadcast' },
+    ...{ tx_hash: first.tx_hash, error: { code: 'REORGANISED' } },
+  })
+  const sent = await attemptsOf()
+  await bench.until(async () => (await attemptsOf()) > sent)
+  await bench.chain.mine()
+  const again = await reaches(id, 'confirmed')
+  expect(again.tx_hash).toBe(first.tx_hash)
+  expect(await bench.balance(bia)).toBe(100n)
+  expect(bench.events.map(({ type }) => type)).toEqual([
+    'drex.transfer.confirmed',
+    'drex.transfer.corrected',
+    'drex.transfer.confirmed',
+  ])
+})
+
+test('what was reorganised out while no gateway ran is found out at the start', async () => {
+  bench = await createBench({ chain: { mining: 'manual' } })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  await bench.chain.markFork()
+  const id = await pay(ana, bia)
+  await reaches(id, 'broadcast')
+  await bench.chain.mine()
+  await reaches(id, 'confirmed')
+  await bench.drex().stop?.()
+  await bench.chain.reorg()
+  await bench.restart()
+  await bench.until(async () => {
+    await bench.chain.mine()
+    return bench.events.length >= 3
+  })
+  expect(bench.events.map(({ type }) => type)).toEqual([
+    'drex.transfer.confirmed',
+    'drex.transfer.corrected',
+    'drex.transfer.confirmed',
+  ])
+  expect(await bench.balance(bia)).toBe(100n)
+})

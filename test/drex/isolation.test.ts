@@ -1,0 +1,187 @@
+/** One wallet's trouble is its own: signers that hang, coin that is missing, fees beyond the limits. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { Wallet } from 'ethers'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
+
+let bench: Bench
+afterEach(() => bench.stop())
+
+const gwei = 1_000_000_000n
+
+const pay = async (from: Hex, to: Hex, amount = '1.00'): Promise<string> => {
+  const body = { from_wallet: from, to_wallet: to, amount }
+  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
+  expect(status).toBe(202)
+  return (json as TransferBody).transfer_id
+}
+
+const read = async (id: string) =>
+  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
+
+const reaches = async (id: string, wanted: string): Promise<TransferBody> => {
+  await bench.until(async () => (await read(id)).status === wanted, 10_000)
+  return read(id)
+}
+
+describe('another program that signs', () => {
+  const keys = Array.from(
+    { length: 12 },
+    (_, i) => new Wallet(`0x${String(i + 1).padStart(64, '0')}`),
+  )
+
+  type Asked = { readonly id: number; readonly params: readonly [Record<string, string>] }
+
+  /** Hangs until it is released. */
+  const createSlowSigner = () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let atOnce = 0
+    let atOnceMax = 0
+    const server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      idleTimeout: 60,
+      async fetch(request) {
+        const { id, params } = (await request.json()) as Asked
+        atOnceMax = Math.max(atOnceMax, ++atOnce)
+        await promise
+        atOnce--
+        const { from, gas, gasPrice, nonce, to, data, value } = params[0]
+        const wallet = keys.find(({ address }) => address.toLowerCase() === from)!
+        const chainId = bench.chain.chainId
+        const result = await wallet.signTransaction({
+          ...{ type: 0, chainId, to: to!, data: data!, value: value! },
+          ...{ gasLimit: gas!, gasPrice: gasPrice!, nonce: Number(nonce) },
+        })
+        return Response.json({ jsonrpc: '2.0', id, result })
+      },
+    })
+    return {
+      url: String(server.url),
+      release: resolve,
+      most: () => atOnceMax,
+      stop: () => server.stop(true),
+    }
+  }
+
+  test('hangs: no other wallet waits; when it comes back, its wallets go on in order', async () => {
+    const signer = createSlowSigner()
+    bench = await createBench({
+      env: { DREX_WEB3SIGNER_URL: signer.url, DREX_SIGNER_TIMEOUT_MS: '400' },
+    })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    const hung: string[] = []
+    for (const { address } of keys) {
+      const body = { type: 'web3signer', label: 'remote', address }
+      expect((await bench.call('POST', '/v1/wallets', body)).status).toBe(201)
+      await bench.admin.currency('enableAccount', address)
+      await bench.admin.currency('mint', address, 1_000n)
+      for (let i = 0; i < 3; i++) hung.push(await pay(address.toLowerCase() as Hex, bia))
+    }
+    const before = performance.now()
+    await reaches(await pay(ana, bia), 'confirmed')
+    expect(performance.now() - before).toBeLessThan(2_000)
+    await bench.until(async () => {
+      const { error } = await read(hung.at(-1)!)
+      return error?.code === 'SIGNER_FAILED'
+    })
+    // Nothing is written while it is waited for, so that nothing else has to wait.
+    const [held] = await bench.database.sql<{ count: number }[]>`
+      select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and state = 'idle in transaction'`
+    expect(held?.count).toBe(0)
+    signer.release()
+    for (const id of hung) await bench.until(async () => (await read(id)).status === 'confirmed')
+    expect(await bench.balance(bia)).toBe(100n + 36n * 100n)
+    await signer.stop()
+  }, 60_000)
+})
+
+describe('networks with fees', () => {
+  const begin = async (env: Readonly<Record<string, string>> = {}, gasPolicy = 'legacy') => {
+    bench = await createBench({
+      isLying: true,
+      chain: { gasPrice: 1_000n, balances: { [adminAddress]: 10n ** 20n } },
+      env: { DREX_TESTNET_GAS_POLICY: gasPolicy, ...env },
+    })
+  }
+  const funded = async (cents?: bigint): Promise<Hex> => {
+    const wallet = await bench.wallet(cents)
+    await bench.chain.request('hardhat_setBalance', [wallet, '0x8ac7230489e80000'])
+    return wallet
+  }
+
+  test('wallets without coin are told so, and keep nobody from being sent', async () => {
+    await begin({ DREX_IN_FLIGHT_MAX: '2' })
+    const [ana, bia] = [await funded(), await funded(0n)]
+    const poor = [await bench.wallet(), await bench.wallet(), await bench.wallet()]
+    const refused = await Promise.all(poor.map((wallet) => pay(wallet, bia)))
+    await reaches(await pay(ana, bia), 'confirmed')
+    for (const id of refused) {
+      expect((await reaches(id, 'failed')).error?.code).toBe('INSUFFICIENT_FUNDS')
+    }
+  })
+
+  test('what no node takes holds no room: others are sent', async () => {
+    await begin({ DREX_IN_FLIGHT_MAX: '1' })
+    const [ana, bia, eva] = [await funded(), await funded(0n), await funded()]
+    const broke = 'Upfront cost exceeds account balance'
+    let refused = 0
+    bench.node.lie(({ method }) =>
+      method === 'eth_sendRawTransaction' && refused++ === 0
+        ? { error: { code: -32004, message: broke } }
+        : undefined,
+    )
+    const stuck = await pay(eva, bia)
+    await bench.until(async () => (await read(stuck)).error?.code === 'INSUFFICIENT_FUNDS')
+    await reaches(await pay(ana, bia), 'confirmed')
+    // Sent again, it is taken, and says no more that it was not.
+    expect((await reaches(stuck, 'confirmed')).error).toBeNull()
+  })
+
+  test('the first fee has a limit: the transfer waits, unsigned, until the network asks for less', async () => {
+    await begin({ DREX_FEE_MAX_GWEI: '1' })
+    const [ana, bia] = [await funded(), await funded(0n)]
+    let price = 2n * gwei
+    bench.node.lie(({ method }) =>
+      method === 'eth_gasPrice' ? { result: `0x${price.toString(16)}` } : undefined,
+    )
+    const id = await pay(ana, bia)
+    await bench.until(async () => (await read(id)).error?.code === 'FEE_TOO_HIGH')
+    expect(await read(id)).toMatchObject({ status: 'pending', tx_hash: null })
+    price = 1n * gwei
+    await bench.database.sql`update drex_transactions set due_at = now()`
+    await reaches(id, 'confirmed')
+  })
+
+  test('a transaction has a limit too, whatever its gas', async () => {
+    await begin({ DREX_TRANSACTION_FEE_MAX_GWEI: '1000' })
+    const [ana, bia] = [await funded(), await funded(0n)]
+    bench.node.lie(({ method }) =>
+      method === 'eth_gasPrice' ? { result: `0x${gwei.toString(16)}` } : undefined,
+    )
+    const id = await pay(ana, bia)
+    await bench.until(async () => (await read(id)).error?.code === 'FEE_TOO_HIGH')
+    expect((await read(id)).status).toBe('pending')
+  })
+})
+
+test('many processes: each waiting transfer is simulated by one of them', async () => {
+  bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const peers = [bench.peer(), bench.peer(), bench.peer()]
+  await Bun.sleep(200)
+  let simulated = 0
+  bench.node.lie(async ({ method, params }, answer) => {
+    const { data = '' } = (params[0] ?? {}) as { data?: string }
+    if (method === 'eth_call' && data.startsWith('0xa9059cbb')) {
+      simulated++
+      await Bun.sleep(60)
+    }
+    return answer()
+  })
+  const ids = await Promise.all(Array.from({ length: 30 }, () => pay(ana, bia)))
+  for (const id of ids) await reaches(id, 'broadcast')
+  expect(simulated).toBe(ids.length)
+  for (const peer of peers) await peer.stop()
+})
