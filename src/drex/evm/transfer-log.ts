@@ -3,13 +3,13 @@ import type { Log } from '../rpc/methods.ts'
 import type { Hex } from './hex.ts'
 
 /** keccak256 of `Transfer(address,address,uint256)`. */
-export const transferTopic: Hex =
+const transferTopic: Hex =
   '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
-export type Movement = { readonly from: Hex; readonly to: Hex; readonly amount: bigint }
+type Movement = { readonly from: Hex; readonly to: Hex; readonly amount: bigint }
 
 /** @returns undefined if it is another event; that of an ERC-721 token has the same first topic, and four of them */
-export const movementOf = ({ topics, data }: Log): Movement | undefined => {
+const movementOf = ({ topics, data }: Log): Movement | undefined => {
   const [event, from, to] = topics
   if (event !== transferTopic || topics.length !== 3 || data.length !== 66) return undefined
   return { from: addressOf(from!), to: addressOf(to!), amount: BigInt(data) }
