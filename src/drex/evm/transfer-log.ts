@@ -3,8 +3,7 @@ import type { Log } from '../rpc/methods.ts'
 import type { Hex } from './hex.ts'
 
 /** keccak256 of `Transfer(address,address,uint256)`. */
-const transferTopic: Hex =
-  '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+const transferTopic: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 type Movement = { readonly from: Hex; readonly to: Hex; readonly amount: bigint }
 
