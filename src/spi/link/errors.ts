@@ -1,4 +1,4 @@
-import type { InterfaceProblem } from './types.ts'
+import type { InterfaceProblem, PulledMessage } from './types.ts'
 
 /** The message interface did not do what we asked; `status` is undefined if it did not answer. */
 export class InterfaceError extends Error {
@@ -37,5 +37,58 @@ export class TooManyStreamsError extends InterfaceError {
   constructor(retryAfterMs: number) {
     super('too many read streams are open', { status: 429 })
     this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** An answer as it came; of one that is larger than we take, its beginning. */
+export type RawAnswer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Uint8Array
+}
+
+/** The answer has more bytes than we take. */
+export class AnswerTooLargeError extends InterfaceError {
+  override readonly name = 'AnswerTooLargeError'
+  readonly answer: RawAnswer
+
+  constructor(answer: RawAnswer) {
+    super(`the answer has more than ${answer.body.length} bytes`, { status: answer.status })
+    this.answer = answer
+  }
+}
+
+/** The answer came, and is not compressed as it says. */
+export class UndecodableError extends InterfaceError {
+  override readonly name = 'UndecodableError'
+}
+
+/** A complete answer that cannot be cut into messages, or not in whole. */
+export class UncutAnswerError extends InterfaceError {
+  override readonly name = 'UncutAnswerError'
+  /** A code such as `multipart_truncated`. */
+  readonly code: string
+  readonly answer: RawAnswer
+  /** The messages that could be cut out of it. */
+  readonly messages: readonly PulledMessage[]
+  /** The same for the same answer. */
+  readonly digest: string
+  /** False for the answer that opened the stream: asking for it again would open another. */
+  readonly isRepeatable: boolean
+  /** The request that confirms this answer. */
+  readonly nextUrl: string
+
+  constructor(
+    code: string,
+    answer: RawAnswer,
+    about: Pick<UncutAnswerError, 'messages' | 'digest' | 'isRepeatable' | 'nextUrl'>,
+  ) {
+    super(`the answer cannot be cut into messages: ${code}`, { status: answer.status })
+    this.code = code
+    this.answer = answer
+    this.messages = about.messages
+    this.digest = about.digest
+    this.isRepeatable = about.isRepeatable
+    this.nextUrl = about.nextUrl
   }
 }

@@ -1,6 +1,6 @@
 import { inRequestSpan } from '#src/platform/observe/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
-import { InterfaceError } from './errors.ts'
+import { AnswerTooLargeError, InterfaceError, type RawAnswer, UndecodableError } from './errors.ts'
 
 /** The limit of one answer after decompression: ten messages of the largest size we take, and their frame. */
 export const answerBytesMax = 45 * 1024 * 1024
@@ -15,13 +15,11 @@ export type ExchangeRequest = {
   readonly isGzip?: boolean
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
+  /** Leaves the body of the answer compressed. */
+  readonly isRaw?: boolean
 }
 
-export type ExchangeAnswer = {
-  readonly status: number
-  readonly headers: Headers
-  readonly body: Uint8Array
-}
+export type ExchangeAnswer = RawAnswer
 
 /** The request cannot have reached the interface, because there was no connection. */
 export class NotConnectedError extends InterfaceError {
@@ -49,7 +47,8 @@ const headersOf = (request: ExchangeRequest): Record<string, string> => ({
 /**
  * Makes one request and reads its whole answer, over a kept connection if there is one, with TLS 1.2 or later.
  *
- * @throws NotConnectedError, LateError, InterfaceError (cut answer, answer over {@link answerBytesMax})
+ * @throws NotConnectedError, LateError, AnswerTooLargeError (over {@link answerBytesMax}), UndecodableError,
+ *   InterfaceError (cut answer)
  */
 export const exchange = (
   request: ExchangeRequest,
@@ -67,6 +66,7 @@ const ask = async (
       method,
       headers: headersOf(request),
       redirect: 'manual',
+      decompress: request.isRaw !== true,
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       ...(body === undefined ? {} : { body }),
       ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls.current() }),
@@ -87,9 +87,9 @@ const readBody = async (response: Response): Promise<Uint8Array> => {
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
     if (bytes > answerBytesMax) {
-      throw new InterfaceError(`the answer has more than ${answerBytesMax} bytes`, {
-        status: response.status,
-      })
+      chunks.push(chunk.subarray(0, chunk.length - (bytes - answerBytesMax)))
+      const { status, headers } = response
+      throw new AnswerTooLargeError({ status, headers, body: Buffer.concat(chunks) })
     }
     chunks.push(chunk)
   }
@@ -107,6 +107,7 @@ const failureOf = (error: unknown, isLate: boolean): Error => {
   if (notConnected.test(code)) {
     return new NotConnectedError(`no connection: ${code}`, { cause: error })
   }
+  if (code === 'ZlibError') return new UndecodableError('the answer is not compressed as it says')
   return new InterfaceError(`the connection ended before the answer: ${code}`, { cause: error })
 }
 

@@ -1,14 +1,22 @@
 import { CodecError } from '#codecs/bytes'
-import { boundaryOf, decodeMultipart, multipartLimits } from '#codecs/multipart'
-import type { KeyMaterial } from '#src/platform/security/index.ts'
-import { InterfaceError, StreamGoneError, TooManyStreamsError } from './errors.ts'
 import {
-  answerBytesMax,
-  type ExchangeAnswer,
-  exchange,
-  NotConnectedError,
-  retryAfterMs,
-} from './exchange.ts'
+  boundaryOf,
+  decodeMultipart,
+  type MultipartPart,
+  multipartLimits,
+  salvageMultipart,
+} from '#codecs/multipart'
+import type { KeyMaterial } from '#src/platform/security/index.ts'
+import {
+  AnswerTooLargeError,
+  InterfaceError,
+  type RawAnswer,
+  StreamGoneError,
+  TooManyStreamsError,
+  UncutAnswerError,
+  UndecodableError,
+} from './errors.ts'
+import { answerBytesMax, exchange, NotConnectedError, retryAfterMs } from './exchange.ts'
 import { problemOf } from './problem.ts'
 import type { PulledMessage, PullStream } from './types.ts'
 
@@ -17,8 +25,16 @@ export const channelStreamsMax = 6
 const throttledMs = 1_000
 const closeTimeoutMs = 5_000
 const pathCharactersMax = 2_048
+/** Messages of one answer; the interface gives ten. */
+export const answerMessagesMax = 1_000
 /** We bound the whole answer only: if a part is too large for anything else, we can still store it. */
-const answerLimits = { ...multipartLimits, partBytesMax: answerBytesMax }
+const answerLimits = {
+  ...multipartLimits,
+  partBytesMax: answerBytesMax,
+  partsMax: answerMessagesMax,
+}
+/** However long the interface asks a read to wait, we ask again after this time. */
+export const readRetryAfterMaxMs = 4_000
 
 export type StreamDeps = {
   /** `…/api/v1/out/{ispb}/stream/start` */
@@ -36,7 +52,7 @@ export const openStream = async (
   deps: StreamDeps,
   signal: AbortSignal | undefined,
 ): Promise<PullStream> => {
-  let first: Reading | undefined = await read(deps, deps.startUrl, signal)
+  let first: Reading | UncutAnswerError | undefined = await opening(deps, signal)
   let { nextUrl } = first
   let hasEnded = false
   /** True when the interface may have answered the last read with messages that nobody has seen. */
@@ -60,8 +76,13 @@ export const openStream = async (
     next: async (given) => {
       const reading = first ?? (await readOn(given))
       first = undefined
+      if (reading instanceof UncutAnswerError) throw reading
       nextUrl = reading.nextUrl
       return reading.messages
+    },
+    takeAsRead: ({ nextUrl: confirming }) => {
+      nextUrl = confirming
+      isUnseen = false
     },
     close: async () => {
       end()
@@ -77,6 +98,19 @@ export const openStream = async (
   }
 }
 
+/** An answer that cannot be cut has opened the stream all the same. */
+const opening = async (
+  deps: StreamDeps,
+  signal: AbortSignal | undefined,
+): Promise<Reading | UncutAnswerError> => {
+  try {
+    return await read(deps, deps.startUrl, signal)
+  } catch (error) {
+    if (error instanceof UncutAnswerError) return error
+    throw error
+  }
+}
+
 /** Only a refusal or a missing connection proves that the interface has handed nothing out. */
 const mayHaveDelivered = (error: unknown): boolean => {
   if (error instanceof NotConnectedError) return false
@@ -89,13 +123,25 @@ const read = async (
   url: string,
   signal: AbortSignal | undefined,
 ): Promise<Reading> => {
-  const answer = await exchange(
-    { method: 'GET', url, accept: 'multipart/mixed', timeoutMs, signal },
-    tls,
-  )
+  const request = { method: 'GET', url, accept: 'multipart/mixed', timeoutMs, signal } as const
+  const isRepeatable = url !== startUrl
+  let answer: RawAnswer
+  try {
+    answer = await exchange(request, tls)
+  } catch (error) {
+    // The same read again gives the same answer, and this time its bytes.
+    if (error instanceof UndecodableError) {
+      const raw = await exchange({ ...request, isRaw: true }, tls)
+      throw uncut('content_encoding', raw, [], isRepeatable, startUrl)
+    }
+    if (!(error instanceof AnswerTooLargeError) || error.status !== 200) throw error
+    throw uncut('too_large', error.answer, salvaged(error.answer).messages, isRepeatable, startUrl)
+  }
   const { status, headers, body } = answer
   if (status === 410) throw new StreamGoneError()
-  if (status === 429) throw new TooManyStreamsError(retryAfterMs(headers, throttledMs))
+  if (status === 429) {
+    throw new TooManyStreamsError(Math.min(retryAfterMs(headers, throttledMs), readRetryAfterMaxMs))
+  }
   if (status !== 200 && status !== 204) {
     const problem = problemOf(body)
     throw new InterfaceError(`reading: status ${status} ${problem.type}`.trimEnd(), {
@@ -104,7 +150,10 @@ const read = async (
     })
   }
   const nextUrl = nextOf(headers, startUrl)
-  return { nextUrl, messages: status === 204 ? [] : messagesOf(answer) }
+  if (status === 204) return { nextUrl, messages: [] }
+  const { messages, lost } = messagesOf(answer)
+  if (lost !== undefined) throw uncut(lost, answer, messages, isRepeatable, startUrl)
+  return { nextUrl, messages }
 }
 
 /** Relative or absolute, opaque; we refuse another host, because the next request presents our certificate. */
@@ -120,21 +169,69 @@ const nextOf = (headers: Headers, startUrl: string): string => {
   return `${start.origin}${next.pathname}${next.search}`
 }
 
-const messagesOf = ({ headers, body, status }: ExchangeAnswer): readonly PulledMessage[] => {
+const uncut = (
+  code: string,
+  answer: RawAnswer,
+  messages: readonly PulledMessage[],
+  isRepeatable: boolean,
+  startUrl: string,
+): UncutAnswerError =>
+  new UncutAnswerError(code, answer, {
+    messages,
+    isRepeatable,
+    nextUrl: nextOf(answer.headers, startUrl),
+    digest: Bun.hash.xxHash64(answer.body).toString(16),
+  })
+
+type Cut = {
+  readonly messages: readonly PulledMessage[]
+  /** Why these are not all; undefined when they are. */
+  readonly lost: string | undefined
+}
+
+const messagesOf = (answer: RawAnswer): Cut => {
+  const { headers, body } = answer
   const contentType = headers.get('content-type') ?? ''
-  try {
-    if (!/^\s*multipart\//i.test(contentType)) {
-      return [{ resourceId: headers.get('pi-resourceid') || undefined, xml: body }]
+  if (!isMultipart(answer)) {
+    return {
+      messages: [{ resourceId: headers.get('pi-resourceid') || undefined, xml: body }],
+      lost: undefined,
     }
-    return decodeMultipart(body, boundaryOf(contentType), answerLimits).map((part) => ({
-      resourceId: part.headers.get('pi-resourceid') || undefined,
-      xml: part.body,
-    }))
+  }
+  try {
+    const parts = decodeMultipart(body, boundaryOf(contentType), answerLimits)
+    return { messages: parts.map(messageOf), lost: undefined }
   } catch (error) {
     if (!(error instanceof CodecError)) throw error
-    throw new InterfaceError(`the answer cannot be cut into messages: ${error.code}`, {
-      status,
-      cause: error,
-    })
+    return salvaged(answer)
   }
 }
+
+const hyphen = 45
+
+/** By its Content-Type, or, where that is of no kind of document, by its beginning. */
+const isMultipart = ({ headers, body }: RawAnswer): boolean => {
+  const contentType = headers.get('content-type') ?? ''
+  if (/^\s*multipart\//i.test(contentType)) return true
+  return !/xml/i.test(contentType) && body[0] === hyphen && body[1] === hyphen
+}
+
+/** A cut document would be taken for the whole one; only what ends as a message does is no cut one. */
+const endOfMessage = /<\/(?:[\w.-]+:)?Envelope\s*>\s*$/
+const endBytes = 256
+
+/** What can be cut out of a body that is not as it ought to be. */
+const salvaged = (answer: RawAnswer): Cut => {
+  const contentType = answer.headers.get('content-type') ?? ''
+  if (!isMultipart(answer)) return { messages: [], lost: 'single' }
+  const { parts, lost, rest } = salvageMultipart(answer.body, contentType, answerLimits)
+  const end =
+    rest === undefined ? '' : Buffer.from(rest.body.subarray(-endBytes)).toString('latin1')
+  const all = rest !== undefined && endOfMessage.test(end) ? [...parts, rest] : parts
+  return { messages: all.map(messageOf), lost }
+}
+
+const messageOf = ({ headers, body }: MultipartPart): PulledMessage => ({
+  resourceId: headers.get('pi-resourceid') || undefined,
+  xml: body,
+})

@@ -42,9 +42,12 @@ export type PullStream = {
    * Confirms the previous batch and waits for the next; empty when nothing came (204). Store a batch before
    * calling again. After a failure the same read is made again: the interface repeats what it had answered.
    *
-   * @throws StreamGoneError after 410, when the stream is of no more use; InterfaceError otherwise
+   * @throws StreamGoneError after 410, when the stream is of no more use; UncutAnswerError for a complete answer that
+   *   cannot be cut; InterfaceError otherwise
    */
   next(signal?: AbortSignal): Promise<readonly PulledMessage[]>
+  /** The next read confirms this answer, although it could not be cut: its bytes are stored elsewhere. */
+  takeAsRead(answer: { readonly nextUrl: string }): void
   /**
    * Confirms the last batch and ends the stream; 200 and 410 are both success. If the last read failed and its answer
    * may have held messages, it confirms nothing: the stream ends by itself.

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { InterfaceError, StreamGoneError, TooManyStreamsError } from '#src/spi/link/index.ts'
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
+import { UncutAnswerError } from '../../../src/spi/link/errors.ts'
 import { answerBytesMax } from '../../../src/spi/link/exchange.ts'
 import { answer, interfaceClient, ispb, type RawAnswer, rawServer } from './support.ts'
 
@@ -95,14 +96,75 @@ describe('a read stream', () => {
     ['no PI-Pull-Next', answer(204)],
     ['PI-Pull-Next of another host', answer(204, { 'PI-Pull-Next': 'https://evil.example/x' })],
     ['an endless PI-Pull-Next', answer(204, { 'PI-Pull-Next': `/${'x'.repeat(2_048)}` })],
-    ['a body cut short', answer(200, multipartHeaders, multipart.subarray(0, -8))],
-    ['no boundary', answer(200, { ...nextHeader, 'Content-Type': 'multipart/mixed' }, multipart)],
     ['a cut connection', 'cut'],
   ] as const)('%s is an error, and nothing is confirmed', async (_, reply) => {
     const requests = await opened([reply], async (client) => {
       expect(await thrownBy(client.openStream('PRIMARY'))).toBeInstanceOf(InterfaceError)
     })
     expect(requests).toHaveLength(1)
+  })
+
+  const lines = multipart.toString().replaceAll('\r\n', '\n')
+  test.each([
+    ['no boundary', { ...nextHeader, 'Content-Type': 'multipart/mixed' }, multipart.toString()],
+    ['no Content-Type', nextHeader, multipart.toString()],
+    ['lines that end by LF', multipartHeaders, lines],
+    [
+      'a header line that is none',
+      multipartHeaders,
+      multipart.toString().replace('PI-', 'none\r\nPI-'),
+    ],
+  ])('is read with %s', async (_, headers, body) => {
+    await opened([answer(200, headers, body)], async (client) => {
+      const messages = await (await client.openStream('PRIMARY')).next()
+      const told = messages.map(({ resourceId, xml }) => `${resourceId} ${Buffer.from(xml)}`)
+      expect(told).toEqual(['r1 <a/>', 'r2 <b/>'])
+    })
+  })
+
+  test('an answer that cannot be cut tells its bytes and what can, and is taken as read when asked', async () => {
+    const cut = multipart.subarray(0, -30)
+    const requests = await opened(
+      [
+        answer(200, multipartHeaders, cut),
+        answer(200, { ...multipartHeaders, 'PI-Pull-Next': '/third' }, cut),
+        answer(200, { ...multipartHeaders, 'PI-Pull-Next': '/third' }, cut),
+        answer(204, { 'PI-Pull-Next': '/fourth' }),
+      ],
+      async (client) => {
+        const stream = await client.openStream('PRIMARY')
+        const uncut = async () => (await thrownBy(stream.next())) as UncutAnswerError
+        const first = await uncut()
+        expect(first).toBeInstanceOf(UncutAnswerError)
+        expect(first).toMatchObject({ isRepeatable: false, code: 'multipart_truncated' })
+        expect(Buffer.compare(first.answer.body, cut)).toBe(0)
+        expect(first.messages.map(({ resourceId }) => resourceId)).toEqual(['r1'])
+        stream.takeAsRead(first)
+        const second = await uncut()
+        expect(second).toMatchObject({ isRepeatable: true, digest: first.digest })
+        expect((await uncut()).digest).toBe(second.digest)
+        stream.takeAsRead(second)
+        expect(await stream.next()).toEqual([])
+      },
+    )
+    expect(requests.map(([line]) => line?.split(' ')[1])).toEqual([
+      `/api/v1/out/${ispb}/stream/start`,
+      `/api/v1/out/${ispb}/stream/t2?x=1`,
+      `/api/v1/out/${ispb}/stream/t2?x=1`,
+      '/third',
+    ])
+  })
+
+  test('an answer that is not compressed as it says is asked for again, for its bytes', async () => {
+    const headers = { ...nextHeader, 'Content-Encoding': 'gzip', 'Content-Type': 'application/xml' }
+    const garbled = answer(200, headers, 'no gzip')
+    await opened([answer(204, nextHeader), garbled, garbled], async (client) => {
+      const stream = await client.openStream('PRIMARY')
+      await stream.next()
+      const error = (await thrownBy(stream.next())) as UncutAnswerError
+      expect(error).toMatchObject({ code: 'content_encoding', isRepeatable: true, messages: [] })
+      expect(Buffer.from(error.answer.body).toString()).toBe('no gzip')
+    })
   })
 
   test('a message without PI-ResourceId, or with an empty one, is a message all the same', async () => {
@@ -179,7 +241,9 @@ describe('a read stream', () => {
         expect(message?.xml.length).toBe(answerBytesMax)
       })
     await large(answerBytesMax)
-    expect(String(await thrownBy(large(answerBytesMax + 1)))).toContain('the answer has more than')
+    const error = (await thrownBy(large(answerBytesMax + 1))) as UncutAnswerError
+    expect(error).toMatchObject({ code: 'too_large', messages: [] })
+    expect(error.answer.body.length).toBe(answerBytesMax)
   })
 
   test('gives up when asked to', async () => {

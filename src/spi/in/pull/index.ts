@@ -31,8 +31,8 @@ export type PullTimes = {
 }
 
 /** The interface holds a request for some seconds before it answers 204. */
-const timesDefault: PullTimes = {
-  retry: { attemptsMax: Number.POSITIVE_INFINITY, backoffFirstMs: 200, backoffMaxMs: 5_000 },
+export const pullTimes: PullTimes = {
+  retry: { attemptsMax: Number.POSITIVE_INFINITY, backoffFirstMs: 200, backoffMaxMs: 2_000 },
   drainMs: 8_000,
   silentMs: 60_000,
 }
@@ -47,12 +47,13 @@ type Link = {
 /** INBOUND_PULL: fetches received messages over read streams of every channel and publishes them. */
 export const createPull = (deps: PullDeps): Feature => {
   const { client, broker, settings, logger } = deps
-  const times = { ...timesDefault, ...deps.times }
+  const times = { ...pullTimes, ...deps.times }
   const { channels } = client
   const links = createLinks(channels, times.silentMs, logger)
   const metrics = createPullMetrics(deps.metrics, channels, {
     linkUp: links.isUp,
     openStreams: (channel) => links.of(channel).openStreams,
+    silentSeconds: (channel) => links.silence(channel) / 1000,
   })
   const draining = new AbortController()
   const giveUp = new AbortController()
@@ -84,6 +85,7 @@ export const createPull = (deps: PullDeps): Feature => {
         if (messages > 0) metrics.onBatch(channel, messages)
       },
       onFailure: (kind) => metrics.onFailure(channel, kind),
+      onLetter: () => metrics.onLetter(channel),
     })
   }
   const drain = async (): Promise<void> => {
@@ -112,6 +114,8 @@ export const createPull = (deps: PullDeps): Feature => {
 type Links = {
   readonly of: (channel: Channel) => Link
   readonly isUp: (channel: Channel) => boolean
+  /** Milliseconds since the last read that succeeded. */
+  readonly silence: (channel: Channel) => number
   readonly begin: () => void
   /** Logs the channels that have fallen silent or answer again. */
   readonly look: () => void
@@ -137,6 +141,7 @@ const createLinks = (channels: readonly Channel[], silentMs: number, logger: Log
   return {
     of,
     isUp,
+    silence,
     begin: () => {
       // Each channel has the full time for its first answer.
       for (const channel of channels) of(channel).answeredAtMs = performance.now()
@@ -148,7 +153,7 @@ const createLinks = (channels: readonly Channel[], silentMs: number, logger: Log
         if (isSilent === link.isKnownSilent) continue
         link.isKnownSilent = isSilent
         const fields = { channel, open_streams: link.openStreams }
-        if (isSilent) logger.error(fields, 'no request of the channel has been answered for long')
+        if (isSilent) logger.error(fields, 'no read of the channel has succeeded for long')
         else logger.info(fields, 'the channel answers again')
       }
     },

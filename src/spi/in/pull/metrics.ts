@@ -8,6 +8,8 @@ export type PullMetrics = {
   readonly onBatch: (channel: Channel, messages: number) => void
   /** `kind`: why a stream ended, or `publish`. */
   readonly onFailure: (channel: Channel, kind: string) => void
+  /** An answer or a message went to `dlq`. */
+  readonly onLetter: (channel: Channel) => void
 }
 
 /** Calls `linkUp` and `openStreams` when the metrics are read. */
@@ -17,6 +19,7 @@ export const createPullMetrics = (
   state: {
     readonly linkUp: (channel: Channel) => boolean
     readonly openStreams: (channel: Channel) => number
+    readonly silentSeconds: (channel: Channel) => number
   },
 ): PullMetrics => {
   const labels = ['channel'] as const
@@ -26,6 +29,14 @@ export const createPullMetrics = (
   metrics.gauge('spigw_pull_streams', 'Open read streams.', labels, (gauge) => {
     for (const channel of channels) gauge.set({ channel }, state.openStreams(channel))
   })
+  metrics.gauge(
+    'spigw_pull_silent_seconds',
+    'Since the last read of a channel that succeeded.',
+    labels,
+    (gauge) => {
+      for (const channel of channels) gauge.set({ channel }, state.silentSeconds(channel))
+    },
+  )
   const sizes = metrics.histogram(
     'spigw_pull_batch_messages',
     'Messages per response that held any.',
@@ -36,7 +47,13 @@ export const createPullMetrics = (
     'channel',
     'kind',
   ])
+  const letters = metrics.counter(
+    'spigw_pull_dead_letters_total',
+    'Answers that could not be read in whole, and messages that the broker does not take.',
+    labels,
+  )
   return {
+    onLetter: (channel) => letters.inc({ channel }),
     onBatch: (channel, messages) => sizes.observe({ channel }, messages),
     onFailure: (channel, kind) => failures.inc({ channel, kind }),
   }

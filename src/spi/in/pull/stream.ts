@@ -11,9 +11,11 @@ import {
   type Logger,
   type OutageLog,
 } from '#src/platform/observe/index.ts'
+import { UncutAnswerError } from '../../link/errors.ts'
 import type { InterfaceClient, PulledMessage, PullStream } from '../../link/types.ts'
 import type { Channel } from '../../messages/index.ts'
 import { type PullFailure, pullFailureOf } from './failure.ts'
+import { letterOf, letterOfRefused } from './letters.ts'
 import { type InboundMessage, inboundHeaders, inboundMessageOf } from './message.ts'
 
 export type StreamDeps = {
@@ -34,12 +36,22 @@ export type StreamDeps = {
   /** Called when a request was answered, with or without messages. */
   readonly onAnswer: (messages: number) => void
   readonly onFailure: (kind: PullFailure['kind'] | 'publish') => void
+  /** Called when something was put into `dlq`, because nobody can read it. */
+  readonly onLetter: () => void
 }
 
 type FollowDeps = StreamDeps & { readonly outage: OutageLog }
 
+/** What one answer of the interface brought; `letter` holds what of it could not be read. */
+type Batch = {
+  readonly messages: readonly PulledMessage[]
+  readonly letter: InboundMessage | undefined
+}
+
 /** How often we repeat a failed read on its stream; afterwards we give the stream up for another. */
 export const repeatsMax = 3
+/** So many answers to one read that cannot be cut, equal or not: one may have another boundary each time. */
+const unreadMax = 2 * repeatsMax
 /** Short, because the broker is our own and the payments that wait for it have forty seconds. */
 const publishBackoffMaxMs = 1_000
 
@@ -94,10 +106,10 @@ const pullUntilDrained = async (deps: FollowDeps): Promise<void> => {
   try {
     while (!deps.draining.aborted) {
       const batch = await readNext(stream, deps)
-      if (batch === undefined || batch.length === 0) continue
+      if (batch === undefined || sizeOf(batch) === 0) continue
       const attributes = {
         'trilho.spi.channel': deps.channel,
-        'messaging.batch.message_count': batch.length,
+        'messaging.batch.message_count': sizeOf(batch),
       }
       mayConfirm = await inSpan('spi received', { kind: 'consumer', attributes }, () =>
         deps.watched.round(() => publishUntilDrained(batch, deps)),
@@ -115,26 +127,35 @@ const pullUntilDrained = async (deps: FollowDeps): Promise<void> => {
   }
 }
 
+const sizeOf = ({ messages, letter }: Batch): number =>
+  messages.length + (letter === undefined ? 0 : 1)
+
 /**
  * Returns the next batch. A read that failed may have had an answer, so we repeat it on the same stream, which gives
- * that answer again; another stream would give it only when the interface has missed this one for long enough. Returns
- * undefined when the process drained first.
+ * that answer again; another stream would give it only when the interface has missed this one for long enough. A
+ * complete answer that stays unreadable is a batch of what could be cut out of it, and its bytes. Returns undefined when
+ * the process drained first.
  */
-const readNext = async (
-  stream: PullStream,
-  deps: FollowDeps,
-): Promise<readonly PulledMessage[] | undefined> => {
+const readNext = async (stream: PullStream, deps: FollowDeps): Promise<Batch | undefined> => {
   let failures = 0
+  let unread = { digest: '', times: 0, total: 0 }
   for (;;) {
     try {
-      const batch = await stream.next(deps.giveUp)
-      deps.onAnswer(batch.length)
-      return batch
+      const messages = await stream.next(deps.giveUp)
+      deps.onAnswer(messages.length)
+      return { messages, letter: undefined }
     } catch (error) {
       const failure = pullFailureOf(error)
+      if (error instanceof UncutAnswerError) {
+        const { digest } = error
+        const times = unread.digest === digest ? unread.times + 1 : 1
+        unread = { digest, times, total: unread.total + 1 }
+        const isOver = times > repeatsMax || unread.total > unreadMax || !error.isRepeatable
+        if (isOver) return givenUp(stream, error, unread.total, deps)
+      }
       const isOver = failure.kind === 'gone' || failure.kind === 'refused'
-      // Being told to wait does not count against a stream.
-      if (failure.kind !== 'throttled') failures++
+      // Being told to wait does not count against a stream, and what cannot be read has a count of its own.
+      if (failure.kind !== 'throttled' && failure.kind !== 'uncut') failures++
       if (isOver || failures > repeatsMax || deps.giveUp.aborted) throw error
       deps.onFailure(failure.kind)
       const waitMs = waitBefore(failure, Math.max(1, failures), deps.retry)
@@ -143,6 +164,24 @@ const readNext = async (
       if (deps.draining.aborted) return undefined
     }
   }
+}
+
+/** Takes an answer as read: its bytes go to `dlq` before the next read confirms it. */
+const givenUp = (
+  stream: PullStream,
+  error: UncutAnswerError,
+  times: number,
+  { channel, logger, onAnswer, onFailure }: FollowDeps,
+): Batch => {
+  const { code, messages, answer } = error
+  onFailure('uncut')
+  onAnswer(messages.length)
+  logger.error(
+    { channel, code, times, bytes: answer.body.length, messages: messages.length },
+    'an answer cannot be read: it goes to dlq, and what could be cut out of it goes on',
+  )
+  stream.takeAsRead(error)
+  return { messages, letter: letterOf(error, channel, times) }
 }
 
 const close = async (stream: PullStream, { channel, logger }: StreamDeps): Promise<void> => {
@@ -155,8 +194,8 @@ const close = async (stream: PullStream, { channel, logger }: StreamDeps): Promi
 
 /** Returns false when the process drained first: the batch must not be confirmed. */
 const publishUntilDrained = async (
-  batch: readonly PulledMessage[],
-  { channel, publish, retry, logger, giveUp, onFailure }: StreamDeps,
+  { messages, letter }: Batch,
+  { channel, publish, retry, logger, giveUp, onFailure, onLetter }: StreamDeps,
 ): Promise<boolean> => {
   const receivedAt = new Date()
   const waits = { ...retry, backoffMaxMs: Math.min(retry.backoffMaxMs, publishBackoffMaxMs) }
@@ -166,7 +205,9 @@ const publishUntilDrained = async (
     back: 'received messages are published again',
     about: { channel },
   })
-  let left = batch.map((message) => inboundMessageOf(message, channel, receivedAt))
+  const inbound = messages.map((message) => inboundMessageOf(message, channel, receivedAt))
+  let left = letter === undefined ? inbound : [letter, ...inbound]
+  if (letter !== undefined) onLetter()
   for (let attempt = 1; ; attempt++) {
     try {
       await publish(left)
@@ -177,6 +218,14 @@ const publishUntilDrained = async (
       // The messages that the broker refuses must not hold up the others.
       if (error instanceof PublishRefusedError) left = await publishEach(left, publish)
       if (left.length === 0) return true
+      if (error instanceof PublishRefusedError && attempt === repeatsMax) {
+        logger.error(
+          { channel, messages: left.length, resource_ids: idsOf(left) },
+          'the broker does not take these messages: they go to dlq',
+        )
+        for (const _ of left) onLetter()
+        left = left.map((message) => letterOfRefused(message, channel, attempt))
+      }
       outage.failed(error, { messages: left.length, resource_ids: idsOf(left) })
       await pause(backoffMs(attempt, waits), giveUp)
       if (giveUp.aborted) return false

@@ -35,6 +35,9 @@ export const scriptedInterface = () => {
           calls.push(`next ${number}`)
           return take(signal)
         },
+        takeAsRead: ({ nextUrl }) => {
+          calls.push(`took ${nextUrl}`)
+        },
         close: async () => {
           calls.push(`close ${number}`)
         },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import {
+  deadLetterHeaders,
   type OutgoingMessage,
   PublishRefusedError,
   valueBytesMax,
@@ -11,6 +12,7 @@ import {
   InterfaceError,
   StreamGoneError,
   TooManyStreamsError,
+  UncutAnswerError,
 } from '../../../../src/spi/link/errors.ts'
 import { quietLogger } from '../../../support/database.ts'
 import { endToEndId, pacs002, pacs008, utf8 } from '../../../support/messages.ts'
@@ -190,14 +192,74 @@ describe('pulling', () => {
     await feature.stop?.()
   })
 
-  test('publishes what the broker takes of a batch, and does not confirm what it refuses', async () => {
-    const { feature, answer, calls, broker, published } = pullFrom({ drainMs: 20 })
-    answer([message('a'), message('refused', ''), message('c')])
+  test('what the broker does not take of a batch goes to dlq, and stops nothing', async () => {
+    const { feature, answer, calls, published, metrics } = pullFrom()
+    const random = new Uint8Array(valueBytesMax + 7)
+    for (let at = 0; at < random.length; at += 65_536) {
+      crypto.getRandomValues(random.subarray(at, at + 65_536))
+    }
+    answer([
+      message('a'),
+      message('empty', ''),
+      { resourceId: 'random', xml: random },
+      message('c'),
+    ])
     await feature.start?.()
-    await until(() => broker.attempts >= 6)
-    expect(published.map(({ headers }) => headers?.[inboundHeaders.resourceId])).toEqual(['a', 'c'])
-    await feature.drain?.()
-    expect(new Set(calls)).toEqual(new Set(['open 1', 'next 1', 'published 1']))
+    await until(() => published.length === 4 && calls.at(-1) === 'next 1')
+    const told = published.map(({ topic, headers, value }) => [
+      topic,
+      headers?.[inboundHeaders.resourceId],
+      headers?.[deadLetterHeaders.errorCode],
+      value.length,
+    ])
+    const length = utf8(pacs008()).length
+    expect(told).toEqual([
+      ['spi.inbound.primary', 'a', undefined, length],
+      ['spi.inbound.primary', 'c', undefined, length],
+      ['dlq', 'empty', 'message_not_published', 1],
+      ['dlq', 'random', 'message_not_published', valueBytesMax],
+    ])
+    expect((await metrics.render()).text).toContain(
+      'spigw_pull_dead_letters_total{channel="PRIMARY"} 2',
+    )
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('an answer that stays unreadable is one letter; what was cut out of it goes on, and the pull too', async () => {
+    const { feature, answer, calls, published } = pullFrom()
+    const unreadable = (body: string, isRepeatable = true) =>
+      new UncutAnswerError(
+        'multipart_truncated',
+        { status: 200, headers: new Headers({ 'X-Name': 'value' }), body: utf8(body) },
+        { messages: [message('cut out')], digest: body, isRepeatable, nextUrl: '/2' },
+      )
+    // Another answer begins the count anew.
+    answer(unreadable('one'), ...Array.from({ length: repeatsMax + 1 }, () => unreadable('other')))
+    await feature.start?.()
+    await until(() => published.length === 2 && calls.at(-1) === 'next 1')
+    expect(calls).toEqual([
+      'open 1',
+      ...Array(repeatsMax + 2).fill('next 1'),
+      'took /2',
+      'published 2',
+      'next 1',
+    ])
+    const [letter, cutOut] = published
+    expect(letter).toMatchObject({ topic: 'dlq', key: 'other', value: utf8('other') })
+    expect(letter?.headers).toMatchObject({
+      'answer-status': '200',
+      'answer-headers': '[["x-name","value"]]',
+      [deadLetterHeaders.errorCode]: 'answer_unreadable:multipart_truncated',
+      [deadLetterHeaders.attempt]: String(repeatsMax + 2),
+    })
+    expect(cutOut?.topic).toBe('spi.inbound.primary')
+    // The answer that opened the stream cannot be asked for again.
+    answer(unreadable('first', false))
+    await until(() => published.length === 4)
+    expect(published[2]?.value).toEqual(utf8('first'))
+    answer([])
+    await feature.stop?.()
   })
 
   test('a message without PI-ResourceId goes on without; one the broker would not take goes compressed', async () => {
@@ -224,6 +286,25 @@ describe('pulling', () => {
       const { value = utf8(''), headers = {} } = sent ?? {}
       expect(Buffer.compare(inboundXmlOf({ value, headers }), xml)).toBe(0)
     }
+    answer([])
+    await feature.stop?.()
+  })
+
+  test('an answer that is unreadable in another way each time is given up as well', async () => {
+    const { feature, answer, published } = pullFrom()
+    const answers = Array.from(
+      { length: 2 * repeatsMax + 1 },
+      (_, i) =>
+        new UncutAnswerError(
+          'multipart_truncated',
+          { status: 200, headers: new Headers(), body: utf8(String(i)) },
+          { messages: [], digest: String(i), isRepeatable: true, nextUrl: '/2' },
+        ),
+    )
+    answer(...answers)
+    await feature.start?.()
+    await until(() => published.length === 1)
+    expect(published[0]?.key).toBe(String(2 * repeatsMax))
     answer([])
     await feature.stop?.()
   })

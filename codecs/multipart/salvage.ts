@@ -1,0 +1,128 @@
+import { CodecError } from '#codecs/bytes'
+import { boundaryOf } from './boundary.ts'
+import { type MultipartLimits, type MultipartPart, multipartLimits } from './reader.ts'
+
+/** What can be taken out of a body that {@link decodeMultipart} refuses. */
+export type Salvage = {
+  readonly parts: readonly MultipartPart[]
+  /**
+   * Why not all of it is in `parts`, as a code of the reader; undefined when nothing is lost, because the body deviates
+   * from the form alone: line ends, a boundary that is not named, header lines that are none.
+   */
+  readonly lost: string | undefined
+  /** What stands behind the last delimiter where none closes the body: a part, whole or cut. */
+  readonly rest: MultipartPart | undefined
+}
+
+const lf = 10
+const cr = 13
+const hyphen = 45
+const paddingBytesMax = 256
+const boundaryBytesMax = 256
+const decoder = new TextDecoder('latin1')
+const encoder = new TextEncoder()
+const headerForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*([^\0\r\n]*?)[ \t]*$/
+
+/**
+ * Reads a body as far as it can be read: delimiters stand at the start of a line and lines end by CRLF or LF. Without a
+ * usable boundary in the Content-Type, the first line that begins with two hyphens names it.
+ */
+export const salvageMultipart = (
+  body: Uint8Array,
+  contentType: string,
+  limits: MultipartLimits = multipartLimits,
+): Salvage => {
+  const nothing = { parts: [], rest: undefined }
+  const named = namedIn(contentType)
+  const delimiter = [
+    named === undefined ? undefined : encoder.encode(`--${named}`),
+    firstIn(body),
+  ].find((one) => one !== undefined && next(body, one, 0) !== undefined)
+  if (delimiter === undefined) return { ...nothing, lost: 'multipart_boundary' }
+  const parts: MultipartPart[] = []
+  let isBroken = false
+  let before = next(body, delimiter, 0)
+  while (before !== undefined && !before.isClosing) {
+    const behind = next(body, delimiter, before.end)
+    const content = body.subarray(before.end, behind === undefined ? body.length : behind.lineEnd)
+    const part = partOf(content, limits)
+    if (behind === undefined) return { parts, lost: 'multipart_truncated', rest: part }
+    if (part === undefined) isBroken = true
+    else if (parts.length === limits.partsMax)
+      return { parts, lost: 'multipart_parts', rest: undefined }
+    else parts.push(part)
+    before = behind
+  }
+  return { parts, lost: isBroken ? 'multipart_header' : undefined, rest: undefined }
+}
+
+const namedIn = (contentType: string): string | undefined => {
+  try {
+    return boundaryOf(contentType)
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error
+    const [, quoted, token] =
+      /boundary\s*=\s*(?:"([^"]{1,128})"|([^;\s"]{1,128}))/i.exec(contentType) ?? []
+    return quoted ?? token
+  }
+}
+
+/** The first line that begins with two hyphens and something behind them. */
+const firstIn = (body: Uint8Array): Uint8Array | undefined => {
+  for (let at = 0; at < body.length; ) {
+    const end = endOfLine(body, at)
+    if (body[at] === hyphen && body[at + 1] === hyphen && end - at > 2) {
+      if (end - at > boundaryBytesMax) return undefined
+      const line = decoder.decode(body.subarray(at, end)).trimEnd()
+      return line.length > 2 ? encoder.encode(line) : undefined
+    }
+    at = end + 1
+  }
+  return undefined
+}
+
+const endOfLine = (body: Uint8Array, from: number): number => {
+  const at = body.indexOf(lf, from)
+  return at === -1 ? body.length : at
+}
+
+type Delimiter = {
+  /** Where the content before it ends, without the line break between. */
+  readonly lineEnd: number
+  readonly end: number
+  readonly isClosing: boolean
+}
+
+/** The next delimiter that stands alone on its line. */
+const next = (body: Uint8Array, delimiter: Uint8Array, from: number): Delimiter | undefined => {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  for (let at = bytes.indexOf(delimiter, from); at !== -1; at = bytes.indexOf(delimiter, at + 1)) {
+    const isAtStart = at === 0 || body[at - 1] === lf
+    const isClosing =
+      body[at + delimiter.length] === hyphen && body[at + delimiter.length + 1] === hyphen
+    const rest = at + delimiter.length + (isClosing ? 2 : 0)
+    const end = endOfLine(body, rest)
+    const isPadded =
+      end - rest <= paddingBytesMax && /^[ \t\r]*$/.test(decoder.decode(body.subarray(rest, end)))
+    if (!isAtStart || !isPadded) continue
+    const lineEnd = Math.max(from, body[at - 2] === cr ? at - 2 : at - 1)
+    return { lineEnd, end: Math.min(body.length, end + 1), isClosing }
+  }
+  return undefined
+}
+
+/** Undefined where no blank line and no document tells where its body begins, or where it is too large. */
+const partOf = (content: Uint8Array, limits: MultipartLimits): MultipartPart | undefined => {
+  const head = decoder.decode(content.subarray(0, limits.headerBytesMax))
+  const isBare = /^[ \t\r\n]*</.test(head)
+  const blank = isBare ? undefined : /(?:^|\r?\n)\r?\n/.exec(head)
+  const at = isBare ? 0 : blank === null || blank === undefined ? -1 : blank.index + blank[0].length
+  if (at === -1 || content.length - at > limits.partBytesMax) return undefined
+  const headers = new Map<string, string>()
+  for (const line of head.slice(0, at).split(/\r?\n/)) {
+    const [, name, value] = headerForm.exec(line) ?? []
+    if (name !== undefined && value !== undefined) headers.set(name.toLowerCase(), value)
+  }
+  const skipped = isBare ? (/^[ \t\r\n]*/.exec(head)?.[0].length ?? 0) : at
+  return { headers, body: content.subarray(skipped) }
+}
