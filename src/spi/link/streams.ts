@@ -26,7 +26,7 @@ const throttledMs = 1_000
 const closeTimeoutMs = 5_000
 const pathCharactersMax = 2_048
 /** Messages of one answer; the interface gives ten. */
-export const answerMessagesMax = 1_000
+const answerMessagesMax = 1_000
 /** We bound the whole answer only: if a part is too large for anything else, we can still store it. */
 const answerLimits = {
   ...multipartLimits,

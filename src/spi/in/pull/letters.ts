@@ -4,7 +4,7 @@ import type { Channel } from '../../messages/index.ts'
 import { type InboundMessage, inboundHeaders, inboundTopics } from './message.ts'
 
 /** Headers of a dead letter that holds what the interface answered, beside those that all have. */
-export const answerHeaders = {
+const answerHeaders = {
   status: 'answer-status',
   /** As JSON, an array of name and value. */
   headers: 'answer-headers',
