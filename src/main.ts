@@ -184,6 +184,7 @@ const program: Program = {
       problems: problems.length > 0 ? problems : jointProblems(values),
       platform: values.platform,
       databases: databaseDsns(values),
+      connectionsMax: values.database.connectionsMax,
       createFeatures: (deps) => createFeatures(values, deps),
     }
   },

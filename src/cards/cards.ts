@@ -1,7 +1,7 @@
 import type { EmitWithin } from '#src/events.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
-import type { Feature } from '#src/platform/lifecycle/index.ts'
+import { type Check, checkReach, type Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { cardRoutes } from './api/routes.ts'
 import { cardErrors } from './errors.ts'
@@ -38,6 +38,9 @@ export type CardsDeps = {
   /** Times of reversals that tests shorten. */
   readonly reversalTiming?: NonNullable<ReversalsDeps['timing']>
 }
+
+const checksOf = async ({ url }: VaultSettings): Promise<readonly Check[]> =>
+  url === undefined ? [] : [await checkReach('Token vault', url, 'CARDGW_VAULT_URL')]
 
 /**
  * The card authorization gateway, above its networks, which must start before it and stop after it.
@@ -104,6 +107,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     ...common,
     routes: cardRoutes(service),
     loops: () => reversals.loops,
+    checks: () => checksOf(settings.vault),
     start: () => {
       vault.start()
       reversals.start()

@@ -36,6 +36,8 @@ export type LoadedProgram = {
   readonly platform: PlatformSettings
   /** The connection strings that hold our schema, each once. */
   readonly databases: readonly string[]
+  /** Connections that a process opens to each at most. */
+  readonly connectionsMax: number
   /** Must only be called when there are no problems. */
   readonly createFeatures: (deps: PlatformDeps) => readonly Feature[]
 }

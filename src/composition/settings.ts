@@ -97,9 +97,23 @@ export const jointProblems = (values: Values): readonly SettingProblem[] => {
     ...grpcProblems(grpc),
     ...spiProblems(spi, { roles: platform.roles, dsn: database.dsn, brokerAddresses }),
     ...sourceProblems(values),
+    ...trialProblems(values),
     ...cardProblems(values),
   ]
 }
+
+/** What is only fit for trials, in production. */
+const trialProblems = ({ platform, worker }: Values): readonly SettingProblem[] =>
+  platform.environment === 'production' && worker.autoAccept
+    ? [
+        {
+          ...{ name: 'SPI_AUTO_ACCEPT', value: 'true', expected: '`false` in production' },
+          problem:
+            'accepts every payment without asking the ledger, and TRILHO_ENVIRONMENT is production',
+          fix: 'take SPI_AUTO_ACCEPT out, and answer payments by POST /v1/spi/send',
+        },
+      ]
+    : []
 
 /** A certificate from the store needs a store and an institution, and excludes certificate files. */
 const sourceProblems = ({

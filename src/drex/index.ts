@@ -7,6 +7,7 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { inRequestSpan, type Logger, type Metrics } from '#src/platform/observe/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
 import { type Chain, createChains } from './chains.ts'
+import { chainChecks } from './checks.ts'
 import type { DrexSettings, NetworkId } from './config.ts'
 import { explainRevert } from './contracts/abi.ts'
 import { type Contracts, createContracts } from './contracts/service.ts'
@@ -120,6 +121,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
     sealed: { what: 'wallet keys', reseal: wallets.reseal },
     loops: () => engines.flatMap(({ loops }) => loops),
     health: () => healthOf(all),
+    checks: () => chainChecks(all.values()),
     ...(all.size === 0 ? {} : { demo: demonstrate }),
   }
 }

@@ -61,6 +61,7 @@ const program = (databases: readonly string[] = []): Program => ({
       ...loaded,
       platform: loaded.values.platform,
       databases,
+      connectionsMax: 2,
       createFeatures: () => [probe, broken],
     }
   },

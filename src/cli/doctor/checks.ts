@@ -1,14 +1,9 @@
 import type { ListenAddress, PlatformSettings } from '#src/platform/config/index.ts'
-import { type Migration, openDatabase, pendingMigrations } from '#src/platform/database/index.ts'
+import { openDatabase } from '#src/platform/database/index.ts'
 import type { Check } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { readKeyFile } from '#src/platform/security/index.ts'
-
-const reasonOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return 'unknown'
-  // Refused connections come as an AggregateError whose message is empty.
-  return error.message || ('code' in error ? String(error.code) : error.name)
-}
+import { reasonOf } from './reason.ts'
 
 /** The ports are free, or something of ours may be running on them. */
 export const checkPorts = ({ httpAddr, cardgwPort }: PlatformSettings): readonly Check[] => {
@@ -46,14 +41,21 @@ const checkPort = ({
   }
 }
 
-/** Keys can be read, and there is one that works now. */
-export const checkKeys = async ({ apiKeysFile }: PlatformSettings): Promise<Check> => {
+/** Keys can be read, and there is one that works now: in the file, or in the database. */
+export const checkKeys = async (
+  { apiKeysFile }: PlatformSettings,
+  databases: readonly string[],
+  logger: Logger,
+): Promise<Check> => {
   const name = 'API keys'
+  const [dsn] = databases
+  if (apiKeysFile === undefined && dsn !== undefined) return checkKeyTable(dsn, logger)
   if (apiKeysFile === undefined) {
     return {
       name,
       status: 'warning',
-      detail: 'API_KEYS_FILE is not set: every protected endpoint answers 401',
+      detail:
+        'API_KEYS_FILE is not set, and there is no database: every protected endpoint answers 401',
       fix: 'trilho keys create --file keys.json --name me --scopes spi:transform, then set API_KEYS_FILE',
     }
   }
@@ -78,46 +80,39 @@ export const checkKeys = async ({ apiKeysFile }: PlatformSettings): Promise<Chec
   }
 }
 
-const versionMin = 140_000
-
-/** Reachable, new enough, and with this program's schema. */
-export const checkDatabase = async (
-  dsn: string,
-  migrations: readonly Migration[],
-  logger: Logger,
-): Promise<Check> => {
-  const name = 'Database'
+const checkKeyTable = async (dsn: string, logger: Logger): Promise<Check> => {
+  const name = 'API keys'
   const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs: 5_000, logger })
   try {
-    const [row] = await database.sql<{ number: number; version: string }[]>`
-      select current_setting('server_version_num')::int as number,
-        current_setting('server_version') as version`
-    if ((row?.number ?? 0) < versionMin) {
-      return {
-        name,
-        status: 'failed',
-        detail: `PostgreSQL ${row?.version} is too old`,
-        fix: 'use PostgreSQL 14 or newer',
-      }
-    }
-    const pending = await pendingMigrations(dsn, migrations)
-    const detail = `PostgreSQL ${row?.version} answers`
-    return pending.length === 0
-      ? { name, status: 'ok', detail: `${detail}, the schema is up to date` }
-      : {
-          name,
-          status: 'warning',
-          detail: `${detail}, ${pending.length} migrations are missing`,
-          fix: 'trilho migrate, or let serve do it at its start',
-        }
+    const [row] = await database.sql<{ alive: number; all: number }[]>`
+      select count(*)::int as all, count(*) filter (
+          where revoked_at is null and (expires_at is null or expires_at > now())
+        )::int as alive
+      from api_keys`
+    const detail = `${row?.alive ?? 0} of ${row?.all ?? 0} keys in the database are active`
+    return (row?.alive ?? 0) > 0
+      ? { name, status: 'ok', detail }
+      : { name, status: 'warning', detail, fix: 'create one with trilho keys create' }
   } catch (error) {
-    return {
-      name,
-      status: 'failed',
-      detail: reasonOf(error),
-      fix: 'check DATABASE_DSN, the server, and the network between',
-    }
+    const detail = `those of the database cannot be read: ${reasonOf(error)}`
+    return { name, status: 'warning', detail, fix: 'see what is said of the database' }
   } finally {
     await database.close()
   }
+}
+
+const filesMin = 4_096
+
+/** Every connection, to callers and counterparties, is an open file. Nothing where the system does not tell. */
+export const checkFiles = async (limits = '/proc/self/limits'): Promise<readonly Check[]> => {
+  const text = await Bun.file(limits)
+    .text()
+    .catch(() => '')
+  const soft = /^Max open files\s+(\d+)/m.exec(text)?.[1]
+  if (soft === undefined) return []
+  const name = 'Open files'
+  const detail = `this process may have ${soft}`
+  if (Number(soft) >= filesMin) return [{ name, status: 'ok', detail }]
+  const fix = `raise it to ${filesMin} or more: ulimit -n, LimitNOFILE= of systemd`
+  return [{ name, status: 'warning', detail: `${detail}, each connection is one`, fix }]
 }

@@ -2,14 +2,15 @@ import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { type Command, errorLogger, exitCodes, idleFeatures, print } from '../command.ts'
 import type { LoadedProgram, Program } from '../program.ts'
-import { checkDatabase, checkKeys, checkPorts } from './checks.ts'
+import { checkFiles, checkKeys, checkPorts } from './checks.ts'
+import { checkDatabase } from './database.ts'
 
 const marks: Readonly<Record<Check['status'], string>> = { ok: '✓', warning: '!', failed: '✗' }
 
 /** Looks at everything `serve` needs, and says what to do about what is amiss. */
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'Checks settings, ports, keys, database and what the features need.',
+  summary: 'Checks settings, ports, keys, databases and every counterparty.',
   usage: '[--json]',
   description: 'Changes nothing. Ends with 1 when something failed; a warning does not count.',
   options: { json: { doc: 'One JSON object: every check.' } },
@@ -48,8 +49,15 @@ const liveChecks = async (
   const features = idleFeatures(program, loaded, logger)
   return [
     ...checkPorts(loaded.platform),
-    await checkKeys(loaded.platform),
-    ...(await Promise.all(loaded.databases.map((dsn) => checkDatabase(dsn, migrations, logger)))),
+    ...(await checkFiles()),
+    await checkKeys(loaded.platform, loaded.databases, logger),
+    ...(
+      await Promise.all(
+        loaded.databases.map((dsn) =>
+          checkDatabase({ dsn, migrations, connectionsMax: loaded.connectionsMax, logger }),
+        ),
+      )
+    ).flat(),
     ...(await Promise.all(features.map(checksOf))).flat(),
   ]
 }

@@ -28,3 +28,4 @@ export {
 export { namedConnection } from './session-name.ts'
 export { createStatistics } from './statistics.ts'
 export { isInputDatabaseError, isTransientDatabaseError } from './transient.ts'
+export { writeOnce } from './write-probe.ts'

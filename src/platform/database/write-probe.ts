@@ -80,7 +80,8 @@ export const createWriteProbe = (options: {
   }
 }
 
-const writeOnce = async (sql: Client): Promise<void> => {
+/** As a payment does; what is written is taken back. */
+export const writeOnce = async (sql: Client): Promise<void> => {
   await sql.begin(async (transaction) => {
     await transaction.unsafe(`savepoint ${savepoint}`)
     await transaction`insert into write_probes (filler) values (${randomBytes(fillerBytes)})`

@@ -37,6 +37,17 @@ export const checkCluster = async (
   }
 }
 
+/** Of one replica, what is not read yet is lost with its broker. */
+const unsafe = (topics: readonly string[]): readonly Check[] =>
+  topics.length === 0
+    ? []
+    : [
+        {
+          ...{ name, status: 'warning', detail: `one replica alone: ${topics.join(', ')}` },
+          fix: 'raise the replicas of the topics to 3, and their min.insync.replicas to 2',
+        },
+      ]
+
 const missing = (there: readonly string[], settings: TopicSettings): readonly Check[] => {
   const absent = Object.values(topicNames).filter((topic) => !there.includes(topic))
   if (absent.length === 0) return []
@@ -60,9 +71,12 @@ const tooLow = async (admin: Admin, there: readonly string[]): Promise<readonly 
     })),
   })
   const checks: Check[] = []
+  const alone: string[] = []
   for (const { resourceName, configs } of described) {
     const limit = Number(configs.find((config) => config.name === limitName)?.value)
-    const partitions = (await topicOf(admin, resourceName))?.partitionsCount ?? 0
+    const topic = await topicOf(admin, resourceName)
+    const partitions = topic?.partitionsCount ?? 0
+    if (topic?.partitions.some(({ replicas }) => replicas.length < 2)) alone.push(resourceName)
     const detail = `${resourceName}: ${partitions} partitions, messages up to ${limit} bytes`
     checks.push(
       limit >= recordBatchBytesMax
@@ -75,5 +89,5 @@ const tooLow = async (admin: Admin, there: readonly string[]): Promise<readonly 
           },
     )
   }
-  return checks
+  return [...checks, ...unsafe(alone)]
 }

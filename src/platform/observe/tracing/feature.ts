@@ -1,5 +1,6 @@
 import type { PlatformSettings } from '#src/platform/config/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
+import { checkReach } from '#src/platform/lifecycle/reach.ts'
 import type { Logger } from '../logger.ts'
 import type { Tracing } from './start.ts'
 
@@ -25,5 +26,8 @@ export const createTracing = (settings: PlatformSettings, logger: Logger): Featu
       })
     },
     stop: () => tracing?.stop(),
+    checks: async () => [
+      await checkReach('Trace collector', endpoint, 'OTEL_EXPORTER_OTLP_ENDPOINT'),
+    ],
   }
 }

@@ -136,7 +136,7 @@ describe.skipIf(!isKafkaHere)('topics in Kafka', () => {
     await admin.createTopics({ topics: [topics.outbound], partitions: 4, replicas: 1 })
     let checks = await look()
     // A topic is gone and another there when every part of the broker knows.
-    while ((checks?.length ?? 0) !== 6) {
+    while ((checks?.length ?? 0) !== 7) {
       await Bun.sleep(20)
       checks = await look()
     }
@@ -145,12 +145,14 @@ describe.skipIf(!isKafkaHere)('topics in Kafka', () => {
         ?.map(({ status }) => status)
         .sort()
         .join(' '),
-    ).toBe('ok ok ok ok ok warning')
+    ).toBe('ok ok ok ok ok warning warning')
     const details = checks?.map(({ detail }) => detail) ?? []
     expect(details).toContain(`${address} answers`)
     expect(details).toContain(
       'webhook.events: to be made, with 8 partitions and the cluster’s number of replicas',
     )
+    const alone = details.find((detail) => detail.startsWith('one replica alone: '))
+    expect(alone).toContain(topics.outbound)
     expect(checks?.find(({ status }) => status === 'warning')).toMatchObject({
       detail: expect.stringContaining('spi.outbound: 4 partitions, messages up to 1048588 bytes'),
       fix: 'set max.message.bytes=6291456 on the topic',

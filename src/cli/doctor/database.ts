@@ -1,0 +1,154 @@
+import {
+  type Client,
+  type Migration,
+  openDatabase,
+  pendingMigrations,
+  writeOnce,
+} from '#src/platform/database/index.ts'
+import type { Check } from '#src/platform/lifecycle/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { checkPooler } from './pooler.ts'
+import { reasonOf } from './reason.ts'
+
+const versionMin = 140_000
+/** More than one round trip can explain. */
+const skewWarnedMs = 1_000
+const name = 'Database'
+
+export type DatabaseToCheck = {
+  readonly dsn: string
+  readonly migrations: readonly Migration[]
+  /** Connections that a process opens at most. */
+  readonly connectionsMax: number
+  readonly logger: Logger
+}
+
+/** Everything about one database: reachable, right version and schema, rights, room, clock, and what is in between. */
+export const checkDatabase = async (options: DatabaseToCheck): Promise<readonly Check[]> => {
+  const { dsn, migrations, logger } = options
+  const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs: 5_000, logger })
+  const { sql } = database
+  try {
+    const [row] = await sql<{ number: number; version: string }[]>`
+      select current_setting('server_version_num')::int as number,
+        current_setting('server_version') as version`
+    if ((row?.number ?? 0) < versionMin) {
+      const detail = `PostgreSQL ${row?.version} is too old`
+      return [{ name, status: 'failed', detail, fix: 'use PostgreSQL 14 or newer' }]
+    }
+    const pooler = await checkPooler(dsn, logger)
+    const pending = await pendingMigrations(dsn, migrations)
+    const schema: Check =
+      pending.length === 0
+        ? {
+            ...{ name, status: 'ok' },
+            detail: `PostgreSQL ${row?.version} answers, the schema is up to date`,
+          }
+        : {
+            ...{ name, status: 'warning' },
+            detail: `PostgreSQL ${row?.version} answers, ${pending.length} migrations are missing`,
+            fix: 'trilho migrate, or let serve do it at its start',
+          }
+    const rights = pending.length > 0 ? [] : [await checkRights(sql, migrations)]
+    return [
+      schema,
+      ...pooler,
+      ...rights,
+      ...(pending.length > 0 ? [] : [await checkWrites(sql)]),
+      await checkRoom(sql, options.connectionsMax),
+      await checkClock(sql),
+    ]
+  } catch (error) {
+    return [unreachable(error)]
+  } finally {
+    await database.close()
+  }
+}
+
+const unreachable = (error: unknown): Check => {
+  const detail = reasonOf(error)
+  const fix = detail.includes('unsupported startup parameter')
+    ? 'PgBouncer is between: add statement_timeout to its ignore_startup_parameters, or connect directly'
+    : 'check DATABASE_DSN, the server, and the network between'
+  return { name, status: 'failed', detail, fix }
+}
+
+/** Those that nobody may change or remove from. */
+const appendOnly: ReadonlySet<string> = new Set(['audit_log'])
+
+/** May this role do with our tables what the program does with them? */
+const checkRights = async (sql: Client, migrations: readonly Migration[]): Promise<Check> => {
+  const about = 'Database rights'
+  const text = migrations.map((migration) => migration.sql).join('\n')
+  const rows = await sql<{ table: string; missing: string[] }[]>`
+    select relname as table, array(
+        select right_name from unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) as right_name
+        where not has_table_privilege(oid, right_name)
+      ) as missing
+    from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')`
+  const lacking = rows
+    .filter(({ table }) => text.includes(`"${table}"`) || text.includes(` ${table} `))
+    .flatMap(({ table, missing }) => {
+      const needed = missing.filter((right) => !appendOnly.has(table) || right.endsWith('T'))
+      return needed.length === 0 ? [] : [`${needed.join(', ')} on ${table}`]
+    })
+  const [schema] = await sql<{ create: boolean }[]>`
+    select has_schema_privilege(current_schema(), 'CREATE') as create`
+  const more = schema?.create === true ? [] : ['CREATE on the schema (partitions, migrations)']
+  const all = [...lacking, ...more]
+  if (all.length === 0) return { name: about, status: 'ok', detail: 'all that is needed' }
+  return {
+    ...{ name: about, status: 'failed', detail: `missing: ${all.join('; ')}` },
+    fix: 'grant them to the role of DATABASE_DSN, or let that role own the tables',
+  }
+}
+
+/** What is written is taken back. */
+const checkWrites = async (sql: Client): Promise<Check> => {
+  const about = 'Database writes'
+  try {
+    await writeOnce(sql)
+    return { name: about, status: 'ok', detail: 'a row can be written' }
+  } catch (error) {
+    return {
+      ...{ name: about, status: 'failed', detail: `no row can be written: ${reasonOf(error)}` },
+      fix: 'connect to the primary (several hosts in DATABASE_DSN find it), make room on its disk, or grant the right',
+    }
+  }
+}
+
+const checkRoom = async (sql: Client, connectionsMax: number): Promise<Check> => {
+  const about = 'Database connections'
+  const [row] = await sql<{ room: number; used: number }[]>`
+    select least(
+        current_setting('max_connections')::int
+          - current_setting('superuser_reserved_connections')::int,
+        (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user),
+        (select nullif(datconnlimit, -1) from pg_database where datname = current_database())
+      ) as room, (
+        select count(*)::int from pg_stat_activity
+        where backend_type = 'client backend' and pid <> pg_backend_pid()
+      ) as used`
+  const { room = 0, used = 0 } = row ?? {}
+  const detail = `one process opens up to ${connectionsMax}, of the ${room} that the server grants ${used} are in use`
+  if (connectionsMax <= room - used) return { name: about, status: 'ok', detail }
+  return {
+    ...{ name: about, status: connectionsMax > room ? 'failed' : 'warning', detail },
+    fix: 'lower TRILHO_DATABASE_CONNECTIONS, or raise max_connections (or the limit of the role or database)',
+  }
+}
+
+const checkClock = async (sql: Client): Promise<Check> => {
+  const about = 'Clock'
+  const beforeMs = Date.now()
+  const [row] = await sql<{ ms: number }[]>`
+    select extract(epoch from clock_timestamp())::float8 * 1000 as ms`
+  const skewMs = Math.round((row?.ms ?? 0) - (beforeMs + Date.now()) / 2)
+  const detail = `the database's is ${Math.abs(skewMs)} ms ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's`
+  if (Math.abs(skewMs) <= skewWarnedMs) return { name: about, status: 'ok', detail }
+  return {
+    ...{ name: about, status: 'warning', detail },
+    fix: 'synchronise both by NTP (chrony, systemd-timesyncd)',
+  }
+}

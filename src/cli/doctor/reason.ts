@@ -1,0 +1,6 @@
+/** What went wrong, for a person. */
+export const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unknown'
+  // Refused connections come as an AggregateError whose message is empty.
+  return error.message || ('code' in error ? String(error.code) : error.name)
+}

@@ -1,0 +1,40 @@
+import { connect } from 'node:net'
+import type { Check } from './check.ts'
+
+const timeoutMs = 3_000
+const portDefaults: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 }
+
+/**
+ * Whether something listens at an address: no more is asked, since most counterparties do something for whoever sends
+ * them a request.
+ *
+ * @param setting where the address comes from
+ */
+export const checkReach = async (name: string, url: string, setting: string): Promise<Check> => {
+  const { hostname, port, protocol } = new URL(url)
+  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  const at = `${host}, port ${port || (portDefaults[protocol] ?? 0)}`
+  const failure = await connected(host, Number(port || portDefaults[protocol]))
+  return failure === undefined
+    ? { name, status: 'ok', detail: `${at} can be reached` }
+    : {
+        name,
+        status: 'failed',
+        detail: `${at} cannot be reached: ${failure}`,
+        fix: `check ${setting}, what listens there, and the network between`,
+      }
+}
+
+/** Undefined if it is; otherwise why not. */
+const connected = async (host: string, port: number): Promise<string | undefined> => {
+  const ended = Promise.withResolvers<string | undefined>()
+  const socket = connect({ host, port, timeout: timeoutMs })
+  socket.once('connect', () => ended.resolve(undefined))
+  socket.once('timeout', () => ended.resolve(`no answer in ${timeoutMs / 1000} s`))
+  socket.once('error', (error: NodeJS.ErrnoException) => ended.resolve(error.code ?? error.message))
+  try {
+    return await ended.promise
+  } finally {
+    socket.destroy()
+  }
+}

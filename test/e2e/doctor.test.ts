@@ -1,0 +1,187 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkFiles } from '../../src/cli/doctor/checks.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
+import { runProgram, variants } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
+
+setDefaultTimeout(60_000)
+
+type Found = { readonly name: string; readonly status: string; readonly detail: string }
+
+const [sources] = variants
+if (sources === undefined) throw new Error('no program')
+
+const doctor = async (env: Readonly<Record<string, string>>) => {
+  const { code, out } = await runProgram(sources, ['doctor', '--json'], {
+    env: { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', ...env },
+  })
+  const { checks } = JSON.parse(out) as { readonly checks: readonly Found[] }
+  return { code, of: (name: string) => checks.find((check) => check.name === name) }
+}
+
+/** Nothing listens there. */
+const nowhere = '127.0.0.1:1'
+
+describe('doctor', () => {
+  test('finds all well with a database that is', async () => {
+    const { dsn, close } = await createTestDatabase()
+    const none = await doctor({ DATABASE_DSN: dsn })
+    expect(none.of('API keys')).toMatchObject({ status: 'warning' })
+    const create = ['keys', 'create', '--name', 'a', '--scopes', 'spi:send']
+    await runProgram(sources, create, { env: { DATABASE_DSN: dsn } })
+    const { code, of } = await doctor({ DATABASE_DSN: dsn })
+    expect(code).toBe(0)
+    for (const name of ['Database rights', 'Database writes', 'Database connections', 'Clock']) {
+      expect([name, of(name)?.status]).toEqual([name, 'ok'])
+    }
+    expect(of('API keys')).toMatchObject({
+      status: 'ok',
+      detail: '1 of 1 keys in the database are active',
+    })
+    expect(of('Connection pooler')).toBeUndefined()
+    await close()
+  })
+
+  test('names rights that are missing, a pool that is too large, and a database that takes no writes', async () => {
+    const { dsn, sql, close } = await createTestDatabase()
+    const role = `weak_${process.pid}`
+    const name = new URL(dsn).pathname.slice(1)
+    await sql.unsafe(`
+      create role ${role} login password 'weak' connection limit 20;
+      grant select on all tables in schema public to ${role};
+      grant insert, update on spi_messages to ${role}`)
+    const weak = new URL(dsn)
+    weak.username = role
+    weak.password = 'weak'
+    const { code, of } = await doctor({
+      DATABASE_DSN: weak.href,
+      TRILHO_DATABASE_CONNECTIONS: '30',
+    })
+    expect(code).toBe(1)
+    const rights = of('Database rights')
+    expect(rights?.status).toBe('failed')
+    expect(rights?.detail).toContain('DELETE on spi_messages')
+    expect(rights?.detail).toContain('INSERT, UPDATE, DELETE on webhook_events')
+    expect(of('Database writes')).toMatchObject({ status: 'failed' })
+    expect(of('Database connections')).toMatchObject({ status: 'failed' })
+    await sql.unsafe(`alter database ${name} set default_transaction_read_only = on`)
+    const still = await doctor({ DATABASE_DSN: dsn })
+    expect(still.of('Database writes')?.detail).toContain('read-only')
+    await sql.unsafe(`drop owned by ${role}; drop role ${role}`)
+    await close()
+  })
+
+  test('names every counterparty that is away, and the setting of each', async () => {
+    const { dsn, close } = await createTestDatabase()
+    const { code, of } = await doctor({
+      DATABASE_DSN: dsn,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://${nowhere}`,
+      CARDGW_NETA_HOST: '127.0.0.1',
+      CARDGW_NETA_PORT: '1',
+      CARDGW_VAULT_URL: `http://${nowhere}`,
+      CARDGW_VAULT_TOKEN: 'a-token-of-the-vault',
+      ISPB: '12345678',
+      SPI_PRIMARY_URL: `http://${nowhere}`,
+      SPI_ROLES: 'OUTBOUND_SEND',
+      SPI_SIGN_ENABLED: 'true',
+      SPI_SIGNATURE_SERVICE_URL: `http://${nowhere}`,
+      DREX_TESTNET_RPC_URLS: `http://${nowhere}`,
+      DREX_TESTNET_TOKEN: `0x${'11'.repeat(20)}`,
+      DREX_TESTNET_CHAIN_ID: '1337',
+      DREX_RPC_ATTEMPTS: '1',
+    })
+    expect(code).toBe(1)
+    for (const name of [
+      ...['Trace collector', 'Token vault', 'Signature service', 'Network drex_testnet'],
+    ]) {
+      expect([name, of(name)?.status]).toEqual([name, 'failed'])
+    }
+    await close()
+  })
+
+  test('and serve refuse to accept every payment in production', async () => {
+    const env = {
+      TRILHO_ENVIRONMENT: 'production',
+      TRILHO_MASTER_KEY: randomBytes(32).toString('base64'),
+      SPI_AUTO_ACCEPT: 'true',
+    }
+    expect((await doctor(env)).of('SPI_AUTO_ACCEPT')?.status).toBe('failed')
+    const { code, err } = await runProgram(sources, ['serve'], { env })
+    expect(code).toBe(78)
+    expect(err).toContain('SPI_AUTO_ACCEPT')
+  })
+
+  test('says when too few files may be open', async () => {
+    const limits = join(temporaryDirectory(), 'limits')
+    writeFileSync(
+      limits,
+      'Max open files            1024                 524288               files\n',
+    )
+    expect(await checkFiles(limits)).toMatchObject([{ status: 'warning' }])
+    writeFileSync(
+      limits,
+      'Max open files            4096                 524288               files\n',
+    )
+    expect(await checkFiles(limits)).toMatchObject([{ status: 'ok' }])
+    expect(await checkFiles('/nowhere')).toEqual([])
+  })
+})
+
+const pgbouncer = Bun.which('pgbouncer', { PATH: `${process.env['PATH']}:/usr/sbin` })
+
+test.skipIf(pgbouncer === null)(
+  'doctor tells a PgBouncer that pools transactions from one that pools sessions (needs pgbouncer)',
+  async () => {
+    const { dsn, close } = await createTestDatabase()
+    const { username, password, port, pathname } = new URL(dsn)
+    const database = pathname.slice(1)
+    for (const mode of ['transaction', 'session'] as const) {
+      const directory = temporaryDirectory()
+      chmodSync(directory, 0o777)
+      const listens = freePort()
+      writeFileSync(
+        join(directory, 'pgbouncer.ini'),
+        `[databases]
+${database} = host=127.0.0.1 port=${port} user=${username} password=${password}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${listens}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${mode}
+ignore_startup_parameters = statement_timeout,extra_float_digits
+`,
+      )
+      const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+      const pooler = Bun.spawn([pgbouncer ?? '', ...user, join(directory, 'pgbouncer.ini')], {
+        stdout: 'ignore',
+        stderr: 'ignore',
+      })
+      const isThere = async () =>
+        Bun.connect({ hostname: '127.0.0.1', port: listens, socket: { data: () => {} } }).then(
+          (socket) => {
+            socket.end()
+            return true
+          },
+          () => false,
+        )
+      await until(isThere)
+      const { of } = await doctor({
+        DATABASE_DSN: `postgres://${username}@127.0.0.1:${listens}/${database}`,
+      })
+      pooler.kill()
+      await pooler.exited
+      expect([mode, of('Connection pooler')?.status]).toEqual([
+        mode,
+        mode === 'session' ? 'ok' : 'failed',
+      ])
+    }
+    await close()
+    expect(existsSync(pgbouncer ?? '')).toBe(true)
+  },
+)
