@@ -13,6 +13,8 @@ export const checkNothing = 128
 /** One data element as packer and parser use it. */
 export type Field = {
   readonly de: number
+  /** The parser refuses values that are not of the field's type. */
+  readonly isChecked: boolean
   readonly type: FieldSpec['type']
   readonly kind: Kind
   /** The class that every character must have. */
@@ -47,26 +49,29 @@ export type Layout = {
   readonly bitmapPage: CodePage
 }
 
-export const compileLayout = (dialect: Dialect): Layout => ({
+/** @param checked the fields whose characters the parser checks; all of them when not given */
+export const compileLayout = (dialect: Dialect, checked?: ReadonlySet<number>): Layout => ({
   dialect,
   fields: Array.from({ length: fieldMax + 1 }, (_, de) => {
     const spec = dialect.fields[de]
-    return spec === undefined ? undefined : fieldOf(de, spec)
+    return spec === undefined ? undefined : fieldOf(de, spec, checked?.has(de) ?? true)
   }),
   mtiPage: dialect.mti === 'ebcdic' ? cp1047 : latin1,
   bitmapPage: dialect.bitmap === 'hex-ebcdic' ? cp1047 : latin1,
 })
 
-const fieldOf = (de: number, spec: FieldSpec): Field => {
+const fieldOf = (de: number, spec: FieldSpec, isChecked: boolean): Field => {
   const { type, max, prefix, prefixDigits } = spec
   const kind = kindOf(spec)
   const page = pageOf(spec.encoding)
   const isPlain = kind === 'bytes' || (kind === 'text' && page === latin1)
   const isEven = kind === 'packed' && type !== 'z' && max % 2 === 0
-  const together = isPlain ? classOfType[type] || checkNothing : isEven ? checkPacked : checkAlone
+  const ofType = isPlain ? classOfType[type] || checkNothing : isEven ? checkPacked : checkAlone
+  const together = isChecked ? ofType : checkNothing
   const check = prefixDigits === 0 ? together : checkAlone
   return {
     de,
+    isChecked,
     type,
     kind,
     characters: classOfType[type],

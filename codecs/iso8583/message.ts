@@ -79,6 +79,8 @@ export class CardMessage {
   iccData: Uint8Array | undefined = undefined
   /** DE 64 */
   mac: Uint8Array | undefined = undefined
+  /** DE 67 */
+  extendedPayment: string | undefined = undefined
   /** DE 70 */
   networkCode: string | undefined = undefined
   /** DE 90 */
@@ -100,7 +102,8 @@ export class CardMessage {
 const highestOf = (message: CardMessage): number => {
   if (message.replacementAmounts !== undefined) return 95
   if (message.originalData !== undefined) return 90
-  return message.networkCode === undefined ? 64 : 70
+  if (message.networkCode !== undefined) return 70
+  return message.extendedPayment === undefined ? 64 : 67
 }
 
 /** Packs typed messages; holds no reference to one after the call. */
@@ -140,6 +143,7 @@ export const createMessagePacker =
       at = packer.put(54, message.additionalAmounts, out, at)
     if (message.iccData !== undefined) at = packer.put(55, message.iccData, out, at)
     if (message.mac !== undefined) at = packer.put(64, message.mac, out, at)
+    if (message.extendedPayment !== undefined) at = packer.put(67, message.extendedPayment, out, at)
     if (message.networkCode !== undefined) at = packer.put(70, message.networkCode, out, at)
     if (message.originalData !== undefined) at = packer.put(90, message.originalData, out, at)
     if (message.replacementAmounts !== undefined)
@@ -217,6 +221,7 @@ export const readMessage = (parser: Iso8583Parser): CardMessage => {
   message.additionalAmounts = parser.text(54)
   message.iccData = parser.copy(55)
   message.mac = parser.copy(64)
+  message.extendedPayment = parser.text(67)
   message.networkCode = parser.text(70)
   message.originalData = parser.text(90)
   message.replacementAmounts = parser.text(95)

@@ -284,13 +284,17 @@ export class Iso8583Parser {
     if (end > this.end) refuse('iso8583_truncated', de, start, 'the message ends within it')
     this.starts[de] = start
     this.counts[de] = count
+    this.fieldCount++
+    if (field.isChecked) this.check(field, start, end, count)
+    return end
+  }
+
+  private check(field: Field, start: number, end: number, count: number): void {
     const { kind } = field
     if (kind === 'text') this.checkText(field, field.characters, start, end)
     else if (kind === 'packed') this.checkDigits(field, start, count)
     else if (kind === 'hex') this.checkHex(field, start, end)
     else if (kind !== 'bytes') this.checkSigned(field, start, end)
-    this.fieldCount++
-    return end
   }
 
   /** Length from the prefix, in digits, characters or (type b) bytes. */
@@ -400,5 +404,9 @@ const isSame = (kept: Uint8Array, bytes: Uint8Array, start: number, count: numbe
   return true
 }
 
-export const createParser = (dialect: Dialect): Iso8583Parser =>
-  new Iso8583Parser(compileLayout(dialect))
+/**
+ * @param checked the fields whose characters are checked; the lengths of others too, but they may hold what is not of
+ *   their type. All when not given
+ */
+export const createParser = (dialect: Dialect, checked?: ReadonlySet<number>): Iso8583Parser =>
+  new Iso8583Parser(compileLayout(dialect, checked))

@@ -22,7 +22,7 @@ export const cardSettings = defineSettings({
     doc: 'Days after which transactions that are over are deleted with their events and reversals; a void of one is 404 then. Kept for ever when not set.',
   }),
   networksFile: setting('CARDGW_NETWORKS_FILE', path(), {
-    doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `window`, `sign_on`, `echo_seconds`, `answers`, `tls` (`ca_path`, `cert_path`, `key_path`).',
+    doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `window`, `sign_on`, `echo_seconds`, `installments`, `answers`, `tls` (`ca_path`, `cert_path`, `key_path`).',
   }),
 })
 

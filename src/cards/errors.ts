@@ -33,7 +33,8 @@ export const cardErrors = defineErrors({
   invalid_installments: {
     status: 400,
     title: 'Invalid installments',
-    meaning: 'The number of installments is no whole number from 1 to 12.',
+    meaning:
+      'The number of installments is no whole number from 1 to 12, or the network of the card takes none.',
     remedy: 'Send a number of this range, or leave it out for a single payment.',
     retryable: false,
   },
@@ -100,6 +101,22 @@ export const cardErrors = defineErrors({
     title: 'Invalid state',
     meaning: 'The status of the transaction, or what is under way on it, rules the operation out.',
     remedy: 'Read the transaction and decide anew.',
+    retryable: false,
+  },
+  capture_declined: {
+    status: 422,
+    title: 'Capture declined',
+    meaning:
+      'The card network refused the capture; details.response_code says why. The status is as it was.',
+    remedy: 'Read the transaction; capture again or void, as the code advises.',
+    retryable: false,
+  },
+  void_declined: {
+    status: 422,
+    title: 'Void declined',
+    meaning:
+      'The card network refused the void; details.response_code says why. The status is as it was.',
+    remedy: 'Read the transaction; void again later, or ask the network.',
     retryable: false,
   },
   transaction_not_found: {

@@ -182,6 +182,144 @@ const lateApproval = (
   }
 }
 
+const encoder = new TextEncoder()
+
+describe('a frame that cannot be read', () => {
+  /** An answer whose DE 39 holds what no code may. */
+  const broken = ({ stan }: CardMessage): Uint8Array =>
+    // MTI, bitmap of DE 11 and DE 39.
+    Buffer.concat([
+      encoder.encode('0110'),
+      Uint8Array.of(0, 0x20, 0, 0, 2, 0, 0, 0),
+      encoder.encode(`${stan}\u0001\u0001`),
+    ])
+
+  test('concerns the exchange that it answers, and no other on the connection', async () => {
+    const { held, hold, release } = holding()
+    const waiting: (() => void)[] = []
+    let isFirst = true
+    network.on((request, peer) => {
+      if (isReversal(request)) peer.answer({ responseCode: release(request) ? '00' : '25' })
+      else if (isFirst) {
+        isFirst = false
+        hold(request)
+        peer.frame(broken(request))
+        for (const answer of waiting) answer()
+      } else peer.answer(approves)
+    })
+    const up = () => rig.networks.byName('neta')?.health().connectionsUp
+    expect(up()).toBe(3)
+    const [bad, ...good] = await Promise.all([authorize(), authorize(), authorize(), authorize()])
+    const all = [bad, ...good].map((one) => one?.status).sort()
+    expect(all).toEqual([201, 201, 201, 502])
+    expect(up()).toBe(3)
+    const failed = [bad, ...good].find((one) => one?.status === 502)?.record ?? {}
+    expect(failed).toMatchObject({
+      error: { details: { sent: true, reason: 'answer_unreadable' } },
+    })
+    expect(await rig.settled(idOf(failed))).toMatchObject({ status: 'voided' })
+    expect(held.size).toBe(0)
+  })
+
+  test('ends the connection only as the fifth in a row', async () => {
+    await using own = await createCardsRig({ timeoutMs, poolSize: 1, networkA: scripted() })
+    const lost = () => own.networks.byName('neta')?.health().connectionsUp === 0
+    const garbage = encoder.encode('no message')
+    let frames = 4
+    ownNetwork.on((_, peer) => {
+      for (let at = 0; at < frames; at++) peer.frame(garbage)
+      peer.answer(approves)
+    })
+    const post = () =>
+      own.post('/v1/transactions/authorize', authorizationBody('tok_visa_approved'))
+    // What can be read in between begins the count anew.
+    expect([(await post()).status, (await post()).status, lost()]).toEqual([201, 201, false])
+    frames = 5
+    expect((await post()).status).toBe(502)
+  })
+
+  test('is none for the characters of a field that nobody uses', async () => {
+    network.on((_, peer) => peer.answer({ ...approves, merchantName: 'Caf\u00e9'.padEnd(40) }))
+    expect((await authorize()).status).toBe(201)
+    network.on(({ stan, amount }, peer) =>
+      peer.frame(
+        // DE 4, 11, 12, 38 and 39; a time of letters.
+        Buffer.concat([
+          encoder.encode('0110'),
+          Uint8Array.of(0x10, 0x30, 0, 0, 6, 0, 0, 0),
+          encoder.encode(`${amount}${stan}??:??:A0000100`),
+        ]),
+      ),
+    )
+    const { status, record } = await authorize()
+    expect([status, record['auth_code']]).toEqual([201, 'A00001'])
+  })
+})
+
+let ownNetwork: ScriptedNetwork
+const scripted = (): ScriptedNetwork => {
+  ownNetwork = createScriptedNetwork()
+  return ownNetwork
+}
+
+test('after the sign-off of the network nothing is sent until its sign-on', async () => {
+  network.on((_, peer) => peer.answer(approves))
+  const up = (count: number) =>
+    until(async () => rig.networks.byName('neta')?.health().connectionsUp === count)
+  network.ask('002')
+  await up(0)
+  const before = network.seen.length
+  const { status, record } = await authorize()
+  expect([status, record['error']]).toMatchObject([502, { details: { sent: false } }])
+  expect(network.seen).toHaveLength(before)
+  network.ask('001')
+  await up(3)
+  expect((await authorize()).status).toBe(201)
+})
+
+test('installments go out, and only when there are several', async () => {
+  network.on((_, peer) => peer.answer(approves))
+  const sent: unknown[] = []
+  for (const installments of [undefined, 1, 2, 12]) {
+    const { record } = await authorize(installments === undefined ? {} : { installments })
+    sent.push((await seenOf(idOf(record)))[0]?.extendedPayment)
+  }
+  expect(sent).toEqual([undefined, undefined, '02', '12'])
+})
+
+test('a void with a body is refused, and moves nothing', async () => {
+  network.on((_, peer) => peer.answer(approves))
+  const id = idOf((await authorize()).record)
+  for (const body of [{ amount: 100 }, { amount: 10_000 }, []]) {
+    expect((await rig.post(`/v1/transactions/${id}/void`, body)).status).toBe(400)
+  }
+  expect(await mtisOf(id)).toEqual(['0100'])
+  expect((await rig.post(`/v1/transactions/${id}/void`, {})).status).toBe(200)
+})
+
+test('a card number is refused as key and within a token, and kept nowhere', async () => {
+  network.on((_, peer) => peer.answer(approves))
+  const path = '/v1/transactions/authorize'
+  const number = '4000000000000002'
+  const body = authorizationBody('tok_visa_approved')
+  for (const key of [number, `order-${number}`, '4000 0000 0000 0002', '4000-0000-0000-0002']) {
+    const response = await rig.post(path, body, { 'Idempotency-Key': key })
+    expect([response.status, (await response.text()).includes('0002')]).toEqual([400, false])
+  }
+  for (const token of [`tok_${number}`, `${number}x`, '99-4000-0000-0000-0002']) {
+    const response = await rig.post(path, authorizationBody(token))
+    expect(await response.json()).toMatchObject({ error: { code: 'INVALID_CARD_TOKEN' } })
+  }
+  const traced = await rig.post(path, body, { 'X-Request-Id': `r.${number}` })
+  expect(traced.headers.get('x-request-id')).not.toContain(number)
+  const [found] = await rig.database.sql`
+    select (select count(*) from card_transactions t where t::text ~ ${number})
+      + (select count(*) from card_events t where t::text ~ ${number})
+      + (select count(*) from idempotency_keys t where t::text ~ ${number})
+      + (select count(*) from audit_log t where t::text ~ ${number}) as n`
+  expect(found).toEqual({ n: 0n } as never)
+})
+
 describe('an approval of a capture', () => {
   const authorized = async (): Promise<string> => {
     network.on((_, peer) => peer.answer(approves))

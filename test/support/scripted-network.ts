@@ -14,7 +14,10 @@ export type Peer = {
 
 /** What the network has of each message. */
 export type Seen = Readonly<
-  Pick<CardMessage, 'mti' | 'stan' | 'rrn' | 'amount' | 'transmissionDateTime' | 'originalData'>
+  Pick<
+    CardMessage,
+    'mti' | 'stan' | 'rrn' | 'amount' | 'transmissionDateTime' | 'originalData' | 'extendedPayment'
+  >
 > & { readonly lane: number }
 
 export type ScriptedNetwork = {
@@ -50,9 +53,10 @@ export const createScriptedNetwork = (): ScriptedNetwork => {
       session.send(copy(request, { responseCode: '00' }))
       return
     }
-    const { mti, stan, rrn, amount, transmissionDateTime, originalData } = request
+    const { mti, stan, rrn, amount, transmissionDateTime, originalData, extendedPayment } = request
     const lane = sessions.indexOf(session)
-    seen.push({ mti, stan, rrn, amount, transmissionDateTime, originalData, lane })
+    const numbers = { stan, rrn, transmissionDateTime, originalData }
+    seen.push({ mti, ...numbers, amount, extendedPayment, lane })
     script(request, {
       answer: (change) => session.send(copy(request, change)),
       frame: (body) => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ApiError, type ErrorDefinition, httpErrors } from '#src/platform/http/index.ts'
+import { findInIdentifier, findSensitive } from '#src/platform/security/index.ts'
 import { cardErrors } from '../errors.ts'
 import { currencyNumbers, resolutions } from '../transactions/domain.ts'
 import type { AuthorizationRequest } from '../use-cases/authorize.ts'
@@ -34,10 +35,17 @@ export const merchantId = z.string().min(1).max(merchantIdMax).regex(trimmedAsci
 
 export const authorizationBody = z
   .strictObject({
-    card_token: z.string().min(1).max(cardTokenMax).regex(token).meta({
-      description: 'A token of the vault, never a card number.',
-      example: 'tok_visa_approved',
-    }),
+    card_token: z
+      .string()
+      .min(1)
+      .max(cardTokenMax)
+      .regex(token)
+      .refine((value) => findInIdentifier(value) !== 'card number')
+      .meta({
+        description:
+          'A token of the vault, never a card number, nor one with other characters around it.',
+        example: 'tok_visa_approved',
+      }),
     amount,
     currency,
     merchant_id: merchantId.meta({ example: 'MERCHANT000001' }),
@@ -53,17 +61,27 @@ export const captureBody = z
   .strictObject({ amount: amount.optional() })
   .meta({ id: 'CardCapture', description: 'Without an amount, or without a body: the whole.' })
 
+export const voidBody = z
+  .strictObject({})
+  .meta({ id: 'CardVoid', description: 'Nothing: always the full amount. May be left out.' })
+
 export const resolutionBody = z
   .strictObject({
     outcome: z.enum(resolutions).meta({
       description: 'The status that the network confirms the transaction to be in.',
     }),
-    reason: z.string().min(1).max(reasonMax).regex(reasonText).meta({
-      // The document's generator would write the flag as well.
-      pattern: reasonText.source,
-      description: 'Who confirmed it, and where that is noted. No card data.',
-      example: 'Network desk, case 4711',
-    }),
+    reason: z
+      .string()
+      .min(1)
+      .max(reasonMax)
+      .regex(reasonText)
+      .refine((value) => findSensitive(value) !== 'card number')
+      .meta({
+        // The document's generator would write the flag as well.
+        pattern: reasonText.source,
+        description: 'Who confirmed it, and where that is noted. No card data.',
+        example: 'Network desk, case 4711',
+      }),
   })
   .meta({ id: 'CardResolution' })
 
@@ -85,6 +103,11 @@ export const readAuthorization = (body: unknown): AuthorizationRequest => {
 export const readCapture = (body: unknown): bigint | undefined => {
   const given = judged(captureBody, body)
   return given.amount === undefined ? undefined : BigInt(given.amount)
+}
+
+/** @throws ApiError for any field: a void takes no part of an amount */
+export const readVoid = (body: unknown): void => {
+  judged(voidBody, body)
 }
 
 /** @throws ApiError that names the first field at fault */

@@ -9,6 +9,7 @@ import {
   currency,
   merchantId,
   resolutionBody,
+  voidBody,
 } from './bodies.ts'
 
 /** The card routes in the OpenAPI document. */
@@ -43,12 +44,12 @@ const record = z
     }),
     capture_error: z.string().optional().meta({
       description:
-        'Why the last capture had no effect: declined_ and the response code, timed_out, connection_lost, answer_mismatch, not_sent, or a code of the vault.',
+        'Why the last capture had no effect: declined_ and the response code, timed_out, connection_lost, answer_mismatch, answer_unreadable, not_sent, or a code of the vault.',
     }),
     void_error: z.string().optional().meta({ description: 'The same for the last void.' }),
     reason: z.string().optional().meta({
       description:
-        'Why the authorization came to nothing: not_sent, timed_out, connection_lost, answer_mismatch or abandoned.',
+        'Why the authorization came to nothing: not_sent, timed_out, connection_lost, answer_mismatch, answer_unreadable or abandoned.',
     }),
     needs_attention: z.boolean().optional().meta({
       description: 'The network never confirmed a reversal: somebody has to ask it.',
@@ -100,7 +101,7 @@ export const documents = {
   },
   capture: {
     summary: 'Capture what was authorized',
-    description: `Once, the whole or a part. A refusal of the network is 200 with the status unchanged, its response_code and capture_error. ${description}`,
+    description: `Once, the whole or a part. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and capture_error says why. ${description}`,
     tag,
     idempotent: true,
     params: idParams,
@@ -111,17 +112,24 @@ export const documents = {
       cardErrors.invalid_amount,
       cardErrors.amount_exceeds_authorized,
       cardErrors.invalid_state,
+      cardErrors.capture_declined,
       ...networkErrors,
     ],
   },
   void: {
     summary: 'Take a transaction back',
-    description: `Always the full amount. A refusal of the network is 200 with the status unchanged, its response_code and void_error. ${description}`,
+    description: `Always the full amount. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and void_error says why. ${description}`,
     tag,
     idempotent: true,
     params: idParams,
+    body: { 'application/json': voidBody },
     responses: { 200: { description: 'The transaction', schema: record } },
-    errors: [cardErrors.transaction_not_found, cardErrors.invalid_state, ...networkErrors],
+    errors: [
+      cardErrors.transaction_not_found,
+      cardErrors.invalid_state,
+      cardErrors.void_declined,
+      ...networkErrors,
+    ],
   },
   resolve: {
     summary: 'Tell how a reversal ended that no network confirmed',

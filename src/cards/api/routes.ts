@@ -13,7 +13,7 @@ import {
 } from '#src/platform/http/index.ts'
 import { eventViewOf, recordOf } from '../use-cases/answers.ts'
 import type { CardService } from '../use-cases/service.ts'
-import { readAuthorization, readCapture, readResolution } from './bodies.ts'
+import { readAuthorization, readCapture, readResolution, readVoid } from './bodies.ts'
 import { documents, listQuery } from './documents.ts'
 
 const bodyBytesMax = 16_384
@@ -55,9 +55,15 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     method: 'POST',
     path: `${base}/{id}/void`,
     scope: 'cards:void',
+    accepts,
+    bodyBytesMax: bodyBytesMax,
     errorStyle: 'envelope',
     document: documents.void,
-    handle: async (c) => respond(await service.void(idOf(c), callerOf(c))),
+    handle: async (c) => {
+      const bytes = await readBytes(c)
+      if (bytes.length > 0) readVoid(parseJson(bytes))
+      return respond(await service.void(idOf(c), callerOf(c)))
+    },
   },
   {
     method: 'POST',

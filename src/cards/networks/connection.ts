@@ -7,6 +7,7 @@ import {
   createParser,
   FrameDecoder,
   frameBytesMaxDefault,
+  gatewayMtis,
   headerBytes,
   readAnswer,
   readMessage,
@@ -20,10 +21,12 @@ import {
   echoTest,
   managementRequest,
   signOff,
+  signOffs,
   signOn,
+  signOns,
   toManagementAnswer,
 } from './management.ts'
-import { exchangeKey } from './matching.ts'
+import { exchangeKey, isAnswer } from './matching.ts'
 import {
   answerMsMax,
   backoffDelayMs,
@@ -33,6 +36,7 @@ import {
   sendBytesMax,
   signOffMs,
   stableMs,
+  unreadableMax,
 } from './options.ts'
 import type { ExchangeOutcome } from './types.ts'
 
@@ -46,9 +50,17 @@ type ConnectionContext = {
   readonly onMessage: (message: CardMessage) => void
   /** Called for a well-formed message of an unknown type. */
   readonly onUnknownType: () => void
+  /** Called for a frame without a message of the dialect; with the key of the request that it answers, where it has one. */
+  readonly onUnreadable: (key: number | undefined, error: CodecError) => void
   readonly onLost: () => void
   readonly onEcho: () => void
 }
+
+const stanField = 11
+/** The characters of other fields are the network's business. */
+const usedFields: ReadonlySet<number> = new Set([4, stanField, 37, 38, 39, 41, 49, 70])
+/** Numbers that a network masks are not compared. */
+const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
 
 type State = 'down' | 'connecting' | 'signing_on' | 'up' | 'closed'
 
@@ -68,6 +80,8 @@ export class Connection implements Lane {
   private readonly frameBytesMax: number
   private decoder: FrameDecoder
   private isFlushing = false
+  private isSignedOff = false
+  private unreadable = 0
   private attempt = 0
   private upSince = 0
   private lastInbound = 0
@@ -79,14 +93,14 @@ export class Connection implements Lane {
     const { dialect, framing, frameBytesMax = frameBytesMaxDefault } = context.options
     this.context = context
     this.pack = createMessagePacker(createPacker(dialect))
-    this.parser = createParser(dialect)
+    this.parser = createParser(dialect, usedFields)
     this.header = headerBytes(framing)
     this.frameBytesMax = frameBytesMax
     this.decoder = this.newDecoder()
   }
 
   get isUp(): boolean {
-    return this.state === 'up'
+    return this.state === 'up' && !this.isSignedOff
   }
 
   get sentBytes(): number {
@@ -143,6 +157,8 @@ export class Connection implements Lane {
       return
     }
     this.lastInbound = performance.now()
+    this.isSignedOff = false
+    this.unreadable = 0
     if (options.signOn) await this.signOn(socket)
     if (this.socket !== socket) return
     this.state = 'up'
@@ -221,7 +237,27 @@ export class Connection implements Lane {
 
   private take(bytes: Uint8Array, start: number, end: number, tpdu: Uint8Array): void {
     if (this.socket === undefined) return
-    const message = this.read(bytes, start, end)
+    try {
+      this.takeMessage(this.read(bytes, start, end), tpdu)
+      this.unreadable = 0
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error
+      this.takeUnreadable(error)
+    }
+  }
+
+  /** The frame's bounds are sound, so what follows can be read: only one exchange is unknown. */
+  private takeUnreadable(error: CodecError): void {
+    const { parser } = this
+    const mti = gatewayMtis.find((one) => one === parser.mti)
+    const stan = parser.has(stanField) ? parser.text(stanField) : undefined
+    const key = mti !== undefined && isAnswer(mti) ? exchangeKey(mti, stan) : -1
+    this.context.onUnreadable(key < 0 ? undefined : key, error)
+    if (++this.unreadable < unreadableMax) return
+    this.lose(new Error(`${unreadableMax} frames in a row hold no message of the dialect`))
+  }
+
+  private takeMessage(message: CardMessage | undefined, tpdu: Uint8Array): void {
     if (message === undefined) this.context.onUnknownType()
     else if (message.mti === '0800') this.answerManagement(message, tpdu)
     else {
@@ -237,7 +273,9 @@ export class Connection implements Lane {
       if (this.parser.mti === '0800') return readMessage(this.parser)
       const answer = readAnswer(this.parser)
       // To be compared with that of the request.
-      answer.pan = this.parser.copy(2)
+      const pan = this.parser.copy(2)
+      if (pan?.every(isDigit) === true) answer.pan = pan
+      else pan?.fill(0)
       return answer
     } catch (error) {
       if (error instanceof CodecError && error.code === 'iso8583_mti_unsupported') return undefined
@@ -251,7 +289,20 @@ export class Connection implements Lane {
       tpdu.length === 5
         ? Uint8Array.of(tpdu[0]!, tpdu[3]!, tpdu[4]!, tpdu[1]!, tpdu[2]!)
         : undefined
+    const { networkCode = '' } = request
     if (!this.append(toManagementAnswer(request), reply)) this.onStalled()
+    if (signOffs.has(networkCode)) this.signedOff(true)
+    else if (signOns.has(networkCode)) this.signedOff(false)
+  }
+
+  /** After the network's sign-off, its connection takes no requests until its sign-on. */
+  private signedOff(isSignedOff: boolean): void {
+    this.isSignedOff = isSignedOff
+    const { logger, name } = this.context.options
+    logger.warn(
+      { network: name },
+      isSignedOff ? 'the card network has signed off' : 'the card network has signed on',
+    )
   }
 
   /** Checks after `waitMs` whether anything came from the other side. */

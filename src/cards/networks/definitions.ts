@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { dialects, framings, parseDialect } from '#codecs/iso8583'
+import { type Dialect, dialects, framings, parseDialect } from '#codecs/iso8583'
 import type { Pem } from '#src/platform/config/index.ts'
 import type { KeyFiles } from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from '../config.ts'
 import { type AnswerCodes, answerCodes1987, answerCodesForm, createAnswerRules } from './answers.ts'
-import type { NetworkOptions } from './options.ts'
+import { checkCarries } from './carries.ts'
+import { type InstallmentMapping, installmentMappings, type NetworkOptions } from './options.ts'
 
 /** One configured network, from the settings or from the file. */
 export type NetworkDefinition = Pick<
@@ -18,6 +19,7 @@ export type NetworkDefinition = Pick<
   | 'dialect'
   | 'framing'
   | 'answers'
+  | 'installments'
   | 'poolSize'
   | 'window'
   | 'signOn'
@@ -44,6 +46,7 @@ const definitionOf = (name: string, settings: NetworkSettings): NetworkDefinitio
     dialect,
     framing: framings[settings.frame],
     answers: answerCodes1987,
+    installments: 'extended_payment',
     window: settings.window,
     signOn: settings.signOn,
     echoMs: settings.echoSeconds * 1_000,
@@ -77,6 +80,7 @@ const networkForm = z.strictObject({
   window: z.int().min(1).max(65_535).default(256),
   sign_on: z.boolean().default(false),
   echo_seconds: z.int().min(1).max(3_600).default(30),
+  installments: z.enum(installmentMappings).default('extended_payment'),
   answers: answerCodesForm.default(answerCodesForm.parse({})),
   tls: tlsForm.optional(),
 })
@@ -93,6 +97,12 @@ const dialectOf = (given: string | Record<string, unknown>) => {
     throw new Error(`no dialect ${given}; there are ${Object.keys(dialects).join(', ')}`)
   }
   return found
+}
+
+/** @throws Error that names the first field that the gateway writes or reads and the dialect lacks or cannot hold */
+const carrying = (dialect: Dialect, installments: InstallmentMapping): Dialect => {
+  checkCarries(dialect, installments)
+  return dialect
 }
 
 const checkedCodes = (codes: AnswerCodes): AnswerCodes => {
@@ -120,9 +130,10 @@ const readNetworksFile = (path: string): readonly NetworkDefinition[] => {
       prefixes: given.prefixes,
       poolSize: given.pool_size,
       timeoutMs: given.timeout_seconds * 1_000,
-      dialect: dialectOf(given.dialect),
+      dialect: carrying(dialectOf(given.dialect), given.installments),
       framing: framings[given.frame],
       answers: checkedCodes(given.answers),
+      installments: given.installments,
       window: given.window,
       signOn: given.sign_on,
       echoMs: given.echo_seconds * 1_000,

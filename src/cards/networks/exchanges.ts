@@ -4,6 +4,7 @@ import { TimingWheel, WheelEntry } from './timing-wheel.ts'
 import type { ExchangeOutcome } from './types.ts'
 
 const timedOut: ExchangeOutcome = Object.freeze({ kind: 'timed_out' })
+const unreadable: ExchangeOutcome = Object.freeze({ kind: 'unreadable' })
 const connectionLost: ExchangeOutcome = Object.freeze({ kind: 'connection_lost' })
 const notSent: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'no_connection' })
 
@@ -129,6 +130,13 @@ export class Exchanges {
     return 'matched'
   }
 
+  /** An answer came that cannot be read. @returns whether somebody waits for it */
+  fail(key: number): boolean {
+    const exchange = this.pending.get(key)
+    if (exchange !== undefined) this.end(exchange, unreadable)
+    return exchange !== undefined
+  }
+
   /** The connection is gone: no answer can come over it. */
   failLane(lane: Lane): void {
     for (const exchange of [...this.pending.values()]) {
@@ -150,7 +158,7 @@ export class Exchanges {
   }
 
   end(exchange: PendingExchange, outcome: ExchangeOutcome): void {
-    if (outcome === timedOut) this.remember(exchange)
+    if (outcome === timedOut || outcome === unreadable) this.remember(exchange)
     this.pending.delete(exchange.key)
     this.wheel.remove(exchange)
     exchange.lane.inFlight--

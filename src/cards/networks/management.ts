@@ -4,6 +4,9 @@ import { CardMessage } from '#codecs/iso8583'
 export const signOn = '001'
 export const signOff = '002'
 export const echoTest = '301'
+/** Those of a network, by which it ends and begins traffic; the second and third are of groups and of Visa. */
+export const signOns: ReadonlySet<string> = new Set([signOn, '061', '071'])
+export const signOffs: ReadonlySet<string> = new Set([signOff, '062', '072'])
 
 const functionNotSupported = '40'
 export const approved = '00'

@@ -47,8 +47,16 @@ const messageOf = (
   return message
 }
 
-export const authorizationMessage = (pan: Uint8Array, transaction: Subject & TraceNumbers) =>
-  messageOf('0100', pan, transaction, transaction)
+/** DE 67 says in how many parts the holder pays, when there are several. */
+export const authorizationMessage = (
+  pan: Uint8Array,
+  transaction: Subject & TraceNumbers & { readonly installments: number },
+) => {
+  const message = messageOf('0100', pan, transaction, transaction)
+  const { installments } = transaction
+  if (installments > 1) message.extendedPayment = String(installments).padStart(2, '0')
+  return message
+}
 
 /** DE 37 stays that of the authorization, so that the network knows what is captured. */
 export const captureMessage = (

@@ -1,3 +1,4 @@
+import type { CodecError } from '#codecs/bytes'
 import type { CardMessage } from '#codecs/iso8583'
 import { type ActiveSpan, inSpan, isTracing } from '#src/platform/observe/index.ts'
 import { type AnswerRules, answerCodes1987, createAnswerRules } from './answers.ts'
@@ -39,6 +40,7 @@ class ConnectionPool implements Network {
   readonly brand: string
   readonly timeoutMs: number
   readonly answers: AnswerRules
+  readonly takesInstallments: boolean
   private readonly options: NetworkOptions
   private readonly exchanges = new Exchanges()
   private readonly connections: readonly Connection[]
@@ -58,6 +60,7 @@ class ConnectionPool implements Network {
     this.brand = options.brand
     this.timeoutMs = options.timeoutMs
     this.answers = createAnswerRules(options.answers ?? answerCodes1987)
+    this.takesInstallments = (options.installments ?? 'extended_payment') !== 'refused'
     this.counts = options.metrics?.of(options.name, () => this.health()) ?? noCounts
     // Avoids the same numbers right after a restart.
     this.managementStan = Math.floor((options.random ?? Math.random)() * stanMax)
@@ -68,6 +71,14 @@ class ConnectionPool implements Network {
       nextStan: () => this.nextStan(),
       onMessage: (message: CardMessage) => this.take(message),
       onUnknownType: () => this.unexpected(undefined),
+      onUnreadable: (key: number | undefined, { code, offset, context: at }: CodecError) => {
+        this.counts.unexpected.inc()
+        const isOfRequest = key !== undefined && this.exchanges.fail(key)
+        this.limitedWarn(
+          { code, offset, field: at['field'] ?? null, answers_request: isOfRequest },
+          'a frame of the network holds no message of its dialect',
+        )
+      },
       onLost: () => this.counts.reconnects.inc(),
       onEcho: () => {
         this.lastEchoAt = new Date()
@@ -200,16 +211,17 @@ class ConnectionPool implements Network {
 
   /** The metrics count every message; the log shows only some of a flood. */
   private warn(message: CardMessage | undefined, text: string): void {
+    this.limitedWarn({ mti: message?.mti, stan: message?.stan, rrn: message?.rrn }, text)
+  }
+
+  private limitedWarn(fields: Readonly<Record<string, unknown>>, text: string): void {
     const second = Math.floor(performance.now() / 1_000)
     if (second !== this.warningSecond) {
       this.warningSecond = second
       this.warnings = 0
     }
     if (++this.warnings > warningsPerSecondMax) return
-    this.options.logger.warn(
-      { network: this.name, mti: message?.mti, stan: message?.stan, rrn: message?.rrn },
-      text,
-    )
+    this.options.logger.warn({ network: this.name, ...fields }, text)
   }
 }
 

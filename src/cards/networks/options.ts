@@ -5,6 +5,9 @@ import type { AnswerCodes } from './answers.ts'
 import type { NetworkMetrics } from './metrics.ts'
 import type { LateAnswer } from './types.ts'
 
+export const installmentMappings = ['extended_payment', 'refused'] as const
+export type InstallmentMapping = (typeof installmentMappings)[number]
+
 export type Backoff = { readonly baseMs: number; readonly maxMs: number }
 
 /** A time from 0 to the bound that doubles with each attempt: full jitter, so that many do not come at once. */
@@ -27,6 +30,8 @@ export type NetworkOptions = {
   /** Of version 1987. */
   readonly dialect: Dialect
   readonly framing: Framing
+  /** How messages say in how many parts the holder pays: in DE 67, or not at all. DE 67 when not given. */
+  readonly installments?: InstallmentMapping
   /** Those of ISO 8583:1987 when not given. */
   readonly answers?: AnswerCodes
   /** Connections held open. */
@@ -61,5 +66,7 @@ export const reconnect: Backoff = { baseMs: 1_000, maxMs: 30_000 }
 export const stableMs = 10_000
 /** Echo tests without an answer after which the connection is dead. */
 export const echoMissesMax = 2
+/** Frames in a row without a message of the dialect, after which the connection is given up. */
+export const unreadableMax = 5
 /** Bytes of one connection that may wait for the kernel. */
 export const sendBytesMax = 1_048_576

@@ -12,6 +12,8 @@ export type ExchangeOutcome =
     }
   /** The request was written and the time is up: the network may have acted on it. */
   | { readonly kind: 'timed_out' }
+  /** Its answer cannot be read. */
+  | { readonly kind: 'unreadable' }
   /** The connection was lost after at least part of the request was written. */
   | { readonly kind: 'connection_lost' }
 
@@ -43,6 +45,8 @@ export type Network = {
   readonly timeoutMs: number
   /** The meaning of its response codes. */
   readonly answers: AnswerRules
+  /** Whether its messages can say in how many parts the holder pays. */
+  readonly takesInstallments: boolean
   /** True if messages of its dialect can carry the data element. */
   hasField(de: number): boolean
   /**

@@ -10,6 +10,7 @@ export type AttemptOutcome =
   | 'refused'
   | 'timed_out'
   | 'connection_lost'
+  | 'unreadable'
   | 'not_sent'
   | 'vault_unavailable'
   | 'token_unknown'

@@ -53,27 +53,43 @@ export const answerOf = (status: number, transaction: CardTransaction): Answer =
   body: JSON.stringify(recordOf(transaction)),
 })
 
-/** The answer to a capture or void that the network refused: the record, with the code of the refusal. */
-export const refusalOf = (transaction: CardTransaction, responseCode: string): Answer => ({
-  status: 200,
-  body: JSON.stringify({
-    ...recordOf(transaction),
-    response_code: responseCode,
-    response_message: responseMessageOf(responseCode),
-  }),
-})
-
 /** A failure at the network: whether it may have acted, and on which transaction. */
 const failureOf = (
   { status, code }: ErrorDefinition,
   message: string,
-  details: { readonly sent: boolean; readonly transaction_id: string; readonly reason: string },
+  details: {
+    readonly sent: boolean
+    readonly transaction_id: string
+    readonly reason: string
+    readonly [more: string]: string | boolean
+  },
 ): Answer => ({
   status,
   body: JSON.stringify({
     error: { code: code.toUpperCase(), message, details: { field: null, value: null, ...details } },
   }),
 })
+
+const refused = {
+  capture: {
+    definition: cardErrors.capture_declined,
+    message: 'The card network declined the capture.',
+  },
+  void: { definition: cardErrors.void_declined, message: 'The card network declined the void.' },
+} as const
+
+/** The answer to a capture or void that the network refused: a record in a 2xx would say that it was done. */
+export const refusalOf = (
+  operation: keyof typeof refused,
+  { id, status }: CardTransaction,
+  responseCode: string,
+): Answer => {
+  const { definition, message } = refused[operation]
+  return failureOf(definition, message, {
+    ...{ sent: true, transaction_id: id, reason: `declined_${responseCode}`, status },
+    ...{ response_code: responseCode, response_message: responseMessageOf(responseCode) },
+  })
+}
 
 /** The answer of a request whose outcome nobody knows. */
 export const unknownAnswer = (
@@ -91,7 +107,9 @@ export const unknownAnswer = (
         cardErrors.network_unavailable,
         why === 'connection_lost'
           ? 'The connection to the card network was lost; what it may have done is being reversed.'
-          : 'The answer of the card network does not belong to the request; it is being reversed.',
+          : why === 'answer_unreadable'
+            ? 'The answer of the card network cannot be read; what it may have done is being reversed.'
+            : 'The answer of the card network does not belong to the request; it is being reversed.',
         details,
       )
 }

@@ -93,6 +93,13 @@ const open = async (
         { details: { field: 'card_token', value: null } },
       )
     }
+    if (request.installments > 1 && !network.takesInstallments) {
+      throw new ApiError(
+        cardErrors.invalid_installments,
+        'The card network of this card takes no installments.',
+        { details: { field: 'installments', value: request.installments } },
+      )
+    }
     const numbers = await stans.next(network)
     const at = now()
     const { capture: _, ...fields } = request

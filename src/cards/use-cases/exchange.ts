@@ -16,7 +16,12 @@ export type Verdict =
   /** The network may have acted. */
   | {
       readonly kind: 'unknown'
-      readonly why: 'timed_out' | 'connection_lost' | 'answer_mismatch' | 'abandoned'
+      readonly why:
+        | 'timed_out'
+        | 'connection_lost'
+        | 'answer_mismatch'
+        | 'answer_unreadable'
+        | 'abandoned'
       /** The field that differs from the request; the event shows it. */
       readonly field?: string
     }
@@ -42,6 +47,8 @@ export const exchange = async (network: Network, request: CardMessage): Promise<
     }
     case 'not_sent':
       return { kind: 'not_sent', why: outcome.reason }
+    case 'unreadable':
+      return { kind: 'unknown', why: 'answer_unreadable' }
     case 'timed_out':
     case 'connection_lost':
       return { kind: 'unknown', why: outcome.kind }

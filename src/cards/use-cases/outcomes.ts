@@ -54,14 +54,14 @@ const failuresOf = (operation: 'capture' | 'void', field: 'captureError' | 'void
     type: `${operation}_declined`,
     data: codeOf,
     fields: ({ responseCode }) => ({ [field]: `declined_${responseCode}` }),
-    answer: (after, { responseCode }) => refusalOf(after, responseCode),
+    answer: (after, { responseCode }) => refusalOf(operation, after, responseCode),
   } satisfies Outcome<'declined'>,
   unwanted: {
     event: `${operation}_unknown`,
     type: `${operation}_declined`,
     data: codeOf,
     fields: ({ responseCode }) => ({ [field]: `declined_${responseCode}` }),
-    answer: (after, { responseCode }) => refusalOf(after, responseCode),
+    answer: (after, { responseCode }) => refusalOf(operation, after, responseCode),
   } satisfies Outcome<'unwanted'>,
   not_sent: notSent(`${operation}_refused`, `${operation}_not_sent`, () => ({
     [field]: 'not_sent',

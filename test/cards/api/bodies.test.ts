@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
 import { ApiError } from '#src/platform/http/index.ts'
+import { findSensitive } from '#src/platform/security/index.ts'
 import {
   authorizationBody,
   captureBody,
@@ -112,7 +113,9 @@ describe('bodies', () => {
         expect(isTaken(read, valid)).toBe(true)
         fc.assert(
           fc.property(anything, (value) => {
-            const isRight = isPublished(published, value)
+            // No pattern can say what passes the Luhn test; the descriptions do.
+            const isRight =
+              isPublished(published, value) && findSensitive(String(value)) !== 'card number'
             expect([value, isTaken(read, { ...valid, [field]: value })]).toEqual([value, isRight])
           }),
           { numRuns: 1_000 },

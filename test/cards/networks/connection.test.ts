@@ -138,6 +138,9 @@ describe('bytes', () => {
   })
 })
 
+const bytesTimes = (count: number, bytes: readonly number[]): Uint8Array =>
+  Uint8Array.from({ length: count * bytes.length }, (_, at) => bytes[at % bytes.length] ?? 0)
+
 describe('a lost connection', () => {
   test('fails all that wait on it at once, and is made again', async () => {
     using peer = createRawPeer(({ socket, received }) => {
@@ -197,8 +200,8 @@ describe('a lost connection', () => {
 
   test.each([
     ['a length beyond the limit', Uint8Array.of(0xff, 0xff, 1, 2, 3)],
-    ['a frame that holds no message', Uint8Array.of(0, 4, 1, 2, 3, 4)],
-    ['a message cut short', Uint8Array.of(0, 5, 0x30, 0x31, 0x31, 0x30, 0x72)],
+    ['five frames that hold no message', bytesTimes(5, [0, 4, 1, 2, 3, 4])],
+    ['five messages cut short', bytesTimes(5, [0, 5, 0x30, 0x31, 0x31, 0x30, 0x72])],
   ])('is what becomes of one that brings %s', async (_, bytes) => {
     using peer = createRawPeer(({ socket }) => void socket.write(bytes))
     await using rig = await connect(peer.port)

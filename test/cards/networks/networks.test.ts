@@ -120,6 +120,26 @@ describe('the networks of the settings', () => {
     expect(await refused([{ ...good, pool: 2 }])).toContain('pool')
     expect(await refused([{ ...good, dialect: 'klingon' }])).toContain('no dialect klingon')
     expect(await refused([good, { ...good, prefixes: ['7'] }])).toContain('same name')
+    const answers = { approved: ['00', '51'] }
+    expect(await refused([{ ...good, answers }])).toContain('both approved and declined')
+    const lacking = (fields: unknown) => ({
+      ...good,
+      dialect: { name: 'x', extends: 'ascii', fields },
+    })
+    // All that the gateway writes must fit, before the first payment.
+    for (const [fields, text] of [
+      [{ 39: null }, 'no field 39'],
+      [{ 37: null }, 'an authorization: field 37'],
+      [{ 42: { max: 8 } }, 'an authorization: field 42'],
+      [{ 38: { type: 'n' } }, 'field 38'],
+      [{ 67: null }, 'an authorization: field 67'],
+      [{ 70: null }, 'a sign-on: field 70'],
+      [{ 90: { max: 20 } }, 'a reversal: field 90'],
+    ] as const) {
+      expect(await refused([lacking(fields)])).toContain(text)
+    }
+    expect(await refused([lacking({ 90: null })])).toBe('nothing')
+    expect(await refused([{ ...lacking({ 67: null }), installments: 'refused' }])).toBe('nothing')
     expect(
       await refused([{ ...good, dialect: { name: 'x', extends: 'ascii', version: '1993' } }]),
     ).toContain('1987')

@@ -61,17 +61,60 @@ describe('trace numbers', () => {
   })
 
   test.each([
-    ['2026-01-01T00:00:00.000Z', '600100', '0101000000'],
-    ['2026-11-21T09:08:07.999Z', '632509', '1121090807'],
-    ['2028-12-31T23:59:59.000Z', '836623', '1231235959'],
-  ])('at %s: RRN %s…, DE 7 %s', async (at, prefix, transmission) => {
-    const allocator = createStanAllocator({ sql: database.sql, now: () => new Date(at) })
+    ['2026-01-01T00:00:00.000Z', '0101000000'],
+    ['2028-12-31T23:59:59.000Z', '1231235959'],
+  ])('at %s: DE 7 %s; the RRN has the hour of the database', async (at, transmission) => {
+    const { sql } = database
+    const allocator = createStanAllocator({ sql, now: () => new Date(at) })
     const numbers = await allocator.next(free('clock'))
-    expect(numbers).toEqual({
-      stan: numbers.stan,
-      rrn: `${prefix}${numbers.stan}`,
-      transmission,
-    })
+    const [row] = await sql<{ hour: string }[]>`
+      select to_char(now() at time zone 'UTC', 'YYYYDDDHH24') as hour`
+    const rrn = `${row?.hour.slice(3)}${numbers.stan}`
+    expect(numbers).toEqual({ stan: numbers.stan, rrn, transmission })
     expect(numbers.rrn).toHaveLength(12)
+  })
+
+  test('that come again within the hour have another retrieval reference', async () => {
+    const { sql } = database
+    const rrns = new Set<string>()
+    let count = 0
+    const takeAll = async (numbers: number): Promise<void> => {
+      const allocator = createStanAllocator({ sql, blockSize: 4 })
+      for (let at = 0; at < numbers; at++) {
+        rrns.add((await allocator.next(free('fast'))).rrn)
+        count++
+      }
+    }
+    const endWith = (round: number) => sql`
+      update card_stan_blocks set next = 999996, round = ${round} where network = 'fast'`
+    await takeAll(4)
+    // As if a million had been taken since; again, and very often.
+    for (const round of [0, 1, 2, 400]) {
+      await endWith(round)
+      await takeAll(12)
+    }
+    // In another hour the rounds begin anew.
+    await sql`
+      update card_stan_blocks set hour = hour - interval '1 hour', next = 999998, round = 7
+      where network = 'fast'`
+    const allocator = createStanAllocator({ sql, blockSize: 4 })
+    const after = [1, 2, 3, 4, 5].map(() => allocator.next(free('fast')))
+    const suffixes = (await Promise.all(after)).map(({ rrn }) => rrn.slice(6))
+    expect(suffixes).toEqual(['999998', '999999', 'A00001', 'A00002', 'A00003'])
+    expect(rrns.size).toBe(count)
+    for (const rrn of rrns) expect(rrn).toMatch(/^\d{6}[0-9A-Z]{6}$/)
+  })
+
+  test('of a block of the last hour are not used in the next', async () => {
+    const { sql } = database
+    const allocator = createStanAllocator({ sql, blockSize: 500 })
+    expect(await take(allocator, free('hours'), 1)).toEqual(['000001'])
+    const now = performance.now
+    performance.now = () => now.call(performance) + 3_600_001
+    try {
+      expect(await take(allocator, free('hours'), 1)).toEqual(['000501'])
+    } finally {
+      performance.now = now
+    }
   })
 })

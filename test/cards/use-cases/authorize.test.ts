@@ -73,7 +73,7 @@ describe('an authorization', () => {
     ['wrong_terminal', 504, 'NETWORK_TIMEOUT', 'timed_out'],
     ['drop', 502, 'NETWORK_UNAVAILABLE', 'connection_lost'],
     ['drop_before', 502, 'NETWORK_UNAVAILABLE', 'connection_lost'],
-    ['garbage', 502, 'NETWORK_UNAVAILABLE', 'connection_lost'],
+    ['garbage', 504, 'NETWORK_TIMEOUT', 'timed_out'],
     ['wrong_amount', 502, 'NETWORK_UNAVAILABLE', 'answer_mismatch'],
   ])('whose outcome nobody knows is reversed: %s', async (name, status, code, reason) => {
     await using own = await createCardsRig({ timeoutMs: 700 })

@@ -67,15 +67,20 @@ describe('a capture', () => {
     const { id } = await rig.authorize('tok_visa_capture_declined')
     for (const _ of [1, 2]) {
       const response = await rig.post(`/v1/transactions/${id}/capture`)
-      expect(response.status).toBe(200)
+      expect(response.status).toBe(422)
       expect(await response.json()).toMatchObject({
-        status: 'authorized',
-        response_code: '05',
-        response_message: 'Not authorized',
-        capture_error: 'declined_05',
+        error: {
+          code: 'CAPTURE_DECLINED',
+          details: {
+            ...{ field: null, value: null, transaction_id: id, status: 'authorized' },
+            ...{ response_code: '05', response_message: 'Not authorized' },
+          },
+        },
       })
     }
-    expect(await read(id)).toMatchObject({ status: 'authorized', response_code: '00' })
+    expect(await read(id)).toMatchObject({
+      ...{ status: 'authorized', response_code: '00', capture_error: 'declined_05' },
+    })
   })
 
   test('whose outcome nobody knows is reversed', async () => {
@@ -181,13 +186,14 @@ describe('a void', () => {
   test('that the network declines changes nothing', async () => {
     const { id } = await rig.authorize('tok_visa_void_declined', { capture: true })
     const response = await rig.post(`/v1/transactions/${id}/void`)
-    expect(response.status).toBe(200)
+    expect(response.status).toBe(422)
     expect(await response.json()).toMatchObject({
-      status: 'captured',
-      response_code: '96',
-      response_message: 'System error',
-      void_error: 'declined_96',
+      error: {
+        code: 'VOID_DECLINED',
+        details: { status: 'captured', response_code: '96', response_message: 'System error' },
+      },
     })
+    expect(await read(id)).toMatchObject({ status: 'captured', void_error: 'declined_96' })
   })
 
   test('whose outcome nobody knows is repeated as a reversal', async () => {

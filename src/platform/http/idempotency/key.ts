@@ -1,3 +1,4 @@
+import { findInIdentifier } from '#src/platform/security/sensitive/index.ts'
 import { mediaType } from '../body.ts'
 import { ApiError, httpErrors } from '../errors.ts'
 import type { RequestContext } from '../route.ts'
@@ -17,7 +18,7 @@ export type IdempotencyKey = {
 
 /**
  * The Idempotency-Key header: 1 to 255 printable ASCII characters, bare or as a quoted string
- * (draft-ietf-httpapi-idempotency-key-header).
+ * (draft-ietf-httpapi-idempotency-key-header), with no card number in it: even a digest of one could be undone.
  *
  * @returns undefined when absent
  * @throws ApiError 400 when malformed
@@ -32,6 +33,11 @@ const headerOf = (c: RequestContext): string | undefined => {
       `Idempotency-Key must be 1 to ${keyLengthMax} printable ASCII characters.`,
       { errors: [{ pointer: 'Idempotency-Key', rule: 'form', message: 'is malformed' }] },
     )
+  }
+  if (findInIdentifier(key) === 'card number') {
+    throw new ApiError(httpErrors.bad_request, 'Idempotency-Key must not hold a card number.', {
+      errors: [{ pointer: 'Idempotency-Key', rule: 'card_number', message: 'holds a card number' }],
+    })
   }
   return key
 }

@@ -25,6 +25,13 @@ const keyFor = async (header: string | undefined): Promise<unknown> => {
     : response.status
 }
 
+test('a card number in it is refused, one of random digits is not', async () => {
+  for (const key of ['4000000000000002', 'a 4000-0000-0000-0002 b', 'x4000000000000002']) {
+    expect(await keyFor(key)).toBe(400)
+  }
+  expect(await keyFor('4000000000000001')).toBe(storedKey('4000000000000001'))
+})
+
 test('bare and quoted keys mean the same', async () => {
   expect(await keyFor(undefined)).toBeNull()
   expect(await keyFor('order-7')).toBe(storedKey('order-7'))
