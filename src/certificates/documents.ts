@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { text } from '#src/platform/http/index.ts'
+import { httpErrors, text } from '#src/platform/http/index.ts'
 import { certificateTypes, ispbForm, versionMax } from './domain.ts'
+import { certificateErrors } from './errors.ts'
+import { namespaceForm } from './manifest.ts'
 
-const tag = 'certificates'
+const tag = 'Certificates' as const
 
 export const ispb = z.string().regex(ispbForm, 'must be 8 digits or capital letters')
 export const type = z.enum(certificateTypes)
@@ -22,24 +24,28 @@ export const importBody = z
   })
   .describe('`content`: the PKCS#12 file in base64, or PEM text with certificate, chain and key')
 
-const certificateView = z.object({
-  ispb,
-  type,
-  version,
-  subject: z.string(),
-  issuer: z.string(),
-  serial: z.string(),
-  not_before: z.string(),
-  not_after: z.string(),
-  days_until_expiry: z.int(),
-  status: z.enum(['active', 'expired', 'not_yet_valid']),
-  fingerprint_sha256: z.string(),
-  has_private_key: z.boolean(),
-  chain_length: z.int(),
-})
+const certificateView = z
+  .object({
+    ispb,
+    type,
+    version,
+    subject: z.string(),
+    issuer: z.string(),
+    serial: z.string(),
+    not_before: z.string(),
+    not_after: z.string(),
+    days_until_expiry: z.int(),
+    status: z.enum(['active', 'expired', 'not_yet_valid']),
+    fingerprint_sha256: z.string(),
+    has_private_key: z.boolean(),
+    chain_length: z.int(),
+  })
+  .meta({ id: 'Certificate' })
 
 export const listQuery = z.strictObject({ ispb: ispb.optional(), type: type.optional() })
-export const manifestQuery = z.strictObject({ namespace: z.string().max(63).optional() })
+export const manifestQuery = z.strictObject({
+  namespace: z.string().regex(namespaceForm, 'is not a Kubernetes name').optional(),
+})
 export const exportQuery = z.strictObject({ private_key: z.enum(['true', 'false']).optional() })
 
 const ok = (description: string, schema: z.ZodType) => ({ description, schema })
@@ -47,41 +53,51 @@ const params = z.object({ ispb, type, version: z.union([version, z.literal('late
 
 export const documents = {
   list: {
+    operation: 'listCertificates',
     summary: 'Lists certificates',
     tag,
     query: listQuery,
     responses: { 200: ok('Certificates', z.object({ certificates: z.array(certificateView) })) },
   },
   find: {
+    operation: 'getCertificate',
     summary: 'One certificate',
     tag,
     params,
     responses: { 200: ok('The certificate', certificateView) },
   },
   import: {
+    operation: 'importCertificate',
     summary: 'Imports a certificate from PKCS#12 or PEM',
     tag,
     body: { 'application/json': importBody },
     responses: { 201: ok('The stored certificate', certificateView) },
+    errors: [httpErrors.certificate_expired, ...Object.values(certificateErrors)],
   },
   export: {
+    operation: 'exportCertificate',
     summary: 'Exports a certificate with its chain, and its key where asked for, as PEM',
     tag,
     params,
     query: exportQuery,
     responses: { 200: { description: 'PEM', contentType: 'application/x-pem-file' } },
+    errors: Object.values(certificateErrors),
   },
   manifest: {
+    operation: 'getCertificateManifest',
     summary: 'The Kubernetes secret of a certificate and its key',
     tag,
     params,
     query: manifestQuery,
     responses: { 200: { description: 'YAML', contentType: 'application/yaml' } },
+    errors: Object.values(certificateErrors),
   },
   remove: {
+    operation: 'deleteCertificate',
     summary: 'Removes a certificate',
     tag,
     params,
     responses: { 204: { description: 'Removed' } },
+    errors: Object.values(certificateErrors),
   },
 } as const

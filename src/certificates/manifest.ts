@@ -2,7 +2,7 @@ import { type CertificateRecord, nameText } from './domain.ts'
 import { keyPem } from './folder-store.ts'
 
 /** Kubernetes' rule for names: lower-case letters, digits and hyphens, at most 253 characters. */
-const namespaceForm = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+export const namespaceForm = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 export const isKubernetesNamespace = (text: string): boolean => namespaceForm.test(text)
 

@@ -29,7 +29,7 @@ import {
 } from './domain.ts'
 import { certificateErrors, MasterKeyMissingError } from './errors.ts'
 import { keyPem } from './folder-store.ts'
-import { fullChain, isKubernetesNamespace, secretManifest } from './manifest.ts'
+import { fullChain, secretManifest } from './manifest.ts'
 import type { CertificateService, ImportOutcome, ImportRequest } from './service.ts'
 
 export type CertificateRoutesDeps = {
@@ -159,11 +159,6 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
     route('GET', `${path}/manifest`, documents.manifest, async (c) => {
       const record = await findOne(service, c)
       const { namespace } = readQuery(c, manifestQuery)
-      if (namespace !== undefined && !isKubernetesNamespace(namespace)) {
-        throw new ApiError(httpErrors.validation_failed, 'namespace is not a Kubernetes name.', {
-          errors: [{ pointer: 'namespace', rule: 'pattern', message: 'is not a Kubernetes name' }],
-        })
-      }
       const manifest = secretManifest(record, await keyOf(c, record, 'manifest'), namespace)
       return new Response(manifest, { headers: { 'Content-Type': 'application/yaml' } })
     }),

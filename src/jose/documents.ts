@@ -8,9 +8,9 @@ import {
   signatureAlgorithms,
   tokenCharsMax,
 } from './domain.ts'
-import { verificationFailures } from './errors.ts'
+import { joseErrors, verificationFailures } from './errors.ts'
 
-const tag = 'jose'
+const tag = 'Signatures' as const
 
 /** A token in JSON, and room for the rest. */
 export const joseBodyBytesMax = 2 * tokenCharsMax
@@ -84,24 +84,40 @@ const decrypted = z.object({
   header,
 })
 
-const document = (summary: string, body: z.ZodType, description: string, schema: z.ZodType) => ({
+const document = (
+  operation: string,
+  summary: string,
+  body: z.ZodType,
+  description: string,
+  schema: z.ZodType,
+) => ({
+  operation,
   summary,
   tag,
   body: { 'application/json': body },
   responses: { 200: { description, schema } },
+  errors: Object.values(joseErrors),
 })
 
 export const documents = {
-  sign: document('Signs a payload (JWS)', signBody, 'The JWS', jws),
-  verify: document('Verifies a JWS', verifyBody, 'Whether the signature holds', verified),
-  encrypt: document('Encrypts for a key (JWE)', encryptBody, 'The JWE', jwe),
-  decrypt: document('Decrypts a JWE', decryptBody, 'The plaintext', decrypted),
+  sign: document('signJws', 'Signs a payload (JWS)', signBody, 'The JWS', jws),
+  verify: document(
+    'verifyJws',
+    'Verifies a JWS',
+    verifyBody,
+    'Whether the signature holds',
+    verified,
+  ),
+  encrypt: document('encryptJwe', 'Encrypts for a key (JWE)', encryptBody, 'The JWE', jwe),
+  decrypt: document('decryptJwe', 'Decrypts a JWE', decryptBody, 'The plaintext', decrypted),
   keys: {
+    operation: 'listPublicKeys',
     summary: 'Public keys of the institution (JWKS)',
     tag,
     responses: {
       200: {
         description: 'JWK set (RFC 7517)',
+        contentType: 'application/jwk-set+json',
         schema: z.object({ keys: z.array(z.record(z.string(), z.unknown())) }),
       },
     },

@@ -145,7 +145,8 @@ const parsed = z
   })
   .meta({ id: 'ParsedQrCode' })
 
-const build = (summary: string, body: z.ZodType): RouteDocument => ({
+const build = (operation: string, summary: string, body: z.ZodType): RouteDocument => ({
+  operation,
   summary,
   description:
     'Answers JSON, or the picture alone where Accept asks for image/png or image/svg+xml (error correction level M).',
@@ -156,10 +157,15 @@ const build = (summary: string, body: z.ZodType): RouteDocument => ({
 })
 
 export const documents = {
-  static: build('Write a static Pix code', staticBody),
-  dynamic: build('Write a dynamic Pix code', dynamicBody),
-  composite: build('Write a composite code (Pix Automático)', compositeBody),
+  static: build('createStaticQrCode', 'Write a static Pix code', staticBody),
+  dynamic: build('createDynamicQrCode', 'Write a dynamic Pix code', dynamicBody),
+  composite: build(
+    'createCompositeQrCode',
+    'Write a composite code (Pix Automático)',
+    compositeBody,
+  ),
   parse: {
+    operation: 'readQrCode',
     summary: 'Read a code',
     description:
       'Any EMV merchant-presented payload: the whole tree, and the Pix reading. The address in a dynamic code is never fetched.',

@@ -46,7 +46,7 @@ export const createBody = z
     active: z.boolean().default(true),
     include: include.default('thin'),
   })
-  .meta({ id: 'NewWebhook' })
+  .meta({ id: 'CreateWebhookRequest' })
 export const changeBody = z
   .strictObject({
     url: url.optional(),
@@ -54,7 +54,7 @@ export const changeBody = z
     active: z.boolean().optional(),
     include: include.optional(),
   })
-  .meta({ id: 'WebhookChange' })
+  .meta({ id: 'UpdateWebhookRequest' })
 export const rotateBody = z
   .strictObject({
     secret: secret.optional(),
@@ -62,8 +62,8 @@ export const rotateBody = z
       description: 'How long both secrets sign.',
     }),
   })
-  .meta({ id: 'WebhookRotation' })
-export const replayBody = z.strictObject({ since: instant }).meta({ id: 'WebhookReplay' })
+  .meta({ id: 'RotateWebhookSecretRequest' })
+export const replayBody = z.strictObject({ since: instant }).meta({ id: 'ReplayDeliveriesRequest' })
 /** Time and id, because many are made in the same microsecond. */
 const deliveryKey = /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{6}Z dlv_[0-9a-f-]{36}$/
 export const deliveriesQuery = z.strictObject({
@@ -121,12 +121,14 @@ type More = Partial<
 >
 
 const document = (
+  operation: string,
   summary: string,
   status: number,
   answer: string,
   schema: z.ZodType | undefined,
   more: More = {},
 ): RouteDocument => ({
+  operation,
   summary,
   tag,
   ...more,
@@ -136,20 +138,48 @@ const json = (schema: z.ZodType) => ({ 'application/json': schema })
 const ofOne: More = { params: idParams, errors: [httpErrors.not_found] }
 
 export const documents = {
-  create: document('Subscribe to events', 201, 'The webhook, without its secret.', endpoint, {
-    idempotent: true,
-    body: json(createBody),
-  }),
-  list: document('List webhooks', 200, 'All of them.', z.object({ webhooks: z.array(endpoint) })),
-  find: document('Show a webhook', 200, 'The webhook.', endpoint, ofOne),
-  change: document('Change a webhook', 200, 'The webhook.', endpoint, {
+  create: document(
+    'createWebhook',
+    'Subscribe to events',
+    201,
+    'The webhook, without its secret.',
+    endpoint,
+    {
+      idempotent: true,
+      body: json(createBody),
+    },
+  ),
+  list: document(
+    'listWebhooks',
+    'List webhooks',
+    200,
+    'All of them.',
+    z.object({ webhooks: z.array(endpoint) }),
+  ),
+  find: document('getWebhook', 'Show a webhook', 200, 'The webhook.', endpoint, ofOne),
+  change: document('updateWebhook', 'Change a webhook', 200, 'The webhook.', endpoint, {
     ...ofOne,
     body: json(changeBody),
     description: 'Retries that wait go to the new URL. Activating forgets earlier failures.',
   }),
-  remove: document('Remove a webhook', 204, 'It and its deliveries are gone.', undefined, ofOne),
-  test: document('Send a test event', 200, 'What the receiver answered.', tested, ofOne),
+  remove: document(
+    'deleteWebhook',
+    'Remove a webhook',
+    204,
+    'It and its deliveries are gone.',
+    undefined,
+    ofOne,
+  ),
+  test: document(
+    'testWebhook',
+    'Send a test event',
+    200,
+    'What the receiver answered.',
+    tested,
+    ofOne,
+  ),
   rotate: document(
+    'rotateWebhookSecret',
     'Exchange the secret',
     200,
     'The webhook; secret only when it was made here.',
@@ -157,6 +187,7 @@ export const documents = {
     { ...ofOne, idempotent: true, body: json(rotateBody) },
   ),
   deliveries: document(
+    'listDeliveries',
     'List deliveries, newest first',
     200,
     'Deliveries.',
@@ -167,13 +198,21 @@ export const documents = {
     }),
     { ...ofOne, query: deliveriesQuery },
   ),
-  delivery: document('Show a delivery', 200, 'With every attempt.', attempted, ofOne),
-  replayOne: document('Deliver again', 202, 'It is due now.', delivery, {
+  delivery: document(
+    'getDelivery',
+    'Show a delivery',
+    200,
+    'With every attempt.',
+    attempted,
+    ofOne,
+  ),
+  replayOne: document('replayDelivery', 'Deliver again', 202, 'It is due now.', delivery, {
     ...ofOne,
     idempotent: true,
     errors: [httpErrors.not_found, webhookErrors.webhook_endpoint_disabled],
   }),
   replay: document(
+    'replayDeliveries',
     'Deliver again what has failed since a time',
     202,
     'How many are due now.',

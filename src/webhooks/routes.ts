@@ -36,14 +36,22 @@ export type WebhookRoutesDeps = {
 
 const bodyBytesMax = 65_536
 const base = '/v1/webhooks'
+const deliveriesBase = '/v1/webhook-deliveries'
 
 const noSuch = (what: string): ApiError => new ApiError(httpErrors.not_found, `No such ${what}.`)
 
 /** Endpoints of subscribers, deliveries and their attempts. */
 export const webhookRoutes = (deps: WebhookRoutesDeps): readonly Route[] => [
   ...endpointRoutes(deps),
-  ...deliveryRoutes(deps),
+  ...deliveryRoutes(deps).flatMap((route) => [route, ...formerly(route)]),
 ]
+
+/** The former path of a delivery still answers, but is told to nobody: it looks like one of an endpoint. */
+const formerly = (route: Route): readonly Route[] => {
+  if (!route.path.startsWith(deliveriesBase)) return []
+  const path = `${base}/deliveries${route.path.slice(deliveriesBase.length)}`
+  return [{ ...route, path, document: { ...route.document, operation: undefined } }]
+}
 
 const reading = (path: string, document: Route['document'], handle: Route['handle']): Route => ({
   ...{ method: 'GET', path, scope: 'webhooks:read', document, handle },
@@ -168,7 +176,7 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
       kick()
       return respond(answered)
     }),
-    reading(`${base}/deliveries/{id}`, documents.delivery, async (c) => {
+    reading(`${deliveriesBase}/{id}`, documents.delivery, async (c) => {
       const { delivery, attempts } = await findDelivery(c)
       return Response.json({
         ...viewOfDelivery(delivery),
@@ -182,7 +190,7 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
         })),
       })
     }),
-    managing('POST', `${base}/deliveries/{id}/replay`, documents.replayOne, async (c) => {
+    managing('POST', `${deliveriesBase}/{id}/replay`, documents.replayOne, async (c) => {
       const { delivery } = await findDelivery(c)
       active(await store.find(delivery.endpointId))
       const answered = await service.replay(delivery, callerOf(c))

@@ -36,5 +36,8 @@ test('the OpenAPI document shows what each event carries', async () => {
       .sort(),
   )
   expect(JSON.stringify(document['components'])).toContain('captured_amount')
-  expect(JSON.stringify(webhooks['card.transaction.voided'])).toContain('CardTransactionEvent')
+  expect(JSON.stringify(webhooks['card.transaction.voided'])).toContain(
+    'ReceiveCardTransactionVoidedRequest',
+  )
+  expect(JSON.stringify(document['components'])).toContain('schemas/CardTransactionEvent')
 })

@@ -173,7 +173,8 @@ describe('without', () => {
     const { key, record } = testKey('webhooks:*')
     const routes = bare(undefined).routes ?? []
     const { call } = testApp(routes, { keys: [record] })
-    expect(routes.length).toBe(11)
+    // Deliveries have two paths, see `formerly`.
+    expect(routes.length).toBe(13)
     for (const { method, path } of routes) {
       const response = await call(method, path.replace('{id}', 'x'), {
         key,

@@ -80,6 +80,7 @@ const description =
 
 export const documents = {
   authorize: {
+    operation: 'authorizeCard',
     summary: 'Authorize a payment',
     description: `A decline is no error: 201 with the status declined. ${description}`,
     tag,
@@ -100,12 +101,14 @@ export const documents = {
     ],
   },
   capture: {
+    operation: 'captureTransaction',
     summary: 'Capture what was authorized',
     description: `Once, the whole or a part. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and capture_error says why. ${description}`,
     tag,
     idempotent: true,
     params: idParams,
     body: { 'application/json': captureBody },
+    isBodyOptional: true,
     responses: { 200: { description: 'The transaction', schema: record } },
     errors: [
       cardErrors.transaction_not_found,
@@ -117,6 +120,7 @@ export const documents = {
     ],
   },
   void: {
+    operation: 'voidTransaction',
     summary: 'Take a transaction back',
     description: `Always the full amount. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and void_error says why. ${description}`,
     tag,
@@ -132,6 +136,7 @@ export const documents = {
     ],
   },
   resolve: {
+    operation: 'resolveTransaction',
     summary: 'Tell how a reversal ended that no network confirmed',
     description: `For transactions with needs_attention, after asking the network. An authorization can only end voided: have the network release it first. A capture ends authorized (taken back) or captured, a void voided or as the transaction was before. The event "resolved" keeps outcome, reason and the API key. Needs the scope ops:admin. ${description}`,
     tag,
@@ -148,6 +153,7 @@ export const documents = {
     ],
   },
   find: {
+    operation: 'getTransaction',
     summary: 'One transaction',
     tag,
     params: idParams,
@@ -155,6 +161,7 @@ export const documents = {
     errors: [cardErrors.transaction_not_found],
   },
   list: {
+    operation: 'listTransactions',
     summary: 'Transactions, newest first',
     tag,
     query: listQuery,
@@ -169,6 +176,7 @@ export const documents = {
     },
   },
   events: {
+    operation: 'listTransactionEvents',
     summary: 'What happened to a transaction, oldest first',
     tag,
     params: idParams,

@@ -58,20 +58,22 @@ const callSchema = z.strictObject({
   network: networkSchema.optional(),
 })
 
-const contractSchema = z.object({
-  contract_id: z.string(),
-  address: z.string().nullable().meta({ description: 'Known once the deployment is signed' }),
-  network: z.string(),
-  template: z.enum(templateNames).nullable(),
-  label: z.string(),
-  status: z.enum(['pending', 'deploying', 'deployed', 'permitted', 'failed', 'registered']),
-  tx_hash: z.string().nullable(),
-  deployer: z.string().nullable(),
-  params: z.unknown(),
-  error: z.record(z.string(), z.unknown()).nullable(),
-  created_at: z.iso.datetime(),
-  abi: z.array(z.unknown()).optional(),
-})
+const contractSchema = z
+  .object({
+    contract_id: z.string(),
+    address: z.string().nullable().meta({ description: 'Known once the deployment is signed' }),
+    network: z.string(),
+    template: z.enum(templateNames).nullable(),
+    label: z.string(),
+    status: z.enum(['pending', 'deploying', 'deployed', 'permitted', 'failed', 'registered']),
+    tx_hash: z.string().nullable(),
+    deployer: z.string().nullable(),
+    params: z.unknown(),
+    error: z.record(z.string(), z.unknown()).nullable(),
+    created_at: z.iso.datetime(),
+    abi: z.array(z.unknown()).optional(),
+  })
+  .meta({ id: 'Contract' })
 
 const callResultSchema = z.union([
   z.object({ function: z.string(), result: z.unknown() }),
@@ -107,6 +109,7 @@ const deployRoute = (contracts: Contracts, sql: Client): Route => ({
   bodyBytesMax: bodyBytesMax,
   errorStyle: 'envelope',
   document: {
+    operation: 'deployContract',
     summary: 'Deploy a contract from a template',
     description:
       'Without `signer_wallet` the gateway’s own wallet deploys. On a permissioned network the contract is then added to the account rules; its status becomes `permitted`.',
@@ -161,6 +164,7 @@ const registerRoute = (contracts: Contracts, sql: Client): Route => ({
   bodyBytesMax: bodyBytesMax,
   errorStyle: 'envelope',
   document: {
+    operation: 'registerContract',
     summary: 'Register a contract that is there already, with its ABI',
     tag: tag,
     idempotent: true,
@@ -200,6 +204,7 @@ const callRoute = (contracts: Contracts, sql: Client): Route => ({
   bodyBytesMax: bodyBytesMax,
   errorStyle: 'envelope',
   document: {
+    operation: 'callContract',
     summary: 'Call a function of a contract',
     description:
       'A view answers at once with its `result`. Anything else is simulated, then sent: `transaction_id` follows it. Whole numbers are decimal strings.',
@@ -264,6 +269,7 @@ const readRoutes = (contracts: Contracts): readonly Route[] => [
     scope: 'contracts:read',
     errorStyle: 'envelope',
     document: {
+      operation: 'listContracts',
       summary: 'Contracts, newest first',
       tag: tag,
       query: pageQuery,
@@ -282,6 +288,7 @@ const readRoutes = (contracts: Contracts): readonly Route[] => [
     scope: 'contracts:read',
     errorStyle: 'envelope',
     document: {
+      operation: 'getContract',
       summary: 'One contract with its ABI',
       tag: tag,
       params: addressParams,
@@ -305,6 +312,7 @@ const readRoutes = (contracts: Contracts): readonly Route[] => [
     scope: 'contracts:read',
     errorStyle: 'envelope',
     document: {
+      operation: 'getContractCall',
       summary: 'Where a call is',
       tag: tag,
       params: callParams,
@@ -328,6 +336,7 @@ const templatesRoute = (): Route => ({
   scope: 'contracts:read',
   errorStyle: 'envelope',
   document: {
+    operation: 'listContractTemplates',
     summary: 'The templates and the JSON Schema of their parameters',
     tag: tag,
     responses: {

@@ -69,6 +69,7 @@ export const networkRoutes = (chains: Chains, tokens: Tokens): readonly Route[] 
     scope: 'drex:read',
     errorStyle: 'envelope',
     document: {
+      operation: 'getBalance',
       summary: 'Balance of a wallet',
       description: '`balance` is all of it; `available` is what can be moved now.',
       tag: tag,
@@ -95,6 +96,7 @@ export const networkRoutes = (chains: Chains, tokens: Tokens): readonly Route[] 
     scope: 'drex:read',
     errorStyle: 'envelope',
     document: {
+      operation: 'listNetworks',
       summary: 'The networks, configured or not',
       tag: tag,
       responses: { 200: { description: 'All networks', schema: networksSchema } },

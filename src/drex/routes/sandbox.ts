@@ -36,6 +36,7 @@ export const sandboxRoutes = (sandbox: Sandbox, sql: Client): readonly Route[] =
     bodyBytesMax,
     errorStyle: 'envelope',
     document: {
+      operation: 'fundSandboxWallet',
       summary: 'Get currency for trials',
       description:
         'Sandbox networks only. Admits a wallet or contract to the currency and, with an `amount`, issues to it. Waits some seconds for the end; then `GET /v1/contracts/{currency}/calls/{transaction_id}` follows it.',

@@ -79,24 +79,26 @@ const createdSchema = z.object({
   reference: z.string().nullable(),
 })
 
-const transferSchema = createdSchema.extend({
-  updated_at: z.iso.datetime(),
-  block_number: z.int().nullable(),
-  block_hash: z.string().nullable(),
-  metadata: z.record(z.string(), z.unknown()),
-  error: errorSchema.nullable(),
-  steps: z
-    .array(
-      z.object({
-        kind: z.string(),
-        status: z.enum(transactionStatuses),
-        signer: z.string(),
-        tx_hash: z.string().nullable(),
-        error: errorSchema.nullable(),
-      }),
-    )
-    .optional(),
-})
+const transferSchema = createdSchema
+  .extend({
+    updated_at: z.iso.datetime(),
+    block_number: z.int().nullable(),
+    block_hash: z.string().nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+    error: errorSchema.nullable(),
+    steps: z
+      .array(
+        z.object({
+          kind: z.string(),
+          status: z.enum(transactionStatuses),
+          signer: z.string(),
+          tx_hash: z.string().nullable(),
+          error: errorSchema.nullable(),
+        }),
+      )
+      .optional(),
+  })
+  .meta({ id: 'Transfer' })
 
 export const transferRoutes = (transfers: Transfers): readonly Route[] => [
   createRoute(transfers),
@@ -113,6 +115,7 @@ const createRoute = (transfers: Transfers): Route => ({
   bodyBytesMax: bodyBytesMax,
   errorStyle: 'envelope',
   document: {
+    operation: 'createTransfer',
     summary: 'Move currency between wallets',
     description:
       'Accepted for sending: the answer says `pending`, `tx_hash` is null until it is signed.',
@@ -160,6 +163,7 @@ const listRoute = (transfers: Transfers): Route => ({
   scope: 'drex:read',
   errorStyle: 'envelope',
   document: {
+    operation: 'listTransfers',
     summary: 'Transfers, newest first',
     tag: tag,
     query: listSchema,
@@ -190,6 +194,7 @@ const readRoute = (transfers: Transfers): Route => ({
   scope: 'drex:read',
   errorStyle: 'envelope',
   document: {
+    operation: 'getTransfer',
     summary: 'One transfer and its steps',
     tag: tag,
     params: idParams,
@@ -210,6 +215,7 @@ const cancelRoute = (transfers: Transfers): Route => ({
   scope: 'drex:transfer',
   errorStyle: 'envelope',
   document: {
+    operation: 'cancelTransfer',
     summary: 'Take a transfer back',
     description:
       'At once while it is not signed. Where the network has fees a signed one is replaced at its nonce; the chain decides which of the two counts.',

@@ -42,14 +42,16 @@ const createSchema = z
     context.addIssue({ code: 'custom', path: ['address'], message })
   })
 
-const walletSchema = z.object({
-  wallet_id: z.string(),
-  address: z.string(),
-  type: z.enum(walletTypes),
-  label: z.string(),
-  metadata: z.record(z.string(), z.unknown()),
-  created_at: z.iso.datetime(),
-})
+const walletSchema = z
+  .object({
+    wallet_id: z.string(),
+    address: z.string(),
+    type: z.enum(walletTypes),
+    label: z.string(),
+    metadata: z.record(z.string(), z.unknown()),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Wallet' })
 
 const pageQuery = z.strictObject(pageSchema)
 
@@ -68,6 +70,7 @@ const createRoute = (wallets: Wallets, sql: Client): Route => ({
   bodyBytesMax: bodyBytesMax,
   errorStyle: 'envelope',
   document: {
+    operation: 'createWallet',
     summary: 'Create a wallet',
     description:
       '`managed`: the gateway makes and keeps the key. `external`: watched only. `web3signer`: a Web3Signer has the key.',
@@ -96,6 +99,7 @@ const listRoute = (wallets: Wallets): Route => ({
   scope: 'wallets:read',
   errorStyle: 'envelope',
   document: {
+    operation: 'listWallets',
     summary: 'Wallets, oldest first',
     tag: tag,
     query: pageQuery,
@@ -115,6 +119,7 @@ const readRoute = (wallets: Wallets): Route => ({
   scope: 'wallets:read',
   errorStyle: 'envelope',
   document: {
+    operation: 'getWallet',
     summary: 'One wallet',
     tag: tag,
     params: idParams,
@@ -132,6 +137,7 @@ const transactionsRoute = (wallets: Wallets, sql: Client): Route => ({
   scope: 'wallets:read',
   errorStyle: 'envelope',
   document: {
+    operation: 'listWalletTransactions',
     summary: 'What a wallet sent, and the transfers to it, newest first',
     tag: tag,
     params: idParams,

@@ -38,6 +38,11 @@ const unmatched = 'unmatched'
 export const createApp = (options: AppOptions): App => {
   const { routes, metrics, logger, isDraining = () => false } = options
   const hono = new Hono<{ Bindings: Exchange }>()
+  for (const { method, path } of shadowed(routes)) {
+    hono.on(method, path, (c) => {
+      throw noRoute(hono, routes, c)
+    })
+  }
   for (const route of routes) {
     hono.on(route.method, honoPath(route.path), handlerOf(route, options))
   }
@@ -205,15 +210,32 @@ const authorize = (principal: Principal | undefined, route: Route): Principal =>
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
+/**
+ * A path written out, with the methods that only a path with parameters would take: GET of `/v1/transactions/authorize`
+ * is no transaction named "authorize".
+ */
+const shadowed = (routes: readonly Route[]) => {
+  const literal = new Set(routes.map(({ path }) => path).filter((path) => !path.includes('{')))
+  return routes.flatMap(({ method, path }) => {
+    const form = new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`)
+    return [...literal]
+      .filter((other) => form.test(other) && other !== path)
+      .filter((other) => !routes.some((one) => one.path === other && one.method === method))
+      .map((other) => ({ method, path: other }))
+  })
+}
+
 /** Nothing matches path and method: 405 when another method would, else 404. */
 const noRoute = (
   hono: Hono<{ Bindings: Exchange }>,
   routes: readonly Route[],
   c: RequestContext,
 ): ApiError => {
-  const allowed: string[] = methods.filter(
-    (method) => hono.router.match(method, c.req.path)[0].length > 0,
-  )
+  const own = routes.filter(({ path }) => path === c.req.path).map(({ method }) => method)
+  const allowed: string[] =
+    own.length > 0
+      ? own
+      : methods.filter((method) => hono.router.match(method, c.req.path)[0].length > 0)
   if (allowed.length === 0) return new ApiError(httpErrors.not_found, 'No such path.')
   if (allowed.includes('GET')) allowed.push('HEAD')
   c.env.route = routeForStyle(hono, routes, c.req.path, allowed[0] ?? '')
@@ -232,7 +254,9 @@ const routeForStyle = (
   method: string,
 ): Route | undefined => {
   const registered = hono.router.match(method, path)[0][0]?.[0]?.[1]
-  return routes.find((route) => honoPath(route.path) === registered?.path)
+  return routes.find(
+    (route) => route.method === method && honoPath(route.path) === registered?.path,
+  )
 }
 
 /** As proxies log it: who asked is gone before we could answer. Nobody gets it. */

@@ -51,7 +51,12 @@ const fileRoute = (
   method: 'GET',
   path,
   scope: 'public',
-  document: { summary, tag: 'Documentation', responses: { 200: { description: summary } } },
+  document: {
+    operation: undefined,
+    summary,
+    tag: 'Documentation',
+    responses: { 200: { description: summary } },
+  },
   handle: () =>
     new Response(content(), {
       headers: {

@@ -14,6 +14,7 @@ export const logLevelRoutes = (loggers: readonly Logger[]): readonly Route[] => 
     path,
     scope: 'ops:read',
     document: {
+      operation: 'getLogLevel',
       summary: 'The least level logged now',
       tag,
       responses: { 200: { description: 'The level', schema: body } },
@@ -26,6 +27,7 @@ export const logLevelRoutes = (loggers: readonly Logger[]): readonly Route[] => 
     scope: 'ops:admin',
     accepts: ['application/json'],
     document: {
+      operation: 'setLogLevel',
       summary: 'Changes the least level logged, until the process ends',
       description:
         'For a look at what is wrong without a restart. `LOG_LEVEL` holds again after one.',

@@ -1,5 +1,7 @@
 import { type ZodType, z } from 'zod'
 import { type ErrorDefinition, httpErrors } from './errors.ts'
+import { nameSchemas, type OpenApiDocument } from './openapi-names.ts'
+import { type DocumentTag, documentTags } from './openapi-tags.ts'
 import { type ErrorStyle, problemContentType } from './render.ts'
 import type { Route } from './route.ts'
 
@@ -47,7 +49,7 @@ export type EventDocument = {
   readonly body: ZodType
 }
 
-/** The OpenAPI 3.1 document of all routes. Built when first asked for: the generator is heavy. */
+/** The OpenAPI 3.1 document of all routes that have a name. Built when first asked for: the generator is heavy. */
 export const openApiDocument = async (
   routes: readonly Route[],
   version: string,
@@ -60,38 +62,58 @@ export const openApiDocument = async (
     scheme: 'bearer',
     description: 'An API key: trl_<live|test>_<id>_<secret>',
   })
-  for (const route of routes) app.openAPIRegistry.registerPath(pathOf(route))
-  for (const { type, summary, body } of events) {
-    app.openAPIRegistry.registerWebhook({
-      ...{ method: 'post', path: type, summary },
-      request: { body: { content: { 'application/json': { schema: body } } } },
-      responses: { 200: { description: 'Taken. Any other status is tried again.' } },
-    })
+  for (const route of routes) {
+    const { operation } = route.document
+    if (operation !== undefined) app.openAPIRegistry.registerPath(pathOf(route, operation))
   }
-  return app.getOpenAPI31Document({
+  for (const event of events) app.openAPIRegistry.registerWebhook(webhookOf(event))
+  const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
       title: 'Trilho',
       version,
       description: "One gateway for Brazil's three payment rails: Pix (SPI), cards, DREX.",
-      license: { name: 'Apache-2.0' },
+      contact: { name: 'Trilho' },
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: '/' }],
-  }) as unknown as Record<string, unknown>
+    tags: Object.entries(documentTags).map(([name, description]) => ({ name, description })),
+  })
+  nameSchemas(document as unknown as OpenApiDocument)
+  return document as unknown as Record<string, unknown>
 }
 
 type PathConfig = Parameters<
   import('@hono/zod-openapi').OpenAPIHono['openAPIRegistry']['registerPath']
 >[0]
 
-const pathOf = (route: Route): PathConfig => {
+const webhookOf = ({ type, summary, body }: EventDocument): PathConfig => ({
+  method: 'post',
+  path: type,
+  operationId: `receive${type
+    .split('.')
+    .map((step) => step.charAt(0).toUpperCase() + step.slice(1))
+    .join('')}`,
+  summary,
+  tags: ['Webhooks' satisfies DocumentTag],
+  // A delivery carries no key of ours: its signature says who sends it.
+  security: [],
+  request: { body: { content: { 'application/json': { schema: body } }, required: true } },
+  responses: {
+    200: { description: 'Taken, as by any other status of success.' },
+    410: { description: 'The receiver wants no more: the endpoint is disabled.' },
+    '4XX': { description: 'Tried again, as after any other answer.' },
+  },
+})
+
+const pathOf = (route: Route, operation: string): PathConfig => {
   const { document } = route
   const isPublic = route.scope === 'public'
   const scopeLine = isPublic ? 'Needs no key.' : `Scope: \`${route.scope}\`.`
   return {
     method: route.method.toLowerCase() as 'get',
     path: route.path,
-    operationId: operationId(route),
+    operationId: operation,
     summary: document.summary,
     description: [document.description, scopeLine].filter(Boolean).join('\n\n'),
     tags: [document.tag],
@@ -101,17 +123,15 @@ const pathOf = (route: Route): PathConfig => {
   }
 }
 
-const operationId = (route: Route): string =>
-  `${route.method.toLowerCase()}${route.path
-    .split(/[^A-Za-z0-9]+/)
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('')}`
-
 const idempotencyHeader = z.object({
-  'Idempotency-Key': z.string().min(1).max(255).optional().meta({
-    description:
-      'Printable ASCII. A repetition under it gets the first answer, with `Idempotent-Replayed: true`.',
-  }),
+  'Idempotency-Key': z
+    .string()
+    .regex(/^[!#-~]{1,255}$/)
+    .optional()
+    .meta({
+      description:
+        'Printable ASCII. A repetition under it gets the first answer, with `Idempotent-Replayed: true`.',
+    }),
 })
 
 const requestOf = ({ document }: Route): Record<string, unknown> => ({
@@ -120,7 +140,12 @@ const requestOf = ({ document }: Route): Record<string, unknown> => ({
   ...(document.idempotent ? { headers: idempotencyHeader } : {}),
   ...(document.body === undefined
     ? {}
-    : { body: { content: contentOf(document.body, document.bodyExamples) } }),
+    : {
+        body: {
+          content: contentOf(document.body, document.bodyExamples),
+          required: document.isBodyOptional !== true,
+        },
+      }),
 })
 
 const contentOf = (
@@ -159,20 +184,32 @@ const successes = ({ document }: Route): Record<string, unknown> =>
     ]),
   )
 
-const failures = (route: Route): Record<string, unknown> => {
-  const definitions: ErrorDefinition[] = [httpErrors.internal, ...(route.document.errors ?? [])]
-  if (route.document.idempotent) {
-    definitions.push(
-      httpErrors.bad_request,
-      httpErrors.idempotency_in_progress,
-      httpErrors.idempotency_mismatch,
-    )
+/** What may answer any route, beside what the route itself tells of. */
+const failuresOfAll = (route: Route): ErrorDefinition[] => {
+  const { document } = route
+  const definitions: ErrorDefinition[] = [httpErrors.bad_request, httpErrors.internal]
+  const isRead = document.params ?? document.query ?? document.body
+  if (isRead !== undefined) definitions.push(httpErrors.validation_failed)
+  if (document.params !== undefined) definitions.push(httpErrors.not_found)
+  if (document.idempotent) {
+    definitions.push(httpErrors.idempotency_in_progress, httpErrors.idempotency_mismatch)
   }
   if (route.accepts !== undefined) {
     definitions.push(httpErrors.body_too_large, httpErrors.unsupported_media_type)
   }
-  if (route.scope !== 'public') definitions.push(httpErrors.unauthorized, httpErrors.forbidden)
+  if (route.scope === 'public') return definitions
+  const { unauthorized, forbidden, unavailable, database_unavailable, not_configured } = httpErrors
+  return [
+    ...definitions,
+    ...[unauthorized, forbidden, unavailable, database_unavailable, not_configured],
+  ]
+}
+
+const failures = (route: Route): Record<string, unknown> => {
+  const definitions = [...failuresOfAll(route), ...(route.document.errors ?? [])]
   const byStatus = Map.groupBy(new Set(definitions), (definition) => definition.status)
+  // An answer that says the same in another form, such as 503 of /ready, stands as the route tells it.
+  for (const status of Object.keys(route.document.responses)) byStatus.delete(Number(status))
   return Object.fromEntries(
     [...byStatus].map(([status, same]) => [
       status,

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import type { ZodType } from 'zod'
 import type { Principal, Scope } from '../security/index.ts'
 import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts'
+import type { DocumentTag } from './openapi-tags.ts'
 import type { ErrorStyle } from './render.ts'
 
 /** What belongs to one request; a handler finds it in `c.env`. */
@@ -24,15 +25,19 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** The part of a route that the OpenAPI document shows. Zod schemas here cost nothing per request. */
 export type RouteDocument = {
+  /** What clients call it, a verb and its object; undefined: the route is not in the OpenAPI document. */
+  readonly operation: string | undefined
   readonly summary: string
   readonly description?: string
-  readonly tag: string
+  readonly tag: DocumentTag
   readonly params?: ZodType
   readonly query?: ZodType
   /** Takes an Idempotency-Key: the handler reads the body before `callerOf`, and keeps the answer under the key. */
   readonly idempotent?: true
   /** By media type. */
   readonly body?: Readonly<Record<string, ZodType>>
+  /** Absent: a request without a body is refused. */
+  readonly isBodyOptional?: true
   /** Named bodies to choose from, for every media type. */
   readonly bodyExamples?: Readonly<Record<string, object>>
   readonly responses: Readonly<Record<number, RouteResponse>>

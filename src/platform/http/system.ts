@@ -83,6 +83,7 @@ const healthRoute = ({ version, authenticator, health: report }: SystemOptions):
   path: '/health',
   scope: 'public',
   document: {
+    operation: 'getHealth',
     summary: 'State of the process and its database',
     tag,
     responses: { 200: { description: 'The process runs', schema: health } },
@@ -118,6 +119,7 @@ const readyRoute = ({ health: report }: SystemOptions): Route => ({
   path: '/ready',
   scope: 'public',
   document: {
+    operation: 'getReadiness',
     summary: 'Whether this process should get traffic',
     tag,
     responses: {
@@ -147,6 +149,7 @@ const metricsRoutes = ({ metrics }: SystemOptions): readonly Route[] =>
           path: '/metrics',
           scope: 'public',
           document: {
+            operation: 'getMetrics',
             summary: 'Metrics in the Prometheus text format',
             tag,
             responses: {
@@ -167,6 +170,7 @@ const openApiRoute = ({ routes, version, events }: SystemOptions): Route => {
     path: '/openapi.json',
     scope: 'public',
     document: {
+      operation: 'getOpenApiDocument',
       summary: 'This API as an OpenAPI 3.1 document',
       tag: 'Documentation',
       responses: { 200: { description: 'The document', schema: z.looseObject({}) } },
@@ -186,6 +190,7 @@ const catalogueRoutes = ({ errors }: SystemOptions): readonly Route[] => {
       path: '/v1/errors',
       scope: 'public',
       document: {
+        operation: 'listErrorCodes',
         summary: 'Every error code with status, meaning and remedy',
         tag: 'Documentation',
         responses: {
@@ -202,6 +207,7 @@ const catalogueRoutes = ({ errors }: SystemOptions): readonly Route[] => {
       path: `${errorTypePrefix}{code}`,
       scope: 'public',
       document: {
+        operation: 'getErrorCode',
         summary: 'One error code: what the `type` of a problem points to',
         tag: 'Documentation',
         params: codeParams,

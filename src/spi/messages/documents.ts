@@ -8,7 +8,7 @@ const offsetMax = 100_000
 
 export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-const tag = 'Instant payments'
+const tag = 'Instant payments' as const
 const errors = [httpErrors.validation_failed, httpErrors.not_configured]
 const ispb = z.string().regex(/^[0-9A-Z]{8}$/, 'must be 8 digits or capital letters')
 
@@ -43,20 +43,22 @@ export const listQuery = z.strictObject({
   ...offset,
 })
 
-const record = z.object({
-  id: z.uuid(),
-  type: z.string().nullable(),
-  direction: z.enum(directions),
-  status: z.enum(messageStatuses),
-  channel: z.enum(channels).nullable(),
-  source_ispb: z.string().nullable(),
-  destination_ispb: z.string().nullable(),
-  end_to_end_id: z.string().nullable(),
-  biz_msg_idr: z.string().nullable(),
-  resource_id: z.string().nullable(),
-  transaction_count: z.int(),
-  created_at: z.iso.datetime(),
-})
+const record = z
+  .object({
+    id: z.uuid(),
+    type: z.string().nullable(),
+    direction: z.enum(directions),
+    status: z.enum(messageStatuses),
+    channel: z.enum(channels).nullable(),
+    source_ispb: z.string().nullable(),
+    destination_ispb: z.string().nullable(),
+    end_to_end_id: z.string().nullable(),
+    biz_msg_idr: z.string().nullable(),
+    resource_id: z.string().nullable(),
+    transaction_count: z.int(),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Message' })
 
 const listEnvelope = z.object({
   messages: z.array(record),
@@ -68,38 +70,41 @@ const listEnvelope = z.object({
   next_cursor: z.string().nullable().describe('`cursor` of the next page; null on the last'),
 })
 
-const detail = record.extend({
-  definition: z.string().nullable(),
-  error_code: z.string().nullable(),
-  signature: z.enum(signatureVerdicts),
-  warnings: z.array(z.object({ rule: z.string(), path: z.string(), message: z.string() })),
-  transactions: z.array(
-    z.object({
-      end_to_end_id: z.string().nullable(),
-      instruction_id: z.string().nullable(),
-      amount: z.string().nullable().describe('Decimal, two fraction digits'),
-      debtor_ispb: z.string().nullable(),
-      creditor_ispb: z.string().nullable(),
-      status: z.string().nullable(),
-    }),
-  ),
-  history: z.array(
-    z.object({
-      status: z.enum(messageStatuses),
-      at: z.iso.datetime(),
-      detail: z.string().nullable(),
-      repetition: z
-        .int()
-        .nullable()
-        .describe(
-          'Of an entry that tells of a repetition: how many times the message had been sent again by then. The first and the latest are kept.',
-        ),
-    }),
-  ),
-})
+const detail = record
+  .extend({
+    definition: z.string().nullable(),
+    error_code: z.string().nullable(),
+    signature: z.enum(signatureVerdicts),
+    warnings: z.array(z.object({ rule: z.string(), path: z.string(), message: z.string() })),
+    transactions: z.array(
+      z.object({
+        end_to_end_id: z.string().nullable(),
+        instruction_id: z.string().nullable(),
+        amount: z.string().nullable().describe('Decimal, two fraction digits'),
+        debtor_ispb: z.string().nullable(),
+        creditor_ispb: z.string().nullable(),
+        status: z.string().nullable(),
+      }),
+    ),
+    history: z.array(
+      z.object({
+        status: z.enum(messageStatuses),
+        at: z.iso.datetime(),
+        detail: z.string().nullable(),
+        repetition: z
+          .int()
+          .nullable()
+          .describe(
+            'Of an entry that tells of a repetition: how many times the message had been sent again by then. The first and the latest are kept.',
+          ),
+      }),
+    ),
+  })
+  .meta({ id: 'MessageDetail' })
 
 export const documents = {
   list: {
+    operation: 'listMessages',
     summary: 'Lists messages, newest first',
     tag,
     query: listQuery,
@@ -107,6 +112,7 @@ export const documents = {
     errors,
   },
   find: {
+    operation: 'getMessage',
     summary: 'One message',
     description: 'With `Accept: application/xml` the document itself, as it was sent or received.',
     tag,
@@ -117,6 +123,7 @@ export const documents = {
     errors: [httpErrors.not_found, httpErrors.not_configured],
   },
   endToEnd: {
+    operation: 'listMessagesOfPayment',
     summary: 'Messages of one payment, newest first',
     tag,
     params: endToEndParams,

@@ -10,7 +10,12 @@ import {
 } from '#src/platform/http/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
 
-const document = { summary: 'x', tag: 'x', responses: { 200: { description: 'x' } } }
+const document = {
+  operation: 'x',
+  summary: 'x',
+  tag: 'Operation',
+  responses: { 200: { description: 'x' } },
+} as const
 
 const itemBody = z.strictObject({ amount: z.int().positive(), name: z.string().max(3) })
 
@@ -241,6 +246,15 @@ describe('errors', () => {
     const unknown = await call('GET', '/v1/nothing')
     expect(unknown.status).toBe(404)
     expect(await unknown.json()).toMatchObject({ code: 'not_found' })
+  })
+
+  test('a path that is written out is never one with a parameter', async () => {
+    const list = { ...routes[1]!, path: '/v1/items/find' }
+    const { call } = testApp([...routes, list], { keys: [reader.record] })
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      const response = await call(method, '/v1/items/find', { key: reader.key })
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
+    }
   })
 
   test('the envelope style names one field; access errors of that style stay the same', async () => {

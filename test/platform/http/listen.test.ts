@@ -4,7 +4,12 @@ import { listen, type Route, readBytes } from '#src/platform/http/index.ts'
 import { testApp } from '../../support/app.ts'
 import { until } from '../../support/until.ts'
 
-const document = { summary: 'x', tag: 'x', responses: { 200: { description: 'x' } } }
+const document = {
+  operation: 'x',
+  summary: 'x',
+  tag: 'Operation',
+  responses: { 200: { description: 'x' } },
+} as const
 const routes: readonly Route[] = [
   {
     ...{ method: 'GET', path: '/ready', scope: 'public', document },

@@ -94,7 +94,7 @@ describe('the gateway', () => {
       stallMs: 60_000,
     })
 
-  const document = { summary: 'x', tag: 'x', responses: {} }
+  const document = { operation: 'x', summary: 'x', tag: 'Operation', responses: {} } as const
   const routeAt = (path: string, handle: () => Response | Promise<Response>) =>
     [{ method: 'GET', path, scope: 'public', document, handle }] as const
   const cards: Feature = {

@@ -32,6 +32,7 @@ const entry = z
   .meta({ id: 'AuditEntry' })
 
 const document: RouteDocument = {
+  operation: 'listAuditEntries',
   summary: 'Who did what, newest first',
   description:
     'Written in the transaction of what it tells of; without payloads. The actor is the public id of an API key, or `cli:<user>` of a command.',

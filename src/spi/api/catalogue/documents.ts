@@ -10,6 +10,7 @@ const entry = z.object({
 
 /** The answer of `GET /v1/catalog/in` and `/out`. */
 export const catalogueDocument = (direction: 'in' | 'out'): RouteDocument => ({
+  operation: direction === 'in' ? 'listInboundVersions' : 'listOutboundVersions',
   summary:
     direction === 'in'
       ? 'Message versions that the central bank takes'

@@ -18,6 +18,7 @@ export const validateBody = z.object({ message: z.string() })
 
 export const validateDocumentation: RouteDocument = {
   tag,
+  operation: 'validateMessage',
   summary: 'Validate a message against the schema of its type and version',
   description: `Every violation is listed, up to ${violationsMax}. A message that is not valid is an answer, not an error.`,
   body: { 'application/xml': z.string(), 'application/json': validateBody },
@@ -39,6 +40,7 @@ export const validateDocumentation: RouteDocument = {
 
 export const schemasDocumentation: RouteDocument = {
   tag,
+  operation: 'listSchemas',
   summary: 'List the message versions by revision, and the schemas in use',
   responses: {
     200: {
@@ -74,6 +76,7 @@ export const schemasDocumentation: RouteDocument = {
 
 export const codesDocumentation: RouteDocument = {
   tag,
+  operation: 'listCodes',
   summary: 'List the codes of the messages with their meanings',
   responses: {
     200: {

@@ -105,6 +105,8 @@ const errors = [
 
 /** `type` undefined: the route for every source format. */
 export const transformDocument = (type: ProjectedType | undefined): RouteDocument => ({
+  operation:
+    type === undefined ? 'transform' : `transform${type.replace('p', 'P').replace('.', '')}`,
   tag: 'Transformation',
   summary:
     type === undefined
@@ -139,6 +141,7 @@ export const transformDocument = (type: ProjectedType | undefined): RouteDocumen
 
 export const listDocument: RouteDocument = {
   tag: 'Transformation',
+  operation: 'listTransformations',
   summary: 'List the supported transformations',
   responses: {
     200: {

@@ -54,6 +54,7 @@ const sent = z.object({
 })
 
 export const sendDocument: RouteDocument = {
+  operation: 'sendPayment',
   summary: 'Send a message to the SPI',
   description: [
     'Builds the message in the version of SPI_REVISION, checks it, stores it and puts it on the queue `spi.outbound` in one transaction. `queued` says that it will be sent, not that it was accepted. With SPI_SYNC_ENABLED a PACS008 is sent within the request: `sent` says that the message interface has it, `queued` that the queue sends the same message. Repeat with the same Idempotency-Key: a request without one makes a new message each time.',

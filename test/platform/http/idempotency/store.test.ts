@@ -25,7 +25,13 @@ const two = { key: otherText, record: { ...otherRecord, account: 'other' } }
 beforeAll(async () => {
   database = await createTestDatabase(10)
   await database.sql`create table effects (id serial primary key, note text not null)`
-  const document = { summary: 'x', tag: 'x', idempotent: true, responses: {} } as const
+  const document = {
+    operation: 'x',
+    summary: 'x',
+    tag: 'Operation',
+    idempotent: true,
+    responses: {},
+  } as const
   harness = testApp(
     ['/v1/things', '/v1/others'].map((path) => ({
       method: 'POST',

@@ -18,7 +18,13 @@ beforeAll(async () => {
         method: 'POST',
         path: '/v1/things',
         scope: 'spi:send',
-        document: { summary: 'x', tag: 'x', idempotent: true, responses: {} },
+        document: {
+          operation: 'x',
+          summary: 'x',
+          tag: 'Operation',
+          idempotent: true,
+          responses: {},
+        },
         handle: async (c) => {
           await readBytes(c)
           const { idempotencyKey } = callerOf(c)

@@ -142,7 +142,12 @@ describe('requests and statements', () => {
   test('one trace from the caller through the request to its statements, without their values', async () => {
     const database = await createTestDatabase(5, true)
     const { sql } = database
-    const document = { summary: 'x', tag: 'x', responses: { 200: { description: 'x' } } }
+    const document = {
+      operation: 'x',
+      summary: 'x',
+      tag: 'Operation',
+      responses: { 200: { description: 'x' } },
+    } as const
     const secret = '4111111111111111'
     const route: Route = {
       method: 'GET',

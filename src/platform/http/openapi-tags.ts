@@ -1,0 +1,18 @@
+/** The groups of operations, in the order in which somebody meets them. */
+export const documentTags = {
+  'Instant payments': 'Payments over the SPI: sending them, and what became of them.',
+  Transformation: 'ISO 20022 messages to JSON and back.',
+  Schemas: 'What the messages of the catalogue may hold.',
+  'QR codes': 'Pix codes: making and reading them.',
+  Cards: 'Authorizations over ISO 8583: authorize, capture, void.',
+  'Digital currency': 'Transfers and balances on EVM networks.',
+  Wallets: 'The wallets whose keys the gateway holds.',
+  Contracts: 'Contracts: from templates, or those that are there already.',
+  Webhooks: 'Who is told of what happens, and whether it arrived.',
+  Certificates: 'Certificates and keys of the institution.',
+  Signatures: 'JOSE: signing, verifying, encrypting, decrypting.',
+  Operation: 'Health, metrics, audit, the level of the log.',
+  Documentation: 'This document and the catalogue of errors.',
+} as const
+
+export type DocumentTag = keyof typeof documentTags
