@@ -11,6 +11,9 @@ export type XmlExplanation = {
   readonly reason: string
 }
 
+/** A second parser reads no more than this of a document, because it takes a hundred times as long. */
+export const explainedBytesMax = 65_536
+
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Line and column of a byte offset, both from 1. */
@@ -48,7 +51,8 @@ const ownCodes: ReadonlySet<string> = new Set<XmlErrorCode>([
 /** The scanner's code and place, with the reason in the words of a second parser where it agrees to refuse. */
 export const explainXmlError = (bytes: Uint8Array, error: CodecError): XmlExplanation => {
   const { line, column } = lineColumnAt(bytes, error.offset)
-  const theirs = ownCodes.has(error.code) ? undefined : saxesReason(bytes)
+  const isAsked = !ownCodes.has(error.code) && error.offset < explainedBytesMax
+  const theirs = isAsked ? saxesReason(bytes) : undefined
   return { code: error.code, line, column, reason: theirs ?? error.message }
 }
 
@@ -56,7 +60,9 @@ export const explainXmlError = (bytes: Uint8Array, error: CodecError): XmlExplan
 const saxesReason = (bytes: Uint8Array): string | undefined => {
   const parser = new SaxesParser({ xmlns: true, position: true })
   try {
-    parser.write(decoder.decode(bytes)).close()
+    // It stops at its first fault, which may lie a little behind ours.
+    parser.write(decoder.decode(bytes.subarray(0, 2 * explainedBytesMax)))
+    if (bytes.length <= 2 * explainedBytesMax) parser.close()
     return undefined
   } catch (error) {
     const message = error instanceof Error ? error.message : ''

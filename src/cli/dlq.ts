@@ -41,7 +41,7 @@ other texts of the message remain.`,
     'trilho dlq list',
     'trilho dlq show 4711',
     'trilho dlq retry 4711',
-    'trilho dlq retry --all --code access_refused',
+    'trilho dlq retry --all --code refused_by_interface',
   ],
   positionalsMax: 2,
   run: async (args, io, program) => {

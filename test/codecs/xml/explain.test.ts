@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { CodecError } from '#codecs/bytes'
 import { createXmlScanner, explainXmlError, xmlLimits } from '#codecs/xml'
+import { explainedBytesMax } from '../../../codecs/xml/explain.ts'
 import { utf8 } from '../../support/messages.ts'
 
 const scanner = createXmlScanner()
@@ -46,4 +47,11 @@ test('so are bytes that are no UTF-8', () => {
     code: 'utf8_invalid',
     reason: expect.stringContaining('not valid UTF-8'),
   })
+})
+
+test('the second parser reads no more than the beginning of a document', () => {
+  const filler = (bytes: number) => `<a>${' '.repeat(bytes - 3)}`
+  const behind = (bytes: number) => explain(utf8(`${filler(bytes)}<b></a>`)).reason
+  expect(behind(explainedBytesMax - 64)).toBe('unexpected close tag')
+  expect(behind(explainedBytesMax + 64)).toContain('end tag does not match')
 })

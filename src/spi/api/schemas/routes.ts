@@ -10,12 +10,12 @@ import {
 import {
   ApiError,
   httpErrors,
-  mediaType,
+  parseJson,
   type RequestContext,
   type Route,
-  readBytes,
-  readJson,
+  validated,
 } from '#src/platform/http/index.ts'
+import { isXml, readMessageBody, unreadable, xmlTypes } from '../message-body.ts'
 import {
   codesDocumentation,
   schemasDocumentation,
@@ -25,7 +25,6 @@ import {
 import type { LoadedSchemas } from './load.ts'
 import { type Validation, validateMessage } from './service.ts'
 
-const xml = 'application/xml'
 const jsonType = 'application/json'
 
 export const schemaRoutes = (
@@ -47,7 +46,7 @@ export const schemaRoutes = (
       method: 'POST',
       path: '/v1/validate',
       scope: 'spi:transform',
-      accepts: [xml, jsonType],
+      accepts: [...xmlTypes, jsonType],
       document: validateDocumentation,
       handle: async (c) =>
         Response.json(answer(validateMessage(catalogue, scanner, await readMessage(c)))),
@@ -86,21 +85,16 @@ const codes = {
 }
 
 const readMessage = async (c: RequestContext): Promise<Uint8Array> => {
-  if (mediaType(c.req.raw.headers.get('content-type') ?? '') === xml) return await readBytes(c)
-  const { message } = await readJson(c, validateBody)
+  const body = await readMessageBody(c)
+  if (isXml(c)) return body
+  const { message } = validated(validateBody, parseJson(body), '')
   return new TextEncoder().encode(message)
 }
 
 const answer = (validation: Validation): object => {
   switch (validation.kind) {
-    case 'malformed': {
-      const { line, column, reason, code } = validation.explanation
-      throw new ApiError(
-        httpErrors.bad_request,
-        `The message is not well-formed XML: line ${line}, column ${column}: ${reason}.`,
-        { details: { line, column, reason, rule: code } },
-      )
-    }
+    case 'malformed':
+      throw unreadable(validation.explanation)
     case 'no_message':
       throw new ApiError(httpErrors.message_rejected, 'The document is no message of the SPI.')
     case 'no_schema':

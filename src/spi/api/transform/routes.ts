@@ -1,14 +1,13 @@
 import {
   invalid,
-  mediaType,
+  parseJson,
   type RequestContext,
   type Route,
-  readBytes,
-  readJsonValue,
   readyHeaders,
   type Violation,
 } from '#src/platform/http/index.ts'
 import { timestamp } from '#src/platform/observe/index.ts'
+import { isXml, readMessageBody, xmlTypes } from '../message-body.ts'
 import { listDocument, transformDocument } from './documents.ts'
 import {
   type ProjectedType,
@@ -20,7 +19,6 @@ import { parseTransformRequest } from './request.ts'
 import type { RunTransform } from './run.ts'
 import type { TransformRequest } from './service.ts'
 
-const xml = 'application/xml'
 const jsonType = 'application/json'
 const headers = readyHeaders(jsonType)
 
@@ -38,7 +36,7 @@ export const transformRoutes = (run: RunTransform): readonly Route[] => {
       method: 'POST',
       path: '/v1/transform',
       scope: 'spi:transform',
-      accepts: [jsonType, xml],
+      accepts: [jsonType, ...xmlTypes],
       document: transformDocument(undefined),
       handle: handle(undefined),
     },
@@ -47,7 +45,7 @@ export const transformRoutes = (run: RunTransform): readonly Route[] => {
         method: 'POST',
         path: `/v1/transform/${type.replace('.', '')}`,
         scope: 'spi:transform',
-        accepts: [jsonType, xml],
+        accepts: [jsonType, ...xmlTypes],
         document: transformDocument(type),
         handle: handle(type),
       }),
@@ -66,11 +64,8 @@ const readRequest = async (
   c: RequestContext,
   declared: ProjectedType | undefined,
 ): Promise<TransformRequest> => {
-  const contentType = c.req.raw.headers.get('content-type') ?? ''
-  if (contentType === xml || mediaType(contentType) === xml) {
-    return rawRequest(c, declared, await readBytes(c))
-  }
-  const parsed = parseTransformRequest(await readJsonValue(c), declared)
+  if (isXml(c)) return rawRequest(c, declared, await readMessageBody(c))
+  const parsed = parseTransformRequest(parseJson(await readMessageBody(c)), declared)
   if ('message' in parsed) return parsed
   throw invalid(parsed)
 }

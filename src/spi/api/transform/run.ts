@@ -1,6 +1,7 @@
 import { violationsMax } from '#codecs/iso20022'
 import { ApiError, httpErrors, type Violation } from '#src/platform/http/index.ts'
 import type { Metrics } from '#src/platform/observe/index.ts'
+import { unreadable } from '../message-body.ts'
 import {
   acceptedPairs,
   defaultTarget,
@@ -53,17 +54,8 @@ const apiError = (failure: TransformFailure): Told => {
   switch (failure.kind) {
     case 'unsupported_format':
       return { status: 'unsupported_format', error: unsupported(failure.source) }
-    case 'malformed': {
-      const { line, column, reason, code } = failure.explanation
-      return {
-        status: 'parse_error',
-        error: new ApiError(
-          httpErrors.bad_request,
-          `The message is not well-formed XML: line ${line}, column ${column}: ${reason}.`,
-          { details: { line, column, reason, rule: code } },
-        ),
-      }
-    }
+    case 'malformed':
+      return { status: 'parse_error', error: unreadable(failure.explanation) }
     case 'other_message':
       return rejected(`The message was declared as ${failure.declared} but is ${failure.found}.`)
     case 'contradiction':

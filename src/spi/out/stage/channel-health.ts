@@ -1,7 +1,6 @@
 import type { HealthCheck } from '#src/platform/http/index.ts'
 import { createOutageLog, type Logger, type OutageLog } from '#src/platform/observe/index.ts'
 import type { Channel } from '../../messages/index.ts'
-import { accessRefusedCode, isAccessRefused } from './refusal.ts'
 import type { MessageOutcome } from './transport.ts'
 
 /** So many requests in a row without a clear answer, or attempts without one in time, mean a channel is down. */
@@ -18,6 +17,8 @@ export class RefusedTogetherError extends Error {
 export type ChannelHealth = {
   /** False: messages for this channel should take another, if there is one. */
   readonly isUp: (channel: Channel) => boolean
+  /** True while it refuses us access, but for one request at a time that looks whether it still does. */
+  readonly isPaused: (channel: Channel) => boolean
   readonly noted: (
     channel: Channel,
     request: () => Promise<readonly MessageOutcome[]>,
@@ -31,6 +32,8 @@ type State = {
   /** Failures in a row. */
   failures: number
   downUntilMs: number
+  /** After refused access; a look comes then. */
+  pausedUntilMs: number
   /** Requests under way that test whether the channel is back. */
   looking: number
   /** Requests in a row that the interface refused because it does not accept who sends. */
@@ -39,16 +42,16 @@ type State = {
   readonly access: OutageLog
 }
 
-const remedy = `trilho dlq retry --all --code ${accessRefusedCode}`
-
 export const createChannelHealth = ({
   channels,
   logger,
+  lookAfterMs = downMs,
   nowMs = () => performance.now(),
 }: {
   readonly channels: readonly Channel[]
   readonly logger: Logger
-  /** Tests set this; otherwise it is the system's. */
+  /** Tests set these; otherwise they are {@link downMs} and the system's clock. */
+  readonly lookAfterMs?: number | undefined
   readonly nowMs?: () => number
 }): ChannelHealth => {
   const states = new Map<Channel, State>()
@@ -61,17 +64,21 @@ export const createChannelHealth = ({
   }
   return {
     isUp: (channel) => {
-      const { looking, downUntilMs } = stateOf(channel)
+      const { looking, downUntilMs, pausedUntilMs } = stateOf(channel)
       // A test may hang for long: other requests must not hang with it.
-      return looking === 0 && nowMs() >= downUntilMs
+      return looking === 0 && nowMs() >= Math.max(downUntilMs, pausedUntilMs)
+    },
+    isPaused: (channel) => {
+      const { looking, accessRefusals, pausedUntilMs } = stateOf(channel)
+      return accessRefusals > 0 && (looking > 0 || nowMs() < pausedUntilMs)
     },
     noted: async (channel, request) => {
       const state = stateOf(channel)
-      const isLook = state.failures >= failuresMax
+      const isLook = state.failures >= failuresMax || state.accessRefusals > 0
       if (isLook) state.looking++
       try {
         const outcomes = await request()
-        noteOutcome(state, outcomes[0], nowMs())
+        noteOutcome(state, outcomes[0], nowMs() + lookAfterMs)
         return outcomes
       } catch (error) {
         if (error instanceof RefusedTogetherError) answered(state)
@@ -80,15 +87,16 @@ export const createChannelHealth = ({
         if (isLook) state.looking--
       }
     },
-    noteLate: (channel) => failed(stateOf(channel), nowMs()),
+    noteLate: (channel) => failed(stateOf(channel), nowMs() + lookAfterMs),
     check: () => healthOf(channels, stateOf),
   }
 }
 
-const failed = (state: State, nowMs: number): void => {
+/** @param lookAtMs when a request may look whether the channel is back */
+const failed = (state: State, lookAtMs: number): void => {
   state.failures++
   if (state.failures < failuresMax) return
-  state.downUntilMs = nowMs + downMs
+  state.downUntilMs = lookAtMs
   state.outage.failed(undefined, { requests_without_answer: state.failures })
 }
 
@@ -98,16 +106,22 @@ const answered = (state: State): void => {
   state.outage.worked()
 }
 
-const noteOutcome = (state: State, one: MessageOutcome | undefined, nowMs: number): void => {
+const noteOutcome = (state: State, one: MessageOutcome | undefined, lookAtMs: number): void => {
+  if (one?.kind === 'unreachable' && one.refusal !== undefined) {
+    const { status, problem } = one.refusal
+    answered(state)
+    state.accessRefusals++
+    state.pausedUntilMs = lookAtMs
+    state.access.failed(undefined, { status, problem: problem.type })
+    return
+  }
   const isAnswered = one?.kind !== 'unknown' && !(one?.kind === 'unreachable' && one.isDown)
   if (isAnswered) answered(state)
   // `noteLate` has counted a late one already.
-  else if (one?.kind !== 'unknown' || one.isLate !== true) failed(state, nowMs)
-  if (one?.kind === 'refused' && isAccessRefused(one)) {
-    state.accessRefusals++
-    state.access.failed(undefined, { status: one.status, problem: one.problem.type })
-  } else if (one?.kind === 'accepted' || one?.kind === 'refused') {
+  else if (one?.kind !== 'unknown' || one.isLate !== true) failed(state, lookAtMs)
+  if (one?.kind === 'accepted' || one?.kind === 'refused') {
     state.accessRefusals = 0
+    state.pausedUntilMs = 0
     state.access.worked()
   }
 }
@@ -133,6 +147,7 @@ const healthOf = (
 const newState = (channel: Channel, logger: Logger): State => ({
   failures: 0,
   downUntilMs: 0,
+  pausedUntilMs: 0,
   looking: 0,
   accessRefusals: 0,
   outage: createOutageLog(logger, {
@@ -143,8 +158,8 @@ const newState = (channel: Channel, logger: Logger): State => ({
   }),
   access: createOutageLog(logger, {
     level: 'error',
-    away: 'the message interface refuses us access: every message sent now ends FAILED in dlq. Mend certificate or admission, then retry them',
-    back: 'the message interface grants us access again: retry what FAILED meanwhile',
-    about: { channel, remedy },
+    away: 'the message interface refuses us access: what is to be sent waits. Mend certificate or admission',
+    back: 'the message interface grants us access again',
+    about: { channel },
   }),
 })

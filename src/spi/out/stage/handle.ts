@@ -30,7 +30,7 @@ import { SignatureServiceError } from '../signing/index.ts'
 import { isRetried, messageIdOf, reopen } from './dead-letters.ts'
 import type { IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
-import { refusalCodeOf, refusalText } from './refusal.ts'
+import { refusalText, refusedCode } from './refusal.ts'
 import { repetitionText } from './repetition-text.ts'
 import { createSendings, type Sending, type Sendings } from './sendings.ts'
 import type { Sign } from './signing.ts'
@@ -288,13 +288,13 @@ const changeOf = ({ stored, outcome }: Result, isLate: IsLate): StatusChange => 
   const detail = refusalText(outcome)
   return isInDoubt
     ? { id, status: 'UNKNOWN', detail }
-    : { id, status: 'FAILED', detail, errorCode: refusalCodeOf(outcome) }
+    : { id, status: 'FAILED', detail, errorCode: refusedCode }
 }
 
 const lettersOf = (result: Result): readonly OutgoingMessage[] => {
   const { delivery, outcome } = result
   if (outcome.kind !== 'refused' || !isRefused(result)) return []
-  const errorCode = refusalCodeOf(outcome)
+  const errorCode = refusedCode
   const { attempt } = delivery
   return [deadLetterOf({ delivery, group, errorCode, attempt, firstFailure: new Date() })]
 }

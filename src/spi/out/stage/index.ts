@@ -37,6 +37,8 @@ export type OutboundDeps = {
   /** Tests set these; otherwise the defaults apply. */
   readonly watchTimes?: Partial<WatchTimes>
   readonly requeueEveryMs?: number
+  /** After so long one request looks whether a channel that was down is back. */
+  readonly lookAfterMs?: number
   /** False: the process runs without the role OUTBOUND_SEND. */
   readonly runsStage?: boolean
 }
@@ -54,7 +56,8 @@ export type OutboundFeature = Feature & { readonly sendNow: SendNow }
 export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
   const { sql, broker, client, settings, emitEvents, logger } = deps
   const metrics = createOutboundMetrics(deps.metrics, () => countUnknown(sql))
-  const health = createChannelHealth({ channels: client.channels, logger })
+  const { lookAfterMs } = deps
+  const health = createChannelHealth({ channels: client.channels, logger, lookAfterMs })
   const transport = createTransport({
     client,
     health,

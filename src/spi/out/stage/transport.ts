@@ -7,6 +7,7 @@ import {
 } from '../../link/index.ts'
 import type { Channel } from '../../messages/index.ts'
 import { type ChannelHealth, RefusedTogetherError } from './channel-health.ts'
+import { isAccessRefused } from './refusal.ts'
 
 /** The result of sending one message. */
 export type MessageOutcome =
@@ -18,6 +19,8 @@ export type MessageOutcome =
       readonly reason: string
       /** False: the channel asks us to wait, and sending over another one would not respect that. */
       readonly isDown: boolean
+      /** Given when the interface refused us, whatever we send. */
+      readonly refusal?: { readonly status: number; readonly problem: InterfaceProblem }
     }
   /** The interface may have stored it: only the same bytes may follow. */
   | { readonly kind: 'unknown'; readonly reason: string; readonly isLate?: boolean }
@@ -71,6 +74,9 @@ export const createTransport = (options: {
         if (isPassedOver(channel)) {
           return messages.map(() => downOf(`${channel} has not answered lately`))
         }
+        if (health.isPaused(channel)) {
+          return messages.map(() => downOf(`${channel} refuses us access`))
+        }
         const onLate = (): boolean => {
           health.noteLate(channel)
           return !isPassedOver(channel)
@@ -104,7 +110,7 @@ export const createTransport = (options: {
     })
 }
 
-const downOf = (reason: string): MessageOutcome => ({ kind: 'unreachable', reason, isDown: true })
+const downOf = (reason: string) => ({ kind: 'unreachable', reason, isDown: true }) as const
 
 const sendTogether = async (
   client: InterfaceClient,
@@ -122,6 +128,11 @@ const sendTogether = async (
     case 'accepted':
       return outcome.resourceIds.map((resourceId) => ({ kind: 'accepted', resourceId, channel }))
     case 'refused':
+      if (isAccessRefused(outcome)) {
+        const { status, problem } = outcome
+        const refused = { ...downOf(`access refused: ${status}`), refusal: { status, problem } }
+        return messages.map(() => refused)
+      }
       if (messages.length > 1) throw new RefusedTogetherError(`status ${outcome.status}`)
       return [outcome]
     case 'unreachable': {

@@ -1,11 +1,21 @@
 import { expect, test } from 'bun:test'
 import { createLogger } from '#src/platform/observe/index.ts'
 import type { Channel } from '#src/spi/messages/index.ts'
-import { createChannelHealth, failuresMax } from '../../../../src/spi/out/stage/channel-health.ts'
+import {
+  createChannelHealth,
+  downMs,
+  failuresMax,
+} from '../../../../src/spi/out/stage/channel-health.ts'
 import type { MessageOutcome } from '../../../../src/spi/out/stage/transport.ts'
 
 const accepted: MessageOutcome = { kind: 'accepted', resourceId: 'R', channel: 'PRIMARY' }
 const unknown: MessageOutcome = { kind: 'unknown', reason: 'no answer' }
+const lockedOut = (status: number): MessageOutcome => ({
+  kind: 'unreachable',
+  reason: 'access refused',
+  isDown: true,
+  refusal: { status, problem: { type: 'https://x/error/forbidden', title: '', detail: '' } },
+})
 const refusedWith = (status: number): MessageOutcome => ({
   kind: 'refused',
   status,
@@ -25,11 +35,11 @@ const healthOf = (...channels: Channel[]) => {
   }
 }
 
-test('refused access is told once, with the remedy, and shown until a message is taken', async () => {
+test('refused access is told once, and shown until a message is taken', async () => {
   const { lines, check, note } = healthOf('PRIMARY', 'SECONDARY')
   expect(check()).toMatchObject({ status: 'ok', ready: true })
-  await note('PRIMARY', refusedWith(403))
-  await note('PRIMARY', refusedWith(401))
+  await note('PRIMARY', lockedOut(403))
+  await note('PRIMARY', lockedOut(401))
   // Says nothing of access.
   await note('PRIMARY', unknown)
   expect(check()).toEqual({
@@ -40,20 +50,19 @@ test('refused access is told once, with the remedy, and shown until a message is
       secondary: { up: true, access_refused: false, refusals: 0 },
     },
   })
-  await note('SECONDARY', refusedWith(403))
+  await note('SECONDARY', lockedOut(403))
   expect(check()).toMatchObject({ status: 'down', ready: true })
-  const remedy = 'trilho dlq retry --all --code access_refused'
   expect(lines).toMatchObject([
-    { level: 'error', channel: 'PRIMARY', status: 403, remedy },
-    { level: 'error', channel: 'SECONDARY', status: 403, remedy },
+    { level: 'error', channel: 'PRIMARY', status: 403 },
+    { level: 'error', channel: 'SECONDARY', status: 403 },
   ])
   await note('PRIMARY', accepted)
   // A message that is refused for itself was let in.
   await note('SECONDARY', refusedWith(400))
   expect(check()).toMatchObject({ status: 'ok' })
   expect(lines.slice(2)).toMatchObject([
-    { level: 'info', channel: 'PRIMARY', failures: 2, remedy },
-    { level: 'info', channel: 'SECONDARY', failures: 1, remedy },
+    { level: 'info', channel: 'PRIMARY', failures: 2 },
+    { level: 'info', channel: 'SECONDARY', failures: 1 },
   ])
 })
 
@@ -69,4 +78,24 @@ test('a channel that leaves requests without an answer is shown and told as well
     { level: 'error', channel: 'PRIMARY', requests_without_answer: failuresMax },
     { level: 'info', channel: 'PRIMARY' },
   ])
+})
+
+test('a channel that refuses us access is paused, but for one look at a time', async () => {
+  let nowMs = 0
+  const logger = createLogger({ level: 'error', sink: { write: () => {} } })
+  const health = createChannelHealth({ channels: ['PRIMARY'], logger, nowMs: () => nowMs })
+  const note = (outcome: MessageOutcome) => health.noted('PRIMARY', async () => [outcome])
+  await note(lockedOut(403))
+  expect([health.isPaused('PRIMARY'), health.isUp('PRIMARY')]).toEqual([true, false])
+  nowMs += downMs
+  expect(health.isPaused('PRIMARY')).toBe(false)
+  const look = Promise.withResolvers<readonly MessageOutcome[]>()
+  const looking = health.noted('PRIMARY', () => look.promise)
+  expect(health.isPaused('PRIMARY')).toBe(true)
+  look.resolve([lockedOut(401)])
+  await looking
+  expect(health.isPaused('PRIMARY')).toBe(true)
+  nowMs += downMs
+  await note(accepted)
+  expect([health.isPaused('PRIMARY'), health.isUp('PRIMARY')]).toEqual([false, true])
 })

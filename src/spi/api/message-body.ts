@@ -1,0 +1,74 @@
+import { gunzip } from 'node:zlib'
+import type { XmlExplanation } from '#codecs/xml'
+import {
+  ApiError,
+  bodyBytesMaxDefault,
+  httpErrors,
+  mediaType,
+  type RequestContext,
+  readBytes,
+} from '#src/platform/http/index.ts'
+
+/** The types of a body that is the document itself. */
+export const xmlTypes = ['application/xml', 'text/xml'] as const
+
+export const isXml = (c: RequestContext): boolean => {
+  const type = mediaType(c.req.raw.headers.get('content-type') ?? '')
+  return xmlTypes.some((one) => one === type)
+}
+
+/**
+ * Reads the body, which may be compressed; the limit of a body holds for what comes out of it as well.
+ *
+ * @throws ApiError 413, 415 for another Content-Encoding, 400 for bytes that are not compressed as they say
+ */
+export const readMessageBody = async (c: RequestContext): Promise<Uint8Array> => {
+  const encoding = c.req.raw.headers.get('content-encoding')?.trim().toLowerCase() ?? ''
+  const bytes = await readBytes(c)
+  if (encoding === '' || encoding === 'identity') return bytes
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') {
+    throw new ApiError(
+      httpErrors.unsupported_media_type,
+      `The Content-Encoding may be gzip, got ${encoding.slice(0, 64)}.`,
+    )
+  }
+  return decompressed(bytes)
+}
+
+const decompressed = (bytes: Uint8Array): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    gunzip(bytes, { maxOutputLength: bodyBytesMaxDefault }, (error, plain) => {
+      if (error === null) resolve(plain)
+      else if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') {
+        const told = `The body is over ${bodyBytesMaxDefault} bytes when it is decompressed.`
+        reject(new ApiError(httpErrors.body_too_large, told))
+      } else reject(new ApiError(httpErrors.bad_request, 'The body is not gzip.'))
+    })
+  })
+
+const tooLarge: ReadonlySet<string> = new Set([
+  'document_too_large',
+  'depth_exceeded',
+  'attributes_exceeded',
+  'name_too_long',
+  'text_too_long',
+  'elements_exceeded',
+])
+
+/** Why a document could not be read: too much of something, in an encoding that we do not take, or not XML. */
+export const unreadable = ({ line, column, reason, code }: XmlExplanation): ApiError => {
+  const place = `line ${line}, column ${column}: ${reason}.`
+  const details = { details: { line, column, reason, rule: code } }
+  if (tooLarge.has(code)) {
+    return new ApiError(httpErrors.body_too_large, `The message is too large at ${place}`, details)
+  }
+  if (code === 'encoding_unsupported') {
+    const told = `The message must be in UTF-8: ${place}`
+    return new ApiError(httpErrors.unsupported_media_type, told, details)
+  }
+  return new ApiError(
+    httpErrors.bad_request,
+    `The message is not well-formed XML: ${place}`,
+    details,
+  )
+}
