@@ -46,6 +46,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   const { logger, metrics, version } = deps
   const { platform } = values
   const { masterKey, previousMasterKey, environment } = platform
+  const { archiveDirectory } = values.database
   const roles = rolesOf(values)
   const databases = openDatabases(values, roles, deps)
   const sql = databases.shared?.sql
@@ -62,14 +63,21 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     ...databases.features,
     withJobs(
       roles,
-      createAudit({ databases: databases.all.map((database) => database.sql), logger }),
+      createAudit({
+        databases: databases.all.map((database) => database.sql),
+        retentionDays: values.database.auditRetentionDays,
+        ...{ archiveDirectory, logger },
+      }),
     ),
     ...(opened === undefined ? [] : [createBrokerFeature(opened.broker, logger)]),
     certificates,
     createJose({ keys: certificates.keys, settings: values.jose }),
     schemas,
     transform,
-    withJobs(roles, createMessages({ sql, logger })),
+    withJobs(
+      roles,
+      createMessages({ sql, retentionDays: values.spi.retentionDays, archiveDirectory, logger }),
+    ),
     createQrcodes(),
     createWebhooks({
       ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },
@@ -132,6 +140,7 @@ const digitalCurrency = (
     sql: database.sql,
     sealer: sealerOf(values),
     isRotating: masterKey !== undefined && previousMasterKey !== undefined,
+    runsJobs: roles.has('jobs'),
     emitEvents,
     logger,
     metrics,

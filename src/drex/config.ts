@@ -110,6 +110,10 @@ export const drexSettings = defineSettings({
     default: '3600',
     doc: 'Time after which what is still unsigned fails, in seconds.',
   }),
+  retentionDays: setting('DREX_RETENTION_DAYS', integer(90, 36_500), {
+    default: '3650',
+    doc: 'Days transfers and calls that have ended are kept, with all their transactions.',
+  }),
   feeMaxGwei: setting('DREX_FEE_MAX_GWEI', integer(1, 1_000_000), {
     default: '500',
     doc: 'Highest fee per unit of gas, in gwei; a transaction waits while the network asks for more.',

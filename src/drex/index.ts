@@ -22,6 +22,7 @@ import { drexErrors } from './errors.ts'
 import { correctionsOf, eventsOf } from './events.ts'
 import { configuredNetworks, type Network, readNetworksFile } from './networks.ts'
 import { createPermission } from './permission.ts'
+import { createDrexRetention } from './retention.ts'
 import { createRoutes, type RouteDeps } from './routes/index.ts'
 import { createRpcClient, type RpcClient } from './rpc/client.ts'
 import { createSandbox } from './sandbox.ts'
@@ -38,6 +39,8 @@ export type DrexDeps = {
   readonly sealer: Sealer | undefined
   /** The sealer knows a previous master key: every wallet is sealed anew at the start. */
   readonly isRotating: boolean
+  /** Deletes what is past its retention. */
+  readonly runsJobs?: boolean
   readonly emitEvents: Emit
   readonly logger: Logger
   readonly metrics: Metrics
@@ -99,8 +102,9 @@ export const createDrex = (deps: DrexDeps): Drex => {
   const contracts = createContracts({ sql, chains, wallets, tokens, expirySeconds })
   const sandbox = createSandbox({ sql, chains, wallets, tokens, expirySeconds })
   const engines = [...all.values()].flatMap(({ engine }) => (engine === undefined ? [] : [engine]))
+  const retention = createDrexRetention(sql, settings.retentionDays, logger)
   const stop = async () => {
-    await Promise.all(engines.map((engine) => engine.stop()))
+    await Promise.all([retention.stop(), ...engines.map((engine) => engine.stop())])
   }
   return {
     name: 'drex',
@@ -114,6 +118,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
       }
       for (const chain of all.values()) void learn(chain, tokens, contracts, logger)
       for (const engine of engines) engine.start()
+      if (deps.runsJobs !== false) await retention.start()
     },
     // Draining still takes requests; the next start continues those left pending.
     drain: stop,

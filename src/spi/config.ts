@@ -1,6 +1,7 @@
 import {
   boolean,
   defineSettings,
+  integer,
   list,
   oneOf,
   pem,
@@ -46,6 +47,10 @@ export const spiSettings = defineSettings({
   key: setting('KEY_PATH', pem(), { doc: 'Private key of that certificate.' }),
   ca: setting('CA_PATH', pem(), {
     doc: 'Authorities the central bank\u2019s certificate comes from.',
+  }),
+  retentionDays: setting('SPI_RETENTION_DAYS', integer(90, 36_500), {
+    default: '3650',
+    doc: 'Days messages are kept with all that belongs to them, in whole months; a month that holds an open one longer.',
   }),
   rsfnPrivateKey: setting('RSFN_PRIVATE_KEY_PATH', pem(), { doc: 'RSA private key for RSFN.' }),
   rsfnPublicKey: setting('RSFN_PUBLIC_KEY_PATH', pem(), {

@@ -26,7 +26,7 @@ import {
   noteDoubt,
   takeLost,
 } from '#src/spi/out/stage/store.ts'
-import { quietLogger } from '../support/database.ts'
+import { keptForEver, quietLogger } from '../support/database.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 import { type Made, madeOutbound, storeMany } from './messages/stored.ts'
 import { message } from './messages/support.ts'
@@ -127,7 +127,7 @@ class Undone extends Error {}
 
 holdPageBudgets<readonly Made[]>({
   prepare: async (sql) => {
-    const feature = createMessages({ sql, logger: quietLogger })
+    const feature = createMessages({ sql, ...keptForEver, logger: quietLogger })
     await feature.start?.()
     await feature.drain?.()
   },

@@ -21,6 +21,9 @@ export const quietLogger = createLogger({
   sink: { write: () => true },
 })
 
+/** Of what is under test nothing is old enough to go. */
+export const keptForEver = { retentionDays: 36_500, archiveDirectory: undefined }
+
 const clusters = new Map<string | undefined, Promise<string>>()
 let count = 0
 

@@ -1,5 +1,5 @@
 /** The part of a job's round that lasts long. */
-type Lasting = { readonly signal: AbortSignal; readonly advance: () => void }
+export type Lasting = { readonly signal: AbortSignal; readonly advance: () => void }
 
 /** Rows that one statement deletes: few enough that it neither runs long nor keeps others from their rows. */
 export const deletedMax = 1_000

@@ -1,4 +1,4 @@
-import { boolean, databaseUrl, defineSettings, integer, setting } from '../config/index.ts'
+import { boolean, databaseUrl, defineSettings, integer, path, setting } from '../config/index.ts'
 
 /** The relational database of instant payments, digital currency and the shared endpoints. */
 export const databaseSettings = defineSettings({
@@ -20,5 +20,12 @@ export const databaseSettings = defineSettings({
   idempotencyHours: setting('TRILHO_IDEMPOTENCY_HOURS', integer(1, 8_760), {
     default: '72',
     doc: 'Hours an `Idempotency-Key` is remembered.',
+  }),
+  auditRetentionDays: setting('TRILHO_AUDIT_RETENTION_DAYS', integer(90, 36_500), {
+    default: '3650',
+    doc: 'Days entries of the audit log are kept, in whole months.',
+  }),
+  archiveDirectory: setting('TRILHO_ARCHIVE_DIR', path(), {
+    doc: 'Directory that months of messages and of the audit log are written to before they are dropped, as compressed lines of JSON; not archived when not set.',
   }),
 })

@@ -25,6 +25,7 @@ export {
   timestampBound,
   uuidBound,
 } from './partitions.ts'
+export { dropExpired, type RetentionDeps } from './retention.ts'
 export { namedConnection } from './session-name.ts'
 export { createStatistics } from './statistics.ts'
 export { isInputDatabaseError, isTransientDatabaseError } from './transient.ts'

@@ -1,13 +1,9 @@
-import {
-  type Client,
-  ensurePartitions,
-  type PartitionedTable,
-  uuidBound,
-} from '#src/platform/database/index.ts'
+import { type Client, ensurePartitions } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { createMessageRetention, messageTables } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { createMessageService } from './service.ts'
 
@@ -43,6 +39,7 @@ export {
   type SentMessage,
 } from './remembered.ts'
 export { noteRepetitions, type RepetitionOutcome, setRepetitionOutcomes } from './repetitions.ts'
+export { answeredTypes } from './retention.ts'
 export {
   keptOf,
   type SendingRow,
@@ -60,20 +57,17 @@ export {
 export type MessagesDeps = {
   /** Undefined: the endpoints answer 503 and name DATABASE_DSN. */
   readonly sql: Client | undefined
+  readonly retentionDays: number
+  readonly archiveDirectory: string | undefined
   readonly logger: Logger
 }
 
-const tables: readonly PartitionedTable[] = [
-  'spi_messages',
-  'spi_sendings',
-  'spi_transactions',
-  'spi_history',
-].map((name) => ({ name, unit: 'month', bound: uuidBound }))
 const monthsAhead = 2
 const everyMs = 6 * 3_600_000
 
 /** Stored instant-payment messages: their tables, and the endpoints that read them. */
-export const createMessages = ({ sql, logger }: MessagesDeps): Feature => {
+export const createMessages = (deps: MessagesDeps): Feature => {
+  const { sql, logger, archiveDirectory, retentionDays: days } = deps
   const name = 'messages'
   if (sql === undefined) {
     const never = (): never => {
@@ -86,13 +80,19 @@ export const createMessages = ({ sql, logger }: MessagesDeps): Feature => {
   const partitions = createJob({
     ...{ name: 'partitions of messages', everyMs, isAwaited: true, fleet: { sql }, logger },
     run: async () => {
-      for (const table of tables) await ensurePartitions(sql, table, monthsAhead, new Date())
+      for (const table of messageTables) await ensurePartitions(sql, table, monthsAhead, new Date())
     },
   })
+  const retention = createMessageRetention({ sql, days, archiveDirectory, logger })
   return {
     name,
     routes: messageRoutes(createMessageService(sql)),
-    start: partitions.start,
-    drain: partitions.stop,
+    start: async () => {
+      await partitions.start()
+      await retention.start()
+    },
+    drain: async () => {
+      await Promise.all([partitions.stop(), retention.stop()])
+    },
   }
 }

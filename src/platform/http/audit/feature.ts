@@ -1,5 +1,11 @@
-import { type Client, ensurePartitions, uuidBound } from '#src/platform/database/index.ts'
-import { createJob } from '#src/platform/jobs/index.ts'
+import {
+  type Client,
+  dropExpired,
+  ensurePartitions,
+  type RetentionDeps,
+  uuidBound,
+} from '#src/platform/database/index.ts'
+import { createJob, type Round } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { withMissingSettings } from '../route.ts'
@@ -10,13 +16,25 @@ const monthsAhead = 2
 const everyMs = 6 * 3_600_000
 const table = { name: 'audit_log', unit: 'month', bound: uuidBound } as const
 
+/** Drops months past their retention. Nothing in the log is open: it tells of what was done. */
+export const forgetAudit = (deps: RetentionDeps, round?: Round): Promise<readonly string[]> =>
+  dropExpired(
+    deps,
+    { tables: [table], keys: { audit_log: 'id' }, isOpen: (sql) => sql`false` },
+    round,
+  )
+
 /** The audit tables, one in each database, and the endpoint that reads them as one. */
 export const createAudit = ({
   databases,
+  retentionDays: days,
+  archiveDirectory,
   logger,
 }: {
   /** None: the endpoint answers 503 and names DATABASE_DSN. */
   readonly databases: readonly Client[]
+  readonly retentionDays: number
+  readonly archiveDirectory: string | undefined
   readonly logger: Logger
 }): Feature => {
   const name = 'audit'
@@ -27,12 +45,16 @@ export const createAudit = ({
     return { name, routes: withMissingSettings(auditRoutes(never), ['DATABASE_DSN']) }
   }
   // Without its partition a row goes to the default one, so a failure here does not stop the service.
-  const jobs = databases.map((sql) =>
+  const jobs = databases.flatMap((sql) => [
     createJob({
       ...{ name: 'partitions of the audit log', everyMs, isAwaited: true, fleet: { sql }, logger },
       run: () => ensurePartitions(sql, table, monthsAhead, new Date()),
     }),
-  )
+    createJob({
+      ...{ name: 'old audit entries', everyMs, fleet: { sql }, logger },
+      run: (round) => forgetAudit({ sql, days, archiveDirectory, logger }, round),
+    }),
+  ])
   return {
     name,
     routes: auditRoutes(async (filter, page) => {

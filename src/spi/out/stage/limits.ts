@@ -1,10 +1,4 @@
-import { definitionOf, messageTypes } from '#codecs/iso20022'
-import { momentOf } from '../../messages/index.ts'
-
-/** Types whose answer decides what becomes of money. */
-export const answeredTypes: readonly string[] = messageTypes.filter(
-  (type) => definitionOf(type).exchange.role === 'moves_money',
-)
+import { answeredTypes, momentOf } from '../../messages/index.ts'
 
 /** How long after a payment or return was made its answer may take. */
 export type AnswerLimits = {

@@ -1,5 +1,6 @@
 import { type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
 import {
+  answeredTypes,
   type Channel,
   type MessageStatus,
   type SendingRow,
@@ -8,7 +9,6 @@ import {
   sendingOfMessage,
   sentBytes,
 } from '../../messages/index.ts'
-import { answeredTypes } from './limits.ts'
 
 /** The fields of a message of ours that sending it needs. */
 export type StoredOutbound = {

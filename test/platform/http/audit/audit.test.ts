@@ -6,13 +6,17 @@ import { createKeyTableStore } from '#src/platform/security/index.ts'
 import { createSend } from '#src/spi/out/send/index.ts'
 import { createWebhooks } from '#src/webhooks/index.ts'
 import { testApp, testKey } from '../../../support/app.ts'
-import { createTestDatabase, quietLogger as logger } from '../../../support/database.ts'
+import {
+  createTestDatabase,
+  keptForEver,
+  quietLogger as logger,
+} from '../../../support/database.ts'
 import { transfer } from '../../../support/participant.ts'
 
 const database = await createTestDatabase()
 const { sql, dsn } = database
 const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger })
-const audit = createAudit({ databases: [sql], logger })
+const audit = createAudit({ databases: [sql], ...keptForEver, logger })
 await audit.start?.()
 const webhooks = createWebhooks({
   ...{ sql, broker, sealer: undefined, environment: 'sandbox', version: 'test', logger },
@@ -160,7 +164,7 @@ test('entries of two databases are read as one, newest first, in whole pages', a
       written.unshift(outcome)
     }
     const { key, record } = testKey('ops:admin')
-    const both = createAudit({ databases: [sql, other.sql], logger })
+    const both = createAudit({ databases: [sql, other.sql], ...keptForEver, logger })
     const app = testApp(both.routes ?? [], { keys: [record] })
     const seen: string[] = []
     for (let cursor = ''; ; ) {
@@ -184,7 +188,9 @@ test('entries of two databases are read as one, newest first, in whole pages', a
 test('needs ops:admin, and a database', async () => {
   expect((await call('GET', '/v1/audit', { key: shop.key })).status).toBe(403)
   const { key, record } = testKey('ops:admin')
-  const bare = testApp(createAudit({ databases: [], logger }).routes ?? [], { keys: [record] })
+  const bare = testApp(createAudit({ databases: [], ...keptForEver, logger }).routes ?? [], {
+    keys: [record],
+  })
   const response = await bare.call('GET', '/v1/audit', { key })
   expect(response.status).toBe(503)
   expect(await response.text()).toContain('DATABASE_DSN')

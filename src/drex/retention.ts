@@ -1,0 +1,66 @@
+import {
+  type Client,
+  deletedMax,
+  deleteInBatches,
+  uuidBound,
+} from '#src/platform/database/index.ts'
+import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+
+const everyMs = 6 * 3_600_000
+const dayMs = 86_400_000
+
+/**
+ * Deletes transfers whose steps have all ended before the retention, with their steps, and calls that belong to no
+ * transfer. What made a contract stays with it.
+ */
+export const forgetDrex = async (sql: Client, days: number, round?: Round): Promise<number> => {
+  const before = new Date(Date.now() - days * dayMs)
+  // An id is a prefix and the moment of its making.
+  const bound = uuidBound(before).replaceAll('-', '')
+  const isOver = sql`
+    status in ('confirmed', 'reverted', 'failed', 'cancelled')
+    and coalesce(settled_at, created_at) < ${before}`
+  const transfers = await deleteInBatches(async () => {
+    const [row] = await sql<{ count: number }[]>`
+      with over as materialized (
+        select f.id from drex_transfers f
+        where f.id < ${`trf_${bound}`} and not exists (
+          select from drex_transactions where subject = f.id and not (${isOver}))
+        order by f.id limit ${deletedMax} for update skip locked
+      ), steps as (
+        delete from drex_transactions t using over where t.subject = over.id returning t.id
+      ), attempts as (
+        delete from drex_attempts a using steps where a.transaction_id = steps.id
+      ), corrections as (
+        delete from drex_corrections c using steps where c.transaction_id = steps.id
+      ), gone as (
+        delete from drex_transfers f using over where f.id = over.id returning f.id
+      )
+      select count(*)::int as count from gone`
+    return row?.count ?? 0
+  }, round)
+  const calls = await deleteInBatches(async () => {
+    const [row] = await sql<{ count: number }[]>`
+      with over as materialized (
+        select id from drex_transactions
+        where kind in ('call', 'gap_fill') and created_at < ${before} and ${isOver}
+        limit ${deletedMax} for update skip locked
+      ), attempts as (
+        delete from drex_attempts a using over where a.transaction_id = over.id
+      ), corrections as (
+        delete from drex_corrections c using over where c.transaction_id = over.id
+      ), gone as (
+        delete from drex_transactions t using over where t.id = over.id returning t.id
+      )
+      select count(*)::int as count from gone`
+    return row?.count ?? 0
+  }, round)
+  return transfers + calls
+}
+
+export const createDrexRetention = (sql: Client, days: number, logger: Logger): Job =>
+  createJob({
+    ...{ name: 'old transfers', everyMs, fleet: { sql }, logger },
+    run: (round) => forgetDrex(sql, days, round),
+  })

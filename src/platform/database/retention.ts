@@ -1,0 +1,148 @@
+import type { Logger } from '../observe/index.ts'
+import { archiveTable } from './archive.ts'
+import { deletedMax, deleteInBatches, type Lasting } from './batches.ts'
+import type { Client, Queryable } from './database.ts'
+import { alterTable, type PartitionedTable, partitionNames, partitionRange } from './partitions.ts'
+
+/** Tables that are partitioned alike, by the same ids: a partition of each goes together. */
+type Retained = {
+  /** The first tells what is open. */
+  readonly tables: readonly [PartitionedTable, ...PartitionedTable[]]
+  /** The column of each table's key. */
+  readonly keys: Readonly<Record<string, string>>
+  /** For a `where` on the first table: what must not go, however old. */
+  readonly isOpen: (sql: Queryable) => ReturnType<Client>
+  /** Called with keys of the first table before their rows go. */
+  readonly beforeGone?: (sql: Queryable, keys: readonly string[]) => Promise<void>
+}
+
+export type RetentionDeps = {
+  readonly sql: Client
+  readonly days: number
+  /** Where partitions are written to before they go; undefined: nowhere. */
+  readonly archiveDirectory: string | undefined
+  readonly logger: Logger
+}
+
+const dayMs = 86_400_000
+
+/** Drops the partitions that lie wholly before their retention, oldest first, and deletes what the default ones hold. */
+export const dropExpired = async (
+  deps: RetentionDeps,
+  retained: Retained,
+  round?: Lasting,
+): Promise<readonly string[]> => {
+  const { sql, days, logger } = deps
+  const before = new Date(Date.now() - days * dayMs)
+  const [first] = retained.tables
+  const dropped: string[] = []
+  for (const name of await partitionNames(sql, first)) {
+    if (name >= partitionRange(first, before, 0).name || round?.signal.aborted) break
+    if (await holdsOpen(sql, name, retained)) {
+      logger.warn({ partition: name }, 'is past its retention, but holds what is open')
+      continue
+    }
+    dropped.push(...(await dropTogether(deps, retained, name, round)))
+  }
+  await emptyDefaults(deps, retained, before, round)
+  return dropped
+}
+
+const holdsOpen = async (
+  sql: Client,
+  name: string,
+  { isOpen }: Pick<Retained, 'isOpen'>,
+): Promise<boolean> => (await sql`select from ${sql(name)} where ${isOpen(sql)} limit 1`).count > 0
+
+/** The first table's partition goes last: what a failure leaves is found again by it. */
+const dropTogether = async (
+  { sql, archiveDirectory, logger }: RetentionDeps,
+  { tables, keys, beforeGone }: Retained,
+  name: string,
+  round: Lasting | undefined,
+): Promise<readonly string[]> => {
+  const suffix = name.slice(tables[0].name.length)
+  const parts: string[] = []
+  for (const table of tables) {
+    const part = `${table.name}${suffix}`
+    if ((await partitionNames(sql, table)).includes(part)) parts.push(part)
+  }
+  if (archiveDirectory !== undefined) {
+    for (const part of parts) {
+      await archiveTable(sql, part, archiveDirectory)
+      round?.advance()
+    }
+  }
+  if (beforeGone !== undefined) {
+    await inKeyOrder(sql, name, keys[tables[0].name] ?? '', async (some) => {
+      await beforeGone(sql, some)
+      round?.advance()
+    })
+  }
+  for (const part of parts.reverse()) {
+    await alterTable(sql, `drop table ${part}`)
+    logger.info({ partition: part, archived: archiveDirectory !== undefined }, 'past its retention')
+  }
+  return parts
+}
+
+/** Holds no connection between the parts, as a cursor would. */
+const inKeyOrder = async (
+  sql: Client,
+  name: string,
+  column: string,
+  each: (keys: readonly string[]) => Promise<void>,
+): Promise<void> => {
+  const key = sql(column)
+  let rows: readonly { readonly key: string }[]
+  let after: string | undefined
+  do {
+    rows = await sql<{ key: string }[]>`
+      select ${key}::text as key from ${sql(name)}
+      ${after === undefined ? sql`` : sql`where ${key} > ${after}`}
+      order by ${sql(name)}.${key} limit ${deletedMax}`
+    after = rows.at(-1)?.key
+    await each(rows.map((row) => row.key))
+  } while (rows.length === deletedMax)
+}
+
+/** Rows are there whose partition was missing when they came. */
+const emptyDefaults = async (
+  { sql, archiveDirectory, logger }: RetentionDeps,
+  { tables, keys, isOpen, beforeGone }: Retained,
+  before: Date,
+  round: Lasting | undefined,
+): Promise<void> => {
+  const [first, ...others] = tables
+  const key = sql(keys[first.name] ?? '')
+  const bound = first.bound(before)
+  const [old] = await sql`
+    select from ${sql(`${first.name}_default`)}
+    where ${key} < ${bound} and not (${isOpen(sql)}) limit 1`
+  if (old === undefined) return
+  if (archiveDirectory !== undefined) {
+    // What is younger stays in the table and comes again with the next file.
+    const at = new Date().toISOString().replace(/\D/g, '')
+    for (const { name } of tables) {
+      await archiveTable(sql, `${name}_default`, archiveDirectory, `${name}_default_${at}`)
+    }
+  }
+  const gone = await deleteInBatches(
+    () =>
+      sql.begin(async (tx) => {
+        const rows = await tx<{ key: string }[]>`
+          select ${key}::text as key from ${tx(`${first.name}_default`)}
+          where ${key} < ${bound} and not (${isOpen(tx)}) order by ${key} limit ${deletedMax}`
+        const list = rows.map((row) => row.key)
+        if (list.length > 0) await beforeGone?.(tx, list)
+        for (const { name } of [...others, first]) {
+          await tx`
+            delete from ${tx(`${name}_default`)}
+            where ${tx(keys[name] ?? '')} = any(${list}::uuid[])`
+        }
+        return rows.length
+      }),
+    round,
+  )
+  logger.info({ table: first.name, rows: gone }, 'past their retention')
+}

@@ -1,0 +1,73 @@
+import { definitionOf, messageTypes } from '#codecs/iso20022'
+import {
+  dropExpired,
+  looksLikeOne,
+  type PartitionedTable,
+  type Queryable,
+  type RetentionDeps,
+  textArray,
+  uuidBound,
+} from '#src/platform/database/index.ts'
+import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+
+/** Types whose answer decides what becomes of money. */
+export const answeredTypes: readonly string[] = messageTypes.filter(
+  (type) => definitionOf(type).exchange.role === 'moves_money',
+)
+
+const table = (name: string): PartitionedTable => ({ name, unit: 'month', bound: uuidBound })
+
+export const messageTables = [
+  table('spi_messages'),
+  table('spi_sendings'),
+  table('spi_transactions'),
+  table('spi_history'),
+] as const
+
+const keys = {
+  spi_messages: 'id',
+  spi_sendings: 'message_id',
+  spi_transactions: 'message_id',
+  spi_history: 'message_id',
+}
+const everyMs = 6 * 3_600_000
+
+/** Drops months past their retention, with the natural keys of their messages; keeps a month with an open message. */
+export const forgetMessages = (deps: RetentionDeps, round?: Round): Promise<readonly string[]> =>
+  dropExpired(
+    deps,
+    {
+      tables: messageTables,
+      keys,
+      isOpen: (sql) => sql`
+        status in ('QUEUED', 'UNKNOWN', 'RECEIVED')
+        or (status = 'SENT' and type = any(${textArray(answeredTypes)}::text::text[]))`,
+      beforeGone: forgetKeys,
+    },
+    round,
+  )
+
+/** Forgets the keys that lead to messages. */
+const forgetKeys = async (sql: Queryable, ids: readonly string[]): Promise<void> => {
+  await sql`
+    with old as materialized (
+      select m.*, null::text as nothing from unnest(${textArray(ids)}::text::uuid[]) as given(id)
+        cross join lateral (
+          select id, direction, biz_msg_idr, resource_id from spi_messages
+          where id = given.id limit 1
+        ) m
+    )
+    delete from spi_message_keys using (
+      select direction || ':BizMsgIdr' as kind, biz_msg_idr as key, id, nothing from old
+      union all
+      select direction || ':ResourceId', resource_id, id, nothing from old
+    ) gone
+    where ${looksLikeOne(sql)} and spi_message_keys.kind = gone.kind
+      and spi_message_keys.key = gone.key and spi_message_keys.message_id = gone.id`
+}
+
+export const createMessageRetention = (deps: RetentionDeps): Job =>
+  createJob({
+    ...{ name: 'old messages', everyMs, fleet: { sql: deps.sql }, logger: deps.logger },
+    run: (round) => forgetMessages(deps, round),
+  })

@@ -1,0 +1,111 @@
+/** Every table that grows is kept at its size by somebody, or is named here with the reason why not. */
+import { afterAll, expect, test } from 'bun:test'
+import { forgetTransactions } from '#src/cards/transactions/store.ts'
+import { forgetDrex } from '#src/drex/retention.ts'
+import { forgetAudit } from '#src/platform/http/audit/feature.ts'
+import { createIdempotencySweep } from '#src/platform/http/index.ts'
+import { applyCrossed } from '#src/spi/messages/index.ts'
+import { forgetMessages } from '#src/spi/messages/retention.ts'
+import { forgetEvents, forgetSequences } from '../../../src/webhooks/retention.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+afterAll(() => database.close())
+
+const reasons: Readonly<Record<string, string>> = {
+  api_keys: 'people make them',
+  card_stan_blocks: 'a row for each network',
+  certificates: 'people import them',
+  drex_contracts: 'what was deployed stands on its chain for good',
+  drex_lanes: 'a row for each wallet',
+  drex_network_state: 'a row for each network',
+  drex_tokens: 'a row for each token contract',
+  drex_wallets: 'their keys hold money',
+  job_leases: 'a row for each job',
+  schema_migrations: 'a row for each migration',
+  webhook_endpoints: 'people make them',
+  write_probes: 'its rows are never committed',
+}
+/** The broker keeps its own tables by its own retention. */
+const ofBroker = /^(broker_|dlq)/
+
+const old = new Date(Date.now() - 1_000 * 86_400_000)
+const deps = { sql, days: 365, archiveDirectory: undefined, logger: quietLogger }
+const uuid = Bun.randomUUIDv7('hex', old)
+const hex = uuid.replaceAll('-', '')
+
+/** An old row of each, and what deletes it. */
+const rows: Readonly<Record<string, string>> = {
+  audit_log: `insert into audit_log (id, actor, action, object, outcome) values ('${uuid}', 'k', 'spi.send', 'x', 'queued')`,
+  card_transactions: `insert into card_transactions (id, status, network, brand, card_token, amount_cents, currency, merchant_id, installments, stan, rrn, transmission, created_by, created_at, updated_at)
+    values ('txn_${hex}', 'declined', 'a', 'a', 't', 1, 'BRL', 'm', 1, '1', '1', '1', 'k', $1, $1)`,
+  card_events: `insert into card_events (transaction_id, type, data, at) values ('txn_${hex}', 'x', '{}', $1)`,
+  card_reversals: `insert into card_reversals (transaction_id, network, reverses, card_token, amount_cents, currency, original_mti, original_stan, original_transmission, rrn, merchant_id, status)
+    values ('txn_${hex}', 'a', 'void', 't', 1, 'BRL', '0100', '1', '1', '1', 'm', 'confirmed')`,
+  drex_transfers: `insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet, amount, metadata, created_by, created_at)
+    values ('trf_${hex}', 'txn_${hex}', 'n', '0x', 'a', 'b', 1, '{}', 'k', $1)`,
+  drex_transactions: `insert into drex_transactions (id, network, sender, kind, subject, status, data, created_by, created_at, expires_at, settled_at)
+    values ('txn_${hex}', 'n', 's', 'transfer', 'trf_${hex}', 'confirmed', '0x', 'k', $1, $1, $1),
+      ('gap_${hex}', 'n', 's', 'gap_fill', '', 'confirmed', '0x', 'k', $1, $1, $1)`,
+  drex_attempts: `insert into drex_attempts (network, hash, transaction_id, kind, raw, max_fee, tip)
+    values ('n', '0x1', 'txn_${hex}', 'bump', '0x', 1, 1), ('n', '0x2', 'gap_${hex}', 'bump', '0x', 1, 1)`,
+  drex_corrections: `insert into drex_corrections (id, transaction_id, from_status, to_status, reason)
+    values ('c1', 'txn_${hex}', 'confirmed', 'broadcast', '{}'), ('c2', 'gap_${hex}', 'confirmed', 'broadcast', '{}')`,
+  idempotency_keys: `insert into idempotency_keys (key, fingerprint, status, body, created_at) values ('k', 'f', 200, '', $1)`,
+  spi_messages: `insert into spi_messages (id, type, direction, status, transaction_count, signature, xml, biz_msg_idr)
+    values ('${uuid}', 'pacs.008', 'INBOUND', 'PROCESSED', 1, 'VALID', '', 'M1')`,
+  spi_sendings: `insert into spi_sendings (message_id, xml) values ('${uuid}', '')`,
+  spi_transactions: `insert into spi_transactions (message_id, position) values ('${uuid}', 0)`,
+  spi_history: `insert into spi_history (message_id, position, status) values ('${uuid}', 0, 'PROCESSED')`,
+  spi_message_keys: `insert into spi_message_keys (kind, key, message_id) values ('INBOUND:BizMsgIdr', 'M1', '${uuid}')`,
+  spi_pending_answers: `insert into spi_pending_answers (message_id, reference, outcome, created_at) values ('${uuid}', 'R1', 'REJECTED', $1)`,
+  webhook_events: `insert into webhook_events (id, type, patterns, subject, sequence, data, created_at, published_at)
+    values ('evt_${uuid}', 'pacs.008', '{}', 's', 1, '{}', $1, $1)`,
+  webhook_deliveries: `insert into webhook_deliveries (id, event_id, endpoint_id, status) values ('d', 'evt_${uuid}', 'whk_1', 'delivered')`,
+  webhook_attempts: `insert into webhook_attempts (delivery_id, at, duration_ms) values ('d', $1, 1)`,
+  webhook_sequences: `insert into webhook_sequences (subject, last, updated_at) values ('s', 1, $1)`,
+}
+
+const tables = async (): Promise<readonly string[]> =>
+  (
+    await sql<{ name: string }[]>`
+      select relname as name from pg_class
+      where relkind in ('r', 'p') and not relispartition
+        and relnamespace = current_schema()::regnamespace
+      order by relname`
+  ).map(({ name }) => name)
+
+test('every table has a retention or a reason', async () => {
+  const unknown = (await tables()).filter(
+    (name) => !(name in rows) && !(name in reasons) && !ofBroker.test(name),
+  )
+  expect(unknown).toEqual([])
+})
+
+test('no reason and no row is of a table that is gone', async () => {
+  const known = new Set(await tables())
+  const named = [...Object.keys(rows), ...Object.keys(reasons)]
+  expect(named.filter((name) => !known.has(name))).toEqual([])
+})
+
+test('what is old goes from every table that has a retention', async () => {
+  await sql`insert into webhook_endpoints (id, url, events) values ('whk_1', 'https://a.example', '{}')`
+  for (const [name, insert] of Object.entries(rows)) {
+    await sql.unsafe(insert, insert.includes('$1') ? [old] : [])
+    expect([name, (await sql`select from ${sql(name)}`).length > 0]).toEqual([name, true])
+  }
+  await forgetMessages(deps)
+  await forgetAudit(deps)
+  await forgetDrex(sql, deps.days)
+  await forgetEvents(sql, deps.days)
+  await forgetSequences(sql, deps.days)
+  await forgetTransactions(sql, new Date(), 'txn_z', 10)
+  await sql.begin((tx) => applyCrossed(tx, async () => {}))
+  await createIdempotencySweep({ sql, retentionHours: 1, logger: quietLogger }).sweep()
+  const full: string[] = []
+  for (const name of Object.keys(rows)) {
+    if ((await sql`select from ${sql(name)} limit 1`).length > 0) full.push(name)
+  }
+  expect(full).toEqual([])
+})

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensurePartitions } from '#src/platform/database/index.ts'
+import { forgetAudit } from '#src/platform/http/audit/feature.ts'
+import { insertMessages, type NewMessage } from '#src/spi/messages/index.ts'
+import { forgetMessages, messageTables } from '#src/spi/messages/retention.ts'
+import { message } from '../../spi/messages/support.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+const directory = mkdtempSync(join(tmpdir(), 'trilho-archive-'))
+afterAll(async () => {
+  await database.close()
+  rmSync(directory, { recursive: true })
+})
+
+const logger = { ...quietLogger, warn: () => {} }
+const old = new Date('2021-03-15T12:00:00Z')
+const older = new Date('2021-02-15T12:00:00Z')
+const ancient = new Date('2019-01-15T12:00:00Z')
+const now = new Date()
+const deps = { sql, days: 365, archiveDirectory: undefined, logger }
+
+beforeAll(async () => {
+  for (const at of [older, old, now]) {
+    for (const table of messageTables) await ensurePartitions(sql, table, 0, at)
+  }
+})
+
+const stored = async (at: Date, over: Partial<NewMessage> = {}) => {
+  const one = message(over, at)
+  await insertMessages(sql, [one])
+  return one
+}
+
+const count = async (table: string): Promise<number> =>
+  (await sql`select from ${sql(table)}`).length
+
+const keysOf = async ({ id }: NewMessage): Promise<number> =>
+  (await sql`select from spi_message_keys where message_id = ${id}`).length
+
+const linesIn = (file: string): readonly Record<string, unknown>[] =>
+  Buffer.from(Bun.gunzipSync(new Uint8Array(readFileSync(join(directory, file)))))
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+test('a month past its retention goes with its keys, is archived before, and an open one stays', async () => {
+  const gone = await stored(older)
+  const open = await stored(old, { direction: 'OUTBOUND', status: 'UNKNOWN' })
+  const beside = await stored(old)
+  const young = await stored(now)
+  const dropped = await forgetMessages({ ...deps, archiveDirectory: directory })
+  expect(dropped.toSorted()).toEqual(
+    ['202101', '202102']
+      .flatMap((month) =>
+        ['history', 'messages', 'sendings', 'transactions'].map(
+          (table) => `spi_${table}_p${month}`,
+        ),
+      )
+      .toSorted(),
+  )
+  expect(await Promise.all([gone, open, beside, young].map(keysOf))).toEqual([0, 2, 2, 2])
+  expect(await count('spi_messages')).toBe(3)
+  expect(await count('spi_history')).toBe(3)
+  expect(linesIn('spi_messages_p202102.jsonl.gz')).toMatchObject([
+    { id: gone.id, biz_msg_idr: gone.bizMsgIdr },
+  ])
+  expect(linesIn('spi_transactions_p202102.jsonl.gz')).toMatchObject([{ message_id: gone.id }])
+  expect(readdirSync(directory).filter((name) => name.endsWith('.partial'))).toEqual([])
+})
+
+test('the month goes once nothing in it is open', async () => {
+  await sql`update spi_messages set status = 'ACCEPTED' where status = 'UNKNOWN'`
+  expect(await forgetMessages(deps)).toContain('spi_messages_p202103')
+  expect(await count('spi_messages')).toBe(1)
+})
+
+test('rows without a partition of their own go one by one, but for the open ones', async () => {
+  const gone = await stored(ancient)
+  const open = await stored(ancient, { direction: 'OUTBOUND', status: 'QUEUED' })
+  await forgetMessages({ ...deps, archiveDirectory: directory })
+  const left = await sql<{ id: string }[]>`select id from spi_messages_default`
+  expect(left.map(({ id }) => id)).toEqual([open.id])
+  expect(await sql`select from spi_transactions_default`).toHaveLength(1)
+  const [file] = readdirSync(directory).filter((name) => name.startsWith('spi_messages_default'))
+  expect(linesIn(file ?? '').map(({ id }) => id)).toEqual([gone.id, open.id])
+})
+
+test('nothing goes before its time', async () => {
+  await sql`truncate spi_messages, spi_transactions, spi_history, spi_sendings`
+  const young = await stored(now)
+  expect(await forgetMessages({ ...deps, days: 90 })).toEqual([])
+  expect(await keysOf(young)).toBe(2)
+  expect(await count('spi_messages')).toBe(1)
+})
+
+test('the audit log keeps its months as long as it is told', async () => {
+  const table = { name: 'audit_log', unit: 'month', bound: messageTables[0].bound } as const
+  await ensurePartitions(sql, table, 0, old)
+  const entry = (at: Date) => sql`
+    insert into audit_log (id, actor, action, object, outcome)
+    values (${Bun.randomUUIDv7('hex', at)}, 'key', 'spi.send', 'x', 'queued')`
+  await entry(old)
+  await entry(ancient)
+  await entry(now)
+  expect(await forgetAudit(deps)).toEqual(['audit_log_p202102', 'audit_log_p202103'])
+  expect(await count('audit_log')).toBe(1)
+})
