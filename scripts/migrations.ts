@@ -1,10 +1,13 @@
 /**
  * Writes the list of `drizzle/*.sql` that the executable embeds; `--check` fails where it is not fresh.
  *
- * A new migration: change a `schema.ts`, then `bunx drizzle-kit generate --name what_changed`, then this.
+ * A new migration: change a `schema.ts`, then `bunx drizzle-kit generate --name what_changed`, then this. It marks the
+ * new file by its first line: `-- expand` if versions that do not know it can go on, or else `-- contract`. Whoever knows
+ * better changes the mark by hand.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isExpanding } from './migration-kind.ts'
 
 const root = join(import.meta.dir, '..')
 const target = join(root, 'drizzle/index.ts')
@@ -12,6 +15,15 @@ const target = join(root, 'drizzle/index.ts')
 const names = readdirSync(join(root, 'drizzle'))
   .filter((name) => name.endsWith('.sql'))
   .sort()
+
+/** Those before it were never marked: no version without them can run on them. */
+const markedFrom = '0030'
+const marks = ['-- expand', '-- contract']
+
+const unmarked = names.filter((name) => {
+  const [first = ''] = readFileSync(join(root, 'drizzle', name), 'utf8').split('\n', 1)
+  return name >= markedFrom && !marks.includes(first)
+})
 
 const imports = names.map(
   (name, index) => `import m${index} from './${name}' with { type: 'text' }`,
@@ -31,10 +43,19 @@ const text = [
 ].join('\n')
 
 if (process.argv.includes('--check')) {
+  if (unmarked.length > 0) {
+    console.error(`${unmarked.join(', ')}: not marked, run bun scripts/migrations.ts`)
+    process.exit(1)
+  }
   if (readFileSync(target, 'utf8') !== text) {
     console.error('drizzle/index.ts is not fresh: run bun scripts/migrations.ts')
     process.exit(1)
   }
 } else {
+  for (const name of unmarked) {
+    const path = join(root, 'drizzle', name)
+    const sql = readFileSync(path, 'utf8')
+    writeFileSync(path, `${isExpanding(sql) ? marks[0] : marks[1]}\n${sql}`)
+  }
   await Bun.write(target, text)
 }

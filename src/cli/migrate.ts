@@ -8,7 +8,7 @@ export const migrateCommand: Command = {
   summary: 'Brings the database schema up to date.',
   usage: '[--dry-run] [--json]',
   description:
-    'Works on DATABASE_DSN. Instances that migrate together wait for one another; a newer schema is refused.',
+    'Works on DATABASE_DSN. Instances that migrate together wait for one another; a newer schema is refused unless it only adds.',
   options: {
     'dry-run': { doc: 'Only list the migrations that are missing.' },
     json: { doc: 'One JSON object: the names applied or missing.' },

@@ -17,15 +17,24 @@ const tableLockTimeoutMs = 1_000
 const giveWayMs = 1_000
 const tableInUse = '55P03'
 
-/** The database holds a migration that this program does not know, or a known one with another text. */
+/** The first line of a migration after which programs that do not know it may go on, or start again. */
+const expandMark = '-- expand'
+
+/** `contract`: a program that does not know the migration must not run on it. */
+type MigrationKind = 'expand' | 'contract'
+
+const kindOf = (text: string): MigrationKind =>
+  text.startsWith(`${expandMark}\n`) ? 'expand' : 'contract'
+
+/** The database holds a migration that this program does not know and cannot run on, or a known one with another text. */
 export class SchemaMismatchError extends Error {
   override readonly name = 'SchemaMismatchError'
 }
 
 /**
  * Brings the schema up to date. Instances that start together wait for one another (advisory lock); each
- * migration is one transaction, recorded with its digest. A newer schema is refused: an old program must not
- * write into it.
+ * migration is one transaction, recorded with its digest and its kind. A newer schema is left as it is if all that is
+ * newer only adds to it, and refused otherwise: an old program must not write into it.
  *
  * @returns the names applied now
  */
@@ -41,12 +50,15 @@ export const migrate = async (
     await sql`create table if not exists schema_migrations (
       name text primary key,
       sha256 text not null,
-      applied_at timestamptz not null default now()
+      applied_at timestamptz not null default now(),
+      kind text
     )`
-    const done = await sql<{ name: string; sha256: string }[]>`
-      select name, sha256 from schema_migrations`
-    const applied = new Map(done.map(({ name, sha256 }) => [name, sha256]))
-    refuseMismatch(applied, migrations)
+    await addKind(sql)
+    const applied = await appliedTo(sql)
+    const newer = refuseMismatch(applied, migrations)
+    if (newer.length > 0) {
+      logger.info({ migrations: newer }, 'the schema is newer, and this version can run on it')
+    }
     const pending = migrations.filter(({ name }) => !applied.has(name))
     for (const migration of pending) {
       await applyInTurns(sql, migration, logger)
@@ -81,7 +93,8 @@ const applyInTurns = async (
       await sql.begin(async (transaction) => {
         await transaction.unsafe(`set local lock_timeout = ${tableLockTimeoutMs}`)
         await transaction.unsafe(text)
-        await transaction`insert into schema_migrations (name, sha256) values (${name}, ${digest(text)})`
+        await transaction`insert into schema_migrations (name, sha256, kind)
+          values (${name}, ${digest(text)}, ${kindOf(text)})`
       })
       outage.worked()
       return
@@ -94,7 +107,24 @@ const applyInTurns = async (
   }
 }
 
-/** The names of the migrations the database lacks. Changes nothing; refuses a newer schema. */
+/** To a table of a version that knew no kinds. Where the column is, no lock is asked for. */
+const addKind = async (sql: postgres.Sql): Promise<void> => {
+  const found = await sql`
+    select from pg_attribute where attrelid = 'schema_migrations'::regclass and attname = 'kind'`
+  if (found.length === 0) await sql`alter table schema_migrations add column kind text`
+}
+
+type Applied = ReadonlyMap<string, { readonly sha256: string; readonly kind: string | null }>
+
+/** A version that knew no kinds has left none, and no column for them. */
+const appliedTo = async (sql: postgres.Sql): Promise<Applied> => {
+  const rows = await sql<{ name: string; sha256: string; kind: string | null }[]>`
+    select name, sha256, to_jsonb(schema_migrations) ->> 'kind' as kind
+    from schema_migrations order by name`
+  return new Map(rows.map(({ name, ...about }) => [name, about]))
+}
+
+/** The names of the migrations the database lacks. Changes nothing; refuses a newer schema that we cannot run on. */
 export const pendingMigrations = async (
   dsn: string,
   migrations: readonly Migration[],
@@ -102,11 +132,7 @@ export const pendingMigrations = async (
   const sql = openForMigrations(dsn)
   try {
     const [table] = await sql`select to_regclass('schema_migrations') as name`
-    const done =
-      table?.['name'] === null
-        ? []
-        : await sql<{ name: string; sha256: string }[]>`select name, sha256 from schema_migrations`
-    const applied = new Map(done.map(({ name, sha256 }) => [name, sha256]))
+    const applied: Applied = table?.['name'] === null ? new Map() : await appliedTo(sql)
     refuseMismatch(applied, migrations)
     return migrations.filter(({ name }) => !applied.has(name)).map(({ name }) => name)
   } finally {
@@ -114,21 +140,23 @@ export const pendingMigrations = async (
   }
 }
 
-const refuseMismatch = (
-  applied: ReadonlyMap<string, string>,
-  migrations: readonly Migration[],
-): void => {
+/** @returns the names that this version does not know and can run on */
+const refuseMismatch = (applied: Applied, migrations: readonly Migration[]): readonly string[] => {
   const known = new Map(migrations.map(({ name, sql }) => [name, digest(sql)]))
-  for (const [name, sha256] of applied) {
-    if (!known.has(name)) {
-      throw new SchemaMismatchError(
-        `the database has the migration ${name}, which this version does not know: run a newer version`,
-      )
-    }
-    if (known.get(name) !== sha256) {
+  const newer: string[] = []
+  for (const [name, { sha256, kind }] of applied) {
+    if (known.has(name)) {
+      if (known.get(name) === sha256) continue
       throw new SchemaMismatchError(`the migration ${name} was applied with another text`)
     }
+    if (kind !== 'expand') {
+      throw new SchemaMismatchError(
+        `the database has the migration ${name}, which this version does not know and cannot run on: run a newer version`,
+      )
+    }
+    newer.push(name)
   }
+  return newer
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')

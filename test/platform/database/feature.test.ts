@@ -94,6 +94,39 @@ describe('the database in the life of the process', () => {
     await close()
   })
 
+  test('an old program runs on a schema that newer ones only added to, forth and back', async () => {
+    const { dsn, sql, close } = await createTestDatabase()
+    const added = {
+      name: '9998_added',
+      sql: "-- expand\nalter table api_keys add column later text default 'x' not null;",
+    }
+    const start = async (wanted: typeof migrations) => {
+      const feature = featureOf(dsn, { wanted })
+      await feature.start?.()
+      const state = await health(feature)
+      await feature.stop?.()
+      return state
+    }
+    const ready = { status: 'ok', ready: true } as const
+    expect(await start(known)).toEqual(ready)
+    expect(await start([...known, added])).toEqual(ready)
+    expect(await start(known)).toEqual(ready)
+    expect(await pendingMigrations(dsn, known)).toEqual([])
+    expect(await start([...known, added])).toEqual(ready)
+    const taken = {
+      name: '9999_taken',
+      sql: '-- contract\ndrop table write_probes_not_used_any_more',
+    }
+    await sql`create table write_probes_not_used_any_more ()`
+    expect(await start([...known, added, taken])).toEqual(ready)
+    for (const wanted of [known, [...known, added]]) {
+      await expect(start(wanted)).rejects.toThrow('9999_taken')
+      await expect(pendingMigrations(dsn, wanted)).rejects.toThrow(SchemaMismatchError)
+    }
+    expect(await start([...known, added, taken])).toEqual(ready)
+    await close()
+  })
+
   test('a schema of a newer program ends the start', async () => {
     const { dsn, close } = await createTestDatabase()
     await migrate(dsn, [...known, extra], quietLogger)

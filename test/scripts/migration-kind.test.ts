@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'bun:test'
+import { isExpanding } from '../../scripts/migration-kind.ts'
+
+describe('a migration after which old versions go on', () => {
+  test.each([
+    'CREATE TABLE "a" ("id" text PRIMARY KEY NOT NULL);\nCREATE UNIQUE INDEX "i" ON "a" ("id");',
+    'ALTER TABLE "a" ADD COLUMN "b" text;',
+    'ALTER TABLE "a" ADD COLUMN "b" text DEFAULT \'x\' NOT NULL;',
+    'CREATE INDEX "i" ON "a" ("b");',
+    '-- DROP is only a word here\nALTER TABLE "a" ADD COLUMN "b" text;',
+  ])('%s', (sql) => {
+    expect(isExpanding(sql)).toBe(true)
+  })
+})
+
+describe('a migration that they cannot run on', () => {
+  test.each([
+    'DROP TABLE "a";',
+    'ALTER TABLE "a" DROP COLUMN "b";',
+    'ALTER TABLE "a" RENAME COLUMN "b" TO "c";',
+    'ALTER TABLE "a" ADD COLUMN "b" text NOT NULL;',
+    'ALTER TABLE "a" ADD COLUMN "b" text,\n  ADD COLUMN "c" text NOT NULL;',
+    'ALTER TABLE "a" ALTER COLUMN "b" SET NOT NULL;',
+    'CREATE UNIQUE INDEX "i" ON "a" ("b");',
+    'DROP INDEX "i";',
+    'UPDATE "a" SET "b" = 1;',
+    'CREATE TABLE "a" ("id" text);\nDROP TABLE "b";',
+  ])('%s', (sql) => {
+    expect(isExpanding(sql)).toBe(false)
+  })
+})
