@@ -51,6 +51,20 @@ export const drexErrors = defineErrors({
     remedy: 'Use a managed wallet, or sign elsewhere.',
     retryable: false,
   },
+  policy_refused: {
+    status: 422,
+    title: 'Refused by the wallet’s policy',
+    meaning: 'A limit, an allow-list or the rights of the wallet do not permit this.',
+    remedy: 'details.rule names the rule; whoever manages wallets may change it.',
+    retryable: false,
+  },
+  approval_not_possible: {
+    status: 409,
+    title: 'Not to be approved',
+    meaning: 'The transfer waits for no approval, or this key made it.',
+    remedy: 'Approve with another key of the account.',
+    retryable: false,
+  },
   wallet_disabled: {
     status: 422,
     title: 'Wallet disabled',

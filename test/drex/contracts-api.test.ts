@@ -464,6 +464,8 @@ describe('wallets', () => {
       'created_at',
       'label',
       'metadata',
+      'policy',
+      'status',
       'type',
       'wallet_id',
     ])

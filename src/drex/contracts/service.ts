@@ -8,7 +8,6 @@ import { insertTransactions } from '../engine/store.ts'
 import type { NewTransaction } from '../engine/transaction.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
-import { encodeAllowance } from '../evm/token-call.ts'
 import { newId } from '../ids.ts'
 import type { Asked } from '../permission.ts'
 import { deploymentSteps, sagaOf } from '../sagas.ts'
@@ -16,7 +15,7 @@ import { loadArtifact, loadTemplate, type Place, type TemplateName } from '../te
 import type { Tokens } from '../tokens/service.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { ArgumentError, decodeResult, encodeCall, readAbi } from './abi.ts'
-import { movesMoney } from './effects.ts'
+import { requireEffect } from './rights.ts'
 import { simulateCall } from './simulation.ts'
 import * as store from './store.ts'
 
@@ -304,8 +303,8 @@ const perform = async (
       },
     )
   }
-  await deps.wallets.requireSigning(from, 'signer_wallet', caller)
-  await requireEffect(deps, chain, contract, { from, ...target }, caller)
+  const wallet = await deps.wallets.requireSigning(from, 'signer_wallet', caller)
+  await requireEffect(deps, chain, contract, wallet, target, caller)
   await requirePermission(chain, { sender: from, target: target.to, payload: target.data })
   await simulateCall(chain, { from, ...target }, [abi])
   const transactionId = newId('dtx')
@@ -331,42 +330,6 @@ const perform = async (
       return outcome
     },
   }
-}
-
-type Sent = { readonly from: Hex; readonly to: Hex; readonly data: Hex }
-
-/**
- * Rights follow the effect: what moves a token needs the right to transfer, whatever the ABI calls it.
- *
- * @throws ApiError `forbidden`
- */
-const requireEffect = async (
-  { sql, tokens }: Deps,
-  chain: Chain,
-  contract: store.Contract,
-  call: Sent,
-  { scopes }: Caller,
-): Promise<void> => {
-  if (scopes.has('drex:transfer')) return
-  const { token, swap } = chain.network
-  const isMoney =
-    [token, swap].includes(call.to) ||
-    (await store.isOfTemplate(sql, chain.network.id, call.to)) ||
-    (await tokens.isKnown(chain, call.to))
-  const moves =
-    movesMoney(call.data, isMoney) || (!isMoney && (await mayTake(chain, call.from, call.to)))
-  if (!moves) return
-  throw new ApiError(
-    httpErrors.forbidden,
-    `The API key lacks the scope drex:transfer: this call of ${contract.label} may move money.`,
-  )
-}
-
-/** Whether the signer has let the contract take currency, which any of its functions may then do. */
-const mayTake = async (chain: Chain, owner: Hex, spender: Hex): Promise<boolean> => {
-  const call = { to: chain.network.token, data: encodeAllowance(owner, spender) }
-  const allowed = await reaching(chain, () => chain.rpc.call('eth_call', call, 'latest'))
-  return typeof allowed === 'string' && /[^0x]/.test(allowed)
 }
 
 const encode = <T>(work: () => T): T => {

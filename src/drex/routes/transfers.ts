@@ -77,6 +77,10 @@ const createdSchema = z.object({
   created_at: z.iso.datetime(),
   network: networkSchema,
   reference: z.string().nullable(),
+  approval: z
+    .enum(['required', 'approved'])
+    .nullable()
+    .meta({ description: 'Whether the wallet’s policy asks for another key' }),
 })
 
 const transferSchema = createdSchema
@@ -85,6 +89,7 @@ const transferSchema = createdSchema
     block_number: z.int().nullable(),
     block_hash: z.string().nullable(),
     metadata: z.record(z.string(), z.unknown()),
+    approved_by: z.string().nullable(),
     error: errorSchema.nullable(),
     steps: z
       .array(
@@ -105,6 +110,7 @@ export const transferRoutes = (transfers: Transfers): readonly Route[] => [
   listRoute(transfers),
   readRoute(transfers),
   cancelRoute(transfers),
+  approveRoute(transfers),
 ]
 
 const createRoute = (transfers: Transfers): Route => ({
@@ -128,6 +134,8 @@ const createRoute = (transfers: Transfers): Route => ({
       httpErrors.validation_failed,
       drexErrors.wallet_not_found,
       drexErrors.wallet_cannot_sign,
+      drexErrors.wallet_disabled,
+      drexErrors.policy_refused,
       drexErrors.network_not_configured,
       drexErrors.too_busy,
     ],
@@ -232,6 +240,29 @@ const cancelRoute = (transfers: Transfers): Route => ({
   },
 })
 
+const approveRoute = (transfers: Transfers): Route => ({
+  method: 'POST',
+  path: '/v1/drex/transfers/{id}/approve',
+  scope: 'drex:transfer',
+  errorStyle: 'envelope',
+  document: {
+    operation: 'approveTransfer',
+    summary: 'Let a held transfer go',
+    description:
+      'A transfer beyond `approval_above` of its wallet’s policy waits for another key of the account. To refuse it, cancel it; what nobody approves expires.',
+    tag: tag,
+    params: idParams,
+    query: showSchema,
+    responses: { 200: { description: 'The transfer as it is now', schema: transferSchema } },
+    errors: [drexErrors.transfer_not_found, drexErrors.approval_not_possible],
+  },
+  async handle(c) {
+    const { full_addresses: isFull } = readQuery(c, showSchema)
+    const transfer = await transfers.approve(readParams(c, idParams).id, callerOf(c))
+    return Response.json(show(transfer, addressForm(isFull)))
+  },
+})
+
 const addressForm = (isFull: boolean): AddressForm => (isFull ? checksumAddress : abbreviateAddress)
 
 const show = (transfer: Transfer, form: AddressForm, steps?: readonly Step[]) => ({
@@ -247,6 +278,8 @@ const show = (transfer: Transfer, form: AddressForm, steps?: readonly Step[]) =>
   network: transfer.network,
   reference: transfer.reference ?? null,
   metadata: transfer.metadata,
+  approval: transfer.approval ?? null,
+  approved_by: transfer.approvedBy ?? null,
   block_number: transfer.blockNumber ?? null,
   block_hash: transfer.blockHash ?? null,
   error: transfer.error ?? null,

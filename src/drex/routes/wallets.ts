@@ -1,18 +1,23 @@
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import {
+  actorOf,
+  callerOf,
   httpErrors,
   idParams,
   type Route,
+  readJson,
   readParams,
   readQuery,
   text,
+  writeAudit,
 } from '#src/platform/http/index.ts'
 import { trackedOfWallet } from '../contracts/store.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
+import { policySchema } from '../wallets/policy.ts'
 import type { Wallets } from '../wallets/service.ts'
-import { type Wallet, walletTypes } from '../wallets/store.ts'
+import { type Wallet, walletStatuses, walletTypes } from '../wallets/store.ts'
 import { once } from './once.ts'
 import {
   addressSchema,
@@ -42,6 +47,14 @@ const createSchema = z
     context.addIssue({ code: 'custom', path: ['address'], message })
   })
 
+const changeSchema = z
+  .strictObject({
+    status: z.enum(walletStatuses).optional(),
+    label: text(100).optional(),
+    policy: policySchema.optional(),
+  })
+  .refine((body) => Object.keys(body).length > 0, 'must change something')
+
 const walletSchema = z
   .object({
     wallet_id: z.string(),
@@ -49,6 +62,8 @@ const walletSchema = z
     type: z.enum(walletTypes),
     label: z.string(),
     metadata: z.record(z.string(), z.unknown()),
+    status: z.enum(walletStatuses),
+    policy: z.record(z.string(), z.unknown()),
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'Wallet' })
@@ -59,6 +74,7 @@ export const walletRoutes = (wallets: Wallets, sql: Client): readonly Route[] =>
   createRoute(wallets, sql),
   listRoute(wallets),
   readRoute(wallets),
+  changeRoute(wallets, sql),
   transactionsRoute(wallets, sql),
 ]
 
@@ -131,6 +147,41 @@ const readRoute = (wallets: Wallets): Route => ({
   },
 })
 
+const changeRoute = (wallets: Wallets, sql: Client): Route => ({
+  method: 'PATCH',
+  path: '/v1/wallets/{id}',
+  scope: 'wallets:manage',
+  accepts: ['application/json'],
+  bodyBytesMax: bodyBytesMax,
+  errorStyle: 'envelope',
+  document: {
+    operation: 'changeWallet',
+    summary: 'Change what a wallet may be used for',
+    description:
+      'Nothing is signed with a wallet that is `disabled` or, for good, `archived`. `policy` replaces the former one. Other gateways know of a change within a second.',
+    tag: tag,
+    params: idParams,
+    body: { 'application/json': changeSchema },
+    responses: { 200: { description: 'The wallet as it is now', schema: walletSchema } },
+    errors: [httpErrors.validation_failed, drexErrors.wallet_not_found, drexErrors.wallet_disabled],
+  },
+  async handle(c) {
+    const { status, label, policy } = await readJson(c, changeSchema)
+    const { id } = readParams(c, idParams)
+    const caller = callerOf(c)
+    const wallet = await sql.begin(async (tx) => {
+      const changed = await wallets.change(id, caller.owner, { status, label, policy }, tx)
+      const outcome = [status, policy === undefined ? undefined : 'policy', label && 'label']
+      await writeAudit(tx, {
+        ...{ actor: actorOf(caller), action: 'wallets.change', object: id },
+        outcome: outcome.filter((each) => each !== undefined).join(', '),
+      })
+      return changed
+    })
+    return Response.json(show(wallet))
+  },
+})
+
 const transactionsRoute = (wallets: Wallets, sql: Client): Route => ({
   method: 'GET',
   path: '/v1/wallets/{id}/transactions',
@@ -163,5 +214,7 @@ const show = (wallet: Wallet) => ({
   type: wallet.type,
   label: wallet.label,
   metadata: wallet.metadata,
+  status: wallet.status,
+  policy: wallet.policy,
   created_at: wallet.createdAt.toISOString(),
 })

@@ -8,6 +8,7 @@ import {
   createGatherer,
   isTransientDatabaseError,
   OverloadedError,
+  type Queryable,
 } from '#src/platform/database/index.ts'
 import {
   type Answered,
@@ -23,7 +24,7 @@ import type { NewTransaction } from '../engine/transaction.ts'
 import { drexErrors } from '../errors.ts'
 import type { NewTransfer } from './store.ts'
 
-type Acceptance = {
+export type Acceptance = {
   readonly transfer: NewTransfer
   readonly steps: readonly NewTransaction[]
   readonly caller: Caller
@@ -36,7 +37,7 @@ export type Accept = (acceptance: Acceptance) => Promise<Answered>
 
 const rowsMax = 200
 const waitingMax = 10_000
-const acceptedStatus = 202
+export const acceptedStatus = 202
 
 /** @param onWritten called after each commit */
 export const createAcceptor = (sql: Client, onWritten: () => void): Accept => {
@@ -67,8 +68,8 @@ const refuseWhenBusy = (error: unknown): never => {
  *
  * @returns for each whether it was written; false if its key existed before
  */
-const insertAll = async (
-  sql: Client,
+export const insertAll = async (
+  sql: Queryable,
   acceptances: readonly Acceptance[],
 ): Promise<readonly boolean[]> => {
   const rows = firstOfEachKey(acceptances, ({ caller }) => caller.idempotencyKey)
@@ -87,6 +88,7 @@ const insertAll = async (
         ${transfers.map((row) => row.reference ?? null)}::text[],
         ${transfers.map((row) => JSON.stringify(row.metadata))}::text[],
         ${transfers.map((row) => row.account)}::text[],
+        ${transfers.map((row) => row.approval ?? null)}::text[],
         ${transfers.map((row) => row.createdBy)}::text[],
         ${transfers.map((row) => row.createdAt.toISOString())}::text[],
         ${rows.map((row) => row.caller.idempotencyKey?.key ?? null)}::text[],
@@ -95,7 +97,7 @@ const insertAll = async (
         ${rows.map(() => Bun.randomUUIDv7())}::text[],
         ${rows.map((row) => row.caller.requestId)}::text[]
       ) as t(id, transaction_id, network, token, from_wallet, to_wallet, amount, decimals,
-        reference, metadata, account, created_by, created_at, key, fingerprint, body, audit_id, request_id)
+        reference, metadata, account, approval, created_by, created_at, key, fingerprint, body, audit_id, request_id)
     ), taken as (${claimRows(
       sql,
       sql`select key, fingerprint, ${acceptedStatus}::int, body from input`,
@@ -104,9 +106,10 @@ const insertAll = async (
       where i.key is null or k.key is not null
     ), stepped as (
       insert into drex_transactions (id, network, sender, kind, subject, status, recipient, data,
-        after_id, created_by, expires_at)
+        after_id, created_by, expires_at, due_at)
       select s.id, f.network, s.sender, s.kind, f.id, 'pending', s.recipient, s.data, s.after_id,
-        f.created_by, s.expires_at::timestamptz
+        f.created_by, s.expires_at::timestamptz,
+        case f.approval when 'required' then 'infinity'::timestamptz else now() end
       from unnest(
         ${steps.map((row) => row.id)}::text[], ${steps.map((row) => row.sender)}::text[],
         ${steps.map((row) => row.kind)}::text[], ${steps.map((row) => row.subject)}::text[],
@@ -117,12 +120,14 @@ const insertAll = async (
       join fresh f on f.id = s.subject
     ), audited as (${auditInsert(
       sql,
-      sql`select audit_id, created_by, 'drex.transfer', id, 'pending', request_id from fresh`,
+      sql`select audit_id, created_by, 'drex.transfer', id,
+        case approval when 'required' then 'approval required' else 'pending' end, request_id
+      from fresh`,
     )})
     insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet,
-      amount, decimals, reference, metadata, account, created_by, created_at)
+      amount, decimals, reference, metadata, account, approval, created_by, created_at)
     select id, transaction_id, network, token, from_wallet, to_wallet, amount::numeric, decimals, reference,
-      metadata::jsonb, account, created_by, created_at::timestamptz
+      metadata::jsonb, account, approval, created_by, created_at::timestamptz
     from fresh returning id`
   const ids = new Set(written.map(({ id }) => id))
   return acceptances.map(({ transfer }) => ids.has(transfer.id))

@@ -21,8 +21,10 @@ import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
 import { type SwapRequest, sagaOf, transferSteps } from '../sagas.ts'
 import type { Tokens } from '../tokens/service.ts'
+import { limitsMoney } from '../wallets/policy.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { createAcceptor } from './accept.ts'
+import { acceptGuarded } from './guarded.ts'
 import * as store from './store.ts'
 
 type TransferRequest = {
@@ -54,6 +56,8 @@ export type Transfers = {
     caller: Caller,
   ) => Promise<readonly store.Transfer[]>
   readonly cancel: (id: string, caller: Caller) => Promise<store.Transfer>
+  /** Lets a transfer go that its wallet's policy holds. @throws ApiError if it is not held, or the caller made it */
+  readonly approve: (id: string, caller: Caller) => Promise<store.Transfer>
 }
 
 export const createTransfers = (deps: {
@@ -65,10 +69,11 @@ export const createTransfers = (deps: {
   readonly contextOf: (network: NetworkId) => EngineContext | undefined
   readonly onEnded: EngineContext['onEnded']
 }): Transfers => {
-  const { sql, chains, wallets, tokens } = deps
-  const accept = createAcceptor(sql, () => {
+  const { sql, chains, wallets } = deps
+  const kick = () => {
     for (const chain of chains.all.values()) chain.engine?.kick()
-  })
+  }
+  const accept = createAcceptor(sql, kick)
 
   const get = async (id: string, caller: Caller): Promise<store.Transfer> => {
     const transfer = await store.transferById(sql, id, scopeOf(caller))
@@ -80,39 +85,36 @@ export const createTransfers = (deps: {
   return {
     async create(request, caller, form) {
       const chain = chains.require(request.network, caller.environment)
-      await wallets.requireSigning(request.fromWallet, 'from_wallet', caller)
+      const signers = [await wallets.requireSigning(request.fromWallet, 'from_wallet', caller)]
       if (request.swap !== undefined) {
-        await wallets.requireSigning(request.swap.reserveWallet, 'swap.reserve_wallet', caller)
+        const { reserveWallet } = request.swap
+        signers.push(await wallets.requireSigning(reserveWallet, 'swap.reserve_wallet', caller))
       }
-      const createdAt = new Date()
-      const expiresAt = new Date(createdAt.getTime() + deps.expirySeconds * 1000)
-      const id = newId('trf')
-      const network = chain.network.id
-      const terms = { subject: id, network, createdBy: caller.keyId, expiresAt }
-      const { amount, token, decimals } = await inUnits(chain, tokens, request)
-      const steps = sagaOf(transferSteps(chain.network, { ...request, amount }), terms)
-      const transfer: store.NewTransfer = {
-        id,
-        transactionId: steps.at(-1)!.id,
-        network,
-        token,
-        fromWallet: request.fromWallet,
-        toWallet: request.toWallet,
-        amount,
-        decimals,
-        reference: request.reference,
-        metadata: request.metadata,
-        account: caller.owner,
-        createdBy: caller.keyId,
-        createdAt,
+      const { transfer, steps } = await build(deps, chain, request, caller)
+      if (!signers.some(({ policy }) => limitsMoney(policy))) {
+        return accept({ transfer, steps, caller, body: creationBody(transfer, form) })
       }
-      return accept({ transfer, steps, caller, body: creationBody(transfer, form) })
+      const addresses = signers.map(({ address }) => address)
+      const answered = await acceptGuarded(
+        sql,
+        { transfer, steps, caller },
+        addresses,
+        (approval) => creationBody({ ...transfer, approval }, form),
+      )
+      kick()
+      return answered
     },
     get: async (id, caller) => ({
       transfer: await get(id, caller),
       steps: await store.stepsOf(sql, id),
     }),
     list: (filter, caller) => store.listTransfers(sql, filter, scopeOf(caller)),
+    async approve(id, caller) {
+      await get(id, caller)
+      await approveHeld(sql, id, caller, deps.expirySeconds)
+      kick()
+      return get(id, caller)
+    },
     async cancel(id, caller) {
       const actor = actorOf(caller)
       const transfer = await get(id, caller)
@@ -132,6 +134,28 @@ export const createTransfers = (deps: {
       return get(id, caller)
     },
   }
+}
+
+const build = async (
+  { tokens, expirySeconds }: { readonly tokens: Tokens; readonly expirySeconds: number },
+  chain: Chain,
+  request: TransferRequest,
+  caller: Caller,
+) => {
+  const createdAt = new Date()
+  const expiresAt = new Date(createdAt.getTime() + expirySeconds * 1000)
+  const id = newId('trf')
+  const network = chain.network.id
+  const { amount, token, decimals } = await inUnits(chain, tokens, request)
+  const terms = { subject: id, network, createdBy: caller.keyId, expiresAt }
+  const steps = sagaOf(transferSteps(chain.network, { ...request, amount }), terms)
+  const { fromWallet, toWallet, reference, metadata } = request
+  const transfer: store.NewTransfer = {
+    ...{ id, transactionId: steps.at(-1)!.id, network, token, amount, decimals },
+    ...{ fromWallet, toWallet, reference, metadata, approval: undefined },
+    ...{ account: caller.owner, createdBy: caller.keyId, createdAt },
+  }
+  return { transfer, steps }
 }
 
 /** What a caller may see of the transfers. */
@@ -169,7 +193,29 @@ const creationBody = (transfer: store.NewTransfer, form: AddressForm): string =>
     created_at: transfer.createdAt.toISOString(),
     network: transfer.network,
     reference: transfer.reference ?? null,
+    approval: transfer.approval ?? null,
   })
+
+const approveHeld = async (
+  sql: Client,
+  id: string,
+  caller: Caller,
+  expirySeconds: number,
+): Promise<void> => {
+  const isApproved = await sql.begin(async (tx) => {
+    const isReleased = await store.approveTransfer(tx, id, caller.keyId, expirySeconds)
+    if (isReleased) {
+      const entry = { action: 'drex.approve', object: id, outcome: 'approved' } as const
+      await writeAudit(tx, { actor: actorOf(caller), ...entry })
+    }
+    return isReleased
+  })
+  if (isApproved) return
+  throw new ApiError(
+    drexErrors.approval_not_possible,
+    'The transfer waits for no approval, or this key made it.',
+  )
+}
 
 const endedBy = (transfer: store.Transfer) =>
   [

@@ -20,6 +20,8 @@ export type NewTransfer = {
   readonly metadata: Readonly<Record<string, unknown>>
   /** Whose it is. */
   readonly account: string
+  /** `required` until another key approves; undefined if the wallet's policy asks for none. */
+  readonly approval: 'required' | 'approved' | undefined
   readonly createdBy: string
   readonly createdAt: Date
 }
@@ -31,6 +33,7 @@ export type Transfer = NewTransfer & {
   readonly blockNumber: number | undefined
   readonly blockHash: Hex | undefined
   readonly error: TransactionError | undefined
+  readonly approvedBy: string | undefined
   readonly updatedAt: Date
 }
 
@@ -56,6 +59,8 @@ type Row = {
   reference: string | null
   metadata: Readonly<Record<string, unknown>>
   account: string
+  approval: 'required' | 'approved' | null
+  approved_by: string | null
   created_by: string
   created_at: Date
   status: TransactionStatus
@@ -79,6 +84,8 @@ const read = (row: Row): Transfer => ({
   reference: row.reference ?? undefined,
   metadata: row.metadata,
   account: row.account,
+  approval: row.approval ?? undefined,
+  approvedBy: row.approved_by ?? undefined,
   createdBy: row.created_by,
   createdAt: row.created_at,
   status: row.status,
@@ -166,6 +173,27 @@ export const stepsOf = async (sql: Client, transferId: string): Promise<readonly
     hash: row.hash ?? undefined,
     error: row.error ?? undefined,
   }))
+}
+
+/**
+ * Lets a held transfer go, by another key than the one that made it.
+ * @returns false if it is not held, has ended, or this key made it
+ */
+export const approveTransfer = async (
+  sql: Transaction,
+  id: string,
+  keyId: string,
+  expirySeconds: number,
+): Promise<boolean> => {
+  const approved = await sql`
+    update drex_transfers set approval = 'approved', approved_by = ${keyId}
+    where id = ${id} and approval = 'required' and created_by <> ${keyId}`
+  if (approved.count === 0) return false
+  const released = await sql`
+    update drex_transactions set due_at = now(),
+      expires_at = now() + ${expirySeconds} * interval '1 second'
+    where subject = ${id} and status in (${before(sql, 'cancel')})`
+  return released.count > 0
 }
 
 /** Cancels steps that are not signed yet. @returns the cancelled steps */

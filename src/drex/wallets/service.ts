@@ -1,6 +1,6 @@
 /** Wallets: who may sign, and with what. A private key never leaves this folder and `custody/`. */
 
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, httpErrors, writeAudit } from '#src/platform/http/index.ts'
 import {
   type ResealCounts,
@@ -40,6 +40,13 @@ export type Wallets = {
     afterId: string,
     limit: number,
   ) => Promise<readonly store.Wallet[]>
+  /** @throws ApiError if the account has no such wallet, or it is archived */
+  readonly change: (
+    id: string,
+    account: string,
+    change: Parameters<typeof store.changeWallet>[3],
+    sql: Transaction,
+  ) => Promise<store.Wallet>
   /** @throws ApiError if the account has no such wallet, it is only watched or not active, or the key has no right to it */
   readonly requireSigning: (address: Hex, field: string, by: Signatory) => Promise<store.Wallet>
   readonly signerFor: (address: Hex) => Promise<Signer>
@@ -50,6 +57,8 @@ export type Wallets = {
 }
 
 const cachedMax = 10_000
+/** A change at one gateway counts at the others after this time. */
+const keptMs = 1_000
 const resealPage = 200
 const deployer = 'gateway:deployer'
 
@@ -61,7 +70,7 @@ type Deps = {
 
 export const createWallets = (deps: Deps): Wallets => {
   const { sql } = deps
-  const find = createFinder(sql)
+  const { find, forget } = createFinder(sql)
   const create = (wanted: NewWallet, within?: Queryable) => createWallet(deps, wanted, within)
   return {
     create,
@@ -73,9 +82,24 @@ export const createWallets = (deps: Deps): Wallets => {
         throw new ApiError(drexErrors.wallet_not_found, 'No such wallet.')
       return wallet
     },
+    async change(id, account, change, tx) {
+      const wallet = await store.changeWallet(tx, id, account, change)
+      if (wallet !== undefined) {
+        forget(wallet.address)
+        return wallet
+      }
+      const there = await store.walletById(sql, id)
+      if (there?.account !== account) {
+        throw new ApiError(drexErrors.wallet_not_found, 'No such wallet.')
+      }
+      throw new ApiError(drexErrors.wallet_disabled, 'The wallet is archived, for good.')
+    },
     requireSigning: async (address, field, by) => signing(await find(address), address, field, by),
     async signerFor(address) {
       const wallet = await find(address)
+      if (wallet !== undefined && wallet.status !== 'active') {
+        throw new Error(`the wallet ${address} is ${wallet.status}`)
+      }
       if (wallet?.sealedKey !== undefined) {
         const context = sealContext(wallet.id, address)
         return managedSigner(requireSealer(deps), wallet.sealedKey, context)
@@ -99,18 +123,21 @@ const requireSealer = ({ sealer }: Deps): Sealer => {
 }
 
 /** Wallets by address. Keeps only sealed keys: an opened key is wiped after each signature. */
-const createFinder = (sql: Client): Wallets['find'] => {
-  const cache = new Map<Hex, store.Wallet>()
-  return async (address) => {
+const createFinder = (sql: Client) => {
+  const cache = new Map<Hex, { readonly wallet: store.Wallet; readonly untilMs: number }>()
+  const keep = (wallet: store.Wallet): void => {
+    cache.delete(wallet.address)
+    if (cache.size >= cachedMax) cache.delete(cache.keys().next().value!)
+    cache.set(wallet.address, { wallet, untilMs: performance.now() + keptMs })
+  }
+  const find: Wallets['find'] = async (address) => {
     const cached = cache.get(address)
-    if (cached !== undefined) return cached
+    if (cached !== undefined && cached.untilMs > performance.now()) return cached.wallet
     const wallet = await store.walletByAddress(sql, address)
-    if (wallet !== undefined) {
-      if (cache.size >= cachedMax) cache.delete(cache.keys().next().value!)
-      cache.set(address, wallet)
-    }
+    if (wallet !== undefined) keep(wallet)
     return wallet
   }
+  return { find, forget: (address: Hex) => cache.delete(address) }
 }
 
 const createWallet = async (

@@ -1,17 +1,14 @@
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import { decimalsMax } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
+import type { WalletPolicy } from './policy.ts'
 
 export const walletTypes = ['managed', 'external', 'web3signer'] as const
 export type WalletType = (typeof walletTypes)[number]
 
+export const walletStatuses = ['active', 'disabled', 'archived'] as const
 /** `disabled` may become active again, `archived` not. */
-type WalletStatus = 'active' | 'disabled' | 'archived'
-
-/** Who may use a wallet for what. Amounts are decimals of the currency; what is absent limits nothing. */
-type WalletPolicy = {
-  /** Public ids of the API keys that may sign with it; every key of the account if absent. */
-  readonly keys?: readonly string[] | undefined
-}
+export type WalletStatus = (typeof walletStatuses)[number]
 
 export type Wallet = {
   readonly id: string
@@ -104,4 +101,49 @@ export const saveSealedKey = async (
     update drex_wallets set sealed_key = ${Buffer.from(sealedKey)}
     where id = ${id} and sealed_key = ${Buffer.from(previous)}`
   return saved.count === 1
+}
+
+/** @returns the wallet as it is now; undefined if it is archived or not the account's */
+export const changeWallet = async (
+  sql: Transaction,
+  id: string,
+  account: string,
+  change: {
+    readonly status: WalletStatus | undefined
+    readonly label: string | undefined
+    readonly policy: WalletPolicy | undefined
+  },
+): Promise<Wallet | undefined> => {
+  const { status, label, policy } = change
+  const [row] = await sql<Row[]>`
+    update drex_wallets set status = coalesce(${status ?? null}, status),
+      label = coalesce(${label ?? null}, label),
+      policy = coalesce(${policy === undefined ? null : JSON.stringify(policy)}::text::jsonb, policy)
+    where id = ${id} and account = ${account} and status <> 'archived' returning *`
+  return row && read(row)
+}
+
+/** The policies of wallets as they are now; nobody changes them, or judges by them, until the transaction ends. */
+export const lockPolicies = (
+  sql: Transaction,
+  addresses: readonly Hex[],
+): Promise<readonly { readonly address: Hex; readonly policy: WalletPolicy }[]> => sql<
+  { address: Hex; policy: WalletPolicy }[]
+>`
+    select address, policy from drex_wallets where address = any(${[...addresses]}::text[])
+    order by address for update`
+
+/** What a wallet has sent or is sending, counted in units of `decimalsMax` decimals. */
+export const spentSince = async (
+  sql: Transaction,
+  address: Hex,
+  hours: number,
+): Promise<bigint> => {
+  const [row] = await sql<{ spent: string }[]>`
+    select coalesce(sum(f.amount * (10::numeric ^ (${decimalsMax} - f.decimals))), 0)::numeric(150, 0)::text
+      as spent
+    from drex_transfers f join drex_transactions t on t.id = f.transaction_id
+    where f.from_wallet = ${address} and f.created_at > now() - ${hours} * interval '1 hour'
+      and t.status not in ('failed', 'reverted', 'cancelled')`
+  return BigInt(row?.spent ?? '0')
 }

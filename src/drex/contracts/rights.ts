@@ -1,0 +1,56 @@
+/** Who may make a call, by what it does. */
+import type { Client } from '#src/platform/database/index.ts'
+import { ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
+import { type Chain, reaching } from '../chains.ts'
+import { drexErrors } from '../errors.ts'
+import type { Hex } from '../evm/hex.ts'
+import { encodeAllowance } from '../evm/token-call.ts'
+import type { Tokens } from '../tokens/service.ts'
+import { limitsMoney } from '../wallets/policy.ts'
+import type { Wallet } from '../wallets/store.ts'
+import { movesMoney } from './effects.ts'
+import { type Contract, isOfTemplate } from './store.ts'
+
+/**
+ * Rights follow the effect: what moves a token needs the right to transfer, whatever the ABI calls it, and a wallet whose
+ * policy limits it moves money by transfers alone.
+ *
+ * @throws ApiError `forbidden` or `policy_refused`
+ */
+export const requireEffect = async (
+  { sql, tokens }: { readonly sql: Client; readonly tokens: Tokens },
+  chain: Chain,
+  contract: Contract,
+  { address: from, policy }: Wallet,
+  call: { readonly to: Hex; readonly data: Hex },
+  { scopes }: Caller,
+): Promise<void> => {
+  const hasRight = scopes.has('drex:transfer')
+  if (hasRight && !limitsMoney(policy)) return
+  const { token, swap } = chain.network
+  const isMoney =
+    [token, swap].includes(call.to) ||
+    (await isOfTemplate(sql, chain.network.id, call.to)) ||
+    (await tokens.isKnown(chain, call.to))
+  const moves =
+    movesMoney(call.data, isMoney) || (!isMoney && (await mayTake(chain, from, call.to)))
+  if (!moves) return
+  if (hasRight) {
+    throw new ApiError(
+      drexErrors.policy_refused,
+      'The wallet’s policy limits what it moves: use POST /v1/drex/transfers.',
+      { details: { rule: 'contracts', wallet: from } },
+    )
+  }
+  throw new ApiError(
+    httpErrors.forbidden,
+    `The API key lacks the scope drex:transfer: this call of ${contract.label} may move money.`,
+  )
+}
+
+/** Whether the signer has let the contract take currency, which any of its functions may then do. */
+const mayTake = async (chain: Chain, owner: Hex, spender: Hex): Promise<boolean> => {
+  const call = { to: chain.network.token, data: encodeAllowance(owner, spender) }
+  const allowed = await reaching(chain, () => chain.rpc.call('eth_call', call, 'latest'))
+  return typeof allowed === 'string' && /[^0x]/.test(allowed)
+}

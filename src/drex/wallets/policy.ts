@@ -1,0 +1,67 @@
+/** What a wallet may be used for: limits, destinations and second keys; pure. */
+import { z } from 'zod'
+import { text } from '#src/platform/http/index.ts'
+import { amountForm, decimalsMax, unitsOf } from '../domain.ts'
+import { addressSchema } from '../evm/address.ts'
+
+const entriesMax = 200
+
+const amount = z
+  .string()
+  .regex(amountForm, 'must be a positive amount with two fraction digits, such as 150.00')
+
+/** Amounts are decimals of the currency; what is absent limits nothing. */
+export const policySchema = z.strictObject({
+  keys: z
+    .array(text(12))
+    .min(1)
+    .max(entriesMax)
+    .optional()
+    .meta({ description: 'Public ids of the API keys that may sign with it' }),
+  transfer_max: amount.optional().meta({ description: 'Of one transfer' }),
+  day_max: amount.optional().meta({ description: 'Of all transfers of the last 24 hours' }),
+  destinations: z
+    .array(addressSchema)
+    .max(entriesMax)
+    .optional()
+    .meta({ description: 'Where transfers may go' }),
+  approval_above: amount
+    .optional()
+    .meta({ description: 'A transfer of more than this waits for another key of the account' }),
+})
+
+export type WalletPolicy = z.output<typeof policySchema>
+
+export type PolicyRule = 'transfer_max' | 'day_max' | 'destinations'
+
+export type Judgement =
+  | { readonly verdict: 'allowed' }
+  | { readonly verdict: 'approval' }
+  | { readonly verdict: 'refused'; readonly rule: PolicyRule }
+
+/** Whether it limits what money does, and not only who signs. */
+export const limitsMoney = ({ keys: _, ...limits }: WalletPolicy): boolean =>
+  Object.values(limits).some((limit) => limit !== undefined)
+
+/** Every amount in units of {@link decimalsMax} decimals, so that those of all tokens compare. */
+export const comparable = (amount: bigint, decimals: number): bigint =>
+  amount * 10n ** BigInt(decimalsMax - decimals)
+
+/**
+ * @param amount of the transfer, {@link comparable}
+ * @param spent in the last 24 hours, {@link comparable}
+ */
+export const judge = (
+  policy: WalletPolicy,
+  { amount, to, spent }: { readonly amount: bigint; readonly to: string; readonly spent: bigint },
+): Judgement => {
+  const isOver = (limit: string | undefined, sum: bigint): boolean =>
+    limit !== undefined && sum > (unitsOf(limit, decimalsMax) ?? 0n)
+  const { destinations } = policy
+  if (destinations?.some((each) => each === to) === false) {
+    return { verdict: 'refused', rule: 'destinations' }
+  }
+  if (isOver(policy.transfer_max, amount)) return { verdict: 'refused', rule: 'transfer_max' }
+  if (isOver(policy.day_max, spent + amount)) return { verdict: 'refused', rule: 'day_max' }
+  return { verdict: isOver(policy.approval_above, amount) ? 'approval' : 'allowed' }
+}

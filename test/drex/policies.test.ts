@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { generateKey, type KeyRecord } from '#src/platform/security/index.ts'
+import { unitsOf } from '../../src/drex/domain.ts'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import { comparable, judge } from '../../src/drex/wallets/policy.ts'
+import { testApp } from '../support/app.ts'
+import { type Bench, createBench, type TransferBody } from './support.ts'
+
+let bench: Bench
+let bia: Hex
+
+beforeAll(async () => {
+  bench = await createBench()
+  bia = await bench.wallet(0n)
+})
+afterAll(() => bench.stop())
+
+const newCaller = () => {
+  const { key, id, hash } = generateKey('test')
+  const record: KeyRecord = {
+    ...{ id, name: 'test', account: 'default', hash, grants: ['*'], environment: 'test' },
+    ...{ expiresAt: undefined, revokedAt: undefined },
+  }
+  const app = testApp(bench.drex().routes ?? [], { keys: [record] })
+  const call = async (method: string, path: string, body?: unknown) => {
+    const response = await app.call(method, path, { key, ...(body === undefined ? {} : { body }) })
+    return { status: response.status, json: (await response.json()) as never }
+  }
+  return { id, call }
+}
+
+const idOf = async (address: Hex): Promise<string> => {
+  const [row] = await bench.database.sql<{ id: string }[]>`
+    select id from drex_wallets where address = ${address}`
+  return row?.id ?? ''
+}
+
+const guarded = async (policy: object): Promise<{ address: Hex; id: string }> => {
+  const address = await bench.wallet()
+  const id = await idOf(address)
+  const changed = await bench.call('PATCH', `/v1/wallets/${id}`, { policy })
+  expect([changed.status, changed.json as object]).toMatchObject([200, { policy }])
+  return { address, id }
+}
+
+const pay = (from: Hex, amount: string, changes: object = {}, headers = {}) =>
+  bench.call(
+    ...(['POST', '/v1/drex/transfers'] as const),
+    { from_wallet: from, to_wallet: bia, amount, ...changes },
+    headers,
+  )
+
+const ruleOf = ({ status, json }: { status: number; json: object }) => [
+  status,
+  (json as { error?: { details?: { rule?: string } } }).error?.details?.rule,
+]
+
+const outcomes = async (object: string) => [
+  ...(await bench.database.sql<{ action: string; outcome: string }[]>`
+    select action, outcome from audit_log where object = ${object} order by id`),
+]
+
+const statusOf = async (id: string) =>
+  ((await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody).status
+
+test('a limit of one transfer, to the cent, and an allow-list; refusals are in the audit', async () => {
+  const { address } = await guarded({ transfer_max: '10.00', destinations: [bia] })
+  expect((await pay(address, '10.00')).status).toBe(202)
+  expect(ruleOf(await pay(address, '10.01'))).toEqual([422, 'transfer_max'])
+  const elsewhere = { to_wallet: `0x${'21'.repeat(20)}` }
+  expect(ruleOf(await pay(address, '1.00', elsewhere))).toEqual([422, 'destinations'])
+  expect(await outcomes(address)).toEqual([
+    { action: 'drex.transfer', outcome: 'refused: transfer_max' },
+    { action: 'drex.transfer', outcome: 'refused: destinations' },
+  ] as never)
+})
+
+test('a limit of 24 hours holds also for requests that come at once, and counts a repetition once', async () => {
+  const { address } = await guarded({ day_max: '10.00' })
+  const all = await Promise.all(Array.from({ length: 8 }, () => pay(address, '3.00')))
+  expect(all.map(({ status }) => status).sort()).toEqual([202, 202, 202, 422, 422, 422, 422, 422])
+  const key = { 'Idempotency-Key': 'last-cents' }
+  const last = await pay(address, '1.00', {}, key)
+  const again = await pay(address, '1.00', {}, key)
+  expect([last.status, again.status]).toEqual([202, 202])
+  expect((again.json as TransferBody).transfer_id).toBe((last.json as TransferBody).transfer_id)
+  expect(ruleOf(await pay(address, '0.01'))).toEqual([422, 'day_max'])
+  // What did not move does not count.
+  await bench.until(
+    async () => (await statusOf((last.json as TransferBody).transfer_id)) === 'confirmed',
+  )
+  await bench.database.sql`
+    update drex_transactions set status = 'failed'
+    where subject = ${(last.json as TransferBody).transfer_id}`
+  expect((await pay(address, '1.00')).status).toBe(202)
+})
+
+test('above a sum another key approves, and never the one that asked', async () => {
+  const { address } = await guarded({ approval_above: '100.00' })
+  expect((await pay(address, '100.00')).json as object).toMatchObject({ approval: null })
+  const held = await pay(address, '100.01')
+  const { transfer_id: id } = held.json as TransferBody
+  expect(held.json as object).toMatchObject({ status: 'pending', approval: 'required' })
+  await Bun.sleep(150)
+  expect(await statusOf(id)).toBe('pending')
+  expect((await bench.call('POST', `/v1/drex/transfers/${id}/approve`)).status).toBe(409)
+  const second = newCaller()
+  const approved = await second.call('POST', `/v1/drex/transfers/${id}/approve`)
+  expect([approved.status, approved.json as object]).toMatchObject([
+    200,
+    { approval: 'approved', approved_by: second.id },
+  ])
+  expect((await second.call('POST', `/v1/drex/transfers/${id}/approve`)).status).toBe(409)
+  await bench.until(async () => (await statusOf(id)) === 'confirmed')
+  expect(await outcomes(id)).toEqual([
+    { action: 'drex.transfer', outcome: 'approval required' },
+    { action: 'drex.approve', outcome: 'approved' },
+  ] as never)
+
+  const refused = (await pay(address, '200.00')).json as TransferBody
+  const path = `/v1/drex/transfers/${refused.transfer_id}`
+  expect((await second.call('POST', `${path}/cancel`)).status).toBe(200)
+  expect((await second.call('POST', `${path}/approve`)).status).toBe(409)
+  expect(await statusOf(refused.transfer_id)).toBe('cancelled')
+})
+
+test('only the keys of a policy sign, and a limited wallet moves nothing by contract calls', async () => {
+  const mine = newCaller()
+  const { address, id } = await guarded({ keys: [mine.id] })
+  const body = { from_wallet: address, to_wallet: bia, amount: '1.00' }
+  expect((await bench.call('POST', '/v1/drex/transfers', body)).status).toBe(403)
+  expect((await mine.call('POST', '/v1/drex/transfers', body)).status).toBe(202)
+  await bench.call('PATCH', `/v1/wallets/${id}`, { policy: { day_max: '1.00' } })
+  const path = `/v1/contracts/${bench.admin.token}`
+  await bench.until(async () => (await bench.call('GET', path)).status === 200)
+  const moved = await bench.call('POST', `${path}/call`, {
+    ...{ function: 'transfer', params: { to: bia, amount: '1' }, signer_wallet: address },
+  })
+  expect(ruleOf(moved)).toEqual([422, 'contracts'])
+})
+
+test('a disabled wallet signs nothing until it is active again; an archived one never', async () => {
+  const address = await bench.wallet()
+  const path = `/v1/wallets/${await idOf(address)}`
+  const set = (status: string) => bench.call('PATCH', path, { status })
+  expect((await set('disabled')).json as object).toMatchObject({ status: 'disabled' })
+  const refused = await pay(address, '1.00')
+  expect([refused.status, (refused.json as { error: { code: string } }).error.code]).toEqual([
+    422,
+    'WALLET_DISABLED',
+  ])
+  expect(bench.drex().wallets.signerFor(address)).rejects.toThrow('disabled')
+  await set('active')
+  expect((await pay(address, '1.00')).status).toBe(202)
+  expect((await set('archived')).status).toBe(200)
+  expect((await set('active')).status).toBe(422)
+  expect((await pay(address, '1.00')).status).toBe(422)
+  for (const bad of [{}, { status: 'gone' }, { policy: { day_max: '1' } }, { colour: 'red' }]) {
+    expect((await bench.call('PATCH', path, bad)).status).toBe(400)
+  }
+  expect((await bench.call('PATCH', '/v1/wallets/wal_none', { label: 'x' })).status).toBe(404)
+})
+
+test('whatever the amounts: nothing beyond a limit is allowed, nothing within is refused', () => {
+  const cents = fc.bigInt({ min: 1n, max: 1_000_000n })
+  fc.assert(
+    fc.property(cents, cents, cents, cents, cents, (amount, one, day, second, spent) => {
+      const text = (value: bigint) =>
+        `${value / 100n}.${(value % 100n).toString().padStart(2, '0')}`
+      const policy = {
+        ...{ transfer_max: text(one), day_max: text(day), approval_above: text(second) },
+      }
+      const { verdict } = judge(policy, {
+        ...{ amount: comparable(amount, 2), to: '0x1', spent: comparable(spent, 2) },
+      })
+      const isWithin = amount <= one && spent + amount <= day
+      expect(verdict).toBe(isWithin ? (amount > second ? 'approval' : 'allowed') : 'refused')
+      expect(unitsOf(text(amount), 36)).toBe(comparable(amount, 2))
+    }),
+  )
+})
