@@ -69,7 +69,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
         ...{ archiveDirectory, logger },
       }),
     ),
-    ...(opened === undefined ? [] : [createBrokerFeature(opened.broker, logger)]),
+    ...(opened === undefined ? [] : [createBrokerFeature(opened.broker)]),
     certificates,
     createJose({ keys: certificates.keys, settings: values.jose }),
     schemas,

@@ -1,29 +1,20 @@
+import {
+  type Consumer,
+  readers,
+  type TransactionalBroker,
+  topics,
+} from '#src/platform/broker/index.ts'
 import { type Client, isTransientDatabaseError } from '#src/platform/database/index.ts'
 import { createJob, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { eventsChannel } from './events.ts'
 import { bringEvents, fanOut, markPublished, takeOutbox } from './store.ts'
 
-/** The part of the broker that we use; the platform's broker has it. */
-export type EventBroker = {
-  publish(
-    messages: readonly {
-      readonly topic: string
-      readonly key?: string | undefined
-      readonly value: Uint8Array
-    }[],
-  ): Promise<void>
-  consume(options: {
-    readonly topic: string
-    readonly group: string
-    readonly batchSizeMax: number
-    readonly handler: (batch: readonly { readonly value: Uint8Array }[]) => Promise<void>
-    readonly isTransient?: (error: unknown) => boolean
-  }): { drain(): Promise<void>; stop(): Promise<void> }
-}
+/** The part of the broker that we use. */
+export type EventBroker = Pick<TransactionalBroker, 'publish' | 'consume' | 'settleIn'>
 
-const topic = 'webhook.events'
-const group = 'webhooks'
+const topic = topics.webhookEvents
+const group = readers[topic]
 const batchSizeMax = 500
 /** How often we look into the outbox unasked, for what a crash has left. */
 const sweepMs = 1_000
@@ -47,7 +38,7 @@ export const createRelay = (deps: {
 }): Relay => {
   const { sql, broker, elsewhere = [], logger } = deps
   let unlisten: (() => Promise<void>) | undefined
-  let consumer: ReturnType<EventBroker['consume']> | undefined
+  let consumer: Consumer | undefined
 
   const relayAll = async ({ signal }: Round): Promise<void> => {
     for (let count = batchSizeMax; count === batchSizeMax && !signal.aborted; ) {
@@ -82,7 +73,11 @@ export const createRelay = (deps: {
         // An absent database must not turn an event into a dead letter.
         isTransient: isTransientDatabaseError,
         handler: async (batch) => {
-          await fanOut(sql, batch.map(eventIdOf))
+          const ids = batch.map(eventIdOf)
+          await sql.begin(async (tx) => {
+            await fanOut(tx, ids)
+            await broker.settleIn(tx, batch)
+          })
           deps.onDeliveries()
         },
       })

@@ -149,7 +149,7 @@ test('a message that could not be read is read when it is tried again', async ()
   expect(await letter()).toMatchObject({ headers: { 'resource-id': resourceId } })
   // As if a later version could read it.
   await sql`
-    update broker_log set value = ${Buffer.from(payment({}, { id }))} where topic = ${topics.deadLetters}`
+    update broker_dead_letters set value = ${Buffer.from(payment({}, { id }))}`
   expect((await run('retry', (await letter()).id)).code).toBe(0)
   expect(await storedWhen(database, 'biz_msg_idr', id)).toMatchObject({ status: 'PROCESSED' })
   expect((await run('list')).out).toBe('dlq is empty\n')

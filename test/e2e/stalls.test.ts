@@ -30,7 +30,8 @@ const stalls = [
   { table: 'webhook_endpoints', loop: 'due webhook deliveries' },
   { table: 'card_reversals', loop: 'due card reversals' },
   { table: 'card_transactions', loop: 'abandoned card operations' },
-  { table: 'broker_log', loop: 'consumer of webhook.events (webhooks)' },
+  { table: 'broker_lanes', loop: 'leases of the broker' },
+  { table: 'broker_queue', loop: 'search of the queues' },
 ] as const
 
 test('loops that a lock holds up make the program not ready, by name, until it is let go', async () => {

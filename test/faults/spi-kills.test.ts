@@ -188,7 +188,7 @@ test.each(victims.flatMap((victim) => ways.map((way) => [victim, way] as const))
       expect(books.received).toHaveLength(kills * inPerKill)
       expect(balanced).toBe(true)
       const letters = await database.sql<{ code: string }[]>`
-        select headers ->> 'dlq-error-code' as code from broker_log where topic = 'dlq'`
+        select headers ->> 'dlq-error-code' as code from broker_dead_letters`
       expect([...letters]).toEqual([])
       // Under another BizMsgIdr a payment or an answer would be one more message, and refused or late.
       const { received, lateAnswers } = bank.statistics()

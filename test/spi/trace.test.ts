@@ -198,7 +198,7 @@ test('what is sent later belongs to it too: put on the queue again, taken out of
   // What is left without an answer would be asked for again.
   await sql`truncate spi_messages, spi_sendings, spi_transactions, spi_history`
   await rig.pay(1, {}, { traceparent: `00-${id}-00f067aa0ba902b7-01` })
-  await sql`delete from broker_log where topic = 'spi.outbound'`
+  await sql`delete from broker_queue where topic = 'spi.outbound'`
   const stage = rig.outbound(interfaceClient({ PRIMARY: server.url }, {}, ispb), {
     settings: {
       requestsMax: 4,

@@ -1,37 +1,26 @@
 import { expect, test } from 'bun:test'
-import {
-  type ConsumeOptions,
-  createMemoryBroker,
-  createPostgresBroker,
-} from '#src/platform/broker/index.ts'
+import { type ConsumeOptions, createPostgresBroker } from '#src/platform/broker/index.ts'
 import { createRelay } from '../../src/webhooks/relay.ts'
 import { quietLogger } from '../support/database.ts'
 import { emit, openTestDatabase, startReceiver, startWebhooks, until } from './support.ts'
 
-test.each(['memory', 'postgresql'] as const)(
-  'events pass through webhook.events of the %s broker, each once',
-  async (kind) => {
-    const database = await openTestDatabase()
-    const { sql, dsn } = database
-    const broker =
-      kind === 'memory'
-        ? createMemoryBroker({ logger: quietLogger })
-        : createPostgresBroker({ sql, dsn, retentionDays: 1, logger: quietLogger })
-    await broker.start()
-    const hooks = await startWebhooks(database, { broker })
-    const target = startReceiver()
-    await hooks.subscribe(target.url)
-    for (let i = 0; i < 50; i++) await emit(database, { subject: `s${i % 5}` })
-    await until(() => target.received.length >= 50)
-    await hooks.stop()
-    await broker.stop()
-    await target.stop()
-    const ids = new Set(target.received.map(({ headers }) => headers.get('webhook-id')))
-    expect([ids.size, target.received.length]).toEqual([50, 50])
-    await database.close()
-  },
-  30_000,
-)
+test('events pass through webhook.events of the broker, each once', async () => {
+  const database = await openTestDatabase()
+  const { sql, dsn } = database
+  const broker = createPostgresBroker({ sql, dsn, retentionDays: 1, logger: quietLogger })
+  await broker.start()
+  const hooks = await startWebhooks(database, { broker })
+  const target = startReceiver()
+  await hooks.subscribe(target.url)
+  for (let i = 0; i < 50; i++) await emit(database, { subject: `s${i % 5}` })
+  await until(() => target.received.length >= 50)
+  await hooks.stop()
+  await broker.stop()
+  await target.stop()
+  const ids = new Set(target.received.map(({ headers }) => headers.get('webhook-id')))
+  expect([ids.size, target.received.length]).toEqual([50, 50])
+  await database.close()
+}, 30_000)
 
 test('an event waits while the database is away: only what is wrong with it makes it a dead letter', async () => {
   const database = await openTestDatabase()
@@ -40,6 +29,7 @@ test('an event waits while the database is away: only what is wrong with it make
     sql: database.sql,
     broker: {
       publish: async () => {},
+      settleIn: async () => {},
       consume: (given) => {
         options = given
         return { drain: async () => {}, stop: async () => {} }

@@ -1,14 +1,22 @@
 import type { Logger } from '../observe/index.ts'
 import { deadLetterOf } from './dead-letter.ts'
-import { PoisonMessageError } from './errors.ts'
+import { DeliveryLostError, PoisonMessageError } from './errors.ts'
 import { backoffMs, pause, retryPolicyDefault } from './retry.ts'
 import type { ConsumeOptions, Delivery, OutgoingMessage, RetryPolicy } from './types.ts'
 
-export type DeliverDeps = {
+export type DeliverDeps<M extends Delivery = Delivery> = {
   readonly publish: (messages: readonly OutgoingMessage[]) => Promise<void>
+  /** Puts a letter in `dlq`; may settle its message with it. */
+  readonly bury: (letter: OutgoingMessage, message: M) => Promise<void>
+  /** After a failure: which of them nobody has settled since. */
+  readonly remaining: (messages: readonly M[]) => Promise<readonly M[]>
+  /** Keeps the number of an attempt that begins, in case that it ends the process. */
+  readonly keepAttempt?: ((message: M, attempt: number) => Promise<void>) | undefined
+  /** Processes that had these messages in hand ended: each goes alone. */
+  readonly isSuspect: boolean
   readonly onDeadLetter: (topic: string, errorCode: string) => void
   readonly logger: Logger
-  /** Aborted when the consumer drains: begin no further attempt. */
+  /** Aborted when the consumer drains or loses the partition: begin no further attempt. */
   readonly signal: AbortSignal
   /** Called when one message of several is settled. */
   readonly onSettled: () => void
@@ -18,93 +26,126 @@ export type DeliverDeps = {
 const transientPolicy: RetryPolicy = { ...retryPolicyDefault, backoffMaxMs: 5_000 }
 
 /**
- * Hands a batch of one partition to the handler until each of its messages is settled: handled, or in `dlq`.
+ * Hands a batch of one partition to the handler until each of its messages is handled, or in `dlq`.
  *
- * @returns how many are settled, from the start; fewer than all only when the consumer drains
+ * @returns those to settle, in order; fewer than all only when the consumer ends before
  */
-export const deliver = async (
-  batch: readonly Delivery[],
+export const deliver = async <M extends Delivery>(
+  batch: readonly M[],
   options: ConsumeOptions,
-  deps: DeliverDeps,
-): Promise<number> => {
-  let isTogether = batch.length > 1
-  for (const [index, message] of batch.entries()) {
-    const left = batch.length - index
-    if (isTogether && left > 1) {
+  deps: DeliverDeps<M>,
+): Promise<readonly M[]> => {
+  const done: M[] = []
+  let isTogether = !deps.isSuspect
+  for (let left = batch; ; ) {
+    const [message] = left
+    if (message === undefined) return done
+    if (isTogether && left.length > 1) {
       try {
-        await options.handler(index === 0 ? batch : batch.slice(index))
-        return batch.length
+        await options.handler(left)
+        return [...done, ...left]
       } catch (error) {
-        if (deps.signal.aborted) return index
+        if (deps.signal.aborted) return done
         deps.logger.debug({ topic: options.topic, err: error }, 'a batch failed: one by one now')
+        const remaining = await deps.remaining(left)
+        isTogether = error instanceof DeliveryLostError && remaining.length < left.length
+        left = remaining
+        continue
       }
     }
     const settled = await deliverOne(message, options, deps)
-    if (settled === 'drained') return index
+    if (settled === 'drained') return done
     // An absent dependency kept the message from being handled, and no other message is to blame.
-    isTogether = settled === 'after_waiting'
+    isTogether = settled === 'after_waiting' && !deps.isSuspect
+    done.push(message)
+    left = left.slice(1)
     deps.onSettled()
   }
-  return batch.length
 }
 
 /** Whether the message is settled, and whether it had to wait for its surroundings. */
-const deliverOne = async (
-  message: Delivery,
+const deliverOne = async <M extends Delivery>(
+  message: M,
   options: ConsumeOptions,
-  deps: DeliverDeps,
+  deps: DeliverDeps<M>,
 ): Promise<'settled' | 'after_waiting' | 'drained'> => {
   const { retry = retryPolicyDefault, isTransient = () => false } = options
-  let failures = 0
+  let failures = message.attempt - 1
   let waits = 0
-  let firstFailure: Date | undefined
+  const keep = async (attempt: number): Promise<void> => {
+    // Most first attempts succeed: only a message that failed before is written to.
+    if (failures === 0) return
+    await deps.keepAttempt?.(message, attempt).catch((err: unknown) => {
+      deps.logger.warn({ topic: message.topic, err }, 'an attempt could not be counted')
+    })
+  }
+  const firstFailure = firstTime()
   for (;;) {
-    try {
-      await options.handler([{ ...message, attempt: failures + 1 }])
-      return waits > 0 ? 'after_waiting' : 'settled'
-    } catch (error) {
-      firstFailure ??= new Date()
-      const isPoison = error instanceof PoisonMessageError
-      if (!isPoison && isTransient(error)) {
+    let failure: unknown
+    if (failures < retry.attemptsMax) {
+      await keep(failures + 1)
+      try {
+        await options.handler([{ ...message, attempt: failures + 1 }])
+        return waits > 0 ? 'after_waiting' : 'settled'
+      } catch (error) {
+        if (error instanceof DeliveryLostError) return 'settled'
+        failure = error
+      }
+      firstFailure.note()
+      const isPoison = failure instanceof PoisonMessageError
+      if (!isPoison && isTransient(failure)) {
         waits++
-        deps.logger.warn({ topic: message.topic, waits, err: error }, 'a dependency is away')
+        deps.logger.warn({ topic: message.topic, waits, err: failure }, 'a dependency is away')
+        await keep(failures)
         if (!(await pause(backoffMs(waits, transientPolicy), deps.signal))) return 'drained'
         continue
       }
       failures++
-      if (isPoison || failures >= retry.attemptsMax) {
-        const errorCode = isPoison ? error.code : 'attempts_exhausted'
-        const { group } = options
-        const letter = deadLetterOf({
-          ...{ delivery: message, group, errorCode, attempt: failures, firstFailure },
-        })
-        const bury = options.bury ?? (() => deps.publish([letter]))
-        deps.logger.error(
-          { topic: message.topic, offset: String(message.offset), code: errorCode, err: error },
-          'a message goes to dlq',
-        )
-        const buried = await buryUntilDone(() => bury(letter, message, errorCode), message, deps)
-        if (buried) deps.onDeadLetter(message.topic, errorCode)
-        return buried ? 'settled' : 'drained'
-      }
-      if (!(await pause(backoffMs(failures, retry), deps.signal))) return 'drained'
     }
+    const poison = failure instanceof PoisonMessageError ? failure : undefined
+    if (poison !== undefined || failures >= retry.attemptsMax) {
+      const errorCode = poison?.code ?? 'attempts_exhausted'
+      const story = { errorCode, attempt: failures, firstFailure: firstFailure.at() }
+      return buryUntilDone(message, story, failure, options, deps)
+    }
+    if (!(await pause(backoffMs(failures, retry), deps.signal))) return 'drained'
   }
 }
 
+const firstTime = (): { readonly note: () => void; readonly at: () => Date } => {
+  let at: Date | undefined
+  return {
+    note: () => {
+      at ??= new Date()
+    },
+    at: () => at ?? new Date(),
+  }
+}
+
+type Story = { readonly errorCode: string; readonly attempt: number; readonly firstFailure: Date }
+
 /** We must not skip a message that `dlq` does not take: tries until it is there. */
-const buryUntilDone = async (
-  bury: () => Promise<void>,
-  { topic }: Delivery,
-  deps: DeliverDeps,
-): Promise<boolean> => {
+const buryUntilDone = async <M extends Delivery>(
+  message: M,
+  story: Story,
+  failure: unknown,
+  { group, bury }: ConsumeOptions,
+  deps: DeliverDeps<M>,
+): Promise<'settled' | 'drained'> => {
+  const { topic, offset } = message
+  const { errorCode } = story
+  const letter = deadLetterOf({ delivery: message, group, ...story })
+  const fields = { topic, offset: String(offset), code: errorCode, err: failure }
+  deps.logger.error(fields, 'a message goes to dlq')
   for (let attempt = 1; ; attempt++) {
     try {
-      await bury()
-      return true
+      await (bury?.(letter, message, errorCode) ?? deps.bury(letter, message))
+      deps.onDeadLetter(topic, errorCode)
+      return 'settled'
     } catch (error) {
+      if (error instanceof DeliveryLostError) return 'settled'
       deps.logger.error({ topic, err: error }, 'dlq cannot be written')
-      if (!(await pause(backoffMs(attempt, transientPolicy), deps.signal))) return false
+      if (!(await pause(backoffMs(attempt, transientPolicy), deps.signal))) return 'drained'
     }
   }
 }

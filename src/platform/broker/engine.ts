@@ -1,16 +1,21 @@
 import { createLoop, type Loop, type Work } from '../jobs/index.ts'
 import { createOutageLog, type OutageLog } from '../observe/index.ts'
 import { type DeliverDeps, deliver } from './deliver.ts'
-import type { ConsumeOptions, Consumer, Delivery } from './types.ts'
+import type { ConsumeOptions, Consumer, Delivery, OutgoingMessage } from './types.ts'
 
 /** A batch of one partition, with the claim under which we read it. */
 export type FetchedBatch<Lease, M extends Delivery> = {
   readonly lease: Lease
   readonly messages: readonly M[]
+  /** Processes that had these in hand ended: each is handed out alone, and its attempt counted before. */
+  readonly isSuspect?: boolean
 }
 
+/** `lost`: aborted when another member may have the partition. */
+export type PartitionLease = { readonly partition: number; readonly lost?: AbortSignal }
+
 /** What a log of partitions offers one member of a group. */
-export type PartitionSource<Lease extends { readonly partition: number }, M extends Delivery> = {
+export type PartitionSource<Lease extends PartitionLease, M extends Delivery> = {
   /** Claims and gives back partitions so that members share evenly. Never gives back a busy one. */
   rebalance(busy: ReadonlySet<number>): Promise<void>
   /** The partitions to read from now. */
@@ -19,8 +24,16 @@ export type PartitionSource<Lease extends { readonly partition: number }, M exte
     partitions: readonly number[],
     messagesMax: number,
   ): Promise<readonly FetchedBatch<Lease, M>[]>
-  /** Moves the group past this message; ignored when the lease has been lost since. */
-  settle(lease: Lease, last: M): void
+  /** Ends a batch: these of it are settled, in order. Resolves when the partition may be read on. */
+  settle(lease: Lease, settled: readonly M[]): Promise<void>
+  /** After a failure: which of them nobody has settled since. Absent: all. */
+  remaining?(lease: Lease, messages: readonly M[]): Promise<readonly M[]>
+  /** Keeps the number of an attempt that begins. Absent: it is forgotten with the process. */
+  keepAttempt?(message: M, attempt: number): Promise<void>
+  /** Puts a letter in `dlq` and settles its message, both or neither. Absent: it is published, then settled. */
+  bury?(letter: OutgoingMessage, message: M): Promise<void>
+  /** The member reads no further: it needs only the partitions whose batches run. */
+  retire?(): void
   /** Writes settled positions, gives all partitions back, leaves the group. */
   close(): Promise<void>
 }
@@ -41,10 +54,10 @@ const pollMaxMs = 250
  * Reads the partitions of one member and runs their batches: one at a time per partition, all partitions at
  * once. We read a partition again only when its batch is settled, which bounds what is in memory.
  */
-export const startEngine = <Lease extends { readonly partition: number }, M extends Delivery>(
+export const startEngine = <Lease extends PartitionLease, M extends Delivery>(
   source: PartitionSource<Lease, M>,
   options: ConsumeOptions,
-  deps: Omit<DeliverDeps, 'signal' | 'onSettled'>,
+  deps: Pick<DeliverDeps<M>, 'publish' | 'onDeadLetter' | 'logger'>,
 ): Engine => {
   const draining = new AbortController()
   const busy = new Map<number, Promise<void>>()
@@ -57,14 +70,28 @@ export const startEngine = <Lease extends { readonly partition: number }, M exte
     about: { topic, group },
   })
   const watched = createLoop(`consumer of ${topic} (${group})`)
+  const { keepAttempt, bury } = source
 
-  const run = async ({ lease, messages }: FetchedBatch<Lease, M>): Promise<void> => {
+  /** One for each lease: the source signals would keep every batch's in memory. */
+  const signals = new WeakMap<AbortSignal, AbortSignal>()
+  const signalOf = ({ lost }: Lease): AbortSignal => {
+    if (lost === undefined) return draining.signal
+    const signal = signals.get(lost) ?? AbortSignal.any([draining.signal, lost])
+    signals.set(lost, signal)
+    return signal
+  }
+
+  const run = async (batch: FetchedBatch<Lease, M>): Promise<void> => {
+    const { lease, messages, isSuspect = false } = batch
     const work = watched.begin()
     try {
-      const { signal } = draining
-      const settled = await deliver(messages, options, { ...deps, signal, onSettled: work.advance })
-      const last = messages[settled - 1]
-      if (last !== undefined) source.settle(lease, last)
+      const settled = await deliver(messages, options, {
+        ...{ ...deps, keepAttempt, isSuspect, onSettled: work.advance },
+        signal: signalOf(lease),
+        remaining: (left) => source.remaining?.(lease, left) ?? Promise.resolve(left),
+        bury: bury ?? ((letter) => deps.publish([letter])),
+      })
+      await source.settle(lease, settled)
     } finally {
       work.end()
       busy.delete(lease.partition)
@@ -95,6 +122,7 @@ export const startEngine = <Lease extends { readonly partition: number }, M exte
   const drain = (): Promise<void> => {
     drained ??= (async () => {
       draining.abort()
+      source.retire?.()
       bell.ring()
       await ended
       await Promise.all(busy.values())
@@ -122,7 +150,7 @@ type Turns = {
 }
 
 /** Rebalances when it is due, reads until a turn finds nothing, then waits for the bell. */
-const readOnTurns = async <Lease extends { readonly partition: number }, M extends Delivery>(
+const readOnTurns = async <Lease extends PartitionLease, M extends Delivery>(
   source: PartitionSource<Lease, M>,
   { turns, bell, busy, readOnce, outage, signal }: Turns,
 ): Promise<void> => {

@@ -19,3 +19,11 @@ export class PublishRefusedError extends Error {
 export class BrokerUnavailableError extends Error {
   override readonly name = 'BrokerUnavailableError'
 }
+
+/**
+ * A message that was handed out is settled already: another process has taken it over, or its settling was not heard of.
+ * The transaction that throws this undoes its effects.
+ */
+export class DeliveryLostError extends Error {
+  override readonly name = 'DeliveryLostError'
+}

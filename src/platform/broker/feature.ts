@@ -1,22 +1,24 @@
 import type { Feature } from '../lifecycle/index.ts'
-import type { Logger } from '../observe/index.ts'
-import type { Broker } from './types.ts'
+import type { Broker, QueueState } from './types.ts'
+import { isUnread } from './unread.ts'
 
 /** The broker in the life of the process: started before those that consume, stopped after them. */
-export const createBrokerFeature = (broker: Broker, logger: Logger): Feature => ({
+export const createBrokerFeature = (broker: Broker): Feature => ({
   name: 'broker',
-  start: async () => {
-    if (!broker.isDurable) {
-      logger.warn({ broker: broker.kind }, 'messages are kept in memory: they are lost at a stop')
-    }
-    await broker.start()
-  },
+  start: () => broker.start(),
   stop: () => broker.stop(),
   loops: () => broker.loops(),
   checks: async () => (await broker.checks?.()) ?? [],
   health: async () => {
+    const { kind } = broker
     const answers = await broker.ping().catch(() => false)
-    const detail = { kind: broker.kind, durable: broker.isDurable }
-    return answers ? { status: 'ok', ready: true, detail } : { status: 'down', ready: true, detail }
+    if (!answers) return { status: 'down', ready: true, detail: { kind } }
+    const unread = ((await broker.queues?.().catch(() => [])) ?? []).filter(isUnread)
+    if (unread.length === 0) return { status: 'ok', ready: true, detail: { kind } }
+    return { status: 'degraded', ready: true, detail: { kind, unread: unread.map(viewOf) } }
   },
+})
+
+const viewOf = ({ topic, depth, ageSeconds }: QueueState) => ({
+  ...{ topic, depth, age_seconds: Math.round(ageSeconds) },
 })

@@ -1,9 +1,13 @@
 export { brokerProblems, brokerSettings } from './config.ts'
 export { deadLetterHeaders, deadLetterOf } from './dead-letter.ts'
-export { BrokerUnavailableError, PoisonMessageError, PublishRefusedError } from './errors.ts'
+export {
+  BrokerUnavailableError,
+  DeliveryLostError,
+  PoisonMessageError,
+  PublishRefusedError,
+} from './errors.ts'
 export { createBrokerFeature } from './feature.ts'
 export { createKafkaBroker, type KafkaBrokerDeps } from './kafka/index.ts'
-export { createMemoryBroker } from './memory.ts'
 export { type OpenedBroker, openBroker } from './open.ts'
 export { withOutbox } from './outbox.ts'
 export { outboxTopic } from './outbox-message.ts'
@@ -26,6 +30,7 @@ export {
   type Delivery,
   type OutgoingMessage,
   type RetryPolicy,
+  readers,
   topics,
   valueBytesMax,
 } from './types.ts'

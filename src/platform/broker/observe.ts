@@ -1,70 +1,82 @@
 import type { Gauge, Metrics } from '../observe/index.ts'
-import type { Backlog } from './types.ts'
+import { type Backlog, type QueueState, readers } from './types.ts'
 
 export type BrokerObserver = {
-  readonly onConsume: (consumed: { readonly topic: string; readonly group: string }) => void
   readonly onDeadLetter: (topic: string, errorCode: string) => void
 }
 
-/** The broker's metrics: what waits, measured at each scrape, and what it gave up. */
+const labels = ['topic', 'group'] as const
+const groups: Readonly<Record<string, string | undefined>> = readers
+
+/** The broker's metrics: what waits in each queue, and what the broker gave up. Every process tells of every queue. */
 export const observeBroker = (
   metrics: Metrics | undefined,
-  backlog: (topic: string, group: string) => Promise<Backlog>,
+  queues: () => Promise<readonly QueueState[]>,
 ): BrokerObserver => {
-  const consumed = new Map<string, { readonly topic: string; readonly group: string }>()
   const letters = metrics?.counter('spigw_broker_dead_letters_total', 'Messages put in dlq.', [
     'topic',
     'code',
   ])
-  gaugeBacklogs(metrics, {
-    labels: ['topic', 'group'],
-    depth: ['spigw_broker_queue_depth', 'Messages that wait for a group.'],
-    age: ['spigw_broker_queue_age_seconds', 'Age of the oldest message that waits for a group.'],
-    // We report nothing about a queue that we cannot query.
-    ask: async () => {
-      const asked = [...consumed.values()].map(async (labels) => {
-        const waiting = await backlog(labels.topic, labels.group).catch(() => undefined)
-        return waiting === undefined ? [] : [{ labels, waiting }]
-      })
-      return (await Promise.all(asked)).flat()
-    },
+  gaugeQueues(metrics, labels, {
+    ask: async () =>
+      // We report nothing about queues that we cannot query.
+      (await queues().catch(() => [])).flatMap((state) => {
+        const group = groups[state.topic]
+        return group === undefined ? [] : [{ labels: { topic: state.topic, group }, state }]
+      }),
+    gauges: [
+      ['spigw_broker_queue_depth', 'Messages that wait for a group.', depthOf],
+      [
+        'spigw_broker_queue_age_seconds',
+        'Age of the oldest message that waits for a group.',
+        ageOf,
+      ],
+      [
+        'spigw_broker_queue_partitions_read',
+        'Partitions of a queue that a live process reads; 0: nobody does.',
+        ({ partitionsRead }) => partitionsRead,
+      ],
+    ],
   })
-  return {
-    onConsume: ({ topic, group }) => consumed.set(`${topic}\0${group}`, { topic, group }),
-    onDeadLetter: (topic, code) => letters?.inc({ topic, code }),
-  }
+  return { onDeadLetter: (topic, code) => letters?.inc({ topic, code }) }
 }
 
-type Named = readonly [name: string, help: string]
-type Waiting<L extends string> = {
+export const depthOf = ({ depth }: Backlog): number => depth
+export const ageOf = ({ ageSeconds }: Backlog): number => ageSeconds
+
+type Measured<L extends string> = {
   readonly labels: Readonly<Record<L, string>>
-  readonly waiting: Backlog
+  readonly state: QueueState
 }
 
-/** How many messages wait, and how old the oldest is: one query for both gauges of a scrape. */
-export const gaugeBacklogs = <L extends string>(
+/** Gauges of queues: one query for all of a scrape. */
+export const gaugeQueues = <L extends string>(
   metrics: Metrics | undefined,
+  labels: readonly L[],
   of: {
-    readonly labels: readonly L[]
-    readonly depth: Named
-    readonly age: Named
-    readonly ask: () => Promise<readonly Waiting<L>[]>
+    readonly ask: () => Promise<readonly Measured<L>[]>
+    readonly gauges: readonly (readonly [
+      name: string,
+      help: string,
+      value: (state: QueueState) => number | undefined,
+    ])[]
   },
 ): void => {
-  let asked: Promise<readonly Waiting<L>[]> | undefined
-  const ask = (): Promise<readonly Waiting<L>[]> => {
+  let asked: Promise<readonly Measured<L>[]> | undefined
+  const ask = (): Promise<readonly Measured<L>[]> => {
     asked ??= of.ask().finally(() => {
       asked = undefined
     })
     return asked
   }
-  const gauge = ([name, help]: Named, value: (waiting: Backlog) => number): void => {
-    metrics?.gauge(name, help, of.labels, async (one: Gauge<L>) => {
+  for (const [name, help, value] of of.gauges) {
+    metrics?.gauge(name, help, labels, async (gauge: Gauge<L>) => {
       const all = await ask()
-      one.reset()
-      for (const { labels, waiting } of all) one.set(labels, value(waiting))
+      gauge.reset()
+      for (const { labels, state } of all) {
+        const measured = value(state)
+        if (measured !== undefined) gauge.set(labels, measured)
+      }
     })
   }
-  gauge(of.depth, ({ depth }) => depth)
-  gauge(of.age, ({ ageSeconds }) => ageSeconds)
 }

@@ -30,7 +30,7 @@ export type OpenedBroker = {
 
 /**
  * The broker of `serve`: Kafka, with an outbox if there is a database, else the database itself. Undefined if there is
- * neither: memory alone must not keep messages that we confirm to the central bank.
+ * neither: memory must not keep messages that we confirm to the central bank.
  */
 export const openBroker = (options: OpenBrokerOptions): OpenedBroker | undefined => {
   const { addresses, settings, database, logger, metrics } = options

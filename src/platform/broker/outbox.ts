@@ -1,14 +1,22 @@
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { BrokerUnavailableError, PoisonMessageError, PublishRefusedError } from './errors.ts'
-import { gaugeBacklogs } from './observe.ts'
+import { ageOf, depthOf, gaugeQueues } from './observe.ts'
 import { addressed, outboxTopic, unaddressed } from './outbox-message.ts'
 import type { TransactionalBroker } from './postgresql/index.ts'
 import { tracedBroker } from './traced.ts'
-import { type Broker, backlogCountMax, type Consumer, type Delivery, topics } from './types.ts'
+import {
+  type Broker,
+  backlogCountMax,
+  type Consumer,
+  type Delivery,
+  readers,
+  topics,
+} from './types.ts'
 
 const relayGroup = 'relay'
 const relayedMax = 200
-const keeperGroup = 'dlq-keeper'
+/** A lease that ends sooner may be another's before Kafka has the messages. */
+const leaseLeftLeastMs = 500
 const keptMax = 50
 
 export type OutboxDeps = {
@@ -34,6 +42,11 @@ export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): Transa
     ...target,
     publishIn: (transaction, messages) => outbox.publishIn(transaction, messages.map(addressed)),
     wake: () => outbox.wake([outboxTopic]),
+    // Positions in the broker outside are written after the effects, whose keys tell what was handled twice.
+    settleIn: async () => {},
+    leaseLeftMs: () => Number.POSITIVE_INFINITY,
+    checks: async () => (await Promise.all([target.checks?.() ?? [], log.checks?.() ?? []])).flat(),
+    queues: () => log.queues?.() ?? Promise.resolve([]),
     backlog: async (topic, group) => {
       const [there, here] = await Promise.all([
         target.backlog(topic, group),
@@ -53,7 +66,11 @@ export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): Transa
         topic: outboxTopic,
         group: relayGroup,
         batchSizeMax: relayedMax,
-        handler: (batch) => relayTo(target, batch),
+        handler: (batch) => {
+          const isOurs = batch.every((one) => log.leaseLeftMs(one) > leaseLeftLeastMs)
+          if (!isOurs) throw new BrokerUnavailableError('the lease of the outbox ends')
+          return relayTo(target, batch)
+        },
         isTransient: (error) => error instanceof BrokerUnavailableError,
       })
       consumers = [relay, keepLetters(target, log, logger)]
@@ -84,7 +101,7 @@ const relayTo = async (target: Broker, batch: readonly Delivery[]): Promise<void
 const keepLetters = (target: Broker, log: Broker, logger: Logger): Consumer =>
   target.consume({
     topic: topics.deadLetters,
-    group: keeperGroup,
+    group: readers[topics.deadLetters],
     batchSizeMax: keptMax,
     isTransient: (error) => error instanceof BrokerUnavailableError,
     handler: async (batch) => {
@@ -102,12 +119,21 @@ const keepLetters = (target: Broker, log: Broker, logger: Logger): Consumer =>
   })
 
 const observe = (log: Broker, metrics: Metrics | undefined): void =>
-  gaugeBacklogs(metrics, {
-    labels: [],
-    depth: ['spigw_broker_outbox_depth', 'Messages of the outbox that are not in the broker yet.'],
-    age: [
-      'spigw_broker_outbox_age_seconds',
-      'Age of the oldest message of the outbox that is not in the broker yet.',
+  gaugeQueues(metrics, [], {
+    ask: async () =>
+      ((await log.queues?.()) ?? [])
+        .filter(({ topic }) => topic === outboxTopic)
+        .map((state) => ({ labels: {}, state })),
+    gauges: [
+      [
+        'spigw_broker_outbox_depth',
+        'Messages of the outbox that are not in the broker yet.',
+        depthOf,
+      ],
+      [
+        'spigw_broker_outbox_age_seconds',
+        'Age of the oldest message of the outbox that is not in the broker yet.',
+        ageOf,
+      ],
     ],
-    ask: async () => [{ labels: {}, waiting: await log.backlog(outboxTopic, relayGroup) }],
   })

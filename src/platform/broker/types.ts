@@ -22,7 +22,7 @@ export type Delivery = {
   readonly value: Uint8Array
   readonly headers: Readonly<Record<string, string>>
   readonly publishedAt: Date
-  /** 1 the first time this process hands it out. */
+  /** 1 the first time it is handed out. Kafka forgets it with the process. */
   readonly attempt: number
 }
 
@@ -35,7 +35,7 @@ export type RetryPolicy = {
 
 export type ConsumeOptions = {
   readonly topic: string
-  /** Members of a group share the partitions of a topic; every group gets every message. */
+  /** Members of a group share the partitions of a topic. A topic has one group. */
   readonly group: string
   readonly batchSizeMax: number
   /**
@@ -66,22 +66,31 @@ export type Consumer = {
 
 /** How much of a topic waits for a group. */
 export type Backlog = {
-  /** Counted up to {@link backlogCountMax}. */
+  /** Counted up to {@link backlogCountMax}, in PostgreSQL to {@link laneDepthMax} for each partition. */
   readonly depth: number
   /** Of the oldest message that waits; 0 when none does. */
   readonly ageSeconds: number
 }
 
 export const backlogCountMax = 100_000
+/** To count further would read a page for every message or two. */
+export const laneDepthMax = 100
+
+/** A queue as any process sees it, however many read it. */
+export type QueueState = Backlog & {
+  readonly topic: string
+  /** Partitions that a live process reads; undefined: the broker does not tell. */
+  readonly partitionsRead: number | undefined
+}
 
 export type Broker = {
-  readonly kind: 'memory' | 'postgresql' | 'kafka'
-  /** False: the process loses unhandled messages when it ends. */
-  readonly isDurable: boolean
+  readonly kind: 'postgresql' | 'kafka'
   /** Resolves when the messages are as safe as this broker makes them. All or none, if it can. */
   publish(messages: readonly OutgoingMessage[]): Promise<void>
   consume(options: ConsumeOptions): Consumer
   backlog(topic: string, group: string): Promise<Backlog>
+  /** All queues of the database as they were lately. */
+  queues?(): Promise<readonly QueueState[]>
   /** True when the broker answers. */
   ping(): Promise<boolean>
   /** The findings for `trilho doctor`. Works without `start`; changes nothing. */
@@ -99,6 +108,16 @@ export const topics = {
   outbound: 'spi.outbound',
   webhookEvents: 'webhook.events',
   deadLetters: 'dlq',
+} as const
+
+/** Who reads each topic. */
+export const readers = {
+  [topics.inboundPrimary]: 'spi-worker',
+  [topics.inboundSecondary]: 'spi-worker',
+  [topics.outbound]: 'spi-outbound',
+  [topics.webhookEvents]: 'webhooks',
+  /** In Kafka only: it copies letters to the database. */
+  [topics.deadLetters]: 'dlq-keeper',
 } as const
 
 /** One message may be this large: ten signed ISO 20022 documents of the largest size we accept fit. */

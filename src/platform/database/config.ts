@@ -11,7 +11,7 @@ export const databaseSettings = defineSettings({
   }),
   connectionsMax: setting('TRILHO_DATABASE_CONNECTIONS', integer(1, 500), {
     default: '10',
-    doc: 'Connections of the pool, per process; every consumer of the embedded broker has one of its own besides.',
+    doc: 'Connections of the pool, per process; consumers of the broker in PostgreSQL share two more, and one listens.',
   }),
   statementTimeoutSeconds: setting('TRILHO_DATABASE_STATEMENT_TIMEOUT', integer(1, 3600), {
     default: '30',

@@ -17,12 +17,10 @@ export { createDatabaseFeature } from './feature.ts'
 export { createGatherer, OverloadedError } from './gatherer.ts'
 export { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
 export {
-  alterTable,
   ensurePartitions,
   type PartitionedTable,
   partitionNames,
   partitionRange,
-  timestampBound,
   uuidBound,
 } from './partitions.ts'
 export { dropExpired, type RetentionDeps } from './retention.ts'

@@ -13,8 +13,6 @@ export type PartitionedTable = {
 /** A partition by its name: `<table>_p20260131` or `<table>_p202601`. */
 export type PartitionRange = { readonly name: string; readonly from: Date; readonly to: Date }
 
-export const timestampBound = (from: Date): string => from.toISOString()
-
 /** The least UUIDv7 of a moment: time-ordered ids partition by themselves. None is of a moment before 1970. */
 export const uuidBound = (from: Date): string => {
   const time = Math.max(0, from.getTime()).toString(16).padStart(12, '0')

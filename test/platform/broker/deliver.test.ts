@@ -1,39 +1,72 @@
 import { expect, test } from 'bun:test'
-import { createMemoryBroker, PoisonMessageError } from '#src/platform/broker/index.ts'
+import { DeliveryLostError, PoisonMessageError } from '#src/platform/broker/index.ts'
+import { deliver } from '../../../src/platform/broker/deliver.ts'
+import type { ConsumeOptions, Delivery } from '../../../src/platform/broker/types.ts'
 import { quietLogger } from '../../support/database.ts'
-import { until } from '../../support/until.ts'
 
 const silent = { ...quietLogger, error: () => {}, warn: () => {} }
 const count = 10
 
+const deliveryOf = (index: number, attempt = 1): Delivery => ({
+  ...{ topic: 't', partition: 0, key: 'k', headers: {}, publishedAt: new Date(), attempt },
+  offset: BigInt(index),
+  value: Buffer.from(String(index)),
+})
+
+const numberOf = ({ offset }: Delivery): number => Number(offset)
+
+/** What becomes of a batch that `handler` gets, and what was asked of the source meanwhile. */
+const delivered = async (
+  batch: readonly Delivery[],
+  handler: ConsumeOptions['handler'],
+  over: {
+    readonly isSuspect?: boolean
+    readonly remaining?: (left: readonly Delivery[]) => readonly Delivery[]
+    readonly signal?: AbortSignal
+  } = {},
+) => {
+  const attempts: string[] = []
+  const letters: string[] = []
+  const settled = await deliver(
+    batch,
+    {
+      ...{ topic: 't', group: 'g', batchSizeMax: count, handler },
+      retry: { attemptsMax: 2, backoffFirstMs: 1, backoffMaxMs: 1 },
+      isTransient: (error) => error instanceof Error && error.message === 'away',
+    },
+    {
+      publish: async () => {},
+      bury: async ({ headers = {} }) => {
+        letters.push(
+          `${headers['dlq-offset']} ${headers['dlq-error-code']} ${headers['dlq-attempt']}`,
+        )
+      },
+      remaining: async (left) => over.remaining?.(left) ?? left,
+      keepAttempt: async ({ offset }, attempt) => {
+        attempts.push(`${offset}: ${attempt}`)
+      },
+      isSuspect: over.isSuspect === true,
+      onDeadLetter: () => {},
+      logger: silent,
+      signal: over.signal ?? new AbortController().signal,
+      onSettled: () => {},
+    },
+  )
+  return { settled: settled.map(numberOf), attempts, letters }
+}
+
 /** Sizes of the batches that a handler was given, in order, until it has handled every message. */
 const batchesOf = async (fails: (values: readonly number[], call: number) => Error | undefined) => {
-  const broker = createMemoryBroker({ logger: silent })
   const sizes: number[] = []
   const handled = new Set<number>()
-  const consumer = broker.consume({
-    topic: 't',
-    group: 'g',
-    batchSizeMax: count,
-    retry: { attemptsMax: 2, backoffFirstMs: 1, backoffMaxMs: 1 },
-    isTransient: (error) => error instanceof Error && error.message === 'away',
-    handler: async (batch) => {
-      const values = batch.map(({ value }) => Number(Buffer.from(value).toString()))
-      sizes.push(values.length)
-      const error = fails(values, sizes.length)
-      if (error !== undefined) throw error
-      for (const value of values) handled.add(value)
-    },
+  const batch = Array.from({ length: count }, (_, index) => deliveryOf(index))
+  await delivered(batch, async (given) => {
+    const values = given.map(numberOf)
+    sizes.push(values.length)
+    const error = fails(values, sizes.length)
+    if (error !== undefined) throw error
+    for (const value of values) handled.add(value)
   })
-  await broker.publish(
-    Array.from({ length: count }, (_, index) => ({
-      topic: 't',
-      key: 'k',
-      value: Buffer.from(String(index)),
-    })),
-  )
-  await until(() => handled.has(count - 1))
-  await consumer.stop()
   return { sizes, handled: handled.size }
 }
 
@@ -60,4 +93,61 @@ test('a message to blame is found one by one', async () => {
   )
   expect(sizes).toEqual([10, ...Array<number>(10).fill(1)])
   expect(handled).toBe(count - 1)
+})
+
+test('what was settled within the transaction of its effects is not handed out again', async () => {
+  const seen: (readonly number[])[] = []
+  const batch = [0, 1, 2, 3].map((index) => deliveryOf(index))
+  const { settled } = await delivered(
+    batch,
+    async (given) => {
+      seen.push(given.map(numberOf))
+      if (given.length === 4) throw new DeliveryLostError('one is settled already')
+    },
+    { remaining: (left) => left.filter((one) => numberOf(one) !== 2) },
+  )
+  expect(seen).toEqual([
+    [0, 1, 2, 3],
+    [0, 1, 3],
+  ])
+  expect(settled).toEqual([0, 1, 3])
+})
+
+test('what ended its processes goes alone, is counted before, and ends in dlq', async () => {
+  const handled: number[] = []
+  const batch = [deliveryOf(0, 2), deliveryOf(1, 3)]
+  const { settled, attempts, letters } = await delivered(
+    batch,
+    async ([one, ...others]) => {
+      expect(others).toEqual([])
+      if (one !== undefined) handled.push(numberOf(one))
+    },
+    { isSuspect: true },
+  )
+  expect(handled).toEqual([0])
+  expect(attempts).toEqual(['0: 2'])
+  expect(letters).toEqual(['1 attempts_exhausted 2'])
+  expect(settled).toEqual([0, 1])
+})
+
+test('an attempt that its surroundings ended does not count', async () => {
+  let calls = 0
+  const { attempts, letters } = await delivered([deliveryOf(0, 2)], async () => {
+    if (++calls === 1) throw new Error('away')
+  })
+  expect(attempts).toEqual(['0: 2', '0: 1', '0: 2'])
+  expect(letters).toEqual([])
+})
+
+test('a partition that is lost is left as it is', async () => {
+  const lost = new AbortController()
+  const { settled } = await delivered(
+    [deliveryOf(0), deliveryOf(1)],
+    async () => {
+      lost.abort()
+      throw new Error('no')
+    },
+    { signal: lost.signal },
+  )
+  expect(settled).toEqual([])
 })

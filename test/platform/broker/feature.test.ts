@@ -1,34 +1,40 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import {
   createBrokerFeature,
-  createMemoryBroker,
+  createPostgresBroker,
   type Delivery,
 } from '#src/platform/broker/index.ts'
 import { createStallWatch } from '#src/platform/jobs/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
-import { quietLogger } from '../../support/database.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
 
-test('health says what kind it is and whether messages outlive the process', async () => {
-  const broker = createMemoryBroker({ logger: quietLogger })
-  const up = createBrokerFeature(broker, quietLogger)
+const database = await createTestDatabase()
+afterAll(() => database.close())
+
+const openBroker = () =>
+  createPostgresBroker({ ...database, retentionDays: 7, logger: quietLogger })
+
+test('health says what kind it is', async () => {
+  const broker = openBroker()
+  const up = createBrokerFeature(broker)
   await up.start?.()
   expect(await up.health?.()).toEqual({
     status: 'ok',
     ready: true,
-    detail: { kind: 'memory', durable: false },
+    detail: { kind: 'postgresql' },
   })
   await up.stop?.()
 })
 
 test('a broker that is away is reported and does not fail readiness', async () => {
-  const broker = createMemoryBroker({ logger: quietLogger })
+  const broker = openBroker()
   const away = {
     ...broker,
     ping: async () => {
       throw new Error('away')
     },
   }
-  expect(await createBrokerFeature(away, quietLogger).health?.()).toMatchObject({
+  expect(await createBrokerFeature(away).health?.()).toMatchObject({
     status: 'down',
     ready: true,
   })
@@ -42,9 +48,9 @@ describe('a consumer in the eyes of the stall watch', () => {
     handler: (batch: readonly Delivery[]) => Promise<void>,
     stallMs: number,
   ) => {
-    const broker = createMemoryBroker({ logger: quietLogger })
-    const feature = createBrokerFeature(broker, quietLogger)
-    const consumer = broker.consume({ topic: 't', group: 'g', batchSizeMax: 10, handler })
+    const broker = openBroker()
+    const feature = createBrokerFeature(broker)
+    broker.consume({ topic: 't', group: 'g', batchSizeMax: 10, handler })
     const watch = createStallWatch({
       loops: () => feature.loops?.() ?? [],
       stallMs,
@@ -58,7 +64,7 @@ describe('a consumer in the eyes of the stall watch', () => {
     const until = async (wanted: boolean): Promise<void> => {
       while (watch.stalled().length > 0 !== wanted) await Bun.sleep(5)
     }
-    return { watch, send, until, stop: () => consumer.stop() }
+    return { watch, send, until, stop: () => broker.stop() }
   }
 
   test('is stalled while a handler does not come back, and no longer than that', async () => {

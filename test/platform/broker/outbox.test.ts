@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import {
   type Broker,
   BrokerUnavailableError,
-  createMemoryBroker,
   createPostgresBroker,
   type Delivery,
   deadLetterHeaders,
@@ -21,6 +20,7 @@ import {
   quietLogger as logger,
   type TestDatabase,
 } from '../../support/database.ts'
+import { createTopicsOutside } from '../../support/topics-outside.ts'
 import { until } from '../../support/until.ts'
 
 /** A Kafka starts, rebalances and comes back in seconds, more of them on a busy machine. */
@@ -40,7 +40,13 @@ describe('the outbox', () => {
   const metricsOf = () => createMetrics({ version: 'test', withProcess: false })
   const openLog = (): TransactionalBroker => {
     const { sql, dsn } = database
-    return createPostgresBroker({ sql, dsn, retentionDays: 7, logger })
+    return createPostgresBroker({
+      sql,
+      dsn,
+      retentionDays: 7,
+      logger,
+      times: { sampleEveryMs: 20 },
+    })
   }
   const open = async (target: Broker, metrics = metricsOf()): Promise<TransactionalBroker> => {
     const broker = withOutbox({ broker: target, log: openLog(), logger, metrics })
@@ -63,7 +69,7 @@ describe('the outbox', () => {
   const textOf = ({ value }: Delivery): string => Buffer.from(value).toString()
 
   test('brings what a transaction published to the broker, as it was, and nothing of one that failed', async () => {
-    const broker = await open(createMemoryBroker({ logger }))
+    const broker = await open(createTopicsOutside())
     const seen = read(broker, 'a')
     const failed = database.sql.begin(async (tx) => {
       await broker.publishIn(tx, [{ topic: 'a', key: 'k', value: Buffer.from('rolled back') }])
@@ -83,7 +89,7 @@ describe('the outbox', () => {
   })
 
   test('keeps the order of a key over transactions and topics', async () => {
-    const broker = await open(createMemoryBroker({ logger }))
+    const broker = await open(createTopicsOutside())
     const seen = [read(broker, 'first'), read(broker, 'second')]
     for (let at = 0; at < 60; at++) {
       const message = { key: `k${at % 3}`, value: Buffer.from(String(at)) }
@@ -104,7 +110,7 @@ describe('the outbox', () => {
   })
 
   test('waits while the broker is away, says for how long, and goes on', async () => {
-    const memory = createMemoryBroker({ logger })
+    const memory = createTopicsOutside()
     let isAway = true
     const metrics = metricsOf()
     const broker = await open(
@@ -126,9 +132,8 @@ describe('the outbox', () => {
       const { text } = await metrics.render()
       return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
     }
-    await Bun.sleep(100)
-    expect(await gaugeOf('spigw_broker_outbox_depth')).toBe(1)
-    expect(await gaugeOf('spigw_broker_outbox_age_seconds')).toBeGreaterThan(0.05)
+    await until(async () => (await gaugeOf('spigw_broker_outbox_depth')) === 1)
+    await until(async () => (await gaugeOf('spigw_broker_outbox_age_seconds')) > 0.05)
     const waiting = await broker.backlog('late', 'readers')
     expect(waiting.depth).toBe(1)
     expect(waiting.ageSeconds).toBeGreaterThan(0.05)
@@ -138,18 +143,17 @@ describe('the outbox', () => {
     expect(textOf(seen[0] as Delivery)).toBe('kept')
     // It is as old as it is, however late it was relayed.
     expect(seen[0]?.publishedAt.getTime()).toBeLessThan(publishedBefore)
-    await broker.stop()
-    expect(await gaugeOf('spigw_broker_outbox_depth')).toBe(0)
+    await until(async () => (await gaugeOf('spigw_broker_outbox_depth')) === 0)
     expect(await gaugeOf('spigw_broker_outbox_age_seconds')).toBe(0)
   })
 
   test('relays what a process left behind that stopped before it could', async () => {
     const log = openLog()
-    const left = withOutbox({ broker: createMemoryBroker({ logger }), log, logger })
+    const left = withOutbox({ broker: createTopicsOutside(), log, logger })
     await database.sql.begin((tx) =>
       left.publishIn(tx, [{ topic: 'left', value: Buffer.from('behind') }]),
     )
-    const next = await open(createMemoryBroker({ logger }))
+    const next = await open(createTopicsOutside())
     const seen = read(next, 'left')
     await until(() => seen.length === 1)
     expect(seen.map(textOf)).toEqual(['behind'])
@@ -163,7 +167,7 @@ describe('the outbox', () => {
       serviceVersion: '1',
       samplingRatio: 1,
     })
-    const broker = await open(createMemoryBroker({ logger }))
+    const broker = await open(createTopicsOutside())
     const handled = Promise.withResolvers<string | undefined>()
     broker.consume({
       topic: 'traced',
@@ -190,7 +194,7 @@ describe('the outbox', () => {
   })
 
   test('keeps dead letters where they can be tried again', async () => {
-    const memory = createMemoryBroker({ logger })
+    const memory = createTopicsOutside()
     const broker = await open(memory)
     const seen: string[] = []
     let isBroken = true
@@ -220,7 +224,7 @@ describe('the outbox', () => {
   })
 
   test('puts what the broker will never take in dlq, and goes on', async () => {
-    const memory = createMemoryBroker({ logger })
+    const memory = createTopicsOutside()
     const broker = await open({
       ...memory,
       publish: async (messages) => {
@@ -236,13 +240,11 @@ describe('the outbox', () => {
       ]),
     )
     broker.wake(['mixed'])
-    const log = openLog()
-    const letters = read(log, 'dlq')
-    await until(() => seen.length === 1 && letters.length === 1)
-    expect(letters[0]?.headers).toMatchObject({
+    const letters = () => openDeadLetters(database.sql, true).list(1)
+    await until(async () => seen.length === 1 && (await letters()).length === 1)
+    expect((await letters())[0]?.headers).toMatchObject({
       [deadLetterHeaders.topic]: outboxTopic,
       [deadLetterHeaders.errorCode]: 'refused_by_broker',
     })
-    await log.stop()
   })
 })

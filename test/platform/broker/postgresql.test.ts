@@ -1,36 +1,81 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { createPostgresBroker, type TransactionalBroker } from '#src/platform/broker/index.ts'
-import { createHeldBackWatch } from '#src/platform/broker/postgresql/held-back.ts'
+import {
+  type ConsumeOptions,
+  createBrokerFeature,
+  createPostgresBroker,
+  DeliveryLostError,
+  openDeadLetters,
+  type TransactionalBroker,
+  topics,
+} from '#src/platform/broker/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
+import { laneDepthMax } from '../../../src/platform/broker/types.ts'
 import { brokerContract } from '../../contract/broker.contract.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
+import { lettersIn } from '../../support/letters.ts'
 import { until } from '../../support/until.ts'
 
 const database = await createTestDatabase()
 afterAll(() => database.close())
 
+/** Long for a process that lives, short for whoever waits for the end of one that does not. */
+const leaseMs = 900
+
 const open = async (): Promise<TransactionalBroker> => {
   const { sql, dsn } = database
-  const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger })
+  const times = { leaseMs }
+  const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger, times })
   await broker.start()
   return broker
 }
 
-brokerContract('PostgreSQL', { open })
+brokerContract('PostgreSQL', {
+  open,
+  letters: () => () => lettersIn(database.sql),
+})
+
+/** The texts that a consumer was given, in order. */
+const reading = (
+  broker: TransactionalBroker,
+  topic: string,
+  over: Partial<ConsumeOptions> = {},
+) => {
+  const seen: string[] = []
+  broker.consume({
+    ...{ topic, group: 'g', batchSizeMax: 10 },
+    handler: async (batch) => {
+      seen.push(...batch.map(({ value }) => Buffer.from(value).toString()))
+    },
+    ...over,
+  })
+  return seen
+}
+
+const textMessage = (topic: string, text: string, key = 'k') => ({
+  ...{ topic, key, value: Buffer.from(text) },
+})
+
+const startVictim = (topic: string, mode: 'hangs' | 'is slow' | 'dies') => {
+  const program = join(import.meta.dir, 'victim.ts')
+  const victim = Bun.spawn(
+    [process.execPath, program, database.dsn, topic, mode, String(leaseMs)],
+    { stdout: 'pipe', stderr: 'ignore' },
+  )
+  const reader = victim.stdout.getReader()
+  /** The next lines that it says. */
+  const says = async (): Promise<string> => {
+    const { value } = await reader.read()
+    return new TextDecoder().decode(value).trim()
+  }
+  return { victim, says }
+}
 
 describe('PostgreSQL broker', () => {
   test('publishes with the transaction or not at all', async () => {
     const broker = await open()
     const topic = `transaction.${Date.now()}`
-    const seen: string[] = []
-    broker.consume({
-      topic,
-      group: 'g',
-      batchSizeMax: 10,
-      handler: async (batch) => {
-        seen.push(...batch.map(({ value }) => Buffer.from(value).toString()))
-      },
-    })
+    const seen = reading(broker, topic)
     const failed = database.sql.begin(async (transaction) => {
       await broker.publishIn(transaction, [{ topic, value: Buffer.from('rolled back') }])
       throw new Error('no')
@@ -45,95 +90,101 @@ describe('PostgreSQL broker', () => {
     await broker.stop()
   })
 
-  test('passes over nothing that commits late', async () => {
+  test('delivers what commits late below what was read', async () => {
     const broker = await open()
     const topic = `late.${Date.now()}`
-    const seen: string[] = []
-    broker.consume({
-      topic,
-      group: 'g',
-      batchSizeMax: 10,
-      handler: async (batch) => {
-        seen.push(...batch.map(({ value }) => Buffer.from(value).toString()))
-      },
-    })
+    const seen = reading(broker, topic)
     await database.sql.begin(async (transaction) => {
-      await broker.publishIn(transaction, [{ topic, key: 'k', value: Buffer.from('early') }])
-      await broker.publish([{ topic, key: 'k', value: Buffer.from('second') }])
-      await Bun.sleep(300)
-      expect(seen).toEqual([])
+      await broker.publishIn(transaction, [textMessage(topic, 'lower')])
+      await broker.publish([textMessage(topic, 'higher')])
+      await until(() => seen.length === 1)
     })
+    // Nobody tells of it: the search finds it.
     await until(() => seen.length === 2)
-    expect(seen).toEqual(['early', 'second'])
+    expect(seen).toEqual(['higher', 'lower'])
     await broker.stop()
   })
 
-  test('does not wait for transactions of other databases of the server', async () => {
+  test('delivers a late one while its lane is never idle', async () => {
+    const broker = await open()
+    const topic = `busy.${Date.now()}`
+    const seen: string[] = []
+    let published = 0
+    const more = (): Promise<void> => broker.publish([textMessage(topic, String(published++))])
+    const handler: ConsumeOptions['handler'] = async (batch) => {
+      seen.push(...batch.map(({ value }) => Buffer.from(value).toString()))
+      // The next waits before this one is settled.
+      await more()
+    }
+    await database.sql.begin(async (transaction) => {
+      await broker.publishIn(transaction, [textMessage(topic, 'late')])
+      reading(broker, topic, { handler })
+      await more()
+      await until(() => seen.length > 3)
+    })
+    await until(() => seen.includes('late'))
+    await broker.stop()
+  })
+
+  test('keeps the order of a key whose row is locked before, whoever wrote first', async () => {
+    const { sql } = database
+    const broker = await open()
+    const topic = `row.${Date.now()}`
+    await sql`create table if not exists keys (key text primary key, state int)`
+    await sql`insert into keys values ('k', 0) on conflict do nothing`
+    const wrote = Promise.withResolvers<void>()
+    const locked = Promise.withResolvers<void>()
+    const second = sql.begin(async (tx) => {
+      // Its transaction id is the older one.
+      await tx`insert into keys values (${topic}, 0)`
+      wrote.resolve()
+      await locked.promise
+      await tx`update keys set state = 2 where key = 'k'`
+      await broker.publishIn(tx, [textMessage(topic, 'second')])
+    })
+    await wrote.promise
+    await sql.begin(async (tx) => {
+      await tx`update keys set state = 1 where key = 'k'`
+      locked.resolve()
+      await Bun.sleep(50)
+      await broker.publishIn(tx, [textMessage(topic, 'first')])
+    })
+    await second
+    const seen = reading(broker, topic)
+    await until(() => seen.length === 2)
+    expect(seen).toEqual(['first', 'second'])
+    await broker.stop()
+  })
+
+  test('waits for no transaction that writes, here or in another database of the server', async () => {
     const elsewhere = await createTestDatabase(1)
     const broker = await open()
     const topic = `elsewhere.${Date.now()}`
-    let seen = 0
-    broker.consume({
-      topic,
-      group: 'g',
-      batchSizeMax: 10,
-      handler: async (batch) => {
-        seen += batch.length
-      },
-    })
-    await elsewhere.sql.begin(async (transaction) => {
-      await transaction`create table batch_job ()`
-      await broker.publish([{ topic, value: Buffer.from('1') }])
-      await until(() => seen === 1)
+    const seen = reading(broker, topic)
+    await elsewhere.sql.begin(async (there) => {
+      await there`create table batch_job ()`
+      await database.sql.begin(async (here) => {
+        await here`create table if not exists another_batch_job ()`
+        await broker.publish([textMessage(topic, '1')])
+        await until(() => seen.length === 1)
+      })
     })
     await broker.stop()
     await elsewhere.close()
   })
 
-  test('names the transaction that holds messages back, and says when it is over', async () => {
-    const lines: { readonly message: string; readonly pid: unknown }[] = []
-    const note = ({ pid }: Readonly<Record<string, unknown>>, message: string): void => {
-      lines.push({ message, pid })
-    }
-    const own = await createTestDatabase(2)
-    const watch = createHeldBackWatch(
-      { sql: own.sql, logger: { ...quietLogger, info: note, warn: note } },
-      20,
-    )
-    await watch.start()
-    let pid: unknown
-    await own.sql.begin(async (transaction) => {
-      await transaction`create table forgotten ()`
-      const [row] = await transaction`select pg_backend_pid() as pid`
-      pid = row?.['pid']
-      await until(() => lines.length === 1)
-    })
-    await until(() => lines.length === 2)
-    await watch.stop()
-    expect(lines).toEqual([
-      { message: expect.stringContaining('holds back every message'), pid },
-      { message: 'messages are held back no more', pid: undefined },
-    ])
-    await own.close()
-  })
-
-  test('goes on after its connections are cut, and another member takes over at once', async () => {
+  test('goes on after its connections are cut', async () => {
     const broker = await open()
     const topic = `cut.${Date.now()}`
     const seen = new Set<string>()
-    broker.consume({
-      topic,
-      group: 'g',
-      batchSizeMax: 10,
+    reading(broker, topic, {
       handler: async (batch) => {
         for (const { value } of batch) seen.add(Buffer.from(value).toString())
       },
     })
     for (let round = 0; round < 5; round++) {
       const values = Array.from({ length: 50 }, (_, index) => `${round}-${index}`)
-      await broker.publish(
-        values.map((value) => ({ topic, key: value, value: Buffer.from(value) })),
-      )
+      await broker.publish(values.map((value) => textMessage(topic, value, value)))
       await until(() => seen.size > round * 50)
       await database.sql`
         select pg_terminate_backend(pid) from pg_stat_activity
@@ -143,30 +194,208 @@ describe('PostgreSQL broker', () => {
     await broker.stop()
   }, 60_000)
 
-  test('gives the work of a process that is killed to another within seconds', async () => {
+  test('gives the work of a process that is killed to another when its lease is over', async () => {
     const broker = await open()
     const topic = `killed.${Date.now()}`
-    const victim = Bun.spawn(
-      [process.execPath, join(import.meta.dir, 'victim.ts'), database.dsn, topic],
-      { stdout: 'pipe', stderr: 'ignore' },
-    )
     const values = Array.from({ length: 20 }, (_, index) => `${index}`.padStart(2, '0'))
-    await broker.publish(values.map((value) => ({ topic, key: 'k', value: Buffer.from(value) })))
-    await victim.stdout.getReader().read()
-    const seen: string[] = []
-    broker.consume({
-      topic,
-      group: 'g',
-      batchSizeMax: 10,
-      handler: async (batch) => {
-        seen.push(...batch.map(({ value }) => Buffer.from(value).toString()))
-      },
-    })
-    await Bun.sleep(300)
+    await broker.publish(values.map((value) => textMessage(topic, value)))
+    const { victim, says } = startVictim(topic, 'hangs')
+    await says()
+    const seen = reading(broker, topic)
+    await Bun.sleep(leaseMs / 2)
     expect(seen).toEqual([])
     victim.kill('SIGKILL')
     await until(() => seen.length >= values.length, 40_000)
     expect(seen).toEqual(values)
     await broker.stop()
   }, 60_000)
+
+  test('gives the work of a frozen process to another; when it goes on, it has no effect twice', async () => {
+    const { sql } = database
+    const broker = await open()
+    const topic = `frozen.${Date.now()}`
+    await sql`create table if not exists effects (text text, who text)`
+    const texts = Array.from({ length: 5 }, (_, index) => `${topic} ${index}`)
+    await broker.publish(texts.map((text) => textMessage(topic, text)))
+    const { victim, says } = startVictim(topic, 'is slow')
+    expect(await says()).toBe('taken')
+    victim.kill('SIGSTOP')
+    const seen = reading(broker, topic, {
+      handler: async (batch) => {
+        await sql.begin(async (tx) => {
+          for (const { value } of batch) {
+            await tx`insert into effects values (${Buffer.from(value).toString()}, 'heir')`
+          }
+          await broker.settleIn(tx, batch)
+        })
+        seen.push(...batch.map(({ value }) => Buffer.from(value).toString()))
+      },
+    })
+    await until(() => seen.length === texts.length, 40_000)
+    victim.kill('SIGCONT')
+    expect(await says()).toBe(DeliveryLostError.name)
+    victim.kill('SIGKILL')
+    const effects = await sql<{ text: string; who: string }[]>`
+      select text, who from effects where starts_with(text, ${topic}) order by text`
+    expect([...effects]).toEqual(texts.map((text) => ({ text, who: 'heir' })))
+    await broker.stop()
+  }, 60_000)
+
+  test('a message that ends its process again and again goes to dlq, and no other', async () => {
+    const { sql } = database
+    const broker = await open()
+    const topic = `deadly.${Date.now()}`
+    await sql`create table if not exists effects (text text, who text)`
+    const texts = ['a', 'b', 'c', 'd'].map((text) => `${topic} ${text}`)
+    const [first = '', ...others] = texts
+    await broker.publish([first, 'deadly', ...others].map((text) => textMessage(topic, text)))
+    const effects = async () => {
+      const rows = await sql<{ text: string }[]>`
+        select text from effects where starts_with(text, ${topic}) order by text`
+      return rows.map(({ text }) => text)
+    }
+    let victims = 0
+    while ((await broker.backlog(topic, 'g')).depth > 0) {
+      victims++
+      const { victim } = startVictim(topic, 'dies')
+      const over = until(async () => (await broker.backlog(topic, 'g')).depth === 0, 20_000)
+      await Promise.race([victim.exited, over])
+      victim.kill('SIGKILL')
+      await victim.exited
+    }
+    expect(victims).toBeLessThan(10)
+    expect(await effects()).toEqual(texts)
+    const letters = (await openDeadLetters(sql).list(100)).filter(
+      ({ headers }) => headers['dlq-topic'] === topic,
+    )
+    expect(letters.map(({ headers }) => headers['dlq-error-code'])).toEqual(['attempts_exhausted'])
+    await broker.stop()
+  }, 60_000)
+
+  test('of two that handle a message at once one settles it, and the effects of the other are undone', async () => {
+    const { sql } = database
+    const broker = await open()
+    const topic = `twice.${Date.now()}`
+    await sql`create table if not exists effects (text text, who text)`
+    await broker.publish([textMessage(topic, topic)])
+    const outcomes: string[] = []
+    reading(broker, topic, {
+      handler: async (batch) => {
+        const settle = (who: string) =>
+          sql.begin(async (tx) => {
+            await tx`insert into effects values (${topic}, ${who})`
+            await broker.settleIn(tx, batch)
+          })
+        const both = await Promise.allSettled([settle('one'), settle('other')])
+        outcomes.push(...both.map(({ status }) => status))
+      },
+    })
+    await until(() => outcomes.length > 0)
+    expect(outcomes.sort()).toEqual(['fulfilled', 'rejected'])
+    const effects = await sql`select from effects where text = ${topic}`
+    expect(effects.count).toBe(1)
+    await broker.stop()
+  })
+
+  test('a process has the time left of its lease, and none of a message that is not its own', async () => {
+    const [broker, other] = [await open(), await open()]
+    const topic = `left.${Date.now()}`
+    const left: number[] = []
+    reading(broker, topic, {
+      handler: async ([one]) => {
+        if (one !== undefined) left.push(broker.leaseLeftMs(one), other.leaseLeftMs(one))
+      },
+    })
+    await broker.publish([textMessage(topic, '1')])
+    await until(() => left.length > 0)
+    const [own = 0, others = 0] = left
+    expect(own).toBeGreaterThan(0)
+    expect(own).toBeLessThanOrEqual(leaseMs)
+    expect(others).toBeLessThan(0)
+    await broker.stop()
+    await other.stop()
+  })
+
+  test('finds what it does not hear of: behind a pooler nobody is heard', async () => {
+    const listen = async () => ({ unlisten: async () => {}, state: {} })
+    const sql = new Proxy(database.sql, {
+      get: (target, name) => (name === 'listen' ? listen : Reflect.get(target, name)),
+    })
+    const deaf = createPostgresBroker({
+      ...{ sql, dsn: database.dsn, retentionDays: 7, logger: quietLogger },
+    })
+    const topic = `deaf.${Date.now()}`
+    const seen = reading(deaf, topic)
+    const broker = await open()
+    await broker.publish([textMessage(topic, 'first')])
+    await until(() => seen.length === 1, 3_000)
+    const waitedMs: number[] = []
+    for (let count = 2; count <= 5; count++) {
+      const beganMs = performance.now()
+      await broker.publish([textMessage(topic, String(count))])
+      await until(() => seen.length === count, 3_000)
+      waitedMs.push(performance.now() - beganMs)
+    }
+    // It looks more often by now.
+    expect(Math.min(...waitedMs)).toBeLessThan(500)
+    await deaf.stop()
+    await broker.stop()
+  })
+
+  test('a queue that nobody reads is told of in health, metrics and the log, by every process', async () => {
+    const { sql, dsn } = database
+    const lines: { readonly topic: unknown; readonly message: string }[] = []
+    const note = ({ topic }: Readonly<Record<string, unknown>>, message: string): void => {
+      lines.push({ topic, message })
+    }
+    const metrics = createMetrics({ version: 'test', withProcess: false })
+    const logger = { ...quietLogger, error: note, info: note }
+    const sampling = createPostgresBroker({
+      ...{ sql, dsn, retentionDays: 7, logger, times: { sampleEveryMs: 20 } },
+    })
+    // It consumes nothing and does not measure: another process does.
+    const watching = createPostgresBroker({ ...{ sql, dsn, retentionDays: 7, logger, metrics } })
+    const { health } = createBrokerFeature(watching)
+    const topic = topics.webhookEvents
+    await watching.publish([textMessage(topic, 'waits')])
+    await sql`update broker_queue set published_at = now() - interval '31 seconds' where topic = ${topic}`
+    await sampling.start()
+    await until(() => lines.length > 0)
+    expect(lines).toEqual([{ topic, message: 'messages wait in a queue that no process reads' }])
+    expect(await health?.()).toMatchObject({
+      ...{ status: 'degraded', ready: true },
+      detail: { unread: [{ topic, depth: 1 }] },
+    })
+    const { text } = await metrics.render()
+    const labels = `{topic="${topic}",group="webhooks"}`
+    expect(text).toContain(`spigw_broker_queue_depth${labels} 1`)
+    expect(text).toContain(`spigw_broker_queue_partitions_read${labels} 0`)
+    expect(text).toMatch(
+      /spigw_broker_queue_age_seconds\{topic="webhook.events",group="webhooks"\} [3-9]\d/,
+    )
+
+    const seen = reading(watching, topic)
+    await until(() => seen.length === 1 && lines.length > 1)
+    expect(lines.at(-1)).toEqual({ topic, message: 'the queue is read again' })
+    await until(async () => (await health?.())?.status === 'ok')
+    await watching.stop()
+    await sampling.stop()
+  })
+
+  test('depth is counted up to a bound in each lane, age however deep it is', async () => {
+    const broker = await open()
+    const topic = `deep.${Date.now()}`
+    const many = Array.from({ length: laneDepthMax + 5 }, (_, index) => `${index}`)
+    await broker.publish(many.slice(0, laneDepthMax).map((text) => textMessage(topic, text)))
+    expect((await broker.backlog(topic, 'g')).depth).toBe(laneDepthMax)
+    await broker.publish(many.slice(laneDepthMax).map((text) => textMessage(topic, text)))
+    await broker.publish([textMessage(topic, 'another lane', 'another')])
+    await database.sql`
+      update broker_queue set published_at = now() - interval '1 hour'
+      where id = (select min(id) from broker_queue where topic = ${topic} and key = 'k')`
+    const { depth, ageSeconds } = await broker.backlog(topic, 'g')
+    expect(depth).toBe(laneDepthMax + 1)
+    expect(ageSeconds).toBeGreaterThanOrEqual(3_600)
+    await broker.stop()
+  })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import {
-  createMemoryBroker,
+  type Broker,
   type Delivery,
   tracedBroker,
   traceHeader,
@@ -8,16 +8,13 @@ import {
 import { currentTraceId, inSpan } from '#src/platform/observe/index.ts'
 import { startTracing } from '#src/platform/observe/tracing/start.ts'
 import { startCollector } from '../../support/collector.ts'
-import { quietLogger } from '../../support/database.ts'
+import { createTopicsOutside } from '../../support/topics-outside.ts'
 
 const value = new Uint8Array([1])
 const topic = 'spi.outbound'
 
 /** Publishes with `publish`, and gives the deliveries, the traces active while they were handled, and the spans. */
-const through = async (
-  count: number,
-  publish: (broker: ReturnType<typeof createMemoryBroker>) => Promise<unknown>,
-) => {
+const through = async (count: number, publish: (broker: Broker) => Promise<unknown>) => {
   const collector = await startCollector()
   const tracing = startTracing({
     endpoint: collector.url,
@@ -25,7 +22,7 @@ const through = async (
     serviceVersion: '1',
     samplingRatio: 1,
   })
-  const broker = tracedBroker(createMemoryBroker({ logger: quietLogger }))
+  const broker = tracedBroker(createTopicsOutside())
   await broker.start()
   await publish(broker)
   const deliveries: Delivery[] = []

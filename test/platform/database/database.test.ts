@@ -115,8 +115,8 @@ describe('openDatabase', () => {
       ...{ sql: own.sql, dsn: own.dsn, retentionDays: 1, logger: quietLogger },
     })
     broker.consume({ topic: 't', group: 'g', batchSizeMax: 1, handler: async () => {} })
-    // Its reader, and the one that listens.
-    await until(async () => (await counted())?.[1] === '6')
+    // The one that keeps its leases, its reader, and the one that listens.
+    await until(async () => (await counted())?.[1] === '7')
     await broker.stop()
     await pool.close()
     await own.close()

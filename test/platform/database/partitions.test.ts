@@ -3,7 +3,6 @@ import {
   ensurePartitions,
   partitionNames,
   partitionRange,
-  timestampBound,
   uuidBound,
 } from '#src/platform/database/index.ts'
 import { createTestDatabase } from '../../support/database.ts'
@@ -13,7 +12,11 @@ const database = await createTestDatabase()
 afterAll(() => database.close())
 const { sql } = database
 
-const log = { name: 'broker_log', unit: 'day', bound: timestampBound } as const
+await sql`create table things (at timestamptz not null) partition by range (at)`
+await sql`create table things_default partition of things default`
+
+const timestampBound = (from: Date): string => from.toISOString()
+const log = { name: 'things', unit: 'day', bound: timestampBound } as const
 
 describe('time partitions', () => {
   test('ranges follow the calendar in UTC', () => {
@@ -24,8 +27,8 @@ describe('time partitions', () => {
       from: new Date('2027-01-01T00:00:00Z'),
       to: new Date('2027-02-01T00:00:00Z'),
     })
-    expect(partitionRange(log, at, 1).name).toBe('broker_log_p20270101')
-    expect(partitionRange(log, at, -366).name).toBe('broker_log_p20251230')
+    expect(partitionRange(log, at, 1).name).toBe('things_p20270101')
+    expect(partitionRange(log, at, -366).name).toBe('things_p20251230')
   })
 
   test('the UUID bound of a moment is not above any UUIDv7 of that moment', () => {
@@ -39,27 +42,27 @@ describe('time partitions', () => {
     const at = new Date('2031-05-10T12:00:00Z')
     const made = (await Promise.all([1, 2].map(() => ensurePartitions(sql, log, 2, at)))).flat()
     expect(made.sort()).toEqual([
-      'broker_log_p20310509',
-      'broker_log_p20310510',
-      'broker_log_p20310511',
-      'broker_log_p20310512',
+      'things_p20310509',
+      'things_p20310510',
+      'things_p20310511',
+      'things_p20310512',
     ])
     expect(await ensurePartitions(sql, log, 2, at)).toEqual([])
     await sql`
-      insert into broker_log (topic, partition, xid, value, published_at)
-      values ('t', 0, pg_current_xact_id(), '', ${at.toISOString()})`
-    const [row] = await sql`select tableoid::regclass::text as name from broker_log`
-    expect(row?.['name']).toBe('broker_log_p20310510')
+      insert into things (at)
+      values (${at.toISOString()})`
+    const [row] = await sql`select tableoid::regclass::text as name from things`
+    expect(row?.['name']).toBe('things_p20310510')
     expect(await partitionNames(sql, log)).toEqual(made)
   })
 
   test('leave a range whose rows are in the default partition already', async () => {
     const at = new Date('2041-05-10T12:00:00Z')
     await sql`
-      insert into broker_log (topic, partition, xid, value, published_at)
-      values ('t', 0, pg_current_xact_id(), '', ${at.toISOString()})`
+      insert into things (at)
+      values (${at.toISOString()})`
     const made = await ensurePartitions(sql, log, 1, at)
-    expect(made).toEqual(['broker_log_p20410509', 'broker_log_p20410511'])
+    expect(made).toEqual(['things_p20410509', 'things_p20410511'])
   })
 
   test('a table in use holds up the partition, and that nobody else for long', async () => {
@@ -68,7 +71,7 @@ describe('time partitions', () => {
     const held = Promise.withResolvers<void>()
     // As a backup does.
     const backup = sql.begin(async (tx) => {
-      await tx`lock table broker_log in access share mode`
+      await tx`lock table things in access share mode`
       held.resolve()
       await letGo.promise
     })
@@ -76,13 +79,13 @@ describe('time partitions', () => {
     const refused = ensurePartitions(sql, log, 0, at).catch((error: unknown) => error)
     await until(
       async () =>
-        (await sql`select from pg_locks where relation = 'broker_log'::regclass and not granted`)
+        (await sql`select from pg_locks where relation = 'things'::regclass and not granted`)
           .count > 0,
     )
     // Behind the statement that waits, and written although the backup goes on.
     await sql`
-      insert into broker_log (topic, partition, xid, value, published_at)
-      values ('t', 0, pg_current_xact_id(), '', ${at.toISOString()})`
+      insert into things (at)
+      values (${at.toISOString()})`
     expect(await refused).toMatchObject({ code: '55P03' })
     letGo.resolve()
     await backup

@@ -3,7 +3,7 @@ import type { BrokerDeps } from '../deps.ts'
 import type { Engine } from '../engine.ts'
 import { BrokerUnavailableError } from '../errors.ts'
 import { observeBroker } from '../observe.ts'
-import type { Broker } from '../types.ts'
+import { type Broker, readers } from '../types.ts'
 import type { Cluster, ClusterDeps } from './cluster.ts'
 import { inTime } from './in-time.ts'
 
@@ -17,7 +17,13 @@ export type KafkaBrokerDeps = BrokerDeps & ClusterDeps & { readonly metrics?: Me
 /** Topics in Apache Kafka, 3.5 or newer. Nothing is connected before `start`, which does not wait for Kafka. */
 export const createKafkaBroker = (deps: KafkaBrokerDeps): Broker => {
   const engines = new Set<Engine>()
-  const observer = observeBroker(deps.metrics, (topic, group) => broker.backlog(topic, group))
+  const observer = observeBroker(deps.metrics, async () => {
+    const asked = Object.entries(readers).map(async ([topic, group]) => {
+      const waiting = await broker.backlog(topic, group).catch(() => undefined)
+      return waiting === undefined ? [] : [{ ...waiting, topic, partitionsRead: undefined }]
+    })
+    return (await Promise.all(asked)).flat()
+  })
   let cluster: Cluster | undefined
   const opened = (): Cluster => {
     if (cluster === undefined) throw new BrokerUnavailableError('the broker is not started')
@@ -25,12 +31,10 @@ export const createKafkaBroker = (deps: KafkaBrokerDeps): Broker => {
   }
   const broker: Broker = {
     kind: 'kafka',
-    isDurable: true,
     publish: async (messages) => opened().publish(messages),
     consume: (options) => {
       const engine = opened().consume(options, observer.onDeadLetter)
       engines.add(engine)
-      observer.onConsume(options)
       const stop = async (): Promise<void> => {
         await engine.stop()
         engines.delete(engine)

@@ -93,10 +93,11 @@ export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> =>
       if (batches.length > 0) fetcher.look()
       return batches
     },
-    settle: (lease, { offset }) => {
+    settle: async (lease, settled) => {
       atWork.delete(lease.partition)
-      if (!isOwned(lease)) return
-      lease.position = offset + 1n
+      const last = settled.at(-1)
+      if (last === undefined || !isOwned(lease)) return
+      lease.position = last.offset + 1n
       positions.settled(lease)
     },
     close: async () => {

@@ -1,7 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { deadLetterHeaders } from '../dead-letter.ts'
 import { addressed, outboxTopic } from '../outbox-message.ts'
-import { topics } from '../types.ts'
+import { createLanes } from './lanes.ts'
 import { insertMessages } from './publish.ts'
 
 /** A message in `dlq` of the embedded broker. */
@@ -16,7 +16,7 @@ export type KeptLetter = {
 
 export type ListedLetter = Omit<KeptLetter, 'value'> & { readonly bytes: number }
 
-/** What people do with dead letters. We keep them as long as any message of the broker. */
+/** What people do with dead letters. */
 export type DeadLetterBox = {
   /** The newest first. */
   list(limit: number): Promise<readonly ListedLetter[]>
@@ -36,29 +36,29 @@ const dlqHeaders: ReadonlySet<string> = new Set(Object.values(deadLetterHeaders)
  * the database.
  */
 export const openDeadLetters = (sql: Client, isRelayed = false): DeadLetterBox => {
-  const topic = topics.deadLetters
+  const lanes = createLanes(sql)
   return {
     list: (limit) => sql<ListedLetter[]>`
       select id, key, headers, published_at as "publishedAt", octet_length(value) as bytes
-      from broker_log where topic = ${topic} order by published_at desc, xid desc, id desc limit ${limit}`,
+      from broker_dead_letters order by id desc limit ${limit}`,
     ids: async (limit, errorCode) => {
       const rows = await sql<{ id: bigint }[]>`
-        select id from broker_log
-        where topic = ${topic} and headers ->> ${deadLetterHeaders.topic} is not null
+        select id from broker_dead_letters
+        where headers ->> ${deadLetterHeaders.topic} is not null
           and (${errorCode ?? null}::text is null or headers ->> ${deadLetterHeaders.errorCode} = ${errorCode ?? null})
-        order by xid, id limit ${limit}`
+        order by id limit ${limit}`
       return rows.map(({ id }) => id)
     },
     find: async (id) => {
       const [letter] = await sql<KeptLetter[]>`
         select id, key, value, headers, published_at as "publishedAt"
-        from broker_log where topic = ${topic} and id = ${id}`
+        from broker_dead_letters where id = ${id}`
       return letter
     },
     retry: (id) =>
       sql.begin(async (tx) => {
         const [letter] = await tx<KeptLetter[]>`
-          delete from broker_log where topic = ${topic} and id = ${id}
+          delete from broker_dead_letters where id = ${id}
           returning id, key, value, headers, published_at as "publishedAt"`
         const origin = letter?.headers[deadLetterHeaders.topic]
         if (letter === undefined) return false
@@ -70,12 +70,12 @@ export const openDeadLetters = (sql: Client, isRelayed = false): DeadLetterBox =
         const message = { topic: origin, key: key ?? undefined, value, headers }
         // A message that did not get out of the outbox carries its destination.
         const isForOutbox = isRelayed && origin !== outboxTopic
-        await insertMessages(tx, [isForOutbox ? addressed(message) : message])
+        await insertMessages(tx, lanes, [isForOutbox ? addressed(message) : message])
         return true
       }),
     drop: async (id) => {
       const rows = await sql`
-        delete from broker_log where topic = ${topic} and id = ${id} returning id`
+        delete from broker_dead_letters where id = ${id} returning id`
       return rows.length > 0
     },
   }

@@ -1,25 +1,64 @@
 import { bytesArray, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { partitionOf, refuseTooLarge } from '../partition.ts'
-import type { OutgoingMessage } from '../types.ts'
+import { type OutgoingMessage, topics } from '../types.ts'
+import type { Lanes } from './lanes.ts'
 
-/** Writes the messages in one statement, in order. In a transaction they appear when it commits. */
+/**
+ * Writes the messages in order, those of each kind in one statement. In a transaction they appear when it commits. Dead
+ * letters have a table of their own, because nobody consumes them.
+ *
+ * @returns the ids of those that consumers wait for
+ */
 export const insertMessages = async (
+  sql: Queryable,
+  lanes: Lanes,
+  messages: readonly OutgoingMessage[],
+): Promise<readonly bigint[]> => {
+  refuseTooLarge(messages)
+  const letters = messages.filter(({ topic }) => topic === topics.deadLetters)
+  const queued = messages.filter(({ topic }) => topic !== topics.deadLetters)
+  if (letters.length > 0) await insertLetters(sql, letters)
+  return queued.length === 0 ? [] : insertQueued(sql, lanes, queued)
+}
+
+const insertQueued = async (
+  sql: Queryable,
+  lanes: Lanes,
+  messages: readonly OutgoingMessage[],
+): Promise<readonly bigint[]> => {
+  const names = messages.map(({ topic }) => topic)
+  const known = await lanes.of(names, sql)
+  const places = messages.map(({ topic, key }) => known.get(topic)?.[partitionOf(key)])
+  const { keys, headers, values } = columnsOf(messages)
+  // Sorted within: each id is drawn after the one before it.
+  const rows = await sql<{ id: bigint }[]>`
+    insert into broker_queue (id, topic, key, headers, value)
+    select (lane::bigint << 44) | nextval('broker_queue_order'), topic, key, headers::jsonb, value
+    from (
+      select * from unnest(${textArray(names)}::text::text[], ${textArray(places)}::text::int[],
+        ${keys}::text::text[], ${headers}::text::text[], ${values}::text::bytea[])
+        with ordinality as message(topic, lane, key, headers, value, place)
+      order by place
+    ) messages
+    returning id`
+  return rows.map(({ id }) => id)
+}
+
+const insertLetters = async (
   sql: Queryable,
   messages: readonly OutgoingMessage[],
 ): Promise<void> => {
-  if (messages.length === 0) return
-  refuseTooLarge(messages)
-  const topics = messages.map(({ topic }) => topic)
-  const partitions = messages.map(({ key }) => partitionOf(key))
-  const keys = messages.map(({ key }) => key)
-  const headers = messages.map((message) => JSON.stringify(message.headers ?? {}))
-  const values = messages.map(({ value }) => value)
+  const { keys, headers, values } = columnsOf(messages)
   await sql`
-    insert into broker_log (topic, partition, xid, key, headers, value)
-    select topic, partition, pg_current_xact_id(), key, headers::jsonb, value
-    from unnest(${textArray(topics)}::text::text[], ${textArray(partitions)}::text::smallint[],
-      ${textArray(keys)}::text::text[], ${textArray(headers)}::text::text[],
-      ${bytesArray(values)}::text::bytea[])
-      with ordinality as message(topic, partition, key, headers, value, place)
+    insert into broker_dead_letters (key, headers, value)
+    select key, headers::jsonb, value
+    from unnest(${keys}::text::text[], ${headers}::text::text[], ${values}::text::bytea[])
+      with ordinality as message(key, headers, value, place)
     order by place`
 }
+
+const columnsOf = (messages: readonly OutgoingMessage[]) => ({
+  keys: textArray(messages.map(({ key }) => key)),
+  headers: textArray(messages.map((message) => JSON.stringify(message.headers ?? {}))),
+  values: bytesArray(messages.map(({ value }) => value)),
+})

@@ -1,46 +1,73 @@
-import { sql } from 'drizzle-orm'
 import {
   bigint,
-  customType,
   index,
   integer,
   jsonb,
+  pgSequence,
   pgTable,
-  primaryKey,
   smallint,
   text,
+  unique,
 } from 'drizzle-orm/pg-core'
 import { bytea, instant } from '#src/platform/database/columns.ts'
 
-const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' })
+/** Without a cache: otherwise the ids of two connections are not in the order of publication. */
+export const brokerQueueOrder = pgSequence('broker_queue_order', { cache: 1 })
 
-/** The log of all topics; range-partitioned by `published_at`, one partition a day. */
-export const brokerLog = pgTable(
-  'broker_log',
+/** What waits, of all topics: settling a message deletes its row. Rows with negative ids are ballast for the planner. */
+export const brokerQueue = pgTable('broker_queue', {
+  /** Lane << 44 | `broker_queue_order`: a lane is a range of the primary key, in its order of delivery. */
+  id: bigint({ mode: 'bigint' }).primaryKey(),
+  topic: text().notNull(),
+  key: text(),
+  headers: jsonb(),
+  value: bytea().notNull(),
+  publishedAt: instant('published_at').notNull().defaultNow(),
+  /** Attempts that failed, or whose process did not tell how they ended. */
+  attempt: smallint().notNull().default(0),
+})
+
+/** The lanes of every topic, and the process that reads each. */
+export const brokerLanes = pgTable(
+  'broker_lanes',
   {
+    lane: integer().primaryKey().generatedAlwaysAsIdentity(),
     topic: text().notNull(),
     partition: smallint().notNull(),
-    /** The publishing transaction: with `id`, an order in which nothing appears late. */
-    xid: xid8().notNull(),
-    id: bigint({ mode: 'bigint' }).generatedAlwaysAsIdentity({ cache: 32 }).notNull(),
+    /** Null: given back. Otherwise the process that has it until then, or had it. */
+    owner: text(),
+    until: instant('until'),
+  },
+  (table) => [unique('broker_lanes_place').on(table.topic, table.partition)],
+)
+
+/** The processes that read, by which they share the lanes. */
+export const brokerMembers = pgTable('broker_members', {
+  member: text().primaryKey(),
+  topics: text().array().notNull(),
+  until: instant('until').notNull(),
+})
+
+/** How much waited in each topic when a process last looked, for the metrics of all. */
+export const brokerBacklogs = pgTable('broker_backlogs', {
+  topic: text().primaryKey(),
+  depth: integer().notNull(),
+  /** Of the oldest message that waits; null when none does. */
+  oldestAt: instant('oldest_at'),
+  /** Lanes that a live process reads. */
+  lanesRead: integer('lanes_read').notNull(),
+  sampledAt: instant('sampled_at').notNull(),
+})
+
+/** Messages that could not be handled. */
+export const brokerDeadLetters = pgTable(
+  'broker_dead_letters',
+  {
+    id: bigint({ mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
     key: text(),
     headers: jsonb(),
     value: bytea().notNull(),
     publishedAt: instant('published_at').notNull().defaultNow(),
   },
-  (table) => [index('broker_log_position').on(table.topic, table.partition, table.xid, table.id)],
-)
-
-/** The position of a group: the last message it settled. */
-export const brokerPositions = pgTable(
-  'broker_positions',
-  {
-    topic: text().notNull(),
-    group: text('group_name').notNull(),
-    partition: integer().notNull(),
-    xid: xid8().notNull().default('0'),
-    id: bigint({ mode: 'bigint' }).notNull().default(sql`0`),
-    settledAt: instant('settled_at').notNull().defaultNow(),
-  },
-  (table) => [primaryKey({ columns: [table.topic, table.group, table.partition] })],
+  (table) => [index('broker_dead_letters_age').on(table.publishedAt)],
 )

@@ -1,6 +1,11 @@
 import { createMessageScanner, type Revision } from '#codecs/iso20022'
 import type { Emit } from '#src/events.ts'
-import { type Consumer, type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import {
+  type Consumer,
+  readers,
+  type TransactionalBroker,
+  topics,
+} from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
@@ -17,7 +22,7 @@ export { type WorkerSettings, workerSettings } from './config.ts'
 
 export type WorkerDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'consume' | 'publishIn' | 'wake'>
+  readonly broker: Pick<TransactionalBroker, 'consume' | 'publishIn' | 'settleIn' | 'wake'>
   readonly settings: WorkerSettings
   /** This institution's; SPI_AUTO_ACCEPT needs it. */
   readonly ispb: string | undefined
@@ -29,7 +34,7 @@ export type WorkerDeps = {
   readonly metrics: Metrics
 }
 
-const group = 'spi-worker'
+const group = readers[topics.inboundPrimary]
 /** Messages of one partition; the batches of all partitions are stored together. */
 const batchSizeMax = 100
 

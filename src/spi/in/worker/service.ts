@@ -23,7 +23,7 @@ const outboundTopics = ['spi.outbound', 'dlq']
 
 export type WorkerServiceDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
+  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'settleIn' | 'wake'>
   readonly read: ReadContext
   readonly apply: Omit<ApplyDeps, 'outbox'>
   readonly metrics: WorkerMetrics
@@ -78,7 +78,14 @@ const createWriter =
   ({ sql, broker, apply, metrics, logger }: WorkerServiceDeps) =>
   async (batch: readonly ReadInbound[]): Promise<readonly undefined[]> => {
     const startMs = performance.now()
-    const applied = await sql.begin((tx) => applyBatch(tx, batch, { ...apply, outbox: broker }))
+    const applied = await sql.begin(async (tx) => {
+      const result = await applyBatch(tx, batch, { ...apply, outbox: broker })
+      await broker.settleIn(
+        tx,
+        batch.map(({ delivery }) => delivery),
+      )
+      return result
+    })
     const seconds = (performance.now() - startMs) / 1000
     if (applied.repliesQueued + applied.deadLetters > 0) broker.wake(outboundTopics)
     metrics.onBatch(batch.length, seconds)

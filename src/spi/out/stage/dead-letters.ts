@@ -19,7 +19,7 @@ import { findOutbound, noteDoubt, type QueuedOutbound } from './store.ts'
 
 export type DeadLetterDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
+  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'settleIn' | 'wake'>
   readonly emitEvents: Emit
   readonly metrics: OutboundMetrics
 }
@@ -37,6 +37,7 @@ export const createBury =
     const id = messageIdOf(delivery)
     const ended = await sql.begin(async (tx) => {
       await broker.publishIn(tx, [letter])
+      await broker.settleIn(tx, [delivery])
       const stored = (await findOutbound(tx, [id])).get(id)
       if (stored?.status !== 'QUEUED') return undefined
       if (stored.isInDoubt) await noteDoubt(tx, id, new Date())

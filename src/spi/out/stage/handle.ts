@@ -4,6 +4,7 @@ import {
   deadLetterOf,
   type OutgoingMessage,
   PoisonMessageError,
+  readers,
   type TransactionalBroker,
   topics,
 } from '#src/platform/broker/index.ts'
@@ -37,17 +38,19 @@ import type { Sign } from './signing.ts'
 import { findOutbound, noteDoubt, type QueuedOutbound, setAside } from './store.ts'
 import type { MessageOutcome, Transport } from './transport.ts'
 
-export const group = 'spi-outbound'
+export const group = readers[topics.outbound]
 /** Results that one transaction writes. */
 const recordedMax = 400
 /** Results that come while one runs, or soon after its start, share the next. */
 const transactionsMax = 1
 const spacingMs = 40
 const waitingMax = 5_000
+/** Less is not enough to keep the bytes. Those that were kept are sent once, or again as they are. */
+const leaseLeftLeastMs = 500
 
 export type HandleDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
+  readonly broker: Pick<TransactionalBroker, 'leaseLeftMs' | 'publishIn' | 'settleIn' | 'wake'>
   readonly sign: Sign
   readonly transport: Transport
   /** The channels that a message may take. */
@@ -159,6 +162,9 @@ const sendOne = async (
     try {
       const ready = await prepare()
       const signedMs = performance.now()
+      if (parts.broker.leaseLeftMs(delivery) < leaseLeftLeastMs) {
+        throw new NotSentError('another process may send it by now')
+      }
       const outcome = await transmit(stored, ready, parts)
       if (outcome === undefined) return
       const sentMs = performance.now()
@@ -254,6 +260,10 @@ const recordResults = async (
   )
   const letters = results.flatMap(lettersOf)
   if (letters.length > 0) await broker.publishIn(tx, letters)
+  await broker.settleIn(
+    tx,
+    results.map(({ delivery }) => delivery),
+  )
   return applyRemembered(
     tx,
     changes.flatMap(({ resourceId = [] }) => resourceId),

@@ -25,7 +25,10 @@ export type { ReadyMessage, SendNow } from './send-now.ts'
 
 export type OutboundDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'backlog' | 'consume' | 'publishIn' | 'wake'>
+  readonly broker: Pick<
+    TransactionalBroker,
+    'backlog' | 'consume' | 'leaseLeftMs' | 'publishIn' | 'settleIn' | 'wake'
+  >
   readonly client: InterfaceClient
   readonly settings: OutboundSettings
   readonly signing: SigningSettings

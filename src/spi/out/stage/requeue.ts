@@ -18,8 +18,6 @@ export type RequeueDeps = {
 /** Messages of one transaction, and transactions of one round. */
 const requeuedMax = 200
 const transactionsMax = 10
-/** We do not count a queue to its end when it is this deep, so we do not know its age for sure. */
-const countedMax = 100_000
 /** Clocks differ, and an entry is older than its row by the length of a transaction. */
 const slackMs = 10_000
 
@@ -34,7 +32,6 @@ export const createRequeue = (deps: RequeueDeps) => async (): Promise<void> => {
   const queuedBefore = new Date(now.getTime() - queuedLongMs)
   if (!(await hasOverdue(sql, { now, queuedBefore }))) return
   const { depth, ageSeconds } = await broker.backlog(topics.outbound, group)
-  if (depth >= countedMax) return
   const waitedMs = depth === 0 ? 0 : ageSeconds * 1000 + slackMs
   const entriesBefore = new Date(now.getTime() - waitedMs)
   const limits = { now, queuedBefore, entriesBefore, pauseMs: requeuePauseMs, limit: requeuedMax }

@@ -1,4 +1,5 @@
 import { describe, setDefaultTimeout } from 'bun:test'
+import { type Delivery, topics } from '#src/platform/broker/index.ts'
 import { brokerContract } from '../../../contract/broker.contract.ts'
 import { isKafkaHere } from '../../../support/kafka.ts'
 import { openKafkaBroker } from './support.ts'
@@ -7,5 +8,20 @@ import { openKafkaBroker } from './support.ts'
 setDefaultTimeout(120_000)
 
 describe.skipIf(!isKafkaHere)('with a real Kafka', () => {
-  brokerContract('Kafka', { open: () => openKafkaBroker(), timeoutMs: 50_000 })
+  brokerContract('Kafka', {
+    open: () => openKafkaBroker(),
+    letters: (broker) => {
+      const letters: Delivery[] = []
+      broker.consume({
+        topic: topics.deadLetters,
+        group: `dlq-readers.${Date.now()}`,
+        batchSizeMax: 100,
+        handler: async (batch) => {
+          letters.push(...batch)
+        },
+      })
+      return async () => letters
+    },
+    timeoutMs: 50_000,
+  })
 })

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Delivery, topics } from '#src/platform/broker/index.ts'
 import { createLogger } from '#src/platform/observe/index.ts'
 import { createEnvelopeSigner, createNativeSigner } from '#src/spi/out/signing/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
 import { sliceEnvelope } from '../../../support/envelope.ts'
+import { lettersIn } from '../../../support/letters.ts'
 import { issueCertificate } from '../../../support/pki.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 import { until } from '../../../support/until.ts'
@@ -75,15 +75,6 @@ test('a database that breaks statements off loses nothing, stores nothing twice,
     {},
     createLogger({ level: 'error', sink: { write: () => {} } }),
   )
-  const letters: Delivery[] = []
-  worker.broker.consume({
-    topic: topics.deadLetters,
-    group: 'test',
-    batchSizeMax: 10,
-    handler: async (batch) => {
-      letters.push(...batch)
-    },
-  })
   await subscribe(own.sql)
   const ids: string[] = []
   const receiveTen = (): Promise<void> => {
@@ -116,7 +107,7 @@ test('a database that breaks statements off loses nothing, stores nothing twice,
   }
   const rows = await own.sql<{ subject: string }[]>`select subject from webhook_events`
   expect(rows.map(({ subject }) => subject).sort()).toEqual(ids.toSorted())
-  expect(letters).toEqual([])
+  expect(await lettersIn(own.sql)).toEqual([])
   await worker.stop()
   await own.close()
 }, 60_000)

@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { knownVersions, messageTypes, messageVocabulary, ourCatalogue } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
-import {
-  type Delivery,
-  deadLetterHeaders,
-  topics,
-  valueBytesMax,
-} from '#src/platform/broker/index.ts'
+import { deadLetterHeaders, valueBytesMax } from '#src/platform/broker/index.ts'
 import { textArray } from '#src/platform/database/index.ts'
 import { inboundXmlOf } from '#src/spi/in/pull/index.ts'
 import { inboundMessageOf } from '../../../../src/spi/in/pull/message.ts'
 import { createTestDatabase } from '../../../support/database.ts'
 import { generateMessage } from '../../../support/generated-messages.ts'
+import { lettersIn } from '../../../support/letters.ts'
 import { utf8 } from '../../../support/messages.ts'
 import { createRandom, mutate } from '../../../support/mutations.ts'
 import { until } from '../../../support/until.ts'
@@ -22,18 +18,10 @@ import { fresh, inbound, payment, storedWhen, workerOn } from './support.ts'
 const database = await createTestDatabase()
 const { sql } = database
 const worker = await workerOn(database)
-const letters: Delivery[] = []
+const letters = () => lettersIn(sql)
 
 beforeAll(async () => {
   await worker.feature.start?.()
-  worker.broker.consume({
-    topic: topics.deadLetters,
-    group: 'test',
-    batchSizeMax: 10,
-    handler: async (batch) => {
-      letters.push(...batch)
-    },
-  })
 })
 afterAll(async () => {
   await worker.stop()
@@ -65,13 +53,13 @@ test('a message larger than the broker takes is FAILED, and every byte of it is 
   const [row] = await sql<{ xml: Uint8Array }[]>`
     select xml from spi_messages where id = ${found.id}`
   expect(Buffer.compare(Bun.zstdDecompressSync(row?.xml ?? xml), xml)).toBe(0)
-  await until(() => letters.length === 1)
-  const { value = utf8(''), headers = {} } = letters[0] ?? {}
+  await until(async () => (await letters()).length === 1)
+  const { value = utf8(''), headers = {} } = (await letters())[0] ?? {}
   expect(Buffer.compare(inboundXmlOf({ value, headers }), xml)).toBe(0)
 })
 
 test('another message under the ids of one that is known is a dead letter; the same one again is none', async () => {
-  const before = letters.length
+  const before = (await letters()).length
   const resourceId = fresh.resourceId()
   const id = fresh.businessId()
   const first = inbound(payment({}, { id }), { resourceId, key: 'k' })
@@ -82,11 +70,11 @@ test('another message under the ids of one that is known is a dead letter; the s
   await worker.broker.publish([first, sameResource, first])
   await storedWhen(database, 'resource_id', resourceId)
   await worker.broker.publish([sameBusinessId, again, first])
-  await until(() => letters.length === before + 2)
+  await until(async () => (await letters()).length === before + 2)
   const last = fresh.resourceId()
   await worker.broker.publish([inbound(payment(), { resourceId: last, key: 'k' })])
   await storedWhen(database, 'resource_id', last)
-  const added = letters.slice(before)
+  const added = (await letters()).slice(before)
   const codes = added.map(({ headers }) => headers[deadLetterHeaders.errorCode])
   expect(codes).toEqual(['ids_of_another_message', 'ids_of_another_message'])
   const values = added.map(({ value }) => Buffer.from(value).toString())
@@ -97,7 +85,7 @@ test('another message under the ids of one that is known is a dead letter; the s
 test('whatever a program with a bug sends of any type is PROCESSED or FAILED, and none is given up', async () => {
   const random = createRandom(7)
   const scanner = createXmlScanner({ vocabulary: messageVocabulary })
-  const before = letters.length
+  const before = (await letters()).length
   const messages = messageTypes.flatMap((type) => {
     const schema = ourCatalogue.schemaOf(type, knownVersions(type).at(-1) ?? '')
     if (schema === undefined) throw new Error(`no schema of ${type}`)
@@ -122,7 +110,7 @@ test('whatever a program with a bug sends of any type is PROCESSED or FAILED, an
   expect([...found.keys()].sort()).toEqual(['FAILED', 'PROCESSED'])
   expect(sum()).toBe(messages.length)
   const failed = found.get('FAILED') ?? 0
-  await until(() => letters.length === before + failed)
-  const codes = letters.map(({ headers }) => headers[deadLetterHeaders.errorCode])
+  await until(async () => (await letters()).length === before + failed)
+  const codes = (await letters()).map(({ headers }) => headers[deadLetterHeaders.errorCode])
   expect(codes).not.toContain('attempts_exhausted')
 }, 60_000)

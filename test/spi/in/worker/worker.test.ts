@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Delivery, deadLetterHeaders, topics } from '#src/platform/broker/index.ts'
+import {
+  type Delivery,
+  deadLetterHeaders,
+  type KeptLetter,
+  topics,
+} from '#src/platform/broker/index.ts'
 import { changeStatuses, outboundHeaders } from '#src/spi/messages/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
+import { lettersIn } from '../../../support/letters.ts'
 import { until } from '../../../support/until.ts'
 import { subscribe } from '../../../support/webhooks.ts'
 import {
@@ -22,25 +28,17 @@ const database = await createTestDatabase()
 const { sql } = database
 await subscribe(sql)
 const worker = await workerOn(database)
-const letters: Delivery[] = []
+const letters = () => lettersIn(sql)
 
 beforeAll(async () => {
   await worker.feature.start?.()
-  worker.broker.consume({
-    topic: topics.deadLetters,
-    group: 'test',
-    batchSizeMax: 10,
-    handler: async (batch) => {
-      letters.push(...batch)
-    },
-  })
 })
 afterAll(async () => {
   await worker.stop()
   await database.close()
 })
 
-const isUnreadable = ({ headers }: Delivery): boolean =>
+const isUnreadable = ({ headers }: KeptLetter): boolean =>
   headers[deadLetterHeaders.errorCode] !== 'ids_of_another_message'
 
 const receive = async (xml: string, over: Parameters<typeof inbound>[1] = {}) => {
@@ -129,8 +127,8 @@ describe('a received message', () => {
     expect((await storedWhen(database, 'resource_id', resources[1])).status).toBe('PROCESSED')
     const foreign = await storedWhen(database, 'resource_id', resources[2])
     expect(foreign.errorCode).toBe('not_an_spi_message')
-    await until(() => letters.filter(isUnreadable).length === 2)
-    const [letter] = letters.filter(isUnreadable)
+    await until(async () => (await letters()).filter(isUnreadable).length === 2)
+    const [letter] = (await letters()).filter(isUnreadable)
     expect(letter?.headers).toMatchObject({
       'resource-id': resources[0],
       [deadLetterHeaders.topic]: topics.inboundPrimary,

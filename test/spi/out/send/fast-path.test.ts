@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { openDeadLetters } from '#src/platform/broker/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import type { InterfaceClient } from '#src/spi/link/index.ts'
@@ -27,7 +28,8 @@ const { key, record } = testKey('spi:send')
 
 afterEach(async () => {
   bank.setFaults([])
-  await sql`truncate spi_messages, spi_transactions, spi_history, broker_log cascade`
+  await sql`truncate spi_messages, spi_transactions, spi_history, broker_dead_letters cascade`
+  await sql`delete from broker_queue where id > 0`
 })
 afterAll(async () => {
   await rig.broker.stop()
@@ -190,7 +192,7 @@ test('what is answered before the queue takes it over is passed over, not taken 
   while ((await rig.broker.backlog('spi.outbound', 'spi-outbound')).depth > 0) await Bun.sleep(10)
   await stage.drain?.()
   await stage.stop?.()
-  expect((await rig.broker.backlog('dlq', 'any')).depth).toBe(0)
+  expect((await openDeadLetters(sql).list(10)).length).toBe(0)
   await stop()
 })
 
@@ -223,7 +225,7 @@ test('what the interface refuses is queued, refused there with the same bytes, a
   expect(strict.requests.length).toBeGreaterThanOrEqual(2)
   const rows = await sql`select status, error_code from spi_messages where id = ${id}`
   expect([...rows]).toEqual([{ status: 'FAILED', error_code: 'refused_by_interface' }])
-  expect((await rig.broker.backlog('dlq', 'any')).depth).toBe(1)
+  expect((await openDeadLetters(sql).list(10)).length).toBe(1)
   strict.stop()
   await stop()
 })

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { createXmlScanner } from '#codecs/xml'
+import { openDeadLetters } from '#src/platform/broker/index.ts'
 import { type SendingRow, sendingOf, sentBytes } from '#src/spi/messages/index.ts'
 import { createMessageVerifier } from '#src/spi/out/signing/index.ts'
 import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
@@ -142,7 +143,7 @@ describe('sending', () => {
       select m.end_to_end_id as id, h.detail from spi_messages m
       join spi_history h on h.message_id = m.id and h.status = 'FAILED'`
     expect(failed).toEqual({ id: bad, detail: '400 charset' })
-    expect((await rig.broker.backlog('dlq', 'any')).depth).toBe(1)
+    expect((await openDeadLetters(sql).list(10)).length).toBe(1)
   })
 
   test('over the other channel with the same bytes while one is away', async () => {
@@ -243,7 +244,7 @@ describe('queued messages without a queue entry', () => {
 
   test('are put on the queue again, signed as they would have been, and sent once', async () => {
     const ids = await rig.pay(3)
-    await sql`delete from broker_log where topic = 'spi.outbound'`
+    await sql`delete from broker_queue where topic = 'spi.outbound'`
     const signing = signingWith(issueCertificate('signer'))
     await running(() => rig.until('SENT', 3), client, {
       settings,

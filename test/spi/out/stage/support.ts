@@ -51,7 +51,9 @@ export const rigOn = async (
 ): Promise<Rig> => {
   const { sql, dsn } = database
   const logger = { ...quietLogger, error: () => {}, warn: () => {} }
-  const broker = wrap(createPostgresBroker({ sql, dsn, retentionDays: 7, logger }))
+  const openBroker = (): TransactionalBroker =>
+    wrap(createPostgresBroker({ sql, dsn, retentionDays: 7, logger }))
+  const broker = openBroker()
   await broker.start()
   const { key, record } = testKey('spi:send')
   const send = createSend({ ispb, sql, broker, revision: '5.11.1', logger })
@@ -66,10 +68,11 @@ export const rigOn = async (
   return {
     broker,
     statuses,
-    outbound: (client, more = {}) =>
-      createOutbound({
+    outbound: (client, more = {}) => {
+      const own = openBroker()
+      const feature = createOutbound({
         sql,
-        broker,
+        broker: own,
         client,
         settings: {
           requestsMax: 4,
@@ -83,7 +86,13 @@ export const rigOn = async (
         logger,
         metrics: createMetrics({ version: 'test', withProcess: false }),
         ...more,
-      }),
+      })
+      const stop = async (): Promise<void> => {
+        await feature.stop?.()
+        await own.stop()
+      }
+      return { ...feature, stop }
+    },
     pay: (count, more = {}, headers = {}) =>
       Promise.all(
         Array.from({ length: count }, async () => {

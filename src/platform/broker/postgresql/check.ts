@@ -1,0 +1,23 @@
+import type { Client } from '#src/platform/database/index.ts'
+import type { Check } from '#src/platform/lifecycle/index.ts'
+
+const name = 'broker'
+
+/** Whether new messages come after those that wait: a replica of rows alone leaves the sequence behind. */
+export const checkOrder = async (sql: Client): Promise<readonly Check[]> => {
+  const [row] = await sql<{ last: bigint; largest: bigint }[]>`
+    select (select last_value from broker_queue_order) as last, coalesce(max(place), 0) as largest
+    from broker_lanes cross join lateral (
+      select id & ((1::bigint << 44) - 1) as place from broker_queue
+      where id > lane::bigint << 44 and id < (lane + 1)::bigint << 44
+      order by id desc limit 1
+    ) newest`
+  const { last = 0n, largest = 0n } = row ?? {}
+  if (largest <= last) return [{ name, status: 'ok', detail: 'new messages come last' }]
+  return [
+    {
+      ...{ name, status: 'failed', detail: `the sequence is at ${last}, a message at ${largest}` },
+      fix: `run: select setval('broker_queue_order', ${largest})`,
+    },
+  ]
+}

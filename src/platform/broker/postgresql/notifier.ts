@@ -1,0 +1,91 @@
+import type { Client } from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { laneOf } from './lanes.ts'
+
+const channel = 'trilho_broker'
+const gatherMs = 2
+/** The server takes less than 8000 bytes; the search finds what is left out. */
+const lanesMax = 200
+
+/** The least new id of each lane. */
+type News = Map<number, bigint>
+
+export type Notifier = {
+  /** In a transaction that is under way: told of when its topics are woken. */
+  readonly keep: (ids: readonly bigint[]) => void
+  /** Tells of what is kept in these lanes. */
+  readonly release: (lanes: readonly number[]) => void
+  readonly tell: (ids: readonly bigint[]) => void
+  readonly listen: () => void
+  /** Whether other processes are heard, as far as known. Behind a pooler of transactions they are not. */
+  readonly isHearing: () => boolean
+  /** Something had come that nobody was heard to tell of. */
+  readonly missed: () => void
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Tells consumers which lanes have news: those of this process directly, the others by NOTIFY. We send it outside of the
+ * publishing transactions, because NOTIFY makes the commits of a server wait for each other, and gather it over a few
+ * milliseconds. It is a hint only: whoever misses it finds the messages a little later.
+ */
+export const createNotifier = (
+  sql: Client,
+  hear: (ids: readonly bigint[]) => void,
+  logger: Logger,
+): Notifier => {
+  const kept: News = new Map()
+  const fresh: News = new Map()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let listening: Promise<{ unlisten: () => Promise<void> }> | undefined
+  let isHearing = true
+
+  const send = (): void => {
+    timer = undefined
+    const payload = [...fresh.values()].slice(0, lanesMax).join(' ')
+    fresh.clear()
+    sql`select pg_notify(${channel}, ${payload})`.catch(() => {})
+  }
+  const tell = (ids: readonly bigint[]): void => {
+    if (ids.length === 0) return
+    hear(ids)
+    for (const id of ids) addLeast(fresh, id)
+    timer ??= setTimeout(send, gatherMs)
+  }
+  return {
+    keep: (ids) => {
+      for (const id of ids) addLeast(kept, id)
+    },
+    release: (lanes) => {
+      const ids = lanes.flatMap((lane) => kept.get(lane) ?? [])
+      for (const lane of lanes) kept.delete(lane)
+      tell(ids)
+    },
+    tell,
+    listen: () => {
+      listening ??= sql.listen(channel, (payload) => {
+        isHearing = true
+        hear(payload.split(' ').map(BigInt))
+      })
+      listening.catch((err: unknown) => {
+        isHearing = false
+        logger.warn({ err }, 'LISTEN failed: looking more often')
+      })
+    },
+    isHearing: () => isHearing,
+    missed: () => {
+      isHearing = false
+    },
+    close: async () => {
+      clearTimeout(timer)
+      const listener = await listening?.catch(() => undefined)
+      await listener?.unlisten().catch(() => {})
+    },
+  }
+}
+
+const addLeast = (news: News, id: bigint): void => {
+  const lane = laneOf(id)
+  const least = news.get(lane)
+  if (least === undefined || id < least) news.set(lane, id)
+}

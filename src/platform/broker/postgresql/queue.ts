@@ -1,0 +1,86 @@
+import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import type { Delivery } from '../types.ts'
+import { highOf } from './lanes.ts'
+import type { OwnedLane } from './leases.ts'
+
+/*
+ * Every statement names its rows by ranges or values of the primary key, one lane at a time in its order and up to a
+ * limit: only one plan is left, whatever the server believes of the size of the table.
+ */
+
+export type QueuedRow = {
+  readonly id: bigint
+  readonly topic: string
+  readonly key: string | null
+  readonly headers: Readonly<Record<string, string>> | null
+  readonly value: Uint8Array
+  readonly publishedAt: Date
+  readonly attempt: number
+}
+
+const idsOf = (ids: readonly bigint[]): string => textArray(ids)
+
+/** The next rows of each lane, in order, above its cursor. */
+export const fetchRows = (
+  sql: Queryable,
+  lanes: readonly OwnedLane[],
+  limit: number,
+): Promise<readonly QueuedRow[]> => sql<QueuedRow[]>`
+  select row.* from unnest(${idsOf(lanes.map(({ cursor }) => cursor))}::text::bigint[],
+    ${idsOf(lanes.map(({ lane }) => highOf(lane)))}::text::bigint[]) as lane(low, high)
+  cross join lateral (
+    select id, topic, key, headers, value, published_at as "publishedAt", attempt from broker_queue
+    where id > lane.low and id < lane.high order by id limit ${limit}
+  ) row`
+
+/** The first row of each range that has one. */
+export const findFirst = async (
+  sql: Queryable,
+  ranges: readonly { readonly low: bigint; readonly high: bigint }[],
+): Promise<readonly bigint[]> => {
+  const rows = await sql<{ id: bigint }[]>`
+    select row.id from unnest(${idsOf(ranges.map(({ low }) => low))}::text::bigint[],
+      ${idsOf(ranges.map(({ high }) => high))}::text::bigint[]) as range(low, high)
+    cross join lateral (
+      select id from broker_queue where id > range.low and id < range.high order by id limit 1
+    ) row`
+  return rows.map(({ id }) => id)
+}
+
+/** @returns how many were there */
+export const deleteRows = async (sql: Queryable, ids: readonly bigint[]): Promise<number> => {
+  const deleted = await sql`
+    delete from broker_queue where id = any(${idsOf(ids)}::text::bigint[])`
+  return deleted.count
+}
+
+/** Which of the rows are still there. */
+export const findRemaining = async (
+  sql: Queryable,
+  ids: readonly bigint[],
+): Promise<ReadonlySet<bigint>> => {
+  const rows = await sql<{ id: bigint }[]>`
+    select id from broker_queue where id = any(${idsOf(ids)}::text::bigint[])`
+  return new Set(rows.map(({ id }) => id))
+}
+
+export const setAttempt = async (sql: Queryable, id: bigint, attempt: number): Promise<void> => {
+  await sql`update broker_queue set attempt = ${attempt} where id = ${id}`
+}
+
+export const countAttempts = async (sql: Queryable, ids: readonly bigint[]): Promise<void> => {
+  await sql`
+    update broker_queue set attempt = attempt + 1 where id = any(${idsOf(ids)}::text::bigint[])`
+}
+
+export const deliveryOf = (
+  { id, key, attempt, headers, ...row }: QueuedRow,
+  { partition }: OwnedLane,
+): Delivery => ({
+  ...row,
+  partition,
+  offset: id,
+  key: key ?? undefined,
+  headers: headers ?? {},
+  attempt: attempt + 1,
+})

@@ -1,0 +1,129 @@
+import { createJob } from '#src/platform/jobs/index.ts'
+import { type Engine, startEngine } from '../engine.ts'
+import { DeliveryLostError } from '../errors.ts'
+import { observeBroker } from '../observe.ts'
+import { type Broker, type ConsumeOptions, topics } from '../types.ts'
+import { readSamples } from './backlog.ts'
+import type { BrokerTimes, PostgresBrokerDeps, TransactionalBroker } from './index.ts'
+import { type Lanes, laneOf } from './lanes.ts'
+import { createLeases, type Leases } from './leases.ts'
+import { joinTopic } from './member.ts'
+import type { Notifier } from './notifier.ts'
+import { deleteRows } from './queue.ts'
+import { createSearch, notice } from './search.ts'
+import { openSession, type Session } from './session.ts'
+
+export type ReadingParts = {
+  readonly times: BrokerTimes
+  readonly lanes: Lanes
+  readonly notifier: Notifier
+  readonly publish: Broker['publish']
+}
+
+export type Reading = {
+  readonly broker: Pick<TransactionalBroker, 'consume' | 'loops' | 'settleIn' | 'leaseLeftMs'>
+  /** Something was published. @returns whether any of it is new to this process */
+  readonly hear: (ids: readonly bigint[]) => boolean
+  readonly stop: () => Promise<void>
+}
+
+const renewalsOfLease = 3
+const readTimeoutMs = 40_000
+
+/**
+ * How messages get out. All consumers of the process share one connection that keeps its leases and searches, and one
+ * that reads.
+ */
+export const createReading = (deps: PostgresBrokerDeps, parts: ReadingParts): Reading => {
+  const { sql, dsn, logger } = deps
+  const { times, lanes, notifier, publish } = parts
+  const { leaseMs } = times
+  const engines = new Map<string, Engine>()
+  const { onDeadLetter } = observeBroker(deps.metrics, () => readSamples(sql))
+  const settledWithin = new Set<bigint>()
+  const keeper = openSession(dsn, leaseMs)
+  const reader = openSession(dsn, readTimeoutMs)
+  const wake = (topic: string | undefined): void => {
+    if (topic !== undefined) engines.get(topic)?.wake()
+  }
+  const leases = createLeases({ session: keeper, leaseMs, onClaimed: wake })
+  const hear = (ids: readonly bigint[]): boolean => {
+    const isNew = notice(leases, ids)
+    for (const id of ids) wake(leases.find(laneOf(id))?.topic)
+    return isNew
+  }
+  const owned = () => [...engines.keys()].flatMap(leases.of)
+  const jobs = createJobs(deps, parts, { leases, keeper, owned, hear })
+  const [renewing] = jobs
+
+  const consume = (options: ConsumeOptions): Engine => {
+    const { topic } = options
+    if (topic === topics.deadLetters) throw new Error('dead letters are kept, not consumed')
+    if (engines.has(topic)) throw new Error(`${topic} is consumed by this process already`)
+    const source = joinTopic(options, { sql, lanes, leases, reader, settledWithin })
+    const engine = startEngine(source, options, { publish, onDeadLetter, logger })
+    engines.set(topic, engine)
+    notifier.listen()
+    for (const job of jobs) void job.start()
+    renewing.kick()
+    const stop = async (): Promise<void> => {
+      await engine.stop()
+      engines.delete(topic)
+    }
+    return { ...engine, stop }
+  }
+
+  return {
+    hear,
+    broker: {
+      consume,
+      loops: () => [...engines.values()].map(({ watched }) => watched),
+      settleIn: async (transaction, deliveries) => {
+        const ids = deliveries.map(({ offset }) => offset)
+        if (ids.length === 0) return
+        const lost = ids.length - (await deleteRows(transaction, ids))
+        if (lost > 0) throw new DeliveryLostError(`${lost} of ${ids.length} are settled already`)
+        for (const id of ids) settledWithin.add(id)
+      },
+      leaseLeftMs: ({ offset }) =>
+        (leases.find(laneOf(offset))?.untilMs ?? Number.NEGATIVE_INFINITY) - performance.now(),
+    },
+    stop: async () => {
+      await Promise.all([...engines.values()].map((engine) => engine.stop()))
+      engines.clear()
+      await Promise.all(jobs.map((job) => job.stop()))
+      await Promise.all([keeper, reader].map((session) => session.close()))
+    },
+  }
+}
+
+/** What a process that consumes does without being asked: at rest, three statements in two seconds. */
+const createJobs = (
+  { logger }: PostgresBrokerDeps,
+  { times, lanes, notifier }: ReadingParts,
+  of: {
+    readonly leases: Leases
+    readonly keeper: Session
+    readonly owned: () => ReturnType<Leases['of']>
+    readonly hear: Reading['hear']
+  },
+) => {
+  const search = createSearch(of.keeper)
+  let searchedMs = Number.NEGATIVE_INFINITY
+  const vital = { isVital: true, logger }
+  return [
+    createJob({
+      ...{ ...vital, name: 'leases of the broker', everyMs: times.leaseMs / renewalsOfLease },
+      run: () => of.leases.turn(lanes),
+    }),
+    createJob({
+      ...{ ...vital, name: 'search of the queues', everyMs: times.deafSearchEveryMs },
+      run: async () => {
+        const nowMs = performance.now()
+        if (notifier.isHearing() && nowMs - searchedMs < times.searchEveryMs) return
+        searchedMs = nowMs
+        if (of.hear(await search.look(of.owned()))) notifier.missed()
+      },
+    }),
+  ] as const
+}

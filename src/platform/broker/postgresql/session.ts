@@ -1,0 +1,55 @@
+import postgres from 'postgres'
+import { type Client, namedConnection } from '#src/platform/database/index.ts'
+
+/** A connection of its own, replaced after an error: the driver may wait on a dead socket for ever. */
+export type Session = {
+  readonly ask: <T>(work: (sql: Client) => Promise<T>) => Promise<T>
+  readonly close: () => Promise<void>
+}
+
+const statementTimeoutMs = 30_000
+
+/** @param answerTimeoutMs after which only the connection can be the reason */
+export const openSession = (dsn: string, answerTimeoutMs: number): Session => {
+  let sql: Client | undefined
+  return {
+    ask: async (work) => {
+      sql ??= connect(dsn)
+      const own = sql
+      try {
+        return await inTime(work(own), answerTimeoutMs)
+      } catch (error) {
+        if (own === sql) sql = undefined
+        own.end({ timeout: 0 }).catch(() => {})
+        throw error
+      }
+    },
+    close: async () => {
+      await sql?.end({ timeout: 2 })
+    },
+  }
+}
+
+const connect = (given: string): Client => {
+  const { dsn, name, hosts } = namedConnection(given, 'broker')
+  return postgres(dsn, {
+    ...hosts,
+    max: 1,
+    connect_timeout: 10,
+    idle_timeout: 0,
+    max_lifetime: null,
+    types: { bigint: postgres.BigInt },
+    connection: { application_name: name, statement_timeout: statementTimeoutMs },
+    onnotice: () => {},
+  })
+}
+
+const inTime = async <T>(asked: Promise<T>, ms: number): Promise<T> => {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error('no answer in time')), ms)
+  try {
+    return await Promise.race([asked, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
