@@ -155,7 +155,7 @@ const changeRoute = (wallets: Wallets, sql: Client): Route => ({
   bodyBytesMax: bodyBytesMax,
   errorStyle: 'envelope',
   document: {
-    operation: 'changeWallet',
+    operation: 'updateWallet',
     summary: 'Change what a wallet may be used for',
     description:
       'Nothing is signed with a wallet that is `disabled` or, for good, `archived`. `policy` replaces the former one. Other gateways know of a change within a second.',
