@@ -103,6 +103,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
   const sandbox = createSandbox({ sql, chains, wallets, tokens, expirySeconds })
   const engines = [...all.values()].flatMap(({ engine }) => (engine === undefined ? [] : [engine]))
   const retention = createDrexRetention(sql, settings.retentionDays, logger)
+  const keys = createKeyCheck(wallets, logger)
   const stop = async () => {
     await Promise.all([retention.stop(), ...engines.map((engine) => engine.stop())])
   }
@@ -116,6 +117,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
         const counts = await wallets.reseal()
         logger.info({ ...counts }, 'wallets sealed with the present master key')
       }
+      await keys.look()
       for (const chain of all.values()) void learn(chain, tokens, contracts, logger)
       for (const engine of engines) engine.start()
       if (deps.runsJobs !== false) await retention.start()
@@ -125,7 +127,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
     stop,
     sealed: { what: 'wallet keys', reseal: wallets.reseal },
     loops: () => engines.flatMap(({ loops }) => loops),
-    health: () => healthOf(all),
+    health: () => healthOf(all, keys.canOpen()),
     checks: () => chainChecks(all.values()),
     ...(all.size === 0 ? {} : { demo: demonstrate }),
   }
@@ -147,6 +149,19 @@ const createTellings = (deps: DrexDeps): Pick<EngineContext, 'onEnded' | 'onCorr
     async onCorrected(tx, corrected) {
       const events = await correctionsOf(tx, corrected)
       if (events.length > 0) await deps.emitEvents(tx, events)
+    },
+  }
+}
+
+/** Whether the master key is the one that wallet keys were sealed with, looked at once. */
+const createKeyCheck = (wallets: Wallets, logger: Logger) => {
+  let canOpen = true
+  return {
+    canOpen: () => canOpen,
+    async look() {
+      canOpen = await wallets.canOpen()
+      if (!canOpen)
+        logger.error({ setting: 'TRILHO_MASTER_KEY' }, 'wallet keys were sealed with another key')
     },
   }
 }
@@ -241,11 +256,18 @@ const web3signer = (settings: DrexSettings) => {
   }
 }
 
-const healthOf = (chains: ReadonlyMap<NetworkId, Chain>): HealthCheck => {
+const healthOf = (chains: ReadonlyMap<NetworkId, Chain>, canOpenKeys: boolean): HealthCheck => {
   const states = [...chains].map(
     ([id, chain]) => [id, chain.engine?.state().status ?? 'off'] as const,
   )
   const isDown = states.some(([, status]) => status === 'unreachable' || status === 'wrong_network')
   // An unreachable chain does not make the process unready: accepted requests wait for it.
-  return { status: isDown ? 'degraded' : 'ok', ready: true, detail: Object.fromEntries(states) }
+  return {
+    status: isDown || !canOpenKeys ? 'degraded' : 'ok',
+    ready: true,
+    detail: {
+      ...Object.fromEntries(states),
+      ...(canOpenKeys ? {} : { wallet_keys: 'sealed with another master key' }),
+    },
+  }
 }

@@ -6,9 +6,12 @@ import type { Transaction } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import type { EngineContext } from './engine/context.ts'
 import * as endings from './engine/ending-store.ts'
+import * as sagaStore from './engine/saga-store.ts'
+import * as store from './engine/store.ts'
 import type { Ended, NewTransaction, OpenTransaction } from './engine/transaction.ts'
 import type { Hex } from './evm/hex.ts'
 import {
+  addressArgument,
   encodeAddTarget,
   encodeApprove,
   encodeExecuteSwap,
@@ -95,13 +98,17 @@ export const withPermitData = (transaction: OpenTransaction): OpenTransaction =>
   return { ...transaction, data: encodeAddTarget(createdAddress(afterSender, afterNonce)) }
 }
 
-/** Ends the steps that waited for these, and calls `onEnded` with all of them. */
+/**
+ * Ends the steps that waited for these, takes back the allowances of swaps that did not come about, and calls `onEnded`
+ * with all of them.
+ */
 export const endSagas = async (
-  { onEnded }: Pick<EngineContext, 'onEnded'>,
+  { network, onEnded }: Pick<EngineContext, 'network' | 'onEnded'>,
   sql: Transaction,
   ended: readonly Ended[],
 ): Promise<void> => {
-  const bad = ended.filter((each) => each.status !== 'confirmed').map((each) => each.id)
+  const failed = ended.filter((each) => each.status !== 'confirmed')
+  const bad = failed.map((each) => each.id)
   const followers =
     bad.length === 0
       ? []
@@ -109,5 +116,36 @@ export const endSagas = async (
           code: 'STEP_FAILED',
           message: 'An earlier step did not succeed; this one was never sent.',
         })
+  const given = failed.filter(({ kind }) => kind === 'approve' || kind === 'swap')
+  await revokeAllowances(
+    sql,
+    network.id,
+    given.map(({ subject }) => subject),
+  )
   if (ended.length > 0) await onEnded(sql, [...ended, ...followers])
+}
+
+const revokeExpiryMs = 7 * 24 * 3_600_000
+
+/** Sets what these transfers allowed back to zero, each as soon as it is confirmed: a step of the same transfer. */
+export const revokeAllowances = async (
+  sql: Transaction,
+  network: string,
+  subjects: readonly string[],
+): Promise<void> => {
+  if (subjects.length === 0) return
+  const given = await sagaStore.openAllowances(sql, network, subjects)
+  if (given.length === 0) return
+  const expiresAt = new Date(Date.now() + revokeExpiryMs)
+  const rows = given.map(
+    ({ id, data, ...terms }): NewTransaction => ({
+      ...terms,
+      id: newId('dtx'),
+      kind: 'revoke',
+      data: encodeApprove(addressArgument(data, 0), 0n),
+      afterId: id,
+      expiresAt,
+    }),
+  )
+  await store.insertTransactions(sql, rows)
 }

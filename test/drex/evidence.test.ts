@@ -168,6 +168,9 @@ test('confirmed, then reorganised out: taken back by an event, and confirmed aga
     'drex.transfer.corrected',
     'drex.transfer.confirmed',
   ])
+  expect((again as unknown as { corrections: unknown }).corrections).toMatchObject([
+    { from: 'confirmed', to: 'broadcast', code: 'REORGANISED', tx_hash: first.tx_hash },
+  ])
 })
 
 test('what was reorganised out while no gateway ran is found out at the start', async () => {

@@ -1,8 +1,10 @@
 /** One wallet's trouble is its own: signers that hang, coin that is missing, fees beyond the limits. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { Wallet } from 'ethers'
+import { createSealer, type Sealer } from '#src/platform/security/index.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
+import { createWallets } from '../../src/drex/wallets/service.ts'
+import { adminAddress, type Bench, createBench, sealer, type TransferBody } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
@@ -184,4 +186,13 @@ test('many processes: each waiting transfer is simulated by one of them', async 
   for (const id of ids) await reaches(id, 'broadcast')
   expect(simulated).toBe(ids.length)
   for (const peer of peers) await peer.stop()
+})
+
+test('keys that were sealed with another master key are found out at the start', async () => {
+  bench = await createBench({ engine: false })
+  await bench.wallet(0n)
+  const { sql } = bench.database
+  const open = (by: Sealer) => createWallets({ sql, sealer: by, web3signer: undefined }).canOpen()
+  expect(await open(sealer)).toBe(true)
+  expect(await open(createSealer(new Uint8Array(32).fill(9)))).toBe(false)
 })

@@ -10,7 +10,8 @@ import { createdAddress, type UnsignedTransaction } from '../evm/transaction.ts'
 import type { EngineContext } from './context.ts'
 import { feesFor } from './fees.ts'
 import * as lanes from './lane-store.ts'
-import type { Passed } from './simulate.ts'
+import * as sagaStore from './saga-store.ts'
+import { type Passed, retryMs } from './simulate.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError, TransactionKind } from './transaction.ts'
 
@@ -40,14 +41,20 @@ export const signLocally = async (
     await Promise.all(senders.map(async (each) => [each, await signers.local(each)] as const)),
   )
   const unsignedIds: string[] = []
+  const waitingIds: string[] = []
   const signed = await sql.begin(async (tx) => {
     const nonces = await lanes.lockLanes(tx, network.id, senders)
     const pending = await store.lockPending(tx, idsOf(offers))
+    const mayApprove = await approvalLanes(tx, network.id, offers)
     const signed: Signed[] = []
     for (const offer of offers) {
       const { id, sender } = offer.transaction
       const nonce = nonces.get(sender)
       if (nonce === undefined || !pending.has(id)) continue
+      if (!mayApprove(offer.transaction)) {
+        waitingIds.push(id)
+        continue
+      }
       try {
         const bytes = await keys.get(sender)!.signTransaction(unsignedOf(context, offer, nonce))
         signed.push(signedRow(offer, nonce, bytes))
@@ -65,7 +72,26 @@ export const signLocally = async (
     return signed
   })
   if (unsignedIds.length > 0) await store.defer(sql, unsignedIds, signerRestMs, signerFailed)
+  if (waitingIds.length > 0) await store.defer(sql, waitingIds, retryMs)
   return signed
+}
+
+/** Whether an approval has its lane to itself; asked in the order of signing, under the lock of the senders' nonces. */
+const approvalLanes = async (
+  tx: Transaction,
+  network: string,
+  offers: readonly Offer[],
+): Promise<(transaction: OpenTransaction) => boolean> => {
+  const approvals = offers.filter(({ transaction }) => transaction.kind === 'approve')
+  const held = await sagaStore.heldLanes(tx, network, idsOf(approvals))
+  const taken = new Set<string>()
+  return ({ id, kind, sender, recipient }) => {
+    if (kind !== 'approve') return true
+    const lane = `${sender}${recipient}`
+    if (held.has(id) || taken.has(lane)) return false
+    taken.add(lane)
+    return true
+  }
 }
 
 /** Has another program sign for one wallet. */
@@ -94,7 +120,7 @@ export const signRemotely = async (
   const rows = answers
     .slice(0, missing === -1 ? answers.length : missing)
     .flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-  const kept = await keep(context, sender, first, rows)
+  const kept = await keep(context, sender, first, offers, rows)
   const keptIds = new Set(idsOfRows(kept))
   const unsigned = idsOf(offers).filter((id) => !keptIds.has(id))
   if (unsigned.length > 0) {
@@ -102,7 +128,7 @@ export const signRemotely = async (
     await store.defer(
       sql,
       unsigned,
-      isFailed ? signerRestMs : 0,
+      isFailed ? signerRestMs : retryMs,
       isFailed ? signerFailed : undefined,
     )
   }
@@ -114,13 +140,16 @@ const keep = (
   { network, sql, settings }: EngineContext,
   sender: Hex,
   first: number,
+  offers: readonly Offer[],
   rows: readonly Signed[],
 ): Promise<readonly Signed[]> =>
   sql.begin(async (tx) => {
     const free = (await lanes.lockLanes(tx, network.id, [sender])).get(sender)
     if (free !== first) return []
     const pending = await store.lockPending(tx, idsOfRows(rows))
-    const gone = rows.findIndex(({ id }) => !pending.has(id))
+    const mayApprove = await approvalLanes(tx, network.id, offers)
+    const transactions = new Map(offers.map(({ transaction }) => [transaction.id, transaction]))
+    const gone = rows.findIndex(({ id }) => !pending.has(id) || !mayApprove(transactions.get(id)!))
     const kept = gone === -1 ? rows : rows.slice(0, gone)
     await lanes.saveLanes(tx, network.id, new Map([[sender, first + kept.length]]))
     await save(tx, kept, settings.resendMs)

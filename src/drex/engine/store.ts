@@ -70,10 +70,10 @@ const read = (row: Row): OpenTransaction => ({
 const optionalNumber = (value: bigint | null): number | undefined =>
   value === null ? undefined : Number(value)
 
-const listed = (sql: Queryable, statuses: readonly TransactionStatus[]) =>
+export const listed = (sql: Queryable, statuses: readonly TransactionStatus[]) =>
   sql.unsafe(statuses.map((status) => `'${status}'`).join(', '))
 
-const open = transactionStatuses.filter((status) => !isFinal(status))
+export const open = transactionStatuses.filter((status) => !isFinal(status))
 
 /**
  * The statuses from which an event leads on, for `status in (…)`: the guard of every UPDATE, from the one table of

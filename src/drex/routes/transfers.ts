@@ -15,7 +15,7 @@ import { drexErrors } from '../errors.ts'
 import { type AddressForm, abbreviateAddress, checksumAddress } from '../evm/address.ts'
 import { amount } from '../templates/fields.ts'
 import type { Transfers } from '../transfers/service.ts'
-import type { Step, Transfer } from '../transfers/store.ts'
+import type { Correction, Step, Transfer } from '../transfers/store.ts'
 import {
   addressSchema,
   fullAddresses,
@@ -83,6 +83,15 @@ const createdSchema = z.object({
     .meta({ description: 'Whether the wallet’s policy asks for another key' }),
 })
 
+const correctionSchema = z.object({
+  at: z.iso.datetime(),
+  from: z.enum(transactionStatuses),
+  to: z.enum(transactionStatuses),
+  code: z.string(),
+  message: z.string(),
+  tx_hash: z.string().nullable(),
+})
+
 const transferSchema = createdSchema
   .extend({
     updated_at: z.iso.datetime(),
@@ -102,6 +111,10 @@ const transferSchema = createdSchema
         }),
       )
       .optional(),
+    corrections: z
+      .array(correctionSchema)
+      .optional()
+      .meta({ description: 'Ends that the chain took back, and nonces that others used.' }),
   })
   .meta({ id: 'Transfer' })
 
@@ -211,9 +224,13 @@ const readRoute = (transfers: Transfers): Route => ({
     errors: [drexErrors.transfer_not_found],
   },
   async handle(c) {
-    const { transfer, steps } = await transfers.get(readParams(c, idParams).id, callerOf(c))
+    const { transfer, steps, corrections } = await transfers.get(
+      readParams(c, idParams).id,
+      callerOf(c),
+    )
     const { full_addresses: isFull } = readQuery(c, showSchema)
-    return Response.json(show(transfer, addressForm(isFull), steps))
+    const shown = show(transfer, addressForm(isFull), steps)
+    return Response.json({ ...shown, corrections: corrections.map(showCorrection) })
   },
 })
 
@@ -264,6 +281,15 @@ const approveRoute = (transfers: Transfers): Route => ({
 })
 
 const addressForm = (isFull: boolean): AddressForm => (isFull ? checksumAddress : abbreviateAddress)
+
+const showCorrection = ({ at, from, to, reason, hash }: Correction) => ({
+  at: at.toISOString(),
+  from,
+  to,
+  code: reason.code,
+  message: reason.message,
+  tx_hash: hash ?? null,
+})
 
 const show = (transfer: Transfer, form: AddressForm, steps?: readonly Step[]) => ({
   transfer_id: transfer.id,

@@ -19,7 +19,7 @@ import { drexErrors } from '../errors.ts'
 import type { AddressForm } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
-import { type SwapRequest, sagaOf, transferSteps } from '../sagas.ts'
+import { revokeAllowances, type SwapRequest, sagaOf, transferSteps } from '../sagas.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { limitsMoney } from '../wallets/policy.ts'
 import type { Wallets } from '../wallets/service.ts'
@@ -50,7 +50,11 @@ export type Transfers = {
   readonly get: (
     id: string,
     caller: Caller,
-  ) => Promise<{ transfer: store.Transfer; steps: readonly store.Step[] }>
+  ) => Promise<{
+    transfer: store.Transfer
+    steps: readonly store.Step[]
+    corrections: readonly store.Correction[]
+  }>
   readonly list: (
     filter: store.TransferFilter,
     caller: Caller,
@@ -107,6 +111,7 @@ export const createTransfers = (deps: {
     get: async (id, caller) => ({
       transfer: await get(id, caller),
       steps: await store.stepsOf(sql, id),
+      corrections: await store.correctionsOf(sql, id),
     }),
     list: (filter, caller) => store.listTransfers(sql, filter, scopeOf(caller)),
     async approve(id, caller) {
@@ -123,6 +128,7 @@ export const createTransfers = (deps: {
         // If an earlier step is on its way, cancelling only a later one does not cancel the transfer.
         const isWhole = ids.includes(transfer.transactionId)
         if (isWhole) {
+          await revokeAllowances(tx, transfer.network, [id])
           await deps.onEnded(tx, endedBy(transfer))
           await writeAudit(tx, cancellation(transfer, actor, 'cancelled'))
         }

@@ -196,6 +196,27 @@ export const approveTransfer = async (
   return released.count > 0
 }
 
+/** What happened to a transfer against the usual course. */
+export type Correction = {
+  readonly at: Date
+  readonly from: TransactionStatus
+  readonly to: TransactionStatus
+  readonly reason: TransactionError
+  readonly hash: Hex | undefined
+}
+
+/** Of all its steps, in their order. */
+export const correctionsOf = async (
+  sql: Client,
+  transferId: string,
+): Promise<readonly Correction[]> => {
+  const rows = await sql<(Omit<Correction, 'hash'> & { hash: Hex | null })[]>`
+    select c.created_at as at, c.from_status as from, c.to_status as to, c.reason, c.hash
+    from drex_transactions t join drex_corrections c on c.transaction_id = t.id
+    where t.subject = ${transferId} order by c.created_at, c.id`
+  return rows.map(({ hash, ...row }) => ({ ...row, hash: hash ?? undefined }))
+}
+
 /** Cancels steps that are not signed yet. @returns the cancelled steps */
 export const cancelPending = async (
   sql: Transaction,

@@ -52,6 +52,8 @@ export type Wallets = {
   readonly signerFor: (address: Hex) => Promise<Signer>
   /** The wallet that deploys if a caller of the account names none; created on first use. */
   readonly deployer: (account: string) => Promise<store.Wallet>
+  /** @returns false if the first keys there are were sealed with another master key */
+  readonly canOpen: () => Promise<boolean>
   /** Seals every key with the present master key. */
   readonly reseal: () => Promise<ResealCounts>
 }
@@ -111,6 +113,7 @@ export const createWallets = (deps: Deps): Wallets => {
     },
     deployer: async (account) =>
       (await store.walletByCreator(sql, deployer, account)) ?? createDeployer(deps, account),
+    canOpen: () => canOpen(deps),
     reseal: () => reseal(requireSealer(deps), sealedKeys(sql)),
   }
 }
@@ -218,6 +221,21 @@ const generate = (
   } finally {
     key.fill(0)
   }
+}
+
+const canOpen = async ({ sql, sealer }: Deps): Promise<boolean> => {
+  if (sealer === undefined) return true
+  for await (const page of sealedKeys(sql)) {
+    for (const { sealed, context } of page) {
+      try {
+        sealer.open(sealed, context).fill(0)
+      } catch {
+        return false
+      }
+    }
+    if (page.length > 0) return true
+  }
+  return true
 }
 
 async function* sealedKeys(sql: Client): AsyncGenerator<readonly SealedRecord[]> {

@@ -82,9 +82,14 @@ export const createSealer = (master: Uint8Array, previous: readonly Uint8Array[]
       decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes))
       const plain = decipher.update(sealed.subarray(contentAt, sealed.length - tagBytes))
       try {
-        return new Uint8Array(Buffer.concat([plain, decipher.final()]))
+        // Of this mode nothing is left for the end, which only checks the tag.
+        decipher.final()
+        return new Uint8Array(plain)
       } catch {
         throw new SealError('altered')
+      } finally {
+        // The caller wipes what it is given; no other copy stays behind.
+        plain.fill(0)
       }
     },
     isStale: (sealed) => keyIdOf(sealed) !== keyId,

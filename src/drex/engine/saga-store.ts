@@ -1,0 +1,61 @@
+/** SQL of allowances: who holds one for a swap, and which of them nobody needs any more. */
+import type { Transaction } from '#src/platform/database/index.ts'
+import type { TransactionStatus } from '../domain.ts'
+import type { Hex } from '../evm/hex.ts'
+import { listed, open } from './store.ts'
+
+/** From the signature on, an approval takes effect unless it ends otherwise. */
+const begun: readonly TransactionStatus[] = ['signed', 'broadcast', 'mined', 'confirmed']
+
+type Allowance = {
+  /** The step that gives it. */
+  readonly id: string
+  readonly network: string
+  readonly subject: string
+  readonly sender: Hex
+  readonly recipient: Hex
+  readonly data: Hex
+  readonly createdBy: string
+}
+
+/** Allowances given, or on their way, by these transfers, that nothing takes back yet. */
+export const openAllowances = async (
+  sql: Transaction,
+  network: string,
+  subjects: readonly string[],
+): Promise<readonly Allowance[]> => {
+  const rows = await sql<(Omit<Allowance, 'createdBy'> & { created_by: string })[]>`
+    select a.id, a.network, a.subject, a.sender, a.recipient, a.data, a.created_by
+    from drex_transactions a
+    where a.subject = any(${[...subjects]}::text[]) and a.network = ${network}
+      and a.kind = 'approve' and a.status in (${listed(sql, begun)})
+      and not exists (
+        select 1 from drex_transactions r where r.after_id = a.id and r.kind = 'revoke'
+      )
+    order by a.id`
+  return rows.map(({ created_by, ...row }) => ({ ...row, createdBy: created_by }))
+}
+
+/**
+ * An allowance is a sum, not a change: a second swap of the same owner and token would overwrite that of the first. So
+ * one swap at a time has the lane, from its approval's signature until nothing of it is open.
+ *
+ * @returns those approvals whose lane another transfer has
+ */
+export const heldLanes = async (
+  sql: Transaction,
+  network: string,
+  approvals: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  if (approvals.length === 0) return new Set()
+  const rows = await sql<{ id: string }[]>`
+    select distinct t.id
+    from drex_transactions o
+    join drex_transactions a on a.subject = o.subject and a.kind = 'approve'
+      and a.status in (${listed(sql, begun)})
+    join drex_transactions t on t.sender = a.sender and t.recipient = a.recipient
+      and t.subject <> a.subject
+    where o.network = ${network} and o.kind in ('swap', 'revoke') and o.status in (${listed(sql, open)})
+      and t.id = any(${[...approvals]}::text[])`
+  return new Set(rows.map(({ id }) => id))
+}

@@ -1,0 +1,117 @@
+/** Transfers between institutions: what does not come about leaves no allowance, and none overwrites another's. */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { Interface, id } from 'ethers'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import retailArtifact from '../../src/simulators/chain/contracts/generated/RetailCurrency.json'
+import swapArtifact from '../../src/simulators/chain/contracts/generated/SwapOneStep.json'
+import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
+
+const retailAbi = new Interface(retailArtifact.abi)
+
+let bench: Bench
+let swap: Hex
+let reserve: Hex
+let otherReserve: Hex
+let customer: Hex
+let receiver: Hex
+let retail: Hex
+let otherRetail: Hex
+
+const deployRetail = async (holder: Hex): Promise<Hex> => {
+  const args = retailAbi.encodeDeploy(['Real Tokenizado', 'BRL@1', adminAddress, holder])
+  return (await bench.admin.send(undefined, retailArtifact.bytecode + args.slice(2)))!
+}
+
+const at = (token: Hex, name: string, ...args: readonly unknown[]) =>
+  bench.admin.send(token, retailAbi.encodeFunctionData(name, args))
+
+beforeEach(async () => {
+  bench = await createBench({ chain: { mining: 'manual' } })
+  const terms = new Interface(swapArtifact.abi).encodeDeploy([bench.admin.token])
+  swap = (await bench.admin.send(undefined, swapArtifact.bytecode + terms.slice(2)))!
+  await bench.restart({ DREX_TESTNET_SWAP: swap })
+  reserve = await bench.wallet(10_000n)
+  otherReserve = await bench.wallet(0n)
+  customer = await bench.wallet(0n)
+  receiver = await bench.wallet(0n)
+  retail = await deployRetail(reserve)
+  otherRetail = await deployRetail(otherReserve)
+  for (const token of [retail, otherRetail]) {
+    for (const each of [customer, receiver]) await at(token, 'enableAccount', each)
+    for (const role of ['MOVER_ROLE', 'MINTER_ROLE']) await at(token, 'grantRole', id(role), swap)
+  }
+  await at(retail, 'mint', customer, 5_000n)
+})
+afterEach(() => bench.stop())
+
+const pay = async (amount: string): Promise<string> => {
+  const { status, json } = await bench.call('POST', '/v1/drex/transfers', {
+    ...{ from_wallet: customer, to_wallet: receiver, amount },
+    swap: { sender_token: retail, receiver_token: otherRetail, reserve_wallet: reserve },
+  })
+  expect(status).toBe(202)
+  return (json as TransferBody).transfer_id
+}
+
+const read = async (transfer: string) =>
+  (await bench.call('GET', `/v1/drex/transfers/${transfer}`)).json as TransferBody
+
+const mineUntil = (isDone: () => Promise<boolean>): Promise<void> =>
+  bench.until(async () => {
+    await bench.chain.mine()
+    await Bun.sleep(30)
+    return isDone()
+  })
+
+const view = async (to: Hex, name: string, ...args: readonly unknown[]): Promise<bigint> => {
+  const data = retailAbi.encodeFunctionData(name, args)
+  const outcome = await bench.chain.request('eth_call', [{ to, data }, 'latest'])
+  return BigInt((outcome as { result: string }).result)
+}
+
+const allowances = async () => [
+  await view(bench.admin.token, 'allowance', reserve, swap),
+  await view(retail, 'allowance', customer, swap),
+]
+
+const stepsOf = async (transfer: string) =>
+  (await read(transfer)).steps.map(({ kind, status }) => `${kind} ${status}`)
+
+test('a swap that fails: both allowances are back at zero, and the steps show it', async () => {
+  const transfer = await pay('60.00')
+  await mineUntil(
+    async () =>
+      (await stepsOf(transfer)).filter((each) => each === 'revoke confirmed').length === 2,
+  )
+  expect(await stepsOf(transfer)).toEqual([
+    ...['approve confirmed', 'approve confirmed', 'swap failed'],
+    ...['revoke confirmed', 'revoke confirmed'],
+  ])
+  expect((await read(transfer)).status).toBe('failed')
+  expect(await allowances()).toEqual([0n, 0n])
+}, 60_000)
+
+test('cancelled while the first step is on its way: it is taken back when it is mined', async () => {
+  const transfer = await pay('10.00')
+  await bench.until(async () => (await stepsOf(transfer))[0] === 'approve broadcast')
+  const cancelled = await bench.call('POST', `/v1/drex/transfers/${transfer}/cancel`)
+  expect((cancelled.json as TransferBody).status).toBe('cancelled')
+  expect(await stepsOf(transfer)).toEqual([
+    ...['approve broadcast', 'approve cancelled', 'swap cancelled', 'revoke pending'],
+  ])
+  await mineUntil(async () => (await stepsOf(transfer)).at(-1) === 'revoke confirmed')
+  expect(await allowances()).toEqual([0n, 0n])
+  expect(await view(otherRetail, 'balanceOf', receiver)).toBe(0n)
+}, 60_000)
+
+test('several at once from one reserve: one after another, and each moves its own sum', async () => {
+  const transfers = await Promise.all(['7.00', '1.00', '5.00', '3.00'].map(pay))
+  await mineUntil(async () => {
+    const all = await Promise.all(transfers.map(read))
+    return all.every(({ status }) => ['confirmed', 'failed', 'reverted'].includes(status))
+  })
+  const ends = await Promise.all(transfers.map(read))
+  expect(ends.map(({ status }) => status)).toEqual(transfers.map(() => 'confirmed'))
+  expect(await view(otherRetail, 'balanceOf', receiver)).toBe(1_600n)
+  expect(await view(retail, 'balanceOf', customer)).toBe(3_400n)
+}, 60_000)
