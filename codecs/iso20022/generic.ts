@@ -34,9 +34,11 @@ export type GenericMessage = { readonly [name: string]: unknown }
 /** A part of a JSON message that has no place in its schema. */
 export type GenericProblem = { readonly pointer: string; readonly message: string }
 
-export type ToJson =
-  | { readonly ok: true; readonly message: GenericMessage }
-  | { readonly ok: false; readonly violations: readonly SchemaViolation[] }
+export type ToJson = {
+  readonly message: GenericMessage
+  /** Empty for a valid message; an empty `Sgntr` is allowed. */
+  readonly violations: readonly SchemaViolation[]
+}
 
 export type FromJson =
   | { readonly ok: true; readonly bytes: Uint8Array }
@@ -58,17 +60,20 @@ const violationsOf = (schema: CompiledSchema, document: XmlDocument): readonly S
   )
 
 /**
- * A valid message as JSON; an empty `Sgntr` is allowed.
+ * A message as JSON, and what its schema has against it. What the schema does not know, or not there, is in it all the
+ * same: in the order of the document, as an array where it stands more than once.
  *
- * @example const json = messageToJson(schema, document)
- * if (json.ok) json.message.Envelope
+ * @example const { message, violations } = messageToJson(schema, document)
  */
 export const messageToJson = (schema: CompiledSchema, document: XmlDocument): ToJson => {
   const violations = violationsOf(schema, document)
-  if (violations.length > 0) return { ok: false, violations }
   const name = document.localName(document.root)
-  const element = schema.globals.get(`{${schema.targetNamespace}}${name}`) as number
-  return { ok: true, message: { [name]: jsonOf(schema, document, document.root, element) } }
+  const element = schema.globals.get(`{${document.namespaceUri(document.root)}}${name}`)
+  const value =
+    element === undefined
+      ? plainJson(document, document.root, schema.targetNamespace)
+      : jsonOf(schema, document, document.root, element, violations.length === 0)
+  return { message: { [name]: value }, violations }
 }
 
 const jsonOf = (
@@ -76,16 +81,20 @@ const jsonOf = (
   document: XmlDocument,
   node: number,
   element: number,
+  isValid: boolean,
 ): unknown => {
   const type = typeOf(schema, element)
+  if (type.simple !== undefined && document.firstChild(node) !== absent) {
+    return plainJson(document, node, document.namespaceUri(node))
+  }
   const value = attributesAsJson(document, node)
   if (type.simple !== undefined) {
     const text = document.textOf(node)
-    if (type.attributes.length === 0) return text
+    if (type.attributes.length === 0 && Object.keys(value).length === 0) return text
     value['#text'] = text
     return value
   }
-  if (type.mixed) addText(document, node, value)
+  if (type.mixed || !isValid) addText(document, node, value)
   const members = new Map(type.members.map((member) => [member.name, member]))
   for (let at = document.firstChild(node); at !== absent; at = document.nextSibling(at, node)) {
     const name = document.localName(at)
@@ -94,7 +103,7 @@ const jsonOf = (
     const inner =
       found === undefined
         ? plainJson(document, at, document.namespaceUri(node))
-        : jsonOf(schema, document, at, found)
+        : jsonOf(schema, document, at, found, isValid)
     addChild(value, name, inner, member?.repeated === true)
   }
   return value

@@ -20,6 +20,7 @@ export {
   compileForSpi,
   isRevision,
   knownVersions,
+  nearestSchema,
   ourCatalogue,
   type Revision,
   revisions,

@@ -53,6 +53,56 @@ export const revisionsOf = (type: MessageType, version: string): readonly Revisi
 export type SchemaCatalogue = {
   /** Undefined for a type or version without schema. */
   readonly schemaOf: (type: string, version: string) => CompiledSchema | undefined
+  /** The versions of a type that have a schema, in any order. */
+  readonly versionsOf: (type: string) => readonly string[]
+}
+
+/** A schema that stands for a version, and the version whose schema it is. */
+export type StandIn = { readonly schema: CompiledSchema; readonly version: string }
+
+/** Versions without a schema of their own for which another is kept ready. */
+const standInsMax = 64
+const standIns = new WeakMap<SchemaCatalogue, Map<string, StandIn>>()
+
+/**
+ * The schema of a version; for one that has none, that of the nearest before it, else of the nearest after it.
+ * Undefined for a type without any.
+ *
+ * @example nearestSchema(ourCatalogue, 'pacs.008', '1.17')?.version // '1.16'
+ */
+export const nearestSchema = (
+  catalogue: SchemaCatalogue,
+  type: string,
+  version: string,
+): StandIn | undefined => {
+  const own = catalogue.schemaOf(type, version)
+  if (own !== undefined) return { schema: own, version }
+  const known = standIns.get(catalogue) ?? new Map<string, StandIn>()
+  standIns.set(catalogue, known)
+  const key = `${type} ${version}`
+  const found = known.get(key) ?? standInOf(catalogue, type, version)
+  if (found === undefined) return undefined
+  // A sender may name any number of versions.
+  if (known.size >= standInsMax) known.clear()
+  known.set(key, found)
+  return found
+}
+
+const standInOf = (
+  catalogue: SchemaCatalogue,
+  type: string,
+  version: string,
+): StandIn | undefined => {
+  const sorted = catalogue.versionsOf(type).toSorted(byNumbers)
+  const nearest = sorted.findLast((one) => byNumbers(one, version) < 0) ?? sorted[0]
+  const schema = nearest === undefined ? undefined : catalogue.schemaOf(type, nearest)
+  if (nearest === undefined || schema === undefined) return undefined
+  return { schema: withNamespace(schema, namespaceOf({ type, version })), version: nearest }
+}
+
+const byNumbers = (one: string, other: string): number => {
+  const [a, b] = [one.split('.').map(Number), other.split('.').map(Number)]
+  return (a[0] ?? 0) - (b[0] ?? 0) || (a[1] ?? 0) - (b[1] ?? 0)
 }
 
 const simpleTypes = createSimpleTypeCache()
@@ -140,4 +190,5 @@ export const ourCatalogue: SchemaCatalogue = {
     if (compiled !== undefined) ours.set(key, compiled)
     return compiled
   },
+  versionsOf: (type) => (isMessageType(type) ? knownVersions(type) : []),
 }

@@ -1,6 +1,7 @@
 export {
   compileForSpi,
   knownVersions,
+  nearestSchema,
   ourCatalogue,
   revisionsOf,
   type SchemaCatalogue,

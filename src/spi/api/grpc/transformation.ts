@@ -10,7 +10,7 @@ import {
 import { ApiError, httpErrors, problemBody } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { supportedTransformations } from '../transform/formats.ts'
-import type { RunTransform } from '../transform/run.ts'
+import { broken, type RunTransform } from '../transform/run.ts'
 import type { TransformRequest } from '../transform/service.ts'
 import { requestIdKey } from './calls.ts'
 import {
@@ -60,13 +60,14 @@ const answer = (
   metadata: Metadata,
 ): TransformResponse => {
   const outcome = run(request)
-  return outcome.ok
-    ? {
-        transformationId: outcome.transformationId,
-        result: outcome.result,
-        status: 'success',
-      }
-    : refusal(outcome.error, outcome.status, metadata)
+  if (!outcome.ok) return refusal(outcome.error, outcome.status, metadata)
+  const { transformationId, result, violations } = outcome
+  // The answer has no place for them beside the result.
+  if (violations.length > 0) {
+    const { error, status } = broken(violations)
+    return refusal(error, status, metadata)
+  }
+  return { transformationId, result, status: 'success' }
 }
 
 const refusal = (

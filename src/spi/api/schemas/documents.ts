@@ -28,6 +28,10 @@ export const validateDocumentation: RouteDocument = {
       schema: z.object({
         type: z.string().meta({ example: 'pacs.008' }),
         version: z.string().meta({ example: '1.13' }),
+        schema_version: z.string().meta({
+          example: '1.13',
+          description: 'The version whose schema judged: the nearest, where there is none.',
+        }),
         revision: z.string().nullable().meta({ example: '5.10.1' }),
         valid: z.boolean(),
         violations: z.array(violation),

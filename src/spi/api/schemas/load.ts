@@ -55,6 +55,12 @@ export const loadSchemas = (path: string): LoadedSchemas => {
     catalogue: {
       schemaOf: (type, version) =>
         loaded.get(`${type} ${version}`)?.schema ?? ourCatalogue.schemaOf(type, version),
+      versionsOf: (type) => [
+        ...ourCatalogue.versionsOf(type),
+        ...[...loaded.keys()]
+          .filter((key) => key.startsWith(`${type} `))
+          .map((key) => key.slice(type.length + 1)),
+      ],
     },
   }
 }

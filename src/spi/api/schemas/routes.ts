@@ -100,14 +100,15 @@ const answer = (validation: Validation): object => {
     case 'no_schema':
       throw new ApiError(
         httpErrors.message_rejected,
-        `There is no schema for ${validation.identity.type} ${validation.identity.version}.`,
+        `There is no schema for ${validation.identity.type}.`,
       )
     case 'judged': {
-      const { identity, revision, verdict } = validation
+      const { identity, revision, verdict, schemaVersion } = validation
       const { valid, violations, truncated } = verdict
       return {
         type: identity.type,
         version: identity.version,
+        schema_version: schemaVersion,
         revision,
         valid,
         violations: violations.map(({ path, line, rule, got, expected }) => ({

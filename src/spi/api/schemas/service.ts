@@ -4,6 +4,7 @@ import {
   isMessageType,
   type MessageIdentity,
   type MessageScanner,
+  nearestSchema,
   type Revision,
   revisionsOf,
   type SchemaCatalogue,
@@ -21,6 +22,8 @@ export type Validation =
       /** The newest revision with this version; null if no revision has it. */
       readonly revision: Revision | null
       readonly verdict: Verdict
+      /** The version whose schema judged: the nearest one for a version without a schema. */
+      readonly schemaVersion: string
     }
 
 /** Validates one message with the schema of its type and version. */
@@ -39,8 +42,15 @@ export const validateMessage = (
   const identity = identifyMessage(document)
   if (identity === undefined) return { kind: 'no_message' }
   const { type, version } = identity
-  const schema = catalogue.schemaOf(type, version)
-  if (schema === undefined) return { kind: 'no_schema', identity }
+  const found = nearestSchema(catalogue, type, version)
+  if (found === undefined) return { kind: 'no_schema', identity }
+  const { schema, version: schemaVersion } = found
   const revision = isMessageType(type) ? (revisionsOf(type, version).at(-1) ?? null) : null
-  return { kind: 'judged', identity, revision, verdict: scanner.validate(schema, document) }
+  return {
+    kind: 'judged',
+    identity,
+    revision,
+    verdict: scanner.validate(schema, document),
+    schemaVersion,
+  }
 }

@@ -103,6 +103,16 @@ const errors = [
   httpErrors.schema_violation,
 ]
 
+const brokenRule = z
+  .object({
+    pointer: z.string(),
+    rule: z.string(),
+    message: z.string(),
+    got: z.string(),
+    expected: z.string(),
+  })
+  .meta({ description: 'What the schema has against a message that became json all the same.' })
+
 /** `type` undefined: the route for every source format. */
 export const transformDocument = (type: ProjectedType | undefined): RouteDocument => ({
   operation:
@@ -113,7 +123,7 @@ export const transformDocument = (type: ProjectedType | undefined): RouteDocumen
       ? 'Transform an ISO 20022 message'
       : `Transform a ${type} to ${projectionTargets[type]}`,
   description:
-    'The message is a member of a JSON request, or the body itself as application/xml; then options are the query parameters validate and enrich, and the source format is what the message says it is. Any message type becomes json (its lossless form), and json becomes a message type: the result is { "xml": … }, of the version that AppHdr/MsgDefIdr names. Both are always validated; only a missing signature is allowed. AppHdr/MsgDefIdr and the namespace must name the same message and version. A version that the catalogue has no schema for still gets its business view, from the elements it shares with the others; json and validate need the schema.',
+    'The message is a member of a JSON request, or the body itself as application/xml or text/xml, compressed (gzip) if you like; then options are the query parameters validate and enrich, and the source format is what the message says it is. Any message type becomes json (its lossless form), and json becomes a message type: the result is { "xml": … }, of the version that AppHdr/MsgDefIdr names. What becomes a message must be valid, but for a missing signature; a message that is not valid becomes json all the same, in the order of the document, with what its schema has against it in violations. AppHdr/MsgDefIdr and the namespace must name the same message and version. For a version without a schema the nearest one stands; its business view comes from the elements it shares with the others.',
   body: {
     'application/json': z.strictObject({
       source_format: type === undefined ? sourceFormat : z.enum([type]).optional(),
@@ -132,6 +142,7 @@ export const transformDocument = (type: ProjectedType | undefined): RouteDocumen
         source_format: sourceFormat,
         target_format: targetFormat,
         result: type === undefined ? everyResult : results[type],
+        ...(type === undefined ? { violations: z.array(brokenRule).optional() } : {}),
         created_at: z.iso.datetime(),
       }),
     },

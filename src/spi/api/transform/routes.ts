@@ -26,9 +26,10 @@ export const transformRoutes = (run: RunTransform): readonly Route[] => {
   const handle = (declared: ProjectedType | undefined) => async (c: RequestContext) => {
     const outcome = run(await readRequest(c, declared))
     if (!outcome.ok) throw outcome.error
-    const { transformationId, sourceFormat, targetFormat, result } = outcome
+    const { transformationId, sourceFormat, targetFormat, result, violations } = outcome
+    const beside = violations.length === 0 ? '' : `"violations":${JSON.stringify(violations)},`
     // We write this by hand: the result is JSON already, and the other fields have no character to escape.
-    const body = `{"transformation_id":"${transformationId}","source_format":"${sourceFormat}","target_format":"${targetFormat}","result":${result},"created_at":"${timestamp()}"}`
+    const body = `{"transformation_id":"${transformationId}","source_format":"${sourceFormat}","target_format":"${targetFormat}","result":${result},${beside}"created_at":"${timestamp()}"}`
     return new Response(body, { headers })
   }
   return [

@@ -1,4 +1,4 @@
-import { violationsMax } from '#codecs/iso20022'
+import { type SchemaViolation, violationsMax } from '#codecs/iso20022'
 import { ApiError, httpErrors, type Violation } from '#src/platform/http/index.ts'
 import type { Metrics } from '#src/platform/observe/index.ts'
 import { unreadable } from '../message-body.ts'
@@ -24,6 +24,8 @@ type TransformRun =
       readonly targetFormat: string
       /** JSON. */
       readonly result: string
+      /** What the schema has against a message that became json all the same; empty for all else. */
+      readonly violations: readonly Violation[]
     }
   | { readonly ok: false; readonly status: FailureStatus; readonly error: ApiError }
 
@@ -41,9 +43,10 @@ export const createRunTransform = (transform: Transformer, metrics: Metrics): Ru
       return { ok: false, status, error }
     }
     const { sourceFormat, targetFormat, result } = outcome
+    const violations = (outcome.violations ?? []).map(told)
     count(sourceFormat, targetFormat, 'success')
     const transformationId = `trf_${Bun.randomUUIDv7()}`
-    return { ok: true, transformationId, sourceFormat, targetFormat, result }
+    return { ok: true, transformationId, sourceFormat, targetFormat, result, violations }
   }
 }
 
@@ -63,15 +66,7 @@ const apiError = (failure: TransformFailure): Told => {
         `AppHdr/MsgDefIdr is ${failure.definition}, but the namespace is that of ${failure.expected}.`,
       )
     case 'invalid':
-      return broken(
-        failure.violations.map(({ path, rule, got, expected, line }) => ({
-          pointer: path,
-          rule,
-          message: `line ${line}`,
-          got,
-          expected,
-        })),
-      )
+      return broken(failure.violations.map(told))
     case 'violations':
       return broken(
         failure.violations.map(({ path, rule, message }) => ({ pointer: path, rule, message })),
@@ -96,12 +91,21 @@ const apiError = (failure: TransformFailure): Told => {
   }
 }
 
+const told = ({ path, rule, got, expected, line }: SchemaViolation): Violation => ({
+  pointer: path,
+  rule,
+  message: `line ${line}`,
+  got,
+  expected,
+})
+
 const rejected = (detail: string): Told => ({
   status: 'validation_error',
   error: new ApiError(httpErrors.message_rejected, detail),
 })
 
-const broken = (errors: readonly Violation[]): Told => {
+/** The refusal of a message for what its schema has against it. */
+export const broken = (errors: readonly Violation[]): Told => {
   // The validator lists no more than this.
   const count = errors.length < violationsMax ? `${errors.length} place(s)` : 'many places'
   const rest = errors.length < violationsMax ? '' : `; the first ${violationsMax} are listed`

@@ -10,6 +10,7 @@ import {
   type MessageScanner,
   messageDefinitionIdOf,
   messageToJson,
+  nearestSchema,
   ourCatalogue,
   type ReadProblem,
   type SchemaCatalogue,
@@ -60,6 +61,8 @@ export type TransformOutcome =
       readonly targetFormat: string
       /** JSON. */
       readonly result: string
+      /** What the schema has against a message that became json all the same. */
+      readonly violations?: readonly SchemaViolation[]
     }
   | { readonly ok: false; readonly failure: TransformFailure }
 
@@ -121,27 +124,21 @@ const transform = (
   return { ok: true, sourceFormat: type, targetFormat: projectionTargets[type], result }
 }
 
-/** The whole message. Only its schema describes it, so it must be valid, except that it may lack a signature. */
+/** The whole message, by its schema or the nearest, with what that has against it. */
 const toJson = (
   document: XmlDocument,
   { type, version }: MessageIdentity,
   catalogue: SchemaCatalogue,
 ): TransformOutcome => {
-  const schema = catalogue.schemaOf(type, version)
-  if (schema === undefined) return failed({ kind: 'no_schema', type, version })
-  const json = messageToJson(schema, document)
-  const contradiction = json.ok
-    ? contradicted(definitionIn(json.message), { type, version })
-    : undefined
+  const found = nearestSchema(catalogue, type, version)
+  if (found === undefined) return failed({ kind: 'no_schema', type, version })
+  const { message, violations } = messageToJson(found.schema, document)
+  // An invalid message may have no header, or no definition in it.
+  const contradiction =
+    violations.length === 0 ? contradicted(definitionIn(message), { type, version }) : undefined
   if (contradiction !== undefined) return failed(contradiction)
-  return json.ok
-    ? {
-        ok: true,
-        sourceFormat: type,
-        targetFormat: jsonFormat,
-        result: JSON.stringify(json.message),
-      }
-    : failed({ kind: 'invalid', violations: json.violations })
+  const result = JSON.stringify(message)
+  return { ok: true, sourceFormat: type, targetFormat: jsonFormat, result, violations }
 }
 
 const definitionCharactersShown = 35

@@ -90,7 +90,6 @@ describe('what is told of a message is bounded', () => {
 
   test('a JSON message tells a hundred problems', () => {
     const json = messageToJson(official, scanner.scan(utf8(pacs008({ signature: '' }))))
-    if (!json.ok) throw new Error('is valid')
     const problems = (count: number) => {
       const more = Object.fromEntries(Array.from({ length: count }, (_, i) => [`X${i}`, '']))
       const built = messageFromJson(official, {

@@ -41,6 +41,7 @@ describe.each([true, false])('POST /v1/validate, learning: %p', (learning) => {
     expect(await response.json()).toEqual({
       type: 'pacs.008',
       version: '1.13',
+      schema_version: '1.13',
       revision: '5.10.1',
       valid: true,
       violations: [],
@@ -64,10 +65,19 @@ describe.each([true, false])('POST /v1/validate, learning: %p', (learning) => {
     })
   })
 
+  test('judges a version without a schema by the nearest one, and names that', async () => {
+    const newer = pacs008({ signature, version: '1.99' })
+    const judged = await (await validate(newer)).json()
+    expect(judged).toMatchObject({ version: '1.99', schema_version: '1.16', valid: true })
+    const older = await (await validate(envelope('0.1', ''))).json()
+    expect(older).toMatchObject({ version: '0.1', schema_version: '1.3', valid: false })
+    const other = envelope('1.3', '').replace('pibr.001', 'pacs.009')
+    expect((await validate(other)).status).toBe(422)
+  })
+
   test.each([
     ['<a', 400],
     ['<a/>', 422],
-    [envelope('7.7', ''), 422],
   ])('%s has no verdict', async (xml, status) => {
     expect((await validate(xml)).status).toBe(status)
   })

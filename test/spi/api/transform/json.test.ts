@@ -54,17 +54,25 @@ describe('the JSON form', () => {
     expect(again.body.result).toEqual(there.body.result)
   })
 
-  test('is refused of a message that breaks its schema', async () => {
+  test('is made of a message that breaks its schema, with what is wrong beside it', async () => {
     const { status, body } = await call('pacs.008', 'json', xml.replace('SLEV', 'NONE'))
-    expect(status).toBe(422)
-    expect(body.errors[0]).toMatchObject({ rule: 'enumeration' })
-    expect(body.errors[0].pointer).toEndWith('/ChrgBr')
+    expect(status).toBe(200)
+    expect(body.violations).toMatchObject([{ rule: 'enumeration', expected: 'SLEV' }])
+    const [transfer] = body.result.Envelope.Document.FIToFICstmrCdtTrf.CdtTrfTxInf
+    expect(transfer.ChrgBr).toBe('NONE')
   })
 
-  test('is refused of a version without schema', async () => {
-    const { status, body } = await call('pacs.008', 'json', xml.replaceAll('/1.13"', '/7.77"'))
-    expect(status).toBe(422)
-    expect(body.detail).toContain('no schema for pacs.008 7.77')
+  test('is made by the nearest version where one has no schema', async () => {
+    const newer = xml.replaceAll('/1.13"', '/7.77"').replace('spi.1.13', 'spi.7.77')
+    const { status, body } = await call('pacs.008', 'json', newer)
+    expect([status, body.violations]).toEqual([200, undefined])
+    const added = newer.replace('<ChrgBr>', '<New><A>1</A></New><New>2</New><ChrgBr>')
+    const more = await call('pacs.008', 'json', added)
+    expect(more.body.violations).toHaveLength(2)
+    const [transfer] = more.body.result.Envelope.Document.FIToFICstmrCdtTrf.CdtTrfTxInf
+    expect(transfer.New).toEqual([{ A: '1' }, '2'])
+    const names = Object.keys(transfer)
+    expect(names.indexOf('New')).toBe(names.indexOf('ChrgBr') - 1)
   })
 })
 
