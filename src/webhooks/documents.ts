@@ -12,6 +12,7 @@ import {
 } from '#src/platform/http/index.ts'
 import { subscriptions } from './domain.ts'
 import { webhookErrors } from './errors.ts'
+import { keyBytesMin, keyOfSecret } from './signing.ts'
 
 /** Bodies and parameters of the webhook routes, with their texts in the OpenAPI document. */
 
@@ -30,10 +31,14 @@ const events = z
   .min(1)
   .max(100)
   .meta({ description: 'Event types, families of them (pacs.*), or *.', example: ['pacs.008'] })
-const secret = text(256).meta({
-  description:
-    'Signs deliveries. whsec_ followed by base64 of 24 to 64 random bytes, or any text, whose bytes are the key. Never shown again.',
-})
+const secret = text(256)
+  .refine((value) => keyOfSecret(value).length >= keyBytesMin, {
+    error: `must be a key of at least ${keyBytesMin} bytes`,
+    params: { rule: 'length' },
+  })
+  .meta({
+    description: `Signs deliveries: whsec_ followed by base64 of 24 to 64 random bytes, or any text, whose bytes are the key. Keys of fewer than ${keyBytesMin} bytes are refused. Never shown again.`,
+  })
 const include = z.enum(['thin', 'full']).meta({
   description: 'thin: identifiers and states. full: what the event is about, personal data too.',
 })
@@ -142,8 +147,8 @@ export const documents = {
     'createWebhook',
     'Subscribe to events',
     201,
-    'The webhook, without its secret.',
-    endpoint,
+    'The webhook; its secret only when it was made here, and only now.',
+    endpoint.extend({ secret: z.string().optional() }),
     {
       idempotent: true,
       body: json(createBody),

@@ -96,12 +96,7 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     managing('POST', base, documents.create, async (c) => {
       const { secret, ...request } = await readJson(c, createBody)
       checkTarget(request.url)
-      const created = await service.create({ ...request, secret }, callerOf(c))
-      if (created === undefined) {
-        const message = 'is needed where WEBHOOK_SECRET is not set'
-        throw invalid([{ pointer: '/secret', rule: 'required', message }])
-      }
-      return respond(created)
+      return respond(await service.create({ ...request, secret }, callerOf(c)))
     }),
     reading(base, documents.list, async () =>
       Response.json({ webhooks: (await service.store.list()).map(viewOf) }),
@@ -121,7 +116,7 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
       return new Response(null, { status: 204 })
     }),
     managing('POST', `${base}/{id}/test`, documents.test, async (c) => {
-      const result = await service.test(await found(c))
+      const result = await service.test(await found(c), actorOf(callerOf(c)))
       return Response.json({
         delivered: result.outcome.kind === 'delivered',
         status_code: result.statusCode ?? null,

@@ -1,8 +1,9 @@
 import { type AttemptOutcome, retryAfterMs } from './domain.ts'
 import { signatures } from './signing.ts'
-import { type AllowList, resolveTarget, TargetError } from './target.ts'
+import { type AllowList, type LookUp, resolveTarget, type Target, TargetError } from './target.ts'
 
 const answerBytesMax = 4096
+const answerWaitMsDefault = 1_000
 
 /** One attempt to make. */
 type Attempt = {
@@ -35,22 +36,23 @@ export const createSender = (options: {
   readonly allowed: AllowList
   readonly timeoutMs: number
   readonly version: string
+  /** How long we wait for the body of an answer: its status alone says what became of the delivery. */
+  readonly answerWaitMs?: number
+  /** Instead of the system's. */
+  readonly lookUp?: LookUp
 }): Sender => {
-  const { allowed, timeoutMs, version } = options
+  const { allowed, timeoutMs, version, answerWaitMs = answerWaitMsDefault, lookUp } = options
 
   const send = async (
     attempt: Attempt,
     at: Date,
   ): Promise<Omit<AttemptResult, 'at' | 'durationMs'>> => {
-    const target = await resolveTarget(attempt.url, allowed)
+    const target = await resolveTarget(attempt.url, allowed, lookUp)
     const timestamp = Math.floor(at.getTime() / 1000)
-    const isTls = target.url.startsWith('https:')
-    const response = await fetch(target.url, {
+    const response = await firstAnswer(target, {
       method: 'POST',
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
-      // A pooled TLS connection would keep the name that it was opened for.
-      keepalive: !isTls,
       headers: {
         Host: target.host,
         'Content-Type': 'application/json',
@@ -60,11 +62,8 @@ export const createSender = (options: {
         'webhook-signature': signatures(attempt.keys, attempt.eventId, timestamp, attempt.body),
       },
       body: attempt.body,
-      ...(isTls && target.serverName !== undefined
-        ? { tls: { serverName: target.serverName } }
-        : {}),
     })
-    const answer = await readAnswer(response)
+    const answer = await readAnswer(response, answerWaitMs)
     const { status } = response
     const isRedirect = status >= 300 && status < 400
     return { statusCode: status, answer, ...judge(status, isRedirect, response, at) }
@@ -81,6 +80,23 @@ export const createSender = (options: {
     }))
     return { at, durationMs: Math.round(performance.now() - startedMs), ...rest }
   }
+}
+
+/** Tries the addresses one after the other, as long as none can be connected to. */
+const firstAnswer = async (target: Target, request: RequestInit): Promise<Response> => {
+  let failure: unknown
+  for (const url of target.urls) {
+    const isTls = url.startsWith('https:')
+    const tls = target.serverName === undefined ? {} : { tls: { serverName: target.serverName } }
+    try {
+      // A pooled TLS connection would keep the name that it was opened for.
+      return await fetch(url, { ...request, keepalive: !isTls, ...(isTls ? tls : {}) })
+    } catch (error) {
+      if (classOf(error) !== 'connection') throw error
+      failure = error
+    }
+  }
+  throw failure
 }
 
 const judge = (
@@ -107,16 +123,26 @@ const classOf = (error: unknown): string => {
 
 const decoder = new TextDecoder()
 
-/** Reads no more than we keep, and does not wait for the rest. */
-const readAnswer = async (response: Response): Promise<string> => {
+/** Reads no more than we keep, and waits no longer for it than `waitMs`. */
+const readAnswer = async (response: Response, waitMs: number): Promise<string> => {
   if (response.body === null) return ''
+  const reader = response.body.getReader()
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of response.body) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size >= answerBytesMax) break
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => late.resolve(undefined), waitMs)
+  try {
+    while (size < answerBytesMax) {
+      const read = await Promise.race([reader.read(), late.promise])
+      if (read?.value === undefined) break
+      chunks.push(read.value)
+      size += read.value.length
+    }
+  } catch {
+    // Broken off in its body: the status stands.
   }
+  clearTimeout(timer)
+  await reader.cancel().catch(() => {})
   // PostgreSQL does not accept a zero character in text.
   return decoder.decode(Buffer.concat(chunks).subarray(0, answerBytesMax)).replaceAll('\0', '')
 }

@@ -69,8 +69,8 @@ export const viewOfDelivery = (row: DeliveryRow) => ({
 
 export type WebhookService = {
   readonly store: EndpointStore
-  /** Undefined: the endpoint has no secret, and WEBHOOK_SECRET is not set. */
-  readonly create: (request: NewEndpoint, caller: Caller) => Promise<Answered | undefined>
+  /** The answer holds the secret where none was given and WEBHOOK_SECRET is not set: then we make one. */
+  readonly create: (request: NewEndpoint, caller: Caller) => Promise<Answered>
   readonly change: (
     id: string,
     change: EndpointChange,
@@ -89,7 +89,7 @@ export type WebhookService = {
   readonly replayFailed: (endpoint: string, since: Date, caller: Caller) => Promise<Answered>
   readonly replay: (delivery: DeliveryRow, caller: Caller) => Promise<Answered>
   /** Sends a `webhook.test` event at once; we neither log nor repeat it. */
-  readonly test: (endpoint: EndpointRow) => Promise<AttemptResult>
+  readonly test: (endpoint: EndpointRow, actor: Actor) => Promise<AttemptResult>
   readonly activeEndpoints: () => Promise<readonly ActiveEndpoint[]>
   /** Makes the next use read the list of endpoints again. */
   readonly invalidate: () => void
@@ -131,7 +131,13 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
       invalidate()
       return removed
     },
-    test: (row) => {
+    test: async (row, actor) => {
+      await writeAudit(store.sql, {
+        actor,
+        action: 'webhooks.test',
+        object: row.id,
+        outcome: 'sent',
+      })
       const id = `evt_test_${randomBytes(12).toString('hex')}`
       const data = JSON.stringify({ endpoint_id: row.id })
       const event = { id, type: 'webhook.test', createdAt: new Date(), sequence: 0n, data }
@@ -161,22 +167,23 @@ const onceOf = (
   ) => runOnce(store.sql, idempotencyKey, (tx) => work(endpointStatements(tx), tx))
 
   return {
-    create: async ({ url, events, include, active, secret }, caller) => {
-      if (secret === undefined && commonSecret === undefined) return undefined
+    create: async ({ url, events, include, active, secret: given }, caller) => {
       const id = `whk_${Bun.randomUUIDv7()}`
-      const row = {
-        ...{ id, url, events, include, active, sealed: sealer !== undefined },
-        secret: secret === undefined ? null : seal(id, secret),
-      }
+      const sealed = sealer !== undefined
+      const isMade = given === undefined && commonSecret === undefined
+      const clear = isMade ? generateSecret() : given
+      const secret = clear === undefined ? null : seal(id, clear)
+      const row = { id, url, events, include, active, sealed, secret }
       const answered = await once(caller, async ({ add }, tx) => {
         const endpoint = await add(row)
         if (endpoint === undefined) throw new Error('the endpoint was not stored')
         const actor = actorOf(caller)
         await writeAudit(tx, { actor, action: 'webhooks.create', object: id, outcome: 'created' })
-        return { status: 201, body: JSON.stringify(viewOf(endpoint)) }
+        const kept = isMade && secret !== null ? { sealed, secret: secretText(secret) } : {}
+        return { status: 201, body: JSON.stringify({ ...viewOf(endpoint), ...kept }) }
       })
       invalidate()
-      return answered
+      return withSecret(answered, (isSealed, kept, of) => open({ id: of, sealed: isSealed }, kept))
     },
     rotate: async (id, given, overlapSeconds, caller) => {
       const row = await store.find(id)
@@ -198,13 +205,21 @@ const onceOf = (
       return withSecret(answered, (isSealed, secret) => open({ id, sealed: isSealed }, secret))
     },
     replayFailed: (endpoint, since, caller) =>
-      once(caller, async (statements) => {
+      once(caller, async (statements, tx) => {
         const replayed = await statements.replayFailed(endpoint, since)
+        const entry = { action: 'webhooks.replay', object: endpoint, outcome: 'replayed' } as const
+        await writeAudit(tx, { ...entry, actor: actorOf(caller) })
         return { status: 202, body: JSON.stringify({ replayed }) }
       }),
     replay: (delivery, caller) =>
-      once(caller, async (statements) => {
+      once(caller, async (statements, tx) => {
         await statements.replay(delivery.id)
+        const entry = {
+          action: 'webhooks.replay',
+          object: delivery.id,
+          outcome: 'replayed',
+        } as const
+        await writeAudit(tx, { ...entry, actor: actorOf(caller) })
         const again = await statements.delivery(delivery.id)
         return { status: 202, body: JSON.stringify(viewOfDelivery(again?.delivery ?? delivery)) }
       }),
@@ -213,16 +228,17 @@ const onceOf = (
 
 const secretText = (secret: Uint8Array): string => Buffer.from(secret).toString('base64')
 
-/** The answer of a rotation, with the secret in clear. */
+/** The answer of what made a secret, with that in clear. */
 const withSecret = (
   answered: Answered,
-  open: (isSealed: boolean, secret: Uint8Array) => string,
+  open: (isSealed: boolean, secret: Uint8Array, id: string) => string,
 ): Answered => {
   const { sealed, secret, ...view } = JSON.parse(answered.body) as {
+    readonly id: string
     readonly sealed?: boolean
     readonly secret?: string
   }
   if (secret === undefined) return answered
-  const shown = { ...view, secret: open(sealed === true, Buffer.from(secret, 'base64')) }
+  const shown = { ...view, secret: open(sealed === true, Buffer.from(secret, 'base64'), view.id) }
   return { ...answered, body: JSON.stringify(shown) }
 }

@@ -2,6 +2,8 @@ import { createHmac, randomBytes } from 'node:crypto'
 
 const prefix = 'whsec_'
 const generatedBytes = 32
+/** Of a key that a caller gives. */
+export const keyBytesMin = 16
 
 /**
  * The HMAC key of a secret: Standard Webhooks writes `whsec_` and base64; of any other text we take

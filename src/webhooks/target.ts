@@ -1,15 +1,19 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 
-/** Addresses by which a private network, a metadata service or this machine could be reached. RFC 6890 and others. */
+/**
+ * Addresses by which a private network, a metadata service or this machine could be reached: the special-purpose
+ * registries of IANA (RFC 6890), and 168.63.129.16, by which Azure serves its machines.
+ */
 const deniedV4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'],
   ...['172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.168.0.0/16', '198.18.0.0/15'],
-  ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'],
+  ...['192.88.99.0/24', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3', '168.63.129.16/32'],
 ]
+/** All but the global unicast of 2000::/3, and within it what is not of the public Internet. */
 const deniedV6 = [
-  ...['::/96', '::ffff:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '2001::/32'],
-  ...['2001:db8::/32', '2002::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
+  ...['::/3', '4000::/2', '8000::/1'],
+  ...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
 ]
 
 const httpsPort = 443
@@ -124,42 +128,67 @@ const checkAddress = (url: URL, address: string, allowed: AllowList): void => {
 }
 
 export type Target = {
-  /** The URL with the address in place of the name. */
-  readonly url: string
+  /** The URL with each address in place of the name, in the order of the name server. */
+  readonly urls: readonly string[]
   /** For the Host header. */
   readonly host: string
   /** For TLS: the name to ask for and to verify; undefined if the URL holds an address. */
   readonly serverName: string | undefined
 }
 
+/** Of one name: more would only make an attempt longer. */
+const addressesMax = 4
+const lookUpMs = 5_000
+
+/** Asks the system, which may ask name servers for longer than an attempt has. */
+const systemLookUp = (host: string) => lookup(host, { all: true, verbatim: true })
+
 /**
  * Resolves the name once and checks every address it has. We connect to the address that we checked,
  * so that a second answer of the name server changes nothing. Called at every attempt.
  *
- * @throws TargetError `dns` when the name does not resolve; the others when an address is not allowed
+ * @param lookUp injected by tests
+ * @throws TargetError `dns` when the name does not resolve in time; the others when an address is not allowed
  */
-export const resolveTarget = async (text: string, allowed: AllowList): Promise<Target> => {
+export const resolveTarget = async (
+  text: string,
+  allowed: AllowList,
+  lookUp: LookUp = systemLookUp,
+  timeoutMs = lookUpMs,
+): Promise<Target> => {
   const url = checkUrl(text, allowed)
   const host = hostOf(url)
   const isAddress = isIP(host) !== 0
-  const addresses = isAddress ? [host] : await addressesOf(host)
+  const addresses = isAddress ? [host] : await addressesOf(host, lookUp, timeoutMs)
   for (const address of addresses) checkAddress(url, address, allowed)
-  const [address = ''] = addresses
-  const authority = familyOf(address) === 'ipv6' ? `[${address}]` : address
   const port = url.port === '' ? '' : `:${url.port}`
+  const urlOf = (address: string): string => {
+    const authority = familyOf(address) === 'ipv6' ? `[${address}]` : address
+    return `${url.protocol}//${authority}${port}${url.pathname}${url.search}`
+  }
   return {
-    url: `${url.protocol}//${authority}${port}${url.pathname}${url.search}`,
+    urls: addresses.slice(0, addressesMax).map(urlOf),
     host: url.host,
     serverName: isAddress ? undefined : host,
   }
 }
 
-const addressesOf = async (host: string): Promise<readonly string[]> => {
+export type LookUp = (host: string) => Promise<readonly { readonly address: string }[]>
+
+const addressesOf = async (
+  host: string,
+  lookUp: LookUp,
+  timeoutMs: number,
+): Promise<readonly string[]> => {
+  const late = Promise.withResolvers<readonly { readonly address: string }[]>()
+  const timer = setTimeout(() => late.resolve([]), timeoutMs)
   try {
-    const found = await lookup(host, { all: true, verbatim: true })
+    const found = await Promise.race([lookUp(host), late.promise])
     if (found.length > 0) return found.map(({ address }) => address)
   } catch {
     // We throw below: a name that does not resolve never counts as checked.
+  } finally {
+    clearTimeout(timer)
   }
   throw new TargetError('dns', 'the host name does not resolve')
 }

@@ -25,7 +25,12 @@ const url = 'https://example.com/hook'
 
 describe('endpoints', () => {
   test('are created, shown without their secret, changed and removed', async () => {
-    const body = { url, events: ['pacs.008', 'camt.*'], secret: 'never shown', active: true }
+    const body = {
+      url,
+      events: ['pacs.008', 'camt.*'],
+      secret: 'never shown to anybody',
+      active: true,
+    }
     const response = await hooks.call('POST', '', body)
     expect(response.status).toBe(201)
     const created = await json(response)
@@ -59,6 +64,8 @@ describe('endpoints', () => {
     [{ events: [] }, '/events', 'too_small'],
     [{ events: ['pacs.999'] }, '/events/0', 'invalid_value'],
     [{ include: 'all' }, '/include', 'invalid_value'],
+    [{ secret: 'fifteen letters' }, '/secret', 'length'],
+    [{ secret: `whsec_${btoa('fifteen letters')}` }, '/secret', 'length'],
     [{ surprise: 1 }, '', 'unrecognized_keys'],
   ])('%j is refused', async (change, pointer, rule) => {
     const response = await hooks.call('POST', '', { url, events: ['*'], ...change })
@@ -71,7 +78,7 @@ describe('endpoints', () => {
   test('are created and rotated once under an Idempotency-Key; the table holds no secret in clear', async () => {
     const sealer = createSealer(Uint8Array.from({ length: 32 }, (_, at) => at))
     const own = await startWebhooks(database, { sealer })
-    const body = { url, events: ['*'], secret: 'given' }
+    const body = { url, events: ['*'], secret: 'given by the caller' }
     await expectOwnedByAccount((headers) => own.call('POST', '', body, headers))
     const { id } = await json(own.call('POST', '', body))
     const key = { 'Idempotency-Key': 'rotation' }
@@ -122,7 +129,9 @@ describe('endpoints', () => {
 describe('deliveries', () => {
   test('are walked once each, however many were made in the same moment', async () => {
     const { sql } = database
-    const { id } = await json(hooks.call('POST', '', { url, events: ['*'], secret: 's' }))
+    const { id } = await json(
+      hooks.call('POST', '', { url, events: ['*'], secret: 'sixteen bytes, no less' }),
+    )
     await sql`
       insert into webhook_events (id, type, patterns, subject, sequence, data, published_at)
       select 'evt_page_' || n, 'pacs.008', '{*}', 's', n, '{}', now() from generate_series(1, 180) n`
@@ -188,12 +197,16 @@ describe('without', () => {
     }
   })
 
-  test('any secret there is nothing to sign with', async () => {
-    const { key, record } = testKey('webhooks:manage')
+  test('any secret one is made, and shown once', async () => {
+    const { key, record } = testKey('webhooks:*')
     const { call } = testApp(bare(database.sql).routes ?? [], { keys: [record] })
-    const response = await call('POST', '/v1/webhooks', { key, body: { url, events: ['*'] } })
-    expect(response.status).toBe(400)
-    expect((await json(response)).errors[0]).toMatchObject({ pointer: '/secret' })
+    const body = { url, events: ['*'] }
+    const headers = { 'Idempotency-Key': 'made' }
+    const made = await json(call('POST', '/v1/webhooks', { key, body, headers }))
+    expect(Buffer.from(made.secret.replace('whsec_', ''), 'base64')).toHaveLength(32)
+    expect(await json(call('POST', '/v1/webhooks', { key, body, headers }))).toEqual(made)
+    const shown = await json(call('GET', `/v1/webhooks/${made.id}`, { key }))
+    expect(shown).not.toHaveProperty('secret')
   })
 
   test('the scope nothing is read or changed', async () => {

@@ -50,6 +50,14 @@ describe('without an allow-list', () => {
     'https://[fd12:3456::1]/',
     'https://[fe80::1]/',
     'https://[ff02::1]/',
+    'https://168.63.129.16/',
+    'https://[3fff::1]/',
+    'https://[5f00::1]/',
+    'https://[2001:1::1]/',
+    'https://[100:0:0:1::1]/',
+    'https://[::ffff:0:127.0.0.1]/',
+    'https://[64:ff9b:1::1]/',
+    'https://[4000::1]/',
   ])('%s leads to a private address', async (url) => {
     expect(await reasonOf(() => checkUrl(url, nothing))).toBe('address')
     expect(await reasonOf(() => resolveTarget(url, nothing))).toBe('address')
@@ -80,6 +88,28 @@ describe('without an allow-list', () => {
     expect(await reasonOf(() => resolveTarget('https://nowhere.invalid/', nothing))).toBe('dns')
   })
 
+  test('a name server that does not answer in time is none', async () => {
+    const silent = () => new Promise<never>(() => {})
+    expect(await reasonOf(() => resolveTarget('https://a.example/', nothing, silent, 5))).toBe(
+      'dns',
+    )
+  })
+
+  test('every address of a name is kept, in order, up to four; one that is private spoils all', async () => {
+    const answer = (...addresses: string[]) =>
+      resolveTarget('https://a.example/x', nothing, async () =>
+        addresses.map((address) => ({ address })),
+      )
+    const public5 = ['8.8.8.8', '2606:4700::1', '1.1.1.1', '9.9.9.9', '8.8.4.4']
+    expect((await answer(...public5)).urls).toEqual([
+      'https://8.8.8.8/x',
+      'https://[2606:4700::1]/x',
+      'https://1.1.1.1/x',
+      'https://9.9.9.9/x',
+    ])
+    expect(await reasonOf(() => answer(...public5, '10.0.0.1'))).toBe('address')
+  })
+
   test('the neighbours of the denied ranges are public', async () => {
     for (const address of ['9.255.255.255', '11.0.0.0', '100.128.0.0', '172.32.0.0', '8.8.8.8']) {
       expect(await reasonOf(() => resolveTarget(`https://${address}/x?y=1`, nothing))).toBe(
@@ -87,7 +117,7 @@ describe('without an allow-list', () => {
       )
     }
     expect(await resolveTarget('https://8.8.8.8/x?y=1', nothing)).toEqual({
-      url: 'https://8.8.8.8/x?y=1',
+      urls: ['https://8.8.8.8/x?y=1'],
       host: '8.8.8.8',
       serverName: undefined,
     })
@@ -121,7 +151,7 @@ describe('with an allow-list', () => {
     const allowed = allowListOf(['localhost'])
     const target = await resolveTarget('http://localhost:8080/hook', allowed)
     expect(target.host).toBe('localhost:8080')
-    expect(target.url).toMatch(/^http:\/\/(127\.0\.0\.1|\[::1\]):8080\/hook$/)
+    expect(target.urls[0]).toMatch(/^http:\/\/(127\.0\.0\.1|\[::1\]):8080\/hook$/)
     expect(await reasonOf(() => resolveTarget('http://127.0.0.1:8080/', allowed))).toBe('address')
   })
 
@@ -159,17 +189,48 @@ describe('an attempt', () => {
       version: 't',
     })
     const result = await send({ ...attempt, url: `http://localhost:${server.port}/hook` })
-    // Where localhost means ::1 first, nothing listens: the address, not the name, is connected to.
-    if (result.statusCode !== undefined) {
-      expect(result).toMatchObject({
-        statusCode: 200,
-        answer: 'hello',
-        outcome: { kind: 'delivered' },
-      })
-      expect(seen.at(-1)).toBe(`localhost:${server.port}`)
-    } else {
-      expect(result.errorClass).toBe('connection')
+    expect(result).toMatchObject({
+      statusCode: 200,
+      answer: 'hello',
+      outcome: { kind: 'delivered' },
+    })
+    expect(seen.at(-1)).toBe(`localhost:${server.port}`)
+  })
+
+  test('goes on to the next address where nobody listens', async () => {
+    const send = createSender({
+      ...{ allowed: allowListOf(['127.0.0.0/8']), timeoutMs: 2000, version: 't' },
+      lookUp: async () => [{ address: '127.0.0.2' }, { address: '127.0.0.1' }],
+    })
+    const result = await send({ ...attempt, url: `http://two.example:${server.port}/hook` })
+    expect(result.statusCode).toBe(200)
+  })
+
+  test('is delivered by its status, whatever becomes of the body of the answer', async () => {
+    let closed = 0
+    const slow = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: ({ url }) =>
+        new Response(
+          new ReadableStream({
+            start: (controller) => {
+              controller.enqueue('begun')
+              if (url.endsWith('/broken')) setTimeout(() => controller.error(new Error('x')), 5)
+            },
+            cancel: () => void closed++,
+          }),
+        ),
+    })
+    const send = createSender({
+      ...{ allowed: allowListOf(['127.0.0.1']), timeoutMs: 2000, version: 't', answerWaitMs: 20 },
+    })
+    for (const path of ['slow', 'broken']) {
+      const result = await send({ ...attempt, url: `http://127.0.0.1:${slow.port}/${path}` })
+      expect(result).toMatchObject({ statusCode: 200, outcome: { kind: 'delivered' } })
     }
+    expect(closed).toBe(1)
+    await slow.stop(true)
   })
 
   test('to a private address reaches nobody', async () => {

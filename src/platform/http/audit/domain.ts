@@ -18,6 +18,8 @@ export const auditActions = [
   'webhooks.change',
   'webhooks.delete',
   'webhooks.rotate',
+  'webhooks.replay',
+  'webhooks.test',
   'certificates.import',
   'certificates.delete',
   'keys.create',

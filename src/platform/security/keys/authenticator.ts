@@ -45,6 +45,8 @@ type Cached = { readonly principal: Principal; readonly untilMs: number }
 
 const cacheMsDefault = 5_000
 const cachedKeysMax = 4_096
+/** How long a refused key costs no look-up; short, as it may have been made just now. */
+const refusedMs = 1_000
 
 export const createAuthenticator = (options: {
   readonly sources: readonly KeySource[]
@@ -55,8 +57,11 @@ export const createAuthenticator = (options: {
 }): Authenticator => {
   const { sources, now = Date.now, cacheMs = cacheMsDefault } = options
   const verified = new Map<string, Cached>()
+  /** Apart from the others, so that a flood of unknown keys does not push good ones out. */
+  const refusedUntilMs = new Map<string, number>()
+  const underWay = new Map<string, Promise<Principal | undefined>>()
 
-  const lookUp = async (text: string): Promise<Principal | undefined> => {
+  const find = async (text: string): Promise<Principal | undefined> => {
     const parsed = parseKey(text)
     if (parsed === undefined || parsed.environment === options.refused) return undefined
     const { environment } = parsed
@@ -83,6 +88,22 @@ export const createAuthenticator = (options: {
     return undefined
   }
 
+  /** Requests that come with one key at one time share a look-up. */
+  const lookUp = (text: string): Promise<Principal | undefined> => {
+    const begun = underWay.get(text)
+    if (begun !== undefined) return begun
+    const found = find(text)
+      .then((principal) => {
+        if (principal !== undefined) return principal
+        if (refusedUntilMs.size >= cachedKeysMax) refusedUntilMs.clear()
+        refusedUntilMs.set(text, now() + refusedMs)
+        return undefined
+      })
+      .finally(() => underWay.delete(text))
+    underWay.set(text, found)
+    return found
+  }
+
   return {
     verify: (header) => {
       const text = bearerToken(header)
@@ -91,6 +112,11 @@ export const createAuthenticator = (options: {
       if (cached !== undefined) {
         if (cached.untilMs > now()) return cached.principal
         verified.delete(text)
+      }
+      const untilMs = refusedUntilMs.get(text)
+      if (untilMs !== undefined) {
+        if (untilMs > now()) return undefined
+        refusedUntilMs.delete(text)
       }
       return lookUp(text)
     },

@@ -138,6 +138,35 @@ describe('the authenticator', () => {
     expect(used).toEqual([record.id, record.id])
   })
 
+  test('an unknown key costs one look-up a second, and no number of them costs a good one its place', async () => {
+    const { key, record } = recordFor()
+    const { verify, verifyNow, advance, lookUps } = harness(record)
+    await verify(key)
+    const unknown = generateKey('live').key
+    await Promise.all([verify(unknown), verify(unknown)])
+    expect(verifyNow(unknown)).toBeUndefined()
+    expect(lookUps()).toBe(2)
+    advance(1_000)
+    await verify(unknown)
+    expect(lookUps()).toBe(3)
+    for (let made = 0; made < 5_000; made++) await verify(generateKey('live').key)
+    expect(verifyNow(key)).toMatchObject({ keyId: record.id })
+  })
+
+  test('a key that is made after it was refused is known a second later', async () => {
+    const { key, record } = recordFor()
+    let nowMs = 0
+    let known: KeyRecord | undefined
+    const authenticator = createAuthenticator({
+      sources: [{ find: async () => known }],
+      now: () => nowMs,
+    })
+    expect(await authenticator.verify(`Bearer ${key}`)).toBeUndefined()
+    known = record
+    nowMs = 1_000
+    expect(await authenticator.verify(`Bearer ${key}`)).toBeDefined()
+  })
+
   test('refuses at the moment of expiry, also from its cache', async () => {
     const { key, record } = recordFor({ expiresAt: new Date(1_002_000) })
     const { verify, advance } = harness(record)
