@@ -88,17 +88,53 @@ export const resolutionBody = z
 
 /** @throws ApiError that names the first field at fault */
 export const readAuthorization = (body: unknown): AuthorizationRequest => {
-  const given = judged(authorizationBody, body)
+  const given = isPlainlyRight(body) ? body : judged(authorizationBody, body)
   return {
     cardToken: given.card_token,
     amountCents: BigInt(given.amount),
     currency: given.currency,
     merchantId: given.merchant_id,
     terminalId: given.terminal_id,
-    installments: given.installments,
-    capture: given.capture,
+    installments: given.installments ?? 1,
+    capture: given.capture ?? false,
   }
 }
+
+type Given = z.input<typeof authorizationBody>
+
+const authorizationFields: ReadonlySet<string> = new Set(Object.keys(authorizationBody.shape))
+
+const isWhole = (value: unknown, max: number): boolean =>
+  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= max
+
+const isName = (value: unknown, max: number): boolean =>
+  typeof value === 'string' && value.length <= max && trimmedAscii.test(value)
+
+/**
+ * What the schema would take, found in a tenth of its time. Anything else is left to the schema, which also knows what
+ * is wrong with it.
+ */
+const isPlainlyRight = (body: unknown): body is Given => {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
+  for (const name in body) if (!authorizationFields.has(name)) return false
+  const given = body as Readonly<Record<keyof Given, unknown>>
+  return (
+    isToken(given.card_token) &&
+    isWhole(given.amount, amountMax) &&
+    typeof given.currency === 'string' &&
+    Object.hasOwn(currencyNumbers, given.currency) &&
+    isName(given.merchant_id, merchantIdMax) &&
+    (given.terminal_id === undefined || isName(given.terminal_id, terminalIdMax)) &&
+    (given.installments === undefined || isWhole(given.installments, installmentsMax)) &&
+    (given.capture === undefined || typeof given.capture === 'boolean')
+  )
+}
+
+const isToken = (value: unknown): boolean =>
+  typeof value === 'string' &&
+  value.length <= cardTokenMax &&
+  token.test(value) &&
+  findInIdentifier(value) !== 'card number'
 
 /** The amount; undefined means the whole. @throws ApiError */
 export const readCapture = (body: unknown): bigint | undefined => {

@@ -4,6 +4,9 @@ const exponentDigitsMax = 15
 
 const quote = 0x22
 const backslash = 0x5c
+const digit0 = 0x30
+const digit1 = 0x31
+const digit9 = 0x39
 
 class NotJsonError extends Error {
   override readonly name = 'NotJsonError'
@@ -80,8 +83,11 @@ const createReader = (text: string) => {
       values.set(name, value(depth))
     } while (takes(0x2c))
     if (!takes(0x7d)) throw new NotJsonError()
-    const names = [...values.keys()].sort()
-    return `{${names.map((name) => `${name}:${values.get(name)}`).join()}}`
+    let out = ''
+    for (const name of [...values.keys()].sort()) {
+      out += `${out === '' ? '{' : ','}${name}:${values.get(name)}`
+    }
+    return `${out}}`
   }
 
   const value = (depth: number): string => {
@@ -90,6 +96,12 @@ const createReader = (text: string) => {
     if (code === 0x7b || code === 0x5b) {
       if (depth === depthMax) throw new NotJsonError()
       return code === 0x7b ? members(depth + 1) : items(depth + 1)
+    }
+    const end = code >= digit1 && code <= digit9 ? integerEnd(text, at) : undefined
+    if (end !== undefined) {
+      const written = text.slice(at, end)
+      at = end
+      return integer(written)
     }
     word.lastIndex = at
     const found = word.exec(text)
@@ -106,6 +118,24 @@ const createReader = (text: string) => {
 }
 
 const word = /true|false|null|(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/y
+
+/** Where a number without fraction and exponent ends: most are, and need no regular expression. */
+const integerEnd = (text: string, start: number): number | undefined => {
+  let end = start + 1
+  for (;;) {
+    const code = text.charCodeAt(end)
+    // A fraction, e or E.
+    if (code === 0x2e || code === 0x65 || code === 0x45) return undefined
+    if (!(code >= digit0 && code <= digit9)) return end
+    end++
+  }
+}
+
+const integer = (digits: string): string => {
+  let end = digits.length
+  while (digits.charCodeAt(end - 1) === digit0) end--
+  return `${digits.slice(0, end)}e${digits.length - end}`
+}
 
 /** Whether an odd number of backslashes stands before the quote. */
 export const isEscaped = (text: string, quoteAt: number): boolean => {
