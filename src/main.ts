@@ -31,6 +31,7 @@ import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import {
   createGrpc,
   createMessages,
+  createOpenMessages,
   createSchemas,
   createTransform,
   iso20022Inspector,
@@ -78,6 +79,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       roles,
       createMessages({ sql, retentionDays: values.spi.retentionDays, archiveDirectory, logger }),
     ),
+    ...(sql === undefined ? [] : [createOpenMessages({ sql, logger, metrics })]),
     createQrcodes(),
     createWebhooks({
       ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },

@@ -1,7 +1,7 @@
 import type { EmitWithin } from '#src/events.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
-import { type Check, checkReach, type Feature } from '#src/platform/lifecycle/index.ts'
+import { type Check, checkReach, type Feature, isProxied } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { cardRoutes } from './api/routes.ts'
 import { cardErrors } from './errors.ts'
@@ -40,7 +40,9 @@ export type CardsDeps = {
 }
 
 const checksOf = async ({ url }: VaultSettings): Promise<readonly Check[]> =>
-  url === undefined ? [] : [await checkReach('Token vault', url, 'CARDGW_VAULT_URL')]
+  url === undefined || isProxied(url)
+    ? []
+    : [await checkReach('Token vault', url, 'CARDGW_VAULT_URL')]
 
 /**
  * The card authorization gateway, above its networks, which must start before it and stop after it.
@@ -108,6 +110,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     routes: cardRoutes(service),
     loops: () => reversals.loops,
     checks: () => checksOf(settings.vault),
+    health: vault.health,
     start: () => {
       vault.start()
       reversals.start()

@@ -13,7 +13,7 @@ export {
   interfaceSettings,
 } from './link/index.ts'
 export { rsfnInspector } from './link/rsfn/index.ts'
-export { createMessages } from './messages/index.ts'
+export { createMessages, createOpenMessages } from './messages/index.ts'
 export { createSend } from './out/send/index.ts'
 export { signingSettings } from './out/signing/index.ts'
 export {

@@ -7,6 +7,8 @@ import {
   setting,
   url,
 } from '#src/platform/config/index.ts'
+import type { HealthCheck } from '#src/platform/http/index.ts'
+import { watchReach } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { createFileMaterial, type KeyMaterial } from '#src/platform/security/index.ts'
 import { createHttpVault } from './http-vault.ts'
@@ -37,9 +39,10 @@ export type VaultSettings = SettingValues<typeof vaultSettings>
 
 /** The vault from the settings, and the watch over its TLS files. */
 export type ConfiguredVault = Vault & {
-  /** Starts to watch its TLS files. */
+  /** Starts to watch its TLS files, and whether it is there. */
   readonly start: () => void
-  readonly stop: () => void
+  readonly stop: () => Promise<void>
+  readonly health: () => HealthCheck
 }
 
 /**
@@ -55,6 +58,7 @@ export const createVault = (
   if (url === undefined) return undefined
   const material = materialOf(settings, logger)
   const tls = material === undefined ? undefined : () => material.current()
+  const reach = watchReach({ name: 'token vault', url, logger })
   return {
     ...createHttpVault({ url, token, timeoutMs, tls }),
     start: () => {
@@ -65,8 +69,18 @@ export const createVault = (
         )
       }
       material?.watch()
+      reach.start()
     },
-    stop: () => material?.stop(),
+    stop: async () => {
+      material?.stop()
+      await reach.stop()
+    },
+    health: () => ({
+      status: reach.isAway() ? 'down' : 'ok',
+      // Captures and voids need no card number, and what needs one answers 503.
+      ready: true,
+      detail: { vault: reach.isAway() ? 'away' : 'there' },
+    }),
   }
 }
 

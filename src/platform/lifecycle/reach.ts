@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import type { Environment } from '../config/index.ts'
 import type { Check } from './check.ts'
 
 const timeoutMs = 3_000
@@ -11,10 +12,9 @@ const portDefaults: Readonly<Record<string, number>> = { 'https:': 443, 'http:':
  * @param setting where the address comes from
  */
 export const checkReach = async (name: string, url: string, setting: string): Promise<Check> => {
-  const { hostname, port, protocol } = new URL(url)
-  const host = hostname.replace(/^\[(.*)\]$/, '$1')
-  const at = `${host}, port ${port || (portDefaults[protocol] ?? 0)}`
-  const failure = await connected(host, Number(port || portDefaults[protocol]))
+  const { host, port } = addressOf(url)
+  const at = `${host}, port ${port}`
+  const failure = await connected(host, port)
   return failure === undefined
     ? { name, status: 'ok', detail: `${at} can be reached` }
     : {
@@ -23,6 +23,27 @@ export const checkReach = async (name: string, url: string, setting: string): Pr
         detail: `${at} cannot be reached: ${failure}`,
         fix: `check ${setting}, what listens there, and the network between`,
       }
+}
+
+/** Why nothing can be reached at the address; undefined if something can. */
+export const whyAway = (url: string): Promise<string | undefined> => {
+  const { host, port } = addressOf(url)
+  return connected(host, port)
+}
+
+/**
+ * True if calls to the address go through a proxy: then a connection of our own tells nothing. Calls over HTTP alone do,
+ * by the variables that the runtime follows: `http_proxy`, `https_proxy`.
+ */
+export const isProxied = (url: string, env: Environment = process.env): boolean => {
+  const name = `${new URL(url).protocol.slice(0, -1)}_proxy`
+  return (env[name] ?? env[name.toUpperCase()] ?? '') !== ''
+}
+
+const addressOf = (url: string): { readonly host: string; readonly port: number } => {
+  const { hostname, port, protocol } = new URL(url)
+  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  return { host, port: Number(port || portDefaults[protocol]) }
 }
 
 /** Undefined if it is; otherwise why not. */

@@ -30,6 +30,7 @@ export {
 } from './enqueue.ts'
 export { statusEvent } from './events.ts'
 export { processedMessages } from './metrics.ts'
+export { createOpenMessages } from './open.ts'
 export {
   applyCrossed,
   applyRemembered,

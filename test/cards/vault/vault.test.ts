@@ -12,6 +12,7 @@ import {
   testVaultKey,
 } from '../../../src/simulators/card-network/index.ts'
 import { quietLogger } from '../../support/database.ts'
+import { freePort } from '../../support/free-port.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import {
   callUnderChanges,
@@ -19,6 +20,7 @@ import {
   rotationOf,
   startPeer,
 } from '../../support/rotation.ts'
+import { until } from '../../support/until.ts'
 
 const authority = issueCertificate('authority', { authority: true })
 const stranger = issueCertificate('stranger', { authority: true })
@@ -301,12 +303,33 @@ test.each([
   ['http://127.0.0.1:8080', 0],
   ['http://localhost', 0],
   ['http://[::1]:8080', 0],
-])('%s is warned of %p times at start', (url, times) => {
+])('%s is warned of %p times at start', async (url, times) => {
   const lines: string[] = []
   const logger = createLogger({ level: 'warn', sink: { write: (line) => void lines.push(line) } })
   const vault = createVault({ ...nothing, url }, logger)
   expect(lines).toEqual([])
   vault?.start()
-  vault?.stop()
+  await vault?.stop()
   expect(lines.filter((line) => line.includes('CARDGW_VAULT_URL'))).toHaveLength(times)
+})
+
+test('a vault that is away is told before anybody asks it', async () => {
+  const free = freePort()
+  const url = `http://127.0.0.1:${free}`
+  const open = () => createVault({ ...nothing, url }, quietLogger)
+  const vault = open()
+  expect(vault?.health()).toMatchObject({ status: 'ok' })
+  vault?.start()
+  await until(() => vault?.health().status === 'down')
+  expect(vault?.health()).toMatchObject({ ready: true, detail: { vault: 'away' } })
+  await vault?.stop()
+  let lookedAt = 0
+  const socket = { data: () => {}, open: () => void lookedAt++ }
+  const there = Bun.listen({ hostname: '127.0.0.1', port: free, socket })
+  const again = open()
+  again?.start()
+  await until(() => lookedAt > 0)
+  expect(again?.health().status).toBe('ok')
+  await again?.stop()
+  there.stop(true)
 })

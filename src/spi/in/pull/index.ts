@@ -34,7 +34,7 @@ export type PullTimes = {
 export const pullTimes: PullTimes = {
   retry: { attemptsMax: Number.POSITIVE_INFINITY, backoffFirstMs: 200, backoffMaxMs: 2_000 },
   drainMs: 8_000,
-  silentMs: 60_000,
+  silentMs: 40_000,
 }
 
 type Link = {

@@ -2,7 +2,7 @@ import type { Emit } from '#src/events.ts'
 import { type Consumer, type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
-import { type Check, checkReach, type Feature } from '#src/platform/lifecycle/index.ts'
+import { type Check, checkReach, type Feature, isProxied } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { StoredPair } from '#src/platform/security/index.ts'
 import type { InterfaceClient } from '../../link/index.ts'
@@ -98,7 +98,7 @@ export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
 /** The service is asked only where no certificate of ours signs. */
 const checksOf = async (signing: SigningSettings): Promise<readonly Check[]> => {
   const { enabled, serviceUrl, certificate, certificateSource } = signing
-  if (!enabled || serviceUrl === undefined) return []
+  if (!enabled || serviceUrl === undefined || isProxied(serviceUrl)) return []
   if (certificateSource === 'store' || certificate !== undefined) return []
   return [await checkReach('Signature service', serviceUrl, 'SPI_SIGNATURE_SERVICE_URL')]
 }

@@ -1,0 +1,88 @@
+import { type Client, textArray } from '#src/platform/database/index.ts'
+import { createJob } from '#src/platform/jobs/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import { countedMax, type MessageStatus, momentOf } from './domain.ts'
+
+const lookEveryMsDefault = 10_000
+/** A message that nobody has sent for so long: a sender sends within seconds, and a queue that grows is told sooner. */
+const queuedLongSeconds = 30
+
+/** What waits for us or for an answer. */
+const openStatuses = ['QUEUED', 'SENT', 'UNKNOWN', 'RECEIVED'] as const satisfies MessageStatus[]
+
+type Open = { readonly status: MessageStatus; readonly count: number; readonly ageSeconds: number }
+
+/**
+ * Tells, in every process that has the database, how many messages are open and how old the oldest is: that nobody sends
+ * can only be told by those who do not.
+ */
+export const createOpenMessages = (deps: {
+  readonly sql: Client
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly lookEveryMs?: number
+}): Feature => {
+  const { sql, logger, metrics, lookEveryMs = lookEveryMsDefault } = deps
+  let known: readonly Open[] = []
+  const job = createJob({
+    ...{ name: 'open messages', everyMs: lookEveryMs, isAwaited: true, logger },
+    run: async () => {
+      known = await findOpen(sql)
+    },
+  })
+  const show = (name: string, help: string, read: (open: Open) => number): void => {
+    metrics.gauge(name, help, ['status'], (gauge) => {
+      for (const open of known) gauge.set({ status: open.status }, read(open))
+    })
+  }
+  show(
+    'trilho_spi_messages_open',
+    `Messages in a state that does not last, up to ${countedMax} of each, seen by any process.`,
+    ({ count }) => count,
+  )
+  show(
+    'trilho_spi_messages_open_oldest_seconds',
+    'Age of the oldest of them.',
+    ({ ageSeconds }) => ageSeconds,
+  )
+  return {
+    name: 'payments',
+    start: job.start,
+    drain: job.stop,
+    health: () => {
+      const detail = Object.fromEntries(
+        known.map(({ status, count, ageSeconds }) => [
+          status.toLowerCase(),
+          { count, oldest_seconds: Math.round(ageSeconds) },
+        ]),
+      )
+      const queued = known.find(({ status }) => status === 'QUEUED')?.ageSeconds ?? 0
+      if (queued < queuedLongSeconds) return { status: 'ok', ready: true, detail }
+      // They are kept, and sent once somebody does: no reason to refuse more.
+      const reason = `a message has waited to be sent for ${Math.round(queued)} s`
+      return { status: 'degraded', ready: true, reason, detail }
+    },
+  }
+}
+
+/** Reads the index of states, a bounded part of it; the age is of the database's clock. */
+const findOpen = async (sql: Client): Promise<readonly Open[]> => {
+  const rows = await sql<
+    { status: MessageStatus; count: number; oldest: string | null; now: Date }[]
+  >`
+    select wanted.status, clock_timestamp() as now, (
+        select count(*)::int from (
+          select from spi_messages where status = wanted.status order by status, id
+          limit ${countedMax}
+        ) as counted
+      ) as count, (
+        select id from spi_messages where status = wanted.status order by status, id limit 1
+      ) as oldest
+    from unnest(${textArray(openStatuses)}::text[]) as wanted(status)`
+  return rows.map(({ status, count, oldest, now }) => ({
+    ...{ status, count },
+    ageSeconds:
+      oldest === null ? 0 : Math.max(0, (now.getTime() - momentOf(oldest).getTime()) / 1000),
+  }))
+}

@@ -1,0 +1,42 @@
+import { afterAll, expect, test } from 'bun:test'
+import { createMetrics } from '#src/platform/observe/index.ts'
+import { createOpenMessages } from '#src/spi/index.ts'
+import { insertMessages } from '#src/spi/messages/index.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
+import { message } from './support.ts'
+
+const { sql, close } = await createTestDatabase()
+afterAll(close)
+
+const queuedAgo = (seconds: number) =>
+  message({
+    ...{ direction: 'OUTBOUND', status: 'QUEUED' },
+    id: Bun.randomUUIDv7('hex', Date.now() - seconds * 1000),
+  })
+
+test('a process that sends nothing tells that nobody does, once a message has waited for long', async () => {
+  const metrics = createMetrics({ version: 'test', withProcess: false })
+  const open = createOpenMessages({ sql, logger: quietLogger, metrics, lookEveryMs: 20 })
+  await open.start?.()
+  expect(await open.health?.()).toMatchObject({ status: 'ok', detail: { queued: { count: 0 } } })
+  await insertMessages(sql, [queuedAgo(20)])
+  const count = async () =>
+    ((await open.health?.())?.detail?.['queued'] as { count: number } | undefined)?.count
+  await until(async () => (await count()) === 1)
+  expect(await open.health?.()).toMatchObject({ status: 'ok', ready: true })
+  await insertMessages(sql, [queuedAgo(40)])
+  await until(async () => (await count()) === 2)
+  expect(await open.health?.()).toMatchObject({
+    status: 'degraded',
+    ready: true,
+    reason: expect.stringMatching(/^a message has waited to be sent for 4\d s$/),
+  })
+  const { text } = await metrics.render()
+  expect(text).toContain('trilho_spi_messages_open{status="QUEUED"} 2')
+  expect(text).toMatch(/trilho_spi_messages_open_oldest_seconds\{status="QUEUED"\} 4\d/)
+  await sql`update spi_messages set status = 'ACCEPTED'`
+  await until(async () => (await count()) === 0)
+  expect(await open.health?.()).toMatchObject({ status: 'ok' })
+  await open.drain?.()
+})
