@@ -129,8 +129,16 @@ const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Prom
   }))
   const statuses = messages.map(({ id, status, receivedAt }) => ({ id, status, receivedAt }))
   const documents = messages.map(({ xml }) => compressed(xml))
+  const transactions = messages.flatMap((message) =>
+    message.transactions.map(
+      ({ endToEndId, instructionId, amountCents, debtorIspb, creditorIspb, status }, position) => ({
+        ...{ messageId: message.id, position, endToEndId, instructionId, amountCents },
+        ...{ debtorIspb, creditorIspb, status },
+      }),
+    ),
+  )
   await sql`
-    insert into spi_messages (id, type, definition, direction, status, channel, source_ispb,
+    with messages as (insert into spi_messages (id, type, definition, direction, status, channel, source_ispb,
       destination_ispb, end_to_end_id, biz_msg_idr, resource_id, transaction_count, error_code,
       signature, warnings, envelope, is_scheduled, in_doubt_since, requeue_after, traceparent, xml)
     select * from rows from (
@@ -141,32 +149,16 @@ const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Prom
         "isScheduled" boolean, "inDoubtSince" timestamptz, "requeueAfter" timestamptz,
         traceparent text),
       unnest(${bytesArray(documents)}::text::bytea[])
-    ) as message`
-  await sql`
-    with message as (
+    ) as message
+    ), statuses as (
       select * from jsonb_to_recordset(${jsonText(statuses)}::text::jsonb)
         as message(id uuid, status text, "receivedAt" timestamptz)
+    ), history as (
+      insert into spi_history (message_id, position, status, at)
+      select id, 0, 'RECEIVED', "receivedAt" from statuses where "receivedAt" is not null
+      union all
+      select id, case when "receivedAt" is null then 0 else 1 end, status, now() from statuses
     )
-    insert into spi_history (message_id, position, status, at)
-    select id, 0, 'RECEIVED', "receivedAt" from message where "receivedAt" is not null
-    union all
-    select id, case when "receivedAt" is null then 0 else 1 end, status, now() from message`
-  const transactions = messages.flatMap((message) =>
-    message.transactions.map(
-      ({ endToEndId, instructionId, amountCents, debtorIspb, creditorIspb, status }, position) => ({
-        messageId: message.id,
-        position,
-        endToEndId,
-        instructionId,
-        amountCents,
-        debtorIspb,
-        creditorIspb,
-        status,
-      }),
-    ),
-  )
-  if (transactions.length === 0) return
-  await sql`
     insert into spi_transactions (message_id, position, end_to_end_id, instruction_id, amount_cents,
       debtor_ispb, creditor_ispb, status)
     select "messageId", position, "endToEndId", "instructionId", "amountCents", "debtorIspb",

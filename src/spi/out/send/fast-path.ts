@@ -10,6 +10,7 @@ import {
 } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { ReadyMessage, SendNow } from '../stage/index.ts'
+import type { Accept } from './accept.ts'
 import { auditEntry, type Built, knownAlready, queuedAnswer, sentAnswer } from './answers.ts'
 
 export type FastPathDeps = {
@@ -18,7 +19,7 @@ export type FastPathDeps = {
   readonly sendNow: SendNow
   readonly logger: Logger
   /** Sends every other message. */
-  readonly enqueue: (built: Built, caller: Caller) => Promise<Answered>
+  readonly enqueue: Accept
 }
 
 /**

@@ -9,15 +9,16 @@ import {
   type Revision,
   spiIspb,
 } from '#codecs/iso20022'
-import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { type Answered, type Caller, runOnce, writeAudit } from '#src/platform/http/index.ts'
-import type { Logger } from '#src/platform/observe/index.ts'
+import type { Answered, Caller } from '#src/platform/http/index.ts'
+import { currentTraceparent, type Logger } from '#src/platform/observe/index.ts'
 import { nativeText } from '#src/platform/runtime/index.ts'
-import { type Channel, enqueueMessages, type OutboundMessage } from '../../messages/index.ts'
+import type { Channel, OutboundMessage } from '../../messages/index.ts'
 import { viewMessage } from '../../messages/view.ts'
 import type { SendNow } from '../stage/index.ts'
-import { auditEntry, type Built, knownAlready, queuedAnswer } from './answers.ts'
+import { createAcceptor } from './accept.ts'
+import type { Built } from './answers.ts'
 import { answeredPayment, channelOf, isScheduled } from './domain.ts'
 import { createFastPath } from './fast-path.ts'
 import { channelOfPayment } from './store.ts'
@@ -59,17 +60,7 @@ const scanner = createMessageScanner(nativeText)
  */
 export const createSendService = (deps: SendDeps): SendService => {
   const { sql, broker, sendNow } = deps
-  const enqueue = async (built: Built, caller: Caller): Promise<Answered> => {
-    const { message } = built
-    const answered = await runOnce(sql, caller.idempotencyKey, async (transaction) => {
-      const queued = await enqueueMessages(transaction, broker, [message])
-      if (!queued.has(message.id)) throw knownAlready(message)
-      await writeAudit(transaction, auditEntry(built, caller))
-      return queuedAnswer(built)
-    })
-    broker.wake([topics.outbound])
-    return answered
-  }
+  const enqueue = createAcceptor(sql, broker)
   const sendWithin =
     sendNow === undefined ? undefined : createFastPath({ ...deps, sendNow, enqueue })
   return async (request, caller) => {
@@ -115,6 +106,7 @@ const builtOf = (
     destinationIspb: spiIspb,
     bizMsgIdr: message.businessMessageId,
     transactions: transactionsOf(message.bytes),
+    traceparent: currentTraceparent(),
     ...(isScheduled(request.messageType, request.params) ? { isScheduled: true } : {}),
     envelope: message,
   },

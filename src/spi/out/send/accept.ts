@@ -1,0 +1,106 @@
+import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import {
+  type Client,
+  createGatherer,
+  isTransientDatabaseError,
+  OverloadedError,
+  type Queryable,
+} from '#src/platform/database/index.ts'
+import {
+  type Answered,
+  ApiError,
+  auditInsert,
+  type Caller,
+  claimRows,
+  firstOfEachKey,
+  httpErrors,
+  type IdempotencyKey,
+  repetitionOf,
+} from '#src/platform/http/index.ts'
+import { enqueueMessages } from '../../messages/index.ts'
+import { auditEntry, type Built, knownAlready, queuedAnswer } from './answers.ts'
+
+type Acceptance = { readonly built: Built; readonly caller: Caller }
+
+/** @throws ApiError if the key was used for another request, or too many wait */
+export type Accept = (built: Built, caller: Caller) => Promise<Answered>
+
+/** Requests of one transaction, and transactions at once: the next is filled while one commits. */
+const rowsMax = 64
+const writersMax = 2
+const waitingMax = 5_000
+
+/**
+ * Stores and queues messages with the answers of their Idempotency-Keys and their audit entries. Requests that come
+ * while a transaction runs share the next; one that cannot be stored fails alone.
+ */
+export const createAcceptor = (sql: Client, broker: TransactionalBroker): Accept => {
+  const store = createGatherer<Acceptance, boolean>({
+    ...{ rowsMax, writersMax, waitingMax },
+    isRowFault: (error) => !isTransientDatabaseError(error),
+    write: async (all) => {
+      const stored = await sql.begin((tx) => storeAll(tx, broker, all))
+      broker.wake([topics.outbound])
+      return all.map(({ built }) => stored.has(built.message.id))
+    },
+  })
+  return async (built, caller) => {
+    const isNew = await store({ built, caller }).catch(refuseWhenBusy)
+    if (isNew) return { ...queuedAnswer(built), isReplay: false }
+    // Without a key every message is new.
+    return repetitionOf(sql, caller.idempotencyKey as IdempotencyKey)
+  }
+}
+
+const refuseWhenBusy = (error: unknown): never => {
+  if (!(error instanceof OverloadedError)) throw error
+  throw new ApiError(httpErrors.unavailable, 'Too many messages wait to be stored.', {
+    headers: { 'Retry-After': '1' },
+  })
+}
+
+/** @returns ids of the messages stored now; leaves out those whose key is known */
+const storeAll = async (
+  tx: Queryable,
+  broker: TransactionalBroker,
+  all: readonly Acceptance[],
+): Promise<ReadonlySet<string>> => {
+  const first = firstOfEachKey(all, ({ caller }) => caller.idempotencyKey)
+  const fresh = await claimAll(tx, first)
+  const messages = first.map(({ built }) => built.message).filter(({ id }) => fresh.has(id))
+  const queued = await enqueueMessages(tx, broker, messages)
+  const known = messages.find(({ id }) => !queued.has(id))
+  if (known !== undefined) throw knownAlready(known)
+  return queued
+}
+
+/** Claims keys with their answers, and writes the audit entries of those that were free. */
+const claimAll = async (
+  tx: Queryable,
+  all: readonly Acceptance[],
+): Promise<ReadonlySet<string>> => {
+  const rows = all.map(({ built, caller }) => {
+    const { actor, ...entry } = auditEntry(built, caller)
+    const { idempotencyKey: key } = caller
+    return {
+      ...entry,
+      ...{ actor: actor.id, requestId: actor.requestId, auditId: Bun.randomUUIDv7() },
+      ...{ key: key?.key, fingerprint: key?.fingerprint, ...queuedAnswer(built) },
+    }
+  })
+  const claimed = await tx<{ id: string }[]>`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as i(
+        actor text, action text, object text, outcome text, "requestId" text, "auditId" text,
+        key text, fingerprint text, status int, body text)
+    ), taken as (${claimRows(tx, tx`select key, fingerprint, status, body from input`)}),
+    fresh as materialized (
+      select i.* from input i left join taken on taken.key = i.key
+      where i.key is null or taken.key is not null
+    ), audited as (${auditInsert(
+      tx,
+      tx`select "auditId", actor, action, object, outcome, "requestId" from fresh`,
+    )})
+    select object as id from fresh`
+  return new Set(claimed.map(({ id }) => id))
+}
