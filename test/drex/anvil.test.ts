@@ -137,4 +137,80 @@ describe.skipIf(path === null || path === undefined)('anvil', () => {
     expect((await read(id)).tx_hash).toBe(tx_hash)
     expect(await balance(bia)).toBe(200n)
   }, 60_000)
+
+  test('a call that reverts in its block with text nobody can store: the transfers beside it are confirmed', async () => {
+    const hostile = (await admin.send(undefined, hostileCode))!
+    const abi = [
+      { type: 'function', name: 'poke', inputs: [], outputs: [], stateMutability: 'nonpayable' },
+    ]
+    const registered = await bench.call('POST', '/v1/contracts', { address: hostile, abi })
+    expect(registered.status).toBe(201)
+    const called = await bench.call('POST', `/v1/contracts/${hostile}/call`, {
+      ...{ function: 'poke', params: [], signer_wallet: ana },
+    })
+    const { transaction_id: call } = called.json as { readonly transaction_id: string }
+    const rowOf = async () => {
+      const [row] = await bench.database.sql<
+        { status: string; error: { revert?: object } | null }[]
+      >`
+        select status, error from drex_transactions where id = ${call}`
+      return row!
+    }
+    await bench.until(async () => (await rowOf()).status === 'broadcast')
+    const id = await pay()
+    await reached(id, 'broadcast')
+    // What was simulated well is refused by the time it is mined.
+    await demand('anvil_setStorageAt', [hostile, `0x${'0'.repeat(64)}`, `0x${'0'.repeat(63)}1`])
+    await demand('evm_mine')
+    await demand('evm_mine')
+    await reached(id, 'confirmed')
+    await bench.until(async () => (await rowOf()).status === 'reverted')
+    expect((await rowOf()).error?.revert).toEqual({ name: 'Error', args: ['a\ufffdb'] })
+  }, 60_000)
+
+  test('a token that answers true and moves nothing: never confirmed', async () => {
+    const token = (await admin.send(undefined, hostileCode))!
+    await bench.restart({ DREX_TESTNET_TOKEN: token })
+    const id = await pay()
+    await reached(id, 'broadcast')
+    await demand('evm_mine')
+    await demand('evm_mine')
+    await reached(id, 'failed')
+    expect((await read(id)).error?.code).toBe('TRANSFER_MISMATCH')
+    await bench.restart()
+  }, 60_000)
+
+  test('confirmed, then reorganised out: taken back, sent again, and confirmed in another block', async () => {
+    const before = await balance(bia)
+    const id = await pay()
+    await reached(id, 'broadcast')
+    await demand('evm_mine')
+    await demand('evm_mine')
+    await reached(id, 'confirmed')
+    const { tx_hash } = await read(id)
+    await demand('anvil_reorg', [2, []])
+    expect(await balance(bia)).toBe(before)
+    await bench.until(async () => {
+      await demand('evm_mine')
+      return bench.events.some(({ type }) => type === 'drex.transfer.corrected')
+    })
+    await bench.until(async () => {
+      await demand('evm_mine')
+      return (await read(id)).status === 'confirmed'
+    })
+    expect((await read(id)).tx_hash).toBe(tx_hash)
+    expect(await balance(bia)).toBe(before + 100n)
+  }, 60_000)
 })
+
+/**
+ * A contract in EVM code: `decimals()` is 2; whatever else is called answers 1, until its first storage word is set: then
+ * it reverts with `Error(string)` of a text that holds U+0000.
+ */
+const hostileCode = [
+  '6093600a5f3960935ff35f3560e01c63313ce56714601b575f5460245760015f5260205ff35b60025f5260205ff3',
+  '5b6064602f5f3960645ffd08c379a0',
+  '20'.padStart(64, '0'),
+  '3'.padStart(64, '0'),
+  '610062'.padEnd(64, '0'),
+].join('')

@@ -1,0 +1,129 @@
+import { expect, test } from 'bun:test'
+import { createLyingNode, type LyingNode } from '../drex/lying-node.ts'
+import { seeded } from '../support/contract-bench.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createRig, type Rig } from '../support/drex-rig.ts'
+
+/** The long lane kills many times; the ordinary one often enough to meet every lie. */
+const kills = process.env['TRILHO_LONG'] === '1' ? 60 : 2
+/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
+const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
+const perKill = 20
+const walletCount = 4
+const fundsCents = 10_000_000n
+const blockTimeMs = 60
+const settleMs = 40_000
+
+type Outcome = { readonly result: unknown } | { readonly error: unknown }
+
+/** What a node can say wrong without saying that money moved which did not: nothing of it may become an end. */
+const lies: Readonly<Record<string, (outcome: Outcome) => unknown>> = {
+  eth_blockNumber: () => 'latest',
+  eth_call: () => '0x1',
+  eth_getBlockByNumber: () => ({ hash: '0x' }),
+  eth_getCode: () => null,
+  eth_getTransactionCount: () => '0x',
+  eth_getTransactionReceipt: () => null,
+}
+
+/** A receipt whose block is not on the chain, one of another form, and a head of some blocks ago. */
+const twists: Readonly<
+  Record<string, (result: unknown, pick: (below: number) => number) => unknown>
+> = {
+  eth_blockNumber: (head, pick) => `0x${Math.max(0, Number(head) - pick(5)).toString(16)}`,
+  eth_getTransactionReceipt: (receipt, pick) =>
+    pick(2) === 0
+      ? { ...(receipt as object), blockHash: `0x${'ab'.repeat(32)}` }
+      : { ...(receipt as object), status: undefined },
+}
+
+const lieInto = (node: LyingNode, pick: (below: number) => number): void => {
+  node.refuse((calls) => {
+    if (calls > 7 && pick(4) === 0) return new Response('too many', { status: 413 })
+    return pick(25) === 0 ? new Response('<html>', { status: 502 }) : undefined
+  })
+  node.lie(async ({ method }, answer) => {
+    const outcome = await answer()
+    const lie = lies[method]
+    if (lie !== undefined && pick(12) === 0) return { result: lie(outcome) }
+    const twist = twists[method]
+    if (twist === undefined || !('result' in outcome) || outcome.result === null) return outcome
+    return pick(8) === 0 ? { result: twist(outcome.result, pick) } : outcome
+  })
+}
+
+test(
+  `${kills} kills behind a lying node: no end is told that the chain contradicts (seed ${seed})`,
+  async () => {
+    const pick = seeded(seed)
+    const database = await createTestDatabase(2)
+    const rig = await createRig(database.dsn, {
+      chain: { mining: blockTimeMs },
+      env: { DREX_TESTNET_BLOCK_TIME_MS: String(blockTimeMs), DREX_RESEND_MS: '300' },
+    })
+    const node = createLyingNode(rig.chain)
+    const start = () => rig.start({ DREX_TESTNET_RPC_URLS: node.url })
+    try {
+      await start()
+      const wallets = await rig.wallets(walletCount, fundsCents)
+      const expected = wallets.map(() => fundsCents)
+      lieInto(node, pick)
+      for (let kill = 0; kill < kills; kill++) {
+        for (let i = 0; i < perKill; i++) {
+          const from = pick(walletCount)
+          const to = (from + 1 + pick(walletCount - 1)) % walletCount
+          const cents = 1 + pick(99)
+          const amount = `0.${String(cents).padStart(2, '0')}`
+          const body = { from_wallet: wallets[from], to_wallet: wallets[to], amount }
+          const { status } = await rig.call('POST', '/v1/drex/transfers', body)
+          if (status !== 202) continue
+          expected[from]! -= BigInt(cents)
+          expected[to]! += BigInt(cents)
+        }
+        await Bun.sleep(pick(600))
+        await expectNoFalseEnd(rig, database)
+        await rig.kill()
+        await start()
+      }
+      node.lie(undefined)
+      node.refuse(undefined)
+      await settled(rig, database)
+      await expectNoFalseEnd(rig, database)
+      expect(await Promise.all(wallets.map((wallet) => rig.balanceOf(wallet)))).toEqual(expected)
+    } finally {
+      await rig.stop()
+      await node.stop()
+      await database.close()
+    }
+  },
+  60_000 + kills * 5_000 + settleMs,
+)
+
+type Ended = { readonly status: string; readonly hash: string | null }
+
+/** Every end that stands is the chain's own. */
+const expectNoFalseEnd = async (rig: Rig, { sql }: TestDatabase): Promise<void> => {
+  const ended = await sql<Ended[]>`
+    select status, coalesce(mined_hash, hash) as hash from drex_transactions
+    where status in ('confirmed', 'reverted', 'failed', 'cancelled')`
+  for (const { status, hash } of ended) {
+    expect(status).toBe('confirmed')
+    const outcome = await rig.chain.request('eth_getTransactionReceipt', [hash])
+    expect(outcome).toMatchObject({ result: { status: '0x1' } })
+  }
+}
+
+const settled = async (rig: Rig, { sql }: TestDatabase): Promise<void> => {
+  const deadline = performance.now() + settleMs
+  for (;;) {
+    const [open] = await sql<{ count: number }[]>`
+      select count(*)::int as count from drex_transactions where status <> 'confirmed'`
+    if (open?.count === 0) return
+    if (performance.now() > deadline) {
+      const left =
+        await sql`select status, error from drex_transactions where status <> 'confirmed'`
+      throw new Error(`not settled at ${rig.url}: ${JSON.stringify(left)}`)
+    }
+    await Bun.sleep(100)
+  }
+}
