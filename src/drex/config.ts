@@ -37,6 +37,7 @@ type NetworkSettings = {
   readonly permissioning: Setting<string | undefined>
   readonly swap: Setting<string | undefined>
   readonly issuer: Setting<string | undefined>
+  readonly fundingWallet: Setting<string | undefined>
 }
 
 const address = () =>
@@ -69,6 +70,9 @@ const network = <I extends NetworkId>(
     }),
     swap: setting(`${prefix}_SWAP`, address(), {
       doc: `One-step swap contract of \`${id}\`, for transfers between institutions.`,
+    }),
+    fundingWallet: setting(`${prefix}_FUNDING_WALLET`, address(), {
+      doc: `Wallet of this gateway that sends others the coin for their gas on \`${id}\`, if it is a sandbox with fees.`,
     }),
     issuer: setting(`${prefix}_ISSUER`, address(), {
       doc: `Wallet that admits accounts and issues currency for trials on \`${id}\`, if it is a sandbox; by default each account’s own deployer.`,

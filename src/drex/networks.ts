@@ -25,6 +25,8 @@ export type Network = {
   readonly swap: Hex | undefined
   /** On a sandbox network: the wallet that admits accounts and issues currency for trials. */
   readonly issuer: Hex | undefined
+  /** On a sandbox network: the wallet that sends others the coin for their gas. */
+  readonly fundingWallet: Hex | undefined
   /** The chain's state ends with its process: another genesis is expected, not an error. */
   readonly isEphemeral: boolean
 }
@@ -121,6 +123,7 @@ const fileEntry = z.strictObject({
   permissioning: address.optional(),
   swap: address.optional(),
   issuer: address.optional(),
+  funding_wallet: address.optional(),
   ephemeral: z.boolean().optional(),
 })
 
@@ -170,6 +173,9 @@ export const configuredNetworks = (
         entry.permissioning,
       swap: settingAddress(settings[`${id}.swap`], `${id}.swap`) ?? entry.swap,
       issuer: settingAddress(settings[`${id}.issuer`], `${id}.issuer`) ?? entry.issuer,
+      fundingWallet:
+        settingAddress(settings[`${id}.fundingWallet`], `${id}.fundingWallet`) ??
+        entry.funding_wallet,
       isEphemeral: entry.ephemeral ?? false,
     })
   }

@@ -44,7 +44,7 @@ export const forgetDrex = async (sql: Client, days: number, round?: Round): Prom
     const [row] = await sql<{ count: number }[]>`
       with over as materialized (
         select id from drex_transactions
-        where kind in ('call', 'gap_fill') and created_at < ${before} and ${isOver}
+        where kind in ('call', 'gas', 'gap_fill') and created_at < ${before} and ${isOver}
         limit ${deletedMax} for update skip locked
       ), attempts as (
         delete from drex_attempts a using over where a.transaction_id = over.id

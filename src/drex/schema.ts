@@ -52,7 +52,7 @@ export const drexTransactions = pgTable(
     id: text().primaryKey(),
     network: text().notNull(),
     sender: text().notNull(),
-    /** transfer, approve, swap, deploy, permit, call or gap_fill */
+    /** transfer, approve, swap, deploy, permit, call, gas or gap_fill */
     kind: text().notNull(),
     /** Transfer or contract it belongs to. */
     subject: text().notNull(),

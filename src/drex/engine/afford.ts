@@ -2,6 +2,7 @@
 import type { Hex } from '../evm/hex.ts'
 import type { EngineContext } from './context.ts'
 import { currentFees } from './fees.ts'
+import { supplyGas } from './gas-supply.ts'
 import * as lanes from './lane-store.ts'
 import type { Offer } from './sign.ts'
 import { sendersOf } from './sign.ts'
@@ -29,8 +30,9 @@ export const afford = async (
   const { network, rpc, settings, sql } = context
   if (passed.length === 0) return []
   const fees = await currentFees(network.gasPolicy, rpc, settings.fees)
-  const cost = ({ gasLimit }: Passed) => (fees?.maxFee ?? 0n) * gasLimit
-  const tooHigh = passed.filter((each) => fees === undefined || cost(each) > settings.fees.totalMax)
+  const fee = ({ gasLimit }: Passed) => (fees?.maxFee ?? 0n) * gasLimit
+  const cost = (each: Passed) => fee(each) + each.transaction.value
+  const tooHigh = passed.filter((each) => fees === undefined || fee(each) > settings.fees.totalMax)
   if (tooHigh.length > 0) {
     await store.defer(
       sql,
@@ -77,7 +79,7 @@ const payable = async (
     if (isEnough) left.set(sender, coin - cost(offer))
   }
   if (unknown.length > 0) await store.defer(sql, unknown, retryMs)
-  await refusePoor(context, poor, affordable, bound)
+  await refusePoor(context, poor, { affordable, bound, cost })
   return affordable
 }
 
@@ -85,18 +87,37 @@ const payable = async (
 const refusePoor = async (
   context: EngineContext,
   poor: readonly Offer[],
-  affordable: readonly Offer[],
-  bound: ReadonlyMap<Hex, bigint>,
+  {
+    affordable,
+    bound,
+    cost,
+  }: {
+    readonly affordable: readonly Offer[]
+    readonly bound: ReadonlyMap<Hex, bigint>
+    readonly cost: (offer: Offer) => bigint
+  },
 ): Promise<void> => {
+  const needs = new Map<Hex, bigint>()
+  for (const offer of poor) {
+    const { sender } = offer.transaction
+    const [need, before] = [cost(offer), needs.get(sender) ?? 0n]
+    needs.set(sender, need > before ? need : before)
+  }
+  const supplied = await supplyGas(context, needs)
   const busy = new Set([...sendersOf(affordable), ...bound.keys()])
-  const ids = (isBusy: boolean) =>
+  const idsOf = (concerns: (sender: Hex) => boolean) =>
     poor
-      .filter(({ transaction }) => busy.has(transaction.sender) === isBusy)
+      .filter(({ transaction }) => concerns(transaction.sender))
       .map(({ transaction }) => transaction.id)
-  const waiting = ids(true)
+  const soon = idsOf((sender) => supplied.has(sender))
+  if (soon.length > 0) await store.defer(context.sql, soon, retryMs, insufficientFunds)
+  const waiting = idsOf((sender) => busy.has(sender) && !supplied.has(sender))
   if (waiting.length > 0) await store.defer(context.sql, waiting, feeRetryMs, insufficientFunds)
   await refuseAll(
     context,
-    ids(false).map((id) => ({ id, error: insufficientFunds })),
+    idsOf((sender) => !busy.has(sender) && !supplied.has(sender)).map((id) => ({
+      id,
+      error: insufficientFunds,
+    })),
   )
 }

@@ -31,6 +31,7 @@ export const mismatchOf = (
     case 'deploy':
     case 'permit':
     case 'call':
+    case 'gas':
     case 'gap_fill':
       return undefined
   }

@@ -189,7 +189,7 @@ const unsignedOf = (
   gasLimit,
   fees: feesFor(network.gasPolicy, fees),
   to: transaction.recipient,
-  value: 0n,
+  value: transaction.value,
   data: transaction.data,
 })
 

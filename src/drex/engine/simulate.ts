@@ -48,6 +48,7 @@ const fixedGas = (kind: TransactionKind): bigint | undefined => {
     case 'deploy':
     case 'permit':
     case 'call':
+    case 'gas':
       return undefined
   }
 }
@@ -63,10 +64,14 @@ export const createSimulator = (context: EngineContext): Simulator => {
   const hasCode = createCodeCheck(context)
   const isFree = network.gasPolicy === 'zero'
 
-  const callOf = ({ sender, recipient, data }: OpenTransaction, gas: bigint | undefined) => ({
+  const callOf = (
+    { sender, recipient, data, value }: OpenTransaction,
+    gas: bigint | undefined,
+  ) => ({
     from: sender,
     ...(recipient === undefined ? {} : { to: recipient }),
     data,
+    ...(value === 0n ? {} : { value: quantity(value) }),
     ...(isFree ? { gasPrice: '0x0' } : {}),
     ...(gas === undefined ? {} : { gas: quantity(gas) }),
   })
@@ -131,7 +136,8 @@ const judge = async (
     return refusal(context, outcome.failure)
   }
   if (code === undefined) return 'later'
-  if (!code) return noContract
+  // Coin goes to wallets, which have no code.
+  if (!code && transaction.kind !== 'gas') return noContract
   if (call !== undefined && 'result' in call && answersTrue(transaction.kind)) {
     const { result } = call
     if (result !== '0x' && !/^0x0{63}1$/.test(result)) return tokenRefused

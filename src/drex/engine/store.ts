@@ -27,6 +27,7 @@ type Row = {
   status: TransactionStatus
   recipient: Hex | null
   data: Hex
+  value: string
   nonce: bigint | null
   hash: Hex | null
   raw: Hex | null
@@ -51,6 +52,7 @@ const read = (row: Row): OpenTransaction => ({
   status: row.status,
   recipient: row.recipient ?? undefined,
   data: row.data,
+  value: BigInt(row.value),
   nonce: optionalNumber(row.nonce),
   hash: row.hash ?? undefined,
   raw: row.raw ?? undefined,
@@ -105,19 +107,21 @@ export const insertTransactions = async (
   sql: Queryable,
   rows: readonly NewTransaction[],
 ): Promise<void> => {
-  const column = (key: Exclude<keyof NewTransaction, 'expiresAt'>) =>
+  const column = (key: Exclude<keyof NewTransaction, 'expiresAt' | 'value'>) =>
     rows.map((row) => row[key] ?? null)
   await sql`
     insert into drex_transactions
-      (id, network, sender, kind, subject, status, recipient, data, after_id, created_by, expires_at)
-    select id, network, sender, kind, subject, 'pending', recipient, data, after_id, created_by,
-      expires_at::timestamptz
+      (id, network, sender, kind, subject, status, recipient, data, value, after_id, created_by,
+        expires_at)
+    select id, network, sender, kind, subject, 'pending', recipient, data, value::numeric, after_id,
+      created_by, expires_at::timestamptz
     from unnest(
       ${column('id')}::text[], ${column('network')}::text[], ${column('sender')}::text[],
       ${column('kind')}::text[], ${column('subject')}::text[], ${column('recipient')}::text[],
-      ${column('data')}::text[], ${column('afterId')}::text[], ${column('createdBy')}::text[],
+      ${column('data')}::text[], ${rows.map(({ value }) => String(value ?? 0n))}::text[],
+      ${column('afterId')}::text[], ${column('createdBy')}::text[],
       ${rows.map((row) => row.expiresAt.toISOString())}::text[]
-    ) as t(id, network, sender, kind, subject, recipient, data, after_id, created_by, expires_at)`
+    ) as t(id, network, sender, kind, subject, recipient, data, value, after_id, created_by, expires_at)`
 }
 
 /** Pending ones whose turn it is, oldest first; other processes leave them alone for a while. */
@@ -327,4 +331,21 @@ export const inFlightById = async (
   const [row] = await sql<Row[]>`
     select * from drex_transactions where id = ${id} and status in (${before(sql, 'accepted')})`
   return row && read(row)
+}
+
+/** The newest supply of gas to each wallet that is under way, or ended within this time. */
+export const gasSupplies = async (
+  sql: Transaction,
+  network: string,
+  wallets: readonly Hex[],
+  withinMs: number,
+): Promise<ReadonlyMap<Hex, 'supplied' | 'failed'>> => {
+  const rows = await sql<{ recipient: Hex; status: TransactionStatus }[]>`
+    select distinct on (recipient) recipient, status from drex_transactions
+    where network = ${network} and kind = 'gas' and recipient = any(${[...wallets]}::text[])
+      and (status in (${listed(sql, open)})
+        or settled_at > now() - ${withinMs} * interval '1 millisecond')
+    order by recipient, id desc`
+  const isLost = (status: TransactionStatus) => isFinal(status) && status !== 'confirmed'
+  return new Map(rows.map((row) => [row.recipient, isLost(row.status) ? 'failed' : 'supplied']))
 }

@@ -146,7 +146,7 @@ export const replace = async (
     gasLimit: isCancel ? cancelGas : (transaction.gasLimit ?? cancelGas),
     fees: feesFor(context.network.gasPolicy, fees),
     to: isCancel ? transaction.sender : transaction.recipient,
-    value: 0n,
+    value: isCancel ? 0n : transaction.value,
     data: isCancel ? '0x' : transaction.data,
   }
   const signed = await context.signers.sign(transaction.sender, unsigned)

@@ -12,6 +12,8 @@ const transactionKinds = [
   /** Adds a deployed contract to the network's account rules. */
   'permit',
   'call',
+  /** Native coin from the funding wallet of a sandbox network, for a wallet to pay its gas with. */
+  'gas',
   /** Sends zero to the sender itself, so that a missing nonce no longer blocks those after it. */
   'gap_fill',
 ] as const
@@ -27,6 +29,8 @@ export type NewTransaction = {
   readonly subject: string
   readonly recipient: Hex | undefined
   readonly data: Hex
+  /** Native coin that goes along, in wei; none if absent. */
+  readonly value?: bigint | undefined
   readonly afterId: string | undefined
   readonly createdBy: string
   readonly expiresAt: Date
@@ -40,6 +44,7 @@ export type OpenTransaction = {
   readonly status: TransactionStatus
   readonly recipient: Hex | undefined
   readonly data: Hex
+  readonly value: bigint
   readonly nonce: number | undefined
   readonly hash: Hex | undefined
   readonly raw: Hex | undefined
