@@ -87,9 +87,9 @@ const networkSettings = (name: string, { letter, brand, prefixes: cards }: Netwo
       default: 'false',
       doc: 'Signs on (0800, DE 70 001) before any traffic, and off (002) before closing.',
     }),
-    echoSeconds: setting(`${name}_ECHO_SECONDS`, integer(1, 3_600), {
+    echoSeconds: setting(`${name}_ECHO_SECONDS`, integer(0, 3_600), {
       default: '30',
-      doc: 'Silence of the network after which an echo test is sent; two without answer end the connection.',
+      doc: 'Silence of the network after which an echo test is sent; two without answer end the connection. 0: none is sent.',
     }),
     tls: setting(`${name}_TLS`, boolean(), { default: 'false', doc: 'Connects with TLS.' }),
     tlsCa: setting(`${name}_TLS_CA_PATH`, pem(), {

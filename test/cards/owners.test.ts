@@ -277,6 +277,18 @@ test('after the sign-off of the network nothing is sent until its sign-on', asyn
   expect((await authorize()).status).toBe(201)
 })
 
+test('a request that finds no connection waits a moment for one', async () => {
+  network.on((_, peer) => peer.answer(approves))
+  const up = () => rig.networks.byName('neta')?.health().connectionsUp
+  network.ask('062')
+  await until(async () => up() === 0)
+  const [{ status }] = await Promise.all([
+    authorize(),
+    Bun.sleep(50).then(() => network.ask('061')),
+  ])
+  expect(status).toBe(201)
+})
+
 test('installments go out, and only when there are several', async () => {
   network.on((_, peer) => peer.answer(approves))
   const sent: unknown[] = []

@@ -52,6 +52,7 @@ type ConnectionContext = {
   readonly onUnknownType: () => void
   /** Called for a frame without a message of the dialect; with the key of the request that it answers, where it has one. */
   readonly onUnreadable: (key: number | undefined, error: CodecError) => void
+  readonly onUp: () => void
   readonly onLost: () => void
   readonly onEcho: () => void
 }
@@ -163,8 +164,9 @@ export class Connection implements Lane {
     if (this.socket !== socket) return
     this.state = 'up'
     this.upSince = performance.now()
-    this.watchSilence(options.echoMs)
+    if (options.echoMs > 0) this.watchSilence(options.echoMs)
     options.logger.info({ network: options.name }, 'connection to the card network is up')
+    this.context.onUp()
   }
 
   private async signOn(socket: Socket<undefined>): Promise<void> {
@@ -298,6 +300,7 @@ export class Connection implements Lane {
   /** After the network's sign-off, its connection takes no requests until its sign-on. */
   private signedOff(isSignedOff: boolean): void {
     this.isSignedOff = isSignedOff
+    if (this.isUp) this.context.onUp()
     const { logger, name } = this.context.options
     logger.warn(
       { network: name },

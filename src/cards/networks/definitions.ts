@@ -79,7 +79,7 @@ const networkForm = z.strictObject({
   frame: z.enum(Object.keys(framings) as (keyof typeof framings)[]).default('binary-2'),
   window: z.int().min(1).max(65_535).default(256),
   sign_on: z.boolean().default(false),
-  echo_seconds: z.int().min(1).max(3_600).default(30),
+  echo_seconds: z.int().min(0).max(3_600).default(30),
   installments: z.enum(installmentMappings).default('extended_payment'),
   answers: answerCodesForm.default(answerCodesForm.parse({})),
   tls: tlsForm.optional(),

@@ -6,7 +6,7 @@ import { Connection } from './connection.ts'
 import { Exchanges } from './exchanges.ts'
 import { exchangeKey, isAnswer } from './matching.ts'
 import type { NetworkCounts } from './metrics.ts'
-import { drainMs, type NetworkOptions } from './options.ts'
+import { connectWaitersMax, connectWaitMs, drainMs, type NetworkOptions } from './options.ts'
 import type { ExchangeOutcome, Network, NetworkHealth, Original } from './types.ts'
 
 const stanMax = 999_999
@@ -18,6 +18,8 @@ const noConnection: ExchangeOutcome = Object.freeze({
 })
 const windowFull: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'window_full' })
 const duplicateKey: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'duplicate_key' })
+
+const loopback = /^(?:localhost|127(?:\.\d+){3}|::1)$/
 
 const nothing = { inc: () => undefined }
 const noCounts: NetworkCounts = {
@@ -46,6 +48,8 @@ class ConnectionPool implements Network {
   private readonly connections: readonly Connection[]
   private readonly counts: NetworkCounts
   private managementStan: number
+  /** Requests that wait for a connection. */
+  private readonly waiting = new Set<() => void>()
   private lastEchoAt: Date | undefined
   private isStopping = false
   private warningSecond = 0
@@ -79,6 +83,7 @@ class ConnectionPool implements Network {
           'a frame of the network holds no message of its dialect',
         )
       },
+      onUp: () => this.wakeWaiting(),
       onLost: () => this.counts.reconnects.inc(),
       onEcho: () => {
         this.lastEchoAt = new Date()
@@ -110,6 +115,24 @@ class ConnectionPool implements Network {
     }
   }
 
+  whenUp(): Promise<void> | undefined {
+    if (this.isStopping || this.connections.some(({ isUp }) => isUp)) return undefined
+    if (this.waiting.size >= connectWaitersMax) return undefined
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer)
+        this.waiting.delete(wake)
+        resolve()
+      }
+      const timer = setTimeout(wake, this.options.connectWaitMs ?? connectWaitMs)
+      this.waiting.add(wake)
+    })
+  }
+
+  private wakeWaiting(): void {
+    for (const wake of [...this.waiting]) wake()
+  }
+
   hasField(de: number): boolean {
     return this.options.dialect.fields[de] !== undefined
   }
@@ -129,12 +152,20 @@ class ConnectionPool implements Network {
   }
 
   start(): void {
-    this.options.tls?.watch()
+    const { tls, host, name, logger } = this.options
+    tls?.watch()
+    if (tls === undefined && !loopback.test(host)) {
+      logger.warn(
+        { network: name },
+        'the card network is reached without TLS: card numbers pass in clear',
+      )
+    }
     for (const connection of this.connections) connection.open()
   }
 
   async stop(): Promise<void> {
     this.isStopping = true
+    this.wakeWaiting()
     await this.idle(this.options.drainMs ?? drainMs)
     await Promise.all(this.connections.map((connection) => connection.close()))
     this.options.tls?.stop()

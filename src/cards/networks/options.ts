@@ -40,7 +40,7 @@ export type NetworkOptions = {
   readonly window: number
   /** Send 0800 with DE 70 001, and wait for its 0810, before any traffic; 002 before closing. */
   readonly signOn: boolean
-  /** After this silence of the other side, we send an echo test. */
+  /** After this silence of the other side, we send an echo test; 0: never. */
   readonly echoMs: number
   /** Longest message taken or sent. */
   readonly frameBytesMax?: number
@@ -51,6 +51,8 @@ export type NetworkOptions = {
   /** How long `stop` waits for what is pending; 15 s. */
   readonly drainMs?: number
   readonly reconnect?: Backoff
+  /** How long a request waits for a connection while none is up; 500 ms. */
+  readonly connectWaitMs?: number
   readonly random?: () => number
   readonly logger: Logger
   readonly metrics?: NetworkMetrics | undefined
@@ -61,7 +63,12 @@ export type NetworkOptions = {
 export const answerMsMax = 10_000
 export const drainMs = 15_000
 export const signOffMs = 2_000
-export const reconnect: Backoff = { baseMs: 1_000, maxMs: 30_000 }
+/** A network that comes back is in use within two seconds. */
+export const reconnect: Backoff = { baseMs: 250, maxMs: 2_000 }
+/** How long a request waits for a connection while none is up. */
+export const connectWaitMs = 500
+/** Requests that may wait for one at a time; more are refused at once. */
+export const connectWaitersMax = 1_000
 /** When a connection that held this long or carried traffic is lost, the attempts count from one again. */
 export const stableMs = 10_000
 /** Echo tests without an answer after which the connection is dead. */

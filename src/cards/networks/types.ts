@@ -58,6 +58,11 @@ export type Network = {
    * @throws CodecError when the request cannot be written in the network's dialect; Error when it has no STAN
    */
   exchange(request: CardMessage, timeoutMs: number, follows?: Original): Promise<ExchangeOutcome>
+  /**
+   * Waits for a connection, for a moment, while none is up; undefined when there is nothing to wait for. Whether one
+   * came, `exchange` tells.
+   */
+  whenUp(): Promise<void> | undefined
   /** True while a request with this STAN waits; no other request may use it then. */
   isPending(stan: string): boolean
   health(): NetworkHealth

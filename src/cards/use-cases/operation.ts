@@ -101,6 +101,8 @@ export const send = async (
 ): Promise<Verdict> => {
   let verdict: Verdict
   try {
+    const up = network.whenUp()
+    if (up !== undefined) await up
     verdict = await exchange(network, build())
   } catch (err) {
     logger.error(

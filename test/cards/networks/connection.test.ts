@@ -259,6 +259,14 @@ describe('an echo test', () => {
     expect(rig.network.health().lastEchoAt).toBeUndefined()
   })
 
+  test('is never sent when it is switched off', async () => {
+    using peer = createRawPeer(approve)
+    await using rig = await connect(peer.port, { echoMs: 0 })
+    await Bun.sleep(50)
+    expect(peer.received).toEqual([])
+    expect((await rig.network.exchange(payment(1), 20_000)).kind).toBe('answered')
+  })
+
   test('is not sent while the network is heard', async () => {
     const echoMs = 400
     let heardMs = performance.now()

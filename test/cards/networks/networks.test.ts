@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { dialects, framings } from '#codecs/iso8583'
 import { loadSettings } from '#src/platform/config/index.ts'
-import { createMetrics } from '#src/platform/observe/index.ts'
+import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
 import {
   type CardNetworks,
   cardSettings,
@@ -10,8 +10,9 @@ import {
   networkASettings,
   networkBSettings,
 } from '../../../src/cards/index.ts'
+import { createNetwork } from '../../../src/cards/networks/index.ts'
 import { createCardNetwork } from '../../../src/simulators/card-network/index.ts'
-import { payment, quietLogger, until } from '../../support/card-network.ts'
+import { networkOptions, payment, quietLogger, until } from '../../support/card-network.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 const networksOf = (env: Readonly<Record<string, string>>) => {
@@ -102,6 +103,17 @@ describe('the networks of the settings', () => {
     await until(() => simulator.statistics().connections === 0)
     simulator.stop()
     expect((await networks.feature.checks?.())?.map(({ status }) => status)).toEqual(['failed'])
+  })
+
+  test('on another machine without TLS are warned of', async () => {
+    const lines: string[] = []
+    const logger = createLogger({ level: 'warn', sink: { write: (line) => lines.push(line) } })
+    for (const host of ['127.0.0.1', 'localhost', 'network.invalid']) {
+      const network = createNetwork(networkOptions(1, { host, logger }))
+      network.start()
+      await network.stop()
+    }
+    expect(lines.filter((line) => line.includes('without TLS'))).toHaveLength(1)
   })
 
   test('of a file that is wrong are refused with a reason', async () => {
