@@ -8,6 +8,7 @@ import {
   actorOf,
   type Caller,
   httpErrors,
+  replayOf,
   runOnce,
   writeAudit,
 } from '#src/platform/http/index.ts'
@@ -24,6 +25,7 @@ import {
   type EndpointRow,
   type EndpointStore,
   endpointStatements,
+  replayedMax,
 } from './store.ts'
 
 export type WebhookServiceDeps = {
@@ -204,13 +206,16 @@ const onceOf = (
       invalidate()
       return withSecret(answered, (isSealed, secret) => open({ id, sealed: isSealed }, secret))
     },
-    replayFailed: (endpoint, since, caller) =>
-      once(caller, async (statements, tx) => {
-        const replayed = await statements.replayFailed(endpoint, since)
+    replayFailed: async (endpoint, since, caller) => {
+      const kept = await replayOf(store.sql, caller.idempotencyKey)
+      if (kept !== undefined) return kept
+      const replayed = await replayAll(store, endpoint, since)
+      return once(caller, async (_, tx) => {
         const entry = { action: 'webhooks.replay', object: endpoint, outcome: 'replayed' } as const
         await writeAudit(tx, { ...entry, actor: actorOf(caller) })
         return { status: 202, body: JSON.stringify({ replayed }) }
-      }),
+      })
+    },
     replay: (delivery, caller) =>
       once(caller, async (statements, tx) => {
         await statements.replay(delivery.id)
@@ -224,6 +229,22 @@ const onceOf = (
         return { status: 202, body: JSON.stringify(viewOfDelivery(again?.delivery ?? delivery)) }
       }),
   }
+}
+
+/**
+ * In batches, each a transaction: a repetition goes on where one that was cut ended. What fails again meanwhile is left
+ * to its own schedule.
+ */
+const replayAll = async (store: EndpointStore, endpoint: string, since: Date): Promise<number> => {
+  const until = await store.now()
+  let replayed = 0
+  for (let from: Date | null = since; from !== null; ) {
+    const { count, last }: Awaited<ReturnType<EndpointStore['replayFailed']>> =
+      await store.replayFailed(endpoint, from, until)
+    replayed += count
+    from = count < replayedMax ? null : last
+  }
+  return replayed
 }
 
 const secretText = (secret: Uint8Array): string => Buffer.from(secret).toString('base64')

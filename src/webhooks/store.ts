@@ -139,6 +139,9 @@ const endpointRows = (sql: Queryable) => ({
   },
 })
 
+/** Deliveries that one statement makes due again. */
+export const replayedMax = 500
+
 const deliveryRows = (sql: Queryable) => ({
   deliveries: (
     endpointId: string,
@@ -190,14 +193,31 @@ const deliveryRows = (sql: Queryable) => ({
         where id = ${id}`
     ).count > 0,
 
-  replayFailed: async (endpointId: string, since: Date): Promise<number> =>
-    (
-      await sql`
+  /** At most {@link replayedMax} of those that failed last before `until`; the oldest first. */
+  replayFailed: async (
+    endpointId: string,
+    since: Date,
+    until: Date,
+  ): Promise<{ readonly count: number; readonly last: Date | null }> => {
+    const [row] = await sql<{ count: number; last: Date | null }[]>`
+      with replayed as (
         update webhook_deliveries set status = 'pending', attempts = 0, next_attempt_at = now(),
           updated_at = now()
-        where endpoint_id = ${endpointId} and created_at >= ${since}
-          and (status = 'exhausted' or (status = 'pending' and attempts > 0))`
-    ).count,
+        where id = any(array(
+          select id from webhook_deliveries
+          where endpoint_id = ${endpointId} and created_at >= ${since} and updated_at < ${until}
+            and (status = 'exhausted' or (status = 'pending' and attempts > 0))
+          order by created_at limit ${replayedMax} for update skip locked))
+        returning created_at
+      )
+      select count(*)::int as count, max(created_at) as last from replayed`
+    return { count: row?.count ?? 0, last: row?.last ?? null }
+  },
+
+  now: async (): Promise<Date> => {
+    const [row] = await sql<{ now: Date }[]>`select now() as now`
+    return row?.now ?? new Date()
+  },
 })
 
 /** Takes events that we have not published yet and locks them until the transaction ends. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
 import { emitEvents } from '../../src/webhooks/events.ts'
+import { createEndpointStore, replayedMax } from '../../src/webhooks/store.ts'
 import type { TestDatabase } from '../support/database.ts'
 import {
   emit,
@@ -289,6 +290,35 @@ describe('replay', () => {
       (await deliveriesOf(id)).every((one: { status: string }) => one.status === 'delivered'),
     )
     expect(await json(hooks.call('POST', `/${id}/replay`, { since }))).toEqual({ replayed: 0 })
+  })
+
+  test('of very many goes in batches, and leaves what fails again meanwhile', async () => {
+    const { sql } = database
+    const endpoint = `whk_${Bun.randomUUIDv7()}`
+    await sql`
+      insert into webhook_endpoints (id, url, events, active)
+      values (${endpoint}, 'https://example.org/', '{}', false)`
+    const count = 2 * replayedMax + 1
+    await sql`
+      with events as (
+        insert into webhook_events (id, type, patterns, subject, sequence, data, published_at)
+        select ${endpoint} || place, 'webhook.test', '{}', 's', place, '{}', now()
+        from generate_series(1, ${count}) place returning id
+      )
+      insert into webhook_deliveries (id, event_id, endpoint_id, status, attempts, created_at)
+      select id, id, ${endpoint}, 'exhausted', 10,
+        now() - make_interval(secs => row_number() over (order by id))
+      from events`
+    const store = createEndpointStore(sql)
+    const [since, until] = [new Date(0), await store.now()]
+    const first = await store.replayFailed(endpoint, since, until)
+    expect(first.count).toBe(replayedMax)
+    await sql`
+      update webhook_deliveries set status = 'exhausted', updated_at = now()
+      where endpoint_id = ${endpoint} and status = 'pending'`
+    const second = await store.replayFailed(endpoint, first.last ?? since, until)
+    const third = await store.replayFailed(endpoint, second.last ?? since, until)
+    expect([second.count, third.count]).toEqual([replayedMax, 1])
   })
 })
 
