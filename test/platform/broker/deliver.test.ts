@@ -87,9 +87,9 @@ test('what is away a second time within a batch is waited for in the same way', 
   expect(handled).toBe(count)
 })
 
-test('a message to blame is found one by one', async () => {
+test.each([0, 4, 9])('a message to blame is found one by one, in place %d', async (place) => {
   const { sizes, handled } = await batchesOf((values) =>
-    values.includes(4) ? new PoisonMessageError('bad', 'bad') : undefined,
+    values.includes(place) ? new PoisonMessageError('bad', 'bad') : undefined,
   )
   expect(sizes).toEqual([10, ...Array<number>(10).fill(1)])
   expect(handled).toBe(count - 1)
