@@ -13,6 +13,8 @@ export type CodeEntry = {
   readonly certainty: CodeCertainty
   /** Undefined if it is not known. */
   readonly meaning: { readonly en: string; readonly pt: string } | undefined
+  /** What the institution that is told of it does; undefined where we have no advice. */
+  readonly remedy?: { readonly en: string; readonly pt: string } | undefined
   /** Empty if the sources do not say. */
   readonly raisedBy: readonly RaisedBy[]
   /** The first and the last version of the message that have it, unless all have it. */

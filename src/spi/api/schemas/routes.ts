@@ -72,9 +72,10 @@ const codes = {
   codes: Object.fromEntries(
     Object.entries(codeLists).map(([name, list]) => [
       name,
-      [...list.values()].map(({ code, meaning, raisedBy, certainty, since, until }) => ({
+      [...list.values()].map(({ code, meaning, remedy, raisedBy, certainty, since, until }) => ({
         code,
         meaning: meaning ?? null,
+        remedy: remedy ?? null,
         certainty,
         raised_by: raisedBy,
         since: since ?? null,

@@ -104,6 +104,16 @@ test('an entry has a meaning in both languages, or says that it is unknown', () 
   }
 })
 
+test('every reason of pacs.002 has advice in both languages, and advice belongs to a code', () => {
+  for (const { code, remedy } of codeLists.status_reason.values()) {
+    const texts = [remedy?.en ?? '', remedy?.pt ?? '']
+    expect([code, texts.every((text) => /^[A-Z].{15,120}\.$/.test(text))]).toEqual([code, true])
+    expect(texts[0]).not.toBe(texts[1])
+  }
+  // A code may mean the same in another message, and ask for something else of whoever reads it there.
+  expect(codeLists.charge_refusal.get('AC06')?.remedy).toBeUndefined()
+})
+
 test('what is concluded from pacs.002 is said to be', () => {
   const meaning = codeLists.status_reason.get('FF08')?.meaning
   expect(codeLists.status_reason.get('FF08')?.certainty).toBe('official')

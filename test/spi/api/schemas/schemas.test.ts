@@ -108,6 +108,7 @@ test('GET /v1/schemas and GET /v1/codes', async () => {
     code: 'AP07',
     meaning: null,
     certainty: 'unknown',
+    remedy: null,
     raised_by: [],
     since: null,
     until: null,
