@@ -96,12 +96,9 @@ export const codesDocumentation: RouteDocument = {
                 .object({ en: z.string(), pt: z.string() })
                 .nullable()
                 .meta({ description: 'Null where only the code is known.' }),
-              remedy: z
-                .object({ en: z.string(), pt: z.string() })
-                .nullable()
-                .meta({
-                  description: 'What who is refused does about it: our advice, if we have any.',
-                }),
+              remedy: z.object({ en: z.string(), pt: z.string() }).nullable().meta({
+                description: 'What who is refused does about it: our advice, if we have any.',
+              }),
               certainty: z.enum(['official', 'reported', 'inferred', 'unknown']).meta({
                 description:
                   'Of the meaning. official: the central bank’s own table for this message; reported: by others who read its catalogue; inferred: what the same code means in another message.',
