@@ -125,6 +125,15 @@ const contract = z
   })
   .meta({ id: 'ContractEvent' })
 
+const contractCall = z
+  .strictObject({
+    transaction_id: z.string(),
+    contract_id: z.string(),
+    status: z.enum(['confirmed', 'reverted', 'failed', 'cancelled']),
+    tx_hash: text,
+  })
+  .meta({ id: 'ContractCallEvent' })
+
 const endpoint = z
   .strictObject({ endpoint_id: z.string(), reason: z.string() })
   .meta({ id: 'EndpointEvent' })
@@ -202,6 +211,12 @@ export const eventGroups = {
       'drex.contract.deployed': 'A contract is on the chain.',
       'drex.contract.failed': 'A contract could not be deployed.',
     },
+  },
+  calls: {
+    title: 'Digital currency',
+    payload: contractCall,
+    subject: 'transaction_id',
+    types: { 'drex.contract.called': 'A call of a contract has ended: `status` says how.' },
   },
   endpoints: {
     title: 'Webhooks',

@@ -18,6 +18,7 @@ export const eventsOf = async (
   return [
     ...transfers.filter((each) => ids.has(each.transactionId)).flatMap(transferEvent),
     ...ended.flatMap(contractEvent),
+    ...ended.flatMap(callEvent),
   ]
 }
 
@@ -81,4 +82,12 @@ const contractEvent = (ended: Ended): readonly AppEvent[] => {
       data: { contract_id: ended.subject, status: ended.status, tx_hash: ended.hash ?? null },
     },
   ]
+}
+
+/** Currency for trials is issued by calls, too, which are no contract's. */
+const callEvent = (ended: Ended): readonly AppEvent[] => {
+  const { id, kind, status, subject, hash } = ended
+  if (kind !== 'call' || !subject.startsWith('ctr_') || !isFinal(status)) return []
+  const data = { transaction_id: id, contract_id: subject, status, tx_hash: hash ?? null }
+  return [{ type: 'drex.contract.called', subject: id, data }]
 }

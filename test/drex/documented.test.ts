@@ -62,6 +62,9 @@ test('a token from its template, then `transfer` with `to` and `amount`, also of
       expect(called).toMatchObject({ status: 'pending' })
     }
   }
+  const told = () => bench.events.filter(({ type }) => type === 'drex.contract.called')
+  await bench.until(async () => told().length === 4)
+  expect(told()[0]?.data).toMatchObject({ status: 'confirmed', contract_id: made['contract_id'] })
   const twice = { to: bia, amount: '1', value: '2' }
   const refused = await bench.call('POST', `/v1/contracts/${asset}/call`, {
     ...{ function: 'transfer', params: twice, signer_wallet: ana },

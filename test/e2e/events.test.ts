@@ -164,6 +164,9 @@ const digitalCurrency = async () => {
     await Bun.sleep(20)
   }
   await deploy()
+  await call('POST', `/v1/contracts/${admin.token}/call`, {
+    ...{ function: 'approve', params: { spender: bia, amount: '1' }, signer_wallet: ana },
+  })
   const have = () => new Set(delivered().map(({ type }) => type))
   await until(
     'mined',
