@@ -148,7 +148,7 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
     route('GET', path, documents.find, async (c) =>
       Response.json(viewOf(await findOne(service, c), now())),
     ),
-    route('GET', `${path}/export`, documents.export, async (c) => {
+    acting('GET', `${path}/export`, documents.export, async (c) => {
       const record = await findOne(service, c)
       const withKey = readQuery(c, exportQuery).private_key === 'true'
       const key = withKey ? keyPem(await keyOf(c, record, 'export')) : ''
@@ -156,7 +156,7 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
         headers: { 'Content-Type': 'application/x-pem-file' },
       })
     }),
-    route('GET', `${path}/manifest`, documents.manifest, async (c) => {
+    acting('GET', `${path}/manifest`, documents.manifest, async (c) => {
       const record = await findOne(service, c)
       const { namespace } = readQuery(c, manifestQuery)
       const manifest = secretManifest(record, await keyOf(c, record, 'manifest'), namespace)
@@ -178,6 +178,12 @@ const route = (
   document: Route['document'],
   handle: Route['handle'],
 ): Route => ({ method, path, scope: 'ops:admin', document, handle })
+
+/** Hands out what is secret. */
+const acting = (...of: Parameters<typeof route>): Route => ({
+  ...route(...of),
+  act: 'certificates.export',
+})
 
 const findOne = async (service: Service, c: RequestContext): Promise<CertificateRecord> => {
   const record = await service.find(

@@ -63,7 +63,7 @@ const shown = (content: Uint8Array): [string, 'utf8' | 'base64url'] => {
 
 /** The four operations (scope `jose:use`) and the public key set. */
 export const joseRoutes = (load: LoadJose): readonly Route[] => [
-  operation('sign', documents.sign, async (c) => {
+  acting('sign', async (c) => {
     const { kid, alg, typ, payload, payload_encoding, serialization } = await readJson(c, signBody)
     const content = contentOf(payload, payload_encoding, '/payload')
     const { service } = await load()
@@ -88,7 +88,7 @@ export const joseRoutes = (load: LoadJose): readonly Route[] => [
     const wanted = { kid, ...algorithms, type: typ, content, serialization }
     return Response.json({ jwe: await service.encrypt(wanted).catch(refused) })
   }),
-  operation('decrypt', documents.decrypt, async (c) => {
+  acting('decrypt', async (c) => {
     const { jwe } = await readJson(c, decryptBody)
     const { service } = await load()
     const { kid, algorithm, content, header } = await service.decrypt(jwe).catch(refused)
@@ -109,6 +109,12 @@ export const joseRoutes = (load: LoadJose): readonly Route[] => [
     },
   },
 ]
+
+/** With a private key of the institution. */
+const acting = (name: 'sign' | 'decrypt', handle: Route['handle']): Route => ({
+  ...operation(name, documents[name], handle),
+  act: `jose.${name}`,
+})
 
 const operation = (name: string, document: Route['document'], handle: Route['handle']): Route => ({
   method: 'POST',

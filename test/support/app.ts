@@ -1,5 +1,11 @@
 import { expect } from 'bun:test'
-import { type App, createApp, createHttpMetrics, type Route } from '#src/platform/http/index.ts'
+import {
+  type App,
+  createApp,
+  createHttpMetrics,
+  type RecordAct,
+  type Route,
+} from '#src/platform/http/index.ts'
 import { createLogger, createMetrics, type LogLevel } from '#src/platform/observe/index.ts'
 import {
   type Authenticator,
@@ -33,6 +39,7 @@ export const testApp = (
     readonly level?: LogLevel
     /** The place where keys are kept is away. */
     readonly failingKeys?: boolean
+    readonly recordAct?: RecordAct
   } = {},
 ): TestApp => {
   const lines: string[] = []
@@ -48,6 +55,7 @@ export const testApp = (
       sink: { write: (line) => lines.push(line) },
     }),
     metrics: createHttpMetrics(metrics),
+    recordAct: options.recordAct,
   })
   return {
     app,

@@ -7,6 +7,7 @@ import {
   openSpan,
 } from '../observe/index.ts'
 import type { Authenticator, Principal } from '../security/index.ts'
+import { type Acts, createActs, type RecordAct } from './audit/acts.ts'
 import { checkBodyHeaders } from './body.ts'
 import { ApiError, httpErrors } from './errors.ts'
 import { setHeaders } from './headers.ts'
@@ -21,6 +22,8 @@ export type AppOptions = {
   readonly authenticator: Authenticator
   readonly logger: Logger
   readonly metrics: HttpMetrics
+  /** Undefined without a database. */
+  readonly recordAct?: RecordAct | undefined
   /** True: every answer asks its caller to connect anew, which may lead to another process. */
   readonly isDraining?: () => boolean
 }
@@ -37,6 +40,7 @@ const unmatched = 'unmatched'
 /** The HTTP application: one pass over the request, no chain of middleware. */
 export const createApp = (options: AppOptions): App => {
   const { routes, metrics, logger, isDraining = () => false } = options
+  const acts = createActs(options.recordAct, logger)
   const hono = new Hono<{ Bindings: Exchange }>()
   for (const { method, path } of shadowed(routes)) {
     hono.on(method, path, (c) => {
@@ -44,7 +48,7 @@ export const createApp = (options: AppOptions): App => {
     })
   }
   for (const route of routes) {
-    hono.on(route.method, honoPath(route.path), handlerOf(route, options))
+    hono.on(route.method, honoPath(route.path), handlerOf(route, options, acts))
   }
   hono.notFound((c) => {
     throw noRoute(hono, routes, c)
@@ -164,11 +168,12 @@ const endServerSpan = (span: OpenSpan, method: string, route: string, status: nu
 /** `/v1/messages/{id}` is `/v1/messages/:id` to the router. */
 const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
-const handlerOf = (route: Route, { authenticator }: AppOptions): Handler => {
+const handlerOf = (route: Route, { authenticator }: AppOptions, acts: Acts): Handler => {
   const enter: Handler = (c) => {
     checkUrl(c.req.raw.url, route.path)
     checkBodyHeaders(c.req.raw, route)
-    return route.handle(c)
+    const { act } = route
+    return act === undefined ? route.handle(c) : acts.done(act, c, () => route.handle(c))
   }
   if (route.scope === 'public') {
     return (c: RequestContext) => {
@@ -177,7 +182,11 @@ const handlerOf = (route: Route, { authenticator }: AppOptions): Handler => {
     }
   }
   const admit = (c: RequestContext, principal: Principal | undefined) => {
-    c.env.principal = authorize(principal, route)
+    c.env.principal = principal
+    if (principal !== undefined && !isPermitted(principal, route)) {
+      acts.refused(c.env, principal.keyId, `${route.method} ${route.path}`)
+    }
+    authorize(principal, route)
     return enter(c)
   }
   return (c: RequestContext) => {
@@ -194,7 +203,10 @@ const keysUnavailable = (cause: unknown): never => {
   throw new ApiError(httpErrors.unavailable, 'The API key cannot be verified now.', { cause })
 }
 
-const authorize = (principal: Principal | undefined, route: Route): Principal => {
+const isPermitted = (principal: Principal, { scope }: Route): boolean =>
+  scope === 'public' || principal.scopes.has(scope)
+
+const authorize = (principal: Principal | undefined, route: Route): void => {
   if (principal === undefined) {
     throw new ApiError(
       httpErrors.unauthorized,
@@ -202,10 +214,9 @@ const authorize = (principal: Principal | undefined, route: Route): Principal =>
       { headers: { 'WWW-Authenticate': 'Bearer' } },
     )
   }
-  if (route.scope !== 'public' && !principal.scopes.has(route.scope)) {
+  if (!isPermitted(principal, route)) {
     throw new ApiError(httpErrors.forbidden, `The API key lacks the scope ${route.scope}.`)
   }
-  return principal
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

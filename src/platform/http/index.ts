@@ -1,4 +1,5 @@
 export { type App, createApp } from './app.ts'
+export type { RecordAct } from './audit/acts.ts'
 export { commandActor } from './audit/command-actor.ts'
 export type { Actor, AuditEntry } from './audit/domain.ts'
 export { createAudit } from './audit/feature.ts'

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { ZodType } from 'zod'
 import type { Principal, Scope } from '../security/index.ts'
+import type { AuditAction } from './audit/domain.ts'
 import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts'
 import type { DocumentTag } from './openapi-tags.ts'
 import type { ErrorStyle } from './render.ts'
@@ -67,6 +68,11 @@ export type Route = {
   readonly accepts?: readonly string[]
   readonly bodyBytesMax?: number
   readonly errorStyle?: ErrorStyle
+  /**
+   * An act that changes nothing in the database: the application records it. What changes something there records
+   * itself, in the same transaction.
+   */
+  readonly act?: AuditAction
   readonly document: RouteDocument
   readonly handle: (c: RequestContext) => Response | Promise<Response>
 }

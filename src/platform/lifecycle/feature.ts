@@ -1,4 +1,4 @@
-import type { ErrorCatalogue, EventDocument, HealthCheck, Route } from '../http/index.ts'
+import type { ErrorCatalogue, EventDocument, HealthCheck, RecordAct, Route } from '../http/index.ts'
 import type { Loop } from '../jobs/index.ts'
 import type { KeySource, ResealCounts } from '../security/index.ts'
 import type { Check } from './check.ts'
@@ -19,6 +19,8 @@ export type Feature = {
   readonly events?: readonly EventDocument[]
   /** Its source of API keys: we ask it after the file of API_KEYS_FILE. */
   readonly keySource?: KeySource
+  /** Where acts are recorded that change nothing in a database. */
+  readonly recordAct?: RecordAct
   /** Where it listens once it has started, if it does; shown as `<name>_url`. */
   readonly url?: () => string | undefined
   /** Opens connections and starts workers; a rejection ends the process. */

@@ -124,6 +124,7 @@ const openListeners = (
       authenticator,
       logger: log,
       metrics: httpMetrics,
+      recordAct: features.find((feature) => feature.recordAct !== undefined)?.recordAct,
       isDraining,
     })
     listeners.push(listen(app, address))

@@ -24,8 +24,13 @@ export const auditActions = [
   'certificates.delete',
   'keys.create',
   'keys.revoke',
+  'certificates.export',
+  'jose.sign',
+  'jose.decrypt',
+  'log_level.set',
+  'access.refused',
 ] as const
-type AuditAction = (typeof auditActions)[number]
+export type AuditAction = (typeof auditActions)[number]
 
 /** Who acts. */
 export type Actor = {

@@ -10,7 +10,7 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { withMissingSettings } from '../route.ts'
 import { auditRoutes } from './routes.ts'
-import { listAudit } from './store.ts'
+import { listAudit, writeAudit } from './store.ts'
 
 const monthsAhead = 2
 const everyMs = 6 * 3_600_000
@@ -38,7 +38,8 @@ export const createAudit = ({
   readonly logger: Logger
 }): Feature => {
   const name = 'audit'
-  if (databases.length === 0) {
+  const [first] = databases
+  if (first === undefined) {
     const never = (): never => {
       throw new Error('no database')
     }
@@ -57,6 +58,7 @@ export const createAudit = ({
   ])
   return {
     name,
+    recordAct: (entry) => writeAudit(first, entry),
     routes: auditRoutes(async (filter, page) => {
       const found = await Promise.all(databases.map((sql) => listAudit(sql, filter, page)))
       return found

@@ -1,0 +1,68 @@
+import type { Logger } from '#src/platform/observe/index.ts'
+import { ApiError } from '../errors.ts'
+import type { Exchange, RequestContext } from '../route.ts'
+import type { AuditAction, AuditEntry } from './domain.ts'
+
+/** Writes an entry by itself: for acts that change nothing in the database. */
+export type RecordAct = (entry: AuditEntry) => Promise<void>
+
+const objectCharactersMax = 200
+/** A caller that goes on asking for what it may not do leaves one entry in so long. */
+const refusedEveryMs = 60_000
+const refusalsMax = 4_096
+
+export type Acts = {
+  /** Does the act, and records what came of it before its answer goes out. */
+  readonly done: (
+    action: AuditAction,
+    c: RequestContext,
+    handle: () => Response | Promise<Response>,
+  ) => Promise<Response>
+  /** Records that a key lacked the scope of a route; does not wait. */
+  readonly refused: (exchange: Exchange, keyId: string, object: string) => void
+}
+
+/** @param record undefined where there is no database: then the log alone tells of acts */
+export const createActs = (
+  record: RecordAct | undefined,
+  logger: Logger,
+  now = performance.now.bind(performance),
+): Acts => {
+  const refusedAtMs = new Map<string, number>()
+
+  /** A database that is away must not keep an operator from acting: then the log tells of it. */
+  const write = async (entry: AuditEntry): Promise<void> => {
+    const { actor, action, object, outcome } = entry
+    const line = { actor: actor.id, request_id: actor.requestId, action, object, outcome }
+    if (record === undefined) return logger.info(line, 'act')
+    await record(entry).catch((err: unknown) => {
+      logger.error({ ...line, err }, 'an act is not in the audit log')
+    })
+  }
+
+  return {
+    done: async (action, c, handle) => {
+      const { principal, requestId } = c.env
+      const actor = { id: principal?.keyId ?? 'nobody', requestId }
+      const object = c.req.path.slice(0, objectCharactersMax)
+      try {
+        const response = await handle()
+        await write({ actor, action, object, outcome: 'done' })
+        return response
+      } catch (error) {
+        const outcome = error instanceof ApiError ? error.definition.code : 'internal'
+        await write({ actor, action, object, outcome })
+        throw error
+      }
+    },
+    refused: ({ requestId }, keyId, object) => {
+      const subject = `${keyId} ${object}`
+      const atMs = refusedAtMs.get(subject)
+      if (atMs !== undefined && now() - atMs < refusedEveryMs) return
+      if (refusedAtMs.size >= refusalsMax) refusedAtMs.clear()
+      refusedAtMs.set(subject, now())
+      const actor = { id: keyId, requestId }
+      void write({ actor, action: 'access.refused', object, outcome: 'forbidden' })
+    },
+  }
+}
