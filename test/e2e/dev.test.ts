@@ -203,6 +203,16 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     expect((await third.program.end()).code).toBe(0)
   })
 
+  test('a database that cannot be reached is told in one line', async () => {
+    const state = join(temporaryDirectory(), '.trilho')
+    const { code, err } = await runProgram(variant, ['dev', '--state', state], {
+      env: { DATABASE_DSN: 'postgres://trilho:the-password@127.0.0.1:9/trilho' },
+    })
+    expect(code).toBe(1)
+    expect(err).toMatch(/^trilho dev: DATABASE_DSN: the database cannot be reached: .*\n$/)
+    expect(err).not.toContain('the-password')
+  })
+
   test('refuses bad settings with 78, and fails with a reason when it cannot keep state', async () => {
     const state = temporaryDirectory()
     const bad = await startProgram(variant, ['dev', '--state', state], {
@@ -255,6 +265,32 @@ test.skipIf(!isRoot)('an ordinary user without a home runs dev, too', async () =
   expect(await devHealth(as, directory)).toMatchObject({ status: 'ok', database: 'ok' })
   rmSync(directory, { recursive: true })
 })
+
+const canHide = Bun.spawnSync(['unshare', '-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).success
+
+/** Hides what Debian installs, and the PATH what is elsewhere. */
+const hidden = `[ ! -d /usr/lib/postgresql ] || mount -t tmpfs tmpfs /usr/lib/postgresql; exec "$0" "$@"`
+
+test.skipIf(!canHide)(
+  'the file alone, on a machine without PostgreSQL, runs what needs none',
+  async () => {
+    const directory = temporaryDirectory()
+    const [executable = ''] = builtFile.command()
+    await Bun.write(join(directory, 'trilho'), Bun.file(executable))
+    chmodSync(join(directory, 'trilho'), 0o755)
+    const alone = {
+      name: 'built file',
+      command: () => ['/usr/bin/unshare', '-m', '/bin/sh', '-c', hidden, join(directory, 'trilho')],
+    } as const
+    const program = startProgram(alone, ['dev'], { cwd: directory, env: { PATH: '/usr/bin:/bin' } })
+    expect(await program.line((line) => line.includes('No PostgreSQL'))).toContain('answers 503')
+    const url = (await program.line((line) => line.includes('URL'))).trim().split(/\s+/)[1] ?? ''
+    expect((await fetch(`${url}/ready`)).status).toBe(200)
+    await program.line((line) => line.includes('Ctrl-C'))
+    program.signal('SIGTERM')
+    expect((await program.end()).code).toBe(0)
+  },
+)
 
 test.skipIf(!isRoot)('root runs dev where no other user can read', async () => {
   const elsewhere = '/var/lib/trilho'

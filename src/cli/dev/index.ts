@@ -1,6 +1,10 @@
 import { join } from 'node:path'
 import type { Environment } from '#src/platform/config/index.ts'
-import { NoPostgresError, startEmbeddedPostgres } from '#src/platform/database/index.ts'
+import {
+  demandDatabase,
+  NoPostgresError,
+  startEmbeddedPostgres,
+} from '#src/platform/database/index.ts'
 import {
   type Demo,
   type Feature,
@@ -79,6 +83,9 @@ const none = (notes: readonly string[]): DevDatabase => ({
 
 /** A PostgreSQL of `dev`'s own, unless the user named one or none is to be found on this machine. */
 const startDevDatabase = async (env: Environment, state: string): Promise<DevDatabase> => {
+  for (const name of ['DATABASE_DSN', 'CARDGW_DATABASE_URL']) {
+    if (isSet(env, name)) await demandDatabase(name, env[name] ?? '')
+  }
   if (isSet(env, 'DATABASE_DSN') || isSet(env, 'DATABASE_DSN_FILE')) return none([])
   try {
     const server = await startEmbeddedPostgres({ directory: join(state, 'postgres') })
@@ -124,7 +131,9 @@ const run = async (
   const isGiven = isSet(io.env, 'HTTP_ADDR') && isSet(io.env, 'GRPC_ADDR')
   const { gateway, features, notes, urls } = await (isGiven ? start() : whilePortsAreTaken(start))
   try {
-    const wallets = await chain.fundWallets(urls.httpUrl, state.apiKey)
+    // Wallets are rows: without a database there are none to fund.
+    const hasDatabase = features.some(({ name }) => name === 'database')
+    const wallets = hasDatabase ? await chain.fundWallets(urls.httpUrl, state.apiKey) : []
     const demos = await runDemos(features, { ...urls, ...state })
     demos.push(...(await paymentDemos({ ...urls, ...state }, bank, features)))
     demos.push(...(await cardDemos({ ...urls, ...state }, cards, features)))

@@ -23,6 +23,7 @@ export {
   partitionRange,
   uuidBound,
 } from './partitions.ts'
+export { demandDatabase } from './reach.ts'
 export { dropExpired, type RetentionDeps } from './retention.ts'
 export { namedConnection } from './session-name.ts'
 export { createStatistics } from './statistics.ts'
