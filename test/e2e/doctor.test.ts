@@ -176,10 +176,10 @@ ignore_startup_parameters = statement_timeout,extra_float_digits
       })
       pooler.kill()
       await pooler.exited
-      expect([mode, of('Connection pooler')?.status]).toEqual([
-        mode,
-        mode === 'session' ? 'ok' : 'failed',
-      ])
+      // Of transactions it passes prepared statements on since 1.21, if it is told to.
+      const expected = mode === 'session' ? ['ok'] : ['failed', 'warning']
+      expect(expected).toContain(of('Connection pooler')?.status ?? 'unseen')
+      expect(of('Connection pooler')?.detail).toContain(mode)
     }
     await close()
     expect(existsSync(pgbouncer ?? '')).toBe(true)
