@@ -1,4 +1,4 @@
-import { inSpan, isTracing, type OpenSpan, openSpan } from '../observe/index.ts'
+import { currentTraceparent, inSpan, type OpenSpan, openSpan } from '../observe/index.ts'
 import type { Client, Queryable } from './database.ts'
 
 const summaryCharactersMax = 120
@@ -11,17 +11,20 @@ type PendingQuery = {
 }
 
 /**
- * The same client, with a client span for every statement that is sent and one around every transaction. Only the
- * text written in our code is shown, never a parameter.
+ * The same client, with a client span for every statement that is sent and one around every transaction, within a trace:
+ * what an idle process asks again and again belongs to none. Only the text written in our code is shown, never a
+ * parameter.
  */
 export const tracedClient = (sql: Client): Client => traced(sql)
+
+const isPartOfTrace = (): boolean => currentTraceparent() !== undefined
 
 const traced = <T extends Queryable>(sql: T): T =>
   new Proxy(sql, {
     apply: (target, self, args: readonly unknown[]) => {
       const query: unknown = Reflect.apply(target, self, args)
       const [strings] = args
-      if (isTracing() && isTemplate(strings)) observe(query as PendingQuery, strings.join('?'))
+      if (isPartOfTrace() && isTemplate(strings)) observe(query as PendingQuery, strings.join('?'))
       return query
     },
     get: (target, property) => {
@@ -39,7 +42,7 @@ const tracedUnsafe =
   (sql: Queryable) =>
   (...args: Parameters<Queryable['unsafe']>): unknown => {
     const query: unknown = sql.unsafe(...args)
-    if (isTracing()) observe(query as PendingQuery, args[0])
+    if (isPartOfTrace()) observe(query as PendingQuery, args[0])
     return query
   }
 
@@ -48,6 +51,7 @@ const tracedBegin =
   (...args: unknown[]): unknown => {
     const work = args.pop() as (inner: Queryable) => unknown
     const call = Reflect.get(sql, method) as (...all: unknown[]) => Promise<unknown>
+    if (!isPartOfTrace()) return call.call(sql, ...args, (inner: Queryable) => work(traced(inner)))
     const options = { kind: 'client', attributes: attributesOf(method) } as const
     return inSpan(`postgresql ${method}`, options, () =>
       call.call(sql, ...args, (inner: Queryable) => work(traced(inner))),
