@@ -342,6 +342,20 @@ describe('PostgreSQL broker', () => {
     await broker.stop()
   })
 
+  test('what others send over its channel does no harm', async () => {
+    const broker = await open()
+    const topic = `foreign.${Date.now()}`
+    const seen = reading(broker, topic)
+    await broker.publish([textMessage(topic, 'before')])
+    await until(() => seen.length === 1)
+    for (const payload of ['', '["spi.outbound"]', '1 x 99999999999999999999']) {
+      await database.sql`select pg_notify('trilho_broker', ${payload})`
+    }
+    await broker.publish([textMessage(topic, 'after')])
+    await until(() => seen.length === 2)
+    await broker.stop()
+  })
+
   test('a queue that nobody reads is told of in health, metrics and the log, by every process', async () => {
     const { sql, dsn } = database
     const lines: { readonly topic: unknown; readonly message: string }[] = []

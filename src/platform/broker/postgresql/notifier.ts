@@ -65,7 +65,7 @@ export const createNotifier = (
     listen: () => {
       listening ??= sql.listen(channel, (payload) => {
         isHearing = true
-        hear(payload.split(' ').map(BigInt))
+        hear(idsOf(payload))
       })
       listening.catch((err: unknown) => {
         isHearing = false
@@ -83,6 +83,10 @@ export const createNotifier = (
     },
   }
 }
+
+/** Anybody may notify, an earlier version in another form among them. */
+const idsOf = (payload: string): readonly bigint[] =>
+  payload.split(' ').flatMap((text) => (/^\d{1,19}$/.test(text) ? BigInt(text) : []))
 
 const addLeast = (news: News, id: bigint): void => {
   const lane = laneOf(id)
