@@ -128,6 +128,8 @@ test('a chain that began anew behind the same address gets nothing of the old on
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   const id = await pay(ana, bia)
   await reaches(id, 'broadcast')
+  // Another second, another genesis block.
+  await Bun.sleep(1_001)
   const fresh = await createBench({ engine: false })
   try {
     bench.node.refuse(() => new Response('restarting', { status: 503 }))

@@ -103,26 +103,37 @@ export const createEngine = (context: EngineContext): Engine => {
   }
 }
 
-/** The engine's status; it logs a failure once, until something works again. */
+/**
+ * The engine's status: the worst that one of its loops met, until that loop succeeds again. It logs a failure once,
+ * until something works again.
+ */
 const createStatus = (context: EngineContext) => {
   const { logger, network } = context
-  let state: EngineState = { status: 'starting', detail: undefined }
-  const set = (status: EngineState['status'], detail?: string): void => {
-    state = { status, detail }
+  const failures = new Map<string, EngineState>()
+  let idle: EngineState = { status: 'starting', detail: undefined }
+  const worst = (): EngineState => {
+    const all = [...failures.values()]
+    return all.find(({ status }) => status === 'wrong_network') ?? all[0] ?? idle
+  }
+  const set = (status: EngineState['status']): void => {
+    failures.clear()
+    idle = { status, detail: undefined }
   }
   const fail = (what: string, error: unknown): void => {
     const status = isWrongChain(error) ? 'wrong_network' : 'unreachable'
-    if (state.status !== status) logger.warn({ network: network.id, err: error }, `${what} failed`)
-    set(status, error instanceof Error ? error.message : String(error))
+    if (worst().status !== status) {
+      logger.warn({ network: network.id, err: error }, `${what} failed`)
+    }
+    failures.set(what, { status, detail: error instanceof Error ? error.message : String(error) })
   }
   return {
-    get: () => state,
+    get: worst,
     set,
     fail,
     attempt: async (what: string, work: () => Promise<number>): Promise<number> => {
       try {
         const count = await work()
-        set('running')
+        failures.delete(what)
         return count
       } catch (error) {
         fail(what, error)

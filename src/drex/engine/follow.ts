@@ -22,6 +22,8 @@ const blocksMax = 64
 /** Blocks whose hashes are remembered, to find out where the chain has changed. */
 const knownMax = 256
 const settleMax = 2_000
+/** The least time between two looks at a block that was read already. */
+const againMinMs = 250
 
 export type Follower = {
   /** Reads new blocks and settles what is deep enough. @returns how many were mined or settled */
@@ -35,6 +37,7 @@ export const createFollower = (context: EngineContext): Follower => {
   /** Hashes of the blocks that were read last, by their numbers. */
   const known = new Map<number, Hex>()
   let next: number | undefined
+  let againMs = 0
 
   const remember = ({ number, hash }: Block): void => {
     known.set(number, hash)
@@ -61,10 +64,15 @@ export const createFollower = (context: EngineContext): Follower => {
   const readBlocks = async (head: number): Promise<number> => {
     // So far behind, it is another chain's head or was never one: what was read before is no measure.
     if (next === undefined || head < next - knownMax) next = head
-    // With the last block that was read, which may be another by now.
-    const from = Math.max(Math.min(next - 1, head), head - blocksMax + 1, 0)
+    // Without a new block, now and then the last one, which may be another by now.
+    if (head < next && performance.now() < againMs) return 0
+    againMs = performance.now() + Math.max(againMinMs, network.blockTimeMs)
+    const from = Math.max(Math.min(next, head), head - blocksMax + 1, 0)
     const blocks = await fetchBlocks(context, from, head)
-    if (blocks.some(({ number, hash }) => (known.get(number) ?? hash) !== hash)) {
+    const isOther = (number: number, hash: Hex) => (known.get(number) ?? hash) !== hash
+    const [first] = blocks
+    const isCut = first !== undefined && isOther(first.number - 1, first.parentHash)
+    if (isCut || blocks.some(({ number, hash }) => isOther(number, hash))) {
       await goBack(head)
       return 1
     }
