@@ -103,27 +103,27 @@ describe('the database in the life of the process', () => {
     const start = async (wanted: typeof migrations) => {
       const feature = featureOf(dsn, { wanted })
       await feature.start?.()
-      const state = await health(feature)
+      // A busy server may take longer for its first answer than a probe waits.
+      const isReady = await untilReady(feature)
       await feature.stop?.()
-      return state
+      return isReady
     }
-    const ready = { status: 'ok', ready: true } as const
-    expect(await start(known)).toEqual(ready)
-    expect(await start([...known, added])).toEqual(ready)
-    expect(await start(known)).toEqual(ready)
+    expect(await start(known)).toBe(true)
+    expect(await start([...known, added])).toBe(true)
+    expect(await start(known)).toBe(true)
     expect(await pendingMigrations(dsn, known)).toEqual([])
-    expect(await start([...known, added])).toEqual(ready)
+    expect(await start([...known, added])).toBe(true)
     const taken = {
       name: '9999_taken',
       sql: '-- contract\ndrop table write_probes_not_used_any_more',
     }
     await sql`create table write_probes_not_used_any_more ()`
-    expect(await start([...known, added, taken])).toEqual(ready)
+    expect(await start([...known, added, taken])).toBe(true)
     for (const wanted of [known, [...known, added]]) {
       await expect(start(wanted)).rejects.toThrow('9999_taken')
       await expect(pendingMigrations(dsn, wanted)).rejects.toThrow(SchemaMismatchError)
     }
-    expect(await start([...known, added, taken])).toEqual(ready)
+    expect(await start([...known, added, taken])).toBe(true)
     await close()
   })
 
