@@ -31,7 +31,7 @@ import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 import { type Made, madeOutbound, storeMany } from './messages/stored.ts'
 import { message } from './messages/support.ts'
 
-const stored = isLong ? 1_000_000 : 40_000
+const stored = isLong ? 1_000_000 : 25_000
 const days = 40
 /** Rows of a list that a statement is given. */
 const listed = 20

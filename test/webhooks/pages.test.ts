@@ -12,7 +12,7 @@ import {
 } from '../../src/webhooks/store.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 
-const stored = isLong ? 1_000_000 : 40_000
+const stored = isLong ? 1_000_000 : 80_000
 /** Rows of a list that a statement is given. */
 const listed = 20
 /** Pages that a statement may read, whatever is stored: fifty for each row of its list, which may be a new row. */
