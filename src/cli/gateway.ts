@@ -1,5 +1,10 @@
 import type { PlatformSettings } from '#src/platform/config/index.ts'
-import { createGateway, type Feature, type Gateway } from '#src/platform/lifecycle/index.ts'
+import {
+  createGateway,
+  type Feature,
+  type Gateway,
+  type GatewayUrls,
+} from '#src/platform/lifecycle/index.ts'
 import { createMetrics, type Logger } from '#src/platform/observe/index.ts'
 import {
   createAuthenticator,
@@ -43,6 +48,7 @@ export const buildGateway = (
     metricsEnabled: platform.metricsEnabled,
     http: platform.httpAddr,
     cards: { host: platform.httpAddr.host, port: platform.cardgwPort },
+    admin: platform.adminAddr,
     stopTimeoutMs: platform.stopTimeoutSeconds * 1000,
     drainMs: platform.drainSeconds * 1000,
     stallMs: platform.stallSeconds * 1000,
@@ -50,9 +56,12 @@ export const buildGateway = (
   return { gateway, features }
 }
 
-/** `{grpc: …}` as it is shown: `{grpc_url: …}`. */
-export const namedUrls = (urls: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(urls).map(([name, url]) => [`${name}_url`, url]))
+/** Where it listens besides `httpUrl`, as it is shown: `{cards_url: …, grpc_url: …}`. */
+export const namedUrls = (urls: GatewayUrls): Record<string, string> => {
+  const { cardsUrl: cards, adminUrl: admin, featureUrls } = urls
+  const all = { cards, ...(admin === undefined ? {} : { admin }), ...featureUrls }
+  return Object.fromEntries(Object.entries(all).map(([name, url]) => [`${name}_url`, url]))
+}
 
 const keySources = (
   { apiKeysFile }: PlatformSettings,

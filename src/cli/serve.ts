@@ -29,12 +29,9 @@ export const serveCommand: Command = {
     const ended = untilSignal(() => lines.flushSync())
     let code: number = exitCodes.ok
     try {
-      const { httpUrl, cardsUrl, featureUrls } = await gateway.start()
-      const version = program.version
-      logger.info(
-        { http_url: httpUrl, cards_url: cardsUrl, ...namedUrls(featureUrls), version },
-        'listening',
-      )
+      const urls = await gateway.start()
+      const { version } = program
+      logger.info({ http_url: urls.httpUrl, ...namedUrls(urls), version }, 'listening')
       const signal = await ended
       logger.info({ signal, drain_seconds: platform.drainSeconds }, 'stopping')
       // SIGINT comes from a person at a terminal: no load balancer is to notice.

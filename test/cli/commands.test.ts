@@ -243,10 +243,14 @@ describe('doctor', () => {
     const busy = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
     const file = join(temporaryDirectory(), 'keys.json')
     const { out } = await run(['doctor'], {
-      env: { HTTP_ADDR: `127.0.0.1:${busy.port}`, CARDGW_PORT: '0', API_KEYS_FILE: file },
+      env: {
+        ...{ HTTP_ADDR: `127.0.0.1:${busy.port}`, CARDGW_PORT: '0', API_KEYS_FILE: file },
+        TRILHO_ADMIN_ADDR: `127.0.0.1:${busy.port}`,
+      },
     })
     busy.stop(true)
     expect(out).toMatch(/^! HTTP_ADDR: .*cannot be opened/m)
+    expect(out).toMatch(/^! TRILHO_ADMIN_ADDR: .*cannot be opened/m)
     expect(out).toContain('! API keys: 0 of 0 keys are active')
     await Bun.write(file, '{"keys":1}')
     const broken = await run(['doctor'], { env: { ...env, API_KEYS_FILE: file } })

@@ -141,9 +141,31 @@ describe.each(variants)('trilho serve ($name)', (variant) => {
       env: { ...anyPort, HTTP_ADDR: new URL(url).host },
     })
     expect(code).toBe(1)
-    expect(out).toContain('EADDRINUSE')
+    const { host, port } = new URL(url)
+    expect(out).toContain(`HTTP_ADDR: cannot listen on 127.0.0.1, port ${port}: it is in use`)
+    const admin = await runProgram(variant, ['serve'], {
+      env: { ...anyPort, TRILHO_ADMIN_ADDR: host },
+    })
+    const failed = admin.out.split('\n').filter((line) => line.includes('"level":"error"'))
+    expect([admin.code, failed.length]).toEqual([1, 1])
+    expect(JSON.parse(failed[0] ?? '')).toMatchObject({
+      msg: 'start failed',
+      err: { message: `TRILHO_ADMIN_ADDR: cannot listen on 127.0.0.1, port ${port}: it is in use` },
+    })
     program.signal('SIGTERM')
     await program.end()
+  })
+
+  test('serves readiness and metrics by TRILHO_ADMIN_ADDR alone, where that is set', async () => {
+    const { program, url } = await startServe(variant, { TRILHO_ADMIN_ADDR: '127.0.0.1:0' })
+    const line = await program.line((text) => text.includes('"msg":"listening"'))
+    const { admin_url: admin } = JSON.parse(line) as { admin_url: string }
+    const ready = await fetch(`${admin}/ready`)
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }])
+    expect(await (await fetch(`${admin}/metrics`)).text()).toContain('path="/ready",status="200"')
+    for (const path of ['/ready', '/metrics']) expect((await fetch(url + path)).status).toBe(404)
+    program.signal('SIGTERM')
+    expect((await program.end()).code).toBe(0)
   })
 
   test('sees a key created and revoked while it runs', async () => {

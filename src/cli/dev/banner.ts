@@ -6,12 +6,13 @@ export const banner = (ready: {
   readonly version: string
   readonly httpUrl: string
   readonly cardsUrl: string
+  readonly adminUrl: string | undefined
   readonly featureUrls: Readonly<Record<string, string>>
   readonly state: DevState
   readonly notes: readonly string[]
   readonly demos: readonly Demo[]
 }): string => {
-  const { httpUrl, cardsUrl, state } = ready
+  const { httpUrl, cardsUrl, adminUrl, state } = ready
   const cards = cardsUrl === httpUrl ? [] : [`  Cards    ${cardsUrl}`]
   const grpc = ready.featureUrls['grpc']
   return [
@@ -23,7 +24,7 @@ export const banner = (ready: {
     ...cards,
     ...(grpc === undefined ? [] : [`  gRPC     ${grpc}`]),
     `  API key  ${state.apiKey}`,
-    `  Docs     ${httpUrl}/docs`,
+    `  Docs     ${adminUrl ?? httpUrl}/docs`,
     `  State    ${state.directory}`,
     '',
     ...ready.demos.flatMap(demoLines),

@@ -167,17 +167,16 @@ const runDemos = async (
 }
 
 const readyLine = (
-  { httpUrl, cardsUrl, featureUrls }: GatewayUrls,
+  urls: GatewayUrls,
   { apiKey }: DevState,
   wallets: readonly string[],
   bank: DevCentralBank,
 ): string =>
   `${JSON.stringify({
     ready: true,
-    url: httpUrl,
+    url: urls.httpUrl,
     api_key: apiKey,
-    cards_url: cardsUrl,
-    ...namedUrls(featureUrls),
+    ...namedUrls(urls),
     wallets,
     ispb: bank.ispb,
     ...(bank.url === undefined ? {} : { central_bank_url: bank.url }),

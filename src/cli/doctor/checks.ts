@@ -6,14 +6,15 @@ import { readKeyFile } from '#src/platform/security/index.ts'
 import { reasonOf } from './reason.ts'
 
 /** The ports are free, or something of ours may be running on them. */
-export const checkPorts = ({ httpAddr, cardgwPort }: PlatformSettings): readonly Check[] => {
+export const checkPorts = (settings: PlatformSettings): readonly Check[] => {
+  const { httpAddr, cardgwPort, adminAddr } = settings
+  const cards = { name: 'CARDGW_PORT', address: { host: httpAddr.host, port: cardgwPort } }
   const addresses = [
     { name: 'HTTP_ADDR', address: httpAddr },
-    { name: 'CARDGW_PORT', address: { host: httpAddr.host, port: cardgwPort } },
+    ...(cardgwPort === httpAddr.port ? [] : [cards]),
+    ...(adminAddr === undefined ? [] : [{ name: 'TRILHO_ADMIN_ADDR', address: adminAddr }]),
   ]
-  const [first, second] = addresses
-  const distinct = first?.address.port === second?.address.port ? [first] : addresses
-  return distinct.flatMap((entry) => (entry === undefined ? [] : [checkPort(entry)]))
+  return addresses.map(checkPort)
 }
 
 const checkPort = ({

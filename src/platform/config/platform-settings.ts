@@ -38,6 +38,9 @@ export const platformSettings = defineSettings({
     default: '8080',
     doc: 'HTTP port for cards, on the host of `HTTP_ADDR`; the same port gives one listener for all.',
   }),
+  adminAddr: setting('TRILHO_ADMIN_ADDR', listenAddress(), {
+    doc: 'Listen address for health, readiness, metrics and documents, which the listeners of payments then do not serve.',
+  }),
   roles: setting('TRILHO_ROLES', list(oneOf(...processRoles)), {
     doc: 'What this process does: `api` (endpoints, without cards), `grpc`, `pull`, `worker` and `send` (the stages of instant payments, unless `SPI_ROLES` names them), `cards` (endpoints, networks, reversals), `webhooks` (delivery), `drex` (sending and following transactions), `jobs` (partitions, retention). Everything when not set, but of the stages what `SPI_ROLES` names.',
   }),

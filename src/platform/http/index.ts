@@ -58,5 +58,5 @@ export {
   type RouteDocument,
   withMissingSettings,
 } from './route.ts'
-export { type HealthCheck, type HealthReport, systemRoutes } from './system.ts'
+export { catalogueRoutes, type HealthCheck, type HealthReport, systemRoutes } from './system.ts'
 export { id, idParams, instant, text, whole } from './text.ts'

@@ -12,8 +12,16 @@ export type Listener = {
 const connectionBodyBytesMax = 67_108_864
 const idleSeconds = 120
 
-/** Starts serving. Throws an error with `code` EADDRINUSE when the port is taken. */
-export const listen = (app: App, address: ListenAddress): Listener => {
+/** Starts serving. Throws an error that names `setting`, with `code` EADDRINUSE when the port is taken. */
+export const listen = (app: App, address: ListenAddress, setting: string): Listener => {
+  try {
+    return open(app, address)
+  } catch (cause) {
+    throw notListening(cause, address, setting)
+  }
+}
+
+const open = (app: App, address: ListenAddress): Listener => {
   const server = Bun.serve({
     ...(address.host === undefined ? {} : { hostname: address.host }),
     port: address.port,
@@ -32,6 +40,14 @@ export const listen = (app: App, address: ListenAddress): Listener => {
       await server.stop(abruptly)
     },
   }
+}
+
+const notListening = (cause: unknown, { host, port }: ListenAddress, setting: string): Error => {
+  const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown }
+  const reason = code === 'EADDRINUSE' ? 'it is in use' : message
+  const place = `${host ?? 'all interfaces'}, port ${port}`
+  const error = new Error(`${setting}: cannot listen on ${place}: ${reason}`)
+  return Object.assign(error, { code })
 }
 
 /** Where a client on this machine reaches the listener. */

@@ -30,7 +30,6 @@ export type SystemOptions = {
   readonly metrics: Metrics | undefined
   readonly authenticator: Authenticator
   readonly health: () => Promise<HealthReport>
-  readonly errors: readonly ErrorDefinition[]
   /** All routes of the process, for the document. */
   readonly routes: () => readonly Route[]
   /** The events that subscribers get, for the document. */
@@ -68,14 +67,13 @@ const catalogueEntry = z
   })
   .meta({ id: 'ErrorCatalogueEntry' })
 
-/** The endpoints every listener has: health, readiness, metrics, documents, the error catalogue. */
+/** What operators and their tools ask for: health, readiness, metrics, documents. */
 export const systemRoutes = (options: SystemOptions): readonly Route[] => [
   healthRoute(options),
   readyRoute(options),
   ...metricsRoutes(options),
   openApiRoute(options),
   ...docsRoutes(),
-  ...catalogueRoutes(options),
 ]
 
 const healthRoute = ({ version, authenticator, health: report }: SystemOptions): Route => ({
@@ -182,7 +180,8 @@ const openApiRoute = ({ routes, version, events }: SystemOptions): Route => {
   }
 }
 
-const catalogueRoutes = ({ errors }: SystemOptions): readonly Route[] => {
+/** The error catalogue. Every listener has it: the `type` of a problem leads there. */
+export const catalogueRoutes = (errors: readonly ErrorDefinition[]): readonly Route[] => {
   const catalogue = [...errors].sort((left, right) => left.status - right.status)
   return [
     {

@@ -1,5 +1,6 @@
 import type { ListenAddress } from '../config/index.ts'
 import {
+  catalogueRoutes,
   createApp,
   createHttpMetrics,
   httpErrors,
@@ -27,6 +28,8 @@ export type GatewayOptions = {
   readonly http: ListenAddress
   /** Equal to `http`: one listener serves both. */
   readonly cards: ListenAddress
+  /** Undefined: health, readiness, metrics and documents are on the listeners of payments. */
+  readonly admin: ListenAddress | undefined
   readonly stopTimeoutMs: number
   /** How long it goes on serving, not ready, once it is to stop. */
   readonly drainMs: number
@@ -37,6 +40,8 @@ export type GatewayOptions = {
 export type GatewayUrls = {
   readonly httpUrl: string
   readonly cardsUrl: string
+  /** Undefined without a listener of its own. */
+  readonly adminUrl: string | undefined
   /** Of the features that listen by themselves, by name. */
   readonly featureUrls: Readonly<Record<string, string>>
 }
@@ -55,7 +60,8 @@ export type Gateway = {
 /** Puts features behind listeners, with health, metrics and documents, under one life cycle. */
 export const createGateway = (options: GatewayOptions): Gateway => {
   const { features, logger } = options
-  const listeners: Listener[] = []
+  const listeners: Listeners = { payments: [], admin: [] }
+  const close = (those: readonly Listener[]) => closeListeners(those, options.stopTimeoutMs / 2)
   const stalls = createStallWatch({
     loops: () => [...runningJobs(), ...features.flatMap(({ loops }) => loops?.() ?? [])],
     stallMs: options.stallMs,
@@ -66,21 +72,24 @@ export const createGateway = (options: GatewayOptions): Gateway => {
     logger,
     stopTimeoutMs: options.stopTimeoutMs,
     parts: [
+      // First here, so last to close: whoever watches the process is told to the end that it is not ready.
+      { name: 'admin listener', stop: () => close(listeners.admin) },
       ...features,
       { name: 'progress', start: stalls.start, drain: stalls.stop },
       {
         name: 'listeners',
         start: () => openListeners(options, () => lifecycle.isDraining(), listeners, stalls),
-        stop: () => closeListeners(listeners, options.stopTimeoutMs / 2),
+        stop: () => close(listeners.payments),
       },
     ],
   })
   return {
     start: async () => {
       await lifecycle.start()
-      const httpUrl = listeners[0]?.url ?? ''
-      const cardsUrl = listeners[1]?.url ?? httpUrl
-      return { httpUrl, cardsUrl, featureUrls: featureUrls(features) }
+      const { payments, admin } = listeners
+      const httpUrl = payments[0]?.url ?? ''
+      const cardsUrl = payments[1]?.url ?? httpUrl
+      return { httpUrl, cardsUrl, adminUrl: admin[0]?.url, featureUrls: featureUrls(features) }
     },
     stop: (isAtOnce = false) => lifecycle.stop(isAtOnce ? 0 : options.drainMs),
   }
@@ -95,10 +104,12 @@ const featureUrls = (features: readonly Feature[]): Readonly<Record<string, stri
   return urls
 }
 
+type Listeners = { readonly payments: Listener[]; readonly admin: Listener[] }
+
 const openListeners = (
   options: GatewayOptions,
   isDraining: () => boolean,
-  listeners: Listener[],
+  listeners: Listeners,
   stalls: StallWatch,
 ): void => {
   const { features, authenticator, metrics, logger, cardsLogger } = options
@@ -111,38 +122,34 @@ const openListeners = (
     metrics: options.metricsEnabled ? metrics : undefined,
     authenticator,
     health: createHealthReporter(features, isDraining, stalls),
-    errors: [httpErrors, ...features.map((feature) => feature.errors ?? {})].flatMap((errors) =>
-      Object.values(errors),
-    ),
-    routes: () => [...allRoutes, ...system],
+    routes: () => [...allRoutes, ...system, ...catalogue],
     events: features.flatMap(({ events }) => events ?? []),
   })
+  const errors = [httpErrors, ...features.map((feature) => feature.errors ?? {})]
+  const catalogue = catalogueRoutes(errors.flatMap((each) => Object.values(each)))
   const httpMetrics = createHttpMetrics(metrics)
-  const open = (routes: readonly Route[], address: ListenAddress, log: Logger): void => {
+  const recordAct = features.find((feature) => feature.recordAct !== undefined)?.recordAct
+  const open = (own: readonly Route[], address: ListenAddress, setting: string, log = logger) => {
+    const routes = [...own, ...catalogue]
     const app = createApp({
-      routes: [...routes, ...system],
-      authenticator,
-      logger: log,
-      metrics: httpMetrics,
-      recordAct: features.find((feature) => feature.recordAct !== undefined)?.recordAct,
-      isDraining,
+      ...{ routes, authenticator, logger: log, metrics: httpMetrics, recordAct, isDraining },
     })
-    listeners.push(listen(app, address))
+    return listen(app, address, setting)
   }
-  const { http, cards } = options
+  const { http, cards, admin } = options
+  const { payments } = listeners
+  const shared = admin === undefined ? system : []
+  if (admin !== undefined) listeners.admin.push(open(system, admin, 'TRILHO_ADMIN_ADDR'))
   if (http.port === cards.port && http.host === cards.host) {
-    open(allRoutes, http, logger)
+    payments.push(open([...allRoutes, ...shared], http, 'HTTP_ADDR'))
     return
   }
   const cardRoutes = features.flatMap((feature) =>
     feature.listener === 'cards' ? (feature.routes ?? []) : [],
   )
-  open(
-    allRoutes.filter((route) => !cardRoutes.includes(route)),
-    http,
-    logger,
-  )
-  open(cardRoutes, cards, cardsLogger)
+  const httpRoutes = allRoutes.filter((route) => !cardRoutes.includes(route))
+  payments.push(open([...httpRoutes, ...shared], http, 'HTTP_ADDR'))
+  payments.push(open([...cardRoutes, ...shared], cards, 'CARDGW_PORT', cardsLogger))
 }
 
 /** Lets running requests end; cuts off those that still run when the time is over (a stream, say). */

@@ -88,6 +88,7 @@ describe('the gateway', () => {
       metrics: createMetrics({ version: '9.9.9', withProcess: false }),
       metricsEnabled: true,
       http: { host: '127.0.0.1', port: 0 },
+      admin: undefined,
       cards: { host: cardsPort === 0 ? '127.0.0.1' : '127.0.0.2', port: 0 },
       stopTimeoutMs,
       drainMs,
