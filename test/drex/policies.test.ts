@@ -111,7 +111,11 @@ test('above a sum another key approves, and never the one that asked', async () 
     200,
     { approval: 'approved', approved_by: second.id },
   ])
-  expect((await second.call('POST', `/v1/drex/transfers/${id}/approve`)).status).toBe(409)
+  // A repetition, because the first answer was lost, gets it again and approves nothing twice.
+  expect(await second.call('POST', `/v1/drex/transfers/${id}/approve`)).toMatchObject({
+    status: 200,
+    json: { approval: 'approved', approved_by: second.id },
+  })
   await bench.until(async () => (await statusOf(id)) === 'confirmed')
   expect(await outcomes(id)).toEqual([
     { action: 'drex.transfer', outcome: 'approval required' },

@@ -116,9 +116,15 @@ export const createTransfers = (deps: {
     list: (filter, caller) => store.listTransfers(sql, filter, scopeOf(caller)),
     async approve(id, caller) {
       await get(id, caller)
-      await approveHeld(sql, id, caller, deps.expirySeconds)
-      kick()
-      return get(id, caller)
+      const isReleased = await approveHeld(sql, id, caller, deps.expirySeconds)
+      if (isReleased) kick()
+      const transfer = await get(id, caller)
+      // Whoever repeats an approval because its answer was lost gets the answer again.
+      if (isReleased || transfer.approvedBy === caller.keyId) return transfer
+      throw new ApiError(
+        drexErrors.approval_not_possible,
+        'The transfer waits for no approval, or this key made it.',
+      )
     },
     async cancel(id, caller) {
       const actor = actorOf(caller)
@@ -202,13 +208,13 @@ const creationBody = (transfer: store.NewTransfer, form: AddressForm): string =>
     approval: transfer.approval ?? null,
   })
 
-const approveHeld = async (
+const approveHeld = (
   sql: Client,
   id: string,
   caller: Caller,
   expirySeconds: number,
-): Promise<void> => {
-  const isApproved = await sql.begin(async (tx) => {
+): Promise<boolean> =>
+  sql.begin(async (tx) => {
     const isReleased = await store.approveTransfer(tx, id, caller.keyId, expirySeconds)
     if (isReleased) {
       const entry = { action: 'drex.approve', object: id, outcome: 'approved' } as const
@@ -216,12 +222,6 @@ const approveHeld = async (
     }
     return isReleased
   })
-  if (isApproved) return
-  throw new ApiError(
-    drexErrors.approval_not_possible,
-    'The transfer waits for no approval, or this key made it.',
-  )
-}
 
 const endedBy = (transfer: store.Transfer) =>
   [

@@ -185,15 +185,19 @@ export const approveTransfer = async (
   keyId: string,
   expirySeconds: number,
 ): Promise<boolean> => {
+  const waiting = await sql`
+    select from drex_transactions
+    where subject = ${id} and status in (${before(sql, 'cancel')}) for update`
+  if (waiting.count === 0) return false
   const approved = await sql`
     update drex_transfers set approval = 'approved', approved_by = ${keyId}
     where id = ${id} and approval = 'required' and created_by <> ${keyId}`
   if (approved.count === 0) return false
-  const released = await sql`
+  await sql`
     update drex_transactions set due_at = now(),
       expires_at = now() + ${expirySeconds} * interval '1 second'
     where subject = ${id} and status in (${before(sql, 'cancel')})`
-  return released.count > 0
+  return true
 }
 
 /** What happened to a transfer against the usual course. */
