@@ -153,15 +153,27 @@ const createTellings = (deps: DrexDeps): Pick<EngineContext, 'onEnded' | 'onCorr
   }
 }
 
-/** Whether the master key is the one that wallet keys were sealed with, looked at once. */
+/** Whether the master key is the one that wallet keys were sealed with; looked at until the database has told it. */
 const createKeyCheck = (wallets: Wallets, logger: Logger) => {
-  let canOpen = true
-  return {
-    canOpen: () => canOpen,
-    async look() {
+  let canOpen: boolean | undefined
+  let isLooking = false
+  const look = async (): Promise<void> => {
+    isLooking = true
+    try {
       canOpen = await wallets.canOpen()
       if (!canOpen)
         logger.error({ setting: 'TRILHO_MASTER_KEY' }, 'wallet keys were sealed with another key')
+    } catch (err) {
+      logger.warn({ err }, 'wallet keys cannot be looked at yet')
+    } finally {
+      isLooking = false
+    }
+  }
+  return {
+    look,
+    canOpen: () => {
+      if (canOpen === undefined && !isLooking) void look()
+      return canOpen ?? true
     },
   }
 }

@@ -31,7 +31,7 @@ const events = z
   .min(1)
   .max(100)
   .meta({ description: 'Event types, families of them (pacs.*), or *.', example: ['pacs.008'] })
-const secret = text(256)
+const secret = text(256, { charactersMin: keyBytesMin })
   .refine((value) => keyOfSecret(value).length >= keyBytesMin, {
     error: `must be a key of at least ${keyBytesMin} bytes`,
     params: { rule: 'length' },

@@ -189,7 +189,12 @@ const beyondSchema = new RegExp(
   [
     ...['wrong checksum', 'must be base64', 'is not a URL', 'There is no such transformation'],
     ...['key must be', 'txid must be', 'url must be', 'needs a key', 'give a key', 'too_long'],
-    ...['Invalid key in record', '/params: Invalid input', 'is chosen by the gateway', 'is needed'],
+    ...[
+      'Invalid key in record',
+      '/params(/[^:]*)?: Invalid input',
+      'is chosen by the gateway',
+      'is needed',
+    ],
   ].join('|'),
 )
 

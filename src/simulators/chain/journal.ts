@@ -102,10 +102,16 @@ const kept: ReadonlySet<string> = new Set([
 
 const run = (engine: Engine, options: JournalOptions, isContinued: boolean): JournaledEngine => {
   let sent: [string, readonly unknown[]][] = []
-  let mining: Promise<void> = Promise.resolve()
+  /** Ends when nothing is being sent or mined: a block holds exactly what was written down for it. */
+  let turn: Promise<unknown> = Promise.resolve()
   let timer: ReturnType<typeof setTimeout> | undefined
   let isStopped = false
 
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = turn.then(work, work)
+    turn = done
+    return done
+  }
   const mineNow = async (): Promise<void> => {
     const latest = await demand(engine, 'eth_getBlockByNumber', 'latest', false)
     const { timestamp } = latest as { readonly timestamp: string }
@@ -115,10 +121,7 @@ const run = (engine: Engine, options: JournalOptions, isContinued: boolean): Jou
     appendFileSync(options.path, line({ at, sent: inBlock }))
     await mineAt(engine, at)
   }
-  const mine = (): Promise<void> => {
-    mining = mining.then(mineNow)
-    return mining
-  }
+  const mine = (): Promise<void> => inTurn(mineNow)
   const schedule = (inMs: number): void => {
     clearTimeout(timer)
     if (isStopped) return
@@ -133,13 +136,13 @@ const run = (engine: Engine, options: JournalOptions, isContinued: boolean): Jou
       ...engine,
       async request(method, params = []) {
         if (!kept.has(method)) return engine.request(method, params)
-        // Written as it was sent, so before the block that may hold it.
-        const isFirst = sent.length === 0
-        const outcome = await engine.request(method, params)
-        if ('error' in outcome) return outcome
-        sent.push([method, params])
-        if (isFirst) schedule(options.blockTimeMs)
-        return outcome
+        return inTurn(async () => {
+          const outcome = await engine.request(method, params)
+          if ('error' in outcome) return outcome
+          sent.push([method, params])
+          if (sent.length === 1) schedule(options.blockTimeMs)
+          return outcome
+        })
       },
     },
     mine,
@@ -147,7 +150,7 @@ const run = (engine: Engine, options: JournalOptions, isContinued: boolean): Jou
     async stop() {
       isStopped = true
       clearTimeout(timer)
-      await mining
+      await inTurn(async () => {})
       if (sent.length > 0) await mine()
     },
   }

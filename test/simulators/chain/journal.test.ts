@@ -57,6 +57,23 @@ test('a chain goes on where it ended, block by block the same', async () => {
   await third.stop()
 })
 
+test('a block holds what was written down for it, however much comes while it is mined', async () => {
+  const path = join(temporaryDirectory(), 'chain.jsonl')
+  const first = await createKeptChain({ path, blockTimeMs: 1 })
+  const issuer = await createIssuer(first)
+  const funding = Array.from({ length: 40 }, (_, i) =>
+    issuer.fund(wallets[i % wallets.length]!, 1n),
+  )
+  const mining = Array.from({ length: 20 }, () => first.mine())
+  await Promise.all([...funding, ...mining])
+  const history = await historyOf(first)
+  await first.stop()
+  const second = await createKeptChain({ path, blockTimeMs: 1 })
+  const again = await historyOf(second)
+  expect(again.slice(0, history.length)).toEqual(history)
+  await second.stop()
+})
+
 test('what is sent is mined soon after, and is there after a stop', async () => {
   const path = join(temporaryDirectory(), 'chain.jsonl')
   const chain = await createKeptChain({ path, blockTimeMs: 10 })
