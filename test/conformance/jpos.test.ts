@@ -2,8 +2,18 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { join } from 'node:path'
 import { dialects, type Framing, formatOriginalData, framings } from '#codecs/iso8583'
 import { createNetwork } from '../../src/cards/networks/index.ts'
-import { createCardNetwork, testPan } from '../../src/simulators/card-network/index.ts'
+import {
+  type CardNetwork,
+  createCardNetwork,
+  testPan,
+} from '../../src/simulators/card-network/index.ts'
 import { networkOptions, payment, stanOf, until } from '../support/card-network.ts'
+import {
+  authorizationBody,
+  type CardRecord,
+  type CardsRig,
+  createCardsRig,
+} from '../support/cards-rig.ts'
 import { unlessMissing } from '../support/second-implementation.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
@@ -39,35 +49,137 @@ const command = (...args: readonly string[]): string[] => [
   ...['java', '-XX:TieredStopAtLevel=1', '-cp', jars ?? '', join(folder, 'JposPeer.java'), ...args],
 ]
 
-describe.skipIf(jars === undefined)(`jPOS as the network${note}`, () => {
-  const ports = new Map<string, number>()
+type JposNetwork = {
+  readonly port: (name: string) => number
+  /** How many whole lines of its output are this one. */
+  readonly count: (line: string) => number
+  readonly output: () => string
+  /** What the network of that name knows of each payment, by RRN: amounts in cents, and the messages that came. */
+  readonly book: (name: string) => Promise<ReadonlyMap<string, Entry>>
+  readonly stop: () => Promise<number>
+}
+
+type Entry = {
+  readonly authorized: number
+  readonly captured: number
+  readonly reversed: number
+  readonly messages: string
+}
+
+const startNetwork = async (): Promise<JposNetwork> => {
   let output = ''
-  let server: Bun.Subprocess<'ignore', 'pipe', 'ignore'> | undefined
+  const server = Bun.spawn(command('server'), { stdin: 'pipe', stdout: 'pipe', stderr: 'ignore' })
+  const decoder = new TextDecoder()
+  const reading = server.stdout.pipeTo(
+    new WritableStream({
+      write: (chunk: Uint8Array) => {
+        output += decoder.decode(chunk, { stream: true })
+      },
+    }),
+  )
+  const lines = (): readonly string[] => output.split('\n').slice(0, -1)
+  const count = (line: string): number => lines().filter((one) => one === line).length
+  const fieldsAfter = (start: string): readonly string[][] =>
+    lines().flatMap((line) => (line.startsWith(start) ? [line.slice(start.length).split(' ')] : []))
+  await until(() => lines().length >= 4, 'jPOS listening')
+  return {
+    port: (name) => Number(fieldsAfter(`${name} `)[0]?.[0]),
+    count,
+    output: () => output,
+    book: async (name) => {
+      const end = `${name} book end`
+      const before = count(end)
+      await server.stdin.write(`${name}\n`)
+      await server.stdin.flush()
+      await until(() => count(end) > before, 'the book of jPOS')
+      return new Map(
+        fieldsAfter(`${name} book `)
+          .filter(([rrn]) => rrn !== 'end')
+          .map(([rrn = '', authorized, captured, reversed, messages = '']) => [
+            rrn,
+            {
+              ...{ authorized: Number(authorized), captured: Number(captured) },
+              ...{ reversed: Number(reversed), messages },
+            },
+          ]),
+      )
+    },
+    stop: async () => {
+      await server.stdin.end()
+      await reading
+      return server.exited
+    },
+  }
+}
 
+type Step = readonly [
+  path: string,
+  body: Readonly<Record<string, unknown>> | undefined,
+  status: number,
+]
+
+/** jPOS declines 51.00, and acts on 999.01 in silence until it is repeated. */
+const payments: readonly (readonly Step[])[] = [
+  [['authorize', { amount: 10_000 }, 201]],
+  [
+    ['authorize', { amount: 10_100 }, 201],
+    ['capture', undefined, 200],
+  ],
+  [
+    ['authorize', { amount: 20_000 }, 201],
+    ['capture', { amount: 15_000 }, 200],
+  ],
+  [
+    ['authorize', { amount: 10_300, installments: 3 }, 201],
+    ['void', undefined, 200],
+  ],
+  [
+    ['authorize', { amount: 10_400, capture: true }, 201],
+    ['void', undefined, 200],
+  ],
+  [['authorize', { amount: 5_100 }, 201]],
+  [
+    ['authorize', { amount: 10_500 }, 201],
+    ['capture', { amount: 5_100 }, 422],
+  ],
+  [['authorize', { amount: 99_901 }, 504]],
+  [
+    ['authorize', { amount: 100_000 }, 201],
+    ['capture', { amount: 99_901 }, 504],
+  ],
+]
+
+/** Takes the steps one after the other. @returns the id of the transaction */
+const pay = async ({ post }: CardsRig, steps: readonly Step[]): Promise<string> => {
+  let id = ''
+  for (const [path, body, status] of steps) {
+    const response = await (path === 'authorize'
+      ? post('/v1/transactions/authorize', authorizationBody('tok_visa_approved', body))
+      : post(`/v1/transactions/${id}/${path}`, body))
+    const answer = (await response.json()) as AnswerBody
+    if (response.status !== status) throw new Error(`${path}: ${JSON.stringify(answer)}`)
+    id = answer.id ?? answer.error?.details.transaction_id ?? ''
+  }
+  return id
+}
+
+type AnswerBody = {
+  readonly id?: string
+  readonly error?: { readonly details: { readonly transaction_id?: string } }
+}
+
+describe.skipIf(jars === undefined)(`jPOS as the network${note}`, () => {
+  let jpos: JposNetwork
   beforeAll(async () => {
-    server = Bun.spawn(command('server'), { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' })
-    const reader = server.stdout.pipeThrough(new TextDecoderStream()).getReader()
-    const read = async (): Promise<void> => {
-      const { value, done } = await reader.read()
-      output += value ?? ''
-      if (!done) await read()
-    }
-    read().catch((error: unknown) => {
-      output += String(error)
-    })
-    const deadline = performance.now() + 60_000
-    while (output.split('\n').length <= 3 && performance.now() < deadline) await Bun.sleep(50)
-    for (const line of output.trim().split('\n')) {
-      const [profile = '', port] = line.split(' ')
-      ports.set(profile, Number(port))
-    }
+    jpos = await startNetwork()
   })
-
-  afterAll(() => server?.kill())
+  afterAll(async () => {
+    expect(await jpos?.stop()).toBe(0)
+  })
 
   test.each(Object.entries(profiles))('takes our messages: %s', async (profile, framing) => {
     const network = createNetwork(
-      networkOptions(ports.get(profile) ?? 1, {
+      networkOptions(jpos.port(profile), {
         dialect: dialects[profile]!,
         framing,
         poolSize: 2,
@@ -99,57 +211,123 @@ describe.skipIf(jars === undefined)(`jPOS as the network${note}`, () => {
       ...{ mti: '0100', stan: stanOf(1), transmissionDateTime: '1120120000' },
       ...{ acquirerId: '', forwarderId: '' },
     })
-    for (const mti of ['0400', '0401'] as const) {
-      const reversed = await network.exchange(payment(1, { originalData }, mti), 10_000)
+    for (const [mti, code] of [
+      ['0400', '00'],
+      ['0401', '94'],
+    ] as const) {
+      const message = payment(1, { originalData, amount: '000000000100' }, mti)
+      const reversed = await network.exchange(message, 10_000)
       expect(reversed.kind === 'answered' && reversed.response.mti).toBe('0410')
-      expect(reversed.kind === 'answered' && reversed.response.responseCode).toBe('00')
+      expect(reversed.kind === 'answered' && reversed.response.responseCode).toBe(code)
     }
     await until(() => network.health().lastEchoAt !== undefined, 'the echo test')
     expect(network.health().connectionsUp).toBe(2)
     await network.stop()
-    await until(() => output.split(`${profile} got 0810 301 00`).length === 3, 'both 0810')
-    expect(output).not.toContain(`${profile} failed`)
+    await until(() => jpos.count(`${profile} got 0810 301 00`) === 2, 'both 0810')
+    await until(() => jpos.count(`${profile} got 0800 002 null`) === 2, 'both sign-offs')
+    expect(jpos.output()).not.toContain(`${profile} failed`)
+  })
+
+  test('authorizes, captures, voids, declines and is silent, and its book is ours', async () => {
+    await using rig = await createCardsRig({
+      ...{ timeoutMs: 1_500, poolSize: 2 },
+      networkA: { port: () => jpos.port('payments'), stop: () => undefined },
+      environment: { CARDGW_NETA_SIGN_ON: 'true' },
+    })
+    const ids = await Promise.all(payments.map((steps) => pay(rig, steps)))
+    const records = await Promise.all(ids.map((id) => rig.settled(id)))
+    const book = await jpos.book('payments')
+    const entries = records.map((record) => book.get(String(record['rrn'])))
+    expect(records.map(({ status }, index) => [status, entries[index]?.messages])).toEqual([
+      ['authorized', '0100'],
+      ['captured', '0100,0200'],
+      ['captured', '0100,0200'],
+      ['voided', '0100,0400'],
+      ['voided', '0100,0200,0400,0400'],
+      ['declined', '0100'],
+      ['authorized', '0100,0200'],
+      ['voided', '0100,0400,0401'],
+      ['authorized', '0100,0200,0400,0401'],
+    ])
+    expect(entries.map((entry) => ({ ...entry, messages: '' }))).toEqual(records.map(expectedEntry))
+    expect(book.size).toBe(records.length)
+    expect(jpos.output()).not.toContain('payments failed')
   })
 })
 
+/** What the network must hold of a payment that we have like this. */
+const expectedEntry = ({ status, ...record }: CardRecord): Entry => {
+  const amount = Number(record['amount'])
+  return {
+    authorized: status === 'declined' ? 0 : amount,
+    captured: status === 'captured' ? Number(record['captured_amount']) : 0,
+    reversed: status === 'voided' ? amount : 0,
+    messages: '',
+  }
+}
+
 describe.skipIf(jars === undefined)(`jPOS as the gateway${note}`, () => {
-  test.each(Object.entries(profiles))(
-    'takes the simulated network: %s',
-    async (profile, framing) => {
-      const simulator = createCardNetwork({
-        dialect: dialects[profile]!,
-        framing,
-        needsSignOn: true,
-      })
+  const simulators = new Map<string, CardNetwork>()
+  let output = ''
+
+  beforeAll(async () => {
+    for (const [profile, framing] of Object.entries(profiles)) {
+      const dialect = dialects[profile]!
+      const simulator = createCardNetwork({ dialect, framing, needsSignOn: true })
       simulator.start()
-      const declined = testPan('visa', { name: 'decline', argument: 51 })
-      expect(Buffer.from(declined).toString()).toBe('4000000151000009')
-      const client = Bun.spawn(command('client', profile, '127.0.0.1', String(simulator.port())), {
-        stdout: 'pipe',
-        stderr: 'pipe',
-      })
-      const [out, err] = await Promise.all([
-        new Response(client.stdout).text(),
-        new Response(client.stderr).text(),
-      ])
-      if ((await client.exited) !== 0) throw new Error(err)
-      const lines = out.trim().split('\n')
-      simulator.stop()
-      const payments = Array.from({ length: 20 }, (_, index) => {
-        const number = index + 1
-        return `0110 ${stanOf(number)} 00 ${String(number * 100).padStart(12, '0')}`
-      })
-      expect(lines).toEqual([
-        '0810 000001 00 null',
-        '0810 000301 00 null',
-        ...payments,
-        '0110 000021 51 000000002100',
-        '0410 000022 00 000000002200',
-        '0410 000022 00 000000002200',
-        '0810 000002 00 null',
-      ])
-      const reversed = simulator.book().filter(({ reversedAmount }) => reversedAmount > 0)
-      expect(reversed.map(({ stan, reversals }) => [stan, reversals])).toEqual([[stanOf(7), 2]])
-    },
-  )
+      simulators.set(profile, simulator)
+    }
+    const peers = [...simulators].map(([profile, simulator]) => `${profile}:${simulator.port()}`)
+    const client = Bun.spawn(command('client', '127.0.0.1', ...peers), {
+      ...{ stdout: 'pipe', stderr: 'pipe', timeout: 60_000 },
+    })
+    const [out, err] = await Promise.all([
+      new Response(client.stdout).text(),
+      new Response(client.stderr).text(),
+    ])
+    if ((await client.exited) !== 0) throw new Error(err)
+    output = out
+  })
+
+  afterAll(() => {
+    for (const simulator of simulators.values()) simulator.stop()
+  })
+
+  test.each(Object.keys(profiles))('takes the simulated network: %s', (profile) => {
+    const declined = testPan('visa', { name: 'decline', argument: 51 })
+    expect(Buffer.from(declined).toString()).toBe('4000000151000009')
+    const authorized = Array.from({ length: 20 }, (_, index) => {
+      const number = index + 1
+      const amount = String(number * 100).padStart(12, '0')
+      return `0110 ${stanOf(number)} 00 ${amount} ${stanOf(number)}`
+    })
+    const start = `${profile} `
+    const lines = output.split('\n').filter((line) => line.startsWith(start))
+    expect(lines.map((line) => line.slice(start.length))).toEqual([
+      '0810 000001 00 null null',
+      '0810 000301 00 null null',
+      ...authorized,
+      '0110 000021 51 000000002100 null',
+      '0410 000022 00 000000000700 null',
+      '0410 000022 00 000000000700 null',
+      '0210 000023 00 000000000300 000003',
+      '0210 000024 00 000000000499 000005',
+      '0210 000024 00 000000000499 000005',
+      '0210 000025 13 000000000401 000004',
+      '0410 000026 00 000000000300 null',
+      '0210 000027 00 000000002700 000021',
+      '0810 000002 00 null null',
+    ])
+    const book = simulators.get(profile)?.book() ?? []
+    expect(book).toHaveLength(22)
+    const changed = book.filter((one) => one.reversals > 0 || one.capturedAmount > 0)
+    expect(
+      changed.map((one) => [one.stan, one.capturedAmount, one.reversedAmount, one.reversals]),
+    ).toEqual([
+      [stanOf(3), 0, 0, 1],
+      [stanOf(5), 499, 0, 0],
+      [stanOf(7), 0, 700, 2],
+      [stanOf(27), 2_700, 0, 0],
+    ])
+  })
 })

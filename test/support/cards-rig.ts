@@ -90,6 +90,8 @@ export const createCardsRig = async (
     readonly windowMs?: number
     /** In place of the simulator of network A. */
     readonly networkA?: { readonly port: () => number; readonly stop: () => void }
+    /** Beside or in place of the rig's own. */
+    readonly environment?: Readonly<Record<string, string>>
   } = {},
 ): Promise<CardsRig> => {
   const database = await createTestDatabase()
@@ -115,6 +117,7 @@ export const createCardsRig = async (
       CARDGW_NETB_POOL_SIZE: String(options.poolSize ?? 1),
       CARDGW_VAULT_URL: testVault.url,
       CARDGW_VAULT_TOKEN: testVaultKey,
+      ...options.environment,
     },
   )
   if (loaded.problems.length > 0) throw new Error(JSON.stringify(loaded.problems))

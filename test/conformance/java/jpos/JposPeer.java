@@ -1,4 +1,11 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import org.jpos.iso.BaseChannel;
 import org.jpos.iso.ISOMsg;
 import org.jpos.iso.ISORequestListener;
@@ -15,20 +22,26 @@ import org.jpos.util.ThreadPool;
 /**
  * A card network, or a gateway, made of jPOS.
  *
- *   server                        listens once for each profile, prints "profile port"
- *   client profile host port      runs a session, prints "mti stan responseCode amount"
+ *   server                          listens once for each name, prints "name port"; "name" on its input prints the
+ *                                   book of that name; ends with its input
+ *   client host profile:port ...    runs a session with each, prints "profile mti stan responseCode amount authCode"
  */
 public class JposPeer {
-  private static final String[] PROFILES = {"ascii", "bcd", "ascii-hex"};
+  /** The profiles, and one more listener whose book has the payments of a whole gateway and no others. */
+  private static final String[] NAMES = {"ascii", "bcd", "ascii-hex", "payments"};
+
+  private static final String APPROVED = "4000000000000002";
 
   public static void main(String[] args) throws Exception {
     if (args[0].equals("server")) serve();
-    else call(args[1], args[2], Integer.parseInt(args[3]));
+    else call(args);
+    System.exit(0);
   }
 
   private static BaseChannel channelOf(String profile, String host, int port) throws Exception {
     switch (profile) {
       case "ascii":
+      case "payments":
         return new NACChannel(host, port, new ISO87APackagerBBitmap(), null);
       case "bcd":
         return new NACChannel(host, port, new ISO87BPackager(), new byte[] {0x60, 0, 0, 0, 0});
@@ -38,46 +51,157 @@ public class JposPeer {
   }
 
   private static void serve() throws Exception {
-    for (String profile : PROFILES) {
+    Map<String, Book> books = new HashMap<>();
+    for (String name : NAMES) {
       int port;
       try (ServerSocket free = new ServerSocket(0)) {
         port = free.getLocalPort();
       }
-      BaseChannel channel = channelOf(profile, null, 0);
+      BaseChannel channel = channelOf(name, null, 0);
       ISOServer server = new ISOServer(port, (ServerChannel) channel, new ThreadPool(1, 20));
-      server.addISORequestListener(new Network(profile));
+      books.put(name, new Book());
+      server.addISORequestListener(new Network(name, books.get(name)));
       new Thread(server).start();
-      System.out.println(profile + " " + port);
+      System.out.println(name + " " + port);
+    }
+    BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
+    for (String name = input.readLine(); name != null; name = input.readLine()) {
+      for (String line : books.get(name).lines()) System.out.println(name + " book " + line);
+      System.out.println(name + " book end");
     }
   }
 
   private static final class Network implements ISORequestListener {
-    private final String profile;
+    private final String name;
+    private final Book book;
 
-    Network(String profile) {
-      this.profile = profile;
+    Network(String name, Book book) {
+      this.name = name;
+      this.book = book;
     }
 
     @Override
     public boolean process(ISOSource source, ISOMsg message) {
       try {
-        if (message.isResponse()) {
+        if (message.getMTI().startsWith("08")) {
           System.out.println(
-              profile + " got " + message.getMTI() + " " + message.getString(70) + " "
+              name + " got " + message.getMTI() + " " + message.getString(70) + " "
                   + message.getString(39));
-          return true;
+          if (message.isResponse()) return true;
         }
         ISOMsg answer = (ISOMsg) message.clone();
         answer.setResponseMTI();
-        boolean declined = "000000005100".equals(message.getString(4));
-        answer.set(39, declined ? "51" : "00");
-        if (message.getMTI().equals("0100") && !declined) answer.set(38, "A1B2C3");
-        source.send(answer);
+        String code = book.enter(message);
+        answer.set(39, code);
+        if (message.getMTI().equals("0100") && code.equals("00")) answer.set(38, "A1B2C3");
+        if (isAnswered(message)) source.send(answer);
         if ("001".equals(message.getString(70))) source.send(management("301", "777777"));
       } catch (Exception error) {
-        System.out.println(profile + " failed " + error);
+        System.out.println(name + " failed " + error);
       }
       return true;
+    }
+
+    /** Messages of one amount are acted on in silence until they are repeated. */
+    private static boolean isAnswered(ISOMsg message) throws Exception {
+      return !"000000099901".equals(message.getString(4)) || message.getMTI().equals("0401");
+    }
+  }
+
+  private static final class Payment {
+    final ISOMsg request;
+    final List<String> messages = new ArrayList<>();
+    long authorized;
+    long captured;
+    long reversed;
+
+    Payment(ISOMsg request) {
+      this.request = request;
+    }
+
+    /** All that must stay the same from the authorization on: card number, RRN, terminal, merchant, currency. */
+    boolean isOf(ISOMsg message) {
+      for (int field : new int[] {2, 37, 41, 42, 49}) {
+        String expected = request.getString(field);
+        if (expected == null || !expected.equals(message.getString(field))) return false;
+      }
+      return true;
+    }
+  }
+
+  /** What the network holds, took and gave back, in cents; it finds what a reversal names by DE 90 alone. */
+  private static final class Book {
+    private final Map<String, Payment> byRrn = new LinkedHashMap<>();
+    private final Map<String, Payment> byOriginal = new HashMap<>();
+    private final Map<String, Long> amounts = new HashMap<>();
+    private final Map<String, String> reversals = new HashMap<>();
+
+    synchronized List<String> lines() {
+      List<String> lines = new ArrayList<>();
+      byRrn.forEach(
+          (rrn, payment) ->
+              lines.add(
+                  rrn + " " + payment.authorized + " " + payment.captured + " " + payment.reversed
+                      + " " + String.join(",", payment.messages)));
+      return lines;
+    }
+
+    /** Gives the response code. */
+    synchronized String enter(ISOMsg message) throws Exception {
+      String mti = message.getMTI();
+      if (mti.equals("0800")) return "00";
+      long amount = Long.parseLong(message.getString(4));
+      if (mti.equals("0100")) return authorize(message, amount);
+      if (mti.equals("0200")) return capture(message, amount);
+      return reverse(message, amount);
+    }
+
+    private static String keyOf(ISOMsg message) throws Exception {
+      return message.getMTI() + message.getString(11) + message.getString(7);
+    }
+
+    private String authorize(ISOMsg message, long amount) throws Exception {
+      Payment payment = new Payment((ISOMsg) message.clone());
+      if (!payment.isOf(message)) return "30";
+      if (byRrn.putIfAbsent(message.getString(37), payment) != null) return "94";
+      payment.messages.add("0100");
+      if (amount == 5_100) return "51";
+      payment.authorized = amount;
+      byOriginal.put(keyOf(message), payment);
+      amounts.put(keyOf(message), amount);
+      return "00";
+    }
+
+    private String capture(ISOMsg message, long amount) throws Exception {
+      Payment payment = byRrn.get(message.getString(37));
+      if (payment == null) return "25";
+      payment.messages.add("0200");
+      if (!payment.isOf(message)) return "30";
+      if (byOriginal.containsKey(keyOf(message))) return "94";
+      if (amount == 5_100) return "51";
+      if (amount > payment.authorized - payment.captured - payment.reversed) return "13";
+      payment.captured += amount;
+      byOriginal.put(keyOf(message), payment);
+      amounts.put(keyOf(message), amount);
+      return "00";
+    }
+
+    /** A repeat has the STAN of the first. What is captured is not released before its capture is taken back. */
+    private String reverse(ISOMsg message, long amount) throws Exception {
+      String original = message.getString(90).substring(0, 20);
+      Payment payment = byOriginal.get(original);
+      if (payment == null) return "25";
+      payment.messages.add(message.getMTI());
+      if (!payment.isOf(message) || amount != amounts.get(original)) return "30";
+      String stan = message.getString(11);
+      String earlier = reversals.get(original);
+      if (earlier != null) return earlier.equals(stan) ? "94" : "30";
+      boolean ofCapture = original.startsWith("0200");
+      if (!ofCapture && payment.captured > 0) return "13";
+      reversals.put(original, stan);
+      if (ofCapture) payment.captured -= amount;
+      else payment.reversed = amount;
+      return "00";
     }
   }
 
@@ -87,12 +211,6 @@ public class JposPeer {
     message.set(11, stan);
     message.set(70, code);
     return message;
-  }
-
-  private static void print(ISOMsg message) throws Exception {
-    System.out.println(
-        message.getMTI() + " " + message.getString(11) + " " + message.getString(39) + " "
-            + message.getString(4));
   }
 
   private static ISOMsg payment(String mti, int number, String pan) throws Exception {
@@ -109,30 +227,72 @@ public class JposPeer {
     return message;
   }
 
-  private static void call(String profile, String host, int port) throws Exception {
-    BaseChannel channel = channelOf(profile, host, port);
-    channel.setTimeout(10_000);
-    channel.connect();
-    for (String code : new String[] {"001", "301"}) {
-      channel.send(management(code, "000" + code));
-      print(channel.receive());
+  private static ISOMsg capture(int number, int of, int cents) throws Exception {
+    ISOMsg message = payment("0200", number, APPROVED);
+    message.set(4, String.format("%012d", cents));
+    message.set(37, String.format("632512%06d", of));
+    return message;
+  }
+
+  private static ISOMsg reversal(int number, int of, String originalMti, int originalNumber)
+      throws Exception {
+    ISOMsg message = payment("0400", number, APPROVED);
+    message.set(4, String.format("%012d", of * 100));
+    message.set(37, String.format("632512%06d", of));
+    message.set(
+        90, originalMti + String.format("%06d", originalNumber) + "1120120000" + "0".repeat(22));
+    return message;
+  }
+
+  private static final class Session {
+    private final String profile;
+    private final BaseChannel channel;
+
+    Session(String profile, String host, int port) throws Exception {
+      this.profile = profile;
+      channel = channelOf(profile, host, port);
+      channel.setTimeout(10_000);
+      channel.connect();
     }
-    String approved = "4000000000000002";
-    for (int number = 1; number <= 20; number++) channel.send(payment("0100", number, approved));
-    for (int number = 1; number <= 20; number++) print(channel.receive());
-    channel.send(payment("0100", 21, "4000000151000009"));
-    print(channel.receive());
-    ISOMsg reversal = payment("0400", 22, approved);
-    reversal.set(37, "632512000007");
-    reversal.set(90, "0100" + "000007" + "1120120000" + "0".repeat(22));
-    channel.send(reversal);
-    print(channel.receive());
-    reversal.setMTI("0401");
-    channel.send(reversal);
-    print(channel.receive());
-    channel.send(management("002", "000002"));
-    print(channel.receive());
-    channel.disconnect();
-    System.exit(0);
+
+    void exchange(ISOMsg message) throws Exception {
+      channel.send(message);
+      print();
+    }
+
+    void print() throws Exception {
+      ISOMsg message = channel.receive();
+      System.out.println(
+          profile + " " + message.getMTI() + " " + message.getString(11) + " "
+              + message.getString(39) + " " + message.getString(4) + " " + message.getString(38));
+    }
+
+    void run() throws Exception {
+      exchange(management("001", "000001"));
+      exchange(management("301", "000301"));
+      for (int number = 1; number <= 20; number++) channel.send(payment("0100", number, APPROVED));
+      for (int number = 1; number <= 20; number++) print();
+      exchange(payment("0100", 21, "4000000151000009"));
+      ISOMsg reversal = reversal(22, 7, "0100", 7);
+      exchange(reversal);
+      reversal.setMTI("0401");
+      exchange(reversal);
+      exchange(capture(23, 3, 300));
+      ISOMsg part = capture(24, 5, 499);
+      exchange(part);
+      exchange(part);
+      exchange(capture(25, 4, 401));
+      exchange(reversal(26, 3, "0200", 23));
+      exchange(payment("0200", 27, APPROVED));
+      exchange(management("002", "000002"));
+      channel.disconnect();
+    }
+  }
+
+  private static void call(String[] args) throws Exception {
+    for (int index = 2; index < args.length; index++) {
+      String[] peer = args[index].split(":");
+      new Session(peer[0], args[1], Integer.parseInt(peer[1])).run();
+    }
   }
 }
