@@ -176,9 +176,7 @@ describe('REST, on the database', () => {
 
   test('the scope is ops:admin', async () => {
     const { call } = open()
-    expect((await call('GET', '/v1/certificates', undefined, 'certificates:manage')).status).toBe(
-      403,
-    )
+    expect((await call('GET', '/v1/certificates', undefined, 'ops:read')).status).toBe(403)
   })
 
   test('bodies and paths of another form are refused', async () => {

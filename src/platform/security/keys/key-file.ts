@@ -3,7 +3,7 @@ import { chmod, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { accountForm, defaultAccount } from './api-key.ts'
 import type { KeyRecord, KeySource } from './authenticator.ts'
-import { isGrant } from './scopes.ts'
+import { isStoredGrant } from './scopes.ts'
 
 const instant = z.iso.datetime()
 
@@ -16,7 +16,7 @@ const fileSchema = z.strictObject({
       account: z.string().regex(accountForm).default(defaultAccount),
       hash: z.string().regex(/^[0-9a-f]{64}$/),
       environment: z.enum(['live', 'test']).nullish(),
-      scopes: z.array(z.string().refine(isGrant, 'unknown scope')),
+      scopes: z.array(z.string().refine(isStoredGrant, 'unknown scope')),
       created_at: instant,
       expires_at: instant.nullish(),
       revoked_at: instant.nullish(),

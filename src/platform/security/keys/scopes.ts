@@ -6,15 +6,12 @@ export const scopes = [
   'messages:read',
   'webhooks:read',
   'webhooks:manage',
-  'certificates:read',
-  'certificates:manage',
   'qrcodes:use',
   'jose:use',
   'cards:authorize',
   'cards:capture',
   'cards:void',
   'cards:read',
-  'cards:tokenize',
   'drex:transfer',
   'drex:read',
   'contracts:deploy',
@@ -32,6 +29,12 @@ export type Scope = (typeof scopes)[number]
 export const isGrant = (text: string): boolean =>
   text === '*' ||
   scopes.some((scope) => scope === text || `${scope.slice(0, scope.indexOf(':'))}:*` === text)
+
+/** Once given to keys, though they never opened anything: a file that holds one is no malformed file. */
+const retired = ['cards:tokenize', 'certificates:read', 'certificates:manage', 'certificates:*']
+
+/** A grant that a stored key may hold: one that can be given, or could be. */
+export const isStoredGrant = (text: string): boolean => isGrant(text) || retired.includes(text)
 
 /** The scopes that a key's grants open. */
 export const expandGrants = (grants: readonly string[]): ReadonlySet<Scope> =>

@@ -11,6 +11,7 @@ import {
   isGrant,
   type KeyRecord,
   parseKey,
+  readKeyFile,
   scopes,
 } from '#src/platform/security/index.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
@@ -239,6 +240,23 @@ describe('the key file', () => {
     nowMs += 1_000
     expect(await source.find(id)).toMatchObject({ id })
     expect(String(problems.at(-1))).toContain('malformed at keys.0.id')
+  })
+
+  test('may hold a scope of former times, which opens nothing and cannot be given', async () => {
+    const file = path()
+    const store = createKeyFileStore(file, () => new Date())
+    const common = { account: 'default', environment: 'live', expiresAt: undefined } as const
+    const former = ['cards:tokenize', 'certificates:read', 'certificates:manage', 'certificates:*']
+    const { key } = await store.create({ ...common, name: 'old', grants: ['spi:send', ...former] })
+    const fail = (error: unknown) => {
+      throw error
+    }
+    const source = createKeyFileSource({ path: file, onProblem: fail })
+    const principal = await createAuthenticator({ sources: [source] }).verify(`Bearer ${key}`)
+    expect([...(principal?.scopes ?? [])]).toEqual(['spi:send'])
+    for (const grant of former) expect(isGrant(grant)).toBe(false)
+    await store.create({ ...common, name: 'misspelt', grants: ['spi:sent'] })
+    await expect(readKeyFile(file)).rejects.toThrow('malformed at keys.1.scopes.0: unknown scope')
   })
 })
 
