@@ -12,6 +12,7 @@ import {
   insertMessages,
   noteRepetitions,
   othersUnderKnownKeys,
+  rememberAnswers,
   setRepetitionOutcomes,
 } from '#src/spi/messages/index.ts'
 import { findMessage, listMessages, readDocument } from '#src/spi/messages/queries.ts'
@@ -101,9 +102,17 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       const lost = { queuedBefore: search.from, entriesBefore: search.from, pauseMs: 1, limit: 100 }
       await takeLost(tx, { now: search.from, ...lost })
       for (const { e2e } of made.slice(0, 1)) await channelOfPayment(tx, e2e)
-      const cited = made.map(({ n }) => `R${n}`)
-      await applyRemembered(tx, cited, async () => {})
+      const recorded = made.map(({ id, n }) => ({ id, type: 'pacs.002', resourceId: `R${n}` }))
+      await applyRemembered(tx, recorded, async () => {})
       await applyCrossed(tx, async () => {})
+      await rememberAnswers(
+        tx,
+        made.map(({ n }) => ({
+          ...{ messageId: Bun.randomUUIDv7(), reference: `E${n}` },
+          ...{ outcome: 'REJECTED' as const, reason: 'AB03' },
+        })),
+        async () => {},
+      )
       if (first !== undefined) await noteDoubt(tx, first.id, now)
       throw new Undone()
     })

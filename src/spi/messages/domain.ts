@@ -40,6 +40,17 @@ const predecessors: Readonly<Record<MessageStatus, readonly MessageStatus[]>> = 
 export const predecessorsOf = (status: MessageStatus): readonly MessageStatus[] =>
   predecessors[status]
 
+/**
+ * The status of our reply to a payment, from what the SPI then reports of that payment. When this institution gave the
+ * refusal itself, the report confirms it: the reply is not refused.
+ *
+ * @param own - TxSts of the reply; null when the message is no reply
+ */
+export const replyOutcome = (
+  own: string | null,
+  reported: 'ACCEPTED' | 'REJECTED',
+): 'ACCEPTED' | 'REJECTED' => (own === 'RJCT' ? 'ACCEPTED' : reported)
+
 /** One payment, return or answer within a message. */
 export type MessageTransaction = {
   readonly endToEndId: string | undefined

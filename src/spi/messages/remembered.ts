@@ -1,20 +1,23 @@
+import type { PendingQuery, Row } from 'postgres'
 import type { Emit } from '#src/events.ts'
-import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
-import type { MessageStatus, StatusChange } from './domain.ts'
+import { looksLikeOne, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
+import { type MessageStatus, replyOutcome, type StatusChange } from './domain.ts'
 import { statusEvent } from './events.ts'
 import { changeStatuses } from './store.ts'
 
 /*
- * When the SPI could not read a message, its refusal cites the PI-ResourceId, and may arrive before the process that
- * sent the message has recorded that id. Whoever comes second, the record or the answer, joins the two in its own
- * transaction; only if both commit at the same moment, neither sees the other, and a rare look joins them.
+ * Two answers may arrive before what they are about. When the SPI could not read a message, its refusal cites the
+ * PI-ResourceId, and the process that sent the message may not have recorded that id yet. When a received payment was
+ * not answered in time, the SPI reports that, and our reply to the payment may be made only later. Whoever comes
+ * second, the record of the sending or the answer, joins the two in its own transaction; only if both commit at the
+ * same moment, neither sees the other, and a rare look joins them.
  */
 
-/** An answer about a message as a whole. */
+/** An answer about something that we do not know yet. */
 type PendingAnswer = {
   /** Of the received message that holds it. */
   readonly messageId: string
-  /** The PI-ResourceId that it cites. */
+  /** What it cites: a PI-ResourceId; of a report the OrgnlInstrId, which our reply cites too. */
   readonly reference: string
   readonly outcome: Extract<MessageStatus, 'ACCEPTED' | 'REJECTED'>
   readonly reason: string | undefined
@@ -54,7 +57,17 @@ const sameReferenceMax = 32
 const keptHours = 48
 const forgottenMax = 1_000
 
-/** Remembers answers about messages that we do not know yet, and applies those that we know by now. */
+/** A message of ours whose sending is recorded now. */
+type Recorded = {
+  readonly id: string
+  readonly type: string
+  /** PI-ResourceId. */
+  readonly resourceId: string
+}
+
+const replyType = 'pacs.002'
+
+/** Remembers answers about what we do not know yet, and applies those whose subject we know by now. */
 export const rememberAnswers = async (
   tx: Queryable,
   answers: readonly PendingAnswer[],
@@ -67,38 +80,72 @@ export const rememberAnswers = async (
     from jsonb_to_recordset(${JSON.stringify(answers)}::text::jsonb)
       as pending("messageId" uuid, reference text, outcome text, reason text)
     on conflict do nothing`
-  return applyRemembered(
+  const references = answers.map(({ reference }) => reference)
+  return applyCited(tx, tx`select unnest(${textArray(references)}::text::text[]) as id`, emitEvents)
+}
+
+/** Applies remembered answers to these messages. Call it in the transaction that records their sending, afterwards. */
+export const applyRemembered = async (
+  tx: Queryable,
+  recorded: readonly Recorded[],
+  emitEvents: Emit,
+): Promise<readonly LateAnswer[]> => {
+  if (recorded.length === 0) return []
+  const resourceIds = textArray(recorded.map(({ resourceId }) => resourceId))
+  const replies = recorded.filter(({ type }) => type === replyType).map(({ id }) => id)
+  const cited = tx`select unnest(${resourceIds}::text::text[]) as id`
+  if (replies.length === 0) return applyCited(tx, cited, emitEvents)
+  return applyCited(
     tx,
-    answers.map(({ reference }) => reference),
+    tx`${cited} union all
+      select reply.instruction_id from unnest(${textArray(replies)}::text::uuid[]) as wanted(id)
+        cross join lateral (
+          select instruction_id from spi_transactions where message_id = wanted.id
+        ) reply`,
     emitEvents,
   )
 }
 
-/**
- * Applies remembered answers that cite these PI-ResourceIds, where they are recorded. Call it in the transaction that
- * records them, afterwards.
- */
-export const applyRemembered = async (
+type Fragment = PendingQuery<Row[]>
+
+/** Applies remembered answers that cite one of the references, given as a statement, where we know their subject. */
+const applyCited = async (
   tx: Queryable,
-  resourceIds: readonly string[],
+  references: Fragment,
   emitEvents: Emit,
 ): Promise<readonly LateAnswer[]> => {
-  if (resourceIds.length === 0) return []
   const due = await tx<Due[]>`
     with due as materialized (
-      select p.message_id, p.reference, p.outcome, p.reason, known.id, null::text as nothing
-      from unnest(${textArray([...new Set(resourceIds)].sort())}::text::text[]) as recorded(id)
+      select p.message_id, p.reference, p.outcome, p.reason, known.id, known.own,
+        null::text as nothing
+      from (select distinct id from (${references}) as every order by id) as recorded
         cross join lateral (
           select * from spi_pending_answers where reference = recorded.id
           order by reference, message_id limit ${sameReferenceMax} for update skip locked
         ) p
-        cross join lateral (
-          select message_id as id from spi_message_keys
-          where kind = 'OUTBOUND:ResourceId' and key = p.reference limit 1
-        ) known
+        cross join lateral (${subjectOf(tx)}) known
     ), ${dueTaken(tx)}`
   return apply(tx, due, emitEvents)
 }
+
+/** What the remembered answer `p` is about: the message of that PI-ResourceId, else a reply that cites the same id. */
+const subjectOf = (tx: Queryable) => tx`
+  (select message_id as id, null::text as own from spi_message_keys
+    where kind = 'OUTBOUND:ResourceId' and key = p.reference limit 1)
+  union all
+  (select reply.message_id, reply.status from (
+      select message_id, status from spi_transactions
+      where instruction_id = p.reference and message_id >= ${hoursFromNow(-keptHours - 1)}::uuid
+        and message_id < ${hoursFromNow(1)}::uuid
+      order by instruction_id, message_id limit ${sameReferenceMax}
+    ) reply
+    cross join lateral (
+      select direction, type from spi_messages where id = reply.message_id limit 1
+    ) message
+    where message.direction = 'OUTBOUND' and message.type = ${replyType})`
+
+/** A bound of ids. A reply older than every answer that is still remembered was found when that answer came. */
+const hoursFromNow = (hours: number): string => uuidBound(new Date(Date.now() + hours * 3_600_000))
 
 /** Applies what a record and an answer of the same moment have left, and forgets what is too old. */
 export const applyCrossed = async (
@@ -112,11 +159,9 @@ export const applyCrossed = async (
       order by created_at limit ${forgottenMax})`
   const due = await tx<Due[]>`
     with due as materialized (
-      select p.message_id, p.reference, p.outcome, p.reason, known.id, null::text as nothing
-      from spi_pending_answers p cross join lateral (
-        select message_id as id from spi_message_keys
-        where kind = 'OUTBOUND:ResourceId' and key = p.reference limit 1
-      ) known
+      select p.message_id, p.reference, p.outcome, p.reason, known.id, known.own,
+        null::text as nothing
+      from spi_pending_answers p cross join lateral (${subjectOf(tx)}) known
       order by p.created_at limit ${appliedMax} for update of p skip locked
     ), ${dueTaken(tx)}`
   return apply(tx, due, emitEvents)
@@ -125,6 +170,8 @@ export const applyCrossed = async (
 type Due = Omit<PendingAnswer, 'messageId' | 'reference' | 'reason'> & {
   readonly id: string
   readonly reason: string | null
+  /** What our reply says, where it is one. */
+  readonly own: string | null
 }
 
 /** At most one for each sent message, because a message has one answer. */
@@ -134,7 +181,7 @@ const dueTaken = (tx: Queryable) => tx`
     where ${looksLikeOne(tx)} and pending.message_id = due.message_id
       and pending.reference = due.reference
   )
-  select distinct on (id) id, outcome, reason from due order by id, message_id`
+  select distinct on (id) id, outcome, reason, own from due order by id, message_id`
 
 const apply = async (
   tx: Queryable,
@@ -142,8 +189,8 @@ const apply = async (
   emitEvents: Emit,
 ): Promise<readonly LateAnswer[]> => {
   if (due.length === 0) return []
-  const changes = due.map(({ id, outcome, reason }) => ({
-    ...{ id, status: outcome, detail: reason ?? undefined },
+  const changes = due.map(({ id, outcome, reason, own }) => ({
+    ...{ id, status: replyOutcome(own, outcome), detail: reason ?? undefined },
   }))
   const moved = await changeStatuses(tx, changes)
   const sent = await findSent(tx, [...moved])

@@ -116,7 +116,10 @@ export const spiMessageKeys = pgTable(
   (table) => [primaryKey({ columns: [table.kind, table.key] })],
 )
 
-/** Answers that cite a PI-ResourceId that we have not recorded yet: we apply them once we have. */
+/**
+ * Answers that came before what they are about: they cite a PI-ResourceId that we have not recorded yet, or refuse a
+ * payment that we have not replied to. We apply them once the sending is recorded.
+ */
 export const spiPendingAnswers = pgTable(
   'spi_pending_answers',
   {

@@ -101,11 +101,21 @@ export const applyBatch = async (
   }
 }
 
-/** An answer about a message that we do not know yet. */
-const unknownOf = ({ inbound, answer, messageId }: MatchedAnswer) =>
-  answer.kind === 'message' && messageId === undefined
-    ? [{ ...answer, messageId: inbound.message.id }]
-    : []
+/**
+ * An answer about what we do not know yet: a message whose PI-ResourceId is not recorded, or a payment that the SPI has
+ * rejected before we reply to it. It accepts none without our reply, so of reports only refusals are remembered.
+ */
+const unknownOf = ({ inbound, answer, transactions, messageId }: MatchedAnswer) => {
+  const { outcome, reason } = answer
+  const pending = { messageId: inbound.message.id, outcome, reason }
+  if (answer.kind === 'message') {
+    return messageId === undefined ? [{ ...pending, reference: answer.reference }] : []
+  }
+  const { instructionId: reference } = answer
+  const isRemembered =
+    reference !== undefined && outcome === 'REJECTED' && transactions.length === 0
+  return isRemembered ? [{ ...pending, reference }] : []
+}
 
 /** Nobody has seen a central bank do this, but if we only logged it, a payment would be lost. */
 const misnamedCode = 'ids_of_another_message'

@@ -3,6 +3,7 @@ import {
   findSent,
   idsByKey,
   type MessageStatus,
+  replyOutcome,
   type SentMessage,
   type Warning,
 } from '../../messages/index.ts'
@@ -121,6 +122,6 @@ const contradictsBefore = (
 const endsOtherwise = (status: MessageStatus | undefined, outcome: Outcome): boolean =>
   status !== undefined && endings.has(status) && status !== outcome
 
-/** When this institution gave the refusal itself, the SPI's report confirms it: the message is not refused. */
-export const outcomeFor = (answer: Answer, about: AnsweredTransaction): Outcome =>
-  about.type === 'pacs.002' && about.status === 'RJCT' ? 'ACCEPTED' : answer.outcome
+/** The SPI's report on a payment ends the payment or, at the receiver, the reply to it. */
+export const outcomeFor = (answer: Answer, { type, status }: AnsweredTransaction): Outcome =>
+  replyOutcome(type === 'pacs.002' ? status : null, answer.outcome)

@@ -266,7 +266,9 @@ const recordResults = async (
   )
   return applyRemembered(
     tx,
-    changes.flatMap(({ resourceId = [] }) => resourceId),
+    results.flatMap(({ stored: { id, type }, outcome }) =>
+      outcome.kind === 'accepted' ? [{ id, type, resourceId: outcome.resourceId }] : [],
+    ),
     emitEvents,
   )
 }

@@ -84,7 +84,7 @@ export const createSendNow = (deps: {
         await emitEvents(tx, [statusEvent({ ...message, endToEndId }, change)])
         metrics.onStatus(message.type, 'SENT')
       }
-      for (const late of await applyRemembered(tx, [resourceId], emitEvents)) {
+      for (const late of await applyRemembered(tx, [{ ...message, resourceId }], emitEvents)) {
         metrics.onStatus(message.type, late.change.status)
       }
     },

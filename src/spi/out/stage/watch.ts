@@ -136,7 +136,7 @@ const noteSent = async (
   const reached = await sql.begin(async (tx) => {
     const ids = await changeStatuses(tx, [change])
     if (ids.size > 0) await emitEvents(tx, [statusEvent(message, change)])
-    const late = await applyRemembered(tx, [resourceId], emitEvents)
+    const late = await applyRemembered(tx, [{ ...message, resourceId }], emitEvents)
     return [...(ids.size > 0 ? [status] : []), ...late.map((one) => one.change.status)]
   })
   for (const one of reached) metrics.onStatus(message.type, one)

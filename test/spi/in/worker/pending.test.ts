@@ -4,7 +4,16 @@ import { emitEvents } from '#src/webhooks/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
 import { until } from '../../../support/until.ts'
 import { subscribe } from '../../../support/webhooks.ts'
-import { fresh, inbound, queued, refusal, storedWhen, workerOn } from './support.ts'
+import {
+  fresh,
+  inbound,
+  payment,
+  queued,
+  refusal,
+  report,
+  storedWhen,
+  workerOn,
+} from './support.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
@@ -30,7 +39,7 @@ test('an admi.002 that cites a PI-ResourceId before it is recorded takes effect 
   expect((await storedWhen(database, 'id', sent.id)).status).toBe('QUEUED')
   await sql.begin(async (tx) => {
     await changeStatuses(tx, [{ id: sent.id, status: 'SENT', resourceId }])
-    await applyRemembered(tx, [resourceId], emitEvents)
+    await applyRemembered(tx, [{ id: sent.id, type: 'pacs.008', resourceId }], emitEvents)
   })
   const refused = await storedWhen(database, 'id', sent.id, ({ status }) => status === 'REJECTED')
   expect(refused.details).toEqual([null, null, 'bad character'])
@@ -77,7 +86,7 @@ test('answer and record that commit at the same moment are joined by the rare lo
     sql.begin(async (tx) => {
       await changeStatuses(tx, [{ id, status: 'SENT', resourceId }])
       await answered.promise
-      await applyRemembered(tx, [resourceId], emitEvents)
+      await applyRemembered(tx, [{ id, type: 'pacs.008', resourceId }], emitEvents)
       recorded.resolve()
     }),
   ])
@@ -98,4 +107,98 @@ test('one that cites nothing of ours is forgotten after two days, not before', a
   const old = await refer('48 hours 1 minute')
   await looked(() => until(async () => (await pending(old)) === 0))
   expect([await pending(young), await pending(old)]).toEqual([1, 0])
+})
+
+const timedOut = { status: 'RJCT', reason: 'AB03' } as const
+
+/** Records that it was sent, as every way of sending does. */
+const recordSent = async (id: string, type = 'pacs.002', on = sql): Promise<void> => {
+  const resourceId = fresh.resourceId()
+  await on.begin(async (tx) => {
+    await changeStatuses(tx, [{ id, status: 'SENT', resourceId }])
+    await applyRemembered(tx, [{ id, type, resourceId }], emitEvents)
+  })
+}
+
+test.each([
+  ['ACSP', 'REJECTED', 'E'],
+  ['RJCT', 'ACCEPTED', 'E'],
+  ['ACSP', 'REJECTED', 'D'],
+])(
+  'a reply of %s that is made after the report on it is %s when it is sent (%s)',
+  async (own, status, kind) => {
+    const endToEndId = fresh.endToEndId()
+    const instructionId = kind === 'E' ? endToEndId : fresh.returnId()
+    const of = { endToEndId, instructionId }
+    const resourceId = fresh.resourceId()
+    await worker.broker.publish([inbound(report([{ ...of, ...timedOut }]), { resourceId })])
+    await storedWhen(database, 'resource_id', resourceId)
+    const { id } = await queued(database, 'pacs.002', [{ ...of, status: own }])
+    await recordSent(id)
+    const reply = await storedWhen(database, 'id', id)
+    expect(reply.history).toEqual(['QUEUED', 'SENT', status])
+    expect(reply.details).toEqual([null, null, 'AB03'])
+    expect(await pending(instructionId)).toBe(0)
+  },
+)
+
+test('a reply of several ends when one of its payments was reported on before', async () => {
+  const all = [{ endToEndId: fresh.endToEndId() }, { endToEndId: fresh.endToEndId() }].map(
+    (one) => ({ ...one, instructionId: one.endToEndId, status: 'ACSP' }),
+  )
+  const resourceId = fresh.resourceId()
+  const xml = report([{ ...all[1]!, ...timedOut }])
+  await worker.broker.publish([inbound(xml, { resourceId })])
+  await storedWhen(database, 'resource_id', resourceId)
+  const { id } = await queued(database, 'pacs.002', all)
+  await recordSent(id)
+  expect((await storedWhen(database, 'id', id)).status).toBe('REJECTED')
+})
+
+test('a report on a payment ends no answer to a charge that shares its id', async () => {
+  const endToEndId = fresh.endToEndId()
+  const resourceId = fresh.resourceId()
+  const xml = report([{ endToEndId, ...timedOut }])
+  await worker.broker.publish([inbound(xml, { resourceId })])
+  await storedWhen(database, 'resource_id', resourceId)
+  const { id } = await queued(database, 'pain.014', [{ endToEndId, instructionId: endToEndId }])
+  await recordSent(id, 'pain.014')
+  expect((await storedWhen(database, 'id', id)).status).toBe('SENT')
+  expect(await pending(endToEndId)).toBe(1)
+})
+
+test('reply and report that commit at the same moment are joined by the rare look', async () => {
+  const endToEndId = fresh.endToEndId()
+  const of = { endToEndId, instructionId: endToEndId, status: 'ACSP' }
+  const { id } = await queued(database, 'pacs.002', [of])
+  await recordSent(id)
+  const answer = { messageId: Bun.randomUUIDv7(), outcome: 'REJECTED', reason: 'AB03' } as const
+  await sql`
+    insert into spi_pending_answers (message_id, reference, outcome, reason)
+    values (${answer.messageId}, ${endToEndId}, ${answer.outcome}, ${answer.reason})`
+  await looked(() => storedWhen(database, 'id', id, ({ status }) => status === 'REJECTED'))
+  expect(await pending(endToEndId)).toBe(0)
+})
+
+test('payments and their AB03 that wait together leave no reply of the gateway at SENT', async () => {
+  const other = await createTestDatabase()
+  const accepting = await workerOn(other, { autoAccept: true })
+  const ids = Array.from({ length: 36 }, fresh.endToEndId)
+  await accepting.broker.publish(
+    ids.flatMap((endToEndId) => [
+      inbound(payment({ endToEndId })),
+      inbound(report([{ endToEndId, ...timedOut }])),
+    ]),
+  )
+  await accepting.feature.start?.()
+  const replies = () =>
+    other.sql<{ id: string }[]>`select id from spi_messages where direction = 'OUTBOUND'`
+  await until(async () => (await replies()).length === ids.length)
+  for (const { id } of await replies()) await recordSent(id, 'pacs.002', other.sql)
+  const [left] = await other.sql<{ statuses: string[] }[]>`
+    select to_jsonb(array_agg(distinct status)) as statuses from spi_messages
+    where direction = 'OUTBOUND'`
+  expect(left?.statuses).toEqual(['REJECTED'])
+  await accepting.stop()
+  await other.close()
 })
