@@ -67,7 +67,9 @@ describe('gRPC without TLS', () => {
     const env = { ...anyPort, GRPC_ADDR: `127.0.0.1:${taken.port}` }
     const { code, out } = await runProgram(variant, ['serve'], { env })
     expect(code).toBe(1)
-    expect(out).toContain('EADDRINUSE')
+    expect(out).toContain(
+      `"GRPC_ADDR: cannot listen on 127.0.0.1, port ${taken.port}: it is in use"`,
+    )
     taken.stop(true)
   })
 })

@@ -42,7 +42,12 @@ const open = (app: App, address: ListenAddress): Listener => {
   }
 }
 
-const notListening = (cause: unknown, { host, port }: ListenAddress, setting: string): Error => {
+/** The error for a listener that cannot be opened: setting, place and reason in one line; keeps `code`. */
+export const notListening = (
+  cause: unknown,
+  { host, port }: ListenAddress,
+  setting: string,
+): Error => {
   const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown }
   const reason = code === 'EADDRINUSE' ? 'it is in use' : message
   const place = `${host ?? 'all interfaces'}, port ${port}`

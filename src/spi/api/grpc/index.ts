@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
-import { bodyBytesMaxDefault } from '#src/platform/http/index.ts'
+import { bodyBytesMaxDefault, notListening } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { Authenticator, Scope } from '#src/platform/security/index.ts'
@@ -122,7 +122,10 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
       askToGo = (withinMs) => injector.drain(withinMs)
       const accept = (socket: Socket): void => injector.injectConnection(socket)
       const { connectionsMax, handshakeMs } = deps
-      listener = await listenForGrpc({ address, material, accept, connectionsMax, handshakeMs })
+      const opening = listenForGrpc({ address, material, accept, connectionsMax, handshakeMs })
+      listener = await opening.catch((cause: unknown) => {
+        throw notListening(cause, address, 'GRPC_ADDR')
+      })
       material?.watch()
       if (address !== settings.address) {
         logger.warn(
