@@ -178,3 +178,15 @@ export type Page = {
 /** The moment a UUIDv7 was made, to the millisecond. */
 export const momentOf = (id: string): Date =>
   new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
+
+const operationId = /^[A-Z][0-9A-Z]{8}(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)/
+
+/** The minute in UTC that an EndToEndId or RtrId tells; undefined when it tells none, or one that does not exist. */
+export const operationMoment = (id: string): Date | undefined => {
+  const [, year, month, day, hour, minute] = operationId.exec(id) ?? []
+  if (year === undefined) return undefined
+  const text = `${year}-${month}-${day}T${hour}:${minute}`
+  const moment = new Date(`${text}:00.000Z`)
+  const isReal = !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(text)
+  return isReal ? moment : undefined
+}

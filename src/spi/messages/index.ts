@@ -16,7 +16,7 @@ export type {
   StatusChange,
   Warning,
 } from './domain.ts'
-export { momentOf, replyOutcome } from './domain.ts'
+export { momentOf, operationMoment, replyOutcome } from './domain.ts'
 export {
   enqueueMessages,
   type OutboundMessage,

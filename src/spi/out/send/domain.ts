@@ -21,5 +21,6 @@ export const answeredPayment = (messageType: string, params: unknown): string | 
   return typeof endToEndId === 'string' && !isReturn ? endToEndId : undefined
 }
 
-const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+/** The fields of an object; none of anything else. */
+export const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? { ...value } : {}

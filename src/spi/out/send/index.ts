@@ -18,14 +18,16 @@ export type SendFeatureDeps = {
   /** Undefined: SPI_SYNC_ENABLED is false, or the message interface is not configured. */
   readonly sendNow?: SendNow | undefined
   readonly logger: Logger
+  /** The real clock when absent. */
+  readonly nowMs?: () => number
 }
 
 /** The endpoint that builds, stores and queues outbound messages. */
 export const createSend = (deps: SendFeatureDeps): Feature => {
-  const { ispb, sql, broker, revision, sendNow, logger } = deps
+  const { ispb, sql, broker, sendNow } = deps
   const name = 'send'
   if (ispb !== undefined && sql !== undefined && broker !== undefined) {
-    const service = createSendService({ ispb, sql, broker, revision, sendNow, logger })
+    const service = createSendService({ ...deps, ispb, sql, broker, sendNow })
     return { name, routes: sendRoutes(service) }
   }
   const never = (): never => {

@@ -45,7 +45,11 @@ const transfer: readonly Parameter[] = [
     'no',
     'IPAY (when absent), GSCB, OTHR, REFU (and IPRT since 1.15). AUTO has IPAY; REFU and IPRT need MANU and PAGPRI.',
   ],
-  ['transactions[].end_to_end_id', 'no', 'Made when absent; one for each transaction.'],
+  [
+    'transactions[].end_to_end_id',
+    'no',
+    'Made when absent; one for each transaction. Its minute is real and, but with AUTO, within 12 hours of now; its ISPB is that of the sender or debtor, or the start of the initiator’s CNPJ.',
+  ],
   ['transactions[].instruction_id', 'no', 'An EndToEndId or RtrId. Since 1.16.'],
   [
     'transactions[].transaction_id',
@@ -60,7 +64,7 @@ const transfer: readonly Parameter[] = [
   ['transactions[].debtor.document', 'yes', document],
   ...account('transactions[].debtor', accountTypes),
   ['transactions[].creditor', 'yes', 'Who is paid.'],
-  ['transactions[].creditor.ispb', 'yes', 'The receiving institution.'],
+  ['transactions[].creditor.ispb', 'yes', 'The receiving institution, never the sender.'],
   ['transactions[].creditor.name', 'no', 'Not sent: the message has no place for it.'],
   ['transactions[].creditor.document', 'yes', document],
   ...account('transactions[].creditor', accountTypes),

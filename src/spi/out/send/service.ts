@@ -21,6 +21,7 @@ import { createAcceptor } from './accept.ts'
 import type { Built } from './answers.ts'
 import { answeredPayment, channelOf, isScheduled } from './domain.ts'
 import { createFastPath } from './fast-path.ts'
+import { brokenRules } from './rules.ts'
 import { channelOfPayment } from './store.ts'
 
 type SendRequest = {
@@ -44,6 +45,8 @@ export type SendDeps = {
   /** Undefined: every message goes through the queue. */
   readonly sendNow: SendNow | undefined
   readonly logger: Logger
+  /** The clock that messages are built and judged by. */
+  readonly nowMs?: () => number
 }
 
 export type SendService = (request: SendRequest, caller: Caller) => Promise<SendOutcome>
@@ -55,25 +58,28 @@ const scanner = createMessageScanner(nativeText)
 
 /**
  * Builds a message, stores it and queues it with the answer of its Idempotency-Key, all in one transaction: a
- * repetition under the key gets the first answer, never a second message. A PACS008 is sent within the request if that
+ * repetition under the key gets the first answer, never a second message. What breaks a business rule is not stored. A PACS008 is sent within the request if that
  * is enabled.
  */
 export const createSendService = (deps: SendDeps): SendService => {
-  const { sql, broker, sendNow } = deps
+  const { sql, broker, sendNow, ispb, nowMs: clock = Date.now } = deps
   const enqueue = createAcceptor(sql, broker)
   const sendWithin =
     sendNow === undefined ? undefined : createFastPath({ ...deps, sendNow, enqueue })
   return async (request, caller) => {
+    const nowMs = clock()
     const build = buildMessage(request.messageType, request.params, {
-      ispb: deps.ispb,
-      nowMs: Date.now(),
+      ispb,
+      nowMs,
       random,
       revision: deps.revision,
       ...(request.version === undefined ? {} : { version: request.version }),
     })
     if (!build.ok) return build
+    const problems = brokenRules(request.messageType, request.params, { ispb, nowMs })
+    if (problems.length > 0) return { ok: false, problems }
     const channel = request.channel ?? (await defaultChannel(sql, request))
-    const built = builtOf(build.message, { ...request, channel }, deps.ispb)
+    const built = builtOf(build.message, { ...request, channel }, ispb)
     const isFast = sendWithin !== undefined && request.messageType === 'PACS008'
     return { ok: true, answered: await (isFast ? sendWithin : enqueue)(built, caller) }
   }

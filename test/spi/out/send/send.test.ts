@@ -251,3 +251,21 @@ type Body = {
     Record<string, { readonly examples: Readonly<Record<string, { readonly value: unknown }>> }>
   >
 }
+
+test('what breaks a business rule is refused by place and rule, and nothing is stored', async () => {
+  const late = appOf({ nowMs: () => Date.UTC(2026, 2, 3, 2, 6) })
+  const body = payment()
+  const [first] = body.params.transactions
+  const before = await countOf()
+  const changed = { ...first, end_to_end_id: endToEndId(1), creditor: { ...first!.creditor, ispb } }
+  const params = { ...body.params, transactions: [changed] }
+  const response = await late.call('POST', '/v1/spi/send', { key, body: { ...body, params } })
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({
+    errors: [
+      { pointer: '/params/transactions/0/end_to_end_id', rule: 'date' },
+      { pointer: '/params/transactions/0/creditor/ispb', rule: 'settlement' },
+    ],
+  })
+  expect(await countOf()).toBe(before)
+})

@@ -1,16 +1,12 @@
 import { breachesOf, isMessageType, readMessage, type StatusCheck } from '#codecs/iso20022'
+import { operationMoment } from '../../../messages/index.ts'
 import { eachTransaction, structureWarning, unless, type Validator } from './rule.ts'
 
-const idForm = /^[ED][0-9A-Z]{8}(\d{4})(\d\d)(\d\d)([01]\d|2[0-3])[0-5]\d[a-zA-Z0-9]{11}$/
+const idForm = /^[ED][0-9A-Z]{8}\d{12}[a-zA-Z0-9]{11}$/
 
 /** True when the id has the right form and its minute exists. */
-const isTransactionId = (text: string, kind: 'E' | 'D'): boolean => {
-  const found = text.startsWith(kind) ? idForm.exec(text) : null
-  if (found === null) return false
-  const [, year = '', month = '', day = ''] = found
-  const date = new Date(`${year}-${month}-${day}T00:00:00Z`)
-  return !Number.isNaN(date.getTime()) && date.getUTCDate() === Number(day)
-}
+const isTransactionId = (text: string, kind: 'E' | 'D'): boolean =>
+  text.startsWith(kind) && idForm.test(text) && operationMoment(text) !== undefined
 
 export const endToEndId: Validator = eachTransaction(({ endToEndId: id = '', path }) =>
   unless(isTransactionId(id, 'E'), 'EndToEndId', path, 'is no EndToEndId with a UTC minute'),
