@@ -8,6 +8,10 @@ afterEach(() => bench.stop())
 
 const ends = ['confirmed', 'reverted', 'failed', 'cancelled']
 
+/** Its decimals are read in the background: without them no transfer is taken while the node is away. */
+const currencyKnown = () =>
+  bench.until(async () => (await bench.database.sql`select 1 from drex_tokens`).length > 0)
+
 const pay = async (from: Hex, to: Hex, amount = '1.00', key?: string): Promise<string> => {
   const body = { from_wallet: from, to_wallet: to, amount }
   const headers = key === undefined ? {} : { 'Idempotency-Key': key }
@@ -266,6 +270,7 @@ describe('taking a transfer back', () => {
   test('before it is signed: at once; after: never without fees', async () => {
     bench = await createBench({ chain: { mining: 'manual' } })
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    await currencyKnown()
     bench.chain.faults.set([{ kind: 'unavailable', method: 'eth_call' }])
     const pending = await pay(ana, bia)
     const cancelled = await bench.call('POST', `/v1/drex/transfers/${pending}/cancel`)
@@ -285,6 +290,7 @@ describe('taking a transfer back', () => {
   test('an unsigned transfer expires; nothing is sent', async () => {
     bench = await createBench({ env: { DREX_EXPIRY_SECONDS: '1' } })
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    await currencyKnown()
     bench.chain.faults.set([{ kind: 'unavailable', method: 'eth_call' }])
     const id = await pay(ana, bia)
     const failed = await status(id, 'failed')
