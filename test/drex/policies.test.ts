@@ -184,3 +184,14 @@ test('whatever the amounts: nothing beyond a limit is allowed, nothing within is
     }),
   )
 })
+
+test('a change of a wallet counts at once, also for whoever looked while it was made', async () => {
+  const address = await bench.wallet()
+  const { wallets } = bench.drex()
+  const id = await idOf(address)
+  const change = { status: 'disabled', label: undefined, policy: undefined } as const
+  await wallets.change(id, 'default', change, async () => {
+    expect(await wallets.find(address)).toMatchObject({ status: 'active' })
+  })
+  expect(await wallets.find(address)).toMatchObject({ status: 'disabled' })
+})

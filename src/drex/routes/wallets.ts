@@ -74,7 +74,7 @@ export const walletRoutes = (wallets: Wallets, sql: Client): readonly Route[] =>
   createRoute(wallets, sql),
   listRoute(wallets),
   readRoute(wallets),
-  changeRoute(wallets, sql),
+  changeRoute(wallets),
   transactionsRoute(wallets, sql),
 ]
 
@@ -147,7 +147,7 @@ const readRoute = (wallets: Wallets): Route => ({
   },
 })
 
-const changeRoute = (wallets: Wallets, sql: Client): Route => ({
+const changeRoute = (wallets: Wallets): Route => ({
   method: 'PATCH',
   path: '/v1/wallets/{id}',
   scope: 'wallets:manage',
@@ -169,15 +169,12 @@ const changeRoute = (wallets: Wallets, sql: Client): Route => ({
     const { status, label, policy } = await readJson(c, changeSchema)
     const { id } = readParams(c, idParams)
     const caller = callerOf(c)
-    const wallet = await sql.begin(async (tx) => {
-      const changed = await wallets.change(id, caller.owner, { status, label, policy }, tx)
-      const outcome = [status, policy === undefined ? undefined : 'policy', label && 'label']
-      await writeAudit(tx, {
-        ...{ actor: actorOf(caller), action: 'wallets.change', object: id },
-        outcome: outcome.filter((each) => each !== undefined).join(', '),
-      })
-      return changed
-    })
+    const parts = [status, policy === undefined ? undefined : 'policy', label && 'label']
+    const outcome = parts.filter((each) => each !== undefined).join(', ')
+    const change = { status, label, policy }
+    const wallet = await wallets.change(id, caller.owner, change, (tx) =>
+      writeAudit(tx, { actor: actorOf(caller), action: 'wallets.change', object: id, outcome }),
+    )
     return Response.json(show(wallet))
   },
 })

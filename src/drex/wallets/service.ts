@@ -40,12 +40,15 @@ export type Wallets = {
     afterId: string,
     limit: number,
   ) => Promise<readonly store.Wallet[]>
-  /** @throws ApiError if the account has no such wallet, or it is archived */
+  /**
+   * @param also what commits together with the change
+   * @throws ApiError if the account has no such wallet, or it is archived
+   */
   readonly change: (
     id: string,
     account: string,
     change: Parameters<typeof store.changeWallet>[3],
-    sql: Transaction,
+    also: (sql: Transaction) => Promise<void>,
   ) => Promise<store.Wallet>
   /** @throws ApiError if the account has no such wallet, it is only watched or not active, or the key has no right to it */
   readonly requireSigning: (address: Hex, field: string, by: Signatory) => Promise<store.Wallet>
@@ -84,9 +87,14 @@ export const createWallets = (deps: Deps): Wallets => {
         throw new ApiError(drexErrors.wallet_not_found, 'No such wallet.')
       return wallet
     },
-    async change(id, account, change, tx) {
-      const wallet = await store.changeWallet(tx, id, account, change)
+    async change(id, account, change, also) {
+      const wallet = await sql.begin(async (tx) => {
+        const changed = await store.changeWallet(tx, id, account, change)
+        if (changed !== undefined) await also(tx)
+        return changed
+      })
       if (wallet !== undefined) {
+        // Only now, because whoever looked before the commit kept the wallet as it was.
         forget(wallet.address)
         return wallet
       }
@@ -128,6 +136,7 @@ const requireSealer = ({ sealer }: Deps): Sealer => {
 /** Wallets by address. Keeps only sealed keys: an opened key is wiped after each signature. */
 const createFinder = (sql: Client) => {
   const cache = new Map<Hex, { readonly wallet: store.Wallet; readonly untilMs: number }>()
+  let changes = 0
   const keep = (wallet: store.Wallet): void => {
     cache.delete(wallet.address)
     if (cache.size >= cachedMax) cache.delete(cache.keys().next().value!)
@@ -136,11 +145,16 @@ const createFinder = (sql: Client) => {
   const find: Wallets['find'] = async (address) => {
     const cached = cache.get(address)
     if (cached !== undefined && cached.untilMs > performance.now()) return cached.wallet
+    const changesBefore = changes
     const wallet = await store.walletByAddress(sql, address)
-    if (wallet !== undefined) keep(wallet)
+    if (wallet !== undefined && changes === changesBefore) keep(wallet)
     return wallet
   }
-  return { find, forget: (address: Hex) => cache.delete(address) }
+  const forget = (address: Hex): void => {
+    changes++
+    cache.delete(address)
+  }
+  return { find, forget }
 }
 
 const createWallet = async (
