@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../../support/temporary.ts'
 
 const wallets = [1, 2, 3].map((n) => `0x${String(n).repeat(40)}`)
 
-/** Everything that a gateway could have kept of a chain. */
+/** Everything that a gateway could have kept of a chain. A block that holds nothing may be made behind it at any time. */
 const historyOf = async (chain: KeptChain) => {
   const head = Number(await demand(chain, 'eth_blockNumber'))
   const blocks: unknown[] = []
@@ -44,7 +44,7 @@ test('a chain goes on where it ended, block by block the same', async () => {
   appendFileSync(path, '{"at":17000')
   const second = await createKeptChain({ path, blockTimeMs: 20 })
   expect(second.isContinued).toBe(true)
-  expect(await historyOf(second)).toEqual(history)
+  expect((await historyOf(second)).slice(0, history.length)).toEqual(history)
   const again = await createIssuer(second)
   expect(again.token).toBe(issuer.token)
   expect(await Promise.all(wallets.map(again.balanceOf))).toEqual([1n, 2n, 3n])
@@ -53,7 +53,7 @@ test('a chain goes on where it ended, block by block the same', async () => {
   await second.stop()
 
   const third = await createKeptChain({ path, blockTimeMs: 20 })
-  expect(await historyOf(third)).toEqual(longer)
+  expect((await historyOf(third)).slice(0, longer.length)).toEqual(longer)
   await third.stop()
 })
 
