@@ -1,4 +1,5 @@
 import { looksLikeOne, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
+import { operationMoment } from '../../messages/index.ts'
 import { refusedStatuses, type TransactionAnswer } from './answers.ts'
 
 /** A sent transaction that an answer is about. */
@@ -53,14 +54,10 @@ const idOfSent = (
   instructionId: string | undefined,
 ): string => (types.includes('pacs.004') ? (instructionId ?? endToEndId) : endToEndId)
 
-/** A letter, the ISPB of the maker, and the minute of the making in UTC. */
-const datedId = /^[A-Z][0-9A-Z]{8}(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)/
-
 /** The ids that a message may have that was made around the moment that its id tells: a day on each side. */
 const windowOf = (id: string): { readonly since: string; readonly until: string } | undefined => {
-  const [, year, month, day, hour, minute] = (datedId.exec(id) ?? []).map(Number)
-  if (year === undefined || month === undefined) return undefined
-  const atMs = Date.UTC(year, month - 1, day, hour, minute)
+  const atMs = operationMoment(id)?.getTime()
+  if (atMs === undefined) return undefined
   return { since: uuidBound(new Date(atMs - dayMs)), until: uuidBound(new Date(atMs + dayMs)) }
 }
 
