@@ -75,6 +75,7 @@ describe('what a node may do wrong', () => {
   test('a node out of reach holds transfers back and fails none', async () => {
     bench = await createBench()
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    await currencyKnown()
     bench.chain.faults.set([{ kind: 'unavailable' }])
     const id = await pay(ana, bia)
     await Bun.sleep(700)

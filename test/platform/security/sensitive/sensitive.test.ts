@@ -147,6 +147,9 @@ describe('what must never be shown', () => {
   })
 })
 
+/** With a letter: of the random digits of a UUID, one in three million has none, and is a number to us. */
+const withLetter = (random: string): string => random.replace(/^./, 'a')
+
 describe('what stays', () => {
   test.each([
     '{"ts":"2026-11-20T20:02:48.076Z","duration_ms":5.764,"status":200}',
@@ -169,7 +172,7 @@ describe('what stays', () => {
 
   test('identifiers, many of each, anywhere in a text', () => {
     for (let round = 0; round < 20_000; round++) {
-      const uuid = round % 2 === 0 ? crypto.randomUUID() : Bun.randomUUIDv7()
+      const uuid = round % 2 === 0 ? withLetter(crypto.randomUUID()) : Bun.randomUUIDv7()
       const random = String(Math.random()).slice(2, 13).padEnd(11, '4')
       const hex = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')
       const text = `of ${uuid}, E41111111${'20261122103'}0${random}, 0x${hex}, 00-${hex.slice(0, 32)}-${hex.slice(32, 48)}-01.`
@@ -179,8 +182,10 @@ describe('what stays', () => {
 
   test('what callers draw at random to name a request', () => {
     for (let round = 0; round < 20_000; round++) {
-      const hex = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')
-      for (const id of [crypto.randomUUID(), hex, hex.slice(0, 40), hex.slice(0, 32)]) {
+      const hex = withLetter(
+        Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex'),
+      )
+      for (const id of [withLetter(crypto.randomUUID()), hex, hex.slice(0, 40), hex.slice(0, 32)]) {
         expect(findInIdentifier(id)).toBeUndefined()
       }
     }
