@@ -54,8 +54,8 @@ export const outboundHeaders = {
 const topic = 'spi.outbound'
 
 /**
- * Stores messages as outbound and QUEUED and puts them on `spi.outbound`, both when `tx` commits or neither: four
- * statements for any number. Afterwards the caller wakes the broker's consumers.
+ * Stores messages as outbound and QUEUED and puts them on `spi.outbound`, both when `tx` commits or neither: two
+ * statements for up to a thousand. Afterwards the caller wakes the broker's consumers.
  *
  * @returns ids of the messages queued now; we do not queue a BizMsgIdr again that we know already
  */

@@ -28,8 +28,8 @@ const keysOf = (
 }
 
 /**
- * Stores messages with transactions and first status, a fixed number of statements for any number of rows. Leaves out
- * a message when we know one of its natural keys already, so redelivery has no effect.
+ * Stores messages with transactions and first status, in one statement for up to a thousand. Leaves out a message when
+ * we know one of its natural keys already, so redelivery has no effect.
  */
 export const insertMessages = async (
   sql: Queryable,
@@ -37,11 +37,8 @@ export const insertMessages = async (
 ): Promise<StoredOutcome> => {
   const stored = new Set<string>()
   for (let at = 0; at < messages.length; at += rowsMax) {
-    const chunk = messages.slice(at, at + rowsMax)
-    const fresh = await claimKeys(sql, chunk)
-    if (fresh.length === 0) continue
-    await insertRows(sql, fresh)
-    for (const { id } of fresh) stored.add(id)
+    const ids = await insertFresh(sql, distinct(messages.slice(at, at + rowsMax)))
+    for (const { id } of ids) stored.add(id)
   }
   return { stored }
 }
@@ -91,28 +88,13 @@ const distinct = (messages: readonly NewMessage[]): readonly NewMessage[] => {
 }
 
 /**
- * Returns the messages none of whose keys was known. All writers claim keys in one order: two with the same keys wait
- * for one another instead of deadlocking, and if messages share only some keys, one of them gets all of its own.
+ * The natural keys in the one order in which all writers claim them: two with the same keys wait for one another instead
+ * of deadlocking, and if messages share only some keys, one of them gets all of its own.
  */
-const claimKeys = async (
-  sql: Queryable,
-  candidates: readonly NewMessage[],
-): Promise<readonly NewMessage[]> => {
-  const messages = distinct(candidates)
-  const wanted = messages
+const claimsOf = (messages: readonly NewMessage[]) =>
+  messages
     .flatMap((message) => keysOf(message).map((key) => ({ ...key, messageId: message.id })))
     .sort((a, b) => (a.kind + a.key < b.kind + b.key ? -1 : 1))
-  const claimed = await sql<{ messageId: string; count: number }[]>`
-    with claimed as (
-      insert into spi_message_keys (kind, key, message_id)
-      select kind, key, "messageId" from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
-        as wanted(kind text, key text, "messageId" uuid)
-      on conflict do nothing returning message_id
-    )
-    select message_id as "messageId", count(*)::int as count from claimed group by message_id`
-  const counts = new Map(claimed.map(({ messageId, count }) => [messageId, count]))
-  return messages.filter((message) => (counts.get(message.id) ?? 0) === keysOf(message).length)
-}
 
 const compressed = (xml: Uint8Array): Uint8Array =>
   Bun.zstdCompressSync(xml, { level: compressionLevel })
@@ -120,14 +102,21 @@ const compressed = (xml: Uint8Array): Uint8Array =>
 const jsonText = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? inner.toString() : inner))
 
-const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Promise<void> => {
+/** Stores the messages none of whose keys was known, and returns their ids. */
+const insertFresh = async (
+  sql: Queryable,
+  messages: readonly NewMessage[],
+): Promise<readonly { readonly id: string }[]> => {
   const rows = messages.map(({ xml: _xml, receivedAt: _at, transactions, ...row }) => ({
     ...row,
     endToEndId: transactions[0]?.endToEndId,
     transactionCount: transactions.length,
     warnings: row.warnings.length === 0 ? undefined : row.warnings,
   }))
-  const statuses = messages.map(({ id, status, receivedAt }) => ({ id, status, receivedAt }))
+  const candidates = messages.map((message) => {
+    const { id, status, receivedAt } = message
+    return { id, status, receivedAt, keys: keysOf(message).length }
+  })
   const documents = messages.map(({ xml }) => compressed(xml))
   const transactions = messages.flatMap((message) =>
     message.transactions.map(
@@ -137,35 +126,50 @@ const insertRows = async (sql: Queryable, messages: readonly NewMessage[]): Prom
       }),
     ),
   )
-  await sql`
-    with messages as (insert into spi_messages (id, type, definition, direction, status, channel, source_ispb,
-      destination_ispb, end_to_end_id, biz_msg_idr, resource_id, transaction_count, error_code,
-      signature, warnings, envelope, is_scheduled, in_doubt_since, requeue_after, traceparent, xml)
-    select * from rows from (
-      jsonb_to_recordset(${jsonText(rows)}::text::jsonb) as (id uuid, type text, definition text,
-        direction text, status text, channel text, "sourceIspb" text, "destinationIspb" text,
-        "endToEndId" text, "bizMsgIdr" text, "resourceId" text, "transactionCount" int,
-        "errorCode" text, signature text, warnings jsonb, envelope text,
-        "isScheduled" boolean, "inDoubtSince" timestamptz, "requeueAfter" timestamptz,
-        traceparent text),
-      unnest(${bytesArray(documents)}::text::bytea[])
-    ) as message
-    ), statuses as (
-      select * from jsonb_to_recordset(${jsonText(statuses)}::text::jsonb)
-        as message(id uuid, status text, "receivedAt" timestamptz)
+  return sql<{ id: string }[]>`
+    with claimed as (
+      insert into spi_message_keys (kind, key, message_id)
+      select kind, key, "messageId"
+      from jsonb_to_recordset(${jsonText(claimsOf(messages))}::text::jsonb)
+        as wanted(kind text, key text, "messageId" uuid)
+      on conflict do nothing returning message_id
+    ), fresh as materialized (
+      select id, status, "receivedAt"
+      from jsonb_to_recordset(${jsonText(candidates)}::text::jsonb)
+          as candidate(id uuid, status text, "receivedAt" timestamptz, keys int)
+        left join (select message_id, count(*) as count from claimed group by message_id) own
+          on own.message_id = candidate.id
+      where coalesce(own.count, 0) = candidate.keys
+    ), messages as (
+      insert into spi_messages (id, type, definition, direction, status, channel, source_ispb,
+        destination_ispb, end_to_end_id, biz_msg_idr, resource_id, transaction_count, error_code,
+        signature, warnings, envelope, is_scheduled, in_doubt_since, requeue_after, traceparent, xml)
+      select message.* from rows from (
+        jsonb_to_recordset(${jsonText(rows)}::text::jsonb) as (id uuid, type text, definition text,
+          direction text, status text, channel text, "sourceIspb" text, "destinationIspb" text,
+          "endToEndId" text, "bizMsgIdr" text, "resourceId" text, "transactionCount" int,
+          "errorCode" text, signature text, warnings jsonb, envelope text,
+          "isScheduled" boolean, "inDoubtSince" timestamptz, "requeueAfter" timestamptz,
+          traceparent text),
+        unnest(${bytesArray(documents)}::text::bytea[])
+      ) as message
+      where message.id in (select id from fresh)
     ), history as (
       insert into spi_history (message_id, position, status, at)
-      select id, 0, 'RECEIVED', "receivedAt" from statuses where "receivedAt" is not null
+      select id, 0, 'RECEIVED', "receivedAt" from fresh where "receivedAt" is not null
       union all
-      select id, case when "receivedAt" is null then 0 else 1 end, status, now() from statuses
+      select id, case when "receivedAt" is null then 0 else 1 end, status, now() from fresh
+    ), transactions as (
+      insert into spi_transactions (message_id, position, end_to_end_id, instruction_id,
+        amount_cents, debtor_ispb, creditor_ispb, status)
+      select "messageId", position, "endToEndId", "instructionId", "amountCents", "debtorIspb",
+        "creditorIspb", status
+      from jsonb_to_recordset(${jsonText(transactions)}::text::jsonb) as transaction(
+        "messageId" uuid, position int, "endToEndId" text, "instructionId" text,
+        "amountCents" bigint, "debtorIspb" text, "creditorIspb" text, status text)
+      where "messageId" in (select id from fresh)
     )
-    insert into spi_transactions (message_id, position, end_to_end_id, instruction_id, amount_cents,
-      debtor_ispb, creditor_ispb, status)
-    select "messageId", position, "endToEndId", "instructionId", "amountCents", "debtorIspb",
-      "creditorIspb", status
-    from jsonb_to_recordset(${jsonText(transactions)}::text::jsonb) as transaction(
-      "messageId" uuid, position int, "endToEndId" text, "instructionId" text, "amountCents" bigint,
-      "debtorIspb" text, "creditorIspb" text, status text)`
+    select id from fresh`
 }
 
 /**
