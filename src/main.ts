@@ -90,7 +90,10 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     }),
     ...createPipeline(
       values,
-      { database: databases.shared, opened, keys: certificates.keys },
+      {
+        ...{ database: databases.shared, opened },
+        ...{ keys: certificates.keys, track: certificates.track },
+      },
       deps,
     ),
     digitalCurrency(values, roles, databases.shared, deps),

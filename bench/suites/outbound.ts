@@ -10,7 +10,7 @@ import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { createMetrics, type Metrics } from '#src/platform/observe/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { enqueueMessages, type OutboundMessage } from '../../src/spi/messages/index.ts'
-import { createSigner, signingSettings } from '../../src/spi/out/signing/index.ts'
+import { createSigner, signingMaterial, signingSettings } from '../../src/spi/out/signing/index.ts'
 import { createOutbound } from '../../src/spi/out/stage/index.ts'
 import { interfaceClient } from '../../test/spi/link/support.ts'
 import { accepting, ispb } from '../../test/spi/out/stage/support.ts'
@@ -74,7 +74,7 @@ const signingOf = (
 
 /** Signatures per second on all cores, and of nothing else. */
 const bareRate = async (signing: ReturnType<typeof signingOf>, count: number): Promise<number> => {
-  const signer = await createSigner(signing)
+  const signer = await createSigner(signing, signingMaterial(signing))
   if (signer.kind === 'none') throw new Error('no signer')
   const { sign } = await signer.key()
   const signedInfo = new Uint8Array(1_500)
@@ -151,7 +151,15 @@ const throughput = async (
   }
   const metrics = createMetrics({ version: 'bench', withProcess: false })
   const stage = createOutbound({
-    ...{ sql, broker, signing, emitEvents, metrics, logger: quietLogger },
+    ...{
+      sql,
+      broker,
+      signing,
+      signingMaterial: signingMaterial(signing),
+      emitEvents,
+      metrics,
+      logger: quietLogger,
+    },
     client: interfaceClient({ PRIMARY: bank.url }, { timeoutSeconds: 15 }, ispb),
     settings: {
       ...{ requestsMax: 6, channelFailover: true },

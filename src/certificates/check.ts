@@ -69,6 +69,16 @@ const checkKey = (
   return problems
 }
 
+/** What the certificate allows its key to do; everything where it says nothing. */
+export const keyUsageOf = (
+  certificate: X509Certificate,
+): { readonly signs: boolean; readonly encrypts: boolean } => {
+  const octet = keyUsageOctet(certificate)
+  const allows = (usage: Usage): boolean =>
+    octet === undefined || (octet & keyUsageBits[usage]) !== 0
+  return { signs: allows('digitalSignature'), encrypts: allows('keyEncipherment') }
+}
+
 const checkUsage = (certificate: X509Certificate, type: CertificateType): CertificateProblem[] => {
   const octet = keyUsageOctet(certificate)
   if (octet === undefined) return []

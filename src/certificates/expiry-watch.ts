@@ -1,11 +1,14 @@
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { type CertificateRecord, daysUntilExpiry, expiryStep, nameText } from './domain.ts'
+import { type CertificateRecord, daysUntilExpiry, expiryStep, statusAt } from './domain.ts'
+import { type CertificateUse, type InUse, inUseOf, type Known, knownOf } from './in-use.ts'
 
 const lookMs = 3_600_000
 
 export type ExpiryWatchDeps = {
   readonly list: () => Promise<readonly CertificateRecord[]>
+  /** What this process uses now. */
+  readonly uses: () => readonly CertificateUse[]
   readonly metrics: Metrics
   readonly logger: Logger
   readonly now: () => Date
@@ -19,58 +22,101 @@ export type ExpiryWatch = {
 }
 
 /**
- * The three metrics of certificates, computed when they are read, and one log line per certificate
- * and step (45, 30, 14, 7, 1 days, and expired).
+ * The metrics of certificates, computed when they are read, and one log line per certificate and step (45, 30, 14, 7,
+ * 1 days, and expired). They tell of the store and of what is in use from files.
  */
-export const createExpiryWatch = ({ list, metrics, logger, now }: ExpiryWatchDeps): ExpiryWatch => {
-  const labels = ['ispb', 'type', 'version'] as const
-  const each = (set: (record: CertificateRecord, labels: Labels) => void) => async () => {
-    for (const record of await list()) set(record, labelsOf(record))
-  }
-  metrics.gauge(
-    'spigw_cert_days_until_expiry',
-    'Days until certificate expiry.',
-    labels,
-    (gauge) => {
-      gauge.reset()
-      return each((record, its) => gauge.set(its, daysUntilExpiry(record, now())))()
-    },
-  )
-  metrics.gauge('spigw_cert_expired', '1 when expired, 0 otherwise.', labels, (gauge) => {
-    gauge.reset()
-    return each((record, its) => gauge.set(its, now() > record.notAfter ? 1 : 0))()
-  })
-  metrics.gauge('spigw_cert_total', 'Certificates in the store.', [], async (gauge) => {
-    gauge.set((await list()).length)
-  })
+export const createExpiryWatch = (deps: ExpiryWatchDeps): ExpiryWatch => {
+  const { list, uses, logger, now } = deps
+  registerMetrics(deps)
 
   /** By certificate: the last step that was logged. */
   const told = new Map<string, number>()
-  const tell = (record: CertificateRecord): void => {
-    const days = daysUntilExpiry(record, now())
+  const tell = (certificate: Known): void => {
+    const days = daysUntilExpiry(certificate, now())
     const step = days < 0 ? -1 : expiryStep(days)
     if (step === undefined) {
-      told.delete(record.fingerprint)
+      told.delete(certificate.fingerprint)
       return
     }
-    if (told.get(record.fingerprint) === step) return
-    told.set(record.fingerprint, step)
-    const fields = { certificate: nameText(record), days, not_after: record.notAfter.toISOString() }
+    if (told.get(certificate.fingerprint) === step) return
+    told.set(certificate.fingerprint, step)
+    const { ispb, type, version, notAfter } = certificate
+    const name = `${ispb}.${type}.${version}`
+    const fields = { certificate: name, days, not_after: notAfter.toISOString() }
     if (days < 0) logger.error(fields, 'certificate expired')
     else logger.warn(fields, 'certificate expires soon')
   }
 
   const look = async (): Promise<void> => {
-    for (const record of await list()) tell(record)
+    // They need no store, which may be away.
+    for (const certificate of fromFiles(uses())) tell(certificate)
+    const stored = await list()
+    const inUse = new Set(inUseOf(uses(), stored).map(({ fingerprint }) => fingerprint))
+    for (const record of stored) {
+      if (inUse.has(record.fingerprint) || !isReplaced(record, stored, now())) tell(knownOf(record))
+    }
   }
   const job = createJob({ name: 'expiry of certificates', everyMs: lookMs, run: look, logger })
   return { look, start: job.start, stop: job.stop }
 }
 
-type Labels = { readonly ispb: string; readonly type: string; readonly version: string }
+/** Whether a newer version does its work: nobody has to renew it. */
+const isReplaced = (
+  { ispb, type, version, hasKey }: CertificateRecord,
+  stored: readonly CertificateRecord[],
+  now: Date,
+): boolean =>
+  stored.some(
+    (other) =>
+      other.ispb === ispb &&
+      other.type === type &&
+      other.version > version &&
+      (other.hasKey || !hasKey) &&
+      statusAt(other, now) === 'active',
+  )
 
-const labelsOf = ({ ispb, type, version }: CertificateRecord): Labels => ({
-  ispb,
-  type,
-  version: String(version),
-})
+const fromFiles = (uses: readonly CertificateUse[]): readonly InUse[] =>
+  inUseOf(
+    uses.filter(({ source }) => source === 'files'),
+    [],
+  )
+
+const labels = ['ispb', 'type', 'version'] as const
+
+type Labels = Readonly<Record<(typeof labels)[number], string>>
+
+const labelsOf = ({ ispb, type, version }: Known): Labels => ({ ispb, type, version })
+
+const registerMetrics = ({ list, uses, metrics, now }: ExpiryWatchDeps): void => {
+  const all = async (): Promise<readonly Known[]> => [
+    ...(await list()).map(knownOf),
+    ...fromFiles(uses()),
+  ]
+  metrics.gauge(
+    'spigw_cert_days_until_expiry',
+    'Days until certificate expiry.',
+    labels,
+    async (gauge) => {
+      gauge.reset()
+      for (const one of await all()) gauge.set(labelsOf(one), daysUntilExpiry(one, now()))
+    },
+  )
+  metrics.gauge('spigw_cert_expired', '1 when expired, 0 otherwise.', labels, async (gauge) => {
+    gauge.reset()
+    for (const one of await all()) gauge.set(labelsOf(one), now() > one.notAfter ? 1 : 0)
+  })
+  metrics.gauge('spigw_cert_total', 'Certificates in the store.', [], async (gauge) => {
+    gauge.set((await list()).length)
+  })
+  metrics.gauge(
+    'trilho_certificates_in_use',
+    '1 for each certificate that this process signs, connects or seals with.',
+    [...labels, 'source'],
+    async (gauge) => {
+      gauge.reset()
+      for (const one of inUseOf(uses(), await list())) {
+        gauge.set({ ...labelsOf(one), source: one.source }, 1)
+      }
+    },
+  )
+}

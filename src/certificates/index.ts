@@ -1,13 +1,16 @@
+import { X509Certificate } from 'node:crypto'
 import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { createSealer, reseal, SealError, type Sealer } from '#src/platform/security/index.ts'
+import { keyUsageOf } from './check.ts'
 import { certificateDemo } from './demo.ts'
 import { type CertificateType, nameText, parseNameText, statusAt } from './domain.ts'
 import { certificateErrors } from './errors.ts'
 import { createExpiryWatch } from './expiry-watch.ts'
 import { createFolderStore, keyPem } from './folder-store.ts'
+import { type CertificateUse, checkUses } from './in-use.ts'
 import { certificateRoutes } from './routes.ts'
 import { type CertificateService, createCertificateService } from './service.ts'
 import { type CertificateStore, createDatabaseStore, sealedKeys } from './store.ts'
@@ -23,6 +26,7 @@ export {
   versionMax,
 } from './domain.ts'
 export { createFolderStore, keyPem } from './folder-store.ts'
+export type { CertificateUse } from './in-use.ts'
 export { fullChain, isKubernetesNamespace, secretManifest } from './manifest.ts'
 export { viewOf } from './routes.ts'
 export {
@@ -53,6 +57,11 @@ export type NamedKeys = {
       readonly fingerprint: string
       readonly active: boolean
       readonly hasKey: boolean
+      /** What the extension keyUsage allows. */
+      readonly signs: boolean
+      readonly encrypts: boolean
+      /** Whether the private key may sign and decrypt tokens: those of other purposes do nothing else. */
+      readonly isForTokens: boolean
     }[]
   >
   readonly readKey: (kid: string) => Promise<Uint8Array | undefined>
@@ -68,6 +77,8 @@ export type NamedKeys = {
 }
 
 export type CertificatesFeature = Feature & {
+  /** Tells of the certificate that another feature uses, from now on: metrics, log lines, `trilho doctor`. */
+  readonly track: (use: CertificateUse) => void
   /** Undefined like `service`. */
   readonly keys: NamedKeys | undefined
   /** Undefined if neither a folder nor a database is configured. */
@@ -99,6 +110,9 @@ const checkKeys = async (store: CertificateStore): Promise<void> => {
   }
 }
 
+/** The one purpose whose keys serve tokens: messages, connections and the security header have their own. */
+const tokenType: CertificateType = 'QRC'
+
 const namedKeys = (service: CertificateService): NamedKeys => ({
   list: async () =>
     (await service.list()).map((record) => ({
@@ -107,6 +121,8 @@ const namedKeys = (service: CertificateService): NamedKeys => ({
       fingerprint: record.fingerprint,
       active: statusAt(record, now()) === 'active',
       hasKey: record.hasKey,
+      ...keyUsageOf(new X509Certificate(record.certificate)),
+      isForTokens: record.type === tokenType,
     })),
   readKey: async (kid) => {
     const name = parseNameText(kid)
@@ -137,7 +153,10 @@ export const createCertificates = (deps: CertificatesDeps): CertificatesFeature 
     remove: async () => false,
   }
   const service = createCertificateService({ store: store ?? missing, now })
-  const watch = createExpiryWatch({ list: service.list, metrics, logger, now })
+  const uses: CertificateUse[] = []
+  const watch = createExpiryWatch({
+    ...{ list: service.list, uses: () => uses, metrics, logger, now },
+  })
   const routes = certificateRoutes({ service, logger, now })
   return {
     name: 'certificates',
@@ -146,6 +165,8 @@ export const createCertificates = (deps: CertificatesDeps): CertificatesFeature 
       : { sealed: { what: 'certificate keys', reseal: () => reseal(sealer, sealedKeys(sql)) } }),
     ...(store?.writable === true ? { demo: certificateDemo } : {}),
     errors: certificateErrors,
+    track: (use) => uses.push(use),
+    checks: () => checkUses(uses, now()),
     routes:
       store === undefined
         ? withMissingSettings(routes, ['TRILHO_CERTS_DIR or DATABASE_DSN'])
@@ -153,13 +174,12 @@ export const createCertificates = (deps: CertificatesDeps): CertificatesFeature 
     service: store === undefined ? undefined : service,
     keys: store === undefined ? undefined : namedKeys(service),
     start: async () => {
-      if (store === undefined) return
-      if (store.kind === 'database' && deps.masterKey === undefined) {
+      if (store?.kind === 'database' && deps.masterKey === undefined) {
         if (deps.environment === 'production') {
           throw new Error('TRILHO_MASTER_KEY is not set: private keys cannot be stored or read')
         }
         logger.warn({}, 'TRILHO_MASTER_KEY is not set: certificates are kept without private keys')
-      } else {
+      } else if (store !== undefined) {
         await checkKeys(store).catch((error: unknown) => {
           if (error instanceof SealError) throw error
           logger.warn({ err: error }, 'certificates cannot be read now')

@@ -1,4 +1,4 @@
-import type { NamedKeys } from '../certificates/index.ts'
+import type { CertificateUse, NamedKeys } from '../certificates/index.ts'
 import type { PlatformDeps } from '../cli/index.ts'
 import type { OpenedBroker } from '../platform/broker/index.ts'
 import type { Database } from '../platform/database/index.ts'
@@ -13,6 +13,7 @@ import {
   createWorker,
   type InterfaceClient,
   type OutboundFeature,
+  signingMaterial,
   spiStages,
 } from '../spi/index.ts'
 import { emitEvents } from '../webhooks/index.ts'
@@ -24,6 +25,8 @@ type Stores = {
   readonly opened: OpenedBroker | undefined
   /** Of the certificate store. */
   readonly keys: NamedKeys | undefined
+  /** Tells of the certificates that are in use. */
+  readonly track: (use: CertificateUse) => void
 }
 
 const stagesOf = ({ spi, platform }: Values) => spiStages(spi.roles, platform.roles)
@@ -38,7 +41,7 @@ export const createPipeline = (
   const { database, opened } = stores
   const { ispb } = spi
   const { logger, metrics } = deps
-  const client = openInterface(values, stores.keys, deps)
+  const client = openInterface(values, stores, deps)
   const missing = [
     ...(ispb === undefined ? ['ISPB'] : []),
     ...(spi.primaryUrl === undefined ? ['SPI_PRIMARY_URL'] : []),
@@ -70,7 +73,7 @@ export const createPipeline = (
 /** Signing and sending: the stage, and the fast path of requests if it is enabled. */
 const openOutbound = (
   values: Values,
-  { database, opened, keys }: Stores,
+  { database, opened, keys, track }: Stores,
   client: InterfaceClient | undefined,
   { logger, metrics }: PlatformDeps,
 ): OutboundFeature | undefined => {
@@ -82,14 +85,19 @@ const openOutbound = (
   const { sql } = database
   const common = { sql, broker, client, emitEvents, logger, metrics }
   const { ispb = '' } = spi
-  const storedPair = keys && (() => keys.latestPair(ispb, 'PIA'))
-  return createOutbound({ ...common, settings, signing, storedPair, runsStage })
+  const onProblem = (err: Error): void =>
+    logger.error({ err }, 'the new signing certificate cannot be used, the old one stays')
+  const material = signingMaterial(signing, onProblem, keys && (() => keys.latestPair(ispb, 'PIA')))
+  if (material !== undefined) {
+    track({ ...{ ispb, type: 'PIA', material }, source: signing.certificateSource })
+  }
+  return createOutbound({ ...common, settings, signing, signingMaterial: material, runsStage })
 }
 
 /** Undefined if the institution or both channels are not configured. */
 const openInterface = (
   { spi, interface: settings }: Values,
-  keys: NamedKeys | undefined,
+  { keys, track }: Stores,
   { logger, metrics }: PlatformDeps,
 ): InterfaceClient | undefined => {
   const { ispb, primaryUrl, secondaryUrl, certificate, key, ca } = spi
@@ -101,6 +109,7 @@ const openInterface = (
       ? createStoreMaterial(() => keys.latestPair(ispb, 'PIC'), ca, onProblem)
       : createFileMaterial({ certificate, key, ca }, onProblem)
   tls.watch()
+  track({ ...{ ispb, type: 'PIC', material: tls }, source: spi.certificateSource })
   const urls = { PRIMARY: primaryUrl, SECONDARY: secondaryUrl }
   return createInterfaceClient({ ispb, urls, tls, settings, logger, metrics })
 }

@@ -9,6 +9,14 @@ export const joseErrors = defineErrors({
     remedy: 'Take a kid from GET /v1/certificates; it is <ispb>.<type>.<version>.',
     retryable: false,
   },
+  jose_purpose_not_allowed: {
+    status: 422,
+    title: 'Purpose not allowed',
+    meaning:
+      'The key usage of the certificate forbids the operation, or its private key signs messages, connects or seals, and nothing else.',
+    remedy: 'Take the kid of a certificate of type QRC whose key usage fits.',
+    retryable: false,
+  },
   jose_algorithm_not_allowed: {
     status: 422,
     title: 'Algorithm not allowed',
@@ -36,6 +44,7 @@ export const joseErrors = defineErrors({
 export const verificationFailures = [
   'malformed',
   'key_unknown',
+  'purpose_not_allowed',
   'algorithm_not_allowed',
   'signature_invalid',
 ] as const
@@ -44,7 +53,12 @@ export type VerificationFailure = (typeof verificationFailures)[number]
 /** Thrown by the service; the routes turn it into an answer. */
 export class JoseFailure extends Error {
   override readonly name = 'JoseFailure'
-  readonly reason: 'key_unknown' | 'algorithm_not_allowed' | 'malformed' | 'decryption_failed'
+  readonly reason:
+    | 'key_unknown'
+    | 'purpose_not_allowed'
+    | 'algorithm_not_allowed'
+    | 'malformed'
+    | 'decryption_failed'
 
   constructor(reason: JoseFailure['reason'], message: string) {
     super(message)

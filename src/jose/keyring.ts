@@ -11,6 +11,11 @@ export type JoseCertificate = {
   /** False while it is expired or not yet valid. */
   readonly active: boolean
   readonly hasKey: boolean
+  /** What its extension keyUsage allows. */
+  readonly signs: boolean
+  readonly encrypts: boolean
+  /** Whether its private key may sign and decrypt tokens. */
+  readonly isForTokens: boolean
 }
 
 export type JoseKeySource = {
@@ -19,15 +24,17 @@ export type JoseKeySource = {
   readonly readKey: (kid: string) => Promise<Uint8Array | undefined>
 }
 
-type Purpose = 'verify' | 'sign' | 'encrypt' | 'decrypt'
+type JosePurpose = 'verify' | 'sign' | 'encrypt' | 'decrypt'
 
 /** A key that may be used now. */
 export type JoseKey = {
   readonly kid: string
   readonly pin: AlgorithmPin
   readonly hasKey: boolean
+  /** Why the certificate does not allow the purpose; undefined if it does. */
+  readonly objection: (purpose: JosePurpose) => string | undefined
   /** The key for one purpose, bound to its algorithm; undefined if there is none. */
-  readonly use: (purpose: Purpose) => Promise<CryptoKey | undefined>
+  readonly use: (purpose: JosePurpose) => Promise<CryptoKey | undefined>
 }
 
 export type Keyring = {
@@ -79,6 +86,7 @@ export const createKeyring = (
       kid: entry.kid,
       pin,
       hasKey: entry.hasKey,
+      objection: (purpose) => objectionTo(entry, purpose),
       use: (purpose) => {
         const name = `${entry.kid} ${entry.fingerprint} ${purpose}`
         const known = imported.get(name)
@@ -101,6 +109,16 @@ export const createKeyring = (
       return (await Promise.all(entries.map((each) => publicKeysOf(each, keyOf(each))))).flat()
     },
   }
+}
+
+const objectionTo = (
+  { signs, encrypts, isForTokens }: JoseCertificate,
+  purpose: JosePurpose,
+): string | undefined => {
+  const isAllowed = purpose === 'sign' || purpose === 'verify' ? signs : encrypts
+  if (!isAllowed) return 'its key usage does not allow it'
+  const isPrivate = purpose === 'sign' || purpose === 'decrypt'
+  return isPrivate && !isForTokens ? 'its private key has another purpose' : undefined
 }
 
 /** The certificates that may be used now, read again after some seconds. */
@@ -133,7 +151,7 @@ const createActiveCertificates = (
 const importKey = async (
   source: JoseKeySource,
   { kid, certificate }: JoseCertificate,
-  purpose: Purpose,
+  purpose: JosePurpose,
   { signature, keyManagement }: AlgorithmPin,
 ): Promise<CryptoKey | undefined> => {
   const signs = purpose === 'sign' || purpose === 'verify'
@@ -149,7 +167,7 @@ const publicKeysOf = async (
   entry: JoseCertificate,
   key: JoseKey | undefined,
 ): Promise<readonly JWK[]> => {
-  if (key === undefined || !entry.hasKey) return []
+  if (key === undefined || !entry.hasKey || !entry.isForTokens) return []
   const thumbprint = createHash('sha256').update(new X509Certificate(entry.certificate).raw)
   const x5t = thumbprint.digest('base64url')
   const member = async (key: CryptoKey | undefined, use: string, alg: string | undefined) =>
@@ -157,7 +175,7 @@ const publicKeysOf = async (
       ? []
       : [{ ...(await exportJWK(key)), kid: entry.kid, use, alg, 'x5t#S256': x5t }]
   return [
-    ...(await member(await key.use('verify'), 'sig', key.pin.signature)),
-    ...(await member(await key.use('encrypt'), 'enc', key.pin.keyManagement)),
+    ...(entry.signs ? await member(await key.use('verify'), 'sig', key.pin.signature) : []),
+    ...(entry.encrypts ? await member(await key.use('encrypt'), 'enc', key.pin.keyManagement) : []),
   ]
 }

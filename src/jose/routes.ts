@@ -22,6 +22,7 @@ export type LoadJose = () => Promise<{
 
 const reasons = {
   key_unknown: joseErrors.jose_key_unknown,
+  purpose_not_allowed: joseErrors.jose_purpose_not_allowed,
   algorithm_not_allowed: joseErrors.jose_algorithm_not_allowed,
   malformed: joseErrors.jose_token_malformed,
   decryption_failed: joseErrors.jose_decryption_failed,

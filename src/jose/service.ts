@@ -53,6 +53,10 @@ const material = async (
   key: JoseKey,
   purpose: 'sign' | 'encrypt' | 'decrypt',
 ): Promise<CryptoKey> => {
+  const objection = key.objection(purpose)
+  if (objection !== undefined) {
+    throw new JoseFailure('purpose_not_allowed', `The certificate ${key.kid}: ${objection}.`)
+  }
   const found = await key.use(purpose)
   if (found !== undefined) return found
   throw purpose !== 'sign' && key.pin.keyManagement === undefined
@@ -92,6 +96,7 @@ const verify = async (keyring: Keyring, jws: string | FlattenedJWS): Promise<Ver
   const key = await keyring.find(kid)
   const publicKey = await key?.use('verify')
   if (key === undefined || publicKey === undefined) return { valid: false, reason: 'key_unknown' }
+  if (key.objection('verify') !== undefined) return { valid: false, reason: 'purpose_not_allowed' }
   const algorithm = key.pin.signature
   const opened = await openJws(read, publicKey, algorithm)
   return typeof opened === 'string'

@@ -15,7 +15,7 @@ export {
 export { rsfnInspector } from './link/rsfn/index.ts'
 export { createMessages, createOpenMessages } from './messages/index.ts'
 export { createSend } from './out/send/index.ts'
-export { signingSettings } from './out/signing/index.ts'
+export { signingMaterial, signingProblems, signingSettings } from './out/signing/index.ts'
 export {
   createOutbound,
   type OutboundFeature,

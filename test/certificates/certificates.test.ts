@@ -384,8 +384,8 @@ test('metrics and log lines at 45, 30, 14, 7 and 1 days, once each', async () =>
         notBefore: new Date('2020-01-01'),
         notAfter: new Date(Date.now() + left * dayMs + 60_000),
       })
-      mkdirSync(join(folder, `50000001.PIA.${i + 1}`))
-      writeFileSync(join(folder, `50000001.PIA.${i + 1}`, 'tls.crt'), issued.cert)
+      mkdirSync(join(folder, `5000000${i + 1}.PIA.1`))
+      writeFileSync(join(folder, `5000000${i + 1}.PIA.1`, 'tls.crt'), issued.cert)
     }
     const { feature, metrics, lines } = open({ folder, sql: undefined })
     await feature.start?.()
@@ -396,9 +396,9 @@ test('metrics and log lines at 45, 30, 14, 7 and 1 days, once each', async () =>
     const { text } = await metrics.render()
     expect(text).toContain('spigw_cert_total 8')
     expect(text).toContain(
-      'spigw_cert_days_until_expiry{ispb="50000001",type="PIA",version="3"} 45',
+      'spigw_cert_days_until_expiry{ispb="50000003",type="PIA",version="1"} 45',
     )
-    expect(text).toContain('spigw_cert_expired{ispb="50000001",type="PIA",version="8"} 1')
+    expect(text).toContain('spigw_cert_expired{ispb="50000008",type="PIA",version="1"} 1')
     expect(text).toContain('spigw_cert_expired{ispb="50000001",type="PIA",version="1"} 0')
     expect(lines.map(({ level, days: left }) => [level, left])).toEqual([
       ['warn', 45],

@@ -26,3 +26,16 @@ test('a certificate from the store needs a store and an ISPB, and goes with no f
   const files = { CERT_BASE64: base64(pair.cert), KEY_BASE64: base64(pair.key) }
   expect(problemsOf({ ...whole, ...files })).toEqual(['CERT_SOURCE goes with no files'])
 })
+
+test('a signing key of another certificate is told before anything starts', () => {
+  const other = issueCertificate('other')
+  const signing = (key: string) => ({
+    SPI_SIGN_ENABLED: 'true',
+    SPI_SIGN_CERT_BASE64: base64(pair.cert),
+    SPI_SIGN_KEY_BASE64: base64(key),
+  })
+  expect(problemsOf(signing(pair.key))).toEqual([])
+  expect(problemsOf(signing(other.key))).toEqual([
+    'SPI_SIGN_CERT_PATH certificate and private key do not belong together',
+  ])
+})

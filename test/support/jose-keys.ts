@@ -72,6 +72,9 @@ export const keySourceOf = async (
       fingerprint: kid,
       active: true,
       hasKey: true,
+      signs: true,
+      encrypts: true,
+      isForTokens: true,
       ...more,
     })),
   )

@@ -1,10 +1,11 @@
+import type { SettingProblem } from '#src/platform/config/index.ts'
 import {
   createFileMaterial,
   createStoreMaterial,
   type KeyMaterial,
   type StoredPair,
 } from '#src/platform/security/index.ts'
-import { SigningMaterialError } from './certificate.ts'
+import { readSigningMaterial, SigningMaterialError } from './certificate.ts'
 import type { SigningSettings } from './config.ts'
 import { createNativeSigner } from './native-signer.ts'
 import { createServiceSigner } from './service-signer.ts'
@@ -35,6 +36,51 @@ export const signingWarning = (settings: SigningSettings): string | undefined =>
     return 'SPI_SIGN_ENABLED is true but no signer is configured: messages go out unsigned'
   }
   return undefined
+}
+
+/** The problem of certificate and key that cannot sign together. */
+export const signingProblems = ({
+  enabled,
+  certificate,
+  key,
+}: SigningSettings): readonly SettingProblem[] => {
+  if (!enabled || certificate === undefined || key === undefined) return []
+  try {
+    readSigningMaterial(certificate.text, key.text).pkcs8.fill(0)
+    return []
+  } catch (error) {
+    if (!(error instanceof SigningMaterialError)) throw error
+    return [
+      {
+        ...{ name: 'SPI_SIGN_CERT_PATH', value: '***', problem: error.message },
+        expected: 'a certificate and its RSA-2048 key',
+        fix: 'set SPI_SIGN_CERT_PATH and SPI_SIGN_KEY_PATH to a certificate and its key',
+      },
+    ]
+  }
+}
+
+/**
+ * The certificate and key that sign in this process; undefined where the settings name none. Material of the store is
+ * empty until it is read for the first time.
+ *
+ * @param stored - the pair of the certificate store, for `SPI_SIGN_CERT_SOURCE=store`
+ * @throws SigningMaterialError when the settings name the store, and there is none
+ * @throws KeyMaterialError when certificate and key of files do not belong together
+ */
+export const signingMaterial = (
+  settings: SigningSettings,
+  onProblem: (error: Error) => void = () => {},
+  stored?: StoredPair,
+): KeyMaterial | undefined => {
+  const { enabled, certificate, key, certificateSource } = settings
+  if (!enabled) return undefined
+  if (certificateSource === 'store') {
+    if (stored === undefined) throw new SigningMaterialError('there is no certificate store')
+    return createStoreMaterial(stored, undefined, onProblem)
+  }
+  if (certificate === undefined || key === undefined) return undefined
+  return createFileMaterial({ certificate, key, ca: undefined }, onProblem)
 }
 
 /** Signs in this process, and follows the material: a new pair signs from the next message on. */
@@ -93,26 +139,20 @@ const serviceSigner = (
  * The signer that the settings ask for, by priority: certificate and key here, then the external
  * service, then none. `SPI_SIGN_ENABLED=false` gives none. Follows certificates that change.
  *
+ * @param material - of {@link signingMaterial}
  * @param onProblem - called when a changed pair cannot be used; the old one stays in use
- * @param stored - the pair of the certificate store, for `SPI_SIGN_CERT_SOURCE=store`
  * @throws SigningMaterialError when certificate and key are set but cannot sign
  * @throws Error when the settings name the store, and it has no pair
  */
 export const createSigner = async (
   settings: SigningSettings,
+  material: KeyMaterial | undefined,
   onProblem: (error: Error) => void = () => {},
-  stored?: StoredPair,
 ): Promise<Signer> => {
-  if (!settings.enabled) return noSigner
-  const { certificate, key, serviceUrl } = settings
-  if (settings.certificateSource === 'store') {
-    if (stored === undefined) throw new SigningMaterialError('there is no certificate store')
-    const material = createStoreMaterial(stored, undefined, onProblem)
-    await material.reload()
-    return nativeSigner(material, settings, onProblem)
-  }
-  if (certificate !== undefined && key !== undefined) {
-    const material = createFileMaterial({ certificate, key, ca: undefined }, onProblem)
+  const { enabled, serviceUrl, certificateSource } = settings
+  if (!enabled) return noSigner
+  if (material !== undefined) {
+    if (certificateSource === 'store') await material.reload()
     return nativeSigner(material, settings, onProblem)
   }
   return serviceUrl === undefined ? noSigner : serviceSigner(serviceUrl, settings, onProblem)

@@ -4,7 +4,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import { type Check, checkReach, type Feature, isProxied } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import type { StoredPair } from '#src/platform/security/index.ts'
+import type { KeyMaterial } from '#src/platform/security/index.ts'
 import type { InterfaceClient } from '../../link/index.ts'
 import type { SigningSettings } from '../signing/index.ts'
 import { createChannelHealth } from './channel-health.ts'
@@ -32,8 +32,8 @@ export type OutboundDeps = {
   readonly client: InterfaceClient
   readonly settings: OutboundSettings
   readonly signing: SigningSettings
-  /** The pair that signs if the settings name the certificate store. */
-  readonly storedPair?: StoredPair | undefined
+  /** What signs in this process, of `signingMaterial`; undefined for the external service, or none. */
+  readonly signingMaterial?: KeyMaterial | undefined
   readonly emitEvents: Emit
   readonly logger: Logger
   readonly metrics: Metrics
@@ -67,7 +67,7 @@ export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
     requestsMax: settings.requestsMax,
     isFailover: settings.channelFailover,
   })
-  const signing = createSigning(deps.signing, deps.storedPair, metrics, logger)
+  const signing = createSigning(deps.signing, deps.signingMaterial, metrics, logger)
   const { sign } = signing
   const limits = {
     settlementLimitMs: settings.settlementLimitSeconds * 1000,

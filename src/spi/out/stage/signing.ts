@@ -1,5 +1,5 @@
 import { inSpan, type Logger } from '#src/platform/observe/index.ts'
-import type { StoredPair } from '#src/platform/security/index.ts'
+import type { KeyMaterial } from '#src/platform/security/index.ts'
 import type { UnsignedMessage } from '../../messages/index.ts'
 import {
   createEnvelopeSigner,
@@ -22,7 +22,7 @@ export type Signing = {
 /** Creates one signer for everything that this process sends. */
 export const createSigning = (
   settings: SigningSettings,
-  stored: StoredPair | undefined,
+  material: KeyMaterial | undefined,
   metrics: OutboundMetrics,
   logger: Logger,
 ): Signing => {
@@ -33,7 +33,7 @@ export const createSigning = (
     start: async () => {
       const onProblem = (err: Error): void =>
         logger.error({ err }, 'the new signing certificate cannot be used, the old one stays')
-      const signer = await createSigner(settings, onProblem, stored)
+      const signer = await createSigner(settings, material, onProblem)
       provider = 'provider' in signer ? String(signer.provider) : signer.kind
       close = signer.close
       envelopes = createEnvelopeSigner(signer)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createPublicKey, generateKeyPairSync, sign, verify, X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
+import type { StoredPair } from '#src/platform/security/index.ts'
 import { chooseRsaKey } from '../../../../src/spi/out/signing/choose-provider.ts'
 import {
   createNativeSigner,
@@ -9,6 +10,7 @@ import {
   type SigningKey,
   SigningMaterialError,
   type SigningSettings,
+  signingMaterial,
   signingWarning,
 } from '../../../../src/spi/out/signing/index.ts'
 import { createLibcryptoProvider } from '../../../../src/spi/out/signing/libcrypto-provider.ts'
@@ -42,6 +44,8 @@ const settings: SigningSettings = {
   serviceTimeoutMs: 1000,
   serviceAttemptsMax: 1,
 }
+const signerOf = async (from: SigningSettings, stored?: StoredPair) =>
+  createSigner(from, signingMaterial(from, undefined, stored))
 const pem = (text: string) => ({ text, path: undefined })
 
 /** Whether this machine has a libcrypto at all; where not, the provider must only refuse. */
@@ -53,7 +57,7 @@ const note = libcrypto === undefined ? ' [skipped: no libcrypto on this machine]
 
 describe('the choice of a signer', () => {
   test('certificate and key go before the service', async () => {
-    const signer = await createSigner({
+    const signer = await signerOf({
       ...settings,
       certificate: pem(pair.cert),
       key: pem(pair.key),
@@ -66,8 +70,8 @@ describe('the choice of a signer', () => {
   test('the service goes before none, half a pair is no pair', async () => {
     const serviceUrl = 'https://127.0.0.1:1'
     const half = { ...settings, certificate: pem(pair.cert), serviceUrl }
-    expect((await createSigner(half)).kind).toBe('service')
-    expect((await createSigner(settings)).kind).toBe('none')
+    expect((await signerOf(half)).kind).toBe('service')
+    expect((await signerOf(settings)).kind).toBe('none')
   })
 
   test('settings that leave messages unsigned are told', () => {
@@ -81,7 +85,7 @@ describe('the choice of a signer', () => {
 
   test('switched off, nothing signs', async () => {
     const off = { ...settings, enabled: false, certificate: pem(pair.cert), key: pem(pair.key) }
-    expect(await createSigner(off)).toBe(noSigner)
+    expect(await signerOf(off)).toBe(noSigner)
   })
 })
 
@@ -132,7 +136,7 @@ test('a running signer follows its two files', async () => {
   await withScratch(async (directory) => {
     const paths = { cert: join(directory, 'tls.crt'), key: join(directory, 'tls.key') }
     await Promise.all([Bun.write(paths.cert, pair.cert), Bun.write(paths.key, pair.key)])
-    const signer = await createSigner({
+    const signer = await signerOf({
       ...settings,
       certificate: { text: pair.cert, path: paths.cert },
       key: { text: pair.key, path: paths.key },
@@ -147,13 +151,13 @@ test('a running signer follows its two files', async () => {
 test('a pair of the certificate store goes before files, and without one nothing signs', async () => {
   const fromStore = { ...settings, certificateSource: 'store' as const }
   const files = { certificate: pem(other.cert), key: pem(other.key) }
-  const signer = await createSigner({ ...fromStore, ...files }, undefined, async () => pair)
+  const signer = await signerOf({ ...fromStore, ...files }, async () => pair)
   if (signer.kind === 'none') throw new Error('no signer')
   expect((await signer.key()).identity.serial).toBe(pair.serial)
   signer.close()
-  await expect(createSigner(fromStore)).rejects.toThrow('no certificate store')
+  await expect(signerOf(fromStore)).rejects.toThrow('no certificate store')
   const empty = () => Promise.reject(new Error('the certificate store has no active x.PIA'))
-  await expect(createSigner(fromStore, undefined, empty)).rejects.toThrow('has no active')
+  await expect(signerOf(fromStore, empty)).rejects.toThrow('has no active')
 })
 
 describe('providers of RSA', () => {

@@ -3,7 +3,7 @@ import { loadSettings } from '#src/platform/config/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import type { InterfaceClient } from '#src/spi/link/index.ts'
 import { createSend } from '#src/spi/out/send/index.ts'
-import { signingSettings } from '#src/spi/out/signing/index.ts'
+import { signingMaterial, signingSettings } from '#src/spi/out/signing/index.ts'
 import {
   createOutbound,
   type OutboundDeps,
@@ -86,6 +86,7 @@ export const rigOn = async (
         logger,
         metrics: createMetrics({ version: 'test', withProcess: false }),
         ...more,
+        signingMaterial: signingMaterial(more.signing ?? unsignedSettings),
       })
       const stop = async (): Promise<void> => {
         await feature.stop?.()

@@ -1,0 +1,117 @@
+import { expect, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
+import { createFileMaterial, createStoreMaterial } from '#src/platform/security/index.ts'
+import { createCertificates } from '../../src/certificates/index.ts'
+import { type IssuedPair, issueCertificate } from '../support/pki.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
+
+const ispb = '12345678'
+const dayMs = 86_400_000
+const issue = (name: string, days: number): IssuedPair =>
+  issueCertificate(name, {
+    notBefore: new Date(Date.now() - 400 * dayMs),
+    notAfter: new Date(Date.now() + days * dayMs + dayMs / 2),
+  })
+
+const open = (installed: Readonly<Record<string, IssuedPair>> = {}) => {
+  const folder = temporaryDirectory()
+  const install = (name: string, { cert, key }: IssuedPair): void => {
+    mkdirSync(join(folder, name))
+    writeFileSync(join(folder, name, 'tls.crt'), cert)
+    writeFileSync(join(folder, name, 'tls.key'), key)
+  }
+  for (const [name, pair] of Object.entries(installed)) install(name, pair)
+  const metrics = createMetrics({ version: 'test', withProcess: false })
+  const lines: Readonly<Record<string, unknown>>[] = []
+  const logger = createLogger({
+    level: 'info',
+    sink: { write: (line) => lines.push(JSON.parse(line)) },
+  })
+  const none = { sql: undefined, masterKey: undefined, previousMasterKey: undefined }
+  const feature = createCertificates({ ...none, folder, environment: 'sandbox', logger, metrics })
+  const samples = async (): Promise<readonly string[]> =>
+    (await metrics.render()).text
+      .split('\n')
+      .filter((line) => /^(spigw_cert|trilho_certificates)_/.test(line))
+  return { feature, install, lines, samples }
+}
+
+const labels = (type: string, version: string) =>
+  `ispb="${ispb}",type="${type}",version="${version}"`
+const pemOf = (text: string) => ({ text, path: undefined })
+const fileMaterial = ({ cert, key }: IssuedPair) =>
+  createFileMaterial({ certificate: pemOf(cert), key: pemOf(key), ca: undefined })
+
+test('a certificate from files counts like one of the store: metrics, line and check', async () => {
+  const { feature, lines, samples } = open()
+  const material = fileMaterial(issue('signs', 20))
+  feature.track({ ispb, type: 'PIA', source: 'files', material })
+  const found = await samples()
+  expect(found).toContain(`spigw_cert_days_until_expiry{${labels('PIA', 'files')}} 20`)
+  expect(found).toContain(`spigw_cert_expired{${labels('PIA', 'files')}} 0`)
+  expect(found).toContain(`trilho_certificates_in_use{${labels('PIA', 'files')},source="files"} 1`)
+  expect(found).toContain('spigw_cert_total 0')
+  await feature.start?.()
+  await until(() => lines.length > 0)
+  await feature.stop?.()
+  expect(lines[0]).toMatchObject({ certificate: `${ispb}.PIA.files`, days: 20, level: 'warn' })
+  expect(await feature.checks?.()).toEqual([
+    expect.objectContaining({
+      name: `certificate ${ispb}.PIA`,
+      status: 'warning',
+      detail: expect.stringContaining('20 days'),
+    }),
+  ])
+})
+
+test('the version of the store that is in use is named, and follows a rotation', async () => {
+  const { feature, install, samples } = open({ [`${ispb}.PIC.1`]: issue('first', 200) })
+  const material = createStoreMaterial(
+    async () => feature.keys?.latestPair(ispb, 'PIC') ?? Promise.reject(new Error('none')),
+    undefined,
+  )
+  feature.track({ ispb, type: 'PIC', source: 'store', material })
+  const inUse = async () =>
+    (await samples()).filter((line) => line.startsWith('trilho_certificates_in_use{'))
+  expect(await inUse()).toEqual([])
+  await material.reload()
+  expect(await inUse()).toEqual([
+    `trilho_certificates_in_use{${labels('PIC', '1')},source="store"} 1`,
+  ])
+  install(`${ispb}.PIC.2`, issue('second', 300))
+  await material.reload()
+  expect(await inUse()).toEqual([
+    `trilho_certificates_in_use{${labels('PIC', '2')},source="store"} 1`,
+  ])
+  expect(await samples()).toContain(`spigw_cert_days_until_expiry{${labels('PIC', '1')}} 200`)
+})
+
+test('what a newer version has replaced is not warned of', async () => {
+  const { feature, lines } = open({
+    [`${ispb}.PIA.1`]: issue('over', -3),
+    [`${ispb}.PIA.2`]: issue('soon over', 5),
+    [`${ispb}.PIA.3`]: issue('new', 300),
+    [`${ispb}.PIC.1`]: issue('other purpose', 5),
+  })
+  await feature.start?.()
+  await until(() => lines.length > 0)
+  await feature.stop?.()
+  expect(lines.map(({ certificate }) => certificate)).toEqual([`${ispb}.PIC.1`])
+})
+
+test('a store without a pair for what it is to serve is a failed check', async () => {
+  const { feature } = open()
+  const read = () => Promise.reject(new Error(`the certificate store has no active ${ispb}.PIA`))
+  const material = createStoreMaterial(read, undefined)
+  feature.track({ ispb, type: 'PIA', source: 'store', material })
+  const expired = fileMaterial(issue('over', -1))
+  feature.track({ ispb, type: 'PIC', source: 'files', material: expired })
+  const checks = (await feature.checks?.()) ?? []
+  expect(checks.map(({ name, status, detail }) => [name, status, detail])).toEqual([
+    [`certificate ${ispb}.PIA`, 'failed', expect.stringContaining('no active')],
+    [`certificate ${ispb}.PIC`, 'failed', expect.stringContaining('expired')],
+  ])
+})
