@@ -89,6 +89,7 @@ const transfer = z
     network: z.string(),
     tx_hash: text,
     reference: text,
+    attempt: z.int().meta({ description: 'From 1; a failed transfer may be tried again.' }),
     error: z
       .strictObject({
         code: z.string(),

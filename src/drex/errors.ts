@@ -87,6 +87,15 @@ export const drexErrors = defineErrors({
     remedy: 'Read the transfer; when it was confirmed, send the money back.',
     retryable: false,
   },
+  transfer_not_retryable: {
+    status: 409,
+    title: 'Transfer cannot be tried again',
+    meaning:
+      'It is under way, has not failed, or nothing proves yet that it moved nothing: details.reason says which.',
+    remedy:
+      'With the reason end_may_change repeat later: its block may still leave the chain. Otherwise read the transfer, and make another.',
+    retryable: false,
+  },
   contract_not_found: {
     status: 404,
     title: 'Contract not found',

@@ -56,6 +56,7 @@ const transferEvent = (transfer: Transfer): readonly AppEvent[] => {
     ...described(transfer),
     status,
     tx_hash: transfer.hash ?? null,
+    attempt: transfer.attempt,
     error: transfer.error ?? null,
   }
   return [{ type: `drex.transfer.${status}`, subject: transfer.id, data }]

@@ -96,6 +96,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
     wallets,
     tokens,
     expirySeconds,
+    watchBlocks: settings.watchBlocks,
     contextOf,
     onEnded,
   })

@@ -24,7 +24,10 @@ import type { Network } from './networks.ts'
 export type Step = Pick<NewTransaction, 'kind' | 'sender' | 'recipient' | 'data'>
 
 /** Terms that all steps of a saga share. */
-export type SagaTerms = Pick<NewTransaction, 'subject' | 'network' | 'createdBy' | 'expiresAt'>
+export type SagaTerms = Pick<
+  NewTransaction,
+  'subject' | 'network' | 'requestAttempt' | 'createdBy' | 'expiresAt'
+>
 
 /** The steps as transactions, each after the one before it. */
 export const sagaOf = (steps: readonly Step[], terms: SagaTerms): readonly NewTransaction[] => {

@@ -65,6 +65,8 @@ export const drexTransactions = pgTable(
     gasLimit: bigint('gas_limit', { mode: 'number' }),
     /** Starts only once this one is confirmed. */
     afterId: text('after_id'),
+    /** Of the transfer it belongs to, from 1: a failed one may be tried again. */
+    requestAttempt: smallint('request_attempt').notNull().default(1),
     nonce: bigint({ mode: 'number' }),
     hash: text(),
     raw: text(),
@@ -182,6 +184,11 @@ export const drexTransfers = pgTable(
     /** Where the wallet's policy asks for a second key: required, approved or refused. */
     approval: text(),
     approvedBy: text('approved_by'),
+    /** The attempt whose last step is `transaction_id`, from 1. */
+    attempt: smallint().notNull().default(1),
+    /** When, and by which key, the present attempt was asked for; null for the first. */
+    retriedAt: instant('retried_at'),
+    retriedBy: text('retried_by'),
     createdBy: text('created_by').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
   },

@@ -29,7 +29,7 @@ beforeEach(async () => {
   bench = await createBench({ chain: { mining: 'manual' } })
   const terms = new Interface(swapArtifact.abi).encodeDeploy([bench.admin.token])
   swap = (await bench.admin.send(undefined, swapArtifact.bytecode + terms.slice(2)))!
-  await bench.restart({ DREX_TESTNET_SWAP: swap })
+  await bench.restart({ DREX_TESTNET_SWAP: swap, DREX_WATCH_BLOCKS: '2' })
   reserve = await bench.wallet(10_000n)
   otherReserve = await bench.wallet(0n)
   customer = await bench.wallet(0n)
@@ -89,6 +89,19 @@ test('a swap that fails: both allowances are back at zero, and the steps show it
   ])
   expect((await read(transfer)).status).toBe('failed')
   expect(await allowances()).toEqual([0n, 0n])
+}, 60_000)
+
+test('one that failed is tried again once its allowances are taken back for good', async () => {
+  const transfer = await pay('60.00')
+  const retry = () => bench.call('POST', `/v1/drex/transfers/${transfer}/retry`)
+  await mineUntil(async () => (await read(transfer)).status === 'failed')
+  await at(retail, 'mint', customer, 1_000n)
+  await mineUntil(async () => (await retry()).status === 202)
+  await mineUntil(async () => (await read(transfer)).status === 'confirmed')
+  expect((await stepsOf(transfer)).slice(5)).toEqual([
+    ...['approve confirmed', 'approve confirmed', 'swap confirmed'],
+  ])
+  expect(await view(otherRetail, 'balanceOf', receiver)).toBe(6_000n)
 }, 60_000)
 
 test('cancelled while the first step is on its way: it is taken back when it is mined', async () => {

@@ -15,17 +15,18 @@ type Allowance = {
   readonly sender: Hex
   readonly recipient: Hex
   readonly data: Hex
+  readonly requestAttempt: number
   readonly createdBy: string
 }
 
 /** Allowances given, or on their way, by these transfers, that nothing takes back yet. */
-export const openAllowances = async (
+export const openAllowances = (
   sql: Transaction,
   network: string,
   subjects: readonly string[],
-): Promise<readonly Allowance[]> => {
-  const rows = await sql<(Omit<Allowance, 'createdBy'> & { created_by: string })[]>`
-    select a.id, a.network, a.subject, a.sender, a.recipient, a.data, a.created_by
+): Promise<readonly Allowance[]> => sql<Allowance[]>`
+    select a.id, a.network, a.subject, a.sender, a.recipient, a.data,
+      a.request_attempt as "requestAttempt", a.created_by as "createdBy"
     from drex_transactions a
     where a.subject = any(${[...subjects]}::text[]) and a.network = ${network}
       and a.kind = 'approve' and a.status in (${listed(sql, begun)})
@@ -33,8 +34,6 @@ export const openAllowances = async (
         select 1 from drex_transactions r where r.after_id = a.id and r.kind = 'revoke'
       )
     order by a.id`
-  return rows.map(({ created_by, ...row }) => ({ ...row, createdBy: created_by }))
-}
 
 /**
  * An allowance is a sum, not a change: a second swap of the same owner and token would overwrite that of the first. So

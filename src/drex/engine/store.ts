@@ -107,21 +107,22 @@ export const insertTransactions = async (
   sql: Queryable,
   rows: readonly NewTransaction[],
 ): Promise<void> => {
-  const column = (key: Exclude<keyof NewTransaction, 'expiresAt' | 'value'>) =>
+  const column = (key: Exclude<keyof NewTransaction, 'expiresAt' | 'value' | 'requestAttempt'>) =>
     rows.map((row) => row[key] ?? null)
   await sql`
     insert into drex_transactions
-      (id, network, sender, kind, subject, status, recipient, data, value, after_id, created_by,
-        expires_at)
+      (id, network, sender, kind, subject, status, recipient, data, value, after_id, request_attempt,
+        created_by, expires_at)
     select id, network, sender, kind, subject, 'pending', recipient, data, value::numeric, after_id,
-      created_by, expires_at::timestamptz
+      request_attempt, created_by, expires_at::timestamptz
     from unnest(
       ${column('id')}::text[], ${column('network')}::text[], ${column('sender')}::text[],
       ${column('kind')}::text[], ${column('subject')}::text[], ${column('recipient')}::text[],
       ${column('data')}::text[], ${rows.map(({ value }) => String(value ?? 0n))}::text[],
-      ${column('afterId')}::text[], ${column('createdBy')}::text[],
-      ${rows.map((row) => row.expiresAt.toISOString())}::text[]
-    ) as t(id, network, sender, kind, subject, recipient, data, value, after_id, created_by, expires_at)`
+      ${column('afterId')}::text[], ${rows.map((row) => row.requestAttempt ?? 1)}::smallint[],
+      ${column('createdBy')}::text[], ${rows.map((row) => row.expiresAt.toISOString())}::text[]
+    ) as t(id, network, sender, kind, subject, recipient, data, value, after_id, request_attempt,
+      created_by, expires_at)`
 }
 
 /** Pending ones whose turn it is, oldest first; other processes leave them alone for a while. */

@@ -32,6 +32,8 @@ export type NewTransaction = {
   /** Native coin that goes along, in wei; none if absent. */
   readonly value?: bigint | undefined
   readonly afterId: string | undefined
+  /** Of the transfer it belongs to; the first if absent. */
+  readonly requestAttempt?: number | undefined
   readonly createdBy: string
   readonly expiresAt: Date
 }

@@ -81,6 +81,7 @@ const createdSchema = z.object({
     .enum(['required', 'approved'])
     .nullable()
     .meta({ description: 'Whether the wallet’s policy asks for another key' }),
+  attempt: z.int().meta({ description: 'From 1; a failed transfer may be tried again' }),
 })
 
 const correctionSchema = z.object({
@@ -108,9 +109,22 @@ const transferSchema = createdSchema
           signer: z.string(),
           tx_hash: z.string().nullable(),
           error: errorSchema.nullable(),
+          attempt: z.int(),
         }),
       )
       .optional(),
+    attempts: z
+      .array(
+        z.object({
+          attempt: z.int(),
+          status: z.enum(transactionStatuses),
+          tx_hash: z.string().nullable(),
+          error: errorSchema.nullable(),
+          created_at: z.iso.datetime(),
+        }),
+      )
+      .optional()
+      .meta({ description: 'Each ends as its last step does.' }),
     corrections: z
       .array(correctionSchema)
       .optional()
@@ -124,6 +138,7 @@ export const transferRoutes = (transfers: Transfers): readonly Route[] => [
   readRoute(transfers),
   cancelRoute(transfers),
   approveRoute(transfers),
+  retryRoute(transfers),
 ]
 
 const createRoute = (transfers: Transfers): Route => ({
@@ -280,6 +295,37 @@ const approveRoute = (transfers: Transfers): Route => ({
   },
 })
 
+const retryRoute = (transfers: Transfers): Route => ({
+  method: 'POST',
+  path: '/v1/drex/transfers/{id}/retry',
+  scope: 'drex:transfer',
+  errorStyle: 'envelope',
+  document: {
+    operation: 'retryTransfer',
+    summary: 'Try a failed transfer again',
+    description:
+      'The same transfer under the same id, once its end proves that nothing moved: it was never signed, or the block that refused it is below `DREX_WATCH_BLOCKS`. `details.reason` of a 409 is `under_way`, `not_failed`, `may_have_moved` or `end_may_change`; only the last is worth repeating. Wallets, rights and policies are judged anew.',
+    tag: tag,
+    params: idParams,
+    query: showSchema,
+    idempotent: true,
+    responses: { 202: { description: 'Accepted', schema: createdSchema } },
+    errors: [
+      drexErrors.transfer_not_found,
+      drexErrors.transfer_not_retryable,
+      drexErrors.wallet_disabled,
+      drexErrors.policy_refused,
+      drexErrors.network_not_configured,
+      drexErrors.network_unreachable,
+    ],
+  },
+  async handle(c) {
+    const { full_addresses: isFull } = readQuery(c, showSchema)
+    const { id } = readParams(c, idParams)
+    return respond(await transfers.retry(id, callerOf(c), addressForm(isFull)))
+  },
+})
+
 const addressForm = (isFull: boolean): AddressForm => (isFull ? checksumAddress : abbreviateAddress)
 
 const showCorrection = ({ at, from, to, reason, hash }: Correction) => ({
@@ -305,6 +351,7 @@ const show = (transfer: Transfer, form: AddressForm, steps?: readonly Step[]) =>
   reference: transfer.reference ?? null,
   metadata: transfer.metadata,
   approval: transfer.approval ?? null,
+  attempt: transfer.attempt,
   approved_by: transfer.approvedBy ?? null,
   block_number: transfer.blockNumber ?? null,
   block_hash: transfer.blockHash ?? null,
@@ -318,6 +365,22 @@ const show = (transfer: Transfer, form: AddressForm, steps?: readonly Step[]) =>
           signer: form(step.sender),
           tx_hash: step.hash ?? null,
           error: step.error ?? null,
+          attempt: step.attempt,
         })),
+        attempts: attemptsOf(steps),
       }),
 })
+
+/** The last step of an attempt, but for those that only take back allowances, tells its end. */
+const attemptsOf = (steps: readonly Step[]) => {
+  const last = new Map(
+    steps.filter(({ kind }) => kind !== 'revoke').map((step) => [step.attempt, step]),
+  )
+  return [...last.values()].map(({ attempt, status, hash, error, createdAt }) => ({
+    attempt,
+    status,
+    tx_hash: hash ?? null,
+    error: error ?? null,
+    created_at: createdAt.toISOString(),
+  }))
+}

@@ -1,11 +1,19 @@
 /** Transfers from wallets whose policy limits them: judged in the transaction that takes them, one after another. */
 import type { Client, Transaction } from '#src/platform/database/index.ts'
-import { type Answered, ApiError, actorOf, replayOf, writeAudit } from '#src/platform/http/index.ts'
+import {
+  type Answered,
+  ApiError,
+  actorOf,
+  type Caller,
+  replayOf,
+  writeAudit,
+} from '#src/platform/http/index.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { comparable, type Judgement, judge, type PolicyRule } from '../wallets/policy.ts'
 import { lockPolicies, spentSince } from '../wallets/store.ts'
 import { type Acceptance, acceptedStatus, insertAll } from './accept.ts'
+import type { NewTransfer } from './store.ts'
 
 const windowHours = 24
 
@@ -26,37 +34,46 @@ export const acceptGuarded = async (
     const policies = await lockPolicies(tx, wallets)
     const before = await replayOf(tx, caller.idempotencyKey)
     if (before !== undefined) return before
-    const judgements = await Promise.all(
-      policies.map(({ address, policy }) => judgeOne(tx, transfer, address, policy)),
-    )
-    for (const each of judgements) if (each.verdict === 'refused') return each.rule
-    const isHeld = judgements.some(({ verdict }) => verdict === 'approval')
-    const approval = isHeld ? ('required' as const) : undefined
+    const judgement = await judgeTransfer(tx, policies, transfer)
+    if (judgement.verdict === 'refused') return judgement.rule
+    const approval = judgement.verdict === 'approval' ? ('required' as const) : undefined
     const body = bodyOf(approval)
     await insertAll(tx, [{ ...acceptance, transfer: { ...transfer, approval }, body }])
     return { status: acceptedStatus, body, isReplay: false }
   })
   if (typeof decided !== 'string') return decided
-  const object = transfer.fromWallet
-  await sql.begin((tx) =>
-    writeAudit(tx, {
-      ...{ actor: actorOf(caller), action: 'drex.transfer', object },
-      outcome: `refused: ${decided}`,
-    }),
-  )
-  throw new ApiError(
-    drexErrors.policy_refused,
-    `The policy of the wallet refuses this transfer: ${decided}.`,
-    { details: { rule: decided, wallet: transfer.fromWallet } },
-  )
+  return refuseByPolicy(sql, caller, 'drex.transfer', transfer.fromWallet, decided)
 }
 
-const judgeOne = async (
+/** @param policies of the wallets that sign for it, locked */
+export const judgeTransfer = async (
   tx: Transaction,
-  { amount, decimals, toWallet }: Acceptance['transfer'],
-  address: Hex,
-  policy: Parameters<typeof judge>[0],
+  policies: Awaited<ReturnType<typeof lockPolicies>>,
+  { amount, decimals, toWallet }: Pick<NewTransfer, 'amount' | 'decimals' | 'toWallet'>,
 ): Promise<Judgement> => {
-  const spent = policy.day_max === undefined ? 0n : await spentSince(tx, address, windowHours)
-  return judge(policy, { amount: comparable(amount, decimals), to: toWallet, spent })
+  const judgements = await Promise.all(
+    policies.map(async ({ address, policy }) => {
+      const spent = policy.day_max === undefined ? 0n : await spentSince(tx, address, windowHours)
+      return judge(policy, { amount: comparable(amount, decimals), to: toWallet, spent })
+    }),
+  )
+  const of = (verdict: Judgement['verdict']) => judgements.find((each) => each.verdict === verdict)
+  return of('refused') ?? of('approval') ?? { verdict: 'allowed' }
+}
+
+/** Tells the audit first. @throws ApiError `policy_refused` */
+export const refuseByPolicy = async (
+  sql: Client,
+  caller: Caller,
+  action: 'drex.transfer' | 'drex.retry',
+  wallet: Hex,
+  rule: PolicyRule,
+): Promise<never> => {
+  const entry = { actor: actorOf(caller), action, object: wallet, outcome: `refused: ${rule}` }
+  await sql.begin((tx) => writeAudit(tx, entry))
+  throw new ApiError(
+    drexErrors.policy_refused,
+    `The policy of the wallet refuses this transfer: ${rule}.`,
+    { details: { rule, wallet } },
+  )
 }

@@ -25,6 +25,7 @@ import { limitsMoney } from '../wallets/policy.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { createAcceptor } from './accept.ts'
 import { acceptGuarded } from './guarded.ts'
+import { retryTransfer } from './retry.ts'
 import * as store from './store.ts'
 
 type TransferRequest = {
@@ -62,6 +63,8 @@ export type Transfers = {
   readonly cancel: (id: string, caller: Caller) => Promise<store.Transfer>
   /** Lets a transfer go that its wallet's policy holds. @throws ApiError if it is not held, or the caller made it */
   readonly approve: (id: string, caller: Caller) => Promise<store.Transfer>
+  /** Tries a failed transfer again. @throws ApiError if it has not failed, or nothing proves that it moved nothing */
+  readonly retry: (id: string, caller: Caller, form: AddressForm) => Promise<Answered>
 }
 
 export const createTransfers = (deps: {
@@ -70,6 +73,7 @@ export const createTransfers = (deps: {
   readonly wallets: Wallets
   readonly tokens: Tokens
   readonly expirySeconds: number
+  readonly watchBlocks: number
   readonly contextOf: (network: NetworkId) => EngineContext | undefined
   readonly onEnded: EngineContext['onEnded']
 }): Transfers => {
@@ -125,6 +129,13 @@ export const createTransfers = (deps: {
         drexErrors.approval_not_possible,
         'The transfer waits for no approval, or this key made it.',
       )
+    },
+    async retry(id, caller, form) {
+      const answered = await retryTransfer(deps, await get(id, caller), caller, (taken) =>
+        creationBody(taken, form),
+      )
+      kick()
+      return answered
     },
     async cancel(id, caller) {
       const actor = actorOf(caller)
@@ -193,7 +204,10 @@ const inUnits = async (chain: Chain, tokens: Tokens, { amount, swap }: TransferR
   return { amount: await tokens.unitsOf(chain, token, amount, 'amount'), token, decimals }
 }
 
-const creationBody = (transfer: store.NewTransfer, form: AddressForm): string =>
+const creationBody = (
+  transfer: store.NewTransfer & { readonly attempt?: number },
+  form: AddressForm,
+): string =>
   JSON.stringify({
     transfer_id: transfer.id,
     status: 'pending',
@@ -206,6 +220,7 @@ const creationBody = (transfer: store.NewTransfer, form: AddressForm): string =>
     network: transfer.network,
     reference: transfer.reference ?? null,
     approval: transfer.approval ?? null,
+    attempt: transfer.attempt ?? 1,
   })
 
 const approveHeld = (

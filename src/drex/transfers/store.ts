@@ -34,16 +34,21 @@ export type Transfer = NewTransfer & {
   readonly blockHash: Hex | undefined
   readonly error: TransactionError | undefined
   readonly approvedBy: string | undefined
+  /** The number of the present attempt, from 1. */
+  readonly attempt: number
   readonly updatedAt: Date
 }
 
 export type Step = {
   readonly id: string
+  /** Of the transfer, from 1. */
+  readonly attempt: number
   readonly kind: TransactionKind
   readonly sender: Hex
   readonly status: TransactionStatus
   readonly hash: Hex | undefined
   readonly error: TransactionError | undefined
+  readonly createdAt: Date
 }
 
 type Row = {
@@ -61,6 +66,7 @@ type Row = {
   account: string
   approval: 'required' | 'approved' | null
   approved_by: string | null
+  attempt: number
   created_by: string
   created_at: Date
   status: TransactionStatus
@@ -86,6 +92,7 @@ const read = (row: Row): Transfer => ({
   account: row.account,
   approval: row.approval ?? undefined,
   approvedBy: row.approved_by ?? undefined,
+  attempt: row.attempt,
   createdBy: row.created_by,
   createdAt: row.created_at,
   status: row.status,
@@ -101,7 +108,8 @@ const read = (row: Row): Transfer => ({
 const selection = (sql: Queryable) => sql`
   select f.*, t.status, coalesce(t.mined_hash, t.hash) as hash, t.nonce, t.block_number,
     t.block_hash, t.error,
-    coalesce(t.settled_at, t.mined_at, t.broadcast_at, t.signed_at, f.created_at) as updated_at
+    coalesce(t.settled_at, t.mined_at, t.broadcast_at, t.signed_at, f.retried_at, f.created_at)
+      as updated_at
   from drex_transfers f join drex_transactions t on t.id = f.transaction_id`
 
 /** The part of the transfers that somebody may see. */
@@ -157,16 +165,10 @@ export const listTransfers = async (
 /** The steps of a transfer, in their order. */
 export const stepsOf = async (sql: Client, transferId: string): Promise<readonly Step[]> => {
   const rows = await sql<
-    {
-      id: string
-      kind: TransactionKind
-      sender: Hex
-      status: TransactionStatus
-      hash: Hex | null
-      error: TransactionError | null
-    }[]
+    (Omit<Step, 'hash' | 'error'> & { hash: Hex | null; error: TransactionError | null })[]
   >`
-    select id, kind, sender, status, coalesce(mined_hash, hash) as hash, error
+    select id, request_attempt as attempt, kind, sender, status, coalesce(mined_hash, hash) as hash,
+      error, created_at as "createdAt"
     from drex_transactions where subject = ${transferId} order by id`
   return rows.map((row) => ({
     ...row,
@@ -176,7 +178,7 @@ export const stepsOf = async (sql: Client, transferId: string): Promise<readonly
 }
 
 /**
- * Lets a held transfer go, by another key than the one that made it.
+ * Lets a held transfer go, by another key than the one that asked for this attempt.
  * @returns false if it is not held, has ended, or this key made it
  */
 export const approveTransfer = async (
@@ -191,7 +193,8 @@ export const approveTransfer = async (
   if (waiting.count === 0) return false
   const approved = await sql`
     update drex_transfers set approval = 'approved', approved_by = ${keyId}
-    where id = ${id} and approval = 'required' and created_by <> ${keyId}`
+    where id = ${id} and approval = 'required'
+      and coalesce(retried_by, created_by) <> ${keyId}`
   if (approved.count === 0) return false
   await sql`
     update drex_transactions set due_at = now(),

@@ -143,7 +143,7 @@ export const spentSince = async (
     select coalesce(sum(f.amount * (10::numeric ^ (${decimalsMax} - f.decimals))), 0)::numeric(150, 0)::text
       as spent
     from drex_transfers f join drex_transactions t on t.id = f.transaction_id
-    where f.from_wallet = ${address} and f.created_at > now() - ${hours} * interval '1 hour'
+    where f.from_wallet = ${address} and greatest(f.created_at, f.retried_at) > now() - ${hours} * interval '1 hour'
       and t.status not in ('failed', 'reverted', 'cancelled')`
   return BigInt(row?.spent ?? '0')
 }

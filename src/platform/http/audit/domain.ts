@@ -7,6 +7,7 @@ export const auditActions = [
   'cards.resolve',
   'drex.transfer',
   'drex.cancel',
+  'drex.retry',
   'drex.fund',
   'drex.approve',
   'wallets.create',
