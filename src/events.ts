@@ -57,6 +57,31 @@ const sentMessage = z
   })
   .meta({ id: 'SentMessageEvent' })
 
+const bilingual = z.strictObject({ en: z.string(), pt: z.string() }).readonly().nullable()
+
+/** A code of the SPI with what the rulebook knows of it. */
+export const reason = z
+  .strictObject({
+    code: z.string(),
+    meaning: bilingual.meta({ description: 'Null where only the code is known.' }),
+    remedy: bilingual.meta({ description: 'What who is told of it does: our advice, if any.' }),
+  })
+  .meta({ id: 'Reason' })
+
+export type Reason = z.infer<typeof reason>
+
+const refund = z
+  .strictObject({
+    refund_id: text.meta({ description: 'RtrId.' }),
+    end_to_end_id: text.meta({ description: 'Of the payment that is given back.' }),
+    message_id: z.string(),
+    status: z.enum(['settled', 'rejected']),
+    amount: money,
+    reason: reason.nullable(),
+    refusal: reason.nullable(),
+  })
+  .meta({ id: 'RefundEvent' })
+
 const cardTransaction = z
   .strictObject({
     transaction_id: z.string(),
@@ -173,6 +198,15 @@ export const eventGroups = {
     payload: sentMessage,
     subject: 'EndToEndId, else BizMsgIdr, else message_id',
     types: { 'message.status': 'A message of ours has a new status.' },
+  },
+  refunds: {
+    title: 'Instant payments',
+    payload: refund,
+    subject: 'EndToEndId of the payment',
+    types: {
+      'pix.refund.settled': 'A return that we have sent is settled.',
+      'pix.refund.rejected': 'A return that we have sent was refused: its amount is free again.',
+    },
   },
   cards: {
     title: 'Cards',

@@ -8,6 +8,7 @@ import {
   createCatalogue,
   createInterfaceClient,
   createOutbound,
+  createPayments,
   createPull,
   createSend,
   createWorker,
@@ -55,6 +56,7 @@ export const createPipeline = (
   const stages: Feature[] = [
     createCatalogue({ client, missing }),
     createSend({ ispb, sql, broker, revision, sendNow, logger }),
+    createPayments({ ispb, sql, broker, revision }),
   ]
   if (runs.has('WORKER') && broker !== undefined && sql !== undefined) {
     stages.push(

@@ -21,4 +21,5 @@ export {
   type OutboundFeature,
   outboundSettings,
 } from './out/stage/index.ts'
+export { createPayments } from './payments/index.ts'
 export { spiProblems, spiStages } from './roles.ts'

@@ -9,7 +9,11 @@ import {
   findFraming,
   testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
-import { type CentralBank, createCentralBank } from '../../src/simulators/central-bank/index.ts'
+import {
+  type CentralBank,
+  createCentralBank,
+  payingPsp,
+} from '../../src/simulators/central-bank/index.ts'
 import { type Chain, createChain } from '../../src/simulators/chain/index.ts'
 import { createAdmin } from '../drex/support.ts'
 import { envelope } from '../spi/in/worker/support.ts'
@@ -72,6 +76,7 @@ beforeAll(async () => {
       ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file },
       ...{ DATABASE_DSN: database.dsn, CARDGW_DATABASE_URL: cardDatabase.dsn, ISPB: ispb },
       ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
+      SPI_AUTO_ACCEPT: 'true',
       ...{ DREX_TESTNET_RPC_URLS: chain.url, DREX_TESTNET_TOKEN: admin.token },
       ...{ DREX_TESTNET_BLOCK_TIME_MS: '40', DREX_EXPIRY_SECONDS: '3' },
       TRILHO_MASTER_KEY: randomBytes(32).toString('base64'),
@@ -114,10 +119,19 @@ const until = async (what: string, holds: () => boolean | Promise<boolean>): Pro
 const delivered = (): readonly { readonly type: EventType; readonly data: unknown }[] =>
   receiver.received.filter(({ path }) => path === '/hook').map(({ body }) => JSON.parse(body))
 
+const none = (): Record<string, never> => ({})
+
 const instantPayments = async () => {
   const params = { local_instrument: 'MANU', transactions: [transfer(ispb, '99999A04', 100)] }
   await call('POST', '/v1/spi/send', { message_type: 'PACS008', params })
-  bank.payIn({ to: ispb, amountCents: 100n })
+  const paidIn = `/v1/pix/payments/${bank.payIn({ to: ispb, amountCents: 100n })}`
+  await until('paid', async () => (await call('GET', paidIn).catch(none))['status'] === 'settled')
+  await call('POST', `${paidIn}/refunds`, { amount: 60, reason: 'MD06' })
+  const tooMuch = { amount: 100, return_reason: 'MD06', receiving_ispb: payingPsp }
+  await call('POST', '/v1/spi/send', {
+    message_type: 'PACS004',
+    params: { ...tooMuch, original_end_to_end_id: paidIn.split('/').at(-1) },
+  })
   // What the simulated bank sends of itself is not every type: others, as it could send them.
   for (const type of [...messageTypes, 'xxxx.001']) {
     if (!type.startsWith('pacs')) bank.deliver(ispb, utf8(envelope(type, '1.0', '<a></a>')))

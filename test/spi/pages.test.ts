@@ -12,6 +12,7 @@ import {
   insertMessages,
   noteRepetitions,
   othersUnderKnownKeys,
+  refundEvents,
   rememberAnswers,
   setRepetitionOutcomes,
 } from '#src/spi/messages/index.ts'
@@ -27,6 +28,7 @@ import {
   noteDoubt,
   takeLost,
 } from '#src/spi/out/stage/store.ts'
+import { lockPayment, messagesOfPayment } from '#src/spi/payments/store.ts'
 import { keptForEver, quietLogger } from '../support/database.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 import { type Made, madeOutbound, storeMany } from './messages/stored.ts'
@@ -102,6 +104,15 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       const lost = { queuedBefore: search.from, entriesBefore: search.from, pauseMs: 1, limit: 100 }
       await takeLost(tx, { now: search.from, ...lost })
       for (const { e2e } of made.slice(0, 1)) await channelOfPayment(tx, e2e)
+      for (const { id, e2e } of made) {
+        await messagesOfPayment(tx, e2e)
+        await lockPayment(tx, { messageId: id, position: 0 })
+      }
+      await refundEvents(
+        tx,
+        ids.map((id) => ({ id, status: 'ACCEPTED' })),
+        () => 'pacs.004',
+      )
       const recorded = made.map(({ id, n }) => ({ id, type: 'pacs.002', resourceId: `R${n}` }))
       await applyRemembered(tx, recorded, async () => {})
       await applyCrossed(tx, async () => {})

@@ -25,6 +25,7 @@ export type DevCentralBank = {
 const everyMs = 20
 const timeoutMs = 15_000
 const amountCents = 1_050
+const refundCents = 300
 const ispbDefault = '12345678'
 /** Short, so that `dev` ends soon. */
 const longPollMs = 1_000
@@ -65,9 +66,11 @@ export const paymentDemos = async (
 ): Promise<readonly Demo[]> => {
   const running = new Set(features.map(({ name }) => name))
   if (payIn === undefined || !stages.every((stage) => running.has(stage))) return []
+  const paidIn = payIn({ to: ispb, amountCents: BigInt(amountCents) })
   return [
     await payOut(gateway, ispb),
-    await received(gateway, payIn({ to: ispb, amountCents: BigInt(amountCents) })),
+    await received(gateway, paidIn),
+    await givenBack(gateway, paidIn),
   ]
 }
 
@@ -89,6 +92,19 @@ const received = async (gateway: DemoGateway, endToEndId: string): Promise<Demo>
     title: `A payment of 10.50 from ${payingPsp} comes in and is accepted`,
     command: `curl -s -H 'Authorization: Bearer ${gateway.apiKey}' ${gateway.httpUrl}/v1/messages/e2e/${endToEndId}`,
     output,
+  }
+}
+
+/** A part of what was received is given back to the payer. */
+const givenBack = async (gateway: DemoGateway, endToEndId: string): Promise<Demo> => {
+  const url = `${gateway.httpUrl}/v1/pix/payments/${endToEndId}/refunds`
+  const asked = { amount: refundCents, reason: 'MD06' }
+  const { command, output } = await call(gateway.apiKey, 'POST', url, asked)
+  const messages = await settled(gateway, endToEndId, 'OUTBOUND', 'pacs.004', 'ACCEPTED')
+  return {
+    title: `3.00 of it are given back to ${payingPsp}`,
+    command,
+    output: `${output}\n${messages}`,
   }
 }
 

@@ -84,6 +84,10 @@ const detail = record
         debtor_ispb: z.string().nullable(),
         creditor_ispb: z.string().nullable(),
         status: z.string().nullable(),
+        reason: z
+          .string()
+          .nullable()
+          .describe('Code that a return or a refusal gives; `GET /v1/codes` has what it means'),
       }),
     ),
     history: z.array(

@@ -61,6 +61,8 @@ export type MessageTransaction = {
   readonly creditorIspb: string | undefined
   /** TxSts of an answer. */
   readonly status: string | undefined
+  /** Code of the reason that the message gives: of a return why, of an answer why not. */
+  readonly reason?: string | undefined
 }
 
 /** A rule that a received message breaks. We store and log it, but never refuse the message for it. */

@@ -31,6 +31,7 @@ export {
 export { statusEvent } from './events.ts'
 export { processedMessages } from './metrics.ts'
 export { createOpenMessages } from './open.ts'
+export { refundEvents } from './refunds.ts'
 export {
   applyCrossed,
   applyRemembered,

@@ -1,5 +1,5 @@
 import type { PendingQuery, Row } from 'postgres'
-import { type Client, uuidBound } from '#src/platform/database/index.ts'
+import { type Client, type Queryable, uuidBound } from '#src/platform/database/index.ts'
 import {
   countedMax,
   type MessageDetail,
@@ -81,7 +81,7 @@ export const findMessage = async (sql: Client, id: string): Promise<MessageDetai
     sql<{ [K in keyof MessageTransaction]: MessageTransaction[K] | null }[]>`
       select end_to_end_id as "endToEndId", instruction_id as "instructionId",
         amount_cents as "amountCents", debtor_ispb as "debtorIspb",
-        creditor_ispb as "creditorIspb", status
+        creditor_ispb as "creditorIspb", status, reason
       from spi_transactions where message_id = ${id}::uuid order by position`,
     sql<HistoryRow[]>`
       select status, (extract(epoch from at) * 1000)::float8 as "atMs", detail, repetition
@@ -103,6 +103,7 @@ export const findMessage = async (sql: Client, id: string): Promise<MessageDetai
       debtorIspb: transaction.debtorIspb ?? undefined,
       creditorIspb: transaction.creditorIspb ?? undefined,
       status: transaction.status ?? undefined,
+      reason: transaction.reason ?? undefined,
     })),
     history: history.map(({ status, atMs, detail, repetition }) => ({
       status,
@@ -114,7 +115,7 @@ export const findMessage = async (sql: Client, id: string): Promise<MessageDetai
 }
 
 /** Returns the bytes as sent or received. */
-export const readDocument = async (sql: Client, id: string): Promise<Uint8Array | undefined> => {
+export const readDocument = async (sql: Queryable, id: string): Promise<Uint8Array | undefined> => {
   const [row] = await sql<({ readonly xml: Uint8Array } & SendingRow)[]>`
     select message.xml, sending.xml as "sendingXml", sending.position as "sendingPosition",
       sending.checksum as "sendingChecksum"

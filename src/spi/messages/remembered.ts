@@ -3,6 +3,7 @@ import type { Emit } from '#src/events.ts'
 import { looksLikeOne, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
 import { type MessageStatus, replyOutcome, type StatusChange } from './domain.ts'
 import { statusEvent } from './events.ts'
+import { refundEvents } from './refunds.ts'
 import { changeStatuses } from './store.ts'
 
 /*
@@ -198,9 +199,11 @@ const apply = async (
     const message = sent.get(change.id)
     return message === undefined ? [] : [{ change, sent: message }]
   })
-  await emitEvents(
+  const refunds = await refundEvents(
     tx,
-    applied.map((one) => statusEvent(one.sent, one.change)),
+    applied.map(({ change }) => change),
+    (id) => sent.get(id)?.type,
   )
+  await emitEvents(tx, [...applied.map((one) => statusEvent(one.sent, one.change)), ...refunds])
   return applied
 }

@@ -126,6 +126,7 @@ const detailView = (detail: MessageDetail) => ({
     debtor_ispb: transaction.debtorIspb ?? null,
     creditor_ispb: transaction.creditorIspb ?? null,
     status: transaction.status ?? null,
+    reason: transaction.reason ?? null,
   })),
   history: detail.history.map(({ status, at, detail: note, repetition }) => ({
     status,

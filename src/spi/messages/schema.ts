@@ -82,6 +82,8 @@ export const spiTransactions = pgTable(
     debtorIspb: text('debtor_ispb'),
     creditorIspb: text('creditor_ispb'),
     status: text(),
+    /** Code of the reason that the message gives: of a return why, of an answer why not. */
+    reason: text(),
   },
   (table) => [
     primaryKey({ columns: [table.messageId, table.position] }),

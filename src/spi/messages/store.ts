@@ -120,9 +120,12 @@ const insertFresh = async (
   const documents = messages.map(({ xml }) => compressed(xml))
   const transactions = messages.flatMap((message) =>
     message.transactions.map(
-      ({ endToEndId, instructionId, amountCents, debtorIspb, creditorIspb, status }, position) => ({
+      (
+        { endToEndId, instructionId, amountCents, debtorIspb, creditorIspb, status, reason },
+        position,
+      ) => ({
         ...{ messageId: message.id, position, endToEndId, instructionId, amountCents },
-        ...{ debtorIspb, creditorIspb, status },
+        ...{ debtorIspb, creditorIspb, status, reason },
       }),
     ),
   )
@@ -161,12 +164,13 @@ const insertFresh = async (
       select id, case when "receivedAt" is null then 0 else 1 end, status, now() from fresh
     ), transactions as (
       insert into spi_transactions (message_id, position, end_to_end_id, instruction_id,
-        amount_cents, debtor_ispb, creditor_ispb, status)
+        amount_cents, debtor_ispb, creditor_ispb, status, reason)
       select "messageId", position, "endToEndId", "instructionId", "amountCents", "debtorIspb",
-        "creditorIspb", status
+        "creditorIspb", status, reason
       from jsonb_to_recordset(${jsonText(transactions)}::text::jsonb) as transaction(
         "messageId" uuid, position int, "endToEndId" text, "instructionId" text,
-        "amountCents" bigint, "debtorIspb" text, "creditorIspb" text, status text)
+        "amountCents" bigint, "debtorIspb" text, "creditorIspb" text, status text,
+        reason text)
       where "messageId" in (select id from fresh)
     )
     select id from fresh`

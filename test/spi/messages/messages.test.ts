@@ -36,7 +36,14 @@ describe('stored messages', () => {
       warnings: [{ rule: 'CreDt', path: '/Envelope/AppHdr/CreDt', message: 'lies ahead' }],
       transactions: [
         first!,
-        { ...first!, endToEndId: undefined, instructionId: 'D1', amountCents: 5n, status: 'RJCT' },
+        {
+          ...first!,
+          endToEndId: undefined,
+          instructionId: 'D1',
+          amountCents: 5n,
+          status: 'RJCT',
+          reason: 'AM09',
+        },
       ],
     })
     expect((await insertMessages(sql, [stored])).stored).toEqual(new Set([stored.id]))
@@ -67,6 +74,7 @@ describe('stored messages', () => {
           debtor_ispb: '11111111',
           creditor_ispb: '12345678',
           status: null,
+          reason: null,
         },
         {
           end_to_end_id: null,
@@ -75,6 +83,7 @@ describe('stored messages', () => {
           debtor_ispb: '11111111',
           creditor_ispb: '12345678',
           status: 'RJCT',
+          reason: 'AM09',
         },
       ],
       history: [{ status: 'PROCESSED', at: expect.any(String), detail: null, repetition: null }],

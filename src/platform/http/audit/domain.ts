@@ -1,6 +1,7 @@
 /** The actions that we record: all that move money, and all that change who may do or learn what. */
 export const auditActions = [
   'spi.send',
+  'spi.refund',
   'cards.authorize',
   'cards.capture',
   'cards.void',

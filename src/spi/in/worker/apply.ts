@@ -10,6 +10,7 @@ import {
   type OutboundMessage,
   type Outbox,
   othersUnderKnownKeys,
+  refundEvents,
   rememberAnswers,
   type SentMessage,
   type StatusChange,
@@ -70,12 +71,14 @@ export const applyBatch = async (
   const wanted = effective.length === 0 ? [] : await changesOf(tx, effective)
   const moved = wanted.length === 0 ? new Set() : await changeStatuses(tx, wanted)
   const changes = wanted.filter(({ id }) => moved.has(id))
+  const refunds = await refundEvents(tx, changes, (id) => matches.sent.get(id)?.type)
   await deps.emitEvents(tx, [
     ...[...stored.keys()].flatMap(receivedEvents),
     ...changes.flatMap((change) => {
       const sent = matches.sent.get(change.id)
       return sent === undefined ? [] : [statusEvent(sent, change)]
     }),
+    ...refunds,
   ])
   const late = await rememberAnswers(tx, effective.flatMap(unknownOf), deps.emitEvents)
   const replies = [...stored.keys()].flatMap(deps.replies)

@@ -3,24 +3,20 @@ import {
   type BuildableMessage,
   type BuildProblem,
   buildMessage,
-  createMessageScanner,
   createRandomText,
-  messageDefinitionIdOf,
   type Revision,
-  spiIspb,
 } from '#codecs/iso20022'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import type { Answered, Caller } from '#src/platform/http/index.ts'
-import { currentTraceparent, type Logger } from '#src/platform/observe/index.ts'
-import { nativeText } from '#src/platform/runtime/index.ts'
-import type { Channel, OutboundMessage } from '../../messages/index.ts'
-import { viewMessage } from '../../messages/view.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import type { Channel } from '../../messages/index.ts'
 import type { SendNow } from '../stage/index.ts'
 import { createAcceptor } from './accept.ts'
 import type { Built } from './answers.ts'
 import { answeredPayment, channelOf, isScheduled } from './domain.ts'
 import { createFastPath } from './fast-path.ts'
+import { outboundOf } from './outbound.ts'
 import { brokenRules } from './rules.ts'
 import { channelOfPayment } from './store.ts'
 
@@ -52,9 +48,6 @@ export type SendDeps = {
 export type SendService = (request: SendRequest, caller: Caller) => Promise<SendOutcome>
 
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
-
-/** We read one document completely before we scan the next. */
-const scanner = createMessageScanner(nativeText)
 
 /**
  * Builds a message, stores it and queues it with the answer of its Idempotency-Key, all in one transaction: a
@@ -103,23 +96,9 @@ const builtOf = (
 ): Built => ({
   messageType: request.messageType,
   endToEndIds: message.endToEndIds,
-  message: {
-    id: Bun.randomUUIDv7(),
-    type: message.type,
-    definition: messageDefinitionIdOf(message),
+  message: outboundOf(message, {
+    ispb,
     channel: request.channel,
-    sourceIspb: ispb,
-    destinationIspb: spiIspb,
-    bizMsgIdr: message.businessMessageId,
-    transactions: transactionsOf(message.bytes),
-    traceparent: currentTraceparent(),
-    ...(isScheduled(request.messageType, request.params) ? { isScheduled: true } : {}),
-    envelope: message,
-  },
+    isScheduled: isScheduled(request.messageType, request.params),
+  }),
 })
-
-const transactionsOf = (bytes: Uint8Array): OutboundMessage['transactions'] => {
-  const view = viewMessage(scanner.scan(bytes))
-  if (view === undefined) throw new Error('a built message cannot be read')
-  return view.transactions
-}

@@ -1,0 +1,2 @@
+-- expand
+ALTER TABLE "spi_transactions" ADD COLUMN "reason" text;

@@ -1,0 +1,24 @@
+import { createMessageScanner, identifyMessage, readMessage } from '#codecs/iso20022'
+import { nativeText } from '#src/platform/runtime/index.ts'
+import type { CashParts } from './domain.ts'
+
+/** We read one document completely before we scan the next. */
+const scanner = createMessageScanner(nativeText)
+
+/** The parts of a Pix Saque or Pix Troco within a pacs.008; undefined for any other payment. */
+export const cashOf = (document: Uint8Array, endToEndId: string): CashParts | undefined => {
+  const xml = scanner.scan(document)
+  const identity = identifyMessage(xml)
+  if (identity?.type !== 'pacs.008') return undefined
+  const reading = readMessage(xml, { ...identity, type: 'pacs.008' })
+  if (!reading.ok) return undefined
+  const payment = reading.message.transactions.find((one) => one.endToEndId === endToEndId)
+  const { structured } = payment?.remittance ?? {}
+  if (payment === undefined || structured === undefined || structured === null) return undefined
+  const cents = (wanted: string): bigint =>
+    structured.adjustments.reduce(
+      (sum, { reason, amount }) => (reason === wanted ? sum + amount.cents : sum),
+      0n,
+    )
+  return { cashCents: cents('VLDN'), purchaseCents: cents('VLCP') }
+}

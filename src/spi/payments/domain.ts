@@ -1,0 +1,213 @@
+/**
+ * What becomes of one payment, read from the messages that name its EndToEndId. Nothing of it is stored a second time,
+ * so it holds for every message that was ever stored.
+ */
+
+/** One transaction of a message that names the payment. */
+export type PaymentMessage = {
+  readonly messageId: string
+  readonly position: number
+  readonly type: string | null
+  readonly direction: 'INBOUND' | 'OUTBOUND'
+  readonly messageStatus: string
+  readonly signature: string
+  /** RtrId of a return; what an answer is about. */
+  readonly instructionId: string | null
+  readonly amountCents: bigint | null
+  readonly debtorIspb: string | null
+  readonly creditorIspb: string | null
+  /** What the message says or, of one that we sent, what was answered. */
+  readonly status: string | null
+  readonly reason: string | null
+  /** Of a message that we sent: when it became what it is, and why. */
+  readonly changedAt: Date | null
+  readonly detail: string | null
+}
+
+export const outcomes = ['pending', 'settled', 'rejected', 'failed', 'unknown'] as const
+/**
+ * `pending` until there is an explicit answer. `failed`: the central bank has never taken the message, and it may still
+ * be sent. `unknown`: no answer in time, and we ask for it.
+ */
+type Outcome = (typeof outcomes)[number]
+
+export type PaymentReturn = {
+  /** RtrId. */
+  readonly id: string
+  readonly direction: 'INBOUND' | 'OUTBOUND'
+  readonly messageId: string
+  readonly amountCents: bigint
+  readonly reason: string | null
+  readonly outcome: Outcome
+  /** Codes of the refusal, or what else is known of why it failed. */
+  readonly refusal: string | null
+  readonly endedAt: Date | null
+}
+
+export type Payment = {
+  readonly endToEndId: string
+  /** INBOUND: paid to us. */
+  readonly direction: 'INBOUND' | 'OUTBOUND'
+  readonly messageId: string
+  readonly position: number
+  readonly amountCents: bigint
+  readonly debtorIspb: string | null
+  readonly creditorIspb: string | null
+  readonly outcome: Outcome
+  readonly refusal: string | null
+  /** When the answer that ended it was stored here. */
+  readonly endedAt: Date | null
+  /** Given back by the one who was paid, in the order of their messages. */
+  readonly returns: readonly PaymentReturn[]
+  /** Sum of the returns that are settled. */
+  readonly returnedCents: bigint
+  /** Sum of the returns that may still be settled: all that no explicit answer has refused. */
+  readonly heldCents: bigint
+}
+
+/** A return is possible for so long after the settlement (DT05). */
+const returnDays = 90
+const dayMs = 86_400_000
+
+/** When the time to return a payment is over. */
+export const returnDeadline = (settledAt: Date): Date =>
+  new Date(settledAt.getTime() + returnDays * dayMs)
+
+/** What can still be returned; never less than nothing, whatever was returned another way. */
+export const refundableCents = ({ amountCents, returnedCents, heldCents }: Payment): bigint => {
+  const rest = amountCents - returnedCents - heldCents
+  return rest > 0n ? rest : 0n
+}
+
+/** A message whose signature does not fit says nothing about money. */
+const isTrusted = ({ signature }: PaymentMessage): boolean =>
+  signature === 'VALID' || signature === 'NOT_CHECKED'
+
+const settledStatuses = ['ACSC', 'ACCC']
+
+/** The end of what we sent: the answer to the transaction, else what became of its message. */
+const sentOutcome = ({ status, messageStatus }: PaymentMessage): Outcome => {
+  if (status === 'RJCT') return 'rejected'
+  if (status !== null && settledStatuses.includes(status)) return 'settled'
+  if (messageStatus === 'REJECTED') return 'rejected'
+  if (messageStatus === 'FAILED') return 'failed'
+  return messageStatus === 'UNKNOWN' ? 'unknown' : 'pending'
+}
+
+/** The report of the SPI that ends an operation, named by its EndToEndId or RtrId. */
+const reportOn = (id: string, messages: readonly PaymentMessage[]): PaymentMessage | undefined =>
+  messages.find(
+    ({ type, direction, instructionId, status }) =>
+      type === 'pacs.002' &&
+      direction === 'INBOUND' &&
+      instructionId === id &&
+      status !== null &&
+      (status === 'RJCT' || settledStatuses.includes(status)),
+  )
+
+type End = Pick<PaymentReturn, 'outcome' | 'refusal' | 'endedAt'>
+
+const endOf = (
+  id: string,
+  message: PaymentMessage,
+  messages: readonly PaymentMessage[],
+  momentOf: (id: string) => Date,
+): End => {
+  const report = reportOn(id, messages)
+  const reportedAt = report === undefined ? null : momentOf(report.messageId)
+  if (message.direction === 'INBOUND') {
+    if (report === undefined) return { outcome: 'pending', refusal: null, endedAt: null }
+    return report.status === 'RJCT'
+      ? { outcome: 'rejected', refusal: report.reason, endedAt: reportedAt }
+      : { outcome: 'settled', refusal: null, endedAt: reportedAt }
+  }
+  const outcome = sentOutcome(message)
+  const hasEnded = outcome !== 'pending' && outcome !== 'unknown'
+  return {
+    outcome,
+    refusal:
+      outcome === 'rejected' || outcome === 'failed' ? (report?.reason ?? message.detail) : null,
+    endedAt: hasEnded ? (reportedAt ?? message.changedAt) : null,
+  }
+}
+
+/**
+ * Reads a payment from the messages that name it.
+ *
+ * @param messages in the order of their ids
+ * @param momentOf when a message was stored
+ * @returns undefined if no payment is among them
+ */
+export const paymentOf = (
+  endToEndId: string,
+  messages: readonly PaymentMessage[],
+  momentOf: (id: string) => Date,
+): Payment | undefined => {
+  const trusted = messages.filter(isTrusted)
+  const original = trusted.find(({ type }) => type === 'pacs.008')
+  if (original === undefined) return undefined
+  const { direction, messageId, position, amountCents, debtorIspb, creditorIspb } = original
+  const givingBack = direction === 'INBOUND' ? 'OUTBOUND' : 'INBOUND'
+  const returns = trusted.flatMap((message): readonly PaymentReturn[] => {
+    const { instructionId: id } = message
+    if (message.type !== 'pacs.004' || message.direction !== givingBack || id === null) return []
+    return [
+      {
+        ...{ id, direction: message.direction, messageId: message.messageId },
+        ...{ amountCents: message.amountCents ?? 0n, reason: message.reason },
+        ...endOf(id, message, trusted, momentOf),
+      },
+    ]
+  })
+  return {
+    ...{ endToEndId, direction, messageId, position, debtorIspb, creditorIspb },
+    amountCents: amountCents ?? 0n,
+    ...endOf(endToEndId, original, trusted, momentOf),
+    returns,
+    returnedCents: sumOf(returns.filter(({ outcome }) => outcome === 'settled')),
+    heldCents: sumOf(returns.filter(isHeld)),
+  }
+}
+
+/** A return that failed holds its sum too: a person may have it sent after all. */
+const isHeld = ({ outcome }: PaymentReturn): boolean =>
+  outcome !== 'settled' && outcome !== 'rejected'
+
+const sumOf = (returns: readonly PaymentReturn[]): bigint =>
+  returns.reduce((sum, { amountCents }) => sum + amountCents, 0n)
+
+/** The parts of a payment with cash: each has its own reason of return. Undefined without cash. */
+export type CashParts = { readonly cashCents: bigint; readonly purchaseCents: bigint }
+
+const cashReason = 'SL02'
+const userReason = 'MD06'
+
+/**
+ * What can be returned for a reason: SL02 gives back cash only, MD06 of a purchase with cash the purchase only, every
+ * other reason whatever is left.
+ *
+ * @returns undefined if the reason does not fit the payment
+ */
+export const refundableFor = (
+  reason: string,
+  payment: Payment,
+  cash: CashParts | undefined,
+): bigint | undefined => {
+  const rest = refundableCents(payment)
+  if (reason === cashReason && cash === undefined) return undefined
+  const part = partOf(reason, cash)
+  if (part === undefined) return rest
+  const used = sumOf(
+    payment.returns.filter(
+      (one) => one.reason === reason && (one.outcome === 'settled' || isHeld(one)),
+    ),
+  )
+  const left = part > used ? part - used : 0n
+  return left < rest ? left : rest
+}
+
+const partOf = (reason: string, cash: CashParts | undefined): bigint | undefined => {
+  if (cash === undefined) return undefined
+  if (reason === cashReason) return cash.cashCents
+  return reason === userReason && cash.purchaseCents > 0n ? cash.purchaseCents : undefined
+}

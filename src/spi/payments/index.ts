@@ -1,0 +1,40 @@
+import type { Revision } from '#codecs/iso20022'
+import type { TransactionalBroker } from '#src/platform/broker/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import { withMissingSettings } from '#src/platform/http/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import { paymentErrors } from './errors.ts'
+import { paymentRoutes } from './routes.ts'
+import { createPaymentService } from './service.ts'
+
+export type PaymentsDeps = {
+  /** Undefined: the endpoints answer 503 and name ISPB. */
+  readonly ispb: string | undefined
+  /** Undefined, here and for the broker: the endpoints answer 503 and name DATABASE_DSN. */
+  readonly sql: Client | undefined
+  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'> | undefined
+  readonly revision: Revision
+  /** The real clock when absent. */
+  readonly now?: () => Date
+}
+
+/** Payments with their returns, and the endpoint that gives money back. */
+export const createPayments = (deps: PaymentsDeps): Feature => {
+  const { ispb, sql, broker, revision, now = () => new Date() } = deps
+  const common = { name: 'payments', errors: paymentErrors }
+  if (ispb !== undefined && sql !== undefined && broker !== undefined) {
+    const service = createPaymentService({ ispb, sql, broker, revision, now })
+    return { ...common, routes: paymentRoutes(service) }
+  }
+  const never = (): never => {
+    throw new Error('not configured')
+  }
+  const missing = [
+    ...(ispb === undefined ? ['ISPB'] : []),
+    ...(sql === undefined || broker === undefined ? ['DATABASE_DSN'] : []),
+  ]
+  return {
+    ...common,
+    routes: withMissingSettings(paymentRoutes({ find: never, refund: never }), missing),
+  }
+}

@@ -1,0 +1,80 @@
+import {
+  ApiError,
+  callerOf,
+  httpErrors,
+  type Route,
+  readJson,
+  readParams,
+  respond,
+} from '#src/platform/http/index.ts'
+import { documents, paymentParams, refundBody, refundParams } from './documents.ts'
+import { noPayment, type PaymentRecord, type PaymentService } from './service.ts'
+import { paymentView, refundView } from './views.ts'
+
+const bodyBytesMax = 16_384
+
+/** Payments are the institution's, like the messages that tell of them: every account with the scope sees them. */
+export const paymentRoutes = (service: PaymentService): readonly Route[] => {
+  const found = async (endToEndId: string): Promise<PaymentRecord> => {
+    const record = await service.find(endToEndId)
+    if (record === undefined) throw noPayment()
+    return record
+  }
+  return [
+    {
+      method: 'GET',
+      path: '/v1/pix/payments/{endToEndId}',
+      scope: 'messages:read',
+      document: documents.find,
+      handle: async (c) => {
+        const { payment, messages } = await found(readParams(c, paymentParams).endToEndId)
+        return Response.json(paymentView(payment, messages))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/pix/payments/{endToEndId}/refunds',
+      scope: 'messages:read',
+      document: documents.refunds,
+      handle: async (c) => {
+        const { endToEndId } = readParams(c, paymentParams)
+        const { payment } = await found(endToEndId)
+        return Response.json({
+          refunds: payment.returns.map((one) => refundView(endToEndId, one)),
+        })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/pix/payments/{endToEndId}/refunds/{refundId}',
+      scope: 'messages:read',
+      document: documents.refund,
+      handle: async (c) => {
+        const { endToEndId, refundId } = readParams(c, refundParams)
+        const { payment } = await found(endToEndId)
+        const one = payment.returns.find(({ id }) => id === refundId)
+        if (one === undefined) throw new ApiError(httpErrors.not_found, 'No such refund.')
+        return Response.json(refundView(endToEndId, one))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/pix/payments/{endToEndId}/refunds',
+      scope: 'spi:send',
+      accepts: ['application/json'],
+      bodyBytesMax,
+      document: documents.create,
+      handle: async (c) => {
+        const { endToEndId } = readParams(c, paymentParams)
+        const body = await readJson(c, refundBody)
+        const request = {
+          amountCents: body.amount,
+          reason: body.reason,
+          additionalInformation: body.additional_information,
+          remittanceInformation: body.remittance_information,
+        }
+        return respond(await service.refund(endToEndId, request, callerOf(c)))
+      },
+    },
+  ]
+}

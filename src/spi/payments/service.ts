@@ -1,0 +1,180 @@
+import { buildMessage, createRandomText, formatCents, type Revision } from '#codecs/iso20022'
+import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import {
+  type Answer,
+  type Answered,
+  ApiError,
+  actorOf,
+  type Caller,
+  httpErrors,
+  invalid,
+  runOnce,
+  writeAudit,
+} from '#src/platform/http/index.ts'
+import { enqueueMessages, momentOf } from '../messages/index.ts'
+import { readDocument } from '../messages/queries.ts'
+import { outboundOf } from '../out/send/outbound.ts'
+import { cashOf } from './cash.ts'
+import {
+  type Payment,
+  type PaymentMessage,
+  type PaymentReturn,
+  paymentOf,
+  refundableFor,
+  returnDeadline,
+} from './domain.ts'
+import { paymentErrors } from './errors.ts'
+import { lockPayment, messagesOfPayment, paymentMessagesMax } from './store.ts'
+import { refundView } from './views.ts'
+
+type RefundRequest = {
+  readonly amountCents: number
+  /** Of the codes of pacs.004. */
+  readonly reason: string
+  readonly additionalInformation: string | undefined
+  readonly remittanceInformation: string | undefined
+}
+
+/** A payment with the messages that tell of it. */
+export type PaymentRecord = {
+  readonly payment: Payment
+  readonly messages: readonly PaymentMessage[]
+}
+
+export type PaymentService = {
+  /** @returns undefined if no payment has the id */
+  readonly find: (endToEndId: string) => Promise<PaymentRecord | undefined>
+  /** @throws ApiError as {@link paymentErrors}, 404 and 400 */
+  readonly refund: (endToEndId: string, request: RefundRequest, caller: Caller) => Promise<Answered>
+}
+
+export type PaymentDeps = {
+  readonly sql: Client
+  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
+  readonly ispb: string
+  readonly revision: Revision
+  readonly now: () => Date
+}
+
+const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
+
+/**
+ * Payments with their returns, and the returns that this institution makes. A refund is one transaction: the payment
+ * is locked, its returns are added up, the pacs.004 is stored and queued, and the Idempotency-Key gets its answer. So of
+ * requests that come together, each sees what the one before it holds.
+ */
+export const createPaymentService = (deps: PaymentDeps): PaymentService => ({
+  find: (endToEndId) => findPayment(deps.sql, endToEndId),
+  refund: async (endToEndId, request, caller) => {
+    const answered = await runOnce(deps.sql, caller.idempotencyKey, async (tx) => {
+      const found = await findPayment(tx, endToEndId)
+      if (found === undefined) throw noPayment()
+      await lockPayment(tx, found.payment)
+      const locked = (await findPayment(tx, endToEndId)) ?? found
+      await judge(tx, locked.payment, request, deps.now())
+      return makeReturn(tx, locked.payment, request, caller, deps)
+    })
+    if (!answered.isReplay) deps.broker.wake([topics.outbound])
+    return answered
+  },
+})
+
+export const noPayment = (): ApiError => new ApiError(httpErrors.not_found, 'No such payment.')
+
+const findPayment = async (
+  sql: Queryable,
+  endToEndId: string,
+): Promise<PaymentRecord | undefined> => {
+  const messages = await messagesOfPayment(sql, endToEndId)
+  if (messages.length > paymentMessagesMax) {
+    throw new ApiError(
+      paymentErrors.too_many_payment_messages,
+      `More than ${paymentMessagesMax} messages name the payment.`,
+    )
+  }
+  const payment = paymentOf(endToEndId, messages, momentOf)
+  return payment === undefined ? undefined : { payment, messages }
+}
+
+/** @throws ApiError if the payment does not allow the return */
+const judge = async (
+  tx: Queryable,
+  payment: Payment,
+  { amountCents, reason }: RefundRequest,
+  now: Date,
+): Promise<void> => {
+  const { direction, outcome, endedAt } = payment
+  if (direction === 'OUTBOUND' || outcome !== 'settled' || endedAt === null) {
+    throw new ApiError(
+      paymentErrors.payment_not_refundable,
+      direction === 'OUTBOUND'
+        ? 'The payment was made by this institution: who was paid gives it back.'
+        : 'Nothing says that the payment is settled.',
+      { details: { payment_status: outcome } },
+    )
+  }
+  const deadline = returnDeadline(endedAt)
+  if (now > deadline) {
+    throw new ApiError(
+      paymentErrors.refund_deadline_passed,
+      `The payment could be returned until ${deadline.toISOString()}.`,
+      { details: { refundable_until: deadline.toISOString() } },
+    )
+  }
+  const document = await readDocument(tx, payment.messageId)
+  const cash = document === undefined ? undefined : cashOf(document, payment.endToEndId)
+  const refundable = refundableFor(reason, payment, cash)
+  if (refundable === undefined) {
+    const message = 'gives back cash, and the payment is no Pix Saque or Pix Troco'
+    throw invalid([{ pointer: '/reason', rule: 'purpose', message }])
+  }
+  if (BigInt(amountCents) > refundable) {
+    throw new ApiError(
+      paymentErrors.refund_exceeds_payment,
+      `At most ${formatCents(refundable)} can be given back for this reason.`,
+      { details: { refundable: formatCents(refundable) } },
+    )
+  }
+}
+
+const makeReturn = async (
+  tx: Queryable,
+  payment: Payment,
+  request: RefundRequest,
+  caller: Caller,
+  { broker, ispb, revision, now }: PaymentDeps,
+): Promise<Answer> => {
+  const { additionalInformation, remittanceInformation } = request
+  const at = now()
+  const build = buildMessage(
+    'PACS004',
+    {
+      original_end_to_end_id: payment.endToEndId,
+      amount: request.amountCents,
+      return_reason: request.reason,
+      ...(additionalInformation === undefined
+        ? {}
+        : { additional_information: additionalInformation }),
+      ...(remittanceInformation === undefined
+        ? {}
+        : { remittance_information: remittanceInformation }),
+      ...(payment.creditorIspb === null ? {} : { returning_ispb: payment.creditorIspb }),
+      ...(payment.debtorIspb === null ? {} : { receiving_ispb: payment.debtorIspb }),
+    },
+    { ispb, nowMs: at.getTime(), random, revision },
+  )
+  if (!build.ok) throw invalid(build.problems)
+  const message = outboundOf(build.message, { ispb, channel: 'PRIMARY' })
+  const [transaction] = message.transactions
+  await enqueueMessages(tx, broker, [message])
+  await writeAudit(tx, {
+    ...{ actor: actorOf(caller), action: 'spi.refund', object: message.id, outcome: 'queued' },
+  })
+  const made: PaymentReturn = {
+    ...{ id: transaction?.instructionId ?? '', direction: 'OUTBOUND', messageId: message.id },
+    ...{ amountCents: BigInt(request.amountCents), reason: request.reason, outcome: 'pending' },
+    ...{ refusal: null, endedAt: null },
+  }
+  return { status: 202, body: JSON.stringify(refundView(payment.endToEndId, made)) }
+}
