@@ -33,6 +33,7 @@ import m29 from './0029_webhook_retention.sql' with { type: 'text' }
 import m30 from './0030_broker_lanes.sql' with { type: 'text' }
 import m31 from './0031_drex_transfer_attempts.sql' with { type: 'text' }
 import m32 from './0032_spi_transaction_reasons.sql' with { type: 'text' }
+import m33 from './0033_drex_ledger.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   { name: '0030_broker_lanes', sql: m30 },
   { name: '0031_drex_transfer_attempts', sql: m31 },
   { name: '0032_spi_transaction_reasons', sql: m32 },
+  { name: '0033_drex_ledger', sql: m33 },
 ]

@@ -143,6 +143,29 @@ const correctedTransfer = z
   })
   .meta({ id: 'CorrectedTransferEvent' })
 
+const movement = {
+  movement_id: z.string(),
+  wallet_id: z.string(),
+  kind: z.enum(['transfer', 'mint']).meta({ description: '`mint`: newly issued.' }),
+  from_wallet: text.meta({ description: 'Null where the currency was issued.' }),
+  to_wallet: z.string(),
+  amount: money,
+  currency: z.literal('DREX'),
+  network: z.string(),
+  token: z.string().meta({ description: 'The currency’s contract.' }),
+  tx_hash: z.string(),
+  block_number: z.int(),
+}
+
+const receivedTransfer = z
+  .strictObject({
+    ...movement,
+    transfer_id: text.meta({ description: 'If a transfer of this gateway moved it.' }),
+  })
+  .meta({ id: 'ReceivedTransferEvent' })
+
+const reversedTransfer = z.strictObject(movement).meta({ id: 'ReversedTransferEvent' })
+
 const contract = z
   .strictObject({
     contract_id: z.string(),
@@ -236,6 +259,24 @@ export const eventGroups = {
     subject: 'transfer_id',
     types: {
       'drex.transfer.corrected': 'The chain has taken back the end of a transfer that was told.',
+    },
+  },
+  incoming: {
+    title: 'Digital currency',
+    payload: receivedTransfer,
+    subject: 'wallet_id',
+    types: {
+      'drex.transfer.received':
+        'Currency came to a wallet, whoever sent it, and has its confirmations.',
+    },
+  },
+  reversals: {
+    title: 'Digital currency',
+    payload: reversedTransfer,
+    subject: 'wallet_id',
+    types: {
+      'drex.transfer.reversed':
+        'The chain has taken back what was told as received: `movement_id` says which.',
     },
   },
   contracts: {

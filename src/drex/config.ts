@@ -27,9 +27,14 @@ export const networkIds = [
 ] as const
 export type NetworkId = (typeof networkIds)[number]
 
+/** Currencies of one network whose movements are followed, beside the main one: nodes take so many addresses at once. */
+export const followedMax = 32
+
 type NetworkSettings = {
   readonly rpcUrls: Setting<readonly string[] | undefined>
   readonly token: Setting<string | undefined>
+  readonly tokens: Setting<readonly string[] | undefined>
+  readonly startBlock: Setting<number | undefined>
   readonly chainId: Setting<number | undefined>
   readonly gasPolicy: Setting<GasPolicy | undefined>
   readonly confirmations: Setting<number | undefined>
@@ -53,6 +58,12 @@ const network = <I extends NetworkId>(
       doc: `JSON-RPC nodes of \`${id}\`, tried in this order.`,
     }),
     token: setting(`${prefix}_TOKEN`, address(), { doc: `Currency contract on \`${id}\`.` }),
+    tokens: setting(`${prefix}_TOKENS`, list(address(), followedMax), {
+      doc: `Further currency contracts on \`${id}\`, such as institutions’ retail currencies, whose movements statements and events tell.`,
+    }),
+    startBlock: setting(`${prefix}_START_BLOCK`, integer(0, 2 ** 48), {
+      doc: `First block of \`${id}\` whose movements statements tell; 0 when unset.`,
+    }),
     chainId: setting(`${prefix}_CHAIN_ID`, integer(1, 2 ** 48), {
       doc: `Chain id of \`${id}\`, when it is not the usual one; each node is checked against it.`,
     }),

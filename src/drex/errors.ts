@@ -72,6 +72,13 @@ export const drexErrors = defineErrors({
     remedy: 'Make it active again, or use another wallet.',
     retryable: false,
   },
+  statement_not_ready: {
+    status: 503,
+    title: 'Statement not ready',
+    meaning: 'The gateway has not yet read the chain far enough to tell the balances.',
+    remedy: 'Repeat later; details name the network.',
+    retryable: true,
+  },
   transfer_not_found: {
     status: 404,
     title: 'Transfer not found',

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Emit } from '#src/events.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { type HealthCheck, withMissingSettings } from '#src/platform/http/index.ts'
+import { ApiError, type HealthCheck, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { inRequestSpan, type Logger, type Metrics } from '#src/platform/observe/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
@@ -20,6 +20,10 @@ import { createSigners } from './engine/signers.ts'
 import { countOpen } from './engine/store.ts'
 import { drexErrors } from './errors.ts'
 import { correctionsOf, eventsOf } from './events.ts'
+import type { Hex } from './evm/hex.ts'
+import { createLedgerFollower } from './ledger/follower.ts'
+import { createStatements } from './ledger/statement.ts'
+import { countDiffering, positions } from './ledger/store.ts'
 import { configuredNetworks, type Network, readNetworksFile } from './networks.ts'
 import { createPermission } from './permission.ts'
 import { createDrexRetention } from './retention.ts'
@@ -55,41 +59,15 @@ const resendMinMs = 2_000
 
 export const createDrex = (deps: DrexDeps): Drex => {
   const { settings, sql, logger } = deps
-  const networks = configuredNetworks(settings, networksFile(settings))
   const wallets = createWallets({ sql, sealer: deps.sealer, web3signer: web3signer(settings) })
+  const tokens = createTokens(sql)
   const { onEnded, onCorrected } = createTellings(deps)
-  const contexts = new Map<NetworkId, EngineContext>()
-  const all = new Map<NetworkId, Chain>()
-  for (const [id, network] of networks) {
-    const rpc = rpcClient(settings, network, logger)
-    const permission = createPermission(network.permissioning, rpc)
-    const context: EngineContext = {
-      network,
-      rpc,
-      permission,
-      sql,
-      logger,
-      signers: createSigners({
-        signerFor: wallets.signerFor,
-        timeoutMs: settings.signerTimeoutMs,
-        restMs: signerRestMs,
-        logger,
-      }),
-      heads: createHeads(),
-      onEnded,
-      onCorrected,
-      explainRevert,
-      settings: engineSettings(settings, network),
-    }
-    contexts.set(id, context)
-    const engine = settings.engineEnabled ? createEngine(context) : undefined
-    all.set(id, { network, rpc, permission, engine })
-  }
+  const { all, contexts } = openChains(deps, { wallets, tokens, onEnded, onCorrected })
   const chains = createChains(all)
   const contextOf = (id: NetworkId) => contexts.get(id)
   watchOpen(deps)
+  watchLedger(deps)
   const { expirySeconds } = settings
-  const tokens = createTokens(sql)
   const transfers = createTransfers({
     sql,
     chains,
@@ -112,7 +90,10 @@ export const createDrex = (deps: DrexDeps): Drex => {
     name: 'drex',
     wallets,
     errors: drexErrors,
-    routes: createRoutes({ chains, transfers, wallets, contracts, tokens, sandbox, sql }),
+    routes: createRoutes({
+      ...{ chains, transfers, wallets, contracts, tokens, sandbox, sql },
+      statements: createStatements(sql, tokens),
+    }),
     start: async () => {
       if (deps.isRotating) {
         const counts = await wallets.reseal()
@@ -134,8 +115,44 @@ export const createDrex = (deps: DrexDeps): Drex => {
   }
 }
 
+/** Every configured network with its nodes and, if this process has engines, its engine. */
+const openChains = (
+  { settings, sql, logger, emitEvents }: DrexDeps,
+  shared: Tellings & { readonly wallets: Wallets; readonly tokens: Tokens },
+) => {
+  const { wallets, tokens, onEnded, onCorrected } = shared
+  const contexts = new Map<NetworkId, EngineContext>()
+  const all = new Map<NetworkId, Chain>()
+  for (const [id, network] of configuredNetworks(settings, networksFile(settings))) {
+    const rpc = rpcClient(settings, network, logger)
+    const permission = createPermission(network.permissioning, rpc)
+    const context: EngineContext = {
+      ...{ network, rpc, permission, sql, logger, onEnded, onCorrected, explainRevert },
+      signers: createSigners({
+        signerFor: wallets.signerFor,
+        timeoutMs: settings.signerTimeoutMs,
+        restMs: signerRestMs,
+        logger,
+      }),
+      heads: createHeads(),
+      settings: engineSettings(settings, network),
+    }
+    contexts.set(id, context)
+    const ledger = createLedgerFollower({
+      ...{ network, rpc, sql, logger, emitEvents },
+      pollMs: context.settings.pollMs,
+      decimalsOf: (token) => followedDecimals(tokens, all.get(id)!, token),
+    })
+    const engine = settings.engineEnabled ? createEngine(context, ledger) : undefined
+    all.set(id, { network, rpc, permission, engine })
+  }
+  return { all, contexts }
+}
+
+type Tellings = Pick<EngineContext, 'onEnded' | 'onCorrected'>
+
 /** What is told, and to whom, in the database transaction of the change. */
-const createTellings = (deps: DrexDeps): Pick<EngineContext, 'onEnded' | 'onCorrected'> => {
+const createTellings = (deps: DrexDeps): Tellings => {
   const endings = deps.metrics.counter(
     'drex_transactions_ended_total',
     'Tracked transactions that have ended, by kind and how.',
@@ -179,6 +196,21 @@ const createKeyCheck = (wallets: Wallets, logger: Logger) => {
   }
 }
 
+/** @returns undefined if it is no token: it is not followed, and what it may become is seen at the next look */
+const followedDecimals = async (
+  tokens: Tokens,
+  chain: Chain,
+  token: Hex,
+): Promise<number | undefined> => {
+  try {
+    return await tokens.decimalsOf(chain, token)
+  } catch (error) {
+    if (error instanceof ApiError && error.definition === drexErrors.token_unusable)
+      return undefined
+    throw error
+  }
+}
+
 /** Reads the currency before it is needed, so that transfers are taken also while no node answers. */
 const learn = async (
   chain: Chain,
@@ -204,6 +236,29 @@ export const createDrexWithoutDatabase = (): Feature => {
     errors: drexErrors,
     routes: withMissingSettings(routes, ['DATABASE_DSN']),
   }
+}
+
+/** Up to where each network was read, and wallets whose balance is not what their movements say. */
+const watchLedger = ({ metrics, sql }: DrexDeps): void => {
+  metrics.gauge(
+    'drex_ledger_block',
+    'Block up to which the movements of the currencies were read.',
+    ['network'],
+    async (gauge) => {
+      const rows = await positions(sql).catch(() => [])
+      for (const { network, number } of rows) gauge.set({ network }, number)
+    },
+  )
+  metrics.gauge(
+    'drex_balances_differing',
+    'Wallets whose balance on the chain is not what their movements say.',
+    ['network'],
+    async (gauge) => {
+      const rows = await countDiffering(sql).catch(() => [])
+      gauge.reset()
+      for (const { network, count } of rows) gauge.set({ network }, count)
+    },
+  )
 }
 
 /** Counts open transactions by network and state: the first sign of a chain that stands still. */

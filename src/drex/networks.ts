@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import {
   type DrexSettings,
+  followedMax,
   type GasPolicy,
   gasPolicies,
   type NetworkId,
@@ -19,6 +20,10 @@ export type Network = {
   readonly confirmations: number
   readonly blockTimeMs: number
   readonly token: Hex
+  /** Further currencies whose movements are followed. */
+  readonly tokens: readonly Hex[]
+  /** The first block whose movements are followed. */
+  readonly startBlock: number
   /** Whether the token knows authorised accounts and frozen balances. */
   readonly isRealDigital: boolean
   readonly permissioning: Hex | undefined
@@ -116,6 +121,8 @@ const fileEntry = z.strictObject({
     .max(8)
     .optional(),
   token: address.optional(),
+  tokens: z.array(address).max(followedMax).optional(),
+  start_block: z.int().min(0).optional(),
   chain_id: z.int().min(1).optional(),
   gas_policy: z.enum(gasPolicies).optional(),
   confirmations: z.int().min(1).max(1_000).optional(),
@@ -167,6 +174,12 @@ export const configuredNetworks = (
       confirmations: settings[`${id}.confirmations`] ?? entry.confirmations ?? known.confirmations,
       blockTimeMs: settings[`${id}.blockTimeMs`] ?? entry.block_time_ms ?? known.blockTimeMs,
       token,
+      tokens: (
+        settings[`${id}.tokens`]?.map((each) => addressOf(each, `${id}.tokens`)) ??
+        entry.tokens ??
+        []
+      ).filter((each) => each !== token),
+      startBlock: settings[`${id}.startBlock`] ?? entry.start_block ?? 0,
       isRealDigital: known.isRealDigital,
       permissioning:
         settingAddress(settings[`${id}.permissioning`], `${id}.permissioning`) ??
@@ -182,8 +195,10 @@ export const configuredNetworks = (
   return networks
 }
 
-const settingAddress = (value: string | undefined, name: string): Hex | undefined => {
-  if (value === undefined) return undefined
+const settingAddress = (value: string | undefined, name: string): Hex | undefined =>
+  value === undefined ? undefined : addressOf(value, name)
+
+const addressOf = (value: string, name: string): Hex => {
   const parsed = parseAddress(value)
   if (typeof parsed === 'string') throw new Error(`${name}: the address has a wrong ${parsed}`)
   return parsed.address

@@ -11,8 +11,8 @@ const everyMs = 6 * 3_600_000
 const dayMs = 86_400_000
 
 /**
- * Deletes transfers whose steps have all ended before the retention, with their steps, and calls that belong to no
- * transfer. What made a contract stays with it.
+ * Deletes transfers whose steps have all ended before the retention, with their steps, calls that belong to no
+ * transfer, and movements. What made a contract stays with it.
  */
 export const forgetDrex = async (sql: Client, days: number, round?: Round): Promise<number> => {
   const before = new Date(Date.now() - days * dayMs)
@@ -56,8 +56,22 @@ export const forgetDrex = async (sql: Client, days: number, round?: Round): Prom
       select count(*)::int as count from gone`
     return row?.count ?? 0
   }, round)
-  return transfers + calls
+  return transfers + calls + (await forgetMovements(sql, before, round))
 }
+
+/** The last movement of each wallet stays: the balance is told by it. */
+const forgetMovements = (sql: Client, before: Date, round?: Round): Promise<number> =>
+  deleteInBatches(async () => {
+    const gone = await sql`
+      delete from drex_movements where id in (
+        select m.id from drex_movements m
+        where m.booked_at < ${before.toISOString()}::timestamptz and not exists (
+          select from drex_holdings h where h.network = m.network and h.token = m.token
+            and h.wallet = m.wallet and h.moved_block = m.block_number and m.removed_at is null)
+        order by m.booked_at limit ${deletedMax} for update skip locked
+      )`
+    return gone.count
+  }, round)
 
 export const createDrexRetention = (sql: Client, days: number, logger: Logger): Job =>
   createJob({

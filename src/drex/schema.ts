@@ -200,6 +200,86 @@ export const drexTransfers = pgTable(
   ],
 )
 
+/** Up to where each network's tokens were read: one row that only one process moves at a time. */
+export const drexPositions = pgTable('drex_positions', {
+  network: text().primaryKey(),
+  /** The last block that was read; one less than the first to be read at the beginning. */
+  blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
+  /** Null until a block was read. */
+  blockHash: text('block_hash'),
+  /** Numbers and hashes of blocks read before, the newer the closer together: where the chain may have parted. */
+  anchors: jsonb().notNull().default([]),
+  /** Up to this block, the head at the first look, what came in is history: no event tells of it. */
+  historyUntil: bigint('history_until', { mode: 'number' }).notNull(),
+  updatedAt: instant('updated_at').notNull().defaultNow(),
+})
+
+/** What came to a wallet or left it, by the events of the currencies: one row for each of the wallets concerned. */
+export const drexMovements = pgTable(
+  'drex_movements',
+  {
+    id: text().primaryKey(),
+    network: text().notNull(),
+    token: text().notNull(),
+    wallet: text().notNull(),
+    /** in or out */
+    side: text().notNull(),
+    /** The zero address where currency was issued or redeemed. */
+    counterparty: text().notNull(),
+    amount: wei('amount').notNull(),
+    /** Sum of all that the ledger knows of the wallet, this one included; the balance is that and the opening one. */
+    total: wei('total').notNull(),
+    blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
+    blockHash: text('block_hash').notNull(),
+    logIndex: integer('log_index').notNull(),
+    hash: text().notNull(),
+    /** The time that the block tells. */
+    bookedAt: instant('booked_at').notNull(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    /** Its block has left the chain. */
+    removedAt: instant('removed_at'),
+  },
+  (table) => [
+    uniqueIndex('drex_movements_statement')
+      .on(
+        ...[table.network, table.token, table.wallet, table.bookedAt],
+        ...[table.blockNumber, table.logIndex, table.side],
+      )
+      .where(sql`removed_at is null`),
+    index('drex_movements_block')
+      .on(table.network, table.blockNumber)
+      .where(sql`removed_at is null`),
+    index('drex_movements_booked').on(table.bookedAt),
+  ],
+)
+
+/** What the ledger knows of each wallet that has had a movement. */
+export const drexHoldings = pgTable(
+  'drex_holdings',
+  {
+    network: text().notNull(),
+    token: text().notNull(),
+    wallet: text().notNull(),
+    /** Sum of the movements. */
+    total: wei('total').notNull(),
+    /** Balance before the first of them; null until the chain was asked. */
+    opening: wei('opening'),
+    sinceBlock: bigint('since_block', { mode: 'number' }).notNull(),
+    movedBlock: bigint('moved_block', { mode: 'number' }).notNull(),
+    /** At which block the balance was last compared with the chain's. */
+    checkedBlock: bigint('checked_block', { mode: 'number' }),
+    /** What the chain's balance was more than ours then. */
+    difference: wei('difference').notNull().default('0'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.network, table.token, table.wallet] }),
+    index('drex_holdings_unchecked')
+      .on(table.network, table.movedBlock)
+      .where(sql`checked_block is null or checked_block < moved_block`),
+    index('drex_holdings_differing').on(table.network).where(sql`difference <> 0`),
+  ],
+)
+
 /** The tokens that were used, each as its contract told when it first was. */
 export const drexTokens = pgTable(
   'drex_tokens',

@@ -86,7 +86,10 @@ export type Bench = {
   readonly admin: Admin
   readonly database: TestDatabase
   readonly app: TestApp
+  /** What was told of requests. */
   readonly events: AppEvent[]
+  /** What was told of money that came in, which others time. */
+  readonly incoming: AppEvent[]
   /** The text that a scrape gets. */
   readonly scrape: () => Promise<string>
   readonly drex: () => Drex
@@ -101,6 +104,9 @@ export type Bench = {
   readonly until: (what: () => Promise<boolean>, timeoutMs?: number) => Promise<void>
   readonly stop: () => Promise<void>
 }
+
+const isIncoming = ({ type }: AppEvent): boolean =>
+  type === 'drex.transfer.received' || type === 'drex.transfer.reversed'
 
 export type BenchOptions = {
   readonly chain?: Partial<ChainOptions>
@@ -117,6 +123,7 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
   const admin = await createAdmin(chain, options.chain?.gasPrice ?? 0n, typeof mining === 'number')
   const database = await createTestDatabase(8)
   const events: AppEvent[] = []
+  const incoming: AppEvent[] = []
   const { key, record } = testKey('*')
   const settingsOf = (more: Readonly<Record<string, string>>) => {
     const { values, problems } = loadSettings(
@@ -142,7 +149,7 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
       sealer,
       isRotating: false,
       emitEvents: async (_sql, emitted) => {
-        events.push(...emitted)
+        for (const event of emitted) (isIncoming(event) ? incoming : events).push(event)
       },
       logger: quietLogger,
       metrics,
@@ -172,6 +179,7 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
     admin,
     database,
     events,
+    incoming,
     get app() {
       return running.app
     },

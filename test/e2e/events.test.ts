@@ -203,6 +203,7 @@ const digitalCurrency = async () => {
   await until('confirmed', async () => (await statusOf(late)) === 'confirmed')
   await chain.reorg()
   await until('taken back', () => have().has('drex.transfer.corrected'))
+  await until('taken back from who had it', () => have().has('drex.transfer.reversed'))
 }
 
 test('every event type that is offered fires, with the payload that is published', async () => {

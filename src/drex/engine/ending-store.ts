@@ -143,6 +143,10 @@ export const resetNetwork = async (
   await sql`update drex_contracts set network = ${name}
     where network = ${network} and account <> ${gatewayAccount}`
   await sql`delete from drex_lanes where network = ${network}`
+  // What came in on the old network is told by the name of the old one, too.
+  await sql`update drex_movements set network = ${name} where network = ${network}`
+  await sql`update drex_holdings set network = ${name} where network = ${network}`
+  await sql`delete from drex_positions where network = ${network}`
   await sql`update drex_network_state set genesis_hash = ${genesis}, checkpoint_number = null,
       checkpoint_hash = null where network = ${network}`
   return rows.map(ended)

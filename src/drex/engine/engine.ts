@@ -27,7 +27,13 @@ type EngineState = {
 const startRetryMs = 1_000
 const errorPauseMs = 500
 
-export const createEngine = (context: EngineContext): Engine => {
+/** What works beside the engine, on a chain that is certainly the network's. */
+type Companion = {
+  readonly start: () => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+export const createEngine = (context: EngineContext, companion?: Companion): Engine => {
   const { logger, network, settings } = context
   const status = createStatus(context)
   let running: Promise<unknown> | undefined
@@ -46,6 +52,7 @@ export const createEngine = (context: EngineContext): Engine => {
         const recovered = await sweeper.recover()
         if (recovered > 0) logger.info({ network: network.id, recovered }, 'taken up after a stop')
         status.set('running')
+        if (!isStopped) await companion?.start()
         await Promise.all([submitLoop(), followLoop(), sweepLoop()])
         return
       } catch (error) {
@@ -95,6 +102,7 @@ export const createEngine = (context: EngineContext): Engine => {
       isStopped = true
       alarm.ring()
       ended.ring()
+      await companion?.stop()
       await running
       status.set('stopped')
     },

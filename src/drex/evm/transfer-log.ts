@@ -2,13 +2,14 @@
 import type { Log } from '../rpc/methods.ts'
 import type { Hex } from './hex.ts'
 
-/** keccak256 of `Transfer(address,address,uint256)`. */
-const transferTopic: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+/** keccak256 of `Transfer(address,address,uint256)`: the first topic of what tells of a movement. */
+export const transferTopic: Hex =
+  '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
-type Movement = { readonly from: Hex; readonly to: Hex; readonly amount: bigint }
+export type Movement = { readonly from: Hex; readonly to: Hex; readonly amount: bigint }
 
 /** @returns undefined if it is another event; that of an ERC-721 token has the same first topic, and four of them */
-const movementOf = ({ topics, data }: Log): Movement | undefined => {
+export const movementOf = ({ topics, data }: Log): Movement | undefined => {
   const [event, from, to] = topics
   if (event !== transferTopic || topics.length !== 3 || data.length !== 66) return undefined
   return { from: addressOf(from!), to: addressOf(to!), amount: BigInt(data) }

@@ -3,6 +3,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import type { Route } from '#src/platform/http/index.ts'
 import type { Chains } from '../chains.ts'
 import type { Contracts } from '../contracts/service.ts'
+import type { Statements } from '../ledger/statement.ts'
 import type { Sandbox } from '../sandbox.ts'
 import type { Tokens } from '../tokens/service.ts'
 import type { Transfers } from '../transfers/service.ts'
@@ -10,6 +11,7 @@ import type { Wallets } from '../wallets/service.ts'
 import { contractRoutes } from './contracts.ts'
 import { networkRoutes } from './networks.ts'
 import { sandboxRoutes } from './sandbox.ts'
+import { statementRoute } from './statement.ts'
 import { transferRoutes } from './transfers.ts'
 import { walletRoutes } from './wallets.ts'
 
@@ -20,6 +22,7 @@ export type RouteDeps = {
   readonly tokens: Tokens
   readonly contracts: Contracts
   readonly sandbox: Sandbox
+  readonly statements: Statements
   readonly sql: Client
 }
 
@@ -29,4 +32,5 @@ export const createRoutes = (deps: RouteDeps): readonly Route[] => [
   ...contractRoutes(deps.contracts, deps.sql),
   ...sandboxRoutes(deps.sandbox, deps.sql),
   ...walletRoutes(deps.wallets, deps.sql),
+  statementRoute(deps),
 ]

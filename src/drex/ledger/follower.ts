@@ -1,0 +1,297 @@
+/**
+ * The ledger's follower: reads what the currencies of one network told, books it for the wallets that are known here,
+ * and compares the balances with the chain's own. Whatever it writes, it writes together with its position, and only
+ * if no other process has moved that: so any number may run, although one at a time is enough.
+ */
+import type { AppEvent, Emit } from '#src/events.ts'
+import type { Client, Transaction } from '#src/platform/database/index.ts'
+import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import type { Hex } from '../evm/hex.ts'
+import { quantity } from '../evm/hex.ts'
+import { encodeBalanceOf } from '../evm/token-call.ts'
+import type { Network } from '../networks.ts'
+import type { RpcClient } from '../rpc/client.ts'
+import { RpcFailure } from '../rpc/errors.ts'
+import { entriesOf } from './entries.ts'
+import { receivedEvent, reversedEvent } from './events.ts'
+import { type Anchor, type Place, withAnchor } from './place.ts'
+import { createSource, type Page, type Source } from './source.ts'
+import * as store from './store.ts'
+
+export type LedgerContext = {
+  readonly network: Network
+  readonly rpc: RpcClient
+  readonly sql: Client
+  readonly logger: Logger
+  readonly emitEvents: Emit
+  /** @returns the token's decimals; undefined if it is no token */
+  readonly decimalsOf: (token: Hex) => Promise<number | undefined>
+  readonly pollMs: number
+}
+
+export type LedgerFollower = Pick<Job, 'start' | 'stop'>
+
+/** How long a process that died keeps the others from following. */
+const leaseMs = 10_000
+/** One process follows so long, before another may. */
+const turnMs = 30_000
+const lookMs = 1_000
+const checksMax = 64
+const eventsMax = 500
+/** Nodes keep the states of so many blocks at least. */
+const stateBlocks = 100
+
+export const createLedgerFollower = (context: LedgerContext): LedgerFollower => {
+  const { network, sql, logger, pollMs } = context
+  const steps = createSteps(context)
+  return createJob({
+    ...{ name: `ledger of ${network.id}`, everyMs: lookMs, fleet: { sql, leaseMs }, logger },
+    async run(round) {
+      const endMs = performance.now() + turnMs
+      while (!round.signal.aborted && performance.now() < endMs) {
+        if (!(await steps.follow())) await pause(pollMs, round)
+        round.advance()
+      }
+    },
+  })
+}
+
+/** Sleeps, but not beyond the end of the round. */
+const pause = (ms: number, { signal }: Round): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end)
+  })
+
+type LedgerSteps = {
+  /**
+   * Reads a page, or goes back where the chain has changed.
+   * @returns false if there is nothing more to read for now
+   */
+  readonly follow: () => Promise<boolean>
+}
+
+const createSteps = (context: LedgerContext): LedgerSteps => {
+  const { network, rpc, sql } = context
+  const source = createSource(rpc)
+  return {
+    async follow() {
+      const head = await rpc.call('eth_blockNumber')
+      const position = await positionOf(context, head)
+      const to = head - network.confirmations + 1
+      if (to <= position.number) return false
+      const tokens = await usable(context)
+      const page = await source.read(position, to, [...tokens.keys()])
+      if (page === undefined) {
+        await goBack(context, position)
+        return true
+      }
+      await keep(context, { source, position, page, tokens })
+      if (head - page.last.number < stateBlocks) await compare(context)
+      return page.last.number < to
+    },
+  }
+
+  async function positionOf({ network }: LedgerContext, head: number): Promise<store.Position> {
+    const known = await store.positionOf(sql, network.id)
+    if (known !== undefined) return known
+    await store.beginPosition(sql, network.id, network.startBlock - 1, head)
+    const begun = await store.positionOf(sql, network.id)
+    if (begun === undefined) throw new Error(`the ledger of ${network.id} has no position`)
+    return begun
+  }
+}
+
+/** The followed currencies that tell their decimals. */
+const usable = async ({
+  network,
+  decimalsOf,
+}: LedgerContext): Promise<ReadonlyMap<Hex, number>> => {
+  const tokens = new Map<Hex, number>()
+  for (const token of [network.token, ...network.tokens]) {
+    const decimals = await decimalsOf(token)
+    if (decimals !== undefined) tokens.set(token, decimals)
+  }
+  return tokens
+}
+
+type Reading = {
+  readonly source: Source
+  readonly position: store.Position
+  readonly page: Page
+  /** Decimals by token. */
+  readonly tokens: ReadonlyMap<Hex, number>
+}
+
+const keep = async (context: LedgerContext, reading: Reading): Promise<void> => {
+  const { network, sql } = context
+  const { position, page, tokens } = reading
+  const entries = entriesOf(page.logs)
+  // A wallet that is made after this was unknown when the page was read: nobody could pay to it.
+  const wallets = await store.walletsAmong(sql, [...new Set(entries.map(({ wallet }) => wallet))])
+  const ours = entries.filter(({ wallet }) => wallets.has(wallet))
+  const bookings = await dated(reading, ours)
+  const anchors = withAnchor(position.anchors, { number: page.last.number, hash: page.last.hash })
+  await sql.begin(async (tx) => {
+    if (!(await store.movePosition(tx, network.id, position, page.last, anchors))) return
+    const booked = await store.book(tx, network.id, bookings)
+    await tell(context, tx, booked, { wallets, tokens, after: position.historyUntil })
+  })
+}
+
+/** With the times of their blocks, which must be the blocks that the events named. */
+const dated = async (
+  { source, page }: Reading,
+  entries: ReturnType<typeof entriesOf>,
+): Promise<readonly store.Booking[]> => {
+  const numbers = new Set(entries.map(({ blockNumber }) => blockNumber))
+  const unread = [...numbers].filter((number) => !page.blocks.has(number))
+  const blocks = new Map([...page.blocks, ...(await source.blocks(unread))])
+  return entries.map((entry) => {
+    const block = blocks.get(entry.blockNumber)
+    if (block?.hash !== entry.blockHash) {
+      throw new RpcFailure('malformed', `the node tells of another block ${entry.blockNumber}`)
+    }
+    return { ...entry, bookedAt: new Date(Number(block.timestamp) * 1_000) }
+  })
+}
+
+/** Tells what came in, by events. */
+const tell = async (
+  { network, emitEvents }: LedgerContext,
+  tx: Transaction,
+  booked: readonly store.Booked[],
+  known: {
+    readonly wallets: ReadonlyMap<Hex, string>
+    readonly tokens: ReadonlyMap<Hex, number>
+    readonly after: number
+  },
+): Promise<void> => {
+  const received = booked.filter((each) => each.side === 'in' && each.blockNumber > known.after)
+  if (received.length === 0) return
+  const transfers = await store.transfersByHash(
+    tx,
+    network.id,
+    received.map(({ hash }) => hash),
+  )
+  const events = received.map(
+    (each): AppEvent =>
+      receivedEvent(each, {
+        network: network.id,
+        walletId: known.wallets.get(each.wallet)!,
+        decimals: known.tokens.get(each.token)!,
+        transferId: transfers.get(each.hash),
+      }),
+  )
+  await emitInParts(emitEvents, tx, events)
+}
+
+const emitInParts = async (
+  emitEvents: Emit,
+  tx: Transaction,
+  events: readonly AppEvent[],
+): Promise<void> => {
+  for (let start = 0; start < events.length; start += eventsMax) {
+    await emitEvents(tx, events.slice(start, start + eventsMax))
+  }
+}
+
+/** Goes back to the last block that is still on the chain, and takes back what was told since. */
+const goBack = async (context: LedgerContext, position: store.Position): Promise<void> => {
+  const { network, rpc, sql, logger, emitEvents } = context
+  const there = await rpc.poll('eth_getBlockByNumber', quantity(position.number), false)
+  if (there.some((each) => 'result' in each && each.result?.hash === position.hash)) {
+    throw new RpcFailure('transient', `the nodes differ about block ${position.number}`)
+  }
+  const place = await commonPlace(context, position)
+  const tokens = await usable(context)
+  const removed = await sql.begin(async (tx) => {
+    const anchors = position.anchors.filter(({ number }) => number <= place.number)
+    if (!(await store.movePosition(tx, network.id, position, place, anchors))) return []
+    const gone = await store.removeAbove(tx, network.id, place.number)
+    const received = gone.filter(
+      ({ side, blockNumber }) => side === 'in' && blockNumber > position.historyUntil,
+    )
+    const wallets = await store.walletsAmong(
+      sql,
+      received.map(({ wallet }) => wallet),
+    )
+    const events = received.flatMap((each): AppEvent[] => {
+      const decimals = tokens.get(each.token)
+      const walletId = wallets.get(each.wallet)
+      if (decimals === undefined || walletId === undefined) return []
+      return [reversedEvent(each, { network: network.id, walletId, decimals })]
+    })
+    await emitInParts(emitEvents, tx, events)
+    return gone
+  })
+  logger.warn(
+    { network: network.id, from: place.number + 1, to: position.number, removed: removed.length },
+    'the chain changed below its confirmations: movements were taken back',
+  )
+}
+
+/** The last place that was read and is still on the chain. */
+const commonPlace = async (context: LedgerContext, { anchors }: store.Position): Promise<Place> => {
+  const { network, sql } = context
+  const start: Place = { number: network.startBlock - 1, hash: undefined }
+  const anchor = (await lastOnChain(context, anchors)) ?? start
+  // Between that one and the next, blocks with movements of ours narrow it down.
+  const booked = await store.bookedBlocks(sql, network.id, anchor.number)
+  return (await lastOnChain(context, booked)) ?? anchor
+}
+
+/** @throws RpcFailure if the chain does not tell of one of the blocks: it is not taken for gone */
+const lastOnChain = async (
+  { rpc }: LedgerContext,
+  anchors: readonly Anchor[],
+): Promise<Anchor | undefined> => {
+  const outcomes = await rpc.batch(
+    anchors.map(({ number }) => ({
+      method: 'eth_getBlockByNumber',
+      params: [quantity(number), false],
+    })),
+  )
+  let last: Anchor | undefined
+  for (const [i, anchor] of anchors.entries()) {
+    const outcome = outcomes[i]!
+    if ('failure' in outcome) throw outcome.failure
+    if (outcome.result?.hash === anchor.hash) last = anchor
+  }
+  return last
+}
+
+/** Compares what the ledger says of wallets that have moved with what their currency says at the same block. */
+const compare = async ({ network, rpc, sql, logger }: LedgerContext): Promise<void> => {
+  const { at, holdings } = await store.uncheckedHoldings(sql, network.id, checksMax)
+  if (at === undefined) return
+  const outcomes = await rpc.batch(
+    holdings.map(({ token, wallet }) => ({
+      method: 'eth_call',
+      params: [{ to: token, data: encodeBalanceOf(wallet) }, { blockHash: at.hash }],
+    })),
+  )
+  const checked = holdings.flatMap((holding, i) => {
+    const outcome = outcomes[i]!
+    // Without the state of that block it is asked again at a later one.
+    if ('failure' in outcome || outcome.result.length !== wordLength) return []
+    return [{ ...holding, balance: BigInt(outcome.result) }]
+  })
+  await store.saveChecks(sql, network.id, at.number, checked)
+  for (const { token, wallet, total, opening, balance } of checked) {
+    if (opening === undefined || opening + total === balance) continue
+    logger.error(
+      { network: network.id, token, wallet, block: at.number },
+      'the balance of a wallet is not what its movements say',
+    )
+  }
+}
+
+/** `0x` and 32 bytes. */
+const wordLength = 66

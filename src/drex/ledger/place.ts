@@ -1,0 +1,33 @@
+/** Places on a chain; pure. */
+import type { Hex } from '../evm/hex.ts'
+
+/** A block; `hash` is undefined before the first that is read. */
+export type Place = { readonly number: number; readonly hash: Hex | undefined }
+
+export type Anchor = { readonly number: number; readonly hash: Hex }
+
+/** So many of the newest are kept, whatever their distance. */
+export const closeAnchors = 8
+/** One is left out while the next older one is at most so many times as far away as the next newer one. */
+const spread = 2
+
+/**
+ * The blocks to compare with the chain once it has changed: close together near the newest, and ever further apart
+ * behind it, so that a few dozen reach back to the first block.
+ *
+ * @param anchors in order, oldest first
+ */
+export const withAnchor = (anchors: readonly Anchor[], newest: Anchor): readonly Anchor[] => {
+  const older = anchors.filter(({ number }) => number < newest.number)
+  const distance = ({ number }: Anchor): number => newest.number - number
+  const kept: Anchor[] = [newest]
+  for (let i = older.length - 1; i >= 0; i--) {
+    const before = older[i - 1]
+    const isNeeded =
+      before === undefined ||
+      kept.length < closeAnchors ||
+      distance(before) > spread * distance(kept.at(-1)!)
+    if (isNeeded) kept.push(older[i]!)
+  }
+  return kept.reverse()
+}

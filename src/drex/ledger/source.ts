@@ -1,0 +1,208 @@
+/**
+ * What the currencies told, block after block, in pages that are certainly of one chain. Near the head each block is
+ * asked for by its hash, so that a node which lags behind has an error to tell and not an empty list; far below it,
+ * ranges are, between two looks at their last block.
+ */
+import { bloomBits, mayHold } from '../evm/bloom.ts'
+import { type Hex, quantity } from '../evm/hex.ts'
+import { transferTopic } from '../evm/transfer-log.ts'
+import type { RpcClient, RpcOutcome } from '../rpc/client.ts'
+import { RpcFailure, type RpcFailureKind } from '../rpc/errors.ts'
+import type { Block, Log } from '../rpc/methods.ts'
+import { resultOf } from '../rpc/node.ts'
+import type { Anchor, Place } from './place.ts'
+
+/** Blocks that are asked for one by one; further behind, in ranges. */
+const nearBlocksMax = 64
+/** Blocks of the first range; nodes that take fewer are found out. */
+const rangeFirst = 2_000
+const rangeMax = 10_000
+/** Pages after which a range is doubled. */
+const growAfter = 8
+
+export type Page = {
+  readonly last: Anchor
+  /** In order; of blocks after the place that was asked for, and not after `last`. */
+  readonly logs: readonly Log[]
+  /** The blocks that were read on the way. */
+  readonly blocks: ReadonlyMap<number, Block>
+}
+
+export type Source = {
+  /**
+   * @param after the last block that was read
+   * @param to the last block to be read
+   * @returns undefined if the chain does not go on from `after`
+   * @throws RpcFailure
+   */
+  readonly read: (after: Place, to: number, tokens: readonly Hex[]) => Promise<Page | undefined>
+  /** @throws RpcFailure also if a block is missing */
+  readonly blocks: (numbers: readonly number[]) => Promise<ReadonlyMap<number, Block>>
+}
+
+export const createSource = (rpc: RpcClient): Source => {
+  const range = createRange()
+  const blocks: Source['blocks'] = async (numbers) => {
+    const found = await headers(rpc, numbers)
+    const missing = numbers.find((number) => !found.has(number))
+    if (missing !== undefined) throw new RpcFailure('transient', `no node has block ${missing}`)
+    return found
+  }
+  return {
+    blocks,
+    async read(after, to, tokens) {
+      if (to - after.number <= nearBlocksMax) return near(rpc, after, to, tokens)
+      for (;;) {
+        const asked = { from: after.number + 1, to: Math.min(to, after.number + range.size()) }
+        try {
+          const page = await far(rpc, after, asked.to, tokens)
+          range.worked()
+          return page
+        } catch (error) {
+          if (!(error instanceof RpcFailure) || !range.shrink(error, asked)) throw error
+        }
+      }
+    },
+  }
+}
+
+/** Fewer blocks avoid none of these. */
+const isAway: ReadonlySet<RpcFailureKind> = new Set([
+  'unreachable',
+  'wrong_chain',
+  'method_not_found',
+])
+
+/** How many blocks a node takes at once. */
+const createRange = () => {
+  let size = rangeFirst
+  let worked = 0
+  return {
+    size: () => size,
+    worked() {
+      if (++worked < growAfter) return
+      worked = 0
+      size = Math.min(rangeMax, size * 2)
+    },
+    /** @returns false if it is no use */
+    shrink(
+      { kind, message }: RpcFailure,
+      { from, to }: { readonly from: number; readonly to: number },
+    ): boolean {
+      worked = 0
+      const before = to - from + 1
+      if (before === 1 || isAway.has(kind)) return false
+      const named = advised(message, from)
+      size = named !== undefined && named < before ? named : before >> 1
+      return true
+    },
+  }
+}
+
+/** Some nodes name a range that they would take, from the same block on. */
+const advised = (message: string, from: number): number | undefined => {
+  const named = /\[(0x[0-9a-f]{1,13}), ?(0x[0-9a-f]{1,13})\]/i.exec(message)
+  if (named === null || Number(named[1]) !== from) return undefined
+  const size = Number(named[2]) - from + 1
+  return size >= 1 ? size : undefined
+}
+
+const far = async (
+  rpc: RpcClient,
+  after: Place,
+  to: number,
+  tokens: readonly Hex[],
+): Promise<Page | undefined> => {
+  const from = after.number + 1
+  const before = await headers(rpc, [from, to])
+  if (isParted(before.get(from), after)) return undefined
+  const last = before.get(to)
+  if (last === undefined) throw new RpcFailure('transient', `no node has block ${to}`)
+  const filter = { ...{ fromBlock: quantity(from), toBlock: quantity(to) }, ...filterOf(tokens) }
+  const logs = await rpc.call('eth_getLogs', filter)
+  const again = (await headers(rpc, [to])).get(to)
+  if (again?.hash !== last.hash) throw new RpcFailure('transient', 'the chain changed meanwhile')
+  return {
+    last,
+    logs: inOrder(logs, tokens, (log) => log.blockNumber >= from && log.blockNumber <= to),
+    blocks: before,
+  }
+}
+
+const near = async (
+  rpc: RpcClient,
+  after: Place,
+  to: number,
+  tokens: readonly Hex[],
+): Promise<Page | undefined> => {
+  const numbers = Array.from({ length: to - after.number }, (_, i) => after.number + 1 + i)
+  const found = await headers(rpc, numbers)
+  if (isParted(found.get(after.number + 1), after)) return undefined
+  const chain: Block[] = []
+  for (const number of numbers) {
+    const block = found.get(number)
+    // Behind a load balancer another node may answer for the rest: it comes next time.
+    if (block === undefined || (chain.length > 0 && block.parentHash !== chain.at(-1)!.hash)) break
+    chain.push(block)
+  }
+  const last = chain.at(-1)
+  if (last === undefined) throw new RpcFailure('transient', `no node has block ${numbers[0]}`)
+  const bits = tokens.map((token) => [...bloomBits(token), ...transferBits])
+  const asked = chain.filter(({ logsBloom }) => logsBloom === undefined || mayHold(logsBloom, bits))
+  const outcomes = await rpc.batch(
+    asked.map(({ hash }) => ({
+      method: 'eth_getLogs',
+      params: [{ blockHash: hash, ...filterOf(tokens) }],
+    })),
+  )
+  const logs = asked.flatMap(({ hash, number }, i) =>
+    inOrder(
+      resultOf(outcomes[i]),
+      tokens,
+      (log) => log.blockHash === hash && log.blockNumber === number,
+    ),
+  )
+  return { last, logs, blocks: found }
+}
+
+const transferBits = bloomBits(transferTopic)
+
+const filterOf = (tokens: readonly Hex[]) => ({ address: tokens, topics: [transferTopic] })
+
+const isParted = (first: Block | undefined, after: Place): boolean =>
+  first !== undefined && after.hash !== undefined && first.parentHash !== after.hash
+
+/** @throws RpcFailure if the node tells what was not asked for, or something twice */
+const inOrder = (
+  logs: readonly Log[],
+  tokens: readonly Hex[],
+  isAsked: (log: Log) => boolean,
+): readonly Log[] => {
+  const wanted = new Set(tokens)
+  const places = new Set<string>()
+  for (const log of logs) {
+    const place = `${log.blockNumber} ${log.logIndex}`
+    const fits = isAsked(log) && !log.removed && wanted.has(log.address)
+    if (!fits || log.topics[0] !== transferTopic || places.has(place)) {
+      throw new RpcFailure('malformed', 'the node tells of events that were not asked for')
+    }
+    places.add(place)
+  }
+  return logs.toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+}
+
+const headers = async (
+  rpc: RpcClient,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, Block>> => {
+  const list = [...new Set(numbers)]
+  const outcomes: readonly RpcOutcome<Block | null>[] = await rpc.batch(
+    list.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })),
+  )
+  const blocks = new Map<number, Block>()
+  for (const [i, number] of list.entries()) {
+    const block = resultOf(outcomes[i])
+    if (block?.number === number) blocks.set(number, block)
+  }
+  return blocks
+}

@@ -1,0 +1,304 @@
+/** SQL of the ledger: the position, the movements, and what each wallet holds by them. */
+import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import type { Hex } from '../evm/hex.ts'
+import { newId } from '../ids.ts'
+import type { Entry, Side } from './entries.ts'
+import type { Anchor, Place } from './place.ts'
+
+export type Position = Place & {
+  readonly anchors: readonly Anchor[]
+  readonly historyUntil: number
+}
+
+type PositionRow = {
+  number: string
+  hash: Hex | null
+  anchors: readonly Anchor[]
+  until: string
+}
+
+const readPosition = (row: PositionRow): Position => ({
+  number: Number(row.number),
+  hash: row.hash ?? undefined,
+  anchors: row.anchors,
+  historyUntil: Number(row.until),
+})
+
+export const positionOf = async (
+  sql: Queryable,
+  network: string,
+): Promise<Position | undefined> => {
+  const [row] = await sql<PositionRow[]>`
+    select block_number::text as number, block_hash as hash, anchors, history_until::text as until
+    from drex_positions where network = ${network}`
+  return row && readPosition(row)
+}
+
+/** Begins after the block `number`, if no process has begun yet. */
+export const beginPosition = async (
+  sql: Client,
+  network: string,
+  number: number,
+  historyUntil: number,
+): Promise<void> => {
+  await sql`
+    insert into drex_positions (network, block_number, history_until)
+    values (${network}, ${number}, ${historyUntil}) on conflict do nothing`
+}
+
+/** @returns false if another process has moved it meanwhile; if not, none does until the transaction ends */
+export const movePosition = async (
+  sql: Transaction,
+  network: string,
+  from: Place,
+  to: Place,
+  anchors: readonly Anchor[],
+): Promise<boolean> => {
+  const moved = await sql`
+    update drex_positions set block_number = ${to.number}, block_hash = ${to.hash ?? null},
+      anchors = ${JSON.stringify(anchors)}::text::jsonb, updated_at = now()
+    where network = ${network} and block_number = ${from.number}
+      and block_hash is not distinct from ${from.hash ?? null}`
+  return moved.count === 1
+}
+
+/** Those of the addresses that are wallets here, with their ids. */
+export const walletsAmong = async (
+  sql: Queryable,
+  addresses: readonly Hex[],
+): Promise<ReadonlyMap<Hex, string>> => {
+  const rows = await sql<{ address: Hex; id: string }[]>`
+    select address, id from drex_wallets where address = any(${[...addresses]}::text[])`
+  return new Map(rows.map(({ address, id }) => [address, id]))
+}
+
+/** @property bookedAt - of its block */
+export type Booking = Entry & { readonly bookedAt: Date }
+export type Booked = Booking & { readonly id: string }
+
+const nameOf = ({ token, wallet }: { readonly token: Hex; readonly wallet: Hex }) =>
+  `${token} ${wallet}`
+
+/** Writes movements, in order. Only whoever moves the position may: each builds on the sum before it. */
+export const book = async (
+  sql: Transaction,
+  network: string,
+  bookings: readonly Booking[],
+): Promise<readonly Booked[]> => {
+  if (bookings.length === 0) return []
+  const holdings = new Map(bookings.map((each) => [nameOf(each), { ...each, total: 0n }]))
+  const all = [...holdings.values()]
+  const before = await sql<{ token: Hex; wallet: Hex; total: string }[]>`
+    select token, wallet, total::text from drex_holdings
+    join unnest(${all.map(({ token }) => token)}::text[], ${all.map(({ wallet }) => wallet)}::text[])
+      as v(token, wallet) using (token, wallet)
+    where network = ${network}`
+  for (const row of before) holdings.get(nameOf(row))!.total = BigInt(row.total)
+  const rows = bookings.map((booking) => {
+    const holding = holdings.get(nameOf(booking))!
+    holding.total += booking.side === 'in' ? booking.amount : -booking.amount
+    return { ...booking, id: newId('mov'), total: holding.total }
+  })
+  const last = new Map(rows.map((row) => [nameOf(row), row]))
+  const first = new Map(rows.toReversed().map((row) => [nameOf(row), row]))
+  await insertMovements(sql, network, rows)
+  await sql`
+    insert into drex_holdings as h (network, token, wallet, total, since_block, moved_block)
+    select ${network}, * from unnest(
+      ${[...last.values()].map(({ token }) => token)}::text[],
+      ${[...last.values()].map(({ wallet }) => wallet)}::text[],
+      ${[...last.values()].map(({ total }) => String(total))}::numeric[],
+      ${[...last.keys()].map((name) => first.get(name)!.blockNumber)}::bigint[],
+      ${[...last.values()].map(({ blockNumber }) => blockNumber)}::bigint[])
+    on conflict (network, token, wallet) do update
+      set total = excluded.total, moved_block = excluded.moved_block`
+  return rows
+}
+
+const insertMovements = (
+  sql: Transaction,
+  network: string,
+  rows: readonly (Booked & { readonly total: bigint })[],
+) => sql`
+  insert into drex_movements (network, id, token, wallet, side, counterparty, amount, total,
+    block_number, block_hash, log_index, hash, booked_at)
+  select ${network}, * from unnest(
+    ${rows.map(({ id }) => id)}::text[], ${rows.map(({ token }) => token)}::text[],
+    ${rows.map(({ wallet }) => wallet)}::text[], ${rows.map(({ side }) => side)}::text[],
+    ${rows.map(({ counterparty }) => counterparty)}::text[],
+    ${rows.map(({ amount }) => String(amount))}::numeric[],
+    ${rows.map(({ total }) => String(total))}::numeric[],
+    ${rows.map(({ blockNumber }) => blockNumber)}::bigint[],
+    ${rows.map(({ blockHash }) => blockHash)}::text[],
+    ${rows.map(({ logIndex }) => logIndex)}::int[], ${rows.map(({ hash }) => hash)}::text[],
+    ${rows.map(({ bookedAt }) => bookedAt.toISOString())}::timestamptz[])`
+
+/** The transfers of this gateway among transactions of a network, by hash. */
+export const transfersByHash = async (
+  sql: Queryable,
+  network: string,
+  hashes: readonly Hex[],
+): Promise<ReadonlyMap<Hex, string>> => {
+  const wanted = [...new Set(hashes)]
+  const rows = await sql<{ hash: Hex; id: string }[]>`
+    select t.hash, f.id from drex_transactions t join drex_transfers f on f.id = t.subject
+    where t.network = ${network} and t.hash = any(${wanted}::text[])
+    union all
+    select a.hash, f.id from drex_attempts a join drex_transactions t on t.id = a.transaction_id
+      join drex_transfers f on f.id = t.subject
+    where a.network = ${network} and a.hash = any(${wanted}::text[])`
+  return new Map(rows.map(({ hash, id }) => [hash, id]))
+}
+
+/** Blocks above one that have movements, in order. */
+export const bookedBlocks = async (
+  sql: Client,
+  network: string,
+  above: number,
+): Promise<readonly Anchor[]> => {
+  const rows = await sql<{ number: string; hash: Hex }[]>`
+    select distinct block_number::text as number, block_hash as hash from drex_movements
+    where network = ${network} and block_number > ${above} and removed_at is null`
+  return rows
+    .map(({ number, hash }) => ({ number: Number(number), hash }))
+    .sort((a, b) => a.number - b.number)
+}
+
+/** Takes back what blocks above one told; the rows stay, marked. @returns what came in */
+export const removeAbove = async (
+  sql: Transaction,
+  network: string,
+  above: number,
+): Promise<readonly Booked[]> => {
+  const removed = await sql<BookedRow[]>`
+    update drex_movements set removed_at = now()
+    where network = ${network} and block_number > ${above} and removed_at is null
+    returning id, token, wallet, side, counterparty, amount::text, block_number::text,
+      block_hash, log_index, hash, booked_at`
+  const tokens = removed.map(({ token }) => token)
+  const wallets = removed.map(({ wallet }) => wallet)
+  await sql`
+    with changed as (
+      select distinct token, wallet from unnest(${tokens}::text[], ${wallets}::text[])
+        as v(token, wallet)
+    ), ends as (
+      select c.token, c.wallet, m.total, m.block_number from changed c left join lateral (
+        select total, block_number from drex_movements
+        where network = ${network} and token = c.token and wallet = c.wallet
+          and removed_at is null
+        order by booked_at desc, block_number desc, log_index desc, side desc limit 1
+      ) m on true
+    ), emptied as (
+      delete from drex_holdings h using ends e where e.total is null
+        and h.network = ${network} and h.token = e.token and h.wallet = e.wallet
+    )
+    update drex_holdings h set total = e.total, moved_block = e.block_number,
+      checked_block = null, difference = 0
+    from ends e where e.total is not null
+      and h.network = ${network} and h.token = e.token and h.wallet = e.wallet`
+  return removed.map(readBooked)
+}
+
+export type BookedRow = {
+  id: string
+  token: Hex
+  wallet: Hex
+  side: Side
+  counterparty: Hex
+  amount: string
+  block_number: string
+  block_hash: Hex
+  log_index: number
+  hash: Hex
+  booked_at: Date
+}
+
+export const readBooked = (row: BookedRow): Booked => ({
+  ...{ id: row.id, token: row.token, wallet: row.wallet, side: row.side, hash: row.hash },
+  counterparty: row.counterparty,
+  amount: BigInt(row.amount),
+  blockNumber: Number(row.block_number),
+  blockHash: row.block_hash,
+  logIndex: row.log_index,
+  bookedAt: row.booked_at,
+})
+
+export type Holding = {
+  readonly token: Hex
+  readonly wallet: Hex
+  readonly total: bigint
+  readonly opening: bigint | undefined
+}
+
+/** Holdings that moved since they were compared with the chain, and the block up to which they count all. */
+export const uncheckedHoldings = async (
+  sql: Client,
+  network: string,
+  limit: number,
+): Promise<{ readonly at: Anchor | undefined; readonly holdings: readonly Holding[] }> => {
+  const rows = await sql<
+    {
+      number: string
+      hash: Hex
+      token: Hex
+      wallet: Hex
+      total: string
+      opening: string | null
+    }[]
+  >`
+    select p.block_number::text as number, p.block_hash as hash, h.token, h.wallet, h.total::text,
+      h.opening::text
+    from drex_positions p join drex_holdings h using (network)
+    where network = ${network} and p.block_hash is not null
+      and (h.checked_block is null or h.checked_block < h.moved_block)
+    order by h.moved_block limit ${limit}`
+  const [first] = rows
+  return {
+    at: first && { number: Number(first.number), hash: first.hash },
+    holdings: rows.map(({ token, wallet, total, opening }) => ({
+      ...{ token, wallet, total: BigInt(total) },
+      opening: opening === null ? undefined : BigInt(opening),
+    })),
+  }
+}
+
+/**
+ * Writes down what the chain's own balances say. The first comparison makes the opening balance.
+ *
+ * @param checked those that have moved since are left for the next time
+ */
+export const saveChecks = async (
+  sql: Client,
+  network: string,
+  block: number,
+  checked: readonly (Holding & { readonly balance: bigint })[],
+): Promise<void> => {
+  await sql`
+    update drex_holdings h set checked_block = ${block},
+      opening = coalesce(h.opening, v.balance - v.total),
+      difference = case when h.opening is null then 0 else v.balance - h.opening - v.total end
+    from unnest(
+      ${checked.map(({ token }) => token)}::text[], ${checked.map(({ wallet }) => wallet)}::text[],
+      ${checked.map(({ total }) => String(total))}::numeric[],
+      ${checked.map(({ balance }) => String(balance))}::numeric[]
+    ) as v(token, wallet, total, balance)
+    where h.network = ${network} and h.token = v.token and h.wallet = v.wallet
+      and h.total = v.total and h.moved_block <= ${block}`
+}
+
+/** Wallets whose balance by the ledger is not the chain's, by network. */
+export const countDiffering = (
+  sql: Client,
+): Promise<readonly { readonly network: string; readonly count: number }[]> => sql<
+  { network: string; count: number }[]
+>`
+    select network, count(*)::int as count from drex_holdings
+    where difference <> 0 and network in (select network from drex_positions) group by network`
+
+/** All positions, for the metrics. */
+export const positions = (
+  sql: Client,
+): Promise<readonly { readonly network: string; readonly number: number }[]> =>
+  sql<
+    { network: string; number: number }[]
+  >`select network, block_number::float8 as number from drex_positions`
